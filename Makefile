@@ -209,7 +209,7 @@ TEST_RUN = $(OUT)/run --jobs $(TEST_JOBS) --alone "test_links.sh test_nccl.sh" $
 tests: $(OUT)/run $(TESTS:%=$(OUT)/tests/%) $(if $(and $(CUDA:no=),$(NCCL:no=),$(MPI_LIBS)),$(OUT)/tests/cuda/measure-nccl)
 
 # All tests of what is built; the last line counts the test programs.
-check: all tests layers
+check: all tests layers format-check
 	@sh tests/trusted.sh $(OUT) docs/PROOFS.md > /dev/null
 	@$(TEST_RUN) $(TESTS:%=$(OUT)/tests/%) $(SCRIPTS)
 
@@ -231,6 +231,12 @@ test-asan:
 
 layers:
 	@sh tests/layers.sh
+
+# The form of the code: written, or asked for.
+format:
+	@sh tests/format.sh --write
+format-check:
+	@sh tests/format.sh
 
 # Lines that must be believed, for each claim; make check holds docs/PROOFS.md against it.
 trusted: $(BIN)/plumbline
@@ -319,7 +325,7 @@ fuzz-%: build/fuzz/fuzz
 clean:
 	rm -rf build bin
 
-.PHONY: gpu-programs gpu-pack test-fused bench heldback all tests check test test-asan demo setup layers trusted trusted-write install clean test-exact test-planted test-mutations
+.PHONY: format format-check gpu-programs gpu-pack test-fused bench heldback all tests check test test-asan demo setup layers trusted trusted-write install clean test-exact test-planted test-mutations
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

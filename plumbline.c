@@ -1,5 +1,5 @@
-// The front door: a table of commands. Each reads files, calls one verb, writes one file; what goes wrong is said in one
-// line by command_run, and nowhere else.
+// The front door: a table of commands. Each reads files, calls one verb, writes one file; what goes
+// wrong is said in one line by command_run, and nowhere else.
 #include <stdio.h>
 #include <string.h>
 
@@ -19,9 +19,11 @@ static const struct {
     {"import", command_import, "documents out of foreign formats"},
     {"example", command_example, "a ready problem: chain, gpt, mixed, four, clusters, pipette"},
     {"price", command_price, "problem -> priced document (integer ns and bytes)"},
-    {"predict", command_predict, "time and memory of given configurations: one, or a table of thousands"},
+    {"predict", command_predict,
+     "time and memory of given configurations: one, or a table of thousands"},
     {"validate", command_validate, "predictions against measured runs: error tables by source"},
-    {"formulate", command_formulate, "problem -> MILP as MPS or LP, with the meaning of each column"},
+    {"formulate", command_formulate,
+     "problem -> MILP as MPS or LP, with the meaning of each column"},
     {"solve", command_solve, "problem -> plan with a proven bound"},
     {"verify", command_verify, "the independent judge of a plan"},
     {"check", command_check, "proofs: does a certificate (or a VIPR file) prove what it says?"},
@@ -31,11 +33,18 @@ static const struct {
 
 static int usage(FILE *to, int exit_code)
 {
-    fprintf(to, "plumbline %s: plans the training of large models on many GPUs, with a proven distance from optimal\n\n"
-                "usage: plumbline COMMAND [ARGUMENT ...]; plumbline COMMAND --help tells its options\n\n", PLUMBLINE_VERSION);
-    for (size_t i = 0; i < ARRAY_LENGTH(commands); i++) fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].text);
-    fprintf(to, "\nexit codes: 0 done; 2 bad input or usage; 1 anything else that failed; solve: 10 plan found, gap open,\n"
-                "11 proven infeasible, 12 no plan within the limit; verify: 20 rejected;\ncheck: 1 not proven\n");
+    fprintf(
+        to,
+        "plumbline %s: plans the training of large models on many GPUs, with a proven distance "
+        "from optimal\n\n"
+        "usage: plumbline COMMAND [ARGUMENT ...]; plumbline COMMAND --help tells its options\n\n",
+        PLUMBLINE_VERSION);
+    for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
+        fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].text);
+    fprintf(to, "\nexit codes: 0 done; 2 bad input or usage; 1 anything else that failed; solve: "
+                "10 plan found, gap open,\n"
+                "11 proven infeasible, 12 no plan within the limit; verify: 20 rejected;\ncheck: 1 "
+                "not proven\n");
     return command_flushed() ? exit_code : 2;
 }
 
@@ -43,9 +52,11 @@ int main(int argc, char **argv)
 {
     if (argc < 2) return usage(stderr, 2);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) return usage(stdout, 0);
-    if (!strcmp(argv[1], "--version")) return puts("plumbline " PLUMBLINE_VERSION) < 0 || !command_flushed() ? 2 : 0;
+    if (!strcmp(argv[1], "--version"))
+        return puts("plumbline " PLUMBLINE_VERSION) < 0 || !command_flushed() ? 2 : 0;
     for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
-        if (!strcmp(argv[1], commands[i].name)) return command_run("plumbline", commands[i].name, commands[i].run, argc - 1, argv + 1);
+        if (!strcmp(argv[1], commands[i].name))
+            return command_run("plumbline", commands[i].name, commands[i].run, argc - 1, argv + 1);
     fprintf(stderr, "plumbline: unknown command '%s'; plumbline --help lists them\n", argv[1]);
     return 2;
 }

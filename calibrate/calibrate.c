@@ -1,4 +1,5 @@
-// Which lines are fitted (docs/FORMULAS.md, section 12); which costs follow from them is calibrate/costs_made.c.
+// Which lines are fitted (docs/FORMULAS.md, section 12); which costs follow from them is
+// calibrate/costs_made.c.
 #include "calibrate/calibrate.h"
 
 #include <math.h>
@@ -6,9 +7,10 @@
 
 static const double least_share_left = 0.1;
 
-// Time without the memory traffic that the formulas price apart: the scores' of unfused attention; where that leaves less
-// than a tenth of some sample, nothing is taken off.
-static enum status fit_attention(struct fit **f, bool *apart, const struct inputs *in, enum kernel kernel, enum precision precision,
+// Time without the memory traffic that the formulas price apart: the scores' of unfused attention;
+// where that leaves less than a tenth of some sample, nothing is taken off.
+static enum status fit_attention(struct fit **f, bool *apart, const struct inputs *in,
+                                 enum kernel kernel, enum precision precision,
                                  const struct fit *memory, struct arena *arena, struct error *err)
 {
     int count;
@@ -19,37 +21,48 @@ static enum status fit_attention(struct fit **f, bool *apart, const struct input
     *apart = memory != NULL;
     for (int i = 0; i < count && memory; i++) {
         points[i].explained_s = points[i].sample->bytes / memory->rate.value;
-        if (points[i].seconds - points[i].explained_s < least_share_left * points[i].seconds) *apart = false;
+        if (points[i].seconds - points[i].explained_s < least_share_left * points[i].seconds)
+            *apart = false;
     }
     for (int i = 0; i < count && !*apart; i++) points[i].explained_s = 0;
     *f = TAKE(arena, 1, struct fit);
-    return fit_line(*f, in->all.document.path, sample_kind_names[SAMPLE_ATTENTION], LINE_WITH_OVERHEAD, points, count, arena, err);
+    return fit_line(*f, in->all.document.path, sample_kind_names[SAMPLE_ATTENTION],
+                    LINE_WITH_OVERHEAD, points, count, arena, err);
 }
 
-static enum status fit_precision(struct precision_fits *p, const struct calibration *c, struct arena *arena, struct error *err)
+static enum status fit_precision(struct precision_fits *p, const struct calibration *c,
+                                 struct arena *arena, struct error *err)
 {
-    const struct fit *forward = c->kernels[KERNEL_ELEMENTWISE], *backward = c->kernels[KERNEL_ELEMENTWISE_BACKWARD];
+    const struct fit *forward = c->kernels[KERNEL_ELEMENTWISE],
+                     *backward = c->kernels[KERNEL_ELEMENTWISE_BACKWARD];
     TRY(kernel_fit(&p->kernels[KERNEL_GEMM], c->inputs, KERNEL_GEMM, p->precision, 0, arena, err));
     double operands = p->kernels[KERNEL_GEMM] ? p->kernels[KERNEL_GEMM]->traffic_rate.value : 0;
-    TRY(kernel_fit(&p->kernels[KERNEL_GEMM_DATA], c->inputs, KERNEL_GEMM_DATA, p->precision, operands, arena, err));
-    TRY(kernel_fit(&p->kernels[KERNEL_GEMM_WEIGHT], c->inputs, KERNEL_GEMM_WEIGHT, p->precision, operands, arena, err));
-    TRY(kernel_fit(&p->kernels[KERNEL_LOW_RANK], c->inputs, KERNEL_LOW_RANK, p->precision, 0, arena, err));
-    TRY(fit_attention(&p->kernels[KERNEL_ATTENTION], &p->softmax_apart, c->inputs, KERNEL_ATTENTION, p->precision, forward, arena, err));
-    return fit_attention(&p->kernels[KERNEL_ATTENTION_BACKWARD], &p->backward_apart, c->inputs, KERNEL_ATTENTION_BACKWARD, p->precision,
-                         backward ? backward : forward, arena, err);
+    TRY(kernel_fit(&p->kernels[KERNEL_GEMM_DATA], c->inputs, KERNEL_GEMM_DATA, p->precision,
+                   operands, arena, err));
+    TRY(kernel_fit(&p->kernels[KERNEL_GEMM_WEIGHT], c->inputs, KERNEL_GEMM_WEIGHT, p->precision,
+                   operands, arena, err));
+    TRY(kernel_fit(&p->kernels[KERNEL_LOW_RANK], c->inputs, KERNEL_LOW_RANK, p->precision, 0, arena,
+                   err));
+    TRY(fit_attention(&p->kernels[KERNEL_ATTENTION], &p->softmax_apart, c->inputs, KERNEL_ATTENTION,
+                      p->precision, forward, arena, err));
+    return fit_attention(&p->kernels[KERNEL_ATTENTION_BACKWARD], &p->backward_apart, c->inputs,
+                         KERNEL_ATTENTION_BACKWARD, p->precision, backward ? backward : forward,
+                         arena, err);
 }
 
 static enum status fit_all(struct calibration *c, struct arena *arena, struct error *err)
 {
     const struct samples *all = &c->inputs->all;
-    for (int k = KERNELS_OF_PRECISION; k < KERNEL_COUNT; k++) TRY(kernel_fit(&c->kernels[k], c->inputs, (enum kernel)k, PRECISION_COUNT, 0, arena, err));
+    for (int k = KERNELS_OF_PRECISION; k < KERNEL_COUNT; k++)
+        TRY(kernel_fit(&c->kernels[k], c->inputs, (enum kernel)k, PRECISION_COUNT, 0, arena, err));
     // Where nothing but copies tells how fast memory is, they do.
     if (!c->kernels[KERNEL_ELEMENTWISE]) c->kernels[KERNEL_ELEMENTWISE] = c->kernels[KERNEL_COPY];
     for (int precision = 0; precision < PRECISION_COUNT; precision++) {
         bool present = false;
         for (int i = 0; i < all->sample_count; i++)
             for (int k = 0; k < KERNELS_OF_PRECISION; k++)
-                present |= (int)all->samples[i].precision == precision && kernel_has((enum kernel)k, &all->samples[i]);
+                present |= (int)all->samples[i].precision == precision &&
+                           kernel_has((enum kernel)k, &all->samples[i]);
         if (!present) continue;
         struct precision_fits *p = &c->precisions[c->precision_count++];
         p->precision = (enum precision)precision;
@@ -60,17 +73,22 @@ static enum status fit_all(struct calibration *c, struct arena *arena, struct er
 
 static bool has_anything(const struct calibration *c)
 {
-    bool any = c->precision_count > 0 || c->links.class_count > 0 || c->inputs->all.quantity_count > 0;
+    bool any = c->precision_count > 0 || c->links.class_count > 0 ||
+               c->inputs->all.quantity_count > 0;
     for (int k = 0; k < KERNEL_COUNT; k++) any = any || c->kernels[k];
     return any;
 }
 
-enum status calibrate(struct calibration *c, const struct inputs *inputs, const struct calibrate_settings *settings,
-                      struct arena *arena, struct error *err)
+enum status calibrate(struct calibration *c, const struct inputs *inputs,
+                      const struct calibrate_settings *settings, struct arena *arena,
+                      struct error *err)
 {
-    *c = (struct calibration){.inputs = inputs, .gpu = settings->name ? settings->name : inputs->all.machine.gpu};
+    *c = (struct calibration){.inputs = inputs,
+                              .gpu = settings->name ? settings->name : inputs->all.machine.gpu};
     TRY(fit_all(c, arena, err));
-    if (!has_anything(c)) return fail(err, BAD_INPUT, "%s: no samples that a cost follows from", inputs->all.document.path);
+    if (!has_anything(c))
+        return fail(err, BAD_INPUT, "%s: no samples that a cost follows from",
+                    inputs->all.document.path);
     calibration_costs(c, settings, arena);
     return OK;
 }

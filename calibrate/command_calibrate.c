@@ -1,4 +1,5 @@
-// plumbline calibrate: samples in, costs out. With --iterations, measured runs in, costs out (command_iterations.c).
+// plumbline calibrate: samples in, costs out. With --iterations, measured runs in, costs out
+// (command_iterations.c).
 #include <stdio.h>
 #include <string.h>
 
@@ -11,37 +12,53 @@ static const double mebibyte = 1048576;
 enum { DOCUMENTS_MAX = 256 };
 
 struct request {
-    const char *paths[DOCUMENTS_MAX], *output, *name, *costs, *cluster, *cluster_output, *model, *drawing;
+    const char *paths[DOCUMENTS_MAX], *output, *name, *costs, *cluster, *cluster_output, *model,
+        *drawing;
     int path_count;
     bool show;
     double constant_mib;
 };
 
-static enum status read_request(struct request *r, int argc, char **argv, bool *helped, struct error *err)
+static enum status read_request(struct request *r, int argc, char **argv, bool *helped,
+                                struct error *err)
 {
     bool iterations;
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &r->output, 0, 0, NULL, "the costs file (standard output, unless --show or --svg is given)"},
-        {"--iterations", OPTION_FLAG, &iterations, 0, 0, NULL, "fit to whole iterations instead: see calibrate --iterations --help"},
-        {"--show", OPTION_FLAG, &r->show, 0, 0, NULL, "print each fit against its samples, and links that stand out"},
-        {"--name", OPTION_TEXT, &r->name, 0, 0, NULL, "what the costs call the device (what the samples call it)"},
-        {"--costs", OPTION_TEXT, &r->costs, 0, 0, NULL, "costs that hold where nothing was measured"},
-        {"--svg", OPTION_TEXT, &r->drawing, 0, 0, NULL, "draw each fit against its samples into this file"},
-        {"--model", OPTION_TEXT, &r->model, 0, 0, NULL, "the model whose whole layers were measured: gives what a block takes beside its kernels"},
-        {"--cluster", OPTION_TEXT, &r->cluster, 0, 0, NULL, "the cluster whose links were measured: gives the share of nominal bandwidths"},
-        {"--cluster-out", OPTION_TEXT, &r->cluster_output, 0, 0, NULL, "that cluster with measured latencies, and links node by node"},
-        {"--constant-mib", OPTION_NUMBER, &r->constant_mib, 0, 1e9, NULL, "memory of the process itself, assumed where it was not measured (512)"},
+        {"-o", OPTION_TEXT, &r->output, 0, 0, NULL,
+         "the costs file (standard output, unless --show or --svg is given)"},
+        {"--iterations", OPTION_FLAG, &iterations, 0, 0, NULL,
+         "fit to whole iterations instead: see calibrate --iterations --help"},
+        {"--show", OPTION_FLAG, &r->show, 0, 0, NULL,
+         "print each fit against its samples, and links that stand out"},
+        {"--name", OPTION_TEXT, &r->name, 0, 0, NULL,
+         "what the costs call the device (what the samples call it)"},
+        {"--costs", OPTION_TEXT, &r->costs, 0, 0, NULL,
+         "costs that hold where nothing was measured"},
+        {"--svg", OPTION_TEXT, &r->drawing, 0, 0, NULL,
+         "draw each fit against its samples into this file"},
+        {"--model", OPTION_TEXT, &r->model, 0, 0, NULL,
+         "the model whose whole layers were measured: gives what a block takes beside its kernels"},
+        {"--cluster", OPTION_TEXT, &r->cluster, 0, 0, NULL,
+         "the cluster whose links were measured: gives the share of nominal bandwidths"},
+        {"--cluster-out", OPTION_TEXT, &r->cluster_output, 0, 0, NULL,
+         "that cluster with measured latencies, and links node by node"},
+        {"--constant-mib", OPTION_NUMBER, &r->constant_mib, 0, 1e9, NULL,
+         "memory of the process itself, assumed where it was not measured (512)"},
     };
-    TRY(options_read(argc, argv, "plumbline calibrate SAMPLES ... [OPTION ...]", options, ARRAY_LENGTH(options), r->paths, 1,
-                     DOCUMENTS_MAX, &r->path_count, helped, err));
-    if (r->cluster_output && !r->cluster) return fail(err, BAD_INPUT, "--cluster-out: --cluster is missing");
+    TRY(options_read(argc, argv, "plumbline calibrate SAMPLES ... [OPTION ...]", options,
+                     ARRAY_LENGTH(options), r->paths, 1, DOCUMENTS_MAX, &r->path_count, helped,
+                     err));
+    if (r->cluster_output && !r->cluster)
+        return fail(err, BAD_INPUT, "--cluster-out: --cluster is missing");
     return OK;
 }
 
-enum status command_calibrate(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status command_calibrate(int argc, char **argv, int *exit_code, struct arena *arena,
+                              struct error *err)
 {
     for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "--iterations")) return command_iterations(argc, argv, exit_code, arena, err);
+        if (!strcmp(argv[i], "--iterations"))
+            return command_iterations(argc, argv, exit_code, arena, err);
     struct request r = {.constant_mib = 512};
     bool helped;
     TRY(read_request(&r, argc, argv, &helped, err));
@@ -56,12 +73,17 @@ enum status command_calibrate(int argc, char **argv, int *exit_code, struct aren
     if (r.cluster) TRY(cluster_load(&cluster, r.cluster, arena, err));
     TRY(inputs_load(&inputs, r.paths, r.path_count, r.name, arena, err));
     if (!r.output && !r.show && !r.drawing) r.output = "-";
-    struct calibrate_settings settings = {r.name, r.costs ? &base : NULL, (int64_t)(r.constant_mib * mebibyte), r.output ? r.output : "-"};
+    struct calibrate_settings settings = {r.name, r.costs ? &base : NULL,
+                                          (int64_t)(r.constant_mib * mebibyte),
+                                          r.output ? r.output : "-"};
     TRY(calibrate(&calibration, &inputs, &settings, arena, err));
     struct layer_fits layers = {0};
     if (r.model) TRY(layers_fit(&layers, &calibration, &model, arena, err));
-    if (r.cluster) TRY(links_to_cluster(&cluster, &calibration.costs, &calibration.links, calibration.gpu, arena, err));
-    if (calibration.lacking) fprintf(stderr, "no entry for %s: %s\n", calibration.gpu, calibration.lacking);
+    if (r.cluster)
+        TRY(links_to_cluster(&cluster, &calibration.costs, &calibration.links, calibration.gpu,
+                             arena, err));
+    if (calibration.lacking)
+        fprintf(stderr, "no entry for %s: %s\n", calibration.gpu, calibration.lacking);
     if (r.show) {
         calibration_show(&calibration, stdout, arena);
         layers_show(&layers, stdout);

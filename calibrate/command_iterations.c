@@ -1,26 +1,31 @@
-// plumbline calibrate --iterations: measured runs in, costs with the fitted constants out. What else the costs hold stays.
+// plumbline calibrate --iterations: measured runs in, costs with the fitted constants out. What
+// else the costs hold stays.
 #include <stdio.h>
 #include <string.h>
 
 #include "calibrate/commands.h"
 #include "calibrate/runs/iterations.h"
 
-static const char *source_of_rows(const struct iterations_fit *fit, const struct run_file *file, const struct filter *rows, struct arena *arena)
+static const char *source_of_rows(const struct iterations_fit *fit, const struct run_file *file,
+                                  const struct filter *rows, struct arena *arena)
 {
-    return arena_print(arena, "%d rows of %s%s%s, SHA-256 %.16s...; mean error of these %.2f %%", fit->rows, file->label, rows->count ? " where " : "",
-                       rows->text, file->sha256, 100 * fit->mean_abs_error);
+    return arena_print(arena, "%d rows of %s%s%s, SHA-256 %.16s...; mean error of these %.2f %%",
+                       fit->rows, file->label, rows->count ? " where " : "", rows->text,
+                       file->sha256, 100 * fit->mean_abs_error);
 }
 
 static void show(const struct iterations_fit *fit)
 {
-    fprintf(stderr, "%d rows, mean error %.2f %%, %d steps\n", fit->rows, 100 * fit->mean_abs_error, fit->steps);
+    fprintf(stderr, "%d rows, mean error %.2f %%, %d steps\n", fit->rows, 100 * fit->mean_abs_error,
+            fit->steps);
     for (int k = 0; k < fit->keys.count; k++)
-        fprintf(stderr, "  %-32s %.6g   95 %%: %.6g to %.6g\n", fit->keys.items[k].name, fit->constants[k].value, fit->constants[k].low,
-                fit->constants[k].high);
+        fprintf(stderr, "  %-32s %.6g   95 %%: %.6g to %.6g\n", fit->keys.items[k].name,
+                fit->constants[k].value, fit->constants[k].low, fit->constants[k].high);
 }
 
 // The costs begin with those that they were made from, and name them and the rows.
-static void name_sources(struct costs *costs, const struct run_file *file, const char *output, struct arena *arena)
+static void name_sources(struct costs *costs, const struct run_file *file, const char *output,
+                         struct arena *arena)
 {
     struct document from = costs->document;
     struct source *sources = TAKE(arena, 2, struct source);
@@ -32,7 +37,8 @@ static void name_sources(struct costs *costs, const struct run_file *file, const
     costs->document.source_count = 2;
 }
 
-enum status command_iterations(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status command_iterations(int argc, char **argv, int *exit_code, struct arena *arena,
+                               struct error *err)
 {
     const char *path, *output = "-", *fit_text = NULL, *rows = "", *set_text = NULL, *name = NULL;
     struct predict_settings settings = {.margin = 0.8};
@@ -40,21 +46,29 @@ enum status command_iterations(int argc, char **argv, int *exit_code, struct are
     bool helped, iterations;
     const struct option options[] = {
         {"--iterations", OPTION_FLAG, &iterations, 0, 0, NULL, "fit to whole iterations"},
-        {"--fit", OPTION_TEXT, &fit_text, 0, 0, NULL, "the numbers of the costs to be fitted: name,..."},
-        {"--rows", OPTION_TEXT, &rows, 0, 0, NULL, "only rows for which all conditions hold: pp=1,hidden>1024,row%3=0"},
+        {"--fit", OPTION_TEXT, &fit_text, 0, 0, NULL,
+         "the numbers of the costs to be fitted: name,..."},
+        {"--rows", OPTION_TEXT, &rows, 0, 0, NULL,
+         "only rows for which all conditions hold: pp=1,hidden>1024,row%3=0"},
         {"--exclude", OPTION_TEXT, &choice.exclude, 0, 0, NULL, "ids of rows that are left out"},
-        {"--default", OPTION_TEXT, &choice.defaults, 0, 0, NULL, "what blank cells mean: column=value,..."},
-        {"--cluster", OPTION_TEXT, &settings.cluster, 0, 0, NULL, "a file or a shipped name (default: the shipped one with the row's GPU)"},
-        {"--costs", OPTION_TEXT, &settings.costs, 0, 0, NULL, "where the search begins, and all other numbers (published)"},
+        {"--default", OPTION_TEXT, &choice.defaults, 0, 0, NULL,
+         "what blank cells mean: column=value,..."},
+        {"--cluster", OPTION_TEXT, &settings.cluster, 0, 0, NULL,
+         "a file or a shipped name (default: the shipped one with the row's GPU)"},
+        {"--costs", OPTION_TEXT, &settings.costs, 0, 0, NULL,
+         "where the search begins, and all other numbers (published)"},
         {"--set", OPTION_TEXT, &set_text, 0, 0, NULL, "numbers of these costs: name=value,..."},
         {"--name", OPTION_TEXT, &name, 0, 0, NULL, "of the costs"},
         {"-o", OPTION_TEXT, &output, 0, 0, NULL, "the costs file (standard output)"},
     };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline calibrate --iterations DATA.csv --fit NAMES [OPTION ...]", options, ARRAY_LENGTH(options), &path, 1, 1,
-                     NULL, &helped, err));
+    TRY(options_read(argc, argv,
+                     "plumbline calibrate --iterations DATA.csv --fit NAMES [OPTION ...]", options,
+                     ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
-    if (!fit_text) return fail(err, BAD_INPUT, "calibrate --iterations: --fit is missing: the numbers to be fitted");
+    if (!fit_text)
+        return fail(err, BAD_INPUT,
+                    "calibrate --iterations: --fit is missing: the numbers to be fitted");
     struct fit_keys keys;
     struct run_set set = {.arena = arena};
     struct predictor *p;

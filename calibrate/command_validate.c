@@ -14,15 +14,24 @@ struct wishes {
     struct predict_settings predict;
 };
 
-static enum status read_mode(struct validate_settings *s, struct wishes *w, struct arena *arena, struct error *err)
+static enum status read_mode(struct validate_settings *s, struct wishes *w, struct arena *arena,
+                             struct error *err)
 {
-    *s = (struct validate_settings){.by = (enum fold_by)w->by, .folds = (int)(w->folds < 0 ? 5 : w->folds), .margins = {w->margin, 1}, .ran_below = 0.75};
-    if (w->table && (w->fit || w->fit_rows || w->folds >= 0)) return fail(err, BAD_INPUT, "--table fits by itself: --fit, --fit-rows and --folds do not go with it");
+    *s = (struct validate_settings){.by = (enum fold_by)w->by,
+                                    .folds = (int)(w->folds < 0 ? 5 : w->folds),
+                                    .margins = {w->margin, 1},
+                                    .ran_below = 0.75};
+    if (w->table && (w->fit || w->fit_rows || w->folds >= 0))
+        return fail(err, BAD_INPUT,
+                    "--table fits by itself: --fit, --fit-rows and --folds do not go with it");
     if (w->table) s->mode = VALIDATE_TABLE;
-    if (!w->fit && (w->fit_rows || w->folds >= 0)) return fail(err, BAD_INPUT, "--fit-rows and --folds say what --fit fits on: it is missing");
+    if (!w->fit && (w->fit_rows || w->folds >= 0))
+        return fail(err, BAD_INPUT, "--fit-rows and --folds say what --fit fits on: it is missing");
     if (!w->fit) return OK;
     if (!w->fit_rows == (w->folds < 0))
-        return fail(err, BAD_INPUT, "--fit: expected one of --folds N and --fit-rows ROWS: rows are not scored with constants fitted on them");
+        return fail(err, BAD_INPUT,
+                    "--fit: expected one of --folds N and --fit-rows ROWS: rows are not scored "
+                    "with constants fitted on them");
     s->mode = w->fit_rows ? VALIDATE_STATED : VALIDATE_FOLDS;
     return fit_keys_read(&s->keys, w->fit, arena, err);
 }
@@ -33,20 +42,25 @@ static bool is_table(const char *text)
     return length > 4 && !strcmp(text + length - 4, ".csv");
 }
 
-// --fit-rows names conditions on the tables at hand, or a table of its own, all of whose rows are fitted on.
-static enum status load_runs(struct run_set *set, struct wishes *w, const char *const *paths, int count, struct error *err)
+// --fit-rows names conditions on the tables at hand, or a table of its own, all of whose rows are
+// fitted on.
+static enum status load_runs(struct run_set *set, struct wishes *w, const char *const *paths,
+                             int count, struct error *err)
 {
     struct run_choice *choice = &w->choice;
     TRY(filter_read(&choice->rows, "--rows", w->rows ? w->rows : "", set->arena, err));
     choice->fits = w->fit_rows && !is_table(w->fit_rows);
-    if (choice->fits) TRY(filter_read(&choice->fit_rows, "--fit-rows", w->fit_rows, set->arena, err));
+    if (choice->fits)
+        TRY(filter_read(&choice->fit_rows, "--fit-rows", w->fit_rows, set->arena, err));
     for (int i = 0; i < count; i++) TRY(runs_add(set, paths[i], choice, err));
     if (!w->fit_rows || choice->fits) return OK;
-    struct run_choice all = {.exclude = choice->exclude, .defaults = choice->defaults, .fits = true};
+    struct run_choice all = {
+        .exclude = choice->exclude, .defaults = choice->defaults, .fits = true};
     return runs_add(set, w->fit_rows, &all, err);
 }
 
-enum status command_validate(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status command_validate(int argc, char **argv, int *exit_code, struct arena *arena,
+                             struct error *err)
 {
     enum { TABLES_MAX = 64 };
     const char *tables[TABLES_MAX];
@@ -54,24 +68,37 @@ enum status command_validate(int argc, char **argv, int *exit_code, struct arena
     int count;
     bool helped;
     const struct option options[] = {
-        {"--json", OPTION_FLAG, &w.json, 0, 0, NULL, "an array with one object for each source and metric"},
-        {"--list", OPTION_FLAG, &w.list, 0, 0, NULL, "every row with what was measured and predicted, as a table"},
-        {"--rows", OPTION_TEXT, &w.rows, 0, 0, NULL, "only rows for which all conditions hold: pp>1,hidden=1024,notes~fp16,row%5=0"},
-        {"--exclude", OPTION_TEXT, &w.choice.exclude, 0, 0, NULL, "ids of rows not to be scored or fitted on; they are listed"},
-        {"--default", OPTION_TEXT, &w.choice.defaults, 0, 0, NULL, "what blank cells mean: column=value,..."},
-        {"--cluster", OPTION_TEXT, &w.predict.cluster, 0, 0, NULL, "a file or a shipped name (default: the shipped one with the row's GPU)"},
-        {"--costs", OPTION_TEXT, &w.predict.costs, 0, 0, NULL, "a file or a shipped name (default: published)"},
+        {"--json", OPTION_FLAG, &w.json, 0, 0, NULL,
+         "an array with one object for each source and metric"},
+        {"--list", OPTION_FLAG, &w.list, 0, 0, NULL,
+         "every row with what was measured and predicted, as a table"},
+        {"--rows", OPTION_TEXT, &w.rows, 0, 0, NULL,
+         "only rows for which all conditions hold: pp>1,hidden=1024,notes~fp16,row%5=0"},
+        {"--exclude", OPTION_TEXT, &w.choice.exclude, 0, 0, NULL,
+         "ids of rows not to be scored or fitted on; they are listed"},
+        {"--default", OPTION_TEXT, &w.choice.defaults, 0, 0, NULL,
+         "what blank cells mean: column=value,..."},
+        {"--cluster", OPTION_TEXT, &w.predict.cluster, 0, 0, NULL,
+         "a file or a shipped name (default: the shipped one with the row's GPU)"},
+        {"--costs", OPTION_TEXT, &w.predict.costs, 0, 0, NULL,
+         "a file or a shipped name (default: published)"},
         {"--set", OPTION_TEXT, &w.set, 0, 0, NULL, "numbers of the costs: name=value,..."},
-        {"--fit", OPTION_TEXT, &w.fit, 0, 0, NULL, "fit these numbers of the costs: name,... (a+b: one constant for both)"},
-        {"--folds", OPTION_INT, &w.folds, 0, 1000, NULL, "each of N folds with constants fitted on the others; 0: every cell or model is a fold"},
-        {"--by", OPTION_NAME, &w.by, 0, 0, fold_by_names, "what stays together in a fold (row: the number modulo N)"},
-        {"--fit-rows", OPTION_TEXT, &w.fit_rows, 0, 0, NULL, "fit on these rows (conditions, or another table), score the others"},
-        {"--table", OPTION_FLAG, &w.table, 0, 0, NULL, "layers' times read off the rows with pp=1, cell by cell; the rows with pp>1 are scored"},
-        {"--margin", OPTION_NUMBER, &w.margin, 0.01, 1, NULL, "share of a GPU's memory that may be filled (0.8)"},
+        {"--fit", OPTION_TEXT, &w.fit, 0, 0, NULL,
+         "fit these numbers of the costs: name,... (a+b: one constant for both)"},
+        {"--folds", OPTION_INT, &w.folds, 0, 1000, NULL,
+         "each of N folds with constants fitted on the others; 0: every cell or model is a fold"},
+        {"--by", OPTION_NAME, &w.by, 0, 0, fold_by_names,
+         "what stays together in a fold (row: the number modulo N)"},
+        {"--fit-rows", OPTION_TEXT, &w.fit_rows, 0, 0, NULL,
+         "fit on these rows (conditions, or another table), score the others"},
+        {"--table", OPTION_FLAG, &w.table, 0, 0, NULL,
+         "layers' times read off the rows with pp=1, cell by cell; the rows with pp>1 are scored"},
+        {"--margin", OPTION_NUMBER, &w.margin, 0.01, 1, NULL,
+         "share of a GPU's memory that may be filled (0.8)"},
     };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline validate DATA.csv ... [OPTION ...]", options, ARRAY_LENGTH(options), tables, 1, TABLES_MAX, &count,
-                     &helped, err));
+    TRY(options_read(argc, argv, "plumbline validate DATA.csv ... [OPTION ...]", options,
+                     ARRAY_LENGTH(options), tables, 1, TABLES_MAX, &count, &helped, err));
     if (helped) return OK;
     struct validate_settings settings;
     struct run_set set = {.arena = arena};

@@ -6,6 +6,6 @@
 
 command_function command_calibrate;
 command_function command_validate;
-command_function command_iterations;       // calibrate --iterations
+command_function command_iterations; // calibrate --iterations
 
 #endif

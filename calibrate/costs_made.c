@@ -1,5 +1,5 @@
-// What the fits mean as costs. The overhead of a layer's pass: four products (backward eight), one attention, one set of elementwise
-// parts. docs/FORMULAS.md section 12.
+// What the fits mean as costs. The overhead of a layer's pass: four products (backward eight), one
+// attention, one set of elementwise parts. docs/FORMULAS.md section 12.
 #include "calibrate/calibrate.h"
 
 #include <math.h>
@@ -11,29 +11,41 @@ enum { PRODUCTS_PER_BLOCK = 4, ADAM_STATE_BYTES = 8, FP32_BYTES = 4 };
 
 static struct estimate assumed(double value, const char *source)
 {
-    return (struct estimate){.value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED, .source = source};
+    return (struct estimate){
+        .value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED, .source = source};
 }
 
 // ---- estimates out of fits
 
-static const char *source_of_fit(const struct calibration *c, const struct fit *f, struct arena *arena)
+static const char *source_of_fit(const struct calibration *c, const struct fit *f,
+                                 struct arena *arena)
 {
-    const char *text = arena_print(arena, "%s of %s, weighted least squares; median residual %.1f %%, scatter %.2f",
-                                   inputs_source(c->inputs, f->points, f->point_count, arena), f->name, 100 * f->residual, f->scatter);
+    const char *text = arena_print(
+        arena, "%s of %s, weighted least squares; median residual %.1f %%, scatter %.2f",
+        inputs_source(c->inputs, f->points, f->point_count, arena), f->name, 100 * f->residual,
+        f->scatter);
     if (f->held_out > 0) text = arena_print(arena, "%s, held out %.1f %%", text, 100 * f->held_out);
-    if (f->apart > 0) text = arena_print(arena, "%s; launches apart by %.1f %%", text, 100 * f->apart);
+    if (f->apart > 0)
+        text = arena_print(arena, "%s; launches apart by %.1f %%", text, 100 * f->apart);
     if (f->notes.throttled_repetitions)
-        text = arena_print(arena, "%s; %d of %d repetitions throttled", text, f->notes.throttled_repetitions, f->notes.repetitions);
+        text = arena_print(arena, "%s; %d of %d repetitions throttled", text,
+                           f->notes.throttled_repetitions, f->notes.repetitions);
     return text;
 }
 
-static struct estimate fitted(const struct calibration *c, struct interval i, const struct fit *f, struct arena *arena)
+static struct estimate fitted(const struct calibration *c, struct interval i, const struct fit *f,
+                              struct arena *arena)
 {
-    return (struct estimate){.value = i.value, .low = i.low, .high = i.high, .origin = ORIGIN_FITTED, .source = source_of_fit(c, f, arena)};
+    return (struct estimate){.value = i.value,
+                             .low = i.low,
+                             .high = i.high,
+                             .origin = ORIGIN_FITTED,
+                             .source = source_of_fit(c, f, arena)};
 }
 
 // Leaves *to as it is where nothing was measured.
-static void take_rate(struct estimate *to, const struct calibration *c, const struct fit *f, struct arena *arena)
+static void take_rate(struct estimate *to, const struct calibration *c, const struct fit *f,
+                      struct arena *arena)
 {
     if (!f) return;
     *to = fitted(c, f->rate, f, arena);
@@ -41,8 +53,10 @@ static void take_rate(struct estimate *to, const struct calibration *c, const st
     to->valid_high = f->points[f->point_count - 1].work;
 }
 
-// A line without traffic says that there is none beside its rate, whatever other costs say of theirs.
-static void take_traffic(struct estimate *to, const struct calibration *c, const struct fit *f, struct arena *arena)
+// A line without traffic says that there is none beside its rate, whatever other costs say of
+// theirs.
+static void take_traffic(struct estimate *to, const struct calibration *c, const struct fit *f,
+                         struct arena *arena)
 {
     if (!f) return;
     *to = (struct estimate){.origin = ORIGIN_FITTED};
@@ -67,39 +81,52 @@ static struct interval sum_overheads(const struct fit *const *fits, const int *c
 }
 
 // What the calls of a pass cost beyond their work, or the empty block's time, whichever is more.
-static void take_overhead(struct estimate *to, const struct calibration *c, const struct fit *const *parts, const int *calls, int count,
+static void take_overhead(struct estimate *to, const struct calibration *c,
+                          const struct fit *const *parts, const int *calls, int count,
                           const struct fit *blocks, const char *what, struct arena *arena)
 {
     struct interval sum = sum_overheads(parts, calls, count), empty = {0, 0, 0};
     if (!parts[0] && !blocks) return;
-    if (blocks) empty = (struct interval){1 / blocks->rate.value, 1 / blocks->rate.high, 1 / blocks->rate.low};
+    if (blocks)
+        empty =
+            (struct interval){1 / blocks->rate.value, 1 / blocks->rate.high, 1 / blocks->rate.low};
     if (blocks && !(sum.value > empty.value)) {
         *to = fitted(c, empty, blocks, arena);
         return;
     }
     *to = fitted(c, sum, parts[0], arena);
-    to->source = arena_print(arena, "overheads of the fits: %s; gemm from %s", what, inputs_source(c->inputs, parts[0]->points, parts[0]->point_count, arena));
+    to->source =
+        arena_print(arena, "overheads of the fits: %s; gemm from %s", what,
+                    inputs_source(c->inputs, parts[0]->points, parts[0]->point_count, arena));
 }
 
-static void take_layer_overheads(struct gpu_costs *g, const struct calibration *c, struct arena *arena)
+static void take_layer_overheads(struct gpu_costs *g, const struct calibration *c,
+                                 struct arena *arena)
 {
     // Of several precisions the first one's: the calls are the same.
-    static const int calls[] = {PRODUCTS_PER_BLOCK, 1, 1}, calls_back[] = {PRODUCTS_PER_BLOCK, PRODUCTS_PER_BLOCK, 1, 1};
+    static const int calls[] = {PRODUCTS_PER_BLOCK, 1, 1},
+                     calls_back[] = {PRODUCTS_PER_BLOCK, PRODUCTS_PER_BLOCK, 1, 1};
     static const struct precision_fits none;
     const struct precision_fits *p = c->precision_count ? &c->precisions[0] : &none;
-    const struct fit *const parts[] = {p->kernels[KERNEL_GEMM], p->kernels[KERNEL_ATTENTION], c->kernels[KERNEL_ELEMENTWISE]};
-    const struct fit *const back[] = {p->kernels[KERNEL_GEMM_DATA], p->kernels[KERNEL_GEMM_WEIGHT], p->kernels[KERNEL_ATTENTION_BACKWARD],
+    const struct fit *const parts[] = {p->kernels[KERNEL_GEMM], p->kernels[KERNEL_ATTENTION],
+                                       c->kernels[KERNEL_ELEMENTWISE]};
+    const struct fit *const back[] = {p->kernels[KERNEL_GEMM_DATA], p->kernels[KERNEL_GEMM_WEIGHT],
+                                      p->kernels[KERNEL_ATTENTION_BACKWARD],
                                       c->kernels[KERNEL_ELEMENTWISE_BACKWARD]};
-    take_overhead(&g->layer_overhead_s, c, parts, calls, ARRAY_LENGTH(parts), c->kernels[KERNEL_EMPTY], "4 gemm, 1 attention, 1 memory", arena);
+    take_overhead(&g->layer_overhead_s, c, parts, calls, ARRAY_LENGTH(parts),
+                  c->kernels[KERNEL_EMPTY], "4 gemm, 1 attention, 1 memory", arena);
     if (back[0] && back[1])
-        take_overhead(&g->backward_overhead_s, c, back, calls_back, ARRAY_LENGTH(back), c->kernels[KERNEL_EMPTY],
-                      "4 gemm for inputs, 4 for weights, 1 attention, 1 memory, all backward", arena);
+        take_overhead(&g->backward_overhead_s, c, back, calls_back, ARRAY_LENGTH(back),
+                      c->kernels[KERNEL_EMPTY],
+                      "4 gemm for inputs, 4 for weights, 1 attention, 1 memory, all backward",
+                      arena);
 }
 
 // ---- quantities
 
 // The median of all observations of a name; false: there are none.
-static bool take_quantity(struct estimate *to, const struct calibration *c, const char *name, struct arena *arena)
+static bool take_quantity(struct estimate *to, const struct calibration *c, const char *name,
+                          struct arena *arena)
 {
     const struct samples *all = &c->inputs->all;
     int count = 0;
@@ -110,46 +137,60 @@ static bool take_quantity(struct estimate *to, const struct calibration *c, cons
     count = 0;
     for (int q = 0; q < all->quantity_count; q++)
         for (int i = 0; i < all->quantities[q].value_count; i++)
-            if (!strcmp(all->quantities[q].name, name)) values[count++] = all->quantities[q].values[i];
+            if (!strcmp(all->quantities[q].name, name))
+                values[count++] = all->quantities[q].values[i];
     double median = median_of(values, count);
-    *to = (struct estimate){.value = median, .low = values[0], .high = values[count - 1], .origin = ORIGIN_MEASURED,
-                            .source = arena_print(arena, "%s, median, least and greatest of %d observation%s (%.12s)", name, count, count == 1 ? "" : "s",
-                                                  all->document.sha256)};
+    *to = (struct estimate){
+        .value = median,
+        .low = values[0],
+        .high = values[count - 1],
+        .origin = ORIGIN_MEASURED,
+        .source = arena_print(arena, "%s, median, least and greatest of %d observation%s (%.12s)",
+                              name, count, count == 1 ? "" : "s", all->document.sha256)};
     return true;
 }
 
 // What libraries took was seen with the workspace that trainers keep inside of their allocator.
-static void add_libraries(struct estimate *constant, const struct estimate *libraries, const struct estimate *workspace, struct arena *arena)
+static void add_libraries(struct estimate *constant, const struct estimate *libraries,
+                          const struct estimate *workspace, struct arena *arena)
 {
     if (!libraries->source) return;
     constant->value += fmax(0, libraries->value - workspace->value);
     constant->low += fmax(0, libraries->low - workspace->high);
     constant->high += fmax(0, libraries->high - workspace->low);
-    constant->low = fmin(constant->low, constant->value), constant->high = fmax(constant->high, constant->value);
-    constant->source = arena_print(arena, "%s; %s%s", constant->source, libraries->source, workspace->source ? ", less the workspace" : "");
+    constant->low = fmin(constant->low, constant->value),
+    constant->high = fmax(constant->high, constant->value);
+    constant->source = arena_print(arena, "%s; %s%s", constant->source, libraries->source,
+                                   workspace->source ? ", less the workspace" : "");
 }
 
-static void take_constants(struct gpu_costs *g, const struct calibration *c, const struct calibrate_settings *settings, struct arena *arena)
+static void take_constants(struct gpu_costs *g, const struct calibration *c,
+                           const struct calibrate_settings *settings, struct arena *arena)
 {
     struct estimate libraries = {0}, workspace = {0};
     bool known = g->constant_bytes.value > 0;
     take_quantity(&libraries, c, "library_bytes", arena);
     if (take_quantity(&workspace, c, "workspace_bytes", arena)) g->library_bytes = workspace;
-    if (take_quantity(&g->constant_bytes, c, "context_bytes", arena)) add_libraries(&g->constant_bytes, &libraries, &workspace, arena);
-    else if (!known) g->constant_bytes = assumed((double)settings->constant_bytes, "not measured: the process and its libraries");
+    if (take_quantity(&g->constant_bytes, c, "context_bytes", arena))
+        add_libraries(&g->constant_bytes, &libraries, &workspace, arena);
+    else if (!known)
+        g->constant_bytes = assumed((double)settings->constant_bytes,
+                                    "not measured: the process and its libraries");
     take_quantity(&g->communicator_bytes, c, "communicator_bytes", arena);
 }
 
 // ---- the rest of a device
 
-// A step of Adam in 32 bits reads and writes both moments, reads the gradient and writes the weights; what it takes beyond that at the
-// memory rate is traffic per value.
+// A step of Adam in 32 bits reads and writes both moments, reads the gradient and writes the
+// weights; what it takes beyond that at the memory rate is traffic per value.
 static void take_optimizer(struct gpu_costs *g, const struct calibration *c, struct arena *arena)
 {
     const struct fit *f = c->kernels[KERNEL_OPTIMIZER];
     if (!f || !(g->memory_bytes_per_s.value > 0)) return;
     double known = 2 * ADAM_STATE_BYTES + 2 * FP32_BYTES, memory = g->memory_bytes_per_s.value;
-    struct interval bytes = {fmax(0, memory / f->rate.value - known), fmax(0, memory / f->rate.high - known), fmax(0, memory / f->rate.low - known)};
+    struct interval bytes = {fmax(0, memory / f->rate.value - known),
+                             fmax(0, memory / f->rate.high - known),
+                             fmax(0, memory / f->rate.low - known)};
     g->step_bytes_per_value = fitted(c, bytes, f, arena);
 }
 
@@ -157,7 +198,10 @@ static void take_optimizer(struct gpu_costs *g, const struct calibration *c, str
 static void take_host_link(struct gpu_costs *g, const struct calibration *c, struct arena *arena)
 {
     const struct fit *there = c->kernels[KERNEL_TO_DEVICE], *back = c->kernels[KERNEL_TO_HOST];
-    const struct fit *slower = !there ? back : !back ? there : there->rate.value < back->rate.value ? there : back;
+    const struct fit *slower = !there                                 ? back
+                               : !back                                ? there
+                               : there->rate.value < back->rate.value ? there
+                                                                      : back;
     take_rate(&g->host_link_bytes_per_s, c, slower, arena);
 }
 
@@ -169,7 +213,8 @@ static struct precision_costs *find_or_add_precision(struct gpu_costs *g, enum p
     return &g->precisions[g->precision_count++];
 }
 
-static void take_precision(struct gpu_costs *g, const struct calibration *c, const struct precision_fits *p, struct arena *arena)
+static void take_precision(struct gpu_costs *g, const struct calibration *c,
+                           const struct precision_fits *p, struct arena *arena)
 {
     struct precision_costs *to = find_or_add_precision(g, p->precision);
     take_rate(&to->gemm_flop_per_s, c, p->kernels[KERNEL_GEMM], arena);
@@ -183,14 +228,19 @@ static void take_precision(struct gpu_costs *g, const struct calibration *c, con
     const struct fit *low_rank = p->kernels[KERNEL_LOW_RANK];
     take_traffic(&to->low_rank_bytes_per_s, c, low_rank, arena);
     if (!(to->gemm_flop_per_s.value > 0)) {
-        g->precision_count--;           // without products nothing is priced
+        g->precision_count--; // without products nothing is priced
         return;
     }
-    if (!(to->attention_flop_per_s.value > 0)) to->attention_flop_per_s = assumed(to->gemm_flop_per_s.value, "not measured: as gemm_flop_per_s");
-    if (!(to->low_rank_flop_per_s.value > 0)) to->low_rank_flop_per_s = assumed(to->gemm_flop_per_s.value, "not measured: as gemm_flop_per_s");
+    if (!(to->attention_flop_per_s.value > 0))
+        to->attention_flop_per_s =
+            assumed(to->gemm_flop_per_s.value, "not measured: as gemm_flop_per_s");
+    if (!(to->low_rank_flop_per_s.value > 0))
+        to->low_rank_flop_per_s =
+            assumed(to->gemm_flop_per_s.value, "not measured: as gemm_flop_per_s");
 }
 
-static void take_gpu(struct gpu_costs *g, struct calibration *c, const struct calibrate_settings *settings, struct arena *arena)
+static void take_gpu(struct gpu_costs *g, struct calibration *c,
+                     const struct calibrate_settings *settings, struct arena *arena)
 {
     take_rate(&g->memory_bytes_per_s, c, c->kernels[KERNEL_ELEMENTWISE], arena);
     for (int i = 0; i < c->precision_count; i++) take_precision(g, c, &c->precisions[i], arena);
@@ -201,7 +251,8 @@ static void take_gpu(struct gpu_costs *g, struct calibration *c, const struct ca
     take_rate(&g->quantise_values_per_s, c, c->kernels[KERNEL_QUANTISE_COMPRESS], arena);
     take_rate(&g->quantise_back_values_per_s, c, c->kernels[KERNEL_QUANTISE_DECOMPRESS], arena);
     take_layer_overheads(g, c, arena);
-    const struct fit *low_rank = c->precision_count ? c->precisions[0].kernels[KERNEL_LOW_RANK] : NULL;
+    const struct fit *low_rank = c->precision_count ? c->precisions[0].kernels[KERNEL_LOW_RANK]
+                                                    : NULL;
     if (low_rank) g->compression_overhead_s = fitted(c, low_rank->overhead_s, low_rank, arena);
     take_constants(g, c, settings, arena);
     take_optimizer(g, c, arena);
@@ -218,31 +269,39 @@ static int find_gpu(const struct costs *c, const char *gpu)
 }
 
 // With room for one more GPU, and in each for every precision.
-static struct costs begin_costs(const struct calibrate_settings *settings, const char *gpu, struct arena *arena)
+static struct costs begin_costs(const struct calibrate_settings *settings, const char *gpu,
+                                struct arena *arena)
 {
     if (!settings->base) {
         struct costs c = {.name = gpu, .gpus = TAKE(arena, 1, struct gpu_costs)};
         c.intra_efficiency = assumed(1, "links were not measured");
-        for (int i = 0; i < NIC_KIND_COUNT; i++) c.network_efficiency[i] = assumed(1, "links were not measured");
+        for (int i = 0; i < NIC_KIND_COUNT; i++)
+            c.network_efficiency[i] = assumed(1, "links were not measured");
         c.transfer_share[PART_LINK] = 1;
         return c;
     }
     struct costs c = costs_copy(settings->base, arena);
-    c.gpus = arena_grow(arena, c.gpus, (size_t)c.gpu_count, (size_t)c.gpu_count + 1, sizeof *c.gpus);
+    c.gpus =
+        arena_grow(arena, c.gpus, (size_t)c.gpu_count, (size_t)c.gpu_count + 1, sizeof *c.gpus);
     return c;
 }
 
-static void add_sources(struct costs *costs, const struct calibration *c, const struct calibrate_settings *settings, struct arena *arena)
+static void add_sources(struct costs *costs, const struct calibration *c,
+                        const struct calibrate_settings *settings, struct arena *arena)
 {
     struct document *d = &costs->document;
     int count = c->inputs->document_count + (settings->base != NULL);
     *d = (struct document){.sources = TAKE(arena, count, struct source)};
     for (int i = 0; i < c->inputs->document_count; i++)
-        d->sources[d->source_count++] = source_of("samples", &c->inputs->documents[i].document, settings->output, arena);
-    if (settings->base) d->sources[d->source_count++] = source_of("costs", &settings->base->document, settings->output, arena);
+        d->sources[d->source_count++] =
+            source_of("samples", &c->inputs->documents[i].document, settings->output, arena);
+    if (settings->base)
+        d->sources[d->source_count++] =
+            source_of("costs", &settings->base->document, settings->output, arena);
 }
 
-void calibration_costs(struct calibration *c, const struct calibrate_settings *settings, struct arena *arena)
+void calibration_costs(struct calibration *c, const struct calibrate_settings *settings,
+                       struct arena *arena)
 {
     c->costs = begin_costs(settings, c->gpu, arena);
     int at = find_gpu(&c->costs, c->gpu);
@@ -250,7 +309,8 @@ void calibration_costs(struct calibration *c, const struct calibrate_settings *s
     if (is_new) at = c->costs.gpu_count++;
     struct gpu_costs *g = &c->costs.gpus[at];
     g->gpu = c->gpu;
-    g->precisions = arena_grow(arena, g->precisions, (size_t)g->precision_count, PRECISION_COUNT, sizeof *g->precisions);
+    g->precisions = arena_grow(arena, g->precisions, (size_t)g->precision_count, PRECISION_COUNT,
+                               sizeof *g->precisions);
     take_gpu(g, c, settings, arena);
     // Without a memory rate a device cannot be priced, and no honest number stands in for it.
     if (!(g->memory_bytes_per_s.value > 0)) {

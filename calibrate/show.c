@@ -1,9 +1,16 @@
-// Each fit as a line, and under it the samples it was made from: what was measured, what the line says, how far off.
+// Each fit as a line, and under it the samples it was made from: what was measured, what the line
+// says, how far off.
 #include "calibrate/calibrate.h"
 
-struct unit { const char *text; double size; };
+struct unit {
+    const char *text;
+    double size;
+};
 
-static const struct unit units[] = {[UNIT_FLOP] = {"GFLOP", 1e9}, [UNIT_BYTES] = {"MB", 1e6}, [UNIT_VALUES] = {"million", 1e6}, [UNIT_CALLS] = {"blocks", 1}};
+static const struct unit units[] = {[UNIT_FLOP] = {"GFLOP", 1e9},
+                                    [UNIT_BYTES] = {"MB", 1e6},
+                                    [UNIT_VALUES] = {"million", 1e6},
+                                    [UNIT_CALLS] = {"blocks", 1}};
 
 static void print_seconds(FILE *to, double seconds)
 {
@@ -15,9 +22,14 @@ static void print_seconds(FILE *to, double seconds)
 static void show_notes(FILE *to, const struct point_notes *n)
 {
     if (n->throttled_repetitions)
-        fprintf(to, "  throttled %12d           of %d repetitions, %.3g times as long as the others (1: nothing to compare)\n", n->throttled_repetitions,
-                n->repetitions, n->throttled_slowdown > 0 ? n->throttled_slowdown : 1);
-    if (n->outlier_repetitions) fprintf(to, "  outliers  %12d           of %d repetitions; flagged, and in the medians\n", n->outlier_repetitions, n->repetitions);
+        fprintf(to,
+                "  throttled %12d           of %d repetitions, %.3g times as long as the others "
+                "(1: nothing to compare)\n",
+                n->throttled_repetitions, n->repetitions,
+                n->throttled_slowdown > 0 ? n->throttled_slowdown : 1);
+    if (n->outlier_repetitions)
+        fprintf(to, "  outliers  %12d           of %d repetitions; flagged, and in the medians\n",
+                n->outlier_repetitions, n->repetitions);
 }
 
 static void show_point(FILE *to, const struct fit_point *p, double line, double size)
@@ -33,24 +45,36 @@ static void show_point(FILE *to, const struct fit_point *p, double line, double 
     fprintf(to, " %+6.1f %%\n", 100 * (line / p->seconds - 1));
 }
 
-static void show_fit(FILE *to, const char *title, const char *more, const struct fit *f, struct unit work)
+static void show_fit(FILE *to, const char *title, const char *more, const struct fit *f,
+                     struct unit work)
 {
     if (!f) return;
     fprintf(to, "%s%s: %d samples\n", title, more, f->point_count);
-    fprintf(to, "  rate      %12.5g %s/s   95 %%: %.5g to %.5g\n", f->rate.value / work.size, work.text,
-            f->rate.low / work.size, f->rate.high / work.size);
+    fprintf(to, "  rate      %12.5g %s/s   95 %%: %.5g to %.5g\n", f->rate.value / work.size,
+            work.text, f->rate.low / work.size, f->rate.high / work.size);
     if (f->traffic_rate.value > 0)
-        fprintf(to, "  traffic   %12.5g GB/s      95 %%: %.5g to %.5g\n", f->traffic_rate.value / 1e9, f->traffic_rate.low / 1e9, f->traffic_rate.high / 1e9);
+        fprintf(to, "  traffic   %12.5g GB/s      95 %%: %.5g to %.5g\n",
+                f->traffic_rate.value / 1e9, f->traffic_rate.low / 1e9, f->traffic_rate.high / 1e9);
     fprintf(to, "  overhead  %12.5g us        95 %%: %.5g to %.5g%s\n", 1e6 * f->overhead_s.value,
-            1e6 * f->overhead_s.low, 1e6 * f->overhead_s.high, f->through_zero ? "; held at 0" : "");
-    fprintf(to, "  scatter   %12.2f           of the points about the line, in their own deviations; intervals follow it\n", f->scatter);
+            1e6 * f->overhead_s.low, 1e6 * f->overhead_s.high,
+            f->through_zero ? "; held at 0" : "");
+    fprintf(to,
+            "  scatter   %12.2f           of the points about the line, in their own deviations; "
+            "intervals follow it\n",
+            f->scatter);
     fprintf(to, "  off       %12.2f %%         median of the samples", 100 * f->residual);
-    if (f->held_out > 0) fprintf(to, "; of operations that were left out, %.2f %%", 100 * f->held_out);
+    if (f->held_out > 0)
+        fprintf(to, "; of operations that were left out, %.2f %%", 100 * f->held_out);
     fputc('\n', to);
-    if (f->apart > 0) fprintf(to, "  launches  %12.2f %%         apart; intervals widened by it\n", 100 * f->apart);
+    if (f->apart > 0)
+        fprintf(to, "  launches  %12.2f %%         apart; intervals widened by it\n",
+                100 * f->apart);
     show_notes(to, &f->notes);
-    fprintf(to, "  %-32s %14s %12s %26s %12s %8s\n", "operation", work.text, "median", "95 % interval", "line", "off");
-    for (int i = 0; i < f->point_count; i++) show_point(to, &f->points[i], fit_seconds(f, &f->points[i]) + f->points[i].explained_s, work.size);
+    fprintf(to, "  %-32s %14s %12s %26s %12s %8s\n", "operation", work.text, "median",
+            "95 % interval", "line", "off");
+    for (int i = 0; i < f->point_count; i++)
+        show_point(to, &f->points[i], fit_seconds(f, &f->points[i]) + f->points[i].explained_s,
+                   work.size);
     fputc('\n', to);
 }
 
@@ -70,30 +94,41 @@ static void show_segments(FILE *to, const struct segmented *f)
     char text[32];
     for (int k = 0; k < f->segment_count; k++) {
         const struct segment_fit *s = &f->segments[k];
-        fprintf(to, "    from %-10s %10.2f us (%.4g to %.4g)   then %.5g GB/s (%.4g to %.4g), %d sizes\n", size_text(s->from_bytes, text), 1e6 * s->seconds.value,
-                1e6 * s->seconds.low, 1e6 * s->seconds.high, s->rate.value / 1e9, s->rate.low / 1e9, s->rate.high / 1e9, s->count);
+        fprintf(
+            to,
+            "    from %-10s %10.2f us (%.4g to %.4g)   then %.5g GB/s (%.4g to %.4g), %d sizes\n",
+            size_text(s->from_bytes, text), 1e6 * s->seconds.value, 1e6 * s->seconds.low,
+            1e6 * s->seconds.high, s->rate.value / 1e9, s->rate.low / 1e9, s->rate.high / 1e9,
+            s->count);
     }
 }
 
 static void show_class(FILE *to, const struct link_fits *f, const struct channel_class *k)
 {
-    fprintf(to, "%s, %s%s: %d %s\n", k->operation, k->pairs ? "" : "of several ranks ", k->between_nodes ? "between nodes" : "inside of a node",
-            k->channel_count, k->pairs ? "ordered pairs" : "groups");
+    fprintf(to, "%s, %s%s: %d %s\n", k->operation, k->pairs ? "" : "of several ranks ",
+            k->between_nodes ? "between nodes" : "inside of a node", k->channel_count,
+            k->pairs ? "ordered pairs" : "groups");
     if (!k->pairs) fprintf(to, "  ranks     %12d\n", k->ranks);
-    fprintf(to, "  protocol  %12d segment%s, through the medians of all; intervals: their spread\n", k->fit.segment_count, k->fit.segment_count == 1 ? "" : "s");
+    fprintf(to, "  protocol  %12d segment%s, through the medians of all; intervals: their spread\n",
+            k->fit.segment_count, k->fit.segment_count == 1 ? "" : "s");
     show_segments(to, &k->fit);
     fprintf(to, "  off       %12.2f %%         median over the sizes\n", 100 * k->fit.residual);
-    if (k->contention > 0) fprintf(to, "  together  %12.3f           times as long as alone, median\n", k->contention);
+    if (k->contention > 0)
+        fprintf(to, "  together  %12.3f           times as long as alone, median\n", k->contention);
     show_notes(to, &k->fit.notes);
     (void)f;
 }
 
-static void show_channel(FILE *to, const struct link_fits *f, const struct channel *c, struct arena *arena)
+static void show_channel(FILE *to, const struct link_fits *f, const struct channel *c,
+                         struct arena *arena)
 {
     struct interval rate = segmented_rate(&c->fit), latency = segmented_latency(&c->fit);
-    fprintf(to, "  %-40.40s %9.4g GB/s (%.4g to %.4g) %10.2f us (%.4g to %.4g) %d segment%s%s%s%s\n", channel_name(f, c, arena), rate.value / 1e9,
-            rate.low / 1e9, rate.high / 1e9, 1e6 * latency.value, 1e6 * latency.low, 1e6 * latency.high, c->fit.segment_count,
-            c->fit.segment_count == 1 ? "" : "s", c->slow ? "  SLOW" : "", c->late ? "  LATE" : "", c->asymmetric ? "  ASYMMETRIC" : "");
+    fprintf(to,
+            "  %-40.40s %9.4g GB/s (%.4g to %.4g) %10.2f us (%.4g to %.4g) %d segment%s%s%s%s\n",
+            channel_name(f, c, arena), rate.value / 1e9, rate.low / 1e9, rate.high / 1e9,
+            1e6 * latency.value, 1e6 * latency.low, 1e6 * latency.high, c->fit.segment_count,
+            c->fit.segment_count == 1 ? "" : "s", c->slow ? "  SLOW" : "", c->late ? "  LATE" : "",
+            c->asymmetric ? "  ASYMMETRIC" : "");
 }
 
 static void show_standing_out(FILE *to, const struct link_fits *f, struct arena *arena)
@@ -105,15 +140,24 @@ static void show_standing_out(FILE *to, const struct link_fits *f, struct arena 
         if (!found++) fputs("links that stand out\n", to);
         const struct channel_class *k = links_class(f, c);
         struct interval rate = segmented_rate(&c->fit), latency = segmented_latency(&c->fit);
-        struct interval usual_rate = segmented_rate(&k->fit), usual_latency = segmented_latency(&k->fit);
+        struct interval usual_rate = segmented_rate(&k->fit),
+                        usual_latency = segmented_latency(&k->fit);
         const char *name = channel_name(f, c, arena);
-        if (c->slow) fprintf(to, "  slow        %s: %.4g GB/s, %.3g of the usual %.4g\n", name, rate.value / 1e9, rate.value / usual_rate.value, usual_rate.value / 1e9);
-        if (c->late) fprintf(to, "  late        %s: %.4g us, the usual is %.4g\n", name, 1e6 * latency.value, 1e6 * usual_latency.value);
+        if (c->slow)
+            fprintf(to, "  slow        %s: %.4g GB/s, %.3g of the usual %.4g\n", name,
+                    rate.value / 1e9, rate.value / usual_rate.value, usual_rate.value / 1e9);
+        if (c->late)
+            fprintf(to, "  late        %s: %.4g us, the usual is %.4g\n", name, 1e6 * latency.value,
+                    1e6 * usual_latency.value);
         for (int b = 0; b < f->channel_count && c->asymmetric; b++) {
             const struct channel *back = &f->channels[b];
-            if (back->from != c->to || back->to != c->from || c->from < 0 || back->fit.name == c->fit.name) continue;
-            fprintf(to, "  asymmetric  %s: %.4g GB/s, %.4g us; the way back %.4g GB/s, %.4g us\n", name, rate.value / 1e9, 1e6 * latency.value,
-                    segmented_rate(&back->fit).value / 1e9, 1e6 * segmented_latency(&back->fit).value);
+            if (back->from != c->to || back->to != c->from || c->from < 0 ||
+                back->fit.name == c->fit.name)
+                continue;
+            fprintf(to, "  asymmetric  %s: %.4g GB/s, %.4g us; the way back %.4g GB/s, %.4g us\n",
+                    name, rate.value / 1e9, 1e6 * latency.value,
+                    segmented_rate(&back->fit).value / 1e9,
+                    1e6 * segmented_latency(&back->fit).value);
             break;
         }
     }
@@ -126,7 +170,8 @@ void links_show(const struct link_fits *f, FILE *to, struct arena *arena)
     fputs("-- links\n\n", to);
     for (int k = 0; k < f->class_count; k++) {
         show_class(to, f, &f->classes[k]);
-        for (int i = 0; i < f->classes[k].channel_count; i++) show_channel(to, f, &f->channels[f->classes[k].channels[i]], arena);
+        for (int i = 0; i < f->classes[k].channel_count; i++)
+            show_channel(to, f, &f->channels[f->classes[k].channels[i]], arena);
         fputc('\n', to);
     }
     show_standing_out(to, f, arena);
@@ -138,13 +183,14 @@ void links_show(const struct link_fits *f, FILE *to, struct arena *arena)
 static void show_estimate(FILE *to, const char *name, const struct estimate *e, struct unit unit)
 {
     if (!(e->value > 0 || e->high > 0)) return;
-    fprintf(to, "  %-24s %12.5g %-9s 95 %%: %.5g to %.5g  (%s)\n", name, e->value / unit.size, unit.text,
-            e->low / unit.size, e->high / unit.size, origin_names[e->origin]);
+    fprintf(to, "  %-24s %12.5g %-9s 95 %%: %.5g to %.5g  (%s)\n", name, e->value / unit.size,
+            unit.text, e->low / unit.size, e->high / unit.size, origin_names[e->origin]);
 }
 
 static void show_costs(FILE *to, const struct gpu_costs *g)
 {
-    const struct unit gflop_per_s = {"GFLOP/s", 1e9}, gb_per_s = {"GB/s", 1e9}, us = {"us", 1e-6}, mib = {"MiB", 1048576}, bytes = {"bytes", 1}, one = {"", 1};
+    const struct unit gflop_per_s = {"GFLOP/s", 1e9}, gb_per_s = {"GB/s", 1e9}, us = {"us", 1e-6},
+                      mib = {"MiB", 1048576}, bytes = {"bytes", 1}, one = {"", 1};
     fprintf(to, "costs of %s\n", g->gpu);
     for (int i = 0; i < g->precision_count; i++) {
         const struct precision_costs *p = &g->precisions[i];
@@ -178,13 +224,16 @@ void calibration_show(const struct calibration *c, FILE *to, struct arena *arena
         const struct precision_fits *p = &c->precisions[i];
         fprintf(to, "-- %s\n\n", precision_names[p->precision]);
         for (int k = 0; k < KERNELS_OF_PRECISION; k++) {
-            bool apart = (k == KERNEL_ATTENTION && p->softmax_apart) || (k == KERNEL_ATTENTION_BACKWARD && p->backward_apart);
-            show_fit(to, kernel_kinds[k].title, apart ? ", its memory traffic priced apart" : "", p->kernels[k], units[kernel_kinds[k].unit]);
+            bool apart = (k == KERNEL_ATTENTION && p->softmax_apart) ||
+                         (k == KERNEL_ATTENTION_BACKWARD && p->backward_apart);
+            show_fit(to, kernel_kinds[k].title, apart ? ", its memory traffic priced apart" : "",
+                     p->kernels[k], units[kernel_kinds[k].unit]);
         }
     }
     bool any = false;
     for (int k = KERNELS_OF_PRECISION; k < KERNEL_COUNT; k++) {
-        if (!c->kernels[k] || (k != KERNEL_COPY && c->kernels[k] == c->kernels[KERNEL_COPY])) continue;
+        if (!c->kernels[k] || (k != KERNEL_COPY && c->kernels[k] == c->kernels[KERNEL_COPY]))
+            continue;
         if (!any) fputs("-- any precision\n\n", to);
         any = true;
         show_fit(to, kernel_kinds[k].title, "", c->kernels[k], units[kernel_kinds[k].unit]);

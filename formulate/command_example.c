@@ -6,11 +6,22 @@
 #include "formulate/example/example.h"
 
 // Where it goes; shared by all kinds.
-struct destination { const char *folder; bool force; };
-#define OPTION_FOLDER(to) {"-o", OPTION_TEXT, &(to)->folder, 0, 0, NULL, "folder of the five files, created if missing"}
-#define OPTION_FORCE(to) {"--force", OPTION_FLAG, &(to)->force, 0, 0, NULL, "replace files that have other content"}
+struct destination {
+    const char *folder;
+    bool force;
+};
+#define OPTION_FOLDER(to)                                                                          \
+    {                                                                                              \
+        "-o", OPTION_TEXT, &(to)->folder, 0, 0, NULL,                                              \
+            "folder of the five files, created if missing"                                         \
+    }
+#define OPTION_FORCE(to)                                                                           \
+    {                                                                                              \
+        "--force", OPTION_FLAG, &(to)->force, 0, 0, NULL, "replace files that have other content"  \
+    }
 
-static enum status deliver(struct problem *problem, const struct destination *to, struct arena *arena, struct error *err)
+static enum status deliver(struct problem *problem, const struct destination *to,
+                           struct arena *arena, struct error *err)
 {
     if (!to->folder) return fail(err, BAD_INPUT, "-o FOLDER is missing");
     TRY(example_write(problem, to->folder, to->force, arena, err));
@@ -27,11 +38,13 @@ static enum status run_chain(int argc, char **argv, struct arena *arena, struct 
         {"--layers", OPTION_INT, &layers, 1, LAYERS_MAX - 2, NULL, "identical blocks (48)"},
         {"--stages", OPTION_INT, &stages, 1, STAGES_MAX, NULL, "pipeline stages, one GPU each (8)"},
         {"--types", OPTION_INT, &types, 1, CHAIN_TYPES_MAX, NULL, "GPU types (2)"},
-        {"--micro-batches", OPTION_INT, &micro_batches, 1, MICRO_BATCHES_MAX, NULL, "micro-batches (32)"},
-        OPTION_FOLDER(&to), OPTION_FORCE(&to),
+        {"--micro-batches", OPTION_INT, &micro_batches, 1, MICRO_BATCHES_MAX, NULL,
+         "micro-batches (32)"},
+        OPTION_FOLDER(&to),
+        OPTION_FORCE(&to),
     };
-    TRY(options_read(argc, argv, "plumbline example chain [OPTION ...] -o FOLDER", options, ARRAY_LENGTH(options), NULL,
-                     0, 0, NULL, &helped, err));
+    TRY(options_read(argc, argv, "plumbline example chain [OPTION ...] -o FOLDER", options,
+                     ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
     if (helped) return OK;
     struct chain_request request = {(int)layers, (int)stages, (int)types, (int)micro_batches};
     struct problem problem;
@@ -39,48 +52,55 @@ static enum status run_chain(int argc, char **argv, struct arena *arena, struct 
     return deliver(&problem, &to, arena, err);
 }
 
-// Options are 64 bits wide, the layout's fields are not; negative switches keep the defaults readable.
+// Options are 64 bits wide, the layout's fields are not; negative switches keep the defaults
+// readable.
 struct transformer_options {
-    int64_t tensor, context, data, pipeline, micro_batch, zero, expert, virtual_stages, gpus, boundary_rank, gradient_rank;
+    int64_t tensor, context, data, pipeline, micro_batch, zero, expert, virtual_stages, gpus,
+        boundary_rank, gradient_rank;
     int precision, schedule, gradient_sync, layouts, objective;
-    bool offload_optimizer, fewer_devices, whole_activations, unfused_attention, fused_embedding_sync;
+    bool offload_optimizer, fewer_devices, whole_activations, unfused_attention,
+        fused_embedding_sync;
 };
 
 static struct layout layout_of(const struct transformer_options *o)
 {
     return (struct layout){.tensor = (int)o->tensor,
-                         .context = (int)o->context,
-                         .data = (int)o->data,
-                         .expert = (int)o->expert,
-                         .pipeline = (int)o->pipeline,
-                         .virtual_stages = (int)o->virtual_stages,
-                         .slice_count = 1,
-                         .barrier = true,
-                         .micro_batch = (int)o->micro_batch,
-                         .schedule = (enum schedule_kind)o->schedule,
-                         .sequence_parallel = !o->whole_activations && o->tensor > 1,
-                         .fused_attention = !o->unfused_attention,
-                         .gradient_sync = (enum gradient_sync)o->gradient_sync,
-                         .fused_embedding_sync = o->fused_embedding_sync,
-                         .zero = (int)o->zero,
-                         .offload_optimizer = o->offload_optimizer};
+                           .context = (int)o->context,
+                           .data = (int)o->data,
+                           .expert = (int)o->expert,
+                           .pipeline = (int)o->pipeline,
+                           .virtual_stages = (int)o->virtual_stages,
+                           .slice_count = 1,
+                           .barrier = true,
+                           .micro_batch = (int)o->micro_batch,
+                           .schedule = (enum schedule_kind)o->schedule,
+                           .sequence_parallel = !o->whole_activations && o->tensor > 1,
+                           .fused_attention = !o->unfused_attention,
+                           .gradient_sync = (enum gradient_sync)o->gradient_sync,
+                           .fused_embedding_sync = o->fused_embedding_sync,
+                           .zero = (int)o->zero,
+                           .offload_optimizer = o->offload_optimizer};
 }
 
-// "degrees": tensor, context, pipeline, data and micro-batch; "all": every key but local losses, which change what is learnt.
+// "degrees": tensor, context, pipeline, data and micro-batch; "all": every key but local losses,
+// which change what is learnt.
 enum { LAYOUTS_ONE, LAYOUTS_DEGREES, LAYOUTS_ALL };
 static const char *const layouts_names[] = {"one", "degrees", "all", NULL};
 
 static void choose_space(struct transformer_request *r, int layouts, bool fewer_devices)
 {
-    static const enum space_key degrees[] = {SPACE_TENSOR, SPACE_CONTEXT, SPACE_PIPELINE, SPACE_DATA, SPACE_MICRO_BATCH};
+    static const enum space_key degrees[] = {SPACE_TENSOR, SPACE_CONTEXT, SPACE_PIPELINE,
+                                             SPACE_DATA, SPACE_MICRO_BATCH};
     r->space = (struct space){.given = layouts != LAYOUTS_ONE, .fewer_devices = fewer_devices};
-    for (size_t i = 0; i < ARRAY_LENGTH(degrees) && layouts == LAYOUTS_DEGREES; i++) r->space.axes[degrees[i]].kind = AXIS_ALL;
+    for (size_t i = 0; i < ARRAY_LENGTH(degrees) && layouts == LAYOUTS_DEGREES; i++)
+        r->space.axes[degrees[i]].kind = AXIS_ALL;
     for (int key = 0; key < SPACE_KEY_COUNT && layouts == LAYOUTS_ALL; key++)
         if (key != SPACE_LOCAL_LOSS_EVERY) r->space.axes[key].kind = AXIS_ALL;
 }
 
-static enum status read_transformer(int argc, char **argv, const char *usage, struct transformer_request *r,
-                                    struct destination *to, bool *helped, struct error *err)
+static enum status read_transformer(int argc, char **argv, const char *usage,
+                                    struct transformer_request *r, struct destination *to,
+                                    bool *helped, struct error *err)
 {
     struct layout *l = &r->layout;
     struct transformer_options o = {.tensor = l->tensor,
@@ -98,43 +118,57 @@ static enum status read_transformer(int argc, char **argv, const char *usage, st
         {"--model", OPTION_TEXT, &r->model, 0, 0, NULL, "shipped model or file"},
         {"--cluster", OPTION_TEXT, &r->cluster, 0, 0, NULL, "shipped cluster or file"},
         {"--costs", OPTION_TEXT, &r->costs, 0, 0, NULL, "shipped costs or file"},
-        {"--gpus", OPTION_INT, &o.gpus, 0, 1 << 20, NULL, "GPUs of the cluster's first group (as the cluster says)"},
+        {"--gpus", OPTION_INT, &o.gpus, 0, 1 << 20, NULL,
+         "GPUs of the cluster's first group (as the cluster says)"},
         {"--tensor", OPTION_INT, &o.tensor, 1, 1 << 10, NULL, "tensor degree"},
         {"--context", OPTION_INT, &o.context, 1, 1 << 10, NULL, "context degree"},
-        {"--data", OPTION_INT, &o.data, 0, 1 << 16, NULL, "data degree (as many as the GPUs allow)"},
+        {"--data", OPTION_INT, &o.data, 0, 1 << 16, NULL,
+         "data degree (as many as the GPUs allow)"},
         {"--pipeline", OPTION_INT, &o.pipeline, 1, STAGES_MAX, NULL, "pipeline degree"},
-        {"--micro-batch", OPTION_INT, &o.micro_batch, 1, 1 << 16, NULL, "sequences of a micro-batch"},
+        {"--micro-batch", OPTION_INT, &o.micro_batch, 1, 1 << 16, NULL,
+         "sequences of a micro-batch"},
         {"--global-batch", OPTION_INT, &r->global_batch, 0, 1 << 30, NULL,
          "sequences of an iteration (64 micro-batches a replica)"},
         {"--sequence", OPTION_INT, &r->sequence, 1, 1 << 30, NULL, "tokens of a sequence"},
-        {"--precision", OPTION_NAME, &o.precision, 0, 0, precision_names, "of weights and activations"},
+        {"--precision", OPTION_NAME, &o.precision, 0, 0, precision_names,
+         "of weights and activations"},
         {"--schedule", OPTION_NAME, &o.schedule, 0, 0, schedule_names, "pipeline schedule"},
         {"--gradient-sync", OPTION_NAME, &o.gradient_sync, 0, 0, gradient_sync_names,
          "after or under the last backward"},
-        {"--zero", OPTION_INT, &o.zero, 0, 3, NULL, "sharded over replicas: 1 optimizer state, 2 gradients too, 3 weights too"},
-        {"--offload-optimizer", OPTION_FLAG, &o.offload_optimizer, 0, 0, NULL, "its state in host memory, updated there"},
-        {"--expert", OPTION_INT, &o.expert, 1, 1 << 16, NULL, "degree over which experts are spread"},
-        {"--virtual-stages", OPTION_INT, &o.virtual_stages, 1, STAGES_MAX, NULL, "stages of each pipeline rank"},
+        {"--zero", OPTION_INT, &o.zero, 0, 3, NULL,
+         "sharded over replicas: 1 optimizer state, 2 gradients too, 3 weights too"},
+        {"--offload-optimizer", OPTION_FLAG, &o.offload_optimizer, 0, 0, NULL,
+         "its state in host memory, updated there"},
+        {"--expert", OPTION_INT, &o.expert, 1, 1 << 16, NULL,
+         "degree over which experts are spread"},
+        {"--virtual-stages", OPTION_INT, &o.virtual_stages, 1, STAGES_MAX, NULL,
+         "stages of each pipeline rank"},
         {"--layouts", OPTION_NAME, &o.layouts, 0, 0, layouts_names,
-         "what a solve may choose of the layout: nothing, the degrees and the micro-batch, or all of it"},
-        {"--fewer-devices", OPTION_FLAG, &o.fewer_devices, 0, 0, NULL, "with --layouts: a layout may leave devices idle"},
-        {"--objective", OPTION_NAME, &o.objective, 0, 0, objective_names, "what a plan is to make least (iteration_time)"},
+         "what a solve may choose of the layout: nothing, the degrees and the micro-batch, or all "
+         "of it"},
+        {"--fewer-devices", OPTION_FLAG, &o.fewer_devices, 0, 0, NULL,
+         "with --layouts: a layout may leave devices idle"},
+        {"--objective", OPTION_NAME, &o.objective, 0, 0, objective_names,
+         "what a plan is to make least (iteration_time)"},
         {"--memory-fraction", OPTION_NUMBER, &r->memory_fraction, 0.01, 1, NULL,
          "of each GPU's memory that may be planned"},
         {"--no-sequence-parallel", OPTION_FLAG, &o.whole_activations, 0, 0, NULL,
          "activations between layers not sharded over tensor ranks"},
-        {"--unfused-attention", OPTION_FLAG, &o.unfused_attention, 0, 0, NULL, "attention that keeps its scores"},
+        {"--unfused-attention", OPTION_FLAG, &o.unfused_attention, 0, 0, NULL,
+         "attention that keeps its scores"},
         {"--fused-embedding-sync", OPTION_FLAG, &o.fused_embedding_sync, 0, 0, NULL,
          "one all-reduce for tied embeddings"},
         {"--boundary-rank", OPTION_INT, &o.boundary_rank, 0, 1 << 16, NULL,
          "offer low-rank backward transfers in the drain (0: none)"},
-        {"--gradient-rank", OPTION_INT, &o.gradient_rank, 0, 1 << 16, NULL, "offer low-rank gradient syncs (0: none)"},
+        {"--gradient-rank", OPTION_INT, &o.gradient_rank, 0, 1 << 16, NULL,
+         "offer low-rank gradient syncs (0: none)"},
         {"--quality-budget", OPTION_INT, &r->quality_budget, -1, 1 << 20, NULL,
          "compressed boundaries and stages together (-1: no limit)"},
         OPTION_FOLDER(to),
         OPTION_FORCE(to),
     };
-    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, helped, err));
+    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, helped,
+                     err));
     r->gpus = (int)o.gpus;
     r->boundary_rank = (int)o.boundary_rank;
     r->gradient_rank = (int)o.gradient_rank;
@@ -145,8 +179,9 @@ static enum status read_transformer(int argc, char **argv, const char *usage, st
     return OK;
 }
 
-static enum status run_transformer(int argc, char **argv, const char *usage, struct transformer_request *request,
-                                   struct arena *arena, struct error *err)
+static enum status run_transformer(int argc, char **argv, const char *usage,
+                                   struct transformer_request *request, struct arena *arena,
+                                   struct error *err)
 {
     struct destination to = {NULL, false};
     bool helped;
@@ -180,10 +215,12 @@ static enum status run_gpt(int argc, char **argv, struct arena *arena, struct er
     request.model = "gpt3-175b";
     request.cluster = "a100-16x8";
     request.sequence = 2048;
-    return run_transformer(argc, argv, "plumbline example gpt [OPTION ...] -o FOLDER", &request, arena, err);
+    return run_transformer(argc, argv, "plumbline example gpt [OPTION ...] -o FOLDER", &request,
+                           arena, err);
 }
 
-// Half precision of the kind that both GPU types have; four GPUs share a layer, so that a replica spans both types.
+// Half precision of the kind that both GPU types have; four GPUs share a layer, so that a replica
+// spans both types.
 static enum status run_mixed(int argc, char **argv, struct arena *arena, struct error *err)
 {
     struct transformer_request request = common_request();
@@ -192,7 +229,8 @@ static enum status run_mixed(int argc, char **argv, struct arena *arena, struct 
     request.sequence = 4096;
     request.precision = FP16;
     request.layout.tensor = 4;
-    return run_transformer(argc, argv, "plumbline example mixed [OPTION ...] -o FOLDER", &request, arena, err);
+    return run_transformer(argc, argv, "plumbline example mixed [OPTION ...] -o FOLDER", &request,
+                           arena, err);
 }
 
 static enum status run_four(int argc, char **argv, struct arena *arena, struct error *err)
@@ -202,12 +240,15 @@ static enum status run_four(int argc, char **argv, struct arena *arena, struct e
     double memory_gb = 0;
     bool helped;
     struct option options[] = {
-        {"--costs", OPTION_TEXT, &costs, 0, 0, NULL, "costs of the machine, from plumbline calibrate"},
-        {"--memory-gb", OPTION_NUMBER, &memory_gb, 0, 1e6, NULL, "memory of the machine; at least 32 is assumed"},
-        OPTION_FOLDER(&to), OPTION_FORCE(&to),
+        {"--costs", OPTION_TEXT, &costs, 0, 0, NULL,
+         "costs of the machine, from plumbline calibrate"},
+        {"--memory-gb", OPTION_NUMBER, &memory_gb, 0, 1e6, NULL,
+         "memory of the machine; at least 32 is assumed"},
+        OPTION_FOLDER(&to),
+        OPTION_FORCE(&to),
     };
-    TRY(options_read(argc, argv, "plumbline example four --costs FILE [--memory-gb X] -o FOLDER", options,
-                     ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
+    TRY(options_read(argc, argv, "plumbline example four --costs FILE [--memory-gb X] -o FOLDER",
+                     options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
     if (helped) return OK;
     if (!costs) return fail(err, BAD_INPUT, "--costs FILE is missing");
     struct problem problem;
@@ -225,19 +266,40 @@ static const char *file_name(const char *path)
 static enum status run_pipette(int argc, char **argv, struct arena *arena, struct error *err)
 {
     struct destination to = {NULL, false};
-    struct pipette_request r = {
-        .costs = "published", .tensor = 8, .layers = 64, .hidden = 3072, .heads = 32, .vocabulary = 50256, .sequence = 1024, .micro_batch = 4, .global_batch = 128,
-        .nodes = {.like = "a100-16x8", .intra_latency_us = -1, .latency_us = -1, .rows = ROWS_BY_TABLE, .table = TABLE_ONLY, .unit = MATRIX_BY_FORM, .published = true}};
+    struct pipette_request r = {.costs = "published",
+                                .tensor = 8,
+                                .layers = 64,
+                                .hidden = 3072,
+                                .heads = 32,
+                                .vocabulary = 50256,
+                                .sequence = 1024,
+                                .micro_batch = 4,
+                                .global_batch = 128,
+                                .nodes = {.like = "a100-16x8",
+                                          .intra_latency_us = -1,
+                                          .latency_us = -1,
+                                          .rows = ROWS_BY_TABLE,
+                                          .table = TABLE_ONLY,
+                                          .unit = MATRIX_BY_FORM,
+                                          .published = true}};
     int precision = FP32, objective = OBJECTIVE_PIPETTE;
     bool helped;
     struct option options[] = {
-        {"--matrix", OPTION_TEXT, &r.matrix, 0, 0, NULL, "measured bandwidths, a file that import matrix reads"},
-        {"--stages", OPTION_INT, &r.stages, 1, STAGES_MAX, NULL, "pipeline stages, a divisor of the number of nodes"},
-        {"--objective", OPTION_NAME, &objective, 0, 0, objective_names, "what a plan is to make least (pipette)"},
-        {"--rows", OPTION_NAME, &r.nodes.rows, 0, 0, matrix_row_names, "whose a row is (sender: as Pipette's program takes it)"},
-        {"--unit", OPTION_NAME, &r.nodes.unit, 0, 0, matrix_unit_names, "1e9 bytes/s, 1000 x 2^20, 2^20, 1e6 (as Pipette's program takes it: gb, of mpiGraph's two tables mb)"},
-        {"--table", OPTION_NAME, &r.nodes.table, 0, 0, matrix_table_names, "which of mpiGraph's two (recv)"},
-        {"--like", OPTION_TEXT, &r.nodes.like, 0, 0, NULL, "a cluster of such nodes, shipped or a file (a100-16x8)"},
+        {"--matrix", OPTION_TEXT, &r.matrix, 0, 0, NULL,
+         "measured bandwidths, a file that import matrix reads"},
+        {"--stages", OPTION_INT, &r.stages, 1, STAGES_MAX, NULL,
+         "pipeline stages, a divisor of the number of nodes"},
+        {"--objective", OPTION_NAME, &objective, 0, 0, objective_names,
+         "what a plan is to make least (pipette)"},
+        {"--rows", OPTION_NAME, &r.nodes.rows, 0, 0, matrix_row_names,
+         "whose a row is (sender: as Pipette's program takes it)"},
+        {"--unit", OPTION_NAME, &r.nodes.unit, 0, 0, matrix_unit_names,
+         "1e9 bytes/s, 1000 x 2^20, 2^20, 1e6 (as Pipette's program takes it: gb, of mpiGraph's "
+         "two tables mb)"},
+        {"--table", OPTION_NAME, &r.nodes.table, 0, 0, matrix_table_names,
+         "which of mpiGraph's two (recv)"},
+        {"--like", OPTION_TEXT, &r.nodes.like, 0, 0, NULL,
+         "a cluster of such nodes, shipped or a file (a100-16x8)"},
         {"--costs", OPTION_TEXT, &r.costs, 0, 0, NULL, "shipped costs or file (published)"},
         {"--tensor", OPTION_INT, &r.tensor, 1, 1 << 10, NULL, "tensor degree (8)"},
         {"--layers", OPTION_INT, &r.layers, 1, LAYERS_MAX - 2, NULL, "blocks (64)"},
@@ -245,12 +307,18 @@ static enum status run_pipette(int argc, char **argv, struct arena *arena, struc
         {"--heads", OPTION_INT, &r.heads, 1, 1 << 16, NULL, "attention heads (32)"},
         {"--vocabulary", OPTION_INT, &r.vocabulary, 1, 1 << 24, NULL, "tokens known (50256)"},
         {"--sequence", OPTION_INT, &r.sequence, 1, 1 << 30, NULL, "tokens of a sequence (1024)"},
-        {"--micro-batch", OPTION_INT, &r.micro_batch, 1, 1 << 16, NULL, "sequences of a micro-batch (4)"},
-        {"--global-batch", OPTION_INT, &r.global_batch, 1, 1 << 30, NULL, "sequences of an iteration (128)"},
-        {"--precision", OPTION_NAME, &precision, 0, 0, precision_names, "of weights and activations (fp32)"},
-        OPTION_FOLDER(&to), OPTION_FORCE(&to),
+        {"--micro-batch", OPTION_INT, &r.micro_batch, 1, 1 << 16, NULL,
+         "sequences of a micro-batch (4)"},
+        {"--global-batch", OPTION_INT, &r.global_batch, 1, 1 << 30, NULL,
+         "sequences of an iteration (128)"},
+        {"--precision", OPTION_NAME, &precision, 0, 0, precision_names,
+         "of weights and activations (fp32)"},
+        OPTION_FOLDER(&to),
+        OPTION_FORCE(&to),
     };
-    TRY(options_read(argc, argv, "plumbline example pipette --matrix FILE --stages P [OPTION ...] -o FOLDER", options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
+    TRY(options_read(argc, argv,
+                     "plumbline example pipette --matrix FILE --stages P [OPTION ...] -o FOLDER",
+                     options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
     if (helped) return OK;
     if (!r.matrix) return fail(err, BAD_INPUT, "--matrix FILE is missing");
     if (!r.stages) return fail(err, BAD_INPUT, "--stages P is missing");
@@ -266,34 +334,46 @@ static enum status run_clusters(int argc, char **argv, struct arena *arena, stru
 {
     struct destination to = {NULL, false};
     struct clusters_request r = {.costs = "published", .share = 0.55};
-    int64_t layers = 30, hidden = 3072, heads = 32, nodes = 4, gpus = 8, tensor = 4, pipeline = 2, micro_batch = 2, micro_batches = 32, sequence = 2048;
+    int64_t layers = 30, hidden = 3072, heads = 32, nodes = 4, gpus = 8, tensor = 4, pipeline = 2,
+            micro_batch = 2, micro_batches = 32, sequence = 2048;
     bool helped;
     const struct option options[] = {
         {"--layers", OPTION_INT, &layers, 2, LAYERS_MAX - 2, NULL, "blocks of the GPT (30)"},
         {"--hidden", OPTION_INT, &hidden, 1, 1 << 20, NULL, "hidden size (3072)"},
         {"--heads", OPTION_INT, &heads, 1, 1 << 16, NULL, "attention heads (32)"},
-        {"--share", OPTION_NUMBER, &r.share, 0.05, 0.95, NULL, "of the two clusters' speed that the first one's GPUs have (0.55)"},
-        {"--costs", OPTION_TEXT, &r.costs, 0, 0, NULL, "shipped costs or file, with a100-80gb (published)"},
+        {"--share", OPTION_NUMBER, &r.share, 0.05, 0.95, NULL,
+         "of the two clusters' speed that the first one's GPUs have (0.55)"},
+        {"--costs", OPTION_TEXT, &r.costs, 0, 0, NULL,
+         "shipped costs or file, with a100-80gb (published)"},
         {"--nodes", OPTION_INT, &nodes, 1, 256, NULL, "of each cluster (4)"},
-        {"--gpus-per-node", OPTION_INT, &gpus, 1, 64, NULL, "and as many network cards for the cluster's own network (8)"},
+        {"--gpus-per-node", OPTION_INT, &gpus, 1, 64, NULL,
+         "and as many network cards for the cluster's own network (8)"},
         {"--tensor", OPTION_INT, &tensor, 1, 64, NULL, "tensor degree (4)"},
         {"--pipeline", OPTION_INT, &pipeline, 1, STAGES_MAX, NULL, "pipeline degree (2)"},
-        {"--micro-batch", OPTION_INT, &micro_batch, 1, 1 << 16, NULL, "sequences of a micro-batch (2)"},
-        {"--micro-batches", OPTION_INT, &micro_batches, 1, MICRO_BATCHES_MAX, NULL, "of each replica (32)"},
+        {"--micro-batch", OPTION_INT, &micro_batch, 1, 1 << 16, NULL,
+         "sequences of a micro-batch (2)"},
+        {"--micro-batches", OPTION_INT, &micro_batches, 1, MICRO_BATCHES_MAX, NULL,
+         "of each replica (32)"},
         {"--sequence", OPTION_INT, &sequence, 1, 1 << 24, NULL, "tokens (2048)"},
-        {"--homogeneous-groups", OPTION_FLAG, &r.homogeneous_groups, 0, 0, NULL, "the replicas of a stage must stand in one cluster"},
-        OPTION_FOLDER(&to), OPTION_FORCE(&to),
+        {"--homogeneous-groups", OPTION_FLAG, &r.homogeneous_groups, 0, 0, NULL,
+         "the replicas of a stage must stand in one cluster"},
+        OPTION_FOLDER(&to),
+        OPTION_FORCE(&to),
     };
-    TRY(options_read(argc, argv, "plumbline example clusters [OPTION ...] -o FOLDER", options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
+    TRY(options_read(argc, argv, "plumbline example clusters [OPTION ...] -o FOLDER", options,
+                     ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
     if (helped) return OK;
-    r.layers = (int)layers, r.hidden = (int)hidden, r.heads = (int)heads, r.nodes = (int)nodes, r.gpus_per_node = (int)gpus, r.tensor = (int)tensor;
-    r.pipeline = (int)pipeline, r.micro_batch = (int)micro_batch, r.micro_batches = (int)micro_batches, r.sequence = (int)sequence;
+    r.layers = (int)layers, r.hidden = (int)hidden, r.heads = (int)heads, r.nodes = (int)nodes,
+    r.gpus_per_node = (int)gpus, r.tensor = (int)tensor;
+    r.pipeline = (int)pipeline, r.micro_batch = (int)micro_batch,
+    r.micro_batches = (int)micro_batches, r.sequence = (int)sequence;
     struct problem problem;
     TRY(example_clusters(&problem, &r, arena, err));
     return deliver(&problem, &to, arena, err);
 }
 
-enum status command_example(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status command_example(int argc, char **argv, int *exit_code, struct arena *arena,
+                            struct error *err)
 {
     static const struct {
         const char *name, *text;
@@ -303,17 +383,26 @@ enum status command_example(int argc, char **argv, int *exit_code, struct arena 
         {"gpt", "GPT-3 175B, or another shipped model, on a shipped cluster", run_gpt},
         {"mixed", "Llama-3.1 70B in fp16 on A100 and V100 nodes", run_mixed},
         {"four", "GPT-2 XL on four machines of a calibrated kind", run_four},
-        {"clusters", "a GPT on an InfiniBand and a RoCE cluster with Ethernet between them", run_clusters},
-        {"pipette", "a GPT on the nodes of a measured matrix, with the objective of the published planner", run_pipette},
+        {"clusters", "a GPT on an InfiniBand and a RoCE cluster with Ethernet between them",
+         run_clusters},
+        {"pipette",
+         "a GPT on the nodes of a measured matrix, with the objective of the published planner",
+         run_pipette},
     };
     (void)exit_code;
-    if (argc < 2) return fail(err, BAD_INPUT, "a kind is missing: chain, gpt, mixed, four, clusters or pipette");
+    if (argc < 2)
+        return fail(err, BAD_INPUT,
+                    "a kind is missing: chain, gpt, mixed, four, clusters or pipette");
     if (!strcmp(argv[1], "--help")) {
-        printf("usage: plumbline example KIND [OPTION ...] -o FOLDER; KIND --help tells its options\n");
-        for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) printf("  %-8s %s\n", kinds[i].name, kinds[i].text);
+        printf("usage: plumbline example KIND [OPTION ...] -o FOLDER; KIND --help tells its "
+               "options\n");
+        for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
+            printf("  %-8s %s\n", kinds[i].name, kinds[i].text);
         return OK;
     }
     for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
         if (!strcmp(argv[1], kinds[i].name)) return kinds[i].run(argc - 1, argv + 1, arena, err);
-    return fail(err, BAD_INPUT, "unknown example '%s': expected chain, gpt, mixed, four, clusters or pipette", argv[1]);
+    return fail(err, BAD_INPUT,
+                "unknown example '%s': expected chain, gpt, mixed, four, clusters or pipette",
+                argv[1]);
 }

@@ -1,5 +1,6 @@
-// plumbline formulate: problem -> MILP as MPS or LP, with the starting path rows, and the meaning of each column. The
-// program that solve works on is this one after elimination, with the path rows it finds.
+// plumbline formulate: problem -> MILP as MPS or LP, with the starting path rows, and the meaning
+// of each column. The program that solve works on is this one after elimination, with the path rows
+// it finds.
 #include "formulate/commands.h"
 
 #include <stdio.h>
@@ -31,28 +32,41 @@ static int64_t time_upper_ns(const struct formulation *f, struct graph *graph, s
 static void add_starting_rows(struct formulation *f, struct graph *graph, struct arena *arena)
 {
     int *paths, count = graph_starting_paths(graph, &paths, arena);
-    for (int i = 0; i < count; i++) formulate_add_path(f, paths + (size_t)i * ((size_t)graph_symbol_count(graph) + 1));
+    for (int i = 0; i < count; i++)
+        formulate_add_path(f, paths + (size_t)i * ((size_t)graph_symbol_count(graph) + 1));
 }
 
-static enum status write(const struct formulation *f, const struct request *r, struct arena *arena, struct error *err)
+static enum status write(const struct formulation *f, const struct request *r, struct arena *arena,
+                         struct error *err)
 {
-    if (r->map) TRY(formulation_write_map(f, r->map, arena, err));      // first: what fails leaves nothing on standard output
+    if (r->map)
+        TRY(formulation_write_map(f, r->map, arena,
+                                  err)); // first: what fails leaves nothing on standard output
     return milp_write(&f->milp, r->out ? r->out : "-", arena, err);
 }
 
-static enum status check_job_on_places(const struct request *r, const struct job *job, struct error *err)
+static enum status check_job_on_places(const struct request *r, const struct job *job,
+                                       struct error *err)
 {
     const char *path = job->document.path;
-    if (r->form != FORM_CHOICES) return fail(err, BAD_INPUT, "--formulation textbook: expected a cluster without places");
+    if (r->form != FORM_CHOICES)
+        return fail(err, BAD_INPUT, "--formulation textbook: expected a cluster without places");
     if (job->layout.virtual_stages > 1 || job->layout.schedule == SCHEDULE_ZB_V)
-        return fail(err, BAD_INPUT, "%s: layout: the program of placements has one stage a rank; expected a schedule with one", path);
+        return fail(err, BAD_INPUT,
+                    "%s: layout: the program of placements has one stage a rank; expected a "
+                    "schedule with one",
+                    path);
     if (job->placement.uneven_micro_batches)
-        return fail(err, BAD_INPUT, "%s: placement.uneven_micro_batches: the program of placements has equally many in all replicas; expected false", path);
+        return fail(err, BAD_INPUT,
+                    "%s: placement.uneven_micro_batches: the program of placements has equally "
+                    "many in all replicas; expected false",
+                    path);
     return OK;
 }
 
 // Ranks on nodes: the whole decision, the starting rows of each replica.
-static enum status formulate_places(const struct request *r, const struct priced *priced, struct arena *arena, struct error *err)
+static enum status formulate_places(const struct request *r, const struct priced *priced,
+                                    struct arena *arena, struct error *err)
 {
     struct schedule schedule;
     struct choices choices;
@@ -66,11 +80,12 @@ static enum status formulate_places(const struct request *r, const struct priced
     TRY(formulate_placed(&f, &choices, graph, 0, arena, err));
     int count = graph_starting_paths(graph, &paths, arena);
     for (int i = 0; i < count; i++)
-        for (int replica = 0; replica < f.replicas; replica++) placed_program_add_path(&f, paths + (size_t)i * ((size_t)f.symbols + 1), replica);
+        for (int replica = 0; replica < f.replicas; replica++)
+            placed_program_add_path(&f, paths + (size_t)i * ((size_t)f.symbols + 1), replica);
     if (r->map) TRY(placed_program_write_map(&f, r->map, arena, err));
     TRY(milp_write(&f.milp, r->out ? r->out : "-", arena, err));
-    fprintf(stderr, "plumbline formulate: %d columns, %d rows (%d of paths), %d entries\n", f.milp.column_count, f.milp.row_count, f.path_row_count,
-            f.milp.entry_count);
+    fprintf(stderr, "plumbline formulate: %d columns, %d rows (%d of paths), %d entries\n",
+            f.milp.column_count, f.milp.row_count, f.path_row_count, f.milp.entry_count);
     return OK;
 }
 
@@ -88,7 +103,10 @@ static enum status formulate(const struct request *r, struct arena *arena, struc
     TRY(problem_load(problem, r->problem, arena, err));
     say_space(problem);
     if (problem->job.objective == OBJECTIVE_PIPETTE)
-        return fail(err, BAD_INPUT, "%s: objective: no program is written for pipette, its nodes stand in chains; expected iteration_time", problem->job.document.path);
+        return fail(err, BAD_INPUT,
+                    "%s: objective: no program is written for pipette, its nodes stand in chains; "
+                    "expected iteration_time",
+                    problem->job.document.path);
     TRY(price_problem(priced, problem, arena, err));
     if (priced->places) TRY(check_job_on_places(r, &problem->job, err));
     if (priced->places) return formulate_places(r, priced, arena, err);
@@ -96,7 +114,8 @@ static enum status formulate(const struct request *r, struct arena *arena, struc
     TRY(schedule_build(&schedule, &request, arena, err));
     TRY(objective_graph(&graph, priced, &schedule, arena, err));
     TRY(choices_build(&choices, priced, &schedule, arena, err));
-    if (choices_hopeless_stage(&choices, &why) >= 0) fprintf(stderr, "plumbline formulate: the program has no solution: %s\n", why);
+    if (choices_hopeless_stage(&choices, &why) >= 0)
+        fprintf(stderr, "plumbline formulate: the program has no solution: %s\n", why);
     const int64_t any_time = (int64_t)1 << 53;
     if (r->form == FORM_CHOICES) TRY(formulate_choices(&f, &choices, any_time, arena, err));
     else TRY(formulate_textbook(&f, &choices, any_time, arena, err));
@@ -108,16 +127,22 @@ static enum status formulate(const struct request *r, struct arena *arena, struc
     return OK;
 }
 
-enum status command_formulate(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status command_formulate(int argc, char **argv, int *exit_code, struct arena *arena,
+                              struct error *err)
 {
     struct request r = {NULL, NULL, NULL, FORM_CHOICES};
     bool helped;
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &r.out, 0, 0, NULL, "where the program goes: FILE.mps or FILE.lp (default: LP on standard output)"},
-        {"--map", OPTION_TEXT, &r.map, 0, 0, NULL, "what each column means and which choices were removed, why: JSON"},
-        {"--formulation", OPTION_NAME, &r.form, 0, 0, form_names, "how the decision is written (default choices)"},
+        {"-o", OPTION_TEXT, &r.out, 0, 0, NULL,
+         "where the program goes: FILE.mps or FILE.lp (default: LP on standard output)"},
+        {"--map", OPTION_TEXT, &r.map, 0, 0, NULL,
+         "what each column means and which choices were removed, why: JSON"},
+        {"--formulation", OPTION_NAME, &r.form, 0, 0, form_names,
+         "how the decision is written (default choices)"},
     };
-    TRY(options_read(argc, argv, "plumbline formulate PROBLEM [-o FILE.mps|FILE.lp] [--map MAP.json] [--formulation choices|textbook]",
+    TRY(options_read(argc, argv,
+                     "plumbline formulate PROBLEM [-o FILE.mps|FILE.lp] [--map MAP.json] "
+                     "[--formulation choices|textbook]",
                      options, ARRAY_LENGTH(options), &r.problem, 1, 1, NULL, &helped, err));
     *exit_code = 0;
     return helped ? OK : formulate(&r, arena, err);

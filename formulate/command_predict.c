@@ -1,5 +1,5 @@
-// plumbline predict: time and memory of given configurations. A table of thousands is answered row by row, as a table or as
-// JSON; one configuration stands on the command line or is a problem.
+// plumbline predict: time and memory of given configurations. A table of thousands is answered row
+// by row, as a table or as JSON; one configuration stands on the command line or is a problem.
 #include <stdio.h>
 #include <string.h>
 
@@ -70,13 +70,16 @@ static void put_quoted(struct output *o, const char *text, size_t length)
 // ---- tables
 
 static const char table_header[] =
-    "id,iteration_s,iteration_low_s,iteration_high_s,memory_bytes,memory_limit_bytes,fits,fullest_rank,weight_bytes,gradient_bytes,"
+    "id,iteration_s,iteration_low_s,iteration_high_s,memory_bytes,memory_limit_bytes,fits,fullest_"
+    "rank,weight_bytes,gradient_bytes,"
     "optimizer_bytes,activation_bytes,working_bytes,buffer_bytes,constant_bytes,reason\n";
 static const char no_prediction[] = ",,,,,,,,,,,,,,,";
 
-static void put_row_text(struct output *o, const char *id, size_t id_length, const struct prediction *x)
+static void put_row_text(struct output *o, const char *id, size_t id_length,
+                         const struct prediction *x)
 {
-    bool plain = !memchr(id, ',', id_length) && !memchr(id, '"', id_length) && !memchr(id, '\n', id_length);
+    bool plain = !memchr(id, ',', id_length) && !memchr(id, '"', id_length) &&
+                 !memchr(id, '\n', id_length);
     if (plain) put_text(o, id, id_length);
     else put_quoted(o, id, id_length);
     if (*x->reason) {
@@ -86,9 +89,11 @@ static void put_row_text(struct output *o, const char *id, size_t id_length, con
         return;
     }
     const struct memory_parts *m = &x->memory;
-    const int64_t times[] = {x->iteration_ns, x->low_ns, x->high_ns}, bytes[] = {x->device_bytes, x->limit_bytes},
-                  parts[] = {m->weight_bytes, m->gradient_bytes, m->optimizer_bytes, m->activation_bytes, m->working_bytes,
-                             m->buffer_bytes, m->constant_bytes};
+    const int64_t times[] = {x->iteration_ns, x->low_ns, x->high_ns},
+                  bytes[] = {x->device_bytes, x->limit_bytes},
+                  parts[] = {m->weight_bytes,     m->gradient_bytes, m->optimizer_bytes,
+                             m->activation_bytes, m->working_bytes,  m->buffer_bytes,
+                             m->constant_bytes};
     for (size_t i = 0; i < ARRAY_LENGTH(times); i++) put(o, ","), put_seconds(o, times[i]);
     for (size_t i = 0; i < ARRAY_LENGTH(bytes); i++) put(o, ","), put_whole(o, bytes[i]);
     put(o, x->fits ? ",1," : ",0,");
@@ -105,7 +110,8 @@ static void put_key(struct output *o, const char *key, int64_t value)
     put_whole(o, value);
 }
 
-static void put_row_json(struct output *o, const char *id, size_t id_length, const struct prediction *x)
+static void put_row_json(struct output *o, const char *id, size_t id_length,
+                         const struct prediction *x)
 {
     const struct memory_parts *m = &x->memory;
     put(o, o->first ? "[\n  {\"id\": " : ",\n  {\"id\": ");
@@ -137,8 +143,8 @@ static void put_row_json(struct output *o, const char *id, size_t id_length, con
     put(o, "}");
 }
 
-static enum status predict_table(struct predictor *p, const char *path, const char *defaults, struct output *o, struct arena *arena,
-                                 struct error *err)
+static enum status predict_table(struct predictor *p, const char *path, const char *defaults,
+                                 struct output *o, struct arena *arena, struct error *err)
 {
     struct row_reader rows;
     struct run_row row;
@@ -151,13 +157,14 @@ static enum status predict_table(struct predictor *p, const char *path, const ch
         TRY(rows_next(&rows, &row, &more, err));
         if (!more) break;
         predict_row(p, &row, &prediction);
-        (o->json ? put_row_json : put_row_text)(o, row.id.length ? row.id.text : "", (size_t)row.id.length, &prediction);
+        (o->json ? put_row_json : put_row_text)(o, row.id.length ? row.id.text : "",
+                                                (size_t)row.id.length, &prediction);
         *(*prediction.reason ? &refused : &predicted) += 1;
     }
     if (o->json) put(o, o->first ? "[]\n" : "\n]\n");
     flush(o);
-    fprintf(stderr, "%s: %d rows predicted, %d not (reasons in the rows)%s%s\n", path, predicted, refused,
-            *rows.ignored ? "; columns not read: " : "", rows.ignored);
+    fprintf(stderr, "%s: %d rows predicted, %d not (reasons in the rows)%s%s\n", path, predicted,
+            refused, *rows.ignored ? "; columns not read: " : "", rows.ignored);
     return OK;
 }
 
@@ -167,16 +174,21 @@ static void show(const struct prediction *x)
 {
     static const double gb = 1e9;
     const struct memory_parts *m = &x->memory;
-    printf("iteration_s       %.9f\niteration_low_s   %.9f\niteration_high_s  %.9f\n", (double)x->iteration_ns * 1e-9, (double)x->low_ns * 1e-9,
-           (double)x->high_ns * 1e-9);
-    printf("memory_bytes      %lld on rank %d: %s the limit %lld (capacity %lld)\n", (long long)x->device_bytes, x->fullest_rank,
-           x->fits ? "within" : "over", (long long)x->limit_bytes, (long long)x->capacity_bytes);
-    printf("  GB: weights %.3f, gradients %.3f, optimizer %.3f, activations %.3f, working %.3f, buffers %.3f, feedback %.3f, constant %.3f\n",
-           (double)m->weight_bytes / gb, (double)m->gradient_bytes / gb, (double)m->optimizer_bytes / gb, (double)m->activation_bytes / gb,
-           (double)m->working_bytes / gb, (double)m->buffer_bytes / gb, (double)m->feedback_bytes / gb, (double)m->constant_bytes / gb);
+    printf("iteration_s       %.9f\niteration_low_s   %.9f\niteration_high_s  %.9f\n",
+           (double)x->iteration_ns * 1e-9, (double)x->low_ns * 1e-9, (double)x->high_ns * 1e-9);
+    printf("memory_bytes      %lld on rank %d: %s the limit %lld (capacity %lld)\n",
+           (long long)x->device_bytes, x->fullest_rank, x->fits ? "within" : "over",
+           (long long)x->limit_bytes, (long long)x->capacity_bytes);
+    printf("  GB: weights %.3f, gradients %.3f, optimizer %.3f, activations %.3f, working %.3f, "
+           "buffers %.3f, feedback %.3f, constant %.3f\n",
+           (double)m->weight_bytes / gb, (double)m->gradient_bytes / gb,
+           (double)m->optimizer_bytes / gb, (double)m->activation_bytes / gb,
+           (double)m->working_bytes / gb, (double)m->buffer_bytes / gb,
+           (double)m->feedback_bytes / gb, (double)m->constant_bytes / gb);
 }
 
-static enum status answer_one(const struct prediction *x, const char *name, struct output *o, struct error *err)
+static enum status answer_one(const struct prediction *x, const char *name, struct output *o,
+                              struct error *err)
 {
     if (*x->reason) return fail(err, BAD_INPUT, "%s: cannot be predicted: %s", name, x->reason);
     if (!o->json) return show(x), OK;
@@ -186,13 +198,16 @@ static enum status answer_one(const struct prediction *x, const char *name, stru
     return OK;
 }
 
-static enum status predict_file(struct predictor *p, const char *path, int mode, struct output *o, struct arena *arena, struct error *err)
+static enum status predict_file(struct predictor *p, const char *path, int mode, struct output *o,
+                                struct arena *arena, struct error *err)
 {
     struct problem problem;
     struct placement placement;
     struct prediction prediction;
     TRY(problem_load(&problem, path, arena, err));
-    if (problem.job.space.given) return fail(err, BAD_INPUT, "%s: expected one layout, found a space of them; solve searches it", path);
+    if (problem.job.space.given)
+        return fail(err, BAD_INPUT,
+                    "%s: expected one layout, found a space of them; solve searches it", path);
     TRY(placement_equal(&placement, &problem, (enum recompute)mode, err));
     predict_problem(p, &problem, &placement, &prediction);
     return answer_one(&prediction, path, o, err);
@@ -204,7 +219,8 @@ static bool ends_with(const char *text, const char *end)
     return n >= k && !strcmp(text + n - k, end);
 }
 
-enum status command_predict(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status command_predict(int argc, char **argv, int *exit_code, struct arena *arena,
+                            struct error *err)
 {
     enum { WORDS_MAX = 64 };
     static const char *const modes[] = {"none", "selective", "full", NULL};
@@ -214,24 +230,31 @@ enum status command_predict(int argc, char **argv, int *exit_code, struct arena 
     bool helped, json = false;
     struct option options[] = {
         {"--json", OPTION_FLAG, &json, 0, 0, NULL, "an array of objects instead of a table"},
-        {"--cluster", OPTION_TEXT, &settings.cluster, 0, 0, NULL, "a file or a shipped name (default: the shipped one with the row's GPU)"},
-        {"--costs", OPTION_TEXT, &settings.costs, 0, 0, NULL, "a file or a shipped name (default: published)"},
+        {"--cluster", OPTION_TEXT, &settings.cluster, 0, 0, NULL,
+         "a file or a shipped name (default: the shipped one with the row's GPU)"},
+        {"--costs", OPTION_TEXT, &settings.costs, 0, 0, NULL,
+         "a file or a shipped name (default: published)"},
         {"--set", OPTION_TEXT, &set, 0, 0, NULL, "numbers of the costs: name=value,..."},
-        {"--default", OPTION_TEXT, &defaults, 0, 0, NULL, "what blank cells mean: column=value,..."},
-        {"--margin", OPTION_NUMBER, &settings.margin, 0.01, 1, NULL, "share of a GPU's memory that may be filled (0.8)"},
+        {"--default", OPTION_TEXT, &defaults, 0, 0, NULL,
+         "what blank cells mean: column=value,..."},
+        {"--margin", OPTION_NUMBER, &settings.margin, 0.01, 1, NULL,
+         "share of a GPU's memory that may be filled (0.8)"},
         {"--recompute", OPTION_NAME, &mode, 0, 0, modes, "of a problem's stages (none)"},
     };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline predict ROWS.csv | problem.json | column=value ... [OPTION ...]", options, ARRAY_LENGTH(options),
-                     words, 1, WORDS_MAX, &count, &helped, err));
+    TRY(options_read(argc, argv,
+                     "plumbline predict ROWS.csv | problem.json | column=value ... [OPTION ...]",
+                     options, ARRAY_LENGTH(options), words, 1, WORDS_MAX, &count, &helped, err));
     if (helped) return OK;
     struct predictor *p;
     struct output *o = TAKE(arena, 1, struct output);
     o->json = json, o->first = true;
     TRY(predictor_open(&p, &settings, arena, err));
     if (set) TRY(predictor_set(p, set, err));
-    if (count == 1 && ends_with(words[0], ".json")) return predict_file(p, words[0], mode, o, arena, err);
-    if (count == 1 && !strchr(words[0], '=')) return predict_table(p, words[0], defaults, o, arena, err);
+    if (count == 1 && ends_with(words[0], ".json"))
+        return predict_file(p, words[0], mode, o, arena, err);
+    if (count == 1 && !strchr(words[0], '='))
+        return predict_table(p, words[0], defaults, o, arena, err);
     struct run_row row;
     struct prediction prediction;
     TRY(row_of_words(&row, words, count, arena, err));

@@ -1,4 +1,5 @@
-// plumbline price: a problem -> the priced document, whose hash is the stated problem of plans and proofs.
+// plumbline price: a problem -> the priced document, whose hash is the stated problem of plans and
+// proofs.
 #include <stdio.h>
 
 #include "formulate/commands.h"
@@ -8,23 +9,27 @@
 void say_space(const struct problem *problem)
 {
     if (!problem->job.space.given) return;
-    fprintf(stderr, "plumbline: %s: has a space of layouts, which plumbline solve searches; taken here is its layout alone: ",
+    fprintf(stderr,
+            "plumbline: %s: has a space of layouts, which plumbline solve searches; taken here is "
+            "its layout alone: ",
             problem->job.document.path ? problem->job.document.path : "job");
     const struct layout *l = &problem->job.layout;
-    fprintf(stderr, "tensor %d, context %d, data %d, pipeline %d, micro-batch %d, %s\n", l->tensor, l->context, l->data, l->pipeline,
-            l->micro_batch, schedule_names[l->schedule]);
+    fprintf(stderr, "tensor %d, context %d, data %d, pipeline %d, micro-batch %d, %s\n", l->tensor,
+            l->context, l->data, l->pipeline, l->micro_batch, schedule_names[l->schedule]);
 }
 
-enum status command_price(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status command_price(int argc, char **argv, int *exit_code, struct arena *arena,
+                          struct error *err)
 {
     const char *path, *output = "-";
     bool helped;
     struct option options[] = {
-        {"-o", OPTION_TEXT, &output, 0, 0, NULL, "where the priced document goes (default: standard output)"},
+        {"-o", OPTION_TEXT, &output, 0, 0, NULL,
+         "where the priced document goes (default: standard output)"},
     };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline price PROBLEM [-o FILE]", options, ARRAY_LENGTH(options), &path, 1, 1, NULL,
-                     &helped, err));
+    TRY(options_read(argc, argv, "plumbline price PROBLEM [-o FILE]", options,
+                     ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
     struct problem problem;
     struct priced priced;
@@ -32,6 +37,7 @@ enum status command_price(int argc, char **argv, int *exit_code, struct arena *a
     say_space(&problem);
     TRY(price_problem(&priced, &problem, arena, err));
     priced.document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);
-    priced.document.source_count = problem_sources(&problem, output, priced.document.sources, arena);
+    priced.document.source_count =
+        problem_sources(&problem, output, priced.document.sources, arena);
     return priced_save(&priced, output, arena, err);
 }

@@ -16,7 +16,8 @@ const struct backend *backend_find(const char *name)
 const char *backend_names(struct arena *arena)
 {
     const char *text = "";
-    for (int i = 0; backends[i]; i++) text = arena_print(arena, "%s%s%s", text, i ? ", " : "", backends[i]->name);
+    for (int i = 0; backends[i]; i++)
+        text = arena_print(arena, "%s%s%s", text, i ? ", " : "", backends[i]->name);
     return text;
 }
 

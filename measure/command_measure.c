@@ -1,5 +1,5 @@
-// The planner does not link what measuring needs: it hands over to plumbline-measure, found beside its own executable,
-// else in PATH. The arguments and the exit code are that program's.
+// The planner does not link what measuring needs: it hands over to plumbline-measure, found beside
+// its own executable, else in PATH. The arguments and the exit code are that program's.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,8 @@ enum { PATH_LENGTH_MAX = 4096 };
 
 static const char program[] = "plumbline-measure";
 
-enum status command_measure(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status command_measure(int argc, char **argv, int *exit_code, struct arena *arena,
+                            struct error *err)
 {
     (void)exit_code;
     char **arguments = TAKE(arena, argc + 1, char *);
@@ -24,8 +25,10 @@ enum status command_measure(int argc, char **argv, int *exit_code, struct arena 
     if (length > 0) {
         own[length] = '\0';
         char *slash = strrchr(own, '/');
-        if (slash) execv(arena_print(arena, "%.*s/%s", (int)(slash - own), own, program), arguments);
+        if (slash)
+            execv(arena_print(arena, "%.*s/%s", (int)(slash - own), own, program), arguments);
     }
     execvp(program, arguments);
-    return fail(err, UNAVAILABLE, "%s is neither beside plumbline nor in PATH (%s)", program, strerror(errno));
+    return fail(err, UNAVAILABLE, "%s is neither beside plumbline nor in PATH (%s)", program,
+                strerror(errno));
 }

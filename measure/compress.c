@@ -1,4 +1,5 @@
-// plumbline-measure compress: compression and decompression against size and against rank, share kept and bits.
+// plumbline-measure compress: compression and decompression against size and against rank, share
+// kept and bits.
 #include "measure/compress.h"
 
 #include "measure/sampling/cells.h"
@@ -7,14 +8,16 @@
 
 static const double share_for_least_work = 0.4;
 
-static enum status run(struct take_settings *s, struct request_settings *asked, int *exit_code, struct arena *arena, struct error *err)
+static enum status run(struct take_settings *s, struct request_settings *asked, int *exit_code,
+                       struct arena *arena, struct error *err)
 {
     struct cells_request request = {.threads = (int)s->threads};
     struct take take;
     TRY(request_read(&request, asked, arena, err));
     TRY(take_open(&take, s, request.precision, arena, err));
     TRY(take_guess_rates(&take, arena, err));
-    request.largest_s = s->budget_s * share_for_least_work / cells_least_work_of_compression(&request);
+    request.largest_s = s->budget_s * share_for_least_work /
+                        cells_least_work_of_compression(&request);
     request.gemm_flop_per_s = take.gemm_flop_per_s;
     request.copy_bytes_per_s = take.copy_bytes_per_s;
     struct cell *cells;
@@ -24,25 +27,37 @@ static enum status run(struct take_settings *s, struct request_settings *asked, 
     return take_save(&take, exit_code, arena, err);
 }
 
-enum status measure_compress(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status measure_compress(int argc, char **argv, int *exit_code, struct arena *arena,
+                             struct error *err)
 {
     struct take_settings s = take_defaults(argc, argv, arena);
-    struct request_settings r = {.tensors = "1", .contexts = "1", .micro_batches = "1", .ranks = "4,16,64",
-                                 .recompute = "none", .sequence = 1024, .precision = FP32};
+    struct request_settings r = {.tensors = "1",
+                                 .contexts = "1",
+                                 .micro_batches = "1",
+                                 .ranks = "4,16,64",
+                                 .recompute = "none",
+                                 .sequence = 1024,
+                                 .precision = FP32};
     const struct option options[] = {
-        {"--model", OPTION_TEXT, &r.model, 0, 0, NULL, "the model whose messages are compressed; without it GPT-2 XL's width"},
-        {"--shape", OPTION_TEXT, &r.shapes, 0, 0, NULL, "the same in words: hidden=N,heads=N; several with ';' between"},
-        {"--micro-batch", OPTION_TEXT, &r.micro_batches, 0, 0, NULL, "sequences of a message, at most (1)"},
+        {"--model", OPTION_TEXT, &r.model, 0, 0, NULL,
+         "the model whose messages are compressed; without it GPT-2 XL's width"},
+        {"--shape", OPTION_TEXT, &r.shapes, 0, 0, NULL,
+         "the same in words: hidden=N,heads=N; several with ';' between"},
+        {"--micro-batch", OPTION_TEXT, &r.micro_batches, 0, 0, NULL,
+         "sequences of a message, at most (1)"},
         {"--sequence", OPTION_INT, &r.sequence, 1, 1 << 22, NULL, "tokens of a sequence (1024)"},
-        {"--rank", OPTION_TEXT, &r.ranks, 0, 0, NULL, "ranks of the low-rank compression (4,16,64)"},
+        {"--rank", OPTION_TEXT, &r.ranks, 0, 0, NULL,
+         "ranks of the low-rank compression (4,16,64)"},
         {"--precision", OPTION_NAME, &r.precision, 0, 0, precision_names, "of the messages (fp32)"},
-        {"--quick", OPTION_FLAG, &r.quick, 0, 0, NULL, "two sizes instead of three, and --budget-s 12 --width 0.1 where these are not given"},
-        {"--like", OPTION_TEXT, &s.like, 0, 0, NULL, "samples of another launch: the same sizes once more, to merge the two"},
+        {"--quick", OPTION_FLAG, &r.quick, 0, 0, NULL,
+         "two sizes instead of three, and --budget-s 12 --width 0.1 where these are not given"},
+        {"--like", OPTION_TEXT, &s.like, 0, 0, NULL,
+         "samples of another launch: the same sizes once more, to merge the two"},
         TAKE_OPTIONS(&s),
     };
     bool helped;
-    TRY(options_read(argc, argv, "plumbline measure compress [OPTION ...]", options, ARRAY_LENGTH(options), NULL, 0, 0,
-                     NULL, &helped, err));
+    TRY(options_read(argc, argv, "plumbline measure compress [OPTION ...]", options,
+                     ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
     take_complete(&s, r.quick);
     return helped ? OK : run(&s, &r, exit_code, arena, err);
 }

@@ -7,7 +7,8 @@
 #include "measure/request.h"
 #include "measure/take.h"
 
-// Of the budget, for the repetitions that have to be; the rest goes where the intervals are still wide.
+// Of the budget, for the repetitions that have to be; the rest goes where the intervals are still
+// wide.
 static const double share_for_least_work = 0.4;
 
 // Whole layers that the budget has no room for are not measured; nobody should think they were.
@@ -18,14 +19,18 @@ static void tell_left_out(const struct cells_request *r, const struct cell *cell
         for (size_t k = 0; k < ARRAY_LENGTH(kinds); k++) {
             bool measured = false;
             for (int i = 0; i < cell_count; i++)
-                measured |= cells[i].layer && cells[i].layer->shape == &r->shapes[s] && cells[i].layer->kind == kinds[k];
+                measured |= cells[i].layer && cells[i].layer->shape == &r->shapes[s] &&
+                            cells[i].layer->kind == kinds[k];
             if (!measured)
-                fprintf(stderr, "hidden %lld: a whole %s takes too long for this budget and was left out; its kernels were measured\n",
+                fprintf(stderr,
+                        "hidden %lld: a whole %s takes too long for this budget and was left out; "
+                        "its kernels were measured\n",
                         (long long)r->shapes[s].hidden, layer_kind_names[kinds[k]]);
         }
 }
 
-static enum status run(struct take_settings *s, struct request_settings *asked, int *exit_code, struct arena *arena, struct error *err)
+static enum status run(struct take_settings *s, struct request_settings *asked, int *exit_code,
+                       struct arena *arena, struct error *err)
 {
     struct cells_request request = {.threads = (int)s->threads};
     struct take take;
@@ -49,32 +54,51 @@ static enum status run(struct take_settings *s, struct request_settings *asked, 
     return take_save(&take, exit_code, arena, err);
 }
 
-enum status measure_compute(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status measure_compute(int argc, char **argv, int *exit_code, struct arena *arena,
+                            struct error *err)
 {
     struct take_settings s = take_defaults(argc, argv, arena);
-    struct request_settings r = {.tensors = "1", .contexts = "1", .micro_batches = "1", .ranks = "16",
-                                 .recompute = "none,selective,full", .sequence = 1024, .precision = FP32};
+    struct request_settings r = {.tensors = "1",
+                                 .contexts = "1",
+                                 .micro_batches = "1",
+                                 .ranks = "16",
+                                 .recompute = "none,selective,full",
+                                 .sequence = 1024,
+                                 .precision = FP32};
     const struct option options[] = {
-        {"--model", OPTION_TEXT, &r.model, 0, 0, NULL, "the model whose layers are timed; without it GPT-2 XL's shape"},
+        {"--model", OPTION_TEXT, &r.model, 0, 0, NULL,
+         "the model whose layers are timed; without it GPT-2 XL's shape"},
         {"--shape", OPTION_TEXT, &r.shapes, 0, 0, NULL,
-         "the same in words: hidden=N,heads=N[,ffn=N,kv_heads=N,head_width=N,vocabulary=N,positions=N,gated=1,rms=1]; several "
+         "the same in words: "
+         "hidden=N,heads=N[,ffn=N,kv_heads=N,head_width=N,vocabulary=N,positions=N,gated=1,rms=1]; "
+         "several "
          "with ';' between"},
-        {"--tensor", OPTION_TEXT, &r.tensors, 0, 0, NULL, "degrees of tensor parallelism that the matrices are cut by: 1,2,4 (1)"},
-        {"--context", OPTION_TEXT, &r.contexts, 0, 0, NULL, "degrees of context parallelism that whole layers are cut by (1)"},
-        {"--micro-batch", OPTION_TEXT, &r.micro_batches, 0, 0, NULL, "sequences of a whole layer's pass: 1,2,4 (1)"},
-        {"--sequence", OPTION_INT, &r.sequence, 1, 1 << 22, NULL, "tokens of a sequence, at most (1024)"},
-        {"--recompute", OPTION_TEXT, &r.recompute, 0, 0, NULL, "whole blocks backward with: none,selective,full (all)"},
+        {"--tensor", OPTION_TEXT, &r.tensors, 0, 0, NULL,
+         "degrees of tensor parallelism that the matrices are cut by: 1,2,4 (1)"},
+        {"--context", OPTION_TEXT, &r.contexts, 0, 0, NULL,
+         "degrees of context parallelism that whole layers are cut by (1)"},
+        {"--micro-batch", OPTION_TEXT, &r.micro_batches, 0, 0, NULL,
+         "sequences of a whole layer's pass: 1,2,4 (1)"},
+        {"--sequence", OPTION_INT, &r.sequence, 1, 1 << 22, NULL,
+         "tokens of a sequence, at most (1024)"},
+        {"--recompute", OPTION_TEXT, &r.recompute, 0, 0, NULL,
+         "whole blocks backward with: none,selective,full (all)"},
         {"--rank", OPTION_TEXT, &r.ranks, 0, 0, NULL, "ranks of the low-rank compression (16)"},
         {"--precision", OPTION_NAME, &r.precision, 0, 0, precision_names, "(fp32)"},
-        {"--fused", OPTION_FLAG, &r.fused, 0, 0, NULL, "attention by a fused kernel, where the device has one"},
-        {"--graphs", OPTION_FLAG, &r.graphs, 0, 0, NULL, "whole layers as captured graphs too, where the device has them"},
-        {"--quick", OPTION_FLAG, &r.quick, 0, 0, NULL, "two sizes of each kernel instead of three, and --budget-s 12 --width 0.1 where these are not given"},
-        {"--like", OPTION_TEXT, &s.like, 0, 0, NULL, "samples of another launch: the same sizes once more, to merge the two"},
+        {"--fused", OPTION_FLAG, &r.fused, 0, 0, NULL,
+         "attention by a fused kernel, where the device has one"},
+        {"--graphs", OPTION_FLAG, &r.graphs, 0, 0, NULL,
+         "whole layers as captured graphs too, where the device has them"},
+        {"--quick", OPTION_FLAG, &r.quick, 0, 0, NULL,
+         "two sizes of each kernel instead of three, and --budget-s 12 --width 0.1 where these are "
+         "not given"},
+        {"--like", OPTION_TEXT, &s.like, 0, 0, NULL,
+         "samples of another launch: the same sizes once more, to merge the two"},
         TAKE_OPTIONS(&s),
     };
     bool helped;
-    TRY(options_read(argc, argv, "plumbline measure compute [OPTION ...]", options, ARRAY_LENGTH(options), NULL, 0, 0,
-                     NULL, &helped, err));
+    TRY(options_read(argc, argv, "plumbline measure compute [OPTION ...]", options,
+                     ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
     take_complete(&s, r.quick);
     return helped ? OK : run(&s, &r, exit_code, arena, err);
 }

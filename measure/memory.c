@@ -1,5 +1,6 @@
-// plumbline-measure memory: copies on the device over a ladder of sizes, transfers from and to the host where the device
-// has one of its own, and the bytes that a process takes before any tensor does.
+// plumbline-measure memory: copies on the device over a ladder of sizes, transfers from and to the
+// host where the device has one of its own, and the bytes that a process takes before any tensor
+// does.
 #include "measure/memory.h"
 
 #include <stdio.h>
@@ -9,7 +10,8 @@
 
 enum { LEAST_BYTES = 1 << 16, STEP = 4 };
 
-static void add_ladder(struct chooser *c, enum work work, enum sample_kind kind, const char *operation, int64_t largest)
+static void add_ladder(struct chooser *c, enum work work, enum sample_kind kind,
+                       const char *operation, int64_t largest)
 {
     for (int64_t bytes = LEAST_BYTES; bytes <= largest; bytes *= STEP) {
         struct cell *cell = cells_add(c, work, kind, operation);
@@ -18,40 +20,46 @@ static void add_ladder(struct chooser *c, enum work work, enum sample_kind kind,
     }
 }
 
-static enum status run(struct take_settings *s, int64_t largest_mib, int *exit_code, struct arena *arena, struct error *err)
+static enum status run(struct take_settings *s, int64_t largest_mib, int *exit_code,
+                       struct arena *arena, struct error *err)
 {
     struct take take;
     TRY(take_open(&take, s, FP32, arena, err));
     // First, while the process has nothing but what is asked about.
     if (take.backend->observe)
-        TRY(take.backend->observe(take.session, &take.samples.quantities, &take.samples.quantity_count, arena, err));
+        TRY(take.backend->observe(take.session, &take.samples.quantities,
+                                  &take.samples.quantity_count, arena, err));
     struct cells_request request = {.precision = FP32};
     struct chooser c = {.request = &request, .arena = arena};
     int64_t largest = largest_mib << 20;
     add_ladder(&c, WORK_COPY, SAMPLE_MEMORY, "copy", largest);
     if (take.backend->has_host) {
         add_ladder(&c, WORK_TO_DEVICE_PINNED, SAMPLE_TRANSFER, "host to device, pinned", largest);
-        add_ladder(&c, WORK_TO_DEVICE_PAGEABLE, SAMPLE_TRANSFER, "host to device, pageable", largest);
+        add_ladder(&c, WORK_TO_DEVICE_PAGEABLE, SAMPLE_TRANSFER, "host to device, pageable",
+                   largest);
         add_ladder(&c, WORK_TO_HOST_PINNED, SAMPLE_TRANSFER, "device to host, pinned", largest);
         add_ladder(&c, WORK_TO_HOST_PAGEABLE, SAMPLE_TRANSFER, "device to host, pageable", largest);
     } else if (!s->quiet) {
-        fprintf(stderr, "%s: no transfers between device and host: the device is the host\n", take.backend->name);
+        fprintf(stderr, "%s: no transfers between device and host: the device is the host\n",
+                take.backend->name);
     }
     TRY(take_cells(&take, c.cells, c.count, arena, err));
     return take_save(&take, exit_code, arena, err);
 }
 
-enum status measure_memory(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status measure_memory(int argc, char **argv, int *exit_code, struct arena *arena,
+                           struct error *err)
 {
     struct take_settings s = take_defaults(argc, argv, arena);
     int64_t largest_mib = 256;
     const struct option options[] = {
-        {"--largest-mib", OPTION_INT, &largest_mib, 1, 1 << 16, NULL, "the largest copy or transfer: 64 KiB, four times that, up to this (256)"},
+        {"--largest-mib", OPTION_INT, &largest_mib, 1, 1 << 16, NULL,
+         "the largest copy or transfer: 64 KiB, four times that, up to this (256)"},
         TAKE_OPTIONS(&s),
     };
     bool helped;
-    TRY(options_read(argc, argv, "plumbline measure memory [OPTION ...]", options, ARRAY_LENGTH(options), NULL, 0, 0,
-                     NULL, &helped, err));
+    TRY(options_read(argc, argv, "plumbline measure memory [OPTION ...]", options,
+                     ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
     take_complete(&s, false);
     return helped ? OK : run(&s, largest_mib, exit_code, arena, err);
 }

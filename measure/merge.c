@@ -1,6 +1,7 @@
-// Samples belong together if kind, operation, dimensions, precision, endpoints, members and "alone" are the same; several
-// alike within a document belong to those of the same number in the others. What ended the repetitions is kept of the
-// launch that knows least. Outliers are marked anew, launch by launch.
+// Samples belong together if kind, operation, dimensions, precision, endpoints, members and "alone"
+// are the same; several alike within a document belong to those of the same number in the others.
+// What ended the repetitions is kept of the launch that knows least. Outliers are marked anew,
+// launch by launch.
 #include "measure/merge.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@ enum { DOCUMENTS_MAX = 64, LAUNCHES_MAX = 1024, REPETITIONS_MAX = 1000000 };
 // One sample of one document.
 struct entry {
     const struct sample *sample;
-    int document, index, ordinal;       // ordinal: among those alike within its document
+    int document, index, ordinal; // ordinal: among those alike within its document
 };
 
 static int order(int64_t a, int64_t b) { return (a > b) - (a < b); }
@@ -25,7 +26,8 @@ static int compare_samples(const struct sample *a, const struct sample *b)
     int c = order(a->kind, b->kind);
     if (!c) c = strcmp(a->operation, b->operation);
     if (!c) c = order(a->dimension_count, b->dimension_count);
-    for (int i = 0; !c && i < a->dimension_count; i++) c = order(a->dimensions[i], b->dimensions[i]);
+    for (int i = 0; !c && i < a->dimension_count; i++)
+        c = order(a->dimensions[i], b->dimensions[i]);
     if (!c) c = order(a->precision, b->precision);
     if (!c) c = order(a->from, b->from);
     if (!c) c = order(a->to, b->to);
@@ -52,30 +54,38 @@ static int by_ordinal(const void *a, const void *b)
 }
 
 // Groups in the order in which their first member stands in the documents.
-struct group { const struct entry *entries; int count; };
+struct group {
+    const struct entry *entries;
+    int count;
+};
 
 static int by_place(const void *a, const void *b)
 {
-    const struct entry *x = ((const struct group *)a)->entries, *y = ((const struct group *)b)->entries;
+    const struct entry *x = ((const struct group *)a)->entries,
+                       *y = ((const struct group *)b)->entries;
     int c = order(x->document, y->document);
     return c ? c : order(x->index, y->index);
 }
 
-static int find_groups(struct group **to, const struct samples *documents, int count, struct arena *arena)
+static int find_groups(struct group **to, const struct samples *documents, int count,
+                       struct arena *arena)
 {
     int all = 0, group_count = 0;
     for (int d = 0; d < count; d++) all += documents[d].sample_count;
     struct entry *entries = TAKE(arena, all, struct entry);
     struct group *groups = *to = TAKE(arena, all, struct group);
     for (int d = 0, n = 0; d < count; d++)
-        for (int i = 0; i < documents[d].sample_count; i++) entries[n++] = (struct entry){&documents[d].samples[i], d, i, 0};
+        for (int i = 0; i < documents[d].sample_count; i++)
+            entries[n++] = (struct entry){&documents[d].samples[i], d, i, 0};
     qsort(entries, (size_t)all, sizeof *entries, by_document);
     for (int i = 1; i < all; i++)
-        if (entries[i].document == entries[i - 1].document && !compare_samples(entries[i].sample, entries[i - 1].sample))
+        if (entries[i].document == entries[i - 1].document &&
+            !compare_samples(entries[i].sample, entries[i - 1].sample))
             entries[i].ordinal = entries[i - 1].ordinal + 1;
     qsort(entries, (size_t)all, sizeof *entries, by_ordinal);
     for (int i = 0; i < all; i++) {
-        bool same = i && entries[i].ordinal == entries[i - 1].ordinal && !compare_samples(entries[i].sample, entries[i - 1].sample);
+        bool same = i && entries[i].ordinal == entries[i - 1].ordinal &&
+                    !compare_samples(entries[i].sample, entries[i - 1].sample);
         if (!same) groups[group_count++].entries = &entries[i];
         groups[group_count - 1].count++;
     }
@@ -85,51 +95,62 @@ static int find_groups(struct group **to, const struct samples *documents, int c
 
 // ---- what must be the same
 
-static enum status expect_text(const char *name, const char *first, const char *other, const struct samples *a, const struct samples *b,
-                               struct error *err)
+static enum status expect_text(const char *name, const char *first, const char *other,
+                               const struct samples *a, const struct samples *b, struct error *err)
 {
     if (!strcmp(first ? first : "", other ? other : "")) return OK;
-    return fail(err, BAD_INPUT, "%s: machine.%s: expected '%s' as in %s, found '%s'", b->document.path, name, first ? first : "nothing",
-                a->document.path, other ? other : "nothing");
+    return fail(err, BAD_INPUT, "%s: machine.%s: expected '%s' as in %s, found '%s'",
+                b->document.path, name, first ? first : "nothing", a->document.path,
+                other ? other : "nothing");
 }
 
-static enum status expect_machine(const struct samples *a, const struct samples *b, struct error *err)
+static enum status expect_machine(const struct samples *a, const struct samples *b,
+                                  struct error *err)
 {
     const struct machine *m = &a->machine, *n = &b->machine;
     if (!strcmp(a->document.sha256, b->document.sha256) && *a->document.sha256)
-        return fail(err, BAD_INPUT, "%s: it is %s once more, not another launch", b->document.path, a->document.path);
+        return fail(err, BAD_INPUT, "%s: it is %s once more, not another launch", b->document.path,
+                    a->document.path);
     TRY(expect_text("gpu", m->gpu, n->gpu, a, b, err));
     TRY(expect_text("processor", m->processor, n->processor, a, b, err));
     TRY(expect_text("library", m->library, n->library, a, b, err));
     TRY(expect_text("driver", m->driver, n->driver, a, b, err));
     if (m->threads != n->threads)
-        return fail(err, BAD_INPUT, "%s: machine.threads: expected %d as in %s, found %d", b->document.path, m->threads, a->document.path, n->threads);
+        return fail(err, BAD_INPUT, "%s: machine.threads: expected %d as in %s, found %d",
+                    b->document.path, m->threads, a->document.path, n->threads);
     if (a->endpoint_count != b->endpoint_count)
-        return fail(err, BAD_INPUT, "%s: endpoints: expected %d as in %s, found %d", b->document.path, a->endpoint_count, a->document.path, b->endpoint_count);
+        return fail(err, BAD_INPUT, "%s: endpoints: expected %d as in %s, found %d",
+                    b->document.path, a->endpoint_count, a->document.path, b->endpoint_count);
     for (int i = 0; i < a->endpoint_count; i++)
         if (strcmp(a->endpoints[i].name, b->endpoints[i].name))
-            return fail(err, BAD_INPUT, "%s: endpoints[%d]: expected '%s' as in %s, found '%s'", b->document.path, i, a->endpoints[i].name,
-                        a->document.path, b->endpoints[i].name);
+            return fail(err, BAD_INPUT, "%s: endpoints[%d]: expected '%s' as in %s, found '%s'",
+                        b->document.path, i, a->endpoints[i].name, a->document.path,
+                        b->endpoints[i].name);
     return OK;
 }
 
 static const char *sample_name(const struct sample *s, struct arena *arena)
 {
     const char *text = arena_print(arena, "%s '%s'", sample_kind_names[s->kind], s->operation);
-    for (int i = 0; i < s->dimension_count; i++) text = arena_print(arena, "%s %s%lld", text, i ? "x " : "", (long long)s->dimensions[i]);
+    for (int i = 0; i < s->dimension_count; i++)
+        text = arena_print(arena, "%s %s%lld", text, i ? "x " : "", (long long)s->dimensions[i]);
     text = arena_print(arena, "%s %s", text, precision_names[s->precision]);
-    return s->kind == SAMPLE_LINK ? arena_print(arena, "%s from %d to %d", text, s->from, s->to) : text;
+    return s->kind == SAMPLE_LINK ? arena_print(arena, "%s from %d to %d", text, s->from, s->to)
+                                  : text;
 }
 
-static enum status expect_everywhere(const struct group *g, const struct samples *documents, int count, struct arena *arena, struct error *err)
+static enum status expect_everywhere(const struct group *g, const struct samples *documents,
+                                     int count, struct arena *arena, struct error *err)
 {
     int missing = 0;
     while (missing < g->count && g->entries[missing].document == missing) missing++;
     if (missing == count) return OK;
     const struct entry *e = g->entries;
-    return fail(err, BAD_INPUT, "%s: %s is not in it, but in %s (samples[%d]); measure with --like %s, or merge with --partial",
-                documents[missing].document.path, sample_name(e->sample, arena), documents[e->document].document.path, e->index,
-                documents[0].document.path);
+    return fail(err, BAD_INPUT,
+                "%s: %s is not in it, but in %s (samples[%d]); measure with --like %s, or merge "
+                "with --partial",
+                documents[missing].document.path, sample_name(e->sample, arena),
+                documents[e->document].document.path, e->index, documents[0].document.path);
 }
 
 // ---- joining
@@ -138,8 +159,11 @@ static int launches_of(const struct samples *s) { return s->launch_count ? s->la
 
 static void add_launches(struct samples *merged, const struct samples *s)
 {
-    if (!s->launch_count) merged->launches[merged->launch_count++] = (struct launch){.host = s->machine.host, .taken_at = s->machine.taken_at};
-    for (int i = 0; i < s->launch_count; i++) merged->launches[merged->launch_count++] = s->launches[i];
+    if (!s->launch_count)
+        merged->launches[merged->launch_count++] =
+            (struct launch){.host = s->machine.host, .taken_at = s->machine.taken_at};
+    for (int i = 0; i < s->launch_count; i++)
+        merged->launches[merged->launch_count++] = s->launches[i];
 }
 
 static void add_quantities(struct samples *merged, const struct samples *s, struct arena *arena)
@@ -149,10 +173,13 @@ static void add_quantities(struct samples *merged, const struct samples *s, stru
         int q = 0;
         while (q < merged->quantity_count && strcmp(merged->quantities[q].name, from->name)) q++;
         struct quantity *to = &merged->quantities[q];
-        if (q == merged->quantity_count) *to = (struct quantity){.name = from->name}, merged->quantity_count++;
+        if (q == merged->quantity_count)
+            *to = (struct quantity){.name = from->name}, merged->quantity_count++;
         int count = to->value_count + from->value_count;
-        to->values = arena_grow(arena, to->values, (size_t)to->value_count, (size_t)count, sizeof *to->values);
-        memcpy(to->values + to->value_count, from->values, (size_t)from->value_count * sizeof *from->values);
+        to->values = arena_grow(arena, to->values, (size_t)to->value_count, (size_t)count,
+                                sizeof *to->values);
+        memcpy(to->values + to->value_count, from->values,
+               (size_t)from->value_count * sizeof *from->values);
         to->value_count = count;
     }
 }
@@ -168,24 +195,28 @@ static const char *weaker(const char *a, const char *b)
 
 static void append(struct sample *to, const struct sample *from, int first_launch, int launch_count)
 {
-    memcpy(to->seconds + to->repetitions, from->seconds, (size_t)from->repetitions * sizeof *from->seconds);
+    memcpy(to->seconds + to->repetitions, from->seconds,
+           (size_t)from->repetitions * sizeof *from->seconds);
     for (int i = 0; i < from->condition_count; i++) {
         to->conditions[to->condition_count] = from->conditions[i];
         to->conditions[to->condition_count++].first += to->repetitions;
     }
     if (from->launch_repetitions)
-        memcpy(to->launch_repetitions + first_launch, from->launch_repetitions, (size_t)launch_count * sizeof *from->launch_repetitions);
+        memcpy(to->launch_repetitions + first_launch, from->launch_repetitions,
+               (size_t)launch_count * sizeof *from->launch_repetitions);
     else to->launch_repetitions[first_launch] = from->repetitions;
     to->repetitions += from->repetitions;
     to->warm_ups += from->warm_ups;
     to->stopped_by = weaker(to->stopped_by, from->stopped_by);
 }
 
-static void join(struct sample *to, const struct group *g, const int *first_launch, int launch_count, const struct samples *documents,
-                 struct arena *arena)
+static void join(struct sample *to, const struct group *g, const int *first_launch,
+                 int launch_count, const struct samples *documents, struct arena *arena)
 {
     int repetitions = 0, conditions = 0;
-    for (int i = 0; i < g->count; i++) repetitions += g->entries[i].sample->repetitions, conditions += g->entries[i].sample->condition_count + 1;
+    for (int i = 0; i < g->count; i++)
+        repetitions += g->entries[i].sample->repetitions,
+            conditions += g->entries[i].sample->condition_count + 1;
     *to = *g->entries[0].sample;
     to->seconds = TAKE(arena, repetitions, double);
     to->conditions = TAKE(arena, conditions, struct condition);
@@ -194,15 +225,17 @@ static void join(struct sample *to, const struct group *g, const int *first_laun
     for (int i = 0; i < g->count; i++) {
         const struct entry *e = &g->entries[i];
         // A launch that does not tell its conditions must not inherit the last one's.
-        bool silent = to->condition_count && (!e->sample->condition_count || e->sample->conditions[0].first > 0);
-        if (silent) to->conditions[to->condition_count++] = (struct condition){.first = to->repetitions};
+        bool silent = to->condition_count &&
+                      (!e->sample->condition_count || e->sample->conditions[0].first > 0);
+        if (silent)
+            to->conditions[to->condition_count++] = (struct condition){.first = to->repetitions};
         append(to, e->sample, first_launch[e->document], launches_of(&documents[e->document]));
     }
     sample_flag_outliers(to, arena);
 }
 
-enum status samples_merge(struct samples *merged, const struct samples *documents, int count, bool partial, struct arena *arena,
-                          struct error *err)
+enum status samples_merge(struct samples *merged, const struct samples *documents, int count,
+                          bool partial, struct arena *arena, struct error *err)
 {
     int launches = 0, quantities = 0;
     int *first_launch = TAKE(arena, count, int);
@@ -212,10 +245,16 @@ enum status samples_merge(struct samples *merged, const struct samples *document
         launches += launches_of(&documents[d]);
         quantities += documents[d].quantity_count;
     }
-    if (launches > LAUNCHES_MAX) return fail(err, BAD_INPUT, "%s: expected at most %d launches in all, found %d", documents[count - 1].document.path, LAUNCHES_MAX, launches);
-    *merged = (struct samples){.machine = documents[0].machine, .endpoints = documents[0].endpoints, .endpoint_count = documents[0].endpoint_count,
-                               .launches = TAKE(arena, launches, struct launch), .quantities = TAKE(arena, quantities, struct quantity)};
-    for (int d = 0; d < count; d++) add_launches(merged, &documents[d]), add_quantities(merged, &documents[d], arena);
+    if (launches > LAUNCHES_MAX)
+        return fail(err, BAD_INPUT, "%s: expected at most %d launches in all, found %d",
+                    documents[count - 1].document.path, LAUNCHES_MAX, launches);
+    *merged = (struct samples){.machine = documents[0].machine,
+                               .endpoints = documents[0].endpoints,
+                               .endpoint_count = documents[0].endpoint_count,
+                               .launches = TAKE(arena, launches, struct launch),
+                               .quantities = TAKE(arena, quantities, struct quantity)};
+    for (int d = 0; d < count; d++)
+        add_launches(merged, &documents[d]), add_quantities(merged, &documents[d], arena);
     struct group *groups;
     merged->sample_count = find_groups(&groups, documents, count, arena);
     merged->samples = TAKE(arena, merged->sample_count, struct sample);
@@ -223,8 +262,9 @@ enum status samples_merge(struct samples *merged, const struct samples *document
         if (!partial) TRY(expect_everywhere(&groups[i], documents, count, arena, err));
         join(&merged->samples[i], &groups[i], first_launch, launches, documents, arena);
         if (merged->samples[i].repetitions > REPETITIONS_MAX)
-            return fail(err, BAD_INPUT, "%s: %s: expected at most %d repetitions in all, found %d", documents[0].document.path,
-                        sample_name(&merged->samples[i], arena), REPETITIONS_MAX, merged->samples[i].repetitions);
+            return fail(err, BAD_INPUT, "%s: %s: expected at most %d repetitions in all, found %d",
+                        documents[0].document.path, sample_name(&merged->samples[i], arena),
+                        REPETITIONS_MAX, merged->samples[i].repetitions);
     }
     return OK;
 }
@@ -250,13 +290,17 @@ static void tell(const struct samples *s, struct arena *arena)
     double middle = 0, low, high;
     qsort(shares, (size_t)s->sample_count, sizeof *shares, compare_numbers);
     if (s->sample_count) median_interval(shares, s->sample_count, 0.95, &middle, &low, &high);
-    fprintf(stderr, "merged %d launches: %d operations, %d repetitions, %d outliers; half of the 95 %% intervals are narrower than %.3g %%\n",
+    fprintf(stderr,
+            "merged %d launches: %d operations, %d repetitions, %d outliers; half of the 95 %% "
+            "intervals are narrower than %.3g %%\n",
             s->launch_count, s->sample_count, repetitions, outliers, 100 * middle);
     if (s->launch_count == 2)
-        fprintf(stderr, "two launches tell little of how launches differ: an interval is 12.7 standard errors to each side, of three launches 4.3\n");
+        fprintf(stderr, "two launches tell little of how launches differ: an interval is 12.7 "
+                        "standard errors to each side, of three launches 4.3\n");
 }
 
-static enum status run(const char *const *paths, int count, const char *output, bool partial, bool quiet, struct arena *arena, struct error *err)
+static enum status run(const char *const *paths, int count, const char *output, bool partial,
+                       bool quiet, struct arena *arena, struct error *err)
 {
     struct samples *documents = TAKE(arena, count, struct samples), merged;
     struct source *sources = TAKE(arena, count, struct source);
@@ -273,18 +317,21 @@ static enum status run(const char *const *paths, int count, const char *output, 
     return OK;
 }
 
-enum status measure_merge(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status measure_merge(int argc, char **argv, int *exit_code, struct arena *arena,
+                          struct error *err)
 {
     (void)exit_code;
     const char *output = "-", *paths[DOCUMENTS_MAX];
     bool partial = false, quiet = false, helped;
     int count;
     const struct option options[] = {
-        {"--partial", OPTION_FLAG, &partial, 0, 0, NULL, "keep operations that not every launch has"},
+        {"--partial", OPTION_FLAG, &partial, 0, 0, NULL,
+         "keep operations that not every launch has"},
         {"--quiet", OPTION_FLAG, &quiet, 0, 0, NULL, "nothing on stderr but errors"},
         {"-o", OPTION_TEXT, &output, 0, 0, NULL, "the merged samples file (standard output)"},
     };
-    TRY(options_read(argc, argv, "plumbline measure merge [OPTION ...] SAMPLES SAMPLES ...", options, ARRAY_LENGTH(options), paths, 2,
-                     DOCUMENTS_MAX, &count, &helped, err));
+    TRY(options_read(argc, argv, "plumbline measure merge [OPTION ...] SAMPLES SAMPLES ...",
+                     options, ARRAY_LENGTH(options), paths, 2, DOCUMENTS_MAX, &count, &helped,
+                     err));
     return helped ? OK : run(paths, count, output, partial, quiet, arena, err);
 }

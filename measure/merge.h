@@ -1,4 +1,5 @@
-// Launches of one machine in one document: the same operations, each launch's repetitions one behind the other.
+// Launches of one machine in one document: the same operations, each launch's repetitions one
+// behind the other.
 #ifndef PLUMBLINE_MEASURE_MERGE_H
 #define PLUMBLINE_MEASURE_MERGE_H
 
@@ -7,9 +8,10 @@
 
 command_function measure_merge;
 
-// documents[count], count >= 2, of the same machine and the same operations; else BAD_INPUT names the file and what differs.
-// With `partial` an operation may lack in some of them. The sources are the caller's.
-enum status samples_merge(struct samples *merged, const struct samples *documents, int count, bool partial, struct arena *arena,
-                          struct error *err);
+// documents[count], count >= 2, of the same machine and the same operations; else BAD_INPUT names
+// the file and what differs. With `partial` an operation may lack in some of them. The sources are
+// the caller's.
+enum status samples_merge(struct samples *merged, const struct samples *documents, int count,
+                          bool partial, struct arena *arena, struct error *err);
 
 #endif

@@ -18,7 +18,10 @@ enum { PROBE_REPETITIONS = 25 };
 struct take_settings take_defaults(int argc, char **argv, struct arena *arena)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return (struct take_settings){.backend = "cpu", .output = "-", .threads = processors > 0 ? processors : 1, .seed = 1,
+    return (struct take_settings){.backend = "cpu",
+                                  .output = "-",
+                                  .threads = processors > 0 ? processors : 1,
+                                  .seed = 1,
                                   .command = record_command(argc, argv, arena)};
 }
 
@@ -38,15 +41,22 @@ static double load_now(void)
     return load;
 }
 
-enum status take_open(struct take *t, const struct take_settings *s, enum precision precision, struct arena *arena, struct error *err)
+enum status take_open(struct take *t, const struct take_settings *s, enum precision precision,
+                      struct arena *arena, struct error *err)
 {
     *t = (struct take){.settings = s, .backend = backend_find(s->backend)};
     TRY(file_check_place(s->output, err));
-    if (!t->backend) return fail(err, BAD_INPUT, "--backend: expected one of %s, found '%s'", backend_names(arena), s->backend);
-    if (s->simulate && t->backend != &backend_simulated) return fail(err, BAD_INPUT, "--simulate: expected --backend simulated beside it");
+    if (!t->backend)
+        return fail(err, BAD_INPUT, "--backend: expected one of %s, found '%s'",
+                    backend_names(arena), s->backend);
+    if (s->simulate && t->backend != &backend_simulated)
+        return fail(err, BAD_INPUT, "--simulate: expected --backend simulated beside it");
     if (!t->backend->clock) t->begin_s = clock_seconds();
     interrupts_listen();
-    const struct backend_settings settings = {.threads = (int)s->threads, .seed = (uint64_t)s->seed, .options = s->simulate, .shared = s->shared};
+    const struct backend_settings settings = {.threads = (int)s->threads,
+                                              .seed = (uint64_t)s->seed,
+                                              .options = s->simulate,
+                                              .shared = s->shared};
     TRY(t->backend->open(&t->session, &settings, precision, arena, err));
     if (t->backend == &backend_cpu) t->load_before = load_now();
     t->backend->describe(t->session, &t->samples.machine, arena);
@@ -82,19 +92,24 @@ static double find_guess(const struct samples *s, const char *name)
     return 0;
 }
 
-static enum status guess_like(struct take *t, const char *path, struct arena *arena, struct error *err)
+static enum status guess_like(struct take *t, const char *path, struct arena *arena,
+                              struct error *err)
 {
     struct samples other;
     TRY(samples_load(&other, path, arena, err));
     t->gemm_flop_per_s = find_guess(&other, gemm_guess);
     t->copy_bytes_per_s = find_guess(&other, copy_guess);
     if (t->gemm_flop_per_s > 0 && t->copy_bytes_per_s > 0) return OK;
-    return fail(err, BAD_INPUT, "--like: %s: quantities: expected %s and %s above 0, as measure compute writes them", path, gemm_guess, copy_guess);
+    return fail(
+        err, BAD_INPUT,
+        "--like: %s: quantities: expected %s and %s above 0, as measure compute writes them", path,
+        gemm_guess, copy_guess);
 }
 
 static void note_guess(struct samples *s, const char *name, double value, struct arena *arena)
 {
-    s->quantities = arena_grow(arena, s->quantities, (size_t)s->quantity_count, (size_t)s->quantity_count + 1, sizeof *s->quantities);
+    s->quantities = arena_grow(arena, s->quantities, (size_t)s->quantity_count,
+                               (size_t)s->quantity_count + 1, sizeof *s->quantities);
     struct quantity *q = &s->quantities[s->quantity_count++];
     *q = (struct quantity){.name = name, .values = TAKE(arena, 1, double), .value_count = 1};
     q->values[0] = value;
@@ -114,23 +129,37 @@ static void tell(const struct take *t, const struct rounds_result *r, int cell_c
     const struct machine *m = &t->samples.machine;
     if (t->settings->quiet) return;
     fprintf(stderr,
-            "measured %d operations on %s, %d thread%s: %d repetitions in %.1f s; %d narrower than %g %%, %d stopped by the %s; "
+            "measured %d operations on %s, %d thread%s: %d repetitions in %.1f s; %d narrower than "
+            "%g %%, %d stopped by the %s; "
             "%d outliers, %d throttled repetitions\n",
-            kept, m->processor ? m->processor : m->gpu, m->threads, m->threads == 1 ? "" : "s", r->repetitions, r->elapsed_s, r->done,
-            100 * t->settings->width, kept - r->done, r->interrupted ? "signal" : "budget", r->outliers, r->throttled);
+            kept, m->processor ? m->processor : m->gpu, m->threads, m->threads == 1 ? "" : "s",
+            r->repetitions, r->elapsed_s, r->done, 100 * t->settings->width, kept - r->done,
+            r->interrupted ? "signal" : "budget", r->outliers, r->throttled);
     if (t->load_before > busy_machine && !t->settings->shared)
-        fprintf(stderr, "the processors had other work before (load %.1f): --shared leaves it out of the times\n", t->load_before);
-    if (kept < cell_count) fprintf(stderr, "interrupted: %d operations have no repetition and are left out\n", cell_count - kept);
+        fprintf(stderr,
+                "the processors had other work before (load %.1f): --shared leaves it out of the "
+                "times\n",
+                t->load_before);
+    if (kept < cell_count)
+        fprintf(stderr, "interrupted: %d operations have no repetition and are left out\n",
+                cell_count - kept);
 }
 
-enum status take_cells(struct take *t, struct cell *cells, int cell_count, struct arena *arena, struct error *err)
+enum status take_cells(struct take *t, struct cell *cells, int cell_count, struct arena *arena,
+                       struct error *err)
 {
     const struct take_settings *s = t->settings;
     TRY(t->backend->prepare(t->session, cells, cell_count, arena, err));
     const struct rounds_settings rounds = {
-        .budget_s = s->budget_s, .begin_s = t->begin_s, .width = s->width, .repetitions_min = REPETITIONS_MIN,
-        .repetitions_max = LOOK_LAST, .warm_ups = 1, .seed = (uint64_t)s->seed,
-        .progress = !s->quiet && isatty(STDERR_FILENO), .interrupted = interrupts_came,
+        .budget_s = s->budget_s,
+        .begin_s = t->begin_s,
+        .width = s->width,
+        .repetitions_min = REPETITIONS_MIN,
+        .repetitions_max = LOOK_LAST,
+        .warm_ups = 1,
+        .seed = (uint64_t)s->seed,
+        .progress = !s->quiet && isatty(STDERR_FILENO),
+        .interrupted = interrupts_came,
     };
     struct rounds_result result;
     rounds_run(&result, t->backend, t->session, cells, cell_count, &rounds, arena);
@@ -144,7 +173,8 @@ enum status take_cells(struct take *t, struct cell *cells, int cell_count, struc
 
 enum status take_save(struct take *t, int *exit_code, struct arena *arena, struct error *err)
 {
-    if (t->interrupted && !t->samples.sample_count) return fail(err, SYSTEM, "interrupted before the first repetition; nothing is written");
+    if (t->interrupted && !t->samples.sample_count)
+        return fail(err, SYSTEM, "interrupted before the first repetition; nothing is written");
     interrupts_ignore();
     TRY(samples_save(&t->samples, t->settings->output, arena, err));
     if (t->interrupted) *exit_code = EXIT_OPEN;

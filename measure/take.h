@@ -1,5 +1,5 @@
-// Taking samples, alike for every sub-command: a back end is opened, its rates are guessed, cells are repeated in rounds,
-// and the document is saved.
+// Taking samples, alike for every sub-command: a back end is opened, its rates are guessed, cells
+// are repeated in rounds, and the document is saved.
 #ifndef PLUMBLINE_MEASURE_TAKE_H
 #define PLUMBLINE_MEASURE_TAKE_H
 
@@ -9,10 +9,10 @@
 
 struct take_settings {
     const char *backend, *simulate, *output, *name;
-    const char *like;           // a samples file of another launch, whose sizes are taken again; NULL: none
-    const char *command;        // as it was given, for the document
+    const char *like; // a samples file of another launch, whose sizes are taken again; NULL: none
+    const char *command; // as it was given, for the document
     int64_t threads, seed;
-    double budget_s, width;     // 0: not given
+    double budget_s, width; // 0: not given
     bool quiet, shared;
 };
 
@@ -21,10 +21,10 @@ struct take {
     const struct backend *backend;
     void *session;
     double begin_s;
-    double gemm_flop_per_s, copy_bytes_per_s;   // guessed
+    double gemm_flop_per_s, copy_bytes_per_s; // guessed
     struct samples samples;
-    double load_before;         // of the processors, before anything was measured; 0: not known
-    bool interrupted;           // by a signal: the document has what was taken until then
+    double load_before; // of the processors, before anything was measured; 0: not known
+    bool interrupted;   // by a signal: the document has what was taken until then
 };
 
 struct take_settings take_defaults(int argc, char **argv, struct arena *arena);
@@ -32,24 +32,65 @@ struct take_settings take_defaults(int argc, char **argv, struct arena *arena);
 void take_complete(struct take_settings *settings, bool quick);
 
 // The options that every sub-command has, for its own table.
-#define TAKE_OPTIONS(s) \
-    {"--threads", OPTION_INT, &(s)->threads, 1, 1024, NULL, "(all processors)"}, \
-    {"--budget-s", OPTION_NUMBER, &(s)->budget_s, 0.01, 1e6, NULL, "seconds to spend; at least 8 repetitions are taken in any case (20)"}, \
-    {"--width", OPTION_NUMBER, &(s)->width, 1e-6, 10, NULL, "a 95 % interval this narrow, relative to its median, is enough (0.05)"}, \
-    {"--seed", OPTION_INT, &(s)->seed, 0, 1e15, NULL, "for the operands' values and the order of the repetitions (1)"}, \
-    {"--name", OPTION_TEXT, &(s)->name, 0, 0, NULL, "what the costs call the device (the processor's or device's name)"}, \
-    {"--backend", OPTION_TEXT, &(s)->backend, 0, 0, NULL, "the device: cpu, cuda or simulated (cpu)"}, \
-    {"--simulate", OPTION_TEXT, &(s)->simulate, 0, 0, NULL, simulated_help}, \
-    {"--shared", OPTION_FLAG, &(s)->shared, 0, 0, NULL, \
-     "other programs use the processors: count the time that the work had one, not the time that went by"}, \
-    {"--quiet", OPTION_FLAG, &(s)->quiet, 0, 0, NULL, "nothing on stderr but errors"}, \
-    {"-o", OPTION_TEXT, &(s)->output, 0, 0, NULL, "the samples file (standard output)"}
+#define TAKE_OPTIONS(s)                                                                            \
+    {"--threads", OPTION_INT, &(s)->threads, 1, 1024, NULL, "(all processors)"},                   \
+        {"--budget-s",                                                                             \
+         OPTION_NUMBER,                                                                            \
+         &(s)->budget_s,                                                                           \
+         0.01,                                                                                     \
+         1e6,                                                                                      \
+         NULL,                                                                                     \
+         "seconds to spend; at least 8 repetitions are taken in any case (20)"},                   \
+        {"--width",                                                                                \
+         OPTION_NUMBER,                                                                            \
+         &(s)->width,                                                                              \
+         1e-6,                                                                                     \
+         10,                                                                                       \
+         NULL,                                                                                     \
+         "a 95 % interval this narrow, relative to its median, is enough (0.05)"},                 \
+        {"--seed",                                                                                 \
+         OPTION_INT,                                                                               \
+         &(s)->seed,                                                                               \
+         0,                                                                                        \
+         1e15,                                                                                     \
+         NULL,                                                                                     \
+         "for the operands' values and the order of the repetitions (1)"},                         \
+        {"--name",                                                                                 \
+         OPTION_TEXT,                                                                              \
+         &(s)->name,                                                                               \
+         0,                                                                                        \
+         0,                                                                                        \
+         NULL,                                                                                     \
+         "what the costs call the device (the processor's or device's name)"},                     \
+        {"--backend",                                                                              \
+         OPTION_TEXT,                                                                              \
+         &(s)->backend,                                                                            \
+         0,                                                                                        \
+         0,                                                                                        \
+         NULL,                                                                                     \
+         "the device: cpu, cuda or simulated (cpu)"},                                              \
+        {"--simulate", OPTION_TEXT, &(s)->simulate, 0, 0, NULL, simulated_help},                   \
+        {"--shared",                                                                               \
+         OPTION_FLAG,                                                                              \
+         &(s)->shared,                                                                             \
+         0,                                                                                        \
+         0,                                                                                        \
+         NULL,                                                                                     \
+         "other programs use the processors: count the time that the work had one, not the time "  \
+         "that went by"},                                                                          \
+        {"--quiet", OPTION_FLAG, &(s)->quiet, 0, 0, NULL, "nothing on stderr but errors"},         \
+    {                                                                                              \
+        "-o", OPTION_TEXT, &(s)->output, 0, 0, NULL, "the samples file (standard output)"          \
+    }
 
-enum status take_open(struct take *t, const struct take_settings *settings, enum precision precision, struct arena *arena, struct error *err);
-// From a few repetitions, or what another launch guessed; noted in the document, so that a later launch can take it up.
+enum status take_open(struct take *t, const struct take_settings *settings,
+                      enum precision precision, struct arena *arena, struct error *err);
+// From a few repetitions, or what another launch guessed; noted in the document, so that a later
+// launch can take it up.
 enum status take_guess_rates(struct take *t, struct arena *arena, struct error *err);
 // Adds the cells' samples to the document.
-enum status take_cells(struct take *t, struct cell *cells, int cell_count, struct arena *arena, struct error *err);
+enum status take_cells(struct take *t, struct cell *cells, int cell_count, struct arena *arena,
+                       struct error *err);
 // *exit_code: EXIT_OPEN after a signal.
 enum status take_save(struct take *t, int *exit_code, struct arena *arena, struct error *err);
 

@@ -16,7 +16,7 @@ plants() {
         's/? s->block_backward_ns : 0;/? 0 * s->block_backward_ns : 0;/' \
         'a sync waits for what the last pass sends'
     plant filling-own-message layouts/bound.c \
-        's/send_forward_ns - s->block_forward_ns; /send_forward_ns; /' \
+        's/^ *s->block_forward_ns; /0; /' \
         'the message that fills the rank counts on top of its load'
     plant filling-without-barrier layouts/bound.c 's/if (s->barrier) own += ends/own += ends/' \
         'a rank without a barrier waits for the pipeline to fill'
@@ -27,7 +27,7 @@ plants() {
         's/return s->turns > 1 ? larger(e.sync_ns/return s->turns < 1 ? larger(e.sync_ns/' \
         'of several stages none steps while another syncs'
     plant filling-gradients-of-local layouts/bound.c \
-        '/return load + /s/(s->local ? 0 : s->block_backward_ns)/s->block_backward_ns/' \
+        '/boundaries_of(s, rank) \* (/s/(s->local ? 0 : s->block_backward_ns)/s->block_backward_ns/' \
         'gradients go over local boundaries, too'
     plant filling-layers-before layouts/bound.c \
         's/{0, s->main_count}, limit_ns)/{0, 0}, limit_ns)/' \

@@ -10,7 +10,7 @@
 // A script (*.sh) is run by sh. What a program prints is kept in its log, and shown when it fails;
 // lines "skipped: ..." are always shown. Memory is that of a program's largest process, the
 // descendants that it waited for among them. The last line is "N passed, N failed".
-#define _DEFAULT_SOURCE         // wait4
+#define _DEFAULT_SOURCE // wait4
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -25,7 +25,7 @@
 
 enum { PROGRAMS_MAX = 1000, PATH_BYTES = 1024, NAME_BYTES = 100 };
 
-static const double meant_cpu_s = 30;   // programs that take more are named, no more than that
+static const double meant_cpu_s = 30; // programs that take more are named, no more than that
 
 struct row {
     char name[NAME_BYTES];
@@ -108,10 +108,8 @@ static void write_times(const struct times *t, const char *path)
 static void keep_row(struct row r)
 {
     struct row *old = find_row(&times, r.name);
-    if (old)
-        *old = r;
-    else if (times.count < PROGRAMS_MAX)
-        times.rows[times.count++] = r;
+    if (old) *old = r;
+    else if (times.count < PROGRAMS_MAX) times.rows[times.count++] = r;
 }
 
 // ---- the order
@@ -147,10 +145,8 @@ static void add_program(const char *path)
     *p = (struct program){.path = path, .name = name, .place = program_count++};
     p->expected_s = expect_s(name);
     p->is_alone = is_among(settings.alone, name);
-    if (is_script(path))
-        length = snprintf(p->log, sizeof p->log, "%s/%s.log", settings.logs, name);
-    else
-        length = snprintf(p->log, sizeof p->log, "%s.log", path);
+    if (is_script(path)) length = snprintf(p->log, sizeof p->log, "%s/%s.log", settings.logs, name);
+    else length = snprintf(p->log, sizeof p->log, "%s.log", path);
     if (length >= (int)sizeof p->log || strlen(name) >= NAME_BYTES) give_up("too long:", path);
 }
 
@@ -174,10 +170,8 @@ static _Noreturn void become(const struct program *p)
     dup2(log, STDERR_FILENO);
     close(nothing);
     close(log);
-    if (is_script(p->path))
-        execlp("sh", "sh", p->path, (char *)NULL);
-    else
-        execl(p->path, p->path, (char *)NULL);
+    if (is_script(p->path)) execlp("sh", "sh", p->path, (char *)NULL);
+    else execl(p->path, p->path, (char *)NULL);
     give_up("cannot run", p->path);
 }
 
@@ -196,20 +190,16 @@ static void show_log(const struct program *p, const char *only)
     FILE *file = fopen(p->log, "r");
     if (!file) return;
     while (fgets(line, sizeof line, file))
-        if (!only)
-            fputs(line, stdout);
-        else if (!strncmp(line, only, strlen(only)))
-            printf("        %s", line);
+        if (!only) fputs(line, stdout);
+        else if (!strncmp(line, only, strlen(only))) printf("        %s", line);
     fclose(file);
 }
 
 static void tell(const struct program *p, int status, const struct row *r)
 {
     char why[64] = "";
-    if (WIFSIGNALED(status))
-        snprintf(why, sizeof why, "signal %d, ", WTERMSIG(status));
-    else if (status)
-        snprintf(why, sizeof why, "exit %d, ", WEXITSTATUS(status));
+    if (WIFSIGNALED(status)) snprintf(why, sizeof why, "signal %d, ", WTERMSIG(status));
+    else if (status) snprintf(why, sizeof why, "exit %d, ", WEXITSTATUS(status));
     else if (r->peak_mb > settings.most_mb)
         snprintf(why, sizeof why, "more than %.0f MB, ", settings.most_mb);
     show_log(p, *why ? NULL : "skipped: ");
@@ -265,20 +255,13 @@ static void name_slow(void)
 static void read_option(const char *name, const char *value)
 {
     if (!value) give_up("no value for", name);
-    if (!strcmp(name, "--jobs"))
-        settings.jobs = atoi(value) > 1 ? atoi(value) : 1;
-    else if (!strcmp(name, "--most-mb"))
-        settings.most_mb = atof(value);
-    else if (!strcmp(name, "--alone"))
-        settings.alone = value;
-    else if (!strcmp(name, "--times"))
-        settings.times = value;
-    else if (!strcmp(name, "--hints"))
-        settings.hints = value;
-    else if (!strcmp(name, "--logs"))
-        settings.logs = value;
-    else
-        give_up("unknown option", name);
+    if (!strcmp(name, "--jobs")) settings.jobs = atoi(value) > 1 ? atoi(value) : 1;
+    else if (!strcmp(name, "--most-mb")) settings.most_mb = atof(value);
+    else if (!strcmp(name, "--alone")) settings.alone = value;
+    else if (!strcmp(name, "--times")) settings.times = value;
+    else if (!strcmp(name, "--hints")) settings.hints = value;
+    else if (!strcmp(name, "--logs")) settings.logs = value;
+    else give_up("unknown option", name);
 }
 
 int main(int count, char **words)

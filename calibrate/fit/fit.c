@@ -1,5 +1,6 @@
-// A line by weighted least squares on the medians. Intervals are 95 %, by Student's t on the points' own scatter about the
-// line, so that they cover the model's misfit; launches that differ from each other widen them.
+// A line by weighted least squares on the medians. Intervals are 95 %, by Student's t on the
+// points' own scatter about the line, so that they cover the model's misfit; launches that differ
+// from each other widen them.
 #include "calibrate/fit/fit.h"
 
 #include <math.h>
@@ -7,11 +8,15 @@
 
 static const double worth_a_term = 0.9;
 
-static int columns_of(enum line line) { return line == LINE_THROUGH_ZERO ? 1 : line == LINE_WITH_OVERHEAD ? 2 : 3; }
+static int columns_of(enum line line)
+{
+    return line == LINE_THROUGH_ZERO ? 1 : line == LINE_WITH_OVERHEAD ? 2 : 3;
+}
 
 double fit_seconds(const struct fit *f, const struct fit_point *at)
 {
-    return f->overhead_s.value + at->work / f->rate.value + (f->traffic_rate.value > 0 ? at->traffic / f->traffic_rate.value : 0);
+    return f->overhead_s.value + at->work / f->rate.value +
+           (f->traffic_rate.value > 0 ? at->traffic / f->traffic_rate.value : 0);
 }
 
 // Columns: the work; one; the traffic.
@@ -21,16 +26,16 @@ static void put_row(double *row, const struct fit_point *p, int columns)
     for (int j = 0; j < columns; j++) row[j] = values[j];
 }
 
-// Deviations are shares of the time, of the line's own in the end: shares of what was measured would prefer the points that came out
-// fast by chance.
+// Deviations are shares of the time, of the line's own in the end: shares of what was measured
+// would prefer the points that came out fast by chance.
 enum { REWEIGHTINGS = 4, REWEIGHTING_MOST = 4 };
 
-static enum status solve_line(struct linear *x, enum line line, const struct fit_point *points, int count, struct arena *arena,
-                              struct error *err)
+static enum status solve_line(struct linear *x, enum line line, const struct fit_point *points,
+                              int count, struct arena *arena, struct error *err)
 {
     int columns = columns_of(line);
-    double *design = TAKE(arena, count * columns, double), *observed = TAKE(arena, count, double), *deviation = TAKE(arena, count, double),
-           *share = TAKE(arena, count, double);
+    double *design = TAKE(arena, count * columns, double), *observed = TAKE(arena, count, double),
+           *deviation = TAKE(arena, count, double), *share = TAKE(arena, count, double);
     points_deviations(deviation, points, count, arena);
     for (int i = 0; i < count; i++) {
         put_row(&design[i * columns], &points[i], columns);
@@ -49,8 +54,8 @@ static enum status solve_line(struct linear *x, enum line line, const struct fit
     return OK;
 }
 
-// Work per second out of seconds per work. A slope whose interval reaches 0 leaves the upper end open: it is taken as far above
-// the value, in ratio, as the lower end is below.
+// Work per second out of seconds per work. A slope whose interval reaches 0 leaves the upper end
+// open: it is taken as far above the value, in ratio, as the lower end is below.
 static struct interval rate_of(const struct interval *slope)
 {
     struct interval rate = {1 / slope->value, 1 / slope->high, 0};
@@ -60,8 +65,10 @@ static struct interval rate_of(const struct interval *slope)
 
 static struct interval widened(struct interval x, double share)
 {
-    double below = hypot(x.value - x.low, share * x.value), above = hypot(x.high - x.value, share * x.value);
-    return (struct interval){x.value, fmax(x.value - below, x.value > 0 ? x.value * 1e-3 : 0), x.value + above};
+    double below = hypot(x.value - x.low, share * x.value),
+           above = hypot(x.high - x.value, share * x.value);
+    return (struct interval){x.value, fmax(x.value - below, x.value > 0 ? x.value * 1e-3 : 0),
+                             x.value + above};
 }
 
 void fit_widen(struct fit *f, double share)
@@ -74,11 +81,13 @@ void fit_widen(struct fit *f, double share)
     f->apart = share;
 }
 
-static double median_error(const struct fit *f, const struct fit_point *points, int count, struct arena *arena)
+static double median_error(const struct fit *f, const struct fit_point *points, int count,
+                           struct arena *arena)
 {
     double *errors = TAKE(arena, count, double);
     for (int i = 0; i < count; i++)
-        errors[i] = fabs((fit_seconds(f, &points[i]) + points[i].explained_s) / points[i].seconds - 1);
+        errors[i] =
+            fabs((fit_seconds(f, &points[i]) + points[i].explained_s) / points[i].seconds - 1);
     return median_of(errors, count);
 }
 
@@ -92,19 +101,24 @@ static void take_line(struct fit *f, const struct linear *x, enum line line)
     if (line == LINE_WITH_TRAFFIC && !x->held[2]) f->traffic_rate = rate_of(&x->x[2]);
 }
 
-enum status fit_line(struct fit *f, const char *file, const char *name, enum line line, struct fit_point *points,
-                     int point_count, struct arena *arena, struct error *err)
+enum status fit_line(struct fit *f, const char *file, const char *name, enum line line,
+                     struct fit_point *points, int point_count, struct arena *arena,
+                     struct error *err)
 {
     points_sort(points, point_count);
     *f = (struct fit){.name = name, .points = points, .point_count = point_count};
-    if (point_count < 2 || point_count < columns_of(line) || !(points[0].work < points[point_count - 1].work))
-        return fail(err, BAD_INPUT, "%s: %s: a line needs samples of at least two sizes, found %d sample%s", file, name,
-                    point_count, point_count == 1 ? "" : "s");
+    if (point_count < 2 || point_count < columns_of(line) ||
+        !(points[0].work < points[point_count - 1].work))
+        return fail(err, BAD_INPUT,
+                    "%s: %s: a line needs samples of at least two sizes, found %d sample%s", file,
+                    name, point_count, point_count == 1 ? "" : "s");
     struct linear x;
     TRY(solve_line(&x, line, points, point_count, arena, err));
     if (x.held[0] || !(x.x[0].value > 0))
-        return fail(err, BAD_INPUT, "%s: %s: the time does not grow with the work; no rate follows from these samples",
-                    file, name);
+        return fail(
+            err, BAD_INPUT,
+            "%s: %s: the time does not grow with the work; no rate follows from these samples",
+            file, name);
     take_line(f, &x, line);
     f->notes = points_note(points, point_count, arena);
     fit_widen(f, f->notes.launches > 1 ? f->notes.launch_effect : 0);
@@ -130,8 +144,10 @@ static int count_operations(const struct fit_point *points, int count)
     return operations;
 }
 
-// Median error on points that their line has not seen. Infinite where some part cannot be fitted without them.
-static double held_out_error(enum line line, const struct fit_point *points, int count, struct arena *arena)
+// Median error on points that their line has not seen. Infinite where some part cannot be fitted
+// without them.
+static double held_out_error(enum line line, const struct fit_point *points, int count,
+                             struct arena *arena)
 {
     bool by_operation = count_operations(points, count) >= 3;
     double *errors = TAKE(arena, count, double);
@@ -143,15 +159,19 @@ static double held_out_error(enum line line, const struct fit_point *points, int
         int n = 0;
         for (int k = 0; k < count; k++)
             if (!same_fold(points, i, k, by_operation)) rest[n++] = points[k];
-        if (n <= columns_of(line) || solve_line(&x, line, rest, n, arena, &unused) != OK || x.held[0]) return INFINITY;
+        if (n <= columns_of(line) || solve_line(&x, line, rest, n, arena, &unused) != OK ||
+            x.held[0])
+            return INFINITY;
         take_line(&f, &x, line);
-        errors[i] = fabs((fit_seconds(&f, &points[i]) + points[i].explained_s) / points[i].seconds - 1);
+        errors[i] =
+            fabs((fit_seconds(&f, &points[i]) + points[i].explained_s) / points[i].seconds - 1);
     }
     return median_of(errors, count);
 }
 
-enum status fit_best(struct fit *f, const char *file, const char *name, const enum line *forms, int form_count,
-                     struct fit_point *points, int point_count, struct arena *arena, struct error *err)
+enum status fit_best(struct fit *f, const char *file, const char *name, const enum line *forms,
+                     int form_count, struct fit_point *points, int point_count, struct arena *arena,
+                     struct error *err)
 {
     enum line best = forms[0];
     double least = INFINITY;

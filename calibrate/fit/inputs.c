@@ -1,4 +1,5 @@
-// Joining documents: samples one behind the other, endpoints by their names, quantities as they come.
+// Joining documents: samples one behind the other, endpoints by their names, quantities as they
+// come.
 #include "calibrate/fit/inputs.h"
 
 #include <string.h>
@@ -31,31 +32,42 @@ static void join_samples(struct inputs *in, int document, const int *map, struct
         in->index_in[at] = i;
         if (s->from >= 0) s->from = map[s->from];
         if (s->to >= 0) s->to = map[s->to];
-        s->members = arena_grow(arena, s->members, (size_t)s->member_count, (size_t)s->member_count, sizeof *s->members);
+        s->members = arena_grow(arena, s->members, (size_t)s->member_count, (size_t)s->member_count,
+                                sizeof *s->members);
         for (int k = 0; k < s->member_count; k++) s->members[k] = map[s->members[k]];
     }
 }
 
-// Hosts that measure links call themselves as they like: a device's name is that of the documents that measured the device.
+// Hosts that measure links call themselves as they like: a device's name is that of the documents
+// that measured the device.
 static bool names_device(const struct samples *s)
 {
     bool links = s->sample_count > 0;
-    for (int i = 0; i < s->sample_count; i++) links = links && (s->samples[i].kind == SAMPLE_LINK || s->samples[i].kind == SAMPLE_COLLECTIVE);
+    for (int i = 0; i < s->sample_count; i++)
+        links = links &&
+                (s->samples[i].kind == SAMPLE_LINK || s->samples[i].kind == SAMPLE_COLLECTIVE);
     return !links;
 }
 
-enum status inputs_join(struct inputs *in, struct samples *documents, int count, const char *name, struct arena *arena, struct error *err)
+enum status inputs_join(struct inputs *in, struct samples *documents, int count, const char *name,
+                        struct arena *arena, struct error *err)
 {
     int samples = 0, endpoints = 0, quantities = 0;
     int first = 0;
     while (first < count && !names_device(&documents[first])) first++;
     if (first == count) first = 0;
     const struct samples *device = &documents[first];
-    *in = (struct inputs){.documents = documents, .document_count = count, .all = {.document = device->document, .machine = device->machine}};
+    *in = (struct inputs){.documents = documents,
+                          .document_count = count,
+                          .all = {.document = device->document, .machine = device->machine}};
     for (int d = 0; d < count; d++) {
-        if (!name && names_device(&documents[d]) && strcmp(documents[d].machine.gpu, device->machine.gpu))
-            return fail(err, BAD_INPUT, "%s: machine.gpu: \"%s\", but \"%s\" in %s; --name says what the costs call them both", documents[d].document.path,
-                        documents[d].machine.gpu, device->machine.gpu, device->document.path);
+        if (!name && names_device(&documents[d]) &&
+            strcmp(documents[d].machine.gpu, device->machine.gpu))
+            return fail(err, BAD_INPUT,
+                        "%s: machine.gpu: \"%s\", but \"%s\" in %s; --name says what the costs "
+                        "call them both",
+                        documents[d].document.path, documents[d].machine.gpu, device->machine.gpu,
+                        device->document.path);
         samples += documents[d].sample_count;
         endpoints += documents[d].endpoint_count;
         quantities += documents[d].quantity_count;
@@ -69,25 +81,31 @@ enum status inputs_join(struct inputs *in, struct samples *documents, int count,
     for (int d = 0; d < count; d++) {
         join_endpoints(&in->all, &documents[d], map);
         join_samples(in, d, map, arena);
-        for (int q = 0; q < documents[d].quantity_count; q++) in->all.quantities[in->all.quantity_count++] = documents[d].quantities[q];
+        for (int q = 0; q < documents[d].quantity_count; q++)
+            in->all.quantities[in->all.quantity_count++] = documents[d].quantities[q];
     }
     return OK;
 }
 
-enum status inputs_load(struct inputs *in, const char *const *paths, int count, const char *name, struct arena *arena, struct error *err)
+enum status inputs_load(struct inputs *in, const char *const *paths, int count, const char *name,
+                        struct arena *arena, struct error *err)
 {
     struct samples *documents = TAKE(arena, count, struct samples);
     for (int d = 0; d < count; d++) {
         TRY(samples_load(&documents[d], paths[d], arena, err));
         for (int k = 0; k < d; k++)
             if (!strcmp(documents[k].document.sha256, documents[d].document.sha256))
-                return fail(err, BAD_INPUT, "%s: holds the same samples as %s; nothing is measured by counting it twice", paths[d], paths[k]);
+                return fail(
+                    err, BAD_INPUT,
+                    "%s: holds the same samples as %s; nothing is measured by counting it twice",
+                    paths[d], paths[k]);
     }
     return inputs_join(in, documents, count, name, arena, err);
 }
 
-enum status inputs_points(struct fit_point **to, int *count, const struct inputs *in, sample_chooser *choose, const void *context,
-                          sample_work *work, struct arena *arena, struct error *err)
+enum status inputs_points(struct fit_point **to, int *count, const struct inputs *in,
+                          sample_chooser *choose, const void *context, sample_work *work,
+                          struct arena *arena, struct error *err)
 {
     int chosen = 0;
     for (int i = 0; i < in->all.sample_count; i++) chosen += choose(&in->all.samples[i], context);
@@ -96,12 +114,15 @@ enum status inputs_points(struct fit_point **to, int *count, const struct inputs
     for (int i = 0; i < in->all.sample_count; i++) {
         const struct sample *s = &in->all.samples[i];
         if (!choose(s, context)) continue;
-        TRY(point_of_sample(&points[(*count)++], s, work(s), in->documents[in->document_of[i]].document.path, in->index_in[i], arena, err));
+        TRY(point_of_sample(&points[(*count)++], s, work(s),
+                            in->documents[in->document_of[i]].document.path, in->index_in[i], arena,
+                            err));
     }
     return OK;
 }
 
-const char *inputs_source(const struct inputs *in, const struct fit_point *points, int count, struct arena *arena)
+const char *inputs_source(const struct inputs *in, const struct fit_point *points, int count,
+                          struct arena *arena)
 {
     bool *used = TAKE(arena, in->document_count, bool);
     for (int i = 0; i < count; i++)

@@ -1,4 +1,5 @@
-// One line per kind of kernel (docs/FORMULAS.md section 12). An operation says in its name which one it is.
+// One line per kind of kernel (docs/FORMULAS.md section 12). An operation says in its name which
+// one it is.
 #include "calibrate/fit/kernels.h"
 
 #include <math.h>
@@ -9,57 +10,78 @@
 
 const struct kernel_kind kernel_kinds[KERNEL_COUNT] = {
     [KERNEL_GEMM] = {"matrix products", SAMPLE_GEMM, NULL, "gradient", UNIT_FLOP, PRODUCT},
-    [KERNEL_GEMM_DATA] = {"matrix products, gradients of inputs", SAMPLE_GEMM, "data gradient", NULL, UNIT_FLOP, PLAIN},
-    [KERNEL_GEMM_WEIGHT] = {"matrix products, gradients of weights", SAMPLE_GEMM, "weight gradient", NULL, UNIT_FLOP, PLAIN},
+    [KERNEL_GEMM_DATA] = {"matrix products, gradients of inputs", SAMPLE_GEMM, "data gradient",
+                          NULL, UNIT_FLOP, PLAIN},
+    [KERNEL_GEMM_WEIGHT] = {"matrix products, gradients of weights", SAMPLE_GEMM, "weight gradient",
+                            NULL, UNIT_FLOP, PLAIN},
     [KERNEL_ATTENTION] = {"attention", SAMPLE_ATTENTION, NULL, "backward", UNIT_FLOP, PLAIN},
-    [KERNEL_ATTENTION_BACKWARD] = {"attention, backward", SAMPLE_ATTENTION, "backward", NULL, UNIT_FLOP, PLAIN},
+    [KERNEL_ATTENTION_BACKWARD] = {"attention, backward", SAMPLE_ATTENTION, "backward", NULL,
+                                   UNIT_FLOP, PLAIN},
     [KERNEL_LOW_RANK] = {"low-rank compression", SAMPLE_LOW_RANK, NULL, NULL, UNIT_FLOP, PRODUCT},
-    [KERNEL_ELEMENTWISE] = {"memory-bound parts", SAMPLE_MEMORY, NULL, "backward", UNIT_BYTES, PLAIN},
-    [KERNEL_ELEMENTWISE_BACKWARD] = {"memory-bound parts, backward", SAMPLE_MEMORY, "backward", NULL, UNIT_BYTES, PLAIN},
+    [KERNEL_ELEMENTWISE] = {"memory-bound parts", SAMPLE_MEMORY, NULL, "backward", UNIT_BYTES,
+                            PLAIN},
+    [KERNEL_ELEMENTWISE_BACKWARD] = {"memory-bound parts, backward", SAMPLE_MEMORY, "backward",
+                                     NULL, UNIT_BYTES, PLAIN},
     [KERNEL_COPY] = {"copies on the device", SAMPLE_MEMORY, "copy", NULL, UNIT_BYTES, PLAIN},
     [KERNEL_EMPTY] = {"calls of empty blocks", SAMPLE_OVERHEAD, NULL, NULL, UNIT_CALLS, PLAIN},
     [KERNEL_OPTIMIZER] = {"optimizer steps", SAMPLE_OPTIMIZER, NULL, NULL, UNIT_VALUES, PLAIN},
-    [KERNEL_TO_DEVICE] = {"host to device, pinned", SAMPLE_TRANSFER, "host to device, pinned", NULL, UNIT_BYTES, PLAIN},
-    [KERNEL_TO_HOST] = {"device to host, pinned", SAMPLE_TRANSFER, "device to host, pinned", NULL, UNIT_BYTES, PLAIN},
-    [KERNEL_TOP_K_COMPRESS] = {"largest values, compress", SAMPLE_TOP_K, "compress", "decompress", UNIT_VALUES, PLAIN},
-    [KERNEL_TOP_K_DECOMPRESS] = {"largest values, decompress", SAMPLE_TOP_K, "decompress", NULL, UNIT_VALUES, PLAIN},
-    [KERNEL_QUANTISE_COMPRESS] = {"fewer bits, compress", SAMPLE_QUANTISE, "compress", "decompress", UNIT_VALUES, PLAIN},
-    [KERNEL_QUANTISE_DECOMPRESS] = {"fewer bits, decompress", SAMPLE_QUANTISE, "decompress", NULL, UNIT_VALUES, PLAIN},
+    [KERNEL_TO_DEVICE] = {"host to device, pinned", SAMPLE_TRANSFER, "host to device, pinned", NULL,
+                          UNIT_BYTES, PLAIN},
+    [KERNEL_TO_HOST] = {"device to host, pinned", SAMPLE_TRANSFER, "device to host, pinned", NULL,
+                        UNIT_BYTES, PLAIN},
+    [KERNEL_TOP_K_COMPRESS] = {"largest values, compress", SAMPLE_TOP_K, "compress", "decompress",
+                               UNIT_VALUES, PLAIN},
+    [KERNEL_TOP_K_DECOMPRESS] = {"largest values, decompress", SAMPLE_TOP_K, "decompress", NULL,
+                                 UNIT_VALUES, PLAIN},
+    [KERNEL_QUANTISE_COMPRESS] = {"fewer bits, compress", SAMPLE_QUANTISE, "compress", "decompress",
+                                  UNIT_VALUES, PLAIN},
+    [KERNEL_QUANTISE_DECOMPRESS] = {"fewer bits, decompress", SAMPLE_QUANTISE, "decompress", NULL,
+                                    UNIT_VALUES, PLAIN},
 };
 
 bool kernel_has(enum kernel kernel, const struct sample *s)
 {
     const struct kernel_kind *k = &kernel_kinds[kernel];
-    if (s->kind != k->kind || (k->with && !strstr(s->operation, k->with)) || (k->without && strstr(s->operation, k->without))) return false;
+    if (s->kind != k->kind || (k->with && !strstr(s->operation, k->with)) ||
+        (k->without && strstr(s->operation, k->without)))
+        return false;
     return kernel != KERNEL_ELEMENTWISE || !strstr(s->operation, "copy");
 }
 
 // Of a time, what is left for the work itself, whatever another fit says of the rest.
 static const double least_share_left = 0.1;
 
-struct choice { enum kernel kernel; enum precision precision; };
+struct choice {
+    enum kernel kernel;
+    enum precision precision;
+};
 
 static bool is_chosen(const struct sample *s, const void *context)
 {
     const struct choice *c = context;
-    return kernel_has(c->kernel, s) && (c->precision == PRECISION_COUNT || s->precision == c->precision);
+    return kernel_has(c->kernel, s) &&
+           (c->precision == PRECISION_COUNT || s->precision == c->precision);
 }
 
 static double flop_of(const struct sample *s) { return s->flop; }
 static double bytes_of(const struct sample *s) { return s->bytes; }
 static double first_of(const struct sample *s) { return (double)s->dimensions[0]; }
 
-enum status kernel_points(struct fit_point **points, int *count, const struct inputs *in, enum kernel kernel, enum precision precision,
-                          struct arena *arena, struct error *err)
+enum status kernel_points(struct fit_point **points, int *count, const struct inputs *in,
+                          enum kernel kernel, enum precision precision, struct arena *arena,
+                          struct error *err)
 {
     struct choice choice = {kernel, precision};
-    sample_work *work = kernel_kinds[kernel].unit == UNIT_FLOP ? flop_of : kernel_kinds[kernel].unit == UNIT_BYTES ? bytes_of : first_of;
+    sample_work *work = kernel_kinds[kernel].unit == UNIT_FLOP    ? flop_of
+                        : kernel_kinds[kernel].unit == UNIT_BYTES ? bytes_of
+                                                                  : first_of;
     TRY(inputs_points(points, count, in, is_chosen, &choice, work, arena, err));
     for (int i = 0; i < *count; i++) (*points)[i].traffic = (*points)[i].sample->bytes;
     return OK;
 }
 
-// Documents are launches too: how far the points of one lie off the line of all, median, as a share; of all documents the greatest.
+// Documents are launches too: how far the points of one lie off the line of all, median, as a
+// share; of all documents the greatest.
 static double documents_apart(const struct inputs *in, const struct fit *f, struct arena *arena)
 {
     double *off = TAKE(arena, f->point_count, double), greatest = 0;
@@ -77,8 +99,9 @@ static double documents_apart(const struct inputs *in, const struct fit *f, stru
     return documents > 1 ? greatest : 0;
 }
 
-enum status kernel_fit(struct fit **f, const struct inputs *in, enum kernel kernel, enum precision precision, double traffic_bytes_per_s,
-                       struct arena *arena, struct error *err)
+enum status kernel_fit(struct fit **f, const struct inputs *in, enum kernel kernel,
+                       enum precision precision, double traffic_bytes_per_s, struct arena *arena,
+                       struct error *err)
 {
     const struct kernel_kind *k = &kernel_kinds[kernel];
     struct fit_point *points;
@@ -87,9 +110,11 @@ enum status kernel_fit(struct fit **f, const struct inputs *in, enum kernel kern
     TRY(kernel_points(&points, &count, in, kernel, precision, arena, err));
     if (!count) return OK;
     for (int i = 0; i < count && traffic_bytes_per_s > 0; i++)
-        points[i].explained_s = fmin(points[i].traffic / traffic_bytes_per_s, (1 - least_share_left) * points[i].seconds);
+        points[i].explained_s = fmin(points[i].traffic / traffic_bytes_per_s,
+                                     (1 - least_share_left) * points[i].seconds);
     *f = TAKE(arena, 1, struct fit);
-    TRY(fit_best(*f, in->all.document.path, sample_kind_names[k->kind], k->forms, k->form_count, points, count, arena, err));
+    TRY(fit_best(*f, in->all.document.path, sample_kind_names[k->kind], k->forms, k->form_count,
+                 points, count, arena, err));
     fit_widen(*f, documents_apart(in, *f, arena));
     return OK;
 }

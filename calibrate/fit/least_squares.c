@@ -1,5 +1,6 @@
-// The one file that includes lapacke.h. dgels solves by QR and leaves R behind; the covariance is (R^T R)^-1 (dpotri).
-// Columns are scaled to length one first: FLOP counts near 10^10 stand beside a column of ones.
+// The one file that includes lapacke.h. dgels solves by QR and leaves R behind; the covariance is
+// (R^T R)^-1 (dpotri). Columns are scaled to length one first: FLOP counts near 10^10 stand beside
+// a column of ones.
 #include "calibrate/fit/least_squares.h"
 
 #include <assert.h>
@@ -19,8 +20,9 @@ static enum status solve(double *a, double *b, int rows, int columns, struct err
     return OK;
 }
 
-enum status least_squares(struct solution *s, int rows, int columns, const double *design, const double *observed,
-                          const double *deviation, struct arena *arena, struct error *err)
+enum status least_squares(struct solution *s, int rows, int columns, const double *design,
+                          const double *observed, const double *deviation, struct arena *arena,
+                          struct error *err)
 {
     assert(rows >= columns && columns >= 1);
     double *a = TAKE(arena, rows * columns, double), *b = TAKE(arena, rows, double),
@@ -38,7 +40,8 @@ enum status least_squares(struct solution *s, int rows, int columns, const doubl
     for (int i = 0; i < rows; i++) b[i] = observed[i] / deviation[i];
     TRY(solve(a, b, rows, columns, err));
 
-    *s = (struct solution){.x = TAKE(arena, columns, double), .covariance = TAKE(arena, columns * columns, double)};
+    *s = (struct solution){.x = TAKE(arena, columns, double),
+                           .covariance = TAKE(arena, columns * columns, double)};
     for (int j = 0; j < columns; j++) s->x[j] = b[j] / scale[j];
     for (int i = 0; i < rows; i++) {
         double residual = observed[i];
@@ -49,6 +52,7 @@ enum status least_squares(struct solution *s, int rows, int columns, const doubl
         return fail(err, BAD_INPUT, "least squares: the design's rank is short");
     for (int j = 0; j < columns; j++)
         for (int k = 0; k < columns; k++)
-            s->covariance[j * columns + k] = a[(j > k ? j : k) * rows + (j > k ? k : j)] / scale[j] / scale[k];
+            s->covariance[j * columns + k] = a[(j > k ? j : k) * rows + (j > k ? k : j)] /
+                                             scale[j] / scale[k];
     return OK;
 }

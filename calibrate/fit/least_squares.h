@@ -1,4 +1,5 @@
-// Weighted linear least squares: minimise the sum over rows of ((observed - design . x) / deviation)^2.
+// Weighted linear least squares: minimise the sum over rows of ((observed - design . x) /
+// deviation)^2.
 #ifndef PLUMBLINE_CALIBRATE_FIT_LEAST_SQUARES_H
 #define PLUMBLINE_CALIBRATE_FIT_LEAST_SQUARES_H
 
@@ -6,14 +7,15 @@
 #include "data/base/status.h"
 
 struct solution {
-    double *x;              // [columns]
-    double *covariance;     // [columns][columns], for deviations taken as true standard deviations
-    double chi_square;      // the minimum
+    double *x;          // [columns]
+    double *covariance; // [columns][columns], for deviations taken as true standard deviations
+    double chi_square;  // the minimum
 };
 
-// design[rows][columns] row by row, rows >= columns >= 1; deviation[rows] > 0. BAD_INPUT if the columns do not differ
-// enough to be told apart (the design's rank is short).
-enum status least_squares(struct solution *s, int rows, int columns, const double *design, const double *observed,
-                          const double *deviation, struct arena *arena, struct error *err);
+// design[rows][columns] row by row, rows >= columns >= 1; deviation[rows] > 0. BAD_INPUT if the
+// columns do not differ enough to be told apart (the design's rank is short).
+enum status least_squares(struct solution *s, int rows, int columns, const double *design,
+                          const double *observed, const double *deviation, struct arena *arena,
+                          struct error *err);
 
 #endif

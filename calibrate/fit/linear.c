@@ -1,7 +1,8 @@
-// Least squares with terms that cannot be negative: every set of terms held at 0 is tried (there are at most 2^4), and of those
-// whose other terms come out above 0 the one with the least chi-square is the answer (the problem is convex: it is the minimum).
-// Intervals are Student's t on the scatter of the points, whatever scale their deviations have: medians' own intervals tell
-// well which points to trust and badly how much, and a line's misfit belongs into its intervals.
+// Least squares with terms that cannot be negative: every set of terms held at 0 is tried (there
+// are at most 2^4), and of those whose other terms come out above 0 the one with the least
+// chi-square is the answer (the problem is convex: it is the minimum). Intervals are Student's t on
+// the scatter of the points, whatever scale their deviations have: medians' own intervals tell well
+// which points to trust and badly how much, and a line's misfit belongs into its intervals.
 #include "calibrate/fit/linear.h"
 
 #include <assert.h>
@@ -12,10 +13,14 @@
 
 static const double coverage = 0.95, normal_95 = 1.959963984540054;
 
-struct trial { struct solution solution; int columns[LINEAR_TERMS_MAX], count; };
+struct trial {
+    struct solution solution;
+    int columns[LINEAR_TERMS_MAX], count;
+};
 
 // The terms of the mask alone.
-static enum status solve_terms(struct trial *t, unsigned mask, int rows, int columns, const double *design, const double *observed,
+static enum status solve_terms(struct trial *t, unsigned mask, int rows, int columns,
+                               const double *design, const double *observed,
                                const double *deviation, struct arena *arena, struct error *err)
 {
     double *part = TAKE(arena, rows * columns, double);
@@ -23,7 +28,8 @@ static enum status solve_terms(struct trial *t, unsigned mask, int rows, int col
     for (int j = 0; j < columns; j++)
         if (mask >> j & 1) t->columns[t->count++] = j;
     for (int i = 0; i < rows; i++)
-        for (int j = 0; j < t->count; j++) part[i * t->count + j] = design[i * columns + t->columns[j]];
+        for (int j = 0; j < t->count; j++)
+            part[i * t->count + j] = design[i * columns + t->columns[j]];
     return least_squares(&t->solution, rows, t->count, part, observed, deviation, arena, err);
 }
 
@@ -37,10 +43,12 @@ static bool is_feasible(const struct trial *t)
 static double half_width(const struct trial *t, int j, int freedom, double scatter)
 {
     double deviation = sqrt(t->solution.covariance[j * t->count + j]);
-    return freedom > 0 ? student_quantile(coverage, freedom) * scatter * deviation : normal_95 * deviation;
+    return freedom > 0 ? student_quantile(coverage, freedom) * scatter * deviation
+                       : normal_95 * deviation;
 }
 
-static void take_intervals(struct linear *f, const struct trial *all, const struct trial *best, int rows, int columns)
+static void take_intervals(struct linear *f, const struct trial *all, const struct trial *best,
+                           int rows, int columns)
 {
     f->chi_square = best->solution.chi_square;
     f->terms = best->count;
@@ -56,11 +64,13 @@ static void take_intervals(struct linear *f, const struct trial *all, const stru
     int freedom = rows - columns;
     double scatter = freedom > 0 ? sqrt(all->solution.chi_square / freedom) : 0;
     for (int j = 0; j < columns; j++)
-        if (f->held[j]) f->x[j].high = fmax(0, all->solution.x[j] + half_width(all, j, freedom, scatter));
+        if (f->held[j])
+            f->x[j].high = fmax(0, all->solution.x[j] + half_width(all, j, freedom, scatter));
 }
 
-enum status fit_linear(struct linear *f, int rows, int columns, const double *design, const double *observed,
-                       const double *deviation, struct arena *arena, struct error *err)
+enum status fit_linear(struct linear *f, int rows, int columns, const double *design,
+                       const double *observed, const double *deviation, struct arena *arena,
+                       struct error *err)
 {
     assert(columns >= 1 && columns <= LINEAR_TERMS_MAX && rows >= columns);
     struct trial all, best;
@@ -72,11 +82,13 @@ enum status fit_linear(struct linear *f, int rows, int columns, const double *de
     for (unsigned mask = every - 1; mask > 0 && !is_feasible(&all); mask--) {
         struct trial t;
         TRY(solve_terms(&t, mask, rows, columns, design, observed, deviation, arena, err));
-        if (!is_feasible(&t) || (found && t.solution.chi_square >= best.solution.chi_square)) continue;
+        if (!is_feasible(&t) || (found && t.solution.chi_square >= best.solution.chi_square))
+            continue;
         best = t;
         found = true;
     }
-    if (!found) return fail(err, BAD_INPUT, "least squares: no sum of terms above 0 comes near the points");
+    if (!found)
+        return fail(err, BAD_INPUT, "least squares: no sum of terms above 0 comes near the points");
     take_intervals(f, &all, &best, rows, columns);
     return OK;
 }

@@ -1,4 +1,5 @@
-// A time as a sum of terms, none of them negative: time = sum of x[j] * design[j]. Weighted least squares with 95 % intervals.
+// A time as a sum of terms, none of them negative: time = sum of x[j] * design[j]. Weighted least
+// squares with 95 % intervals.
 #ifndef PLUMBLINE_CALIBRATE_FIT_LINEAR_H
 #define PLUMBLINE_CALIBRATE_FIT_LINEAR_H
 
@@ -10,21 +11,26 @@
 enum { LINEAR_TERMS_MAX = 4 };
 
 // A number and its 95 % interval.
-struct interval { double value, low, high; };
+struct interval {
+    double value, low, high;
+};
 
 struct linear {
     struct interval x[LINEAR_TERMS_MAX];
-    bool held[LINEAR_TERMS_MAX];    // at 0, because the best sum of terms without a sign would have it below
-    int terms;                      // that are not held
-    double scatter;                 // root of chi-square per degree of freedom: 1 where the points lie as far off as their deviations say
+    bool held[LINEAR_TERMS_MAX]; // at 0, because the best sum of terms without a sign would have it
+                                 // below
+    int terms;                   // that are not held
+    double scatter; // root of chi-square per degree of freedom: 1 where the points lie as far off
+                    // as their deviations say
     double chi_square;
     int freedom;
 };
 
-// design[rows][columns] row by row; rows >= columns, columns <= LINEAR_TERMS_MAX; deviation[rows] > 0 tells the points' weights,
-// their scale is taken from the scatter where there are points to spare. BAD_INPUT if the columns cannot be told apart.
-enum status fit_linear(struct linear *f, int rows, int columns, const double *design, const double *observed,
-                       const double *deviation, struct arena *arena, struct error *err);
-
+// design[rows][columns] row by row; rows >= columns, columns <= LINEAR_TERMS_MAX; deviation[rows] >
+// 0 tells the points' weights, their scale is taken from the scatter where there are points to
+// spare. BAD_INPUT if the columns cannot be told apart.
+enum status fit_linear(struct linear *f, int rows, int columns, const double *design,
+                       const double *observed, const double *deviation, struct arena *arena,
+                       struct error *err);
 
 #endif

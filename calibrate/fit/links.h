@@ -1,5 +1,5 @@
-// Links and collectives: one fit for every ordered pair of endpoints and every group of ranks, their classes with their
-// spread, and which pairs stand out. docs/FORMULAS.md section 12.
+// Links and collectives: one fit for every ordered pair of endpoints and every group of ranks,
+// their classes with their spread, and which pairs stand out. docs/FORMULAS.md section 12.
 #ifndef PLUMBLINE_CALIBRATE_FIT_LINKS_H
 #define PLUMBLINE_CALIBRATE_FIT_LINKS_H
 
@@ -11,14 +11,15 @@
 // One ordered pair, or one group of ranks in one collective.
 struct channel {
     const char *operation;
-    int from, to;                   // endpoints; -1: a collective
-    const int *members;             // [ranks] of a collective
-    int ranks;                      // 2 of a pair
+    int from, to;       // endpoints; -1: a collective
+    const int *members; // [ranks] of a collective
+    int ranks;          // 2 of a pair
     bool between_nodes;
     struct segmented fit;
     // Against the median of its class; pairs alone.
-    bool slow, late;                // rate below, latency above what the others' scatter explains
-    // Against the way back, each pair named once, by the direction with the lower rate (or higher latency).
+    bool slow, late; // rate below, latency above what the others' scatter explains
+    // Against the way back, each pair named once, by the direction with the lower rate (or higher
+    // latency).
     bool asymmetric;
 };
 
@@ -28,9 +29,10 @@ struct channel_class {
     int ranks;
     bool pairs, between_nodes;
     int channel_count, *channels;
-    struct segmented fit;           // through the medians over the channels; its intervals are the channels' spread
-    double contention;              // median of the times among others over those alone; 0: not measured
-    const char *source;             // samples and hashes
+    struct segmented
+        fit; // through the medians over the channels; its intervals are the channels' spread
+    double contention;  // median of the times among others over those alone; 0: not measured
+    const char *source; // samples and hashes
 };
 
 struct link_fits {
@@ -42,16 +44,21 @@ struct link_fits {
 };
 
 // No links among the samples: no classes, and no error.
-enum status links_fit(struct link_fits *f, const struct inputs *in, struct arena *arena, struct error *err);
+enum status links_fit(struct link_fits *f, const struct inputs *in, struct arena *arena,
+                      struct error *err);
 
 // Tables of messages and all-reduces for the costs of `gpu`, one for each class.
-void links_to_costs(struct costs *c, const struct link_fits *f, const char *gpu, struct arena *arena);
-// Latencies into the cluster's groups with this GPU, measured links between nodes into its places; what a single stream reaches of the
-// nominal bandwidths into the costs. BAD_INPUT: no group has the GPU.
-enum status links_to_cluster(struct cluster *cluster, struct costs *costs, const struct link_fits *f, const char *gpu, struct arena *arena,
+void links_to_costs(struct costs *c, const struct link_fits *f, const char *gpu,
+                    struct arena *arena);
+// Latencies into the cluster's groups with this GPU, measured links between nodes into its places;
+// what a single stream reaches of the nominal bandwidths into the costs. BAD_INPUT: no group has
+// the GPU.
+enum status links_to_cluster(struct cluster *cluster, struct costs *costs,
+                             const struct link_fits *f, const char *gpu, struct arena *arena,
                              struct error *err);
 
-const char *channel_name(const struct link_fits *f, const struct channel *c, struct arena *arena);      // "a -> b"
+const char *channel_name(const struct link_fits *f, const struct channel *c,
+                         struct arena *arena); // "a -> b"
 const struct channel_class *links_class(const struct link_fits *f, const struct channel *c);
 
 #endif

@@ -1,4 +1,5 @@
-// What measured links mean for pricing: tables of segments in the costs, by class, and the links themselves in a cluster.
+// What measured links mean for pricing: tables of segments in the costs, by class, and the links
+// themselves in a cluster.
 #include <math.h>
 #include <string.h>
 
@@ -7,58 +8,83 @@
 
 static const char *host_of(const struct endpoint *e) { return e->host ? e->host : e->name; }
 
-static struct estimate fitted(struct interval i, const char *source, const struct segmented *f, const struct segment_fit *s)
+static struct estimate fitted(struct interval i, const char *source, const struct segmented *f,
+                              const struct segment_fit *s)
 {
-    return (struct estimate){.value = i.value, .low = i.low, .high = i.high, .origin = ORIGIN_FITTED, .source = source,
-                             .valid_low = f->points[s->first].work, .valid_high = f->points[s->first + s->count - 1].work};
+    return (struct estimate){.value = i.value,
+                             .low = i.low,
+                             .high = i.high,
+                             .origin = ORIGIN_FITTED,
+                             .source = source,
+                             .valid_low = f->points[s->first].work,
+                             .valid_high = f->points[s->first + s->count - 1].work};
 }
 
 static const char *source_of_class(const struct channel_class *k, struct arena *arena)
 {
-    return arena_print(arena, "%s, %d segment%s through the medians of %d %s, interval: their spread; residual %.1f %%", k->source, k->fit.segment_count,
-                       k->fit.segment_count == 1 ? "" : "s", k->channel_count, k->pairs ? "ordered pairs" : "groups of ranks", 100 * k->fit.residual);
+    return arena_print(
+        arena,
+        "%s, %d segment%s through the medians of %d %s, interval: their spread; residual %.1f %%",
+        k->source, k->fit.segment_count, k->fit.segment_count == 1 ? "" : "s", k->channel_count,
+        k->pairs ? "ordered pairs" : "groups of ranks", 100 * k->fit.residual);
 }
 
-static bool is_priced(const struct channel_class *k) { return k->pairs || !strcmp(k->operation, "all_reduce"); }
+static bool is_priced(const struct channel_class *k)
+{
+    return k->pairs || !strcmp(k->operation, "all_reduce");
+}
 
 // Of messages under several names "send" counts, else the first.
 static bool is_first(const struct link_fits *f, const struct channel_class *k)
 {
     for (const struct channel_class *o = f->classes; o < f->classes + f->class_count; o++) {
-        if (o == k || o->pairs != k->pairs || o->between_nodes != k->between_nodes || o->ranks != k->ranks || !is_priced(o)) continue;
+        if (o == k || o->pairs != k->pairs || o->between_nodes != k->between_nodes ||
+            o->ranks != k->ranks || !is_priced(o))
+            continue;
         if (!strcmp(o->operation, "send") || (o < k && strcmp(k->operation, "send"))) return false;
     }
     return is_priced(k);
 }
 
-static struct collective_times table_of(const struct channel_class *k, const char *gpu, struct arena *arena)
+static struct collective_times table_of(const struct channel_class *k, const char *gpu,
+                                        struct arena *arena)
 {
-    struct collective_times t = {.gpu = gpu, .between_nodes = k->between_nodes, .send = k->pairs, .ranks = k->ranks,
-                                 .segment_count = k->fit.segment_count, .segments = TAKE(arena, k->fit.segment_count, struct segment)};
+    struct collective_times t = {.gpu = gpu,
+                                 .between_nodes = k->between_nodes,
+                                 .send = k->pairs,
+                                 .ranks = k->ranks,
+                                 .segment_count = k->fit.segment_count,
+                                 .segments = TAKE(arena, k->fit.segment_count, struct segment)};
     const char *source = source_of_class(k, arena);
     for (int i = 0; i < t.segment_count; i++) {
         const struct segment_fit *s = &k->fit.segments[i];
         struct interval rate = {s->rate.value, fmax(s->rate.low, 1), s->rate.high};
-        t.segments[i] = (struct segment){s->from_bytes, fitted(s->seconds, source, &k->fit, s), fitted(rate, source, &k->fit, s)};
+        t.segments[i] = (struct segment){s->from_bytes, fitted(s->seconds, source, &k->fit, s),
+                                         fitted(rate, source, &k->fit, s)};
     }
     return t;
 }
 
 static bool same_table(const struct collective_times *a, const struct collective_times *b)
 {
-    return a->send == b->send && a->between_nodes == b->between_nodes && a->ranks == b->ranks && !strcmp(a->gpu, b->gpu);
+    return a->send == b->send && a->between_nodes == b->between_nodes && a->ranks == b->ranks &&
+           !strcmp(a->gpu, b->gpu);
 }
 
-void links_to_costs(struct costs *c, const struct link_fits *f, const char *gpu, struct arena *arena)
+void links_to_costs(struct costs *c, const struct link_fits *f, const char *gpu,
+                    struct arena *arena)
 {
-    struct collective_times *tables = TAKE(arena, f->class_count + c->collective_count, struct collective_times);
+    struct collective_times *tables =
+        TAKE(arena, f->class_count + c->collective_count, struct collective_times);
     int count = 0;
     for (int k = 0; k < f->class_count; k++)
         if (is_first(f, &f->classes[k])) tables[count++] = table_of(&f->classes[k], gpu, arena);
     int measured = count;
-    for (int i = 0; i < c->collective_count; i++) {             // what was known before stays where it was not measured
+    for (int i = 0; i < c->collective_count;
+         i++) { // what was known before stays where it was not measured
         bool known = false;
-        for (int k = 0; k < measured; k++) known = known || same_table(&tables[k], &c->collectives[i]);
+        for (int k = 0; k < measured; k++)
+            known = known || same_table(&tables[k], &c->collectives[i]);
         if (!known) tables[count++] = c->collectives[i];
     }
     c->collectives = tables;
@@ -70,21 +96,28 @@ void links_to_costs(struct costs *c, const struct link_fits *f, const char *gpu,
 static const struct channel_class *class_of_pairs(const struct link_fits *f, bool between_nodes)
 {
     for (int k = 0; k < f->class_count; k++)
-        if (f->classes[k].pairs && f->classes[k].between_nodes == between_nodes && is_first(f, &f->classes[k])) return &f->classes[k];
+        if (f->classes[k].pairs && f->classes[k].between_nodes == between_nodes &&
+            is_first(f, &f->classes[k]))
+            return &f->classes[k];
     return NULL;
 }
 
-// The share of what the link is said to carry that one stream reached; nothing reaches more than all of it.
-static struct estimate efficiency(const struct channel_class *k, double nominal, struct arena *arena)
+// The share of what the link is said to carry that one stream reached; nothing reaches more than
+// all of it.
+static struct estimate efficiency(const struct channel_class *k, double nominal,
+                                  struct arena *arena)
 {
     struct interval r = segmented_rate(&k->fit);
     const struct segment_fit *last = &k->fit.segments[k->fit.segment_count - 1];
-    struct interval share = {fmin(1, r.value / nominal), fmin(1, r.low / nominal), fmin(1, r.high / nominal)};
+    struct interval share = {fmin(1, r.value / nominal), fmin(1, r.low / nominal),
+                             fmin(1, r.high / nominal)};
     share = (struct interval){fmax(share.value, 1e-6), share.low, fmax(share.high, 1e-6)};
-    return fitted(share, arena_print(arena, "%s over the nominal %.4g bytes/s", k->source, nominal), &k->fit, last);
+    return fitted(share, arena_print(arena, "%s over the nominal %.4g bytes/s", k->source, nominal),
+                  &k->fit, last);
 }
 
-static void take_nodes(struct cluster *c, int group, const struct link_fits *f, struct costs *costs, struct arena *arena)
+static void take_nodes(struct cluster *c, int group, const struct link_fits *f, struct costs *costs,
+                       struct arena *arena)
 {
     struct node_group *g = &c->groups[group];
     const struct channel_class *near = class_of_pairs(f, false), *far = class_of_pairs(f, true);
@@ -92,24 +125,32 @@ static void take_nodes(struct cluster *c, int group, const struct link_fits *f, 
         g->intra.latency_s = segmented_latency(&near->fit).value;
         costs->intra_efficiency = efficiency(near, g->intra.bytes_per_s, arena);
     }
-    if (far && g->nic_count) {          // of several kinds the first is the one that was in use
+    if (far && g->nic_count) { // of several kinds the first is the one that was in use
         g->nics[0].link.latency_s = segmented_latency(&far->fit).value;
-        costs->network_efficiency[g->nics[0].kind] = efficiency(far, g->nics[0].link.bytes_per_s, arena);
+        costs->network_efficiency[g->nics[0].kind] =
+            efficiency(far, g->nics[0].link.bytes_per_s, arena);
     }
 }
 
-// A cluster of one group whose nodes have no names yet takes those of the hosts, where they are as many.
-static void name_nodes(struct cluster *c, const struct link_fits *f, int endpoint_count, struct arena *arena)
+// A cluster of one group whose nodes have no names yet takes those of the hosts, where they are as
+// many.
+static void name_nodes(struct cluster *c, const struct link_fits *f, int endpoint_count,
+                       struct arena *arena)
 {
     struct places *p = &c->places;
     struct cluster_node *nodes = TAKE(arena, endpoint_count, struct cluster_node);
     int count = 0;
     for (int i = 0; i < endpoint_count; i++) {
         bool known = false;
-        for (int k = 0; k < count; k++) known = known || !strcmp(nodes[k].name, host_of(&f->endpoints[i]));
-        if (!known) nodes[count++] = (struct cluster_node){.name = host_of(&f->endpoints[i]), .switches = TAKE(arena, 1, int)};
+        for (int k = 0; k < count; k++)
+            known = known || !strcmp(nodes[k].name, host_of(&f->endpoints[i]));
+        if (!known)
+            nodes[count++] = (struct cluster_node){.name = host_of(&f->endpoints[i]),
+                                                   .switches = TAKE(arena, 1, int)};
     }
-    if (p->node_count || c->group_count != 1 || count != c->groups[0].nodes || count < 2 || count > PLACES_MAX) return;
+    if (p->node_count || c->group_count != 1 || count != c->groups[0].nodes || count < 2 ||
+        count > PLACES_MAX)
+        return;
     *p = (struct places){.nodes = nodes, .node_count = count};
 }
 
@@ -118,7 +159,8 @@ static void put_measured(struct cluster *c, const struct link_fits *f, struct ar
 {
     struct places *p = &c->places;
     size_t n = (size_t)p->node_count;
-    double *rates = TAKE(arena, f->channel_count, double), *latencies = TAKE(arena, f->channel_count, double);
+    double *rates = TAKE(arena, f->channel_count, double),
+           *latencies = TAKE(arena, f->channel_count, double);
     if (!p->measured) p->measured = TAKE(arena, n * n, struct link);
     for (int i = 0; i < f->channel_count; i++) {
         const struct channel *c1 = &f->channels[i];
@@ -128,11 +170,15 @@ static void put_measured(struct cluster *c, const struct link_fits *f, struct ar
         if (a < 0 || b < 0) continue;
         for (int k = 0; k < f->channel_count; k++) {
             const struct channel *o = &f->channels[k];
-            if (o->from < 0 || strcmp(o->operation, c1->operation) || strcmp(host_of(&f->endpoints[o->from]), from) || strcmp(host_of(&f->endpoints[o->to]), to)) continue;
+            if (o->from < 0 || strcmp(o->operation, c1->operation) ||
+                strcmp(host_of(&f->endpoints[o->from]), from) ||
+                strcmp(host_of(&f->endpoints[o->to]), to))
+                continue;
             rates[found] = segmented_rate(&o->fit).value;
             latencies[found++] = segmented_latency(&o->fit).value;
         }
-        p->measured[(size_t)a * n + (size_t)b] = (struct link){median_of(rates, found), median_of(latencies, found)};
+        p->measured[(size_t)a * n + (size_t)b] =
+            (struct link){median_of(rates, found), median_of(latencies, found)};
     }
 }
 
@@ -147,7 +193,8 @@ static int count_endpoints(const struct link_fits *f)
     return count;
 }
 
-enum status links_to_cluster(struct cluster *cluster, struct costs *costs, const struct link_fits *f, const char *gpu, struct arena *arena,
+enum status links_to_cluster(struct cluster *cluster, struct costs *costs,
+                             const struct link_fits *f, const char *gpu, struct arena *arena,
                              struct error *err)
 {
     bool found = false;
@@ -156,7 +203,11 @@ enum status links_to_cluster(struct cluster *cluster, struct costs *costs, const
         take_nodes(cluster, g, f, costs, arena);
         found = true;
     }
-    if (!found) return fail(err, BAD_INPUT, "%s: groups: none has the GPU \"%s\" that was measured (--name says what it is called)", cluster->document.path, gpu);
+    if (!found)
+        return fail(
+            err, BAD_INPUT,
+            "%s: groups: none has the GPU \"%s\" that was measured (--name says what it is called)",
+            cluster->document.path, gpu);
     name_nodes(cluster, f, count_endpoints(f), arena);
     if (cluster->places.node_count) put_measured(cluster, f, arena);
     return cluster_check(cluster, err);

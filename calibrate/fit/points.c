@@ -1,4 +1,5 @@
-// Medians with their rank intervals; launches and throttling told apart from them, never hidden in them.
+// Medians with their rank intervals; launches and throttling told apart from them, never hidden in
+// them.
 #include "calibrate/fit/points.h"
 
 #include <math.h>
@@ -8,7 +9,8 @@
 #include "data/numbers/intervals.h"
 
 static const double normal_95 = 1.959963984540054;
-// No clock and no machine is steadier than this share of the time; keeps lucky points from deciding a line.
+// No clock and no machine is steadier than this share of the time; keeps lucky points from deciding
+// a line.
 static const double deviation_floor = 1e-3;
 static const double wide_interval = 10;
 
@@ -25,16 +27,22 @@ double median_of(double *values, int count)
     return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-enum status point_of_sample(struct fit_point *p, const struct sample *s, double work, const char *path, int index,
-                            struct arena *arena, struct error *err)
+enum status point_of_sample(struct fit_point *p, const struct sample *s, double work,
+                            const char *path, int index, struct arena *arena, struct error *err)
 {
     struct arena_mark mark = arena_set_mark(arena);
     struct median m = sample_median(s, arena);
     arena_reset(arena, mark);
-    *p = (struct fit_point){.sample = s, .operation = s->operation, .work = work, .seconds = m.value, .low = m.low, .high = m.high,
-                             .deviation = m.deviation};
+    *p = (struct fit_point){.sample = s,
+                            .operation = s->operation,
+                            .work = work,
+                            .seconds = m.value,
+                            .low = m.low,
+                            .high = m.high,
+                            .deviation = m.deviation};
     if (p->seconds > 0) return OK;
-    return fail(err, BAD_INPUT, "%s: samples[%d].seconds: expected a median above 0, found %g", path, index, p->seconds);
+    return fail(err, BAD_INPUT, "%s: samples[%d].seconds: expected a median above 0, found %g",
+                path, index, p->seconds);
 }
 
 // ---- launches and throttling
@@ -44,7 +52,8 @@ static double launch_deviation(const struct fit_point *p, int launch_count, doub
 {
     const struct sample *s = p->sample;
     double greatest = 0;
-    for (int launch = 0, first = 0; launch < launch_count; first += s->launch_repetitions[launch++]) {
+    for (int launch = 0, first = 0; launch < launch_count;
+         first += s->launch_repetitions[launch++]) {
         int count = s->launch_repetitions[launch];
         if (!count) continue;
         memcpy(scratch, s->seconds + first, (size_t)count * sizeof *scratch);
@@ -62,7 +71,8 @@ static int count_launches(const struct sample *s)
 }
 
 // Median of the throttled over that of the other repetitions; 0 where one of the two lacks.
-static double throttled_ratio(const struct sample *s, double *throttled, double *others, int *throttled_count)
+static double throttled_ratio(const struct sample *s, double *throttled, double *others,
+                              int *throttled_count)
 {
     int t = 0, o = 0;
     for (int i = 0; i < s->repetitions; i++) {
@@ -107,13 +117,15 @@ static double own_deviation(const struct fit_point *p)
     return p->deviation > 0 ? p->deviation : (p->high - p->low) / (2 * normal_95);
 }
 
-void points_deviations(double *deviation, const struct fit_point *points, int count, struct arena *arena)
+void points_deviations(double *deviation, const struct fit_point *points, int count,
+                       struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     double *share = TAKE(arena, count, double);
     for (int i = 0; i < count; i++) share[i] = own_deviation(&points[i]) / points[i].seconds;
     double typical = fmax(median_of(share, count), deviation_floor);
-    for (int i = 0; i < count; i++) deviation[i] = fmax(typical * points[i].seconds, own_deviation(&points[i]) / wide_interval);
+    for (int i = 0; i < count; i++)
+        deviation[i] = fmax(typical * points[i].seconds, own_deviation(&points[i]) / wide_interval);
     arena_reset(arena, mark);
 }
 

@@ -6,34 +6,38 @@
 
 // One sample.
 struct fit_point {
-    const struct sample *sample;    // NULL: made otherwise
+    const struct sample *sample; // NULL: made otherwise
     const char *operation;
-    double work;                    // FLOP, bytes, blocks
-    double traffic;                 // bytes moved beside it; 0: none, or not fitted
-    double seconds, low, high;      // the median and its 95 % rank interval
-    double deviation;               // standard error of the median, for weights; 0: half the interval / 1.96
-    double explained_s;             // part of it that another rate accounts for; not fitted
+    double work;               // FLOP, bytes, blocks
+    double traffic;            // bytes moved beside it; 0: none, or not fitted
+    double seconds, low, high; // the median and its 95 % rank interval
+    double deviation;   // standard error of the median, for weights; 0: half the interval / 1.96
+    double explained_s; // part of it that another rate accounts for; not fitted
 };
 
 // What the samples' launches and conditions have to say of a set of points.
 struct point_notes {
-    double launch_effect;           // the greatest deviation of one launch's medians from all launches', as a share: median over the points
-    int launches;                   // the most that any point has
+    double launch_effect; // the greatest deviation of one launch's medians from all launches', as a
+                          // share: median over the points
+    int launches;         // the most that any point has
     int throttled_repetitions, outlier_repetitions, repetitions;
-    double throttled_slowdown;      // median over points that have both: throttled over unthrottled median; 0: none has both
+    double throttled_slowdown; // median over points that have both: throttled over unthrottled
+                               // median; 0: none has both
 };
 
 // BAD_INPUT: a median of 0. `path` and `index` name the sample in messages.
-enum status point_of_sample(struct fit_point *p, const struct sample *s, double work, const char *path, int index,
-                            struct arena *arena, struct error *err);
+enum status point_of_sample(struct fit_point *p, const struct sample *s, double work,
+                            const char *path, int index, struct arena *arena, struct error *err);
 struct point_notes points_note(const struct fit_point *points, int count, struct arena *arena);
 
-// Weights: the points' relative deviations are taken to be alike (their median), because an interval of few repetitions is itself
-// uncertain; one ten times as wide as that counts for less. deviation[count], in seconds, above 0.
-void points_deviations(double *deviation, const struct fit_point *points, int count, struct arena *arena);
+// Weights: the points' relative deviations are taken to be alike (their median), because an
+// interval of few repetitions is itself uncertain; one ten times as wide as that counts for less.
+// deviation[count], in seconds, above 0.
+void points_deviations(double *deviation, const struct fit_point *points, int count,
+                       struct arena *arena);
 
 // Ascending in work; equal works in an order that the samples' order cannot change.
 void points_sort(struct fit_point *points, int count);
-double median_of(double *values, int count);        // sorts them; 0 of none
+double median_of(double *values, int count); // sorts them; 0 of none
 
 #endif

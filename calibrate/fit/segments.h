@@ -1,4 +1,5 @@
-// Times of messages by their size: straight lines, each over a range of sizes, where a protocol changes another one.
+// Times of messages by their size: straight lines, each over a range of sizes, where a protocol
+// changes another one.
 #ifndef PLUMBLINE_CALIBRATE_FIT_SEGMENTS_H
 #define PLUMBLINE_CALIBRATE_FIT_SEGMENTS_H
 
@@ -8,29 +9,32 @@
 enum { SEGMENT_FITS_MAX = 6 };
 
 struct segment_fit {
-    double from_bytes;              // 0 of the first; half-way between two sizes, on a logarithmic scale
-    struct interval seconds;        // at from_bytes
-    struct interval rate;           // bytes per second beyond it
-    int first, count;               // its points
+    double from_bytes;       // 0 of the first; half-way between two sizes, on a logarithmic scale
+    struct interval seconds; // at from_bytes
+    struct interval rate;    // bytes per second beyond it
+    int first, count;        // its points
 };
 
 struct segmented {
     const char *name;
-    const struct fit_point *points;     // ascending in size
+    const struct fit_point *points; // ascending in size
     int point_count;
     struct segment_fit segments[SEGMENT_FITS_MAX];
     int segment_count;
-    double scatter, residual;           // as a fit's
+    double scatter, residual; // as a fit's
     struct point_notes notes;
 };
 
 // BAD_INPUT: no points. One size alone gives a rate through zero.
-enum status fit_segments(struct segmented *f, const char *name, struct fit_point *points, int count, struct arena *arena, struct error *err);
-// The same lines' ranges as `like` has, fitted to other points. Where a range has too few of them, like's line.
-enum status fit_segments_like(struct segmented *f, const struct segmented *like, const char *name, struct fit_point *points, int count,
-                              struct arena *arena, struct error *err);
+enum status fit_segments(struct segmented *f, const char *name, struct fit_point *points, int count,
+                         struct arena *arena, struct error *err);
+// The same lines' ranges as `like` has, fitted to other points. Where a range has too few of them,
+// like's line.
+enum status fit_segments_like(struct segmented *f, const struct segmented *like, const char *name,
+                              struct fit_point *points, int count, struct arena *arena,
+                              struct error *err);
 double segmented_seconds(const struct segmented *f, double bytes);
-struct interval segmented_latency(const struct segmented *f);       // of the smallest message
-struct interval segmented_rate(const struct segmented *f);          // of the largest ones
+struct interval segmented_latency(const struct segmented *f); // of the smallest message
+struct interval segmented_rate(const struct segmented *f);    // of the largest ones
 
 #endif

@@ -1,7 +1,8 @@
-// Within a cell an iteration without a pipeline is m (L x + y) + L z + w + sync: x a block, y embedding and head, of one
-// micro-batch; z and w the optimizer's step, alike for all micro-batches of one shape and tensor degree. The four are linear:
-// weighted least squares over the shape's rows, two unknowns for each cell and two for all. The sync is the formula's. x and y
-// become layer times of the costs, and from there on nothing is special.
+// Within a cell an iteration without a pipeline is m (L x + y) + L z + w + sync: x a block, y
+// embedding and head, of one micro-batch; z and w the optimizer's step, alike for all micro-batches
+// of one shape and tensor degree. The four are linear: weighted least squares over the shape's
+// rows, two unknowns for each cell and two for all. The sync is the formula's. x and y become layer
+// times of the costs, and from there on nothing is special.
 #include "calibrate/runs/cell_table.h"
 
 #include <math.h>
@@ -13,11 +14,11 @@ enum { CELLS_MAX = 64, LAYER_RUNS = 3 };
 
 // Rows of one shape and tensor degree.
 struct family {
-    struct run **rows;                  // with pp = 1, to be fitted
-    double *rest;                       // [row]: what is no layer's time
+    struct run **rows; // with pp = 1, to be fitted
+    double *rest;      // [row]: what is no layer's time
     int count;
     int64_t micro_batches[CELLS_MAX];
-    double embedding[CELLS_MAX];        // forward and backward by formula
+    double embedding[CELLS_MAX]; // forward and backward by formula
     int cell_count;
     double x[CELLS_MAX], y[CELLS_MAX], z, w;
 };
@@ -25,9 +26,10 @@ struct family {
 static bool same_family(const struct run *a, const struct run *b)
 {
     const struct run_row *x = &a->row, *y = &b->row;
-    return a->file == b->file && x->tp == y->tp && x->hidden == y->hidden && x->ffn == y->ffn && x->heads == y->heads && x->kv_heads == y->kv_heads &&
-           x->vocab == y->vocab && x->seq == y->seq && x->recompute == y->recompute && x->fused == y->fused && x->sp == y->sp && x->cp == y->cp &&
-           x->zero == y->zero;
+    return a->file == b->file && x->tp == y->tp && x->hidden == y->hidden && x->ffn == y->ffn &&
+           x->heads == y->heads && x->kv_heads == y->kv_heads && x->vocab == y->vocab &&
+           x->seq == y->seq && x->recompute == y->recompute && x->fused == y->fused &&
+           x->sp == y->sp && x->cp == y->cp && x->zero == y->zero;
 }
 
 static int cell_of(const struct family *f, int64_t micro_batch)
@@ -39,12 +41,19 @@ static int cell_of(const struct family *f, int64_t micro_batch)
 
 // ---- layer times
 
-static void put_times(struct layer_time *to, const char *run, const char *gpu, const struct run_row *row, double seconds, double optimizer_s)
+static void put_times(struct layer_time *to, const char *run, const char *gpu,
+                      const struct run_row *row, double seconds, double optimizer_s)
 {
     bool full = row->recompute == RECOMPUTE_FULL && !strcmp(run, "block");
     double forward = seconds / (full ? 4 : 3);
-    *to = (struct layer_time){.run = run, .gpu = gpu, .tensor = row->tp > 0 ? row->tp : 1, .micro_batch = row->micro_batch > 0 ? row->micro_batch : 1,
-                              .forward_s = forward, .backward_s = 2 * forward, .full_s = forward, .optimizer_s = optimizer_s};
+    *to = (struct layer_time){.run = run,
+                              .gpu = gpu,
+                              .tensor = row->tp > 0 ? row->tp : 1,
+                              .micro_batch = row->micro_batch > 0 ? row->micro_batch : 1,
+                              .forward_s = forward,
+                              .backward_s = 2 * forward,
+                              .full_s = forward,
+                              .optimizer_s = optimizer_s};
 }
 
 static void use_times(struct predictor *p, struct layer_time *times)
@@ -54,7 +63,8 @@ static void use_times(struct predictor *p, struct layer_time *times)
     costs->layer_time_count = LAYER_RUNS;
 }
 
-static void use_nothing(struct predictor *p, struct layer_time *times, const char *gpu, const struct run_row *row)
+static void use_nothing(struct predictor *p, struct layer_time *times, const char *gpu,
+                        const struct run_row *row)
 {
     put_times(&times[0], "embedding", gpu, row, 0, 0);
     put_times(&times[1], "block", gpu, row, 0, 0);
@@ -62,7 +72,8 @@ static void use_nothing(struct predictor *p, struct layer_time *times, const cha
     use_times(p, times);
 }
 
-static void use_cell(struct predictor *p, struct layer_time *times, const struct family *f, int c, const char *gpu, const struct run_row *row)
+static void use_cell(struct predictor *p, struct layer_time *times, const struct family *f, int c,
+                     const char *gpu, const struct run_row *row)
 {
     double embedding = fmin(f->embedding[c], fmax(f->y[c], 0));
     put_times(&times[0], "embedding", gpu, row, embedding, fmax(f->w, 0));
@@ -74,7 +85,8 @@ static void use_cell(struct predictor *p, struct layer_time *times, const struct
 // ---- one family
 
 // By formula first: whether it can be predicted, on which GPU, what an embedding takes.
-static bool add_row(struct family *f, struct run *run, struct predictor *p, struct layer_time *times, const struct costs *original)
+static bool add_row(struct family *f, struct run *run, struct predictor *p,
+                    struct layer_time *times, const struct costs *original)
 {
     struct prediction x;
     *predictor_costs(p) = *original;
@@ -97,8 +109,11 @@ static bool add_row(struct family *f, struct run *run, struct predictor *p, stru
 static enum status solve_family(struct family *f, struct arena *arena, struct error *err)
 {
     int columns = 2 * f->cell_count + 2;
-    if (f->count < columns) return fail(err, BAD_INPUT, "%d runs without a pipeline are too few for %d cells", f->count, f->cell_count);
-    double *design = TAKE(arena, f->count * columns, double), *observed = TAKE(arena, f->count, double), *deviation = TAKE(arena, f->count, double);
+    if (f->count < columns)
+        return fail(err, BAD_INPUT, "%d runs without a pipeline are too few for %d cells", f->count,
+                    f->cell_count);
+    double *design = TAKE(arena, f->count * columns, double),
+           *observed = TAKE(arena, f->count, double), *deviation = TAKE(arena, f->count, double);
     for (int i = 0; i < f->count; i++) {
         const struct run_row *row = &f->rows[i]->row;
         int cell = cell_of(f, row->micro_batch);
@@ -118,7 +133,8 @@ static enum status solve_family(struct family *f, struct arena *arena, struct er
     return OK;
 }
 
-static void predict_with(struct family *f, struct run *run, struct predictor *p, struct layer_time *times, const struct costs *original)
+static void predict_with(struct family *f, struct run *run, struct predictor *p,
+                         struct layer_time *times, const struct costs *original)
 {
     int cell = cell_of(f, run->row.micro_batch);
     if (cell < 0) {
@@ -135,15 +151,18 @@ static void predict_with(struct family *f, struct run *run, struct predictor *p,
 }
 
 // All rows of the first run's family; they are marked done.
-static void answer_family(struct cell_table_report *report, struct predictor *p, struct run_set *set, int first, bool *done, struct arena *arena)
+static void answer_family(struct cell_table_report *report, struct predictor *p,
+                          struct run_set *set, int first, bool *done, struct arena *arena)
 {
     struct costs original = *predictor_costs(p);
     struct layer_time *times = TAKE(arena, LAYER_RUNS, struct layer_time);
-    struct family f = {.rows = TAKE(arena, set->count, struct run *), .rest = TAKE(arena, set->count, double)};
+    struct family f = {.rows = TAKE(arena, set->count, struct run *),
+                       .rest = TAKE(arena, set->count, double)};
     struct error err = {OK, ""};
     for (int i = first; i < set->count; i++) {
         struct run *run = &set->runs[i];
-        if (done[i] || run->excluded || !same_family(run, &set->runs[first]) || run->row.pp != 1) continue;
+        if (done[i] || run->excluded || !same_family(run, &set->runs[first]) || run->row.pp != 1)
+            continue;
         if (add_row(&f, run, p, times, &original)) predict_row(p, &run->row, &run->prediction);
     }
     enum status solved = solve_family(&f, arena, &err);
@@ -154,7 +173,8 @@ static void answer_family(struct cell_table_report *report, struct predictor *p,
         if (run->row.pp == 1) run->excluded = "fitted on";
         else if (solved != OK) run->excluded = arena_copy_text(arena, err.text);
         else predict_with(&f, run, p, times, &original);
-        if (!run->excluded && *run->prediction.reason) run->excluded = arena_copy_text(arena, run->prediction.reason);
+        if (!run->excluded && *run->prediction.reason)
+            run->excluded = arena_copy_text(arena, run->prediction.reason);
     }
     *predictor_costs(p) = original;
     if (solved != OK) return;
@@ -163,7 +183,8 @@ static void answer_family(struct cell_table_report *report, struct predictor *p,
     report->constants += 2 * f.cell_count + 2;
 }
 
-enum status predict_by_cells(struct cell_table_report *report, struct predictor *p, struct run_set *set, struct arena *arena, struct error *err)
+enum status predict_by_cells(struct cell_table_report *report, struct predictor *p,
+                             struct run_set *set, struct arena *arena, struct error *err)
 {
     bool *done = TAKE(arena, set->count, bool);
     *report = (struct cell_table_report){0};
@@ -173,5 +194,7 @@ enum status predict_by_cells(struct cell_table_report *report, struct predictor 
         if (run->row.metric != METRIC_ITERATION_TIME) run->excluded = "not an iteration's time";
         else answer_family(report, p, set, i, done, arena);
     }
-    return report->cells ? OK : fail(err, BAD_INPUT, "--table: no run without a pipeline to read a table off");
+    return report->cells
+               ? OK
+               : fail(err, BAD_INPUT, "--table: no run without a pipeline to read a table off");
 }

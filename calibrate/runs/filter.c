@@ -7,36 +7,46 @@
 enum comparison { EQUAL, DIFFERS, BELOW, AT_MOST, ABOVE, AT_LEAST, CONTAINS, LACKS };
 
 struct condition {
-    const char *column;                 // NULL: the row's number
-    int64_t modulus;                    // of the row's number
+    const char *column; // NULL: the row's number
+    int64_t modulus;    // of the row's number
     enum comparison comparison;
     struct cell value;
 };
 
 // The longer ones first.
-static const struct { const char *text; enum comparison comparison; } operators[] = {
-    {"!=", DIFFERS}, {"<=", AT_MOST}, {">=", AT_LEAST}, {"!~", LACKS}, {"=", EQUAL}, {"<", BELOW}, {">", ABOVE}, {"~", CONTAINS},
+static const struct {
+    const char *text;
+    enum comparison comparison;
+} operators[] = {
+    {"!=", DIFFERS}, {"<=", AT_MOST}, {">=", AT_LEAST}, {"!~", LACKS},
+    {"=", EQUAL},    {"<", BELOW},    {">", ABOVE},     {"~", CONTAINS},
 };
 
-static enum status read_condition(struct condition *c, const char *what, const char *at, int length, struct arena *arena, struct error *err)
+static enum status read_condition(struct condition *c, const char *what, const char *at, int length,
+                                  struct arena *arena, struct error *err)
 {
     int name = 0;
     while (name < length && !strchr("!<>=~", at[name])) name++;
     for (size_t i = 0; i < ARRAY_LENGTH(operators) && name > 0; i++) {
         int n = (int)strlen(operators[i].text);
         if (name + n > length || strncmp(at + name, operators[i].text, (size_t)n)) continue;
-        *c = (struct condition){.column = arena_print(arena, "%.*s", name, at), .comparison = operators[i].comparison};
-        c->value = (struct cell){arena_print(arena, "%.*s", length - name - n, at + name + n), length - name - n};
+        *c = (struct condition){.column = arena_print(arena, "%.*s", name, at),
+                                .comparison = operators[i].comparison};
+        c->value = (struct cell){arena_print(arena, "%.*s", length - name - n, at + name + n),
+                                 length - name - n};
         if (strncmp(c->column, "row%", 4)) return OK;
         c->modulus = strtoll(c->column + 4, NULL, 10);
         c->column = NULL;
         if (c->modulus > 0) return OK;
         break;
     }
-    return fail(err, BAD_INPUT, "%s: expected column=value, !=, <, <=, >, >=, ~ or row%%N=K, found '%.*s'", what, length, at);
+    return fail(err, BAD_INPUT,
+                "%s: expected column=value, !=, <, <=, >, >=, ~ or row%%N=K, found '%.*s'", what,
+                length, at);
 }
 
-enum status filter_read(struct filter *f, const char *what, const char *text, struct arena *arena, struct error *err)
+enum status filter_read(struct filter *f, const char *what, const char *text, struct arena *arena,
+                        struct error *err)
 {
     int capacity = 1;
     for (const char *at = text; *at; at++) capacity += *at == ',';
@@ -69,7 +79,8 @@ static bool compare(enum comparison comparison, double order)
     case AT_MOST: return order <= 0;
     case ABOVE: return order > 0;
     case AT_LEAST: return order >= 0;
-    case CONTAINS: case LACKS: break;
+    case CONTAINS:
+    case LACKS: break;
     }
     return false;
 }
@@ -91,18 +102,22 @@ static bool holds_for(const struct condition *c, struct cell cell)
     return compare(c->comparison, order_of(cell, c->value));
 }
 
-enum status filter_holds(const struct filter *f, const struct table *t, bool *holds, struct error *err)
+enum status filter_holds(const struct filter *f, const struct table *t, bool *holds,
+                         struct error *err)
 {
     *holds = true;
     for (int i = 0; i < f->count && *holds; i++) {
         const struct condition *c = &f->conditions[i];
         double value;
         if (!c->column) {
-            *holds = is_number(c->value, &value) && compare(c->comparison, (double)(t->row % c->modulus) - value);
+            *holds = is_number(c->value, &value) &&
+                     compare(c->comparison, (double)(t->row % c->modulus) - value);
             continue;
         }
         int column = table_column(t, c->column);
-        if (column < 0) return fail(err, BAD_INPUT, "%s: there is no column %s, which '%s' asks for", t->path, c->column, f->text);
+        if (column < 0)
+            return fail(err, BAD_INPUT, "%s: there is no column %s, which '%s' asks for", t->path,
+                        c->column, f->text);
         *holds = holds_for(c, t->cells[column]);
     }
     return OK;

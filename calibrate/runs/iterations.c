@@ -1,6 +1,7 @@
-// Levenberg-Marquardt over least_squares.c. The unknowns are logarithms, so that rates stay above 0 and steps are relative;
-// derivatives are differences. Rows are weighted as by the loss 2 s^2 (sqrt(1 + (r/s)^2) - 1), s = 5 %, which grows like |r|
-// for rows far off: a few rows that the model does not understand must not pull the constants.
+// Levenberg-Marquardt over least_squares.c. The unknowns are logarithms, so that rates stay above 0
+// and steps are relative; derivatives are differences. Rows are weighted as by the loss 2 s^2
+// (sqrt(1 + (r/s)^2) - 1), s = 5 %, which grows like |r| for rows far off: a few rows that the
+// model does not understand must not pull the constants.
 #include "calibrate/runs/iterations.h"
 
 #include <math.h>
@@ -13,7 +14,8 @@
 
 static const double loss_scale = 0.05, difference = 1e-3, damping_first = 1e-2, damping_max = 1e8;
 enum { STEPS_MAX = 60 };
-#define SCATTER_ASSUMED 0.03        // of published runs: what no source explains of its own repetitions (docs/VALIDATION.md)
+#define SCATTER_ASSUMED                                                                            \
+    0.03 // of published runs: what no source explains of its own repetitions (docs/VALIDATION.md)
 
 static bool has_key(const struct fit_keys *k, int key)
 {
@@ -24,18 +26,25 @@ static bool has_key(const struct fit_keys *k, int key)
 }
 
 // One constant, "a+b" without a comma.
-static enum status read_key(struct fit_keys *k, const char *text, int length, struct arena *arena, struct error *err)
+static enum status read_key(struct fit_keys *k, const char *text, int length, struct arena *arena,
+                            struct error *err)
 {
-    if (k->count == FIT_KEYS_MAX) return fail(err, BAD_INPUT, "--fit: expected at most %d constants", FIT_KEYS_MAX);
+    if (k->count == FIT_KEYS_MAX)
+        return fail(err, BAD_INPUT, "--fit: expected at most %d constants", FIT_KEYS_MAX);
     struct fit_key *item = &k->items[k->count++];
     *item = (struct fit_key){.name = ""};
     for (int at = 0; at <= length;) {
         int end = at;
         while (end < length && text[end] != '+') end++;
         int key = cost_key_find(arena_print(arena, "%.*s", end - at, text + at));
-        if (key < 0) return fail(err, BAD_INPUT, "--fit: expected numbers of the costs, found '%.*s'", end - at, text + at);
-        if (has_key(k, key)) return fail(err, BAD_INPUT, "--fit: %s stands twice", cost_keys[key].name);
-        if (item->count == FIT_TIED_MAX) return fail(err, BAD_INPUT, "--fit: expected at most %d numbers that are equal", FIT_TIED_MAX);
+        if (key < 0)
+            return fail(err, BAD_INPUT, "--fit: expected numbers of the costs, found '%.*s'",
+                        end - at, text + at);
+        if (has_key(k, key))
+            return fail(err, BAD_INPUT, "--fit: %s stands twice", cost_keys[key].name);
+        if (item->count == FIT_TIED_MAX)
+            return fail(err, BAD_INPUT, "--fit: expected at most %d numbers that are equal",
+                        FIT_TIED_MAX);
         item->keys[item->count++] = key;
         item->name = arena_print(arena, "%s%s%s", item->name, at ? "+" : "", cost_keys[key].name);
         at = end + 1;
@@ -43,7 +52,8 @@ static enum status read_key(struct fit_keys *k, const char *text, int length, st
     return OK;
 }
 
-enum status fit_keys_read(struct fit_keys *k, const char *text, struct arena *arena, struct error *err)
+enum status fit_keys_read(struct fit_keys *k, const char *text, struct arena *arena,
+                          struct error *err)
 {
     *k = (struct fit_keys){0};
     for (const char *at = text; *at;) {
@@ -51,23 +61,28 @@ enum status fit_keys_read(struct fit_keys *k, const char *text, struct arena *ar
         TRY(read_key(k, at, length, arena, err));
         at += length + (at[length] == ',');
     }
-    return k->count ? OK : fail(err, BAD_INPUT, "--fit: expected numbers of the costs, found nothing");
+    return k->count ? OK
+                    : fail(err, BAD_INPUT, "--fit: expected numbers of the costs, found nothing");
 }
 
-// Where the search began: of every number that a constant stands for, in the order in which they are visited.
+// Where the search began: of every number that a constant stands for, in the order in which they
+// are visited.
 enum { STARTS_MAX = 512 };
-struct starts { double values[STARTS_MAX]; int count, at; };
+struct starts {
+    double values[STARTS_MAX];
+    int count, at;
+};
 
 struct search {
     struct predictor *predictor;
     const struct fit_keys *keys;
     const struct run **runs;
     int count;
-    const char **gpus;                  // that the rows run on
+    const char **gpus; // that the rows run on
     int gpu_count, value_bytes;
-    double *residuals, *changed, *jacobian, *observed, *deviation;      // the last two: [count + keys]
-    double x[FIT_KEYS_MAX];             // logarithms
-    struct starts *starts;              // [key]
+    double *residuals, *changed, *jacobian, *observed, *deviation; // the last two: [count + keys]
+    double x[FIT_KEYS_MAX];                                        // logarithms
+    struct starts *starts;                                         // [key]
 };
 
 // ---- the constants in the costs
@@ -79,35 +94,44 @@ static void note_start(struct estimate *e, const struct cost_key *key, void *con
     if (s->count < STARTS_MAX) s->values[s->count++] = e->value;
 }
 
-// What a constant does to its numbers: all by one factor, so that their ratios (of GPUs, of precisions) stay.
-struct scaling { struct starts *starts; double factor; };
+// What a constant does to its numbers: all by one factor, so that their ratios (of GPUs, of
+// precisions) stay.
+struct scaling {
+    struct starts *starts;
+    double factor;
+};
 
 static void put_value(struct estimate *e, const struct cost_key *key, void *context)
 {
     struct scaling *s = context;
-    if (s->starts->at < s->starts->count) e->value = fmin(fmax(s->starts->values[s->starts->at++] * s->factor, key->low), key->high);
+    if (s->starts->at < s->starts->count)
+        e->value = fmin(fmax(s->starts->values[s->starts->at++] * s->factor, key->low), key->high);
 }
 
 // Within what a document may hold.
 static double bounded(const struct fit_key *item, double value)
 {
-    for (int t = 0; t < item->count; t++) value = fmin(fmax(value, cost_keys[item->keys[t]].low), cost_keys[item->keys[t]].high);
+    for (int t = 0; t < item->count; t++)
+        value = fmin(fmax(value, cost_keys[item->keys[t]].low), cost_keys[item->keys[t]].high);
     return value;
 }
 
-static void visit_item(const struct fit_key *item, struct costs *costs, const char *const *gpus, int gpu_count, int value_bytes, cost_visitor *visit,
-                       void *context)
+static void visit_item(const struct fit_key *item, struct costs *costs, const char *const *gpus,
+                       int gpu_count, int value_bytes, cost_visitor *visit, void *context)
 {
     for (int t = 0; t < item->count; t++)
-        for (int g = 0; g < gpu_count; g++) costs_visit(costs, item->keys[t], gpus[g], value_bytes, visit, context);
+        for (int g = 0; g < gpu_count; g++)
+            costs_visit(costs, item->keys[t], gpus[g], value_bytes, visit, context);
 }
 
 static void set_constants(const struct search *s, const double *x)
 {
     for (int k = 0; k < s->keys->count; k++) {
-        struct scaling scaling = {&s->starts[k], bounded(&s->keys->items[k], exp(x[k])) / s->starts[k].values[0]};
+        struct scaling scaling = {&s->starts[k],
+                                  bounded(&s->keys->items[k], exp(x[k])) / s->starts[k].values[0]};
         scaling.starts->at = 0;
-        visit_item(&s->keys->items[k], predictor_costs(s->predictor), s->gpus, s->gpu_count, s->value_bytes, put_value, &scaling);
+        visit_item(&s->keys->items[k], predictor_costs(s->predictor), s->gpus, s->gpu_count,
+                   s->value_bytes, put_value, &scaling);
     }
 }
 
@@ -116,9 +140,12 @@ static enum status start(struct search *s, struct arena *arena, struct error *er
     s->starts = TAKE(arena, s->keys->count, struct starts);
     for (int k = 0; k < s->keys->count; k++) {
         struct starts *starts = &s->starts[k];
-        visit_item(&s->keys->items[k], predictor_costs(s->predictor), s->gpus, s->gpu_count, s->value_bytes, note_start, starts);
+        visit_item(&s->keys->items[k], predictor_costs(s->predictor), s->gpus, s->gpu_count,
+                   s->value_bytes, note_start, starts);
         if (!starts->count || !(starts->values[0] > 0))
-            return fail(err, BAD_INPUT, "--fit: %s is 0 in these costs; --set it to where the search shall begin", s->keys->items[k].name);
+            return fail(err, BAD_INPUT,
+                        "--fit: %s is 0 in these costs; --set it to where the search shall begin",
+                        s->keys->items[k].name);
         s->x[k] = log(starts->values[0]);
     }
     return OK;
@@ -129,7 +156,9 @@ static enum status start(struct search *s, struct arena *arena, struct error *er
 static bool says_something(const struct fit_keys *keys, int metric)
 {
     for (int k = 0; k < keys->count; k++)
-        if (cost_keys[keys->items[k].keys[0]].sense == COST_BYTES ? metric_is_memory(metric) : metric_is_time(metric)) return true;
+        if (cost_keys[keys->items[k].keys[0]].sense == COST_BYTES ? metric_is_memory(metric)
+                                                                  : metric_is_time(metric))
+            return true;
     return false;
 }
 
@@ -140,7 +169,8 @@ static void note_gpu(struct search *s, const char *gpu)
     s->gpus[s->gpu_count++] = gpu;
 }
 
-static void collect(struct search *s, const struct run_set *set, const bool *take, struct arena *arena)
+static void collect(struct search *s, const struct run_set *set, const bool *take,
+                    struct arena *arena)
 {
     s->runs = TAKE(arena, set->count, const struct run *);
     s->gpus = TAKE(arena, set->count + 1, const char *);
@@ -164,7 +194,8 @@ static void find_residuals(const struct search *s, const double *x, double *resi
         const struct run_row *row = &s->runs[i]->row;
         predict_row(s->predictor, row, &prediction);
         double predicted = *prediction.reason ? 0 : run_prediction(row, &prediction);
-        residuals[i] = predicted > 0 ? log(predicted / row->value) : 10;    // a step into nowhere is not taken
+        residuals[i] = predicted > 0 ? log(predicted / row->value)
+                                     : 10; // a step into nowhere is not taken
     }
 }
 
@@ -178,8 +209,8 @@ static double loss(const struct search *s, const double *residuals)
 // Of the row in the least squares that has the same gradient.
 static double root_weight(double residual) { return pow(1 + pow(residual / loss_scale, 2), -0.25); }
 
-// The rows behind the runs' hold each column's length: what damping holds back. A constant that has run off to where no row
-// depends on it any more gets a length of 1, and stays there.
+// The rows behind the runs' hold each column's length: what damping holds back. A constant that has
+// run off to where no row depends on it any more gets a length of 1, and stays there.
 static enum status find_jacobian(struct search *s, bool first, struct error *err)
 {
     int n = s->keys->count;
@@ -189,12 +220,14 @@ static enum status find_jacobian(struct search *s, bool first, struct error *err
         x[k] += difference;
         find_residuals(s, x, s->changed);
         for (int i = 0; i < s->count; i++) {
-            double slope = (s->changed[i] - s->residuals[i]) / difference * root_weight(s->residuals[i]);
+            double slope = (s->changed[i] - s->residuals[i]) / difference *
+                           root_weight(s->residuals[i]);
             s->jacobian[i * n + k] = slope;
             length += slope * slope;
         }
         bool none = length < 1e-14 * s->count;
-        if (none && first) return fail(err, BAD_INPUT, "--fit: no row depends on %s", s->keys->items[k].name);
+        if (none && first)
+            return fail(err, BAD_INPUT, "--fit: no row depends on %s", s->keys->items[k].name);
         for (int i = 0; i < n; i++) s->jacobian[(s->count + i) * n + k] = 0;
         s->jacobian[(s->count + k) * n + k] = none ? 1 : sqrt(length);
     }
@@ -202,7 +235,8 @@ static enum status find_jacobian(struct search *s, bool first, struct error *err
 }
 
 // The step that the damped, linear problem asks for.
-static enum status solve_step(struct search *s, double damping, double *step, struct arena *arena, struct error *err)
+static enum status solve_step(struct search *s, double damping, double *step, struct arena *arena,
+                              struct error *err)
 {
     struct solution solution;
     int n = s->keys->count;
@@ -210,7 +244,8 @@ static enum status solve_step(struct search *s, double damping, double *step, st
         s->observed[i] = i < s->count ? -s->residuals[i] * root_weight(s->residuals[i]) : 0;
         s->deviation[i] = i < s->count ? 1 : 1 / sqrt(damping);
     }
-    TRY(least_squares(&solution, s->count + n, n, s->jacobian, s->observed, s->deviation, arena, err));
+    TRY(least_squares(&solution, s->count + n, n, s->jacobian, s->observed, s->deviation, arena,
+                      err));
     memcpy(step, solution.x, (size_t)n * sizeof *step);
     return OK;
 }
@@ -222,8 +257,10 @@ static double longest(const double *step, int count)
     return most;
 }
 
-// Takes the first step, from bold to cautious, that lowers the loss. *moved false: none does, or it hardly matters.
-static enum status improve(struct search *s, bool first, double *damping, bool *moved, struct arena *arena, struct error *err)
+// Takes the first step, from bold to cautious, that lowers the loss. *moved false: none does, or it
+// hardly matters.
+static enum status improve(struct search *s, bool first, double *damping, bool *moved,
+                           struct arena *arena, struct error *err)
 {
     double before = loss(s, s->residuals), step[FIT_KEYS_MAX], x[FIT_KEYS_MAX];
     *moved = false;
@@ -245,31 +282,38 @@ static enum status improve(struct search *s, bool first, double *damping, bool *
 
 // ---- the answer
 
-static enum status answer(struct iterations_fit *fit, struct search *s, struct arena *arena, struct error *err)
+static enum status answer(struct iterations_fit *fit, struct search *s, struct arena *arena,
+                          struct error *err)
 {
     struct solution solution;
     int n = s->keys->count;
     double square = 0;
     find_residuals(s, s->x, s->residuals);
     TRY(find_jacobian(s, false, err));
-    find_residuals(s, s->x, s->residuals);       // leaves the costs at the answer
+    find_residuals(s, s->x, s->residuals); // leaves the costs at the answer
     for (int i = 0; i < s->count + n; i++) {
         s->observed[i] = 0;
-        s->deviation[i] = i < s->count ? 1 : 1e3;        // hardly there, so that a constant without a say does not break it
+        s->deviation[i] =
+            i < s->count ? 1
+                         : 1e3; // hardly there, so that a constant without a say does not break it
         if (i >= s->count) continue;
         double root = root_weight(s->residuals[i]);
         square += root * root * s->residuals[i] * s->residuals[i];
         fit->mean_abs_error += fabs(exp(s->residuals[i]) - 1) / s->count;
     }
-    TRY(least_squares(&solution, s->count + n, n, s->jacobian, s->observed, s->deviation, arena, err));
-    // As many rows as constants say nothing of their scatter: then that of single published runs is assumed.
+    TRY(least_squares(&solution, s->count + n, n, s->jacobian, s->observed, s->deviation, arena,
+                      err));
+    // As many rows as constants say nothing of their scatter: then that of single published runs is
+    // assumed.
     int freedom = s->count - n;
-    double scatter = freedom > 0 ? sqrt(square / freedom) : SCATTER_ASSUMED, quantile = freedom > 0 ? student_quantile(0.95, freedom) : 1.96;
+    double scatter = freedom > 0 ? sqrt(square / freedom) : SCATTER_ASSUMED,
+           quantile = freedom > 0 ? student_quantile(0.95, freedom) : 1.96;
     for (int k = 0; k < n; k++) {
         const struct fit_key *item = &s->keys->items[k];
         double width = quantile * scatter * sqrt(solution.covariance[k * n + k]);
         double value = bounded(item, exp(s->x[k]));
-        fit->constants[k] = (struct fitted){value, bounded(item, value * exp(-width)), bounded(item, value * exp(width))};
+        fit->constants[k] = (struct fitted){value, bounded(item, value * exp(-width)),
+                                            bounded(item, value * exp(width))};
     }
     fit->rows = s->count;
     fit->gpus = s->gpus;
@@ -278,7 +322,10 @@ static enum status answer(struct iterations_fit *fit, struct search *s, struct a
     return OK;
 }
 
-struct origin_note { const struct fitted *fitted; const char *source; };
+struct origin_note {
+    const struct fitted *fitted;
+    const char *source;
+};
 
 // The value is there already: the fit left it.
 static void put_fitted(struct estimate *e, const struct cost_key *key, void *context)
@@ -286,26 +333,32 @@ static void put_fitted(struct estimate *e, const struct cost_key *key, void *con
     const struct origin_note *note = context;
     const struct fitted *f = note->fitted;
     if (!(e->value > 0)) return;
-    *e = (struct estimate){.value = e->value, .low = fmin(fmax(e->value * f->low / f->value, key->low), e->value),
-                           .high = fmax(fmin(e->value * f->high / f->value, key->high), e->value), .origin = ORIGIN_FITTED, .source = note->source};
+    *e = (struct estimate){.value = e->value,
+                           .low = fmin(fmax(e->value * f->low / f->value, key->low), e->value),
+                           .high = fmax(fmin(e->value * f->high / f->value, key->high), e->value),
+                           .origin = ORIGIN_FITTED,
+                           .source = note->source};
 }
 
 void iterations_put(const struct iterations_fit *fit, struct costs *costs, const char *source)
 {
     for (int k = 0; k < fit->keys.count; k++) {
         struct origin_note note = {&fit->constants[k], source};
-        visit_item(&fit->keys.items[k], costs, fit->gpus, fit->gpu_count, fit->value_bytes, put_fitted, &note);
+        visit_item(&fit->keys.items[k], costs, fit->gpus, fit->gpu_count, fit->value_bytes,
+                   put_fitted, &note);
     }
 }
 
-enum status fit_iterations(struct iterations_fit *fit, const struct fit_keys *keys, struct predictor *p, const struct run_set *set,
-                           const bool *take, struct arena *arena, struct error *err)
+enum status fit_iterations(struct iterations_fit *fit, const struct fit_keys *keys,
+                           struct predictor *p, const struct run_set *set, const bool *take,
+                           struct arena *arena, struct error *err)
 {
     struct search s = {.predictor = p, .keys = keys};
     *fit = (struct iterations_fit){.keys = *keys};
     collect(&s, set, take, arena);
     if (s.count < keys->count)
-        return fail(err, BAD_INPUT, "--fit: %d constants from %d rows that can be predicted", keys->count, s.count);
+        return fail(err, BAD_INPUT, "--fit: %d constants from %d rows that can be predicted",
+                    keys->count, s.count);
     int all = s.count + keys->count;
     s.residuals = TAKE(arena, s.count, double);
     s.changed = TAKE(arena, s.count, double);

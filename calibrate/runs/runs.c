@@ -1,4 +1,5 @@
-// Rows of measured runs: read, told apart, dealt into folds; and what a prediction says about each metric.
+// Rows of measured runs: read, told apart, dealt into folds; and what a prediction says about each
+// metric.
 #include "calibrate/runs/runs.h"
 
 #include "data/base/grow.h"
@@ -8,11 +9,18 @@
 
 const char *const fold_by_names[] = {"row", "cell", "model", NULL};
 
-bool metric_is_memory(int metric) { return metric == METRIC_PEAK_MEMORY || metric == METRIC_STATIC_MEMORY; }
-bool metric_is_rate(int metric) { return metric == METRIC_TFLOPS_PER_GPU || metric == METRIC_THROUGHPUT; }
+bool metric_is_memory(int metric)
+{
+    return metric == METRIC_PEAK_MEMORY || metric == METRIC_STATIC_MEMORY;
+}
+bool metric_is_rate(int metric)
+{
+    return metric == METRIC_TFLOPS_PER_GPU || metric == METRIC_THROUGHPUT;
+}
 bool metric_is_time(int metric)
 {
-    return metric == METRIC_ITERATION_TIME || metric == METRIC_LAYER_FORWARD_TIME || metric == METRIC_LAYER_BACKWARD_TIME || metric_is_rate(metric);
+    return metric == METRIC_ITERATION_TIME || metric == METRIC_LAYER_FORWARD_TIME ||
+           metric == METRIC_LAYER_BACKWARD_TIME || metric_is_rate(metric);
 }
 
 // ---- reading
@@ -35,7 +43,8 @@ static bool is_listed(const char *list, struct cell id)
 {
     for (const char *at = list; at && *at;) {
         size_t length = strcspn(at, ",");
-        if (id.length > 0 && length == (size_t)id.length && !memcmp(at, id.text, length)) return true;
+        if (id.length > 0 && length == (size_t)id.length && !memcmp(at, id.text, length))
+            return true;
         at += length + (at[length] == ',');
     }
     return false;
@@ -43,8 +52,9 @@ static bool is_listed(const char *list, struct cell id)
 
 static bool same_model(const struct run_row *a, const struct run_row *b)
 {
-    return a->layers == b->layers && a->hidden == b->hidden && a->ffn == b->ffn && a->heads == b->heads && a->kv_heads == b->kv_heads &&
-           a->vocab == b->vocab && a->seq == b->seq;
+    return a->layers == b->layers && a->hidden == b->hidden && a->ffn == b->ffn &&
+           a->heads == b->heads && a->kv_heads == b->kv_heads && a->vocab == b->vocab &&
+           a->seq == b->seq;
 }
 
 static bool same_cell(const struct run_row *a, const struct run_row *b)
@@ -57,7 +67,8 @@ static int group_of(const struct run_set *set, const struct run *run)
 {
     for (int i = set->count - 2; i >= 0; i--) {
         const struct run *other = &set->runs[i];
-        if (other->file == run->file && other->row.metric == run->row.metric && other->row.num_gpus == run->row.num_gpus &&
+        if (other->file == run->file && other->row.metric == run->row.metric &&
+            other->row.num_gpus == run->row.num_gpus &&
             other->row.global_batch == run->row.global_batch && same_model(&other->row, &run->row))
             return other->group;
     }
@@ -73,7 +84,8 @@ static const char *why_excluded(const struct run_row *row, const struct run_choi
     return row->value > 0 ? NULL : "a value of 0";
 }
 
-static enum status add_row(struct run_set *set, const struct row_reader *reader, const struct run_row *row, const struct run_choice *choice,
+static enum status add_row(struct run_set *set, const struct row_reader *reader,
+                           const struct run_row *row, const struct run_choice *choice,
                            struct error *err)
 {
     bool taken = true, fitted_on = false;
@@ -82,23 +94,30 @@ static enum status add_row(struct run_set *set, const struct row_reader *reader,
     if (choice->fits) TRY(filter_holds(&choice->fit_rows, &reader->table, &fitted_on, err));
     struct run *run = next_place(set);
     // nvidia-smi prints MiB; who rounds them calls GiB GB.
-    bool binary = metric_is_memory(row->metric) && row->unit == UNIT_GB && cell_contains(row->notes, "nvidia-smi");
-    *run = (struct run){.row = *row, .file = set->file_count - 1, .fitted_on = fitted_on, .excluded = why_excluded(row, choice)};
+    bool binary = metric_is_memory(row->metric) && row->unit == UNIT_GB &&
+                  cell_contains(row->notes, "nvidia-smi");
+    *run = (struct run){.row = *row,
+                        .file = set->file_count - 1,
+                        .fitted_on = fitted_on,
+                        .excluded = why_excluded(row, choice)};
     if (binary) run->row.value *= 1.073741824;
     int group = group_of(set, run);
     run->group = group >= 0 ? group : set->group_count++;
     return OK;
 }
 
-enum status runs_add(struct run_set *set, const char *path, const struct run_choice *choice, struct error *err)
+enum status runs_add(struct run_set *set, const char *path, const struct run_choice *choice,
+                     struct error *err)
 {
     struct row_reader reader;
     struct run_row row;
     bool more;
     TRY(rows_open(&reader, path, choice->defaults, set->arena, err));
-    set->files = arena_grow(set->arena, set->files, (size_t)set->file_count, (size_t)set->file_count + 1, sizeof *set->files);
+    set->files = arena_grow(set->arena, set->files, (size_t)set->file_count,
+                            (size_t)set->file_count + 1, sizeof *set->files);
     struct run_file *file = &set->files[set->file_count++];
-    *file = (struct run_file){.path = path, .label = label_of(path, set->arena), .ignored = reader.ignored};
+    *file = (struct run_file){
+        .path = path, .label = label_of(path, set->arena), .ignored = reader.ignored};
     sha256_text(reader.table.text, reader.table.size, file->sha256);
     for (;;) {
         TRY(rows_next(&reader, &row, &more, err));
@@ -115,7 +134,8 @@ int runs_deal(struct run_set *set, enum fold_by by, int folds)
     for (int i = 0; i < set->count; i++) {
         kind[i] = by == FOLD_BY_ROW ? set->runs[i].row.row : -1;
         for (int k = 0; k < i && kind[i] < 0; k++)
-            if ((by == FOLD_BY_CELL ? same_cell : same_model)(&set->runs[k].row, &set->runs[i].row)) kind[i] = kind[k];
+            if ((by == FOLD_BY_CELL ? same_cell : same_model)(&set->runs[k].row, &set->runs[i].row))
+                kind[i] = kind[k];
         if (kind[i] < 0) kind[i] = kinds;
         if (kind[i] >= kinds) kinds = kind[i] + 1;
     }
@@ -125,22 +145,26 @@ int runs_deal(struct run_set *set, enum fold_by by, int folds)
 
 // ---- metrics
 
-// FLOP of an iteration with the recomputed ones, by the formula that the rates of arXiv 2104.04473 were printed with.
+// FLOP of an iteration with the recomputed ones, by the formula that the rates of arXiv 2104.04473
+// were printed with.
 static double hardware_flop(const struct run_row *row, const struct prediction *x)
 {
-    double h = (double)row->hidden, l = (double)row->layers, s = (double)row->seq, v = row->vocab == NOT_STATED ? 51200 : (double)row->vocab,
-           batch = (double)x->sequences;
+    double h = (double)row->hidden, l = (double)row->layers, s = (double)row->seq,
+           v = row->vocab == NOT_STATED ? 51200 : (double)row->vocab, batch = (double)x->sequences;
     return 96 * batch * s * l * h * h * (1 + s / (6 * h) + v / (16 * l * h));
 }
 
-// nvidia-smi's figures are of whole nodes' fullest, the first and the last; torch's are of the logging rank, the last, and know
-// only what the allocator was asked for. Which one a row means stands in its notes.
+// nvidia-smi's figures are of whole nodes' fullest, the first and the last; torch's are of the
+// logging rank, the last, and know only what the allocator was asked for. Which one a row means
+// stands in its notes.
 static double memory_of(const struct run_row *row, const struct prediction *x)
 {
     const struct memory_parts *last = &x->last_memory;
     if (row->metric == METRIC_STATIC_MEMORY)
-        return (double)(last->weight_bytes + last->gradient_bytes + last->optimizer_bytes + x->library_bytes);
-    if (cell_contains(row->notes, "last rank")) return (double)(memory_total(last) - x->outside_bytes);
+        return (double)(last->weight_bytes + last->gradient_bytes + last->optimizer_bytes +
+                        x->library_bytes);
+    if (cell_contains(row->notes, "last rank"))
+        return (double)(memory_total(last) - x->outside_bytes);
     if (cell_contains(row->notes, "first/last nodes")) return (double)x->ends_bytes;
     return (double)x->device_bytes;
 }
@@ -161,7 +185,8 @@ double run_prediction(const struct run_row *row, const struct prediction *x)
     case METRIC_LAYER_BACKWARD_TIME: return (double)x->block_backward_ns * 1e-9;
     case METRIC_TFLOPS_PER_GPU: return hardware_flop(row, x) / seconds / x->gpus;
     case METRIC_THROUGHPUT: return throughput(row, x, seconds);
-    case METRIC_PEAK_MEMORY: case METRIC_STATIC_MEMORY: return memory_of(row, x);
+    case METRIC_PEAK_MEMORY:
+    case METRIC_STATIC_MEMORY: return memory_of(row, x);
     default: return NAN;
     }
 }

@@ -1,5 +1,5 @@
-// Measured runs: the rows of one or several tables, which of them are fitted on and scored, what belongs together, and what was
-// predicted for each.
+// Measured runs: the rows of one or several tables, which of them are fitted on and scored, what
+// belongs together, and what was predicted for each.
 #ifndef PLUMBLINE_CALIBRATE_RUNS_RUNS_H
 #define PLUMBLINE_CALIBRATE_RUNS_RUNS_H
 
@@ -9,18 +9,18 @@
 
 struct run {
     struct run_row row;
-    int file;                           // index in the set's files
-    int group;                          // rows of one file with the same model, GPU count and global batch
+    int file;  // index in the set's files
+    int group; // rows of one file with the same model, GPU count and global batch
     int fold;
-    bool fitted_on;                     // by the user's choice
-    const char *excluded;               // why it is not scored: stated by the user, not predictable; NULL: it is
+    bool fitted_on;       // by the user's choice
+    const char *excluded; // why it is not scored: stated by the user, not predictable; NULL: it is
     struct prediction prediction;
-    double predicted;                   // in the unit of row.value
+    double predicted; // in the unit of row.value
 };
 
 struct run_file {
     const char *path;
-    const char *label;                  // without folder and ending: the source's name in the scores
+    const char *label; // without folder and ending: the source's name in the scores
     char sha256[SHA256_TEXT];
     const char *ignored;
 };
@@ -35,25 +35,28 @@ struct run_set {
 };
 
 enum fold_by { FOLD_BY_ROW, FOLD_BY_CELL, FOLD_BY_MODEL };
-extern const char *const fold_by_names[];       // "row", "cell" (hidden, tp, micro-batch), "model"
+extern const char *const fold_by_names[]; // "row", "cell" (hidden, tp, micro-batch), "model"
 
 struct run_choice {
-    struct filter rows;                 // which are taken at all
-    struct filter fit_rows;             // which are fitted on
-    bool fits;                          // fit_rows is asked for
-    const char *exclude;                // ids, "a,b"; NULL: none
-    const char *defaults;               // for blank cells
+    struct filter rows;     // which are taken at all
+    struct filter fit_rows; // which are fitted on
+    bool fits;              // fit_rows is asked for
+    const char *exclude;    // ids, "a,b"; NULL: none
+    const char *defaults;   // for blank cells
 };
 
-// Adds the file's rows behind those that are there. Rows without a value are excluded, with that reason.
-enum status runs_add(struct run_set *set, const char *path, const struct run_choice *choice, struct error *err);
+// Adds the file's rows behind those that are there. Rows without a value are excluded, with that
+// reason.
+enum status runs_add(struct run_set *set, const char *path, const struct run_choice *choice,
+                     struct error *err);
 
-// Deals rows into folds: by row number, or all rows of a cell or a model together. folds 0: one for each. Returns how many.
+// Deals rows into folds: by row number, or all rows of a cell or a model together. folds 0: one for
+// each. Returns how many.
 int runs_deal(struct run_set *set, enum fold_by by, int folds);
 
-bool metric_is_time(int metric);        // iteration, layers, rates
+bool metric_is_time(int metric); // iteration, layers, rates
 bool metric_is_memory(int metric);
-bool metric_is_rate(int metric);        // more is better
+bool metric_is_rate(int metric); // more is better
 
 // What the row's metric is by this prediction, in the unit of row.value; NAN: it does not say.
 double run_prediction(const struct run_row *row, const struct prediction *x);

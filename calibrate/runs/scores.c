@@ -16,7 +16,8 @@ double quantile(const double *sorted, int count, double share)
     if (count == 0) return NAN;
     double at = share * (count - 1);
     int low = (int)at;
-    return low + 1 < count ? sorted[low] + (at - low) * (sorted[low + 1] - sorted[low]) : sorted[count - 1];
+    return low + 1 < count ? sorted[low] + (at - low) * (sorted[low + 1] - sorted[low])
+                           : sorted[count - 1];
 }
 
 // (concordant - discordant) / sqrt(pairs untied in x . pairs untied in y)
@@ -33,9 +34,15 @@ double kendall_tau_b(const double *x, const double *y, int count)
     return untied_x > 0 && untied_y > 0 ? concordance / sqrt(untied_x * untied_y) : NAN;
 }
 
-struct ranked { double value; int index; };
+struct ranked {
+    double value;
+    int index;
+};
 
-static int by_value(const void *a, const void *b) { return ascending(&((const struct ranked *)a)->value, &((const struct ranked *)b)->value); }
+static int by_value(const void *a, const void *b)
+{
+    return ascending(&((const struct ranked *)a)->value, &((const struct ranked *)b)->value);
+}
 
 // Ranks from 1; ties share their mean.
 static double *ranks_of(const double *x, int count, struct arena *arena)
@@ -45,7 +52,8 @@ static double *ranks_of(const double *x, int count, struct arena *arena)
     for (int i = 0; i < count; i++) sorted[i] = (struct ranked){x[i], i};
     qsort(sorted, (size_t)count, sizeof *sorted, by_value);
     for (int i = 0, end; i < count; i = end) {
-        for (end = i; end < count && sorted[end].value == sorted[i].value; end++) {}
+        for (end = i; end < count && sorted[end].value == sorted[i].value; end++) {
+        }
         for (int k = i; k < end; k++) ranks[sorted[k].index] = (i + 1 + end) / 2.0;
     }
     return ranks;
@@ -67,7 +75,10 @@ double spearman_rho(const double *x, const double *y, int count, struct arena *a
 
 // ---- groups
 
-struct group_rows { double *measured, *predicted; int count; };
+struct group_rows {
+    double *measured, *predicted;
+    int count;
+};
 
 static int collect_group(struct group_rows *g, const struct scored *rows, int count, int group)
 {
@@ -85,7 +96,8 @@ static double regret_of(const struct group_rows *g, double sign)
 {
     double best = g->measured[0], chosen = g->measured[0], predicted = g->predicted[0];
     for (int i = 1; i < g->count; i++) {
-        bool better = sign * g->predicted[i] < sign * predicted, equal = g->predicted[i] == predicted;
+        bool better = sign * g->predicted[i] < sign * predicted,
+             equal = g->predicted[i] == predicted;
         if (better || (equal && sign * g->measured[i] > sign * chosen)) {
             chosen = g->measured[i];
             predicted = g->predicted[i];
@@ -95,7 +107,8 @@ static double regret_of(const struct group_rows *g, double sign)
     return sign > 0 ? chosen / best - 1 : best / chosen - 1;
 }
 
-static void score_groups(struct scores *s, const struct scored *rows, int count, double sign, struct arena *arena)
+static void score_groups(struct scores *s, const struct scored *rows, int count, double sign,
+                         struct arena *arena)
 {
     struct group_rows g = {TAKE(arena, count, double), TAKE(arena, count, double), 0};
     double *regrets = TAKE(arena, count, double), taus = 0, sum = 0;
@@ -116,12 +129,14 @@ static void score_groups(struct scores *s, const struct scored *rows, int count,
     s->regret_mean = sum / s->groups;
 }
 
-struct scores score_rows(const struct scored *rows, int count, bool lower_is_better, struct arena *arena)
+struct scores score_rows(const struct scored *rows, int count, bool lower_is_better,
+                         struct arena *arena)
 {
     struct scores s = {count, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0};
     if (count == 0) return s;
     struct arena_mark mark = arena_set_mark(arena);
-    double *errors = TAKE(arena, count, double), *measured = TAKE(arena, count, double), *predicted = TAKE(arena, count, double), sum = 0, total = 0;
+    double *errors = TAKE(arena, count, double), *measured = TAKE(arena, count, double),
+           *predicted = TAKE(arena, count, double), sum = 0, total = 0;
     for (int i = 0; i < count; i++) {
         double error = (rows[i].predicted - rows[i].measured) / rows[i].measured;
         measured[i] = rows[i].measured;

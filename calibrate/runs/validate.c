@@ -1,4 +1,5 @@
-// Validation: fits where asked, predicts every row once with constants that did not see it, scores by source and metric.
+// Validation: fits where asked, predicts every row once with constants that did not see it, scores
+// by source and metric.
 #include "calibrate/runs/validate.h"
 
 #include <math.h>
@@ -17,7 +18,8 @@ static void predict_run(struct predictor *p, struct run *run, struct arena *aren
     run->predicted = run_prediction(&run->row, &run->prediction);
 }
 
-static void predict_runs(struct predictor *p, struct run_set *set, const bool *which, struct arena *arena)
+static void predict_runs(struct predictor *p, struct run_set *set, const bool *which,
+                         struct arena *arena)
 {
     for (int i = 0; i < set->count; i++)
         if (which[i]) predict_run(p, &set->runs[i], arena);
@@ -30,13 +32,16 @@ static void restore(struct predictor *p, const struct costs *original, struct ar
 }
 
 // Every fold with the constants of the others; each fit begins where the first did.
-static enum status predict_folds(struct validation *v, struct run_set *set, struct predictor *p, const struct validate_settings *settings,
-                                 struct arena *arena, struct error *err)
+static enum status predict_folds(struct validation *v, struct run_set *set, struct predictor *p,
+                                 const struct validate_settings *settings, struct arena *arena,
+                                 struct error *err)
 {
     struct costs original = costs_copy(predictor_costs(p), arena);
     bool *others = TAKE(arena, set->count, bool), *own = TAKE(arena, set->count, bool);
     v->fit_count = runs_deal(set, settings->by, settings->folds);
-    if (v->fit_count < 2) return fail(err, BAD_INPUT, "--folds: the rows make %d fold; at least two are needed", v->fit_count);
+    if (v->fit_count < 2)
+        return fail(err, BAD_INPUT, "--folds: the rows make %d fold; at least two are needed",
+                    v->fit_count);
     v->fits = TAKE(arena, v->fit_count, struct iterations_fit);
     for (int fold = 0; fold < v->fit_count; fold++) {
         for (int i = 0; i < set->count; i++) {
@@ -51,8 +56,9 @@ static enum status predict_folds(struct validation *v, struct run_set *set, stru
     return OK;
 }
 
-static enum status predict_stated(struct validation *v, struct run_set *set, struct predictor *p, const struct validate_settings *settings,
-                                  struct arena *arena, struct error *err)
+static enum status predict_stated(struct validation *v, struct run_set *set, struct predictor *p,
+                                  const struct validate_settings *settings, struct arena *arena,
+                                  struct error *err)
 {
     bool *stated = TAKE(arena, set->count, bool), *others = TAKE(arena, set->count, bool);
     for (int i = 0; i < set->count; i++) {
@@ -83,14 +89,16 @@ static void predict_all(struct run_set *set, struct predictor *p, struct arena *
 
 static bool is_flag(int metric) { return metric == METRIC_OOM || metric == METRIC_FAILED_OR_OOM; }
 
-static void count_oom(struct oom_scores *o, const struct run *run, const struct validate_settings *settings)
+static void count_oom(struct oom_scores *o, const struct run *run,
+                      const struct validate_settings *settings)
 {
     const struct prediction *x = &run->prediction;
     bool over = (double)x->device_bytes > o->margin * (double)x->capacity_bytes;
     if (is_flag(run->row.metric)) {
         if (run->row.value > 0) o->total++, o->caught += over;
     } else {
-        bool low = run->row.metric != METRIC_PEAK_MEMORY || run->row.value < settings->ran_below * (double)x->capacity_bytes;
+        bool low = run->row.metric != METRIC_PEAK_MEMORY ||
+                   run->row.value < settings->ran_below * (double)x->capacity_bytes;
         o->ran_all++;
         o->ran_over += over;
         o->ran_total += low;
@@ -98,42 +106,52 @@ static void count_oom(struct oom_scores *o, const struct run *run, const struct 
     }
 }
 
-// Runs whose peak was measured speak for those that ran; where a source has none, all its timed runs do.
-static void score_oom(struct source_scores *s, const struct run_set *set, const struct validate_settings *settings)
+// Runs whose peak was measured speak for those that ran; where a source has none, all its timed
+// runs do.
+static void score_oom(struct source_scores *s, const struct run_set *set,
+                      const struct validate_settings *settings)
 {
     bool peaks = false;
     for (int i = 0; i < set->count; i++)
-        peaks = peaks || (set->runs[i].file == s->file && !set->runs[i].excluded && set->runs[i].row.metric == METRIC_PEAK_MEMORY);
+        peaks = peaks || (set->runs[i].file == s->file && !set->runs[i].excluded &&
+                          set->runs[i].row.metric == METRIC_PEAK_MEMORY);
     for (int m = 0; m < 2; m++) {
         s->oom[m] = (struct oom_scores){.margin = settings->margins[m]};
         for (int i = 0; i < set->count; i++) {
             const struct run *run = &set->runs[i];
-            bool ran = peaks ? run->row.metric == METRIC_PEAK_MEMORY : metric_is_time(run->row.metric);
-            if (run->file == s->file && !run->excluded && (ran || is_flag(run->row.metric))) count_oom(&s->oom[m], run, settings);
+            bool ran = peaks ? run->row.metric == METRIC_PEAK_MEMORY
+                             : metric_is_time(run->row.metric);
+            if (run->file == s->file && !run->excluded && (ran || is_flag(run->row.metric)))
+                count_oom(&s->oom[m], run, settings);
         }
     }
 }
 
-static void score_source(struct source_scores *s, const struct run_set *set, const struct validate_settings *settings, struct arena *arena)
+static void score_source(struct source_scores *s, const struct run_set *set,
+                         const struct validate_settings *settings, struct arena *arena)
 {
     struct scored *rows = TAKE(arena, set->count, struct scored);
     int count = 0;
     for (int i = 0; i < set->count; i++) {
         const struct run *run = &set->runs[i];
-        if (run->excluded || run->file != s->file || run->row.metric != s->metric || is_flag(s->metric)) continue;
+        if (run->excluded || run->file != s->file || run->row.metric != s->metric ||
+            is_flag(s->metric))
+            continue;
         rows[count++] = (struct scored){run->row.value, run->predicted, run->group};
     }
     s->scores = score_rows(rows, count, !metric_is_rate(s->metric), arena);
     score_oom(s, set, settings);
 }
 
-static void score(struct validation *v, const struct run_set *set, const struct validate_settings *settings, struct arena *arena)
+static void score(struct validation *v, const struct run_set *set,
+                  const struct validate_settings *settings, struct arena *arena)
 {
     v->sources = TAKE(arena, set->file_count * METRIC_COUNT, struct source_scores);
     for (int file = 0; file < set->file_count; file++)
         for (int metric = 0; metric < METRIC_COUNT; metric++) {
             bool there = false;
-            for (int i = 0; i < set->count; i++) there = there || (set->runs[i].file == file && set->runs[i].row.metric == metric);
+            for (int i = 0; i < set->count; i++)
+                there = there || (set->runs[i].file == file && set->runs[i].row.metric == metric);
             if (!there) continue;
             struct source_scores *s = &v->sources[v->source_count++];
             *s = (struct source_scores){.file = file, .metric = metric};
@@ -141,8 +159,9 @@ static void score(struct validation *v, const struct run_set *set, const struct 
         }
 }
 
-enum status validate(struct validation *v, struct run_set *set, struct predictor *p, const struct validate_settings *settings,
-                     struct arena *arena, struct error *err)
+enum status validate(struct validation *v, struct run_set *set, struct predictor *p,
+                     const struct validate_settings *settings, struct arena *arena,
+                     struct error *err)
 {
     *v = (struct validation){0};
     switch (settings->mode) {

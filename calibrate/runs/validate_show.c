@@ -23,7 +23,8 @@ static void show_fits(const struct validation *v, FILE *to)
 {
     if (!v->fit_count) return;
     const struct fit_keys *keys = &v->fits[0].keys;
-    fprintf(to, "Constants fitted: %d%s\n", keys->count, v->fit_count > 1 ? ", once for each fold, on the rows of the others" : "");
+    fprintf(to, "Constants fitted: %d%s\n", keys->count,
+            v->fit_count > 1 ? ", once for each fold, on the rows of the others" : "");
     for (int k = 0; k < keys->count; k++) {
         double low = INFINITY, high = 0, sum = 0;
         for (int i = 0; i < v->fit_count; i++) {
@@ -33,17 +34,23 @@ static void show_fits(const struct validation *v, FILE *to)
         }
         fprintf(to, "  %-44s %.5g", keys->items[k].name, sum);
         if (v->fit_count > 1) fprintf(to, "   (over the folds %.5g to %.5g)\n", low, high);
-        else fprintf(to, "   95 %%: %.5g to %.5g; %d rows, mean error of these %.2f %%\n", v->fits[0].constants[k].low, v->fits[0].constants[k].high,
-                     v->fits[0].rows, 100 * v->fits[0].mean_abs_error);
+        else
+            fprintf(to, "   95 %%: %.5g to %.5g; %d rows, mean error of these %.2f %%\n",
+                    v->fits[0].constants[k].low, v->fits[0].constants[k].high, v->fits[0].rows,
+                    100 * v->fits[0].mean_abs_error);
     }
 }
 
-static void show_oom(const struct source_scores *s, const struct validate_settings *settings, FILE *to)
+static void show_oom(const struct source_scores *s, const struct validate_settings *settings,
+                     FILE *to)
 {
     for (int m = 0; m < 2; m++) {
         const struct oom_scores *o = &s->oom[m];
-        fprintf(to, "    out of memory at margin %.2f: %d of %d foreseen; said not to fit: %d of %d that ran, %d of %d of those below %.0f %% of the memory\n",
-                o->margin, o->caught, o->total, o->ran_over, o->ran_all, o->false_alarms, o->ran_total, 100 * settings->ran_below);
+        fprintf(to,
+                "    out of memory at margin %.2f: %d of %d foreseen; said not to fit: %d of %d "
+                "that ran, %d of %d of those below %.0f %% of the memory\n",
+                o->margin, o->caught, o->total, o->ran_over, o->ran_all, o->false_alarms,
+                o->ran_total, 100 * settings->ran_below);
     }
 }
 
@@ -51,14 +58,17 @@ static int count_excluded(const struct run_set *set, int file, const char *reaso
 {
     int count = 0;
     for (int i = from; i < set->count; i++)
-        count += set->runs[i].file == file && set->runs[i].excluded && !strcmp(set->runs[i].excluded, reason);
+        count += set->runs[i].file == file && set->runs[i].excluded &&
+                 !strcmp(set->runs[i].excluded, reason);
     return count;
 }
 
 static bool is_first(const struct run_set *set, int at)
 {
     for (int i = 0; i < at; i++)
-        if (set->runs[i].file == set->runs[at].file && set->runs[i].excluded && !strcmp(set->runs[i].excluded, set->runs[at].excluded)) return false;
+        if (set->runs[i].file == set->runs[at].file && set->runs[i].excluded &&
+            !strcmp(set->runs[i].excluded, set->runs[at].excluded))
+            return false;
     return true;
 }
 
@@ -82,26 +92,32 @@ static void show_excluded(const struct run_set *set, int file, FILE *to)
     }
 }
 
-void validation_show(const struct validation *v, const struct run_set *set, const struct validate_settings *settings, FILE *to)
+void validation_show(const struct validation *v, const struct run_set *set,
+                     const struct validate_settings *settings, FILE *to)
 {
     char text[7][16];
     show_fits(v, to);
     if (v->table.cells)
-        fprintf(to, "Table: %d cells, %d numbers read off %d rows without a pipeline\n", v->table.cells, v->table.constants, v->table.rows_fitted);
-    fprintf(to, "%-34s %-20s %5s %9s %9s %9s %9s %8s %9s %10s %10s\n", "source", "metric", "rows", "median", "mean", "p90", "signed", "tau-b",
-            "spearman", "regret med", "mean");
+        fprintf(to, "Table: %d cells, %d numbers read off %d rows without a pipeline\n",
+                v->table.cells, v->table.constants, v->table.rows_fitted);
+    fprintf(to, "%-34s %-20s %5s %9s %9s %9s %9s %8s %9s %10s %10s\n", "source", "metric", "rows",
+            "median", "mean", "p90", "signed", "tau-b", "spearman", "regret med", "mean");
     for (int i = 0; i < v->source_count; i++) {
         const struct source_scores *s = &v->sources[i];
         const struct scores *x = &s->scores;
         bool last = i + 1 == v->source_count || v->sources[i + 1].file != s->file;
         if (s->metric != METRIC_OOM && s->metric != METRIC_FAILED_OR_OOM)
-            fprintf(to, "%-34s %-20s %5d %9s %9s %9s %8.2f%% %8s %9s %10s %10s\n", set->files[s->file].label, run_metric_names[s->metric], x->rows,
-                    percent(text[0], x->median_abs_error), percent(text[1], x->mean_abs_error), percent(text[2], x->p90_abs_error), 100 * x->mean_error,
-                    plain(text[3], x->kendall_tau), plain(text[4], x->spearman), percent(text[5], x->regret_median), percent(text[6], x->regret_mean));
+            fprintf(to, "%-34s %-20s %5d %9s %9s %9s %8.2f%% %8s %9s %10s %10s\n",
+                    set->files[s->file].label, run_metric_names[s->metric], x->rows,
+                    percent(text[0], x->median_abs_error), percent(text[1], x->mean_abs_error),
+                    percent(text[2], x->p90_abs_error), 100 * x->mean_error,
+                    plain(text[3], x->kendall_tau), plain(text[4], x->spearman),
+                    percent(text[5], x->regret_median), percent(text[6], x->regret_mean));
         if (!last) continue;
         if (s->oom[0].total) show_oom(s, settings, to);
         show_excluded(set, s->file, to);
-        if (*set->files[s->file].ignored) fprintf(to, "    columns not read: %s\n", set->files[s->file].ignored);
+        if (*set->files[s->file].ignored)
+            fprintf(to, "    columns not read: %s\n", set->files[s->file].ignored);
     }
 }
 
@@ -111,7 +127,8 @@ static void put_score(struct json_writer *w, const char *key, double x)
     else json_put_number(w, key, x);
 }
 
-void validation_show_json(const struct validation *v, const struct run_set *set, struct arena *arena, FILE *to)
+void validation_show_json(const struct validation *v, const struct run_set *set,
+                          struct arena *arena, FILE *to)
 {
     struct json_writer w;
     size_t length;
@@ -146,9 +163,14 @@ void validation_show_rows(const struct run_set *set, FILE *to)
     fprintf(to, "source,id,metric,measured,predicted,error,memory_bytes,fold,excluded\n");
     for (int i = 0; i < set->count; i++) {
         const struct run *r = &set->runs[i];
-        const char *metric = r->row.metric >= 0 && r->row.metric < METRIC_COUNT ? run_metric_names[r->row.metric] : "";
-        fprintf(to, "%s,%.*s,%s,%.9g,", set->files[r->file].label, r->row.id.length, r->row.id.length ? r->row.id.text : "", metric, r->row.value);
+        const char *metric = r->row.metric >= 0 && r->row.metric < METRIC_COUNT
+                                 ? run_metric_names[r->row.metric]
+                                 : "";
+        fprintf(to, "%s,%.*s,%s,%.9g,", set->files[r->file].label, r->row.id.length,
+                r->row.id.length ? r->row.id.text : "", metric, r->row.value);
         if (r->excluded) fprintf(to, ",,,,\"%s\"\n", r->excluded);
-        else fprintf(to, "%.9g,%.6f,%lld,%d,\n", r->predicted, r->predicted / r->row.value - 1, (long long)r->prediction.device_bytes, r->fold);
+        else
+            fprintf(to, "%.9g,%.6f,%lld,%d,\n", r->predicted, r->predicted / r->row.value - 1,
+                    (long long)r->prediction.device_bytes, r->fold);
     }
 }

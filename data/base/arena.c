@@ -23,7 +23,7 @@ enum { GAP_BYTES = 0 };
 enum {
     BLOCK_BYTES = 1 << 16,
     SMALL_BLOCK_BYTES = 1 << 11
-};      // small: where a failure is planted, for more places to fail
+}; // small: where a failure is planted, for more places to fail
 
 struct arena_block {
     struct arena_block *older;
@@ -40,7 +40,7 @@ struct arena_deferred {
 // The only mutable globals below the front door: the planted failure of the tests, and the
 // process's own limit.
 static long fail_at, taken;
-static size_t limit, held;      // bytes; limit 0: none
+static size_t limit, held; // bytes; limit 0: none
 static bool limit_is_met;
 
 void memory_fail_at(long n)
@@ -99,15 +99,11 @@ static void memory_give(void *memory, size_t bytes)
     free(memory);
 }
 
-void arena_open(struct arena *arena, jmp_buf *exit)
-{
-    *arena = (struct arena){.exit = exit};
-}
+void arena_open(struct arena *arena, jmp_buf *exit) { *arena = (struct arena){.exit = exit}; }
 
 static _Noreturn void exhausted(struct arena *arena)
 {
-    if (!arena->exit)
-        abort();
+    if (!arena->exit) abort();
     longjmp(*arena->exit, 1);
 }
 
@@ -142,8 +138,7 @@ struct arena_mark arena_set_mark(struct arena *arena)
 static void *try_take(struct arena *arena, size_t count, size_t size)
 {
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
-        return NULL;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) return NULL;
     size_t lent = bytes;
     bytes = (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
     bytes += GAP_BYTES;
@@ -152,8 +147,7 @@ static void *try_take(struct arena *arena, size_t count, size_t size)
         size_t least = fail_at ? SMALL_BLOCK_BYTES : BLOCK_BYTES,
                capacity = bytes > least ? bytes : least;
         b = memory_take(sizeof *b + capacity);
-        if (!b)
-            return NULL;
+        if (!b) return NULL;
         *b = (struct arena_block){.older = arena->block, .capacity = capacity};
         ASAN_POISON_MEMORY_REGION(b->bytes, capacity);
         arena->block = b;
@@ -167,17 +161,16 @@ static void *try_take(struct arena *arena, size_t count, size_t size)
 void *arena_take(struct arena *arena, size_t count, size_t size)
 {
     void *result = try_take(arena, count, size);
-    if (!result)
-        exhausted(arena);
+    if (!result) exhausted(arena);
     return result;
 }
 
-void *arena_grow(struct arena *arena, const void *old, size_t old_count, size_t new_count, size_t size)
+void *arena_grow(struct arena *arena, const void *old, size_t old_count, size_t new_count,
+                 size_t size)
 {
     assert(new_count >= old_count);
     void *result = arena_take(arena, new_count, size);
-    if (old_count)
-        memcpy(result, old, old_count * size);
+    if (old_count) memcpy(result, old, old_count * size);
     return result;
 }
 

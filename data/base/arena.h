@@ -15,10 +15,10 @@ struct arena_deferred;
 struct file_held;
 
 struct arena {
-    struct arena_block *block;          // newest first
-    struct arena_deferred *deferred;    // newest first
-    jmp_buf *exit;                      // where exhaustion leaves to, with value 1; NULL: abort()
-    bool holds_files;                   // file_read (data/base/file.h) reads each file once
+    struct arena_block *block;       // newest first
+    struct arena_deferred *deferred; // newest first
+    jmp_buf *exit;                   // where exhaustion leaves to, with value 1; NULL: abort()
+    bool holds_files;                // file_read (data/base/file.h) reads each file once
     struct file_held *files;
 };
 
@@ -48,13 +48,17 @@ struct arena *arena_open_within(struct arena *owner);
 // count x size zeroed bytes, aligned for any type. Never NULL, also for zero bytes.
 void *arena_take(struct arena *arena, size_t count, size_t size);
 
-// A copy of old[0..old_count) with room for new_count elements, the rest zeroed. The old array stays.
-void *arena_grow(struct arena *arena, const void *old, size_t old_count, size_t new_count, size_t size);
+// A copy of old[0..old_count) with room for new_count elements, the rest zeroed. The old array
+// stays.
+void *arena_grow(struct arena *arena, const void *old, size_t old_count, size_t new_count,
+                 size_t size);
 
 char *arena_copy_text(struct arena *arena, const char *text);
-char *arena_print(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *arena_print(struct arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-// release(object) runs when the arena is closed or reset past this point (at once, if even that cannot be noted).
+// release(object) runs when the arena is closed or reset past this point (at once, if even that
+// cannot be noted).
 void arena_defer(struct arena *arena, void (*release)(void *object), void *object);
 
 // Scratch: what was taken since the mark is given back.
@@ -66,16 +70,16 @@ void arena_reset(struct arena *arena, struct arena_mark mark);
 // A test makes the n-th taking of memory (from 1) after the call fail, and all after it; 0 lets
 // every one pass.
 void memory_fail_at(long n);
-long memory_taken(void);                // takings since the last memory_fail_at()
+long memory_taken(void); // takings since the last memory_fail_at()
 
 // A limit for what hears files that nobody vouches for, of all arenas of the process together,
 // beyond what they hold now; 0: none. Beyond it memory counts as exhausted. While there is a limit
 // file_read allows so much more for each byte that it reads.
 enum { MEMORY_BASE_MIB = 48, MEMORY_FOR_A_BYTE = 24 };
 void memory_limit(size_t bytes);
-void memory_allow(size_t bytes);        // raises the limit, where there is one
+void memory_allow(size_t bytes); // raises the limit, where there is one
 size_t memory_limit_now(void);
-bool memory_limit_is_met(void);         // something was refused since it was set
+bool memory_limit_is_met(void); // something was refused since it was set
 // Memory that a foreign library takes, counted: false where the limit does not allow it; or
 // whatever the limit says.
 bool memory_hold(size_t bytes);

@@ -27,7 +27,8 @@ static void fail_for_memory(struct error *err)
              memory_limit_now() >> 20);
 }
 
-int command_run(const char *program, const char *name, command_function *function, int argc, char **argv)
+int command_run(const char *program, const char *name, command_function *function, int argc,
+                char **argv)
 {
     struct arena arena;
     struct error err = {OK, ""};
@@ -37,7 +38,8 @@ int command_run(const char *program, const char *name, command_function *functio
     if (setjmp(exhausted)) fail_for_memory(&err);
     else function(argc, argv, &exit_code, &arena, &err);
     arena_close(&arena);
-    if (err.status == OK && !command_flushed()) fail(&err, BAD_INPUT, "standard output: cannot be written");
+    if (err.status == OK && !command_flushed())
+        fail(&err, BAD_INPUT, "standard output: cannot be written");
     if (err.status == OK) return exit_code;
     fprintf(stderr, "%s %s: %s\n", program, name, err.text);
     return err.status == BAD_INPUT || err.status == UNAVAILABLE ? 2 : 1;

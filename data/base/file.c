@@ -47,7 +47,7 @@ static enum status read_all(int fd, const char *path, char *bytes, size_t size, 
 {
     size_t used = 0;
     for (ssize_t n = 1; n > 0;) {
-        n = read(fd, bytes + used, size + 1 - used);        // one more tells a file that goes on
+        n = read(fd, bytes + used, size + 1 - used); // one more tells a file that goes on
         if (n < 0 && errno == EINTR) n = 1;
         else if (n < 0)
             return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
@@ -76,7 +76,8 @@ static const char *path_absolute(const char *path, struct arena *arena)
         while (*p == '/') p++;
         size_t length = strcspn(p, "/");
         if (length == 2 && p[0] == '.' && p[1] == '.') {
-            while (n > 0 && clean[--n] != '/') {}
+            while (n > 0 && clean[--n] != '/') {
+            }
         } else if (length > 0 && !(length == 1 && p[0] == '.')) {
             clean[n++] = '/';
             memcpy(clean + n, p, length);
@@ -123,8 +124,7 @@ enum status file_read(const char *path, const char **text, size_t *size, struct 
     TRY(read_file(path, text, size, arena, err));
     if (!whole) return OK;
     struct file_held *now = TAKE(arena, 1, struct file_held);
-    *now = (struct file_held){arena->files, whole, *text, *size, arena_open_within(arena),
-                              NULL};
+    *now = (struct file_held){arena->files, whole, *text, *size, arena_open_within(arena), NULL};
     arena->files = now;
     return OK;
 }
@@ -166,12 +166,14 @@ static int open_beside(const char *path, char *temporary, size_t length)
     return -1;
 }
 
-// The rename itself must reach the disk too; where a folder cannot be flushed, the file still stands whole.
+// The rename itself must reach the disk too; where a folder cannot be flushed, the file still
+// stands whole.
 static void flush_folder(const char *path)
 {
     char folder[4096];
     const char *slash = strrchr(path, '/');
-    int n = snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
+    int n = snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1,
+                     slash ? path : ".");
     if (n < 0 || (size_t)n >= sizeof folder) return;
     int fd = open(folder, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return;
@@ -184,8 +186,10 @@ enum status file_check_place(const char *path, struct error *err)
     char temporary[4096];
     struct stat s;
     if (!strcmp(path, "-")) return OK;
-    if (strlen(path) > sizeof temporary - 40) return fail(err, BAD_INPUT, "%.60s...: the name is too long", path);
-    if (!stat(path, &s) && S_ISDIR(s.st_mode)) return fail(err, BAD_INPUT, "%s: cannot be written: it is a directory", path);
+    if (strlen(path) > sizeof temporary - 40)
+        return fail(err, BAD_INPUT, "%.60s...: the name is too long", path);
+    if (!stat(path, &s) && S_ISDIR(s.st_mode))
+        return fail(err, BAD_INPUT, "%s: cannot be written: it is a directory", path);
     if (!stat(path, &s) && !S_ISREG(s.st_mode)) return OK;
     int fd = open_beside(path, temporary, sizeof temporary);
     if (fd < 0) return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));
@@ -197,20 +201,24 @@ enum status file_check_place(const char *path, struct error *err)
 enum status file_write(const char *path, const char *text, size_t size, struct error *err)
 {
     if (!strcmp(path, "-")) {
-        if (fwrite(text, 1, size, stdout) != size || fflush(stdout)) return fail(err, BAD_INPUT, "standard output: cannot be written: %s", strerror(errno));
+        if (fwrite(text, 1, size, stdout) != size || fflush(stdout))
+            return fail(err, BAD_INPUT, "standard output: cannot be written: %s", strerror(errno));
         return OK;
     }
     char temporary[4096];
     struct stat s;
-    if (strlen(path) > sizeof temporary - 40) return fail(err, BAD_INPUT, "%.60s...: the name is too long", path);
+    if (strlen(path) > sizeof temporary - 40)
+        return fail(err, BAD_INPUT, "%.60s...: the name is too long", path);
     if (!stat(path, &s) && !S_ISREG(s.st_mode)) {
         // A device or pipe (/dev/null) is written, not replaced; a directory is neither.
-        if (S_ISDIR(s.st_mode)) return fail(err, BAD_INPUT, "%s: cannot be written: it is a directory", path);
+        if (S_ISDIR(s.st_mode))
+            return fail(err, BAD_INPUT, "%s: cannot be written: it is a directory", path);
         int fd = open(path, O_WRONLY | O_CLOEXEC);
         bool written = fd >= 0 && write_all(fd, text, size);
         int why = errno;
         if (fd >= 0 && close(fd) && written) written = false, why = errno;
-        return written ? OK : fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(why));
+        return written ? OK
+                       : fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(why));
     }
     int fd = open_beside(path, temporary, sizeof temporary);
     if (fd < 0) return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));
@@ -253,10 +261,11 @@ const char *path_relative(const char *from, const char *to, struct arena *arena)
 {
     const char *a = path_absolute(from, arena), *b = path_absolute(to, arena);
     if (!a || !b) return arena_copy_text(arena, to);
-    size_t common = 0;      // length of the folders that both share, with the slash behind them
+    size_t common = 0; // length of the folders that both share, with the slash behind them
     for (size_t i = 0; a[i] && a[i] == b[i]; i++)
         if (a[i] == '/') common = i + 1;
     const char *ups = "";
-    for (const char *p = a + common; (p = strchr(p, '/')) != NULL; p++) ups = arena_print(arena, "../%s", ups);
+    for (const char *p = a + common; (p = strchr(p, '/')) != NULL; p++)
+        ups = arena_print(arena, "../%s", ups);
     return arena_print(arena, "%s%s", ups, b + common);
 }

@@ -8,26 +8,30 @@
 #include "data/base/arena.h"
 #include "data/base/status.h"
 
-enum { SHA256_TEXT = 65 };      // 64 hexadecimal digits and the end
+enum { SHA256_TEXT = 65 }; // 64 hexadecimal digits and the end
 
 // The whole file, with a '\0' behind it. BAD_INPUT: missing, unreadable, no regular file, larger
 // than 256 MiB.
-enum status file_read(const char *path, const char **text, size_t *size, struct arena *arena, struct error *err);
+enum status file_read(const char *path, const char **text, size_t *size, struct arena *arena,
+                      struct error *err);
 
 // For what is too long to hold: the same file, from its beginning, however long; closed with the
 // arena.
 enum status file_open(FILE **file, const char *path, struct arena *arena, struct error *err);
 
-// Writes a temporary file beside `path`, flushes it to the disk and renames it: the old content or the new one, never a
-// part. "-" is standard output. BAD_INPUT: cannot be written; nothing is left behind.
+// Writes a temporary file beside `path`, flushes it to the disk and renames it: the old content or
+// the new one, never a part. "-" is standard output. BAD_INPUT: cannot be written; nothing is left
+// behind.
 enum status file_write(const char *path, const char *text, size_t size, struct error *err);
 
-// Whether file_write could put a file there, asked before hours of work: BAD_INPUT when not. Leaves nothing behind.
+// Whether file_write could put a file there, asked before hours of work: BAD_INPUT when not. Leaves
+// nothing behind.
 enum status file_check_place(const char *path, struct error *err);
 
 void sha256_text(const char *text, size_t size, char hex[SHA256_TEXT]);
 
-// `path` as seen from the folder of the file `base` (absolute paths stay): how documents name each other.
+// `path` as seen from the folder of the file `base` (absolute paths stay): how documents name each
+// other.
 const char *path_beside(const char *base, const char *path, struct arena *arena);
 // The path that path_beside(from, result) turns into `to` again. Relative wherever possible.
 const char *path_relative(const char *from, const char *to, struct arena *arena);

@@ -1,29 +1,31 @@
-// Room for one more item in a growable array of an arena. A full array moves to twice the room and `first` more; the old one
-// stays with the arena, so all of them together take at most twice the last. `count` and `capacity` are of any integer type.
+// Room for one more item in a growable array of an arena. A full array moves to twice the room and
+// `first` more; the old one stays with the arena, so all of them together take at most twice the
+// last. `count` and `capacity` are of any integer type.
 #ifndef PLUMBLINE_DATA_BASE_GROW_H
 #define PLUMBLINE_DATA_BASE_GROW_H
 
 #include "data/base/arena.h"
 
-#define GROW(arena, items, count, capacity, first) GROW_ROWS(arena, items, count, capacity, first, sizeof *(items))
+#define GROW(arena, items, count, capacity, first)                                                 \
+    GROW_ROWS(arena, items, count, capacity, first, sizeof *(items))
 
 // The same where an item is a row of so many bytes.
-#define GROW_ROWS(arena, items, count, capacity, first, bytes)                                    \
-    do {                                                                                          \
-        if ((count) == (capacity)) {                                                              \
-            (items) = arena_grow((arena), (items), (size_t)(count),                               \
-                                 (size_t)(2 * (capacity) + (first)), (bytes));                    \
-            (capacity) = 2 * (capacity) + (first);                                                \
-        }                                                                                         \
+#define GROW_ROWS(arena, items, count, capacity, first, bytes)                                     \
+    do {                                                                                           \
+        if ((count) == (capacity)) {                                                               \
+            (items) = arena_grow((arena), (items), (size_t)(count),                                \
+                                 (size_t)(2 * (capacity) + (first)), (bytes));                     \
+            (capacity) = 2 * (capacity) + (first);                                                 \
+        }                                                                                          \
     } while (0)
 
 // Room for `more` bytes after the `used` ones, and one for the zero that ends a text.
-#define GROW_BYTES(arena, text, used, more, capacity)                                             \
-    do {                                                                                          \
-        if ((capacity) - (used) <= (more)) {                                                      \
-            (capacity) = 2 * (capacity) + (more) + 1024;                                          \
-            (text) = arena_grow((arena), (text), (used), (capacity), 1);                          \
-        }                                                                                         \
+#define GROW_BYTES(arena, text, used, more, capacity)                                              \
+    do {                                                                                           \
+        if ((capacity) - (used) <= (more)) {                                                       \
+            (capacity) = 2 * (capacity) + (more) + 1024;                                           \
+            (text) = arena_grow((arena), (text), (used), (capacity), 1);                           \
+        }                                                                                          \
     } while (0)
 
 #endif

@@ -24,7 +24,8 @@ static int distance(const char *a, const char *b)
         int diagonal = row[0];
         row[0] = CHANGE * (i + 1);
         for (int j = 1; j <= length; j++) {
-            int here = least(row[j] + CHANGE, row[j - 1] + CHANGE, diagonal + cost_of(a[i], b[j - 1]));
+            int here =
+                least(row[j] + CHANGE, row[j - 1] + CHANGE, diagonal + cost_of(a[i], b[j - 1]));
             diagonal = row[j];
             row[j] = here;
         }

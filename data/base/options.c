@@ -29,13 +29,16 @@ static enum status set_number(const struct option *o, const char *value, struct 
     if (o->type == OPTION_INT) {
         long long x = strtoll(value, &end, 10);
         if (!*value || *end || errno || (double)x < o->low || (double)x > o->high)
-            return fail(err, BAD_INPUT, "%s: expected a whole number from %.17g to %.17g, found '%s'", o->name, o->low, o->high, value);
+            return fail(err, BAD_INPUT,
+                        "%s: expected a whole number from %.17g to %.17g, found '%s'", o->name,
+                        o->low, o->high, value);
         *(int64_t *)o->to = x;
         return OK;
     }
     double x = strtod(value, &end);
     if (!*value || *end || !isfinite(x) || x < o->low || x > o->high)
-        return fail(err, BAD_INPUT, "%s: expected a number from %.17g to %.17g, found '%s'", o->name, o->low, o->high, value);
+        return fail(err, BAD_INPUT, "%s: expected a number from %.17g to %.17g, found '%s'",
+                    o->name, o->low, o->high, value);
     *(double *)o->to = x;
     return OK;
 }
@@ -43,10 +46,12 @@ static enum status set_number(const struct option *o, const char *value, struct 
 static enum status set(const struct option *o, const char *value, struct error *err)
 {
     if (o->type == OPTION_INT || o->type == OPTION_NUMBER) return set_number(o, value, err);
-    if ((o->type == OPTION_TEXT || o->type == OPTION_TEXTS) && !*value) return fail(err, BAD_INPUT, "%s: expected a value, found nothing", o->name);
+    if ((o->type == OPTION_TEXT || o->type == OPTION_TEXTS) && !*value)
+        return fail(err, BAD_INPUT, "%s: expected a value, found nothing", o->name);
     if (o->type == OPTION_TEXTS) {
         struct option_texts *texts = o->to;
-        if (texts->count == texts->most) return fail(err, BAD_INPUT, "%s: expected it at most %d times", o->name, texts->most);
+        if (texts->count == texts->most)
+            return fail(err, BAD_INPUT, "%s: expected it at most %d times", o->name, texts->most);
         texts->items[texts->count++] = value;
         return OK;
     }
@@ -66,15 +71,18 @@ static enum status set(const struct option *o, const char *value, struct error *
     return fail(err, BAD_INPUT, "%s: expected one of %s, found '%s'", o->name, known, value);
 }
 
-static const struct option *find(const struct option *options, size_t count, const char *word, size_t length)
+static const struct option *find(const struct option *options, size_t count, const char *word,
+                                 size_t length)
 {
     for (size_t i = 0; i < count; i++)
-        if (strlen(options[i].name) == length && !strncmp(options[i].name, word, length)) return &options[i];
+        if (strlen(options[i].name) == length && !strncmp(options[i].name, word, length))
+            return &options[i];
     return NULL;
 }
 
-enum status options_read(int argc, char **argv, const char *usage, const struct option *options, size_t option_count,
-                         const char **operands, int operand_min, int operand_max, int *operand_count, bool *helped, struct error *err)
+enum status options_read(int argc, char **argv, const char *usage, const struct option *options,
+                         size_t option_count, const char **operands, int operand_min,
+                         int operand_max, int *operand_count, bool *helped, struct error *err)
 {
     bool ended = false;
     int operand_total = 0;
@@ -89,22 +97,26 @@ enum status options_read(int argc, char **argv, const char *usage, const struct 
         if (!ended && !strcmp(word, "--")) {
             ended = true;
         } else if (ended || word[0] != '-' || !word[1]) {
-            if (operand_total == operand_max) return fail(err, BAD_INPUT, "unexpected operand '%s'; usage: %s", word, usage);
+            if (operand_total == operand_max)
+                return fail(err, BAD_INPUT, "unexpected operand '%s'; usage: %s", word, usage);
             operands[operand_total++] = word;
         } else {
             const char *equals = strchr(word, '=');
-            const struct option *o = find(options, option_count, word, equals ? (size_t)(equals - word) : strlen(word));
+            const struct option *o =
+                find(options, option_count, word, equals ? (size_t)(equals - word) : strlen(word));
             if (!o) return fail(err, BAD_INPUT, "unknown option '%s'; usage: %s", word, usage);
             if (o->type == OPTION_FLAG) {
                 if (equals) return fail(err, BAD_INPUT, "%s takes no value", o->name);
                 *(bool *)o->to = true;
             } else {
-                if (!equals && i + 1 == argc) return fail(err, BAD_INPUT, "%s: expected a value, found nothing", o->name);
+                if (!equals && i + 1 == argc)
+                    return fail(err, BAD_INPUT, "%s: expected a value, found nothing", o->name);
                 TRY(set(o, equals ? equals + 1 : argv[++i], err));
             }
         }
     }
-    if (operand_total < operand_min) return fail(err, BAD_INPUT, "an operand is missing; usage: %s", usage);
+    if (operand_total < operand_min)
+        return fail(err, BAD_INPUT, "an operand is missing; usage: %s", usage);
     if (operand_count) *operand_count = operand_total;
     return OK;
 }

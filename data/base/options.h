@@ -9,22 +9,22 @@
 #include "data/base/status.h"
 
 enum option_type {
-    OPTION_FLAG,        // to: bool
-    OPTION_TEXT,        // to: const char *
-    OPTION_TEXTS,       // to: struct option_texts; may stand several times
-    OPTION_INT,         // to: int64_t, within [low, high]
-    OPTION_NUMBER,      // to: double, within [low, high]
-    OPTION_NAME,        // to: int, the index in names[]
+    OPTION_FLAG,   // to: bool
+    OPTION_TEXT,   // to: const char *
+    OPTION_TEXTS,  // to: struct option_texts; may stand several times
+    OPTION_INT,    // to: int64_t, within [low, high]
+    OPTION_NUMBER, // to: double, within [low, high]
+    OPTION_NAME,   // to: int, the index in names[]
 };
 
 // The values of an option that stands several times, in their order.
 struct option_texts {
-    const char **items;         // given by the caller, with room for `most`
+    const char **items; // given by the caller, with room for `most`
     int count, most;
 };
 
 struct option {
-    const char *name;           // "--time-limit-s", or "-o"; values follow as the next word or behind '='
+    const char *name; // "--time-limit-s", or "-o"; values follow as the next word or behind '='
     enum option_type type;
     void *to;
     double low, high;
@@ -33,28 +33,34 @@ struct option {
 };
 
 // For commands that hear files that nobody vouches for: what goes to memory_limit.
-#define MEMORY_OPTION(mib) \
-    {"--memory-limit-mib", OPTION_INT, mib, 1, 1e7, NULL, \
-     "MiB of memory beside 24 bytes for each of the files' (48)"}
+#define MEMORY_OPTION(mib)                                                                         \
+    {                                                                                              \
+        "--memory-limit-mib", OPTION_INT, mib, 1, 1e7, NULL,                                       \
+            "MiB of memory beside 24 bytes for each of the files' (48)"                            \
+    }
 
-// Reads options anywhere among the operands; "--" ends them. operands[] has room for operand_max; more or fewer than
-// operand_min..operand_max is an error. `usage` is the first line of the help. BAD_INPUT names the word.
-// "--help" prints the usage and the table to stdout and sets *helped: the command returns at once.
-enum status options_read(int argc, char **argv, const char *usage, const struct option *options, size_t option_count,
-                         const char **operands, int operand_min, int operand_max, int *operand_count, bool *helped, struct error *err);
+// Reads options anywhere among the operands; "--" ends them. operands[] has room for operand_max;
+// more or fewer than operand_min..operand_max is an error. `usage` is the first line of the help.
+// BAD_INPUT names the word. "--help" prints the usage and the table to stdout and sets *helped: the
+// command returns at once.
+enum status options_read(int argc, char **argv, const char *usage, const struct option *options,
+                         size_t option_count, const char **operands, int operand_min,
+                         int operand_max, int *operand_count, bool *helped, struct error *err);
 
-// A command: argv[0] is its name. *exit_code is set by the command when it returns OK (0 unless the answer is a "no").
-// stdout is the result, stderr the log.
-typedef enum status command_function(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err);
+// A command: argv[0] is its name. *exit_code is set by the command when it returns OK (0 unless the
+// answer is a "no"). stdout is the result, stderr the log.
+typedef enum status command_function(int argc, char **argv, int *exit_code, struct arena *arena,
+                                     struct error *err);
 
 // Around a command that hears files that nobody vouches for: each file is read once, however often
 // it is asked for, and a limit of memory that the command sets ends with it.
 enum status command_hear(command_function *function, int argc, char **argv, int *exit_code,
                          struct arena *arena, struct error *err);
 
-// Runs one command as a front door does: gives it an arena, closes that, says in one line on stderr ("PROGRAM NAME: why") what
-// went wrong, and returns the exit code.
-int command_run(const char *program, const char *name, command_function *function, int argc, char **argv);
+// Runs one command as a front door does: gives it an arena, closes that, says in one line on stderr
+// ("PROGRAM NAME: why") what went wrong, and returns the exit code.
+int command_run(const char *program, const char *name, command_function *function, int argc,
+                char **argv);
 
 // Whether all of standard output has been written; false on a full disk.
 bool command_flushed(void);

@@ -1,4 +1,5 @@
-// Repeatable random numbers (splitmix64): operands, orders of measuring, searches by chance all follow from one seed.
+// Repeatable random numbers (splitmix64): operands, orders of measuring, searches by chance all
+// follow from one seed.
 #ifndef PLUMBLINE_DATA_BASE_RANDOM_H
 #define PLUMBLINE_DATA_BASE_RANDOM_H
 
@@ -13,6 +14,9 @@ static inline uint64_t random_next(uint64_t *state)
 }
 
 // 0 .. bound - 1, bound >= 1; the bias of at most bound / 2^64 does not matter here.
-static inline int random_below(uint64_t *state, int bound) { return (int)(random_next(state) % (uint64_t)bound); }
+static inline int random_below(uint64_t *state, int bound)
+{
+    return (int)(random_next(state) % (uint64_t)bound);
+}
 
 #endif

@@ -5,8 +5,7 @@
 
 enum status fail(struct error *err, enum status status, const char *format, ...)
 {
-    if (err->status != OK)
-        return err->status;
+    if (err->status != OK) return err->status;
     err->status = status;
     va_list arguments;
     va_start(arguments, format);

@@ -1,35 +1,37 @@
-// What every fallible function returns, and how it says why. One struct error per command, owned by the front door,
-// passed last. The first failure writes the text; callers on the way out may not replace it. Nothing below the front
-// door prints an error or ends the program.
+// What every fallible function returns, and how it says why. One struct error per command, owned by
+// the front door, passed last. The first failure writes the text; callers on the way out may not
+// replace it. Nothing below the front door prints an error or ends the program.
 #ifndef PLUMBLINE_DATA_BASE_STATUS_H
 #define PLUMBLINE_DATA_BASE_STATUS_H
 
-#define PLUMBLINE_VERSION "0.1.0"       // here, where every room can see it
+#define PLUMBLINE_VERSION "0.1.0" // here, where every room can see it
 
 enum status {
     OK = 0,
-    BAD_INPUT,      // the user's fault: a document, an option, a path that cannot be read or written. Exit code 2
-    UNAVAILABLE,    // the machine lacks something that was asked for. Exit code 2
-    SYSTEM,         // memory, processes, the operating system. Exit code 1
-    SOLVER,         // GLPK failed beyond recovery. Exit code 1
+    BAD_INPUT,   // the user's fault: a document, an option, a path that cannot be read or written.
+                 // Exit code 2
+    UNAVAILABLE, // the machine lacks something that was asked for. Exit code 2
+    SYSTEM,      // memory, processes, the operating system. Exit code 1
+    SOLVER,      // GLPK failed beyond recovery. Exit code 1
 };
 
 enum { ERROR_TEXT_MAX = 1024 };
 
 struct error {
     enum status status;
-    char text[ERROR_TEXT_MAX];      // one line, names the file and the path inside it where there is one
+    char text[ERROR_TEXT_MAX]; // one line, names the file and the path inside it where there is one
 };
 
 // Writes the reason unless one is already there; returns `status`, for `return fail(...)`.
-enum status fail(struct error *err, enum status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+enum status fail(struct error *err, enum status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-// Leaves the calling function with the failure of `call`. Safe everywhere, because what was made belongs to an arena.
-#define TRY(call)                        \
-    do {                                 \
-        enum status try_status = (call); \
-        if (try_status != OK)            \
-            return try_status;           \
+// Leaves the calling function with the failure of `call`. Safe everywhere, because what was made
+// belongs to an arena.
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        enum status try_status = (call);                                                           \
+        if (try_status != OK) return try_status;                                                   \
     } while (0)
 
 #define ARRAY_LENGTH(a) (sizeof(a) / sizeof *(a))

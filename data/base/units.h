@@ -5,28 +5,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// FP8: the matrices of blocks are multiplied in 8 bits; weights, activations, attention and logits are as in BF16.
+// FP8: the matrices of blocks are multiplied in 8 bits; weights, activations, attention and logits
+// are as in BF16.
 enum precision { FP32, FP16, BF16, FP8, PRECISION_COUNT };
-extern const char *const precision_names[];             // ended by NULL, as are all name tables
+extern const char *const precision_names[]; // ended by NULL, as are all name tables
 static inline int precision_bytes(enum precision p) { return p == FP32 ? 4 : 2; }
 
-enum recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL, RECOMPUTE_FIRST_LAYERS, RECOMPUTE_COUNT };
-extern const char *const recompute_names[];             // "none", "selective", "full", "first_layers"
+enum recompute {
+    RECOMPUTE_NONE,
+    RECOMPUTE_SELECTIVE,
+    RECOMPUTE_FULL,
+    RECOMPUTE_FIRST_LAYERS,
+    RECOMPUTE_COUNT
+};
+extern const char *const recompute_names[]; // "none", "selective", "full", "first_layers"
 
-// A transfer between two stages is up to five operations in series: overhead at the sender, blocking, link, delay, overhead at
-// the receiver. Both halves of the overhead take the same time; neither end waits for the other's.
+// A transfer between two stages is up to five operations in series: overhead at the sender,
+// blocking, link, delay, overhead at the receiver. Both halves of the overhead take the same time;
+// neither end waits for the other's.
 enum transfer_part {
-    PART_BLOCKING,      // keeps both ends' compute waiting
-    PART_LINK,          // occupies one direction of one stage pair's link, in the producer's order
-    PART_DELAY,         // delays this message only
-    PART_OVERHEAD,      // keeps the sender's compute busy, and as long the receiver's before it uses the message
+    PART_BLOCKING, // keeps both ends' compute waiting
+    PART_LINK,     // occupies one direction of one stage pair's link, in the producer's order
+    PART_DELAY,    // delays this message only
+    PART_OVERHEAD, // keeps the sender's compute busy, and as long the receiver's before it uses the
+                   // message
     PART_COUNT,
 };
-extern const char *const transfer_part_names[];         // "blocking", "link", "delay", "overhead"
+extern const char *const transfer_part_names[]; // "blocking", "link", "delay", "overhead"
 
 // What decimal fractions, held in binary, can take from a number of x: x / 2^44, at most 2^-6.
 long double same_within(long double x);
-// x >= 0 to the nearest integer, halves up, and what is less than a half by no more than that. Asserts that the result is below 2^53.
+// x >= 0 to the nearest integer, halves up, and what is less than a half by no more than that.
+// Asserts that the result is below 2^53.
 int64_t round_half_up(long double x);
 // x >= y, or less by no more than x / 2^44.
 static inline bool reaches(long double x, long double y) { return x + x * 0x1p-44L >= y; }

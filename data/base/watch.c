@@ -11,7 +11,10 @@ double clock_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-struct watch watch_begin(const volatile int *stop, double limit_s) { return (struct watch){stop, limit_s, clock_s()}; }
+struct watch watch_begin(const volatile int *stop, double limit_s)
+{
+    return (struct watch){stop, limit_s, clock_s()};
+}
 
 double watch_elapsed_s(const struct watch *w) { return clock_s() - w->begin_s; }
 

@@ -5,11 +5,11 @@
 #include <stdbool.h>
 
 struct watch {
-    const volatile int *stop;           // NULL: none
-    double limit_s, begin_s;            // limit 0: none
+    const volatile int *stop; // NULL: none
+    double limit_s, begin_s;  // limit 0: none
 };
 
-double clock_s(void);                   // monotonic
+double clock_s(void); // monotonic
 struct watch watch_begin(const volatile int *stop, double limit_s);
 double watch_elapsed_s(const struct watch *w);
 bool watch_is_over(const struct watch *w);

@@ -8,11 +8,18 @@ enum status import_hf(int argc, char **argv, int *exit_code, struct arena *arena
     bool helped;
     struct model model;
     const struct option options[] = {
-        {.name = "-o", .type = OPTION_TEXT, .to = &output, .help = "where the model is written; - is standard output (default)"},
-        {.name = "--name", .type = OPTION_TEXT, .to = &name, .help = "the model's name (default: from the config)"},
+        {.name = "-o",
+         .type = OPTION_TEXT,
+         .to = &output,
+         .help = "where the model is written; - is standard output (default)"},
+        {.name = "--name",
+         .type = OPTION_TEXT,
+         .to = &name,
+         .help = "the model's name (default: from the config)"},
     };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline import hf CONFIG.json [-o model.json] [--name NAME]", options, ARRAY_LENGTH(options), &config, 1, 1, NULL, &helped, err));
+    TRY(options_read(argc, argv, "plumbline import hf CONFIG.json [-o model.json] [--name NAME]",
+                     options, ARRAY_LENGTH(options), &config, 1, 1, NULL, &helped, err));
     if (helped) return OK;
     TRY(model_import_hf(&model, config, name, output, arena, err));
     return model_save(&model, output, arena, err);

@@ -1,11 +1,14 @@
-// A model out of a Hugging Face config.json: llama, mistral, qwen2, gpt2, gpt_neox, opt; dense decoders only.
+// A model out of a Hugging Face config.json: llama, mistral, qwen2, gpt2, gpt_neox, opt; dense
+// decoders only.
 #ifndef PLUMBLINE_DATA_IMPORT_HF_CONFIG_H
 #define PLUMBLINE_DATA_IMPORT_HF_CONFIG_H
 
 #include "data/inputs/model.h"
 
-// name NULL: the last part of the config's _name_or_path, else its model_type. output is the path the model will be saved
-// at (its made_from names the config relative to it). BAD_INPUT: other model types, experts, several modalities.
-enum status model_import_hf(struct model *m, const char *path, const char *name, const char *output, struct arena *arena, struct error *err);
+// name NULL: the last part of the config's _name_or_path, else its model_type. output is the path
+// the model will be saved at (its made_from names the config relative to it). BAD_INPUT: other
+// model types, experts, several modalities.
+enum status model_import_hf(struct model *m, const char *path, const char *name, const char *output,
+                            struct arena *arena, struct error *err);
 
 #endif

@@ -1,12 +1,20 @@
-// The grammar of RFC 8259 as a machine of one state and a stack of brackets. Texts longer than STREAM_TEXT_MAX are cut at a
-// whole character; a number longer than 63 characters is refused, as is nesting deeper than STREAM_DEPTH_MAX.
+// The grammar of RFC 8259 as a machine of one state and a stack of brackets. Texts longer than
+// STREAM_TEXT_MAX are cut at a whole character; a number longer than 63 characters is refused, as
+// is nesting deeper than STREAM_DEPTH_MAX.
 #include "data/import/json_stream.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
-enum { EXPECT_VALUE, EXPECT_VALUE_OR_END, EXPECT_KEY, EXPECT_KEY_OR_END, EXPECT_COMMA, EXPECT_NOTHING };
+enum {
+    EXPECT_VALUE,
+    EXPECT_VALUE_OR_END,
+    EXPECT_KEY,
+    EXPECT_KEY_OR_END,
+    EXPECT_COMMA,
+    EXPECT_NOTHING
+};
 enum { NUMBER_MAX = 63, FILE_ENDS = -1 };
 
 void stream_begin(struct json_stream *s, const char *name, FILE *file)
@@ -59,9 +67,11 @@ static int peek_behind_blanks(struct json_stream *s)
     return c;
 }
 
-static enum status refuse_byte(const struct json_stream *s, int c, const char *expected, struct error *err)
+static enum status refuse_byte(const struct json_stream *s, int c, const char *expected,
+                               struct error *err)
 {
-    if (c == FILE_ENDS && ferror(s->file)) return fail(err, BAD_INPUT, "%s: cannot be read: %s", s->name, strerror(errno));
+    if (c == FILE_ENDS && ferror(s->file))
+        return fail(err, BAD_INPUT, "%s: cannot be read: %s", s->name, strerror(errno));
     if (c == FILE_ENDS) return stream_refuse(s, err, "expected %s, but the file ends", expected);
     if (c > 0x20 && c < 0x7f) return stream_refuse(s, err, "expected %s, found '%c'", expected, c);
     return stream_refuse(s, err, "expected %s, found byte 0x%02x", expected, (unsigned)c);
@@ -92,7 +102,10 @@ static enum status take_hex(struct json_stream *s, unsigned long *code, struct e
     *code = 0;
     for (int i = 0; i < 4; i++) {
         int c = take(s);
-        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
         if (digit < 0) return refuse_byte(s, c, "four hexadecimal digits behind \\u", err);
         *code = *code * 16 + (unsigned long)digit;
     }
@@ -114,9 +127,11 @@ static enum status take_escape(struct json_stream *s, bool *cut, struct error *e
     TRY(take_hex(s, &code, err));
     if (!code) return stream_refuse(s, err, "NUL in a string");
     if (code >= 0xd800 && code < 0xe000) {
-        if (code >= 0xdc00 || take(s) != '\\' || take(s) != 'u') return stream_refuse(s, err, "half a surrogate pair in a string");
+        if (code >= 0xdc00 || take(s) != '\\' || take(s) != 'u')
+            return stream_refuse(s, err, "half a surrogate pair in a string");
         TRY(take_hex(s, &low, err));
-        if (low < 0xdc00 || low > 0xdfff) return stream_refuse(s, err, "half a surrogate pair in a string");
+        if (low < 0xdc00 || low > 0xdfff)
+            return stream_refuse(s, err, "half a surrogate pair in a string");
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
     }
     append(s, bytes, encode(code, bytes), cut);
@@ -127,10 +142,20 @@ static enum status take_escape(struct json_stream *s, bool *cut, struct error *e
 static enum status take_long(struct json_stream *s, int head, bool *cut, struct error *err)
 {
     unsigned char bytes[4] = {(unsigned char)head};
-    size_t count = head >= 0xf0 && head <= 0xf4 ? 4 : head >= 0xe0 && head < 0xf0 ? 3 : head >= 0xc2 && head <= 0xdf ? 2 : 0;
+    size_t count = head >= 0xf0 && head <= 0xf4   ? 4
+                   : head >= 0xe0 && head < 0xf0  ? 3
+                   : head >= 0xc2 && head <= 0xdf ? 2
+                                                  : 0;
     for (size_t i = 1; i < count; i++) {
         int c = take(s);
-        int low = i > 1 ? 0x80 : head == 0xe0 ? 0xa0 : head == 0xf0 ? 0x90 : 0x80, high = i > 1 ? 0xbf : head == 0xed ? 0x9f : head == 0xf4 ? 0x8f : 0xbf;
+        int low = i > 1          ? 0x80
+                  : head == 0xe0 ? 0xa0
+                  : head == 0xf0 ? 0x90
+                                 : 0x80,
+            high = i > 1          ? 0xbf
+                   : head == 0xed ? 0x9f
+                   : head == 0xf4 ? 0x8f
+                                  : 0xbf;
         if (c < low || c > high) return stream_refuse(s, err, "invalid UTF-8 in a string");
         bytes[i] = (unsigned char)c;
     }
@@ -150,7 +175,8 @@ static enum status take_text(struct json_stream *s, struct error *err)
         if (c == '"') break;
         if (c == FILE_ENDS) {
             s->line = line;
-            return ferror(s->file) ? refuse_byte(s, c, "", err) : stream_refuse(s, err, "the string does not end");
+            return ferror(s->file) ? refuse_byte(s, c, "", err)
+                                   : stream_refuse(s, err, "the string does not end");
         }
         if (c < 0x20) return stream_refuse(s, err, "control character %d in a string", c);
         unsigned char byte = (unsigned char)c;
@@ -171,7 +197,8 @@ static bool is_number(const char *p)
     if (*p == '-') p++;
     if (!is_digit(*p)) return false;
     if (*p == '0') p++;
-    else while (is_digit(*p)) p++;
+    else
+        while (is_digit(*p)) p++;
     if (*p == '.') {
         if (!is_digit(*++p)) return false;
         while (is_digit(*p)) p++;
@@ -189,26 +216,34 @@ static enum status take_scalar(struct json_stream *s, enum stream_token *token, 
 {
     int c = peek(s);
     s->length = 0;
-    while (c == '-' || c == '+' || c == '.' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
-        if (s->length == NUMBER_MAX) return stream_refuse(s, err, "a number or word of more than %d characters", NUMBER_MAX);
+    while (c == '-' || c == '+' || c == '.' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z')) {
+        if (s->length == NUMBER_MAX)
+            return stream_refuse(s, err, "a number or word of more than %d characters", NUMBER_MAX);
         s->text[s->length++] = (char)take(s);
         c = peek(s);
     }
     s->text[s->length] = '\0';
     if (!s->length) return refuse_byte(s, c, "a value", err);
     *token = is_number(s->text) ? STREAM_NUMBER : STREAM_WORD;
-    if (*token == STREAM_WORD && strcmp(s->text, "true") && strcmp(s->text, "false") && strcmp(s->text, "null"))
+    if (*token == STREAM_WORD && strcmp(s->text, "true") && strcmp(s->text, "false") &&
+        strcmp(s->text, "null"))
         return stream_refuse(s, err, "expected a value, found '%s'", s->text);
     return OK;
 }
 
 // ---- tokens
 
-static void end_value(struct json_stream *s) { s->expected = s->depth ? EXPECT_COMMA : EXPECT_NOTHING; }
-
-static enum status open_bracket(struct json_stream *s, int bracket, enum stream_token *token, struct error *err)
+static void end_value(struct json_stream *s)
 {
-    if (s->depth == STREAM_DEPTH_MAX) return stream_refuse(s, err, "nested deeper than %d", STREAM_DEPTH_MAX);
+    s->expected = s->depth ? EXPECT_COMMA : EXPECT_NOTHING;
+}
+
+static enum status open_bracket(struct json_stream *s, int bracket, enum stream_token *token,
+                                struct error *err)
+{
+    if (s->depth == STREAM_DEPTH_MAX)
+        return stream_refuse(s, err, "nested deeper than %d", STREAM_DEPTH_MAX);
     take(s);
     s->open[s->depth++] = (char)bracket;
     s->expected = bracket == '{' ? EXPECT_KEY_OR_END : EXPECT_VALUE_OR_END;
@@ -216,7 +251,10 @@ static enum status open_bracket(struct json_stream *s, int bracket, enum stream_
     return OK;
 }
 
-static bool closes(const struct json_stream *s, int c) { return s->depth && c == (s->open[s->depth - 1] == '{' ? '}' : ']'); }
+static bool closes(const struct json_stream *s, int c)
+{
+    return s->depth && c == (s->open[s->depth - 1] == '{' ? '}' : ']');
+}
 
 static enum status take_key(struct json_stream *s, enum stream_token *token, struct error *err)
 {
@@ -234,10 +272,13 @@ static enum status take_key(struct json_stream *s, enum stream_token *token, str
 enum status stream_next(struct json_stream *s, enum stream_token *token, struct error *err)
 {
     int c = peek_behind_blanks(s);
-    bool may_end = s->expected == EXPECT_COMMA || s->expected == EXPECT_KEY_OR_END || s->expected == EXPECT_VALUE_OR_END;
+    bool may_end = s->expected == EXPECT_COMMA || s->expected == EXPECT_KEY_OR_END ||
+                   s->expected == EXPECT_VALUE_OR_END;
     if (s->expected == EXPECT_NOTHING) {
         *token = STREAM_END;
-        return c == FILE_ENDS && !ferror(s->file) ? OK : refuse_byte(s, c, "nothing behind the document", err);
+        return c == FILE_ENDS && !ferror(s->file)
+                   ? OK
+                   : refuse_byte(s, c, "nothing behind the document", err);
     }
     if (may_end && closes(s, c)) {
         take(s);
@@ -247,12 +288,15 @@ enum status stream_next(struct json_stream *s, enum stream_token *token, struct 
         return OK;
     }
     if (s->expected == EXPECT_COMMA) {
-        if (c != ',') return refuse_byte(s, c, s->open[s->depth - 1] == '{' ? "',' or '}'" : "',' or ']'", err);
+        if (c != ',')
+            return refuse_byte(s, c, s->open[s->depth - 1] == '{' ? "',' or '}'" : "',' or ']'",
+                               err);
         take(s);
         s->expected = s->open[s->depth - 1] == '{' ? EXPECT_KEY : EXPECT_VALUE;
         c = peek_behind_blanks(s);
     }
-    if (s->expected == EXPECT_KEY || s->expected == EXPECT_KEY_OR_END) return take_key(s, token, err);
+    if (s->expected == EXPECT_KEY || s->expected == EXPECT_KEY_OR_END)
+        return take_key(s, token, err);
     if (c == '{' || c == '[') return open_bracket(s, c, token, err);
     *token = STREAM_TEXT;
     if (c == '"') TRY(take_text(s, err));

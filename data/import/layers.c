@@ -1,8 +1,9 @@
-// plumbline import layers FILE.json: costs out of a table of measured layers, {"unit": "seconds", "profiles": {model: {GPU:
-// {micro-batch: {tensor: {layer: [forward, backward, optimizer]}}}}}} (the profiles of Sailor; the object of models may also
-// stand alone). Layer 0 is the embedding, the last --head-layers are the head (their sum), those between are the blocks: their
-// mean, so that a stage's sum is kept. Middle layers that are not alike are refused rather than averaged: a final norm among
-// them, or another model's table under this one's name.
+// plumbline import layers FILE.json: costs out of a table of measured layers, {"unit": "seconds",
+// "profiles": {model: {GPU: {micro-batch: {tensor: {layer: [forward, backward, optimizer]}}}}}}
+// (the profiles of Sailor; the object of models may also stand alone). Layer 0 is the embedding,
+// the last --head-layers are the head (their sum), those between are the blocks: their mean, so
+// that a stage's sum is kept. Middle layers that are not alike are refused rather than averaged: a
+// final norm among them, or another model's table under this one's name.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,46 +27,56 @@ struct layers_import {
     double unit;
     struct layer_time *times;
     int count;
-    int layers;                 // of the first table; 0: none read
-    const char *layers_of;      // where that was
-    const char **gpus;          // as the costs name them
+    int layers;            // of the first table; 0: none read
+    const char *layers_of; // where that was
+    const char **gpus;     // as the costs name them
     int gpu_count;
 };
 
-static enum status read_degree(const struct json *at, const char *key, const char *what, int64_t *value, struct error *err)
+static enum status read_degree(const struct json *at, const char *key, const char *what,
+                               int64_t *value, struct error *err)
 {
     char *end;
     long long x = strtoll(key, &end, 10);
-    if (!*key || *key < '0' || *key > '9' || *end || x < 0 || x > 1 << 20) return json_refuse(at, err, "expected a %s as key, found \"%.60s\"", what, key);
+    if (!*key || *key < '0' || *key > '9' || *end || x < 0 || x > 1 << 20)
+        return json_refuse(at, err, "expected a %s as key, found \"%.60s\"", what, key);
     *value = x;
     return OK;
 }
 
 // ---- one table: all layers at one micro-batch and tensor degree
 
-static enum status read_layers(const struct json *table, double (*layers)[PASSES], int *count, struct arena *arena, struct error *err)
+static enum status read_layers(const struct json *table, double (*layers)[PASSES], int *count,
+                               struct arena *arena, struct error *err)
 {
     const char *const *keys;
     struct json *values;
     TRY(json_members(table, &keys, &values, count, arena, err));
-    if (*count > LAYERS_MAX_IMPORTED) return json_refuse(table, err, "expected at most %d layers, found %d", LAYERS_MAX_IMPORTED, *count);
+    if (*count > LAYERS_MAX_IMPORTED)
+        return json_refuse(table, err, "expected at most %d layers, found %d", LAYERS_MAX_IMPORTED,
+                           *count);
     bool *seen = TAKE(arena, *count, bool);
     for (int i = 0; i < *count; i++) {
         int64_t layer;
         double *seconds;
         int length;
         TRY(read_degree(&values[i], keys[i], "layer's number", &layer, err));
-        if (layer >= *count || seen[layer]) return json_refuse(table, err, "expected layers 0 to %d, each once, found \"%.60s\"", *count - 1, keys[i]);
+        if (layer >= *count || seen[layer])
+            return json_refuse(table, err, "expected layers 0 to %d, each once, found \"%.60s\"",
+                               *count - 1, keys[i]);
         seen[layer] = true;
         TRY(json_expect(&values[i], JSON_ARRAY, err));
         TRY(json_numbers(&values[i], 0, 1e6, &seconds, &length, arena, err));
-        if (length != PASSES && length != PASSES - 1) return json_refuse(&values[i], err, "expected [forward, backward, optimizer], found %d numbers", length);
+        if (length != PASSES && length != PASSES - 1)
+            return json_refuse(&values[i], err,
+                               "expected [forward, backward, optimizer], found %d numbers", length);
         for (int k = 0; k < length; k++) layers[layer][k] = seconds[k];
     }
     return OK;
 }
 
-static void set_time(struct layer_time *t, const char *run, double (*layers)[PASSES], int first, int count, double scale)
+static void set_time(struct layer_time *t, const char *run, double (*layers)[PASSES], int first,
+                     int count, double scale)
 {
     double sum[PASSES] = {0};
     for (int i = first; i < first + count; i++)
@@ -76,32 +87,44 @@ static void set_time(struct layer_time *t, const char *run, double (*layers)[PAS
     t->optimizer_s = sum[2] * scale;
 }
 
-static enum status expect_alike(const struct json *table, double (*layers)[PASSES], int last, struct error *err)
+static enum status expect_alike(const struct json *table, double (*layers)[PASSES], int last,
+                                struct error *err)
 {
     double mean = 0;
     for (int i = 1; i <= last; i++) mean += layers[i][0] / last;
     for (int i = 1; i <= last; i++)
         if (!(layers[i][0] >= mean / 2 && layers[i][0] <= mean * 2))
-            return json_refuse(table, err, "layer %d takes %g forward, the mean from 1 to %d %g: these are not all blocks (--head-layers says how many at the end are not)", i, layers[i][0], last, mean);
+            return json_refuse(table, err,
+                               "layer %d takes %g forward, the mean from 1 to %d %g: these are not "
+                               "all blocks (--head-layers says how many at the end are not)",
+                               i, layers[i][0], last, mean);
     return OK;
 }
 
-static enum status read_table(struct layers_import *in, const struct json *table, const char *gpu, int64_t micro_batch, int64_t tensor,
-                              struct arena *arena, struct error *err)
+static enum status read_table(struct layers_import *in, const struct json *table, const char *gpu,
+                              int64_t micro_batch, int64_t tensor, struct arena *arena,
+                              struct error *err)
 {
     double(*layers)[PASSES] = arena_take(arena, LAYERS_MAX_IMPORTED, sizeof *layers);
     int count, head = (int)in->request->head_layers;
     TRY(read_layers(table, layers, &count, arena, err));
-    if (count < head + 2) return json_refuse(table, err, "expected an embedding, blocks and %d layers of the head, found %d layers", head, count);
+    if (count < head + 2)
+        return json_refuse(
+            table, err, "expected an embedding, blocks and %d layers of the head, found %d layers",
+            head, count);
     if (in->layers && in->layers != count)
-        return json_refuse(table, err, "%d layers, but %d in %s: not the same model (--gpu chooses)", count, in->layers, in->layers_of);
+        return json_refuse(table, err,
+                           "%d layers, but %d in %s: not the same model (--gpu chooses)", count,
+                           in->layers, in->layers_of);
     if (!in->layers) in->layers_of = table->path;
     in->layers = count;
     int blocks = count - 1 - head;
     TRY(expect_alike(table, layers, blocks, err));
-    if (in->count + 3 > TIMES_MAX) return json_refuse(table, err, "more than %d tables", TIMES_MAX / 3);
+    if (in->count + 3 > TIMES_MAX)
+        return json_refuse(table, err, "more than %d tables", TIMES_MAX / 3);
     struct layer_time *t = in->times + in->count;
-    for (int i = 0; i < 3; i++) t[i] = (struct layer_time){.gpu = gpu, .tensor = tensor, .micro_batch = micro_batch};
+    for (int i = 0; i < 3; i++)
+        t[i] = (struct layer_time){.gpu = gpu, .tensor = tensor, .micro_batch = micro_batch};
     set_time(&t[0], "embedding", layers, 0, 1, in->unit);
     set_time(&t[1], "block", layers, 1, blocks, in->unit / blocks);
     set_time(&t[2], "head", layers, count - head, head, in->unit);
@@ -111,7 +134,8 @@ static enum status read_table(struct layers_import *in, const struct json *table
 
 // ---- which tables
 
-static enum status read_gpu(struct layers_import *in, const struct json *object, const char *gpu, struct arena *arena, struct error *err)
+static enum status read_gpu(struct layers_import *in, const struct json *object, const char *gpu,
+                            struct arena *arena, struct error *err)
 {
     const struct layers_request *r = in->request;
     const char *const *batches, *const *tensors;
@@ -121,24 +145,30 @@ static enum status read_gpu(struct layers_import *in, const struct json *object,
     for (int i = 0; i < batch_count; i++) {
         int64_t micro_batch, tensor;
         TRY(read_degree(object, batches[i], "micro-batch", &micro_batch, err));
-        if (!micro_batch) return json_refuse(object, err, "expected a micro-batch of at least 1, found 0");
+        if (!micro_batch)
+            return json_refuse(object, err, "expected a micro-batch of at least 1, found 0");
         TRY(json_members(&batch_values[i], &tensors, &tensor_values, &tensor_count, arena, err));
         for (int k = 0; k < tensor_count; k++) {
             TRY(read_degree(&batch_values[i], tensors[k], "tensor degree", &tensor, err));
-            if (!tensor) return json_refuse(&batch_values[i], err, "expected a tensor degree of at least 1, found 0");
-            if ((r->micro_batch && r->micro_batch != micro_batch) || (r->tensor && r->tensor != tensor)) continue;
+            if (!tensor)
+                return json_refuse(&batch_values[i], err,
+                                   "expected a tensor degree of at least 1, found 0");
+            if ((r->micro_batch && r->micro_batch != micro_batch) ||
+                (r->tensor && r->tensor != tensor))
+                continue;
             struct arena_mark mark = arena_set_mark(arena);
             bool first = !in->layers;
             TRY(read_table(in, &tensor_values[k], gpu, micro_batch, tensor, arena, err));
-            if (!first) arena_reset(arena, mark);       // the first one's path stays for messages
+            if (!first) arena_reset(arena, mark); // the first one's path stays for messages
         }
     }
     return OK;
 }
 
 // The member called `name`, or the only one.
-static enum status choose(const struct json *object, const char *name, const char *option, const char **key, struct json *value,
-                          struct arena *arena, struct error *err)
+static enum status choose(const struct json *object, const char *name, const char *option,
+                          const char **key, struct json *value, struct arena *arena,
+                          struct error *err)
 {
     const char *const *keys;
     struct json *values;
@@ -153,8 +183,10 @@ static enum status choose(const struct json *object, const char *name, const cha
         *value = values[i];
         return OK;
     }
-    if (!name) return json_refuse(object, err, "expected %s, one of %s", option, count ? known : "none");
-    return json_refuse(object, err, "%s: expected one of %s, found '%.60s'", option, count ? known : "none", name);
+    if (!name)
+        return json_refuse(object, err, "expected %s, one of %s", option, count ? known : "none");
+    return json_refuse(object, err, "%s: expected one of %s, found '%.60s'", option,
+                       count ? known : "none", name);
 }
 
 static int compare_times(const void *a, const void *b)
@@ -164,7 +196,8 @@ static int compare_times(const void *a, const void *b)
     return (x->micro_batch > y->micro_batch) - (x->micro_batch < y->micro_batch);
 }
 
-static enum status read_profiles(struct layers_import *in, const struct json *root, const char **model, struct arena *arena, struct error *err)
+static enum status read_profiles(struct layers_import *in, const struct json *root,
+                                 const char **model, struct arena *arena, struct error *err)
 {
     const struct layers_request *r = in->request;
     struct json profiles = {0}, gpus = {0}, *values;
@@ -177,7 +210,8 @@ static enum status read_profiles(struct layers_import *in, const struct json *ro
     TRY(json_fields(root, fields, ARRAY_LENGTH(fields), JSON_LENIENT, arena, err));
     in->unit = unit_seconds[unit];
     in->times = TAKE(arena, TIMES_MAX, struct layer_time);
-    TRY(choose(json_is_present(&profiles) ? &profiles : root, r->model, "--model", model, &gpus, arena, err));
+    TRY(choose(json_is_present(&profiles) ? &profiles : root, r->model, "--model", model, &gpus,
+               arena, err));
     if (r->gpu) {
         struct json one = {0};
         TRY(choose(&gpus, r->gpu, "--gpu", &only, &one, arena, err));
@@ -195,7 +229,9 @@ static enum status read_profiles(struct layers_import *in, const struct json *ro
         struct layer_time(*tables)[3] = (struct layer_time(*)[3])(in->times + before);
         qsort(tables, (size_t)(in->count - before) / 3, sizeof *tables, compare_times);
     }
-    if (!in->count) return json_refuse(&gpus, err, "no table has the --gpu, --tensor and --micro-batch asked for");
+    if (!in->count)
+        return json_refuse(&gpus, err,
+                           "no table has the --gpu, --tensor and --micro-batch asked for");
     return OK;
 }
 
@@ -203,30 +239,38 @@ static enum status read_profiles(struct layers_import *in, const struct json *ro
 
 static struct estimate assumed(double value, const char *source)
 {
-    return (struct estimate){.value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED, .source = source};
+    return (struct estimate){
+        .value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED, .source = source};
 }
 
 // Costs of GPUs of which only the layers are known.
 static void assume_costs(struct costs *c, const struct layers_import *in, struct arena *arena)
 {
     static const char why[] = "not in the table of layers: a place-holder";
-    *c = (struct costs){.intra_efficiency = assumed(1, NULL), .gpu_count = in->gpu_count, .gpus = TAKE(arena, in->gpu_count, struct gpu_costs)};
-    for (int kind = 0; kind < NIC_KIND_COUNT; kind++) c->network_efficiency[kind] = assumed(1, NULL);
+    *c = (struct costs){.intra_efficiency = assumed(1, NULL),
+                        .gpu_count = in->gpu_count,
+                        .gpus = TAKE(arena, in->gpu_count, struct gpu_costs)};
+    for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
+        c->network_efficiency[kind] = assumed(1, NULL);
     c->transfer_share[PART_DELAY] = 1;
     for (int i = 0; i < in->gpu_count; i++) {
         struct gpu_costs *g = &c->gpus[i];
-        *g = (struct gpu_costs){.gpu = in->gpus[i], .precision_count = PRECISION_COUNT, .precisions = TAKE(arena, PRECISION_COUNT, struct precision_costs)};
+        *g = (struct gpu_costs){.gpu = in->gpus[i],
+                                .precision_count = PRECISION_COUNT,
+                                .precisions = TAKE(arena, PRECISION_COUNT, struct precision_costs)};
         for (int p = 0; p < PRECISION_COUNT; p++)
-            g->precisions[p] = (struct precision_costs){.precision = (enum precision)p, .gemm_flop_per_s = assumed(1e14, why),
-                                                        .attention_flop_per_s = assumed(1e14, why), .low_rank_flop_per_s = assumed(1e14, why)};
+            g->precisions[p] = (struct precision_costs){.precision = (enum precision)p,
+                                                        .gemm_flop_per_s = assumed(1e14, why),
+                                                        .attention_flop_per_s = assumed(1e14, why),
+                                                        .low_rank_flop_per_s = assumed(1e14, why)};
         g->memory_bytes_per_s = assumed(1e12, why);
         g->layer_overhead_s = g->compression_overhead_s = assumed(0, why);
         g->constant_bytes = assumed(1e9, why);
     }
 }
 
-static enum status make_costs(struct costs *c, const struct layers_import *in, const char *output, const struct document *table,
-                              struct arena *arena, struct error *err)
+static enum status make_costs(struct costs *c, const struct layers_import *in, const char *output,
+                              const struct document *table, struct arena *arena, struct error *err)
 {
     struct source *sources = TAKE(arena, 2, struct source);
     int source_count = 0;
@@ -236,15 +280,22 @@ static enum status make_costs(struct costs *c, const struct layers_import *in, c
         TRY(costs_load(c, path, arena, err));
         for (int i = 0; i < in->gpu_count; i++)
             if (!costs_find_gpu(c, in->gpus[i]))
-                return fail(err, BAD_INPUT, "%s: has no GPU \"%.60s\"; --gpu chooses one of the table's, --as says what the costs call it", path, in->gpus[i]);
+                return fail(err, BAD_INPUT,
+                            "%s: has no GPU \"%.60s\"; --gpu chooses one of the table's, --as says "
+                            "what the costs call it",
+                            path, in->gpus[i]);
         sources[source_count++] = source_of("costs", &c->document, output, arena);
     } else assume_costs(c, in, arena);
     sources[source_count++] = source_of("layers", table, output, arena);
-    c->document = (struct document){.path = output, .sources = sources, .source_count = source_count};
+    c->document =
+        (struct document){.path = output, .sources = sources, .source_count = source_count};
     // The first entry that matches counts: the new ones stand before those there were.
     int old = c->layer_time_count;
-    if (in->count + old > TIMES_MAX) return fail(err, BAD_INPUT, "%s: %d entries of layer_times, expected at most %d", table->path, in->count + old, TIMES_MAX);
-    struct layer_time *times = arena_grow(arena, in->times, (size_t)in->count, (size_t)(in->count + old), sizeof *times);
+    if (in->count + old > TIMES_MAX)
+        return fail(err, BAD_INPUT, "%s: %d entries of layer_times, expected at most %d",
+                    table->path, in->count + old, TIMES_MAX);
+    struct layer_time *times =
+        arena_grow(arena, in->times, (size_t)in->count, (size_t)(in->count + old), sizeof *times);
     if (old) memcpy(times + in->count, c->layer_times, (size_t)old * sizeof *times);
     c->layer_times = times;
     c->layer_time_count = in->count + old;
@@ -256,13 +307,19 @@ static void say_doubts(const struct layers_import *in)
 {
     for (int i = 1; i + 3 < in->count; i += 3) {
         const struct layer_time *a = &in->times[i], *b = &in->times[i + 3];
-        if (strcmp(a->gpu, b->gpu) || a->tensor != b->tensor || !(a->forward_s + a->backward_s > b->forward_s + b->backward_s)) continue;
-        fprintf(stderr, "doubtful: %s, tensor %lld: a %s takes %.4g s at micro-batch %lld, %.4g s at %lld\n", a->gpu, (long long)a->tensor, a->run,
-                a->forward_s + a->backward_s, (long long)a->micro_batch, b->forward_s + b->backward_s, (long long)b->micro_batch);
+        if (strcmp(a->gpu, b->gpu) || a->tensor != b->tensor ||
+            !(a->forward_s + a->backward_s > b->forward_s + b->backward_s))
+            continue;
+        fprintf(
+            stderr,
+            "doubtful: %s, tensor %lld: a %s takes %.4g s at micro-batch %lld, %.4g s at %lld\n",
+            a->gpu, (long long)a->tensor, a->run, a->forward_s + a->backward_s,
+            (long long)a->micro_batch, b->forward_s + b->backward_s, (long long)b->micro_batch);
     }
 }
 
-enum status import_layers(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status import_layers(int argc, char **argv, int *exit_code, struct arena *arena,
+                          struct error *err)
 {
     struct layers_request r = {.head_layers = 1};
     struct layers_import in = {.request = &r};
@@ -272,18 +329,53 @@ enum status import_layers(int argc, char **argv, int *exit_code, struct arena *a
     struct json root;
     struct costs c;
     const struct option options[] = {
-        {.name = "-o", .type = OPTION_TEXT, .to = &output, .help = "where the costs are written; - is standard output (default)"},
-        {.name = "--name", .type = OPTION_TEXT, .to = &r.name, .help = "the costs' name (default: the model's in the table)"},
-        {.name = "--model", .type = OPTION_TEXT, .to = &r.model, .help = "the model in the table, where there are several"},
-        {.name = "--gpu", .type = OPTION_TEXT, .to = &r.gpu, .help = "one GPU of the table (default: all)"},
-        {.name = "--as", .type = OPTION_TEXT, .to = &r.as, .help = "what the costs and the cluster call that GPU (default: as the table does)"},
-        {.name = "--tensor", .type = OPTION_INT, .to = &r.tensor, .low = 1, .high = 1 << 20, .help = "only this tensor degree"},
-        {.name = "--micro-batch", .type = OPTION_INT, .to = &r.micro_batch, .low = 1, .high = 1 << 20, .help = "only this micro-batch"},
-        {.name = "--head-layers", .type = OPTION_INT, .to = &r.head_layers, .low = 1, .high = 1024, .help = "how many layers at the end make up the head (default 1; 2: a norm of its own)"},
-        {.name = "--into", .type = OPTION_TEXT, .to = &r.into, .help = "costs, shipped or a file, that get these layers (default: place-holders for all else)"},
+        {.name = "-o",
+         .type = OPTION_TEXT,
+         .to = &output,
+         .help = "where the costs are written; - is standard output (default)"},
+        {.name = "--name",
+         .type = OPTION_TEXT,
+         .to = &r.name,
+         .help = "the costs' name (default: the model's in the table)"},
+        {.name = "--model",
+         .type = OPTION_TEXT,
+         .to = &r.model,
+         .help = "the model in the table, where there are several"},
+        {.name = "--gpu",
+         .type = OPTION_TEXT,
+         .to = &r.gpu,
+         .help = "one GPU of the table (default: all)"},
+        {.name = "--as",
+         .type = OPTION_TEXT,
+         .to = &r.as,
+         .help = "what the costs and the cluster call that GPU (default: as the table does)"},
+        {.name = "--tensor",
+         .type = OPTION_INT,
+         .to = &r.tensor,
+         .low = 1,
+         .high = 1 << 20,
+         .help = "only this tensor degree"},
+        {.name = "--micro-batch",
+         .type = OPTION_INT,
+         .to = &r.micro_batch,
+         .low = 1,
+         .high = 1 << 20,
+         .help = "only this micro-batch"},
+        {.name = "--head-layers",
+         .type = OPTION_INT,
+         .to = &r.head_layers,
+         .low = 1,
+         .high = 1024,
+         .help = "how many layers at the end make up the head (default 1; 2: a norm of its own)"},
+        {.name = "--into",
+         .type = OPTION_TEXT,
+         .to = &r.into,
+         .help = "costs, shipped or a file, that get these layers (default: place-holders for all "
+                 "else)"},
     };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline import layers FILE.json [-o costs.json] [options]", options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
+    TRY(options_read(argc, argv, "plumbline import layers FILE.json [-o costs.json] [options]",
+                     options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
     if (r.as && !r.gpu) return fail(err, BAD_INPUT, "--as names one GPU: --gpu is missing");
     struct document table = {.path = arena_copy_text(arena, path)};
@@ -294,7 +386,9 @@ enum status import_layers(int argc, char **argv, int *exit_code, struct arena *a
     TRY(make_costs(&c, &in, output, &table, arena, err));
     c.name = r.name ? r.name : model;
     TRY(costs_save(&c, output, arena, err));
-    if (!r.into) fprintf(stderr, "only layers were in the table: rates, memory and constant bytes are place-holders (--into COSTS takes them from costs)\n");
+    if (!r.into)
+        fprintf(stderr, "only layers were in the table: rates, memory and constant bytes are "
+                        "place-holders (--into COSTS takes them from costs)\n");
     say_doubts(&in);
     return OK;
 }

@@ -1,8 +1,9 @@
-// plumbline import matrix FILE.json: a cluster whose links between nodes are those of a measured matrix: Pipette's
-// {"gpus": [names], "bandwidth": [[numbers, or texts of numbers]]}, or mpiGraph's two tables {"0": Recv, "1": Send} of that form.
-// A row of mpiGraph's Recv table is the receiver's, of its Send table the sender's. Its "MB" are 2^20 bytes; Pipette divides
-// by 1000, so that one unit is 1.048576e9 bytes/s. The diagonal is filled, not measured, and passed over: what joins the GPUs
-// of a node is the user's to state, or another cluster's (--like).
+// plumbline import matrix FILE.json: a cluster whose links between nodes are those of a measured
+// matrix: Pipette's {"gpus": [names], "bandwidth": [[numbers, or texts of numbers]]}, or mpiGraph's
+// two tables {"0": Recv, "1": Send} of that form. A row of mpiGraph's Recv table is the receiver's,
+// of its Send table the sender's. Its "MB" are 2^20 bytes; Pipette divides by 1000, so that one
+// unit is 1.048576e9 bytes/s. The diagonal is filled, not measured, and passed over: what joins the
+// GPUs of a node is the user's to state, or another cluster's (--like).
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,44 +19,56 @@ const char *const matrix_table_names[] = {"recv", "send", NULL};
 const char *const matrix_unit_names[] = {"gb", "mib-thousands", "mib", "mb", NULL};
 static const double unit_bytes[] = {1e9, 1048576000.0, 1048576.0, 1e6};
 
-#define RATE_MAX 1e18           // of a cluster's link
+#define RATE_MAX 1e18 // of a cluster's link
 
 // ---- the matrix
 
-static enum status find_table(const struct json *root, int *table, struct json *found, struct arena *arena, struct error *err)
+static enum status find_table(const struct json *root, int *table, struct json *found,
+                              struct arena *arena, struct error *err)
 {
     struct json recv = {0}, send = {0};
-    struct json_field fields[] = {FIELD_OBJECT("0", OPTIONAL, &recv), FIELD_OBJECT("1", OPTIONAL, &send)};
+    struct json_field fields[] = {FIELD_OBJECT("0", OPTIONAL, &recv),
+                                  FIELD_OBJECT("1", OPTIONAL, &send)};
     TRY(json_fields(root, fields, ARRAY_LENGTH(fields), JSON_LENIENT, arena, err));
     bool two = json_is_present(&recv) || json_is_present(&send);
-    if (!two && *table != TABLE_ONLY) return json_refuse(root, err, "--table: expected tables \"0\" and \"1\", found one without a number");
+    if (!two && *table != TABLE_ONLY)
+        return json_refuse(root, err,
+                           "--table: expected tables \"0\" and \"1\", found one without a number");
     *found = *root;
     if (!two) return OK;
     if (*table == TABLE_ONLY) *table = TABLE_RECV;
     *found = *table == TABLE_RECV ? recv : send;
-    if (!json_is_present(found)) return json_refuse(root, err, "expected key \"%d\", the %s table", *table, *table == TABLE_RECV ? "Recv" : "Send");
+    if (!json_is_present(found))
+        return json_refuse(root, err, "expected key \"%d\", the %s table", *table,
+                           *table == TABLE_RECV ? "Recv" : "Send");
     return OK;
 }
 
-static enum status read_names(const struct json *array, const char ***names, int *count, struct arena *arena, struct error *err)
+static enum status read_names(const struct json *array, const char ***names, int *count,
+                              struct arena *arena, struct error *err)
 {
     TRY(json_texts(array, names, count, arena, err));
-    if (*count < 2 || *count > PLACES_MAX) return json_refuse(array, err, "expected 2 to %d names, found %d", PLACES_MAX, *count);
+    if (*count < 2 || *count > PLACES_MAX)
+        return json_refuse(array, err, "expected 2 to %d names, found %d", PLACES_MAX, *count);
     for (int i = 0; i < *count; i++) {
-        if (!*(*names)[i]) return json_refuse(array, err, "[%d]: expected a name, found an empty one", i);
+        if (!*(*names)[i])
+            return json_refuse(array, err, "[%d]: expected a name, found an empty one", i);
         for (int k = 0; k < i; k++)
-            if (!strcmp((*names)[i], (*names)[k])) return json_refuse(array, err, "[%d]: \"%.60s\" stands twice", i, (*names)[i]);
+            if (!strcmp((*names)[i], (*names)[k]))
+                return json_refuse(array, err, "[%d]: \"%.60s\" stands twice", i, (*names)[i]);
     }
     return OK;
 }
 
 // One row: numbers, or all of them as texts.
-static enum status read_values(const struct json *row, double **values, int *count, struct arena *arena, struct error *err)
+static enum status read_values(const struct json *row, double **values, int *count,
+                               struct arena *arena, struct error *err)
 {
     TRY(json_expect(row, JSON_ARRAY, err));
     struct json first = json_length(row) ? json_element(row, 0, arena) : *row;
     struct error ignored = {OK, ""};
-    if (json_expect(&first, JSON_TEXT, &ignored) != OK) return json_cells(row, values, count, arena, err);
+    if (json_expect(&first, JSON_TEXT, &ignored) != OK)
+        return json_cells(row, values, count, arena, err);
     const char **texts;
     TRY(json_texts(row, &texts, count, arena, err));
     *values = TAKE(arena, *count, double);
@@ -68,11 +81,13 @@ static enum status read_values(const struct json *row, double **values, int *cou
     return OK;
 }
 
-static enum status read_links(struct places *p, const struct json *rows, bool row_receives, double unit, double latency_s,
-                              struct arena *arena, struct error *err)
+static enum status read_links(struct places *p, const struct json *rows, bool row_receives,
+                              double unit, double latency_s, struct arena *arena, struct error *err)
 {
     int count = p->node_count;
-    if (json_length(rows) != count) return json_refuse(rows, err, "expected %d rows, one for each of \"gpus\", found %d", count, json_length(rows));
+    if (json_length(rows) != count)
+        return json_refuse(rows, err, "expected %d rows, one for each of \"gpus\", found %d", count,
+                           json_length(rows));
     p->measured = TAKE(arena, (size_t)count * (size_t)count, struct link);
     p->absent = TAKE(arena, (size_t)count * (size_t)count, bool);
     for (int i = 0; i < count; i++) {
@@ -80,7 +95,9 @@ static enum status read_links(struct places *p, const struct json *rows, bool ro
         double *values;
         int length;
         TRY(read_values(&row, &values, &length, arena, err));
-        if (length != count) return json_refuse(&row, err, "expected %d numbers, one for each of \"gpus\", found %d", count, length);
+        if (length != count)
+            return json_refuse(&row, err, "expected %d numbers, one for each of \"gpus\", found %d",
+                               count, length);
         for (int k = 0; k < count; k++) {
             int from = row_receives ? k : i, to = row_receives ? i : k;
             size_t pair = (size_t)from * (size_t)count + (size_t)to;
@@ -88,8 +105,12 @@ static enum status read_links(struct places *p, const struct json *rows, bool ro
             p->absent[pair] = isnan(values[k]);
             if (p->absent[pair]) continue;
             if (!(values[k] * unit >= 1 && values[k] * unit <= RATE_MAX))
-                return json_refuse(&row, err, "[%d]: \"%.60s\" to \"%.60s\": expected a bandwidth of 1 to %g bytes/s, or null where nothing was measured, found %g (%g bytes/s)", k,
-                                   p->nodes[from].name, p->nodes[to].name, RATE_MAX, values[k], values[k] * unit);
+                return json_refuse(
+                    &row, err,
+                    "[%d]: \"%.60s\" to \"%.60s\": expected a bandwidth of 1 to %g bytes/s, or "
+                    "null where nothing was measured, found %g (%g bytes/s)",
+                    k, p->nodes[from].name, p->nodes[to].name, RATE_MAX, values[k],
+                    values[k] * unit);
             p->measured[pair] = (struct link){values[k] * unit, latency_s};
         }
     }
@@ -99,7 +120,8 @@ static enum status read_links(struct places *p, const struct json *rows, bool ro
 // ---- the cluster
 
 // The nodes' hardware: another cluster's first group, and over it what the options state.
-static enum status describe_nodes(struct node_group *g, const struct matrix_request *r, struct arena *arena, struct error *err)
+static enum status describe_nodes(struct node_group *g, const struct matrix_request *r,
+                                  struct arena *arena, struct error *err)
 {
     struct cluster like;
     *g = (struct node_group){.name = "nodes", .intra = {0, NAN}};
@@ -115,8 +137,16 @@ static enum status describe_nodes(struct node_group *g, const struct matrix_requ
     if (r->intra_gb_per_s > 0) g->intra.bytes_per_s = r->intra_gb_per_s * 1e9;
     if (r->intra_latency_us >= 0) g->intra.latency_s = r->intra_latency_us * 1e-6;
     if (!(g->intra.latency_s >= 0)) g->intra.latency_s = 0;
-    const char *missing = !g->gpu ? "--gpu" : !g->gpus_per_node ? "--gpus-per-node" : !g->memory_bytes ? "--memory-gb" : !(g->intra.bytes_per_s > 0) ? "--intra-gb-s" : NULL;
-    return missing ? fail(err, BAD_INPUT, "%s is missing: the matrix does not tell; state it, or name a cluster of such nodes by --like", missing) : OK;
+    const char *missing = !g->gpu                       ? "--gpu"
+                          : !g->gpus_per_node           ? "--gpus-per-node"
+                          : !g->memory_bytes            ? "--memory-gb"
+                          : !(g->intra.bytes_per_s > 0) ? "--intra-gb-s"
+                                                        : NULL;
+    return missing ? fail(err, BAD_INPUT,
+                          "%s is missing: the matrix does not tell; state it, or name a cluster of "
+                          "such nodes by --like",
+                          missing)
+                   : OK;
 }
 
 static void say_range(const struct places *p)
@@ -129,9 +159,14 @@ static void say_range(const struct places *p)
         known++;
     }
     if (!known) fprintf(stderr, "%zu nodes, no link measured\n", count);
-    else fprintf(stderr, "%zu nodes, %zu of %zu links measured, from %.4g GB/s (%s to %s) to %.4g GB/s (%s to %s)\n", count, known, count * (count - 1),
-            p->measured[slow].bytes_per_s * 1e-9, p->nodes[slow / count].name, p->nodes[slow % count].name,
-            p->measured[fast].bytes_per_s * 1e-9, p->nodes[fast / count].name, p->nodes[fast % count].name);
+    else
+        fprintf(stderr,
+                "%zu nodes, %zu of %zu links measured, from %.4g GB/s (%s to %s) to %.4g GB/s (%s "
+                "to %s)\n",
+                count, known, count * (count - 1), p->measured[slow].bytes_per_s * 1e-9,
+                p->nodes[slow / count].name, p->nodes[slow % count].name,
+                p->measured[fast].bytes_per_s * 1e-9, p->nodes[fast / count].name,
+                p->nodes[fast % count].name);
 }
 
 // Of a link between nodes, where it is not stated: the fastest network card's, without any 0.
@@ -144,7 +179,8 @@ static double latency_of(const struct node_group *g, const struct matrix_request
     return best ? best->link.latency_s : 0;
 }
 
-enum status matrix_cluster(struct cluster *c, const char *path, const struct matrix_request *r, struct arena *arena, struct error *err)
+enum status matrix_cluster(struct cluster *c, const char *path, const struct matrix_request *r,
+                           struct arena *arena, struct error *err)
 {
     const char *text, **names;
     size_t size;
@@ -155,44 +191,102 @@ enum status matrix_cluster(struct cluster *c, const char *path, const struct mat
     sha256_text(text, size, c->document.sha256);
     TRY(json_parse(&root, c->document.path, text, size, arena, err));
     TRY(find_table(&root, &chosen, &table, arena, err));
-    struct json_field fields[] = {FIELD_ARRAY("gpus", REQUIRED, &gpus), FIELD_ARRAY("bandwidth", REQUIRED, &rows)};
+    struct json_field fields[] = {FIELD_ARRAY("gpus", REQUIRED, &gpus),
+                                  FIELD_ARRAY("bandwidth", REQUIRED, &rows)};
     TRY(json_fields(&table, fields, ARRAY_LENGTH(fields), JSON_LENIENT, arena, err));
     TRY(read_names(&gpus, &names, &c->places.node_count, arena, err));
     c->places.nodes = TAKE(arena, c->places.node_count, struct cluster_node);
     for (int i = 0; i < c->places.node_count; i++) c->places.nodes[i].name = names[i];
     const int by_form[2][2] = {{MATRIX_MIB, MATRIX_MB}, {MATRIX_MIB_THOUSANDS, MATRIX_GB}};
-    bool row_receives = r->rows == ROWS_BY_TABLE ? chosen != TABLE_SEND && !r->published : r->rows == ROWS_RECEIVER;
+    bool row_receives = r->rows == ROWS_BY_TABLE ? chosen != TABLE_SEND && !r->published
+                                                 : r->rows == ROWS_RECEIVER;
     int unit = r->unit != MATRIX_BY_FORM ? r->unit : by_form[chosen == TABLE_ONLY][r->published];
     c->groups = TAKE(arena, 1, struct node_group);
     TRY(describe_nodes(&c->groups[0], r, arena, err));
-    TRY(read_links(&c->places, &rows, row_receives, unit_bytes[unit], latency_of(&c->groups[0], r), arena, err));
+    TRY(read_links(&c->places, &rows, row_receives, unit_bytes[unit], latency_of(&c->groups[0], r),
+                   arena, err));
     c->groups[0].nodes = c->places.node_count;
     c->name = r->name;
     return cluster_check(c, err);
 }
 
-enum status import_matrix(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status import_matrix(int argc, char **argv, int *exit_code, struct arena *arena,
+                          struct error *err)
 {
-    struct matrix_request r = {.name = "measured", .intra_latency_us = -1, .latency_us = -1, .rows = ROWS_BY_TABLE, .table = TABLE_ONLY, .unit = MATRIX_BY_FORM};
+    struct matrix_request r = {.name = "measured",
+                               .intra_latency_us = -1,
+                               .latency_us = -1,
+                               .rows = ROWS_BY_TABLE,
+                               .table = TABLE_ONLY,
+                               .unit = MATRIX_BY_FORM};
     const char *output = "-", *path;
     bool helped;
     struct cluster c;
     const struct option options[] = {
-        {.name = "-o", .type = OPTION_TEXT, .to = &output, .help = "where the cluster is written; - is standard output (default)"},
-        {.name = "--name", .type = OPTION_TEXT, .to = &r.name, .help = "the cluster's name (default: measured)"},
-        {.name = "--rows", .type = OPTION_NAME, .to = &r.rows, .names = matrix_row_names, .help = "whose a row is (default: receiver; of a Send table sender)"},
-        {.name = "--table", .type = OPTION_NAME, .to = &r.table, .names = matrix_table_names, .help = "which of mpiGraph's two (default: recv)"},
-        {.name = "--unit", .type = OPTION_NAME, .to = &r.unit, .names = matrix_unit_names, .help = "1e9 bytes/s, 1000 x 2^20 (default of one table), 2^20 (default of mpiGraph's two), 1e6"},
-        {.name = "--latency-us", .type = OPTION_NUMBER, .to = &r.latency_us, .low = 0, .high = 1e9, .help = "of every link; the matrix has none (default: of --like's network cards, else 0)"},
-        {.name = "--like", .type = OPTION_TEXT, .to = &r.like, .help = "a cluster, shipped or a file: nodes as in its first group, where no option says otherwise"},
+        {.name = "-o",
+         .type = OPTION_TEXT,
+         .to = &output,
+         .help = "where the cluster is written; - is standard output (default)"},
+        {.name = "--name",
+         .type = OPTION_TEXT,
+         .to = &r.name,
+         .help = "the cluster's name (default: measured)"},
+        {.name = "--rows",
+         .type = OPTION_NAME,
+         .to = &r.rows,
+         .names = matrix_row_names,
+         .help = "whose a row is (default: receiver; of a Send table sender)"},
+        {.name = "--table",
+         .type = OPTION_NAME,
+         .to = &r.table,
+         .names = matrix_table_names,
+         .help = "which of mpiGraph's two (default: recv)"},
+        {.name = "--unit",
+         .type = OPTION_NAME,
+         .to = &r.unit,
+         .names = matrix_unit_names,
+         .help = "1e9 bytes/s, 1000 x 2^20 (default of one table), 2^20 (default of mpiGraph's "
+                 "two), 1e6"},
+        {.name = "--latency-us",
+         .type = OPTION_NUMBER,
+         .to = &r.latency_us,
+         .low = 0,
+         .high = 1e9,
+         .help = "of every link; the matrix has none (default: of --like's network cards, else 0)"},
+        {.name = "--like",
+         .type = OPTION_TEXT,
+         .to = &r.like,
+         .help = "a cluster, shipped or a file: nodes as in its first group, where no option says "
+                 "otherwise"},
         {.name = "--gpu", .type = OPTION_TEXT, .to = &r.gpu, .help = "the costs' name of the GPU"},
-        {.name = "--gpus-per-node", .type = OPTION_INT, .to = &r.gpus_per_node, .low = 1, .high = 1024, .help = "GPUs of a node"},
-        {.name = "--memory-gb", .type = OPTION_NUMBER, .to = &r.memory_gb, .low = 0.001, .high = 1e6, .help = "memory of a GPU, 1e9 bytes"},
-        {.name = "--intra-gb-s", .type = OPTION_NUMBER, .to = &r.intra_gb_per_s, .low = 1e-6, .high = 1e9, .help = "between two GPUs of a node, one direction, 1e9 bytes/s"},
-        {.name = "--intra-latency-us", .type = OPTION_NUMBER, .to = &r.intra_latency_us, .low = 0, .high = 1e9, .help = "its latency (default 0)"},
+        {.name = "--gpus-per-node",
+         .type = OPTION_INT,
+         .to = &r.gpus_per_node,
+         .low = 1,
+         .high = 1024,
+         .help = "GPUs of a node"},
+        {.name = "--memory-gb",
+         .type = OPTION_NUMBER,
+         .to = &r.memory_gb,
+         .low = 0.001,
+         .high = 1e6,
+         .help = "memory of a GPU, 1e9 bytes"},
+        {.name = "--intra-gb-s",
+         .type = OPTION_NUMBER,
+         .to = &r.intra_gb_per_s,
+         .low = 1e-6,
+         .high = 1e9,
+         .help = "between two GPUs of a node, one direction, 1e9 bytes/s"},
+        {.name = "--intra-latency-us",
+         .type = OPTION_NUMBER,
+         .to = &r.intra_latency_us,
+         .low = 0,
+         .high = 1e9,
+         .help = "its latency (default 0)"},
     };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline import matrix FILE.json [-o cluster.json] [options]", options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
+    TRY(options_read(argc, argv, "plumbline import matrix FILE.json [-o cluster.json] [options]",
+                     options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
     TRY(matrix_cluster(&c, path, &r, arena, err));
     struct source source = source_of("matrix", &c.document, output, arena);

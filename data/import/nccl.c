@@ -1,8 +1,9 @@
-// plumbline import nccl-tests FILE: samples of collectives out of what nccl-tests printed, or out of its JSON.
-// A time there is a mean over back-to-back launches: one repetition, unless -I 1 kept every iteration. Sizes are of the whole
-// array for every collective, as ours. Two things are checked because they are wrong often: that the times and the sizes
-// give the bandwidth stated, and that bus over algorithm bandwidth is what this collective has over so many ranks
-// (all-reduce 2 (n - 1) / n, reduce-scatter, all-gather and all-to-all (n - 1) / n, send/receive 1).
+// plumbline import nccl-tests FILE: samples of collectives out of what nccl-tests printed, or out
+// of its JSON. A time there is a mean over back-to-back launches: one repetition, unless -I 1 kept
+// every iteration. Sizes are of the whole array for every collective, as ours. Two things are
+// checked because they are wrong often: that the times and the sizes give the bandwidth stated, and
+// that bus over algorithm bandwidth is what this collective has over so many ranks (all-reduce 2 (n
+// - 1) / n, reduce-scatter, all-gather and all-to-all (n - 1) / n, send/receive 1).
 #include "data/base/grow.h"
 #include "data/import/nccl_parts.h"
 
@@ -17,65 +18,96 @@ enum { REPETITIONS_MAX = 1000000 };
 
 static const struct collective {
     const char *program, *operation;
-    double bus_steps;                   // bus over algorithm bandwidth, times n / (n - 1); 0: it is 1
+    double bus_steps; // bus over algorithm bandwidth, times n / (n - 1); 0: it is 1
 } collectives[] = {
-    {"all_reduce", "all_reduce", 2}, {"reduce_scatter", "reduce_scatter", 1}, {"all_gather", "all_gather", 1},
-    {"alltoall", "all_to_all", 1},   {"sendrecv", "send_recv", 0},
+    {"all_reduce", "all_reduce", 2}, {"reduce_scatter", "reduce_scatter", 1},
+    {"all_gather", "all_gather", 1}, {"alltoall", "all_to_all", 1},
+    {"sendrecv", "send_recv", 0},
 };
-static const char *const operation_names[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "send_recv", NULL};
+static const char *const operation_names[] = {"all_reduce", "reduce_scatter", "all_gather",
+                                              "all_to_all", "send_recv",      NULL};
 
-static const struct type { const char *name; enum precision precision; } types[] = {
+static const struct type {
+    const char *name;
+    enum precision precision;
+} types[] = {
     {"float", FP32}, {"half", FP16}, {"bfloat16", BF16}, {"f8e4m3", FP8}, {"f8e5m2", FP8},
 };
 
 const char *nccl_operation(const char *program)
 {
-    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program, *end = strstr(name, "_perf");
+    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program,
+               *end = strstr(name, "_perf");
     size_t length = end ? (size_t)(end - name) : 0;
     for (size_t i = 0; i < ARRAY_LENGTH(collectives); i++)
-        if (length == strlen(collectives[i].program) && !memcmp(name, collectives[i].program, length)) return collectives[i].operation;
+        if (length == strlen(collectives[i].program) &&
+            !memcmp(name, collectives[i].program, length))
+            return collectives[i].operation;
     return NULL;
 }
 
 // ---- tests and ranks
 
 // program NULL: the file does not tell.
-enum status nccl_begin_test(struct nccl_import *n, const char *program, const char *where, struct error *err)
+enum status nccl_begin_test(struct nccl_import *n, const char *program, const char *where,
+                            struct error *err)
 {
-    if (++n->test_count > NCCL_TESTS_MAX) return fail(err, BAD_INPUT, "%s: expected at most %d tests, found more", where, NCCL_TESTS_MAX);
+    if (++n->test_count > NCCL_TESTS_MAX)
+        return fail(err, BAD_INPUT, "%s: expected at most %d tests, found more", where,
+                    NCCL_TESTS_MAX);
     const char *told = program ? nccl_operation(program) : NULL, *asked = n->settings->operation;
     if (program && !told)
-        return fail(err, BAD_INPUT, "%s: expected all_reduce, reduce_scatter, all_gather, alltoall or sendrecv_perf, found \"%.60s\"", where, program);
-    if (told && asked && strcmp(told, asked)) return fail(err, BAD_INPUT, "%s: --operation %s, but the file is of %s", where, asked, told);
+        return fail(err, BAD_INPUT,
+                    "%s: expected all_reduce, reduce_scatter, all_gather, alltoall or "
+                    "sendrecv_perf, found \"%.60s\"",
+                    where, program);
+    if (told && asked && strcmp(told, asked))
+        return fail(err, BAD_INPUT, "%s: --operation %s, but the file is of %s", where, asked,
+                    told);
     struct nccl_test *t = &n->test;
-    *t = (struct nccl_test){.operation = told ? told : asked};     // samples keep the members of the last one
+    *t = (struct nccl_test){.operation = told ? told
+                                              : asked}; // samples keep the members of the last one
     return OK;
 }
 
 static int find_endpoint(struct nccl_import *n, const char *host, int device, int guess)
 {
     struct samples *s = &n->samples;
-    if (guess < s->endpoint_count && s->endpoints[guess].device == device && !strcmp(s->endpoints[guess].host, host)) return guess;
+    if (guess < s->endpoint_count && s->endpoints[guess].device == device &&
+        !strcmp(s->endpoints[guess].host, host))
+        return guess;
     for (int i = 0; i < s->endpoint_count; i++)
         if (s->endpoints[i].device == device && !strcmp(s->endpoints[i].host, host)) return i;
     GROW(n->arena, s->endpoints, s->endpoint_count, n->endpoint_capacity, 16);
-    s->endpoints[s->endpoint_count] = (struct endpoint){
-        .name = arena_print(n->arena, "%s:%d", host, device), .host = arena_copy_text(n->arena, host), .device = device, .clock = -1};
+    s->endpoints[s->endpoint_count] =
+        (struct endpoint){.name = arena_print(n->arena, "%s:%d", host, device),
+                          .host = arena_copy_text(n->arena, host),
+                          .device = device,
+                          .clock = -1};
     return s->endpoint_count++;
 }
 
-enum status nccl_add_rank(struct nccl_import *n, int64_t rank, int64_t group, const char *host, int64_t device, const char *device_name,
-                          const char *where, struct error *err)
+enum status nccl_add_rank(struct nccl_import *n, int64_t rank, int64_t group, const char *host,
+                          int64_t device, const char *device_name, const char *where,
+                          struct error *err)
 {
     struct nccl_test *t = &n->test;
-    if (t->group_size) return fail(err, BAD_INPUT, "%s: expected no rank behind the results, found one", where);
+    if (t->group_size)
+        return fail(err, BAD_INPUT, "%s: expected no rank behind the results, found one", where);
     if (rank < t->rank_count)
-        return fail(err, BAD_INPUT, "%s: rank %lld stands twice: several tests ran side by side, as they do where nccl-tests was built without MPI",
+        return fail(err, BAD_INPUT,
+                    "%s: rank %lld stands twice: several tests ran side by side, as they do where "
+                    "nccl-tests was built without MPI",
                     where, (long long)rank);
-    if (rank != t->rank_count) return fail(err, BAD_INPUT, "%s: expected rank %d, found %lld", where, t->rank_count, (long long)rank);
-    if (rank >= NCCL_RANKS_MAX || group < 0 || group >= NCCL_RANKS_MAX || device < 0 || device >= NCCL_RANKS_MAX || n->samples.endpoint_count >= NCCL_RANKS_MAX)
-        return fail(err, BAD_INPUT, "%s: expected ranks, groups and devices below %d, found rank %lld, group %lld, device %lld", where, NCCL_RANKS_MAX,
-                    (long long)rank, (long long)group, (long long)device);
+    if (rank != t->rank_count)
+        return fail(err, BAD_INPUT, "%s: expected rank %d, found %lld", where, t->rank_count,
+                    (long long)rank);
+    if (rank >= NCCL_RANKS_MAX || group < 0 || group >= NCCL_RANKS_MAX || device < 0 ||
+        device >= NCCL_RANKS_MAX || n->samples.endpoint_count >= NCCL_RANKS_MAX)
+        return fail(err, BAD_INPUT,
+                    "%s: expected ranks, groups and devices below %d, found rank %lld, group %lld, "
+                    "device %lld",
+                    where, NCCL_RANKS_MAX, (long long)rank, (long long)group, (long long)device);
     int capacity = t->rank_capacity;
     GROW(n->arena, t->groups, t->rank_count, capacity, 16);
     GROW(n->arena, t->members, t->rank_count, t->rank_capacity, 16);
@@ -87,23 +119,32 @@ enum status nccl_add_rank(struct nccl_import *n, int64_t rank, int64_t group, co
     return OK;
 }
 
-// The first group's ranks come first afterwards. Groups that ran at once have one printed time for all of them, so they
-// give one sample, of the first group, not alone.
+// The first group's ranks come first afterwards. Groups that ran at once have one printed time for
+// all of them, so they give one sample, of the first group, not alone.
 static enum status settle_groups(struct nccl_import *n, const char *where, struct error *err)
 {
     struct nccl_test *t = &n->test;
     if (t->group_size) return OK;
-    if (!t->rank_count) return fail(err, BAD_INPUT, "%s: expected the list of ranks and devices before the results, found none", where);
-    if (!t->operation) return fail(err, BAD_INPUT, "%s: the file does not tell which collective it is of; --operation does", where);
+    if (!t->rank_count)
+        return fail(err, BAD_INPUT,
+                    "%s: expected the list of ranks and devices before the results, found none",
+                    where);
+    if (!t->operation)
+        return fail(err, BAD_INPUT,
+                    "%s: the file does not tell which collective it is of; --operation does",
+                    where);
     int *sizes = TAKE(n->arena, NCCL_RANKS_MAX, int);
     for (int i = 0; i < t->rank_count; i++) t->group_count += !sizes[t->groups[i]]++;
     int first = t->groups[0], size = 0, *members = TAKE(n->arena, t->rank_count, int);
     for (int i = 0; i < t->rank_count; i++) {
         if (sizes[t->groups[i]] != sizes[first])
-            return fail(err, BAD_INPUT, "%s: expected groups of as many ranks each, found %d and %d", where, sizes[first], sizes[t->groups[i]]);
+            return fail(err, BAD_INPUT,
+                        "%s: expected groups of as many ranks each, found %d and %d", where,
+                        sizes[first], sizes[t->groups[i]]);
         if (t->groups[i] == first) members[size++] = t->members[i];
     }
-    if (size < 2) return fail(err, BAD_INPUT, "%s: expected at least two ranks, found %d", where, size);
+    if (size < 2)
+        return fail(err, BAD_INPUT, "%s: expected at least two ranks, found %d", where, size);
     t->members = members;
     t->group_size = size;
     return OK;
@@ -114,30 +155,38 @@ static enum status settle_groups(struct nccl_import *n, const char *where, struc
 static double bus_over_algorithm(const char *operation, int ranks)
 {
     for (size_t i = 0; i < ARRAY_LENGTH(collectives); i++)
-        if (!strcmp(collectives[i].operation, operation) && collectives[i].bus_steps > 0) return collectives[i].bus_steps * (ranks - 1) / ranks;
+        if (!strcmp(collectives[i].operation, operation) && collectives[i].bus_steps > 0)
+            return collectives[i].bus_steps * (ranks - 1) / ranks;
     return 1;
 }
 
 // Printed numbers have at least two digits from here on.
 static const double bandwidth_checked = 1, printed_tolerance = 0.06, ratio_tolerance = 0.02;
 
-static enum status check_bandwidths(const struct nccl_import *n, const struct nccl_row *row, const char *where, struct error *err)
+static enum status check_bandwidths(const struct nccl_import *n, const struct nccl_row *row,
+                                    const char *where, struct error *err)
 {
     const struct nccl_test *t = &n->test;
     if (row->algbw < bandwidth_checked || !(row->mean_us > 0)) return OK;
-    double implied = (double)row->bytes / row->mean_us / 1e3, expected = bus_over_algorithm(t->operation, t->group_size);
+    double implied = (double)row->bytes / row->mean_us / 1e3,
+           expected = bus_over_algorithm(t->operation, t->group_size);
     if (fabs(implied / row->algbw - 1) > printed_tolerance)
-        return fail(err, BAD_INPUT, "%s: %lld bytes in %g us are %.3g GB/s, but algbw is %g", where, (long long)row->bytes, row->mean_us, implied, row->algbw);
+        return fail(err, BAD_INPUT, "%s: %lld bytes in %g us are %.3g GB/s, but algbw is %g", where,
+                    (long long)row->bytes, row->mean_us, implied, row->algbw);
     if (fabs(row->busbw / row->algbw / expected - 1) > ratio_tolerance)
-        return fail(err, BAD_INPUT, "%s: busbw / algbw is %.3g, but %.3g for %s over %d ranks", where, row->busbw / row->algbw, expected, t->operation, t->group_size);
+        return fail(err, BAD_INPUT, "%s: busbw / algbw is %.3g, but %.3g for %s over %d ranks",
+                    where, row->busbw / row->algbw, expected, t->operation, t->group_size);
     return OK;
 }
 
-static bool is_of(const struct sample *s, const struct nccl_import *n, int64_t bytes, enum precision precision)
+static bool is_of(const struct sample *s, const struct nccl_import *n, int64_t bytes,
+                  enum precision precision)
 {
     const struct nccl_test *t = &n->test;
-    return s->dimensions[0] == bytes && s->precision == precision && s->member_count == t->group_size && !strcmp(s->operation, t->operation) &&
-           s->alone == (t->group_count == 1) && !memcmp(s->members, t->members, (size_t)t->group_size * sizeof *t->members);
+    return s->dimensions[0] == bytes && s->precision == precision &&
+           s->member_count == t->group_size && !strcmp(s->operation, t->operation) &&
+           s->alone == (t->group_count == 1) &&
+           !memcmp(s->members, t->members, (size_t)t->group_size * sizeof *t->members);
 }
 
 // Runs of the same cell are its repetitions.
@@ -149,9 +198,18 @@ static struct sample *find_sample(struct nccl_import *n, int64_t bytes, enum pre
         if (is_of(&all->samples[i], n, bytes, precision)) return &all->samples[i];
     GROW(n->arena, all->samples, all->sample_count, n->sample_capacity, 64);
     struct sample *s = &all->samples[all->sample_count++];
-    *s = (struct sample){.kind = SAMPLE_COLLECTIVE, .operation = t->operation, .dimensions = {bytes, t->group_size}, .dimension_count = 2,
-                         .precision = precision, .bytes = (double)bytes, .from = -1, .to = -1, .members = t->members, .member_count = t->group_size,
-                         .alone = t->group_count == 1, .stopped_by = "imported"};
+    *s = (struct sample){.kind = SAMPLE_COLLECTIVE,
+                         .operation = t->operation,
+                         .dimensions = {bytes, t->group_size},
+                         .dimension_count = 2,
+                         .precision = precision,
+                         .bytes = (double)bytes,
+                         .from = -1,
+                         .to = -1,
+                         .members = t->members,
+                         .member_count = t->group_size,
+                         .alone = t->group_count == 1,
+                         .stopped_by = "imported"};
     return s;
 }
 
@@ -162,22 +220,29 @@ static int room_for(int count)
     return room;
 }
 
-static enum status add_times(struct sample *s, const struct nccl_row *row, const char *where, struct arena *arena, struct error *err)
+static enum status add_times(struct sample *s, const struct nccl_row *row, const char *where,
+                             struct arena *arena, struct error *err)
 {
     int old = s->repetitions, count = old + row->time_count;
     if (row->time_count > REPETITIONS_MAX || count > REPETITIONS_MAX)
-        return fail(err, BAD_INPUT, "%s: expected at most %d times of one size, found more", where, REPETITIONS_MAX);
-    if (room_for(count) > room_for(old)) s->seconds = arena_grow(arena, s->seconds, (size_t)old, (size_t)room_for(count), sizeof *s->seconds);
+        return fail(err, BAD_INPUT, "%s: expected at most %d times of one size, found more", where,
+                    REPETITIONS_MAX);
+    if (room_for(count) > room_for(old))
+        s->seconds =
+            arena_grow(arena, s->seconds, (size_t)old, (size_t)room_for(count), sizeof *s->seconds);
     for (int i = 0; i < row->time_count; i++) s->seconds[old + i] = row->times_us[i] * 1e-6;
     s->repetitions = count;
     s->warm_ups += row->warm_ups;
     return OK;
 }
 
-enum status nccl_add_row(struct nccl_import *n, const struct nccl_row *row, const char *where, struct error *err)
+enum status nccl_add_row(struct nccl_import *n, const struct nccl_row *row, const char *where,
+                         struct error *err)
 {
     TRY(settle_groups(n, where, err));
-    if (++n->row_count > NCCL_ROWS_MAX) return fail(err, BAD_INPUT, "%s: expected at most %d rows, found more", where, NCCL_ROWS_MAX);
+    if (++n->row_count > NCCL_ROWS_MAX)
+        return fail(err, BAD_INPUT, "%s: expected at most %d rows, found more", where,
+                    NCCL_ROWS_MAX);
     size_t type = 0;
     while (type < ARRAY_LENGTH(types) && strcmp(types[type].name, row->type)) type++;
     if (type == ARRAY_LENGTH(types)) {
@@ -203,16 +268,30 @@ static void say_what_came(const struct nccl_import *n, const char *path)
         repetitions += n->samples.samples[i].repetitions;
         together += !n->samples.samples[i].alone;
     }
-    fprintf(stderr, "%s: %d sample%s of collectives, %d repetition%s, %s\n", path, n->samples.sample_count, n->samples.sample_count == 1 ? "" : "s",
-            repetitions, repetitions == 1 ? "" : "s", n->settings->in_place ? "in place" : "out of place");
-    if (repetitions == n->samples.sample_count) fprintf(stderr, "%s: each is a mean with no dispersion; nccl-tests -I 1 -J keeps every iteration\n", path);
-    if (together) fprintf(stderr, "%s: several groups ran at once; their one printed time is the first group's\n", path);
-    if (n->rows_empty) fprintf(stderr, "%s: %d row%s of 0 bytes passed over\n", path, n->rows_empty, n->rows_empty == 1 ? "" : "s");
-    if (n->rows_nan) fprintf(stderr, "%s: %d row%s without a time passed over\n", path, n->rows_nan, n->rows_nan == 1 ? "" : "s");
+    fprintf(stderr, "%s: %d sample%s of collectives, %d repetition%s, %s\n", path,
+            n->samples.sample_count, n->samples.sample_count == 1 ? "" : "s", repetitions,
+            repetitions == 1 ? "" : "s", n->settings->in_place ? "in place" : "out of place");
+    if (repetitions == n->samples.sample_count)
+        fprintf(stderr,
+                "%s: each is a mean with no dispersion; nccl-tests -I 1 -J keeps every iteration\n",
+                path);
+    if (together)
+        fprintf(stderr,
+                "%s: several groups ran at once; their one printed time is the first group's\n",
+                path);
+    if (n->rows_empty)
+        fprintf(stderr, "%s: %d row%s of 0 bytes passed over\n", path, n->rows_empty,
+                n->rows_empty == 1 ? "" : "s");
+    if (n->rows_nan)
+        fprintf(stderr, "%s: %d row%s without a time passed over\n", path, n->rows_nan,
+                n->rows_nan == 1 ? "" : "s");
     if (n->rows_other_type)
-        fprintf(stderr, "%s: %d row%s of other types (%.20s) passed over\n", path, n->rows_other_type, n->rows_other_type == 1 ? "" : "s", n->other_type);
+        fprintf(stderr, "%s: %d row%s of other types (%.20s) passed over\n", path,
+                n->rows_other_type, n->rows_other_type == 1 ? "" : "s", n->other_type);
     if (n->rows_coarse)
-        fprintf(stderr, "%s: %d time%s printed with two digits only; nccl-tests -J writes all of them\n", path, n->rows_coarse, n->rows_coarse == 1 ? "" : "s");
+        fprintf(stderr,
+                "%s: %d time%s printed with two digits only; nccl-tests -J writes all of them\n",
+                path, n->rows_coarse, n->rows_coarse == 1 ? "" : "s");
 }
 
 static void describe(struct nccl_import *n, const struct document *file, const char *output)
@@ -230,7 +309,8 @@ static void describe(struct nccl_import *n, const struct document *file, const c
     s->document.source_count = 1;
 }
 
-enum status import_nccl(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status import_nccl(int argc, char **argv, int *exit_code, struct arena *arena,
+                        struct error *err)
 {
     const char *output = "-", *path, *text;
     int operation = -1;
@@ -239,13 +319,27 @@ enum status import_nccl(int argc, char **argv, int *exit_code, struct arena *are
     struct document file;
     struct nccl_settings settings = {0};
     const struct option options[] = {
-        {.name = "-o", .type = OPTION_TEXT, .to = &output, .help = "where the samples are written; - is standard output (default)"},
-        {.name = "--name", .type = OPTION_TEXT, .to = &settings.gpu, .help = "the GPU's name (default: the device's)"},
-        {.name = "--operation", .type = OPTION_NAME, .to = &operation, .names = operation_names, .help = "the collective, where an old file does not tell"},
-        {.name = "--in-place", .type = OPTION_FLAG, .to = &settings.in_place, .help = "the in-place times (default: out of place)"},
+        {.name = "-o",
+         .type = OPTION_TEXT,
+         .to = &output,
+         .help = "where the samples are written; - is standard output (default)"},
+        {.name = "--name",
+         .type = OPTION_TEXT,
+         .to = &settings.gpu,
+         .help = "the GPU's name (default: the device's)"},
+        {.name = "--operation",
+         .type = OPTION_NAME,
+         .to = &operation,
+         .names = operation_names,
+         .help = "the collective, where an old file does not tell"},
+        {.name = "--in-place",
+         .type = OPTION_FLAG,
+         .to = &settings.in_place,
+         .help = "the in-place times (default: out of place)"},
     };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline import nccl-tests FILE [-o samples.json] [options]", options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
+    TRY(options_read(argc, argv, "plumbline import nccl-tests FILE [-o samples.json] [options]",
+                     options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
     if (operation >= 0) settings.operation = operation_names[operation];
     struct nccl_import n = {.settings = &settings, .arena = arena};
@@ -253,7 +347,10 @@ enum status import_nccl(int argc, char **argv, int *exit_code, struct arena *are
     bool json = text[strspn(text, " \t\r\n")] == '{';
     TRY((json ? nccl_read_json : nccl_read_text)(&n, file.path, text, size, err));
     if (!n.samples.sample_count)
-        return fail(err, BAD_INPUT, "%s: expected results of float, half, bfloat16 or 8-bit floats, found none that can be imported", file.path);
+        return fail(err, BAD_INPUT,
+                    "%s: expected results of float, half, bfloat16 or 8-bit floats, found none "
+                    "that can be imported",
+                    file.path);
     describe(&n, &file, output);
     TRY(samples_save(&n.samples, output, arena, err));
     say_what_came(&n, file.path);

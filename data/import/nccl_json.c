@@ -1,34 +1,47 @@
-// What nccl-tests -J writes. Its booleans are texts, not-a-number is the text "nan", nwrong is null where nothing was
-// checked. The whole environment stands in it: `env` is never read. With several devices to a process `devices` has the
-// first of each process only; the others follow from config's nthreads and ngpus.
+// What nccl-tests -J writes. Its booleans are texts, not-a-number is the text "nan", nwrong is null
+// where nothing was checked. The whole environment stands in it: `env` is never read. With several
+// devices to a process `devices` has the first of each process only; the others follow from
+// config's nthreads and ngpus.
 #include <stdio.h>
 #include <string.h>
 
 #include "data/import/nccl_parts.h"
 
-static enum status lenient(const struct json *object, const struct json_field *fields, size_t count, struct arena *arena, struct error *err)
+static enum status lenient(const struct json *object, const struct json_field *fields, size_t count,
+                           struct arena *arena, struct error *err)
 {
     return json_fields(object, fields, count, JSON_LENIENT, arena, err);
 }
 
-static const char *place(const struct json *at, struct arena *arena) { return arena_print(arena, "%s: %s", at->file, at->path); }
+static const char *place(const struct json *at, struct arena *arena)
+{
+    return arena_print(arena, "%s: %s", at->file, at->path);
+}
 
 // A number of microseconds, or the text "nan": 0.
-static enum status read_time(const struct json *object, const char *key, double *us, struct arena *arena, struct error *err)
+static enum status read_time(const struct json *object, const char *key, double *us,
+                             struct arena *arena, struct error *err)
 {
     struct error ignored = {OK, ""};
     const char *text = NULL;
-    struct json_field word[] = {FIELD_TEXT(key, OPTIONAL, &text)}, number[] = {FIELD_NUMBER(key, OPTIONAL, us, 0, 1e12)};
+    struct json_field word[] = {FIELD_TEXT(key, OPTIONAL, &text)},
+                      number[] = {FIELD_NUMBER(key, OPTIONAL, us, 0, 1e12)};
     *us = 0;
-    if (lenient(object, word, 1, arena, &ignored) == OK && text && (!strcmp(text, "nan") || !strcmp(text, "-nan"))) return OK;
+    if (lenient(object, word, 1, arena, &ignored) == OK && text &&
+        (!strcmp(text, "nan") || !strcmp(text, "-nan")))
+        return OK;
     return lenient(object, number, 1, arena, err);
 }
 
 // ---- who took part
 
-struct device { int rank, group, device; const char *host, *name; };
+struct device {
+    int rank, group, device;
+    const char *host, *name;
+};
 
-static enum status read_device(const struct json *object, struct device *d, struct arena *arena, struct error *err)
+static enum status read_device(const struct json *object, struct device *d, struct arena *arena,
+                               struct error *err)
 {
     *d = (struct device){.name = ""};
     struct json_field fields[] = {
@@ -42,7 +55,8 @@ static enum status read_device(const struct json *object, struct device *d, stru
 }
 
 // Whether each entry stands for a whole process: its rank is a multiple of the devices in one.
-static enum status is_by_process(const struct json *devices, int each, bool *by_process, struct arena *arena, struct error *err)
+static enum status is_by_process(const struct json *devices, int each, bool *by_process,
+                                 struct arena *arena, struct error *err)
 {
     struct json second;
     struct device d;
@@ -54,18 +68,21 @@ static enum status is_by_process(const struct json *devices, int each, bool *by_
     return OK;
 }
 
-static enum status read_devices(struct nccl_import *n, const struct json *devices, int each, struct error *err)
+static enum status read_devices(struct nccl_import *n, const struct json *devices, int each,
+                                struct error *err)
 {
     bool by_process;
     if (json_length(devices) < 1 || json_length(devices) > NCCL_RANKS_MAX)
-        return json_refuse(devices, err, "expected 1 to %d devices, found %d", NCCL_RANKS_MAX, json_length(devices));
+        return json_refuse(devices, err, "expected 1 to %d devices, found %d", NCCL_RANKS_MAX,
+                           json_length(devices));
     TRY(is_by_process(devices, each, &by_process, n->arena, err));
     for (int i = 0; i < json_length(devices); i++) {
         struct json element = json_element(devices, i, n->arena);
         struct device d;
         TRY(read_device(&element, &d, n->arena, err));
         for (int k = 0; k < (by_process ? each : 1); k++)
-            TRY(nccl_add_rank(n, d.rank + k, d.group, d.host, d.device + k, d.name, place(&element, n->arena), err));
+            TRY(nccl_add_rank(n, d.rank + k, d.group, d.host, d.device + k, d.name,
+                              place(&element, n->arena), err));
     }
     return OK;
 }
@@ -73,7 +90,8 @@ static enum status read_devices(struct nccl_import *n, const struct json *device
 // ---- results
 
 // With -I 1: every iteration; the first `skipped` of them are warm-ups.
-static enum status read_iterations(const struct json *object, struct nccl_row *row, struct arena *arena, struct error *err)
+static enum status read_iterations(const struct json *object, struct nccl_row *row,
+                                   struct arena *arena, struct error *err)
 {
     struct json times = {0};
     int skipped = 0, count;
@@ -84,24 +102,32 @@ static enum status read_iterations(const struct json *object, struct nccl_row *r
     TRY(lenient(object, fields, ARRAY_LENGTH(fields), arena, err));
     if (!json_is_present(&times) || !json_length(&times)) return OK;
     TRY(json_numbers(&times, 1e-3, 1e12, &row->times_us, &count, arena, err));
-    if (skipped >= count) return json_refuse(object, err, "skipped_iterations: expected fewer than the %d iterations, found %d", count, skipped);
+    if (skipped >= count)
+        return json_refuse(object, err,
+                           "skipped_iterations: expected fewer than the %d iterations, found %d",
+                           count, skipped);
     row->times_us += skipped;
     row->time_count = count - skipped;
     row->warm_ups = skipped;
     return OK;
 }
 
-static enum status read_side(const struct json *side, struct nccl_row *row, struct arena *arena, struct error *err)
+static enum status read_side(const struct json *side, struct nccl_row *row, struct arena *arena,
+                             struct error *err)
 {
     double wrong = 0, processor = 0;
     TRY(read_time(side, "cpu_time", &processor, arena, err));
-    if (processor > 0) return json_refuse(side, err, "cpu_time: the calls' time on the processor is not the operations'");
+    if (processor > 0)
+        return json_refuse(side, err,
+                           "cpu_time: the calls' time on the processor is not the operations'");
     TRY(read_time(side, "time", &row->mean_us, arena, err));
     TRY(read_time(side, "alg_bw", &row->algbw, arena, err));
     TRY(read_time(side, "bus_bw", &row->busbw, arena, err));
     struct json_field fields[] = {FIELD_NUMBER("nwrong", OPTIONAL, &wrong, 0, 1e30)};
     TRY(lenient(side, fields, 1, arena, err));
-    if (wrong > 0) return json_refuse(side, err, "nwrong: expected 0, found %g: what was timed did not work", wrong);
+    if (wrong > 0)
+        return json_refuse(side, err, "nwrong: expected 0, found %g: what was timed did not work",
+                           wrong);
     if (row->time_count) return OK;
     row->times_us = TAKE(arena, 1, double);
     row->times_us[0] = row->mean_us;
@@ -118,7 +144,8 @@ static enum status read_result(struct nccl_import *n, const struct json *result,
         FIELD_COUNT("size", REQUIRED, &row.bytes, 0, JSON_COUNT_MAX),
         FIELD_TEXT("type", REQUIRED, &row.type),
         FIELD_OBJECT(in_place ? "in_place" : "out_of_place", OPTIONAL, &side),
-        FIELD_OBJECT(in_place ? "in_place_per_iter" : "out_of_place_per_iter", OPTIONAL, &iterations),
+        FIELD_OBJECT(in_place ? "in_place_per_iter" : "out_of_place_per_iter", OPTIONAL,
+                     &iterations),
     };
     TRY(lenient(result, fields, ARRAY_LENGTH(fields), n->arena, err));
     if (json_is_present(&iterations)) TRY(read_iterations(&iterations, &row, n->arena, err));
@@ -130,17 +157,23 @@ static enum status check_outcome(const struct json *root, struct arena *arena, s
 {
     struct json bounds = {0}, bandwidth = {0};
     int64_t count = 0;
-    struct json_field fields[] = {FIELD_OBJECT("out_of_bounds", OPTIONAL, &bounds), FIELD_OBJECT("average_bus_bandwidth", OPTIONAL, &bandwidth)};
+    struct json_field fields[] = {FIELD_OBJECT("out_of_bounds", OPTIONAL, &bounds),
+                                  FIELD_OBJECT("average_bus_bandwidth", OPTIONAL, &bandwidth)};
     TRY(lenient(root, fields, ARRAY_LENGTH(fields), arena, err));
     if (!json_is_present(&bounds) || !json_is_present(&bandwidth))
-        return json_refuse(root, err, "expected out_of_bounds and average_bus_bandwidth at a test's end, found none: the test did not end");
+        return json_refuse(root, err,
+                           "expected out_of_bounds and average_bus_bandwidth at a test's end, "
+                           "found none: the test did not end");
     struct json_field counts[] = {FIELD_COUNT("count", OPTIONAL, &count, 0, JSON_COUNT_MAX)};
     TRY(lenient(&bounds, counts, 1, arena, err));
-    return count ? json_refuse(&bounds, err, "count: expected 0, found %lld: the test failed", (long long)count) : OK;
+    return count ? json_refuse(&bounds, err, "count: expected 0, found %lld: the test failed",
+                               (long long)count)
+                 : OK;
 }
 
 // args[0], the program's name; nothing else of the command line is taken over.
-static enum status begin_test(struct nccl_import *n, const struct json *root, const struct json *args, struct error *err)
+static enum status begin_test(struct nccl_import *n, const struct json *root,
+                              const struct json *args, struct error *err)
 {
     const char **words, *program = NULL;
     int count;
@@ -151,7 +184,9 @@ static enum status begin_test(struct nccl_import *n, const struct json *root, co
     return nccl_begin_test(n, program, arena_print(n->arena, "%s: args", root->file), err);
 }
 
-static enum status read_ranks(struct nccl_import *n, const struct json *root, const struct json *config, const struct json *devices, struct error *err)
+static enum status read_ranks(struct nccl_import *n, const struct json *root,
+                              const struct json *config, const struct json *devices,
+                              struct error *err)
 {
     struct json inside = {0};
     int threads = 1, gpus = 1;
@@ -161,11 +196,13 @@ static enum status read_ranks(struct nccl_import *n, const struct json *root, co
         FIELD_ARRAY("devices", OPTIONAL, &inside),
     };
     if (json_is_present(config)) TRY(lenient(config, fields, ARRAY_LENGTH(fields), n->arena, err));
-    if (!json_is_present(devices) && !json_is_present(&inside)) return json_refuse(root, err, "expected devices, in config or beside it, found none");
+    if (!json_is_present(devices) && !json_is_present(&inside))
+        return json_refuse(root, err, "expected devices, in config or beside it, found none");
     return read_devices(n, json_is_present(devices) ? devices : &inside, threads * gpus, err);
 }
 
-enum status nccl_read_json(struct nccl_import *n, const char *path, const char *text, size_t size, struct error *err)
+enum status nccl_read_json(struct nccl_import *n, const char *path, const char *text, size_t size,
+                           struct error *err)
 {
     struct json root, args = {0}, config = {0}, devices = {0}, results = {0};
     int64_t version = 0;
@@ -179,10 +216,14 @@ enum status nccl_read_json(struct nccl_import *n, const char *path, const char *
     };
     TRY(lenient(&root, fields, ARRAY_LENGTH(fields), n->arena, err));
     TRY(check_outcome(&root, n->arena, err));
-    if (version) n->version = arena_print(n->arena, "NCCL %lld.%lld.%lld", (long long)(version / 10000), (long long)(version / 100 % 100), (long long)(version % 100));
+    if (version)
+        n->version = arena_print(n->arena, "NCCL %lld.%lld.%lld", (long long)(version / 10000),
+                                 (long long)(version / 100 % 100), (long long)(version % 100));
     TRY(begin_test(n, &root, &args, err));
     TRY(read_ranks(n, &root, &config, &devices, err));
-    if (json_length(&results) > NCCL_ROWS_MAX) return json_refuse(&results, err, "expected at most %d results, found %d", NCCL_ROWS_MAX, json_length(&results));
+    if (json_length(&results) > NCCL_ROWS_MAX)
+        return json_refuse(&results, err, "expected at most %d results, found %d", NCCL_ROWS_MAX,
+                           json_length(&results));
     for (int i = 0; i < json_length(&results); i++) {
         struct json result = json_element(&results, i, n->arena);
         TRY(read_result(n, &result, err));

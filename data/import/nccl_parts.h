@@ -1,5 +1,5 @@
-// nccl-tests, printed or JSON (-J), into samples of collectives. Shared by its two readers: what they read goes through the
-// same door, which checks and collects it.
+// nccl-tests, printed or JSON (-J), into samples of collectives. Shared by its two readers: what
+// they read goes through the same door, which checks and collects it.
 #ifndef PLUMBLINE_DATA_IMPORT_NCCL_PARTS_H
 #define PLUMBLINE_DATA_IMPORT_NCCL_PARTS_H
 
@@ -9,18 +9,18 @@
 enum { NCCL_ROWS_MAX = 1 << 14, NCCL_RANKS_MAX = 8192, NCCL_TESTS_MAX = 256 };
 
 struct nccl_settings {
-    const char *operation;      // what the file does not tell, NULL: it must tell
-    const char *gpu;            // the machine's name in the samples, NULL: the device's
+    const char *operation; // what the file does not tell, NULL: it must tell
+    const char *gpu;       // the machine's name in the samples, NULL: the device's
     bool in_place;
 };
 
 // One test's run: a collective over some ranks.
 struct nccl_test {
-    const char *operation;      // NULL: not told yet
-    int *members;               // [rank_count]: of each rank, its endpoint
-    int *groups;                // [rank_count]
+    const char *operation; // NULL: not told yet
+    int *members;          // [rank_count]: of each rank, its endpoint
+    int *groups;           // [rank_count]
     int rank_count, rank_capacity;
-    int group_size;             // of the groups that ran at once; 0: not settled yet
+    int group_size; // of the groups that ran at once; 0: not settled yet
     int group_count;
 };
 
@@ -28,10 +28,10 @@ struct nccl_test {
 struct nccl_row {
     int64_t bytes;
     const char *type;
-    double *times_us;           // [time_count]
-    int time_count;             // 0: nan
+    double *times_us; // [time_count]
+    int time_count;   // 0: nan
     int warm_ups;
-    double mean_us, algbw, busbw;       // 0: not stated
+    double mean_us, algbw, busbw; // 0: not stated
 };
 
 struct nccl_import {
@@ -40,22 +40,29 @@ struct nccl_import {
     int endpoint_capacity, sample_capacity;
     struct nccl_test test;
     int row_count, test_count;
-    int rows_empty, rows_other_type, rows_nan, rows_coarse;     // passed over; the last: imported, but printed with two digits
+    int rows_empty, rows_other_type, rows_nan,
+        rows_coarse; // passed over; the last: imported, but printed with two digits
     const char *other_type;
     const char *version;
     struct arena *arena;
 };
 
-// The operation of a program's name, "all_reduce_perf" with any path before it; NULL where samples have none like it.
+// The operation of a program's name, "all_reduce_perf" with any path before it; NULL where samples
+// have none like it.
 const char *nccl_operation(const char *program);
 
 // `where`: the file and the place in it, for messages; each writes "WHERE: why".
-enum status nccl_begin_test(struct nccl_import *n, const char *program, const char *where, struct error *err);
-enum status nccl_add_rank(struct nccl_import *n, int64_t rank, int64_t group, const char *host, int64_t device, const char *device_name,
-                          const char *where, struct error *err);
-enum status nccl_add_row(struct nccl_import *n, const struct nccl_row *row, const char *where, struct error *err);
+enum status nccl_begin_test(struct nccl_import *n, const char *program, const char *where,
+                            struct error *err);
+enum status nccl_add_rank(struct nccl_import *n, int64_t rank, int64_t group, const char *host,
+                          int64_t device, const char *device_name, const char *where,
+                          struct error *err);
+enum status nccl_add_row(struct nccl_import *n, const struct nccl_row *row, const char *where,
+                         struct error *err);
 
-enum status nccl_read_text(struct nccl_import *n, const char *path, const char *text, size_t size, struct error *err);
-enum status nccl_read_json(struct nccl_import *n, const char *path, const char *text, size_t size, struct error *err);
+enum status nccl_read_text(struct nccl_import *n, const char *path, const char *text, size_t size,
+                           struct error *err);
+enum status nccl_read_json(struct nccl_import *n, const char *path, const char *text, size_t size,
+                           struct error *err);
 
 #endif

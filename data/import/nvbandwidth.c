@@ -1,7 +1,8 @@
-// plumbline import nvbandwidth FILE: samples of transfers and links out of nvbandwidth's JSON. A cell is the median of three
-// bandwidths (more with -i) over one buffer, so a sample's seconds are bytes / bandwidth: one size, one value, no dispersion.
-// Taken: the copy engines' one-way tests. Host and device: every device is one repetition of one transfer, as samples do not
-// tell devices of a machine apart there. Between devices: links, in the direction the description's arrow says.
+// plumbline import nvbandwidth FILE: samples of transfers and links out of nvbandwidth's JSON. A
+// cell is the median of three bandwidths (more with -i) over one buffer, so a sample's seconds are
+// bytes / bandwidth: one size, one value, no dispersion. Taken: the copy engines' one-way tests.
+// Host and device: every device is one repetition of one transfer, as samples do not tell devices
+// of a machine apart there. Between devices: links, in the direction the description's arrow says.
 // Passed over, by name: both ways at once, many to one, kernels' copies, latencies.
 #include <math.h>
 #include <stdio.h>
@@ -14,10 +15,11 @@
 enum { DEVICES_MAX = 600, TESTCASES_MAX = 1024, DEFAULT_BUFFER_MIB = 512 };
 
 static const double bytes_per_mib = 1048576, gigabyte = 1e9;
-static const double asymmetry_told = 0.05;      // beyond it the direction matters
+static const double asymmetry_told = 0.05; // beyond it the direction matters
 
 enum test { TO_DEVICE, TO_HOST, PEER_WRITE, PEER_READ, TEST_COUNT };
-static const char *const test_names[] = {"host_to_device_memcpy_ce", "device_to_host_memcpy_ce", "device_to_device_memcpy_write_ce",
+static const char *const test_names[] = {"host_to_device_memcpy_ce", "device_to_host_memcpy_ce",
+                                         "device_to_device_memcpy_write_ce",
                                          "device_to_device_memcpy_read_ce", NULL};
 static const char *const transfer_names[] = {"host to device, pinned", "device to host, pinned"};
 
@@ -32,13 +34,14 @@ struct bandwidths {
     int64_t bytes;
     bool against_arrow;
     int passed_over, failed;
-    const char *not_taken;              // the first one's name
-    double asymmetry;                   // the largest of a pair's two directions, relative
+    const char *not_taken; // the first one's name
+    double asymmetry;      // the largest of a pair's two directions, relative
     struct samples samples;
     struct arena *arena;
 };
 
-static enum status lenient(const struct json *object, const struct json_field *fields, size_t count, struct arena *arena, struct error *err)
+static enum status lenient(const struct json *object, const struct json_field *fields, size_t count,
+                           struct arena *arena, struct error *err)
 {
     return json_fields(object, fields, count, JSON_LENIENT, arena, err);
 }
@@ -46,35 +49,43 @@ static enum status lenient(const struct json *object, const struct json_field *f
 // ---- cells
 
 // 0: not measured, which is written N/A, and 0 by old releases.
-static enum status read_cell(const struct json *row, const char *const *cells, int column, double *gb_per_s, struct error *err)
+static enum status read_cell(const struct json *row, const char *const *cells, int column,
+                             double *gb_per_s, struct error *err)
 {
     *gb_per_s = 0;
     if (!strcmp(cells[column], "N/A")) return OK;
     if (!word_is_number(cells[column], gb_per_s) || *gb_per_s < 0 || *gb_per_s > 1e6)
-        return json_refuse(row, err, "[%d]: expected GB/s as text, or N/A, found \"%.40s\"", column, cells[column]);
+        return json_refuse(row, err, "[%d]: expected GB/s as text, or N/A, found \"%.40s\"", column,
+                           cells[column]);
     return OK;
 }
 
 // rows x columns; rows 0: as many as columns.
-static enum status read_matrix(const struct json *matrix, int rows, double **to, int *columns, struct arena *arena, struct error *err)
+static enum status read_matrix(const struct json *matrix, int rows, double **to, int *columns,
+                               struct arena *arena, struct error *err)
 {
     int count = json_length(matrix);
     double *values = NULL;
     if (count < 1 || count > DEVICES_MAX || (rows && count != rows))
-        return json_refuse(matrix, err, "expected %d row%s, found %d", rows ? rows : DEVICES_MAX, rows == 1 ? "" : "s at most", count);
+        return json_refuse(matrix, err, "expected %d row%s, found %d", rows ? rows : DEVICES_MAX,
+                           rows == 1 ? "" : "s at most", count);
     *columns = 0;
     for (int r = 0; r < count; r++) {
         struct json row = json_element(matrix, r, arena);
         const char **cells;
         int length;
         TRY(json_expect(&row, JSON_ARRAY, err));
-        if (json_length(&row) > DEVICES_MAX) return json_refuse(&row, err, "expected at most %d cells, found %d", DEVICES_MAX, json_length(&row));
+        if (json_length(&row) > DEVICES_MAX)
+            return json_refuse(&row, err, "expected at most %d cells, found %d", DEVICES_MAX,
+                               json_length(&row));
         TRY(json_texts(&row, &cells, &length, arena, err));
         if (!length || (*columns && length != *columns) || (!rows && length != count))
-            return json_refuse(&row, err, "expected %d cells, found %d", rows ? (*columns ? *columns : 1) : count, length);
+            return json_refuse(&row, err, "expected %d cells, found %d",
+                               rows ? (*columns ? *columns : 1) : count, length);
         *columns = length;
         if (!values) values = TAKE(arena, count * length, double);
-        for (int c = 0; c < length; c++) TRY(read_cell(&row, cells, c, &values[r * length + c], err));
+        for (int c = 0; c < length; c++)
+            TRY(read_cell(&row, cells, c, &values[r * length + c], err));
     }
     *to = values;
     return OK;
@@ -82,13 +93,25 @@ static enum status read_matrix(const struct json *matrix, int rows, double **to,
 
 // ---- samples
 
-static double seconds_of(const struct bandwidths *b, double gb_per_s) { return (double)b->bytes / (gb_per_s * gigabyte); }
+static double seconds_of(const struct bandwidths *b, double gb_per_s)
+{
+    return (double)b->bytes / (gb_per_s * gigabyte);
+}
 
-static struct sample *add_sample(struct bandwidths *b, enum sample_kind kind, const char *operation, int repetitions)
+static struct sample *add_sample(struct bandwidths *b, enum sample_kind kind, const char *operation,
+                                 int repetitions)
 {
     struct sample *s = &b->samples.samples[b->samples.sample_count++];
-    *s = (struct sample){.kind = kind, .operation = operation, .dimensions = {b->bytes}, .dimension_count = 1, .precision = FP32,
-                         .bytes = (double)b->bytes, .from = -1, .to = -1, .seconds = TAKE(b->arena, repetitions, double), .stopped_by = "imported"};
+    *s = (struct sample){.kind = kind,
+                         .operation = operation,
+                         .dimensions = {b->bytes},
+                         .dimension_count = 1,
+                         .precision = FP32,
+                         .bytes = (double)b->bytes,
+                         .from = -1,
+                         .to = -1,
+                         .seconds = TAKE(b->arena, repetitions, double),
+                         .stopped_by = "imported"};
     return s;
 }
 
@@ -109,8 +132,12 @@ static enum status add_transfer(struct bandwidths *b, enum test test, struct err
 // "GPU(row) <- GPU(column)": the row is the destination.
 static enum status read_arrow(const struct testcase *t, bool *row_is_source, struct error *err)
 {
-    bool to = strstr(t->description, "(row) -> ") != NULL, from = strstr(t->description, "(row) <- ") != NULL;
-    if (to == from) return json_refuse(&t->matrix, err, "expected a description with (row) <- or (row) ->, found \"%.60s\"", t->description);
+    bool to = strstr(t->description, "(row) -> ") != NULL,
+         from = strstr(t->description, "(row) <- ") != NULL;
+    if (to == from)
+        return json_refuse(&t->matrix, err,
+                           "expected a description with (row) <- or (row) ->, found \"%.60s\"",
+                           t->description);
     *row_is_source = to;
     return OK;
 }
@@ -121,7 +148,11 @@ static void add_endpoints(struct bandwidths *b, int count)
     const char *host = s->machine.host ? s->machine.host : "host";
     s->endpoints = TAKE(b->arena, count, struct endpoint);
     s->endpoint_count = count;
-    for (int i = 0; i < count; i++) s->endpoints[i] = (struct endpoint){.name = arena_print(b->arena, "%s:%d", host, i), .host = host, .device = i, .clock = -1};
+    for (int i = 0; i < count; i++)
+        s->endpoints[i] = (struct endpoint){.name = arena_print(b->arena, "%s:%d", host, i),
+                                            .host = host,
+                                            .device = i,
+                                            .clock = -1};
 }
 
 static enum status add_links(struct bandwidths *b, struct error *err)
@@ -172,17 +203,21 @@ static enum status read_testcase(struct bandwidths *b, const struct json *object
         b->failed++;
         return OK;
     }
-    if (!json_is_present(&t.matrix)) return json_refuse(object, err, "expected a bandwidth_matrix of a test that passed, found none");
+    if (!json_is_present(&t.matrix))
+        return json_refuse(object, err,
+                           "expected a bandwidth_matrix of a test that passed, found none");
     if (b->tests[test].passed) return json_refuse(object, err, "name: \"%s\" stands twice", name);
     t.passed = true;
     b->tests[test] = t;
     return OK;
 }
 
-// "0: NVIDIA H100 80GB HBM3 (00000000:1B:00): (node-1)" gives the name between the colon and the bracket.
+// "0: NVIDIA H100 80GB HBM3 (00000000:1B:00): (node-1)" gives the name between the colon and the
+// bracket.
 static const char *device_name(const char *text, struct arena *arena)
 {
-    const char *colon = strstr(text, ": "), *from = colon ? colon + 2 : text, *end = strstr(from, " (");
+    const char *colon = strstr(text, ": "), *from = colon ? colon + 2 : text,
+               *end = strstr(from, " (");
     return end && end > from ? arena_print(arena, "%.*s", (int)(end - from), from) : NULL;
 }
 
@@ -204,7 +239,8 @@ static enum status read_root(struct bandwidths *b, const struct json *root, stru
     TRY(lenient(&body, fields, ARRAY_LENGTH(fields), b->arena, err));
     if (version) m->library = arena_print(b->arena, "nvbandwidth %s", version);
     if (json_length(&list) > DEVICES_MAX || json_length(&tests) > TESTCASES_MAX)
-        return json_refuse(&body, err, "expected at most %d devices and %d testcases, found more", DEVICES_MAX, TESTCASES_MAX);
+        return json_refuse(&body, err, "expected at most %d devices and %d testcases, found more",
+                           DEVICES_MAX, TESTCASES_MAX);
     if (json_length(&list) > 0) {
         TRY(json_texts(&list, &devices, &count, b->arena, err));
         m->gpu = device_name(devices[0], b->arena);
@@ -214,26 +250,40 @@ static enum status read_root(struct bandwidths *b, const struct json *root, stru
         TRY(read_testcase(b, &test, err));
     }
     int n = json_length(&b->tests[b->tests[PEER_WRITE].passed ? PEER_WRITE : PEER_READ].matrix);
-    if (n > DEVICES_MAX) n = 0;         // refused later
+    if (n > DEVICES_MAX) n = 0; // refused later
     b->samples.samples = TAKE(b->arena, 2 + n * n, struct sample);
     TRY(add_transfer(b, TO_DEVICE, err));
     TRY(add_transfer(b, TO_HOST, err));
     TRY(add_links(b, err));
-    return b->samples.sample_count ? OK : json_refuse(&tests, err, "expected %s or another one-way test of the copy engines that passed, found none", test_names[0]);
+    return b->samples.sample_count ? OK
+                                   : json_refuse(&tests, err,
+                                                 "expected %s or another one-way test of the copy "
+                                                 "engines that passed, found none",
+                                                 test_names[0]);
 }
 
 static void say_what_came(const struct bandwidths *b, const char *path)
 {
-    fprintf(stderr, "%s: %d samples of %lld bytes (--buffer-mib says otherwise), each a median with no dispersion; one size tells no latency\n", path,
-            b->samples.sample_count, (long long)b->bytes);
-    if (b->passed_over) fprintf(stderr, "%s: %d test%s passed over (%.60s)\n", path, b->passed_over, b->passed_over == 1 ? "" : "s", b->not_taken);
-    if (b->failed) fprintf(stderr, "%s: %d test%s had not passed\n", path, b->failed, b->failed == 1 ? "" : "s");
+    fprintf(stderr,
+            "%s: %d samples of %lld bytes (--buffer-mib says otherwise), each a median with no "
+            "dispersion; one size tells no latency\n",
+            path, b->samples.sample_count, (long long)b->bytes);
+    if (b->passed_over)
+        fprintf(stderr, "%s: %d test%s passed over (%.60s)\n", path, b->passed_over,
+                b->passed_over == 1 ? "" : "s", b->not_taken);
+    if (b->failed)
+        fprintf(stderr, "%s: %d test%s had not passed\n", path, b->failed,
+                b->failed == 1 ? "" : "s");
     if (b->asymmetry > asymmetry_told)
-        fprintf(stderr, "%s: the two directions of a pair differ by %.0f %%: check which is which, as releases exist whose arrow points against the copy; "
-                "--against-arrow turns it\n", path, 100 * b->asymmetry);
+        fprintf(stderr,
+                "%s: the two directions of a pair differ by %.0f %%: check which is which, as "
+                "releases exist whose arrow points against the copy; "
+                "--against-arrow turns it\n",
+                path, 100 * b->asymmetry);
 }
 
-enum status import_nvbandwidth(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status import_nvbandwidth(int argc, char **argv, int *exit_code, struct arena *arena,
+                               struct error *err)
 {
     const char *output = "-", *name = NULL, *path, *text;
     int64_t buffer_mib = DEFAULT_BUFFER_MIB;
@@ -243,14 +293,29 @@ enum status import_nvbandwidth(int argc, char **argv, int *exit_code, struct are
     struct json root;
     struct bandwidths b = {.arena = arena};
     const struct option options[] = {
-        {.name = "-o", .type = OPTION_TEXT, .to = &output, .help = "where the samples are written; - is standard output (default)"},
-        {.name = "--name", .type = OPTION_TEXT, .to = &name, .help = "the GPU's name (default: the device's)"},
-        {.name = "--buffer-mib", .type = OPTION_INT, .to = &buffer_mib, .low = 1, .high = 1 << 20,
+        {.name = "-o",
+         .type = OPTION_TEXT,
+         .to = &output,
+         .help = "where the samples are written; - is standard output (default)"},
+        {.name = "--name",
+         .type = OPTION_TEXT,
+         .to = &name,
+         .help = "the GPU's name (default: the device's)"},
+        {.name = "--buffer-mib",
+         .type = OPTION_INT,
+         .to = &buffer_mib,
+         .low = 1,
+         .high = 1 << 20,
          .help = "nvbandwidth's --bufferSize, which its file does not tell (512)"},
-        {.name = "--against-arrow", .type = OPTION_FLAG, .to = &b.against_arrow, .help = "copies between devices went against the description's arrow"},
+        {.name = "--against-arrow",
+         .type = OPTION_FLAG,
+         .to = &b.against_arrow,
+         .help = "copies between devices went against the description's arrow"},
     };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline import nvbandwidth FILE.json [-o samples.json] [options]", options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
+    TRY(options_read(argc, argv,
+                     "plumbline import nvbandwidth FILE.json [-o samples.json] [options]", options,
+                     ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
     b.bytes = buffer_mib * (int64_t)bytes_per_mib;
     TRY(import_read(&file, path, &text, &size, arena, err));

@@ -10,16 +10,19 @@
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-void text_open(struct text_lines *t, const char *path, const char *text, size_t size, struct arena *arena)
+void text_open(struct text_lines *t, const char *path, const char *text, size_t size,
+               struct arena *arena)
 {
-    *t = (struct text_lines){.path = path, .at = text, .end = text + size, .copy = TAKE(arena, TEXT_LINE_MAX + 1, char)};
+    *t = (struct text_lines){
+        .path = path, .at = text, .end = text + size, .copy = TAKE(arena, TEXT_LINE_MAX + 1, char)};
 }
 
 // Past an escape sequence that begins at p: ESC [ parameters, ended by a letter.
 static const char *past_escape(const char *p, const char *end)
 {
     if (++p == end || *p != '[') return p;
-    for (p++; p < end && (unsigned char)*p >= 0x20 && (unsigned char)*p < 0x40; p++) {}
+    for (p++; p < end && (unsigned char)*p >= 0x20 && (unsigned char)*p < 0x40; p++) {
+    }
     return p < end ? p + 1 : p;
 }
 
@@ -32,7 +35,9 @@ enum status text_next(struct text_lines *t, bool *more, struct error *err)
     t->line++;
     t->word_count = 0;
     t->source_end = line_end;
-    if (line_end - t->at > TEXT_LINE_MAX) return text_refuse(t, err, "expected lines of at most %d bytes, found a longer one", TEXT_LINE_MAX);
+    if (line_end - t->at > TEXT_LINE_MAX)
+        return text_refuse(t, err, "expected lines of at most %d bytes, found a longer one",
+                           TEXT_LINE_MAX);
     char *to = t->copy;
     bool in_word = false;
     for (const char *p = t->at; p < line_end;) {
@@ -45,7 +50,9 @@ enum status text_next(struct text_lines *t, bool *more, struct error *err)
             in_word = false;
         } else {
             if (!in_word) {
-                if (t->word_count == TEXT_WORDS_MAX) return text_refuse(t, err, "expected at most %d words in a line, found more", TEXT_WORDS_MAX);
+                if (t->word_count == TEXT_WORDS_MAX)
+                    return text_refuse(t, err, "expected at most %d words in a line, found more",
+                                       TEXT_WORDS_MAX);
                 t->rest_of[t->word_count] = p;
                 t->words[t->word_count++] = to;
             }
@@ -87,16 +94,19 @@ bool word_is_whole(const char *word, int64_t *value)
 bool word_is_number(const char *word, double *value)
 {
     char *end;
-    if (strspn(word, "+-.0123456789eE") != strlen(word)) return false;      // strtod also knows nan, inf and hexadecimal
+    if (strspn(word, "+-.0123456789eE") != strlen(word))
+        return false; // strtod also knows nan, inf and hexadecimal
     *value = strtod(word, &end);
     return end != word && !*end && isfinite(*value);
 }
 
-enum status import_read(struct document *d, const char *path, const char **text, size_t *size, struct arena *arena, struct error *err)
+enum status import_read(struct document *d, const char *path, const char **text, size_t *size,
+                        struct arena *arena, struct error *err)
 {
     *d = (struct document){.path = arena_copy_text(arena, path)};
     TRY(file_read(path, text, size, arena, err));
-    if (memchr(*text, '\0', *size)) return fail(err, BAD_INPUT, "%s: expected text, found a zero byte", d->path);
+    if (memchr(*text, '\0', *size))
+        return fail(err, BAD_INPUT, "%s: expected text, found a zero byte", d->path);
     sha256_text(*text, *size, d->sha256);
     return OK;
 }

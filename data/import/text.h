@@ -1,5 +1,6 @@
-// Foreign text, line by line, each split on blanks: columns of printed tables move with what stands in them. What a terminal
-// adds (colours, carriage returns) is passed over. An error names the file and the line.
+// Foreign text, line by line, each split on blanks: columns of printed tables move with what stands
+// in them. What a terminal adds (colours, carriage returns) is passed over. An error names the file
+// and the line.
 #ifndef PLUMBLINE_DATA_IMPORT_TEXT_H
 #define PLUMBLINE_DATA_IMPORT_TEXT_H
 
@@ -13,26 +14,30 @@ enum { TEXT_WORDS_MAX = 1024, TEXT_LINE_MAX = 1 << 16 };
 struct text_lines {
     const char *path;
     const char *at, *end;
-    int line;                           // the one at hand, from 1
-    char *copy;                         // [TEXT_LINE_MAX + 1] of it, cut into words
+    int line;   // the one at hand, from 1
+    char *copy; // [TEXT_LINE_MAX + 1] of it, cut into words
     const char *words[TEXT_WORDS_MAX];
     int word_count;
-    const char *rest_of[TEXT_WORDS_MAX];    // the line from that word on, inside `source`
+    const char *rest_of[TEXT_WORDS_MAX]; // the line from that word on, inside `source`
     const char *source_end;
 };
 
-void text_open(struct text_lines *t, const char *path, const char *text, size_t size, struct arena *arena);
+void text_open(struct text_lines *t, const char *path, const char *text, size_t size,
+               struct arena *arena);
 // The next line into words. BAD_INPUT: longer, or of more words, than any such table's.
 enum status text_next(struct text_lines *t, bool *more, struct error *err);
 // What stands from a word to the line's end, blanks at the end left out.
 const char *text_rest(const struct text_lines *t, int word, struct arena *arena);
 // BAD_INPUT at this line: "FILE: line N: " and the given text.
-enum status text_refuse(const struct text_lines *t, struct error *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+enum status text_refuse(const struct text_lines *t, struct error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-bool word_is_whole(const char *word, int64_t *value);       // digits only, at most 2^53
-bool word_is_number(const char *word, double *value);       // a decimal number and nothing behind it; not nan, not infinite
+bool word_is_whole(const char *word, int64_t *value); // digits only, at most 2^53
+bool word_is_number(const char *word,
+                    double *value); // a decimal number and nothing behind it; not nan, not infinite
 
 // Reads the whole file; BAD_INPUT where it is no text. d: what made_from says of it.
-enum status import_read(struct document *d, const char *path, const char **text, size_t *size, struct arena *arena, struct error *err);
+enum status import_read(struct document *d, const char *path, const char **text, size_t *size,
+                        struct arena *arena, struct error *err);
 
 #endif

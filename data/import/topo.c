@@ -1,6 +1,7 @@
-// plumbline import topo FILE: what `nvidia-smi topo -m` tells of one node: how many GPUs and NICs, what kind of path joins
-// each two, which NICs are nearest to each GPU. It tells no bandwidth, no memory and nothing beyond the node. So without -o a
-// table is printed; with -o a cluster is written whose missing numbers the options give, none of them guessed.
+// plumbline import topo FILE: what `nvidia-smi topo -m` tells of one node: how many GPUs and NICs,
+// what kind of path joins each two, which NICs are nearest to each GPU. It tells no bandwidth, no
+// memory and nothing beyond the node. So without -o a table is printed; with -o a cluster is
+// written whose missing numbers the options give, none of them guessed.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +18,11 @@ static const char *const path_names[] = {"X", "PIX", "PXB", "PHB", "NODE", "SYS"
 
 struct topology {
     const char *path;
-    const char **names;         // [count]: GPU0 ..., then NIC0 ... or the NICs' own names
+    const char **names; // [count]: GPU0 ..., then NIC0 ... or the NICs' own names
     bool *is_gpu;
     int count, gpu_count;
-    int *paths;                 // [count * count]
-    int row_count;              // of it, so far
+    int *paths;    // [count * count]
+    int row_count; // of it, so far
     struct arena *arena;
 };
 
@@ -32,7 +33,9 @@ static bool read_path(const char *word, int *path)
     int64_t links;
     for (*path = 0; path_names[*path]; ++*path)
         if (!strcmp(word, path_names[*path])) return true;
-    if (strncmp(word, "NV", 2) || !word_is_whole(word + 2, &links) || links < 1 || links > NVLINKS_MAX) return false;
+    if (strncmp(word, "NV", 2) || !word_is_whole(word + 2, &links) || links < 1 ||
+        links > NVLINKS_MAX)
+        return false;
     *path = PATH_NVLINK + (int)links;
     return true;
 }
@@ -53,11 +56,17 @@ static bool names_gpu(const char *word)
 
 // ---- reading
 
-// The columns' names up to "CPU Affinity"; the names behind have blanks in them and are of no use here.
-static enum status read_header(struct topology *t, const struct text_lines *lines, struct error *err)
+// The columns' names up to "CPU Affinity"; the names behind have blanks in them and are of no use
+// here.
+static enum status read_header(struct topology *t, const struct text_lines *lines,
+                               struct error *err)
 {
-    while (t->count < lines->word_count && strcmp(lines->words[t->count], "CPU") && strcmp(lines->words[t->count], "NUMA")) t->count++;
-    if (t->count > ENTITIES_MAX) return text_refuse(lines, err, "expected at most %d GPUs and NICs, found %d", ENTITIES_MAX, t->count);
+    while (t->count < lines->word_count && strcmp(lines->words[t->count], "CPU") &&
+           strcmp(lines->words[t->count], "NUMA"))
+        t->count++;
+    if (t->count > ENTITIES_MAX)
+        return text_refuse(lines, err, "expected at most %d GPUs and NICs, found %d", ENTITIES_MAX,
+                           t->count);
     t->names = TAKE(t->arena, t->count, const char *);
     t->is_gpu = TAKE(t->arena, t->count, bool);
     t->paths = TAKE(t->arena, t->count * t->count, int);
@@ -66,7 +75,8 @@ static enum status read_header(struct topology *t, const struct text_lines *line
         t->is_gpu[i] = names_gpu(t->names[i]);
         t->gpu_count += t->is_gpu[i];
         for (int k = 0; k < i; k++)
-            if (!strcmp(t->names[k], t->names[i])) return text_refuse(lines, err, "%.40s stands twice", t->names[i]);
+            if (!strcmp(t->names[k], t->names[i]))
+                return text_refuse(lines, err, "%.40s stands twice", t->names[i]);
     }
     return OK;
 }
@@ -74,23 +84,31 @@ static enum status read_header(struct topology *t, const struct text_lines *line
 static enum status read_row(struct topology *t, const struct text_lines *lines, struct error *err)
 {
     int row = t->row_count;
-    if (strcmp(lines->words[0], t->names[row])) return text_refuse(lines, err, "expected the row of %.40s, found '%.40s'", t->names[row], lines->words[0]);
-    if (lines->word_count < 1 + t->count) return text_refuse(lines, err, "%.40s: expected %d cells, found %d", t->names[row], t->count, lines->word_count - 1);
+    if (strcmp(lines->words[0], t->names[row]))
+        return text_refuse(lines, err, "expected the row of %.40s, found '%.40s'", t->names[row],
+                           lines->words[0]);
+    if (lines->word_count < 1 + t->count)
+        return text_refuse(lines, err, "%.40s: expected %d cells, found %d", t->names[row],
+                           t->count, lines->word_count - 1);
     for (int i = 0; i < t->count; i++) {
         int *path = &t->paths[row * t->count + i];
         char other[PATH_TEXT], this[PATH_TEXT];
         if (!read_path(lines->words[1 + i], path) || (*path == PATH_SELF) != (i == row))
-            return text_refuse(lines, err, "%.40s, %.40s: expected %s, found '%.40s'", t->names[row], t->names[i],
-                               i == row ? "X" : "NV1 to NV64, PIX, PXB, PHB, NODE or SYS", lines->words[1 + i]);
+            return text_refuse(
+                lines, err, "%.40s, %.40s: expected %s, found '%.40s'", t->names[row], t->names[i],
+                i == row ? "X" : "NV1 to NV64, PIX, PXB, PHB, NODE or SYS", lines->words[1 + i]);
         if (i < row && *path != path_at(t, i, row))
-            return text_refuse(lines, err, "%.40s, %.40s: expected %s as the other way round, found %s", t->names[row], t->names[i],
-                               path_text(path_at(t, i, row), other), path_text(*path, this));
+            return text_refuse(lines, err,
+                               "%.40s, %.40s: expected %s as the other way round, found %s",
+                               t->names[row], t->names[i], path_text(path_at(t, i, row), other),
+                               path_text(*path, this));
     }
     t->row_count++;
     return OK;
 }
 
-static enum status read_topology(struct topology *t, const char *text, size_t size, struct error *err)
+static enum status read_topology(struct topology *t, const char *text, size_t size,
+                                 struct error *err)
 {
     struct text_lines *lines = TAKE(t->arena, 1, struct text_lines);
     int path;
@@ -101,10 +119,17 @@ static enum status read_topology(struct topology *t, const char *text, size_t si
         if (!more || (t->count && t->row_count == t->count)) break;
         if (!lines->word_count) continue;
         if (t->count) TRY(read_row(t, lines, err));
-        else if (names_gpu(lines->words[0]) && (lines->word_count < 2 || !read_path(lines->words[1], &path))) TRY(read_header(t, lines, err));
+        else if (names_gpu(lines->words[0]) &&
+                 (lines->word_count < 2 || !read_path(lines->words[1], &path)))
+            TRY(read_header(t, lines, err));
     }
-    if (!t->count) return fail(err, BAD_INPUT, "%s: expected what nvidia-smi topo -m prints, found no header GPU0 ...", t->path);
-    if (t->row_count < t->count) return fail(err, BAD_INPUT, "%s: expected a row of each of %d GPUs and NICs, found %d rows", t->path, t->count, t->row_count);
+    if (!t->count)
+        return fail(err, BAD_INPUT,
+                    "%s: expected what nvidia-smi topo -m prints, found no header GPU0 ...",
+                    t->path);
+    if (t->row_count < t->count)
+        return fail(err, BAD_INPUT, "%s: expected a row of each of %d GPUs and NICs, found %d rows",
+                    t->path, t->count, t->row_count);
     return OK;
 }
 
@@ -119,7 +144,10 @@ static int nearest(const struct topology *t, int gpu)
     return best;
 }
 
-static bool is_nearest(const struct topology *t, int gpu, int nic) { return !t->is_gpu[nic] && path_at(t, gpu, nic) == nearest(t, gpu); }
+static bool is_nearest(const struct topology *t, int gpu, int nic)
+{
+    return !t->is_gpu[nic] && path_at(t, gpu, nic) == nearest(t, gpu);
+}
 
 // NICs that are a nearest one of some GPU: the others serve storage and management, as a rule.
 static int nics_near(const struct topology *t)
@@ -145,15 +173,22 @@ static int count_pairs(const struct topology *t, int pairs[PATH_NVLINK + NVLINKS
 
 static void print_topology(const struct topology *t)
 {
-    static const char *const meanings[] = {"itself", "one PCIe bridge", "several PCIe bridges",
-                                           "a PCIe host bridge", "host bridges of one NUMA node", "between NUMA nodes"};
+    static const char *const meanings[] = {"itself",
+                                           "one PCIe bridge",
+                                           "several PCIe bridges",
+                                           "a PCIe host bridge",
+                                           "host bridges of one NUMA node",
+                                           "between NUMA nodes"};
     int pairs[PATH_NVLINK + NVLINKS_MAX + 1] = {0};
     char text[PATH_TEXT];
     count_pairs(t, pairs);
-    printf("%d GPU%s, %d NIC%s in the node\n\npath  pairs of GPUs\n", t->gpu_count, t->gpu_count == 1 ? "" : "s", t->count - t->gpu_count,
+    printf("%d GPU%s, %d NIC%s in the node\n\npath  pairs of GPUs\n", t->gpu_count,
+           t->gpu_count == 1 ? "" : "s", t->count - t->gpu_count,
            t->count - t->gpu_count == 1 ? "" : "s");
     for (int path = PATH_NVLINK + NVLINKS_MAX; path > 0; path--)
-        if (pairs[path]) printf("%-5s %13d  %s\n", path_text(path, text), pairs[path], path > PATH_NVLINK ? "bonded NVLinks" : meanings[path]);
+        if (pairs[path])
+            printf("%-5s %13d  %s\n", path_text(path, text), pairs[path],
+                   path > PATH_NVLINK ? "bonded NVLinks" : meanings[path]);
     printf("\nGPU    nearest NICs\n");
     for (int gpu = 0; gpu < t->count; gpu++) {
         if (!t->is_gpu[gpu]) continue;
@@ -163,7 +198,8 @@ static void print_topology(const struct topology *t)
         if (nearest(t, gpu) < PATH_NVLINK) printf(" (%s)\n", path_names[nearest(t, gpu)]);
         else printf(" none\n");
     }
-    printf("\nThis table tells no bandwidth, no latency, no memory and nothing beyond the node: measure links, or import\n"
+    printf("\nThis table tells no bandwidth, no latency, no memory and nothing beyond the node: "
+           "measure links, or import\n"
            "nvbandwidth and nccl-tests.\n");
 }
 
@@ -176,31 +212,55 @@ struct numbers {
     int nic_kind;
 };
 
-static enum status write_cluster(const struct topology *t, const struct numbers *numbers, const struct document *file, const char *output, struct error *err)
+static enum status write_cluster(const struct topology *t, const struct numbers *numbers,
+                                 const struct document *file, const char *output, struct error *err)
 {
     int64_t nics = numbers->nics < 0 ? nics_near(t) : numbers->nics;
     if (!numbers->gpu || !numbers->memory_bytes || !(numbers->intra_bytes_per_s > 0))
-        return fail(err, BAD_INPUT, "%s: a topology tells no bandwidth and no memory; -o needs --gpu, --memory-bytes and --intra-bytes-per-s", t->path);
+        return fail(err, BAD_INPUT,
+                    "%s: a topology tells no bandwidth and no memory; -o needs --gpu, "
+                    "--memory-bytes and --intra-bytes-per-s",
+                    t->path);
     if (numbers->nodes > 1 && !(numbers->nic_bytes_per_s > 0))
-        return fail(err, BAD_INPUT, "%s: a topology tells no bandwidth; --nodes %lld needs --nic-bytes-per-s", t->path, (long long)numbers->nodes);
-    if (numbers->nic_bytes_per_s > 0 && nics < 1) return fail(err, BAD_INPUT, "%s: --nic-bytes-per-s, but there is no NIC; --nics says how many", t->path);
-    struct nic nic = {(enum nic_kind)numbers->nic_kind, (int)nics, {numbers->nic_bytes_per_s, numbers->nic_latency_s}};
-    struct node_group group = {
-        .name = numbers->name, .gpu = numbers->gpu, .nodes = (int)numbers->nodes, .gpus_per_node = t->gpu_count, .memory_bytes = numbers->memory_bytes,
-        .intra = {numbers->intra_bytes_per_s, numbers->intra_latency_s}, .nics = &nic, .nic_count = numbers->nic_bytes_per_s > 0};
+        return fail(err, BAD_INPUT,
+                    "%s: a topology tells no bandwidth; --nodes %lld needs --nic-bytes-per-s",
+                    t->path, (long long)numbers->nodes);
+    if (numbers->nic_bytes_per_s > 0 && nics < 1)
+        return fail(err, BAD_INPUT,
+                    "%s: --nic-bytes-per-s, but there is no NIC; --nics says how many", t->path);
+    struct nic nic = {(enum nic_kind)numbers->nic_kind,
+                      (int)nics,
+                      {numbers->nic_bytes_per_s, numbers->nic_latency_s}};
+    struct node_group group = {.name = numbers->name,
+                               .gpu = numbers->gpu,
+                               .nodes = (int)numbers->nodes,
+                               .gpus_per_node = t->gpu_count,
+                               .memory_bytes = numbers->memory_bytes,
+                               .intra = {numbers->intra_bytes_per_s, numbers->intra_latency_s},
+                               .nics = &nic,
+                               .nic_count = numbers->nic_bytes_per_s > 0};
     struct source source = source_of("topology", file, output, t->arena);
-    struct cluster c = {.document = {.path = t->path, .sources = &source, .source_count = 1}, .name = numbers->name, .groups = &group, .group_count = 1};
+    struct cluster c = {.document = {.path = t->path, .sources = &source, .source_count = 1},
+                        .name = numbers->name,
+                        .groups = &group,
+                        .group_count = 1};
     int pairs[PATH_NVLINK + NVLINKS_MAX + 1] = {0};
     TRY(cluster_check(&c, err));
     TRY(cluster_save(&c, output, t->arena, err));
     if (count_pairs(t, pairs) > 1)
-        fprintf(stderr, "%s: GPUs are joined by several kinds of path; a cluster's intra is one link for all of them: give the slowest's bandwidth\n", t->path);
-    if (nic.link.bytes_per_s > 0) fprintf(stderr, "%s: %lld of %d NICs counted%s\n", t->path, (long long)nics, t->count - t->gpu_count,
-                                          numbers->nics < 0 ? ": those nearest to a GPU; --nics says otherwise" : "");
+        fprintf(stderr,
+                "%s: GPUs are joined by several kinds of path; a cluster's intra is one link for "
+                "all of them: give the slowest's bandwidth\n",
+                t->path);
+    if (nic.link.bytes_per_s > 0)
+        fprintf(stderr, "%s: %lld of %d NICs counted%s\n", t->path, (long long)nics,
+                t->count - t->gpu_count,
+                numbers->nics < 0 ? ": those nearest to a GPU; --nics says otherwise" : "");
     return OK;
 }
 
-enum status import_topo(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status import_topo(int argc, char **argv, int *exit_code, struct arena *arena,
+                        struct error *err)
 {
     const char *output = NULL, *path, *text;
     bool helped;
@@ -209,21 +269,68 @@ enum status import_topo(int argc, char **argv, int *exit_code, struct arena *are
     struct topology t = {.arena = arena};
     struct numbers n = {.name = "node", .nodes = 1, .nics = -1};
     const struct option options[] = {
-        {.name = "-o", .type = OPTION_TEXT, .to = &output, .help = "where a cluster is written, - is standard output; default: a table is printed"},
-        {.name = "--name", .type = OPTION_TEXT, .to = &n.name, .help = "the cluster's and its group's name (node)"},
+        {.name = "-o",
+         .type = OPTION_TEXT,
+         .to = &output,
+         .help = "where a cluster is written, - is standard output; default: a table is printed"},
+        {.name = "--name",
+         .type = OPTION_TEXT,
+         .to = &n.name,
+         .help = "the cluster's and its group's name (node)"},
         {.name = "--gpu", .type = OPTION_TEXT, .to = &n.gpu, .help = "the GPU's name in the costs"},
-        {.name = "--memory-bytes", .type = OPTION_INT, .to = &n.memory_bytes, .low = 1, .high = 1e15, .help = "of one GPU"},
-        {.name = "--intra-bytes-per-s", .type = OPTION_NUMBER, .to = &n.intra_bytes_per_s, .low = 1, .high = 1e18, .help = "between two GPUs, one direction"},
-        {.name = "--intra-latency-s", .type = OPTION_NUMBER, .to = &n.intra_latency_s, .low = 0, .high = 1, .help = "between two GPUs (0)"},
-        {.name = "--nodes", .type = OPTION_INT, .to = &n.nodes, .low = 1, .high = 65536, .help = "like nodes (1)"},
-        {.name = "--nics", .type = OPTION_INT, .to = &n.nics, .low = 0, .high = 64, .help = "NICs of a node (default: those nearest to a GPU)"},
-        {.name = "--nic-kind", .type = OPTION_NAME, .to = &n.nic_kind, .names = nic_kind_names, .help = "infiniband (default), roce, ethernet"},
-        {.name = "--nic-bytes-per-s", .type = OPTION_NUMBER, .to = &n.nic_bytes_per_s, .low = 1, .high = 1e18, .help = "of one NIC, one direction"},
-        {.name = "--nic-latency-s", .type = OPTION_NUMBER, .to = &n.nic_latency_s, .low = 0, .high = 1, .help = "between two nodes (0)"},
+        {.name = "--memory-bytes",
+         .type = OPTION_INT,
+         .to = &n.memory_bytes,
+         .low = 1,
+         .high = 1e15,
+         .help = "of one GPU"},
+        {.name = "--intra-bytes-per-s",
+         .type = OPTION_NUMBER,
+         .to = &n.intra_bytes_per_s,
+         .low = 1,
+         .high = 1e18,
+         .help = "between two GPUs, one direction"},
+        {.name = "--intra-latency-s",
+         .type = OPTION_NUMBER,
+         .to = &n.intra_latency_s,
+         .low = 0,
+         .high = 1,
+         .help = "between two GPUs (0)"},
+        {.name = "--nodes",
+         .type = OPTION_INT,
+         .to = &n.nodes,
+         .low = 1,
+         .high = 65536,
+         .help = "like nodes (1)"},
+        {.name = "--nics",
+         .type = OPTION_INT,
+         .to = &n.nics,
+         .low = 0,
+         .high = 64,
+         .help = "NICs of a node (default: those nearest to a GPU)"},
+        {.name = "--nic-kind",
+         .type = OPTION_NAME,
+         .to = &n.nic_kind,
+         .names = nic_kind_names,
+         .help = "infiniband (default), roce, ethernet"},
+        {.name = "--nic-bytes-per-s",
+         .type = OPTION_NUMBER,
+         .to = &n.nic_bytes_per_s,
+         .low = 1,
+         .high = 1e18,
+         .help = "of one NIC, one direction"},
+        {.name = "--nic-latency-s",
+         .type = OPTION_NUMBER,
+         .to = &n.nic_latency_s,
+         .low = 0,
+         .high = 1,
+         .help = "between two nodes (0)"},
     };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline import topo FILE [-o cluster.json --gpu NAME --memory-bytes B --intra-bytes-per-s R]", options, ARRAY_LENGTH(options),
-                     &path, 1, 1, NULL, &helped, err));
+    TRY(options_read(argc, argv,
+                     "plumbline import topo FILE [-o cluster.json --gpu NAME --memory-bytes B "
+                     "--intra-bytes-per-s R]",
+                     options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
     TRY(import_read(&file, path, &text, &size, arena, err));
     t.path = file.path;

@@ -1,6 +1,7 @@
-// plumbline import trace FILE.json: the time of every annotated range of a PyTorch profiler's trace, as a table, CSV, or samples
-// of whole layers (one repetition for each time a range was entered). The file is read once, in a stream, so that it may be
-// standard input and larger than memory.
+// plumbline import trace FILE.json: the time of every annotated range of a PyTorch profiler's
+// trace, as a table, CSV, or samples of whole layers (one repetition for each time a range was
+// entered). The file is read once, in a stream, so that it may be standard input and larger than
+// memory.
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,13 @@ struct trace_request {
 };
 
 // All entries of one name.
-struct row { const char *name; int calls; int64_t work; double seconds, median, host_s; double *each; };
+struct row {
+    const char *name;
+    int calls;
+    int64_t work;
+    double seconds, median, host_s;
+    double *each;
+};
 
 static int compare_seconds(const void *a, const void *b)
 {
@@ -43,7 +50,8 @@ static int compare_rows(const void *a, const void *b)
 }
 
 // Rows in order of their time, the longest first.
-static struct row *make_rows(const struct trace *t, const char *prefix, int *count, struct arena *arena)
+static struct row *make_rows(const struct trace *t, const char *prefix, int *count,
+                             struct arena *arena)
 {
     struct row *rows = TAKE(arena, t->names.count, struct row);
     *count = 0;
@@ -64,7 +72,8 @@ static struct row *make_rows(const struct trace *t, const char *prefix, int *cou
     for (int n = 0; n < t->names.count; n++) {
         struct row *row = &rows[n];
         if (!row->calls || (prefix && strncmp(row->name, prefix, strlen(prefix)))) continue;
-        double *sorted = arena_grow(arena, row->each, (size_t)row->calls, (size_t)row->calls, sizeof *sorted);
+        double *sorted =
+            arena_grow(arena, row->each, (size_t)row->calls, (size_t)row->calls, sizeof *sorted);
         qsort(sorted, (size_t)row->calls, sizeof *sorted, compare_seconds);
         row->median = (sorted[(row->calls - 1) / 2] + sorted[row->calls / 2]) / 2;
         rows[(*count)++] = *row;
@@ -97,20 +106,30 @@ static const char *plain(const char *text, struct arena *arena)
     return copy;
 }
 
-static enum status write_rows(const struct trace *t, const struct row *rows, int count, bool csv, const char *output, struct arena *arena, struct error *err)
+static enum status write_rows(const struct trace *t, const struct row *rows, int count, bool csv,
+                              const char *output, struct arena *arena, struct error *err)
 {
     size_t size = 200, length = 0;
     for (int i = 0; i < count; i++) size += 2 * strlen(rows[i].name) + 160;
     char *text = arena_take(arena, size, 1);
-    length += (size_t)snprintf(text, size, csv ? "range,calls,device_operations,seconds,median_s,host_s\n" : "%9s %11s %12s %12s %12s  %s\n",
+    length += (size_t)snprintf(text, size,
+                               csv ? "range,calls,device_operations,seconds,median_s,host_s\n"
+                                   : "%9s %11s %12s %12s %12s  %s\n",
                                "calls", "device ops", "seconds", "median s", "host s", "range");
     for (int i = 0; i < count; i++) {
         const struct row *r = &rows[i];
-        length += (size_t)(csv ? snprintf(text + length, size - length, "%s,%d,%lld,%.9g,%.9g,%.9g\n", quoted(r->name, arena), r->calls, (long long)r->work, r->seconds, r->median, r->host_s)
-                               : snprintf(text + length, size - length, "%9d %11lld %12.9f %12.9f %12.9f  %s\n", r->calls, (long long)r->work, r->seconds, r->median, r->host_s, plain(r->name, arena)));
+        length +=
+            (size_t)(csv ? snprintf(text + length, size - length, "%s,%d,%lld,%.9g,%.9g,%.9g\n",
+                                    quoted(r->name, arena), r->calls, (long long)r->work,
+                                    r->seconds, r->median, r->host_s)
+                         : snprintf(text + length, size - length,
+                                    "%9d %11lld %12.9f %12.9f %12.9f  %s\n", r->calls,
+                                    (long long)r->work, r->seconds, r->median, r->host_s,
+                                    plain(r->name, arena)));
     }
     if (!csv && t->outside) {
-        text = arena_print(arena, "%s%9s %11lld %12.9f %12s %12s  (in no range)\n", text, "", (long long)t->outside, t->outside_s, "", "");
+        text = arena_print(arena, "%s%9s %11lld %12.9f %12s %12s  (in no range)\n", text, "",
+                           (long long)t->outside, t->outside_s, "", "");
         length = strlen(text);
     }
     return file_write(output, text, length, err);
@@ -118,40 +137,66 @@ static enum status write_rows(const struct trace *t, const struct row *rows, int
 
 // ---- samples
 
-static enum status write_samples(const struct trace_request *r, const struct row *rows, int count, const char *output, struct arena *arena, struct error *err)
+static enum status write_samples(const struct trace_request *r, const struct row *rows, int count,
+                                 const char *output, struct arena *arena, struct error *err)
 {
-    struct samples s = {.machine = {.gpu = r->gpu, .threads = 1, .library = "PyTorch profiler"}, .samples = TAKE(arena, count, struct sample)};
+    struct samples s = {.machine = {.gpu = r->gpu, .threads = 1, .library = "PyTorch profiler"},
+                        .samples = TAKE(arena, count, struct sample)};
     for (int i = 0; i < count; i++) {
         if (!(rows[i].seconds > 0)) continue;
-        if (!(rows[i].seconds <= SECONDS_MOST)) return fail(err, BAD_INPUT, "range \"%.60s\": expected at most %g s, found %g", rows[i].name, SECONDS_MOST, rows[i].seconds);
-        if (rows[i].calls > REPETITIONS_MOST) return fail(err, BAD_INPUT, "range \"%.60s\": expected at most %d calls, found %d", rows[i].name, REPETITIONS_MOST, rows[i].calls);
-        s.samples[s.sample_count++] = (struct sample){
-            .kind = SAMPLE_LAYER, .operation = r->operation ? r->operation : rows[i].name, .dimensions = {r->micro_batch, r->sequence, r->tensor, r->context},
-            .dimension_count = 4, .precision = (enum precision)r->precision, .from = -1, .to = -1, .seconds = rows[i].each,
-            .repetitions = rows[i].calls, .stopped_by = "imported"};
+        if (!(rows[i].seconds <= SECONDS_MOST))
+            return fail(err, BAD_INPUT, "range \"%.60s\": expected at most %g s, found %g",
+                        rows[i].name, SECONDS_MOST, rows[i].seconds);
+        if (rows[i].calls > REPETITIONS_MOST)
+            return fail(err, BAD_INPUT, "range \"%.60s\": expected at most %d calls, found %d",
+                        rows[i].name, REPETITIONS_MOST, rows[i].calls);
+        s.samples[s.sample_count++] =
+            (struct sample){.kind = SAMPLE_LAYER,
+                            .operation = r->operation ? r->operation : rows[i].name,
+                            .dimensions = {r->micro_batch, r->sequence, r->tensor, r->context},
+                            .dimension_count = 4,
+                            .precision = (enum precision)r->precision,
+                            .from = -1,
+                            .to = -1,
+                            .seconds = rows[i].each,
+                            .repetitions = rows[i].calls,
+                            .stopped_by = "imported"};
     }
     if (!s.sample_count) return fail(err, BAD_INPUT, "no range took any time");
-    if (r->operation && s.sample_count > 1) return fail(err, BAD_INPUT, "--operation names one range, but %d remain; --range chooses", s.sample_count);
+    if (r->operation && s.sample_count > 1)
+        return fail(err, BAD_INPUT, "--operation names one range, but %d remain; --range chooses",
+                    s.sample_count);
     return samples_save(&s, output, arena, err);
 }
 
 static enum status expect_options(const struct trace_request *r, struct error *err)
 {
-    const char *missing = !r->gpu ? "--gpu" : !r->micro_batch ? "--micro-batch" : !r->sequence ? "--sequence" : r->precision < 0 ? "--precision" : NULL;
-    return r->format == FORMAT_SAMPLES && missing ? fail(err, BAD_INPUT, "%s is missing: samples need it, and the trace does not tell", missing) : OK;
+    const char *missing = !r->gpu            ? "--gpu"
+                          : !r->micro_batch  ? "--micro-batch"
+                          : !r->sequence     ? "--sequence"
+                          : r->precision < 0 ? "--precision"
+                                             : NULL;
+    return r->format == FORMAT_SAMPLES && missing
+               ? fail(err, BAD_INPUT, "%s is missing: samples need it, and the trace does not tell",
+                      missing)
+               : OK;
 }
 
-static enum status read_trace(struct trace *t, const char *path, struct arena *arena, struct error *err)
+static enum status read_trace(struct trace *t, const char *path, struct arena *arena,
+                              struct error *err)
 {
     const char *name = strcmp(path, "-") ? arena_copy_text(arena, path) : "standard input";
     FILE *from = stdin;
     if (strcmp(path, "-")) TRY(file_open(&from, path, arena, err));
     TRY(trace_read(t, name, from, arena, err));
     TRY(trace_attribute(t, name, arena, err));
-    return t->used_count ? OK : fail(err, BAD_INPUT, "%s: has no annotated ranges (record_function) to sum by", name);
+    return t->used_count ? OK
+                         : fail(err, BAD_INPUT,
+                                "%s: has no annotated ranges (record_function) to sum by", name);
 }
 
-enum status import_trace(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status import_trace(int argc, char **argv, int *exit_code, struct arena *arena,
+                         struct error *err)
 {
     struct trace_request r = {.tensor = 1, .context = 1, .precision = -1};
     const char *output = "-", *path;
@@ -159,26 +204,70 @@ enum status import_trace(int argc, char **argv, int *exit_code, struct arena *ar
     int count;
     struct trace *t = TAKE(arena, 1, struct trace);
     const struct option options[] = {
-        {.name = "-o", .type = OPTION_TEXT, .to = &output, .help = "where the result is written; - is standard output (default)"},
-        {.name = "--format", .type = OPTION_NAME, .to = &r.format, .names = format_names, .help = "what it is (default: table)"},
-        {.name = "--range", .type = OPTION_TEXT, .to = &r.range, .help = "only ranges whose name begins so"},
-        {.name = "--gpu", .type = OPTION_TEXT, .to = &r.gpu, .help = "samples: the name the costs get"},
-        {.name = "--precision", .type = OPTION_NAME, .to = &r.precision, .names = precision_names, .help = "samples: of the layers"},
-        {.name = "--micro-batch", .type = OPTION_INT, .to = &r.micro_batch, .low = 1, .high = 1 << 20, .help = "samples: of the profiled run"},
-        {.name = "--sequence", .type = OPTION_INT, .to = &r.sequence, .low = 1, .high = 1 << 26, .help = "samples: tokens of a sequence"},
-        {.name = "--tensor", .type = OPTION_INT, .to = &r.tensor, .low = 1, .high = 1 << 20, .help = "samples: tensor degree (default 1)"},
-        {.name = "--context", .type = OPTION_INT, .to = &r.context, .low = 1, .high = 1 << 20, .help = "samples: context degree (default 1)"},
-        {.name = "--operation", .type = OPTION_TEXT, .to = &r.operation, .help = "samples: what the one chosen range is, \"block forward\" for example (default: its name)"},
+        {.name = "-o",
+         .type = OPTION_TEXT,
+         .to = &output,
+         .help = "where the result is written; - is standard output (default)"},
+        {.name = "--format",
+         .type = OPTION_NAME,
+         .to = &r.format,
+         .names = format_names,
+         .help = "what it is (default: table)"},
+        {.name = "--range",
+         .type = OPTION_TEXT,
+         .to = &r.range,
+         .help = "only ranges whose name begins so"},
+        {.name = "--gpu",
+         .type = OPTION_TEXT,
+         .to = &r.gpu,
+         .help = "samples: the name the costs get"},
+        {.name = "--precision",
+         .type = OPTION_NAME,
+         .to = &r.precision,
+         .names = precision_names,
+         .help = "samples: of the layers"},
+        {.name = "--micro-batch",
+         .type = OPTION_INT,
+         .to = &r.micro_batch,
+         .low = 1,
+         .high = 1 << 20,
+         .help = "samples: of the profiled run"},
+        {.name = "--sequence",
+         .type = OPTION_INT,
+         .to = &r.sequence,
+         .low = 1,
+         .high = 1 << 26,
+         .help = "samples: tokens of a sequence"},
+        {.name = "--tensor",
+         .type = OPTION_INT,
+         .to = &r.tensor,
+         .low = 1,
+         .high = 1 << 20,
+         .help = "samples: tensor degree (default 1)"},
+        {.name = "--context",
+         .type = OPTION_INT,
+         .to = &r.context,
+         .low = 1,
+         .high = 1 << 20,
+         .help = "samples: context degree (default 1)"},
+        {.name = "--operation",
+         .type = OPTION_TEXT,
+         .to = &r.operation,
+         .help = "samples: what the one chosen range is, \"block forward\" for example (default: "
+                 "its name)"},
     };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline import trace FILE.json|- [-o FILE] [options]", options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
+    TRY(options_read(argc, argv, "plumbline import trace FILE.json|- [-o FILE] [options]", options,
+                     ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
     TRY(expect_options(&r, err));
     TRY(read_trace(t, path, arena, err));
     const struct row *rows = make_rows(t, r.range, &count, arena);
-    if (!count) return fail(err, BAD_INPUT, "%s: no range's name begins with '%.60s'", path, r.range);
+    if (!count)
+        return fail(err, BAD_INPUT, "%s: no range's name begins with '%.60s'", path, r.range);
     if (r.format == FORMAT_SAMPLES) TRY(write_samples(&r, rows, count, output, arena, err));
     else TRY(write_rows(t, rows, count, r.format == FORMAT_CSV, output, arena, err));
-    fprintf(stderr, "%s%s\n", rule_texts[t->rule], t->outside && t->rule != TRACE_BY_HOST ? "; some work is in no range" : "");
+    fprintf(stderr, "%s%s\n", rule_texts[t->rule],
+            t->outside && t->rule != TRACE_BY_HOST ? "; some work is in no range" : "");
     return OK;
 }

@@ -1,19 +1,29 @@
-// Work on the device belongs to the ranges that were open when the host launched it: the correlation number joins the two. The
-// backward pass is launched by a thread of its own, on which nothing is annotated; then the ranges open anywhere in its process
-// count. Where a trace has no launches, the profiler's own device ranges tell, by stream and time. All ranges that are open
+// Work on the device belongs to the ranges that were open when the host launched it: the
+// correlation number joins the two. The backward pass is launched by a thread of its own, on which
+// nothing is annotated; then the ranges open anywhere in its process count. Where a trace has no
+// launches, the profiler's own device ranges tell, by stream and time. All ranges that are open
 // count, the outer with the inner. One sweep over points in time, ranges by their start.
 #include "data/import/trace_ranges.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES_FIRST = 64, SLOTS_PER_NAME = 4, OPEN_MAX = 1024 };     // TRACE_NAMES_MAX is NAMES_FIRST times a power of two
+enum {
+    NAMES_FIRST = 64,
+    SLOTS_PER_NAME = 4,
+    OPEN_MAX = 1024
+}; // TRACE_NAMES_MAX is NAMES_FIRST times a power of two
 
-struct point { int64_t ns; double seconds; int thread, process; };
+struct point {
+    int64_t ns;
+    double seconds;
+    int thread, process;
+};
 
 void trace_begin(struct trace *t) { *t = (struct trace){0}; }
 
-// Where the number of a text stands, plus one, or shall stand: names->room * SLOTS_PER_NAME of them.
+// Where the number of a text stands, plus one, or shall stand: names->room * SLOTS_PER_NAME of
+// them.
 static int *find_slot(const struct trace_names *names, const char *text)
 {
     uint32_t hash = 2166136261u, slots = (uint32_t)names->room * SLOTS_PER_NAME;
@@ -27,7 +37,8 @@ static int *find_slot(const struct trace_names *names, const char *text)
 static void make_room(struct trace_names *names, struct arena *arena)
 {
     int room = names->room ? 2 * names->room : NAMES_FIRST;
-    names->texts = arena_grow(arena, names->texts, (size_t)names->count, (size_t)room, sizeof *names->texts);
+    names->texts =
+        arena_grow(arena, names->texts, (size_t)names->count, (size_t)room, sizeof *names->texts);
     names->slots = TAKE(arena, room * SLOTS_PER_NAME, int);
     names->room = room;
     for (int i = 0; i < names->count; i++) *find_slot(names, names->texts[i]) = i + 1;
@@ -74,7 +85,8 @@ static const struct trace_launch *find_launch(const struct trace *t, int64_t cor
         if (t->launches[middle].correlation < correlation) low = middle + 1;
         else high = middle;
     }
-    return low < t->launch_count && t->launches[low].correlation == correlation ? &t->launches[low] : NULL;
+    return low < t->launch_count && t->launches[low].correlation == correlation ? &t->launches[low]
+                                                                                : NULL;
 }
 
 static struct point *make_points(const struct trace *t, struct arena *arena)
@@ -82,15 +94,19 @@ static struct point *make_points(const struct trace *t, struct arena *arena)
     struct point *points = TAKE(arena, t->work_count, struct point);
     for (int i = 0; i < t->work_count; i++) {
         const struct trace_work *w = &t->work[i];
-        const struct trace_launch *launch = t->rule == TRACE_BY_LAUNCH ? find_launch(t, w->correlation) : NULL;
-        points[i] = launch ? (struct point){launch->start_ns, w->seconds, launch->thread, launch->process} : (struct point){w->start_ns, w->seconds, w->thread, -1};
+        const struct trace_launch *launch =
+            t->rule == TRACE_BY_LAUNCH ? find_launch(t, w->correlation) : NULL;
+        points[i] =
+            launch ? (struct point){launch->start_ns, w->seconds, launch->thread, launch->process}
+                   : (struct point){w->start_ns, w->seconds, w->thread, -1};
     }
     qsort(points, (size_t)t->work_count, sizeof *points, compare_points);
     return points;
 }
 
 // Gives one point to those of the open ranges that are its own; false: none is.
-static bool give(struct trace *t, const struct point *p, const int *open, int open_count, int *stamps, int stamp)
+static bool give(struct trace *t, const struct point *p, const int *open, int open_count,
+                 int *stamps, int stamp)
 {
     bool given = false;
     for (int any_thread = 0; any_thread < 2 && !given; any_thread++)
@@ -106,7 +122,8 @@ static bool give(struct trace *t, const struct point *p, const int *open, int op
     return given;
 }
 
-static enum status sweep(struct trace *t, const struct point *points, const char *file, struct arena *arena, struct error *err)
+static enum status sweep(struct trace *t, const struct point *points, const char *file,
+                         struct arena *arena, struct error *err)
 {
     int *open = TAKE(arena, OPEN_MAX, int), *stamps = TAKE(arena, t->names.count, int);
     int open_count = 0, next = 0;
@@ -117,7 +134,9 @@ static enum status sweep(struct trace *t, const struct point *points, const char
         open_count = kept;
         for (; next < t->used_count && t->used[next].start_ns <= points[i].ns; next++) {
             if (t->used[next].end_ns < points[i].ns) continue;
-            if (open_count == OPEN_MAX) return fail(err, BAD_INPUT, "%s: more than %d ranges are open at once", file, OPEN_MAX);
+            if (open_count == OPEN_MAX)
+                return fail(err, BAD_INPUT, "%s: more than %d ranges are open at once", file,
+                            OPEN_MAX);
             open[open_count++] = next;
         }
         if (give(t, &points[i], open, open_count, stamps, i + 1)) continue;
@@ -127,10 +146,13 @@ static enum status sweep(struct trace *t, const struct point *points, const char
     return OK;
 }
 
-enum status trace_attribute(struct trace *t, const char *file, struct arena *arena, struct error *err)
+enum status trace_attribute(struct trace *t, const char *file, struct arena *arena,
+                            struct error *err)
 {
     bool launched = t->range_count[0] && t->launch_count;
-    t->rule = !t->work_count ? TRACE_BY_HOST : launched || !t->range_count[1] ? TRACE_BY_LAUNCH : TRACE_BY_DEVICE;
+    t->rule = !t->work_count                   ? TRACE_BY_HOST
+              : launched || !t->range_count[1] ? TRACE_BY_LAUNCH
+                                               : TRACE_BY_DEVICE;
     int which = t->rule == TRACE_BY_DEVICE;
     t->used = t->ranges[which];
     t->used_count = t->range_count[which];
@@ -144,6 +166,7 @@ enum status trace_attribute(struct trace *t, const char *file, struct arena *are
         }
         return OK;
     }
-    if (t->launch_count) qsort(t->launches, (size_t)t->launch_count, sizeof *t->launches, compare_launches);
+    if (t->launch_count)
+        qsort(t->launches, (size_t)t->launch_count, sizeof *t->launches, compare_launches);
     return sweep(t, make_points(t, arena), file, arena, err);
 }

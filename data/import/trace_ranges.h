@@ -1,4 +1,5 @@
-// What a profiler's trace holds of annotated ranges and of the device's work, and which work belongs to which range.
+// What a profiler's trace holds of annotated ranges and of the device's work, and which work
+// belongs to which range.
 #ifndef PLUMBLINE_DATA_IMPORT_TRACE_RANGES_H
 #define PLUMBLINE_DATA_IMPORT_TRACE_RANGES_H
 
@@ -12,22 +13,38 @@
 enum { TRACE_WORK_MAX = 1 << 22, TRACE_RANGES_MAX = 1 << 20, TRACE_NAMES_MAX = 1 << 16 };
 
 // Texts, each once, by number.
-struct trace_names { const char **texts; int *slots; int count, room; };
+struct trace_names {
+    const char **texts;
+    int *slots;
+    int count, room;
+};
 
-struct trace_range { int64_t start_ns, end_ns; int name, thread, process; double seconds; int64_t work; };
-struct trace_work { int64_t correlation, start_ns; double seconds; int thread; };       // a kernel or a copy on the device
-struct trace_launch { int64_t correlation, start_ns; int thread, process; };            // of it, by the host
+struct trace_range {
+    int64_t start_ns, end_ns;
+    int name, thread, process;
+    double seconds;
+    int64_t work;
+};
+struct trace_work {
+    int64_t correlation, start_ns;
+    double seconds;
+    int thread;
+}; // a kernel or a copy on the device
+struct trace_launch {
+    int64_t correlation, start_ns;
+    int thread, process;
+}; // of it, by the host
 
 // How work was given to ranges.
 enum trace_rule {
-    TRACE_BY_LAUNCH,            // the ranges open on the thread that launched it, else on any of its process
-    TRACE_BY_DEVICE,            // the profiler's device ranges on the same stream when it began
-    TRACE_BY_HOST,              // there was no device's work: ranges take the host's time
+    TRACE_BY_LAUNCH, // the ranges open on the thread that launched it, else on any of its process
+    TRACE_BY_DEVICE, // the profiler's device ranges on the same stream when it began
+    TRACE_BY_HOST,   // there was no device's work: ranges take the host's time
 };
 
 struct trace {
     struct trace_names names, threads, processes;
-    struct trace_range *ranges[2];      // [range_count]: the host's, the device's
+    struct trace_range *ranges[2]; // [range_count]: the host's, the device's
     int range_count[2], range_room[2];
     struct trace_work *work;
     int work_count, work_room;
@@ -35,21 +52,25 @@ struct trace {
     int launch_count, launch_room;
     // Found by trace_attribute:
     enum trace_rule rule;
-    struct trace_range *used;           // [used_count] by start; their seconds and work
+    struct trace_range *used; // [used_count] by start; their seconds and work
     int used_count;
-    double outside_s;                   // of work in no range
+    double outside_s; // of work in no range
     int64_t outside;
-    double *name_seconds;               // [names.count] each work once, where ranges of one name lie in each other
+    double
+        *name_seconds; // [names.count] each work once, where ranges of one name lie in each other
 };
 
 void trace_begin(struct trace *t);
 // The number of a text; -1: there are too many.
 int trace_name(struct trace_names *names, const char *text, struct arena *arena);
 
-// Reads "traceEvents" (or an array of events alone) out of `from`, token by token; what is kept is small: see the counts' limits.
-enum status trace_read(struct trace *t, const char *name, FILE *from, struct arena *arena, struct error *err);
+// Reads "traceEvents" (or an array of events alone) out of `from`, token by token; what is kept is
+// small: see the counts' limits.
+enum status trace_read(struct trace *t, const char *name, FILE *from, struct arena *arena,
+                       struct error *err);
 
 // file: for messages.
-enum status trace_attribute(struct trace *t, const char *file, struct arena *arena, struct error *err);
+enum status trace_attribute(struct trace *t, const char *file, struct arena *arena,
+                            struct error *err);
 
 #endif

@@ -1,7 +1,8 @@
-// Events of a Chrome trace as PyTorch's profiler (Kineto) writes it: complete events (ph "X") with ts and dur in microseconds.
-// Of each only what attribution needs is kept: ranges (user_annotation, gpu_user_annotation), work on the device (kernel,
-// gpu_memcpy, gpu_memset) and its launches by the host (cuda_runtime, cuda_driver), joined by args.correlation. Times are read
-// as decimal text into whole nanoseconds: a double holds an epoch's microseconds to a quarter only.
+// Events of a Chrome trace as PyTorch's profiler (Kineto) writes it: complete events (ph "X") with
+// ts and dur in microseconds. Of each only what attribution needs is kept: ranges (user_annotation,
+// gpu_user_annotation), work on the device (kernel, gpu_memcpy, gpu_memset) and its launches by the
+// host (cuda_runtime, cuda_driver), joined by args.correlation. Times are read as decimal text into
+// whole nanoseconds: a double holds an epoch's microseconds to a quarter only.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +12,23 @@
 #include "data/import/json_stream.h"
 #include "data/import/trace_ranges.h"
 
-#define TIME_MOST 9000000000000000     // microseconds: an epoch's and its longest event's end fit 64 bits of nanoseconds
+#define TIME_MOST                                                                                  \
+    9000000000000000 // microseconds: an epoch's and its longest event's end fit 64 bits of
+                     // nanoseconds
 #define LAST_MOST_NS 100000000000000000
 enum { CAT_NONE, CAT_RANGE, CAT_DEVICE_RANGE, CAT_WORK, CAT_LAUNCH };
 enum { NAME_MAX_BYTES = STREAM_TEXT_MAX, ID_MAX = 64 };
 
-static const struct { const char *name; int category; } categories[] = {
-    {"user_annotation", CAT_RANGE}, {"gpu_user_annotation", CAT_DEVICE_RANGE}, {"kernel", CAT_WORK}, {"concurrent_kernel", CAT_WORK},
-    {"gpu_memcpy", CAT_WORK}, {"gpu_memset", CAT_WORK}, {"memcpy", CAT_WORK}, {"memset", CAT_WORK},
-    {"cuda_runtime", CAT_LAUNCH}, {"cuda_driver", CAT_LAUNCH}, {"runtime", CAT_LAUNCH}, {"hip_runtime", CAT_LAUNCH},
+static const struct {
+    const char *name;
+    int category;
+} categories[] = {
+    {"user_annotation", CAT_RANGE}, {"gpu_user_annotation", CAT_DEVICE_RANGE},
+    {"kernel", CAT_WORK},           {"concurrent_kernel", CAT_WORK},
+    {"gpu_memcpy", CAT_WORK},       {"gpu_memset", CAT_WORK},
+    {"memcpy", CAT_WORK},           {"memset", CAT_WORK},
+    {"cuda_runtime", CAT_LAUNCH},   {"cuda_driver", CAT_LAUNCH},
+    {"runtime", CAT_LAUNCH},        {"hip_runtime", CAT_LAUNCH},
 };
 
 struct event {
@@ -39,22 +48,29 @@ static void copy_text(char *to, size_t room, const struct json_stream *s)
 }
 
 // Microseconds as text, in nanoseconds. Without an exponent digit by digit.
-static enum status read_time(const struct json_stream *s, enum stream_token token, const char *key, int64_t *ns, struct error *err)
+static enum status read_time(const struct json_stream *s, enum stream_token token, const char *key,
+                             int64_t *ns, struct error *err)
 {
     const char *p = s->text + (s->text[0] == '-');
     size_t whole = strspn(p, "0123456789");
-    if (token != STREAM_NUMBER && token != STREAM_TEXT) return stream_refuse(s, err, "%s: expected microseconds", key);
-    if (token == STREAM_TEXT && !*p) return stream_refuse(s, err, "%s: expected microseconds, found an empty text", key);
-    const char *end = p + whole + (p[whole] == '.') + (p[whole] == '.' ? strspn(p + whole + 1, "0123456789") : 0);
+    if (token != STREAM_NUMBER && token != STREAM_TEXT)
+        return stream_refuse(s, err, "%s: expected microseconds", key);
+    if (token == STREAM_TEXT && !*p)
+        return stream_refuse(s, err, "%s: expected microseconds, found an empty text", key);
+    const char *end = p + whole + (p[whole] == '.') +
+                      (p[whole] == '.' ? strspn(p + whole + 1, "0123456789") : 0);
     if (whole && whole <= 16 && !*end && strtoll(p, NULL, 10) < TIME_MOST) {
         int64_t value = strtoll(p, NULL, 10) * 1000, digit = 100;
-        for (const char *f = p + whole + 1; p[whole] && *f && digit; f++, digit /= 10) value += (*f - '0') * digit;
+        for (const char *f = p + whole + 1; p[whole] && *f && digit; f++, digit /= 10)
+            value += (*f - '0') * digit;
         *ns = s->text[0] == '-' ? -value : value;
         return OK;
     }
     char *stop;
     double x = strtod(s->text, &stop);
-    if (*stop || !(fabs(x) < TIME_MOST)) return stream_refuse(s, err, "%s: expected microseconds below 9e15, found '%.40s'", key, s->text);
+    if (*stop || !(fabs(x) < TIME_MOST))
+        return stream_refuse(s, err, "%s: expected microseconds below 9e15, found '%.40s'", key,
+                             s->text);
     *ns = (int64_t)(x * 1000);
     return OK;
 }
@@ -76,7 +92,8 @@ static enum status read_args(struct json_stream *s, struct event *e, struct erro
     }
 }
 
-static enum status read_member(struct json_stream *s, const char *key, enum stream_token token, struct event *e, struct error *err)
+static enum status read_member(struct json_stream *s, const char *key, enum stream_token token,
+                               struct event *e, struct error *err)
 {
     bool scalar = token == STREAM_TEXT || token == STREAM_NUMBER;
     if (!strcmp(key, "args") && token == STREAM_OBJECT) return read_args(s, e, err);
@@ -87,7 +104,9 @@ static enum status read_member(struct json_stream *s, const char *key, enum stre
     if (!strcmp(key, "dur")) {
         e->lasting = true;
         TRY(read_time(s, token, "dur", &e->duration_ns, err));
-        return e->duration_ns < 0 || e->duration_ns > LAST_MOST_NS ? stream_refuse(s, err, "dur: expected 0 to 1e14, found %.40s", s->text) : OK;
+        return e->duration_ns < 0 || e->duration_ns > LAST_MOST_NS
+                   ? stream_refuse(s, err, "dur: expected 0 to 1e14, found %.40s", s->text)
+                   : OK;
     }
     if (!scalar) return stream_skip(s, token, err);
     if (!strcmp(key, "ph")) e->complete = !strcmp(s->text, "X");
@@ -126,38 +145,51 @@ static void fold_name(char *name)
     if (!strncmp(name, step, sizeof step - 1)) name[sizeof step - 2] = '\0';
 }
 
-static enum status keep(struct trace *t, const struct json_stream *s, struct event *e, struct arena *arena, struct error *err)
+static enum status keep(struct trace *t, const struct json_stream *s, struct event *e,
+                        struct arena *arena, struct error *err)
 {
     char both[2 * ID_MAX];
     int device = e->category == CAT_DEVICE_RANGE;
     if (!e->complete || !e->category) return OK;
-    if (!e->timed || (!e->lasting && e->category != CAT_LAUNCH)) return stream_refuse(s, err, "\"%.60s\": expected ts and dur of a complete event", e->name);
+    if (!e->timed || (!e->lasting && e->category != CAT_LAUNCH))
+        return stream_refuse(s, err, "\"%.60s\": expected ts and dur of a complete event", e->name);
     if (e->category == CAT_LAUNCH && !e->correlation) return OK;
     snprintf(both, sizeof both, "%s\n%s", e->process, e->thread);
-    int process = trace_name(&t->processes, e->process, arena), thread = trace_name(&t->threads, both, arena);
-    if (process < 0 || thread < 0) return stream_refuse(s, err, "more than %d threads", TRACE_NAMES_MAX);
+    int process = trace_name(&t->processes, e->process, arena),
+        thread = trace_name(&t->threads, both, arena);
+    if (process < 0 || thread < 0)
+        return stream_refuse(s, err, "more than %d threads", TRACE_NAMES_MAX);
     if (e->category == CAT_WORK) {
-        if (t->work_count == TRACE_WORK_MAX) return stream_refuse(s, err, "more than %d kernels: profile fewer steps", TRACE_WORK_MAX);
+        if (t->work_count == TRACE_WORK_MAX)
+            return stream_refuse(s, err, "more than %d kernels: profile fewer steps",
+                                 TRACE_WORK_MAX);
         GROW(arena, t->work, t->work_count, t->work_room, 1024);
-        t->work[t->work_count++] = (struct trace_work){e->correlation, e->start_ns, 1e-9 * (double)e->duration_ns, thread};
+        t->work[t->work_count++] =
+            (struct trace_work){e->correlation, e->start_ns, 1e-9 * (double)e->duration_ns, thread};
     } else if (e->category == CAT_LAUNCH) {
-        if (t->launch_count == TRACE_WORK_MAX) return stream_refuse(s, err, "more than %d calls of the runtime: profile fewer steps", TRACE_WORK_MAX);
+        if (t->launch_count == TRACE_WORK_MAX)
+            return stream_refuse(s, err, "more than %d calls of the runtime: profile fewer steps",
+                                 TRACE_WORK_MAX);
         GROW(arena, t->launches, t->launch_count, t->launch_room, 1024);
-        t->launches[t->launch_count++] = (struct trace_launch){e->correlation, e->start_ns, thread, process};
+        t->launches[t->launch_count++] =
+            (struct trace_launch){e->correlation, e->start_ns, thread, process};
     } else {
         fold_name(e->name);
         int name = trace_name(&t->names, e->name, arena);
         if (name < 0 || t->range_count[device] == TRACE_RANGES_MAX)
-            return stream_refuse(s, err, "more than %d ranges, or %d names of them", TRACE_RANGES_MAX, TRACE_NAMES_MAX);
+            return stream_refuse(s, err, "more than %d ranges, or %d names of them",
+                                 TRACE_RANGES_MAX, TRACE_NAMES_MAX);
         GROW(arena, t->ranges[device], t->range_count[device], t->range_room[device], 1024);
-        t->ranges[device][t->range_count[device]++] = (struct trace_range){e->start_ns, e->start_ns + e->duration_ns, name, thread, process, 0, 0};
+        t->ranges[device][t->range_count[device]++] = (struct trace_range){
+            e->start_ns, e->start_ns + e->duration_ns, name, thread, process, 0, 0};
     }
     return OK;
 }
 
 // ---- the file
 
-static enum status read_events(struct trace *t, struct json_stream *s, struct arena *arena, struct error *err)
+static enum status read_events(struct trace *t, struct json_stream *s, struct arena *arena,
+                               struct error *err)
 {
     enum stream_token token;
     struct event *e = TAKE(arena, 1, struct event);
@@ -170,7 +202,8 @@ static enum status read_events(struct trace *t, struct json_stream *s, struct ar
     }
 }
 
-static enum status read_root(struct trace *t, struct json_stream *s, struct arena *arena, struct error *err)
+static enum status read_root(struct trace *t, struct json_stream *s, struct arena *arena,
+                             struct error *err)
 {
     enum stream_token token;
     bool found = false;
@@ -183,25 +216,31 @@ static enum status read_root(struct trace *t, struct json_stream *s, struct aren
             TRY(stream_skip(s, token, err));
             continue;
         }
-        if (token != STREAM_ARRAY || found) return stream_refuse(s, err, "traceEvents: expected one array");
+        if (token != STREAM_ARRAY || found)
+            return stream_refuse(s, err, "traceEvents: expected one array");
         found = true;
         TRY(read_events(t, s, arena, err));
     }
     return found ? OK : stream_refuse(s, err, "expected key \"traceEvents\" of a profiler's trace");
 }
 
-enum status trace_read(struct trace *t, const char *name, FILE *from, struct arena *arena, struct error *err)
+enum status trace_read(struct trace *t, const char *name, FILE *from, struct arena *arena,
+                       struct error *err)
 {
     struct json_stream *s = TAKE(arena, 1, struct json_stream);
     enum stream_token token;
     int c = getc(from);
-    if (c == 0x1f) return fail(err, BAD_INPUT, "%s: is compressed: gunzip -c FILE | plumbline import trace -", name);
+    if (c == 0x1f)
+        return fail(err, BAD_INPUT, "%s: is compressed: gunzip -c FILE | plumbline import trace -",
+                    name);
     if (c != EOF) ungetc(c, from);
     trace_begin(t);
     stream_begin(s, name, from);
     TRY(stream_next(s, &token, err));
     if (token == STREAM_ARRAY) TRY(read_events(t, s, arena, err));
     else if (token == STREAM_OBJECT) TRY(read_root(t, s, arena, err));
-    else return stream_refuse(s, err, "expected an object with \"traceEvents\", or an array of events");
+    else
+        return stream_refuse(s, err,
+                             "expected an object with \"traceEvents\", or an array of events");
     return stream_next(s, &token, err);
 }

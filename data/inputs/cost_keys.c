@@ -1,11 +1,21 @@
-// One line per estimate of data/inputs/costs.h: its name in documents, where it stands, whether more of it means faster.
+// One line per estimate of data/inputs/costs.h: its name in documents, where it stands, whether
+// more of it means faster.
 #include "data/inputs/cost_keys.h"
 
 #include <string.h>
 
-#define OF_ALL(name, field, sense, low, high) {name, COST_OF_ALL, sense, offsetof(struct costs, field), low, high}
-#define OF_GPU(name, field, sense, low, high) {name, COST_OF_GPU, sense, offsetof(struct gpu_costs, field), low, high}
-#define OF_PRECISION(name, field, sense, low, high) {name, COST_OF_PRECISION, sense, offsetof(struct precision_costs, field), low, high}
+#define OF_ALL(name, field, sense, low, high)                                                      \
+    {                                                                                              \
+        name, COST_OF_ALL, sense, offsetof(struct costs, field), low, high                         \
+    }
+#define OF_GPU(name, field, sense, low, high)                                                      \
+    {                                                                                              \
+        name, COST_OF_GPU, sense, offsetof(struct gpu_costs, field), low, high                     \
+    }
+#define OF_PRECISION(name, field, sense, low, high)                                                \
+    {                                                                                              \
+        name, COST_OF_PRECISION, sense, offsetof(struct precision_costs, field), low, high         \
+    }
 
 const struct cost_key cost_keys[] = {
     OF_PRECISION("gemm_flop_per_s", gemm_flop_per_s, COST_RATE, 1, 1e21),
@@ -19,7 +29,8 @@ const struct cost_key cost_keys[] = {
     OF_PRECISION("weight_gradient_flop_per_s", weight_gradient_flop_per_s, COST_RATE, 0, 1e21),
     OF_PRECISION("operand_bytes_per_s", operand_bytes_per_s, COST_RATE, 0, 1e21),
     OF_PRECISION("low_rank_bytes_per_s", low_rank_bytes_per_s, COST_RATE, 0, 1e21),
-    OF_PRECISION("backward_attention_flop_per_s", backward_attention_flop_per_s, COST_RATE, 0, 1e21),
+    OF_PRECISION("backward_attention_flop_per_s", backward_attention_flop_per_s, COST_RATE, 0,
+                 1e21),
     OF_GPU("backward_memory_bytes_per_s", backward_memory_bytes_per_s, COST_RATE, 0, 1e21),
     OF_GPU("backward_overhead_s", backward_overhead_s, COST_TIME, 0, 1e6),
     OF_GPU("forward_factor", forward_factor, COST_TIME, 0, 100),
@@ -43,9 +54,11 @@ const struct cost_key cost_keys[] = {
     OF_ALL("network_efficiency.roce", network_efficiency[NIC_ROCE], COST_RATE, 1e-6, 1),
     OF_ALL("network_efficiency.ethernet", network_efficiency[NIC_ETHERNET], COST_RATE, 1e-6, 1),
     OF_ALL("transfer_efficiency.intra", transfer_intra_efficiency, COST_RATE, 0, 1),
-    OF_ALL("transfer_efficiency.infiniband", transfer_network_efficiency[NIC_INFINIBAND], COST_RATE, 0, 1),
+    OF_ALL("transfer_efficiency.infiniband", transfer_network_efficiency[NIC_INFINIBAND], COST_RATE,
+           0, 1),
     OF_ALL("transfer_efficiency.roce", transfer_network_efficiency[NIC_ROCE], COST_RATE, 0, 1),
-    OF_ALL("transfer_efficiency.ethernet", transfer_network_efficiency[NIC_ETHERNET], COST_RATE, 0, 1),
+    OF_ALL("transfer_efficiency.ethernet", transfer_network_efficiency[NIC_ETHERNET], COST_RATE, 0,
+           1),
     OF_ALL("transfer_launch_s", transfer_launch_s, COST_TIME, 0, 1e6),
     OF_ALL("overlap_slowdown", overlap_slowdown, COST_TIME, 0, 1),
     OF_ALL("tensor_overlap", tensor_overlap, COST_RATE, 0, 1),
@@ -65,7 +78,8 @@ int cost_key_find(const char *name)
     return count == 1 ? found : -1;
 }
 
-static void visit_gpu(struct gpu_costs *g, int key, int value_bytes, cost_visitor *visit, void *context)
+static void visit_gpu(struct gpu_costs *g, int key, int value_bytes, cost_visitor *visit,
+                      void *context)
 {
     const struct cost_key *k = &cost_keys[key];
     if (k->scope == COST_OF_GPU) {
@@ -77,7 +91,8 @@ static void visit_gpu(struct gpu_costs *g, int key, int value_bytes, cost_visito
             visit((struct estimate *)((char *)&g->precisions[i] + k->offset), k, context);
 }
 
-void costs_visit(struct costs *c, int key, const char *gpu, int value_bytes, cost_visitor *visit, void *context)
+void costs_visit(struct costs *c, int key, const char *gpu, int value_bytes, cost_visitor *visit,
+                 void *context)
 {
     const struct cost_key *k = &cost_keys[key];
     if (k->scope == COST_OF_ALL) {
@@ -85,7 +100,8 @@ void costs_visit(struct costs *c, int key, const char *gpu, int value_bytes, cos
         return;
     }
     for (int i = 0; i < c->gpu_count; i++)
-        if (!gpu || !strcmp(c->gpus[i].gpu, gpu)) visit_gpu(&c->gpus[i], key, value_bytes, visit, context);
+        if (!gpu || !strcmp(c->gpus[i].gpu, gpu))
+            visit_gpu(&c->gpus[i], key, value_bytes, visit, context);
 }
 
 struct costs costs_copy(const struct costs *c, struct arena *arena)
@@ -120,7 +136,9 @@ void costs_move_to(struct costs *c, enum cost_end end)
     for (int i = 0; i < c->collective_count; i++)
         for (int k = 0; k < c->collectives[i].segment_count; k++) {
             struct segment *segment = &c->collectives[i].segments[k];
-            segment->seconds.value = end == COSTS_FAST ? segment->seconds.low : segment->seconds.high;
-            segment->bytes_per_s.value = end == COSTS_FAST ? segment->bytes_per_s.high : segment->bytes_per_s.low;
+            segment->seconds.value = end == COSTS_FAST ? segment->seconds.low
+                                                       : segment->seconds.high;
+            segment->bytes_per_s.value = end == COSTS_FAST ? segment->bytes_per_s.high
+                                                           : segment->bytes_per_s.low;
         }
 }

@@ -1,5 +1,6 @@
-// The numbers of a costs document by name: for settings on a command line, for fitting them, and for the two ends of their
-// intervals. A new estimate in data/inputs/costs.h gets its line in data/inputs/cost_keys.c.
+// The numbers of a costs document by name: for settings on a command line, for fitting them, and
+// for the two ends of their intervals. A new estimate in data/inputs/costs.h gets its line in
+// data/inputs/cost_keys.c.
 #ifndef PLUMBLINE_DATA_INPUTS_COST_KEYS_H
 #define PLUMBLINE_DATA_INPUTS_COST_KEYS_H
 
@@ -8,23 +9,29 @@
 #include "data/inputs/costs.h"
 
 enum cost_scope { COST_OF_ALL, COST_OF_GPU, COST_OF_PRECISION };
-enum cost_sense { COST_RATE, COST_TIME, COST_BYTES };       // larger is faster; larger is slower; says nothing of time
+enum cost_sense {
+    COST_RATE,
+    COST_TIME,
+    COST_BYTES
+}; // larger is faster; larger is slower; says nothing of time
 
 struct cost_key {
-    const char *name;           // as in the document: "gemm_flop_per_s", "network_efficiency.infiniband"
+    const char *name; // as in the document: "gemm_flop_per_s", "network_efficiency.infiniband"
     enum cost_scope scope;
     enum cost_sense sense;
-    size_t offset;              // of the estimate in struct costs, gpu_costs or precision_costs
-    double low, high;           // what a document may hold
+    size_t offset;    // of the estimate in struct costs, gpu_costs or precision_costs
+    double low, high; // what a document may hold
 };
 
 extern const struct cost_key cost_keys[];
 extern const int cost_key_count;
-int cost_key_find(const char *name);        // -1: none. Unambiguous beginnings of names will do
+int cost_key_find(const char *name); // -1: none. Unambiguous beginnings of names will do
 
-// Every estimate the key stands for: of one GPU (NULL: all), of its precisions with values of so many bytes (0: all).
+// Every estimate the key stands for: of one GPU (NULL: all), of its precisions with values of so
+// many bytes (0: all).
 typedef void cost_visitor(struct estimate *e, const struct cost_key *key, void *context);
-void costs_visit(struct costs *c, int key, const char *gpu, int value_bytes, cost_visitor *visit, void *context);
+void costs_visit(struct costs *c, int key, const char *gpu, int value_bytes, cost_visitor *visit,
+                 void *context);
 
 // A copy whose estimates can be changed without touching the original's.
 struct costs costs_copy(const struct costs *c, struct arena *arena);

@@ -1,4 +1,5 @@
-// Costs: what calibration found out about GPUs and links, every number with its interval and its origin.
+// Costs: what calibration found out about GPUs and links, every number with its interval and its
+// origin.
 #ifndef PLUMBLINE_DATA_INPUTS_COSTS_H
 #define PLUMBLINE_DATA_INPUTS_COSTS_H
 
@@ -10,78 +11,94 @@
 #include "data/base/units.h"
 
 enum origin { ORIGIN_MEASURED, ORIGIN_FITTED, ORIGIN_PUBLISHED, ORIGIN_ASSUMED };
-extern const char *const origin_names[];        // "measured", "fitted", "published", "assumed"
+extern const char *const origin_names[]; // "measured", "fitted", "published", "assumed"
 
 struct estimate {
-    double value, low, high;        // low <= value <= high; a number without interval has all three equal
+    double value, low, high; // low <= value <= high; a number without interval has all three equal
     enum origin origin;
-    const char *source;             // what was measured, where it was published; NULL if not stated
-    double valid_low, valid_high;   // range of the argument (FLOP, bytes) it was fitted on; both 0: not stated
+    const char *source; // what was measured, where it was published; NULL if not stated
+    double valid_low,
+        valid_high; // range of the argument (FLOP, bytes) it was fitted on; both 0: not stated
 };
 
 struct precision_costs {
     enum precision precision;
-    struct estimate gemm_flop_per_s;            // reached in the linear layers
-    struct estimate attention_flop_per_s;       // reached in scores and context
-    struct estimate low_rank_flop_per_s;        // reached by low-rank compression
-    struct estimate misaligned_gemm_share;      // of the GEMM rate where a shard of the vocabulary is no multiple of 8; 0: all of it
+    struct estimate gemm_flop_per_s;       // reached in the linear layers
+    struct estimate attention_flop_per_s;  // reached in scores and context
+    struct estimate low_rank_flop_per_s;   // reached by low-rank compression
+    struct estimate misaligned_gemm_share; // of the GEMM rate where a shard of the vocabulary is no
+                                           // multiple of 8; 0: all of it
     // Not stated: 0.
-    struct estimate data_gradient_flop_per_s;   // reached by the products for gradients of inputs; 0: as gemm_flop_per_s
+    struct estimate data_gradient_flop_per_s; // reached by the products for gradients of inputs; 0:
+                                              // as gemm_flop_per_s
     struct estimate weight_gradient_flop_per_s; // and of weights
-    struct estimate operand_bytes_per_s;        // beside the FLOP, of every product's three matrices; 0: they cost nothing
-    struct estimate low_rank_bytes_per_s;       // beside the FLOP, of what low-rank compression reads and writes; 0: they cost nothing
-    struct estimate backward_attention_flop_per_s;      // 0: as attention_flop_per_s
+    struct estimate operand_bytes_per_s;  // beside the FLOP, of every product's three matrices; 0:
+                                          // they cost nothing
+    struct estimate low_rank_bytes_per_s; // beside the FLOP, of what low-rank compression reads and
+                                          // writes; 0: they cost nothing
+    struct estimate backward_attention_flop_per_s; // 0: as attention_flop_per_s
 };
 
 struct gpu_costs {
     const char *gpu;
-    struct precision_costs *precisions;         // a precision that is not listed is one the GPU lacks
+    struct precision_costs *precisions; // a precision that is not listed is one the GPU lacks
     int precision_count;
-    struct estimate memory_bytes_per_s;         // reached by norms, activations, optimizer
-    struct estimate layer_overhead_s;           // fixed, per layer and pass (forward, backward)
-    struct estimate compression_overhead_s;     // fixed, per compression or decompression
-    struct estimate constant_bytes;             // context and libraries on each GPU
+    struct estimate memory_bytes_per_s;     // reached by norms, activations, optimizer
+    struct estimate layer_overhead_s;       // fixed, per layer and pass (forward, backward)
+    struct estimate compression_overhead_s; // fixed, per compression or decompression
+    struct estimate constant_bytes;         // context and libraries on each GPU
     // Not stated: 0.
-    struct estimate backward_memory_bytes_per_s;        // reached by the gradients of norms and activations; 0: as memory_bytes_per_s
-    struct estimate backward_overhead_s;        // fixed, per layer backward; 0: as layer_overhead_s
-    struct estimate forward_factor, backward_factor;    // of a whole block over the sum of its kernels; 0: 1
-    struct estimate layer_launch_s;             // the host's least time to start a layer's kernels, forward; backward twice
-    struct estimate embedding_launch_share;     // of it, in an embedding's pass
-    struct estimate collective_launch_s;        // added to each collective of tensor ranks
-    struct estimate step_bytes_per_value;       // memory traffic of the optimizer step beside states, gradients and weights
-    struct estimate host_memory_bytes_per_s;    // one GPU's share of its host's memory, reached by an offloaded update
-    struct estimate host_link_bytes_per_s;      // between the GPU and its host, one direction
-    struct estimate communicator_bytes;         // of each parallel dimension above 1
-    struct estimate library_bytes;              // workspaces inside the allocator
-    // Measured for choices that are not priced yet (docs/FORMATS.md): values per second, and bytes of a copy on the device.
+    struct estimate backward_memory_bytes_per_s; // reached by the gradients of norms and
+                                                 // activations; 0: as memory_bytes_per_s
+    struct estimate backward_overhead_s; // fixed, per layer backward; 0: as layer_overhead_s
+    struct estimate forward_factor,
+        backward_factor; // of a whole block over the sum of its kernels; 0: 1
+    struct estimate
+        layer_launch_s; // the host's least time to start a layer's kernels, forward; backward twice
+    struct estimate embedding_launch_share;  // of it, in an embedding's pass
+    struct estimate collective_launch_s;     // added to each collective of tensor ranks
+    struct estimate step_bytes_per_value;    // memory traffic of the optimizer step beside states,
+                                             // gradients and weights
+    struct estimate host_memory_bytes_per_s; // one GPU's share of its host's memory, reached by an
+                                             // offloaded update
+    struct estimate host_link_bytes_per_s;   // between the GPU and its host, one direction
+    struct estimate communicator_bytes;      // of each parallel dimension above 1
+    struct estimate library_bytes;           // workspaces inside the allocator
+    // Measured for choices that are not priced yet (docs/FORMATS.md): values per second, and bytes
+    // of a copy on the device.
     struct estimate copy_bytes_per_s;
-    struct estimate top_k_values_per_s, top_k_back_values_per_s, quantise_values_per_s, quantise_back_values_per_s;
+    struct estimate top_k_values_per_s, top_k_back_values_per_s, quantise_values_per_s,
+        quantise_back_values_per_s;
 };
 
 // A layer of the model measured on a GPU, outright: one micro-batch, one pass.
 struct layer_time {
     const char *run, *gpu;
-    int64_t tensor, micro_batch;                // what it was measured at; 0: not stated, taken for any
+    int64_t tensor, micro_batch; // what it was measured at; 0: not stated, taken for any
     double forward_s, backward_s;
-    double selective_s, full_s;                 // added to backward by selective and by full recomputation
+    double selective_s, full_s; // added to backward by selective and by full recomputation
     double optimizer_s;
-    double weight_s;                            // of backward_s, the weight gradient's part; 0: not stated, half of it
+    double weight_s; // of backward_s, the weight gradient's part; 0: not stated, half of it
 };
 
-// From `from_bytes` on (0: the first segment's) up to the next segment's: seconds + (bytes - from_bytes) / bytes_per_s. Where one
-// segment ends and the next begins the protocol changes, and the time may jump.
-struct segment { double from_bytes; struct estimate seconds, bytes_per_s; };
+// From `from_bytes` on (0: the first segment's) up to the next segment's: seconds + (bytes -
+// from_bytes) / bytes_per_s. Where one segment ends and the next begins the protocol changes, and
+// the time may jump.
+struct segment {
+    double from_bytes;
+    struct estimate seconds, bytes_per_s;
+};
 
-// All-reduces as they were measured between so many ranks of one node, or of several; or messages between two: points, or
-// straight lines fitted to them.
+// All-reduces as they were measured between so many ranks of one node, or of several; or messages
+// between two: points, or straight lines fitted to them.
 struct collective_times {
     const char *gpu;
     bool between_nodes, send;
-    int64_t ranks;                              // >= 2
-    int point_count;                            // >= 1, or
-    double *bytes, *seconds;                    // bytes ascending
-    int segment_count;                          // >= 1
-    struct segment *segments;                   // from_bytes ascending
+    int64_t ranks;            // >= 2
+    int point_count;          // >= 1, or
+    double *bytes, *seconds;  // bytes ascending
+    int segment_count;        // >= 1
+    struct segment *segments; // from_bytes ascending
 };
 
 struct costs {
@@ -93,26 +110,34 @@ struct costs {
     int layer_time_count;
     struct collective_times *collectives;
     int collective_count;
-    struct estimate intra_efficiency;                       // reached share of a link's nominal bandwidth
+    struct estimate intra_efficiency; // reached share of a link's nominal bandwidth
     struct estimate network_efficiency[NIC_KIND_COUNT];
-    double transfer_share[PART_COUNT];                      // of a transfer's size-dependent time; overhead twice, sum 1. Latency is delay
+    double transfer_share[PART_COUNT]; // of a transfer's size-dependent time; overhead twice,
+                                       // sum 1. Latency is delay
     // Not stated: 0.
-    struct estimate transfer_intra_efficiency;              // of transfers between stages, where they reach another share
+    struct estimate
+        transfer_intra_efficiency; // of transfers between stages, where they reach another share
     struct estimate transfer_network_efficiency[NIC_KIND_COUNT];
-    struct estimate transfer_launch_s;                      // added to the size-dependent time of a transfer between stages
-    struct estimate overlap_slowdown;                       // of two things that run beside each other, the share of the shorter that shows
-    struct estimate tensor_overlap;                         // share of tensor collectives hidden under GEMMs
-    struct estimate context_overlap;                        // share of attention that can hide the ring of keys and values
-    struct estimate allocator_factor;                       // memory taken for a byte asked of the allocator; 0: 1
-    bool schedule_share_stated[SCHEDULE_KIND_COUNT];        // transfers of this schedule's programs have shares of their own
+    struct estimate
+        transfer_launch_s; // added to the size-dependent time of a transfer between stages
+    struct estimate overlap_slowdown; // of two things that run beside each other, the share of the
+                                      // shorter that shows
+    struct estimate tensor_overlap;   // share of tensor collectives hidden under GEMMs
+    struct estimate context_overlap; // share of attention that can hide the ring of keys and values
+    struct estimate allocator_factor; // memory taken for a byte asked of the allocator; 0: 1
+    bool schedule_share_stated[SCHEDULE_KIND_COUNT]; // transfers of this schedule's programs have
+                                                     // shares of their own
     double schedule_share[SCHEDULE_KIND_COUNT][PART_COUNT];
 };
 
 enum status costs_load(struct costs *c, const char *path, struct arena *arena, struct error *err);
 enum status costs_check(const struct costs *c, struct error *err);
-enum status costs_save(const struct costs *c, const char *path, struct arena *arena, struct error *err);
-const double *costs_transfer_share(const struct costs *c, enum schedule_kind schedule);      // [PART_COUNT]
-const struct gpu_costs *costs_find_gpu(const struct costs *c, const char *gpu);                            // NULL: none
-const struct precision_costs *costs_find_precision(const struct gpu_costs *g, enum precision precision);   // NULL: lacks it
+enum status costs_save(const struct costs *c, const char *path, struct arena *arena,
+                       struct error *err);
+const double *costs_transfer_share(const struct costs *c,
+                                   enum schedule_kind schedule);                // [PART_COUNT]
+const struct gpu_costs *costs_find_gpu(const struct costs *c, const char *gpu); // NULL: none
+const struct precision_costs *costs_find_precision(const struct gpu_costs *g,
+                                                   enum precision precision); // NULL: lacks it
 
 #endif

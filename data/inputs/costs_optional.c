@@ -1,5 +1,5 @@
-// The numbers of a costs document that need not be stated. One that is not is 0, and what 0 means is the formula's matter
-// (docs/FORMULAS.md); it is not written either.
+// The numbers of a costs document that need not be stated. One that is not is 0, and what 0 means
+// is the formula's matter (docs/FORMULAS.md); it is not written either.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,10 +11,12 @@
 const struct optional_cost optional_precision_costs[OPTIONAL_PRECISION_COSTS] = {
     {"misaligned_gemm_share", offsetof(struct precision_costs, misaligned_gemm_share), 1},
     {"data_gradient_flop_per_s", offsetof(struct precision_costs, data_gradient_flop_per_s), 1e21},
-    {"weight_gradient_flop_per_s", offsetof(struct precision_costs, weight_gradient_flop_per_s), 1e21},
+    {"weight_gradient_flop_per_s", offsetof(struct precision_costs, weight_gradient_flop_per_s),
+     1e21},
     {"operand_bytes_per_s", offsetof(struct precision_costs, operand_bytes_per_s), 1e21},
     {"low_rank_bytes_per_s", offsetof(struct precision_costs, low_rank_bytes_per_s), 1e21},
-    {"backward_attention_flop_per_s", offsetof(struct precision_costs, backward_attention_flop_per_s), 1e21},
+    {"backward_attention_flop_per_s",
+     offsetof(struct precision_costs, backward_attention_flop_per_s), 1e21},
 };
 
 const struct optional_cost optional_gpu_costs[OPTIONAL_GPU_COSTS] = {
@@ -61,31 +63,41 @@ static bool is_stated(const struct estimate *e) { return e->value > 0 || e->high
 
 // ---- estimates
 
-void optional_fields(struct json_field *fields, struct json *objects, const struct optional_cost *costs, int count)
-{
-    for (int i = 0; i < count; i++) fields[i] = (struct json_field)FIELD_OBJECT(costs[i].key, OPTIONAL, &objects[i]);
-}
-
-enum status optional_get(void *base, const struct json *objects, const struct optional_cost *costs, int count, struct arena *arena, struct error *err)
+void optional_fields(struct json_field *fields, struct json *objects,
+                     const struct optional_cost *costs, int count)
 {
     for (int i = 0; i < count; i++)
-        TRY(estimate_get_optional(&objects[i], (struct estimate *)((char *)base + costs[i].offset), 0, costs[i].high, arena, err));
+        fields[i] = (struct json_field)FIELD_OBJECT(costs[i].key, OPTIONAL, &objects[i]);
+}
+
+enum status optional_get(void *base, const struct json *objects, const struct optional_cost *costs,
+                         int count, struct arena *arena, struct error *err)
+{
+    for (int i = 0; i < count; i++)
+        TRY(estimate_get_optional(&objects[i], (struct estimate *)((char *)base + costs[i].offset),
+                                  0, costs[i].high, arena, err));
     return OK;
 }
 
-enum status optional_check(const struct costs *c, const char *where, const void *base, const struct optional_cost *costs, int count, struct error *err)
+enum status optional_check(const struct costs *c, const char *where, const void *base,
+                           const struct optional_cost *costs, int count, struct error *err)
 {
-    for (int i = 0; i < count; i++) TRY(estimate_check(c, where, costs[i].key, estimate_at(base, &costs[i]), 0, costs[i].high, err));
+    for (int i = 0; i < count; i++)
+        TRY(estimate_check(c, where, costs[i].key, estimate_at(base, &costs[i]), 0, costs[i].high,
+                           err));
     return OK;
 }
 
-void optional_put(struct json_writer *w, const void *base, const struct optional_cost *costs, int count)
+void optional_put(struct json_writer *w, const void *base, const struct optional_cost *costs,
+                  int count)
 {
     for (int i = 0; i < count; i++)
-        if (is_stated(estimate_at(base, &costs[i]))) estimate_put(w, costs[i].key, estimate_at(base, &costs[i]));
+        if (is_stated(estimate_at(base, &costs[i])))
+            estimate_put(w, costs[i].key, estimate_at(base, &costs[i]));
 }
 
-enum status transfer_efficiency_get(const struct json *object, struct costs *c, struct arena *arena, struct error *err)
+enum status transfer_efficiency_get(const struct json *object, struct costs *c, struct arena *arena,
+                                    struct error *err)
 {
     struct json objects[OPTIONAL_TRANSFER_COSTS] = {{0}};
     struct json_field fields[OPTIONAL_TRANSFER_COSTS];
@@ -97,7 +109,8 @@ enum status transfer_efficiency_get(const struct json *object, struct costs *c, 
 
 // ---- shares of a transfer by schedule
 
-enum status schedule_shares_get(const struct json *object, struct costs *c, struct arena *arena, struct error *err)
+enum status schedule_shares_get(const struct json *object, struct costs *c, struct arena *arena,
+                                struct error *err)
 {
     struct json schedules[SCHEDULE_KIND_COUNT] = {{0}};
     struct json_field fields[SCHEDULE_KIND_COUNT], parts[PART_COUNT];
@@ -109,7 +122,9 @@ enum status schedule_shares_get(const struct json *object, struct costs *c, stru
         if (!json_is_present(&schedules[i])) continue;
         c->schedule_share_stated[i] = true;
         for (int part = 0; part < PART_COUNT; part++)
-            parts[part] = (struct json_field)FIELD_NUMBER(transfer_part_names[part], OPTIONAL, &c->schedule_share[i][part], 0, part == PART_OVERHEAD ? 0.5 : 1);
+            parts[part] = (struct json_field)FIELD_NUMBER(transfer_part_names[part], OPTIONAL,
+                                                          &c->schedule_share[i][part], 0,
+                                                          part == PART_OVERHEAD ? 0.5 : 1);
         TRY(JSON_FIELDS(&schedules[i], parts, arena, err));
     }
     return OK;
@@ -118,7 +133,8 @@ enum status schedule_shares_get(const struct json *object, struct costs *c, stru
 double transfer_share_sum(const double share[PART_COUNT])
 {
     double sum = 0;
-    for (int part = 0; part < PART_COUNT; part++) sum += share[part] >= 0 ? share[part] * (part == PART_OVERHEAD ? 2 : 1) : NAN;
+    for (int part = 0; part < PART_COUNT; part++)
+        sum += share[part] >= 0 ? share[part] * (part == PART_OVERHEAD ? 2 : 1) : NAN;
     return sum;
 }
 
@@ -136,7 +152,8 @@ static void put_schedule_shares(struct json_writer *w, const struct costs *c)
     for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) {
         if (!c->schedule_share_stated[i]) continue;
         json_open_flat_object(w, schedule_names[i]);
-        for (int part = 0; part < PART_COUNT; part++) json_put_number(w, transfer_part_names[part], c->schedule_share[i][part]);
+        for (int part = 0; part < PART_COUNT; part++)
+            json_put_number(w, transfer_part_names[part], c->schedule_share[i][part]);
         json_close_object(w);
     }
     json_close_object(w);
@@ -149,7 +166,10 @@ static enum status check_schedule_shares(const struct costs *c, struct error *er
         if (!c->schedule_share_stated[i]) continue;
         double sum = transfer_share_sum(c->schedule_share[i]);
         if (!(fabs(sum - 1) <= SHARE_TOLERANCE))
-            return fail(err, BAD_INPUT, "%s: schedule_transfer_share.%s: expected parts (overhead twice) that sum to 1, found %.12g", file, schedule_names[i], sum);
+            return fail(err, BAD_INPUT,
+                        "%s: schedule_transfer_share.%s: expected parts (overhead twice) that sum "
+                        "to 1, found %.12g",
+                        file, schedule_names[i], sum);
     }
     return OK;
 }
@@ -159,9 +179,11 @@ static enum status check_schedule_shares(const struct costs *c, struct error *er
 enum status costs_check_optional(const struct costs *c, struct error *err)
 {
     TRY(optional_check(c, "", c, optional_costs, OPTIONAL_COSTS, err));
-    TRY(optional_check(c, "transfer_efficiency.", c, optional_transfer_costs, OPTIONAL_TRANSFER_COSTS, err));
+    TRY(optional_check(c, "transfer_efficiency.", c, optional_transfer_costs,
+                       OPTIONAL_TRANSFER_COSTS, err));
     if (c->allocator_factor.value > 0 && c->allocator_factor.value < 1)
-        return fail(err, BAD_INPUT, "%s: allocator_factor.value: expected at least 1, found %g", c->document.path ? c->document.path : "costs", c->allocator_factor.value);
+        return fail(err, BAD_INPUT, "%s: allocator_factor.value: expected at least 1, found %g",
+                    c->document.path ? c->document.path : "costs", c->allocator_factor.value);
     TRY(check_schedule_shares(c, err));
     return collectives_check(c, err);
 }
@@ -169,7 +191,8 @@ enum status costs_check_optional(const struct costs *c, struct error *err)
 void costs_put_optional(struct json_writer *w, const struct costs *c)
 {
     bool transfers = false;
-    for (int i = 0; i < OPTIONAL_TRANSFER_COSTS; i++) transfers = transfers || is_stated(estimate_at(c, &optional_transfer_costs[i]));
+    for (int i = 0; i < OPTIONAL_TRANSFER_COSTS; i++)
+        transfers = transfers || is_stated(estimate_at(c, &optional_transfer_costs[i]));
     if (transfers) {
         json_open_object(w, "transfer_efficiency");
         optional_put(w, c, optional_transfer_costs, OPTIONAL_TRANSFER_COSTS);

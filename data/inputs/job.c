@@ -1,22 +1,30 @@
-// Jobs: load, check, save. What the priced document repeats (layout, rules, budget) is read and written by job_parts.c.
+// Jobs: load, check, save. What the priced document repeats (layout, rules, budget) is read and
+// written by job_parts.c.
 #include "data/inputs/job.h"
 
 #include "data/inputs/job_parts.h"
 #include "data/inputs/space.h"
 
-#define SEQUENCE_MAX 16777216.0             // 2^24 tokens
-#define BATCH_MAX 1073741824.0              // 2^30 sequences
-#define MARGIN_MAX 1125899906842624         // 2^50 bytes
+#define SEQUENCE_MAX 16777216.0     // 2^24 tokens
+#define BATCH_MAX 1073741824.0      // 2^30 sequences
+#define MARGIN_MAX 1125899906842624 // 2^50 bytes
 #define LOCAL_LOSS_MAX_S 1e3
-#define MEMORY_FRACTION_DEFAULT 0.8         // never ran out of memory in published experiments (docs/FORMATS.md)
+#define MEMORY_FRACTION_DEFAULT                                                                    \
+    0.8 // never ran out of memory in published experiments (docs/FORMATS.md)
 
-static const char *name_of(const struct job *j) { return j->document.path ? j->document.path : "job"; }
+static const char *name_of(const struct job *j)
+{
+    return j->document.path ? j->document.path : "job";
+}
 
 // ---- reading
 
-static enum status read_boundary_options(struct job *j, const struct json *array, struct arena *arena, struct error *err)
+static enum status read_boundary_options(struct job *j, const struct json *array,
+                                         struct arena *arena, struct error *err)
 {
-    if (json_length(array) > OPTIONS_MAX) return json_refuse(array, err, "expected at most %d options, found %d", OPTIONS_MAX, json_length(array));
+    if (json_length(array) > OPTIONS_MAX)
+        return json_refuse(array, err, "expected at most %d options, found %d", OPTIONS_MAX,
+                           json_length(array));
     j->boundary_option_count = json_length(array);
     j->boundary_options = TAKE(arena, j->boundary_option_count, struct boundary_compression);
     for (int i = 0; i < j->boundary_option_count; i++) {
@@ -32,9 +40,12 @@ static enum status read_boundary_options(struct job *j, const struct json *array
     return OK;
 }
 
-static enum status read_gradient_options(struct job *j, const struct json *array, struct arena *arena, struct error *err)
+static enum status read_gradient_options(struct job *j, const struct json *array,
+                                         struct arena *arena, struct error *err)
 {
-    if (json_length(array) > OPTIONS_MAX) return json_refuse(array, err, "expected at most %d options, found %d", OPTIONS_MAX, json_length(array));
+    if (json_length(array) > OPTIONS_MAX)
+        return json_refuse(array, err, "expected at most %d options, found %d", OPTIONS_MAX,
+                           json_length(array));
     j->gradient_option_count = json_length(array);
     j->gradient_options = TAKE(arena, j->gradient_option_count, struct gradient_compression);
     for (int i = 0; i < j->gradient_option_count; i++) {
@@ -49,7 +60,8 @@ static enum status read_gradient_options(struct job *j, const struct json *array
     return OK;
 }
 
-static enum status read_local_loss(const struct json *object, struct local_loss *l, struct arena *arena, struct error *err)
+static enum status read_local_loss(const struct json *object, struct local_loss *l,
+                                   struct arena *arena, struct error *err)
 {
     struct json_field fields[] = {
         FIELD_NUMBER("forward_s", REQUIRED, &l->forward_s, 0, LOCAL_LOSS_MAX_S),
@@ -59,7 +71,8 @@ static enum status read_local_loss(const struct json *object, struct local_loss 
     return json_is_present(object) ? JSON_FIELDS(object, fields, arena, err) : OK;
 }
 
-static enum status read_placement(const struct json *object, struct placement_wishes *p, struct arena *arena, struct error *err)
+static enum status read_placement(const struct json *object, struct placement_wishes *p,
+                                  struct arena *arena, struct error *err)
 {
     struct json_field fields[] = {
         FIELD_BOOL("homogeneous_groups", OPTIONAL, &p->homogeneous_groups),
@@ -70,8 +83,10 @@ static enum status read_placement(const struct json *object, struct placement_wi
 
 enum status job_load(struct job *j, const char *path, struct arena *arena, struct error *err)
 {
-    struct json layout = {0}, space = {0}, recompute = {0}, boundary = {0}, gradient = {0}, budget = {0}, local_loss = {0}, placement = {0}, rules = {0};
-    *j = (struct job){.gradient_bytes_per_value = 4, .adam = true, .memory_fraction = MEMORY_FRACTION_DEFAULT};
+    struct json layout = {0}, space = {0}, recompute = {0}, boundary = {0}, gradient = {0},
+                budget = {0}, local_loss = {0}, placement = {0}, rules = {0};
+    *j = (struct job){
+        .gradient_bytes_per_value = 4, .adam = true, .memory_fraction = MEMORY_FRACTION_DEFAULT};
     TRY(document_read(&j->document, path, "plumbline.job", arena, err));
     struct json_field fields[] = {
         FIELD_TEXT("name", REQUIRED, &j->name),
@@ -116,16 +131,28 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
 static enum status check_uneven(const struct job *j, struct error *err)
 {
     const struct layout *l = &j->layout;
-    int64_t unit = layout_micro_batch_unit(l), together = job_micro_batches_together(j), others = (l->data - 1) * unit;
-    // Of its orders one with fewer micro-batches is not part of one with more, and bounds rest on that.
-    if (l->schedule == SCHEDULE_ZB_V) return fail(err, BAD_INPUT, "%s: placement.uneven_micro_batches: expected another schedule than zb-v", name_of(j));
+    int64_t unit = layout_micro_batch_unit(l), together = job_micro_batches_together(j),
+            others = (l->data - 1) * unit;
+    // Of its orders one with fewer micro-batches is not part of one with more, and bounds rest on
+    // that.
+    if (l->schedule == SCHEDULE_ZB_V)
+        return fail(err, BAD_INPUT,
+                    "%s: placement.uneven_micro_batches: expected another schedule than zb-v",
+                    name_of(j));
     if (j->global_batch % (unit * l->micro_batch))
-        return fail(err, BAD_INPUT, "%s: global_batch: expected a multiple of %s %lld, found %lld", name_of(j),
-                    unit > 1 ? "micro_batch x pipeline (interleaved)" : "micro_batch", (long long)unit * l->micro_batch, (long long)j->global_batch);
+        return fail(err, BAD_INPUT, "%s: global_batch: expected a multiple of %s %lld, found %lld",
+                    name_of(j), unit > 1 ? "micro_batch x pipeline (interleaved)" : "micro_batch",
+                    (long long)unit * l->micro_batch, (long long)j->global_batch);
     if (together < others + unit)
-        return fail(err, BAD_INPUT, "%s: global_batch: expected %lld micro-batches or more for %d replicas, found %lld", name_of(j), (long long)(others + unit), l->data, (long long)together);
+        return fail(
+            err, BAD_INPUT,
+            "%s: global_batch: expected %lld micro-batches or more for %d replicas, found %lld",
+            name_of(j), (long long)(others + unit), l->data, (long long)together);
     if (together - others > MICRO_BATCHES_MAX)
-        return fail(err, BAD_INPUT, "%s: global_batch: expected at most %d micro-batches per replica, found %lld possible", name_of(j), MICRO_BATCHES_MAX, (long long)(together - others));
+        return fail(
+            err, BAD_INPUT,
+            "%s: global_batch: expected at most %d micro-batches per replica, found %lld possible",
+            name_of(j), MICRO_BATCHES_MAX, (long long)(together - others));
     return OK;
 }
 
@@ -134,15 +161,24 @@ static enum status check_batch(const struct job *j, struct error *err)
     const struct layout *l = &j->layout;
     int64_t together = (int64_t)l->data * l->micro_batch;
     if (j->sequence % l->context)
-        return fail(err, BAD_INPUT, "%s: sequence: expected a multiple of layout.context %d, found %lld", name_of(j), l->context, (long long)j->sequence);
+        return fail(err, BAD_INPUT,
+                    "%s: sequence: expected a multiple of layout.context %d, found %lld",
+                    name_of(j), l->context, (long long)j->sequence);
     if (l->sequence_parallel && j->sequence / l->context % l->tensor)
-        return fail(err, BAD_INPUT, "%s: sequence: expected a multiple of layout.context x tensor %lld for sequence_parallel, found %lld",
+        return fail(err, BAD_INPUT,
+                    "%s: sequence: expected a multiple of layout.context x tensor %lld for "
+                    "sequence_parallel, found %lld",
                     name_of(j), (long long)l->context * l->tensor, (long long)j->sequence);
     if (j->placement.uneven_micro_batches) return check_uneven(j, err);
     if (j->global_batch % together)
-        return fail(err, BAD_INPUT, "%s: global_batch: expected a multiple of layout.data x micro_batch %lld, found %lld", name_of(j), (long long)together, (long long)j->global_batch);
+        return fail(
+            err, BAD_INPUT,
+            "%s: global_batch: expected a multiple of layout.data x micro_batch %lld, found %lld",
+            name_of(j), (long long)together, (long long)j->global_batch);
     if (j->global_batch / together > MICRO_BATCHES_MAX)
-        return fail(err, BAD_INPUT, "%s: global_batch: expected at most %d micro-batches per replica, found %lld", name_of(j), MICRO_BATCHES_MAX, (long long)(j->global_batch / together));
+        return fail(err, BAD_INPUT,
+                    "%s: global_batch: expected at most %d micro-batches per replica, found %lld",
+                    name_of(j), MICRO_BATCHES_MAX, (long long)(j->global_batch / together));
     return OK;
 }
 
@@ -152,31 +188,47 @@ static enum status check_schedule(const struct job *j, struct error *err)
     const struct layout *l = &j->layout;
     int64_t tokens = 0;
     if (job_micro_batches(j) % layout_micro_batch_unit(l))
-        return fail(err, BAD_INPUT, "%s: layout.schedule: interleaved expects the micro-batches of a replica to be a multiple of pipeline %d, found %d",
+        return fail(err, BAD_INPUT,
+                    "%s: layout.schedule: interleaved expects the micro-batches of a replica to be "
+                    "a multiple of pipeline %d, found %d",
                     name_of(j), l->pipeline, job_micro_batches(j));
     if (l->slice_count == 1) return OK;
     for (int i = 0; i < l->slice_count; i++) tokens += l->slices[i];
     if (tokens != j->sequence)
-        return fail(err, BAD_INPUT, "%s: layout.slices: expected a sum of sequence %lld, found %lld", name_of(j), (long long)j->sequence, (long long)tokens);
-    if (l->context > 1) return fail(err, BAD_INPUT, "%s: layout.context: token-sliced expects 1, found %d", name_of(j), l->context);
+        return fail(err, BAD_INPUT,
+                    "%s: layout.slices: expected a sum of sequence %lld, found %lld", name_of(j),
+                    (long long)j->sequence, (long long)tokens);
+    if (l->context > 1)
+        return fail(err, BAD_INPUT, "%s: layout.context: token-sliced expects 1, found %d",
+                    name_of(j), l->context);
     if (j->boundary_option_count || j->gradient_option_count)
-        return fail(err, BAD_INPUT, "%s: boundary_options, gradient_options: expected none with token-sliced", name_of(j));
+        return fail(err, BAD_INPUT,
+                    "%s: boundary_options, gradient_options: expected none with token-sliced",
+                    name_of(j));
     return OK;
 }
 
 static enum status check_options(const struct job *j, struct error *err)
 {
     if (j->boundary_option_count > OPTIONS_MAX || j->gradient_option_count > OPTIONS_MAX)
-        return fail(err, BAD_INPUT, "%s: boundary_options, gradient_options: expected at most %d of each", name_of(j), OPTIONS_MAX);
+        return fail(err, BAD_INPUT,
+                    "%s: boundary_options, gradient_options: expected at most %d of each",
+                    name_of(j), OPTIONS_MAX);
     for (int i = 0; i < j->boundary_option_count; i++) {
         const struct boundary_compression *o = &j->boundary_options[i];
-        if (o->rank < 1 || o->rank > RANK_MAX || o->quality_cost < 0 || o->quality_cost > QUALITY_MAX)
-            return fail(err, BAD_INPUT, "%s: boundary_options[%d]: rank or quality_cost is out of range", name_of(j), i);
+        if (o->rank < 1 || o->rank > RANK_MAX || o->quality_cost < 0 ||
+            o->quality_cost > QUALITY_MAX)
+            return fail(err, BAD_INPUT,
+                        "%s: boundary_options[%d]: rank or quality_cost is out of range",
+                        name_of(j), i);
     }
     for (int i = 0; i < j->gradient_option_count; i++) {
         const struct gradient_compression *o = &j->gradient_options[i];
-        if (o->rank < 1 || o->rank > RANK_MAX || o->quality_cost < 0 || o->quality_cost > QUALITY_MAX)
-            return fail(err, BAD_INPUT, "%s: gradient_options[%d]: rank or quality_cost is out of range", name_of(j), i);
+        if (o->rank < 1 || o->rank > RANK_MAX || o->quality_cost < 0 ||
+            o->quality_cost > QUALITY_MAX)
+            return fail(err, BAD_INPUT,
+                        "%s: gradient_options[%d]: rank or quality_cost is out of range",
+                        name_of(j), i);
     }
     return budget_check(&j->budget, name_of(j), err);
 }
@@ -193,18 +245,30 @@ enum status job_check_layout(const struct job *j, struct error *err)
 enum status job_check(const struct job *j, struct error *err)
 {
     const char *file = name_of(j);
-    if (j->sequence < 1 || (double)j->sequence > SEQUENCE_MAX) return fail(err, BAD_INPUT, "%s: sequence: expected 1 to 2^24, found %lld", file, (long long)j->sequence);
-    if (j->global_batch < 1 || (double)j->global_batch > BATCH_MAX) return fail(err, BAD_INPUT, "%s: global_batch: expected 1 to 2^30, found %lld", file, (long long)j->global_batch);
+    if (j->sequence < 1 || (double)j->sequence > SEQUENCE_MAX)
+        return fail(err, BAD_INPUT, "%s: sequence: expected 1 to 2^24, found %lld", file,
+                    (long long)j->sequence);
+    if (j->global_batch < 1 || (double)j->global_batch > BATCH_MAX)
+        return fail(err, BAD_INPUT, "%s: global_batch: expected 1 to 2^30, found %lld", file,
+                    (long long)j->global_batch);
     if (j->gradient_bytes_per_value != 2 && j->gradient_bytes_per_value != 4)
-        return fail(err, BAD_INPUT, "%s: gradient_bytes_per_value: expected 2 or 4, found %d", file, j->gradient_bytes_per_value);
-    if (!(j->memory_fraction > 0 && j->memory_fraction <= 1)) return fail(err, BAD_INPUT, "%s: memory_fraction: expected above 0 and at most 1, found %g", file, j->memory_fraction);
+        return fail(err, BAD_INPUT, "%s: gradient_bytes_per_value: expected 2 or 4, found %d", file,
+                    j->gradient_bytes_per_value);
+    if (!(j->memory_fraction > 0 && j->memory_fraction <= 1))
+        return fail(err, BAD_INPUT, "%s: memory_fraction: expected above 0 and at most 1, found %g",
+                    file, j->memory_fraction);
     if (j->memory_margin_bytes < 0 || j->memory_margin_bytes > MARGIN_MAX)
-        return fail(err, BAD_INPUT, "%s: memory_margin_bytes: expected 0 to 2^50, found %lld", file, (long long)j->memory_margin_bytes);
-    if (!(j->local_loss.forward_s >= 0 && j->local_loss.forward_s <= LOCAL_LOSS_MAX_S && j->local_loss.backward_s >= 0
-          && j->local_loss.backward_s <= LOCAL_LOSS_MAX_S && j->local_loss.bytes >= 0 && j->local_loss.bytes <= MARGIN_MAX))
-        return fail(err, BAD_INPUT, "%s: local_loss: expected 0 to %g s and 0 to 2^50 bytes", file, LOCAL_LOSS_MAX_S);
+        return fail(err, BAD_INPUT, "%s: memory_margin_bytes: expected 0 to 2^50, found %lld", file,
+                    (long long)j->memory_margin_bytes);
+    if (!(j->local_loss.forward_s >= 0 && j->local_loss.forward_s <= LOCAL_LOSS_MAX_S &&
+          j->local_loss.backward_s >= 0 && j->local_loss.backward_s <= LOCAL_LOSS_MAX_S &&
+          j->local_loss.bytes >= 0 && j->local_loss.bytes <= MARGIN_MAX))
+        return fail(err, BAD_INPUT, "%s: local_loss: expected 0 to %g s and 0 to 2^50 bytes", file,
+                    LOCAL_LOSS_MAX_S);
     TRY(check_options(j, err));
-    if (j->space.given && j->placement.uneven_micro_batches) return fail(err, BAD_INPUT, "%s: placement.uneven_micro_batches: expected a job without space", file);
+    if (j->space.given && j->placement.uneven_micro_batches)
+        return fail(err, BAD_INPUT,
+                    "%s: placement.uneven_micro_batches: expected a job without space", file);
     if (!j->space.given) return job_check_layout(j, err);
     TRY(layout_check(&j->layout, file, err));
     return rules_check(j->rules, j->rule_count, STAGES_MAX, 0, file, err);
@@ -246,7 +310,8 @@ enum status job_save(const struct job *j, const char *path, struct arena *arena,
     json_put_text(&w, "trainer", trainer_names[j->trainer]);
     json_put_bool(&w, "fused_loss", j->fused_loss);
     json_put_bool(&w, "scattered_messages", j->scattered_messages);
-    if (j->objective != OBJECTIVE_ITERATION_TIME) json_put_text(&w, "objective", objective_names[j->objective]);
+    if (j->objective != OBJECTIVE_ITERATION_TIME)
+        json_put_text(&w, "objective", objective_names[j->objective]);
     layout_put(&w, "layout", &j->layout);
     space_put(&w, "space", &j->space);
     modes_put(&w, "recompute", j->recompute);
@@ -271,11 +336,16 @@ enum status job_save(const struct job *j, const char *path, struct arena *arena,
     return document_write(&w, path, err);
 }
 
-int64_t job_micro_batches_together(const struct job *j) { return j->global_batch / j->layout.micro_batch; }
+int64_t job_micro_batches_together(const struct job *j)
+{
+    return j->global_batch / j->layout.micro_batch;
+}
 
 int job_micro_batches(const struct job *j)
 {
-    int64_t together = job_micro_batches_together(j), each = (int64_t)j->layout.data * layout_micro_batch_unit(&j->layout);
-    if (j->placement.uneven_micro_batches) return (int)((together + each - 1) / each) * layout_micro_batch_unit(&j->layout);
+    int64_t together = job_micro_batches_together(j),
+            each = (int64_t)j->layout.data * layout_micro_batch_unit(&j->layout);
+    if (j->placement.uneven_micro_batches)
+        return (int)((together + each - 1) / each) * layout_micro_batch_unit(&j->layout);
     return (int)(j->global_batch / ((int64_t)j->layout.data * j->layout.micro_batch));
 }

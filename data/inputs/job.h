@@ -9,119 +9,165 @@
 #include "data/base/units.h"
 
 enum schedule_kind {
-    SCHEDULE_GPIPE, SCHEDULE_1F1B, SCHEDULE_INTERLEAVED, SCHEDULE_ZB_H1, SCHEDULE_ZB_H2, SCHEDULE_ZB_V, SCHEDULE_LOOPED_BFS,
-    SCHEDULE_TOKEN_SLICED, SCHEDULE_KIND_COUNT,
+    SCHEDULE_GPIPE,
+    SCHEDULE_1F1B,
+    SCHEDULE_INTERLEAVED,
+    SCHEDULE_ZB_H1,
+    SCHEDULE_ZB_H2,
+    SCHEDULE_ZB_V,
+    SCHEDULE_LOOPED_BFS,
+    SCHEDULE_TOKEN_SLICED,
+    SCHEDULE_KIND_COUNT,
 };
 // "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "looped-bfs", "token-sliced"
 extern const char *const schedule_names[];
-bool schedule_splits_backward(enum schedule_kind kind);     // into input gradient and weight gradient: the zb-* schedules
+bool schedule_splits_backward(
+    enum schedule_kind kind); // into input gradient and weight gradient: the zb-* schedules
 
 enum gradient_sync { SYNC_EXPOSED, SYNC_OVERLAPPED };
-extern const char *const gradient_sync_names[];     // "exposed", "overlapped"
+extern const char *const gradient_sync_names[]; // "exposed", "overlapped"
 
 // Whose training program: what it keeps in memory beside the states themselves.
 enum trainer { TRAINER_MEGATRON, TRAINER_DEEPSPEED };
-extern const char *const trainer_names[];            // "megatron", "deepspeed"
+extern const char *const trainer_names[]; // "megatron", "deepspeed"
 
-// What a plan is to make least. The iteration time is the rule. "pipette": the objective of a published planner, for comparison
-// (docs/FORMULAS.md section 16). "max_load": the busiest device or link, for throughput alone.
+// What a plan is to make least. The iteration time is the rule. "pipette": the objective of a
+// published planner, for comparison (docs/FORMULAS.md section 16). "max_load": the busiest device
+// or link, for throughput alone.
 enum objective { OBJECTIVE_ITERATION_TIME, OBJECTIVE_PIPETTE, OBJECTIVE_MAX_LOAD };
-extern const char *const objective_names[];         // "iteration_time", "pipette", "max_load"
+extern const char *const objective_names[]; // "iteration_time", "pipette", "max_load"
 
 enum { SLICES_MAX = 8 };
 
 struct layout {
-    int tensor, context, data, pipeline;            // degrees
-    int expert;                                     // degree over which experts are spread: a divisor of data x context
-    int virtual_stages;                             // stages (runs of layers) of each pipeline rank; 1 where not interleaved
-    int micro_batch;                                // sequences
+    int tensor, context, data, pipeline; // degrees
+    int expert;         // degree over which experts are spread: a divisor of data x context
+    int virtual_stages; // stages (runs of layers) of each pipeline rank; 1 where not interleaved
+    int micro_batch;    // sequences
     enum schedule_kind schedule;
     bool sequence_parallel;
-    bool fused_attention;                           // the causal kernel that keeps no scores
+    bool fused_attention; // the causal kernel that keeps no scores
     enum gradient_sync gradient_sync;
-    bool fused_embedding_sync;                      // one all-reduce over the first and last stage's ranks (Optimus-CC)
-    int zero;                                       // 0 to 3: nothing, optimizer state, gradients, weights sharded over data x context
-    bool offload_optimizer;                         // optimizer state lives in host memory and is updated there
-    // The iteration ends for all ranks together. false: a rank goes on with the next iteration as soon as its own optimizer
-    // step is done (zero-bubble's post-validation), and T is the period.
+    bool fused_embedding_sync; // one all-reduce over the first and last stage's ranks (Optimus-CC)
+    int zero; // 0 to 3: nothing, optimizer state, gradients, weights sharded over data x context
+    bool offload_optimizer; // optimizer state lives in host memory and is updated there
+    // The iteration ends for all ranks together. false: a rank goes on with the next iteration as
+    // soon as its own optimizer step is done (zero-bubble's post-validation), and T is the period.
     bool barrier;
-    // Every so-manieth boundary between stages is local: its stage learns from a loss of its own and no gradient is sent
-    // back. 0: none; 1: every boundary.
+    // Every so-manieth boundary between stages is local: its stage learns from a loss of its own
+    // and no gradient is sent back. 0: none; 1: every boundary.
     int local_loss_every;
-    int slice_count;                                // slices of a sequence that follow each other through the pipeline; 1: whole
-    int64_t slices[SLICES_MAX];                     // tokens of each, sum = sequence; slices[0] 0 with slice_count 1
+    int slice_count; // slices of a sequence that follow each other through the pipeline; 1: whole
+    int64_t slices[SLICES_MAX]; // tokens of each, sum = sequence; slices[0] 0 with slice_count 1
 };
 
 // Initialises a layout: one stage a rank, whole sequences, a barrier.
-#define LAYOUT_PLAIN(stages) .pipeline = (stages), .expert = 1, .virtual_stages = 1, .slice_count = 1, .barrier = true
+#define LAYOUT_PLAIN(stages)                                                                       \
+    .pipeline = (stages), .expert = 1, .virtual_stages = 1, .slice_count = 1, .barrier = true
 
-bool layout_is_local(const struct layout *l, int boundary);     // no gradient goes back over it
-static inline int layout_stage_count(const struct layout *l) { return l->pipeline * l->virtual_stages; }
+bool layout_is_local(const struct layout *l, int boundary); // no gradient goes back over it
+static inline int layout_stage_count(const struct layout *l)
+{
+    return l->pipeline * l->virtual_stages;
+}
 // The micro-batches of a replica are a multiple of this.
-static inline int layout_micro_batch_unit(const struct layout *l) { return l->schedule == SCHEDULE_INTERLEAVED ? l->pipeline : 1; }
+static inline int layout_micro_batch_unit(const struct layout *l)
+{
+    return l->schedule == SCHEDULE_INTERLEAVED ? l->pipeline : 1;
+}
 
 // ---- the space of layouts that a solve searches (data/inputs/space.h walks it)
 
 // What may be chosen; a key that the job's `space` does not mention keeps the value of `layout`.
 enum space_key {
-    SPACE_TENSOR, SPACE_CONTEXT, SPACE_PIPELINE, SPACE_DATA, SPACE_SCHEDULE, SPACE_VIRTUAL_STAGES, SPACE_MICRO_BATCH,
-    SPACE_SEQUENCE_PARALLEL, SPACE_ZERO, SPACE_GRADIENT_SYNC, SPACE_OFFLOAD_OPTIMIZER, SPACE_BARRIER, SPACE_FUSED_EMBEDDING_SYNC,
-    SPACE_LOCAL_LOSS_EVERY, SPACE_SLICE_COUNT, SPACE_KEY_COUNT,
+    SPACE_TENSOR,
+    SPACE_CONTEXT,
+    SPACE_PIPELINE,
+    SPACE_DATA,
+    SPACE_SCHEDULE,
+    SPACE_VIRTUAL_STAGES,
+    SPACE_MICRO_BATCH,
+    SPACE_SEQUENCE_PARALLEL,
+    SPACE_ZERO,
+    SPACE_GRADIENT_SYNC,
+    SPACE_OFFLOAD_OPTIMIZER,
+    SPACE_BARRIER,
+    SPACE_FUSED_EMBEDDING_SYNC,
+    SPACE_LOCAL_LOSS_EVERY,
+    SPACE_SLICE_COUNT,
+    SPACE_KEY_COUNT,
 };
-extern const char *const space_key_names[];         // as in struct layout; "slice_count": so many equal slices
+extern const char
+    *const space_key_names[]; // as in struct layout; "slice_count": so many equal slices
 
 struct space_axis {
-    enum { AXIS_FIXED, AXIS_ALL, AXIS_LIST } kind;      // as in the layout; every value that makes sense; these values
+    enum {
+        AXIS_FIXED,
+        AXIS_ALL,
+        AXIS_LIST
+    } kind; // as in the layout; every value that makes sense; these values
     int *values;
     int count;
 };
 
 struct space {
-    bool given;                     // the job has a space: a solve searches it
-    bool fewer_devices;             // a layout may use a divisor of the cluster's devices
+    bool given;         // the job has a space: a solve searches it
+    bool fewer_devices; // a layout may use a divisor of the cluster's devices
     struct space_axis axes[SPACE_KEY_COUNT];
 };
 
-// Low-rank compression of the backward transfers over a boundary. Option 0 of a priced document is always "none".
+// Low-rank compression of the backward transfers over a boundary. Option 0 of a priced document is
+// always "none".
 struct boundary_compression {
     int rank;
-    bool epilogue_only;         // only the last p-1-i backward receives of stage i and the last steady one
-    int64_t quality_cost;       // user's, >= 0
+    bool epilogue_only; // only the last p-1-i backward receives of stage i and the last steady one
+    int64_t quality_cost; // user's, >= 0
 };
 
 // Low-rank compression of a stage's gradient sync.
-struct gradient_compression { int rank; int64_t quality_cost; };
-
-struct quality_budget {
-    int64_t boundaries_max, stages_max, cost_max;   // -1: no limit
-    int rank_min;                                   // options below are not offered; 0: no limit
+struct gradient_compression {
+    int rank;
+    int64_t quality_cost;
 };
 
-// A rule about one stage (or all): `require` wants every stated condition to hold there, `forbid` not all of them at once.
+struct quality_budget {
+    int64_t boundaries_max, stages_max, cost_max; // -1: no limit
+    int rank_min;                                 // options below are not offered; 0: no limit
+};
+
+// A rule about one stage (or all): `require` wants every stated condition to hold there, `forbid`
+// not all of them at once.
 enum rule_action { RULE_REQUIRE, RULE_FORBID };
-extern const char *const rule_action_names[];       // "require", "forbid"
+extern const char *const rule_action_names[]; // "require", "forbid"
 
 struct rule {
     enum rule_action action;
-    int stage;                      // -1: every stage
-    const char **groups;            // the stage's node group is one of these; group_count 0: not stated
+    int stage;           // -1: every stage
+    const char **groups; // the stage's node group is one of these; group_count 0: not stated
     int group_count;
-    int holds_first, holds_last;    // the stage holds all layers holds_first..holds_last; -1: not stated
-    const char *run;                // the layers of this run are counted; NULL: all layers
-    int layers_min, layers_max;     // their count is within; -1: not stated
+    int holds_first,
+        holds_last;  // the stage holds all layers holds_first..holds_last; -1: not stated
+    const char *run; // the layers of this run are counted; NULL: all layers
+    int layers_min, layers_max; // their count is within; -1: not stated
     bool recompute_stated;
-    bool recompute[RECOMPUTE_COUNT];    // the stage's mode is one of these
-    int compresses_gradient;        // 0 no, 1 yes; -1: not stated
-    int compresses_boundary;        // the backward transfers this stage sends; 0, 1, -1
+    bool recompute[RECOMPUTE_COUNT]; // the stage's mode is one of these
+    int compresses_gradient;         // 0 no, 1 yes; -1: not stated
+    int compresses_boundary;         // the backward transfers this stage sends; 0, 1, -1
 };
 
-// What a stage before a local boundary does beside its layers, per micro-batch and device: the user's figures.
-struct local_loss { double forward_s, backward_s; int64_t bytes; };
+// What a stage before a local boundary does beside its layers, per micro-batch and device: the
+// user's figures.
+struct local_loss {
+    double forward_s, backward_s;
+    int64_t bytes;
+};
 
 // What a placement on nodes must keep to.
 struct placement_wishes {
-    bool homogeneous_groups;        // the replicas of a stage stand on nodes with the same kinds of network card (places_alike)
-    bool uneven_micro_batches;      // replicas take micro-batches in numbers of their own, global_batch / micro_batch together
+    bool homogeneous_groups;   // the replicas of a stage stand on nodes with the same kinds of
+                               // network card (places_alike)
+    bool uneven_micro_batches; // replicas take micro-batches in numbers of their own, global_batch
+                               // / micro_batch together
 };
 
 struct job {
@@ -129,15 +175,15 @@ struct job {
     const char *name;
     int64_t sequence, global_batch;
     enum precision precision;
-    int gradient_bytes_per_value;                   // 2 or 4, of the accumulated gradient
-    bool adam;                                      // 12 B per parameter in 16-bit training, 8 in fp32; else no state
+    int gradient_bytes_per_value; // 2 or 4, of the accumulated gradient
+    bool adam;                    // 12 B per parameter in 16-bit training, 8 in fp32; else no state
     enum trainer trainer;
-    bool fused_loss;                                // a compiled cross entropy, which keeps its exponentials
-    bool scattered_messages;                        // each tensor rank sends its part of a message between stages alone
+    bool fused_loss;         // a compiled cross entropy, which keeps its exponentials
+    bool scattered_messages; // each tensor rank sends its part of a message between stages alone
     enum objective objective;
     struct layout layout;
-    struct space space;                             // given: solve searches it, and `layout` says what is fixed
-    bool recompute[RECOMPUTE_COUNT];                // what a stage may choose; none is always allowed
+    struct space space;              // given: solve searches it, and `layout` says what is fixed
+    bool recompute[RECOMPUTE_COUNT]; // what a stage may choose; none is always allowed
     struct boundary_compression *boundary_options;
     int boundary_option_count;
     struct gradient_compression *gradient_options;
@@ -145,8 +191,8 @@ struct job {
     struct quality_budget budget;
     struct local_loss local_loss;
     struct placement_wishes placement;
-    double memory_fraction;                         // of each GPU's memory that may be planned, in (0, 1]
-    int64_t memory_margin_bytes;                    // kept free besides
+    double memory_fraction;      // of each GPU's memory that may be planned, in (0, 1]
+    int64_t memory_margin_bytes; // kept free besides
     struct rule *rules;
     int rule_count;
 };
@@ -158,15 +204,19 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
 enum status job_check(const struct job *j, struct error *err);
 enum status job_check_layout(const struct job *j, struct error *err);
 enum status job_save(const struct job *j, const char *path, struct arena *arena, struct error *err);
-// Per replica: global_batch / (data x micro_batch); where they may be uneven, so many or more for one of them at least.
+// Per replica: global_batch / (data x micro_batch); where they may be uneven, so many or more for
+// one of them at least.
 int job_micro_batches(const struct job *j);
-int64_t job_micro_batches_together(const struct job *j);        // of all replicas
+int64_t job_micro_batches_together(const struct job *j); // of all replicas
 // Writers and readers that the priced document shares with the job.
 void layout_put(struct json_writer *w, const char *key, const struct layout *l);
-enum status layout_get(const struct json *object, struct layout *l, struct arena *arena, struct error *err);
+enum status layout_get(const struct json *object, struct layout *l, struct arena *arena,
+                       struct error *err);
 void rules_put(struct json_writer *w, const char *key, const struct rule *rules, int count);
-enum status rules_get(const struct json *array, struct rule **rules, int *count, struct arena *arena, struct error *err);
+enum status rules_get(const struct json *array, struct rule **rules, int *count,
+                      struct arena *arena, struct error *err);
 void budget_put(struct json_writer *w, const char *key, const struct quality_budget *b);
-enum status budget_get(const struct json *object, struct quality_budget *b, struct arena *arena, struct error *err);
+enum status budget_get(const struct json *object, struct quality_budget *b, struct arena *arena,
+                       struct error *err);
 
 #endif

@@ -1,11 +1,12 @@
-// The parts of a job that the priced document repeats: layout, rules, budget, recomputation modes. Reading, writing and the
-// checks that hold for both.
+// The parts of a job that the priced document repeats: layout, rules, budget, recomputation modes.
+// Reading, writing and the checks that hold for both.
 #include "data/inputs/job_parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-const char *const schedule_names[] = {"gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "looped-bfs", "token-sliced", NULL};
+const char *const schedule_names[] = {"gpipe", "1f1b",       "interleaved",  "zb-h1", "zb-h2",
+                                      "zb-v",  "looped-bfs", "token-sliced", NULL};
 const char *const gradient_sync_names[] = {"exposed", "overlapped", NULL};
 const char *const trainer_names[] = {"megatron", "deepspeed", NULL};
 const char *const objective_names[] = {"iteration_time", "pipette", "max_load", NULL};
@@ -51,12 +52,14 @@ void layout_put(struct json_writer *w, const char *key, const struct layout *l)
 }
 
 // Lengths in tokens; an absent list is the whole sequence in one.
-static enum status get_slices(const struct json *array, struct layout *l, struct arena *arena, struct error *err)
+static enum status get_slices(const struct json *array, struct layout *l, struct arena *arena,
+                              struct error *err)
 {
     l->slice_count = 1;
     if (!json_is_present(array)) return OK;
     int count = json_length(array);
-    if (count < 2 || count > SLICES_MAX) return json_refuse(array, err, "expected 2 to %d lengths, found %d", SLICES_MAX, count);
+    if (count < 2 || count > SLICES_MAX)
+        return json_refuse(array, err, "expected 2 to %d lengths, found %d", SLICES_MAX, count);
     int64_t *lengths;
     TRY(json_counts(array, 1, JSON_COUNT_MAX, &lengths, &count, arena, err));
     l->slice_count = count;
@@ -64,11 +67,19 @@ static enum status get_slices(const struct json *array, struct layout *l, struct
     return OK;
 }
 
-enum status layout_get(const struct json *object, struct layout *l, struct arena *arena, struct error *err)
+enum status layout_get(const struct json *object, struct layout *l, struct arena *arena,
+                       struct error *err)
 {
     struct json slices = {0};
-    *l = (struct layout){.tensor = 1, .context = 1, .data = 1, .expert = 1, .virtual_stages = 1, .micro_batch = 1, .schedule = SCHEDULE_1F1B,
-                         .gradient_sync = SYNC_EXPOSED, .barrier = true};
+    *l = (struct layout){.tensor = 1,
+                         .context = 1,
+                         .data = 1,
+                         .expert = 1,
+                         .virtual_stages = 1,
+                         .micro_batch = 1,
+                         .schedule = SCHEDULE_1F1B,
+                         .gradient_sync = SYNC_EXPOSED,
+                         .barrier = true};
     struct json_field fields[] = {
         FIELD_INT("tensor", OPTIONAL, &l->tensor, 1, DEGREE_MAX),
         FIELD_INT("context", OPTIONAL, &l->context, 1, DEGREE_MAX),
@@ -98,15 +109,25 @@ static enum status check_stages(const struct layout *l, const char *file, struct
     const char *name = schedule_names[l->schedule];
     bool looped = l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS;
     if (layout_stage_count(l) > STAGES_MAX)
-        return fail(err, BAD_INPUT, "%s: layout: pipeline x virtual_stages: expected at most %d stages, found %d", file, STAGES_MAX, layout_stage_count(l));
-    if (l->schedule == SCHEDULE_ZB_V ? l->virtual_stages != 2 : looped ? l->virtual_stages < 2 : l->virtual_stages != 1)
-        return fail(err, BAD_INPUT, "%s: layout.virtual_stages: %s expects %s, found %d", file, name,
-                    l->schedule == SCHEDULE_ZB_V ? "2" : looped ? "at least 2" : "1", l->virtual_stages);
+        return fail(err, BAD_INPUT,
+                    "%s: layout: pipeline x virtual_stages: expected at most %d stages, found %d",
+                    file, STAGES_MAX, layout_stage_count(l));
+    if (l->schedule == SCHEDULE_ZB_V ? l->virtual_stages != 2
+        : looped                     ? l->virtual_stages < 2
+                                     : l->virtual_stages != 1)
+        return fail(err, BAD_INPUT, "%s: layout.virtual_stages: %s expects %s, found %d", file,
+                    name,
+                    l->schedule == SCHEDULE_ZB_V ? "2"
+                    : looped                     ? "at least 2"
+                                                 : "1",
+                    l->virtual_stages);
     if (l->virtual_stages > 1 && l->pipeline < 2)
-        return fail(err, BAD_INPUT, "%s: layout.pipeline: %s expects at least 2, found %d", file, name, l->pipeline);
+        return fail(err, BAD_INPUT, "%s: layout.pipeline: %s expects at least 2, found %d", file,
+                    name, l->pipeline);
     if (l->schedule == SCHEDULE_TOKEN_SLICED ? l->slice_count < 2 : l->slice_count != 1)
         return fail(err, BAD_INPUT, "%s: layout.slices: %s expects %s, found %d", file, name,
-                    l->schedule == SCHEDULE_TOKEN_SLICED ? "2 to 8 lengths" : "none", l->slice_count);
+                    l->schedule == SCHEDULE_TOKEN_SLICED ? "2 to 8 lengths" : "none",
+                    l->slice_count);
     if (l->slice_count < 1 || l->slice_count > SLICES_MAX || l->local_loss_every < 0)
         return fail(err, BAD_INPUT, "%s: layout: slices or local_loss_every is out of range", file);
     return OK;
@@ -114,19 +135,35 @@ static enum status check_stages(const struct layout *l, const char *file, struct
 
 enum status layout_check(const struct layout *l, const char *file, struct error *err)
 {
-    const struct { const char *key; int value, high; } degrees[] = {
-        {"tensor", l->tensor, DEGREE_MAX}, {"context", l->context, DEGREE_MAX}, {"data", l->data, DEGREE_MAX},
-        {"pipeline", l->pipeline, STAGES_MAX}, {"expert", l->expert, DEGREE_MAX}, {"virtual_stages", l->virtual_stages, STAGES_MAX}, {"micro_batch", l->micro_batch, RANK_MAX},
+    const struct {
+        const char *key;
+        int value, high;
+    } degrees[] = {
+        {"tensor", l->tensor, DEGREE_MAX},
+        {"context", l->context, DEGREE_MAX},
+        {"data", l->data, DEGREE_MAX},
+        {"pipeline", l->pipeline, STAGES_MAX},
+        {"expert", l->expert, DEGREE_MAX},
+        {"virtual_stages", l->virtual_stages, STAGES_MAX},
+        {"micro_batch", l->micro_batch, RANK_MAX},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(degrees); i++)
         if (degrees[i].value < 1 || degrees[i].value > degrees[i].high)
-            return fail(err, BAD_INPUT, "%s: layout.%s: expected 1 to %d, found %d", file, degrees[i].key, degrees[i].high, degrees[i].value);
+            return fail(err, BAD_INPUT, "%s: layout.%s: expected 1 to %d, found %d", file,
+                        degrees[i].key, degrees[i].high, degrees[i].value);
     if ((int64_t)l->data * l->context % l->expert)
-        return fail(err, BAD_INPUT, "%s: layout.expert: expected a divisor of data x context %lld, found %d", file, (long long)l->data * l->context, l->expert);
-    if (l->zero < 0 || l->zero > 3) return fail(err, BAD_INPUT, "%s: layout.zero: expected 0 to 3, found %d", file, l->zero);
+        return fail(err, BAD_INPUT,
+                    "%s: layout.expert: expected a divisor of data x context %lld, found %d", file,
+                    (long long)l->data * l->context, l->expert);
+    if (l->zero < 0 || l->zero > 3)
+        return fail(err, BAD_INPUT, "%s: layout.zero: expected 0 to 3, found %d", file, l->zero);
     TRY(check_stages(l, file, err));
     double devices = (double)l->tensor * l->context * l->data;
-    if (devices > 1e9) return fail(err, BAD_INPUT, "%s: layout: tensor x context x data: expected at most 1e9 devices per stage, found %.0f", file, devices);
+    if (devices > 1e9)
+        return fail(err, BAD_INPUT,
+                    "%s: layout: tensor x context x data: expected at most 1e9 devices per stage, "
+                    "found %.0f",
+                    file, devices);
     return OK;
 }
 
@@ -143,7 +180,8 @@ void budget_put(struct json_writer *w, const char *key, const struct quality_bud
 }
 
 // An absent object is a budget without limits, and so is an absent key.
-enum status budget_get(const struct json *object, struct quality_budget *b, struct arena *arena, struct error *err)
+enum status budget_get(const struct json *object, struct quality_budget *b, struct arena *arena,
+                       struct error *err)
 {
     *b = (struct quality_budget){.boundaries_max = -1, .stages_max = -1, .cost_max = -1};
     if (!json_is_present(object)) return OK;
@@ -158,8 +196,9 @@ enum status budget_get(const struct json *object, struct quality_budget *b, stru
 
 enum status budget_check(const struct quality_budget *b, const char *file, struct error *err)
 {
-    if (b->boundaries_max < -1 || b->stages_max < -1 || b->cost_max < -1 || b->rank_min < 0 || b->rank_min > RANK_MAX
-        || b->boundaries_max > STAGES_MAX || b->stages_max > STAGES_MAX || b->cost_max > QUALITY_MAX * 1024)
+    if (b->boundaries_max < -1 || b->stages_max < -1 || b->cost_max < -1 || b->rank_min < 0 ||
+        b->rank_min > RANK_MAX || b->boundaries_max > STAGES_MAX || b->stages_max > STAGES_MAX ||
+        b->cost_max > QUALITY_MAX * 1024)
         return fail(err, BAD_INPUT, "%s: budget: a limit is out of range", file);
     return OK;
 }
@@ -174,7 +213,8 @@ void modes_put(struct json_writer *w, const char *key, const bool modes[RECOMPUT
     json_close_array(w);
 }
 
-enum status modes_get(const struct json *array, bool modes[RECOMPUTE_COUNT], struct arena *arena, struct error *err)
+enum status modes_get(const struct json *array, bool modes[RECOMPUTE_COUNT], struct arena *arena,
+                      struct error *err)
 {
     const char **names;
     int count;
@@ -184,7 +224,10 @@ enum status modes_get(const struct json *array, bool modes[RECOMPUTE_COUNT], str
         while (recompute_names[mode] && strcmp(recompute_names[mode], names[i])) mode++;
         struct json element = json_element(array, i, arena);
         if (!recompute_names[mode])
-            return json_refuse(&element, err, "expected \"none\", \"selective\", \"full\" or \"first_layers\", found \"%.40s\"", names[i]);
+            return json_refuse(
+                &element, err,
+                "expected \"none\", \"selective\", \"full\" or \"first_layers\", found \"%.40s\"",
+                names[i]);
         if (modes[mode]) return json_refuse(&element, err, "\"%s\" stands twice", names[i]);
         modes[mode] = true;
     }
@@ -211,8 +254,10 @@ static void put_rule(struct json_writer *w, const struct rule *r)
     if (r->layers_min >= 0) json_put_count(w, "layers_min", r->layers_min);
     if (r->layers_max >= 0) json_put_count(w, "layers_max", r->layers_max);
     if (r->recompute_stated) modes_put(w, "recompute", r->recompute);
-    if (r->compresses_gradient >= 0) json_put_bool(w, "compresses_gradient", r->compresses_gradient);
-    if (r->compresses_boundary >= 0) json_put_bool(w, "compresses_boundary", r->compresses_boundary);
+    if (r->compresses_gradient >= 0)
+        json_put_bool(w, "compresses_gradient", r->compresses_gradient);
+    if (r->compresses_boundary >= 0)
+        json_put_bool(w, "compresses_boundary", r->compresses_boundary);
     json_close_object(w);
 }
 
@@ -223,20 +268,24 @@ void rules_put(struct json_writer *w, const char *key, const struct rule *rules,
     json_close_array(w);
 }
 
-static enum status read_flag(const struct json *object, const char *key, int *to, struct arena *arena, struct error *err)
+static enum status read_flag(const struct json *object, const char *key, int *to,
+                             struct arena *arena, struct error *err)
 {
-    bool no = false, yes = true;        // a missing key leaves both as they are: they differ
-    struct json_field first[] = {FIELD_BOOL(key, OPTIONAL, &no)}, second[] = {FIELD_BOOL(key, OPTIONAL, &yes)};
+    bool no = false, yes = true; // a missing key leaves both as they are: they differ
+    struct json_field first[] = {FIELD_BOOL(key, OPTIONAL, &no)},
+                      second[] = {FIELD_BOOL(key, OPTIONAL, &yes)};
     TRY(json_fields(object, first, 1, JSON_ENVELOPE, arena, err));
     TRY(json_fields(object, second, 1, JSON_ENVELOPE, arena, err));
     *to = no == yes ? yes : -1;
     return OK;
 }
 
-static enum status read_rule(const struct json *object, struct rule *r, struct arena *arena, struct error *err)
+static enum status read_rule(const struct json *object, struct rule *r, struct arena *arena,
+                             struct error *err)
 {
     struct json groups = {0}, recompute = {0};
-    *r = (struct rule){.stage = -1, .holds_first = -1, .holds_last = -1, .layers_min = -1, .layers_max = -1};
+    *r = (struct rule){
+        .stage = -1, .holds_first = -1, .holds_last = -1, .layers_min = -1, .layers_max = -1};
     struct json_field fields[] = {
         FIELD_NAME("action", REQUIRED, &r->action, rule_action_names),
         FIELD_INT("stage", OPTIONAL, &r->stage, 0, STAGES_MAX - 1),
@@ -256,18 +305,23 @@ static enum status read_rule(const struct json *object, struct rule *r, struct a
     if (r->holds_first >= 0 && r->holds_last < 0) r->holds_last = r->holds_first;
     if (json_is_present(&groups)) {
         if (json_length(&groups) < 1 || json_length(&groups) > RULE_GROUPS_MAX)
-            return json_refuse(&groups, err, "expected 1 to %d names, found %d", RULE_GROUPS_MAX, json_length(&groups));
+            return json_refuse(&groups, err, "expected 1 to %d names, found %d", RULE_GROUPS_MAX,
+                               json_length(&groups));
         TRY(json_texts(&groups, &r->groups, &r->group_count, arena, err));
     }
     if (!json_is_present(&recompute)) return OK;
-    if (json_length(&recompute) < 1) return json_refuse(&recompute, err, "expected at least one mode, found none");
+    if (json_length(&recompute) < 1)
+        return json_refuse(&recompute, err, "expected at least one mode, found none");
     r->recompute_stated = true;
     return modes_get(&recompute, r->recompute, arena, err);
 }
 
-enum status rules_get(const struct json *array, struct rule **rules, int *count, struct arena *arena, struct error *err)
+enum status rules_get(const struct json *array, struct rule **rules, int *count,
+                      struct arena *arena, struct error *err)
 {
-    if (json_length(array) > RULES_MAX) return json_refuse(array, err, "expected at most %d rules, found %d", RULES_MAX, json_length(array));
+    if (json_length(array) > RULES_MAX)
+        return json_refuse(array, err, "expected at most %d rules, found %d", RULES_MAX,
+                           json_length(array));
     *count = json_length(array);
     *rules = TAKE(arena, *count, struct rule);
     for (int i = 0; i < *count; i++) {
@@ -277,25 +331,39 @@ enum status rules_get(const struct json *array, struct rule **rules, int *count,
     return OK;
 }
 
-static enum status check_rule(const struct rule *r, int i, int stage_count, int layer_count, const char *file, struct error *err)
+static enum status check_rule(const struct rule *r, int i, int stage_count, int layer_count,
+                              const char *file, struct error *err)
 {
     if (r->stage < -1 || r->stage >= stage_count)
-        return fail(err, BAD_INPUT, "%s: rules[%d].stage: expected a stage from 0 to %d, found %d", file, i, stage_count - 1, r->stage);
+        return fail(err, BAD_INPUT, "%s: rules[%d].stage: expected a stage from 0 to %d, found %d",
+                    file, i, stage_count - 1, r->stage);
     if ((r->holds_first < 0) != (r->holds_last < 0) || r->holds_first > r->holds_last)
-        return fail(err, BAD_INPUT, "%s: rules[%d]: expected holds_first <= holds_last, found %d and %d", file, i, r->holds_first, r->holds_last);
+        return fail(err, BAD_INPUT,
+                    "%s: rules[%d]: expected holds_first <= holds_last, found %d and %d", file, i,
+                    r->holds_first, r->holds_last);
     if (layer_count && r->holds_last >= layer_count)
-        return fail(err, BAD_INPUT, "%s: rules[%d].holds_last: expected a layer from 0 to %d, found %d", file, i, layer_count - 1, r->holds_last);
+        return fail(err, BAD_INPUT,
+                    "%s: rules[%d].holds_last: expected a layer from 0 to %d, found %d", file, i,
+                    layer_count - 1, r->holds_last);
     if (r->layers_min >= 0 && r->layers_max >= 0 && r->layers_min > r->layers_max)
-        return fail(err, BAD_INPUT, "%s: rules[%d]: expected layers_min <= layers_max, found %d and %d", file, i, r->layers_min, r->layers_max);
+        return fail(err, BAD_INPUT,
+                    "%s: rules[%d]: expected layers_min <= layers_max, found %d and %d", file, i,
+                    r->layers_min, r->layers_max);
     bool counts = r->layers_min >= 0 || r->layers_max >= 0;
-    if (r->run && !counts) return fail(err, BAD_INPUT, "%s: rules[%d].run: needs layers_min or layers_max beside it", file, i);
-    if (!counts && !r->group_count && r->holds_first < 0 && !r->recompute_stated && r->compresses_gradient < 0 && r->compresses_boundary < 0)
-        return fail(err, BAD_INPUT, "%s: rules[%d]: expected at least one condition, found none", file, i);
+    if (r->run && !counts)
+        return fail(err, BAD_INPUT, "%s: rules[%d].run: needs layers_min or layers_max beside it",
+                    file, i);
+    if (!counts && !r->group_count && r->holds_first < 0 && !r->recompute_stated &&
+        r->compresses_gradient < 0 && r->compresses_boundary < 0)
+        return fail(err, BAD_INPUT, "%s: rules[%d]: expected at least one condition, found none",
+                    file, i);
     return OK;
 }
 
-enum status rules_check(const struct rule *rules, int count, int stage_count, int layer_count, const char *file, struct error *err)
+enum status rules_check(const struct rule *rules, int count, int stage_count, int layer_count,
+                        const char *file, struct error *err)
 {
-    for (int i = 0; i < count; i++) TRY(check_rule(&rules[i], i, stage_count, layer_count, file, err));
+    for (int i = 0; i < count; i++)
+        TRY(check_rule(&rules[i], i, stage_count, layer_count, file, err));
     return OK;
 }

@@ -1,5 +1,6 @@
-// Models: load, check, save. What a loader cannot refuse key by key (unique names, shapes that some run needs, sums that
-// must stay exact) stands in model_check, which also serves models made in memory. docs/FORMATS.md explains every key.
+// Models: load, check, save. What a loader cannot refuse key by key (unique names, shapes that some
+// run needs, sums that must stay exact) stands in model_check, which also serves models made in
+// memory. docs/FORMATS.md explains every key.
 #include "data/inputs/model.h"
 
 #include <assert.h>
@@ -8,16 +9,22 @@
 #include "data/inputs/model_parts.h"
 #include "data/base/units.h"
 
-const char *const layer_kind_names[] = {"embedding", "block", "head", "measured", "moe", "memory", NULL};
+const char *const layer_kind_names[] = {"embedding", "block",  "head", "measured",
+                                        "moe",       "memory", NULL};
 
-#define BYTES_MAX 1125899906842624.0        // 2^50: of one layer on one device
-#define BYTES_SUM_MAX 4503599627370496.0    // 2^52: of a whole model, so that sums stay exact everywhere
+#define BYTES_MAX 1125899906842624.0 // 2^50: of one layer on one device
+#define BYTES_SUM_MAX                                                                              \
+    4503599627370496.0 // 2^52: of a whole model, so that sums stay exact everywhere
 
-static const char *name_of(const struct model *m) { return m->document.path ? m->document.path : "model"; }
+static const char *name_of(const struct model *m)
+{
+    return m->document.path ? m->document.path : "model";
+}
 
 // ---- reading
 
-static enum status read_shape(const struct json *object, struct shape *s, struct arena *arena, struct error *err)
+static enum status read_shape(const struct json *object, struct shape *s, struct arena *arena,
+                              struct error *err)
 {
     struct json_field fields[] = {
         FIELD_COUNT("hidden", REQUIRED, &s->hidden, 1, 1 << 20),
@@ -40,14 +47,19 @@ static enum status read_shape(const struct json *object, struct shape *s, struct
     if (!s->kv_heads) s->kv_heads = s->heads;
     if (!s->head_width) {
         if (s->hidden % s->heads)
-            return json_refuse(object, err, "key \"head_width\" is missing, and hidden %lld is no multiple of heads %lld", (long long)s->hidden, (long long)s->heads);
+            return json_refuse(
+                object, err,
+                "key \"head_width\" is missing, and hidden %lld is no multiple of heads %lld",
+                (long long)s->hidden, (long long)s->heads);
         s->head_width = s->hidden / s->heads;
     }
     return OK;
 }
 
-// Bytes by recomputation mode: {"none", "selective", "full"}; a mode that is not stated is like none.
-static enum status read_modes(const struct json *object, int64_t bytes[3], struct arena *arena, struct error *err)
+// Bytes by recomputation mode: {"none", "selective", "full"}; a mode that is not stated is like
+// none.
+static enum status read_modes(const struct json *object, int64_t bytes[3], struct arena *arena,
+                              struct error *err)
 {
     bytes[0] = 0;
     bytes[1] = bytes[2] = -1;
@@ -62,7 +74,8 @@ static enum status read_modes(const struct json *object, int64_t bytes[3], struc
     return OK;
 }
 
-static enum status read_measured(const struct json *object, struct measured_bytes *b, struct arena *arena, struct error *err)
+static enum status read_measured(const struct json *object, struct measured_bytes *b,
+                                 struct arena *arena, struct error *err)
 {
     struct json stash = {0}, working = {0};
     struct json_field fields[] = {
@@ -81,14 +94,19 @@ static enum status read_measured(const struct json *object, struct measured_byte
 }
 
 // The object that a kind has of its own, where it must be and nowhere else.
-static enum status check_part(const struct json *object, const struct json *part, const char *key, bool wanted, const struct layer_run *run, struct error *err)
+static enum status check_part(const struct json *object, const struct json *part, const char *key,
+                              bool wanted, const struct layer_run *run, struct error *err)
 {
     if (json_is_present(part) == wanted) return OK;
-    if (wanted) return json_refuse(object, err, "key \"%s\" is missing: a layer of kind \"%s\" needs it", key, layer_kind_names[run->kind]);
-    return json_refuse(object, err, "key \"%s\" does not belong to layers of kind \"%s\"", key, layer_kind_names[run->kind]);
+    if (wanted)
+        return json_refuse(object, err, "key \"%s\" is missing: a layer of kind \"%s\" needs it",
+                           key, layer_kind_names[run->kind]);
+    return json_refuse(object, err, "key \"%s\" does not belong to layers of kind \"%s\"", key,
+                       layer_kind_names[run->kind]);
 }
 
-static enum status read_run(const struct json *object, struct layer_run *run, struct arena *arena, struct error *err)
+static enum status read_run(const struct json *object, struct layer_run *run, struct arena *arena,
+                            struct error *err)
 {
     struct json measured = {0}, experts = {0}, pool = {0};
     run->count = 1;
@@ -130,7 +148,8 @@ enum status model_load(struct model *m, const char *path, struct arena *arena, s
     m->has_shape = json_is_present(&shape);
     if (m->has_shape) TRY(read_shape(&shape, &m->shape, arena, err));
     int count = json_length(&runs);
-    if (count > LAYERS_MAX) return json_refuse(&runs, err, "expected at most %d runs, found %d", LAYERS_MAX, count);
+    if (count > LAYERS_MAX)
+        return json_refuse(&runs, err, "expected at most %d runs, found %d", LAYERS_MAX, count);
     m->run_count = count;
     m->runs = TAKE(arena, count, struct layer_run);
     for (int i = 0; i < count; i++) {
@@ -143,10 +162,13 @@ enum status model_load(struct model *m, const char *path, struct arena *arena, s
 
 // ---- checking
 
-static enum status check_range(const struct model *m, const char *key, int64_t value, int64_t low, int64_t high, struct error *err)
+static enum status check_range(const struct model *m, const char *key, int64_t value, int64_t low,
+                               int64_t high, struct error *err)
 {
     if (value >= low && value <= high) return OK;
-    return fail(err, BAD_INPUT, "%s: shape.%s: expected a whole number from %lld to %lld, found %lld", name_of(m), key, (long long)low, (long long)high, (long long)value);
+    return fail(err, BAD_INPUT,
+                "%s: shape.%s: expected a whole number from %lld to %lld, found %lld", name_of(m),
+                key, (long long)low, (long long)high, (long long)value);
 }
 
 static enum status check_shape(const struct model *m, struct error *err)
@@ -161,16 +183,23 @@ static enum status check_shape(const struct model *m, struct error *err)
     TRY(check_range(m, "positions", s->positions, 0, 1 << 26, err));
     TRY(check_range(m, "vocabulary_multiple", s->vocabulary_multiple, 0, 1 << 16, err));
     if (s->heads % s->kv_heads)
-        return fail(err, BAD_INPUT, "%s: shape.kv_heads: expected a divisor of heads %lld, found %lld", name_of(m), (long long)s->heads, (long long)s->kv_heads);
+        return fail(err, BAD_INPUT,
+                    "%s: shape.kv_heads: expected a divisor of heads %lld, found %lld", name_of(m),
+                    (long long)s->heads, (long long)s->kv_heads);
     if (s->heads * s->head_width > 1 << 22)
-        return fail(err, BAD_INPUT, "%s: shape.head_width: expected heads x head_width of at most 4194304, found %lld", name_of(m), (long long)(s->heads * s->head_width));
+        return fail(
+            err, BAD_INPUT,
+            "%s: shape.head_width: expected heads x head_width of at most 4194304, found %lld",
+            name_of(m), (long long)(s->heads * s->head_width));
     return OK;
 }
 
 static double measured_total(const struct measured_bytes *b)
 {
-    double sum = (double)b->weight_bytes + (double)b->gradient_bytes + (double)b->optimizer_bytes + (double)b->boundary_bytes;
-    for (int mode = 0; mode < 3; mode++) sum += (double)b->stash_bytes[mode] + (double)b->working_bytes[mode];
+    double sum = (double)b->weight_bytes + (double)b->gradient_bytes + (double)b->optimizer_bytes +
+                 (double)b->boundary_bytes;
+    for (int mode = 0; mode < 3; mode++)
+        sum += (double)b->stash_bytes[mode] + (double)b->working_bytes[mode];
     return sum;
 }
 
@@ -178,21 +207,37 @@ static enum status check_run(const struct model *m, int i, double *bytes, struct
 {
     const struct layer_run *run = &m->runs[i];
     const char *file = name_of(m);
-    if (!run->name || !*run->name) return fail(err, BAD_INPUT, "%s: runs[%d].name: expected a name, found nothing", file, i);
+    if (!run->name || !*run->name)
+        return fail(err, BAD_INPUT, "%s: runs[%d].name: expected a name, found nothing", file, i);
     for (int k = 0; k < i; k++)
-        if (!strcmp(m->runs[k].name, run->name)) return fail(err, BAD_INPUT, "%s: runs[%d].name: \"%s\" names two runs", file, i, run->name);
-    if (run->count < 1 || run->count > LAYERS_MAX) return fail(err, BAD_INPUT, "%s: runs[%d].count: expected 1 to %d, found %d", file, i, LAYERS_MAX, run->count);
-    if (run->recomputable && (run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD || run->kind == LAYER_MEMORY))
-        return fail(err, BAD_INPUT, "%s: runs[%d].recomputable: expected false for kind \"%s\", found true", file, i, layer_kind_names[run->kind]);
+        if (!strcmp(m->runs[k].name, run->name))
+            return fail(err, BAD_INPUT, "%s: runs[%d].name: \"%s\" names two runs", file, i,
+                        run->name);
+    if (run->count < 1 || run->count > LAYERS_MAX)
+        return fail(err, BAD_INPUT, "%s: runs[%d].count: expected 1 to %d, found %d", file, i,
+                    LAYERS_MAX, run->count);
+    if (run->recomputable &&
+        (run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD || run->kind == LAYER_MEMORY))
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].recomputable: expected false for kind \"%s\", found true", file,
+                    i, layer_kind_names[run->kind]);
     TRY(run_kind_check(run, i, file, err));
     if (run->kind != LAYER_MEASURED) {
-        if (!m->has_shape) return fail(err, BAD_INPUT, "%s: key \"shape\" is missing: runs[%d] is of kind \"%s\"", file, i, layer_kind_names[run->kind]);
+        if (!m->has_shape)
+            return fail(err, BAD_INPUT, "%s: key \"shape\" is missing: runs[%d] is of kind \"%s\"",
+                        file, i, layer_kind_names[run->kind]);
         return OK;
     }
     if (!run->measured.matrix_rows != !run->measured.matrix_columns)
-        return fail(err, BAD_INPUT, "%s: runs[%d].measured: matrix_rows and matrix_columns: expected both or neither to be 0", file, i);
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].measured: matrix_rows and matrix_columns: expected both or "
+                    "neither to be 0",
+                    file, i);
     *bytes += run->count * measured_total(&run->measured);
-    if (*bytes > BYTES_SUM_MAX) return fail(err, BAD_INPUT, "%s: runs[%d].measured: the bytes of all layers sum to more than 2^52", file, i);
+    if (*bytes > BYTES_SUM_MAX)
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].measured: the bytes of all layers sum to more than 2^52", file,
+                    i);
     return OK;
 }
 
@@ -202,7 +247,8 @@ enum status model_check(const struct model *m, struct error *err)
     int64_t layers = 0;
     int embeddings = 0, heads = 0;
     if (m->has_shape) TRY(check_shape(m, err));
-    if (m->run_count < 1) return fail(err, BAD_INPUT, "%s: runs: expected at least one run, found none", name_of(m));
+    if (m->run_count < 1)
+        return fail(err, BAD_INPUT, "%s: runs: expected at least one run, found none", name_of(m));
     for (int i = 0; i < m->run_count; i++) {
         TRY(check_run(m, i, &bytes, err));
         layers += m->runs[i].count;
@@ -210,11 +256,20 @@ enum status model_check(const struct model *m, struct error *err)
         heads += m->runs[i].kind == LAYER_HEAD ? m->runs[i].count : 0;
     }
     if (layers > LAYERS_MAX || layers != m->layer_count)
-        return fail(err, BAD_INPUT, "%s: runs: expected at most %d layers in all, found %lld", name_of(m), LAYERS_MAX, (long long)layers);
-    if (m->has_shape && m->shape.tied_embeddings && embeddings && heads && m->runs[0].frozen != m->runs[m->run_count - 1].frozen)
-        return fail(err, BAD_INPUT, "%s: runs: an embedding and a head that share a matrix are both frozen or neither", name_of(m));
-    if (embeddings > 1 || heads > 1 || (embeddings && m->runs[0].kind != LAYER_EMBEDDING) || (heads && m->runs[m->run_count - 1].kind != LAYER_HEAD))
-        return fail(err, BAD_INPUT, "%s: runs: an embedding can only be the first layer, a head only the last, and each stands once", name_of(m));
+        return fail(err, BAD_INPUT, "%s: runs: expected at most %d layers in all, found %lld",
+                    name_of(m), LAYERS_MAX, (long long)layers);
+    if (m->has_shape && m->shape.tied_embeddings && embeddings && heads &&
+        m->runs[0].frozen != m->runs[m->run_count - 1].frozen)
+        return fail(
+            err, BAD_INPUT,
+            "%s: runs: an embedding and a head that share a matrix are both frozen or neither",
+            name_of(m));
+    if (embeddings > 1 || heads > 1 || (embeddings && m->runs[0].kind != LAYER_EMBEDDING) ||
+        (heads && m->runs[m->run_count - 1].kind != LAYER_HEAD))
+        return fail(err, BAD_INPUT,
+                    "%s: runs: an embedding can only be the first layer, a head only the last, and "
+                    "each stands once",
+                    name_of(m));
     return OK;
 }
 
@@ -237,7 +292,8 @@ static void put_shape(struct json_writer *w, const struct shape *s)
     json_put_count(w, "head_width", s->head_width);
     json_put_count(w, "vocabulary", s->vocabulary);
     json_put_count(w, "positions", s->positions);
-    if (s->vocabulary_multiple > 1) json_put_count(w, "vocabulary_multiple", s->vocabulary_multiple);
+    if (s->vocabulary_multiple > 1)
+        json_put_count(w, "vocabulary_multiple", s->vocabulary_multiple);
     json_put_bool(w, "gated_ffn", s->gated_ffn);
     json_put_bool(w, "rms_norm", s->rms_norm);
     json_put_bool(w, "qkv_bias", s->qkv_bias);
@@ -250,7 +306,8 @@ static void put_shape(struct json_writer *w, const struct shape *s)
 static void put_run(struct json_writer *w, const struct layer_run *run)
 {
     const struct measured_bytes *b = &run->measured;
-    bool measured = run->kind == LAYER_MEASURED, parts = measured || run->kind == LAYER_MOE || run->kind == LAYER_MEMORY;
+    bool measured = run->kind == LAYER_MEASURED,
+         parts = measured || run->kind == LAYER_MOE || run->kind == LAYER_MEMORY;
     if (parts) json_open_object(w, NULL);
     else json_open_flat_object(w, NULL);
     json_put_text(w, "name", run->name);
@@ -279,7 +336,8 @@ static void put_run(struct json_writer *w, const struct layer_run *run)
     json_close_object(w);
 }
 
-enum status model_save(const struct model *m, const char *path, struct arena *arena, struct error *err)
+enum status model_save(const struct model *m, const char *path, struct arena *arena,
+                       struct error *err)
 {
     struct json_writer w;
     document_begin(&w, "plumbline.model", m->document.sources, m->document.source_count, arena);

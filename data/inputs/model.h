@@ -1,5 +1,6 @@
-// A model: a sequence of layers, given as runs of identical ones. Either a transformer shape, from which FLOPs, bytes and
-// activations follow (docs/FORMULAS.md), or measured layers whose bytes stand here and whose times stand in the costs.
+// A model: a sequence of layers, given as runs of identical ones. Either a transformer shape, from
+// which FLOPs, bytes and activations follow (docs/FORMULAS.md), or measured layers whose bytes
+// stand here and whose times stand in the costs.
 #ifndef PLUMBLINE_DATA_INPUTS_MODEL_H
 #define PLUMBLINE_DATA_INPUTS_MODEL_H
 
@@ -8,75 +9,91 @@
 
 #include "data/text/document.h"
 
-enum layer_kind { LAYER_EMBEDDING, LAYER_BLOCK, LAYER_HEAD, LAYER_MEASURED, LAYER_MOE, LAYER_MEMORY };
-extern const char *const layer_kind_names[];            // "embedding", "block", "head", "measured", "moe", "memory"
+enum layer_kind {
+    LAYER_EMBEDDING,
+    LAYER_BLOCK,
+    LAYER_HEAD,
+    LAYER_MEASURED,
+    LAYER_MOE,
+    LAYER_MEMORY
+};
+extern const char
+    *const layer_kind_names[]; // "embedding", "block", "head", "measured", "moe", "memory"
 
 struct shape {
     int64_t hidden, ffn, heads, kv_heads, head_width, vocabulary;
-    int64_t positions;          // rows of a learned position embedding, 0 without one
-    int64_t vocabulary_multiple;    // the vocabulary is padded to a multiple of this x tensor degree; 0, 1: it is not
-    bool gated_ffn;             // three matrices instead of two
-    bool rms_norm;              // h parameters per norm instead of 2h
-    bool qkv_bias, linear_bias; // on the query, key, value projections; on the others
-    bool dropout;               // masks are kept for backward
-    bool tied_embeddings;       // head and embedding share one matrix
+    int64_t positions;           // rows of a learned position embedding, 0 without one
+    int64_t vocabulary_multiple; // the vocabulary is padded to a multiple of this x tensor degree;
+                                 // 0, 1: it is not
+    bool gated_ffn;              // three matrices instead of two
+    bool rms_norm;               // h parameters per norm instead of 2h
+    bool qkv_bias, linear_bias;  // on the query, key, value projections; on the others
+    bool dropout;                // masks are kept for backward
+    bool tied_embeddings;        // head and embedding share one matrix
 };
 
 // Bytes of a measured layer on one device, outright. Stash and boundary are per micro-batch.
 struct measured_bytes {
     int64_t weight_bytes, gradient_bytes, optimizer_bytes;
-    int64_t stash_bytes[3];     // by enum recompute: none, selective, full
-    int64_t working_bytes[3];   // by enum recompute: while the layer runs, beside the stash
-    int64_t boundary_bytes;     // its output, one message
-    int64_t matrix_rows, matrix_columns;    // what low-rank compression works on; 0: not compressible
+    int64_t stash_bytes[3];   // by enum recompute: none, selective, full
+    int64_t working_bytes[3]; // by enum recompute: while the layer runs, beside the stash
+    int64_t boundary_bytes;   // its output, one message
+    int64_t matrix_rows, matrix_columns; // what low-rank compression works on; 0: not compressible
 };
 
 // A block whose feed-forward part is a mixture of experts.
 struct expert_shape {
-    int64_t experts, top_k;     // of which a token uses so many
-    int64_t ffn;                // width of one expert
-    int64_t shared_ffn;         // of the experts that every token uses, together; 0: none
-    double imbalance;           // tokens of the fullest GPU over the mean, >= 1; 0 counts as 1
+    int64_t experts, top_k; // of which a token uses so many
+    int64_t ffn;            // width of one expert
+    int64_t shared_ffn;     // of the experts that every token uses, together; 0: none
+    double imbalance;       // tokens of the fullest GPU over the mean, >= 1; 0 counts as 1
 };
 
 // A table of values found by product keys (a memory layer): huge, and hardly any FLOP.
 struct pool_shape {
-    int64_t values, width;      // the values are a square number: each is named by a pair of half keys
+    int64_t values, width; // the values are a square number: each is named by a pair of half keys
     int64_t heads, key_width;
-    int64_t top_k;              // values read per head and token
+    int64_t top_k; // values read per head and token
     bool gated;
 };
 
 struct layer_run {
-    const char *name;           // unique in the model
+    const char *name; // unique in the model
     enum layer_kind kind;
-    int count;                  // >= 1
-    bool recomputable;          // full and first_layers apply; blocks are, embedding and head are not
-    bool frozen;                // not trained: no gradient, no optimizer state, no sync
-    int adapter_rank;           // low-rank adapters, trained, on every matrix of a frozen block; 0: none
-    int weight_bits;            // of the matrices of a frozen block; 0: as the job's precision has it
-    struct measured_bytes measured;     // LAYER_MEASURED only
-    struct expert_shape experts;        // LAYER_MOE only
-    struct pool_shape pool;             // LAYER_MEMORY only
+    int count;         // >= 1
+    bool recomputable; // full and first_layers apply; blocks are, embedding and head are not
+    bool frozen;       // not trained: no gradient, no optimizer state, no sync
+    int adapter_rank;  // low-rank adapters, trained, on every matrix of a frozen block; 0: none
+    int weight_bits;   // of the matrices of a frozen block; 0: as the job's precision has it
+    struct measured_bytes measured; // LAYER_MEASURED only
+    struct expert_shape experts;    // LAYER_MOE only
+    struct pool_shape pool;         // LAYER_MEMORY only
 };
 
 struct model {
     struct document document;
     const char *name;
     bool has_shape;
-    struct shape shape;         // required when a run is an embedding, block or head
+    struct shape shape; // required when a run is an embedding, block or head
     struct layer_run *runs;
     int run_count;
-    int layer_count;            // sum of counts, at most LAYERS_MAX
+    int layer_count; // sum of counts, at most LAYERS_MAX
 };
 
 enum { LAYERS_MAX = 4096 };
 
 enum status model_load(struct model *m, const char *path, struct arena *arena, struct error *err);
-enum status model_check(const struct model *m, struct error *err);     // what load checks beyond types; for models made in memory
-enum status model_save(const struct model *m, const char *path, struct arena *arena, struct error *err);
-int model_run_of(const struct model *m, int layer);                    // index of the run that holds layer 0..layer_count-1
-static inline bool run_is_trained(const struct layer_run *r) { return !r->frozen || r->adapter_rank > 0; }
-bool model_has_gradient(const struct model *m, int run);               // this run is trained, or one before it is
+enum status model_check(
+    const struct model *m,
+    struct error *err); // what load checks beyond types; for models made in memory
+enum status model_save(const struct model *m, const char *path, struct arena *arena,
+                       struct error *err);
+int model_run_of(const struct model *m,
+                 int layer); // index of the run that holds layer 0..layer_count-1
+static inline bool run_is_trained(const struct layer_run *r)
+{
+    return !r->frozen || r->adapter_rank > 0;
+}
+bool model_has_gradient(const struct model *m, int run); // this run is trained, or one before it is
 
 #endif

@@ -1,15 +1,16 @@
-// Layers beside the dense block: mixtures of experts, memory layers, frozen blocks with adapters or quantised weights. Their
-// keys in a model; what they cost is docs/FORMULAS.md sections 3 to 5.
+// Layers beside the dense block: mixtures of experts, memory layers, frozen blocks with adapters or
+// quantised weights. Their keys in a model; what they cost is docs/FORMULAS.md sections 3 to 5.
 #include "data/inputs/model_parts.h"
 
 #include <math.h>
 
 enum { ADAPTER_RANK_MAX = 65536, EXPERTS_MAX = 65536, TOP_K_MAX = 65536 };
-#define WIDTH_MAX 4194304           // 2^22
-#define VALUES_MAX 1099511627776    // 2^40
+#define WIDTH_MAX 4194304        // 2^22
+#define VALUES_MAX 1099511627776 // 2^40
 #define IMBALANCE_MAX 1e6
 
-enum status experts_get(const struct json *object, struct expert_shape *e, struct arena *arena, struct error *err)
+enum status experts_get(const struct json *object, struct expert_shape *e, struct arena *arena,
+                        struct error *err)
 {
     e->imbalance = 1;
     struct json_field fields[] = {
@@ -22,7 +23,8 @@ enum status experts_get(const struct json *object, struct expert_shape *e, struc
     return JSON_FIELDS(object, fields, arena, err);
 }
 
-enum status pool_get(const struct json *object, struct pool_shape *s, struct arena *arena, struct error *err)
+enum status pool_get(const struct json *object, struct pool_shape *s, struct arena *arena,
+                     struct error *err)
 {
     struct json_field fields[] = {
         FIELD_COUNT("values", REQUIRED, &s->values, 1, VALUES_MAX),
@@ -64,24 +66,35 @@ static bool is_square(int64_t x)
     return root * root == x;
 }
 
-static enum status check_experts(const struct expert_shape *e, int i, const char *file, struct error *err)
+static enum status check_experts(const struct expert_shape *e, int i, const char *file,
+                                 struct error *err)
 {
-    if (e->experts < 1 || e->experts > EXPERTS_MAX || e->ffn < 1 || e->ffn > WIDTH_MAX || e->shared_ffn < 0 || e->shared_ffn > WIDTH_MAX)
-        return fail(err, BAD_INPUT, "%s: runs[%d].moe: experts, ffn or shared_ffn is out of range", file, i);
+    if (e->experts < 1 || e->experts > EXPERTS_MAX || e->ffn < 1 || e->ffn > WIDTH_MAX ||
+        e->shared_ffn < 0 || e->shared_ffn > WIDTH_MAX)
+        return fail(err, BAD_INPUT, "%s: runs[%d].moe: experts, ffn or shared_ffn is out of range",
+                    file, i);
     if (e->top_k < 1 || e->top_k > e->experts)
-        return fail(err, BAD_INPUT, "%s: runs[%d].moe.top_k: expected 1 to experts %lld, found %lld", file, i, (long long)e->experts, (long long)e->top_k);
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].moe.top_k: expected 1 to experts %lld, found %lld", file, i,
+                    (long long)e->experts, (long long)e->top_k);
     if (e->imbalance != 0 && !(e->imbalance >= 1 && e->imbalance <= IMBALANCE_MAX))
-        return fail(err, BAD_INPUT, "%s: runs[%d].moe.imbalance: expected at least 1, found %g", file, i, e->imbalance);
+        return fail(err, BAD_INPUT, "%s: runs[%d].moe.imbalance: expected at least 1, found %g",
+                    file, i, e->imbalance);
     return OK;
 }
 
-static enum status check_pool(const struct pool_shape *s, int i, const char *file, struct error *err)
+static enum status check_pool(const struct pool_shape *s, int i, const char *file,
+                              struct error *err)
 {
-    if (s->values < 1 || s->values > VALUES_MAX || s->width < 1 || s->width > WIDTH_MAX || s->heads < 1 || s->heads > TOP_K_MAX
-        || s->key_width < 1 || s->key_width > WIDTH_MAX || s->top_k < 1 || s->top_k > TOP_K_MAX)
+    if (s->values < 1 || s->values > VALUES_MAX || s->width < 1 || s->width > WIDTH_MAX ||
+        s->heads < 1 || s->heads > TOP_K_MAX || s->key_width < 1 || s->key_width > WIDTH_MAX ||
+        s->top_k < 1 || s->top_k > TOP_K_MAX)
         return fail(err, BAD_INPUT, "%s: runs[%d].memory: a number is out of range", file, i);
     if (!is_square(s->values))
-        return fail(err, BAD_INPUT, "%s: runs[%d].memory.values: expected a square number (pairs of half keys), found %lld", file, i, (long long)s->values);
+        return fail(
+            err, BAD_INPUT,
+            "%s: runs[%d].memory.values: expected a square number (pairs of half keys), found %lld",
+            file, i, (long long)s->values);
     return OK;
 }
 
@@ -89,12 +102,22 @@ enum status run_kind_check(const struct layer_run *run, int i, const char *file,
 {
     const char *kind = layer_kind_names[run->kind];
     if (run->frozen && run->kind == LAYER_MEASURED)
-        return fail(err, BAD_INPUT, "%s: runs[%d].frozen: expected false for kind \"measured\" (state its bytes and times as they are), found true", file, i);
-    if (run->adapter_rank < 0 || run->adapter_rank > ADAPTER_RANK_MAX || (run->adapter_rank && (!run->frozen || run->kind != LAYER_BLOCK)))
-        return fail(err, BAD_INPUT, "%s: runs[%d].adapter_rank: expected 0 to %d, and 0 unless the run is a frozen block, found %d (kind \"%s\")", file, i,
-                    ADAPTER_RANK_MAX, run->adapter_rank, kind);
-    if (run->weight_bits && (run->weight_bits < 1 || run->weight_bits > 16 || !run->frozen || run->kind != LAYER_BLOCK))
-        return fail(err, BAD_INPUT, "%s: runs[%d].weight_bits: expected 1 to 16, and only for a frozen block, found %d (kind \"%s\")", file, i, run->weight_bits, kind);
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].frozen: expected false for kind \"measured\" (state its bytes "
+                    "and times as they are), found true",
+                    file, i);
+    if (run->adapter_rank < 0 || run->adapter_rank > ADAPTER_RANK_MAX ||
+        (run->adapter_rank && (!run->frozen || run->kind != LAYER_BLOCK)))
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].adapter_rank: expected 0 to %d, and 0 unless the run is a frozen "
+                    "block, found %d (kind \"%s\")",
+                    file, i, ADAPTER_RANK_MAX, run->adapter_rank, kind);
+    if (run->weight_bits &&
+        (run->weight_bits < 1 || run->weight_bits > 16 || !run->frozen || run->kind != LAYER_BLOCK))
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].weight_bits: expected 1 to 16, and only for a frozen block, "
+                    "found %d (kind \"%s\")",
+                    file, i, run->weight_bits, kind);
     if (run->kind == LAYER_MOE) return check_experts(&run->experts, i, file, err);
     return run->kind == LAYER_MEMORY ? check_pool(&run->pool, i, file, err) : OK;
 }

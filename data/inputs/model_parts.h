@@ -1,14 +1,19 @@
-// The parts of a model's runs that only some kinds of layers have: reading, checking, writing. Internal to data/inputs/model*.c.
+// The parts of a model's runs that only some kinds of layers have: reading, checking, writing.
+// Internal to data/inputs/model*.c.
 #ifndef PLUMBLINE_DATA_INPUTS_MODEL_PARTS_H
 #define PLUMBLINE_DATA_INPUTS_MODEL_PARTS_H
 
 #include "data/inputs/model.h"
 
-enum status experts_get(const struct json *object, struct expert_shape *e, struct arena *arena, struct error *err);
-enum status pool_get(const struct json *object, struct pool_shape *s, struct arena *arena, struct error *err);
+enum status experts_get(const struct json *object, struct expert_shape *e, struct arena *arena,
+                        struct error *err);
+enum status pool_get(const struct json *object, struct pool_shape *s, struct arena *arena,
+                     struct error *err);
 void experts_put(struct json_writer *w, const struct expert_shape *e);
 void pool_put(struct json_writer *w, const struct pool_shape *s);
-// `file` and the run's place name it in an error. What the shape (may be NULL) has to do with it, too.
-enum status run_kind_check(const struct layer_run *run, int place, const char *file, struct error *err);
+// `file` and the run's place name it in an error. What the shape (may be NULL) has to do with it,
+// too.
+enum status run_kind_check(const struct layer_run *run, int place, const char *file,
+                           struct error *err);
 
 #endif

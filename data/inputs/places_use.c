@@ -1,5 +1,6 @@
-// Links as one layout uses them. All device groups of a node share its cards; a message goes through one card, a ring has a
-// part on each tensor rank and spreads over all cards, and over cards it is no faster than the GPUs reach inside a node.
+// Links as one layout uses them. All device groups of a node share its cards; a message goes
+// through one card, a ring has a part on each tensor rank and spreads over all cards, and over
+// cards it is no faster than the GPUs reach inside a node.
 #include "data/inputs/places_use.h"
 
 #include <math.h>
@@ -7,7 +8,8 @@
 int places_slots(const struct problem *p, int node)
 {
     const struct layout *l = &p->job.layout;
-    return p->cluster.groups[p->cluster.places.nodes[node].group].gpus_per_node / (l->tensor * l->context);
+    return p->cluster.groups[p->cluster.places.nodes[node].group].gpus_per_node /
+           (l->tensor * l->context);
 }
 
 // Transfers between stages may reach another share of a link than collectives do.
@@ -26,33 +28,44 @@ static double inside_rate(const struct problem *p, int node, bool ring)
 static void efficiencies(const struct problem *p, bool ring, double *to)
 {
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
-        to[kind] = share_reached(&p->costs.transfer_network_efficiency[kind], &p->costs.network_efficiency[kind], ring);
+        to[kind] = share_reached(&p->costs.transfer_network_efficiency[kind],
+                                 &p->costs.network_efficiency[kind], ring);
 }
 
-static bool link_over(struct place_link *to, const struct problem *p, int from, int to_node, bool ring, int transport)
+static bool link_over(struct place_link *to, const struct problem *p, int from, int to_node,
+                      bool ring, int transport)
 {
     const struct cluster *c = &p->cluster;
     const int ends[2] = {from, to_node};
     if (from == to_node) {
-        *to = (struct place_link){{inside_rate(p, from, ring), c->groups[c->places.nodes[from].group].intra.latency_s}, PLACE_INSIDE, NIC_KIND_COUNT,
-                                  c->places.level_count};
+        *to = (struct place_link){
+            {inside_rate(p, from, ring), c->groups[c->places.nodes[from].group].intra.latency_s},
+            PLACE_INSIDE,
+            NIC_KIND_COUNT,
+            c->places.level_count};
         return true;
     }
     double efficiency[NIC_KIND_COUNT];
     efficiencies(p, ring, efficiency);
     struct place_traffic traffic = {{0, 0}, ring};
-    for (int end = 0; end < 2; end++) traffic.streams[end] = p->job.layout.tensor * (ring ? 1 : p->job.layout.context) * places_slots(p, ends[end]);
+    for (int end = 0; end < 2; end++)
+        traffic.streams[end] = p->job.layout.tensor * (ring ? 1 : p->job.layout.context) *
+                               places_slots(p, ends[end]);
     if (!places_link_over(to, c, from, to_node, &traffic, efficiency, transport)) return false;
-    if (ring && to->origin == PLACE_CARDS) to->link.bytes_per_s = fmin(to->link.bytes_per_s, fmin(inside_rate(p, from, true), inside_rate(p, to_node, true)));
+    if (ring && to->origin == PLACE_CARDS)
+        to->link.bytes_per_s = fmin(
+            to->link.bytes_per_s, fmin(inside_rate(p, from, true), inside_rate(p, to_node, true)));
     return true;
 }
 
-bool places_used_link(struct place_link *to, const struct problem *p, int from, int to_node, bool ring)
+bool places_used_link(struct place_link *to, const struct problem *p, int from, int to_node,
+                      bool ring)
 {
     return link_over(to, p, from, to_node, ring, TRANSPORT_OWN);
 }
 
-bool places_ring_link(struct place_link *to, const struct problem *p, int from, int to_node, int transport)
+bool places_ring_link(struct place_link *to, const struct problem *p, int from, int to_node,
+                      int transport)
 {
     return link_over(to, p, from, to_node, true, transport);
 }
@@ -63,7 +76,8 @@ int64_t places_ring_rate(const struct problem *p, int group, int transport)
     const struct node_group *g = &p->cluster.groups[group];
     double efficiency[NIC_KIND_COUNT];
     efficiencies(p, true, efficiency);
-    return places_card_rate(g, transport, l->tensor * (g->gpus_per_node / (l->tensor * l->context)), efficiency);
+    return places_card_rate(g, transport, l->tensor * (g->gpus_per_node / (l->tensor * l->context)),
+                            efficiency);
 }
 
 int places_transport(const struct problem *p, const int *nodes, int count)
@@ -83,7 +97,8 @@ int places_transport(const struct problem *p, const int *nodes, int count)
     return best;
 }
 
-const char *place_origin_text(const struct place_link *l, const struct places *p, struct arena *arena)
+const char *place_origin_text(const struct place_link *l, const struct places *p,
+                              struct arena *arena)
 {
     switch (l->origin) {
     case PLACE_MEASURED: return "measured";

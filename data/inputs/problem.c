@@ -8,36 +8,40 @@
 #include "data/inputs/job_parts.h"
 #include "data/base/names.h"
 
-static enum status refuse_gpu(const struct problem *p, int group, struct arena *arena, struct error *err)
+static enum status refuse_gpu(const struct problem *p, int group, struct arena *arena,
+                              struct error *err)
 {
     const struct costs *c = &p->costs;
-    const char **known = TAKE(arena, c->gpu_count + 1, const char *), *list = "", *gpu = p->cluster.groups[group].gpu;
+    const char **known = TAKE(arena, c->gpu_count + 1, const char *), *list = "",
+               *gpu = p->cluster.groups[group].gpu;
     for (int i = 0; i < c->gpu_count; i++) {
         known[i] = c->gpus[i].gpu;
         list = arena_print(arena, "%s%s%s", list, i ? ", " : "", known[i]);
     }
     int nearest = name_nearest(gpu, known, c->gpu_count);
-    return fail(err, BAD_INPUT, "%s: groups[%d].gpu: expected a GPU that %s knows (%s), found %s%s%s", p->cluster.document.path, group,
-                c->document.path, list, gpu, nearest >= 0 ? "; nearest: " : "", nearest >= 0 ? known[nearest] : "");
+    return fail(err, BAD_INPUT,
+                "%s: groups[%d].gpu: expected a GPU that %s knows (%s), found %s%s%s",
+                p->cluster.document.path, group, c->document.path, list, gpu,
+                nearest >= 0 ? "; nearest: " : "", nearest >= 0 ? known[nearest] : "");
 }
 
 enum status problem_check_gpus(const struct problem *p, struct arena *arena, struct error *err)
 {
     for (int g = 0; g < p->cluster.group_count; g++)
-        if (!costs_find_gpu(&p->costs, p->cluster.groups[g].gpu)) return refuse_gpu(p, g, arena, err);
+        if (!costs_find_gpu(&p->costs, p->cluster.groups[g].gpu))
+            return refuse_gpu(p, g, arena, err);
     return OK;
 }
 
-enum status problem_load(struct problem *p, const char *path, struct arena *arena, struct error *err)
+enum status problem_load(struct problem *p, const char *path, struct arena *arena,
+                         struct error *err)
 {
     const char *model = NULL, *cluster = NULL, *costs = NULL, *job = NULL;
     *p = (struct problem){0};
     TRY(document_read(&p->document, path, "plumbline.problem", arena, err));
     struct json_field fields[] = {
-        FIELD_TEXT("name", OPTIONAL, &p->name),
-        FIELD_TEXT("model", REQUIRED, &model),
-        FIELD_TEXT("cluster", REQUIRED, &cluster),
-        FIELD_TEXT("costs", REQUIRED, &costs),
+        FIELD_TEXT("name", OPTIONAL, &p->name),    FIELD_TEXT("model", REQUIRED, &model),
+        FIELD_TEXT("cluster", REQUIRED, &cluster), FIELD_TEXT("costs", REQUIRED, &costs),
         FIELD_TEXT("job", REQUIRED, &job),
     };
     TRY(document_fields(&p->document, fields, ARRAY_LENGTH(fields), arena, err));
@@ -50,19 +54,23 @@ enum status problem_load(struct problem *p, const char *path, struct arena *aren
     return problem_check(p, err);
 }
 
-static enum status check_divides(const char *file, const char *key, int64_t value, const char *by, int64_t divisor, struct error *err)
+static enum status check_divides(const char *file, const char *key, int64_t value, const char *by,
+                                 int64_t divisor, struct error *err)
 {
     if (value % divisor == 0) return OK;
-    return fail(err, BAD_INPUT, "%s: %s: expected a multiple of %s %lld, found %lld", file, key, by, (long long)divisor, (long long)value);
+    return fail(err, BAD_INPUT, "%s: %s: expected a multiple of %s %lld, found %lld", file, key, by,
+                (long long)divisor, (long long)value);
 }
 
-// The layout against the shape. The vocabulary may be padded, so it need not be a multiple of anything.
+// The layout against the shape. The vocabulary may be padded, so it need not be a multiple of
+// anything.
 static enum status check_shape(const struct problem *p, const char *model, struct error *err)
 {
     const struct shape *s = &p->model.shape;
     int64_t tensor = p->job.layout.tensor;
     TRY(check_divides(model, "shape.heads", s->heads, "the job's layout.tensor", tensor, err));
-    TRY(check_divides(model, "shape.kv_heads", s->kv_heads, "the job's layout.tensor", tensor, err));
+    TRY(check_divides(model, "shape.kv_heads", s->kv_heads, "the job's layout.tensor", tensor,
+                      err));
     return check_divides(model, "shape.ffn", s->ffn, "the job's layout.tensor", tensor, err);
 }
 
@@ -70,24 +78,30 @@ static enum status check_positions(const struct problem *p, struct error *err)
 {
     const struct shape *s = &p->model.shape;
     if (s->positions > 0 && p->job.sequence > s->positions)
-        return fail(err, BAD_INPUT, "%s: sequence: expected at most the model's %lld positions, found %lld",
-                    p->job.document.path ? p->job.document.path : "job", (long long)s->positions, (long long)p->job.sequence);
+        return fail(err, BAD_INPUT,
+                    "%s: sequence: expected at most the model's %lld positions, found %lld",
+                    p->job.document.path ? p->job.document.path : "job", (long long)s->positions,
+                    (long long)p->job.sequence);
     return OK;
 }
 
-static enum status check_rule_names(const struct problem *p, int i, const char *job, struct error *err)
+static enum status check_rule_names(const struct problem *p, int i, const char *job,
+                                    struct error *err)
 {
     const struct rule *r = &p->job.rules[i];
     for (int g = 0; g < r->group_count; g++) {
         int k = 0;
         while (k < p->cluster.group_count && strcmp(p->cluster.groups[k].name, r->groups[g])) k++;
         if (k == p->cluster.group_count)
-            return fail(err, BAD_INPUT, "%s: rules[%d].groups[%d]: expected a group of the cluster, found \"%s\"", job, i, g, r->groups[g]);
+            return fail(err, BAD_INPUT,
+                        "%s: rules[%d].groups[%d]: expected a group of the cluster, found \"%s\"",
+                        job, i, g, r->groups[g]);
     }
     if (!r->run) return OK;
     for (int k = 0; k < p->model.run_count; k++)
         if (!strcmp(p->model.runs[k].name, r->run)) return OK;
-    return fail(err, BAD_INPUT, "%s: rules[%d].run: expected a run of the model, found \"%s\"", job, i, r->run);
+    return fail(err, BAD_INPUT, "%s: rules[%d].run: expected a run of the model, found \"%s\"", job,
+                i, r->run);
 }
 
 static bool has_kind(const struct problem *p, enum layer_kind kind)
@@ -97,7 +111,10 @@ static bool has_kind(const struct problem *p, enum layer_kind kind)
     return false;
 }
 
-static bool has_blocks(const struct problem *p) { return has_kind(p, LAYER_BLOCK) || has_kind(p, LAYER_MOE); }
+static bool has_blocks(const struct problem *p)
+{
+    return has_kind(p, LAYER_BLOCK) || has_kind(p, LAYER_MOE);
+}
 
 // Each tensor rank has a part of every expert's width, each expert rank as many experts.
 static enum status check_experts(const struct problem *p, const char *model, struct error *err)
@@ -123,34 +140,57 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
     const char *model = p->model.document.path ? p->model.document.path : "model";
     int stages = layout_stage_count(&p->job.layout);
     if (stages > p->model.layer_count)
-        return fail(err, BAD_INPUT, "%s: layout.%s: expected at most the model's %d layers, found %d", job,
-                    p->job.layout.virtual_stages > 1 ? "pipeline x virtual_stages" : "pipeline", p->model.layer_count, stages);
+        return fail(err, BAD_INPUT,
+                    "%s: layout.%s: expected at most the model's %d layers, found %d", job,
+                    p->job.layout.virtual_stages > 1 ? "pipeline x virtual_stages" : "pipeline",
+                    p->model.layer_count, stages);
     if (has_blocks(p)) TRY(check_shape(p, model, err));
     TRY(check_experts(p, model, err));
     if (p->job.layout.expert > 1 && !has_kind(p, LAYER_MOE))
-        return fail(err, BAD_INPUT, "%s: layout.expert: expected 1 for a model without moe layers, found %d", job, p->job.layout.expert);
+        return fail(err, BAD_INPUT,
+                    "%s: layout.expert: expected 1 for a model without moe layers, found %d", job,
+                    p->job.layout.expert);
     return rules_check(p->job.rules, p->job.rule_count, stages, p->model.layer_count, job, err);
 }
 
-// What a cluster with places cannot be asked for: what would make ranks of a stage depend on each other beside its sync.
+// What a cluster with places cannot be asked for: what would make ranks of a stage depend on each
+// other beside its sync.
 enum status problem_check_places(const struct problem *p, struct error *err)
 {
     const struct layout *l = &p->job.layout;
     const char *job = p->job.document.path ? p->job.document.path : "job";
-    const char *wrong = l->zero > 1 ? "zero at most 1" : l->expert > 1 ? "expert 1" : !l->barrier ? "a barrier" : l->fused_embedding_sync ? "fused_embedding_sync false" : NULL;
-    if (!wrong && l->schedule == SCHEDULE_ZB_V && p->model.has_shape && p->model.shape.tied_embeddings) wrong = "the ends of the model on two ranks (zb-v puts them on one, and the embeddings are tied)";
+    const char *wrong = l->zero > 1               ? "zero at most 1"
+                        : l->expert > 1           ? "expert 1"
+                        : !l->barrier             ? "a barrier"
+                        : l->fused_embedding_sync ? "fused_embedding_sync false"
+                                                  : NULL;
+    if (!wrong && l->schedule == SCHEDULE_ZB_V && p->model.has_shape &&
+        p->model.shape.tied_embeddings)
+        wrong = "the ends of the model on two ranks (zb-v puts them on one, and the embeddings are "
+                "tied)";
     if (!p->cluster.places.node_count && p->job.placement.uneven_micro_batches)
-        return fail(err, BAD_INPUT, "%s: placement.uneven_micro_batches: expected a cluster with places", job);
+        return fail(err, BAD_INPUT,
+                    "%s: placement.uneven_micro_batches: expected a cluster with places", job);
     if (!p->cluster.places.node_count) return OK;
     if (p->job.placement.uneven_micro_batches && p->job.objective != OBJECTIVE_ITERATION_TIME)
-        return fail(err, BAD_INPUT, "%s: placement.uneven_micro_batches: expected the objective \"iteration_time\", found \"%s\"", job, objective_names[p->job.objective]);
+        return fail(err, BAD_INPUT,
+                    "%s: placement.uneven_micro_batches: expected the objective "
+                    "\"iteration_time\", found \"%s\"",
+                    job, objective_names[p->job.objective]);
     if (p->job.placement.uneven_micro_batches && p->job.space.given)
-        return fail(err, BAD_INPUT, "%s: placement.uneven_micro_batches: expected a job with one layout, found a space of them", job);
+        return fail(err, BAD_INPUT,
+                    "%s: placement.uneven_micro_batches: expected a job with one layout, found a "
+                    "space of them",
+                    job);
     for (int i = 0; i < p->model.run_count && !wrong; i++)
         if (p->model.runs[i].kind == LAYER_MEMORY) wrong = "a model without memory layers";
     if (p->cluster.places.node_count > PLACED_NODES_MAX)
-        return fail(err, BAD_INPUT, "%s: places.nodes: expected at most %d nodes to place ranks on, found %d", p->cluster.document.path ? p->cluster.document.path : "cluster", PLACED_NODES_MAX, p->cluster.places.node_count);
-    if (wrong && !p->job.space.given) return fail(err, BAD_INPUT, "%s: layout: a cluster with places needs %s", job, wrong);
+        return fail(err, BAD_INPUT,
+                    "%s: places.nodes: expected at most %d nodes to place ranks on, found %d",
+                    p->cluster.document.path ? p->cluster.document.path : "cluster",
+                    PLACED_NODES_MAX, p->cluster.places.node_count);
+    if (wrong && !p->job.space.given)
+        return fail(err, BAD_INPUT, "%s: layout: a cluster with places needs %s", job, wrong);
     return OK;
 }
 
@@ -184,29 +224,44 @@ struct problem problem_with_layout(const struct problem *p, const struct layout 
 
 struct space_limits problem_space_limits(const struct problem *p)
 {
-    struct space_limits limits = {.layout = &p->job.layout, .global_batch = p->job.global_batch, .sequence = p->job.sequence,
+    struct space_limits limits = {.layout = &p->job.layout,
+                                  .global_batch = p->job.global_batch,
+                                  .sequence = p->job.sequence,
                                   .layers = p->model.layer_count};
     for (int g = 0; g < p->cluster.group_count; g++)
         limits.devices += (int64_t)p->cluster.groups[g].nodes * p->cluster.groups[g].gpus_per_node;
     return limits;
 }
 
-int problem_sources(const struct problem *p, const char *maker_path, struct source *sources, struct arena *arena)
+int problem_sources(const struct problem *p, const char *maker_path, struct source *sources,
+                    struct arena *arena)
 {
     const char *maker = strcmp(maker_path, "-") ? maker_path : "standard-output";
-    const struct { const char *role; const struct document *document; } inputs[PROBLEM_SOURCES] = {
-        {"problem", &p->document}, {"model", &p->model.document}, {"cluster", &p->cluster.document},
-        {"costs", &p->costs.document}, {"job", &p->job.document},
+    const struct {
+        const char *role;
+        const struct document *document;
+    } inputs[PROBLEM_SOURCES] = {
+        {"problem", &p->document},         {"model", &p->model.document},
+        {"cluster", &p->cluster.document}, {"costs", &p->costs.document},
+        {"job", &p->job.document},
     };
-    for (int i = 0; i < PROBLEM_SOURCES; i++) sources[i] = source_of(inputs[i].role, inputs[i].document, maker, arena);
+    for (int i = 0; i < PROBLEM_SOURCES; i++)
+        sources[i] = source_of(inputs[i].role, inputs[i].document, maker, arena);
     return PROBLEM_SOURCES;
 }
 
-enum status problem_save(const struct problem *p, const char *path, struct arena *arena, struct error *err)
+enum status problem_save(const struct problem *p, const char *path, struct arena *arena,
+                         struct error *err)
 {
     struct json_writer w;
-    const struct { const char *key; const struct document *document; } named[] = {
-        {"model", &p->model.document}, {"cluster", &p->cluster.document}, {"costs", &p->costs.document}, {"job", &p->job.document},
+    const struct {
+        const char *key;
+        const struct document *document;
+    } named[] = {
+        {"model", &p->model.document},
+        {"cluster", &p->cluster.document},
+        {"costs", &p->costs.document},
+        {"job", &p->job.document},
     };
     document_begin(&w, "plumbline.problem", p->document.sources, p->document.source_count, arena);
     if (p->name) json_put_text(&w, "name", p->name);

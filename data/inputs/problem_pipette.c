@@ -1,5 +1,6 @@
-// What the objective of the published planner Pipette asks of a problem (docs/FORMULAS.md section 16): whole nodes in rows, the
-// same number of blocks in every stage, a model of which its formula speaks.
+// What the objective of the published planner Pipette asks of a problem (docs/FORMULAS.md section
+// 16): whole nodes in rows, the same number of blocks in every stage, a model of which its formula
+// speaks.
 #include "data/inputs/problem.h"
 
 bool model_blocks(const struct model *m, int *first, int *count)
@@ -8,8 +9,11 @@ bool model_blocks(const struct model *m, int *first, int *count)
     if (!m->has_shape) return false;
     for (int i = 0; i < m->run_count; i++) {
         const struct layer_run *run = &m->runs[i];
-        bool block = run->kind == LAYER_BLOCK, behind = i && *count && m->runs[i - 1].kind != LAYER_BLOCK;
-        if ((!block && run->kind != LAYER_EMBEDDING && run->kind != LAYER_HEAD) || (block && behind)) return false;
+        bool block = run->kind == LAYER_BLOCK,
+             behind = i && *count && m->runs[i - 1].kind != LAYER_BLOCK;
+        if ((!block && run->kind != LAYER_EMBEDDING && run->kind != LAYER_HEAD) ||
+            (block && behind))
+            return false;
         if (block) *count += run->count;
         else if (!*count) *first += run->count;
     }
@@ -20,7 +24,10 @@ bool model_blocks(const struct model *m, int *first, int *count)
 static const char *wrong_key(const struct problem *p, const char **expected)
 {
     const struct job *job = &p->job;
-    const struct { bool wrong; const char *key, *expected; } keys[] = {
+    const struct {
+        bool wrong;
+        const char *key, *expected;
+    } keys[] = {
         {job->space.given, "space", "one layout"},
         {job->layout.context > 1, "layout.context", "1"},
         {job->layout.virtual_stages > 1, "layout.virtual_stages", "1"},
@@ -36,7 +43,10 @@ static const char *wrong_key(const struct problem *p, const char **expected)
     return NULL;
 }
 
-int pipette_replicas_per_node(const struct problem *p) { return p->cluster.groups[0].gpus_per_node / p->job.layout.tensor; }
+int pipette_replicas_per_node(const struct problem *p)
+{
+    return p->cluster.groups[0].gpus_per_node / p->job.layout.tensor;
+}
 
 static enum status check_nodes(const struct problem *p, const char *job, struct error *err)
 {
@@ -45,23 +55,40 @@ static enum status check_nodes(const struct problem *p, const char *job, struct 
     for (int g = 0; g < p->cluster.group_count; g++) {
         int here = p->cluster.groups[g].gpus_per_node / p->job.layout.tensor;
         if (!here || here != each)
-            return fail(err, BAD_INPUT, "%s: groups[%d].gpus_per_node: with the objective pipette expected room for as many tensor groups of %d GPUs on every node, at least one; found %d",
-                        cluster, g, p->job.layout.tensor, p->cluster.groups[g].gpus_per_node);
+            return fail(
+                err, BAD_INPUT,
+                "%s: groups[%d].gpus_per_node: with the objective pipette expected room for as "
+                "many tensor groups of %d GPUs on every node, at least one; found %d",
+                cluster, g, p->job.layout.tensor, p->cluster.groups[g].gpus_per_node);
     }
     if (p->job.layout.data % each == 0) return OK;
-    return fail(err, BAD_INPUT, "%s: layout.data: with the objective pipette expected a multiple of the %d replicas that fill a node, found %d", job, each, p->job.layout.data);
+    return fail(err, BAD_INPUT,
+                "%s: layout.data: with the objective pipette expected a multiple of the %d "
+                "replicas that fill a node, found %d",
+                job, each, p->job.layout.data);
 }
 
 enum status problem_check_pipette(const struct problem *p, struct error *err)
 {
-    const char *job = p->job.document.path ? p->job.document.path : "job", *expected, *key = wrong_key(p, &expected);
+    const char *job = p->job.document.path ? p->job.document.path : "job", *expected,
+               *key = wrong_key(p, &expected);
     int first, blocks;
-    if (!p->cluster.places.node_count) return fail(err, BAD_INPUT, "%s: objective: pipette puts nodes in rows: expected a cluster with places", job);
-    if (key) return fail(err, BAD_INPUT, "%s: %s: with the objective pipette expected %s", job, key, expected);
+    if (!p->cluster.places.node_count)
+        return fail(err, BAD_INPUT,
+                    "%s: objective: pipette puts nodes in rows: expected a cluster with places",
+                    job);
+    if (key)
+        return fail(err, BAD_INPUT, "%s: %s: with the objective pipette expected %s", job, key,
+                    expected);
     if (!model_blocks(&p->model, &first, &blocks))
-        return fail(err, BAD_INPUT, "%s: runs: with the objective pipette expected blocks, one after the other, between embedding and head, and nothing else",
+        return fail(err, BAD_INPUT,
+                    "%s: runs: with the objective pipette expected blocks, one after the other, "
+                    "between embedding and head, and nothing else",
                     p->model.document.path ? p->model.document.path : "model");
     if (blocks % p->job.layout.pipeline)
-        return fail(err, BAD_INPUT, "%s: layout.pipeline: with the objective pipette expected a divisor of the model's %d blocks, found %d", job, blocks, p->job.layout.pipeline);
+        return fail(err, BAD_INPUT,
+                    "%s: layout.pipeline: with the objective pipette expected a divisor of the "
+                    "model's %d blocks, found %d",
+                    job, blocks, p->job.layout.pipeline);
     return check_nodes(p, job, err);
 }

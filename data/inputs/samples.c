@@ -1,18 +1,27 @@
 // Samples: load and save. Raw repetitions in the order taken, with where they come from.
 #include "data/inputs/samples.h"
 
-const char *const sample_kind_names[] = {"gemm",     "attention", "memory", "low_rank",   "overhead", "layer", "optimizer",
-                                         "transfer", "link",      "collective", "top_k", "quantise", NULL};
+const char *const sample_kind_names[] = {"gemm",  "attention", "memory",   "low_rank", "overhead",
+                                         "layer", "optimizer", "transfer", "link",     "collective",
+                                         "top_k", "quantise",  NULL};
 
-static const char *const stop_names[] = {"width", "budget", "count", "interrupted", "imported", NULL};
+static const char *const stop_names[] = {"width",       "budget",   "count",
+                                         "interrupted", "imported", NULL};
 
 #define SIZE_MAX_EACH 9007199254740992.0
 #define SECONDS_MAX 1e6
 #define SEED_MAX 9007199254740992.0
-enum { SAMPLES_MAX = 1 << 20, REPETITIONS_MAX = 1000000, THREADS_MAX = 65536, LAUNCHES_MAX = 1024, ENDPOINTS_MAX = 65536,
-       QUANTITIES_MAX = 256 };
+enum {
+    SAMPLES_MAX = 1 << 20,
+    REPETITIONS_MAX = 1000000,
+    THREADS_MAX = 65536,
+    LAUNCHES_MAX = 1024,
+    ENDPOINTS_MAX = 65536,
+    QUANTITIES_MAX = 256
+};
 
-static enum status read_machine(const struct json *object, struct machine *m, struct arena *arena, struct error *err)
+static enum status read_machine(const struct json *object, struct machine *m, struct arena *arena,
+                                struct error *err)
 {
     struct json_field fields[] = {
         FIELD_TEXT("host", OPTIONAL, &m->host),
@@ -28,8 +37,8 @@ static enum status read_machine(const struct json *object, struct machine *m, st
 }
 
 // Whole numbers in [0, limit).
-static enum status read_indices(const struct json *array, int limit, int **values, int *count, struct arena *arena,
-                                struct error *err)
+static enum status read_indices(const struct json *array, int limit, int **values, int *count,
+                                struct arena *arena, struct error *err)
 {
     int64_t *read;
     TRY(json_counts(array, 0, limit - 1, &read, count, arena, err));
@@ -38,7 +47,8 @@ static enum status read_indices(const struct json *array, int limit, int **value
     return OK;
 }
 
-static enum status read_conditions(const struct json *array, struct sample *s, struct arena *arena, struct error *err)
+static enum status read_conditions(const struct json *array, struct sample *s, struct arena *arena,
+                                   struct error *err)
 {
     s->condition_count = json_length(array);
     s->conditions = TAKE(arena, s->condition_count, struct condition);
@@ -46,7 +56,8 @@ static enum status read_conditions(const struct json *array, struct sample *s, s
         struct json element = json_element(array, i, arena);
         struct condition *c = &s->conditions[i];
         struct json_field fields[] = {
-            FIELD_INT("first", REQUIRED, &c->first, i ? s->conditions[i - 1].first + 1 : 0, s->repetitions - 1),
+            FIELD_INT("first", REQUIRED, &c->first, i ? s->conditions[i - 1].first + 1 : 0,
+                      s->repetitions - 1),
             FIELD_NUMBER("clock_hz", OPTIONAL, &c->clock_hz, 0, 1e12),
             FIELD_NUMBER("memory_clock_hz", OPTIONAL, &c->memory_clock_hz, 0, 1e12),
             FIELD_NUMBER("temperature_c", OPTIONAL, &c->temperature_c, -273, 1000),
@@ -59,8 +70,9 @@ static enum status read_conditions(const struct json *array, struct sample *s, s
 }
 
 // Where the repetitions belong: launches, outliers, conditions, all by index.
-static enum status read_marks(const struct json *launches, const struct json *outliers, const struct json *conditions,
-                              struct sample *s, int launch_count, struct arena *arena, struct error *err)
+static enum status read_marks(const struct json *launches, const struct json *outliers,
+                              const struct json *conditions, struct sample *s, int launch_count,
+                              struct arena *arena, struct error *err)
 {
     int count;
     if (json_is_present(launches)) {
@@ -68,31 +80,40 @@ static enum status read_marks(const struct json *launches, const struct json *ou
         int64_t sum = 0;
         for (int i = 0; i < count; i++) sum += s->launch_repetitions[i];
         if (count != launch_count || sum != s->repetitions)
-            return json_refuse(launches, err, "expected one number for each of %d launches, %d in all, found %d, %lld in all",
-                               launch_count, s->repetitions, count, (long long)sum);
+            return json_refuse(
+                launches, err,
+                "expected one number for each of %d launches, %d in all, found %d, %lld in all",
+                launch_count, s->repetitions, count, (long long)sum);
     }
     TRY(read_indices(outliers, s->repetitions, &s->outliers, &s->outlier_count, arena, err));
     for (int i = 1; i < s->outlier_count; i++)
         if (s->outliers[i] <= s->outliers[i - 1])
-            return json_refuse(outliers, err, "expected ascending numbers of repetitions, found %d behind %d", s->outliers[i], s->outliers[i - 1]);
+            return json_refuse(outliers, err,
+                               "expected ascending numbers of repetitions, found %d behind %d",
+                               s->outliers[i], s->outliers[i - 1]);
     return read_conditions(conditions, s, arena, err);
 }
 
-static enum status read_ends(const struct json *object, const struct json *members, struct sample *s, int endpoint_count,
-                             struct arena *arena, struct error *err)
+static enum status read_ends(const struct json *object, const struct json *members,
+                             struct sample *s, int endpoint_count, struct arena *arena,
+                             struct error *err)
 {
     TRY(read_indices(members, endpoint_count, &s->members, &s->member_count, arena, err));
-    if (s->kind == SAMPLE_LINK ? s->from < 0 || s->to < 0 || s->from == s->to : s->from >= 0 || s->to >= 0)
-        return json_refuse(object, err, "expected two different endpoints, from and to, of a link and of nothing else");
+    if (s->kind == SAMPLE_LINK ? s->from < 0 || s->to < 0 || s->from == s->to
+                               : s->from >= 0 || s->to >= 0)
+        return json_refuse(
+            object, err,
+            "expected two different endpoints, from and to, of a link and of nothing else");
     if ((s->kind == SAMPLE_COLLECTIVE) != (s->member_count > 0))
         return json_refuse(object, err, "expected members of a collective, and of nothing else");
     return OK;
 }
 
-static enum status read_sample(const struct json *object, struct sample *s, const struct samples *all, struct arena *arena,
-                               struct error *err)
+static enum status read_sample(const struct json *object, struct sample *s,
+                               const struct samples *all, struct arena *arena, struct error *err)
 {
-    struct json dimensions = {0}, seconds = {0}, members = {0}, launches = {0}, outliers = {0}, conditions = {0};
+    struct json dimensions = {0}, seconds = {0}, members = {0}, launches = {0}, outliers = {0},
+                conditions = {0};
     int64_t *sizes;
     int stop = 0;
     s->from = s->to = -1;
@@ -117,23 +138,29 @@ static enum status read_sample(const struct json *object, struct sample *s, cons
     TRY(JSON_FIELDS(object, fields, arena, err));
     s->stopped_by = stop_names[stop];
     if (json_length(&dimensions) > (int)ARRAY_LENGTH(s->dimensions))
-        return json_refuse(&dimensions, err, "expected at most %d sizes, found %d", (int)ARRAY_LENGTH(s->dimensions), json_length(&dimensions));
+        return json_refuse(&dimensions, err, "expected at most %d sizes, found %d",
+                           (int)ARRAY_LENGTH(s->dimensions), json_length(&dimensions));
     TRY(json_counts(&dimensions, 0, SIZE_MAX_EACH, &sizes, &s->dimension_count, arena, err));
     for (int i = 0; i < s->dimension_count; i++) s->dimensions[i] = sizes[i];
     if (json_length(&seconds) < 1 || json_length(&seconds) > REPETITIONS_MAX)
-        return json_refuse(&seconds, err, "expected 1 to %d repetitions, found %d", REPETITIONS_MAX, json_length(&seconds));
+        return json_refuse(&seconds, err, "expected 1 to %d repetitions, found %d", REPETITIONS_MAX,
+                           json_length(&seconds));
     TRY(json_numbers(&seconds, 0, SECONDS_MAX, &s->seconds, &s->repetitions, arena, err));
     TRY(read_marks(&launches, &outliers, &conditions, s, all->launch_count, arena, err));
     return read_ends(object, &members, s, all->endpoint_count, arena, err);
 }
 
-static enum status expect_at_most(const struct json *array, int most, const char *what, struct error *err)
+static enum status expect_at_most(const struct json *array, int most, const char *what,
+                                  struct error *err)
 {
     int count = json_length(array);
-    return count <= most ? OK : json_refuse(array, err, "expected at most %d %s, found %d", most, what, count);
+    return count <= most
+               ? OK
+               : json_refuse(array, err, "expected at most %d %s, found %d", most, what, count);
 }
 
-static enum status read_launches(const struct json *array, struct samples *s, struct arena *arena, struct error *err)
+static enum status read_launches(const struct json *array, struct samples *s, struct arena *arena,
+                                 struct error *err)
 {
     TRY(expect_at_most(array, LAUNCHES_MAX, "launches", err));
     s->launch_count = json_length(array);
@@ -152,7 +179,8 @@ static enum status read_launches(const struct json *array, struct samples *s, st
     return OK;
 }
 
-static enum status read_endpoints(const struct json *array, struct samples *s, struct arena *arena, struct error *err)
+static enum status read_endpoints(const struct json *array, struct samples *s, struct arena *arena,
+                                  struct error *err)
 {
     TRY(expect_at_most(array, ENDPOINTS_MAX, "endpoints", err));
     s->endpoint_count = json_length(array);
@@ -172,7 +200,8 @@ static enum status read_endpoints(const struct json *array, struct samples *s, s
     return OK;
 }
 
-static enum status read_quantities(const struct json *array, struct samples *s, struct arena *arena, struct error *err)
+static enum status read_quantities(const struct json *array, struct samples *s, struct arena *arena,
+                                   struct error *err)
 {
     TRY(expect_at_most(array, QUANTITIES_MAX, "quantities", err));
     s->quantity_count = json_length(array);
@@ -186,12 +215,14 @@ static enum status read_quantities(const struct json *array, struct samples *s, 
         };
         TRY(JSON_FIELDS(&element, fields, arena, err));
         TRY(json_numbers(&values, 0, 1e30, &q->values, &q->value_count, arena, err));
-        if (!q->value_count) return json_refuse(&values, err, "expected at least one observation, found none");
+        if (!q->value_count)
+            return json_refuse(&values, err, "expected at least one observation, found none");
     }
     return OK;
 }
 
-enum status samples_load(struct samples *s, const char *path, struct arena *arena, struct error *err)
+enum status samples_load(struct samples *s, const char *path, struct arena *arena,
+                         struct error *err)
 {
     struct json machine = {0}, launches = {0}, endpoints = {0}, quantities = {0}, samples = {0};
     *s = (struct samples){0};
@@ -221,7 +252,8 @@ enum status samples_load(struct samples *s, const char *path, struct arena *aren
 bool sample_is_throttled(const struct sample *s, int repetition)
 {
     int64_t slowdown = 0;
-    for (int i = 0; i < s->condition_count && s->conditions[i].first <= repetition; i++) slowdown = s->conditions[i].slowdown;
+    for (int i = 0; i < s->condition_count && s->conditions[i].first <= repetition; i++)
+        slowdown = s->conditions[i].slowdown;
     return (slowdown & SLOWDOWN_FLAGGED) != 0;
 }
 
@@ -281,7 +313,8 @@ static void put_sample(struct json_writer *w, const struct sample *s, int launch
     json_open_flat_array(w, "seconds");
     for (int i = 0; i < s->repetitions; i++) json_put_number(w, NULL, s->seconds[i]);
     json_close_array(w);
-    if (s->launch_repetitions) put_indices(w, "launch_repetitions", s->launch_repetitions, launch_count);
+    if (s->launch_repetitions)
+        put_indices(w, "launch_repetitions", s->launch_repetitions, launch_count);
     put_indices(w, "outliers", s->outliers, s->outlier_count);
     put_conditions(w, s);
     json_put_count(w, "warm_ups", s->warm_ups);
@@ -330,14 +363,16 @@ static void put_origins(struct json_writer *w, const struct samples *s)
         json_open_flat_object(w, NULL);
         json_put_text(w, "name", s->quantities[i].name);
         json_open_flat_array(w, "values");
-        for (int j = 0; j < s->quantities[i].value_count; j++) json_put_number(w, NULL, s->quantities[i].values[j]);
+        for (int j = 0; j < s->quantities[i].value_count; j++)
+            json_put_number(w, NULL, s->quantities[i].values[j]);
         json_close_array(w);
         json_close_object(w);
     }
     json_close_array(w);
 }
 
-enum status samples_save(const struct samples *s, const char *path, struct arena *arena, struct error *err)
+enum status samples_save(const struct samples *s, const char *path, struct arena *arena,
+                         struct error *err)
 {
     struct json_writer w;
     document_begin(&w, "plumbline.samples", s->document.sources, s->document.source_count, arena);

@@ -8,95 +8,104 @@
 #include "data/text/document.h"
 #include "data/base/units.h"
 
-enum sample_kind {              // dimensions
-    SAMPLE_GEMM,                // m, n, k
-    SAMPLE_ATTENTION,           // batch x heads, sequence, head width
-    SAMPLE_MEMORY,              // bytes, and what they follow from
-    SAMPLE_LOW_RANK,            // rows, columns, rank: "compress", "decompress"
-    SAMPLE_OVERHEAD,            // calls
-    SAMPLE_LAYER,               // micro-batch, sequence, tensor, context: a whole layer in one pass, "block forward",
-                                // "block backward", "block backward selective", "block backward full", "head forward" ...
-    SAMPLE_OPTIMIZER,           // values of one step
-    SAMPLE_TRANSFER,            // bytes, between device and host: "host to device, pinned" ...
-    SAMPLE_LINK,                // bytes, from one endpoint to another
-    SAMPLE_COLLECTIVE,          // bytes of the whole array, ranks: "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "send_recv"
-    SAMPLE_TOP_K,               // values, kept: "compress", "decompress"
-    SAMPLE_QUANTISE,            // values, bits: "compress", "decompress"
+enum sample_kind {    // dimensions
+    SAMPLE_GEMM,      // m, n, k
+    SAMPLE_ATTENTION, // batch x heads, sequence, head width
+    SAMPLE_MEMORY,    // bytes, and what they follow from
+    SAMPLE_LOW_RANK,  // rows, columns, rank: "compress", "decompress"
+    SAMPLE_OVERHEAD,  // calls
+    SAMPLE_LAYER,     // micro-batch, sequence, tensor, context: a whole layer in one pass, "block
+                  // forward", "block backward", "block backward selective", "block backward full",
+                  // "head forward" ...
+    SAMPLE_OPTIMIZER,  // values of one step
+    SAMPLE_TRANSFER,   // bytes, between device and host: "host to device, pinned" ...
+    SAMPLE_LINK,       // bytes, from one endpoint to another
+    SAMPLE_COLLECTIVE, // bytes of the whole array, ranks: "all_reduce", "reduce_scatter",
+                       // "all_gather", "all_to_all", "send_recv"
+    SAMPLE_TOP_K,      // values, kept: "compress", "decompress"
+    SAMPLE_QUANTISE,   // values, bits: "compress", "decompress"
     SAMPLE_KIND_COUNT
 };
-extern const char *const sample_kind_names[];   // "gemm", "attention", "memory", "low_rank", "overhead", "layer", ...
+extern const char *const
+    sample_kind_names[]; // "gemm", "attention", "memory", "low_rank", "overhead", "layer", ...
 
-// The state of the device while repetitions were taken, from repetition `first` on. 0: the device does not tell.
+// The state of the device while repetitions were taken, from repetition `first` on. 0: the device
+// does not tell.
 struct condition {
     int first;
     double clock_hz, memory_clock_hz, temperature_c, power_w;
-    int64_t slowdown;               // reasons why the clock was held down, the bit mask of NVML
+    int64_t slowdown; // reasons why the clock was held down, the bit mask of NVML
 };
 
-// What holds the clock down beside our asking for it: power cap, heat, brakes (NVML's bits 0x4, 0x8, 0x20, 0x40, 0x80).
+// What holds the clock down beside our asking for it: power cap, heat, brakes (NVML's bits 0x4,
+// 0x8, 0x20, 0x40, 0x80).
 enum { SLOWDOWN_FLAGGED = 0xec };
 
 // One operation at one size, repeated.
 struct sample {
     enum sample_kind kind;
-    const char *operation;          // "qkv projection", "scores and context", "copy" ...
+    const char *operation; // "qkv projection", "scores and context", "copy" ...
     int64_t dimensions[4];
     int dimension_count;
     enum precision precision;
-    double flop, bytes;             // of one repetition
-    int from, to;                   // link: endpoints; else -1
-    int *members;                   // [member_count] collective: the endpoints taking part
+    double flop, bytes; // of one repetition
+    int from, to;       // link: endpoints; else -1
+    int *members;       // [member_count] collective: the endpoints taking part
     int member_count;
-    bool alone;                     // link, collective: nothing else was on the wires
-    double *seconds;                // [repetitions], in the order taken
+    bool alone;      // link, collective: nothing else was on the wires
+    double *seconds; // [repetitions], in the order taken
     int repetitions;
-    int *launch_repetitions;        // [the document's launch_count], their sum is `repetitions`; NULL: one launch
-    int *outliers;                  // [outlier_count] indices, ascending: flagged, never dropped (sampling's rule, FORMULAS 12)
+    int *launch_repetitions; // [the document's launch_count], their sum is `repetitions`; NULL: one
+                             // launch
+    int *outliers; // [outlier_count] indices, ascending: flagged, never dropped (sampling's rule,
+                   // FORMULAS 12)
     int outlier_count;
-    struct condition *conditions;   // [condition_count], `first` ascending; throttled: while slowdown & SLOWDOWN_FLAGGED
+    struct condition *conditions; // [condition_count], `first` ascending; throttled: while slowdown
+                                  // & SLOWDOWN_FLAGGED
     int condition_count;
     int warm_ups;
-    const char *stopped_by;         // "width": the interval is narrow enough; "budget": the time was spent;
-                                    // "count": as many as were asked for; "interrupted": by a signal;
-                                    // "imported": somebody else's rule
+    const char *stopped_by; // "width": the interval is narrow enough; "budget": the time was spent;
+                            // "count": as many as were asked for; "interrupted": by a
+                            // signal; "imported": somebody else's rule
 };
 
 struct machine {
-    const char *host, *processor, *gpu;     // gpu: the name the costs get
+    const char *host, *processor, *gpu; // gpu: the name the costs get
     int64_t memory_bytes;
     int threads;
-    const char *library;            // "OpenBLAS 0.3.21"
-    const char *driver;             // of the device; NULL: it has none
-    const char *taken_at;           // UTC, ISO 8601
+    const char *library;  // "OpenBLAS 0.3.21"
+    const char *driver;   // of the device; NULL: it has none
+    const char *taken_at; // UTC, ISO 8601
 };
 
 // One run of the measuring program; several may be merged into one document.
 struct launch {
     const char *host, *taken_at;
     int64_t seed;
-    const char *command;            // the options it was given
+    const char *command; // the options it was given
 };
 
 // One end of a link: a device, or a host.
 struct endpoint {
     const char *name, *host;
-    int device;                     // -1: a host
-    int clock;                      // ends with the same number read the same clock: seconds between them are one way's;
-                                    // else, and with -1, delays there and back could not be told apart: half of both
+    int device; // -1: a host
+    int clock; // ends with the same number read the same clock: seconds between them are one way's;
+               // else, and with -1, delays there and back could not be told
+               // apart: half of both
 };
 
 // A number of bytes that the machine was seen to have or to take: "context_bytes", "library_bytes",
 // "allocator_granularity_bytes", "memory_bytes" ...; every observation.
 struct quantity {
     const char *name;
-    double *values;                 // [value_count]
+    double *values; // [value_count]
     int value_count;
 };
 
 struct samples {
     struct document document;
     struct machine machine;
-    struct launch *launches;        // [launch_count]; none: one launch, not described
+    struct launch *launches; // [launch_count]; none: one launch, not described
     int launch_count;
     struct endpoint *endpoints;
     int endpoint_count;
@@ -109,11 +118,15 @@ struct samples {
 bool sample_is_throttled(const struct sample *s, int repetition);
 bool sample_is_outlier(const struct sample *s, int repetition);
 
-enum status samples_load(struct samples *s, const char *path, struct arena *arena, struct error *err);
-enum status samples_save(const struct samples *s, const char *path, struct arena *arena, struct error *err);
+enum status samples_load(struct samples *s, const char *path, struct arena *arena,
+                         struct error *err);
+enum status samples_save(const struct samples *s, const char *path, struct arena *arena,
+                         struct error *err);
 
-// Exact rank interval of the median (binomial, no distribution assumed). sorted[count] ascending. Returns the coverage
-// reached, at least `coverage`, or the full range's when count is too small (source: order statistics of the median).
-double median_interval(const double *sorted, int count, double coverage, double *median, double *low, double *high);
+// Exact rank interval of the median (binomial, no distribution assumed). sorted[count] ascending.
+// Returns the coverage reached, at least `coverage`, or the full range's when count is too small
+// (source: order statistics of the median).
+double median_interval(const double *sorted, int count, double coverage, double *median,
+                       double *low, double *high);
 
 #endif

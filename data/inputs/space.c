@@ -1,5 +1,6 @@
-// Walks the space of layouts: one level per key, outermost first, each level's values following from those outside it. The
-// order is part of the format of every document that names a layout by its number.
+// Walks the space of layouts: one level per key, outermost first, each level's values following
+// from those outside it. The order is part of the format of every document that names a layout by
+// its number.
 #include "data/inputs/space.h"
 
 #include <assert.h>
@@ -14,7 +15,7 @@ struct walk {
     const struct space_limits *limits;
     space_visitor *visit;
     void *argument;
-    struct layout layout;           // filled up from the outside to the inside
+    struct layout layout; // filled up from the outside to the inside
     int64_t number;
     bool stopped;
 };
@@ -23,12 +24,14 @@ bool layout_equal(const struct layout *a, const struct layout *b)
 {
     for (int i = 0; i < SLICES_MAX; i++)
         if (a->slice_count > 1 && a->slices[i] != b->slices[i]) return false;
-    return a->tensor == b->tensor && a->context == b->context && a->data == b->data && a->pipeline == b->pipeline && a->expert == b->expert
-           && a->virtual_stages == b->virtual_stages && a->micro_batch == b->micro_batch && a->schedule == b->schedule
-           && a->sequence_parallel == b->sequence_parallel && a->fused_attention == b->fused_attention
-           && a->gradient_sync == b->gradient_sync && a->fused_embedding_sync == b->fused_embedding_sync && a->zero == b->zero
-           && a->offload_optimizer == b->offload_optimizer && a->barrier == b->barrier
-           && a->local_loss_every == b->local_loss_every && a->slice_count == b->slice_count;
+    return a->tensor == b->tensor && a->context == b->context && a->data == b->data &&
+           a->pipeline == b->pipeline && a->expert == b->expert &&
+           a->virtual_stages == b->virtual_stages && a->micro_batch == b->micro_batch &&
+           a->schedule == b->schedule && a->sequence_parallel == b->sequence_parallel &&
+           a->fused_attention == b->fused_attention && a->gradient_sync == b->gradient_sync &&
+           a->fused_embedding_sync == b->fused_embedding_sync && a->zero == b->zero &&
+           a->offload_optimizer == b->offload_optimizer && a->barrier == b->barrier &&
+           a->local_loss_every == b->local_loss_every && a->slice_count == b->slice_count;
 }
 
 // ---- the values of one key
@@ -47,18 +50,25 @@ static int range(int low, int high, int *values)
     return high - low + 1;
 }
 
-static bool has_turns(enum schedule_kind kind) { return kind == SCHEDULE_INTERLEAVED || kind == SCHEDULE_LOOPED_BFS; }
+static bool has_turns(enum schedule_kind kind)
+{
+    return kind == SCHEDULE_INTERLEAVED || kind == SCHEDULE_LOOPED_BFS;
+}
 
 // Stages of a rank: what divides its layers, whether the short ranks' or the long ones'.
 static int virtual_values(const struct walk *w, int *values)
 {
-    int p = w->layout.pipeline, low = w->limits->layers / p, high = (w->limits->layers + p - 1) / p, count = 0;
+    int p = w->layout.pipeline, low = w->limits->layers / p, high = (w->limits->layers + p - 1) / p,
+        count = 0;
     for (int v = 2; v <= high && v * p <= STAGES_MAX; v++)
         if ((low && low % v == 0) || high % v == 0) values[count++] = v;
     return count;
 }
 
-static int64_t replica_devices(const struct layout *l) { return (int64_t)l->tensor * l->context * l->pipeline; }
+static int64_t replica_devices(const struct layout *l)
+{
+    return (int64_t)l->tensor * l->context * l->pipeline;
+}
 
 // Every value of a key that makes sense given the keys outside it.
 static int all_values(const struct walk *w, enum space_key key, int *values)
@@ -109,7 +119,8 @@ static void set_slices(struct layout *l, int count, int64_t sequence)
 {
     l->slice_count = count;
     memset(l->slices, 0, sizeof l->slices);
-    for (int i = 0; i < count && count > 1; i++) l->slices[i] = sequence / count + (i < sequence % count);
+    for (int i = 0; i < count && count > 1; i++)
+        l->slices[i] = sequence / count + (i < sequence % count);
 }
 
 static void set_value(struct walk *w, enum space_key key, int value)
@@ -131,8 +142,11 @@ static void set_value(struct walk *w, enum space_key key, int value)
     case SPACE_FUSED_EMBEDDING_SYNC: l->fused_embedding_sync = value; break;
     case SPACE_LOCAL_LOSS_EVERY: l->local_loss_every = value; break;
     case SPACE_SLICE_COUNT:
-        if (w->space->axes[key].kind != AXIS_FIXED || value == 1) set_slices(l, value, w->limits->sequence);
-        else l->slice_count = value, memcpy(l->slices, w->limits->layout->slices, sizeof l->slices);     // another schedule had none
+        if (w->space->axes[key].kind != AXIS_FIXED || value == 1)
+            set_slices(l, value, w->limits->sequence);
+        else
+            l->slice_count = value, memcpy(l->slices, w->limits->layout->slices,
+                                           sizeof l->slices); // another schedule had none
         break;
     case SPACE_KEY_COUNT: break;
     }
@@ -142,7 +156,8 @@ static void set_value(struct walk *w, enum space_key key, int value)
 static bool schedule_decides(const struct walk *w, enum space_key key, int *value)
 {
     enum schedule_kind kind = w->layout.schedule;
-    if (key == SPACE_VIRTUAL_STAGES && !has_turns(kind)) return *value = kind == SCHEDULE_ZB_V ? 2 : 1, true;
+    if (key == SPACE_VIRTUAL_STAGES && !has_turns(kind))
+        return *value = kind == SCHEDULE_ZB_V ? 2 : 1, true;
     if (key == SPACE_SLICE_COUNT && kind != SCHEDULE_TOKEN_SLICED) return *value = 1, true;
     return false;
 }
@@ -153,17 +168,20 @@ static int values_of(const struct walk *w, enum space_key key, int *values)
     const struct layout *base = w->limits->layout;
     int64_t rest = key == SPACE_DATA ? w->limits->devices / replica_devices(&w->layout) : 0;
     if (schedule_decides(w, key, &values[0])) return 1;
-    if (key == SPACE_MICRO_BATCH && w->limits->global_batch % w->layout.data) return values[0] = base->micro_batch, 1;
+    if (key == SPACE_MICRO_BATCH && w->limits->global_batch % w->layout.data)
+        return values[0] = base->micro_batch, 1;
     if (axis->kind == AXIS_LIST) {
         memcpy(values, axis->values, (size_t)axis->count * sizeof *values);
         return axis->count;
     }
     if (axis->kind == AXIS_FIXED) return values[0] = fixed_value(base, key), 1;
-    if (key == SPACE_DATA && !w->space->fewer_devices) return values[0] = (int)rest, rest <= DEGREE_MAX;
+    if (key == SPACE_DATA && !w->space->fewer_devices)
+        return values[0] = (int)rest, rest <= DEGREE_MAX;
     return all_values(w, key, values);
 }
 
-// The degrees so far divide the cluster's devices; all four of them make them up, unless fewer may be used.
+// The degrees so far divide the cluster's devices; all four of them make them up, unless fewer may
+// be used.
 static bool devices_fit(const struct walk *w, enum space_key key)
 {
     int64_t used = w->layout.tensor;
@@ -188,14 +206,22 @@ static void walk_key(struct walk *w, int key)
     }
 }
 
-int64_t space_each(const struct space *space, const struct space_limits *limits, space_visitor *visit, void *argument)
+int64_t space_each(const struct space *space, const struct space_limits *limits,
+                   space_visitor *visit, void *argument)
 {
-    struct walk w = {.space = space, .limits = limits, .visit = visit, .argument = argument, .layout = *limits->layout};
+    struct walk w = {.space = space,
+                     .limits = limits,
+                     .visit = visit,
+                     .argument = argument,
+                     .layout = *limits->layout};
     walk_key(&w, 0);
     return w.number;
 }
 
-struct finding { const struct layout *layout; int64_t number; };
+struct finding {
+    const struct layout *layout;
+    int64_t number;
+};
 
 static bool look(void *argument, int64_t number, const struct layout *layout)
 {
@@ -204,7 +230,8 @@ static bool look(void *argument, int64_t number, const struct layout *layout)
     return f->number < 0;
 }
 
-bool space_contains(const struct space *space, const struct space_limits *limits, const struct layout *layout, int64_t *number)
+bool space_contains(const struct space *space, const struct space_limits *limits,
+                    const struct layout *layout, int64_t *number)
 {
     struct finding f = {layout, -1};
     space_each(space, limits, look, &f);

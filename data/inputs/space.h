@@ -1,5 +1,6 @@
-// The space of layouts that a job lets a search choose from: every tuple of degrees, micro-batch, schedule and switches whose
-// device count is that of the cluster. Enumerated in one fixed order, before any filter: a layout's number in it names it.
+// The space of layouts that a job lets a search choose from: every tuple of degrees, micro-batch,
+// schedule and switches whose device count is that of the cluster. Enumerated in one fixed order,
+// before any filter: a layout's number in it names it.
 #ifndef PLUMBLINE_DATA_INPUTS_SPACE_H
 #define PLUMBLINE_DATA_INPUTS_SPACE_H
 
@@ -10,26 +11,31 @@
 
 // What bounds the space.
 struct space_limits {
-    const struct layout *layout;    // what is fixed
-    int64_t devices;                // of the cluster
+    const struct layout *layout; // what is fixed
+    int64_t devices;             // of the cluster
     int64_t global_batch, sequence;
-    int layers;                     // of the model
+    int layers; // of the model
 };
 
-// Calls visit for every layout, numbers ascending from 0; it returns false to stop. Returns how many it was called for.
-// "All" means: degrees, every divisor of the devices; data, what is left of them (with fewer_devices, every divisor of that);
-// schedules, every one; virtual_stages, for the schedules that have several a rank every divisor above 1 of the layers per
-// rank, rounded down or up; micro_batch, every divisor of global_batch / data; zero 0 to 3; switches off and on; slices 2, 4, 8.
-// A tuple of degrees whose data degree does not divide the batch counts once, with the layout's micro_batch.
-enum { SPACE_COUNT_MAX = 20 * 1000 * 1000 };      // what a search takes on
+// Calls visit for every layout, numbers ascending from 0; it returns false to stop. Returns how
+// many it was called for. "All" means: degrees, every divisor of the devices; data, what is left of
+// them (with fewer_devices, every divisor of that); schedules, every one; virtual_stages, for the
+// schedules that have several a rank every divisor above 1 of the layers per rank, rounded down or
+// up; micro_batch, every divisor of global_batch / data; zero 0 to 3; switches off and on; slices
+// 2, 4, 8. A tuple of degrees whose data degree does not divide the batch counts once, with the
+// layout's micro_batch.
+enum { SPACE_COUNT_MAX = 20 * 1000 * 1000 }; // what a search takes on
 typedef bool space_visitor(void *argument, int64_t number, const struct layout *layout);
-int64_t space_each(const struct space *space, const struct space_limits *limits, space_visitor *visit, void *argument);
+int64_t space_each(const struct space *space, const struct space_limits *limits,
+                   space_visitor *visit, void *argument);
 
 // Whether the layout is one of the space; *number is its place, if not NULL.
-bool space_contains(const struct space *space, const struct space_limits *limits, const struct layout *layout, int64_t *number);
+bool space_contains(const struct space *space, const struct space_limits *limits,
+                    const struct layout *layout, int64_t *number);
 bool layout_equal(const struct layout *a, const struct layout *b);
 
 void space_put(struct json_writer *w, const char *key, const struct space *space);
-enum status space_get(const struct json *object, struct space *space, struct arena *arena, struct error *err);
+enum status space_get(const struct json *object, struct space *space, struct arena *arena,
+                      struct error *err);
 
 #endif

@@ -1,13 +1,17 @@
-// The number of repetitions below the median is a walk of fair signs. An interval misses at a look if the walk is below
-// its rank there, or as far from the other end; the ranks are such that the walk ever does so at any look with
-// probability at most 5 % (0.04986, summed exactly over all paths by tests/data/test_intervals.c). Hence the interval at the
-// look where somebody stopped, for whatever reason, covers with 95 % or more. Which share is spent where: 8 and 11 get the
-// interval of a fixed number, being hardly wider than it is what heavy tails punish most; behind them about as log(n)^0.85.
+// The number of repetitions below the median is a walk of fair signs. An interval misses at a look
+// if the walk is below its rank there, or as far from the other end; the ranks are such that the
+// walk ever does so at any look with probability at most 5 % (0.04986, summed exactly over all
+// paths by tests/data/test_intervals.c). Hence the interval at the look where somebody stopped, for
+// whatever reason, covers with 95 % or more. Which share is spent where: 8 and 11 get the interval
+// of a fixed number, being hardly wider than it is what heavy tails punish most; behind them about
+// as log(n)^0.85.
 //
-// Between looks: a walk below rank r at n is below it at every look before, too, and stays below r + (m - n) until the
-// look m. So the greater of the last look's rank, and the next look's less m - n, misses only where a look misses.
+// Between looks: a walk below rank r at n is below it at every look before, too, and stays below r
+// + (m - n) until the look m. So the greater of the last look's rank, and the next look's less m -
+// n, misses only where a look misses.
 //
-// Equal values make misses rarer only: at least half lies at or below the median, and at least half at or above.
+// Equal values make misses rarer only: at least half lies at or below the median, and at least half
+// at or above.
 #include "data/numbers/intervals.h"
 
 #include <math.h>
@@ -15,8 +19,9 @@
 #include <string.h>
 
 const struct look looks[LOOK_COUNT] = {
-    {8, 1},    {11, 2},    {16, 3},    {24, 6},    {36, 10},   {54, 17},   {81, 29},    {122, 46},
-    {183, 72}, {275, 114}, {413, 178}, {620, 274}, {930, 421}, {1395, 644}, {2093, 980}, {3140, 1489},
+    {8, 1},     {11, 2},     {16, 3},     {24, 6},      {36, 10},   {54, 17},
+    {81, 29},   {122, 46},   {183, 72},   {275, 114},   {413, 178}, {620, 274},
+    {930, 421}, {1395, 644}, {2093, 980}, {3140, 1489},
 };
 
 static const double coverage = 0.95, normal_95 = 1.959963984540054;
@@ -40,7 +45,8 @@ int look_rank(int count)
     int rank = 0;
     for (int i = 0; i < LOOK_COUNT; i++) {
         if (looks[i].count <= count) rank = looks[i].rank;
-        else if (rank && looks[i].rank - (looks[i].count - count) > rank) return looks[i].rank - (looks[i].count - count);
+        else if (rank && looks[i].rank - (looks[i].count - count) > rank)
+            return looks[i].rank - (looks[i].count - count);
         if (looks[i].count > count) break;
     }
     return rank;
@@ -58,13 +64,15 @@ static bool stopped_by_looking(const struct sample *s)
 }
 
 // Of one launch. Too few repetitions: their whole range, and what that covers at a fixed number.
-static struct median median_of_launch(const double *seconds, int count, bool looked, struct arena *arena)
+static struct median median_of_launch(const double *seconds, int count, bool looked,
+                                      struct arena *arena)
 {
     struct median m = {.launches = 1};
     struct arena_mark mark = arena_set_mark(arena);
     double *sorted = arena_grow(arena, seconds, (size_t)count, (size_t)count, sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, compare_numbers);
-    m.coverage = fmin(coverage, median_interval(sorted, count, coverage, &m.value, &m.low, &m.high));
+    m.coverage =
+        fmin(coverage, median_interval(sorted, count, coverage, &m.value, &m.low, &m.high));
     int rank = looked ? look_rank(count) : 0;
     if (rank) m.low = sorted[rank - 1], m.high = sorted[count - rank];
     else if (looked) m.low = sorted[0], m.high = sorted[count - 1];
@@ -76,13 +84,15 @@ static struct median median_of_launch(const double *seconds, int count, bool loo
 int sample_launches(const struct sample *s)
 {
     int count = 0;
-    for (int sum = 0; s->launch_repetitions && sum < s->repetitions; count++) sum += s->launch_repetitions[count];
+    for (int sum = 0; s->launch_repetitions && sum < s->repetitions; count++)
+        sum += s->launch_repetitions[count];
     return count ? count : 1;
 }
 
-// k medians, each with what its launch did to it: their mean, with Student's interval of k - 1 degrees of freedom, which
-// holds whether launches differ or not; never narrower than what the launches' own intervals leave open, so that two
-// launches that agree by chance do not claim more than they know.
+// k medians, each with what its launch did to it: their mean, with Student's interval of k - 1
+// degrees of freedom, which holds whether launches differ or not; never narrower than what the
+// launches' own intervals leave open, so that two launches that agree by chance do not claim more
+// than they know.
 static struct median median_over_launches(const struct median *launches, int count)
 {
     struct median m = {.coverage = coverage, .launches = count};
@@ -95,8 +105,10 @@ static struct median median_over_launches(const struct median *launches, int cou
         own += l->deviation * l->deviation;
         m.coverage = fmin(m.coverage, l->coverage);
     }
-    for (int i = 0; i < count; i++) squares += (launches[i].value - m.value) * (launches[i].value - m.value);
-    double scatter = sqrt(squares / (count - 1) / count), half = student_quantile(coverage, count - 1) * scatter;
+    for (int i = 0; i < count; i++)
+        squares += (launches[i].value - m.value) * (launches[i].value - m.value);
+    double scatter = sqrt(squares / (count - 1) / count),
+           half = student_quantile(coverage, count - 1) * scatter;
     m.low = fmax(0, m.value - fmax(half, sqrt(below) / count));
     m.high = m.value + fmax(half, sqrt(above) / count);
     m.deviation = fmax(scatter, sqrt(own) / count);
@@ -112,7 +124,8 @@ struct median sample_median(const struct sample *s, struct arena *arena)
     struct median *launches = TAKE(arena, all, struct median);
     for (int i = 0, first = 0; i < all; first += s->launch_repetitions[i++])
         if (s->launch_repetitions[i])
-            launches[count++] = median_of_launch(s->seconds + first, s->launch_repetitions[i], looked, arena);
+            launches[count++] =
+                median_of_launch(s->seconds + first, s->launch_repetitions[i], looked, arena);
     struct median m = count == 1 ? launches[0] : median_over_launches(launches, count);
     arena_reset(arena, mark);
     return m;

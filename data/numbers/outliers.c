@@ -1,6 +1,7 @@
-// Outliers are named, not removed: medians and rank intervals do not need them gone, and a machine that hiccups is worth
-// knowing. 1.4826 x the median absolute deviation estimates the standard deviation of a normal core whatever the tails
-// do; 5 of them leave out 6e-7 of normal noise and about 1 % of Student's t with 3 degrees of freedom.
+// Outliers are named, not removed: medians and rank intervals do not need them gone, and a machine
+// that hiccups is worth knowing. 1.4826 x the median absolute deviation estimates the standard
+// deviation of a normal core whatever the tails do; 5 of them leave out 6e-7 of normal noise and
+// about 1 % of Student's t with 3 degrees of freedom.
 #include <math.h>
 #include <stdlib.h>
 
@@ -23,10 +24,12 @@ static double median_of(double *values, int count)
 static void flag_launch(struct sample *s, int first, int count, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
-    double *scratch = arena_grow(arena, s->seconds + first, (size_t)count, (size_t)count, sizeof *scratch);
+    double *scratch =
+        arena_grow(arena, s->seconds + first, (size_t)count, (size_t)count, sizeof *scratch);
     double median = median_of(scratch, count);
     for (int i = 0; i < count; i++) scratch[i] = fabs(s->seconds[first + i] - median);
-    double far = deviations_far * fmax(deviation_of_median * median_of(scratch, count), deviation_floor * median);
+    double far = deviations_far *
+                 fmax(deviation_of_median * median_of(scratch, count), deviation_floor * median);
     for (int i = first; i < first + count; i++)
         if (fabs(s->seconds[i] - median) > far) s->outliers[s->outlier_count++] = i;
     arena_reset(arena, mark);
@@ -37,6 +40,7 @@ void sample_flag_outliers(struct sample *s, struct arena *arena)
     s->outliers = TAKE(arena, s->repetitions, int);
     s->outlier_count = 0;
     if (!s->launch_repetitions && s->repetitions) flag_launch(s, 0, s->repetitions, arena);
-    for (int i = 0, first = 0; s->launch_repetitions && first < s->repetitions; first += s->launch_repetitions[i++])
+    for (int i = 0, first = 0; s->launch_repetitions && first < s->repetitions;
+         first += s->launch_repetitions[i++])
         if (s->launch_repetitions[i]) flag_launch(s, first, s->launch_repetitions[i], arena);
 }

@@ -1,6 +1,7 @@
-// Order statistics: how sure a median is when nothing is assumed about the distribution. With x(1) <= ... <= x(n) from
-// any continuous distribution, the number of samples below the true median is binomial(n, 1/2); hence [x(l), x(n+1-l)]
-// covers it with probability  sum over k = l .. n-l of C(n,k) / 2^n.
+// Order statistics: how sure a median is when nothing is assumed about the distribution. With x(1)
+// <= ... <= x(n) from any continuous distribution, the number of samples below the true median is
+// binomial(n, 1/2); hence [x(l), x(n+1-l)] covers it with probability  sum over k = l .. n-l of
+// C(n,k) / 2^n.
 #include <assert.h>
 #include <math.h>
 
@@ -9,7 +10,8 @@
 // Beyond so many standard deviations of n signs nothing is left that a double could show beside 1.
 static const double deviations_far = 20;
 
-double median_interval(const double *sorted, int count, double coverage, double *median, double *low, double *high)
+double median_interval(const double *sorted, int count, double coverage, double *median,
+                       double *low, double *high)
 {
     assert(count >= 1 && coverage > 0 && coverage < 1);
     int middle = count / 2;
@@ -17,9 +19,10 @@ double median_interval(const double *sorted, int count, double coverage, double 
     double n = count, first = floor(n / 2 - deviations_far * sqrt(n) / 2);
     if (first < 0) first = 0;
     // term: exactly k below; sum: at most k below, which is what the rank k + 1 misses at one end.
-    double term = exp(lgamma(n + 1) - lgamma(first + 1) - lgamma(n - first + 1) - n * log(2)), sum = term;
+    double term = exp(lgamma(n + 1) - lgamma(first + 1) - lgamma(n - first + 1) - n * log(2)),
+           sum = term;
     double reached = 1 - 2 * sum;
-    int rank = (int)first + 1;      // 1: the widest interval, and the answer if even that falls short
+    int rank = (int)first + 1; // 1: the widest interval, and the answer if even that falls short
     while (2 * (rank + 1) <= count + 1) {
         term *= (n - rank + 1) / rank;
         if (1 - 2 * (sum + term) < coverage) break;

@@ -10,10 +10,10 @@ const char *const nic_kind_names[] = {"infiniband", "roce", "ethernet", NULL};
 #define MEMORY_MAX 1125899906842624 // 2^50 bytes
 enum { NODES_MAX = 1000000, GPUS_MAX = 1024, NICS_MAX = 1024 };
 
-
 // ---- reading
 
-enum status link_read(const struct json *object, struct link *link, struct arena *arena, struct error *err)
+enum status link_read(const struct json *object, struct link *link, struct arena *arena,
+                      struct error *err)
 {
     struct json_field fields[] = {
         FIELD_NUMBER("bytes_per_s", REQUIRED, &link->bytes_per_s, 1, LINK_RATE_MAX),
@@ -22,7 +22,8 @@ enum status link_read(const struct json *object, struct link *link, struct arena
     return JSON_FIELDS(object, fields, arena, err);
 }
 
-static enum status read_nic(const struct json *object, struct nic *nic, struct arena *arena, struct error *err)
+static enum status read_nic(const struct json *object, struct nic *nic, struct arena *arena,
+                            struct error *err)
 {
     struct json link = {0};
     nic->count = 1;
@@ -35,7 +36,8 @@ static enum status read_nic(const struct json *object, struct nic *nic, struct a
     return link_read(&link, &nic->link, arena, err);
 }
 
-static enum status read_group(const struct json *object, struct node_group *g, struct arena *arena, struct error *err)
+static enum status read_group(const struct json *object, struct node_group *g, struct arena *arena,
+                              struct error *err)
 {
     struct json intra = {0}, nics = {0};
     struct json_field fields[] = {
@@ -49,7 +51,9 @@ static enum status read_group(const struct json *object, struct node_group *g, s
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
     TRY(link_read(&intra, &g->intra, arena, err));
-    if (json_length(&nics) > NIC_KIND_COUNT) return json_refuse(&nics, err, "expected at most one entry per kind, found %d entries", json_length(&nics));
+    if (json_length(&nics) > NIC_KIND_COUNT)
+        return json_refuse(&nics, err, "expected at most one entry per kind, found %d entries",
+                           json_length(&nics));
     g->nic_count = json_length(&nics);
     g->nics = TAKE(arena, g->nic_count, struct nic);
     for (int i = 0; i < g->nic_count; i++) {
@@ -59,7 +63,8 @@ static enum status read_group(const struct json *object, struct node_group *g, s
     return OK;
 }
 
-enum status cluster_find_group(const struct cluster *c, const struct json *at, const char *key, const char *name, int *group, struct error *err)
+enum status cluster_find_group(const struct cluster *c, const struct json *at, const char *key,
+                               const char *name, int *group, struct error *err)
 {
     for (int i = 0; i < c->group_count; i++)
         if (!strcmp(c->groups[i].name, name)) {
@@ -69,10 +74,13 @@ enum status cluster_find_group(const struct cluster *c, const struct json *at, c
     return json_refuse(at, err, "%s: expected the name of a group, found \"%.60s\"", key, name);
 }
 
-static enum status read_links(struct cluster *c, const struct json *links, struct arena *arena, struct error *err)
+static enum status read_links(struct cluster *c, const struct json *links, struct arena *arena,
+                              struct error *err)
 {
     if (json_length(links) > GROUPS_MAX * GROUPS_MAX)
-        return json_refuse(links, err, "expected at most one entry per ordered pair of groups, found %d entries", json_length(links));
+        return json_refuse(
+            links, err, "expected at most one entry per ordered pair of groups, found %d entries",
+            json_length(links));
     c->link_count = json_length(links);
     c->links = TAKE(arena, c->link_count, struct group_link);
     for (int i = 0; i < c->link_count; i++) {
@@ -91,7 +99,8 @@ static enum status read_links(struct cluster *c, const struct json *links, struc
     return OK;
 }
 
-enum status cluster_load(struct cluster *c, const char *path, struct arena *arena, struct error *err)
+enum status cluster_load(struct cluster *c, const char *path, struct arena *arena,
+                         struct error *err)
 {
     struct json groups = {0}, links = {0}, places = {0};
     *c = (struct cluster){0};
@@ -103,7 +112,9 @@ enum status cluster_load(struct cluster *c, const char *path, struct arena *aren
         FIELD_OBJECT("places", OPTIONAL, &places),
     };
     TRY(document_fields(&c->document, fields, ARRAY_LENGTH(fields), arena, err));
-    if (json_length(&groups) > GROUPS_MAX) return json_refuse(&groups, err, "expected at most %d groups, found %d", GROUPS_MAX, json_length(&groups));
+    if (json_length(&groups) > GROUPS_MAX)
+        return json_refuse(&groups, err, "expected at most %d groups, found %d", GROUPS_MAX,
+                           json_length(&groups));
     c->group_count = json_length(&groups);
     c->groups = TAKE(arena, c->group_count, struct node_group);
     for (int i = 0; i < c->group_count; i++) {
@@ -117,12 +128,16 @@ enum status cluster_load(struct cluster *c, const char *path, struct arena *aren
 
 // ---- checking
 
-enum status link_check(const struct cluster *c, const char *where, const struct link *link, struct error *err)
+enum status link_check(const struct cluster *c, const char *where, const struct link *link,
+                       struct error *err)
 {
     if (!(link->bytes_per_s >= 1 && link->bytes_per_s <= LINK_RATE_MAX))
-        return fail(err, BAD_INPUT, "%s: %s.bytes_per_s: expected a number from 1 to 1e18, found %g", cluster_file(c), where, link->bytes_per_s);
+        return fail(err, BAD_INPUT,
+                    "%s: %s.bytes_per_s: expected a number from 1 to 1e18, found %g",
+                    cluster_file(c), where, link->bytes_per_s);
     if (!(link->latency_s >= 0 && link->latency_s <= LINK_SECONDS_MAX))
-        return fail(err, BAD_INPUT, "%s: %s.latency_s: expected a number from 0 to 1e6, found %g", cluster_file(c), where, link->latency_s);
+        return fail(err, BAD_INPUT, "%s: %s.latency_s: expected a number from 0 to 1e6, found %g",
+                    cluster_file(c), where, link->latency_s);
     return OK;
 }
 
@@ -134,10 +149,14 @@ static enum status check_nics(const struct cluster *c, int group, struct error *
         snprintf(where, sizeof where, "groups[%d].nics[%d].link", group, i);
         TRY(link_check(c, where, &g->nics[i].link, err));
         if (g->nics[i].count < 1 || g->nics[i].count > NICS_MAX)
-            return fail(err, BAD_INPUT, "%s: groups[%d].nics[%d].count: expected 1 to %d, found %d", cluster_file(c), group, i, NICS_MAX, g->nics[i].count);
+            return fail(err, BAD_INPUT, "%s: groups[%d].nics[%d].count: expected 1 to %d, found %d",
+                        cluster_file(c), group, i, NICS_MAX, g->nics[i].count);
         for (int k = 0; k < i; k++)
             if (g->nics[k].kind == g->nics[i].kind)
-                return fail(err, BAD_INPUT, "%s: groups[%d].nics[%d].kind: \"%s\" stands twice; give its count instead", cluster_file(c), group, i, nic_kind_names[g->nics[i].kind]);
+                return fail(
+                    err, BAD_INPUT,
+                    "%s: groups[%d].nics[%d].kind: \"%s\" stands twice; give its count instead",
+                    cluster_file(c), group, i, nic_kind_names[g->nics[i].kind]);
     }
     return OK;
 }
@@ -146,14 +165,22 @@ static enum status check_group(const struct cluster *c, int i, struct error *err
 {
     const struct node_group *g = &c->groups[i];
     char where[40];
-    if (!g->name || !*g->name || !g->gpu || !*g->gpu) return fail(err, BAD_INPUT, "%s: groups[%d]: expected a name and a gpu, found an empty one", cluster_file(c), i);
+    if (!g->name || !*g->name || !g->gpu || !*g->gpu)
+        return fail(err, BAD_INPUT, "%s: groups[%d]: expected a name and a gpu, found an empty one",
+                    cluster_file(c), i);
     for (int k = 0; k < i; k++)
-        if (!strcmp(c->groups[k].name, g->name)) return fail(err, BAD_INPUT, "%s: groups[%d].name: \"%s\" names two groups", cluster_file(c), i, g->name);
-    if (g->nodes < 1 || g->nodes > NODES_MAX) return fail(err, BAD_INPUT, "%s: groups[%d].nodes: expected 1 to %d, found %d", cluster_file(c), i, NODES_MAX, g->nodes);
+        if (!strcmp(c->groups[k].name, g->name))
+            return fail(err, BAD_INPUT, "%s: groups[%d].name: \"%s\" names two groups",
+                        cluster_file(c), i, g->name);
+    if (g->nodes < 1 || g->nodes > NODES_MAX)
+        return fail(err, BAD_INPUT, "%s: groups[%d].nodes: expected 1 to %d, found %d",
+                    cluster_file(c), i, NODES_MAX, g->nodes);
     if (g->gpus_per_node < 1 || g->gpus_per_node > GPUS_MAX)
-        return fail(err, BAD_INPUT, "%s: groups[%d].gpus_per_node: expected 1 to %d, found %d", cluster_file(c), i, GPUS_MAX, g->gpus_per_node);
+        return fail(err, BAD_INPUT, "%s: groups[%d].gpus_per_node: expected 1 to %d, found %d",
+                    cluster_file(c), i, GPUS_MAX, g->gpus_per_node);
     if (g->memory_bytes < 1 || g->memory_bytes > MEMORY_MAX)
-        return fail(err, BAD_INPUT, "%s: groups[%d].memory_bytes: expected 1 to 2^50, found %lld", cluster_file(c), i, (long long)g->memory_bytes);
+        return fail(err, BAD_INPUT, "%s: groups[%d].memory_bytes: expected 1 to 2^50, found %lld",
+                    cluster_file(c), i, (long long)g->memory_bytes);
     snprintf(where, sizeof where, "groups[%d].intra", i);
     TRY(link_check(c, where, &g->intra, err));
     return check_nics(c, i, err);
@@ -162,7 +189,8 @@ static enum status check_group(const struct cluster *c, int i, struct error *err
 enum status cluster_check(const struct cluster *c, struct error *err)
 {
     if (c->group_count < 1 || c->group_count > GROUPS_MAX)
-        return fail(err, BAD_INPUT, "%s: groups: expected 1 to %d groups, found %d", cluster_file(c), GROUPS_MAX, c->group_count);
+        return fail(err, BAD_INPUT, "%s: groups: expected 1 to %d groups, found %d",
+                    cluster_file(c), GROUPS_MAX, c->group_count);
     for (int i = 0; i < c->group_count; i++) TRY(check_group(c, i, err));
     for (int i = 0; i < c->link_count; i++) {
         const struct group_link *l = &c->links[i];
@@ -170,10 +198,12 @@ enum status cluster_check(const struct cluster *c, struct error *err)
         snprintf(where, sizeof where, "links[%d].link", i);
         TRY(link_check(c, where, &l->link, err));
         if (l->from < 0 || l->from >= c->group_count || l->to < 0 || l->to >= c->group_count)
-            return fail(err, BAD_INPUT, "%s: links[%d]: expected groups below %d, found %d and %d", cluster_file(c), i, c->group_count, l->from, l->to);
+            return fail(err, BAD_INPUT, "%s: links[%d]: expected groups below %d, found %d and %d",
+                        cluster_file(c), i, c->group_count, l->from, l->to);
         for (int k = 0; k < i; k++)
             if (c->links[k].from == l->from && c->links[k].to == l->to)
-                return fail(err, BAD_INPUT, "%s: links[%d]: \"%s\" to \"%s\" stands twice", cluster_file(c), i, c->groups[l->from].name, c->groups[l->to].name);
+                return fail(err, BAD_INPUT, "%s: links[%d]: \"%s\" to \"%s\" stands twice",
+                            cluster_file(c), i, c->groups[l->from].name, c->groups[l->to].name);
     }
     return places_check(c, err);
 }
@@ -209,7 +239,8 @@ static void put_group(struct json_writer *w, const struct node_group *g)
     json_close_object(w);
 }
 
-enum status cluster_save(const struct cluster *c, const char *path, struct arena *arena, struct error *err)
+enum status cluster_save(const struct cluster *c, const char *path, struct arena *arena,
+                         struct error *err)
 {
     struct json_writer w;
     document_begin(&w, "plumbline.cluster", c->document.sources, c->document.source_count, arena);

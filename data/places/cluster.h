@@ -1,4 +1,5 @@
-// A cluster: groups of like nodes, and what joins them. Bandwidths are nominal here; efficiencies stand in the costs.
+// A cluster: groups of like nodes, and what joins them. Bandwidths are nominal here; efficiencies
+// stand in the costs.
 #ifndef PLUMBLINE_DATA_PLACES_CLUSTER_H
 #define PLUMBLINE_DATA_PLACES_CLUSTER_H
 
@@ -7,61 +8,72 @@
 #include "data/text/document.h"
 
 enum nic_kind { NIC_INFINIBAND, NIC_ROCE, NIC_ETHERNET, NIC_KIND_COUNT };
-extern const char *const nic_kind_names[];      // "infiniband", "roce", "ethernet"
+extern const char *const nic_kind_names[]; // "infiniband", "roce", "ethernet"
 
 struct link {
-    double bytes_per_s;         // > 0, one direction
-    double latency_s;           // >= 0
+    double bytes_per_s; // > 0, one direction
+    double latency_s;   // >= 0
 };
 
 struct nic {
     enum nic_kind kind;
-    int count;                  // per node
-    struct link link;           // of one
+    int count;        // per node
+    struct link link; // of one
 };
 
 struct node_group {
-    const char *name;           // unique; a plan's "device type" is a node group
-    const char *gpu;            // the costs' key
+    const char *name; // unique; a plan's "device type" is a node group
+    const char *gpu;  // the costs' key
     int nodes, gpus_per_node;
-    int64_t memory_bytes;       // of one GPU
-    struct link intra;          // between two GPUs of a node, for one GPU
-    struct nic *nics;           // at most one entry per kind
+    int64_t memory_bytes; // of one GPU
+    struct link intra;    // between two GPUs of a node, for one GPU
+    struct nic *nics;     // at most one entry per kind
     int nic_count;
 };
 
-// Between two groups (or within one, between nodes) for one stream, instead of what the NICs give. Direction counts.
-struct group_link { int from, to; struct link link; };
+// Between two groups (or within one, between nodes) for one stream, instead of what the NICs give.
+// Direction counts.
+struct group_link {
+    int from, to;
+    struct link link;
+};
 
 // A node with a name of its own, where links are known node by node.
 struct cluster_node {
-    const char *name;           // unique
+    const char *name; // unique
     int group;
-    int *switches;              // [level_count] number of the switch it hangs on at each level, nearest first; -1: none
+    int *switches; // [level_count] number of the switch it hangs on at each level, nearest first;
+                   // -1: none
 };
 
-// One level of the network: nodes below one of its switches, and below none of a nearer level, are joined like this.
-struct network_level { const char *name; struct link link; };
+// One level of the network: nodes below one of its switches, and below none of a nearer level, are
+// joined like this.
+struct network_level {
+    const char *name;
+    struct link link;
+};
 
-// Optional: the nodes one by one. measured[from * node_count + to] is a link as it was measured, in this direction;
-// bytes_per_s 0: not measured, as from a node to itself.
+// Optional: the nodes one by one. measured[from * node_count + to] is a link as it was measured, in
+// this direction; bytes_per_s 0: not measured, as from a node to itself.
 struct places {
-    struct cluster_node *nodes;        // [node_count], node_count 0: the cluster has no places
+    struct cluster_node *nodes; // [node_count], node_count 0: the cluster has no places
     int node_count;
-    struct network_level *levels;       // nearest first
+    struct network_level *levels; // nearest first
     int level_count;
-    const char **switches;      // [switch_count] names; the same name at two levels is two switches
+    const char **switches; // [switch_count] names; the same name at two levels is two switches
     int switch_count;
-    struct link *measured;      // NULL: nothing was
-    bool *absent;               // [likewise] a matrix says that it was not measured: something else must join the pair; NULL: none says so
-    double *factors;            // [from * node_count + to] on the bandwidth, whatever joins the pair; NULL: 1 for all
+    struct link *measured; // NULL: nothing was
+    bool *absent; // [likewise] a matrix says that it was not measured: something else must join the
+                  // pair; NULL: none says so
+    double *factors; // [from * node_count + to] on the bandwidth, whatever joins the pair; NULL: 1
+                     // for all
 };
 
 struct cluster {
     struct document document;
     const char *name;
     struct node_group *groups;
-    int group_count;            // at most GROUPS_MAX
+    int group_count; // at most GROUPS_MAX
     struct group_link *links;
     int link_count;
     struct places places;
@@ -69,8 +81,10 @@ struct cluster {
 
 enum { GROUPS_MAX = 16 };
 
-enum status cluster_load(struct cluster *c, const char *path, struct arena *arena, struct error *err);
+enum status cluster_load(struct cluster *c, const char *path, struct arena *arena,
+                         struct error *err);
 enum status cluster_check(const struct cluster *c, struct error *err);
-enum status cluster_save(const struct cluster *c, const char *path, struct arena *arena, struct error *err);
+enum status cluster_save(const struct cluster *c, const char *path, struct arena *arena,
+                         struct error *err);
 
 #endif

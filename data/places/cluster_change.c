@@ -1,5 +1,6 @@
-// Nodes leave with their rows and columns of what was measured, and a group whose last node left goes with its links. Links
-// change by a factor of their own (places.degraded): what was measured stays as it was measured.
+// Nodes leave with their rows and columns of what was measured, and a group whose last node left
+// goes with its links. Links change by a factor of their own (places.degraded): what was measured
+// stays as it was measured.
 #include "data/places/cluster_change.h"
 
 #include <math.h>
@@ -10,36 +11,48 @@
 #include "data/places/cluster_parts.h"
 #include "data/places/places.h"
 
-bool cluster_change_any(const struct cluster_change *x) { return x->without.count || x->degrade.count; }
+bool cluster_change_any(const struct cluster_change *x)
+{
+    return x->without.count || x->degrade.count;
+}
 
 const char *cluster_change_text(const struct cluster_change *x, struct arena *arena)
 {
     const char *text = x->without.count ? "without " : "";
-    for (int i = 0; i < x->without.count; i++) text = arena_print(arena, "%s%s%s", text, i ? ", " : "", x->without.items[i]);
+    for (int i = 0; i < x->without.count; i++)
+        text = arena_print(arena, "%s%s%s", text, i ? ", " : "", x->without.items[i]);
     for (int i = 0; i < x->degrade.count; i++) {
         const char *equals = strrchr(x->degrade.items[i], '=');
         int length = equals ? (int)(equals - x->degrade.items[i]) : 0;
-        text = arena_print(arena, "%s%s%.*s x %s", text, !i ? (x->without.count ? "; " : "") : ", ", length, x->degrade.items[i], equals ? equals + 1 : "?");
+        text = arena_print(arena, "%s%s%.*s x %s", text, !i ? (x->without.count ? "; " : "") : ", ",
+                           length, x->degrade.items[i], equals ? equals + 1 : "?");
     }
     return text;
 }
 
 // ---- nodes that leave
 
-static enum status mark_nodes(const struct cluster *c, const struct cluster_change *x, bool *gone, struct error *err)
+static enum status mark_nodes(const struct cluster *c, const struct cluster_change *x, bool *gone,
+                              struct error *err)
 {
     for (int i = 0; i < x->without.count; i++) {
         int node = places_find(&c->places, x->without.items[i]);
-        if (node < 0) return fail(err, BAD_INPUT, "--without: expected the name of a node of %s, found '%.80s'", cluster_file(c), x->without.items[i]);
-        if (gone[node]) return fail(err, BAD_INPUT, "--without: '%s' stands twice", x->without.items[i]);
+        if (node < 0)
+            return fail(err, BAD_INPUT,
+                        "--without: expected the name of a node of %s, found '%.80s'",
+                        cluster_file(c), x->without.items[i]);
+        if (gone[node])
+            return fail(err, BAD_INPUT, "--without: '%s' stands twice", x->without.items[i]);
         gone[node] = true;
     }
-    if (x->without.count == c->places.node_count) return fail(err, BAD_INPUT, "--without: no node of %s would be left", cluster_file(c));
+    if (x->without.count == c->places.node_count)
+        return fail(err, BAD_INPUT, "--without: no node of %s would be left", cluster_file(c));
     return OK;
 }
 
 // "GROUP=N": lost[group] nodes are gone.
-static enum status count_nodes(const struct cluster *c, const struct cluster_change *x, int *lost, struct error *err)
+static enum status count_nodes(const struct cluster *c, const struct cluster_change *x, int *lost,
+                               struct error *err)
 {
     int all = 0, left = 0;
     for (int i = 0; i < x->without.count; i++) {
@@ -48,24 +61,36 @@ static enum status count_nodes(const struct cluster *c, const struct cluster_cha
         long count = equals ? strtol(equals + 1, &end, 10) : 0;
         int group = 0;
         size_t length = equals ? (size_t)(equals - word) : 0;
-        while (group < c->group_count && (strlen(c->groups[group].name) != length || memcmp(c->groups[group].name, word, length))) group++;
+        while (group < c->group_count && (strlen(c->groups[group].name) != length ||
+                                          memcmp(c->groups[group].name, word, length)))
+            group++;
         if (!equals || group == c->group_count || !equals[1] || *end)
-            return fail(err, BAD_INPUT, "--without: %s names no nodes; expected GROUP=N, N nodes fewer of a group (such as %s=1), found '%.80s'", cluster_file(c), c->groups[0].name, word);
-        if (lost[group]) return fail(err, BAD_INPUT, "--without: group '%s' stands twice", c->groups[group].name);
+            return fail(err, BAD_INPUT,
+                        "--without: %s names no nodes; expected GROUP=N, N nodes fewer of a group "
+                        "(such as %s=1), found '%.80s'",
+                        cluster_file(c), c->groups[0].name, word);
+        if (lost[group])
+            return fail(err, BAD_INPUT, "--without: group '%s' stands twice",
+                        c->groups[group].name);
         if (count < 1 || count > c->groups[group].nodes)
-            return fail(err, BAD_INPUT, "--without: expected 1 to %d nodes of group '%s', found %ld", c->groups[group].nodes, c->groups[group].name, count);
+            return fail(err, BAD_INPUT,
+                        "--without: expected 1 to %d nodes of group '%s', found %ld",
+                        c->groups[group].nodes, c->groups[group].name, count);
         lost[group] = (int)count;
     }
     for (int g = 0; g < c->group_count; g++) {
         all += c->groups[g].nodes;
         left += c->groups[g].nodes - lost[g];
     }
-    if (!left) return fail(err, BAD_INPUT, "--without: none of the %d nodes of %s would be left", all, cluster_file(c));
+    if (!left)
+        return fail(err, BAD_INPUT, "--without: none of the %d nodes of %s would be left", all,
+                    cluster_file(c));
     return OK;
 }
 
 // Groups that have lost nodes; those without any left go. number[group]: its new one, -1: gone.
-static void take_groups(struct cluster *to, const struct cluster *from, const int *lost, int *number, struct arena *arena)
+static void take_groups(struct cluster *to, const struct cluster *from, const int *lost,
+                        int *number, struct arena *arena)
 {
     to->groups = TAKE(arena, from->group_count, struct node_group);
     to->links = TAKE(arena, from->link_count, struct group_link);
@@ -79,11 +104,13 @@ static void take_groups(struct cluster *to, const struct cluster *from, const in
     for (int i = 0; i < from->link_count; i++) {
         struct group_link link = from->links[i];
         if (number[link.from] < 0 || number[link.to] < 0) continue;
-        to->links[to->link_count++] = (struct group_link){number[link.from], number[link.to], link.link};
+        to->links[to->link_count++] =
+            (struct group_link){number[link.from], number[link.to], link.link};
     }
 }
 
-static void take_nodes(struct places *to, const struct places *from, const bool *gone, const int *number, struct arena *arena)
+static void take_nodes(struct places *to, const struct places *from, const bool *gone,
+                       const int *number, struct arena *arena)
 {
     int *kept = TAKE(arena, from->node_count, int), count = 0;
     to->nodes = TAKE(arena, from->node_count, struct cluster_node);
@@ -98,7 +125,8 @@ static void take_nodes(struct places *to, const struct places *from, const bool 
     if (from->factors) to->factors = TAKE(arena, (size_t)count * (size_t)count, double);
     for (int i = 0; i < count; i++)
         for (int k = 0; k < count; k++) {
-            size_t new = (size_t)i * (size_t)count + (size_t)k, old = (size_t)kept[i] * (size_t)from->node_count + (size_t)kept[k];
+            size_t new = (size_t)i *(size_t)count + (size_t)k,
+                   old = (size_t)kept[i] * (size_t)from->node_count + (size_t)kept[k];
             if (from->measured) to->measured[new] = from->measured[old];
             if (from->factors) to->factors[new] = from->factors[old];
         }
@@ -114,8 +142,10 @@ static bool is_joined(const struct cluster *c, int from, int to)
     return from != to && places_link(&link, c, from, to, &traffic, whole);
 }
 
-// "A:B" or "A" of that many characters; names may have a ':' in them. false: they are no nodes' names. *to -1: all links of *from.
-static bool find_ends(const struct places *p, const char *word, size_t length, int *from, int *to, struct arena *arena)
+// "A:B" or "A" of that many characters; names may have a ':' in them. false: they are no nodes'
+// names. *to -1: all links of *from.
+static bool find_ends(const struct places *p, const char *word, size_t length, int *from, int *to,
+                      struct arena *arena)
 {
     *from = places_find(p, arena_print(arena, "%.*s", (int)length, word));
     *to = -1;
@@ -134,19 +164,28 @@ static void lower(double *factor, double by)
 }
 
 // asked[from * node_count + to]: the least factor asked for; 0: none.
-static enum status ask_one(const struct cluster *c, const char *word, double *asked, struct arena *arena, struct error *err)
+static enum status ask_one(const struct cluster *c, const char *word, double *asked,
+                           struct arena *arena, struct error *err)
 {
     const struct places *p = &c->places;
     const char *equals = strrchr(word, '=');
     char *end = NULL;
     double factor = equals ? strtod(equals + 1, &end) : 0;
     int from, to, n = p->node_count;
-    if (!equals || !equals[1] || *end || !(factor >= CHANGE_FACTOR_LEAST && factor <= CHANGE_FACTOR_MOST))
-        return fail(err, BAD_INPUT, "--degrade: expected A:B=X or A=X with a factor X from %g to %g, found '%.80s'", CHANGE_FACTOR_LEAST, CHANGE_FACTOR_MOST, word);
+    if (!equals || !equals[1] || *end ||
+        !(factor >= CHANGE_FACTOR_LEAST && factor <= CHANGE_FACTOR_MOST))
+        return fail(err, BAD_INPUT,
+                    "--degrade: expected A:B=X or A=X with a factor X from %g to %g, found '%.80s'",
+                    CHANGE_FACTOR_LEAST, CHANGE_FACTOR_MOST, word);
     if (!find_ends(p, word, (size_t)(equals - word), &from, &to, arena))
-        return fail(err, BAD_INPUT, "--degrade: expected names of nodes of %s, A:B=X or A=X, found '%.80s'", cluster_file(c), word);
-    if (from == to) return fail(err, BAD_INPUT, "--degrade: expected two different nodes, found '%.80s'", word);
-    if (to >= 0 && !is_joined(c, from, to)) return fail(err, BAD_INPUT, "--degrade: nothing joins '%s' to '%s'", p->nodes[from].name, p->nodes[to].name);
+        return fail(err, BAD_INPUT,
+                    "--degrade: expected names of nodes of %s, A:B=X or A=X, found '%.80s'",
+                    cluster_file(c), word);
+    if (from == to)
+        return fail(err, BAD_INPUT, "--degrade: expected two different nodes, found '%.80s'", word);
+    if (to >= 0 && !is_joined(c, from, to))
+        return fail(err, BAD_INPUT, "--degrade: nothing joins '%s' to '%s'", p->nodes[from].name,
+                    p->nodes[to].name);
     if (to >= 0) lower(&asked[from * n + to], factor);
     for (int k = 0; k < n && to < 0; k++) {
         if (is_joined(c, from, k)) lower(&asked[from * n + k], factor);
@@ -158,61 +197,82 @@ static enum status ask_one(const struct cluster *c, const char *word, double *as
 static bool same_ends(const char *a, const char *b)
 {
     const char *equals[2] = {strrchr(a, '='), strrchr(b, '=')};
-    return equals[0] && equals[1] && equals[0] - a == equals[1] - b && !memcmp(a, b, (size_t)(equals[0] - a));
+    return equals[0] && equals[1] && equals[0] - a == equals[1] - b &&
+           !memcmp(a, b, (size_t)(equals[0] - a));
 }
 
-static enum status ask_all(const struct cluster *c, const struct cluster_change *x, double *asked, struct arena *arena, struct error *err)
+static enum status ask_all(const struct cluster *c, const struct cluster_change *x, double *asked,
+                           struct arena *arena, struct error *err)
 {
     for (int i = 0; i < x->degrade.count; i++) {
         for (int k = 0; k < i; k++)
-            if (same_ends(x->degrade.items[k], x->degrade.items[i])) return fail(err, BAD_INPUT, "--degrade: '%.80s' stands twice", x->degrade.items[i]);
+            if (same_ends(x->degrade.items[k], x->degrade.items[i]))
+                return fail(err, BAD_INPUT, "--degrade: '%.80s' stands twice", x->degrade.items[i]);
         TRY(ask_one(c, x->degrade.items[i], asked, arena, err));
     }
     return OK;
 }
 
-static enum status change_links(struct cluster *to, const struct cluster *from, const struct cluster_change *x, struct arena *arena, struct error *err)
+static enum status change_links(struct cluster *to, const struct cluster *from,
+                                const struct cluster_change *x, struct arena *arena,
+                                struct error *err)
 {
     struct places *p = &to->places;
-    size_t n = (size_t)from->places.node_count, pairs = (size_t)p->node_count * (size_t)p->node_count;
+    size_t n = (size_t)from->places.node_count,
+           pairs = (size_t)p->node_count * (size_t)p->node_count;
     double *asked = TAKE(arena, n * n, double);
     TRY(ask_all(from, x, asked, arena, err));
     double *factors = TAKE(arena, pairs, double);
     size_t *old = TAKE(arena, p->node_count, size_t);
-    for (int i = 0; i < p->node_count; i++) old[i] = (size_t)places_find(&from->places, p->nodes[i].name);
+    for (int i = 0; i < p->node_count; i++)
+        old[i] = (size_t)places_find(&from->places, p->nodes[i].name);
     for (size_t pair = 0; pair < pairs; pair++) {
         int a = (int)(pair / (size_t)p->node_count), b = (int)(pair % (size_t)p->node_count);
         double by = asked[old[a] * n + old[b]];
         factors[pair] = places_factor(p, a, b) * (by > 0 ? by : 1);
         if (!(factors[pair] >= PLACES_FACTOR_LEAST && factors[pair] <= PLACES_FACTOR_MOST))
-            return fail(err, BAD_INPUT, "--degrade: '%s' to '%s' would have %g of its bandwidth in all; expected %g to %g", p->nodes[a].name, p->nodes[b].name, factors[pair], PLACES_FACTOR_LEAST, PLACES_FACTOR_MOST);
+            return fail(
+                err, BAD_INPUT,
+                "--degrade: '%s' to '%s' would have %g of its bandwidth in all; expected %g to %g",
+                p->nodes[a].name, p->nodes[b].name, factors[pair], PLACES_FACTOR_LEAST,
+                PLACES_FACTOR_MOST);
     }
     p->factors = factors;
     return OK;
 }
 
 // A link of a node that leaves is not asked for in the same breath.
-static enum status check_degraded_stay(const struct cluster *from, const struct cluster *to, const struct cluster_change *x, struct arena *arena, struct error *err)
+static enum status check_degraded_stay(const struct cluster *from, const struct cluster *to,
+                                       const struct cluster_change *x, struct arena *arena,
+                                       struct error *err)
 {
     for (int i = 0; i < x->degrade.count; i++) {
         const char *word = x->degrade.items[i], *equals = strrchr(word, '=');
         int ends[2];
-        if (!equals || !find_ends(&from->places, word, (size_t)(equals - word), &ends[0], &ends[1], arena)) continue;
+        if (!equals ||
+            !find_ends(&from->places, word, (size_t)(equals - word), &ends[0], &ends[1], arena))
+            continue;
         for (int k = 0; k < 2; k++)
             if (ends[k] >= 0 && places_find(&to->places, from->places.nodes[ends[k]].name) < 0)
-                return fail(err, BAD_INPUT, "--degrade: '%.80s': '%s' is taken away by --without", word, from->places.nodes[ends[k]].name);
+                return fail(err, BAD_INPUT, "--degrade: '%.80s': '%s' is taken away by --without",
+                            word, from->places.nodes[ends[k]].name);
     }
     return OK;
 }
 
-enum status cluster_make_change(struct cluster *to, const struct cluster *from, const struct cluster_change *x, struct arena *arena, struct error *err)
+enum status cluster_make_change(struct cluster *to, const struct cluster *from,
+                                const struct cluster_change *x, struct arena *arena,
+                                struct error *err)
 {
     int lost[GROUPS_MAX] = {0}, number[GROUPS_MAX];
     *to = *from;
     to->document = (struct document){0};
     to->name = arena_print(arena, "%s, %s", from->name, cluster_change_text(x, arena));
     if (!from->places.node_count) {
-        if (x->degrade.count) return fail(err, BAD_INPUT, "--degrade: %s names no nodes; expected a cluster with places", cluster_file(from));
+        if (x->degrade.count)
+            return fail(err, BAD_INPUT,
+                        "--degrade: %s names no nodes; expected a cluster with places",
+                        cluster_file(from));
         TRY(count_nodes(from, x, lost, err));
         take_groups(to, from, lost, number, arena);
         return OK;

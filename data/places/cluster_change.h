@@ -1,4 +1,5 @@
-// What if a node were gone, or a link slower: a cluster changed by a few words, as a document of its own.
+// What if a node were gone, or a link slower: a cluster changed by a few words, as a document of
+// its own.
 #ifndef PLUMBLINE_DATA_PLACES_CLUSTER_CHANGE_H
 #define PLUMBLINE_DATA_PLACES_CLUSTER_CHANGE_H
 
@@ -6,17 +7,23 @@
 #include "data/base/options.h"
 
 struct cluster_change {
-    struct option_texts without;    // "NODE"; where the cluster names no nodes "GROUP=N": so many fewer
-    struct option_texts degrade;    // "A:B=X": bandwidth from node A to node B times X; "A=X": of all links from A and to A
+    struct option_texts
+        without; // "NODE"; where the cluster names no nodes "GROUP=N": so many fewer
+    struct option_texts degrade; // "A:B=X": bandwidth from node A to node B times X; "A=X": of all
+                                 // links from A and to A
 };
 #define CHANGE_FACTOR_LEAST 1e-6
 #define CHANGE_FACTOR_MOST 1e6
 
 bool cluster_change_any(const struct cluster_change *x);
-const char *cluster_change_text(const struct cluster_change *x, struct arena *arena);      // "without n3, n5; n0:n1 x 0.5"
+const char *cluster_change_text(const struct cluster_change *x,
+                                struct arena *arena); // "without n3, n5; n0:n1 x 0.5"
 
-// *to is what is left; it shares memory with `from`, and its document is empty. Where several factors name a link the least
-// one holds. BAD_INPUT: a word that names nothing, or twice the same; nothing would be left.
-enum status cluster_make_change(struct cluster *to, const struct cluster *from, const struct cluster_change *x, struct arena *arena, struct error *err);
+// *to is what is left; it shares memory with `from`, and its document is empty. Where several
+// factors name a link the least one holds. BAD_INPUT: a word that names nothing, or twice the same;
+// nothing would be left.
+enum status cluster_make_change(struct cluster *to, const struct cluster *from,
+                                const struct cluster_change *x, struct arena *arena,
+                                struct error *err);
 
 #endif

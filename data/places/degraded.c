@@ -1,17 +1,22 @@
-// Links that are slower (or faster) than the cluster says otherwise: a factor on the bandwidth of an ordered pair of nodes,
-// whatever joins them, so that what was measured stays in the document as it was measured.
+// Links that are slower (or faster) than the cluster says otherwise: a factor on the bandwidth of
+// an ordered pair of nodes, whatever joins them, so that what was measured stays in the document as
+// it was measured.
 #include "data/places/places.h"
 
 #include "data/places/cluster_parts.h"
 
-static size_t pair_of(const struct places *p, int from, int to) { return (size_t)from * (size_t)p->node_count + (size_t)to; }
+static size_t pair_of(const struct places *p, int from, int to)
+{
+    return (size_t)from * (size_t)p->node_count + (size_t)to;
+}
 
 double places_factor(const struct places *p, int from, int to)
 {
     return p->factors ? p->factors[pair_of(p, from, to)] : 1;
 }
 
-enum status places_degraded_get(struct places *p, const struct json *array, struct arena *arena, struct error *err)
+enum status places_degraded_get(struct places *p, const struct json *array, struct arena *arena,
+                                struct error *err)
 {
     size_t pairs = (size_t)p->node_count * (size_t)p->node_count;
     bool *seen = TAKE(arena, pairs, bool);
@@ -31,11 +36,18 @@ enum status places_degraded_get(struct places *p, const struct json *array, stru
         TRY(JSON_FIELDS(&element, fields, arena, err));
         for (int k = 0; k < 2; k++) {
             ends[k] = places_find(p, names[k]);
-            if (ends[k] < 0) return json_refuse(&element, err, "%s: expected the name of a node, found \"%.60s\"", k ? "to" : "from", names[k]);
+            if (ends[k] < 0)
+                return json_refuse(&element, err,
+                                   "%s: expected the name of a node, found \"%.60s\"",
+                                   k ? "to" : "from", names[k]);
         }
-        if (ends[0] == ends[1]) return json_refuse(&element, err, "expected two different nodes, found \"%.60s\" twice", names[0]);
+        if (ends[0] == ends[1])
+            return json_refuse(&element, err, "expected two different nodes, found \"%.60s\" twice",
+                               names[0]);
         size_t pair = pair_of(p, ends[0], ends[1]);
-        if (seen[pair]) return json_refuse(&element, err, "\"%.60s\" to \"%.60s\" stands twice", names[0], names[1]);
+        if (seen[pair])
+            return json_refuse(&element, err, "\"%.60s\" to \"%.60s\" stands twice", names[0],
+                               names[1]);
         seen[pair] = true;
         p->factors[pair] = factor;
     }

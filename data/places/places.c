@@ -1,6 +1,7 @@
-// Nodes one by one: their names, the switches they hang on, and the links that were measured between them, as a whole
-// matrix (row = from, column = to, diagonal 0) or pair by pair. What was not measured follows from the level that two
-// nodes share, and that from what their network cards have in common (places.h).
+// Nodes one by one: their names, the switches they hang on, and the links that were measured
+// between them, as a whole matrix (row = from, column = to, diagonal 0) or pair by pair. What was
+// not measured follows from the level that two nodes share, and that from what their network cards
+// have in common (places.h).
 #include "data/places/places.h"
 
 #include <math.h>
@@ -11,8 +12,14 @@
 
 enum { LEVELS_MAX = 8 };
 
-static size_t pair_of(const struct places *p, int from, int to) { return (size_t)from * (size_t)p->node_count + (size_t)to; }
-static struct link *measured_link(const struct places *p, int from, int to) { return &p->measured[pair_of(p, from, to)]; }
+static size_t pair_of(const struct places *p, int from, int to)
+{
+    return (size_t)from * (size_t)p->node_count + (size_t)to;
+}
+static struct link *measured_link(const struct places *p, int from, int to)
+{
+    return &p->measured[pair_of(p, from, to)];
+}
 
 int places_find(const struct places *p, const char *name)
 {
@@ -40,22 +47,30 @@ static bool is_host(const char *name)
     return true;
 }
 
-static enum status read_name(const struct places *p, const struct json *element, int node, struct error *err)
+static enum status read_name(const struct places *p, const struct json *element, int node,
+                             struct error *err)
 {
     const char *name = p->nodes[node].name;
     if (!*name) return json_refuse(element, err, "name: expected a name, found an empty one");
-    if (!is_host(name)) return json_refuse(element, err, "name: expected a host's name, found \"%.60s\" with white space or control characters in it", name);
+    if (!is_host(name))
+        return json_refuse(element, err,
+                           "name: expected a host's name, found \"%.60s\" with white space or "
+                           "control characters in it",
+                           name);
     for (int i = 0; i < node; i++)
-        if (!strcmp(p->nodes[i].name, name)) return json_refuse(element, err, "name: \"%.60s\" names two nodes", name);
+        if (!strcmp(p->nodes[i].name, name))
+            return json_refuse(element, err, "name: \"%.60s\" names two nodes", name);
     return OK;
 }
 
-static enum status read_nodes(struct cluster *c, const struct json *array, struct arena *arena, struct error *err)
+static enum status read_nodes(struct cluster *c, const struct json *array, struct arena *arena,
+                              struct error *err)
 {
     struct places *p = &c->places;
     p->node_count = json_length(array);
     if (p->node_count < 1 || p->node_count > PLACES_MAX)
-        return json_refuse(array, err, "expected 1 to %d nodes, found %d", PLACES_MAX, p->node_count);
+        return json_refuse(array, err, "expected 1 to %d nodes, found %d", PLACES_MAX,
+                           p->node_count);
     p->nodes = TAKE(arena, p->node_count, struct cluster_node);
     p->switches = TAKE(arena, p->node_count * (p->level_count + 1), const char *);
     int *levels = TAKE(arena, p->node_count * (p->level_count + 1), int);
@@ -74,7 +89,9 @@ static enum status read_nodes(struct cluster *c, const struct json *array, struc
         TRY(cluster_find_group(c, &element, "group", group, &n->group, err));
         TRY(json_texts(&switches, &names, &count, arena, err));
         if (count > p->level_count)
-            return json_refuse(&switches, err, "expected at most one switch for each of %d levels, found %d", p->level_count, count);
+            return json_refuse(&switches, err,
+                               "expected at most one switch for each of %d levels, found %d",
+                               p->level_count, count);
         n->switches = TAKE(arena, p->level_count + 1, int);
         for (int k = 0; k < p->level_count; k++)
             n->switches[k] = k < count ? find_or_add_switch(p, names[k], k, levels) : -1;
@@ -82,10 +99,13 @@ static enum status read_nodes(struct cluster *c, const struct json *array, struc
     return OK;
 }
 
-static enum status read_levels(struct places *p, const struct json *array, struct arena *arena, struct error *err)
+static enum status read_levels(struct places *p, const struct json *array, struct arena *arena,
+                               struct error *err)
 {
     p->level_count = json_length(array);
-    if (p->level_count > LEVELS_MAX) return json_refuse(array, err, "expected at most %d levels, found %d", LEVELS_MAX, p->level_count);
+    if (p->level_count > LEVELS_MAX)
+        return json_refuse(array, err, "expected at most %d levels, found %d", LEVELS_MAX,
+                           p->level_count);
     p->levels = TAKE(arena, p->level_count + 1, struct network_level);
     for (int i = 0; i < p->level_count; i++) {
         struct json element = json_element(array, i, arena), link = {0};
@@ -95,67 +115,91 @@ static enum status read_levels(struct places *p, const struct json *array, struc
         };
         TRY(JSON_FIELDS(&element, fields, arena, err));
         for (int k = 0; k < i; k++)
-            if (!strcmp(p->levels[k].name, p->levels[i].name)) return json_refuse(&element, err, "name: \"%.60s\" names two levels", p->levels[i].name);
+            if (!strcmp(p->levels[k].name, p->levels[i].name))
+                return json_refuse(&element, err, "name: \"%.60s\" names two levels",
+                                   p->levels[i].name);
         TRY(link_read(&link, &p->levels[i].link, arena, err));
     }
     return OK;
 }
 
 // The names in the matrix's order: each a node, none twice, none missing.
-static enum status read_order(const struct places *p, const struct json *array, int **order, struct arena *arena, struct error *err)
+static enum status read_order(const struct places *p, const struct json *array, int **order,
+                              struct arena *arena, struct error *err)
 {
     const char **names;
     int count;
     TRY(json_texts(array, &names, &count, arena, err));
-    if (count != p->node_count) return json_refuse(array, err, "expected the names of all %d nodes, found %d", p->node_count, count);
+    if (count != p->node_count)
+        return json_refuse(array, err, "expected the names of all %d nodes, found %d",
+                           p->node_count, count);
     bool *seen = TAKE(arena, count, bool);
     *order = TAKE(arena, count, int);
     for (int i = 0; i < count; i++) {
         int node = (*order)[i] = places_find(p, names[i]);
-        if (node < 0) return json_refuse(array, err, "expected names of nodes, found \"%.60s\"", names[i]);
+        if (node < 0)
+            return json_refuse(array, err, "expected names of nodes, found \"%.60s\"", names[i]);
         if (seen[node]) return json_refuse(array, err, "\"%.60s\" stands twice", names[i]);
         seen[node] = true;
     }
     return OK;
 }
 
-// One row of a matrix: numbers within the limits, 0 on the diagonal, null where nothing was measured (NAN).
-static enum status read_row(const struct places *p, const struct json *rows, int i, const int *order, double least, double most, double **row,
+// One row of a matrix: numbers within the limits, 0 on the diagonal, null where nothing was
+// measured (NAN).
+static enum status read_row(const struct places *p, const struct json *rows, int i,
+                            const int *order, double least, double most, double **row,
                             struct arena *arena, struct error *err)
 {
     struct json element = json_element(rows, i, arena);
     int length;
     TRY(json_expect(&element, JSON_ARRAY, err));
     TRY(json_cells(&element, row, &length, arena, err));
-    if (length != p->node_count) return json_refuse(&element, err, "expected %d numbers, one for each node, found %d", p->node_count, length);
+    if (length != p->node_count)
+        return json_refuse(&element, err, "expected %d numbers, one for each node, found %d",
+                           p->node_count, length);
     for (int k = 0; k < length; k++) {
         double x = (*row)[k];
         const char *from = p->nodes[order[i]].name, *to = p->nodes[order[k]].name;
-        if (k == i && x != 0 && !isnan(x)) return json_refuse(&element, err, "[%d]: expected 0, a node's link to itself (\"%.60s\"), found %g", k, from, x);
+        if (k == i && x != 0 && !isnan(x))
+            return json_refuse(&element, err,
+                               "[%d]: expected 0, a node's link to itself (\"%.60s\"), found %g", k,
+                               from, x);
         if (k != i && (x < least || x > most))
-            return json_refuse(&element, err, "[%d]: \"%.60s\" to \"%.60s\": expected %g to %g, or null where nothing was measured, found %g", k, from, to, least, most, x);
+            return json_refuse(&element, err,
+                               "[%d]: \"%.60s\" to \"%.60s\": expected %g to %g, or null where "
+                               "nothing was measured, found %g",
+                               k, from, to, least, most, x);
     }
     return OK;
 }
 
 // A rate without a latency, where there is a table of them, is none.
-static enum status read_cells(struct places *p, const struct json *rates, const struct json *latencies, double latency_s, const int *order, int i,
-                              struct arena *arena, struct error *err)
+static enum status read_cells(struct places *p, const struct json *rates,
+                              const struct json *latencies, double latency_s, const int *order,
+                              int i, struct arena *arena, struct error *err)
 {
     double *rate, *latency = NULL;
     TRY(read_row(p, rates, i, order, 1, LINK_RATE_MAX, &rate, arena, err));
-    if (json_is_present(latencies)) TRY(read_row(p, latencies, i, order, 0, LINK_SECONDS_MAX, &latency, arena, err));
+    if (json_is_present(latencies))
+        TRY(read_row(p, latencies, i, order, 0, LINK_SECONDS_MAX, &latency, arena, err));
     for (int k = 0; k < p->node_count; k++) {
         if (k == i) continue;
         if (latency && isnan(latency[k]) && !isnan(rate[k]))
-            return json_refuse(latencies, err, "[%d][%d]: \"%.60s\" to \"%.60s\": expected a latency beside the bandwidth, found null", i, k, p->nodes[order[i]].name, p->nodes[order[k]].name);
+            return json_refuse(latencies, err,
+                               "[%d][%d]: \"%.60s\" to \"%.60s\": expected a latency beside the "
+                               "bandwidth, found null",
+                               i, k, p->nodes[order[i]].name, p->nodes[order[k]].name);
         if (isnan(rate[k])) p->absent[pair_of(p, order[i], order[k])] = true;
-        else *measured_link(p, order[i], order[k]) = (struct link){rate[k], latency ? latency[k] : latency_s};
+        else
+            *measured_link(p, order[i], order[k]) =
+                (struct link){rate[k], latency ? latency[k] : latency_s};
     }
     return OK;
 }
 
-static enum status read_matrix(struct places *p, const struct json *object, struct arena *arena, struct error *err)
+static enum status read_matrix(struct places *p, const struct json *object, struct arena *arena,
+                               struct error *err)
 {
     struct json names = {0}, rates = {0}, latencies = {0};
     double latency_s = -1;
@@ -167,19 +211,23 @@ static enum status read_matrix(struct places *p, const struct json *object, stru
         FIELD_NUMBER("latency_s", OPTIONAL, &latency_s, 0, LINK_SECONDS_MAX),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
-    if (latency_s >= 0 && json_is_present(&latencies)) return json_refuse(object, err, "latency_s: expected it or latencies_s, found both");
+    if (latency_s >= 0 && json_is_present(&latencies))
+        return json_refuse(object, err, "latency_s: expected it or latencies_s, found both");
     latency_s = latency_s < 0 ? 0 : latency_s;
     TRY(read_order(p, &names, &order, arena, err));
     const struct json *const tables[] = {&rates, &latencies};
     for (int t = 0; t < 2; t++)
         if (json_is_present(tables[t]) && json_length(tables[t]) != p->node_count)
-            return json_refuse(tables[t], err, "expected %d rows, one for each node, found %d", p->node_count, json_length(tables[t]));
+            return json_refuse(tables[t], err, "expected %d rows, one for each node, found %d",
+                               p->node_count, json_length(tables[t]));
     p->absent = TAKE(arena, (size_t)p->node_count * (size_t)p->node_count, bool);
-    for (int i = 0; i < p->node_count; i++) TRY(read_cells(p, &rates, &latencies, latency_s, order, i, arena, err));
+    for (int i = 0; i < p->node_count; i++)
+        TRY(read_cells(p, &rates, &latencies, latency_s, order, i, arena, err));
     return OK;
 }
 
-static enum status read_pairs(struct places *p, const struct json *array, struct arena *arena, struct error *err)
+static enum status read_pairs(struct places *p, const struct json *array, struct arena *arena,
+                              struct error *err)
 {
     bool *seen = TAKE(arena, (size_t)p->node_count * (size_t)p->node_count, bool);
     for (int i = 0; i < json_length(array); i++) {
@@ -194,30 +242,37 @@ static enum status read_pairs(struct places *p, const struct json *array, struct
         TRY(JSON_FIELDS(&element, fields, arena, err));
         for (int k = 0; k < 2; k++) {
             ends[k] = places_find(p, names[k]);
-            if (ends[k] < 0) return json_refuse(&element, err, "%s: expected the name of a node, found \"%.60s\"", k ? "to" : "from", names[k]);
+            if (ends[k] < 0)
+                return json_refuse(&element, err,
+                                   "%s: expected the name of a node, found \"%.60s\"",
+                                   k ? "to" : "from", names[k]);
         }
         bool *twice = &seen[(size_t)ends[0] * (size_t)p->node_count + (size_t)ends[1]];
-        if (ends[0] == ends[1]) return json_refuse(&element, err, "expected two different nodes, found \"%.60s\" twice", names[0]);
-        if (*twice) return json_refuse(&element, err, "\"%.60s\" to \"%.60s\" stands twice", names[0], names[1]);
+        if (ends[0] == ends[1])
+            return json_refuse(&element, err, "expected two different nodes, found \"%.60s\" twice",
+                               names[0]);
+        if (*twice)
+            return json_refuse(&element, err, "\"%.60s\" to \"%.60s\" stands twice", names[0],
+                               names[1]);
         *twice = true;
         TRY(link_read(&link, measured_link(p, ends[0], ends[1]), arena, err));
     }
     return OK;
 }
 
-enum status places_read(struct cluster *c, const struct json *object, struct arena *arena, struct error *err)
+enum status places_read(struct cluster *c, const struct json *object, struct arena *arena,
+                        struct error *err)
 {
     struct places *p = &c->places;
     struct json levels = {0}, nodes = {0}, matrix = {0}, links = {0}, degraded = {0};
     struct json_field fields[] = {
-        FIELD_ARRAY("levels", OPTIONAL, &levels),
-        FIELD_ARRAY("nodes", REQUIRED, &nodes),
-        FIELD_OBJECT("matrix", OPTIONAL, &matrix),
-        FIELD_ARRAY("links", OPTIONAL, &links),
+        FIELD_ARRAY("levels", OPTIONAL, &levels),     FIELD_ARRAY("nodes", REQUIRED, &nodes),
+        FIELD_OBJECT("matrix", OPTIONAL, &matrix),    FIELD_ARRAY("links", OPTIONAL, &links),
         FIELD_ARRAY("degraded", OPTIONAL, &degraded),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
-    if (!c->group_count) return json_refuse(object, err, "expected groups before places, found none");
+    if (!c->group_count)
+        return json_refuse(object, err, "expected groups before places, found none");
     TRY(read_levels(p, &levels, arena, err));
     TRY(read_nodes(c, &nodes, arena, err));
     TRY(places_degraded_get(p, &degraded, arena, err));
@@ -239,7 +294,9 @@ static enum status check_absent(const struct cluster *c, struct error *err)
     for (int i = 0; p->absent && i < p->node_count; i++)
         for (int k = 0; k < p->node_count; k++)
             if (p->absent[pair_of(p, i, k)] && !places_link(&link, c, i, k, &one, plain))
-                return fail(err, BAD_INPUT, "%s: places: \"%.60s\" to \"%.60s\": expected a measured bandwidth, or a link, a level or network cards that tell it, found none",
+                return fail(err, BAD_INPUT,
+                            "%s: places: \"%.60s\" to \"%.60s\": expected a measured bandwidth, or "
+                            "a link, a level or network cards that tell it, found none",
                             cluster_file(c), p->nodes[i].name, p->nodes[k].name);
     return OK;
 }
@@ -256,14 +313,25 @@ enum status places_check(const struct cluster *c, struct error *err)
     }
     for (int i = 0; i < p->node_count; i++) {
         const char *name = p->nodes[i].name;
-        if (!name || !*name) return fail(err, BAD_INPUT, "%s: places.nodes[%d].name: expected a name, found an empty one", cluster_file(c), i);
-        if (!is_host(name)) return fail(err, BAD_INPUT, "%s: places.nodes[%d].name: expected a host's name, found one with white space or control characters in it", cluster_file(c), i);
-        if (places_find(p, name) != i) return fail(err, BAD_INPUT, "%s: places.nodes[%d].name: \"%.60s\" names two nodes", cluster_file(c), i, name);
+        if (!name || !*name)
+            return fail(err, BAD_INPUT,
+                        "%s: places.nodes[%d].name: expected a name, found an empty one",
+                        cluster_file(c), i);
+        if (!is_host(name))
+            return fail(err, BAD_INPUT,
+                        "%s: places.nodes[%d].name: expected a host's name, found one with white "
+                        "space or control characters in it",
+                        cluster_file(c), i);
+        if (places_find(p, name) != i)
+            return fail(err, BAD_INPUT, "%s: places.nodes[%d].name: \"%.60s\" names two nodes",
+                        cluster_file(c), i, name);
         nodes[p->nodes[i].group]++;
     }
     for (int g = 0; g < c->group_count; g++)
         if (nodes[g] != c->groups[g].nodes)
-            return fail(err, BAD_INPUT, "%s: places.nodes: expected the %d nodes of group \"%.60s\", found %d", cluster_file(c), c->groups[g].nodes, c->groups[g].name, nodes[g]);
+            return fail(err, BAD_INPUT,
+                        "%s: places.nodes: expected the %d nodes of group \"%.60s\", found %d",
+                        cluster_file(c), c->groups[g].nodes, c->groups[g].name, nodes[g]);
     return check_absent(c, err);
 }
 
@@ -274,7 +342,10 @@ static void put_rows(struct json_writer *w, const char *key, const struct places
     json_open_array(w, key);
     for (int i = 0; i < p->node_count; i++) {
         json_open_flat_array(w, NULL);
-        for (int k = 0; k < p->node_count; k++) json_put_number(w, NULL, latency ? measured_link(p, i, k)->latency_s : measured_link(p, i, k)->bytes_per_s);
+        for (int k = 0; k < p->node_count; k++)
+            json_put_number(w, NULL,
+                            latency ? measured_link(p, i, k)->latency_s
+                                    : measured_link(p, i, k)->bytes_per_s);
         json_close_array(w);
     }
     json_close_array(w);
@@ -310,7 +381,8 @@ void places_put(struct json_writer *w, const struct places *p, const struct node
 {
     bool all = p->measured && p->node_count > 1;
     for (int i = 0; all && i < p->node_count; i++)
-        for (int k = 0; k < p->node_count; k++) all &= i == k || measured_link(p, i, k)->bytes_per_s > 0;
+        for (int k = 0; k < p->node_count; k++)
+            all &= i == k || measured_link(p, i, k)->bytes_per_s > 0;
     json_open_object(w, "places");
     json_open_array(w, "levels");
     for (int i = 0; i < p->level_count; i++) {
@@ -326,7 +398,8 @@ void places_put(struct json_writer *w, const struct places *p, const struct node
         json_put_text(w, "name", p->nodes[i].name);
         json_put_text(w, "group", groups[p->nodes[i].group].name);
         json_open_flat_array(w, "switches");
-        for (int k = 0; k < p->level_count && p->nodes[i].switches[k] >= 0; k++) json_put_text(w, NULL, p->switches[p->nodes[i].switches[k]]);
+        for (int k = 0; k < p->level_count && p->nodes[i].switches[k] >= 0; k++)
+            json_put_text(w, NULL, p->switches[p->nodes[i].switches[k]]);
         json_close_array(w);
         json_close_object(w);
     }

@@ -1,6 +1,6 @@
-// Links between the nodes of a cluster with places: what was measured, else what is stated for their groups, else the
-// fastest kind of network card that both have (InfiniBand to RoCE falls back to Ethernet), no faster than the network
-// level they share.
+// Links between the nodes of a cluster with places: what was measured, else what is stated for
+// their groups, else the fastest kind of network card that both have (InfiniBand to RoCE falls back
+// to Ethernet), no faster than the network level they share.
 #ifndef PLUMBLINE_DATA_PLACES_PLACES_H
 #define PLUMBLINE_DATA_PLACES_PLACES_H
 
@@ -15,39 +15,49 @@ enum { PLACES_MAX = 4096 };
 enum place_origin { PLACE_MEASURED, PLACE_STATED, PLACE_LEVEL, PLACE_CARDS, PLACE_INSIDE };
 
 struct place_link {
-    struct link link;           // of one stream
-    enum place_origin origin;   // PLACE_CARDS: efficiency and sharing are in it; the others are taken as they are
-    enum nic_kind nic;          // the common kind; NIC_KIND_COUNT: not asked
-    int level;                  // that both share; level_count: none
+    struct link link; // of one stream
+    enum place_origin
+        origin; // PLACE_CARDS: efficiency and sharing are in it; the others are taken as they are
+    enum nic_kind nic; // the common kind; NIC_KIND_COUNT: not asked
+    int level;         // that both share; level_count: none
 };
 
-// What passes at once: streams[0] messages leave the first node through its cards, streams[1] reach the second.
-// spread: each may use several cards (a ring has channels on all of them); else a message goes through one.
-struct place_traffic { int streams[2]; bool spread; };
+// What passes at once: streams[0] messages leave the first node through its cards, streams[1] reach
+// the second. spread: each may use several cards (a ring has channels on all of them); else a
+// message goes through one.
+struct place_traffic {
+    int streams[2];
+    bool spread;
+};
 
-int places_find(const struct places *p, const char *name);              // -1: no such node
-int places_shared_level(const struct places *p, int a, int b);          // the nearest; level_count: none
+int places_find(const struct places *p, const char *name);     // -1: no such node
+int places_shared_level(const struct places *p, int a, int b); // the nearest; level_count: none
 
-// Whether nodes of the two groups have the same kinds of network card. A group that states none is like itself alone.
+// Whether nodes of the two groups have the same kinds of network card. A group that states none is
+// like itself alone.
 bool places_alike(const struct cluster *c, int group_a, int group_b);
 
-double places_factor(const struct places *p, int from, int to);        // on the bandwidth; it is in places_link's answer
+double places_factor(const struct places *p, int from,
+                     int to); // on the bandwidth; it is in places_link's answer
 
-// The link from node a to node b, a != b; efficiency[NIC_KIND_COUNT] of nominal bandwidths. false: nothing joins them.
-bool places_link(struct place_link *to, const struct cluster *c, int a, int b, const struct place_traffic *traffic,
-                 const double *efficiency);
+// The link from node a to node b, a != b; efficiency[NIC_KIND_COUNT] of nominal bandwidths. false:
+// nothing joins them.
+bool places_link(struct place_link *to, const struct cluster *c, int a, int b,
+                 const struct place_traffic *traffic, const double *efficiency);
 
-// The same over one kind of card, as one link of a group that has this in common: a link that is known (measured, stated) for
-// the fastest kind of the two ends alone is then no better than such cards. TRANSPORT_NONE: cards give nothing, what is known
-// is taken as it is. Ends without cards are joined as they are in any case.
+// The same over one kind of card, as one link of a group that has this in common: a link that is
+// known (measured, stated) for the fastest kind of the two ends alone is then no better than such
+// cards. TRANSPORT_NONE: cards give nothing, what is known is taken as it is. Ends without cards
+// are joined as they are in any case.
 enum { TRANSPORT_OWN = -1, TRANSPORT_NONE = NIC_KIND_COUNT, TRANSPORT_COUNT };
-bool places_link_over(struct place_link *to, const struct cluster *c, int a, int b, const struct place_traffic *traffic,
-                      const double *efficiency, int transport);
+bool places_link_over(struct place_link *to, const struct cluster *c, int a, int b,
+                      const struct place_traffic *traffic, const double *efficiency, int transport);
 
-// What a ring's stream of a node gets of its cards, in whole bytes per second: a ring goes over the transport whose least
-// among its nodes is greatest (the first of equals). 0: the node has no such cards; CARD_RATE_ANY: it states none at all;
-// TRANSPORT_NONE: 1, less than any cards.
+// What a ring's stream of a node gets of its cards, in whole bytes per second: a ring goes over the
+// transport whose least among its nodes is greatest (the first of equals). 0: the node has no such
+// cards; CARD_RATE_ANY: it states none at all; TRANSPORT_NONE: 1, less than any cards.
 #define CARD_RATE_ANY ((int64_t)1 << 52)
-int64_t places_card_rate(const struct node_group *g, int transport, int streams, const double *efficiency);
+int64_t places_card_rate(const struct node_group *g, int transport, int streams,
+                         const double *efficiency);
 
 #endif

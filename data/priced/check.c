@@ -1,5 +1,6 @@
-// What everything behind a priced document relies on: indices in range, prices present where a group can hold a stage, and
-// sums that stay exact. Bounds of sums are taken in doubles against 2^52, half of what a double holds exactly.
+// What everything behind a priced document relies on: indices in range, prices present where a
+// group can hold a stage, and sums that stay exact. Bounds of sums are taken in doubles against
+// 2^52, half of what a double holds exactly.
 #include <assert.h>
 #include <string.h>
 
@@ -9,9 +10,12 @@
 #include "data/inputs/model.h"
 #include "data/priced/parts.h"
 
-#define SUM_MAX 4503599627370496.0      // 2^52
+#define SUM_MAX 4503599627370496.0 // 2^52
 
-static const char *name_of(const struct priced *p) { return p->document.path ? p->document.path : "priced document"; }
+static const char *name_of(const struct priced *p)
+{
+    return p->document.path ? p->document.path : "priced document";
+}
 
 // ---- pure accessors
 
@@ -26,7 +30,8 @@ int priced_run_of(const struct priced *p, int layer)
 int priced_micro_batches_most(const struct priced *p)
 {
     if (!p->places || !p->places->micro_batches_together) return p->micro_batches;
-    return (int)(p->places->micro_batches_together - (int64_t)(p->layout.data - 1) * layout_micro_batch_unit(&p->layout));
+    return (int)(p->places->micro_batches_together -
+                 (int64_t)(p->layout.data - 1) * layout_micro_batch_unit(&p->layout));
 }
 
 int priced_first_layer(const struct priced *p, int run)
@@ -37,7 +42,8 @@ int priced_first_layer(const struct priced *p, int run)
 }
 
 // Of a class's transfers, by pairs of groups or of nodes.
-static bool table_uses_part(const struct priced *p, const int64_t *forward_ns, int64_t *const *backward_ns, size_t pairs, enum transfer_part part)
+static bool table_uses_part(const struct priced *p, const int64_t *forward_ns,
+                            int64_t *const *backward_ns, size_t pairs, enum transfer_part part)
 {
     for (size_t at = part; at < pairs * PART_COUNT; at += PART_COUNT) {
         if (forward_ns[at] > 0) return true;
@@ -52,8 +58,11 @@ bool priced_uses_part(const struct priced *p, enum transfer_part part)
     size_t pairs = (size_t)(p->slice_count * p->group_count * p->group_count);
     size_t nodes = p->places ? (size_t)p->places->node_count : 0;
     for (int c = 0; c < p->cut_count; c++) {
-        if (table_uses_part(p, p->cuts[c].forward_ns, p->cuts[c].backward_ns, pairs, part)) return true;
-        if (nodes && table_uses_part(p, p->places->forward_ns[c], p->places->backward_ns[c], (size_t)p->slice_count * nodes * nodes, part)) return true;
+        if (table_uses_part(p, p->cuts[c].forward_ns, p->cuts[c].backward_ns, pairs, part))
+            return true;
+        if (nodes && table_uses_part(p, p->places->forward_ns[c], p->places->backward_ns[c],
+                                     (size_t)p->slice_count * nodes * nodes, part))
+            return true;
     }
     return false;
 }
@@ -103,16 +112,26 @@ bool priced_uses_optimizer(const struct priced *p)
 static enum status check_run(const struct priced *p, int i, struct error *err)
 {
     const struct priced_run *r = &p->runs[i];
-    if (r->cut < 0 || r->cut >= p->cut_count) return fail(err, BAD_INPUT, "%s: runs[%d].cut: expected a class below %d, found %d", name_of(p), i, p->cut_count, r->cut);
-    if (r->count < 1) return fail(err, BAD_INPUT, "%s: runs[%d].count: expected at least 1, found %d", name_of(p), i, r->count);
+    if (r->cut < 0 || r->cut >= p->cut_count)
+        return fail(err, BAD_INPUT, "%s: runs[%d].cut: expected a class below %d, found %d",
+                    name_of(p), i, p->cut_count, r->cut);
+    if (r->count < 1)
+        return fail(err, BAD_INPUT, "%s: runs[%d].count: expected at least 1, found %d", name_of(p),
+                    i, r->count);
     for (int k = 0; k < i; k++)
-        if (!strcmp(p->runs[k].name, r->name)) return fail(err, BAD_INPUT, "%s: runs[%d].name: \"%s\" names two runs", name_of(p), i, r->name);
+        if (!strcmp(p->runs[k].name, r->name))
+            return fail(err, BAD_INPUT, "%s: runs[%d].name: \"%s\" names two runs", name_of(p), i,
+                        r->name);
     for (int g = 0; g < p->group_count; g++) {
         bool missing = r->weight_ns[g] < 0 || r->optimizer_ns[g] < 0;
         for (int pass = g; pass < p->slice_count * p->group_count; pass += p->group_count)
-            missing = missing || r->forward_ns[pass] < 0 || r->backward_ns[pass] < 0 || r->selective_ns[pass] < 0 || r->full_ns[pass] < 0;
-        for (int o = 0; o < p->gradient_option_count; o++) missing = missing || r->sync_ns[o][g] < 0;
-        if (missing && !p->groups[g].excluded) return fail(err, BAD_INPUT, "%s: runs[%d]: a price on group \"%s\" is negative", name_of(p), i, p->groups[g].name);
+            missing = missing || r->forward_ns[pass] < 0 || r->backward_ns[pass] < 0 ||
+                      r->selective_ns[pass] < 0 || r->full_ns[pass] < 0;
+        for (int o = 0; o < p->gradient_option_count; o++)
+            missing = missing || r->sync_ns[o][g] < 0;
+        if (missing && !p->groups[g].excluded)
+            return fail(err, BAD_INPUT, "%s: runs[%d]: a price on group \"%s\" is negative",
+                        name_of(p), i, p->groups[g].name);
     }
     return OK;
 }
@@ -120,14 +139,23 @@ static enum status check_run(const struct priced *p, int i, struct error *err)
 static enum status check_group(const struct priced *p, int i, struct error *err)
 {
     const struct priced_group *g = &p->groups[i];
-    if (!g->name || !*g->name) return fail(err, BAD_INPUT, "%s: groups[%d].name: expected a name, found nothing", name_of(p), i);
+    if (!g->name || !*g->name)
+        return fail(err, BAD_INPUT, "%s: groups[%d].name: expected a name, found nothing",
+                    name_of(p), i);
     if (g->slots < 0 || g->memory_limit_bytes < 0 || g->constant_bytes < 0)
-        return fail(err, BAD_INPUT, "%s: groups[%d]: slots, memory_limit_bytes, constant_bytes: expected at least 0", name_of(p), i);
+        return fail(
+            err, BAD_INPUT,
+            "%s: groups[%d]: slots, memory_limit_bytes, constant_bytes: expected at least 0",
+            name_of(p), i);
     for (int k = 0; k < i; k++)
-        if (!strcmp(p->groups[k].name, g->name)) return fail(err, BAD_INPUT, "%s: groups[%d].name: \"%s\" names two groups", name_of(p), i, g->name);
+        if (!strcmp(p->groups[k].name, g->name))
+            return fail(err, BAD_INPUT, "%s: groups[%d].name: \"%s\" names two groups", name_of(p),
+                        i, g->name);
     for (int o = 0; o < p->gradient_option_count; o++)
         if (g->sync_constant_ns[o] < 0 && !g->excluded)
-            return fail(err, BAD_INPUT, "%s: groups[%d].sync_constant_ns[%d]: expected at least 0, found %lld", name_of(p), i, o, (long long)g->sync_constant_ns[o]);
+            return fail(err, BAD_INPUT,
+                        "%s: groups[%d].sync_constant_ns[%d]: expected at least 0, found %lld",
+                        name_of(p), i, o, (long long)g->sync_constant_ns[o]);
     return OK;
 }
 
@@ -141,10 +169,14 @@ static enum status check_cut(const struct priced *p, int i, struct error *err)
         for (int part = 0; part < PART_COUNT; part++) {
             int at = link * PART_COUNT + part;
             bool differs = (c->forward_ns[at] >= 0) != joined;
-            for (int o = 0; o < p->boundary_option_count; o++) differs = differs || (c->backward_ns[o][at] >= 0) != joined;
+            for (int o = 0; o < p->boundary_option_count; o++)
+                differs = differs || (c->backward_ns[o][at] >= 0) != joined;
             if (differs)
-                return fail(err, BAD_INPUT, "%s: cuts[%d]: \"%s\" to \"%s\": expected all parts of all prices or none (-1)", name_of(p), i,
-                            p->groups[link / groups % groups].name, p->groups[link % groups].name);
+                return fail(
+                    err, BAD_INPUT,
+                    "%s: cuts[%d]: \"%s\" to \"%s\": expected all parts of all prices or none (-1)",
+                    name_of(p), i, p->groups[link / groups % groups].name,
+                    p->groups[link % groups].name);
         }
     }
     return OK;
@@ -153,19 +185,31 @@ static enum status check_cut(const struct priced *p, int i, struct error *err)
 static enum status check_options(const struct priced *p, struct error *err)
 {
     double boundary = 0, gradient = 0;
-    if (p->boundary_option_count < 1 || p->boundary_options[0].rank != 0 || p->boundary_options[0].epilogue_only || p->boundary_options[0].quality_cost)
-        return fail(err, BAD_INPUT, "%s: boundary_options[0]: expected rank 0 (none) at no quality cost", name_of(p));
-    if (p->gradient_option_count < 1 || p->gradient_options[0].rank != 0 || p->gradient_options[0].quality_cost)
-        return fail(err, BAD_INPUT, "%s: gradient_options[0]: expected rank 0 (none) at no quality cost", name_of(p));
+    if (p->boundary_option_count < 1 || p->boundary_options[0].rank != 0 ||
+        p->boundary_options[0].epilogue_only || p->boundary_options[0].quality_cost)
+        return fail(err, BAD_INPUT,
+                    "%s: boundary_options[0]: expected rank 0 (none) at no quality cost",
+                    name_of(p));
+    if (p->gradient_option_count < 1 || p->gradient_options[0].rank != 0 ||
+        p->gradient_options[0].quality_cost)
+        return fail(err, BAD_INPUT,
+                    "%s: gradient_options[0]: expected rank 0 (none) at no quality cost",
+                    name_of(p));
     for (int o = 1; o < p->boundary_option_count; o++) {
-        if (p->boundary_options[o].rank < 1 || p->boundary_options[o].quality_cost < 0) return fail(err, BAD_INPUT, "%s: boundary_options[%d]: expected a rank of at least 1", name_of(p), o);
+        if (p->boundary_options[o].rank < 1 || p->boundary_options[o].quality_cost < 0)
+            return fail(err, BAD_INPUT, "%s: boundary_options[%d]: expected a rank of at least 1",
+                        name_of(p), o);
         boundary = larger_double(boundary, (double)p->boundary_options[o].quality_cost);
     }
     for (int o = 1; o < p->gradient_option_count; o++) {
-        if (p->gradient_options[o].rank < 1 || p->gradient_options[o].quality_cost < 0) return fail(err, BAD_INPUT, "%s: gradient_options[%d]: expected a rank of at least 1", name_of(p), o);
+        if (p->gradient_options[o].rank < 1 || p->gradient_options[o].quality_cost < 0)
+            return fail(err, BAD_INPUT, "%s: gradient_options[%d]: expected a rank of at least 1",
+                        name_of(p), o);
         gradient = larger_double(gradient, (double)p->gradient_options[o].quality_cost);
     }
-    if (p->stage_count * (boundary + gradient) > SUM_MAX) return fail(err, BAD_INPUT, "%s: quality costs of all stages sum to more than 2^52", name_of(p));
+    if (p->stage_count * (boundary + gradient) > SUM_MAX)
+        return fail(err, BAD_INPUT, "%s: quality costs of all stages sum to more than 2^52",
+                    name_of(p));
     return budget_check(&p->budget, name_of(p), err);
 }
 
@@ -179,24 +223,29 @@ static double longest_iteration(const struct priced *p)
         double worst = 0;
         for (int g = 0; g < p->group_count; g++) {
             double sync = 0;
-            for (int o = 0; o < p->gradient_option_count; o++) sync = larger_double(sync, (double)run->sync_ns[o][g]);
-            double passes = (double)run->forward_ns[g] + (double)run->backward_ns[g] + (double)run->selective_ns[g] + (double)run->full_ns[g];
+            for (int o = 0; o < p->gradient_option_count; o++)
+                sync = larger_double(sync, (double)run->sync_ns[o][g]);
+            double passes = (double)run->forward_ns[g] + (double)run->backward_ns[g] +
+                            (double)run->selective_ns[g] + (double)run->full_ns[g];
             worst = larger_double(worst, m * passes + sync + (double)run->optimizer_ns[g]);
         }
         total += run->count * worst;
     }
     for (int g = 0; g < p->group_count; g++)
-        for (int o = 0; o < p->gradient_option_count; o++) constant = larger_double(constant, (double)p->groups[g].sync_constant_ns[o]);
+        for (int o = 0; o < p->gradient_option_count; o++)
+            constant = larger_double(constant, (double)p->groups[g].sync_constant_ns[o]);
     for (int c = 0; c < p->cut_count; c++)
         for (int link = 0; link < links; link++)
             for (int o = 0; o < p->boundary_option_count; o++) {
                 double both = 0;
                 for (int part = 0; part < PART_COUNT; part++)
-                    both += (part == PART_OVERHEAD ? 2 : 1) * ((double)p->cuts[c].forward_ns[link * PART_COUNT + part] +
-                                                               (double)p->cuts[c].backward_ns[o][link * PART_COUNT + part]);
+                    both += (part == PART_OVERHEAD ? 2 : 1) *
+                            ((double)p->cuts[c].forward_ns[link * PART_COUNT + part] +
+                             (double)p->cuts[c].backward_ns[o][link * PART_COUNT + part]);
                 transfer = larger_double(transfer, both);
             }
-    for (int link = 0; p->has_embedding_sync && link < links; link++) embedding = larger_double(embedding, (double)p->embedding_sync_ns[link]);
+    for (int link = 0; p->has_embedding_sync && link < links; link++)
+        embedding = larger_double(embedding, (double)p->embedding_sync_ns[link]);
     return total + p->stage_count * (constant + m * 2 * transfer) + embedding;
 }
 
@@ -211,15 +260,19 @@ static double largest_memory(const struct priced *p)
             stash = larger_double(stash, (double)run->stash_bytes[mode]);
             working = larger_double(working, (double)run->working_bytes[mode]);
         }
-        for (int o = 0; o < p->gradient_option_count; o++) feedback = larger_double(feedback, (double)run->feedback_bytes[o]);
-        total += run->count * ((double)run->weight_bytes + (double)run->gradient_bytes + (double)run->optimizer_bytes + m * stash + feedback);
+        for (int o = 0; o < p->gradient_option_count; o++)
+            feedback = larger_double(feedback, (double)run->feedback_bytes[o]);
+        total += run->count * ((double)run->weight_bytes + (double)run->gradient_bytes +
+                               (double)run->optimizer_bytes + m * stash + feedback);
     }
     for (int c = 0; c < p->cut_count; c++) {
         double feedback = 0;
-        for (int o = 0; o < p->boundary_option_count; o++) feedback = larger_double(feedback, (double)p->cuts[c].feedback_bytes[o]);
+        for (int o = 0; o < p->boundary_option_count; o++)
+            feedback = larger_double(feedback, (double)p->cuts[c].feedback_bytes[o]);
         message = larger_double(message, 4 * (double)p->cuts[c].message_bytes + feedback);
     }
-    for (int g = 0; g < p->group_count; g++) constant = larger_double(constant, (double)p->groups[g].constant_bytes);
+    for (int g = 0; g < p->group_count; g++)
+        constant = larger_double(constant, (double)p->groups[g].constant_bytes);
     return total + working + message + constant;
 }
 
@@ -230,11 +283,17 @@ static enum status check_rule_names(const struct priced *p, struct error *err)
         for (int n = 0; n < r->group_count; n++) {
             int g = 0;
             while (g < p->group_count && strcmp(p->groups[g].name, r->groups[n])) g++;
-            if (g == p->group_count) return fail(err, BAD_INPUT, "%s: rules[%d].groups[%d]: expected the name of a group, found \"%s\"", name_of(p), i, n, r->groups[n]);
+            if (g == p->group_count)
+                return fail(err, BAD_INPUT,
+                            "%s: rules[%d].groups[%d]: expected the name of a group, found \"%s\"",
+                            name_of(p), i, n, r->groups[n]);
         }
         int run = 0;
         while (r->run && run < p->run_count && strcmp(p->runs[run].name, r->run)) run++;
-        if (r->run && run == p->run_count) return fail(err, BAD_INPUT, "%s: rules[%d].run: expected the name of a run, found \"%s\"", name_of(p), i, r->run);
+        if (r->run && run == p->run_count)
+            return fail(err, BAD_INPUT,
+                        "%s: rules[%d].run: expected the name of a run, found \"%s\"", name_of(p),
+                        i, r->run);
     }
     return OK;
 }
@@ -245,16 +304,29 @@ static enum status check_counts(const struct priced *p, struct error *err)
     for (int i = 0; i < p->run_count; i++) layers += p->runs[i].count;
     int64_t devices = (int64_t)p->layout.tensor * p->layout.context * p->layout.data;
     if (p->run_count < 1 || layers != p->layer_count || layers > LAYERS_MAX)
-        return fail(err, BAD_INPUT, "%s: layer_count: expected the sum of the runs' counts (%lld, at most %d), found %d", name_of(p), (long long)layers, LAYERS_MAX, p->layer_count);
-    if (p->group_count < 1 || p->group_count > GROUPS_MAX) return fail(err, BAD_INPUT, "%s: groups: expected 1 to %d, found %d", name_of(p), GROUPS_MAX, p->group_count);
-    if (p->stage_count != layout_stage_count(&p->layout) || p->rank_count != p->layout.pipeline || p->slice_count != p->layout.slice_count)
-        return fail(err, BAD_INPUT, "%s: stage_count: expected the layout's %d stages, found %d", name_of(p), layout_stage_count(&p->layout), p->stage_count);
-    if (p->stage_count > p->layer_count) return fail(err, BAD_INPUT, "%s: stage_count: expected at most %d layers, found %d", name_of(p), p->layer_count, p->stage_count);
+        return fail(
+            err, BAD_INPUT,
+            "%s: layer_count: expected the sum of the runs' counts (%lld, at most %d), found %d",
+            name_of(p), (long long)layers, LAYERS_MAX, p->layer_count);
+    if (p->group_count < 1 || p->group_count > GROUPS_MAX)
+        return fail(err, BAD_INPUT, "%s: groups: expected 1 to %d, found %d", name_of(p),
+                    GROUPS_MAX, p->group_count);
+    if (p->stage_count != layout_stage_count(&p->layout) || p->rank_count != p->layout.pipeline ||
+        p->slice_count != p->layout.slice_count)
+        return fail(err, BAD_INPUT, "%s: stage_count: expected the layout's %d stages, found %d",
+                    name_of(p), layout_stage_count(&p->layout), p->stage_count);
+    if (p->stage_count > p->layer_count)
+        return fail(err, BAD_INPUT, "%s: stage_count: expected at most %d layers, found %d",
+                    name_of(p), p->layer_count, p->stage_count);
     if (p->devices_per_stage != devices)
-        return fail(err, BAD_INPUT, "%s: devices_per_stage: expected tensor x context x data %lld, found %lld", name_of(p), (long long)devices, (long long)p->devices_per_stage);
+        return fail(err, BAD_INPUT,
+                    "%s: devices_per_stage: expected tensor x context x data %lld, found %lld",
+                    name_of(p), (long long)devices, (long long)p->devices_per_stage);
     if (p->micro_batches < 1 || p->micro_batches > MICRO_BATCHES_MAX)
-        return fail(err, BAD_INPUT, "%s: micro_batches: expected 1 to %d, found %d", name_of(p), MICRO_BATCHES_MAX, p->micro_batches);
-    if (!p->recompute[RECOMPUTE_NONE]) return fail(err, BAD_INPUT, "%s: recompute: expected \"none\" among the modes", name_of(p));
+        return fail(err, BAD_INPUT, "%s: micro_batches: expected 1 to %d, found %d", name_of(p),
+                    MICRO_BATCHES_MAX, p->micro_batches);
+    if (!p->recompute[RECOMPUTE_NONE])
+        return fail(err, BAD_INPUT, "%s: recompute: expected \"none\" among the modes", name_of(p));
     return OK;
 }
 
@@ -269,8 +341,14 @@ enum status priced_check(const struct priced *p, struct error *err)
     TRY(rules_check(p->rules, p->rule_count, p->stage_count, p->layer_count, name_of(p), err));
     TRY(check_rule_names(p, err));
     double longest = longest_iteration(p), largest = largest_memory(p);
-    if (!(longest <= SUM_MAX)) return fail(err, BAD_INPUT, "%s: an iteration could take %.3g ns; sums must stay within 2^52 ns (52 days)", name_of(p), longest);
+    if (!(longest <= SUM_MAX))
+        return fail(err, BAD_INPUT,
+                    "%s: an iteration could take %.3g ns; sums must stay within 2^52 ns (52 days)",
+                    name_of(p), longest);
     TRY(priced_places_check(p, longest, SUM_MAX, err));
-    if (!(largest <= SUM_MAX)) return fail(err, BAD_INPUT, "%s: a device could need %.3g bytes; sums must stay within 2^52 bytes", name_of(p), largest);
+    if (!(largest <= SUM_MAX))
+        return fail(err, BAD_INPUT,
+                    "%s: a device could need %.3g bytes; sums must stay within 2^52 bytes",
+                    name_of(p), largest);
     return OK;
 }

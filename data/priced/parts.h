@@ -4,25 +4,37 @@
 
 #include "data/priced/priced.h"
 
-void priced_boundary_options_put(struct json_writer *w, const char *key, const struct priced_boundary_option *options, int count);
-void priced_gradient_options_put(struct json_writer *w, const char *key, const struct priced_gradient_option *options, int count);
-enum status priced_boundary_options_get(const struct json *array, struct priced_boundary_option **options, int *count, struct arena *arena, struct error *err);
-enum status priced_gradient_options_get(const struct json *array, struct priced_gradient_option **options, int *count, struct arena *arena, struct error *err);
+void priced_boundary_options_put(struct json_writer *w, const char *key,
+                                 const struct priced_boundary_option *options, int count);
+void priced_gradient_options_put(struct json_writer *w, const char *key,
+                                 const struct priced_gradient_option *options, int count);
+enum status priced_boundary_options_get(const struct json *array,
+                                        struct priced_boundary_option **options, int *count,
+                                        struct arena *arena, struct error *err);
+enum status priced_gradient_options_get(const struct json *array,
+                                        struct priced_gradient_option **options, int *count,
+                                        struct arena *arena, struct error *err);
 
-// An array of exactly `expected` prices of at least `low`; an absent one is all zero. And `tables` of them.
-enum status priced_prices_get(const struct json *array, int expected, double low, int64_t **values, struct arena *arena, struct error *err);
-enum status priced_tables_get(const struct json *array, int tables, int expected, double low, int64_t ***values, struct arena *arena,
-                              struct error *err);
+// An array of exactly `expected` prices of at least `low`; an absent one is all zero. And `tables`
+// of them.
+enum status priced_prices_get(const struct json *array, int expected, double low, int64_t **values,
+                              struct arena *arena, struct error *err);
+enum status priced_tables_get(const struct json *array, int tables, int expected, double low,
+                              int64_t ***values, struct arena *arena, struct error *err);
 void priced_prices_put(struct json_writer *w, const char *key, const int64_t *values, int count);
-void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *tables, int table_count, int count);
+void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *tables,
+                       int table_count, int count);
 
 // priced_places.c. `passes_ns`: the longest that all passes can take.
-enum status priced_places_get(const struct json *object, struct priced *priced, struct arena *arena, struct error *err);
-enum status priced_places_check(const struct priced *p, double passes_ns, double sum_max, struct error *err);
+enum status priced_places_get(const struct json *object, struct priced *priced, struct arena *arena,
+                              struct error *err);
+enum status priced_places_check(const struct priced *p, double passes_ns, double sum_max,
+                                struct error *err);
 void priced_places_put(struct json_writer *w, const struct priced *priced);
 
 // priced_pipette.c
-enum status priced_pipette_get(const struct json *object, struct priced *priced, struct arena *arena, struct error *err);
+enum status priced_pipette_get(const struct json *object, struct priced *priced,
+                               struct arena *arena, struct error *err);
 enum status priced_pipette_check(const struct priced *p, double sum_max, struct error *err);
 void priced_pipette_put(struct json_writer *w, const struct priced *priced);
 

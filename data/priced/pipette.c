@@ -1,10 +1,12 @@
-// The part of a priced document that the objective pipette is worked out from: reading, checking, writing.
+// The part of a priced document that the objective pipette is worked out from: reading, checking,
+// writing.
 #include "data/inputs/model.h"
 #include "data/priced/parts.h"
 
 static int pairs_of(const struct priced_places *p) { return p->node_count * p->node_count; }
 
-enum status priced_pipette_get(const struct json *object, struct priced *priced, struct arena *arena, struct error *err)
+enum status priced_pipette_get(const struct json *object, struct priced *priced,
+                               struct arena *arena, struct error *err)
 {
     struct priced_places *p = priced->places;
     struct priced_pipette *x = p->pipette = TAKE(arena, 1, struct priced_pipette);
@@ -30,27 +32,48 @@ static double greatest(const int64_t *values, int count)
     return most;
 }
 
-static const char *name_of(const struct priced *p) { return p->document.path ? p->document.path : "priced document"; }
+static const char *name_of(const struct priced *p)
+{
+    return p->document.path ? p->document.path : "priced document";
+}
 
 enum status priced_pipette_check(const struct priced *p, double sum_max, struct error *err)
 {
     const struct priced_pipette *x = p->places ? p->places->pipette : NULL;
     if (!x != (p->objective != OBJECTIVE_PIPETTE))
-        return fail(err, BAD_INPUT, "%s: places.pipette: expected with the objective pipette, and with no other", name_of(p));
+        return fail(err, BAD_INPUT,
+                    "%s: places.pipette: expected with the objective pipette, and with no other",
+                    name_of(p));
     if (!x) return OK;
-    if (p->stage_count != p->rank_count) return fail(err, BAD_INPUT, "%s: places.pipette: expected one stage a rank, found %d stages of %d ranks", name_of(p), p->stage_count, p->rank_count);
+    if (p->stage_count != p->rank_count)
+        return fail(err, BAD_INPUT,
+                    "%s: places.pipette: expected one stage a rank, found %d stages of %d ranks",
+                    name_of(p), p->stage_count, p->rank_count);
     if (x->first_block + p->stage_count * x->blocks_per_stage > p->layer_count)
-        return fail(err, BAD_INPUT, "%s: places.pipette: %d stages of %d blocks behind layer %d are more than the %d layers", name_of(p), p->stage_count, x->blocks_per_stage,
-                    x->first_block, p->layer_count);
+        return fail(err, BAD_INPUT,
+                    "%s: places.pipette: %d stages of %d blocks behind layer %d are more than the "
+                    "%d layers",
+                    name_of(p), p->stage_count, x->blocks_per_stage, x->first_block,
+                    p->layer_count);
     if (p->layout.data % x->replicas_per_node)
-        return fail(err, BAD_INPUT, "%s: places.pipette.replicas_per_node: expected a divisor of the %d replicas, found %d", name_of(p), p->layout.data, x->replicas_per_node);
+        return fail(
+            err, BAD_INPUT,
+            "%s: places.pipette.replicas_per_node: expected a divisor of the %d replicas, found %d",
+            name_of(p), p->layout.data, x->replicas_per_node);
     for (int i = 0; i < p->places->node_count; i++)
         if (p->places->nodes[i].slots && p->places->nodes[i].slots != x->replicas_per_node)
-            return fail(err, BAD_INPUT, "%s: places.pipette.replicas_per_node: \"%s\" has room for %d, found %d", name_of(p), p->places->nodes[i].name, p->places->nodes[i].slots,
+            return fail(err, BAD_INPUT,
+                        "%s: places.pipette.replicas_per_node: \"%s\" has room for %d, found %d",
+                        name_of(p), p->places->nodes[i].name, p->places->nodes[i].slots,
                         x->replicas_per_node);
-    double longest = (p->stage_count - 1) * greatest(x->hop_ns, pairs_of(p->places)) + greatest(x->ring_ns, pairs_of(p->places)) + greatest(x->inner_ns, p->places->node_count);
+    double longest = (p->stage_count - 1) * greatest(x->hop_ns, pairs_of(p->places)) +
+                     greatest(x->ring_ns, pairs_of(p->places)) +
+                     greatest(x->inner_ns, p->places->node_count);
     if (longest <= sum_max) return OK;
-    return fail(err, BAD_INPUT, "%s: places.pipette: the objective could come to %.3g ns; sums must stay within 2^52 ns (52 days)", name_of(p), longest);
+    return fail(err, BAD_INPUT,
+                "%s: places.pipette: the objective could come to %.3g ns; sums must stay within "
+                "2^52 ns (52 days)",
+                name_of(p), longest);
 }
 
 void priced_pipette_put(struct json_writer *w, const struct priced *priced)
@@ -70,7 +93,8 @@ void priced_pipette_put(struct json_writer *w, const struct priced *priced)
 void priced_pipette_layers(const struct priced *p, int stage, int *first, int *count)
 {
     const struct priced_pipette *x = p->places->pipette;
-    int end = stage == p->stage_count - 1 ? p->layer_count : x->first_block + (stage + 1) * x->blocks_per_stage;
+    int end = stage == p->stage_count - 1 ? p->layer_count
+                                          : x->first_block + (stage + 1) * x->blocks_per_stage;
     *first = stage ? x->first_block + stage * x->blocks_per_stage : 0;
     *count = end - *first;
 }

@@ -5,9 +5,15 @@
 #include "data/priced/parts.h"
 #include "data/inputs/problem.h"
 
-static size_t pairs_of(const struct priced_places *p) { return (size_t)p->node_count * (size_t)p->node_count; }
+static size_t pairs_of(const struct priced_places *p)
+{
+    return (size_t)p->node_count * (size_t)p->node_count;
+}
 
-size_t priced_ring_links(const struct priced_places *p) { return (size_t)p->transport_count * pairs_of(p); }
+size_t priced_ring_links(const struct priced_places *p)
+{
+    return (size_t)p->transport_count * pairs_of(p);
+}
 
 size_t priced_ring_offset(const struct priced_places *p, const int *nodes, int count)
 {
@@ -16,7 +22,8 @@ size_t priced_ring_offset(const struct priced_places *p, const int *nodes, int c
     for (int t = 0; t < p->transport_count && p->transport_count > 1; t++) {
         int64_t rate = INT64_MAX;
         for (int i = 0; i < count; i++)
-            if (p->transport_rate[t][p->nodes[nodes[i]].group] < rate) rate = p->transport_rate[t][p->nodes[nodes[i]].group];
+            if (p->transport_rate[t][p->nodes[nodes[i]].group] < rate)
+                rate = p->transport_rate[t][p->nodes[nodes[i]].group];
         if (rate <= best_rate) continue;
         best_rate = rate;
         best = t;
@@ -24,11 +31,13 @@ size_t priced_ring_offset(const struct priced_places *p, const int *nodes, int c
     return (size_t)best * pairs_of(p);
 }
 
-static enum status read_nodes(const struct priced *priced, struct priced_places *p, const struct json *array, struct arena *arena, struct error *err)
+static enum status read_nodes(const struct priced *priced, struct priced_places *p,
+                              const struct json *array, struct arena *arena, struct error *err)
 {
     p->node_count = json_length(array);
     if (p->node_count < 1 || p->node_count > PLACED_NODES_MAX)
-        return json_refuse(array, err, "expected 1 to %d nodes, found %d", PLACED_NODES_MAX, p->node_count);
+        return json_refuse(array, err, "expected 1 to %d nodes, found %d", PLACED_NODES_MAX,
+                           p->node_count);
     p->nodes = TAKE(arena, p->node_count, struct priced_node);
     for (int i = 0; i < p->node_count; i++) {
         struct json element = json_element(array, i, arena);
@@ -42,10 +51,13 @@ static enum status read_nodes(const struct priced *priced, struct priced_places 
     return OK;
 }
 
-static enum status read_cuts(const struct priced *priced, struct priced_places *p, const struct json *array, struct arena *arena, struct error *err)
+static enum status read_cuts(const struct priced *priced, struct priced_places *p,
+                             const struct json *array, struct arena *arena, struct error *err)
 {
     int count = priced->slice_count * p->node_count * p->node_count * PART_COUNT;
-    if (json_length(array) != priced->cut_count) return json_refuse(array, err, "expected %d entries, found %d", priced->cut_count, json_length(array));
+    if (json_length(array) != priced->cut_count)
+        return json_refuse(array, err, "expected %d entries, found %d", priced->cut_count,
+                           json_length(array));
     p->forward_ns = TAKE(arena, priced->cut_count, int64_t *);
     p->backward_ns = TAKE(arena, priced->cut_count, int64_t **);
     for (int i = 0; i < priced->cut_count; i++) {
@@ -56,45 +68,55 @@ static enum status read_cuts(const struct priced *priced, struct priced_places *
         };
         TRY(JSON_FIELDS(&element, fields, arena, err));
         TRY(priced_prices_get(&forward, count, PRICE_NONE, &p->forward_ns[i], arena, err));
-        TRY(priced_tables_get(&backward, priced->boundary_option_count, count, PRICE_NONE, &p->backward_ns[i], arena, err));
+        TRY(priced_tables_get(&backward, priced->boundary_option_count, count, PRICE_NONE,
+                              &p->backward_ns[i], arena, err));
     }
     return OK;
 }
 
 // Absent: there is one, whatever it is.
-static enum status read_transports(const struct priced *priced, struct priced_places *p, const struct json *array, struct arena *arena, struct error *err)
+static enum status read_transports(const struct priced *priced, struct priced_places *p,
+                                   const struct json *array, struct arena *arena, struct error *err)
 {
     p->transport_count = json_is_present(array) ? json_length(array) : 1;
     if (p->transport_count < 1 || p->transport_count > TRANSPORTS_MAX)
-        return json_refuse(array, err, "expected 1 to %d transports, found %d", TRANSPORTS_MAX, p->transport_count);
+        return json_refuse(array, err, "expected 1 to %d transports, found %d", TRANSPORTS_MAX,
+                           p->transport_count);
     p->transports = TAKE(arena, p->transport_count, const char *);
     p->transport_rate = TAKE(arena, p->transport_count, int64_t *);
     p->transport_rate[0] = TAKE(arena, priced->group_count, int64_t);
     for (int i = 0; i < p->transport_count && json_is_present(array); i++) {
         struct json element = json_element(array, i, arena), rates = {0};
-        struct json_field fields[] = {FIELD_TEXT("name", REQUIRED, &p->transports[i]), FIELD_ARRAY("bytes_per_s", REQUIRED, &rates)};
+        struct json_field fields[] = {FIELD_TEXT("name", REQUIRED, &p->transports[i]),
+                                      FIELD_ARRAY("bytes_per_s", REQUIRED, &rates)};
         TRY(JSON_FIELDS(&element, fields, arena, err));
         TRY(priced_prices_get(&rates, priced->group_count, 0, &p->transport_rate[i], arena, err));
     }
     return OK;
 }
 
-static enum status read_rings(const struct priced *priced, struct priced_places *p, const struct json *array, struct arena *arena, struct error *err)
+static enum status read_rings(const struct priced *priced, struct priced_places *p,
+                              const struct json *array, struct arena *arena, struct error *err)
 {
-    if (json_length(array) != priced->run_count) return json_refuse(array, err, "expected %d entries, found %d", priced->run_count, json_length(array));
+    if (json_length(array) != priced->run_count)
+        return json_refuse(array, err, "expected %d entries, found %d", priced->run_count,
+                           json_length(array));
     p->ring_ns = TAKE(arena, priced->run_count, int64_t **);
     for (int i = 0; i < priced->run_count; i++) {
         struct json element = json_element(array, i, arena);
         TRY(json_expect(&element, JSON_ARRAY, err));
-        TRY(priced_tables_get(&element, priced->gradient_option_count, (int)priced_ring_links(p), PRICE_NONE, &p->ring_ns[i], arena, err));
+        TRY(priced_tables_get(&element, priced->gradient_option_count, (int)priced_ring_links(p),
+                              PRICE_NONE, &p->ring_ns[i], arena, err));
     }
     return OK;
 }
 
-enum status priced_places_get(const struct json *object, struct priced *priced, struct arena *arena, struct error *err)
+enum status priced_places_get(const struct json *object, struct priced *priced, struct arena *arena,
+                              struct error *err)
 {
     struct priced_places *p = priced->places = TAKE(arena, 1, struct priced_places);
-    struct json nodes = {0}, cuts = {0}, transports = {0}, rings = {0}, constants = {0}, embedding = {0}, pipette = {0};
+    struct json nodes = {0}, cuts = {0}, transports = {0}, rings = {0}, constants = {0},
+                embedding = {0}, pipette = {0};
     struct json_field fields[] = {
         FIELD_ARRAY("nodes", REQUIRED, &nodes),
         FIELD_ARRAY("cuts", REQUIRED, &cuts),
@@ -103,24 +125,34 @@ enum status priced_places_get(const struct json *object, struct priced *priced, 
         FIELD_ARRAY("ring_constant_ns", REQUIRED, &constants),
         FIELD_ARRAY("embedding_sync_ns", OPTIONAL, &embedding),
         FIELD_OBJECT("pipette", OPTIONAL, &pipette),
-        FIELD_COUNT("micro_batches_together", OPTIONAL, &p->micro_batches_together, 0, JSON_COUNT_MAX),
+        FIELD_COUNT("micro_batches_together", OPTIONAL, &p->micro_batches_together, 0,
+                    JSON_COUNT_MAX),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
-    if (!priced->group_count) return json_refuse(object, err, "expected groups before places, found none");
+    if (!priced->group_count)
+        return json_refuse(object, err, "expected groups before places, found none");
     TRY(read_nodes(priced, p, &nodes, arena, err));
     TRY(read_cuts(priced, p, &cuts, arena, err));
     TRY(read_transports(priced, p, &transports, arena, err));
     TRY(read_rings(priced, p, &rings, arena, err));
-    TRY(priced_tables_get(&constants, priced->gradient_option_count, (int)priced_ring_links(p), PRICE_NONE, &p->ring_constant_ns, arena, err));
+    TRY(priced_tables_get(&constants, priced->gradient_option_count, (int)priced_ring_links(p),
+                          PRICE_NONE, &p->ring_constant_ns, arena, err));
     if (json_is_present(&pipette)) TRY(priced_pipette_get(&pipette, priced, arena, err));
     if (json_is_present(&embedding) != priced->has_embedding_sync)
-        return json_refuse(object, err, "embedding_sync_ns: expected it where the document has one, and nowhere else");
-    return priced->has_embedding_sync ? priced_prices_get(&embedding, (int)pairs_of(p), PRICE_NONE, &p->embedding_sync_ns, arena, err) : OK;
+        return json_refuse(
+            object, err,
+            "embedding_sync_ns: expected it where the document has one, and nowhere else");
+    return priced->has_embedding_sync ? priced_prices_get(&embedding, (int)pairs_of(p), PRICE_NONE,
+                                                          &p->embedding_sync_ns, arena, err)
+                                      : OK;
 }
 
 // ---- checking
 
-static const char *name_of(const struct priced *p) { return p->document.path ? p->document.path : "priced document"; }
+static const char *name_of(const struct priced *p)
+{
+    return p->document.path ? p->document.path : "priced document";
+}
 
 // The dearest of each, as priced_check takes sums.
 static double longest_beside_passes(const struct priced *p)
@@ -129,11 +161,13 @@ static double longest_beside_passes(const struct priced *p)
     size_t pairs = pairs_of(x), rings = priced_ring_links(x);
     double constant = 0, syncs = 0, transfer = 0, embedding = 0;
     for (int o = 0; o < p->gradient_option_count; o++)
-        for (size_t i = 0; i < rings; i++) constant = larger_double(constant, (double)x->ring_constant_ns[o][i]);
+        for (size_t i = 0; i < rings; i++)
+            constant = larger_double(constant, (double)x->ring_constant_ns[o][i]);
     for (int r = 0; r < p->run_count; r++) {
         double most = 0;
         for (int o = 0; o < p->gradient_option_count; o++)
-            for (size_t i = 0; i < rings; i++) most = larger_double(most, (double)x->ring_ns[r][o][i]);
+            for (size_t i = 0; i < rings; i++)
+                most = larger_double(most, (double)x->ring_ns[r][o][i]);
         syncs += p->runs[r].count * most;
     }
     for (int c = 0; c < p->cut_count; c++)
@@ -141,14 +175,20 @@ static double longest_beside_passes(const struct priced *p)
             for (int o = 0; o < p->boundary_option_count; o++) {
                 double both = 0;
                 for (size_t part = 0; part < PART_COUNT; part++)
-                    both += (part == PART_OVERHEAD ? 2 : 1) * ((double)x->forward_ns[c][i * PART_COUNT + part] + (double)x->backward_ns[c][o][i * PART_COUNT + part]);
+                    both += (part == PART_OVERHEAD ? 2 : 1) *
+                            ((double)x->forward_ns[c][i * PART_COUNT + part] +
+                             (double)x->backward_ns[c][o][i * PART_COUNT + part]);
                 transfer = larger_double(transfer, both);
             }
-    for (size_t i = 0; x->embedding_sync_ns && i < pairs; i++) embedding = larger_double(embedding, (double)x->embedding_sync_ns[i]);
-    return syncs + embedding + p->stage_count * (constant + (double)priced_micro_batches_most(p) * 2 * p->slice_count * transfer);
+    for (size_t i = 0; x->embedding_sync_ns && i < pairs; i++)
+        embedding = larger_double(embedding, (double)x->embedding_sync_ns[i]);
+    return syncs + embedding +
+           p->stage_count *
+               (constant + (double)priced_micro_batches_most(p) * 2 * p->slice_count * transfer);
 }
 
-// All prices of a pair are there or none is: transfers by themselves, rings of each transport by themselves.
+// All prices of a pair are there or none is: transfers by themselves, rings of each transport by
+// themselves.
 static bool transfers_differ(const struct priced *p, size_t pair)
 {
     const struct priced_places *x = p->places;
@@ -159,7 +199,9 @@ static bool transfers_differ(const struct priced *p, size_t pair)
         for (size_t i = pair; i < (size_t)p->slice_count * pairs; i += pairs)
             for (size_t part = 0; part < PART_COUNT; part++) {
                 differs = differs || (x->forward_ns[c][i * PART_COUNT + part] >= 0) != joined;
-                for (int o = 0; o < p->boundary_option_count; o++) differs = differs || (x->backward_ns[c][o][i * PART_COUNT + part] >= 0) != joined;
+                for (int o = 0; o < p->boundary_option_count; o++)
+                    differs = differs ||
+                              (x->backward_ns[c][o][i * PART_COUNT + part] >= 0) != joined;
             }
     }
     return differs;
@@ -171,7 +213,8 @@ static bool rings_differ(const struct priced *p, size_t link)
     bool differs = false, ring = x->ring_constant_ns[0][link] >= 0;
     for (int o = 0; o < p->gradient_option_count; o++) {
         differs = differs || (x->ring_constant_ns[o][link] >= 0) != ring;
-        for (int r = 0; r < p->run_count; r++) differs = differs || (x->ring_ns[r][o][link] >= 0) != ring;
+        for (int r = 0; r < p->run_count; r++)
+            differs = differs || (x->ring_ns[r][o][link] >= 0) != ring;
     }
     return differs;
 }
@@ -182,7 +225,8 @@ static size_t dearest_pair(const struct priced *p)
     int64_t most = -1;
     for (int c = 0; c < p->cut_count; c++)
         for (size_t i = 0; i < pairs_of(p->places) * PART_COUNT; i++)
-            if (p->places->forward_ns[c][i] > most) most = p->places->forward_ns[c][i], dearest = i / PART_COUNT;
+            if (p->places->forward_ns[c][i] > most)
+                most = p->places->forward_ns[c][i], dearest = i / PART_COUNT;
     return dearest;
 }
 
@@ -190,13 +234,17 @@ static enum status check_pair(const struct priced *p, size_t pair, struct error 
 {
     const struct priced_places *x = p->places;
     bool differs = transfers_differ(p, pair);
-    for (int t = 0; t < x->transport_count; t++) differs = differs || rings_differ(p, (size_t)t * pairs_of(x) + pair);
+    for (int t = 0; t < x->transport_count; t++)
+        differs = differs || rings_differ(p, (size_t)t * pairs_of(x) + pair);
     if (!differs) return OK;
-    return fail(err, BAD_INPUT, "%s: places: \"%s\" to \"%s\": expected all prices of a link or none (-1)", name_of(p),
-                x->nodes[pair / (size_t)x->node_count].name, x->nodes[pair % (size_t)x->node_count].name);
+    return fail(err, BAD_INPUT,
+                "%s: places: \"%s\" to \"%s\": expected all prices of a link or none (-1)",
+                name_of(p), x->nodes[pair / (size_t)x->node_count].name,
+                x->nodes[pair % (size_t)x->node_count].name);
 }
 
-enum status priced_places_check(const struct priced *p, double passes_ns, double sum_max, struct error *err)
+enum status priced_places_check(const struct priced *p, double passes_ns, double sum_max,
+                                struct error *err)
 {
     const struct priced_places *x = p->places;
     TRY(priced_pipette_check(p, sum_max, err));
@@ -204,17 +252,27 @@ enum status priced_places_check(const struct priced *p, double passes_ns, double
     for (int i = 0; i < x->node_count; i++)
         for (int k = 0; k < i; k++)
             if (!strcmp(x->nodes[i].name, x->nodes[k].name))
-                return fail(err, BAD_INPUT, "%s: places.nodes[%d].name: \"%s\" names two nodes", name_of(p), i, x->nodes[i].name);
+                return fail(err, BAD_INPUT, "%s: places.nodes[%d].name: \"%s\" names two nodes",
+                            name_of(p), i, x->nodes[i].name);
     int64_t unit = layout_micro_batch_unit(&p->layout), units = x->micro_batches_together / unit;
-    if (x->micro_batches_together && (x->micro_batches_together % unit || units < p->layout.data || units - p->layout.data >= MICRO_BATCHES_MAX || p->micro_batches != (units + p->layout.data - 1) / p->layout.data * unit))
-        return fail(err, BAD_INPUT, "%s: places.micro_batches_together: %lld for %d replicas do not go with micro_batches %d", name_of(p), (long long)x->micro_batches_together,
-                    p->layout.data, p->micro_batches);
+    if (x->micro_batches_together &&
+        (x->micro_batches_together % unit || units < p->layout.data ||
+         units - p->layout.data >= MICRO_BATCHES_MAX ||
+         p->micro_batches != (units + p->layout.data - 1) / p->layout.data * unit))
+        return fail(err, BAD_INPUT,
+                    "%s: places.micro_batches_together: %lld for %d replicas do not go with "
+                    "micro_batches %d",
+                    name_of(p), (long long)x->micro_batches_together, p->layout.data,
+                    p->micro_batches);
     for (size_t pair = 0; pair < pairs_of(x); pair++) TRY(check_pair(p, pair, err));
     double longest = passes_ns + longest_beside_passes(p);
     if (longest <= sum_max) return OK;
     size_t pair = dearest_pair(p);
-    return fail(err, BAD_INPUT, "%s: places: an iteration could take %.3g ns, with messages from \"%.60s\" to \"%.60s\" the dearest; sums must stay within 2^52 ns (52 days)", name_of(p),
-                longest, x->nodes[pair / (size_t)x->node_count].name, x->nodes[pair % (size_t)x->node_count].name);
+    return fail(err, BAD_INPUT,
+                "%s: places: an iteration could take %.3g ns, with messages from \"%.60s\" to "
+                "\"%.60s\" the dearest; sums must stay within 2^52 ns (52 days)",
+                name_of(p), longest, x->nodes[pair / (size_t)x->node_count].name,
+                x->nodes[pair % (size_t)x->node_count].name);
 }
 
 // ---- writing
@@ -236,7 +294,8 @@ static void put_transports(struct json_writer *w, const struct priced *priced)
 void priced_places_put(struct json_writer *w, const struct priced *priced)
 {
     const struct priced_places *p = priced->places;
-    int pairs = p->node_count * p->node_count, rings = p->transport_count * pairs, prices = priced->slice_count * pairs * PART_COUNT;
+    int pairs = p->node_count * p->node_count, rings = p->transport_count * pairs,
+        prices = priced->slice_count * pairs * PART_COUNT;
     json_open_object(w, "places");
     json_open_array(w, "nodes");
     for (int i = 0; i < p->node_count; i++) {
@@ -251,17 +310,22 @@ void priced_places_put(struct json_writer *w, const struct priced *priced)
     for (int i = 0; i < priced->cut_count; i++) {
         json_open_object(w, NULL);
         priced_prices_put(w, "forward_ns", p->forward_ns[i], prices);
-        priced_tables_put(w, "backward_ns", p->backward_ns[i], priced->boundary_option_count, prices);
+        priced_tables_put(w, "backward_ns", p->backward_ns[i], priced->boundary_option_count,
+                          prices);
         json_close_object(w);
     }
     json_close_array(w);
     put_transports(w, priced);
     json_open_array(w, "ring_ns");
-    for (int i = 0; i < priced->run_count; i++) priced_tables_put(w, NULL, p->ring_ns[i], priced->gradient_option_count, rings);
+    for (int i = 0; i < priced->run_count; i++)
+        priced_tables_put(w, NULL, p->ring_ns[i], priced->gradient_option_count, rings);
     json_close_array(w);
-    priced_tables_put(w, "ring_constant_ns", p->ring_constant_ns, priced->gradient_option_count, rings);
-    if (p->micro_batches_together) json_put_count(w, "micro_batches_together", p->micro_batches_together);
-    if (p->embedding_sync_ns) priced_prices_put(w, "embedding_sync_ns", p->embedding_sync_ns, pairs);
+    priced_tables_put(w, "ring_constant_ns", p->ring_constant_ns, priced->gradient_option_count,
+                      rings);
+    if (p->micro_batches_together)
+        json_put_count(w, "micro_batches_together", p->micro_batches_together);
+    if (p->embedding_sync_ns)
+        priced_prices_put(w, "embedding_sync_ns", p->embedding_sync_ns, pairs);
     if (p->pipette) priced_pipette_put(w, priced);
     json_close_object(w);
 }

@@ -1,5 +1,6 @@
-// Priced documents: the stated problem in integers. Everything behind it relies on what priced_check promises: sizes of all
-// arrays, indices in range, and no sum of times, bytes or quality costs of any plan beyond 2^52.
+// Priced documents: the stated problem in integers. Everything behind it relies on what
+// priced_check promises: sizes of all arrays, indices in range, and no sum of times, bytes or
+// quality costs of any plan beyond 2^52.
 #include "data/priced/priced.h"
 
 #include <string.h>
@@ -9,25 +10,30 @@
 #include "data/inputs/model.h"
 #include "data/priced/parts.h"
 
-#define PRICE_MAX 4503599627370496.0    // 2^52
+#define PRICE_MAX 4503599627370496.0 // 2^52
 enum { RUNS_MAX = LAYERS_MAX };
 
 // ---- reading
 
-enum status priced_prices_get(const struct json *array, int expected, double low, int64_t **values, struct arena *arena, struct error *err)
+enum status priced_prices_get(const struct json *array, int expected, double low, int64_t **values,
+                              struct arena *arena, struct error *err)
 {
     int count;
     if (!json_is_present(array)) {
         *values = TAKE(arena, expected, int64_t);
         return OK;
     }
-    if (json_length(array) != expected) return json_refuse(array, err, "expected %d entries, found %d", expected, json_length(array));
+    if (json_length(array) != expected)
+        return json_refuse(array, err, "expected %d entries, found %d", expected,
+                           json_length(array));
     return json_counts(array, low, PRICE_MAX, values, &count, arena, err);
 }
 
-enum status priced_tables_get(const struct json *array, int tables, int expected, double low, int64_t ***values, struct arena *arena, struct error *err)
+enum status priced_tables_get(const struct json *array, int tables, int expected, double low,
+                              int64_t ***values, struct arena *arena, struct error *err)
 {
-    if (json_length(array) != tables) return json_refuse(array, err, "expected %d entries, found %d", tables, json_length(array));
+    if (json_length(array) != tables)
+        return json_refuse(array, err, "expected %d entries, found %d", tables, json_length(array));
     *values = TAKE(arena, tables, int64_t *);
     for (int i = 0; i < tables; i++) {
         struct json table = json_element(array, i, arena);
@@ -37,7 +43,8 @@ enum status priced_tables_get(const struct json *array, int tables, int expected
     return OK;
 }
 
-static enum status read_three(const struct json *array, int64_t to[3], struct arena *arena, struct error *err)
+static enum status read_three(const struct json *array, int64_t to[3], struct arena *arena,
+                              struct error *err)
 {
     int64_t *values;
     TRY(priced_prices_get(array, 3, 0, &values, arena, err));
@@ -45,9 +52,11 @@ static enum status read_three(const struct json *array, int64_t to[3], struct ar
     return OK;
 }
 
-static enum status read_run(const struct priced *p, const struct json *object, struct priced_run *r, struct arena *arena, struct error *err)
+static enum status read_run(const struct priced *p, const struct json *object, struct priced_run *r,
+                            struct arena *arena, struct error *err)
 {
-    struct json stash = {0}, working = {0}, feedback = {0}, forward = {0}, backward = {0}, weight = {0}, selective = {0}, full = {0}, optimizer = {0}, sync = {0};
+    struct json stash = {0}, working = {0}, feedback = {0}, forward = {0}, backward = {0},
+                weight = {0}, selective = {0}, full = {0}, optimizer = {0}, sync = {0};
     int passes = p->slice_count * p->group_count;
     struct json_field fields[] = {
         FIELD_TEXT("name", REQUIRED, &r->name),
@@ -78,10 +87,12 @@ static enum status read_run(const struct priced *p, const struct json *object, s
     TRY(priced_prices_get(&selective, passes, PRICE_NONE, &r->selective_ns, arena, err));
     TRY(priced_prices_get(&full, passes, PRICE_NONE, &r->full_ns, arena, err));
     TRY(priced_prices_get(&optimizer, p->group_count, PRICE_NONE, &r->optimizer_ns, arena, err));
-    return priced_tables_get(&sync, p->gradient_option_count, p->group_count, PRICE_NONE, &r->sync_ns, arena, err);
+    return priced_tables_get(&sync, p->gradient_option_count, p->group_count, PRICE_NONE,
+                             &r->sync_ns, arena, err);
 }
 
-static enum status read_group(const struct priced *p, const struct json *object, struct priced_group *g, struct arena *arena, struct error *err)
+static enum status read_group(const struct priced *p, const struct json *object,
+                              struct priced_group *g, struct arena *arena, struct error *err)
 {
     struct json constant = {0};
     struct json_field fields[] = {
@@ -94,10 +105,12 @@ static enum status read_group(const struct priced *p, const struct json *object,
         FIELD_ARRAY("sync_constant_ns", REQUIRED, &constant),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
-    return priced_prices_get(&constant, p->gradient_option_count, PRICE_NONE, &g->sync_constant_ns, arena, err);
+    return priced_prices_get(&constant, p->gradient_option_count, PRICE_NONE, &g->sync_constant_ns,
+                             arena, err);
 }
 
-static enum status read_cut(const struct priced *p, const struct json *object, struct priced_cut *c, struct arena *arena, struct error *err)
+static enum status read_cut(const struct priced *p, const struct json *object, struct priced_cut *c,
+                            struct arena *arena, struct error *err)
 {
     struct json feedback = {0}, forward = {0}, backward = {0};
     int links = p->slice_count * p->group_count * p->group_count * PART_COUNT;
@@ -110,12 +123,17 @@ static enum status read_cut(const struct priced *p, const struct json *object, s
     TRY(JSON_FIELDS(object, fields, arena, err));
     TRY(priced_prices_get(&feedback, p->boundary_option_count, 0, &c->feedback_bytes, arena, err));
     TRY(priced_prices_get(&forward, links, PRICE_NONE, &c->forward_ns, arena, err));
-    return priced_tables_get(&backward, p->boundary_option_count, links, PRICE_NONE, &c->backward_ns, arena, err);
+    return priced_tables_get(&backward, p->boundary_option_count, links, PRICE_NONE,
+                             &c->backward_ns, arena, err);
 }
 
-enum status priced_boundary_options_get(const struct json *array, struct priced_boundary_option **options, int *count, struct arena *arena, struct error *err)
+enum status priced_boundary_options_get(const struct json *array,
+                                        struct priced_boundary_option **options, int *count,
+                                        struct arena *arena, struct error *err)
 {
-    if (json_length(array) > OPTIONS_MAX + 1) return json_refuse(array, err, "expected at most %d options, found %d", OPTIONS_MAX + 1, json_length(array));
+    if (json_length(array) > OPTIONS_MAX + 1)
+        return json_refuse(array, err, "expected at most %d options, found %d", OPTIONS_MAX + 1,
+                           json_length(array));
     *count = json_length(array);
     *options = TAKE(arena, *count, struct priced_boundary_option);
     for (int i = 0; i < *count; i++) {
@@ -131,9 +149,13 @@ enum status priced_boundary_options_get(const struct json *array, struct priced_
     return OK;
 }
 
-enum status priced_gradient_options_get(const struct json *array, struct priced_gradient_option **options, int *count, struct arena *arena, struct error *err)
+enum status priced_gradient_options_get(const struct json *array,
+                                        struct priced_gradient_option **options, int *count,
+                                        struct arena *arena, struct error *err)
 {
-    if (json_length(array) > OPTIONS_MAX + 1) return json_refuse(array, err, "expected at most %d options, found %d", OPTIONS_MAX + 1, json_length(array));
+    if (json_length(array) > OPTIONS_MAX + 1)
+        return json_refuse(array, err, "expected at most %d options, found %d", OPTIONS_MAX + 1,
+                           json_length(array));
     *count = json_length(array);
     *options = TAKE(arena, *count, struct priced_gradient_option);
     for (int i = 0; i < *count; i++) {
@@ -148,15 +170,26 @@ enum status priced_gradient_options_get(const struct json *array, struct priced_
     return OK;
 }
 
-struct priced_arrays { struct json groups, runs, cuts, boundary, gradient, embedding; };
+struct priced_arrays {
+    struct json groups, runs, cuts, boundary, gradient, embedding;
+};
 
-static enum status read_arrays(struct priced *p, const struct priced_arrays *a, struct arena *arena, struct error *err)
+static enum status read_arrays(struct priced *p, const struct priced_arrays *a, struct arena *arena,
+                               struct error *err)
 {
-    TRY(priced_boundary_options_get(&a->boundary, &p->boundary_options, &p->boundary_option_count, arena, err));
-    TRY(priced_gradient_options_get(&a->gradient, &p->gradient_options, &p->gradient_option_count, arena, err));
-    if (json_length(&a->groups) > GROUPS_MAX) return json_refuse(&a->groups, err, "expected at most %d groups, found %d", GROUPS_MAX, json_length(&a->groups));
-    if (json_length(&a->runs) > RUNS_MAX) return json_refuse(&a->runs, err, "expected at most %d runs, found %d", RUNS_MAX, json_length(&a->runs));
-    if (json_length(&a->cuts) > RUNS_MAX) return json_refuse(&a->cuts, err, "expected at most %d classes, found %d", RUNS_MAX, json_length(&a->cuts));
+    TRY(priced_boundary_options_get(&a->boundary, &p->boundary_options, &p->boundary_option_count,
+                                    arena, err));
+    TRY(priced_gradient_options_get(&a->gradient, &p->gradient_options, &p->gradient_option_count,
+                                    arena, err));
+    if (json_length(&a->groups) > GROUPS_MAX)
+        return json_refuse(&a->groups, err, "expected at most %d groups, found %d", GROUPS_MAX,
+                           json_length(&a->groups));
+    if (json_length(&a->runs) > RUNS_MAX)
+        return json_refuse(&a->runs, err, "expected at most %d runs, found %d", RUNS_MAX,
+                           json_length(&a->runs));
+    if (json_length(&a->cuts) > RUNS_MAX)
+        return json_refuse(&a->cuts, err, "expected at most %d classes, found %d", RUNS_MAX,
+                           json_length(&a->cuts));
     p->group_count = json_length(&a->groups);
     p->groups = TAKE(arena, p->group_count, struct priced_group);
     for (int i = 0; i < p->group_count; i++) {
@@ -176,7 +209,8 @@ static enum status read_arrays(struct priced *p, const struct priced_arrays *a, 
         TRY(read_cut(p, &element, &p->cuts[i], arena, err));
     }
     p->has_embedding_sync = json_is_present(&a->embedding);
-    return priced_prices_get(&a->embedding, p->group_count * p->group_count, PRICE_NONE, &p->embedding_sync_ns, arena, err);
+    return priced_prices_get(&a->embedding, p->group_count * p->group_count, PRICE_NONE,
+                             &p->embedding_sync_ns, arena, err);
 }
 
 enum status priced_load(struct priced *p, const char *path, struct arena *arena, struct error *err)
@@ -228,7 +262,8 @@ void priced_prices_put(struct json_writer *w, const char *key, const int64_t *va
     json_close_array(w);
 }
 
-void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *tables, int table_count, int count)
+void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *tables,
+                       int table_count, int count)
 {
     json_open_array(w, key);
     for (int i = 0; i < table_count; i++) priced_prices_put(w, NULL, tables[i], count);
@@ -251,7 +286,8 @@ static void put_run(struct json_writer *w, const struct priced *p, const struct 
     int passes = p->slice_count * p->group_count;
     priced_prices_put(w, "forward_ns", r->forward_ns, passes);
     priced_prices_put(w, "backward_ns", r->backward_ns, passes);
-    if (schedule_splits_backward(p->layout.schedule)) priced_prices_put(w, "weight_ns", r->weight_ns, p->group_count);
+    if (schedule_splits_backward(p->layout.schedule))
+        priced_prices_put(w, "weight_ns", r->weight_ns, p->group_count);
     priced_prices_put(w, "selective_ns", r->selective_ns, passes);
     priced_prices_put(w, "full_ns", r->full_ns, passes);
     priced_prices_put(w, "optimizer_ns", r->optimizer_ns, p->group_count);
@@ -293,7 +329,8 @@ static void put_cuts(struct json_writer *w, const struct priced *p)
     json_close_array(w);
 }
 
-void priced_boundary_options_put(struct json_writer *w, const char *key, const struct priced_boundary_option *options, int count)
+void priced_boundary_options_put(struct json_writer *w, const char *key,
+                                 const struct priced_boundary_option *options, int count)
 {
     json_open_array(w, key);
     for (int i = 0; i < count; i++) {
@@ -306,7 +343,8 @@ void priced_boundary_options_put(struct json_writer *w, const char *key, const s
     json_close_array(w);
 }
 
-void priced_gradient_options_put(struct json_writer *w, const char *key, const struct priced_gradient_option *options, int count)
+void priced_gradient_options_put(struct json_writer *w, const char *key,
+                                 const struct priced_gradient_option *options, int count)
 {
     json_open_array(w, key);
     for (int i = 0; i < count; i++) {
@@ -318,26 +356,32 @@ void priced_gradient_options_put(struct json_writer *w, const char *key, const s
     json_close_array(w);
 }
 
-enum status priced_save(const struct priced *p, const char *path, struct arena *arena, struct error *err)
+enum status priced_save(const struct priced *p, const char *path, struct arena *arena,
+                        struct error *err)
 {
     struct json_writer w;
     document_begin(&w, "plumbline.priced", p->document.sources, p->document.source_count, arena);
     json_put_text(&w, "name", p->name);
-    if (p->objective != OBJECTIVE_ITERATION_TIME) json_put_text(&w, "objective", objective_names[p->objective]);
+    if (p->objective != OBJECTIVE_ITERATION_TIME)
+        json_put_text(&w, "objective", objective_names[p->objective]);
     layout_put(&w, "layout", &p->layout);
     json_put_count(&w, "stage_count", p->stage_count);
     json_put_count(&w, "micro_batches", p->micro_batches);
     json_put_count(&w, "layer_count", p->layer_count);
     json_put_count(&w, "devices_per_stage", p->devices_per_stage);
     modes_put(&w, "recompute", p->recompute);
-    priced_boundary_options_put(&w, "boundary_options", p->boundary_options, p->boundary_option_count);
-    priced_gradient_options_put(&w, "gradient_options", p->gradient_options, p->gradient_option_count);
+    priced_boundary_options_put(&w, "boundary_options", p->boundary_options,
+                                p->boundary_option_count);
+    priced_gradient_options_put(&w, "gradient_options", p->gradient_options,
+                                p->gradient_option_count);
     put_groups(&w, p);
     json_open_array(&w, "runs");
     for (int i = 0; i < p->run_count; i++) put_run(&w, p, &p->runs[i]);
     json_close_array(&w);
     put_cuts(&w, p);
-    if (p->has_embedding_sync) priced_prices_put(&w, "embedding_sync_ns", p->embedding_sync_ns, p->group_count * p->group_count);
+    if (p->has_embedding_sync)
+        priced_prices_put(&w, "embedding_sync_ns", p->embedding_sync_ns,
+                          p->group_count * p->group_count);
     if (p->layout.local_loss_every) {
         json_put_count(&w, "local_forward_ns", p->local_forward_ns);
         json_put_count(&w, "local_backward_ns", p->local_backward_ns);

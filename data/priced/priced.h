@@ -1,6 +1,7 @@
-// A priced problem: the whole decision in integer nanoseconds and integer bytes, each term rounded half up once, so that
-// sums are exact. Everything after pricing (choices, MILP, tree, certificate) reads only this; its hash is the stated
-// problem. All times are for one micro-batch on one device; bytes are per device.
+// A priced problem: the whole decision in integer nanoseconds and integer bytes, each term rounded
+// half up once, so that sums are exact. Everything after pricing (choices, MILP, tree, certificate)
+// reads only this; its hash is the stated problem. All times are for one micro-batch on one device;
+// bytes are per device.
 #ifndef PLUMBLINE_DATA_PRICED_PRICED_H
 #define PLUMBLINE_DATA_PRICED_PRICED_H
 
@@ -17,87 +18,106 @@ struct priced_run {
     int count;
     bool recomputable;
     int64_t weight_bytes, gradient_bytes, optimizer_bytes;
-    int64_t stash_bytes[3];             // by enum recompute (none, selective, full), per micro-batch in flight
-    int64_t working_bytes[3];           // while one layer runs; a stage needs the largest of its layers'
-    int64_t *feedback_bytes;            // [gradient_option]: error feedback of the compressed gradient sync
-    int cut;                            // class of the message behind a layer of this run
+    int64_t stash_bytes[3]; // by enum recompute (none, selective, full), per micro-batch in flight
+    int64_t working_bytes[3]; // while one layer runs; a stage needs the largest of its layers'
+    int64_t *feedback_bytes;  // [gradient_option]: error feedback of the compressed gradient sync
+    int cut;                  // class of the message behind a layer of this run
     // By node group; meaningless where the group is excluded.
-    int64_t *forward_ns, *backward_ns;  // [slice * group_count + group]; so are selective and full
-    int64_t *weight_ns;                 // [group]: the weight gradient where the schedule splits it off backward, else 0
-    int64_t *selective_ns, *full_ns;    // added to backward
+    int64_t *forward_ns, *backward_ns; // [slice * group_count + group]; so are selective and full
+    int64_t *
+        weight_ns; // [group]: the weight gradient where the schedule splits it off backward, else 0
+    int64_t *selective_ns, *full_ns; // added to backward
     int64_t *optimizer_ns;
-    int64_t **sync_ns;                  // [gradient_option][group]
+    int64_t **sync_ns; // [gradient_option][group]
 };
 
 struct priced_group {
     const char *name, *gpu;
-    int slots;                          // pipeline ranks that fit on it: data x context x tensor devices each
-    int64_t memory_limit_bytes;         // margin taken off
-    int64_t constant_bytes;             // context and libraries
-    const char *excluded;               // the reason this group can hold no rank; NULL: it can
-    int64_t *sync_constant_ns;          // [gradient_option]: per stage, beside the layers' sync_ns
+    int slots; // pipeline ranks that fit on it: data x context x tensor devices each
+    int64_t memory_limit_bytes; // margin taken off
+    int64_t constant_bytes;     // context and libraries
+    const char *excluded;       // the reason this group can hold no rank; NULL: it can
+    int64_t *sync_constant_ns;  // [gradient_option]: per stage, beside the layers' sync_ns
 };
 
 // Messages of one size: boundary bytes that are equal for several runs form one class.
 struct priced_cut {
     int64_t message_bytes;
-    int64_t *feedback_bytes;            // [boundary_option], on the sender of the backward transfer
-    // [((slice * group_count + from) * group_count + to) * PART_COUNT + part], from = group of the earlier stage. All parts are
-    // PRICE_NONE where nothing joins the two groups: they cannot hold neighbouring stages. A boundary between two stages of
-    // one rank (schedule_is_inner) has no transfer.
+    int64_t *feedback_bytes; // [boundary_option], on the sender of the backward transfer
+    // [((slice * group_count + from) * group_count + to) * PART_COUNT + part], from = group of the
+    // earlier stage. All parts are PRICE_NONE where nothing joins the two groups: they cannot hold
+    // neighbouring stages. A boundary between two stages of one rank (schedule_is_inner) has no
+    // transfer.
     int64_t *forward_ns;
-    int64_t **backward_ns;              // [boundary_option][...]: when the option applies
+    int64_t **backward_ns; // [boundary_option][...]: when the option applies
 };
 
 #define PRICE_NONE (-1)
 
-// A node that holds `slots` device groups (tensor x context devices each): a rank of one replica stands on one of them.
-struct priced_node { const char *name; int group, slots; };
+// A node that holds `slots` device groups (tensor x context devices each): a rank of one replica
+// stands on one of them.
+struct priced_node {
+    const char *name;
+    int group, slots;
+};
 
-enum { TRANSPORTS_MAX = 4 };        // kinds of network card, and none
+enum { TRANSPORTS_MAX = 4 }; // kinds of network card, and none
 
-// Where the cluster has places, what depends on the very nodes, by ordered pairs: [from * node_count + to]; from = to: two
-// device groups of one node. PRICE_NONE where nothing joins them. What stands in the groups, cuts and runs is then the
-// least over all pairs of nodes, so that a program over groups is a relaxation (docs/FORMULAS.md section 15).
+// Where the cluster has places, what depends on the very nodes, by ordered pairs: [from *
+// node_count + to]; from = to: two device groups of one node. PRICE_NONE where nothing joins them.
+// What stands in the groups, cuts and runs is then the least over all pairs of nodes, so that a
+// program over groups is a relaxation (docs/FORMULAS.md section 15).
 struct priced_places {
-    struct priced_node *nodes;          // [node_count]
+    struct priced_node *nodes; // [node_count]
     int node_count;
-    // Of all replicas, where each may take a number of its own: some replica then has the document's micro_batches or more.
-    // 0: each has those.
+    // Of all replicas, where each may take a number of its own: some replica then has the
+    // document's micro_batches or more. 0: each has those.
     int64_t micro_batches_together;
-    int64_t **forward_ns;               // [cut][((slice * node_count + from) * node_count + to) * PART_COUNT + part]
-    int64_t ***backward_ns;             // [cut][boundary_option][...]: from `to` back to `from`
-    // A ring goes over what all its nodes have in common, so that rings are priced once for each transport (at least one).
-    const char **transports;            // [transport] names of kinds of network card, or "none"
-    int64_t **transport_rate;           // [transport][group]: a ring goes over the one whose least among its groups is greatest
+    int64_t *
+        *forward_ns; // [cut][((slice * node_count + from) * node_count + to) * PART_COUNT + part]
+    int64_t ***backward_ns; // [cut][boundary_option][...]: from `to` back to `from`
+    // A ring goes over what all its nodes have in common, so that rings are priced once for each
+    // transport (at least one).
+    const char **transports;  // [transport] names of kinds of network card, or "none"
+    int64_t **transport_rate; // [transport][group]: a ring goes over the one whose least among its
+                              // groups is greatest
     int transport_count;
-    int64_t ***ring_ns;                 // [run][gradient_option][transport * node_count^2 + pair]: a layer's sync over a ring of such links
-    int64_t **ring_constant_ns;         // [gradient_option][the same]: per stage, beside it
-    int64_t *embedding_sync_ns;         // [first stage's node, last stage's node]; NULL without one
-    struct priced_pipette *pipette;     // NULL: the objective is another
+    int64_t ***ring_ns; // [run][gradient_option][transport * node_count^2 + pair]: a layer's sync
+                        // over a ring of such links
+    int64_t **ring_constant_ns;     // [gradient_option][the same]: per stage, beside it
+    int64_t *embedding_sync_ns;     // [first stage's node, last stage's node]; NULL without one
+    struct priced_pipette *pipette; // NULL: the objective is another
 };
 
-// What the objective pipette is worked out from (docs/FORMULAS.md section 16). A stage has so many of the model's blocks; the first
-// one all layers before them too, the last one all behind them.
+// What the objective pipette is worked out from (docs/FORMULAS.md section 16). A stage has so many
+// of the model's blocks; the first one all layers before them too, the last one all behind them.
 struct priced_pipette {
-    int replicas_per_node;              // that fill a node, and go through the same row of nodes
+    int replicas_per_node; // that fill a node, and go through the same row of nodes
     int first_block, blocks_per_stage;
-    int64_t *hop_ns;                    // [from * node_count + to]: from a stage's node to the next one's
-    int64_t *ring_ns;                   // [from * node_count + to]: a ring of first stages' nodes whose links are all like this one
-    int64_t *inner_ns;                  // [node]: the ring of a node's own replicas
+    int64_t *hop_ns;  // [from * node_count + to]: from a stage's node to the next one's
+    int64_t *ring_ns; // [from * node_count + to]: a ring of first stages' nodes whose links are all
+                      // like this one
+    int64_t *inner_ns; // [node]: the ring of a node's own replicas
 };
 
-struct priced_boundary_option { int rank; bool epilogue_only; int64_t quality_cost; };     // 0: rank 0, none
-struct priced_gradient_option { int rank; int64_t quality_cost; };                         // 0: rank 0, none
+struct priced_boundary_option {
+    int rank;
+    bool epilogue_only;
+    int64_t quality_cost;
+}; // 0: rank 0, none
+struct priced_gradient_option {
+    int rank;
+    int64_t quality_cost;
+}; // 0: rank 0, none
 
 struct priced {
     struct document document;
     const char *name;
     enum objective objective;
     struct layout layout;
-    int stage_count;                    // of all ranks: rank_count x layout.virtual_stages
-    int rank_count;                     // pipeline ranks, each on devices of its own
-    int slice_count;                    // of a micro-batch
+    int stage_count; // of all ranks: rank_count x layout.virtual_stages
+    int rank_count;  // pipeline ranks, each on devices of its own
+    int slice_count; // of a micro-batch
     int micro_batches, layer_count;
     int64_t devices_per_stage;
     bool recompute[RECOMPUTE_COUNT];
@@ -108,34 +128,38 @@ struct priced {
     struct priced_cut *cuts;
     int cut_count;
     struct priced_boundary_option *boundary_options;
-    int boundary_option_count;          // >= 1
+    int boundary_option_count; // >= 1
     struct priced_gradient_option *gradient_options;
-    int gradient_option_count;          // >= 1
-    bool has_embedding_sync;            // tied embeddings on more than one stage
-    int64_t *embedding_sync_ns;         // [first stage's group * group_count + last stage's group], PRICE_NONE where nothing joins them
-    int64_t local_forward_ns, local_backward_ns, local_bytes;   // added to a stage before a local boundary (struct local_loss)
+    int gradient_option_count;  // >= 1
+    bool has_embedding_sync;    // tied embeddings on more than one stage
+    int64_t *embedding_sync_ns; // [first stage's group * group_count + last stage's group],
+                                // PRICE_NONE where nothing joins them
+    int64_t local_forward_ns, local_backward_ns,
+        local_bytes; // added to a stage before a local boundary (struct local_loss)
     struct quality_budget budget;
     struct rule *rules;
     int rule_count;
-    struct priced_places *places;       // NULL: ranks stand on groups, not on nodes
+    struct priced_places *places; // NULL: ranks stand on groups, not on nodes
 };
 
 // ---- pure accessors, shared by everything that reads a priced document
 int priced_run_of(const struct priced *p, int layer);
-int priced_micro_batches_most(const struct priced *p);              // that a replica can have
-int priced_first_layer(const struct priced *p, int run);            // of the run
-bool priced_uses_part(const struct priced *p, enum transfer_part part);        // any nonzero price
-bool priced_uses_epilogue(const struct priced *p);                  // an epilogue-only option is offered
-bool priced_uses_sync(const struct priced *p);                      // any nonzero gradient sync
+int priced_micro_batches_most(const struct priced *p);                  // that a replica can have
+int priced_first_layer(const struct priced *p, int run);                // of the run
+bool priced_uses_part(const struct priced *p, enum transfer_part part); // any nonzero price
+bool priced_uses_epilogue(const struct priced *p); // an epilogue-only option is offered
+bool priced_uses_sync(const struct priced *p);     // any nonzero gradient sync
 bool priced_uses_optimizer(const struct priced *p);
-size_t priced_ring_links(const struct priced_places *p);            // transport_count x node_count^2
+size_t priced_ring_links(const struct priced_places *p); // transport_count x node_count^2
 // Where the prices of a ring over these nodes begin in ring_ns: at its transport's pairs.
 size_t priced_ring_offset(const struct priced_places *p, const int *nodes, int count);
 
-void priced_pipette_layers(const struct priced *p, int stage, int *first, int *count);     // of the stage, with the objective pipette
+void priced_pipette_layers(const struct priced *p, int stage, int *first,
+                           int *count); // of the stage, with the objective pipette
 
 enum status priced_load(struct priced *p, const char *path, struct arena *arena, struct error *err);
 enum status priced_check(const struct priced *p, struct error *err);
-enum status priced_save(const struct priced *p, const char *path, struct arena *arena, struct error *err);
+enum status priced_save(const struct priced *p, const char *path, struct arena *arena,
+                        struct error *err);
 
 #endif

@@ -28,7 +28,8 @@ void milp_add_entry(struct milp *m, int column, int64_t value)
 
 int milp_add_row(struct milp *m, enum row_role role, enum row_sense sense, int64_t right)
 {
-    int first = m->row_count ? m->rows[m->row_count - 1].first + m->rows[m->row_count - 1].count : 0;
+    int first = m->row_count ? m->rows[m->row_count - 1].first + m->rows[m->row_count - 1].count
+                             : 0;
     GROW(m->arena, m->rows, m->row_count, m->row_capacity, 64);
     m->rows[m->row_count] = (struct milp_row){role, sense, right, first, m->entry_count - first};
     return m->row_count++;
@@ -36,18 +37,25 @@ int milp_add_row(struct milp *m, enum row_role role, enum row_sense sense, int64
 
 const char *milp_column_name(const struct milp *m, int column, char name[64])
 {
-    static const char *const roles[] = {"T", "symbol", "choice", "level", "state", "flow", "working", "x", "option", "node", "hop", "ring", "reach", "member", "transport", "dearest"};
+    static const char *const roles[] = {"T",       "symbol", "choice",    "level",  "state", "flow",
+                                        "working", "x",      "option",    "node",   "hop",   "ring",
+                                        "reach",   "member", "transport", "dearest"};
     const struct milp_column *c = &m->columns[column];
     if (c->role == COLUMN_TIME) snprintf(name, 64, "T");
-    else if (c->role == COLUMN_FLOW) snprintf(name, 64, "flow_%d_%d_%d_%d", c->a, c->b, c->c, column);
-    else if (c->role >= COLUMN_HOP) snprintf(name, 64, "%s_%d_%d_%d_%d", roles[c->role], c->a, c->b, c->c, column);
+    else if (c->role == COLUMN_FLOW)
+        snprintf(name, 64, "flow_%d_%d_%d_%d", c->a, c->b, c->c, column);
+    else if (c->role >= COLUMN_HOP)
+        snprintf(name, 64, "%s_%d_%d_%d_%d", roles[c->role], c->a, c->b, c->c, column);
     else snprintf(name, 64, "%s_%d_%d_%d", roles[c->role], c->a, c->b, column);
     return name;
 }
 
 const char *milp_row_name(const struct milp *m, int row, char name[64])
 {
-    static const char *const roles[] = {"cover", "one", "slots", "budget", "state", "symbol", "flow", "level", "position", "rank", "working", "memory", "path", "row", "node", "order", "ring", "reach", "dearest", "transport"};
+    static const char *const roles[] = {"cover",   "one",    "slots", "budget",   "state",
+                                        "symbol",  "flow",   "level", "position", "rank",
+                                        "working", "memory", "path",  "row",      "node",
+                                        "order",   "ring",   "reach", "dearest",  "transport"};
     snprintf(name, 64, "%s_%d", roles[m->rows[row].role], row);
     return name;
 }

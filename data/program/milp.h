@@ -1,5 +1,6 @@
-// A mixed-integer linear program with integer data, and what its columns and rows mean. Minimise column 0, the iteration
-// time. Every column has finite bounds. Durations are whole nanoseconds, all else are plain numbers.
+// A mixed-integer linear program with integer data, and what its columns and rows mean. Minimise
+// column 0, the iteration time. Every column has finite bounds. Durations are whole nanoseconds,
+// all else are plain numbers.
 #ifndef PLUMBLINE_DATA_PROGRAM_MILP_H
 #define PLUMBLINE_DATA_PROGRAM_MILP_H
 
@@ -11,43 +12,67 @@
 #include "data/base/status.h"
 
 enum column_role {
-    COLUMN_TIME,            // column 0
-    COLUMN_SYMBOL,          // a = symbol index                          [ns]
-    COLUMN_CHOICE,          // a = stage, b = index of its choice        binary
-    COLUMN_LEVEL,           // a = stage, b = level; 1 when the stage's load reaches the level        binary
-    COLUMN_STATE,           // a = stage, b = state (see formulate)      0..1
-    COLUMN_FLOW,            // a = boundary, b = left state, c = right state      0..1
-    COLUMN_WORKING,         // a = rank, b = level; 1 when the working memory of one of its stages reaches the level      0..1
-    COLUMN_OTHER,           // of the textbook formulation
+    COLUMN_TIME,    // column 0
+    COLUMN_SYMBOL,  // a = symbol index                          [ns]
+    COLUMN_CHOICE,  // a = stage, b = index of its choice        binary
+    COLUMN_LEVEL,   // a = stage, b = level; 1 when the stage's load reaches the level        binary
+    COLUMN_STATE,   // a = stage, b = state (see formulate)      0..1
+    COLUMN_FLOW,    // a = boundary, b = left state, c = right state      0..1
+    COLUMN_WORKING, // a = rank, b = level; 1 when the working memory of one of its stages reaches
+                    // the level      0..1
+    COLUMN_OTHER,   // of the textbook formulation
     // Where ranks stand on nodes (formulate/placed/program.h); b or c are nodes by number.
-    COLUMN_OPTION,          // a = stage, b = one of the choices with these layers and options, for all replicas        binary
-    COLUMN_NODE,            // a = rank, b = node; 1 when the replica's rank stands on it        binary
-    COLUMN_HOP,             // a = boundary (rank_count: first to last), b = from, c = to: the replica's ranks stand on these        0..1
-    COLUMN_RING,            // a = stage, b = from, c = transport x nodes + to: how often the stage's ring passes this link        integer
-    COLUMN_REACH,           // a = stage, b = from, c = to: what makes the ring one ring
-    COLUMN_MEMBER,          // a = stage, b = group; 1 when some replica stands on it        binary
-    COLUMN_TRANSPORT,       // a = stage, b = transport; 1 when the ring goes over it        binary
-    COLUMN_DEAREST,         // a = stage, b = choice, c = level: the ring's dearest link, by what the sync takes over it        0..1, or binary
+    COLUMN_OPTION, // a = stage, b = one of the choices with these layers and options, for all
+                   // replicas        binary
+    COLUMN_NODE,   // a = rank, b = node; 1 when the replica's rank stands on it        binary
+    COLUMN_HOP,   // a = boundary (rank_count: first to last), b = from, c = to: the replica's ranks
+                  // stand on these        0..1
+    COLUMN_RING,  // a = stage, b = from, c = transport x nodes + to: how often the stage's ring
+                  // passes this link        integer
+    COLUMN_REACH, // a = stage, b = from, c = to: what makes the ring one ring
+    COLUMN_MEMBER,    // a = stage, b = group; 1 when some replica stands on it        binary
+    COLUMN_TRANSPORT, // a = stage, b = transport; 1 when the ring goes over it        binary
+    COLUMN_DEAREST,   // a = stage, b = choice, c = level: the ring's dearest link, by what the sync
+                      // takes over it        0..1, or binary
 };
 
 struct milp_column {
     enum column_role role;
     int a, b, c;
-    int replica;            // where ranks stand on nodes; 0 for what all replicas share
+    int replica; // where ranks stand on nodes; 0 for what all replicas share
     int64_t lower, upper;
-    bool integer, time;     // time: in ns
+    bool integer, time; // time: in ns
 };
 
 enum row_sense { ROW_AT_MOST, ROW_EQUAL, ROW_AT_LEAST };
-enum row_role { ROW_COVER, ROW_CHOOSE_ONE, ROW_SLOTS, ROW_BUDGET, ROW_LINK_STATE, ROW_SYMBOL, ROW_FLOW, ROW_LEVEL, ROW_POSITION,
-    ROW_RANK, ROW_WORKING, ROW_MEMORY, ROW_PATH, ROW_OTHER,
-    ROW_NODE, ROW_ORDER, ROW_RING, ROW_REACH, ROW_DEAREST, ROW_TRANSPORT };
+enum row_role {
+    ROW_COVER,
+    ROW_CHOOSE_ONE,
+    ROW_SLOTS,
+    ROW_BUDGET,
+    ROW_LINK_STATE,
+    ROW_SYMBOL,
+    ROW_FLOW,
+    ROW_LEVEL,
+    ROW_POSITION,
+    ROW_RANK,
+    ROW_WORKING,
+    ROW_MEMORY,
+    ROW_PATH,
+    ROW_OTHER,
+    ROW_NODE,
+    ROW_ORDER,
+    ROW_RING,
+    ROW_REACH,
+    ROW_DEAREST,
+    ROW_TRANSPORT
+};
 
 struct milp_row {
     enum row_role role;
     enum row_sense sense;
-    int64_t right;          // right-hand side
-    int first, count;       // entries [first, first + count)
+    int64_t right;    // right-hand side
+    int first, count; // entries [first, first + count)
 };
 
 struct milp {
@@ -62,9 +87,11 @@ struct milp {
 };
 
 void milp_begin(struct milp *m, struct arena *arena);
-int milp_add_column(struct milp *m, struct milp_column column);             // its index
-void milp_add_entry(struct milp *m, int column, int64_t value);             // to the row that the next milp_add_row closes; zero is dropped
-int milp_add_row(struct milp *m, enum row_role role, enum row_sense sense, int64_t right);     // its index
+int milp_add_column(struct milp *m, struct milp_column column); // its index
+void milp_add_entry(struct milp *m, int column,
+                    int64_t value); // to the row that the next milp_add_row closes; zero is dropped
+int milp_add_row(struct milp *m, enum row_role role, enum row_sense sense,
+                 int64_t right); // its index
 // A name without blanks or brackets, unique, at most 60 characters.
 const char *milp_column_name(const struct milp *m, int column, char name[64]);
 const char *milp_row_name(const struct milp *m, int row, char name[64]);

@@ -4,16 +4,25 @@ static enum status check_claims(const struct checked *c, struct error *err)
 {
     const struct json *root = &c->document.root;
     bool claims = c->infeasible || c->iteration_ns >= 0 || c->bound_ns >= 0;
-    if (!c->accepted && claims) return json_refuse(root, err, "iteration_ns, bound_ns and infeasible are of what was accepted");
-    if (c->accepted == (c->reason != NULL)) return json_refuse(root, err, "reason: expected one where accepted is false, and only there");
+    if (!c->accepted && claims)
+        return json_refuse(root, err,
+                           "iteration_ns, bound_ns and infeasible are of what was accepted");
+    if (c->accepted == (c->reason != NULL))
+        return json_refuse(root, err,
+                           "reason: expected one where accepted is false, and only there");
     if (!c->accepted) return OK;
-    if (c->infeasible == (c->bound_ns >= 0)) return json_refuse(root, err, "expected either infeasible or bound_ns");
-    if (c->infeasible && c->iteration_ns >= 0) return json_refuse(root, err, "iteration_ns: there is a plan, and infeasible says there is none");
-    if (c->iteration_ns >= 0 && c->bound_ns > c->iteration_ns) return json_refuse(root, err, "bound_ns is above iteration_ns");
+    if (c->infeasible == (c->bound_ns >= 0))
+        return json_refuse(root, err, "expected either infeasible or bound_ns");
+    if (c->infeasible && c->iteration_ns >= 0)
+        return json_refuse(root, err,
+                           "iteration_ns: there is a plan, and infeasible says there is none");
+    if (c->iteration_ns >= 0 && c->bound_ns > c->iteration_ns)
+        return json_refuse(root, err, "bound_ns is above iteration_ns");
     return OK;
 }
 
-enum status checked_load(struct checked *c, const char *path, struct arena *arena, struct error *err)
+enum status checked_load(struct checked *c, const char *path, struct arena *arena,
+                         struct error *err)
 {
     *c = (struct checked){.iteration_ns = -1, .bound_ns = -1};
     const struct json_field fields[] = {
@@ -37,6 +46,7 @@ enum status checked_load(struct checked *c, const char *path, struct arena *aren
     TRY(document_read(&c->document, path, "plumbline.checked", arena, err));
     TRY(document_fields(&c->document, fields, ARRAY_LENGTH(fields), arena, err));
     if (!source_hash(&c->document, "certificate") || !source_hash(&c->document, "priced"))
-        return json_refuse(&c->document.root, err, "made_from: expected a certificate and a priced document");
+        return json_refuse(&c->document.root, err,
+                           "made_from: expected a certificate and a priced document");
     return check_claims(c, err);
 }

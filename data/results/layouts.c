@@ -1,5 +1,6 @@
-// The layouts document. Fates come as run lengths, [reason, how many] one after the other, and numbers as one array over
-// the layouts that have one, in their order: a space of a million layouts is a file of some megabytes.
+// The layouts document. Fates come as run lengths, [reason, how many] one after the other, and
+// numbers as one array over the layouts that have one, in their order: a space of a million layouts
+// is a file of some megabytes.
 #include "data/results/layouts.h"
 
 #include <assert.h>
@@ -8,30 +9,43 @@
 #include "data/results/bound.h"
 #include "data/inputs/job_parts.h"
 
-const char *const layout_fate_names[] = {"solved", "bound", "same", "memory", "infeasible", "refused", "open", NULL};
+const char *const layout_fate_names[] = {"solved",     "bound",   "same", "memory",
+                                         "infeasible", "refused", "open", NULL};
 
-enum layout_fate layouts_fate(const struct layouts *l, int64_t number) { return l->reasons[l->reason[number]].fate; }
+enum layout_fate layouts_fate(const struct layouts *l, int64_t number)
+{
+    return l->reasons[l->reason[number]].fate;
+}
 
 struct space_limits layouts_limits(const struct layouts *l)
 {
-    return (struct space_limits){.layout = &l->base, .devices = l->devices, .global_batch = l->global_batch, .sequence = l->sequence,
+    return (struct space_limits){.layout = &l->base,
+                                 .devices = l->devices,
+                                 .global_batch = l->global_batch,
+                                 .sequence = l->sequence,
                                  .layers = l->layers};
 }
 
 static int find_reason(const struct layouts *l, enum layout_fate fate, const char *text)
 {
     for (int i = 0; i < l->reason_count; i++)
-        if (l->reasons[i].fate == fate && (l->reasons[i].text == text || !strcmp(l->reasons[i].text, text))) return i;
+        if (l->reasons[i].fate == fate &&
+            (l->reasons[i].text == text || !strcmp(l->reasons[i].text, text)))
+            return i;
     return -1;
 }
 
-bool layouts_reason_known(const struct layouts *l, enum layout_fate fate, const char *text) { return find_reason(l, fate, text) >= 0; }
+bool layouts_reason_known(const struct layouts *l, enum layout_fate fate, const char *text)
+{
+    return find_reason(l, fate, text) >= 0;
+}
 
 int layouts_reason(struct layouts *l, enum layout_fate fate, const char *text, struct arena *arena)
 {
     int found = find_reason(l, fate, text);
     if (found >= 0) return found;
-    if (l->reason_count >= LAYOUTS_REASONS_MAX - FATE_COUNT) text = "for one of many other reasons", found = find_reason(l, fate, text);
+    if (l->reason_count >= LAYOUTS_REASONS_MAX - FATE_COUNT)
+        text = "for one of many other reasons", found = find_reason(l, fate, text);
     if (found >= 0) return found;
     assert(l->reason_count < LAYOUTS_REASONS_MAX);
     if (!l->reasons) l->reasons = TAKE(arena, LAYOUTS_REASONS_MAX, struct layouts_reason);
@@ -48,14 +62,20 @@ void layouts_count(struct layouts *l)
     }
 }
 
-static bool has_value(enum layout_fate fate) { return fate != FATE_REFUSED && fate != FATE_INFEASIBLE; }
+static bool has_value(enum layout_fate fate)
+{
+    return fate != FATE_REFUSED && fate != FATE_INFEASIBLE;
+}
 
 // ---- reading
 
-static enum status read_reasons(struct layouts *l, const struct json *array, struct arena *arena, struct error *err)
+static enum status read_reasons(struct layouts *l, const struct json *array, struct arena *arena,
+                                struct error *err)
 {
     int count = json_length(array);
-    if (count > LAYOUTS_REASONS_MAX) return json_refuse(array, err, "expected at most %d reasons, found %d", LAYOUTS_REASONS_MAX, count);
+    if (count > LAYOUTS_REASONS_MAX)
+        return json_refuse(array, err, "expected at most %d reasons, found %d", LAYOUTS_REASONS_MAX,
+                           count);
     l->reasons = TAKE(arena, LAYOUTS_REASONS_MAX, struct layouts_reason);
     for (int i = 0; i < count; i++) {
         struct json element = json_element(array, i, arena);
@@ -73,19 +93,27 @@ static enum status read_reasons(struct layouts *l, const struct json *array, str
     return OK;
 }
 
-// The arrays are as long as the file says elsewhere: nothing is taken for a count that no array bears out.
-static enum status read_fates(struct layouts *l, const struct json *fates, struct arena *arena, struct error *err)
+// The arrays are as long as the file says elsewhere: nothing is taken for a count that no array
+// bears out.
+static enum status read_fates(struct layouts *l, const struct json *fates, struct arena *arena,
+                              struct error *err)
 {
     int64_t *runs, at = 0, sum = 0;
     int length;
     TRY(json_counts(fates, 0, JSON_COUNT_MAX, &runs, &length, arena, err));
-    if (length % 2) return json_refuse(fates, err, "expected pairs of a reason and a number of layouts");
+    if (length % 2)
+        return json_refuse(fates, err, "expected pairs of a reason and a number of layouts");
     for (int i = 0; i < length; i += 2) {
-        if (runs[i] >= l->reason_count) return json_refuse(fates, err, "expected reasons below %d, found %lld", l->reason_count, (long long)runs[i]);
-        if (runs[i + 1] < 1 || runs[i + 1] > SPACE_COUNT_MAX - sum) return json_refuse(fates, err, "expected 1 to %d layouts in all", SPACE_COUNT_MAX);
+        if (runs[i] >= l->reason_count)
+            return json_refuse(fates, err, "expected reasons below %d, found %lld", l->reason_count,
+                               (long long)runs[i]);
+        if (runs[i + 1] < 1 || runs[i + 1] > SPACE_COUNT_MAX - sum)
+            return json_refuse(fates, err, "expected 1 to %d layouts in all", SPACE_COUNT_MAX);
         sum += runs[i + 1];
     }
-    if (sum != l->count) return json_refuse(fates, err, "expected %lld layouts, found %lld", (long long)l->count, (long long)sum);
+    if (sum != l->count)
+        return json_refuse(fates, err, "expected %lld layouts, found %lld", (long long)l->count,
+                           (long long)sum);
     l->reason = TAKE(arena, sum, uint16_t);
     for (int i = 0; i < length; i += 2)
         for (int64_t k = 0; k < runs[i + 1]; k++) l->reason[at++] = (uint16_t)runs[i];
@@ -93,11 +121,13 @@ static enum status read_fates(struct layouts *l, const struct json *fates, struc
     for (int i = 0; i < length; i += 2) counted[runs[i]] += runs[i + 1];
     for (int i = 0; i < l->reason_count; i++)
         if (counted[i] != l->reasons[i].count)
-            return json_refuse(fates, err, "expected %lld layouts of reason %d, found %lld", (long long)l->reasons[i].count, i, (long long)counted[i]);
+            return json_refuse(fates, err, "expected %lld layouts of reason %d, found %lld",
+                               (long long)l->reasons[i].count, i, (long long)counted[i]);
     return OK;
 }
 
-static enum status read_values(struct layouts *l, const struct json *array, struct arena *arena, struct error *err)
+static enum status read_values(struct layouts *l, const struct json *array, struct arena *arena,
+                               struct error *err)
 {
     int64_t *values;
     int length, at = 0;
@@ -105,7 +135,10 @@ static enum status read_values(struct layouts *l, const struct json *array, stru
     l->value = TAKE(arena, l->count, int64_t);
     for (int64_t i = 0; i < l->count; i++) {
         if (!has_value(layouts_fate(l, i))) continue;
-        if (at == length) return json_refuse(array, err, "expected a value for every layout that is not refused, found %d", length);
+        if (at == length)
+            return json_refuse(array, err,
+                               "expected a value for every layout that is not refused, found %d",
+                               length);
         l->value[i] = values[at++];
     }
     return at == length ? OK : json_refuse(array, err, "expected %d values, found %d", at, length);
@@ -113,24 +146,29 @@ static enum status read_values(struct layouts *l, const struct json *array, stru
 
 enum { WORK_CELLS = 4 };
 
-static enum status read_work(struct layouts *l, const struct json *array, struct arena *arena, struct error *err)
+static enum status read_work(struct layouts *l, const struct json *array, struct arena *arena,
+                             struct error *err)
 {
     int64_t *cells;
     int length;
     TRY(json_counts(array, -1, JSON_COUNT_MAX, &cells, &length, arena, err));
-    if (length % WORK_CELLS) return json_refuse(array, err, "expected groups of %d numbers", WORK_CELLS);
+    if (length % WORK_CELLS)
+        return json_refuse(array, err, "expected groups of %d numbers", WORK_CELLS);
     l->work_count = length / WORK_CELLS;
     l->work = TAKE(arena, l->work_count, struct layouts_work);
     for (int64_t i = 0; i < l->work_count; i++) {
         const int64_t *c = cells + i * WORK_CELLS;
-        if (c[0] < 0 || c[0] >= l->count || (i && c[0] <= l->work[i - 1].number) || c[1] < 0 || c[2] >= l->count || c[3] < 0)
-            return json_refuse(array, err, "group %lld: expected ascending layouts of the space", (long long)i);
+        if (c[0] < 0 || c[0] >= l->count || (i && c[0] <= l->work[i - 1].number) || c[1] < 0 ||
+            c[2] >= l->count || c[3] < 0)
+            return json_refuse(array, err, "group %lld: expected ascending layouts of the space",
+                               (long long)i);
         l->work[i] = (struct layouts_work){c[0], c[1], c[2], c[3]};
     }
     return OK;
 }
 
-static enum status read_limits(struct layouts *l, const struct json *object, struct arena *arena, struct error *err)
+static enum status read_limits(struct layouts *l, const struct json *object, struct arena *arena,
+                               struct error *err)
 {
     struct json_field fields[] = {
         FIELD_COUNT("devices", REQUIRED, &l->devices, 1, JSON_COUNT_MAX),
@@ -147,9 +185,11 @@ static bool counts_only(void *argument, int64_t number, const struct layout *lay
     return number < *(const int64_t *)argument;
 }
 
-enum status layouts_load(struct layouts *l, const char *path, struct arena *arena, struct error *err)
+enum status layouts_load(struct layouts *l, const char *path, struct arena *arena,
+                         struct error *err)
 {
-    struct json base = {0}, space = {0}, limits = {0}, reasons = {0}, fates = {0}, values = {0}, work = {0};
+    struct json base = {0}, space = {0}, limits = {0}, reasons = {0}, fates = {0}, values = {0},
+                work = {0};
     *l = (struct layouts){.chosen = -1};
     TRY(document_read(&l->document, path, "plumbline.layouts", arena, err));
     struct json_field fields[] = {
@@ -177,11 +217,14 @@ enum status layouts_load(struct layouts *l, const char *path, struct arena *aren
     TRY(read_fates(l, &fates, arena, err));
     TRY(read_values(l, &values, arena, err));
     TRY(read_work(l, &work, arena, err));
-    if (l->chosen >= l->count) return fail(err, BAD_INPUT, "%s: chosen: expected a layout below %lld", path, (long long)l->count);
+    if (l->chosen >= l->count)
+        return fail(err, BAD_INPUT, "%s: chosen: expected a layout below %lld", path,
+                    (long long)l->count);
     struct space_limits bounds = layouts_limits(l);
     int64_t visited = space_each(&l->space, &bounds, counts_only, &l->count);
     if (visited == l->count) return OK;
-    return fail(err, BAD_INPUT, "%s: count: expected the space's number of layouts, found %lld", path, (long long)l->count);
+    return fail(err, BAD_INPUT, "%s: count: expected the space's number of layouts, found %lld",
+                path, (long long)l->count);
 }
 
 // ---- writing
@@ -230,7 +273,8 @@ static void put_numbers(struct json_writer *w, const struct layouts *l)
     json_close_array(w);
 }
 
-enum status layouts_save(const struct layouts *l, const char *path, struct arena *arena, struct error *err)
+enum status layouts_save(const struct layouts *l, const char *path, struct arena *arena,
+                         struct error *err)
 {
     struct json_writer w;
     assert(l->chosen >= -1 && l->chosen < l->count);
@@ -246,7 +290,8 @@ enum status layouts_save(const struct layouts *l, const char *path, struct arena
     json_put_count(&w, "layers", l->layers);
     json_close_object(&w);
     json_put_number(&w, "gap_asked", l->gap_asked);
-    if (l->objective != OBJECTIVE_ITERATION_TIME) json_put_text(&w, "objective", objective_names[l->objective]);
+    if (l->objective != OBJECTIVE_ITERATION_TIME)
+        json_put_text(&w, "objective", objective_names[l->objective]);
     json_put_count(&w, "iteration_ns", l->iteration_ns);
     json_put_count(&w, "bound_ns", bound_stated(l->bound_ns, l->iteration_ns, 0));
     json_put_count(&w, "count", l->count);

@@ -1,5 +1,6 @@
-// The layouts document: what a search over a space of layouts made of each one. A layout is named by its number in the
-// space's fixed order (data/inputs/space.h), so that a line of the list is a number and a fate, whatever the space's size.
+// The layouts document: what a search over a space of layouts made of each one. A layout is named
+// by its number in the space's fixed order (data/inputs/space.h), so that a line of the list is a
+// number and a fate, whatever the space's size.
 #ifndef PLUMBLINE_DATA_RESULTS_LAYOUTS_H
 #define PLUMBLINE_DATA_RESULTS_LAYOUTS_H
 
@@ -10,25 +11,31 @@
 #include "data/inputs/space.h"
 
 enum layout_fate {
-    FATE_SOLVED,        // its best plan is known to the asked gap
-    FATE_BOUND,         // closed: no plan of it is better than the chosen one by more than the gap
-    FATE_SAME,          // closed: priced like another one, or in nothing better than another one, whose bound holds for it
-    FATE_MEMORY,        // closed: nothing of it fits
-    FATE_INFEASIBLE,    // closed: solved, and there is no plan of it
-    FATE_REFUSED,       // does not fit model, job or cluster
-    FATE_OPEN,          // may hold a better plan
+    FATE_SOLVED, // its best plan is known to the asked gap
+    FATE_BOUND,  // closed: no plan of it is better than the chosen one by more than the gap
+    FATE_SAME,   // closed: priced like another one, or in nothing better than another one, whose
+                 // bound holds for it
+    FATE_MEMORY, // closed: nothing of it fits
+    FATE_INFEASIBLE, // closed: solved, and there is no plan of it
+    FATE_REFUSED,    // does not fit model, job or cluster
+    FATE_OPEN,       // may hold a better plan
     FATE_COUNT,
 };
-extern const char *const layout_fate_names[];       // "solved", "bound", "same", "memory", "infeasible", "refused", "open"
+extern const char *const
+    layout_fate_names[]; // "solved", "bound", "same", "memory", "infeasible", "refused", "open"
 
 // A fate with its argument; every layout has one of these.
-struct layouts_reason { enum layout_fate fate; const char *text; int64_t count; };
+struct layouts_reason {
+    enum layout_fate fate;
+    const char *text;
+    int64_t count;
+};
 
 // What is known of a layout that was looked at more closely than by its prices.
 struct layouts_work {
     int64_t number;
-    int64_t iteration_ns;       // of the best plan known, 0: none
-    int64_t other;              // the layout it was compared with, -1
+    int64_t iteration_ns; // of the best plan known, 0: none
+    int64_t other;        // the layout it was compared with, -1
     int64_t boxes;
 };
 
@@ -37,20 +44,22 @@ enum { LAYOUTS_REASONS_MAX = 4096 };
 struct layouts {
     struct document document;
     const char *name;
-    struct layout base;                 // what is fixed
+    struct layout base; // what is fixed
     struct space space;
     int64_t devices, global_batch, sequence;
     int layers;
     double gap_asked;
     enum objective objective;
-    int64_t iteration_ns, bound_ns;     // of the plan; bound_ns holds for all layouts. Of max_load all times are micro-batches x load
-    int64_t chosen;                     // the plan's layout, -1 without a plan
+    int64_t iteration_ns, bound_ns; // of the plan; bound_ns holds for all layouts. Of max_load all
+                                    // times are micro-batches x load
+    int64_t chosen;                 // the plan's layout, -1 without a plan
     struct layouts_reason *reasons;
     int reason_count;
-    int64_t count;                      // of the space
-    uint16_t *reason;                   // [count]
-    int64_t *value;                     // [count]: proven bound in ns; bytes over the limit for FATE_MEMORY; 0 where refused
-    struct layouts_work *work;          // ascending numbers
+    int64_t count;    // of the space
+    uint16_t *reason; // [count]
+    int64_t *
+        value; // [count]: proven bound in ns; bytes over the limit for FATE_MEMORY; 0 where refused
+    struct layouts_work *work; // ascending numbers
     int64_t work_count;
 };
 
@@ -59,9 +68,11 @@ struct space_limits layouts_limits(const struct layouts *l);
 // The reason's index, made if it is not there; the text is copied.
 int layouts_reason(struct layouts *l, enum layout_fate fate, const char *text, struct arena *arena);
 bool layouts_reason_known(const struct layouts *l, enum layout_fate fate, const char *text);
-void layouts_count(struct layouts *l);              // fills reasons[].count
+void layouts_count(struct layouts *l); // fills reasons[].count
 
-enum status layouts_load(struct layouts *l, const char *path, struct arena *arena, struct error *err);
-enum status layouts_save(const struct layouts *l, const char *path, struct arena *arena, struct error *err);
+enum status layouts_load(struct layouts *l, const char *path, struct arena *arena,
+                         struct error *err);
+enum status layouts_save(const struct layouts *l, const char *path, struct arena *arena,
+                         struct error *err);
 
 #endif

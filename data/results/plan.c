@@ -1,6 +1,6 @@
-// Plans: load and save. Integers decide; what is written for people beside them (seconds, the gap, sums, device names) is
-// passed over on loading and computed anew on saving. A plan is loaded as it stands, for the judge: nothing is checked here
-// but what makes its indices safe to use.
+// Plans: load and save. Integers decide; what is written for people beside them (seconds, the gap,
+// sums, device names) is passed over on loading and computed anew on saving. A plan is loaded as it
+// stands, for the judge: nothing is checked here but what makes its indices safe to use.
 #include "data/results/plan.h"
 
 #include <string.h>
@@ -15,23 +15,30 @@
 const char *const outcome_names[] = {"optimal", "open", "infeasible", "no_plan", NULL};
 
 #define TIME_MAX JSON_COUNT_MAX
-#define FOR_PEOPLE(name) {.key = (name), .type = JSON_SKIP, .need = OPTIONAL}
+#define FOR_PEOPLE(name)                                                                           \
+    {                                                                                              \
+        .key = (name), .type = JSON_SKIP, .need = OPTIONAL                                         \
+    }
 
 int64_t memory_total(const struct memory_parts *m)
 {
-    return m->weight_bytes + m->gradient_bytes + m->optimizer_bytes + m->activation_bytes + m->working_bytes + m->buffer_bytes
-           + m->feedback_bytes + m->constant_bytes;
+    return m->weight_bytes + m->gradient_bytes + m->optimizer_bytes + m->activation_bytes +
+           m->working_bytes + m->buffer_bytes + m->feedback_bytes + m->constant_bytes;
 }
 
 int64_t plan_micro_batches_together(const struct plan *p)
 {
     int64_t sum = 0;
-    if (!p->placement || !p->placement->micro_batches) return (int64_t)p->micro_batches * p->layout.data;
+    if (!p->placement || !p->placement->micro_batches)
+        return (int64_t)p->micro_batches * p->layout.data;
     for (int i = 0; i < p->placement->replica_count; i++) sum += p->placement->micro_batches[i];
     return sum;
 }
 
-int64_t plan_value_ns(const struct plan *p) { return p->objective == OBJECTIVE_ITERATION_TIME ? p->iteration_ns : p->objective_ns; }
+int64_t plan_value_ns(const struct plan *p)
+{
+    return p->objective == OBJECTIVE_ITERATION_TIME ? p->iteration_ns : p->objective_ns;
+}
 
 int64_t plan_bound_ns(const struct plan *p)
 {
@@ -46,7 +53,9 @@ double plan_gap(const struct plan *p)
 
 struct plan_graph plan_graph_of(const struct schedule_request *request)
 {
-    struct plan_graph g = {.epilogue = request->epilogue, .sync = request->sync, .optimizer = request->optimizer,
+    struct plan_graph g = {.epilogue = request->epilogue,
+                           .sync = request->sync,
+                           .optimizer = request->optimizer,
                            .embedding_sync = request->embedding_sync};
     memcpy(g.parts, request->parts, sizeof g.parts);
     return g;
@@ -54,11 +63,18 @@ struct plan_graph plan_graph_of(const struct schedule_request *request)
 
 struct schedule_request plan_request(const struct plan *p)
 {
-    struct schedule_request r = {.kind = p->layout.schedule, .stage_count = p->stage_count, .micro_batches = p->micro_batches,
-                                 .rank_count = p->layout.pipeline, .virtual_stages = p->layout.virtual_stages,
-                                 .slice_count = p->layout.slice_count, .local_loss_every = p->layout.local_loss_every,
-                                 .barrier = p->layout.barrier, .sync_overlapped = p->layout.gradient_sync == SYNC_OVERLAPPED,
-                                 .epilogue = p->graph.epilogue, .sync = p->graph.sync, .optimizer = p->graph.optimizer,
+    struct schedule_request r = {.kind = p->layout.schedule,
+                                 .stage_count = p->stage_count,
+                                 .micro_batches = p->micro_batches,
+                                 .rank_count = p->layout.pipeline,
+                                 .virtual_stages = p->layout.virtual_stages,
+                                 .slice_count = p->layout.slice_count,
+                                 .local_loss_every = p->layout.local_loss_every,
+                                 .barrier = p->layout.barrier,
+                                 .sync_overlapped = p->layout.gradient_sync == SYNC_OVERLAPPED,
+                                 .epilogue = p->graph.epilogue,
+                                 .sync = p->graph.sync,
+                                 .optimizer = p->graph.optimizer,
                                  .embedding_sync = p->graph.embedding_sync};
     memcpy(r.parts, p->graph.parts, sizeof r.parts);
     return r;
@@ -66,15 +82,19 @@ struct schedule_request plan_request(const struct plan *p)
 
 // ---- reading
 
-static enum status read_parts(const struct json *object, int64_t ns[PART_COUNT], struct arena *arena, struct error *err)
+static enum status read_parts(const struct json *object, int64_t ns[PART_COUNT],
+                              struct arena *arena, struct error *err)
 {
     struct json_field fields[PART_COUNT];
     for (int part = 0; part < PART_COUNT; part++)
-        fields[part] = (struct json_field)FIELD_COUNT(transfer_part_names[part], part == PART_OVERHEAD ? OPTIONAL : REQUIRED, &ns[part], 0, TIME_MAX);
+        fields[part] = (struct json_field)FIELD_COUNT(transfer_part_names[part],
+                                                      part == PART_OVERHEAD ? OPTIONAL : REQUIRED,
+                                                      &ns[part], 0, TIME_MAX);
     return JSON_FIELDS(object, fields, arena, err);
 }
 
-static enum status read_memory(const struct json *object, struct memory_parts *m, struct arena *arena, struct error *err)
+static enum status read_memory(const struct json *object, struct memory_parts *m,
+                               struct arena *arena, struct error *err)
 {
     struct json_field fields[] = {
         FIELD_COUNT("weight_bytes", REQUIRED, &m->weight_bytes, 0, JSON_COUNT_MAX),
@@ -90,21 +110,25 @@ static enum status read_memory(const struct json *object, struct memory_parts *m
     return JSON_FIELDS(object, fields, arena, err);
 }
 
-static enum status find_group(const struct plan *p, const struct json *at, const char *name, int *group, struct error *err)
+static enum status find_group(const struct plan *p, const struct json *at, const char *name,
+                              int *group, struct error *err)
 {
     for (int i = 0; i < p->group_count; i++)
         if (!strcmp(p->group_names[i], name)) {
             *group = i;
             return OK;
         }
-    return json_refuse(at, err, "group: expected the name of one of the plan's groups, found \"%.60s\"", name);
+    return json_refuse(
+        at, err, "group: expected the name of one of the plan's groups, found \"%.60s\"", name);
 }
 
 // What stands for the slices behind the first.
-static enum status read_slices(const struct plan *p, const struct json *array, struct plan_stage *s, struct arena *arena, struct error *err)
+static enum status read_slices(const struct plan *p, const struct json *array, struct plan_stage *s,
+                               struct arena *arena, struct error *err)
 {
     int count = p->layout.slice_count - 1;
-    if (json_length(array) != count) return json_refuse(array, err, "expected %d slices, found %d", count, json_length(array));
+    if (json_length(array) != count)
+        return json_refuse(array, err, "expected %d slices, found %d", count, json_length(array));
     s->slices = TAKE(arena, count, struct plan_slice);
     for (int i = 0; i < count; i++) {
         struct json element = json_element(array, i, arena), forward = {0}, backward = {0};
@@ -121,7 +145,8 @@ static enum status read_slices(const struct plan *p, const struct json *array, s
     return OK;
 }
 
-static enum status read_stage(const struct plan *p, const struct json *object, struct plan_stage *s, struct arena *arena, struct error *err)
+static enum status read_stage(const struct plan *p, const struct json *object, struct plan_stage *s,
+                              struct arena *arena, struct error *err)
 {
     struct json forward = {0}, backward = {0}, epilogue = {0}, memory = {0}, slices = {0};
     const char *group = NULL;
@@ -136,8 +161,10 @@ static enum status read_stage(const struct plan *p, const struct json *object, s
         FOR_PEOPLE("devices"),
         FIELD_NAME("recompute", REQUIRED, &s->recompute, recompute_names),
         FIELD_INT("recomputed_layers", REQUIRED, &s->recomputed_layers, 0, LAYERS_MAX),
-        FIELD_INT("gradient_option", REQUIRED, &s->gradient_option, 0, p->gradient_option_count - 1),
-        FIELD_INT("boundary_option", REQUIRED, &s->boundary_option, 0, p->boundary_option_count - 1),
+        FIELD_INT("gradient_option", REQUIRED, &s->gradient_option, 0,
+                  p->gradient_option_count - 1),
+        FIELD_INT("boundary_option", REQUIRED, &s->boundary_option, 0,
+                  p->boundary_option_count - 1),
         FOR_PEOPLE("compression"),
         FIELD_COUNT("forward_ns", REQUIRED, &s->forward_ns, 0, TIME_MAX),
         FIELD_COUNT("backward_ns", REQUIRED, &s->backward_ns, 0, TIME_MAX),
@@ -148,8 +175,13 @@ static enum status read_stage(const struct plan *p, const struct json *object, s
         FIELD_OBJECT("send_forward_ns", REQUIRED, &forward),
         FIELD_OBJECT("send_backward_ns", REQUIRED, &backward),
         FIELD_OBJECT("send_epilogue_ns", REQUIRED, &epilogue),
-        FOR_PEOPLE("forward_s"), FOR_PEOPLE("backward_s"), FOR_PEOPLE("sync_s"), FOR_PEOPLE("optimizer_s"),
-        FOR_PEOPLE("send_forward_s"), FOR_PEOPLE("send_backward_s"), FOR_PEOPLE("send_epilogue_s"),
+        FOR_PEOPLE("forward_s"),
+        FOR_PEOPLE("backward_s"),
+        FOR_PEOPLE("sync_s"),
+        FOR_PEOPLE("optimizer_s"),
+        FOR_PEOPLE("send_forward_s"),
+        FOR_PEOPLE("send_backward_s"),
+        FOR_PEOPLE("send_epilogue_s"),
         FIELD_OBJECT("memory", REQUIRED, &memory),
         FIELD_COUNT("memory_limit_bytes", REQUIRED, &s->memory_limit_bytes, 0, JSON_COUNT_MAX),
     };
@@ -162,9 +194,12 @@ static enum status read_stage(const struct plan *p, const struct json *object, s
     return read_memory(&memory, &s->memory, arena, err);
 }
 
-static enum status read_groups(struct plan *p, const struct json *array, struct arena *arena, struct error *err)
+static enum status read_groups(struct plan *p, const struct json *array, struct arena *arena,
+                               struct error *err)
 {
-    if (json_length(array) > GROUPS_MAX) return json_refuse(array, err, "expected at most %d groups, found %d", GROUPS_MAX, json_length(array));
+    if (json_length(array) > GROUPS_MAX)
+        return json_refuse(array, err, "expected at most %d groups, found %d", GROUPS_MAX,
+                           json_length(array));
     p->group_count = json_length(array);
     p->group_names = TAKE(arena, p->group_count, const char *);
     p->group_gpus = TAKE(arena, p->group_count, const char *);
@@ -176,12 +211,15 @@ static enum status read_groups(struct plan *p, const struct json *array, struct 
         };
         TRY(JSON_FIELDS(&element, fields, arena, err));
         for (int k = 0; k < i; k++)
-            if (!strcmp(p->group_names[k], p->group_names[i])) return json_refuse(&element, err, "name: \"%.60s\" names two groups", p->group_names[i]);
+            if (!strcmp(p->group_names[k], p->group_names[i]))
+                return json_refuse(&element, err, "name: \"%.60s\" names two groups",
+                                   p->group_names[i]);
     }
     return OK;
 }
 
-static enum status read_graph(const struct json *object, struct plan_graph *g, struct arena *arena, struct error *err)
+static enum status read_graph(const struct json *object, struct plan_graph *g, struct arena *arena,
+                              struct error *err)
 {
     struct json parts = {0};
     const char **names;
@@ -199,14 +237,19 @@ static enum status read_graph(const struct json *object, struct plan_graph *g, s
         struct json element = json_element(&parts, i, arena);
         int part = 0;
         while (part < PART_COUNT && strcmp(transfer_part_names[part], names[i])) part++;
-        if (part == PART_COUNT) return json_refuse(&element, err, "expected \"blocking\", \"link\", \"delay\" or \"overhead\", found \"%.40s\"", names[i]);
+        if (part == PART_COUNT)
+            return json_refuse(
+                &element, err,
+                "expected \"blocking\", \"link\", \"delay\" or \"overhead\", found \"%.40s\"",
+                names[i]);
         if (g->parts[part]) return json_refuse(&element, err, "\"%s\" stands twice", names[i]);
         g->parts[part] = true;
     }
     return OK;
 }
 
-static enum status read_effort(const struct json *object, struct plan_effort *e, struct arena *arena, struct error *err)
+static enum status read_effort(const struct json *object, struct plan_effort *e,
+                               struct arena *arena, struct error *err)
 {
     struct json_field fields[] = {
         FIELD_COUNT("boxes", REQUIRED, &e->boxes, 0, JSON_COUNT_MAX),
@@ -218,13 +261,18 @@ static enum status read_effort(const struct json *object, struct plan_effort *e,
 }
 
 // Every stage of the layout is there, or none is.
-static enum status read_stages(struct plan *p, const struct json *array, struct arena *arena, struct error *err)
+static enum status read_stages(struct plan *p, const struct json *array, struct arena *arena,
+                               struct error *err)
 {
     int count = json_length(array);
     int expected = layout_stage_count(&p->layout);
-    if (count && count != expected) return json_refuse(array, err, "expected %d stages of the layout or none, found %d", expected, count);
+    if (count && count != expected)
+        return json_refuse(array, err, "expected %d stages of the layout or none, found %d",
+                           expected, count);
     bool planned = p->outcome == OUTCOME_OPTIMAL || p->outcome == OUTCOME_OPEN;
-    if (planned != (count > 0)) return json_refuse(array, err, "expected %s with outcome \"%s\", found %d", planned ? "stages" : "no stage", outcome_names[p->outcome], count);
+    if (planned != (count > 0))
+        return json_refuse(array, err, "expected %s with outcome \"%s\", found %d",
+                           planned ? "stages" : "no stage", outcome_names[p->outcome], count);
     p->stage_count = count;
     p->stages = TAKE(arena, count, struct plan_stage);
     for (int i = 0; i < count; i++) {
@@ -234,14 +282,17 @@ static enum status read_stages(struct plan *p, const struct json *array, struct 
     return OK;
 }
 
-static enum status read_ranks(struct plan *p, const struct json *array, struct arena *arena, struct error *err)
+static enum status read_ranks(struct plan *p, const struct json *array, struct arena *arena,
+                              struct error *err)
 {
     int expected = p->stage_count && p->layout.virtual_stages > 1 ? p->layout.pipeline : 0;
-    if (json_length(array) != expected) return json_refuse(array, err, "expected %d ranks, found %d", expected, json_length(array));
+    if (json_length(array) != expected)
+        return json_refuse(array, err, "expected %d ranks, found %d", expected, json_length(array));
     if (expected) p->ranks = TAKE(arena, expected, struct plan_rank);
     for (int i = 0; i < expected; i++) {
         struct json element = json_element(array, i, arena), memory = {0};
-        struct json_field fields[] = {FOR_PEOPLE("rank"), FIELD_OBJECT("memory", REQUIRED, &memory)};
+        struct json_field fields[] = {FOR_PEOPLE("rank"),
+                                      FIELD_OBJECT("memory", REQUIRED, &memory)};
         TRY(JSON_FIELDS(&element, fields, arena, err));
         TRY(read_memory(&memory, &p->ranks[i].memory, arena, err));
     }
@@ -250,7 +301,8 @@ static enum status read_ranks(struct plan *p, const struct json *array, struct a
 
 enum status plan_load(struct plan *p, const char *path, struct arena *arena, struct error *err)
 {
-    struct json layout = {0}, groups = {0}, boundary = {0}, gradient = {0}, stages = {0}, effort = {0}, graph = {0}, ranks = {0}, placement = {0}, extrapolated = {0};
+    struct json layout = {0}, groups = {0}, boundary = {0}, gradient = {0}, stages = {0},
+                effort = {0}, graph = {0}, ranks = {0}, placement = {0}, extrapolated = {0};
     *p = (struct plan){0};
     TRY(document_read(&p->document, path, "plumbline.plan", arena, err));
     struct json_field fields[] = {
@@ -261,10 +313,14 @@ enum status plan_load(struct plan *p, const char *path, struct arena *arena, str
         FIELD_COUNT("bound_ns", REQUIRED, &p->bound_ns, 0, TIME_MAX),
         FIELD_NAME("objective", OPTIONAL, &p->objective, objective_names),
         FIELD_COUNT("objective_ns", OPTIONAL, &p->objective_ns, 0, TIME_MAX),
-        FOR_PEOPLE("objective_s"), FOR_PEOPLE("iteration_s"), FOR_PEOPLE("bound_s"), FOR_PEOPLE("gap"),
+        FOR_PEOPLE("objective_s"),
+        FOR_PEOPLE("iteration_s"),
+        FOR_PEOPLE("bound_s"),
+        FOR_PEOPLE("gap"),
         FIELD_COUNT("iteration_low_ns", OPTIONAL, &p->iteration_low_ns, 0, TIME_MAX),
         FIELD_COUNT("iteration_high_ns", OPTIONAL, &p->iteration_high_ns, 0, TIME_MAX),
-        FOR_PEOPLE("iteration_low_s"), FOR_PEOPLE("iteration_high_s"),
+        FOR_PEOPLE("iteration_low_s"),
+        FOR_PEOPLE("iteration_high_s"),
         FIELD_COUNT("runner_up_ns", OPTIONAL, &p->runner_up_ns, 0, TIME_MAX),
         FOR_PEOPLE("runner_up_s"),
         FIELD_BOOL("runner_up_inside", OPTIONAL, &p->runner_up_inside),
@@ -290,8 +346,10 @@ enum status plan_load(struct plan *p, const char *path, struct arena *arena, str
     TRY(layout_check(&p->layout, p->document.path, err));
     TRY(read_graph(&graph, &p->graph, arena, err));
     TRY(read_groups(p, &groups, arena, err));
-    TRY(priced_boundary_options_get(&boundary, &p->boundary_options, &p->boundary_option_count, arena, err));
-    TRY(priced_gradient_options_get(&gradient, &p->gradient_options, &p->gradient_option_count, arena, err));
+    TRY(priced_boundary_options_get(&boundary, &p->boundary_options, &p->boundary_option_count,
+                                    arena, err));
+    TRY(priced_gradient_options_get(&gradient, &p->gradient_options, &p->gradient_option_count,
+                                    arena, err));
     TRY(read_stages(p, &stages, arena, err));
     TRY(read_ranks(p, &ranks, arena, err));
     if (json_is_present(&placement)) TRY(plan_placement_get(&placement, p, arena, err));
@@ -313,7 +371,8 @@ static double seconds_of_parts(const int64_t ns[PART_COUNT])
 static void put_parts(struct json_writer *w, const char *key, const int64_t ns[PART_COUNT])
 {
     json_open_flat_object(w, key);
-    for (int part = 0; part < PART_COUNT; part++) json_put_count(w, transfer_part_names[part], ns[part]);
+    for (int part = 0; part < PART_COUNT; part++)
+        json_put_count(w, transfer_part_names[part], ns[part]);
     json_close_object(w);
 }
 
@@ -346,14 +405,18 @@ static void put_slices(struct json_writer *w, const struct plan *p, const struct
     json_close_array(w);
 }
 
-// The stage's compression in words: what it does to its gradient sync and to the backward transfers it sends.
-static const char *compression_of(const struct plan *p, const struct plan_stage *s, struct arena *arena)
+// The stage's compression in words: what it does to its gradient sync and to the backward transfers
+// it sends.
+static const char *compression_of(const struct plan *p, const struct plan_stage *s,
+                                  struct arena *arena)
 {
     const struct priced_boundary_option *b = &p->boundary_options[s->boundary_option];
     const struct priced_gradient_option *g = &p->gradient_options[s->gradient_option];
     if (!b->rank && !g->rank) return "none";
     const char *gradient = g->rank ? arena_print(arena, "gradient sync at rank %d", g->rank) : "";
-    const char *boundary = b->rank ? arena_print(arena, "backward transfers at rank %d%s", b->rank, b->epilogue_only ? " in the drain" : "") : "";
+    const char *boundary = b->rank ? arena_print(arena, "backward transfers at rank %d%s", b->rank,
+                                                 b->epilogue_only ? " in the drain" : "")
+                                   : "";
     return arena_print(arena, "%s%s%s", gradient, *gradient && *boundary ? ", " : "", boundary);
 }
 
@@ -410,7 +473,8 @@ static void put_graph(struct json_writer *w, const struct plan_graph *g)
     json_close_object(w);
 }
 
-// How far the costs' intervals leave the time open, and whether they leave it open which layout is the best.
+// How far the costs' intervals leave the time open, and whether they leave it open which layout is
+// the best.
 static void put_range(struct json_writer *w, const struct plan *p)
 {
     if (!p->iteration_high_ns) return;
@@ -450,7 +514,8 @@ static void put_head(struct json_writer *w, const struct plan *p)
     put_graph(w, &p->graph);
 }
 
-enum status plan_save(const struct plan *p, const char *path, struct arena *arena, struct error *err)
+enum status plan_save(const struct plan *p, const char *path, struct arena *arena,
+                      struct error *err)
 {
     struct json_writer w;
     document_begin(&w, "plumbline.plan", p->document.sources, p->document.source_count, arena);
@@ -463,8 +528,10 @@ enum status plan_save(const struct plan *p, const char *path, struct arena *aren
         json_close_object(&w);
     }
     json_close_array(&w);
-    priced_boundary_options_put(&w, "boundary_options", p->boundary_options, p->boundary_option_count);
-    priced_gradient_options_put(&w, "gradient_options", p->gradient_options, p->gradient_option_count);
+    priced_boundary_options_put(&w, "boundary_options", p->boundary_options,
+                                p->boundary_option_count);
+    priced_gradient_options_put(&w, "gradient_options", p->gradient_options,
+                                p->gradient_option_count);
     json_open_array(&w, "stages");
     for (int i = 0; i < p->stage_count; i++) put_stage(&w, p, i, arena);
     json_close_array(&w);

@@ -1,5 +1,5 @@
-// A plan: the decision, what it claims to take, and how far from optimal it can be at most. Integers in ns and bytes
-// decide; the *_s keys in the file are for people.
+// A plan: the decision, what it claims to take, and how far from optimal it can be at most.
+// Integers in ns and bytes decide; the *_s keys in the file are for people.
 #ifndef PLUMBLINE_DATA_RESULTS_PLAN_H
 #define PLUMBLINE_DATA_RESULTS_PLAN_H
 
@@ -12,110 +12,135 @@
 // Bytes of one device of a stage.
 struct memory_parts {
     int64_t weight_bytes, gradient_bytes, optimizer_bytes;
-    int64_t activation_bytes;       // stash x micro-batches in flight
-    int64_t working_bytes;          // the largest of the stage's layers
-    int64_t buffer_bytes;           // two messages per boundary: one each way
-    int64_t feedback_bytes;         // error feedback of compression
+    int64_t activation_bytes; // stash x micro-batches in flight
+    int64_t working_bytes;    // the largest of the stage's layers
+    int64_t buffer_bytes;     // two messages per boundary: one each way
+    int64_t feedback_bytes;   // error feedback of compression
     int64_t constant_bytes;
 };
 int64_t memory_total(const struct memory_parts *m);
 
 // What one slice of a micro-batch takes beside the first.
-struct plan_slice { int64_t forward_ns, backward_ns, send_forward_ns[PART_COUNT], send_backward_ns[PART_COUNT]; };
+struct plan_slice {
+    int64_t forward_ns, backward_ns, send_forward_ns[PART_COUNT], send_backward_ns[PART_COUNT];
+};
 
 struct plan_stage {
     int first_layer, layer_count;
-    int group;                      // index in the priced document's groups
+    int group; // index in the priced document's groups
     enum recompute recompute;
-    int recomputed_layers;          // the first so many recomputable layers of the stage, for RECOMPUTE_FIRST_LAYERS
-    int gradient_option;            // index in gradient_options
-    int boundary_option;            // of the backward transfers this stage sends, over boundary stage-1; 0 for stage 0
+    int recomputed_layers; // the first so many recomputable layers of the stage, for
+                           // RECOMPUTE_FIRST_LAYERS
+    int gradient_option;   // index in gradient_options
+    int boundary_option; // of the backward transfers this stage sends, over boundary stage-1; 0 for
+                         // stage 0
     // claims
-    int64_t forward_ns, backward_ns, sync_ns, optimizer_ns;     // of the first slice, where there are several
-    int64_t weight_ns;              // weight gradient, where the schedule splits it off backward
-    struct plan_slice *slices;      // [slice_count - 1]: the slices behind the first
-    int64_t send_forward_ns[PART_COUNT], send_backward_ns[PART_COUNT], send_epilogue_ns[PART_COUNT];    // over boundary `stage`
-    // With several stages on a rank: the stage's own share. Activations at its own peak; the constant with the rank's first.
+    int64_t forward_ns, backward_ns, sync_ns,
+        optimizer_ns;          // of the first slice, where there are several
+    int64_t weight_ns;         // weight gradient, where the schedule splits it off backward
+    struct plan_slice *slices; // [slice_count - 1]: the slices behind the first
+    int64_t send_forward_ns[PART_COUNT], send_backward_ns[PART_COUNT],
+        send_epilogue_ns[PART_COUNT]; // over boundary `stage`
+    // With several stages on a rank: the stage's own share. Activations at its own peak; the
+    // constant with the rank's first.
     struct memory_parts memory;
-    int64_t memory_limit_bytes;     // of a device of its rank
+    int64_t memory_limit_bytes; // of a device of its rank
 };
 
-// A pipeline rank with several stages: its fullest moment. Activations are the greatest over the schedule's peaks; working
-// memory is the largest of its stages'; the rest are sums.
-struct plan_rank { struct memory_parts memory; };
+// A pipeline rank with several stages: its fullest moment. Activations are the greatest over the
+// schedule's peaks; working memory is the largest of its stages'; the rest are sums.
+struct plan_rank {
+    struct memory_parts memory;
+};
 
 enum outcome { OUTCOME_OPTIMAL, OUTCOME_OPEN, OUTCOME_INFEASIBLE, OUTCOME_NO_PLAN };
-extern const char *const outcome_names[];       // "optimal" (solved to the asked gap), "open", "infeasible", "no_plan"
+extern const char
+    *const outcome_names[]; // "optimal" (solved to the asked gap), "open", "infeasible", "no_plan"
 
-// Which operations the schedule's graph has beside the passes. A layout's graph does not depend on the choices made: an
-// operation that every chosen option makes take no time still stands in it, with what it ties together.
+// Which operations the schedule's graph has beside the passes. A layout's graph does not depend on
+// the choices made: an operation that every chosen option makes take no time still stands in it,
+// with what it ties together.
 struct plan_graph {
-    bool parts[PART_COUNT];         // of every transfer
-    bool epilogue;                  // the drain's backward transfers have times of their own
+    bool parts[PART_COUNT]; // of every transfer
+    bool epilogue;          // the drain's backward transfers have times of their own
     bool sync, optimizer, embedding_sync;
 };
 struct plan_graph plan_graph_of(const struct schedule_request *request);
 
-// Where the cluster has places: on which node each rank of each replica of the pipeline stands, and in which order a stage's
-// replicas form their ring. The stages' claims, and the plan's number of micro-batches, are then those of the slowest replica;
-// each takes iteration_ns by itself, with the syncs of its rings.
+// Where the cluster has places: on which node each rank of each replica of the pipeline stands, and
+// in which order a stage's replicas form their ring. The stages' claims, and the plan's number of
+// micro-batches, are then those of the slowest replica; each takes iteration_ns by itself, with the
+// syncs of its rings.
 struct plan_placement {
     int replica_count, rank_count;
-    int *micro_batches;             // [replica], where the job lets them differ; NULL: each has the plan's
-    const char **nodes;             // [replica * rank_count + rank]
-    int *recompute, *recomputed_layers;     // [replica * stage_count + stage]: as in struct plan_stage; may differ with the GPU
-    // Likewise: a message of the first slice over the boundary behind the stage, from end to end; -1: not stated.
+    int *micro_batches; // [replica], where the job lets them differ; NULL: each has the plan's
+    const char **nodes; // [replica * rank_count + rank]
+    int *recompute, *recomputed_layers; // [replica * stage_count + stage]: as in struct plan_stage;
+                                        // may differ with the GPU
+    // Likewise: a message of the first slice over the boundary behind the stage, from end to end;
+    // -1: not stated.
     int64_t *send_forward_ns, *send_backward_ns;
-    int64_t *iteration_ns;          // [replica]
-    int *rings;                     // [stage * replica_count + at]: replicas, each sends to the next
-    int slowest;                    // replica
-    struct plan_pipette *pipette;   // NULL: the objective is another
+    int64_t *iteration_ns;        // [replica]
+    int *rings;                   // [stage * replica_count + at]: replicas, each sends to the next
+    int slowest;                  // replica
+    struct plan_pipette *pipette; // NULL: the objective is another
 };
 
-// What the objective pipette consists of: the dearest pipeline's hops, the ring through the first stages' nodes, the ring within one.
-struct plan_pipette { int64_t hops_ns, ring_ns, inner_ns; };
+// What the objective pipette consists of: the dearest pipeline's hops, the ring through the first
+// stages' nodes, the ring within one.
+struct plan_pipette {
+    int64_t hops_ns, ring_ns, inner_ns;
+};
 
-// A number of the costs that the plan's prices took beyond what it was fitted on: an argument from `least` to `greatest` (FLOP, bytes)
-// where the samples went from valid_low to valid_high.
+// A number of the costs that the plan's prices took beyond what it was fitted on: an argument from
+// `least` to `greatest` (FLOP, bytes) where the samples went from valid_low to valid_high.
 struct plan_extrapolation {
-    const char *cost;               // its key in the costs
+    const char *cost; // its key in the costs
     const char *gpu;
-    const char *of;                 // what was priced furthest outside: "run block: ffn", "messages behind block" ...
+    const char
+        *of; // what was priced furthest outside: "run block: ffn", "messages behind block" ...
     double least, greatest, valid_low, valid_high;
 };
-double plan_extrapolation_times(const struct plan_extrapolation *e);     // how many times beyond the nearer end, at its worst; above 1
+double plan_extrapolation_times(
+    const struct plan_extrapolation
+        *e); // how many times beyond the nearer end, at its worst; above 1
 
-struct plan_effort { int64_t boxes, relaxations, path_rows; double seconds; };
+struct plan_effort {
+    int64_t boxes, relaxations, path_rows;
+    double seconds;
+};
 
 struct plan {
     struct document document;
     const char *name;
     enum outcome outcome;
-    const char *reason;                 // infeasible: which limit makes it so
-    int64_t iteration_ns, bound_ns;     // bound_ns is of the objective, as who wrote the plan states; iteration_ns 0 without a plan
-    bool bound_judged;                  // a verdict at hand says that it is proven; no plan says so of itself
-    enum objective objective;           // what was made least
-    int64_t objective_ns;               // what it comes to, where it is not the iteration time
+    const char *reason;             // infeasible: which limit makes it so
+    int64_t iteration_ns, bound_ns; // bound_ns is of the objective, as who wrote the plan states;
+                                    // iteration_ns 0 without a plan
+    bool bound_judged;        // a verdict at hand says that it is proven; no plan says so of itself
+    enum objective objective; // what was made least
+    int64_t objective_ns;     // what it comes to, where it is not the iteration time
     double gap_asked;
-    // The same decision with every number of the costs at the fast and at the slow end of its interval; both 0: not worked out.
+    // The same decision with every number of the costs at the fast and at the slow end of its
+    // interval; both 0: not worked out.
     int64_t iteration_low_ns, iteration_high_ns;
-    struct plan_extrapolation *extrapolated;    // [extrapolated_count]
+    struct plan_extrapolation *extrapolated; // [extrapolated_count]
     int extrapolated_count;
-    int64_t runner_up_ns;               // best time found with another layout; 0: none
-    bool runner_up_inside;              // of low to high: the costs do not tell the two apart
+    int64_t runner_up_ns;  // best time found with another layout; 0: none
+    bool runner_up_inside; // of low to high: the costs do not tell the two apart
     int64_t embedding_sync_ns;
     struct layout layout;
     int micro_batches;
     int64_t devices_per_stage;
     struct plan_graph graph;
-    const char **group_names;           // [group_count], as in the priced document, with their GPUs
+    const char **group_names; // [group_count], as in the priced document, with their GPUs
     const char **group_gpus;
     int group_count;
-    struct plan_stage *stages;          // stage_count 0 without a plan
+    struct plan_stage *stages; // stage_count 0 without a plan
     int stage_count;
-    struct plan_placement *placement;   // NULL: ranks stand on groups
-    struct plan_rank *ranks;            // [layout.pipeline] where layout.virtual_stages > 1, else NULL
-    struct priced_boundary_option *boundary_options;    // copied, so that a plan reads alone
+    struct plan_placement *placement; // NULL: ranks stand on groups
+    struct plan_rank *ranks; // [layout.pipeline] where layout.virtual_stages > 1, else NULL
+    struct priced_boundary_option *boundary_options; // copied, so that a plan reads alone
     int boundary_option_count;
     struct priced_gradient_option *gradient_options;
     int gradient_option_count;
@@ -123,13 +148,16 @@ struct plan {
     struct plan_effort effort;
 };
 
-int64_t plan_micro_batches_together(const struct plan *p);      // of all replicas
-int64_t plan_value_ns(const struct plan *p);    // of what was made least: iteration_ns, or objective_ns
-double plan_gap(const struct plan *p);          // (value - bound) / value
-int64_t plan_bound_ns(const struct plan *p);    // to be told: as data/results/bound.h has it
-struct schedule_request plan_request(const struct plan *p);     // for the schedule that the plan was timed on
+int64_t plan_micro_batches_together(const struct plan *p); // of all replicas
+int64_t plan_value_ns(
+    const struct plan *p);             // of what was made least: iteration_ns, or objective_ns
+double plan_gap(const struct plan *p); // (value - bound) / value
+int64_t plan_bound_ns(const struct plan *p); // to be told: as data/results/bound.h has it
+struct schedule_request plan_request(
+    const struct plan *p); // for the schedule that the plan was timed on
 
 enum status plan_load(struct plan *p, const char *path, struct arena *arena, struct error *err);
-enum status plan_save(const struct plan *p, const char *path, struct arena *arena, struct error *err);
+enum status plan_save(const struct plan *p, const char *path, struct arena *arena,
+                      struct error *err);
 
 #endif

@@ -7,15 +7,18 @@ enum { EXTRAPOLATIONS_MAX = 4096 };
 
 double plan_extrapolation_times(const struct plan_extrapolation *e)
 {
-    double above = e->valid_high > 0 ? e->greatest / e->valid_high : 1, below = e->least > 0 ? e->valid_low / e->least : 1;
+    double above = e->valid_high > 0 ? e->greatest / e->valid_high : 1,
+           below = e->least > 0 ? e->valid_low / e->least : 1;
     return fmax(above, below);
 }
 
-enum status plan_extrapolations_get(const struct json *array, struct plan *p, struct arena *arena, struct error *err)
+enum status plan_extrapolations_get(const struct json *array, struct plan *p, struct arena *arena,
+                                    struct error *err)
 {
     p->extrapolated_count = json_length(array);
     if (p->extrapolated_count > EXTRAPOLATIONS_MAX)
-        return json_refuse(array, err, "expected at most %d entries, found %d", EXTRAPOLATIONS_MAX, p->extrapolated_count);
+        return json_refuse(array, err, "expected at most %d entries, found %d", EXTRAPOLATIONS_MAX,
+                           p->extrapolated_count);
     p->extrapolated = TAKE(arena, p->extrapolated_count, struct plan_extrapolation);
     for (int i = 0; i < p->extrapolated_count; i++) {
         struct json element = json_element(array, i, arena);

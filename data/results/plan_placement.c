@@ -3,10 +3,13 @@
 #include "data/inputs/model.h"
 #include "data/results/plan_parts.h"
 
-static enum status read_modes(const struct json *array, const struct plan *p, int replica, struct arena *arena, struct error *err)
+static enum status read_modes(const struct json *array, const struct plan *p, int replica,
+                              struct arena *arena, struct error *err)
 {
     struct plan_placement *x = p->placement;
-    if (json_length(array) != p->stage_count) return json_refuse(array, err, "expected %d stages, found %d", p->stage_count, json_length(array));
+    if (json_length(array) != p->stage_count)
+        return json_refuse(array, err, "expected %d stages, found %d", p->stage_count,
+                           json_length(array));
     for (int stage = 0; stage < p->stage_count; stage++) {
         struct json element = json_element(array, stage, arena);
         int at = replica * p->stage_count + stage;
@@ -22,7 +25,8 @@ static enum status read_modes(const struct json *array, const struct plan *p, in
     return OK;
 }
 
-static enum status read_replica(const struct json *object, const struct plan *p, int replica, struct arena *arena, struct error *err)
+static enum status read_replica(const struct json *object, const struct plan *p, int replica,
+                                struct arena *arena, struct error *err)
 {
     struct plan_placement *x = p->placement;
     struct json nodes = {0}, modes = {0};
@@ -35,34 +39,42 @@ static enum status read_replica(const struct json *object, const struct plan *p,
         FIELD_COUNT("iteration_ns", REQUIRED, &x->iteration_ns[replica], 0, JSON_COUNT_MAX),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
-    if (replica > 0 && (micro_batches > 0) != (x->micro_batches != NULL)) return json_refuse(object, err, "micro_batches: expected it of all replicas or of none");
+    if (replica > 0 && (micro_batches > 0) != (x->micro_batches != NULL))
+        return json_refuse(object, err, "micro_batches: expected it of all replicas or of none");
     if (micro_batches && !x->micro_batches) x->micro_batches = TAKE(arena, x->replica_count, int);
     if (micro_batches) x->micro_batches[replica] = micro_batches;
     TRY(read_modes(&modes, p, replica, arena, err));
     TRY(json_texts(&nodes, &names, &count, arena, err));
-    if (count != x->rank_count) return json_refuse(&nodes, err, "expected the names of %d nodes, one for each rank, found %d", x->rank_count, count);
+    if (count != x->rank_count)
+        return json_refuse(&nodes, err,
+                           "expected the names of %d nodes, one for each rank, found %d",
+                           x->rank_count, count);
     for (int rank = 0; rank < count; rank++) x->nodes[replica * x->rank_count + rank] = names[rank];
     return OK;
 }
 
 // Every replica once.
-static enum status read_ring(const struct json *array, struct plan_placement *x, int stage, struct arena *arena, struct error *err)
+static enum status read_ring(const struct json *array, struct plan_placement *x, int stage,
+                             struct arena *arena, struct error *err)
 {
     int64_t *values;
     int count;
     bool *seen = TAKE(arena, x->replica_count, bool);
     TRY(json_expect(array, JSON_ARRAY, err));
     TRY(json_counts(array, 0, x->replica_count - 1, &values, &count, arena, err));
-    if (count != x->replica_count) return json_refuse(array, err, "expected %d replicas, found %d", x->replica_count, count);
+    if (count != x->replica_count)
+        return json_refuse(array, err, "expected %d replicas, found %d", x->replica_count, count);
     for (int at = 0; at < count; at++) {
-        if (seen[values[at]]) return json_refuse(array, err, "replica %d stands twice", (int)values[at]);
+        if (seen[values[at]])
+            return json_refuse(array, err, "replica %d stands twice", (int)values[at]);
         seen[values[at]] = true;
         x->rings[stage * x->replica_count + at] = (int)values[at];
     }
     return OK;
 }
 
-static enum status read_pipette(const struct json *object, struct plan_placement *x, struct arena *arena, struct error *err)
+static enum status read_pipette(const struct json *object, struct plan_placement *x,
+                                struct arena *arena, struct error *err)
 {
     if (!json_is_present(object)) return OK;
     x->pipette = TAKE(arena, 1, struct plan_pipette);
@@ -74,7 +86,8 @@ static enum status read_pipette(const struct json *object, struct plan_placement
     return JSON_FIELDS(object, fields, arena, err);
 }
 
-enum status plan_placement_get(const struct json *object, struct plan *p, struct arena *arena, struct error *err)
+enum status plan_placement_get(const struct json *object, struct plan *p, struct arena *arena,
+                               struct error *err)
 {
     struct plan_placement *x = p->placement = TAKE(arena, 1, struct plan_placement);
     struct json replicas = {0}, rings = {0}, pipette = {0};
@@ -88,8 +101,12 @@ enum status plan_placement_get(const struct json *object, struct plan *p, struct
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
     TRY(read_pipette(&pipette, x, arena, err));
-    if (json_length(&replicas) != x->replica_count) return json_refuse(&replicas, err, "expected %d replicas, found %d", x->replica_count, json_length(&replicas));
-    if (json_length(&rings) != p->stage_count) return json_refuse(&rings, err, "expected %d rings, one for each stage, found %d", p->stage_count, json_length(&rings));
+    if (json_length(&replicas) != x->replica_count)
+        return json_refuse(&replicas, err, "expected %d replicas, found %d", x->replica_count,
+                           json_length(&replicas));
+    if (json_length(&rings) != p->stage_count)
+        return json_refuse(&rings, err, "expected %d rings, one for each stage, found %d",
+                           p->stage_count, json_length(&rings));
     x->nodes = TAKE(arena, x->replica_count * x->rank_count, const char *);
     x->recompute = TAKE(arena, x->replica_count * p->stage_count, int);
     x->recomputed_layers = TAKE(arena, x->replica_count * p->stage_count, int);
@@ -114,7 +131,8 @@ static void put_stage(struct json_writer *w, const struct plan_placement *x, int
     json_put_text(w, "recompute", recompute_names[x->recompute[at]]);
     json_put_count(w, "recomputed_layers", x->recomputed_layers[at]);
     if (x->send_forward_ns[at] >= 0) json_put_count(w, "send_forward_ns", x->send_forward_ns[at]);
-    if (x->send_backward_ns[at] >= 0) json_put_count(w, "send_backward_ns", x->send_backward_ns[at]);
+    if (x->send_backward_ns[at] >= 0)
+        json_put_count(w, "send_backward_ns", x->send_backward_ns[at]);
     json_close_object(w);
 }
 
@@ -127,10 +145,12 @@ void plan_placement_put(struct json_writer *w, const struct plan *p)
         json_open_object(w, NULL);
         if (x->micro_batches) json_put_count(w, "micro_batches", x->micro_batches[replica]);
         json_open_flat_array(w, "nodes");
-        for (int rank = 0; rank < x->rank_count; rank++) json_put_text(w, NULL, x->nodes[replica * x->rank_count + rank]);
+        for (int rank = 0; rank < x->rank_count; rank++)
+            json_put_text(w, NULL, x->nodes[replica * x->rank_count + rank]);
         json_close_array(w);
         json_open_flat_array(w, "stages");
-        for (int stage = 0; stage < p->stage_count; stage++) put_stage(w, x, replica * p->stage_count + stage);
+        for (int stage = 0; stage < p->stage_count; stage++)
+            put_stage(w, x, replica * p->stage_count + stage);
         json_close_array(w);
         json_put_count(w, "iteration_ns", x->iteration_ns[replica]);
         json_close_object(w);
@@ -139,7 +159,8 @@ void plan_placement_put(struct json_writer *w, const struct plan *p)
     json_open_array(w, "rings");
     for (int stage = 0; stage < p->stage_count; stage++) {
         json_open_flat_array(w, NULL);
-        for (int at = 0; at < x->replica_count; at++) json_put_count(w, NULL, x->rings[stage * x->replica_count + at]);
+        for (int at = 0; at < x->replica_count; at++)
+            json_put_count(w, NULL, x->rings[stage * x->replica_count + at]);
         json_close_array(w);
     }
     json_close_array(w);

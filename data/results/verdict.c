@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-void verdict_add(struct verdict *v, struct arena *arena, const char *rule, int stage, const char *format, ...)
+void verdict_add(struct verdict *v, struct arena *arena, const char *rule, int stage,
+                 const char *format, ...)
 {
     char text[ERROR_TEXT_MAX];
     va_list arguments;
@@ -15,11 +16,13 @@ void verdict_add(struct verdict *v, struct arena *arena, const char *rule, int s
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     GROW(arena, v->violations, v->violation_count, v->violation_capacity, 8);
-    v->violations[v->violation_count++] = (struct violation){.rule = rule, .stage = stage, .text = arena_copy_text(arena, text)};
+    v->violations[v->violation_count++] =
+        (struct violation){.rule = rule, .stage = stage, .text = arena_copy_text(arena, text)};
     v->accepted = false;
 }
 
-enum status verdict_save(const struct verdict *v, const char *path, const struct source *sources, int source_count, struct arena *arena, struct error *err)
+enum status verdict_save(const struct verdict *v, const char *path, const struct source *sources,
+                         int source_count, struct arena *arena, struct error *err)
 {
     struct json_writer w;
     document_begin(&w, "plumbline.verdict", sources, source_count, arena);
@@ -36,7 +39,8 @@ enum status verdict_save(const struct verdict *v, const char *path, const struct
     if (v->memory_bytes >= 0) json_put_count(&w, "memory_bytes", v->memory_bytes);
     if (v->memory_bytes >= 0 && v->published_bytes >= 0) {
         json_put_count(&w, "published_memory_bytes", v->published_bytes);
-        json_put_number(&w, "published_memory_ratio", (double)v->published_bytes / (double)v->memory_bytes);
+        json_put_number(&w, "published_memory_ratio",
+                        (double)v->published_bytes / (double)v->memory_bytes);
     }
     json_open_array(&w, "violations");
     for (int i = 0; i < v->violation_count; i++) {
@@ -50,8 +54,8 @@ enum status verdict_save(const struct verdict *v, const char *path, const struct
     return document_write(&w, path, err);
 }
 
-enum status verdict_covers(bool *covers, const char *path, const struct document *plan, int64_t bound_ns,
-                           struct arena *arena, struct error *err)
+enum status verdict_covers(bool *covers, const char *path, const struct document *plan,
+                           int64_t bound_ns, struct arena *arena, struct error *err)
 {
     struct document d;
     struct json violations;
@@ -78,7 +82,9 @@ enum status verdict_covers(bool *covers, const char *path, const struct document
     const char *hash = source_hash(&d, "plan");
     if (!hash) return json_refuse(&d.root, err, "made_from: expected a plan");
     if (strcmp(hash, plan->sha256))
-        return json_refuse(&d.root, err, "made_from: is about the plan %.12s..., and %s is %.12s...", hash, plan->path, plan->sha256);
+        return json_refuse(&d.root, err,
+                           "made_from: is about the plan %.12s..., and %s is %.12s...", hash,
+                           plan->path, plan->sha256);
     if (judged && !source_hash(&d, "certificate"))
         return json_refuse(&d.root, err, "bound_judged: expected a certificate in made_from");
     if (judged && (proven < 0) != (bound_ns < 0))
@@ -86,7 +92,8 @@ enum status verdict_covers(bool *covers, const char *path, const struct document
                            bound_ns < 0 ? "none" : "a bound", plan->path,
                            bound_ns < 0 ? "of a problem without a plan" : "a plan");
     if (judged && proven < bound_ns)
-        return json_refuse(&d.root, err, "proven_bound_ns: expected %lld, which %s states, or more", (long long)bound_ns, plan->path);
+        return json_refuse(&d.root, err, "proven_bound_ns: expected %lld, which %s states, or more",
+                           (long long)bound_ns, plan->path);
     *covers = accepted && judged;
     return OK;
 }

@@ -8,34 +8,39 @@
 #include "data/text/document.h"
 
 struct violation {
-    const char *rule;       // "layers", "count", "memory", "budget", "rules", "price", "iteration", "hash", "bound", ...
-    int stage;              // -1: of the whole plan
-    const char *text;       // one line with the amount
+    const char *rule; // "layers", "count", "memory", "budget", "rules", "price", "iteration",
+                      // "hash", "bound", ...
+    int stage;        // -1: of the whole plan
+    const char *text; // one line with the amount
 };
 
 struct verdict {
     bool accepted;
     struct violation *violations;
     int violation_count, violation_capacity;
-    int64_t replayed_ns;            // iteration time by the judge's own replay
-    int64_t closed_form_ns;         // -1: none exists for this plan
-    const char *closed_form;        // which
-    int64_t terms_checked;          // priced terms that are the judge's
-    int64_t doubtful;               // of the judge's prices: so near to where rounding changes that one more or less would be as right
-    bool bound_judged;              // a certificate at hand proves what the plan states as its bound
-    int64_t proven_ns;              // what it proves: no plan takes less; -1: that there is none, or no certificate was given
-    // Of a device of the first rank: by the judge's own sums, and by a published formula (Fujii et al.). -1: not known, and
-    // not for this model.
+    int64_t replayed_ns;     // iteration time by the judge's own replay
+    int64_t closed_form_ns;  // -1: none exists for this plan
+    const char *closed_form; // which
+    int64_t terms_checked;   // priced terms that are the judge's
+    int64_t doubtful;  // of the judge's prices: so near to where rounding changes that one more or
+                       // less would be as right
+    bool bound_judged; // a certificate at hand proves what the plan states as its bound
+    int64_t proven_ns; // what it proves: no plan takes less; -1: that there is none, or no
+                       // certificate was given
+    // Of a device of the first rank: by the judge's own sums, and by a published formula (Fujii et
+    // al.). -1: not known, and not for this model.
     int64_t memory_bytes, published_bytes;
 };
 
-void verdict_add(struct verdict *v, struct arena *arena, const char *rule, int stage, const char *format, ...) __attribute__((format(printf, 5, 6)));
-enum status verdict_save(const struct verdict *v, const char *path, const struct source *sources, int source_count, struct arena *arena, struct error *err);
+void verdict_add(struct verdict *v, struct arena *arena, const char *rule, int stage,
+                 const char *format, ...) __attribute__((format(printf, 5, 6)));
+enum status verdict_save(const struct verdict *v, const char *path, const struct source *sources,
+                         int source_count, struct arena *arena, struct error *err);
 
 // Whether a document of this kind says that the plan was accepted and that this bound of its is
 // proven; bound_ns -1: that the problem has no plan. BAD_INPUT: it is no
 // verdict, or about another plan.
-enum status verdict_covers(bool *covers, const char *path, const struct document *plan, int64_t bound_ns,
-                           struct arena *arena, struct error *err);
+enum status verdict_covers(bool *covers, const char *path, const struct document *plan,
+                           int64_t bound_ns, struct arena *arena, struct error *err);
 
 #endif

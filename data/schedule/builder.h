@@ -1,5 +1,5 @@
-// What the files that build a schedule's tables share: the turns of every rank, and where the operations of passes and
-// messages stand. Nobody else needs this.
+// What the files that build a schedule's tables share: the turns of every rank, and where the
+// operations of passes and messages stand. Nobody else needs this.
 #ifndef PLUMBLINE_DATA_SCHEDULE_BUILDER_H
 #define PLUMBLINE_DATA_SCHEDULE_BUILDER_H
 
@@ -13,32 +13,43 @@ struct builder {
     struct schedule *schedule;
     struct arena *arena;
     const struct schedule_request *request;
-    int passes;                     // of a stage and micro-batch: 3 where the backward is split, else 2
-    struct turn_list *turns;        // [rank]
-    int *compute;                   // [pass, stage, micro-batch, slice]: operation
-    int *message;                   // [pass, boundary, micro-batch, slice, part]: operation, -1 none; the receiver's overhead last
-    struct stream **compute_stream;     // [rank]
+    int passes;              // of a stage and micro-batch: 3 where the backward is split, else 2
+    struct turn_list *turns; // [rank]
+    int *compute;            // [pass, stage, micro-batch, slice]: operation
+    int *message; // [pass, boundary, micro-batch, slice, part]: operation, -1 none; the receiver's
+                  // overhead last
+    struct stream **compute_stream; // [rank]
     int *link_count;                // [from rank x rank_count + to rank]: messages
 };
 
-static inline int *compute_of(const struct builder *b, int pass, int stage, int micro_batch, int slice)
+static inline int *compute_of(const struct builder *b, int pass, int stage, int micro_batch,
+                              int slice)
 {
     const struct schedule_request *r = b->request;
-    size_t place = ((size_t)pass * (size_t)r->stage_count + (size_t)stage) * (size_t)r->micro_batches + (size_t)micro_batch;
+    size_t place = ((size_t)pass * (size_t)r->stage_count + (size_t)stage) *
+                       (size_t)r->micro_batches +
+                   (size_t)micro_batch;
     return &b->compute[place * (size_t)r->slice_count + (size_t)slice];
 }
 
-static inline int *message_of(const struct builder *b, int pass, int boundary, int micro_batch, int slice)
+static inline int *message_of(const struct builder *b, int pass, int boundary, int micro_batch,
+                              int slice)
 {
     const struct schedule_request *r = b->request;
-    size_t place = ((size_t)pass * (size_t)r->stage_count + (size_t)boundary) * (size_t)r->micro_batches + (size_t)micro_batch;
+    size_t place = ((size_t)pass * (size_t)r->stage_count + (size_t)boundary) *
+                       (size_t)r->micro_batches +
+                   (size_t)micro_batch;
     return &b->message[(place * (size_t)r->slice_count + (size_t)slice) * MESSAGE_OPERATIONS];
 }
 
 int add_operation(struct builder *b, int kind, int symbol_stage, int stage, int micro_batch);
 void add_dependence(struct builder *b, int before, int after);
-struct stream *add_stream(struct builder *b, enum stream_kind kind, int rank, int to_rank, int capacity);
-static inline void put_operation(struct stream *stream, int operation) { stream->operations[stream->count++] = operation; }
+struct stream *add_stream(struct builder *b, enum stream_kind kind, int rank, int to_rank,
+                          int capacity);
+static inline void put_operation(struct stream *stream, int operation)
+{
+    stream->operations[stream->count++] = operation;
+}
 
 static inline int stage_of_turn(const struct builder *b, int rank, const struct turn *t)
 {
@@ -49,11 +60,11 @@ static inline int stage_of_turn(const struct builder *b, int rank, const struct 
 int boundary_in(const struct builder *b, const struct turn *t, int stage);
 int boundary_out(const struct builder *b, const struct turn *t, int stage);
 
-enum status make_turns(struct builder *b, struct error *err);           // and what is in flight
+enum status make_turns(struct builder *b, struct error *err); // and what is in flight
 void make_compute(struct builder *b);
-void make_messages(struct builder *b);                                  // and their dependences
+void make_messages(struct builder *b); // and their dependences
 enum status make_compute_streams(struct builder *b, struct error *err);
 void make_link_streams(struct builder *b);
-void make_ending(struct builder *b);                                    // syncs, optimizers, what is carried
+void make_ending(struct builder *b); // syncs, optimizers, what is carried
 
 #endif

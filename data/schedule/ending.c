@@ -1,15 +1,15 @@
-// How an iteration ends: gradient syncs, embedding sync and optimizer steps behind the gradients; and, without a barrier,
-// how it is joined to the next one.
+// How an iteration ends: gradient syncs, embedding sync and optimizer steps behind the gradients;
+// and, without a barrier, how it is joined to the next one.
 #include <assert.h>
 
 #include "data/schedule/builder.h"
 
 struct ending {
-    int *last_gradient;         // [stage]: place in its rank's turns
-    int *after;                 // [stage]: the operation that its next step waits for
-    int *turns;                 // [virtual stages]: of a rank, in the order of their last gradients
-    struct stream **sync;       // [rank]
-    int embedding_sync;         // -1: none
+    int *last_gradient;   // [stage]: place in its rank's turns
+    int *after;           // [stage]: the operation that its next step waits for
+    int *turns;           // [virtual stages]: of a rank, in the order of their last gradients
+    struct stream **sync; // [rank]
+    int embedding_sync;   // -1: none
 };
 
 static void find_last_gradients(struct builder *b, struct ending *e)
@@ -25,7 +25,8 @@ static void sort_turns(const struct builder *b, struct ending *e, int rank)
     const struct schedule_request *r = b->request;
     for (int k = 0; k < r->virtual_stages; k++) {
         int at = k, last = e->last_gradient[schedule_stage_of(r, rank, k)];
-        for (; at > 0 && e->last_gradient[schedule_stage_of(r, rank, e->turns[at - 1])] > last; at--)
+        for (; at > 0 && e->last_gradient[schedule_stage_of(r, rank, e->turns[at - 1])] > last;
+             at--)
             e->turns[at] = e->turns[at - 1];
         e->turns[at] = k;
     }
@@ -38,8 +39,10 @@ static void find_gradients_done(const struct builder *b, struct ending *e)
     for (int stage = 0; stage < r->stage_count; stage++) {
         int rank = schedule_rank_of(r, stage);
         const struct turn_list *list = &b->turns[rank];
-        const struct turn *t = &list->turns[r->sync_overlapped ? e->last_gradient[stage] : list->count - 1];
-        e->after[stage] = *compute_of(b, (int)t->pass, stage_of_turn(b, rank, t), t->micro_batch, t->slice);
+        const struct turn *t =
+            &list->turns[r->sync_overlapped ? e->last_gradient[stage] : list->count - 1];
+        e->after[stage] =
+            *compute_of(b, (int)t->pass, stage_of_turn(b, rank, t), t->micro_batch, t->slice);
     }
 }
 
@@ -50,7 +53,8 @@ static void make_syncs(struct builder *b, struct ending *e)
         e->sync[rank] = add_stream(b, STREAM_SYNC, rank, rank, r->virtual_stages);
         sort_turns(b, e, rank);
         for (int k = 0; k < r->virtual_stages; k++) {
-            int stage = schedule_stage_of(r, rank, e->turns[k]), sync = add_operation(b, SYMBOL_SYNC, stage, stage, -1);
+            int stage = schedule_stage_of(r, rank, e->turns[k]),
+                sync = add_operation(b, SYMBOL_SYNC, stage, stage, -1);
             add_dependence(b, e->after[stage], sync);
             put_operation(e->sync[rank], sync);
             e->after[stage] = sync;
@@ -60,7 +64,8 @@ static void make_syncs(struct builder *b, struct ending *e)
 
 static void make_embedding_sync(struct builder *b, struct ending *e)
 {
-    int last = b->request->stage_count - 1, sync = add_operation(b, SYMBOL_EMBEDDING_SYNC, 0, 0, -1);
+    int last = b->request->stage_count - 1,
+        sync = add_operation(b, SYMBOL_EMBEDDING_SYNC, 0, 0, -1);
     add_dependence(b, e->after[0], sync);
     if (e->after[last] != e->after[0]) add_dependence(b, e->after[last], sync);
     e->after[0] = e->after[last] = e->embedding_sync = sync;
@@ -74,7 +79,8 @@ static void make_optimizers(struct builder *b, struct ending *e)
         for (int k = 0; k < r->virtual_stages; k++) {
             int stage = schedule_stage_of(r, rank, e->turns[k]),
                 optimizer = add_operation(b, SYMBOL_OPTIMIZER, stage, stage, -1);
-            if (r->sync || e->after[stage] == e->embedding_sync) add_dependence(b, e->after[stage], optimizer);
+            if (r->sync || e->after[stage] == e->embedding_sync)
+                add_dependence(b, e->after[stage], optimizer);
             put_operation(b->compute_stream[rank], optimizer);
         }
     }
@@ -95,15 +101,18 @@ static void make_carried(struct builder *b, const struct ending *e)
     for (int rank = 0; rank < r->rank_count; rank++) {
         const struct stream *c = b->compute_stream[rank];
         carry(b, c->operations[c->count - 1], c->operations[0]);
-        if (r->optimizer) continue;         // it waited for the rest
+        if (r->optimizer) continue; // it waited for the rest
         if (r->sync) carry(b, e->sync[rank]->operations[r->virtual_stages - 1], c->operations[0]);
     }
-    for (int i = 0; i < (end_ranks[0] == end_ranks[1] ? 1 : 2) && r->embedding_sync && !r->optimizer; i++)
+    for (int i = 0;
+         i < (end_ranks[0] == end_ranks[1] ? 1 : 2) && r->embedding_sync && !r->optimizer; i++)
         carry(b, e->embedding_sync, b->compute_stream[end_ranks[i]]->operations[0]);
     for (int i = 0; i < s->stream_count; i++)
         if (s->streams[i].kind == STREAM_LINK)
-            carry(b, s->streams[i].operations[s->streams[i].count - 1], s->streams[i].operations[0]);
-    assert(s->carried_count >= r->rank_count && s->carried_count <= 2 * r->rank_count + 2 + s->stream_count);
+            carry(b, s->streams[i].operations[s->streams[i].count - 1],
+                  s->streams[i].operations[0]);
+    assert(s->carried_count >= r->rank_count &&
+           s->carried_count <= 2 * r->rank_count + 2 + s->stream_count);
 }
 
 void make_ending(struct builder *b)

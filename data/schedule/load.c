@@ -1,6 +1,7 @@
-// What one micro-batch occupies of every compute stream and every link direction, for the greatest load (docs/FORMULAS.md
-// section 17). The streams are those of the schedule written for a single micro-batch, each on its own: a transfer that
-// blocks both ends counts at both, a delay occupies nobody, and what an iteration does once is left out.
+// What one micro-batch occupies of every compute stream and every link direction, for the greatest
+// load (docs/FORMULAS.md section 17). The streams are those of the schedule written for a single
+// micro-batch, each on its own: a transfer that blocks both ends counts at both, a delay occupies
+// nobody, and what an iteration does once is left out.
 #include "data/schedule/schedule.h"
 
 static int operations_on_streams(const struct schedule *s)
@@ -10,7 +11,8 @@ static int operations_on_streams(const struct schedule *s)
     return count;
 }
 
-enum status schedule_build_load(struct schedule *s, const struct schedule_request *request, struct arena *arena, struct error *err)
+enum status schedule_build_load(struct schedule *s, const struct schedule_request *request,
+                                struct arena *arena, struct error *err)
 {
     struct schedule_request one = *request;
     struct schedule single;
@@ -18,8 +20,10 @@ enum status schedule_build_load(struct schedule *s, const struct schedule_reques
     one.barrier = true;
     one.epilogue = one.sync = one.optimizer = one.embedding_sync = false;
     TRY(schedule_build(&single, &one, arena, err));
-    *s = (struct schedule){.request = one, .streams = TAKE(arena, single.stream_count, struct stream),
-                           .operations = TAKE(arena, operations_on_streams(&single), struct operation)};
+    *s = (struct schedule){
+        .request = one,
+        .streams = TAKE(arena, single.stream_count, struct stream),
+        .operations = TAKE(arena, operations_on_streams(&single), struct operation)};
     for (int i = 0; i < single.stream_count; i++) {
         struct stream *stream = &s->streams[s->stream_count++];
         *stream = single.streams[i];

@@ -1,6 +1,7 @@
-// What a schedule sends. A message is up to five operations in series: overhead at its sender, a part that blocks both ends,
-// a part that occupies the link between two ranks, a pure delay, overhead at its receiver. All messages from one rank to
-// another share that direction's link, in the order in which their producer makes them.
+// What a schedule sends. A message is up to five operations in series: overhead at its sender, a
+// part that blocks both ends, a part that occupies the link between two ranks, a pure delay,
+// overhead at its receiver. All messages from one rank to another share that direction's link, in
+// the order in which their producer makes them.
 #include <assert.h>
 
 #include "data/schedule/builder.h"
@@ -11,60 +12,71 @@ void make_compute(struct builder *b)
     for (int rank = 0; rank < r->rank_count; rank++)
         for (int i = 0; i < b->turns[rank].count; i++) {
             const struct turn *t = &b->turns[rank].turns[i];
-            int stage = stage_of_turn(b, rank, t), kind = t->pass == PASS_FORWARD    ? SYMBOL_FORWARD
-                                                          : t->pass == PASS_BACKWARD ? SYMBOL_BACKWARD
-                                                                                     : SYMBOL_WEIGHT;
+            int stage = stage_of_turn(b, rank, t), kind = t->pass == PASS_FORWARD ? SYMBOL_FORWARD
+                                                          : t->pass == PASS_BACKWARD
+                                                              ? SYMBOL_BACKWARD
+                                                              : SYMBOL_WEIGHT;
             if (t->slice > 0)
-                kind = symbol_slice_kind(t->slice, t->pass == PASS_FORWARD ? SLICE_FORWARD : SLICE_BACKWARD);
+                kind = symbol_slice_kind(t->slice,
+                                         t->pass == PASS_FORWARD ? SLICE_FORWARD : SLICE_BACKWARD);
             *compute_of(b, (int)t->pass, stage, t->micro_batch, t->slice) =
                 add_operation(b, kind, stage, stage, t->micro_batch);
         }
 }
 
-// The drain over boundary i, where asked for: of the backward receives of stage i the last p-1-i and the one before them,
-// i counted within its round of the ranks.
+// The drain over boundary i, where asked for: of the backward receives of stage i the last p-1-i
+// and the one before them, i counted within its round of the ranks.
 static bool is_epilogue(const struct schedule_request *r, int boundary, int receive)
 {
     return r->epilogue && receive >= r->micro_batches - (r->rank_count - boundary % r->rank_count);
 }
 
-static int message_kind(const struct schedule_request *r, const struct turn *t, int boundary, int receive)
+static int message_kind(const struct schedule_request *r, const struct turn *t, int boundary,
+                        int receive)
 {
     bool forward = t->pass == PASS_FORWARD;
-    if (t->slice > 0) return symbol_slice_kind(t->slice, forward ? SLICE_SEND_FORWARD : SLICE_SEND_BACKWARD);
+    if (t->slice > 0)
+        return symbol_slice_kind(t->slice, forward ? SLICE_SEND_FORWARD : SLICE_SEND_BACKWARD);
     if (forward) return SYMBOL_SEND_FORWARD;
     return is_epilogue(r, boundary, receive) ? SYMBOL_SEND_EPILOGUE : SYMBOL_SEND_BACKWARD;
 }
 
-// The operations of what a turn of `stage` receives over `boundary`, and who waits for whom. What one compute stream orders
-// needs no dependence: the sender's turn, its overhead and a part that blocks; that part, the receiver's overhead and its turn.
-static void make_message(struct builder *b, const struct turn *t, int stage, int boundary, int receive)
+// The operations of what a turn of `stage` receives over `boundary`, and who waits for whom. What
+// one compute stream orders needs no dependence: the sender's turn, its overhead and a part that
+// blocks; that part, the receiver's overhead and its turn.
+static void make_message(struct builder *b, const struct turn *t, int stage, int boundary,
+                         int receive)
 {
-    static const int series[] = {PART_OVERHEAD, PART_BLOCKING, PART_LINK, PART_DELAY, MESSAGE_RECEIVED};
+    static const int series[] = {PART_OVERHEAD, PART_BLOCKING, PART_LINK, PART_DELAY,
+                                 MESSAGE_RECEIVED};
     const struct schedule_request *r = b->request;
-    int kind = message_kind(r, t, boundary, receive), sender = t->pass == PASS_FORWARD ? stage - 1 : stage + 1,
+    int kind = message_kind(r, t, boundary, receive),
+        sender = t->pass == PASS_FORWARD ? stage - 1 : stage + 1,
         *message = message_of(b, (int)t->pass, boundary, t->micro_batch, t->slice),
         before = *compute_of(b, (int)t->pass, sender, t->micro_batch, t->slice);
-    bool with_sender = true, with_receiver = false;     // in whose compute streams `before` stands
+    bool with_sender = true, with_receiver = false; // in whose compute streams `before` stands
     for (size_t i = 0; i < ARRAY_LENGTH(series); i++) {
         bool received = series[i] == MESSAGE_RECEIVED, blocks = series[i] == PART_BLOCKING;
         int part = received ? PART_OVERHEAD : series[i];
         if (!r->parts[part]) continue;
-        int next = message[series[i]] = add_operation(b, kind + part, boundary, received ? stage : sender, t->micro_batch);
+        int next = message[series[i]] =
+            add_operation(b, kind + part, boundary, received ? stage : sender, t->micro_batch);
         bool sends = blocks || series[i] == PART_OVERHEAD, receives = blocks || received;
-        if (!(with_sender && sends) && !(with_receiver && receives)) add_dependence(b, before, next);
+        if (!(with_sender && sends) && !(with_receiver && receives))
+            add_dependence(b, before, next);
         before = next;
         with_sender = sends;
         with_receiver = receives;
     }
-    if (!with_receiver) add_dependence(b, before, *compute_of(b, (int)t->pass, stage, t->micro_batch, t->slice));
+    if (!with_receiver)
+        add_dependence(b, before, *compute_of(b, (int)t->pass, stage, t->micro_batch, t->slice));
     b->link_count[schedule_rank_of(r, sender) * r->rank_count + schedule_rank_of(r, stage)]++;
 }
 
 void make_messages(struct builder *b)
 {
     const struct schedule_request *r = b->request;
-    int *received = TAKE(b->arena, r->stage_count, int);       // backward, of the first slice
+    int *received = TAKE(b->arena, r->stage_count, int); // backward, of the first slice
     for (int rank = 0; rank < r->rank_count; rank++)
         for (int i = 0; i < b->turns[rank].count; i++) {
             const struct turn *t = &b->turns[rank].turns[i];
@@ -84,10 +96,13 @@ static void make_link_stream(struct builder *b, int from, int to)
     for (int i = 0; i < b->turns[from].count; i++) {
         const struct turn *t = &b->turns[from].turns[i];
         int stage = stage_of_turn(b, from, t), boundary = boundary_out(b, t, stage);
-        if (boundary < 0 || schedule_rank_of(r, t->pass == PASS_FORWARD ? stage + 1 : stage - 1) != to) continue;
-        put_operation(stream, message_of(b, (int)t->pass, boundary, t->micro_batch, t->slice)[PART_LINK]);
+        if (boundary < 0 ||
+            schedule_rank_of(r, t->pass == PASS_FORWARD ? stage + 1 : stage - 1) != to)
+            continue;
+        put_operation(stream,
+                      message_of(b, (int)t->pass, boundary, t->micro_batch, t->slice)[PART_LINK]);
     }
-    assert(stream->count == count);         // all that the receivers wait for is sent
+    assert(stream->count == count); // all that the receivers wait for is sent
 }
 
 // Messages go between neighbours of the ring of ranks.

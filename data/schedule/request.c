@@ -1,5 +1,5 @@
-// What a layout fixes of the graph: which operations a priced problem's graph has (what no price could make longer than zero
-// is left out), and where the stages stand.
+// What a layout fixes of the graph: which operations a priced problem's graph has (what no price
+// could make longer than zero is left out), and where the stages stand.
 #include <assert.h>
 
 #include "data/priced/priced.h"
@@ -9,12 +9,22 @@ struct schedule_request schedule_request_of(const struct priced *p)
 {
     const struct layout *l = &p->layout;
     struct schedule_request r = {
-        .kind = l->schedule, .stage_count = p->stage_count, .rank_count = p->rank_count, .virtual_stages = l->virtual_stages,
-        .slice_count = p->slice_count, .micro_batches = p->micro_batches, .local_loss_every = l->local_loss_every,
-        .barrier = l->barrier, .sync_overlapped = l->gradient_sync == SYNC_OVERLAPPED, .epilogue = priced_uses_epilogue(p),
-        .sync = priced_uses_sync(p), .optimizer = priced_uses_optimizer(p), .embedding_sync = p->has_embedding_sync,
+        .kind = l->schedule,
+        .stage_count = p->stage_count,
+        .rank_count = p->rank_count,
+        .virtual_stages = l->virtual_stages,
+        .slice_count = p->slice_count,
+        .micro_batches = p->micro_batches,
+        .local_loss_every = l->local_loss_every,
+        .barrier = l->barrier,
+        .sync_overlapped = l->gradient_sync == SYNC_OVERLAPPED,
+        .epilogue = priced_uses_epilogue(p),
+        .sync = priced_uses_sync(p),
+        .optimizer = priced_uses_optimizer(p),
+        .embedding_sync = p->has_embedding_sync,
     };
-    for (int part = 0; part < PART_COUNT; part++) r.parts[part] = priced_uses_part(p, (enum transfer_part)part);
+    for (int part = 0; part < PART_COUNT; part++)
+        r.parts[part] = priced_uses_part(p, (enum transfer_part)part);
     return r;
 }
 

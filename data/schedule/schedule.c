@@ -1,7 +1,8 @@
-// A schedule's tables: operations, streams and dependences of one iteration, from the order of each rank's turns. The
-// rules that all schedules share stand in the files beside this one: schedule_turns.c what an order must keep and what
-// is in flight, schedule_messages.c what is sent, schedule_streams.c who does what in which order, schedule_ending.c
-// what ends an iteration and what joins it to the next (docs/ARCHITECTURE.md 2).
+// A schedule's tables: operations, streams and dependences of one iteration, from the order of each
+// rank's turns. The rules that all schedules share stand in the files beside this one:
+// schedule_turns.c what an order must keep and what is in flight, schedule_messages.c what is sent,
+// schedule_streams.c who does what in which order, schedule_ending.c what ends an iteration and
+// what joins it to the next (docs/ARCHITECTURE.md 2).
 #include "data/schedule/schedule.h"
 
 #include <assert.h>
@@ -16,18 +17,20 @@ int add_operation(struct builder *b, int kind, int symbol_stage, int stage, int 
     struct schedule *s = b->schedule;
     assert(stage >= 0 && stage < b->request->stage_count);
     assert(s->operation_count < OPERATIONS_MAX);
-    s->operations[s->operation_count] =
-        (struct operation){symbol_index(b->request->stage_count, kind, symbol_stage), stage, micro_batch};
+    s->operations[s->operation_count] = (struct operation){
+        symbol_index(b->request->stage_count, kind, symbol_stage), stage, micro_batch};
     return s->operation_count++;
 }
 
 void add_dependence(struct builder *b, int before, int after)
 {
-    assert(before >= 0 && before < b->schedule->operation_count && after >= 0 && after < b->schedule->operation_count && before != after);
+    assert(before >= 0 && before < b->schedule->operation_count && after >= 0 &&
+           after < b->schedule->operation_count && before != after);
     b->schedule->dependences[b->schedule->dependence_count++] = (struct dependence){before, after};
 }
 
-struct stream *add_stream(struct builder *b, enum stream_kind kind, int rank, int to_rank, int capacity)
+struct stream *add_stream(struct builder *b, enum stream_kind kind, int rank, int to_rank,
+                          int capacity)
 {
     struct stream *stream = &b->schedule->streams[b->schedule->stream_count++];
     *stream = (struct stream){kind, rank, to_rank, TAKE(b->arena, capacity, int), 0};
@@ -37,7 +40,8 @@ struct stream *add_stream(struct builder *b, enum stream_kind kind, int rank, in
 int boundary_in(const struct builder *b, const struct turn *t, int stage)
 {
     const struct schedule_request *r = b->request;
-    if (t->pass == PASS_FORWARD) return stage > 0 && !schedule_is_inner(r, stage - 1) ? stage - 1 : -1;
+    if (t->pass == PASS_FORWARD)
+        return stage > 0 && !schedule_is_inner(r, stage - 1) ? stage - 1 : -1;
     bool has_next = t->pass == PASS_BACKWARD && stage < r->stage_count - 1;
     return has_next && !schedule_is_inner(r, stage) && !schedule_is_local(r, stage) ? stage : -1;
 }
@@ -45,9 +49,12 @@ int boundary_in(const struct builder *b, const struct turn *t, int stage)
 int boundary_out(const struct builder *b, const struct turn *t, int stage)
 {
     const struct schedule_request *r = b->request;
-    if (t->pass == PASS_FORWARD) return stage < r->stage_count - 1 && !schedule_is_inner(r, stage) ? stage : -1;
+    if (t->pass == PASS_FORWARD)
+        return stage < r->stage_count - 1 && !schedule_is_inner(r, stage) ? stage : -1;
     bool has_previous = t->pass == PASS_BACKWARD && stage > 0;
-    return has_previous && !schedule_is_inner(r, stage - 1) && !schedule_is_local(r, stage - 1) ? stage - 1 : -1;
+    return has_previous && !schedule_is_inner(r, stage - 1) && !schedule_is_local(r, stage - 1)
+               ? stage - 1
+               : -1;
 }
 
 static void make_room(struct builder *b, size_t operation_max)
@@ -57,7 +64,8 @@ static void make_room(struct builder *b, size_t operation_max)
     size_t p = (size_t)r->rank_count, stages = (size_t)r->stage_count,
            passes = stages * (size_t)r->micro_batches * (size_t)r->slice_count;
     s->operations = TAKE(b->arena, operation_max, struct operation);
-    s->dependences = TAKE(b->arena, 2 * passes * (MESSAGE_OPERATIONS + 1) + 4 * stages + 4, struct dependence);
+    s->dependences =
+        TAKE(b->arena, 2 * passes * (MESSAGE_OPERATIONS + 1) + 4 * stages + 4, struct dependence);
     s->streams = TAKE(b->arena, 4 * p + 4, struct stream);
     s->in_flight = TAKE(b->arena, stages, int);
     b->compute = TAKE(b->arena, PASS_COUNT * passes, int);
@@ -70,32 +78,40 @@ static void make_room(struct builder *b, size_t operation_max)
 // What a schedule's generator can write.
 static enum status check_shape(const struct schedule_request *r, struct error *err)
 {
-    assert(r->rank_count >= 1 && r->virtual_stages >= 1 && r->slice_count >= 1 && r->micro_batches >= 1);
+    assert(r->rank_count >= 1 && r->virtual_stages >= 1 && r->slice_count >= 1 &&
+           r->micro_batches >= 1);
     assert(r->stage_count == r->rank_count * r->virtual_stages && r->slice_count <= SLICES_MAX);
     const char *name = schedule_names[r->kind];
     bool winds = r->kind == SCHEDULE_INTERLEAVED || r->kind == SCHEDULE_LOOPED_BFS;
     int wanted = r->kind == SCHEDULE_ZB_V ? 2 : 1;
     if (!winds && r->virtual_stages != wanted)
-        return fail(err, BAD_INPUT, "schedule: %s has %d stage%s a rank, not %d", name, wanted, wanted > 1 ? "s" : "",
-                    r->virtual_stages);
+        return fail(err, BAD_INPUT, "schedule: %s has %d stage%s a rank, not %d", name, wanted,
+                    wanted > 1 ? "s" : "", r->virtual_stages);
     if (r->kind != SCHEDULE_TOKEN_SLICED && r->slice_count > 1)
-        return fail(err, BAD_INPUT, "schedule: %s passes whole sequences, not %d slices", name, r->slice_count);
+        return fail(err, BAD_INPUT, "schedule: %s passes whole sequences, not %d slices", name,
+                    r->slice_count);
     return OK;
 }
 
-enum status schedule_build(struct schedule *s, const struct schedule_request *request, struct arena *arena,
-                           struct error *err)
+enum status schedule_build(struct schedule *s, const struct schedule_request *request,
+                           struct arena *arena, struct error *err)
 {
     TRY(check_shape(request, err));
     *s = (struct schedule){.request = *request};
-    struct builder b = {
-        .schedule = s, .arena = arena, .request = &s->request, .passes = schedule_splits_backward(request->kind) ? 3 : 2};
-    int64_t stages = request->stage_count, passes = (int64_t)request->micro_batches * request->slice_count, parts = 0;
+    struct builder b = {.schedule = s,
+                        .arena = arena,
+                        .request = &s->request,
+                        .passes = schedule_splits_backward(request->kind) ? 3 : 2};
+    int64_t stages = request->stage_count,
+            passes = (int64_t)request->micro_batches * request->slice_count, parts = 0;
     for (int i = 0; i < PART_COUNT; i++) parts += request->parts[i] * (i == PART_OVERHEAD ? 2 : 1);
-    int64_t operation_max = b.passes * stages * passes + 2 * (stages - 1) * passes * parts + 2 * stages + 1;
+    int64_t operation_max = b.passes * stages * passes + 2 * (stages - 1) * passes * parts +
+                            2 * stages + 1;
     if (operation_max > OPERATIONS_MAX)
-        return fail(err, BAD_INPUT, "schedule: %lld stages and %d micro-batches make %lld operations, more than %d",
-                    (long long)stages, request->micro_batches, (long long)operation_max, OPERATIONS_MAX);
+        return fail(err, BAD_INPUT,
+                    "schedule: %lld stages and %d micro-batches make %lld operations, more than %d",
+                    (long long)stages, request->micro_batches, (long long)operation_max,
+                    OPERATIONS_MAX);
     make_room(&b, (size_t)operation_max);
     TRY(make_turns(&b, err));
     make_compute(&b);

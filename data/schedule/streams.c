@@ -1,31 +1,36 @@
-// The compute streams: every rank's turns, and between them what of transfers keeps a rank busy. The overhead of what a turn
-// sends follows it at once, the overhead of what it receives comes right before it; neither waits for the other end's. A
-// transfer that blocks has both its ends' streams in common and stands between the two: of what a turn sends it follows at
-// once; of what it receives it comes at the latest before it. Each rank posts both, the send first, the
-// forward one first where two ranks exchange a pair; it waits until the other end has posted the same transfer foremost.
-// Where all ranks wait in this way, as round a ring, the first pair that both ends have posted at all goes ahead (Megatron
-// posts them together); where there is none either, the first rank's send is taken by its receiver earlier than needed, as
-// looped schedules do. Such an order comes from one run, so it cannot deadlock unless the turns themselves do.
+// The compute streams: every rank's turns, and between them what of transfers keeps a rank busy.
+// The overhead of what a turn sends follows it at once, the overhead of what it receives comes
+// right before it; neither waits for the other end's. A transfer that blocks has both its ends'
+// streams in common and stands between the two: of what a turn sends it follows at once; of what it
+// receives it comes at the latest before it. Each rank posts both, the send first, the forward one
+// first where two ranks exchange a pair; it waits until the other end has posted the same transfer
+// foremost. Where all ranks wait in this way, as round a ring, the first pair that both ends have
+// posted at all goes ahead (Megatron posts them together); where there is none either, the first
+// rank's send is taken by its receiver earlier than needed, as looped schedules do. Such an order
+// comes from one run, so it cannot deadlock unless the turns themselves do.
 #include "data/schedule/builder.h"
 
-struct end { int operation, peer; };        // one end of a blocking transfer; operation -1: none
+struct end {
+    int operation, peer;
+}; // one end of a blocking transfer; operation -1: none
 
 struct place {
-    int next;               // the turn that comes next
+    int next; // the turn that comes next
     struct end send, receive;
     bool receive_first;
 };
 
 struct exchange {
     struct builder *builder;
-    struct place *places;   // [rank]
-    bool *done;             // [operation]
+    struct place *places; // [rank]
+    bool *done;           // [operation]
 };
 
 static struct end end_of(const struct exchange *x, int rank, const struct turn *t, bool sends)
 {
     const struct builder *b = x->builder;
-    int stage = stage_of_turn(b, rank, t), boundary = sends ? boundary_out(b, t, stage) : boundary_in(b, t, stage);
+    int stage = stage_of_turn(b, rank, t),
+        boundary = sends ? boundary_out(b, t, stage) : boundary_in(b, t, stage);
     if (boundary < 0 || !b->request->parts[PART_BLOCKING]) return (struct end){-1, -1};
     int operation = message_of(b, (int)t->pass, boundary, t->micro_batch, t->slice)[PART_BLOCKING],
         other = boundary == stage ? stage + 1 : stage - 1;
@@ -41,13 +46,14 @@ static void post(struct exchange *x, int rank)
                       *next = place->next < list->count ? &list->turns[place->next] : NULL;
     place->send = ended ? end_of(x, rank, ended, true) : (struct end){-1, -1};
     place->receive = next ? end_of(x, rank, next, false) : (struct end){-1, -1};
-    place->receive_first = place->send.peer == place->receive.peer && ended && next && ended->pass == PASS_BACKWARD &&
-                           next->pass == PASS_FORWARD;
+    place->receive_first = place->send.peer == place->receive.peer && ended && next &&
+                           ended->pass == PASS_BACKWARD && next->pass == PASS_FORWARD;
 }
 
 static struct end foremost(const struct place *place)
 {
-    bool send = place->send.operation >= 0 && !(place->receive_first && place->receive.operation >= 0);
+    bool send = place->send.operation >= 0 &&
+                !(place->receive_first && place->receive.operation >= 0);
     return send ? place->send : place->receive;
 }
 
@@ -71,14 +77,17 @@ static void transfer(struct exchange *x, int operation, int rank, int peer)
 // A turn between the overheads of what it receives and of what it sends.
 static void put_turn(struct builder *b, int rank, const struct turn *t)
 {
-    int stage = stage_of_turn(b, rank, t), in = boundary_in(b, t, stage), out = boundary_out(b, t, stage);
+    int stage = stage_of_turn(b, rank, t), in = boundary_in(b, t, stage),
+        out = boundary_out(b, t, stage);
     struct stream *stream = b->compute_stream[rank];
     bool overhead = b->request->parts[PART_OVERHEAD];
     if (overhead && in >= 0)
-        put_operation(stream, message_of(b, (int)t->pass, in, t->micro_batch, t->slice)[MESSAGE_RECEIVED]);
+        put_operation(stream,
+                      message_of(b, (int)t->pass, in, t->micro_batch, t->slice)[MESSAGE_RECEIVED]);
     put_operation(stream, *compute_of(b, (int)t->pass, stage, t->micro_batch, t->slice));
     if (overhead && out >= 0)
-        put_operation(stream, message_of(b, (int)t->pass, out, t->micro_batch, t->slice)[PART_OVERHEAD]);
+        put_operation(stream,
+                      message_of(b, (int)t->pass, out, t->micro_batch, t->slice)[PART_OVERHEAD]);
 }
 
 // The next step of one rank, if it can go on.
@@ -122,14 +131,17 @@ static enum status refuse(const struct exchange *x, int rank, struct error *err)
 {
     const struct schedule *s = x->builder->schedule;
     const struct operation *o = &s->operations[x->places[rank].receive.operation];
-    return fail(err, BAD_INPUT, "schedule: deadlock: rank %d waits for %s of stage %d, micro-batch %d, which never comes", rank,
-                symbol_kind_name(o->symbol / s->request.stage_count), o->stage, o->micro_batch);
+    return fail(
+        err, BAD_INPUT,
+        "schedule: deadlock: rank %d waits for %s of stage %d, micro-batch %d, which never comes",
+        rank, symbol_kind_name(o->symbol / s->request.stage_count), o->stage, o->micro_batch);
 }
 
 enum status make_compute_streams(struct builder *b, struct error *err)
 {
     const struct schedule_request *r = b->request;
-    struct exchange x = {b, TAKE(b->arena, r->rank_count, struct place), TAKE(b->arena, b->schedule->operation_count, bool)};
+    struct exchange x = {b, TAKE(b->arena, r->rank_count, struct place),
+                         TAKE(b->arena, b->schedule->operation_count, bool)};
     for (int rank = 0; rank < r->rank_count; rank++) {
         int each = 1 + 2 * r->parts[PART_BLOCKING] + 2 * r->parts[PART_OVERHEAD],
             capacity = b->turns[rank].count * each + r->virtual_stages;

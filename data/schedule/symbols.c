@@ -3,7 +3,10 @@
 
 #include "data/schedule/schedule.h"
 
-int symbol_slice(int kind) { return kind < SYMBOL_KIND_COUNT ? 0 : (kind - SYMBOL_KIND_COUNT) / SLICE_KIND_COUNT + 1; }
+int symbol_slice(int kind)
+{
+    return kind < SYMBOL_KIND_COUNT ? 0 : (kind - SYMBOL_KIND_COUNT) / SLICE_KIND_COUNT + 1;
+}
 
 int symbol_base_kind(int kind)
 {
@@ -11,14 +14,17 @@ int symbol_base_kind(int kind)
     int slice_kind = (kind - SYMBOL_KIND_COUNT) % SLICE_KIND_COUNT;
     if (slice_kind == SLICE_FORWARD) return SYMBOL_FORWARD;
     if (slice_kind == SLICE_BACKWARD) return SYMBOL_BACKWARD;
-    return slice_kind < SLICE_SEND_BACKWARD ? SYMBOL_SEND_FORWARD + slice_kind - SLICE_SEND_FORWARD
-                                            : SYMBOL_SEND_BACKWARD + slice_kind - SLICE_SEND_BACKWARD;
+    return slice_kind < SLICE_SEND_BACKWARD
+               ? SYMBOL_SEND_FORWARD + slice_kind - SLICE_SEND_FORWARD
+               : SYMBOL_SEND_BACKWARD + slice_kind - SLICE_SEND_BACKWARD;
 }
 
-#define SLICE_NAMES(n)                                                                                                  \
-    "forward.slice " n, "backward.slice " n, "send_forward.blocking.slice " n, "send_forward.link.slice " n,            \
-        "send_forward.delay.slice " n, "send_forward.overhead.slice " n, "send_backward.blocking.slice " n,             \
-        "send_backward.link.slice " n, "send_backward.delay.slice " n, "send_backward.overhead.slice " n
+#define SLICE_NAMES(n)                                                                             \
+    "forward.slice " n, "backward.slice " n, "send_forward.blocking.slice " n,                     \
+        "send_forward.link.slice " n, "send_forward.delay.slice " n,                               \
+        "send_forward.overhead.slice " n, "send_backward.blocking.slice " n,                       \
+        "send_backward.link.slice " n, "send_backward.delay.slice " n,                             \
+        "send_backward.overhead.slice " n
 
 const char *symbol_kind_name(int kind)
 {
@@ -49,6 +55,7 @@ const char *symbol_kind_name(int kind)
         SLICE_NAMES("6"),
         SLICE_NAMES("7"),
     };
-    _Static_assert(ARRAY_LENGTH(names) == SYMBOL_KIND_COUNT + (SLICES_MAX - 1) * SLICE_KIND_COUNT, "a name for every kind");
+    _Static_assert(ARRAY_LENGTH(names) == SYMBOL_KIND_COUNT + (SLICES_MAX - 1) * SLICE_KIND_COUNT,
+                   "a name for every kind");
     return kind >= 0 && (size_t)kind < ARRAY_LENGTH(names) ? names[kind] : "unknown";
 }

@@ -1,5 +1,5 @@
-// The turns of every rank, as its schedule's generator writes them: that each pass comes once and after what it needs on
-// its own rank, and how many micro-batches are in flight between them.
+// The turns of every rank, as its schedule's generator writes them: that each pass comes once and
+// after what it needs on its own rank, and how many micro-batches are in flight between them.
 #include <assert.h>
 
 #include "data/schedule/builder.h"
@@ -27,22 +27,29 @@ void turn_put(struct turn_list *list, enum pass pass, int micro_batch, int turn,
 }
 
 // How many passes of (turn, micro-batch, slice) are done.
-static int *done_at(int *done, const struct schedule_request *r, int turn, int micro_batch, int slice)
+static int *done_at(int *done, const struct schedule_request *r, int turn, int micro_batch,
+                    int slice)
 {
-    return &done[((size_t)turn * (size_t)r->micro_batches + (size_t)micro_batch) * (size_t)r->slice_count + (size_t)slice];
+    return &done[((size_t)turn * (size_t)r->micro_batches + (size_t)micro_batch) *
+                     (size_t)r->slice_count +
+                 (size_t)slice];
 }
 
-// Whether what a turn needs from its own rank is done: the pass before it, the slice before it (behind it, on the way
-// back), and the neighbouring stage where that stands on the same rank.
+// Whether what a turn needs from its own rank is done: the pass before it, the slice before it
+// (behind it, on the way back), and the neighbouring stage where that stands on the same rank.
 static bool may_come(int *done, const struct schedule_request *r, int rank, const struct turn *t)
 {
     int stage = schedule_stage_of(r, rank, t->turn), pass = (int)t->pass, slice = t->slice;
     if (*done_at(done, r, t->turn, t->micro_batch, slice) != pass) return false;
     if (t->pass == PASS_WEIGHT) return true;
     int before = t->pass == PASS_FORWARD ? slice - 1 : slice + 1;
-    if (before >= 0 && before < r->slice_count && *done_at(done, r, t->turn, t->micro_batch, before) <= pass) return false;
-    int boundary = t->pass == PASS_FORWARD ? stage - 1 : stage, other = t->pass == PASS_FORWARD ? stage - 1 : stage + 1;
-    if (boundary < 0 || boundary >= r->stage_count - 1 || !schedule_is_inner(r, boundary)) return true;
+    if (before >= 0 && before < r->slice_count &&
+        *done_at(done, r, t->turn, t->micro_batch, before) <= pass)
+        return false;
+    int boundary = t->pass == PASS_FORWARD ? stage - 1 : stage,
+        other = t->pass == PASS_FORWARD ? stage - 1 : stage + 1;
+    if (boundary < 0 || boundary >= r->stage_count - 1 || !schedule_is_inner(r, boundary))
+        return true;
     if (t->pass == PASS_BACKWARD && schedule_is_local(r, boundary)) return true;
     return *done_at(done, r, other / r->rank_count, t->micro_batch, slice) > pass;
 }
@@ -52,16 +59,20 @@ static enum status check_turns(const struct builder *b, int rank, struct error *
     const struct schedule_request *r = b->request;
     const struct turn_list *list = &b->turns[rank];
     struct arena_mark mark = arena_set_mark(b->arena);
-    int *done = TAKE(b->arena, (size_t)r->virtual_stages * (size_t)r->micro_batches * (size_t)r->slice_count, int);
+    int *done = TAKE(b->arena,
+                     (size_t)r->virtual_stages * (size_t)r->micro_batches * (size_t)r->slice_count,
+                     int);
     enum status status = OK;
     assert(list->count == list->capacity);
     for (int i = 0; i < list->count && status == OK; i++) {
         const struct turn *t = &list->turns[i];
-        assert(t->micro_batch >= 0 && t->turn >= 0 && t->turn < r->virtual_stages && t->slice >= 0 &&
-               t->slice < r->slice_count && (int)t->pass < b->passes);
+        assert(t->micro_batch >= 0 && t->turn >= 0 && t->turn < r->virtual_stages &&
+               t->slice >= 0 && t->slice < r->slice_count && (int)t->pass < b->passes);
         if (!may_come(done, r, rank, t))
-            status = fail(err, BAD_INPUT, "schedule: stage %d, micro-batch %d: its %s is out of order or comes twice",
-                          schedule_stage_of(r, rank, t->turn), t->micro_batch, pass_names[t->pass]);
+            status =
+                fail(err, BAD_INPUT,
+                     "schedule: stage %d, micro-batch %d: its %s is out of order or comes twice",
+                     schedule_stage_of(r, rank, t->turn), t->micro_batch, pass_names[t->pass]);
         else ++*done_at(done, r, t->turn, t->micro_batch, t->slice);
     }
     arena_reset(b->arena, mark);
@@ -85,12 +96,15 @@ static void note_peak(struct builder *b, int first, int rank, const int *held)
     for (int i = first; i < s->peak_count; i++)
         if (!is_below(s->peaks[i].in_flight, held, turns)) s->peaks[kept++] = s->peaks[i];
     s->peaks = kept < s->peak_count ? s->peaks
-                                    : arena_grow(b->arena, s->peaks, (size_t)kept, (size_t)kept + 1, sizeof *s->peaks);
-    s->peaks[kept] = (struct peak){rank, arena_grow(b->arena, held, (size_t)turns, (size_t)turns, sizeof *held)};
+                                    : arena_grow(b->arena, s->peaks, (size_t)kept, (size_t)kept + 1,
+                                                 sizeof *s->peaks);
+    s->peaks[kept] =
+        (struct peak){rank, arena_grow(b->arena, held, (size_t)turns, (size_t)turns, sizeof *held)};
     s->peak_count = kept + 1;
 }
 
-// A micro-batch is in flight from its first slice's forward to its last release, which is the first slice's too.
+// A micro-batch is in flight from its first slice's forward to its last release, which is the first
+// slice's too.
 static void count_in_flight(struct builder *b, int rank, int *held)
 {
     const struct schedule_request *r = b->request;
@@ -113,7 +127,8 @@ static void count_in_flight(struct builder *b, int rank, int *held)
         }
         if (ends) held[t->turn]--;
     }
-    for (int k = 0; k < r->virtual_stages; k++) assert(held[k] == 0);       // what came forward has been released
+    for (int k = 0; k < r->virtual_stages; k++)
+        assert(held[k] == 0); // what came forward has been released
 }
 
 enum status make_turns(struct builder *b, struct error *err)
@@ -123,7 +138,8 @@ enum status make_turns(struct builder *b, struct error *err)
         *held = TAKE(b->arena, r->virtual_stages, int);
     b->turns = TAKE(b->arena, r->rank_count, struct turn_list);
     for (int rank = 0; rank < r->rank_count; rank++) {
-        b->turns[rank] = (struct turn_list){TAKE(b->arena, capacity, struct turn), 0, capacity, r->micro_batches};
+        b->turns[rank] = (struct turn_list){TAKE(b->arena, capacity, struct turn), 0, capacity,
+                                            r->micro_batches};
         generators[r->kind](&b->turns[rank], r, rank);
         TRY(check_turns(b, rank, err));
         count_in_flight(b, rank, held);

@@ -1,12 +1,17 @@
-// What a schedule's generator writes: for each rank the order of its passes over stages, micro-batches and slices.
-// Everything else of the graph (transfers, syncs, optimizer) follows from it by rules that all schedules share
-// (data/schedule/schedule.c).
+// What a schedule's generator writes: for each rank the order of its passes over stages,
+// micro-batches and slices. Everything else of the graph (transfers, syncs, optimizer) follows from
+// it by rules that all schedules share (data/schedule/schedule.c).
 #ifndef PLUMBLINE_DATA_SCHEDULE_WRITTEN_H
 #define PLUMBLINE_DATA_SCHEDULE_WRITTEN_H
 
 enum pass { PASS_FORWARD, PASS_BACKWARD, PASS_WEIGHT, PASS_COUNT };
 
-struct turn { enum pass pass; int micro_batch; int turn; int slice; };      // turn: which of the rank's stages, in the model's order
+struct turn {
+    enum pass pass;
+    int micro_batch;
+    int turn;
+    int slice;
+}; // turn: which of the rank's stages, in the model's order
 
 struct turn_list {
     struct turn *turns;
@@ -14,15 +19,17 @@ struct turn_list {
     int micro_batches;
 };
 
-// A generator whose pattern needs more micro-batches than there are writes them all the same: they are left out here. What
-// remains keeps its order, so it waits for nothing that it did not wait for before.
+// A generator whose pattern needs more micro-batches than there are writes them all the same: they
+// are left out here. What remains keeps its order, so it waits for nothing that it did not wait for
+// before.
 void turn_put(struct turn_list *list, enum pass pass, int micro_batch, int turn, int slice);
 
 // Writes the order of one rank: every (pass, micro-batch, stage of the rank, slice) once.
 struct schedule_request;
-typedef void turn_generator(struct turn_list *list, const struct schedule_request *request, int rank);
+typedef void turn_generator(struct turn_list *list, const struct schedule_request *request,
+                            int rank);
 
-turn_generator *generator_of(int kind);         // enum schedule_kind
+turn_generator *generator_of(int kind); // enum schedule_kind
 
 turn_generator gpipe_turns;
 turn_generator one_f_one_b_turns;

@@ -1,6 +1,6 @@
-// Token-sliced (TeraPipe, 2102.07988): the slices of a sequence follow each other through the pipeline; causal attention
-// needs those before a slice on the way forward, and the gradients of those behind it on the way back. Over micro-batches
-// as GPipe.
+// Token-sliced (TeraPipe, 2102.07988): the slices of a sequence follow each other through the
+// pipeline; causal attention needs those before a slice on the way forward, and the gradients of
+// those behind it on the way back. Over micro-batches as GPipe.
 #include "data/schedule/schedule.h"
 #include "data/schedule/written.h"
 
@@ -8,7 +8,9 @@ void token_sliced_turns(struct turn_list *list, const struct schedule_request *r
 {
     (void)rank;
     for (int i = 0; i < request->micro_batches; i++)
-        for (int slice = 0; slice < request->slice_count; slice++) turn_put(list, PASS_FORWARD, i, 0, slice);
+        for (int slice = 0; slice < request->slice_count; slice++)
+            turn_put(list, PASS_FORWARD, i, 0, slice);
     for (int i = 0; i < request->micro_batches; i++)
-        for (int slice = request->slice_count - 1; slice >= 0; slice--) turn_put(list, PASS_BACKWARD, i, 0, slice);
+        for (int slice = request->slice_count - 1; slice >= 0; slice--)
+            turn_put(list, PASS_BACKWARD, i, 0, slice);
 }

@@ -1,13 +1,16 @@
-// ZB-V (2401.10241): two stages a rank, folded: rank r holds stage r of the way down and stage 2p-1-r of the way up, and
-// backward is split. Written for passes of equal length: the rank fills with 2(p-r)-1 forwards of the way down, pairs up
-// and down r times, then p-r times turns round on the way up; in the steady state each way does a forward and a
-// backward with its weight gradient in turn; at the end the weight gradients wait. No rank holds more than 2p halves.
+// ZB-V (2401.10241): two stages a rank, folded: rank r holds stage r of the way down and stage
+// 2p-1-r of the way up, and backward is split. Written for passes of equal length: the rank fills
+// with 2(p-r)-1 forwards of the way down, pairs up and down r times, then p-r times turns round on
+// the way up; in the steady state each way does a forward and a backward with its weight gradient
+// in turn; at the end the weight gradients wait. No rank holds more than 2p halves.
 #include "data/schedule/schedule.h"
 #include "data/schedule/written.h"
 
 enum { DOWN, UP };
 
-struct counts { int forward[2], backward[2], weight[2]; };
+struct counts {
+    int forward[2], backward[2], weight[2];
+};
 
 static void put_forward(struct turn_list *list, struct counts *n, int way)
 {
@@ -32,7 +35,8 @@ static void put_whole_backward(struct turn_list *list, struct counts *n, int way
 
 void zb_v_turns(struct turn_list *list, const struct schedule_request *request, int rank)
 {
-    int p = request->rank_count, m = request->micro_batches > 2 * p - 1 ? request->micro_batches : 2 * p - 1;
+    int p = request->rank_count,
+        m = request->micro_batches > 2 * p - 1 ? request->micro_batches : 2 * p - 1;
     struct counts n = {{0}, {0}, {0}};
     for (int i = 0; i < 2 * (p - rank) - 1; i++) put_forward(list, &n, DOWN);
     for (int i = 0; i < rank; i++) {

@@ -1,6 +1,7 @@
-// The handcrafted zero-bubble schedules (2401.10241): backward is split, and weight gradients, which nobody waits for, fill
-// the bubbles. Rank r does 1F1B with `ahead` forwards first and its weight gradients `behind` micro-batches late.
-// H1: p-r-1 ahead, r behind: no rank holds more than p micro-batches. H2: twice both: none holds more than 2p-1.
+// The handcrafted zero-bubble schedules (2401.10241): backward is split, and weight gradients,
+// which nobody waits for, fill the bubbles. Rank r does 1F1B with `ahead` forwards first and its
+// weight gradients `behind` micro-batches late. H1: p-r-1 ahead, r behind: no rank holds more than
+// p micro-batches. H2: twice both: none holds more than 2p-1.
 #include "data/schedule/schedule.h"
 #include "data/schedule/written.h"
 

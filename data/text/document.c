@@ -4,7 +4,8 @@
 
 static const char *const envelope_keys[] = {"kind", "version", "made_by", "made_from"};
 
-static enum status read_sources(struct document *d, const struct json *made_from, struct arena *arena, struct error *err)
+static enum status read_sources(struct document *d, const struct json *made_from,
+                                struct arena *arena, struct error *err)
 {
     d->source_count = json_length(made_from);
     d->sources = TAKE(arena, d->source_count, struct source);
@@ -17,14 +18,17 @@ static enum status read_sources(struct document *d, const struct json *made_from
             FIELD_TEXT("sha256", REQUIRED, &sha256),
         };
         TRY(JSON_FIELDS(&element, fields, arena, err));
-        if (strlen(sha256) != SHA256_TEXT - 1 || strspn(sha256, "0123456789abcdef") != SHA256_TEXT - 1)
-            return json_refuse(&element, err, "sha256: expected 64 hexadecimal digits, found \"%.70s\"", sha256);
+        if (strlen(sha256) != SHA256_TEXT - 1 ||
+            strspn(sha256, "0123456789abcdef") != SHA256_TEXT - 1)
+            return json_refuse(&element, err,
+                               "sha256: expected 64 hexadecimal digits, found \"%.70s\"", sha256);
         memcpy(d->sources[i].sha256, sha256, SHA256_TEXT);
     }
     return OK;
 }
 
-enum status document_read(struct document *d, const char *path, const char *kind, struct arena *arena, struct error *err)
+enum status document_read(struct document *d, const char *path, const char *kind,
+                          struct arena *arena, struct error *err)
 {
     const char *text, *found_kind = NULL;
     size_t size;
@@ -41,20 +45,26 @@ enum status document_read(struct document *d, const char *path, const char *kind
         FIELD_ARRAY("made_from", OPTIONAL, &made_from),
     };
     TRY(json_fields(&d->root, fields, ARRAY_LENGTH(fields), JSON_ENVELOPE, arena, err));
-    if (strcmp(found_kind, kind)) return json_refuse(&d->root, err, "kind: expected \"%s\", found \"%.60s\"", kind, found_kind);
+    if (strcmp(found_kind, kind))
+        return json_refuse(&d->root, err, "kind: expected \"%s\", found \"%.60s\"", kind,
+                           found_kind);
     return read_sources(d, &made_from, arena, err);
 }
 
-enum status document_fields(const struct document *d, const struct json_field *fields, size_t field_count, struct arena *arena, struct error *err)
+enum status document_fields(const struct document *d, const struct json_field *fields,
+                            size_t field_count, struct arena *arena, struct error *err)
 {
     size_t envelope_count = ARRAY_LENGTH(envelope_keys);
     struct json_field *all = TAKE(arena, field_count + envelope_count, struct json_field);
     memcpy(all, fields, field_count * sizeof *fields);
-    for (size_t i = 0; i < envelope_count; i++) all[field_count + i] = (struct json_field){.key = envelope_keys[i], .type = JSON_SKIP, .need = OPTIONAL};
+    for (size_t i = 0; i < envelope_count; i++)
+        all[field_count + i] =
+            (struct json_field){.key = envelope_keys[i], .type = JSON_SKIP, .need = OPTIONAL};
     return json_fields(&d->root, all, field_count + envelope_count, JSON_STRICT, arena, err);
 }
 
-void document_begin(struct json_writer *w, const char *kind, const struct source *sources, int source_count, struct arena *arena)
+void document_begin(struct json_writer *w, const char *kind, const struct source *sources,
+                    int source_count, struct arena *arena)
 {
     json_begin(w, arena);
     json_open_object(w, NULL);
@@ -81,7 +91,8 @@ enum status document_write(struct json_writer *w, const char *path, struct error
     return file_write(path, text, length, err);
 }
 
-struct source source_of(const char *role, const struct document *of, const char *maker_path, struct arena *arena)
+struct source source_of(const char *role, const struct document *of, const char *maker_path,
+                        struct arena *arena)
 {
     struct source s = {.role = role, .path = path_relative(maker_path, of->path, arena)};
     memcpy(s.sha256, of->sha256, SHA256_TEXT);

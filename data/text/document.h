@@ -1,4 +1,5 @@
-// The envelope of every document: kind, version, made_by, made_from (the inputs, with their hashes).
+// The envelope of every document: kind, version, made_by, made_from (the inputs, with their
+// hashes).
 #ifndef PLUMBLINE_DATA_TEXT_DOCUMENT_H
 #define PLUMBLINE_DATA_TEXT_DOCUMENT_H
 
@@ -11,32 +12,38 @@ enum { DOCUMENT_VERSION = 1 };
 
 // One input a document was made from. path is relative to the document that names it.
 struct source {
-    const char *role;               // "model", "cluster", "costs", "job", "problem", "priced", "samples"
+    const char *role; // "model", "cluster", "costs", "job", "problem", "priced", "samples"
     const char *path;
     char sha256[SHA256_TEXT];
 };
 
 struct document {
-    const char *path;               // as given by the user; for messages and for what is named relative to it
-    char sha256[SHA256_TEXT];       // of the file's bytes
-    const char *made_by;            // NULL where a person wrote it
+    const char *path; // as given by the user; for messages and for what is named relative to it
+    char sha256[SHA256_TEXT]; // of the file's bytes
+    const char *made_by;      // NULL where a person wrote it
     struct source *sources;
     int source_count;
-    struct json root;               // the body's keys stand beside the envelope's
+    struct json root; // the body's keys stand beside the envelope's
 };
 
 // Reads the file and its envelope. `kind` is what must stand there, for example "plumbline.model".
-enum status document_read(struct document *d, const char *path, const char *kind, struct arena *arena, struct error *err);
+enum status document_read(struct document *d, const char *path, const char *kind,
+                          struct arena *arena, struct error *err);
 
 // json_fields on the root, strict, with the envelope's own keys passed over.
-enum status document_fields(const struct document *d, const struct json_field *fields, size_t field_count, struct arena *arena, struct error *err);
+enum status document_fields(const struct document *d, const struct json_field *fields,
+                            size_t field_count, struct arena *arena, struct error *err);
 
-// Opens the root object and writes the envelope, made_by this program. The caller writes the body and calls document_write.
-void document_begin(struct json_writer *w, const char *kind, const struct source *sources, int source_count, struct arena *arena);
-enum status document_write(struct json_writer *w, const char *path, struct error *err);     // closes the root
+// Opens the root object and writes the envelope, made_by this program. The caller writes the body
+// and calls document_write.
+void document_begin(struct json_writer *w, const char *kind, const struct source *sources,
+                    int source_count, struct arena *arena);
+enum status document_write(struct json_writer *w, const char *path,
+                           struct error *err); // closes the root
 
 // What a document made from `of` says of it: role, path relative to `maker_path`, hash.
-struct source source_of(const char *role, const struct document *of, const char *maker_path, struct arena *arena);
+struct source source_of(const char *role, const struct document *of, const char *maker_path,
+                        struct arena *arena);
 
 // The hash of the source with this role, or NULL.
 const char *source_hash(const struct document *d, const char *role);

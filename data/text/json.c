@@ -33,36 +33,46 @@ enum status json_refuse(const struct json *value, struct error *err, const char 
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return fail(err, BAD_INPUT, "%s: %s%s%s", value->file, value->path, *value->path ? ": " : "", text);
+    return fail(err, BAD_INPUT, "%s: %s%s%s", value->file, value->path, *value->path ? ": " : "",
+                text);
 }
 
 static enum status expected(const struct json *value, const char *what, struct error *err)
 {
     char text[FOUND_MAX];
-    return json_refuse(value, err, "expected %s, found %s", what, found(value->node, text, sizeof text));
+    return json_refuse(value, err, "expected %s, found %s", what,
+                       found(value->node, text, sizeof text));
 }
 
-static enum status read_number(const struct json *value, bool whole, double low, double high, double *to, struct error *err)
+static enum status read_number(const struct json *value, bool whole, double low, double high,
+                               double *to, struct error *err)
 {
     const struct json_node *item = value->node;
     char what[96];
     bool bounded = high < (whole ? JSON_COUNT_MAX : HUGE_VAL);
-    if (bounded) snprintf(what, sizeof what, "a %snumber from %.17g to %.17g", whole ? "whole " : "", low, high);
+    if (bounded)
+        snprintf(what, sizeof what, "a %snumber from %.17g to %.17g", whole ? "whole " : "", low,
+                 high);
     else snprintf(what, sizeof what, "a %snumber of at least %.17g", whole ? "whole " : "", low);
     if (item->type != NODE_NUMBER || !isfinite(item->number)) return expected(value, what, err);
     double x = item->number;
-    if (whole && fabs(x) > JSON_COUNT_MAX) return expected(value, "a whole number of at most 2^53", err);
+    if (whole && fabs(x) > JSON_COUNT_MAX)
+        return expected(value, "a whole number of at most 2^53", err);
     if (x < low || x > high || (whole && x != floor(x))) return expected(value, what, err);
     *to = x;
     return OK;
 }
 
-static enum status read_name(const struct json *value, const char *const *names, int *to, struct error *err)
+static enum status read_name(const struct json *value, const char *const *names, int *to,
+                             struct error *err)
 {
     const struct json_node *item = value->node;
     char what[400] = "one of";
     for (int i = 0; names[i]; i++) {
-        if (item->type == NODE_TEXT && !strcmp(item->text, names[i])) { *to = i; return OK; }
+        if (item->type == NODE_TEXT && !strcmp(item->text, names[i])) {
+            *to = i;
+            return OK;
+        }
         size_t n = strlen(what);
         snprintf(what + n, sizeof what - n, "%s \"%s\"", i ? "," : "", names[i]);
     }
@@ -80,7 +90,8 @@ enum status json_expect(const struct json *value, enum json_type type, struct er
     return OK;
 }
 
-static enum status read_field(const struct json *value, const struct json_field *f, struct arena *arena, struct error *err)
+static enum status read_field(const struct json *value, const struct json_field *f,
+                              struct arena *arena, struct error *err)
 {
     const struct json_node *item = value->node;
     double x;
@@ -114,8 +125,9 @@ static enum status read_field(const struct json *value, const struct json_field 
     return OK;
 }
 
-enum status json_fields(const struct json *object, const struct json_field *fields, size_t field_count,
-                        enum json_strictness strictness, struct arena *arena, struct error *err)
+enum status json_fields(const struct json *object, const struct json_field *fields,
+                        size_t field_count, enum json_strictness strictness, struct arena *arena,
+                        struct error *err)
 {
     TRY(json_expect(object, JSON_OBJECT, err));
     const struct json_node *item = object->node;
@@ -128,7 +140,8 @@ enum status json_fields(const struct json *object, const struct json_field *fiel
     for (size_t i = 0; i < field_count; i++) {
         const struct json_node *c = node_member(item, fields[i].key);
         if (c && strictness == JSON_LENIENT && c->type == NODE_NULL) c = NULL;
-        if (!c && fields[i].need == REQUIRED) return json_refuse(object, err, "key \"%s\" is missing", fields[i].key);
+        if (!c && fields[i].need == REQUIRED)
+            return json_refuse(object, err, "key \"%s\" is missing", fields[i].key);
         if (!c) continue;
         struct json value = {c, object->file, child_path(arena, object->path, fields[i].key)};
         TRY(read_field(&value, &fields[i], arena, err));
@@ -145,8 +158,8 @@ struct json json_element(const struct json *array, int index, struct arena *aren
     return (struct json){item, array->file, arena_print(arena, "%s[%d]", array->path, index)};
 }
 
-enum status json_members(const struct json *object, const char *const **keys, struct json **values, int *count, struct arena *arena,
-                         struct error *err)
+enum status json_members(const struct json *object, const char *const **keys, struct json **values,
+                         int *count, struct arena *arena, struct error *err)
 {
     TRY(json_expect(object, JSON_OBJECT, err));
     *count = json_length(object);
@@ -161,7 +174,8 @@ enum status json_members(const struct json *object, const char *const **keys, st
     return OK;
 }
 
-static enum status read_numbers(const struct json *array, bool whole, double low, double high, void *values, struct arena *arena, struct error *err)
+static enum status read_numbers(const struct json *array, bool whole, double low, double high,
+                                void *values, struct arena *arena, struct error *err)
 {
     int i = 0;
     for (const struct json_node *c = node_first(array->node); c; c = c->next, i++) {
@@ -176,14 +190,16 @@ static enum status read_numbers(const struct json *array, bool whole, double low
     return OK;
 }
 
-enum status json_numbers(const struct json *array, double low, double high, double **values, int *count, struct arena *arena, struct error *err)
+enum status json_numbers(const struct json *array, double low, double high, double **values,
+                         int *count, struct arena *arena, struct error *err)
 {
     *count = json_length(array);
     *values = TAKE(arena, *count, double);
     return *count ? read_numbers(array, false, low, high, *values, arena, err) : OK;
 }
 
-enum status json_cells(const struct json *array, double **values, int *count, struct arena *arena, struct error *err)
+enum status json_cells(const struct json *array, double **values, int *count, struct arena *arena,
+                       struct error *err)
 {
     int i = 0;
     *count = json_length(array);
@@ -199,14 +215,16 @@ enum status json_cells(const struct json *array, double **values, int *count, st
     return OK;
 }
 
-enum status json_counts(const struct json *array, double low, double high, int64_t **values, int *count, struct arena *arena, struct error *err)
+enum status json_counts(const struct json *array, double low, double high, int64_t **values,
+                        int *count, struct arena *arena, struct error *err)
 {
     *count = json_length(array);
     *values = TAKE(arena, *count, int64_t);
     return *count ? read_numbers(array, true, low, high, *values, arena, err) : OK;
 }
 
-enum status json_texts(const struct json *array, const char ***values, int *count, struct arena *arena, struct error *err)
+enum status json_texts(const struct json *array, const char ***values, int *count,
+                       struct arena *arena, struct error *err)
 {
     *count = json_length(array);
     *values = TAKE(arena, *count, const char *);
@@ -269,7 +287,10 @@ static void begin_value(struct json_writer *w, const char *key)
     append_text(w, ": ");
 }
 
-void json_begin(struct json_writer *w, struct arena *arena) { *w = (struct json_writer){.arena = arena, .empty = true}; }
+void json_begin(struct json_writer *w, struct arena *arena)
+{
+    *w = (struct json_writer){.arena = arena, .empty = true};
+}
 
 const char *json_end(struct json_writer *w, size_t *length)
 {
@@ -304,7 +325,10 @@ static void close_value(struct json_writer *w, const char *bracket)
 
 void json_open_object(struct json_writer *w, const char *key) { open_value(w, key, "{", false); }
 void json_open_array(struct json_writer *w, const char *key) { open_value(w, key, "[", false); }
-void json_open_flat_object(struct json_writer *w, const char *key) { open_value(w, key, "{", true); }
+void json_open_flat_object(struct json_writer *w, const char *key)
+{
+    open_value(w, key, "{", true);
+}
 void json_open_flat_array(struct json_writer *w, const char *key) { open_value(w, key, "[", true); }
 void json_close_object(struct json_writer *w) { close_value(w, "}"); }
 void json_close_array(struct json_writer *w) { close_value(w, "]"); }

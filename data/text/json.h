@@ -10,30 +10,30 @@
 #include "data/base/arena.h"
 #include "data/base/status.h"
 
-#define JSON_COUNT_MAX 9007199254740992.0       // 2^53: beyond it a double no longer holds every integer
+#define JSON_COUNT_MAX 9007199254740992.0 // 2^53: beyond it a double no longer holds every integer
 
 struct json_node;
 
 // One value inside a document. Plain, copied freely, valid as long as the arena it was read into.
 struct json {
     const struct json_node *node;
-    const char *file;       // for messages
-    const char *path;       // "layers[3].count", "" for the root
+    const char *file; // for messages
+    const char *path; // "layers[3].count", "" for the root
 };
 
 enum json_type {
-    JSON_TEXT,              // to: const char *
-    JSON_INT,               // to: int, within [low, high]
-    JSON_COUNT,             // to: int64_t, within [low, high], |value| <= 2^53
-    JSON_NUMBER,            // to: double, finite, within [low, high]
-    JSON_BOOL,              // to: bool
-    JSON_NAME,              // to: int, the index in names[] (ended by NULL)
-    JSON_OBJECT,            // to: struct json
-    JSON_ARRAY,             // to: struct json
-    JSON_SKIP,              // any value, passed over
+    JSON_TEXT,   // to: const char *
+    JSON_INT,    // to: int, within [low, high]
+    JSON_COUNT,  // to: int64_t, within [low, high], |value| <= 2^53
+    JSON_NUMBER, // to: double, finite, within [low, high]
+    JSON_BOOL,   // to: bool
+    JSON_NAME,   // to: int, the index in names[] (ended by NULL)
+    JSON_OBJECT, // to: struct json
+    JSON_ARRAY,  // to: struct json
+    JSON_SKIP,   // any value, passed over
 };
 
-enum json_need { REQUIRED, OPTIONAL };      // a missing OPTIONAL field leaves *to as it was
+enum json_need { REQUIRED, OPTIONAL }; // a missing OPTIONAL field leaves *to as it was
 
 struct json_field {
     const char *key;
@@ -44,45 +44,79 @@ struct json_field {
     const char *const *names;
 };
 
-#define FIELD_TEXT(key, need, to) {key, JSON_TEXT, need, to, 0, 0, NULL}
-#define FIELD_INT(key, need, to, low, high) {key, JSON_INT, need, to, low, high, NULL}
-#define FIELD_COUNT(key, need, to, low, high) {key, JSON_COUNT, need, to, (double)(low), (double)(high), NULL}
-#define FIELD_NUMBER(key, need, to, low, high) {key, JSON_NUMBER, need, to, low, high, NULL}
-#define FIELD_BOOL(key, need, to) {key, JSON_BOOL, need, to, 0, 0, NULL}
-#define FIELD_NAME(key, need, to, names) {key, JSON_NAME, need, to, 0, 0, names}
-#define FIELD_OBJECT(key, need, to) {key, JSON_OBJECT, need, to, 0, 0, NULL}
-#define FIELD_ARRAY(key, need, to) {key, JSON_ARRAY, need, to, 0, 0, NULL}
+#define FIELD_TEXT(key, need, to)                                                                  \
+    {                                                                                              \
+        key, JSON_TEXT, need, to, 0, 0, NULL                                                       \
+    }
+#define FIELD_INT(key, need, to, low, high)                                                        \
+    {                                                                                              \
+        key, JSON_INT, need, to, low, high, NULL                                                   \
+    }
+#define FIELD_COUNT(key, need, to, low, high)                                                      \
+    {                                                                                              \
+        key, JSON_COUNT, need, to, (double)(low), (double)(high), NULL                             \
+    }
+#define FIELD_NUMBER(key, need, to, low, high)                                                     \
+    {                                                                                              \
+        key, JSON_NUMBER, need, to, low, high, NULL                                                \
+    }
+#define FIELD_BOOL(key, need, to)                                                                  \
+    {                                                                                              \
+        key, JSON_BOOL, need, to, 0, 0, NULL                                                       \
+    }
+#define FIELD_NAME(key, need, to, names)                                                           \
+    {                                                                                              \
+        key, JSON_NAME, need, to, 0, 0, names                                                      \
+    }
+#define FIELD_OBJECT(key, need, to)                                                                \
+    {                                                                                              \
+        key, JSON_OBJECT, need, to, 0, 0, NULL                                                     \
+    }
+#define FIELD_ARRAY(key, need, to)                                                                 \
+    {                                                                                              \
+        key, JSON_ARRAY, need, to, 0, 0, NULL                                                      \
+    }
 
 enum json_strictness {
-    JSON_STRICT,            // an unknown key is an error
-    JSON_ENVELOPE,          // unknown keys pass: they are the body's, read later
-    JSON_LENIENT,           // foreign formats: unknown keys pass, null counts as absent
+    JSON_STRICT,   // an unknown key is an error
+    JSON_ENVELOPE, // unknown keys pass: they are the body's, read later
+    JSON_LENIENT,  // foreign formats: unknown keys pass, null counts as absent
 };
 
 // Parses the whole text (no trailing text, no duplicate keys anywhere, nesting at most 64) into
 // *root: 20 bytes for each of the text's, at most.
-enum status json_parse(struct json *root, const char *file, const char *text, size_t size, struct arena *arena, struct error *err);
+enum status json_parse(struct json *root, const char *file, const char *text, size_t size,
+                       struct arena *arena, struct error *err);
 
 // Reads the fields of one object.
-enum status json_fields(const struct json *object, const struct json_field *fields, size_t field_count,
-                        enum json_strictness strictness, struct arena *arena, struct error *err);
-#define JSON_FIELDS(object, fields, arena, err) json_fields(object, fields, ARRAY_LENGTH(fields), JSON_STRICT, arena, err)
+enum status json_fields(const struct json *object, const struct json_field *fields,
+                        size_t field_count, enum json_strictness strictness, struct arena *arena,
+                        struct error *err);
+#define JSON_FIELDS(object, fields, arena, err)                                                    \
+    json_fields(object, fields, ARRAY_LENGTH(fields), JSON_STRICT, arena, err)
 
-int json_length(const struct json *array);                                                  // elements, 0 if absent
-struct json json_element(const struct json *array, int index, struct arena *arena);        // 0 <= index < length
-// The members of an object whose keys are names of the author's choice, as in foreign tables. BAD_INPUT: it is no object.
-enum status json_members(const struct json *object, const char *const **keys, struct json **values, int *count, struct arena *arena,
-                         struct error *err);
-bool json_is_present(const struct json *value);                                             // set by an OPTIONAL field
+int json_length(const struct json *array); // elements, 0 if absent
+struct json json_element(const struct json *array, int index,
+                         struct arena *arena); // 0 <= index < length
+// The members of an object whose keys are names of the author's choice, as in foreign tables.
+// BAD_INPUT: it is no object.
+enum status json_members(const struct json *object, const char *const **keys, struct json **values,
+                         int *count, struct arena *arena, struct error *err);
+bool json_is_present(const struct json *value); // set by an OPTIONAL field
 enum status json_expect(const struct json *value, enum json_type type, struct error *err);
 // A BAD_INPUT error at this value: "FILE: path: " and the given text.
-enum status json_refuse(const struct json *value, struct error *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+enum status json_refuse(const struct json *value, struct error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 // Arrays of one scalar type.
-enum status json_numbers(const struct json *array, double low, double high, double **values, int *count, struct arena *arena, struct error *err);
-enum status json_cells(const struct json *array, double **values, int *count, struct arena *arena, struct error *err);   // null: NAN
-enum status json_counts(const struct json *array, double low, double high, int64_t **values, int *count, struct arena *arena, struct error *err);
-enum status json_texts(const struct json *array, const char ***values, int *count, struct arena *arena, struct error *err);
+enum status json_numbers(const struct json *array, double low, double high, double **values,
+                         int *count, struct arena *arena, struct error *err);
+enum status json_cells(const struct json *array, double **values, int *count, struct arena *arena,
+                       struct error *err); // null: NAN
+enum status json_counts(const struct json *array, double low, double high, int64_t **values,
+                        int *count, struct arena *arena, struct error *err);
+enum status json_texts(const struct json *array, const char ***values, int *count,
+                       struct arena *arena, struct error *err);
 
 // ---- writing: text grows in the arena; keys in the order of the calls; two blanks of indentation
 
@@ -91,23 +125,25 @@ struct json_writer {
     char *text;
     size_t length, capacity;
     int depth;
-    bool empty, flat;       // flat: the open array or object stands on one line
+    bool empty, flat; // flat: the open array or object stands on one line
     int flat_depth;
 };
 
 void json_begin(struct json_writer *w, struct arena *arena);
-const char *json_end(struct json_writer *w, size_t *length);        // the text, ended by a newline
+const char *json_end(struct json_writer *w, size_t *length); // the text, ended by a newline
 // key is NULL inside arrays.
 void json_open_object(struct json_writer *w, const char *key);
 void json_open_array(struct json_writer *w, const char *key);
-void json_open_flat_object(struct json_writer *w, const char *key);     // all on one line, as is what it holds
+void json_open_flat_object(struct json_writer *w,
+                           const char *key); // all on one line, as is what it holds
 void json_open_flat_array(struct json_writer *w, const char *key);
 void json_close_object(struct json_writer *w);
 void json_close_array(struct json_writer *w);
 void json_put_text(struct json_writer *w, const char *key, const char *text);
 void json_put_count(struct json_writer *w, const char *key, int64_t value);
-void json_put_number(struct json_writer *w, const char *key, double value);     // shortest of 15..17 digits that reads back; finite
+void json_put_number(struct json_writer *w, const char *key,
+                     double value); // shortest of 15..17 digits that reads back; finite
 void json_put_bool(struct json_writer *w, const char *key, bool value);
-void json_put_null(struct json_writer *w, const char *key);         // in results; no document has one
+void json_put_null(struct json_writer *w, const char *key); // in results; no document has one
 
 #endif

@@ -18,15 +18,15 @@ enum node_type {
 struct json_cursor;
 
 struct json_node {
-    const char *key;                    // within an object, else NULL
-    struct json_node *next;             // the member or element behind it
+    const char *key;        // within an object, else NULL
+    struct json_node *next; // the member or element behind it
     union {
         double number;
         const char *text;
-        struct json_node *first;        // of a short array or object
-        struct json_cursor *cursor;     // of a long one
+        struct json_node *first;    // of a short array or object
+        struct json_cursor *cursor; // of a long one
     };
-    int count;                          // members or elements
+    int count; // members or elements
     unsigned char type;
     bool is_long;
 };
@@ -34,12 +34,12 @@ struct json_node {
 // A long array remembers where it was asked last: elements asked for in order cost one step each.
 struct json_cursor {
     struct json_node *first, *at;
-    int index;                          // of `at`
+    int index; // of `at`
 };
 
-struct json_node *
-node_first(const struct json_node *node);      // NULL: it has none, or is no array or object
-const struct json_node *node_element(const struct json_node *node, int index);  // below count
-const struct json_node *node_member(const struct json_node *node, const char *key);    // NULL: none
+struct json_node *node_first(
+    const struct json_node *node); // NULL: it has none, or is no array or object
+const struct json_node *node_element(const struct json_node *node, int index);      // below count
+const struct json_node *node_member(const struct json_node *node, const char *key); // NULL: none
 
 #endif

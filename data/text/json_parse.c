@@ -120,7 +120,7 @@ static enum status read_number(struct parser *p, double *number)
         return fail(p->err, BAD_INPUT, "%s: line %d: expected a number, found '%.*s'", p->file,
                     line_of(p, begin), shown(p, begin, 8), begin);
     if (p->at < p->end) {
-        *number = strtod(begin, NULL);      // what stands behind is no part of a number
+        *number = strtod(begin, NULL); // what stands behind is no part of a number
         return OK;
     }
     struct arena_mark mark = arena_set_mark(p->arena);

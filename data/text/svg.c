@@ -1,4 +1,5 @@
-// Text that grows in the arena. Coordinates have one decimal: drawings are the same on every machine, and small.
+// Text that grows in the arena. Coordinates have one decimal: drawings are the same on every
+// machine, and small.
 #include "data/text/svg.h"
 
 #include <assert.h>
@@ -11,8 +12,9 @@
 #include "data/base/grow.h"
 
 static const char *const colours[SVG_COLOUR_COUNT] = {
-    [SVG_INK] = "#1d2733", [SVG_MUTED] = "#8592a0", [SVG_FAINT] = "#c9d1da", [SVG_PAPER] = "#ffffff", [SVG_FIRST] = "#1f6fb2",
-    [SVG_SECOND] = "#d9822b", [SVG_THIRD] = "#3b8a5a", [SVG_ALARM] = "#c23b3b", [SVG_RING] = "#b0287c",
+    [SVG_INK] = "#1d2733",   [SVG_MUTED] = "#8592a0", [SVG_FAINT] = "#c9d1da",
+    [SVG_PAPER] = "#ffffff", [SVG_FIRST] = "#1f6fb2", [SVG_SECOND] = "#d9822b",
+    [SVG_THIRD] = "#3b8a5a", [SVG_ALARM] = "#c23b3b", [SVG_RING] = "#b0287c",
 };
 static const int paper[3] = {0xf4, 0xf7, 0xfa}, first[3] = {0x1f, 0x6f, 0xb2};
 
@@ -36,7 +38,8 @@ static void add(struct svg *s, const char *format, ...)
     add_bytes(s, text, (size_t)length);
 }
 
-// Names come from files: nothing in them may end the text or begin an element. Bytes below 32 would not be XML.
+// Names come from files: nothing in them may end the text or begin an element. Bytes below 32 would
+// not be XML.
 static void add_escaped(struct svg *s, const char *text)
 {
     for (; *text; text++) {
@@ -60,7 +63,10 @@ static double tidy(double x)
 void svg_begin(struct svg *s, double width, double height, const char *title, struct arena *arena)
 {
     *s = (struct svg){.arena = arena};
-    add(s, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\" ", width, height, width, height);
+    add(s,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" "
+        "height=\"%.0f\" role=\"img\" ",
+        width, height, width, height);
     add(s, "font-family=\"Helvetica, Arial, sans-serif\">\n<title>");
     add_escaped(s, title);
     add(s, "</title>\n");
@@ -83,9 +89,11 @@ void svg_open_map(struct svg *s, const char *title)
 
 void svg_close(struct svg *s) { add(s, "</g>\n"); }
 
-void svg_rectangle(struct svg *s, double x, double y, double width, double height, enum svg_colour fill)
+void svg_rectangle(struct svg *s, double x, double y, double width, double height,
+                   enum svg_colour fill)
 {
-    add(s, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", tidy(x), tidy(y), tidy(width), tidy(height), colours[fill]);
+    add(s, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", tidy(x),
+        tidy(y), tidy(width), tidy(height), colours[fill]);
 }
 
 void svg_cell(struct svg *s, double x, double y, double width, double height, double share)
@@ -93,35 +101,49 @@ void svg_cell(struct svg *s, double x, double y, double width, double height, do
     int c[3];
     share = fmin(fmax(share, 0), 1);
     for (int i = 0; i < 3; i++) c[i] = (int)lround(paper[i] + share * (first[i] - paper[i]));
-    add(s, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#%02x%02x%02x\"/>\n", tidy(x), tidy(y), tidy(width), tidy(height),
-        (unsigned)c[0], (unsigned)c[1], (unsigned)c[2]);
+    add(s, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#%02x%02x%02x\"/>\n",
+        tidy(x), tidy(y), tidy(width), tidy(height), (unsigned)c[0], (unsigned)c[1],
+        (unsigned)c[2]);
 }
 
-// A curve through the OKLab colour space (B. Ottosson, 2020), in which distances are those that the eye sees: lightness grows
-// evenly, so that the order is seen in grey and by the colour-blind too; the hue bends from blue through teal to yellow.
+// A curve through the OKLab colour space (B. Ottosson, 2020), in which distances are those that the
+// eye sees: lightness grows evenly, so that the order is seen in grey and by the colour-blind too;
+// the hue bends from blue through teal to yellow.
 struct svg_rgb svg_ramp(double share)
 {
-    static const double slow[3] = {0.24, 0.015, -0.105}, bend[3] = {0.59, -0.16, -0.015}, fast[3] = {0.94, -0.045, 0.165};
-    static const double roots[3][3] = {{1, 0.3963377774, 0.2158037573}, {1, -0.1055613458, -0.0638541728}, {1, -0.0894841775, -1.2914855480}};
-    static const double linear[3][3] = {{4.0767416621, -3.3077115913, 0.2309699292}, {-1.2684380046, 2.6097574011, -0.3413193965}, {-0.0041960863, -0.7034186147, 1.7076147010}};
+    static const double slow[3] = {0.24, 0.015, -0.105}, bend[3] = {0.59, -0.16, -0.015},
+                        fast[3] = {0.94, -0.045, 0.165};
+    static const double roots[3][3] = {{1, 0.3963377774, 0.2158037573},
+                                       {1, -0.1055613458, -0.0638541728},
+                                       {1, -0.0894841775, -1.2914855480}};
+    static const double linear[3][3] = {{4.0767416621, -3.3077115913, 0.2309699292},
+                                        {-1.2684380046, 2.6097574011, -0.3413193965},
+                                        {-0.0041960863, -0.7034186147, 1.7076147010}};
     double lab[3], cubes[3];
     unsigned byte[3];
     share = fmin(fmax(share, 0), 1);
-    for (int i = 0; i < 3; i++) lab[i] = (1 - share) * ((1 - share) * slow[i] + share * bend[i]) + share * ((1 - share) * bend[i] + share * fast[i]);
+    for (int i = 0; i < 3; i++)
+        lab[i] = (1 - share) * ((1 - share) * slow[i] + share * bend[i]) +
+                 share * ((1 - share) * bend[i] + share * fast[i]);
     for (int i = 0; i < 3; i++) {
         double root = roots[i][0] * lab[0] + roots[i][1] * lab[1] + roots[i][2] * lab[2];
         cubes[i] = root * root * root;
     }
     for (int i = 0; i < 3; i++) {
-        double x = fmin(fmax(linear[i][0] * cubes[0] + linear[i][1] * cubes[1] + linear[i][2] * cubes[2], 0), 1);
-        byte[i] = (unsigned)lround(255 * (x <= 0.0031308 ? 12.92 * x : 1.055 * pow(x, 1 / 2.4) - 0.055));
+        double x = fmin(
+            fmax(linear[i][0] * cubes[0] + linear[i][1] * cubes[1] + linear[i][2] * cubes[2], 0),
+            1);
+        byte[i] =
+            (unsigned)lround(255 * (x <= 0.0031308 ? 12.92 * x : 1.055 * pow(x, 1 / 2.4) - 0.055));
     }
     return (struct svg_rgb){byte[0], byte[1], byte[2]};
 }
 
-void svg_shade(struct svg *s, double x, double y, double width, double height, struct svg_rgb fill, const char *title)
+void svg_shade(struct svg *s, double x, double y, double width, double height, struct svg_rgb fill,
+               const char *title)
 {
-    add(s, "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"#%02x%02x%02x\"", tidy(x), tidy(y), tidy(width), tidy(height), fill.red, fill.green, fill.blue);
+    add(s, "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"#%02x%02x%02x\"", tidy(x),
+        tidy(y), tidy(width), tidy(height), fill.red, fill.green, fill.blue);
     if (title) {
         add(s, "><title>");
         add_escaped(s, title);
@@ -131,43 +153,63 @@ void svg_shade(struct svg *s, double x, double y, double width, double height, s
     }
 }
 
-void svg_frame(struct svg *s, double x, double y, double width, double height, enum svg_colour colour, double line)
+void svg_frame(struct svg *s, double x, double y, double width, double height,
+               enum svg_colour colour, double line)
 {
-    add(s, "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\"/>\n", tidy(x), tidy(y), tidy(width), tidy(height), colours[colour], line);
+    add(s,
+        "<rect x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" fill=\"none\" stroke=\"%s\" "
+        "stroke-width=\"%.1f\"/>\n",
+        tidy(x), tidy(y), tidy(width), tidy(height), colours[colour], line);
 }
 
-void svg_mark(struct svg *s, enum svg_shape shape, double x, double y, double radius, enum svg_colour fill, enum svg_colour edge, double line)
+void svg_mark(struct svg *s, enum svg_shape shape, double x, double y, double radius,
+              enum svg_colour fill, enum svg_colour edge, double line)
 {
     double r = radius;
     if (shape == SVG_DISC) add(s, "<circle cx=\"%g\" cy=\"%g\" r=\"%.1f\"", tidy(x), tidy(y), r);
-    if (shape == SVG_DIAMOND) add(s, "<path d=\"M%g %gL%g %gL%g %gL%g %gZ\"", tidy(x), tidy(y - r), tidy(x + r), tidy(y), tidy(x), tidy(y + r), tidy(x - r), tidy(y));
-    if (shape == SVG_TRIANGLE) add(s, "<path d=\"M%g %gL%g %gL%g %gZ\"", tidy(x), tidy(y - r), tidy(x + r), tidy(y + r), tidy(x - r), tidy(y + r));
-    add(s, " fill=\"%s\" stroke=\"%s\" stroke-width=\"%.1f\"/>\n", colours[fill], colours[edge], line);
+    if (shape == SVG_DIAMOND)
+        add(s, "<path d=\"M%g %gL%g %gL%g %gL%g %gZ\"", tidy(x), tidy(y - r), tidy(x + r), tidy(y),
+            tidy(x), tidy(y + r), tidy(x - r), tidy(y));
+    if (shape == SVG_TRIANGLE)
+        add(s, "<path d=\"M%g %gL%g %gL%g %gZ\"", tidy(x), tidy(y - r), tidy(x + r), tidy(y + r),
+            tidy(x - r), tidy(y + r));
+    add(s, " fill=\"%s\" stroke=\"%s\" stroke-width=\"%.1f\"/>\n", colours[fill], colours[edge],
+        line);
 }
 
-void svg_line(struct svg *s, double x1, double y1, double x2, double y2, enum svg_colour colour, double width)
+void svg_line(struct svg *s, double x1, double y1, double x2, double y2, enum svg_colour colour,
+              double width)
 {
-    add(s, "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"%.1f\"/>\n", tidy(x1), tidy(y1), tidy(x2), tidy(y2),
-        colours[colour], width);
+    add(s,
+        "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" "
+        "stroke-width=\"%.1f\"/>\n",
+        tidy(x1), tidy(y1), tidy(x2), tidy(y2), colours[colour], width);
 }
 
 void svg_circle(struct svg *s, double x, double y, double radius, enum svg_colour fill)
 {
-    add(s, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\"/>\n", tidy(x), tidy(y), radius, colours[fill]);
+    add(s, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\"/>\n", tidy(x), tidy(y), radius,
+        colours[fill]);
 }
 
-void svg_text(struct svg *s, double x, double y, enum svg_anchor anchor, double size, enum svg_colour colour, const char *text)
+void svg_text(struct svg *s, double x, double y, enum svg_anchor anchor, double size,
+              enum svg_colour colour, const char *text)
 {
     static const char *const anchors[] = {"start", "middle", "end"};
-    add(s, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.0f\" text-anchor=\"%s\" fill=\"%s\">", tidy(x), tidy(y), size, anchors[anchor], colours[colour]);
+    add(s, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.0f\" text-anchor=\"%s\" fill=\"%s\">",
+        tidy(x), tidy(y), size, anchors[anchor], colours[colour]);
     add_escaped(s, text);
     add(s, "</text>\n");
 }
 
-void svg_text_upwards(struct svg *s, double x, double y, enum svg_anchor anchor, double size, enum svg_colour colour, const char *text)
+void svg_text_upwards(struct svg *s, double x, double y, enum svg_anchor anchor, double size,
+                      enum svg_colour colour, const char *text)
 {
     static const char *const anchors[] = {"start", "middle", "end"};
-    add(s, "<text transform=\"translate(%g %g) rotate(-90)\" font-size=\"%.0f\" text-anchor=\"%s\" fill=\"%s\">", tidy(x), tidy(y), size, anchors[anchor], colours[colour]);
+    add(s,
+        "<text transform=\"translate(%g %g) rotate(-90)\" font-size=\"%.0f\" text-anchor=\"%s\" "
+        "fill=\"%s\">",
+        tidy(x), tidy(y), size, anchors[anchor], colours[colour]);
     add_escaped(s, text);
     add(s, "</text>\n");
 }

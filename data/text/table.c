@@ -1,4 +1,5 @@
-// Tables: one pass over the bytes, a slice for every cell. What a cell means is asked only where it is used.
+// Tables: one pass over the bytes, a slice for every cell. What a cell means is asked only where it
+// is used.
 #include "data/text/table.h"
 
 #include <ctype.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { FOUND_SHOWN = 60 };      // bytes of a bad cell that an error repeats
+enum { FOUND_SHOWN = 60 }; // bytes of a bad cell that an error repeats
 
 static enum status refuse_line(const struct table *t, struct error *err, const char *what, int cell)
 {
@@ -27,15 +28,19 @@ static enum status read_quoted(struct table *t, struct cell *cell, int number, s
     const char *start = t->at;
     int doubled = 0, lines = 0;
     for (;; t->at++) {
-        if (t->at == t->end) return refuse_line(t, err, "expected a closing quote before the end of the file", number);
-        if (is_control((unsigned char)*t->at)) return refuse_line(t, err, "expected text, found a control character", number);
+        if (t->at == t->end)
+            return refuse_line(t, err, "expected a closing quote before the end of the file",
+                               number);
+        if (is_control((unsigned char)*t->at))
+            return refuse_line(t, err, "expected text, found a control character", number);
         lines += *t->at == '\n';
         if (*t->at != '"') continue;
         if (t->at + 1 == t->end || t->at[1] != '"') break;
         doubled++;
         t->at++;
     }
-    if (t->at - start > TABLE_CELL_MAX) return refuse_line(t, err, "expected a cell of at most 65536 bytes", number);
+    if (t->at - start > TABLE_CELL_MAX)
+        return refuse_line(t, err, "expected a cell of at most 65536 bytes", number);
     *cell = (struct cell){start, (int)(t->at - start)};
     t->at++;
     t->next_line += lines;
@@ -54,10 +59,14 @@ static enum status read_plain(struct table *t, struct cell *cell, int number, st
 {
     const char *start = t->at, *at = start;
     for (; at < t->end && *at != ',' && *at != '\n' && *at != '\r'; at++) {
-        if (*at == '"') return refuse_line(t, err, "expected quotes around the whole cell, found one inside it", number);
-        if (is_control((unsigned char)*at)) return refuse_line(t, err, "expected text, found a control character", number);
+        if (*at == '"')
+            return refuse_line(t, err, "expected quotes around the whole cell, found one inside it",
+                               number);
+        if (is_control((unsigned char)*at))
+            return refuse_line(t, err, "expected text, found a control character", number);
     }
-    if (at - start > TABLE_CELL_MAX) return refuse_line(t, err, "expected a cell of at most 65536 bytes", number);
+    if (at - start > TABLE_CELL_MAX)
+        return refuse_line(t, err, "expected a cell of at most 65536 bytes", number);
     *cell = (struct cell){start, (int)(at - start)};
     t->at = at;
     return OK;
@@ -74,19 +83,22 @@ static enum status read_separator(struct table *t, bool *ended, int number, stru
         return OK;
     }
     if (*t->at == '\r') t->at++;
-    if (t->at == t->end || *t->at != '\n') return refuse_line(t, err, "expected a comma or the end of the line", number);
+    if (t->at == t->end || *t->at != '\n')
+        return refuse_line(t, err, "expected a comma or the end of the line", number);
     t->at++;
     return OK;
 }
 
 // One line's cells into cells[0..max); *count is how many.
-static enum status read_line(struct table *t, struct cell *cells, int max, int *count, struct error *err)
+static enum status read_line(struct table *t, struct cell *cells, int max, int *count,
+                             struct error *err)
 {
     bool ended = false;
     t->line = t->next_line;
     for (*count = 0; !ended; ++*count) {
         if (*count == max)
-            return fail(err, BAD_INPUT, "%s: line %d: expected %d cells, found more", t->path, t->line, max);
+            return fail(err, BAD_INPUT, "%s: line %d: expected %d cells, found more", t->path,
+                        t->line, max);
         if (t->at < t->end && *t->at == '"') {
             t->at++;
             TRY(read_quoted(t, &cells[*count], *count, err));
@@ -104,23 +116,36 @@ static enum status read_line(struct table *t, struct cell *cells, int max, int *
 static enum status check_header(const struct table *t, struct error *err)
 {
     for (int i = 0; i < t->column_count; i++) {
-        if (t->columns[i].length == 0) return fail(err, BAD_INPUT, "%s: line 1: column %d has no name", t->path, i + 1);
+        if (t->columns[i].length == 0)
+            return fail(err, BAD_INPUT, "%s: line 1: column %d has no name", t->path, i + 1);
         for (int k = 0; k < i; k++)
             if (t->columns[k].length == t->columns[i].length &&
                 !memcmp(t->columns[k].text, t->columns[i].text, (size_t)t->columns[i].length))
-                return fail(err, BAD_INPUT, "%s: line 1: column %d: \"%.*s\" names two columns", t->path, i + 1,
-                            t->columns[i].length < FOUND_SHOWN ? t->columns[i].length : FOUND_SHOWN, t->columns[i].text);
+                return fail(err, BAD_INPUT, "%s: line 1: column %d: \"%.*s\" names two columns",
+                            t->path, i + 1,
+                            t->columns[i].length < FOUND_SHOWN ? t->columns[i].length : FOUND_SHOWN,
+                            t->columns[i].text);
     }
     return OK;
 }
 
-enum status table_open_text(struct table *t, const char *path, const char *text, size_t size, struct arena *arena, struct error *err)
+enum status table_open_text(struct table *t, const char *path, const char *text, size_t size,
+                            struct arena *arena, struct error *err)
 {
-    static const char mark[] = "\xEF\xBB\xBF";      // some programs begin UTF-8 with it
+    static const char mark[] = "\xEF\xBB\xBF"; // some programs begin UTF-8 with it
     struct cell columns[TABLE_COLUMNS_MAX];
-    *t = (struct table){.path = path, .text = text, .size = size, .row = -1, .at = text, .end = text + size, .next_line = 1, .arena = arena};
+    *t = (struct table){.path = path,
+                        .text = text,
+                        .size = size,
+                        .row = -1,
+                        .at = text,
+                        .end = text + size,
+                        .next_line = 1,
+                        .arena = arena};
     if (size >= 3 && !memcmp(text, mark, 3)) t->at += 3;
-    if (t->at == t->end) return fail(err, BAD_INPUT, "%s: expected a line with the columns' names, found nothing", path);
+    if (t->at == t->end)
+        return fail(err, BAD_INPUT, "%s: expected a line with the columns' names, found nothing",
+                    path);
     TRY(read_line(t, columns, TABLE_COLUMNS_MAX, &t->column_count, err));
     t->columns = TAKE(arena, t->column_count, struct cell);
     memcpy(t->columns, columns, (size_t)t->column_count * sizeof *columns);
@@ -150,7 +175,8 @@ enum status table_next(struct table *t, bool *more, struct error *err)
     if (!*more) return OK;
     TRY(read_line(t, t->cells, t->column_count, &count, err));
     if (count < t->column_count)
-        return fail(err, BAD_INPUT, "%s: line %d: expected %d cells, found %d", t->path, t->line, t->column_count, count);
+        return fail(err, BAD_INPUT, "%s: line %d: expected %d cells, found %d", t->path, t->line,
+                    t->column_count, count);
     t->row++;
     return OK;
 }
@@ -175,7 +201,9 @@ bool cell_contains(struct cell cell, const char *text)
     int length = (int)strlen(text);
     int first = tolower((unsigned char)text[0]), other = toupper((unsigned char)text[0]);
     for (int i = 0; i + length <= cell.length; i++)
-        if ((cell.text[i] == first || cell.text[i] == other) && !strncasecmp(cell.text + i, text, (size_t)length)) return true;
+        if ((cell.text[i] == first || cell.text[i] == other) &&
+            !strncasecmp(cell.text + i, text, (size_t)length))
+            return true;
     return false;
 }
 
@@ -186,7 +214,8 @@ const char *cell_copy(struct cell cell, struct arena *arena)
     return copy;
 }
 
-enum status table_refuse(const struct table *t, int column, struct error *err, const char *format, ...)
+enum status table_refuse(const struct table *t, int column, struct error *err, const char *format,
+                         ...)
 {
     char text[ERROR_TEXT_MAX];
     struct cell found = t->cells[column], name = t->columns[column];
@@ -194,13 +223,17 @@ enum status table_refuse(const struct table *t, int column, struct error *err, c
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    int shown = 0;      // a line end inside the cell would break the one line that an error has
-    while (shown < found.length && shown < FOUND_SHOWN && found.text[shown] != '\n' && found.text[shown] != '\r') shown++;
+    int shown = 0; // a line end inside the cell would break the one line that an error has
+    while (shown < found.length && shown < FOUND_SHOWN && found.text[shown] != '\n' &&
+           found.text[shown] != '\r')
+        shown++;
     return fail(err, BAD_INPUT, "%s: line %d, column %.*s: %s, found '%.*s'", t->path, t->line,
-                name.length < FOUND_SHOWN ? name.length : FOUND_SHOWN, name.text, text, shown, found.text);
+                name.length < FOUND_SHOWN ? name.length : FOUND_SHOWN, name.text, text, shown,
+                found.text);
 }
 
-enum status table_whole(const struct table *t, int column, int64_t low, int64_t high, int64_t *value, struct error *err)
+enum status table_whole(const struct table *t, int column, int64_t low, int64_t high,
+                        int64_t *value, struct error *err)
 {
     struct cell cell = t->cells[column];
     if (cell.length == 0) return OK;
@@ -213,18 +246,21 @@ enum status table_whole(const struct table *t, int column, int64_t low, int64_t 
     }
     if (negative) x = -x;
     if (!whole || x < low || x > high)
-        return table_refuse(t, column, err, "expected a whole number from %lld to %lld", (long long)low, (long long)high);
+        return table_refuse(t, column, err, "expected a whole number from %lld to %lld",
+                            (long long)low, (long long)high);
     *value = x;
     return OK;
 }
 
-enum status table_number(const struct table *t, int column, double low, double high, double *value, struct error *err)
+enum status table_number(const struct table *t, int column, double low, double high, double *value,
+                         struct error *err)
 {
     struct cell cell = t->cells[column];
     char text[64], *end = text;
     if (cell.length == 0) return OK;
     double x = NAN;
-    bool plain = (size_t)cell.length < sizeof text;     // no names of infinity, no hexadecimal, no blanks
+    bool plain = (size_t)cell.length <
+                 sizeof text; // no names of infinity, no hexadecimal, no blanks
     for (int i = 0; i < cell.length && plain; i++) {
         plain = strchr("0123456789+-.eE", cell.text[i]) != NULL;
         text[i] = cell.text[i];
@@ -239,7 +275,8 @@ enum status table_number(const struct table *t, int column, double low, double h
     return OK;
 }
 
-enum status table_name(const struct table *t, int column, const char *const *names, int *value, struct error *err)
+enum status table_name(const struct table *t, int column, const char *const *names, int *value,
+                       struct error *err)
 {
     char known[300] = "";
     if (t->cells[column].length == 0) return OK;

@@ -1,6 +1,7 @@
-// The enumeration of choices: for every stage all layer counts (or intervals), groups, recompute modes and compression
-// options that the job allows; filtered by rules, then by memory, then rid of dominated ones. A series of first_layers
-// choices that goes for one reason is noted once, by the one nearest to staying, so that the list stays readable.
+// The enumeration of choices: for every stage all layer counts (or intervals), groups, recompute
+// modes and compression options that the job allows; filtered by rules, then by memory, then rid of
+// dominated ones. A series of first_layers choices that goes for one reason is noted once, by the
+// one nearest to staying, so that the list stays readable.
 #include "formulate/choices/choices.h"
 
 #include <assert.h>
@@ -14,22 +15,25 @@ static bool by_position(const struct priced *p)
 {
     const struct priced_run *runs = p->runs;
     int last = p->run_count - 1;
-    bool ends_single = last == 0 || (last == 1 && (runs[0].count == 1 || runs[1].count == 1))
-                    || (last == 2 && runs[0].count == 1 && runs[2].count == 1);
+    bool ends_single = last == 0 || (last == 1 && (runs[0].count == 1 || runs[1].count == 1)) ||
+                       (last == 2 && runs[0].count == 1 && runs[2].count == 1);
     if (!ends_single) return true;
-    // A stage's buffers depend on the message before it; they are the same wherever the stage stands only if the first
-    // layer's message is like the others'.
-    if (last > 0 && runs[0].count == 1 && p->stage_count > 1 && runs[0].cut != runs[1].cut) return true;
+    // A stage's buffers depend on the message before it; they are the same wherever the stage
+    // stands only if the first layer's message is like the others'.
+    if (last > 0 && runs[0].count == 1 && p->stage_count > 1 && runs[0].cut != runs[1].cut)
+        return true;
     // A middle stage of the count form does not know its place.
     for (int i = 0; i < p->rule_count; i++) {
         const struct rule *r = &p->rules[i];
         if (r->holds_first < 0 && r->holds_last < 0) continue;
-        if (r->stage < 0 ? p->stage_count > 2 : r->stage > 0 && r->stage < p->stage_count - 1) return true;
+        if (r->stage < 0 ? p->stage_count > 2 : r->stage > 0 && r->stage < p->stage_count - 1)
+            return true;
     }
     return false;
 }
 
-void choices_note_removed(struct choices *c, int stage, const struct choice *choice, enum removal removal, int64_t amount)
+void choices_note_removed(struct choices *c, int stage, const struct choice *choice,
+                          enum removal removal, int64_t amount)
 {
     GROW(c->arena, c->removed, c->removed_count, c->removed_capacity, 64);
     c->removed[c->removed_count++] = (struct removed_choice){stage, *choice, removal, amount};
@@ -40,11 +44,12 @@ void choices_note_removed(struct choices *c, int stage, const struct choice *cho
 struct bucket {
     struct choices *c;
     int stage;
-    struct choice *items;       // that fit, none dominated by another
+    struct choice *items; // that fit, none dominated by another
     int count, capacity;
 };
 
-// True if one in the bucket dominates x; else those that x dominates leave. Of two equal ones the earlier stays.
+// True if one in the bucket dominates x; else those that x dominates leave. Of two equal ones the
+// earlier stays.
 static bool settle(struct bucket *b, const struct choice *x)
 {
     for (int i = 0; i < b->count; i++)
@@ -61,7 +66,8 @@ static bool settle(struct bucket *b, const struct choice *x)
     return false;
 }
 
-// What became of a choice: -1 it stays in the bucket, else the removal; *amount as in struct removed_choice.
+// What became of a choice: -1 it stays in the bucket, else the removal; *amount as in struct
+// removed_choice.
 static int try_choice(struct bucket *b, struct choice *x, int64_t *amount)
 {
     *amount = choice_broken_rule(b->c, b->stage, x);
@@ -87,13 +93,14 @@ static void try_mode(struct bucket *b, struct choice x, enum recompute mode)
 static bool stash_falls(const struct priced *p)
 {
     for (int r = 0; r < p->run_count; r++)
-        if (p->runs[r].recomputable && p->runs[r].stash_bytes[RECOMPUTE_FULL] > p->runs[r].stash_bytes[RECOMPUTE_NONE])
+        if (p->runs[r].recomputable &&
+            p->runs[r].stash_bytes[RECOMPUTE_FULL] > p->runs[r].stash_bytes[RECOMPUTE_NONE])
             return false;
     return true;
 }
 
-// The least k in [1, recomputable] that may fit: below it even without its working bytes, the only part that can grow
-// with k, the choice is too large.
+// The least k in [1, recomputable] that may fit: below it even without its working bytes, the only
+// part that can grow with k, the choice is too large.
 static int least_possible(struct bucket *b, struct choice x, int recomputable)
 {
     int low = 1, high = recomputable;
@@ -111,7 +118,7 @@ static void try_first_layers(struct bucket *b, struct choice x, int recomputable
 {
     x.recompute = RECOMPUTE_FIRST_LAYERS;
     if (recomputable < 1) return;
-    bool barred = choice_broken_rule(b->c, b->stage, &x) >= 0;       // a rule says the same of every k
+    bool barred = choice_broken_rule(b->c, b->stage, &x) >= 0; // a rule says the same of every k
     int least = barred ? 1 : least_possible(b, x, recomputable), last_removal = -1;
     for (int k = least > 1 ? least - 1 : 1; k <= recomputable; k++) {
         int64_t amount;
@@ -119,18 +126,25 @@ static void try_first_layers(struct bucket *b, struct choice x, int recomputable
         int removal = try_choice(b, &x, &amount);
         if (removal == REMOVED_BY_RULE) choice_evaluate(b->c, b->stage, &x);
         if (removal >= 0) {
-            struct removed_choice *noted = b->c->removed_count ? &b->c->removed[b->c->removed_count - 1] : NULL;
-            if (removal != last_removal) choices_note_removed(b->c, b->stage, &x, (enum removal)removal, amount);
-            else if (amount < noted->amount) *noted = (struct removed_choice){b->stage, x, (enum removal)removal, amount};
+            struct removed_choice *noted =
+                b->c->removed_count ? &b->c->removed[b->c->removed_count - 1] : NULL;
+            if (removal != last_removal)
+                choices_note_removed(b->c, b->stage, &x, (enum removal)removal, amount);
+            else if (amount < noted->amount)
+                *noted = (struct removed_choice){b->stage, x, (enum removal)removal, amount};
         }
         last_removal = removal;
-        // Where one k fits, recomputing more only makes the backward longer; unless it makes room for other stages.
+        // Where one k fits, recomputing more only makes the backward longer; unless it makes room
+        // for other stages.
         if (barred || (removal == REMOVED_BY_DOMINANCE && b->c->virtual_stages == 1)) return;
     }
 }
 
 // An option below the least rank is not offered.
-static bool offered(const struct priced *p, int rank) { return rank == 0 || rank >= p->budget.rank_min; }
+static bool offered(const struct priced *p, int rank)
+{
+    return rank == 0 || rank >= p->budget.rank_min;
+}
 
 static void fill_bucket(struct bucket *b, struct choice x)
 {
@@ -140,36 +154,44 @@ static void fill_bucket(struct bucket *b, struct choice x)
         if (!offered(p, p->gradient_options[x.gradient_option].rank)) continue;
         try_mode(b, x, RECOMPUTE_NONE);
         if (p->recompute[RECOMPUTE_SELECTIVE]) try_mode(b, x, RECOMPUTE_SELECTIVE);
-        if (p->recompute[RECOMPUTE_FULL]) try_mode(b, x, RECOMPUTE_FULL);       // before its equal, first_layers of all
+        if (p->recompute[RECOMPUTE_FULL])
+            try_mode(b, x, RECOMPUTE_FULL); // before its equal, first_layers of all
         if (p->recompute[RECOMPUTE_FIRST_LAYERS]) try_first_layers(b, x, recomputable);
     }
 }
 
 // ---- stages
 
-struct stage_list { struct choice *items; int count, capacity; };
+struct stage_list {
+    struct choice *items;
+    int count, capacity;
+};
 
 static void keep_bucket(struct stage_list *list, struct bucket *b)
 {
     if (list->count + b->count > list->capacity) {
         int capacity = 2 * (list->count + b->count) + 64;
-        list->items = arena_grow(b->c->arena, list->items, (size_t)list->count, (size_t)capacity, sizeof *list->items);
+        list->items = arena_grow(b->c->arena, list->items, (size_t)list->count, (size_t)capacity,
+                                 sizeof *list->items);
         list->capacity = capacity;
     }
     for (int i = 0; i < b->count; i++) list->items[list->count++] = b->items[i];
     b->count = 0;
 }
 
-// Whether a rank may stand on the group. With places a group's slots are what one pipeline has of it at the least.
+// Whether a rank may stand on the group. With places a group's slots are what one pipeline has of
+// it at the least.
 static bool has_room(const struct priced *p, int group)
 {
     bool room = p->groups[group].slots > 0;
-    for (int i = 0; p->places && i < p->places->node_count; i++) room = room || (p->places->nodes[i].group == group && p->places->nodes[i].slots > 0);
+    for (int i = 0; p->places && i < p->places->node_count; i++)
+        room = room || (p->places->nodes[i].group == group && p->places->nodes[i].slots > 0);
     return room;
 }
 
 // All groups and boundary options of one span of layers.
-static void enumerate_span(struct stage_list *list, struct bucket *b, int first_layer, int layer_count)
+static void enumerate_span(struct stage_list *list, struct bucket *b, int first_layer,
+                           int layer_count)
 {
     const struct priced *p = b->c->priced;
     struct choice x = {.first_layer = first_layer, .layer_count = layer_count};
@@ -192,21 +214,28 @@ static void enumerate_stage(struct bucket *b, struct stage_list *list)
         for (int n = stages == 1 ? layers : 1; n <= most; n++) enumerate_span(list, b, -1, n);
         return;
     }
-    // Every stage before and behind holds a layer at least; the first starts, the last ends the model.
+    // Every stage before and behind holds a layer at least; the first starts, the last ends the
+    // model.
     for (int first = s; first <= (s ? layers - stages + s : 0); first++)
-        for (int end = s == stages - 1 ? layers : first + 1; end <= layers - (stages - 1 - s); end++)
+        for (int end = s == stages - 1 ? layers : first + 1; end <= layers - (stages - 1 - s);
+             end++)
             enumerate_span(list, b, first, end - first);
 }
 
-enum status choices_build(struct choices *c, const struct priced *priced, const struct schedule *schedule,
-    struct arena *arena, struct error *err)
+enum status choices_build(struct choices *c, const struct priced *priced,
+                          const struct schedule *schedule, struct arena *arena, struct error *err)
 {
     assert(priced->stage_count == schedule->request.stage_count);
-    *c = (struct choices){.priced = priced, .schedule = schedule, .by_position = by_position(priced), .arena = arena,
-        .virtual_stages = schedule->request.virtual_stages, .rank_count = schedule->request.rank_count};
+    *c = (struct choices){.priced = priced,
+                          .schedule = schedule,
+                          .by_position = by_position(priced),
+                          .arena = arena,
+                          .virtual_stages = schedule->request.virtual_stages,
+                          .rank_count = schedule->request.rank_count};
     choices_prepare_ranks(c);
     c->stages = TAKE(arena, priced->stage_count, struct stage_choices);
-    struct bucket bucket = {.c = c, .capacity = priced->gradient_option_count * (priced->layer_count + 3)};
+    struct bucket bucket = {.c = c,
+                            .capacity = priced->gradient_option_count * (priced->layer_count + 3)};
     bucket.items = TAKE(arena, bucket.capacity, struct choice);
     int64_t total = 0;
     for (int s = 0; s < priced->stage_count; s++) {
@@ -216,12 +245,15 @@ enum status choices_build(struct choices *c, const struct priced *priced, const 
         c->stages[s] = (struct stage_choices){list.items, list.count};
         total += list.count;
         if (total > 20 * 1000 * 1000)
-            return fail(err, UNAVAILABLE, "more than 20 million choices: too many layers, stages and options together");
+            return fail(
+                err, UNAVAILABLE,
+                "more than 20 million choices: too many layers, stages and options together");
     }
     return OK;
 }
 
-void choices_remove(struct choices *c, bool *const *keep, int64_t *const *amount, enum removal removal)
+void choices_remove(struct choices *c, bool *const *keep, int64_t *const *amount,
+                    enum removal removal)
 {
     for (int s = 0; s < c->priced->stage_count; s++) {
         struct stage_choices *stage = &c->stages[s];

@@ -1,5 +1,6 @@
-// One choice: its durations, its memory, the rules it must keep, and what makes it needless. Everything here is a sum over
-// the layers of the stage of integers that stand in the priced document (docs/FORMULAS.md, sections 7 and 8).
+// One choice: its durations, its memory, the rules it must keep, and what makes it needless.
+// Everything here is a sum over the layers of the stage of integers that stand in the priced
+// document (docs/FORMULAS.md, sections 7 and 8).
 #include <assert.h>
 #include <string.h>
 
@@ -9,14 +10,17 @@
 int choice_first_layer(const struct choices *c, int stage, const struct choice *choice)
 {
     if (choice->first_layer >= 0) return choice->first_layer;
-    // The stages before a middle stage hold a layer each at least, so this place is one it can have.
-    return stage == c->priced->stage_count - 1 ? c->priced->layer_count - choice->layer_count : stage;
+    // The stages before a middle stage hold a layer each at least, so this place is one it can
+    // have.
+    return stage == c->priced->stage_count - 1 ? c->priced->layer_count - choice->layer_count
+                                               : stage;
 }
 
 // Layers of the run within [first, first + count).
 static int span_of_run(const struct priced *p, int run, int first, int count)
 {
-    int start = priced_first_layer(p, run), end = smaller_int(start + p->runs[run].count, first + count);
+    int start = priced_first_layer(p, run),
+        end = smaller_int(start + p->runs[run].count, first + count);
     if (start < first) start = first;
     return end > start ? end - start : 0;
 }
@@ -29,21 +33,26 @@ int span_recomputable(const struct priced *p, int first_layer, int layer_count)
     return sum;
 }
 
-// Sums while walking the stage's layers from the first to the last, which is the order in which their backwards end last.
+// Sums while walking the stage's layers from the first to the last, which is the order in which
+// their backwards end last.
 struct walk {
-    int64_t backward_behind_ns;     // of the layers walked so far: they end after the layer at hand
-    int64_t sync_ns;                // of the layers walked so far
-    int64_t tail_ns;                // exposed part of the overlapped syncs
-    const struct priced_places *places;     // NULL, or syncs are those over a ring whose links are like this one
+    int64_t backward_behind_ns; // of the layers walked so far: they end after the layer at hand
+    int64_t sync_ns;            // of the layers walked so far
+    int64_t tail_ns;            // exposed part of the overlapped syncs
+    const struct priced_places
+        *places; // NULL, or syncs are those over a ring whose links are like this one
     size_t link;
 };
 
-static int64_t layer_sync_ns(const struct choices *c, const struct walk *w, const struct priced_run *run, const struct choice *x)
+static int64_t layer_sync_ns(const struct choices *c, const struct walk *w,
+                             const struct priced_run *run, const struct choice *x)
 {
-    return w->places ? w->places->ring_ns[run - c->priced->runs][x->gradient_option][w->link] : run->sync_ns[x->gradient_option][x->group];
+    return w->places ? w->places->ring_ns[run - c->priced->runs][x->gradient_option][w->link]
+                     : run->sync_ns[x->gradient_option][x->group];
 }
 
-// `count` like layers: the tail's candidates are linear in the layer, so only the first and the last of them matter.
+// `count` like layers: the tail's candidates are linear in the layer, so only the first and the
+// last of them matter.
 static void walk_sync(struct walk *w, int64_t sync_ns, int64_t backward_ns, int count)
 {
     w->tail_ns = larger(w->tail_ns, w->sync_ns + sync_ns - w->backward_behind_ns);
@@ -56,12 +65,14 @@ static void walk_sync(struct walk *w, int64_t sync_ns, int64_t backward_ns, int 
 static int64_t layer_backward_ns(const struct priced_run *run, int price, enum recompute mode)
 {
     return run->backward_ns[price] + (mode == RECOMPUTE_SELECTIVE ? run->selective_ns[price]
-        : mode == RECOMPUTE_FULL ? run->full_ns[price] : 0);
+                                      : mode == RECOMPUTE_FULL    ? run->full_ns[price]
+                                                                  : 0);
 }
 
-// mode: none, selective or full, of these layers. The last pass over a layer in a micro-batch makes its gradient final.
-static void add_layers(const struct choices *c, struct choice *x, struct choice_slice *slices, struct walk *w,
-    const struct priced_run *run, enum recompute mode, int count)
+// mode: none, selective or full, of these layers. The last pass over a layer in a micro-batch makes
+// its gradient final.
+static void add_layers(const struct choices *c, struct choice *x, struct choice_slice *slices,
+                       struct walk *w, const struct priced_run *run, enum recompute mode, int count)
 {
     int g = x->group, groups = c->priced->group_count;
     int64_t backward = layer_backward_ns(run, g, mode);
@@ -84,10 +95,12 @@ static void add_layers(const struct choices *c, struct choice *x, struct choice_
 }
 
 // Returns the run of the last layer.
-static int walk_layers(const struct choices *c, int stage, struct choice *x, struct choice_slice *slices, struct walk *w)
+static int walk_layers(const struct choices *c, int stage, struct choice *x,
+                       struct choice_slice *slices, struct walk *w)
 {
     const struct priced *p = c->priced;
-    int layer = choice_first_layer(c, stage, x), end = layer + x->layer_count, left = x->recomputed_layers;
+    int layer = choice_first_layer(c, stage, x), end = layer + x->layer_count,
+        left = x->recomputed_layers;
     int run = priced_run_of(p, layer), run_end = priced_first_layer(p, run) + p->runs[run].count;
     for (;;) {
         int count = smaller_int(run_end, end) - layer;
@@ -117,17 +130,20 @@ static void add_buffers(const struct choices *c, int stage, struct choice *x)
     const struct priced *p = c->priced;
     const struct schedule_request *r = &c->schedule->request;
     if (stage > 0 && !schedule_is_inner(r, stage - 1)) {
-        const struct priced_cut *before = &p->cuts[p->runs[priced_run_of(p, choice_first_layer(c, stage, x) - 1)].cut];
+        const struct priced_cut *before =
+            &p->cuts[p->runs[priced_run_of(p, choice_first_layer(c, stage, x) - 1)].cut];
         x->memory.buffer_bytes += 2 * before->message_bytes;
         x->memory.feedback_bytes += before->feedback_bytes[x->boundary_option];
     }
-    if (stage < p->stage_count - 1 && !schedule_is_inner(r, stage)) x->memory.buffer_bytes += 2 * p->cuts[x->cut].message_bytes;
+    if (stage < p->stage_count - 1 && !schedule_is_inner(r, stage))
+        x->memory.buffer_bytes += 2 * p->cuts[x->cut].message_bytes;
 }
 
 static void add_loads(struct choice *x, int slice_count)
 {
     x->load_ns = x->forward_ns + x->backward_ns + x->weight_ns;
-    for (int i = 0; i < slice_count - 1; i++) x->load_ns += x->slices[i].forward_ns + x->slices[i].backward_ns;
+    for (int i = 0; i < slice_count - 1; i++)
+        x->load_ns += x->slices[i].forward_ns + x->slices[i].backward_ns;
 }
 
 void choice_evaluate(const struct choices *c, int stage, struct choice *x)
@@ -135,32 +151,38 @@ void choice_evaluate(const struct choices *c, int stage, struct choice *x)
     const struct priced *p = c->priced;
     const struct priced_group *group = &p->groups[x->group];
     const struct schedule_request *r = &c->schedule->request;
-    struct choice_slice *slices = p->slice_count > 1 ? TAKE(c->arena, p->slice_count - 1, struct choice_slice) : NULL;
+    struct choice_slice *slices =
+        p->slice_count > 1 ? TAKE(c->arena, p->slice_count - 1, struct choice_slice) : NULL;
     struct walk walk = {0};
     assert(x->layer_count > 0 && (choice_sends_backward(c, stage) || x->boundary_option == 0));
     x->forward_ns = x->backward_ns = x->weight_ns = x->optimizer_ns = x->stash_bytes = 0;
-    x->memory = (struct memory_parts){.constant_bytes = stage < c->rank_count ? group->constant_bytes : 0};
+    x->memory =
+        (struct memory_parts){.constant_bytes = stage < c->rank_count ? group->constant_bytes : 0};
     x->cut = p->runs[walk_layers(c, stage, x, slices, &walk)].cut;
     x->slices = slices;
     if (stage < p->stage_count - 1 && schedule_is_local(r, stage)) add_local_loss(p, x);
     add_loads(x, p->slice_count);
     x->memory.activation_bytes = c->schedule->in_flight[stage] * x->stash_bytes;
-    x->sync_ns = group->sync_constant_ns[x->gradient_option]
-               + (p->layout.gradient_sync == SYNC_OVERLAPPED ? walk.tail_ns : walk.sync_ns);
-    x->quality_cost = p->gradient_options[x->gradient_option].quality_cost + p->boundary_options[x->boundary_option].quality_cost;
+    x->sync_ns = group->sync_constant_ns[x->gradient_option] +
+                 (p->layout.gradient_sync == SYNC_OVERLAPPED ? walk.tail_ns : walk.sync_ns);
+    x->quality_cost = p->gradient_options[x->gradient_option].quality_cost +
+                      p->boundary_options[x->boundary_option].quality_cost;
     add_buffers(c, stage, x);
 }
 
-int64_t choice_ring_sync_ns(const struct choices *c, int stage, const struct choice *choice, size_t link)
+int64_t choice_ring_sync_ns(const struct choices *c, int stage, const struct choice *choice,
+                            size_t link)
 {
     const struct priced *p = c->priced;
     struct arena_mark mark = arena_set_mark(c->arena);
     struct choice x = *choice;
-    struct choice_slice *slices = p->slice_count > 1 ? TAKE(c->arena, p->slice_count - 1, struct choice_slice) : NULL;
+    struct choice_slice *slices =
+        p->slice_count > 1 ? TAKE(c->arena, p->slice_count - 1, struct choice_slice) : NULL;
     struct walk walk = {.places = p->places, .link = link};
     walk_layers(c, stage, &x, slices, &walk);
     arena_reset(c->arena, mark);
-    return p->places->ring_constant_ns[x.gradient_option][link] + (p->layout.gradient_sync == SYNC_OVERLAPPED ? walk.tail_ns : walk.sync_ns);
+    return p->places->ring_constant_ns[x.gradient_option][link] +
+           (p->layout.gradient_sync == SYNC_OVERLAPPED ? walk.tail_ns : walk.sync_ns);
 }
 
 bool choice_sends_backward(const struct choices *c, int stage)
@@ -187,7 +209,8 @@ static int counted_layers(const struct priced *p, const struct rule *rule, int f
 }
 
 // All conditions that the rule states.
-static bool meets_conditions(const struct choices *c, int stage, const struct choice *x, const struct rule *rule)
+static bool meets_conditions(const struct choices *c, int stage, const struct choice *x,
+                             const struct rule *rule)
 {
     const struct priced *p = c->priced;
     int first = choice_first_layer(c, stage, x), last = first + x->layer_count - 1;
@@ -201,9 +224,11 @@ static bool meets_conditions(const struct choices *c, int stage, const struct ch
         if (rule->layers_max >= 0 && count > rule->layers_max) return false;
     }
     if (rule->recompute_stated && !rule->recompute[x->recompute]) return false;
-    if (rule->compresses_gradient >= 0 && (p->gradient_options[x->gradient_option].rank > 0) != rule->compresses_gradient)
+    if (rule->compresses_gradient >= 0 &&
+        (p->gradient_options[x->gradient_option].rank > 0) != rule->compresses_gradient)
         return false;
-    if (rule->compresses_boundary >= 0 && (p->boundary_options[x->boundary_option].rank > 0) != rule->compresses_boundary)
+    if (rule->compresses_boundary >= 0 &&
+        (p->boundary_options[x->boundary_option].rank > 0) != rule->compresses_boundary)
         return false;
     return true;
 }
@@ -221,32 +246,38 @@ int choice_broken_rule(const struct choices *c, int stage, const struct choice *
 
 // ---- dominance
 
-// The longest path grows with every symbol. A stage's sync is done once: where each path to it comes through the stage's
-// last backward, their sum decides, not the sync alone. That matters where it is overlapped: recomputation hides a part of
-// the sync, but never more than it adds to the backward. On a rank with several stages another stage's sync may come first.
+// The longest path grows with every symbol. A stage's sync is done once: where each path to it
+// comes through the stage's last backward, their sum decides, not the sync alone. That matters
+// where it is overlapped: recomputation hides a part of the sync, but never more than it adds to
+// the backward. On a rank with several stages another stage's sync may come first.
 static bool no_slower(const struct choices *c, const struct choice *a, const struct choice *b)
 {
     if (c->priced->objective == OBJECTIVE_MAX_LOAD) return a->load_ns <= b->load_ns;
-    if (a->forward_ns > b->forward_ns || a->backward_ns > b->backward_ns || a->weight_ns > b->weight_ns
-        || a->optimizer_ns > b->optimizer_ns) return false;
+    if (a->forward_ns > b->forward_ns || a->backward_ns > b->backward_ns ||
+        a->weight_ns > b->weight_ns || a->optimizer_ns > b->optimizer_ns)
+        return false;
     for (int i = 0; i < c->priced->slice_count - 1; i++)
-        if (a->slices[i].forward_ns > b->slices[i].forward_ns || a->slices[i].backward_ns > b->slices[i].backward_ns)
+        if (a->slices[i].forward_ns > b->slices[i].forward_ns ||
+            a->slices[i].backward_ns > b->slices[i].backward_ns)
             return false;
-    if (c->virtual_stages > 1 || schedule_splits_backward(c->priced->layout.schedule)) return a->sync_ns <= b->sync_ns;
+    if (c->virtual_stages > 1 || schedule_splits_backward(c->priced->layout.schedule))
+        return a->sync_ns <= b->sync_ns;
     return a->backward_ns + a->sync_ns <= b->backward_ns + b->sync_ns;
 }
 
 static int64_t resident_bytes(const struct memory_parts *m)
 {
-    return m->weight_bytes + m->gradient_bytes + m->optimizer_bytes + m->buffer_bytes + m->feedback_bytes;
+    return m->weight_bytes + m->gradient_bytes + m->optimizer_bytes + m->buffer_bytes +
+           m->feedback_bytes;
 }
 
 // Where a rank has one stage, both fit, and nothing else asks for the room.
-static bool leaves_as_much_room(const struct choices *c, const struct choice *a, const struct choice *b)
+static bool leaves_as_much_room(const struct choices *c, const struct choice *a,
+                                const struct choice *b)
 {
     if (c->virtual_stages == 1) return true;
-    return resident_bytes(&a->memory) <= resident_bytes(&b->memory) && a->stash_bytes <= b->stash_bytes
-        && a->memory.working_bytes <= b->memory.working_bytes;
+    return resident_bytes(&a->memory) <= resident_bytes(&b->memory) &&
+           a->stash_bytes <= b->stash_bytes && a->memory.working_bytes <= b->memory.working_bytes;
 }
 
 bool choice_dominates(const struct choices *c, const struct choice *a, const struct choice *b)
@@ -254,8 +285,9 @@ bool choice_dominates(const struct choices *c, const struct choice *a, const str
     const struct priced_gradient_option *options = c->priced->gradient_options;
     // Where ranks stand on nodes, what a compressed sync is worth depends on the ring.
     if (c->priced->places && a->gradient_option != b->gradient_option) return false;
-    return a->first_layer == b->first_layer && a->layer_count == b->layer_count && a->group == b->group
-        && a->boundary_option == b->boundary_option && a->cut == b->cut && a->quality_cost <= b->quality_cost
-        && (options[a->gradient_option].rank > 0) <= (options[b->gradient_option].rank > 0) && no_slower(c, a, b)
-        && leaves_as_much_room(c, a, b);
+    return a->first_layer == b->first_layer && a->layer_count == b->layer_count &&
+           a->group == b->group && a->boundary_option == b->boundary_option && a->cut == b->cut &&
+           a->quality_cost <= b->quality_cost &&
+           (options[a->gradient_option].rank > 0) <= (options[b->gradient_option].rank > 0) &&
+           no_slower(c, a, b) && leaves_as_much_room(c, a, b);
 }

@@ -1,4 +1,5 @@
-// Why there is no plan at all, in words, as far as one stage or a plain count shows it. Anything subtler is for the tree.
+// Why there is no plan at all, in words, as far as one stage or a plain count shows it. Anything
+// subtler is for the tree.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,25 +22,33 @@ static const char *without_slots(const struct choices *c)
     const char *ranks = c->virtual_stages > 1 ? "ranks" : "stages";
     for (int g = 0; g < p->group_count; g++)
         if (p->groups[g].excluded)
-            return arena_print(c->arena, "slots: the groups have room for %" PRId64 " of %d %s of %" PRId64 " devices; group %s is excluded: %s",
-                               usable_slots(p), c->rank_count, ranks, p->devices_per_stage, p->groups[g].name, p->groups[g].excluded);
-    return arena_print(c->arena, "slots: the groups have room for %" PRId64 " of %d %s of %" PRId64 " devices",
-                       usable_slots(p), c->rank_count, ranks, p->devices_per_stage);
+            return arena_print(c->arena,
+                               "slots: the groups have room for %" PRId64 " of %d %s of %" PRId64
+                               " devices; group %s is excluded: %s",
+                               usable_slots(p), c->rank_count, ranks, p->devices_per_stage,
+                               p->groups[g].name, p->groups[g].excluded);
+    return arena_print(
+        c->arena, "slots: the groups have room for %" PRId64 " of %d %s of %" PRId64 " devices",
+        usable_slots(p), c->rank_count, ranks, p->devices_per_stage);
 }
 
-static const char *memory_reason(const struct choices *c, int stage, const struct removed_choice *removed)
+static const char *memory_reason(const struct choices *c, int stage,
+                                 const struct removed_choice *removed)
 {
     const struct priced *p = c->priced;
     const struct choice *least = &removed->choice;
     int64_t limit = p->groups[least->group].memory_limit_bytes;
     const char *recomputation = p->recompute[RECOMPUTE_FULL] ? "even with full recomputation"
-        : p->recompute[RECOMPUTE_SELECTIVE] || p->recompute[RECOMPUTE_FIRST_LAYERS]
-            ? "even with the recomputation that is allowed"
-        : "without recomputation";
-    return arena_print(c->arena, "stage %d: memory on every group %s: nearest is %d layers on %s, %.6f GB of %.6f GB%s",
-                       stage, recomputation, least->layer_count, p->groups[least->group].name,
-                       gigabytes(limit + removed->amount), gigabytes(limit),
-                       c->virtual_stages > 1 ? ", the least of the rank's other stages counted" : "");
+                                : p->recompute[RECOMPUTE_SELECTIVE] ||
+                                        p->recompute[RECOMPUTE_FIRST_LAYERS]
+                                    ? "even with the recomputation that is allowed"
+                                    : "without recomputation";
+    return arena_print(
+        c->arena,
+        "stage %d: memory on every group %s: nearest is %d layers on %s, %.6f GB of %.6f GB%s",
+        stage, recomputation, least->layer_count, p->groups[least->group].name,
+        gigabytes(limit + removed->amount), gigabytes(limit),
+        c->virtual_stages > 1 ? ", the least of the rank's other stages counted" : "");
 }
 
 static const char *empty_stage(const struct choices *c, int stage)
@@ -50,7 +59,8 @@ static const char *empty_stage(const struct choices *c, int stage)
         if (r->stage != stage) continue;
         if (r->removal == REMOVED_BY_BOUND)
             return arena_print(c->arena, "stage %d: no choice can be part of a better plan", stage);
-        if (r->removal == REMOVED_BY_MEMORY && (!by_memory || r->amount < by_memory->amount)) by_memory = r;
+        if (r->removal == REMOVED_BY_MEMORY && (!by_memory || r->amount < by_memory->amount))
+            by_memory = r;
         if (r->removal == REMOVED_BY_RULE && !by_rule) by_rule = r;
     }
     if (by_memory) {
@@ -58,7 +68,9 @@ static const char *empty_stage(const struct choices *c, int stage)
         return by_rule ? arena_print(c->arena, "%s (rules leave out others)", memory) : memory;
     }
     if (by_rule)
-        return arena_print(c->arena, "stage %d: rule %" PRId64 " leaves nothing of what it could be", stage, by_rule->amount);
+        return arena_print(c->arena,
+                           "stage %d: rule %" PRId64 " leaves nothing of what it could be", stage,
+                           by_rule->amount);
     return without_slots(c);
 }
 
@@ -97,12 +109,17 @@ static int most_layers_of_ranks(const struct choices *c, int64_t *sum, const cha
     *sum = 0;
     for (int rank = 0; rank < c->rank_count; rank++) {
         if (!rank_has_group(c, rank)) {
-            *why = arena_print(c->arena, "rank %d: memory and rules leave no node group that all its stages can stand on", rank);
+            *why = arena_print(
+                c->arena,
+                "rank %d: memory and rules leave no node group that all its stages can stand on",
+                rank);
             return choices_stage_of(c, rank, 0);
         }
         int most = choices_rank_most_layers(c, rank, c->arena);
         if (most < 0) {
-            *why = arena_print(c->arena, "rank %d: memory: its stages do not fit together on any node group", rank);
+            *why = arena_print(c->arena,
+                               "rank %d: memory: its stages do not fit together on any node group",
+                               rank);
             return choices_stage_of(c, rank, 0);
         }
         *sum += most;
@@ -115,8 +132,8 @@ int choices_hopeless_stage(const struct choices *c, const char **why)
     const struct priced *p = c->priced;
     *why = NULL;
     if (p->layer_count < p->stage_count) {
-        *why = arena_print(c->arena, "layers: %d for %d stages, and every stage holds one at least", p->layer_count,
-            p->stage_count);
+        *why = arena_print(c->arena, "layers: %d for %d stages, and every stage holds one at least",
+                           p->layer_count, p->stage_count);
         return 0;
     }
     if (usable_slots(p) < c->rank_count) {
@@ -136,8 +153,11 @@ int choices_hopeless_stage(const struct choices *c, const char **why)
         most = most_layers(c);
     }
     if (most < p->layer_count) {
-        *why = arena_print(c->arena, "memory and rules: all stages together hold at most %" PRId64 " of %d layers, even with the recomputation "
-                           "that is allowed", most, p->layer_count);
+        *why = arena_print(c->arena,
+                           "memory and rules: all stages together hold at most %" PRId64
+                           " of %d layers, even with the recomputation "
+                           "that is allowed",
+                           most, p->layer_count);
         return 0;
     }
     return -1;

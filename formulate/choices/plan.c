@@ -5,8 +5,9 @@
 #include "formulate/choices/parts.h"
 
 // The first slice's transfers over the boundary behind the stage, and the others'.
-static void put_transfers(struct plan_stage *out, struct plan_slice *slices, const struct choices *c, int stage,
-    const struct choice *x, const struct choice *next)
+static void put_transfers(struct plan_stage *out, struct plan_slice *slices,
+                          const struct choices *c, int stage, const struct choice *x,
+                          const struct choice *next)
 {
     choices_send_forward(c, stage, 0, x, next, out->send_forward_ns);
     choices_send_backward(c, stage, 0, x, next, false, out->send_backward_ns);
@@ -17,22 +18,35 @@ static void put_transfers(struct plan_stage *out, struct plan_slice *slices, con
     }
 }
 
-static void put_stage(struct plan_stage *out, const struct choices *c, const int *chosen, int stage, int first_layer,
-    struct arena *arena)
+static void put_stage(struct plan_stage *out, const struct choices *c, const int *chosen, int stage,
+                      int first_layer, struct arena *arena)
 {
     const struct priced *p = c->priced;
     const struct choice *x = &c->stages[stage].items[chosen[stage]];
-    struct plan_slice *slices = p->slice_count > 1 ? TAKE(arena, p->slice_count - 1, struct plan_slice) : NULL;
+    struct plan_slice *slices =
+        p->slice_count > 1 ? TAKE(arena, p->slice_count - 1, struct plan_slice) : NULL;
     for (int i = 0; i < p->slice_count - 1; i++)
-        slices[i] = (struct plan_slice){.forward_ns = x->slices[i].forward_ns, .backward_ns = x->slices[i].backward_ns};
+        slices[i] = (struct plan_slice){.forward_ns = x->slices[i].forward_ns,
+                                        .backward_ns = x->slices[i].backward_ns};
     *out = (struct plan_stage){
-        .first_layer = first_layer, .layer_count = x->layer_count, .group = x->group, .recompute = x->recompute,
-        .recomputed_layers = x->recomputed_layers, .gradient_option = x->gradient_option, .boundary_option = x->boundary_option,
-        .forward_ns = x->forward_ns, .backward_ns = x->backward_ns, .sync_ns = x->sync_ns, .optimizer_ns = x->optimizer_ns,
-        .weight_ns = x->weight_ns, .slices = slices,
-        .memory = x->memory, .memory_limit_bytes = p->groups[x->group].memory_limit_bytes,
+        .first_layer = first_layer,
+        .layer_count = x->layer_count,
+        .group = x->group,
+        .recompute = x->recompute,
+        .recomputed_layers = x->recomputed_layers,
+        .gradient_option = x->gradient_option,
+        .boundary_option = x->boundary_option,
+        .forward_ns = x->forward_ns,
+        .backward_ns = x->backward_ns,
+        .sync_ns = x->sync_ns,
+        .optimizer_ns = x->optimizer_ns,
+        .weight_ns = x->weight_ns,
+        .slices = slices,
+        .memory = x->memory,
+        .memory_limit_bytes = p->groups[x->group].memory_limit_bytes,
     };
-    if (stage < p->stage_count - 1) put_transfers(out, slices, c, stage, x, &c->stages[stage + 1].items[chosen[stage + 1]]);
+    if (stage < p->stage_count - 1)
+        put_transfers(out, slices, c, stage, x, &c->stages[stage + 1].items[chosen[stage + 1]]);
 }
 
 static void put_names(struct plan *plan, const struct priced *p, struct arena *arena)
@@ -45,21 +59,28 @@ static void put_names(struct plan *plan, const struct priced *p, struct arena *a
         plan->group_gpus[g] = arena_copy_text(arena, p->groups[g].gpu);
     }
     plan->boundary_option_count = p->boundary_option_count;
-    plan->boundary_options = arena_grow(arena, p->boundary_options, (size_t)p->boundary_option_count,
-                                        (size_t)p->boundary_option_count, sizeof *p->boundary_options);
+    plan->boundary_options =
+        arena_grow(arena, p->boundary_options, (size_t)p->boundary_option_count,
+                   (size_t)p->boundary_option_count, sizeof *p->boundary_options);
     plan->gradient_option_count = p->gradient_option_count;
-    plan->gradient_options = arena_grow(arena, p->gradient_options, (size_t)p->gradient_option_count,
-                                        (size_t)p->gradient_option_count, sizeof *p->gradient_options);
+    plan->gradient_options =
+        arena_grow(arena, p->gradient_options, (size_t)p->gradient_option_count,
+                   (size_t)p->gradient_option_count, sizeof *p->gradient_options);
 }
 
-void choices_to_plan(struct plan *plan, const struct choices *c, const int *chosen, int64_t iteration_ns, struct arena *arena)
+void choices_to_plan(struct plan *plan, const struct choices *c, const int *chosen,
+                     int64_t iteration_ns, struct arena *arena)
 {
     const struct priced *p = c->priced;
     struct schedule_request request = schedule_request_of(p);
     *plan = (struct plan){
-        .name = p->name ? arena_copy_text(arena, p->name) : NULL, .outcome = OUTCOME_OPEN,
-        .iteration_ns = iteration_ns, .layout = p->layout,
-        .micro_batches = p->micro_batches, .devices_per_stage = p->devices_per_stage, .stage_count = p->stage_count,
+        .name = p->name ? arena_copy_text(arena, p->name) : NULL,
+        .outcome = OUTCOME_OPEN,
+        .iteration_ns = iteration_ns,
+        .layout = p->layout,
+        .micro_batches = p->micro_batches,
+        .devices_per_stage = p->devices_per_stage,
+        .stage_count = p->stage_count,
         .graph = plan_graph_of(&request),
     };
     put_names(plan, p, arena);
@@ -70,7 +91,8 @@ void choices_to_plan(struct plan *plan, const struct choices *c, const int *chos
     for (int rank = 0; rank < c->rank_count && plan->ranks; rank++)
         choices_rank_memory(c, chosen, rank, &plan->ranks[rank].memory);
     if (p->has_embedding_sync)
-        plan->embedding_sync_ns = p->embedding_sync_ns[plan->stages[0].group * p->group_count + plan->stages[p->stage_count - 1].group];
+        plan->embedding_sync_ns = p->embedding_sync_ns[plan->stages[0].group * p->group_count +
+                                                       plan->stages[p->stage_count - 1].group];
 }
 
 // ---- the way back
@@ -83,22 +105,28 @@ static int group_of_plan(const struct priced *p, const struct plan *plan, int gr
     return -1;
 }
 
-static bool same_gradient_option(const struct priced_gradient_option *a, const struct priced_gradient_option *b)
+static bool same_gradient_option(const struct priced_gradient_option *a,
+                                 const struct priced_gradient_option *b)
 {
     return a->rank == b->rank && a->quality_cost == b->quality_cost;
 }
 
-static bool same_boundary_option(const struct priced_boundary_option *a, const struct priced_boundary_option *b)
+static bool same_boundary_option(const struct priced_boundary_option *a,
+                                 const struct priced_boundary_option *b)
 {
-    return a->rank == b->rank && a->epilogue_only == b->epilogue_only && a->quality_cost == b->quality_cost;
+    return a->rank == b->rank && a->epilogue_only == b->epilogue_only &&
+           a->quality_cost == b->quality_cost;
 }
 
-// The option of the priced document that says the same as the plan's: at the same place, if it does so there.
+// The option of the priced document that says the same as the plan's: at the same place, if it does
+// so there.
 static int gradient_option_of_plan(const struct priced *p, const struct plan *plan, int option)
 {
     if (option < 0 || option >= plan->gradient_option_count) return -1;
     const struct priced_gradient_option *wanted = &plan->gradient_options[option];
-    if (option < p->gradient_option_count && same_gradient_option(&p->gradient_options[option], wanted)) return option;
+    if (option < p->gradient_option_count &&
+        same_gradient_option(&p->gradient_options[option], wanted))
+        return option;
     for (int i = 0; i < p->gradient_option_count; i++)
         if (same_gradient_option(&p->gradient_options[i], wanted)) return i;
     return -1;
@@ -108,30 +136,40 @@ static int boundary_option_of_plan(const struct priced *p, const struct plan *pl
 {
     if (option < 0 || option >= plan->boundary_option_count) return -1;
     const struct priced_boundary_option *wanted = &plan->boundary_options[option];
-    if (option < p->boundary_option_count && same_boundary_option(&p->boundary_options[option], wanted)) return option;
+    if (option < p->boundary_option_count &&
+        same_boundary_option(&p->boundary_options[option], wanted))
+        return option;
     for (int i = 0; i < p->boundary_option_count; i++)
         if (same_boundary_option(&p->boundary_options[i], wanted)) return i;
     return -1;
 }
 
 // The plan's stage as a choice, priced anew; false if it is none that could ever be enumerated.
-static bool choice_of_plan(struct choice *x, const struct choices *c, const struct plan *plan, int stage)
+static bool choice_of_plan(struct choice *x, const struct choices *c, const struct plan *plan,
+                           int stage)
 {
     const struct priced *p = c->priced;
     const struct plan_stage *s = &plan->stages[stage];
-    if (s->layer_count < 1 || s->first_layer < stage
-        || s->first_layer + s->layer_count > p->layer_count - (p->stage_count - 1 - stage))
+    if (s->layer_count < 1 || s->first_layer < stage ||
+        s->first_layer + s->layer_count > p->layer_count - (p->stage_count - 1 - stage))
         return false;
-    if ((stage == 0 && s->first_layer) || (stage == p->stage_count - 1 && s->first_layer + s->layer_count != p->layer_count))
+    if ((stage == 0 && s->first_layer) ||
+        (stage == p->stage_count - 1 && s->first_layer + s->layer_count != p->layer_count))
         return false;
     *x = (struct choice){
-        .first_layer = c->by_position ? s->first_layer : -1, .layer_count = s->layer_count,
+        .first_layer = c->by_position ? s->first_layer : -1,
+        .layer_count = s->layer_count,
         .group = group_of_plan(p, plan, s->group),
-        .recompute = s->recompute, .recomputed_layers = s->recompute == RECOMPUTE_FIRST_LAYERS ? s->recomputed_layers : 0,
+        .recompute = s->recompute,
+        .recomputed_layers = s->recompute == RECOMPUTE_FIRST_LAYERS ? s->recomputed_layers : 0,
         .gradient_option = gradient_option_of_plan(p, plan, s->gradient_option),
-        .boundary_option = choice_sends_backward(c, stage) ? boundary_option_of_plan(p, plan, s->boundary_option) : 0,
+        .boundary_option = choice_sends_backward(c, stage)
+                               ? boundary_option_of_plan(p, plan, s->boundary_option)
+                               : 0,
     };
-    if (x->group < 0 || x->gradient_option < 0 || x->boundary_option < 0 || p->groups[x->group].excluded) return false;
+    if (x->group < 0 || x->gradient_option < 0 || x->boundary_option < 0 ||
+        p->groups[x->group].excluded)
+        return false;
     choice_evaluate(c, stage, x);
     return true;
 }

@@ -1,21 +1,24 @@
-// How many layers a rank with several stages can hold at most: at any one of its fullest moments the bytes of its stages
-// add up, so that a table over the number of layers, stage by stage, gives the least they need. Every moment is a necessary
-// condition by itself; the heaviest few are asked.
+// How many layers a rank with several stages can hold at most: at any one of its fullest moments
+// the bytes of its stages add up, so that a table over the number of layers, stage by stage, gives
+// the least they need. Every moment is a necessary condition by itself; the heaviest few are asked.
 #include "data/base/least.h"
 #include "formulate/choices/parts.h"
 
 enum { MOMENTS_MAX = 4 };
-static const int64_t no_bytes = INT64_MAX / 4;      // not to be had
+static const int64_t no_bytes = INT64_MAX / 4; // not to be had
 
-// least[n] of the stage's choices with n layers on the group, all but working memory; the least working memory of any.
-static int64_t fill_least(int64_t *least, const struct choices *c, int stage, int group, int in_flight)
+// least[n] of the stage's choices with n layers on the group, all but working memory; the least
+// working memory of any.
+static int64_t fill_least(int64_t *least, const struct choices *c, int stage, int group,
+                          int in_flight)
 {
     int64_t working = no_bytes;
     for (int n = 0; n <= c->priced->layer_count; n++) least[n] = no_bytes;
     for (int i = 0; i < c->stages[stage].count; i++) {
         const struct choice *x = &c->stages[stage].items[i];
         if (x->group != group) continue;
-        int64_t bytes = memory_total(&x->memory) - x->memory.activation_bytes - x->memory.working_bytes + in_flight * x->stash_bytes;
+        int64_t bytes = memory_total(&x->memory) - x->memory.activation_bytes -
+                        x->memory.working_bytes + in_flight * x->stash_bytes;
         if (bytes < least[x->layer_count]) least[x->layer_count] = bytes;
         if (x->memory.working_bytes < working) working = x->memory.working_bytes;
     }
@@ -23,24 +26,30 @@ static int64_t fill_least(int64_t *least, const struct choices *c, int stage, in
 }
 
 // Most layers of the rank on the group at one moment; -1: it does not fit there at all.
-static int most_at_moment(const struct choices *c, int rank, int group, const int *in_flight, struct arena *scratch)
+static int most_at_moment(const struct choices *c, int rank, int group, const int *in_flight,
+                          struct arena *scratch)
 {
     struct arena_mark mark = arena_set_mark(scratch);
     int layers = c->priced->layer_count, most = -1, reached = 0;
-    int64_t *sum = TAKE(scratch, layers + 1, int64_t), *least = TAKE(scratch, layers + 1, int64_t), working = 0;
+    int64_t *sum = TAKE(scratch, layers + 1, int64_t), *least = TAKE(scratch, layers + 1, int64_t),
+            working = 0;
     int64_t *next = TAKE(scratch, layers + 1, int64_t);
     for (int turn = 0; turn < c->virtual_stages; turn++, reached = layers) {
-        working = larger(working, fill_least(least, c, choices_stage_of(c, rank, turn), group, in_flight[turn]));
+        working = larger(
+            working, fill_least(least, c, choices_stage_of(c, rank, turn), group, in_flight[turn]));
         for (int n = 0; n <= layers; n++) next[n] = no_bytes;
         for (int n = 1; n <= layers; n++)
-            for (int before = 0; least[n] < no_bytes && before <= reached && before + n <= layers; before++)
-                if (sum[before] < no_bytes && sum[before] + least[n] < next[before + n]) next[before + n] = sum[before] + least[n];
+            for (int before = 0; least[n] < no_bytes && before <= reached && before + n <= layers;
+                 before++)
+                if (sum[before] < no_bytes && sum[before] + least[n] < next[before + n])
+                    next[before + n] = sum[before] + least[n];
         int64_t *swapped = sum;
         sum = next;
         next = swapped;
     }
     for (int n = 0; n <= layers; n++)
-        if (sum[n] < no_bytes && sum[n] + working <= c->priced->groups[group].memory_limit_bytes) most = n;
+        if (sum[n] < no_bytes && sum[n] + working <= c->priced->groups[group].memory_limit_bytes)
+            most = n;
     arena_reset(scratch, mark);
     return most;
 }
@@ -59,7 +68,8 @@ static int pick_moments(const int **moments, const struct choices *c, int rank)
     int picked = 0, v = c->virtual_stages;
     for (int i = 0; i < peaks->count; i++) {
         int at = picked < MOMENTS_MAX ? picked++ : MOMENTS_MAX;
-        for (; at > 0 && in_flight_of(peaks->in_flight[i], v) > in_flight_of(moments[at - 1], v); at--)
+        for (; at > 0 && in_flight_of(peaks->in_flight[i], v) > in_flight_of(moments[at - 1], v);
+             at--)
             if (at < MOMENTS_MAX) moments[at] = moments[at - 1];
         if (at < MOMENTS_MAX) moments[at] = peaks->in_flight[i];
     }

@@ -1,12 +1,16 @@
-// Memory that several stages of one rank share (docs/FORMULAS.md 8 and 13): the constant once, what lies there all the time
-// summed up, the largest working memory, and of the activations the fullest moment of the schedule. A single choice can be
-// judged only by what it needs beside the least that the rank's other stages need.
+// Memory that several stages of one rank share (docs/FORMULAS.md 8 and 13): the constant once, what
+// lies there all the time summed up, the largest working memory, and of the activations the fullest
+// moment of the schedule. A single choice can be judged only by what it needs beside the least that
+// the rank's other stages need.
 #include <assert.h>
 
 #include "data/base/least.h"
 #include "formulate/choices/parts.h"
 
-int choices_rank_of(const struct choices *c, int stage) { return schedule_rank_of(&c->schedule->request, stage); }
+int choices_rank_of(const struct choices *c, int stage)
+{
+    return schedule_rank_of(&c->schedule->request, stage);
+}
 
 int choices_stage_of(const struct choices *c, int rank, int turn)
 {
@@ -15,7 +19,8 @@ int choices_stage_of(const struct choices *c, int rank, int turn)
 
 static int64_t resident_bytes(const struct memory_parts *m)
 {
-    return m->weight_bytes + m->gradient_bytes + m->optimizer_bytes + m->buffer_bytes + m->feedback_bytes;
+    return m->weight_bytes + m->gradient_bytes + m->optimizer_bytes + m->buffer_bytes +
+           m->feedback_bytes;
 }
 
 // ---- the least of every stage
@@ -40,11 +45,13 @@ static struct stage_least least_of_stage(const struct choices *c, int stage)
 {
     const struct priced *p = c->priced;
     const struct schedule_request *r = &c->schedule->request;
-    int last = p->stage_count - 1, first_run = stage == last ? p->run_count - 1 : 0, end_run = stage == 0 ? 1 : p->run_count;
+    int last = p->stage_count - 1, first_run = stage == last ? p->run_count - 1 : 0,
+        end_run = stage == 0 ? 1 : p->run_count;
     struct stage_least least = {INT64_MAX, INT64_MAX, INT64_MAX};
     for (int i = first_run; i < end_run; i++) {
         const struct priced_run *run = &p->runs[i];
-        least.resident_bytes = smaller(least.resident_bytes, run->weight_bytes + run->gradient_bytes + run->optimizer_bytes);
+        least.resident_bytes = smaller(
+            least.resident_bytes, run->weight_bytes + run->gradient_bytes + run->optimizer_bytes);
         for (int mode = 0; mode < (run->recomputable ? 3 : 1); mode++) {
             least.stash_bytes = smaller(least.stash_bytes, run->stash_bytes[mode]);
             least.working_bytes = smaller(least.working_bytes, run->working_bytes[mode]);
@@ -77,7 +84,8 @@ void choices_prepare_ranks(struct choices *c)
     if (c->virtual_stages == 1) return;
     index_peaks(c);
     c->least = TAKE(c->arena, c->priced->stage_count, struct stage_least);
-    for (int s = 0; s < c->priced->stage_count && c->priced->layer_count >= c->priced->stage_count; s++)
+    for (int s = 0; s < c->priced->stage_count && c->priced->layer_count >= c->priced->stage_count;
+         s++)
         c->least[s] = least_of_stage(c, s);
 }
 
@@ -91,7 +99,8 @@ static int64_t least_activations(const struct choices *c, int rank, int stage, i
         int64_t sum = 0;
         for (int turn = 0; turn < c->virtual_stages; turn++) {
             int other = choices_stage_of(c, rank, turn);
-            sum += peaks->in_flight[i][turn] * (other == stage ? stash_bytes : c->least[other].stash_bytes);
+            sum += peaks->in_flight[i][turn] *
+                   (other == stage ? stash_bytes : c->least[other].stash_bytes);
         }
         most = larger(most, sum);
     }
@@ -101,7 +110,8 @@ static int64_t least_activations(const struct choices *c, int rank, int stage, i
 int64_t choice_resident_excess_bytes(const struct choices *c, int stage, const struct choice *x)
 {
     const struct priced_group *group = &c->priced->groups[x->group];
-    if (c->virtual_stages == 1) return memory_total(&x->memory) - x->memory.working_bytes - group->memory_limit_bytes;
+    if (c->virtual_stages == 1)
+        return memory_total(&x->memory) - x->memory.working_bytes - group->memory_limit_bytes;
     int rank = choices_rank_of(c, stage);
     int64_t sum = group->constant_bytes + resident_bytes(&x->memory);
     for (int turn = 0; turn < c->virtual_stages; turn++) {
@@ -123,7 +133,8 @@ int64_t choice_excess_bytes(const struct choices *c, int stage, const struct cho
 
 // ---- a rank
 
-static const struct choice *choice_at(const struct choices *c, const int *chosen, int rank, int turn)
+static const struct choice *choice_at(const struct choices *c, const int *chosen, int rank,
+                                      int turn)
 {
     int stage = choices_stage_of(c, rank, turn);
     return &c->stages[stage].items[chosen[stage]];
@@ -136,22 +147,25 @@ static void add_parts(struct memory_parts *sum, const struct memory_parts *m)
     sum->optimizer_bytes += m->optimizer_bytes;
     sum->buffer_bytes += m->buffer_bytes;
     sum->feedback_bytes += m->feedback_bytes;
-    sum->constant_bytes += m->constant_bytes;       // of the rank's first stage alone
+    sum->constant_bytes += m->constant_bytes; // of the rank's first stage alone
     sum->working_bytes = larger(sum->working_bytes, m->working_bytes);
 }
 
-void choices_rank_memory(const struct choices *c, const int *chosen, int rank, struct memory_parts *memory)
+void choices_rank_memory(const struct choices *c, const int *chosen, int rank,
+                         struct memory_parts *memory)
 {
     if (c->virtual_stages == 1) {
         *memory = choice_at(c, chosen, rank, 0)->memory;
         return;
     }
     *memory = (struct memory_parts){0};
-    for (int turn = 0; turn < c->virtual_stages; turn++) add_parts(memory, &choice_at(c, chosen, rank, turn)->memory);
+    for (int turn = 0; turn < c->virtual_stages; turn++)
+        add_parts(memory, &choice_at(c, chosen, rank, turn)->memory);
     for (int i = 0; i < c->peaks[rank].count; i++) {
         int64_t sum = 0;
         for (int turn = 0; turn < c->virtual_stages; turn++)
-            sum += c->peaks[rank].in_flight[i][turn] * choice_at(c, chosen, rank, turn)->stash_bytes;
+            sum += c->peaks[rank].in_flight[i][turn] *
+                   choice_at(c, chosen, rank, turn)->stash_bytes;
         memory->activation_bytes = larger(memory->activation_bytes, sum);
     }
 }
@@ -160,7 +174,7 @@ bool choices_rank_fits(const struct choices *c, const int *chosen, int rank)
 {
     int group = choice_at(c, chosen, rank, 0)->group;
     struct memory_parts memory;
-    if (c->virtual_stages == 1) return true;        // the filter was exact
+    if (c->virtual_stages == 1) return true; // the filter was exact
     for (int turn = 1; turn < c->virtual_stages; turn++)
         if (choice_at(c, chosen, rank, turn)->group != group) return false;
     choices_rank_memory(c, chosen, rank, &memory);

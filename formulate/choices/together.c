@@ -1,5 +1,5 @@
-// What couples the stages' choices: layers covered once in order, ranks, slots, budgets, links between neighbours; and the
-// durations of all symbols that a combination of choices means.
+// What couples the stages' choices: layers covered once in order, ranks, slots, budgets, links
+// between neighbours; and the durations of all symbols that a combination of choices means.
 #include <assert.h>
 #include <string.h>
 
@@ -19,7 +19,8 @@ static bool send_nothing(int64_t *parts)
     return true;
 }
 
-static const int64_t *pair_prices(const struct priced *p, const int64_t *prices, int slice, int from, int to)
+static const int64_t *pair_prices(const struct priced *p, const int64_t *prices, int slice,
+                                  int from, int to)
 {
     return prices + ((slice * p->group_count + from) * p->group_count + to) * PART_COUNT;
 }
@@ -29,47 +30,59 @@ static const struct priced_cut *cut_at(const struct choices *c, int boundary, in
     return &(c->boundary_cuts ? c->boundary_cuts[boundary] : c->priced->cuts)[cut];
 }
 
-bool choices_send_forward(const struct choices *c, int boundary, int slice, const struct choice *from,
-    const struct choice *to, int64_t *parts)
+bool choices_send_forward(const struct choices *c, int boundary, int slice,
+                          const struct choice *from, const struct choice *to, int64_t *parts)
 {
     const struct priced *p = c->priced;
     if (schedule_is_inner(&c->schedule->request, boundary)) return send_nothing(parts);
-    return copy_parts(parts, pair_prices(p, cut_at(c, boundary, from->cut)->forward_ns, slice, from->group, to->group));
+    return copy_parts(parts, pair_prices(p, cut_at(c, boundary, from->cut)->forward_ns, slice,
+                                         from->group, to->group));
 }
 
-bool choices_send_backward(const struct choices *c, int boundary, int slice, const struct choice *from,
-    const struct choice *to, bool epilogue, int64_t *parts)
+bool choices_send_backward(const struct choices *c, int boundary, int slice,
+                           const struct choice *from, const struct choice *to, bool epilogue,
+                           int64_t *parts)
 {
     const struct priced *p = c->priced;
     const struct schedule_request *r = &c->schedule->request;
     bool applies = epilogue || !p->boundary_options[to->boundary_option].epilogue_only;
-    if (schedule_is_inner(r, boundary) || schedule_is_local(r, boundary)) return send_nothing(parts);
-    return copy_parts(parts, pair_prices(p, cut_at(c, boundary, from->cut)->backward_ns[applies ? to->boundary_option : 0], slice,
-        from->group, to->group));
+    if (schedule_is_inner(r, boundary) || schedule_is_local(r, boundary))
+        return send_nothing(parts);
+    return copy_parts(
+        parts,
+        pair_prices(p,
+                    cut_at(c, boundary, from->cut)->backward_ns[applies ? to->boundary_option : 0],
+                    slice, from->group, to->group));
 }
 
 static void put_parts(int64_t *durations, int stages, int kind, int boundary, const int64_t *parts)
 {
-    for (int part = 0; part < PART_COUNT; part++) durations[symbol_index(stages, kind + part, boundary)] = parts[part];
+    for (int part = 0; part < PART_COUNT; part++)
+        durations[symbol_index(stages, kind + part, boundary)] = parts[part];
 }
 
 static bool boundary_durations(const struct choices *c, int boundary, const struct choice *from,
-    const struct choice *to, int64_t *durations)
+                               const struct choice *to, int64_t *durations)
 {
     int stages = c->priced->stage_count;
     int64_t parts[PART_COUNT];
     for (int slice = 0; slice < c->priced->slice_count; slice++) {
         if (!choices_send_forward(c, boundary, slice, from, to, parts)) return false;
-        put_parts(durations, stages, slice ? symbol_slice_kind(slice, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD, boundary, parts);
+        put_parts(durations, stages,
+                  slice ? symbol_slice_kind(slice, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD,
+                  boundary, parts);
         if (!choices_send_backward(c, boundary, slice, from, to, false, parts)) return false;
-        put_parts(durations, stages, slice ? symbol_slice_kind(slice, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD, boundary, parts);
+        put_parts(durations, stages,
+                  slice ? symbol_slice_kind(slice, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD,
+                  boundary, parts);
     }
     if (!choices_send_backward(c, boundary, 0, from, to, true, parts)) return false;
     put_parts(durations, stages, SYMBOL_SEND_EPILOGUE, boundary, parts);
     return true;
 }
 
-void choices_stage_durations(const struct choices *c, int stage, const struct choice *x, int64_t *durations)
+void choices_stage_durations(const struct choices *c, int stage, const struct choice *x,
+                             int64_t *durations)
 {
     int stages = c->priced->stage_count;
     durations[symbol_index(stages, SYMBOL_FORWARD, stage)] = x->forward_ns;
@@ -78,8 +91,10 @@ void choices_stage_durations(const struct choices *c, int stage, const struct ch
     durations[symbol_index(stages, SYMBOL_SYNC, stage)] = x->sync_ns;
     durations[symbol_index(stages, SYMBOL_OPTIMIZER, stage)] = x->optimizer_ns;
     for (int slice = 1; slice < c->priced->slice_count; slice++) {
-        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_FORWARD), stage)] = x->slices[slice - 1].forward_ns;
-        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_BACKWARD), stage)] = x->slices[slice - 1].backward_ns;
+        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_FORWARD), stage)] =
+            x->slices[slice - 1].forward_ns;
+        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_BACKWARD), stage)] =
+            x->slices[slice - 1].backward_ns;
     }
 }
 
@@ -91,10 +106,13 @@ bool choices_durations(const struct choices *c, const int *chosen, int64_t *dura
     for (int s = 0; s < stages; s++) {
         const struct choice *x = &c->stages[s].items[chosen[s]];
         choices_stage_durations(c, s, x, durations);
-        if (s < stages - 1 && !boundary_durations(c, s, x, &c->stages[s + 1].items[chosen[s + 1]], durations)) return false;
+        if (s < stages - 1 &&
+            !boundary_durations(c, s, x, &c->stages[s + 1].items[chosen[s + 1]], durations))
+            return false;
     }
     if (p->has_embedding_sync) {
-        int first = c->stages[0].items[chosen[0]].group, last = c->stages[stages - 1].items[chosen[stages - 1]].group;
+        int first = c->stages[0].items[chosen[0]].group,
+            last = c->stages[stages - 1].items[chosen[stages - 1]].group;
         int64_t price = p->embedding_sync_ns[first * p->group_count + last];
         if (price == PRICE_NONE) return false;
         durations[symbol_index(stages, SYMBOL_EMBEDDING_SYNC, 0)] = price;
@@ -104,13 +122,15 @@ bool choices_durations(const struct choices *c, const int *chosen, int64_t *dura
 
 // ---- ranks on nodes
 
-static const int64_t *node_prices(const struct priced *p, const int64_t *prices, int slice, int from, int to)
+static const int64_t *node_prices(const struct priced *p, const int64_t *prices, int slice,
+                                  int from, int to)
 {
     size_t nodes = (size_t)p->places->node_count;
     return prices + (((size_t)slice * nodes + (size_t)from) * nodes + (size_t)to) * PART_COUNT;
 }
 
-static bool node_boundary(const struct choices *c, int boundary, const struct choice *const *ends, int from, int to, int64_t *durations)
+static bool node_boundary(const struct choices *c, int boundary, const struct choice *const *ends,
+                          int from, int to, int64_t *durations)
 {
     const struct priced *p = c->priced;
     const struct schedule_request *r = &c->schedule->request;
@@ -119,28 +139,44 @@ static bool node_boundary(const struct choices *c, int boundary, const struct ch
     bool returns = !schedule_is_local(r, boundary);
     if (schedule_is_inner(r, boundary)) return true;
     for (int slice = 0; slice < p->slice_count; slice++) {
-        if (!copy_parts(parts, node_prices(p, p->places->forward_ns[ends[0]->cut], slice, from, to))) return false;
-        put_parts(durations, p->stage_count, slice ? symbol_slice_kind(slice, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD, boundary, parts);
+        if (!copy_parts(parts,
+                        node_prices(p, p->places->forward_ns[ends[0]->cut], slice, from, to)))
+            return false;
+        put_parts(durations, p->stage_count,
+                  slice ? symbol_slice_kind(slice, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD,
+                  boundary, parts);
         if (!returns) continue;
-        if (!copy_parts(parts, node_prices(p, backward[option->epilogue_only ? 0 : ends[1]->boundary_option], slice, from, to))) return false;
-        put_parts(durations, p->stage_count, slice ? symbol_slice_kind(slice, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD, boundary, parts);
+        if (!copy_parts(parts,
+                        node_prices(p,
+                                    backward[option->epilogue_only ? 0 : ends[1]->boundary_option],
+                                    slice, from, to)))
+            return false;
+        put_parts(durations, p->stage_count,
+                  slice ? symbol_slice_kind(slice, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD,
+                  boundary, parts);
     }
     if (!returns) return true;
-    if (!copy_parts(parts, node_prices(p, backward[ends[1]->boundary_option], 0, from, to))) return false;
+    if (!copy_parts(parts, node_prices(p, backward[ends[1]->boundary_option], 0, from, to)))
+        return false;
     put_parts(durations, p->stage_count, SYMBOL_SEND_EPILOGUE, boundary, parts);
     return true;
 }
 
-bool choices_node_transfers(const struct choices *c, const struct choice *const *stages, const int *node, int64_t *durations)
+bool choices_node_transfers(const struct choices *c, const struct choice *const *stages,
+                            const int *node, int64_t *durations)
 {
     const struct priced *p = c->priced;
     for (int s = 0; s + 1 < p->stage_count; s++)
-        if (!node_boundary(c, s, stages + s, node[choices_rank_of(c, s)], node[choices_rank_of(c, s + 1)], durations)) return false;
+        if (!node_boundary(c, s, stages + s, node[choices_rank_of(c, s)],
+                           node[choices_rank_of(c, s + 1)], durations))
+            return false;
     if (!p->has_embedding_sync) return true;
     int first = node[choices_rank_of(c, 0)], last = node[choices_rank_of(c, p->stage_count - 1)];
-    int64_t price = p->places->embedding_sync_ns[(size_t)first * (size_t)p->places->node_count + (size_t)last];
+    int64_t price =
+        p->places->embedding_sync_ns[(size_t)first * (size_t)p->places->node_count + (size_t)last];
     int group = p->places->nodes[first].group;
-    if (choices_rank_of(c, 0) == choices_rank_of(c, p->stage_count - 1)) price = p->embedding_sync_ns[group * p->group_count + group];
+    if (choices_rank_of(c, 0) == choices_rank_of(c, p->stage_count - 1))
+        price = p->embedding_sync_ns[group * p->group_count + group];
     if (price == PRICE_NONE) return false;
     durations[symbol_index(p->stage_count, SYMBOL_EMBEDDING_SYNC, 0)] = price;
     return true;
@@ -186,8 +222,9 @@ bool choices_within_budget(const struct choices *c, const int *chosen)
         stages += p->gradient_options[x->gradient_option].rank > 0;
         cost += x->quality_cost;
     }
-    return (b->boundaries_max < 0 || boundaries <= b->boundaries_max) && (b->stages_max < 0 || stages <= b->stages_max)
-        && (b->cost_max < 0 || cost <= b->cost_max);
+    return (b->boundaries_max < 0 || boundaries <= b->boundaries_max) &&
+           (b->stages_max < 0 || stages <= b->stages_max) &&
+           (b->cost_max < 0 || cost <= b->cost_max);
 }
 
 static bool ends_joined(const struct choices *c, const int *chosen)
@@ -195,9 +232,11 @@ static bool ends_joined(const struct choices *c, const int *chosen)
     const struct priced *p = c->priced;
     int64_t parts[PART_COUNT];
     for (int s = 0; s + 1 < p->stage_count; s++) {
-        const struct choice *from = &c->stages[s].items[chosen[s]], *to = &c->stages[s + 1].items[chosen[s + 1]];
+        const struct choice *from = &c->stages[s].items[chosen[s]],
+                            *to = &c->stages[s + 1].items[chosen[s + 1]];
         for (int slice = 0; slice < p->slice_count; slice++)
-            if (!choices_send_forward(c, s, slice, from, to, parts) || !choices_send_backward(c, s, slice, from, to, false, parts))
+            if (!choices_send_forward(c, s, slice, from, to, parts) ||
+                !choices_send_backward(c, s, slice, from, to, false, parts))
                 return false;
         if (!choices_send_backward(c, s, 0, from, to, true, parts)) return false;
     }
@@ -209,6 +248,6 @@ static bool ends_joined(const struct choices *c, const int *chosen)
 
 bool choices_fit_together(const struct choices *c, const int *chosen)
 {
-    return covers_layers(c, chosen) && within_slots(c, chosen) && choices_within_budget(c, chosen) && ends_joined(c, chosen)
-        && ranks_fit(c, chosen);
+    return covers_layers(c, chosen) && within_slots(c, chosen) &&
+           choices_within_budget(c, chosen) && ends_joined(c, chosen) && ranks_fit(c, chosen);
 }

@@ -1,27 +1,37 @@
-// The benchmark family `chain`: identical blocks with measured times on GPU types of different speed and memory, joined by
-// links of pure latency. What it decides is how many blocks, which type and how much recomputation each stage gets.
+// The benchmark family `chain`: identical blocks with measured times on GPU types of different
+// speed and memory, joined by links of pure latency. What it decides is how many blocks, which type
+// and how much recomputation each stage gets.
 #include "formulate/example/example.h"
 
 static const double type_speed[CHAIN_TYPES_MAX] = {1, 0.55, 0.75, 0.4};
 static const int64_t type_memory_gb[CHAIN_TYPES_MAX] = {80, 40, 80, 40};
-static const double block_s = 0.001, embedding_blocks = 0.3, head_blocks = 1.2, same_type_s = 0.0002, other_type_s = 0.0015;
+static const double block_s = 0.001, embedding_blocks = 0.3, head_blocks = 1.2,
+                    same_type_s = 0.0002, other_type_s = 0.0015;
 
 static struct estimate assumed(double value, const char *source)
 {
-    return (struct estimate){.value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED, .source = source};
+    return (struct estimate){
+        .value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED, .source = source};
 }
 
-// Bytes are rounded down: what fits exactly in gigabytes still fits. weights and states 80 x 0.35 x S / L GB a block;
-// activations 80 x 0.65 / L GB a micro-batch, 8 % of it when recomputed.
+// Bytes are rounded down: what fits exactly in gigabytes still fits. weights and states 80 x 0.35 x
+// S / L GB a block; activations 80 x 0.65 / L GB a micro-batch, 8 % of it when recomputed.
 static void make_model(struct model *model, const struct chain_request *r, struct arena *arena)
 {
     struct layer_run *runs = TAKE(arena, 3, struct layer_run);
-    int64_t weights = 28000000000 * r->stages / r->layers, stash = 52000000000 / r->layers, kept = 4160000000 / r->layers;
+    int64_t weights = 28000000000 * r->stages / r->layers, stash = 52000000000 / r->layers,
+            kept = 4160000000 / r->layers;
     struct measured_bytes end = {.weight_bytes = 4000000000};
-    runs[0] = (struct layer_run){.name = "embedding", .kind = LAYER_MEASURED, .count = 1, .measured = end};
-    runs[1] = (struct layer_run){.name = "block", .kind = LAYER_MEASURED, .count = r->layers, .recomputable = true,
-                                 .measured = {.weight_bytes = weights, .stash_bytes = {stash, stash, kept}}};
-    runs[2] = (struct layer_run){.name = "head", .kind = LAYER_MEASURED, .count = 1, .measured = end};
+    runs[0] = (struct layer_run){
+        .name = "embedding", .kind = LAYER_MEASURED, .count = 1, .measured = end};
+    runs[1] = (struct layer_run){
+        .name = "block",
+        .kind = LAYER_MEASURED,
+        .count = r->layers,
+        .recomputable = true,
+        .measured = {.weight_bytes = weights, .stash_bytes = {stash, stash, kept}}};
+    runs[2] =
+        (struct layer_run){.name = "head", .kind = LAYER_MEASURED, .count = 1, .measured = end};
     *model = (struct model){.name = arena_print(arena, "chain-%d", r->layers),
                             .runs = runs,
                             .run_count = 3,
@@ -33,26 +43,34 @@ static int type_nodes(const struct chain_request *r, int type)
     return r->stages / r->types + (type < r->stages % r->types);
 }
 
-static void make_cluster(struct cluster *cluster, const struct chain_request *r, struct arena *arena)
+static void make_cluster(struct cluster *cluster, const struct chain_request *r,
+                         struct arena *arena)
 {
-    int types = r->types < r->stages ? r->types : r->stages;        // a type without a device is left out
+    int types = r->types < r->stages ? r->types : r->stages; // a type without a device is left out
     struct node_group *groups = TAKE(arena, types, struct node_group);
     struct group_link *links = TAKE(arena, types * types, struct group_link);
     for (int k = 0; k < types; k++) {
         const char *name = arena_print(arena, "type%d", k);
-        groups[k] = (struct node_group){.name = name, .gpu = name, .nodes = type_nodes(r, k), .gpus_per_node = 1,
-                                        .memory_bytes = type_memory_gb[k] * 1000000000, .intra = {1e12, 0}};
+        groups[k] = (struct node_group){.name = name,
+                                        .gpu = name,
+                                        .nodes = type_nodes(r, k),
+                                        .gpus_per_node = 1,
+                                        .memory_bytes = type_memory_gb[k] * 1000000000,
+                                        .intra = {1e12, 0}};
         for (int other = 0; other < types; other++)
-            links[k * types + other] = (struct group_link){k, other, {1e12, k == other ? same_type_s : other_type_s}};
+            links[k * types + other] =
+                (struct group_link){k, other, {1e12, k == other ? same_type_s : other_type_s}};
     }
-    *cluster = (struct cluster){.name = arena_print(arena, "chain-%d-stages-%d-types", r->stages, types),
-                                .groups = groups,
-                                .group_count = types,
-                                .links = links,
-                                .link_count = types * types};
+    *cluster =
+        (struct cluster){.name = arena_print(arena, "chain-%d-stages-%d-types", r->stages, types),
+                         .groups = groups,
+                         .group_count = types,
+                         .links = links,
+                         .link_count = types * types};
 }
 
-static struct layer_time time_of(const char *run, const char *gpu, double forward_s, bool recomputable)
+static struct layer_time time_of(const char *run, const char *gpu, double forward_s,
+                                 bool recomputable)
 {
     return (struct layer_time){.run = run,
                                .gpu = gpu,
@@ -87,7 +105,8 @@ static void make_costs(struct costs *costs, const struct cluster *cluster, struc
                             .layer_time_count = 3 * cluster->group_count,
                             .intra_efficiency = assumed(1, unused),
                             .transfer_share = {[PART_DELAY] = 1}};
-    for (int kind = 0; kind < NIC_KIND_COUNT; kind++) costs->network_efficiency[kind] = assumed(1, unused);
+    for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
+        costs->network_efficiency[kind] = assumed(1, unused);
 }
 
 static void make_job(struct job *job, const struct chain_request *r, struct arena *arena)
@@ -102,33 +121,36 @@ static void make_job(struct job *job, const struct chain_request *r, struct aren
                           .layers_max = -1,
                           .compresses_gradient = -1,
                           .compresses_boundary = -1};
-    *job =
-        (struct job){.name = "chain",
-                     .sequence = 1,
-                     .global_batch = r->micro_batches,
-                     .precision = FP32,
-                     .gradient_bytes_per_value = 4,
-                     .layout = {.tensor = 1,
-                                .context = 1,
-                                .data = 1,
-                                LAYOUT_PLAIN(r->stages),
-                                .micro_batch = 1,
-                                .schedule = SCHEDULE_1F1B},
-                     .recompute = {[RECOMPUTE_NONE] = true, [RECOMPUTE_FULL] = true, [RECOMPUTE_FIRST_LAYERS] = true},
-                     .budget = {.boundaries_max = -1, .stages_max = -1, .cost_max = -1},
-                     .memory_fraction = 1,
-                     .rules = rule,
-                     .rule_count = 1};
+    *job = (struct job){
+        .name = "chain",
+        .sequence = 1,
+        .global_batch = r->micro_batches,
+        .precision = FP32,
+        .gradient_bytes_per_value = 4,
+        .layout = {.tensor = 1,
+                   .context = 1,
+                   .data = 1,
+                   LAYOUT_PLAIN(r->stages),
+                   .micro_batch = 1,
+                   .schedule = SCHEDULE_1F1B},
+        .recompute =
+            {[RECOMPUTE_NONE] = true, [RECOMPUTE_FULL] = true, [RECOMPUTE_FIRST_LAYERS] = true},
+        .budget = {.boundaries_max = -1, .stages_max = -1, .cost_max = -1},
+        .memory_fraction = 1,
+        .rules = rule,
+        .rule_count = 1};
 }
 
-enum status example_chain(struct problem *problem, const struct chain_request *request, struct arena *arena,
-                          struct error *err)
+enum status example_chain(struct problem *problem, const struct chain_request *request,
+                          struct arena *arena, struct error *err)
 {
     if (request->layers < request->stages)
-        return fail(err, BAD_INPUT, "chain: %d layers cannot fill %d stages, each holds at least one block",
+        return fail(err, BAD_INPUT,
+                    "chain: %d layers cannot fill %d stages, each holds at least one block",
                     request->layers, request->stages);
-    *problem = (struct problem){.name = arena_print(arena, "chain %d/%d/%d/%d", request->layers, request->stages,
-                                                    request->types, request->micro_batches)};
+    *problem = (struct problem){.name = arena_print(arena, "chain %d/%d/%d/%d", request->layers,
+                                                    request->stages, request->types,
+                                                    request->micro_batches)};
     make_model(&problem->model, request, arena);
     make_cluster(&problem->cluster, request, arena);
     make_costs(&problem->costs, &problem->cluster, arena);

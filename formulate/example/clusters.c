@@ -1,11 +1,12 @@
-// Two clusters whose network cards are of different kinds, InfiniBand and RoCE, with Ethernet between them, and GPUs that
-// reach different speeds there: the setting of Holmes (2312.03549, section 6.3 of what planners publish). A GPT as in the
-// table of 2104.04473.
+// Two clusters whose network cards are of different kinds, InfiniBand and RoCE, with Ethernet
+// between them, and GPUs that reach different speeds there: the setting of Holmes (2312.03549,
+// section 6.3 of what planners publish). A GPT as in the table of 2104.04473.
 #include <string.h>
 
 #include "formulate/example/example.h"
 
-static const double within_gb_per_s = 25, across_gb_per_s = 3.125, within_s = 14e-6, across_s = 50e-6;
+static const double within_gb_per_s = 25, across_gb_per_s = 3.125, within_s = 14e-6,
+                    across_s = 50e-6;
 static const char slower_name[] = "a100-80gb-roce";
 
 static void slow_rate(struct estimate *e, double by)
@@ -20,16 +21,20 @@ static struct gpu_costs slower(const struct gpu_costs *like, double by, struct a
 {
     struct gpu_costs g = *like;
     g.gpu = slower_name;
-    g.precisions = arena_grow(arena, like->precisions, (size_t)like->precision_count, (size_t)like->precision_count, sizeof *g.precisions);
+    g.precisions = arena_grow(arena, like->precisions, (size_t)like->precision_count,
+                              (size_t)like->precision_count, sizeof *g.precisions);
     for (int i = 0; i < g.precision_count; i++) {
         struct precision_costs *p = &g.precisions[i];
-        struct estimate *const rates[] = {&p->gemm_flop_per_s, &p->attention_flop_per_s, &p->low_rank_flop_per_s, &p->data_gradient_flop_per_s, &p->weight_gradient_flop_per_s,
-                                          &p->operand_bytes_per_s, &p->low_rank_bytes_per_s, &p->backward_attention_flop_per_s};
+        struct estimate *const rates[] = {
+            &p->gemm_flop_per_s,          &p->attention_flop_per_s,         &p->low_rank_flop_per_s,
+            &p->data_gradient_flop_per_s, &p->weight_gradient_flop_per_s,   &p->operand_bytes_per_s,
+            &p->low_rank_bytes_per_s,     &p->backward_attention_flop_per_s};
         for (size_t k = 0; k < ARRAY_LENGTH(rates); k++)
             if (rates[k]->value > 0) slow_rate(rates[k], by);
     }
     struct estimate *const rates[] = {&g.memory_bytes_per_s, &g.backward_memory_bytes_per_s};
-    struct estimate *const seconds[] = {&g.layer_overhead_s, &g.backward_overhead_s, &g.layer_launch_s};
+    struct estimate *const seconds[] = {&g.layer_overhead_s, &g.backward_overhead_s,
+                                        &g.layer_launch_s};
     for (size_t k = 0; k < ARRAY_LENGTH(rates); k++)
         if (rates[k]->value > 0) slow_rate(rates[k], by);
     for (size_t k = 0; k < ARRAY_LENGTH(seconds); k++)
@@ -37,31 +42,41 @@ static struct gpu_costs slower(const struct gpu_costs *like, double by, struct a
     return g;
 }
 
-static enum status make_costs(struct costs *costs, const struct clusters_request *r, struct arena *arena, struct error *err)
+static enum status make_costs(struct costs *costs, const struct clusters_request *r,
+                              struct arena *arena, struct error *err)
 {
     const char *path;
     TRY(shipped_find(&path, "costs", r->costs, arena, err));
     TRY(costs_load(costs, path, arena, err));
     int like = 0;
     while (like < costs->gpu_count && strcmp(costs->gpus[like].gpu, "a100-80gb")) like++;
-    if (like == costs->gpu_count) return fail(err, BAD_INPUT, "%s: gpus: expected one named a100-80gb, found none", path);
+    if (like == costs->gpu_count)
+        return fail(err, BAD_INPUT, "%s: gpus: expected one named a100-80gb, found none", path);
     struct gpu_costs *gpus = TAKE(arena, 2, struct gpu_costs);
     gpus[0] = costs->gpus[like];
     gpus[1] = slower(&gpus[0], (1 - r->share) / r->share, arena);
     costs->gpus = gpus;
     costs->gpu_count = 2;
     costs->layer_time_count = 0;
-    costs->name = arena_print(arena, "%s, a100-80gb at %g : %g", costs->name, r->share, 1 - r->share);
+    costs->name =
+        arena_print(arena, "%s, a100-80gb at %g : %g", costs->name, r->share, 1 - r->share);
     return OK;
 }
 
-static struct node_group group_of(const struct clusters_request *r, enum nic_kind kind, const char *gpu, struct arena *arena)
+static struct node_group group_of(const struct clusters_request *r, enum nic_kind kind,
+                                  const char *gpu, struct arena *arena)
 {
     struct nic *nics = TAKE(arena, 2, struct nic);
     nics[0] = (struct nic){kind, r->gpus_per_node, {within_gb_per_s * 1e9, within_s}};
     nics[1] = (struct nic){NIC_ETHERNET, 1, {across_gb_per_s * 1e9, across_s}};
-    return (struct node_group){.name = nic_kind_names[kind], .gpu = gpu, .nodes = r->nodes, .gpus_per_node = r->gpus_per_node, .memory_bytes = 80000000000,
-                               .intra = {300e9, 3.4e-6}, .nics = nics, .nic_count = 2};
+    return (struct node_group){.name = nic_kind_names[kind],
+                               .gpu = gpu,
+                               .nodes = r->nodes,
+                               .gpus_per_node = r->gpus_per_node,
+                               .memory_bytes = 80000000000,
+                               .intra = {300e9, 3.4e-6},
+                               .nics = nics,
+                               .nic_count = 2};
 }
 
 // A switch for each cluster that is as fast as all cards of a node; none that both hang on.
@@ -71,13 +86,16 @@ static void make_places(struct cluster *c, const struct clusters_request *r, str
     p->node_count = 2 * r->nodes;
     p->nodes = TAKE(arena, p->node_count, struct cluster_node);
     p->levels = TAKE(arena, 1, struct network_level);
-    p->levels[0] = (struct network_level){"cluster", {r->gpus_per_node * within_gb_per_s * 1e9, within_s}};
+    p->levels[0] =
+        (struct network_level){"cluster", {r->gpus_per_node * within_gb_per_s * 1e9, within_s}};
     p->level_count = 1;
     p->switches = TAKE(arena, 2, const char *);
     p->switch_count = 2;
     for (int i = 0; i < p->node_count; i++) {
         int group = i / r->nodes;
-        p->nodes[i] = (struct cluster_node){arena_print(arena, "%s%d", group ? "roce" : "ib", i % r->nodes), group, TAKE(arena, 1, int)};
+        p->nodes[i] =
+            (struct cluster_node){arena_print(arena, "%s%d", group ? "roce" : "ib", i % r->nodes),
+                                  group, TAKE(arena, 1, int)};
         p->nodes[i].switches[0] = group;
         p->switches[group] = group ? "roce" : "ib";
     }
@@ -87,30 +105,69 @@ static struct model model_of(const struct clusters_request *r, struct arena *are
 {
     struct layer_run *runs = TAKE(arena, 3, struct layer_run);
     runs[0] = (struct layer_run){.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1};
-    runs[1] = (struct layer_run){.name = "block", .kind = LAYER_BLOCK, .count = r->layers, .recomputable = true};
+    runs[1] = (struct layer_run){
+        .name = "block", .kind = LAYER_BLOCK, .count = r->layers, .recomputable = true};
     runs[2] = (struct layer_run){.name = "head", .kind = LAYER_HEAD, .count = 1};
-    struct shape shape = {.hidden = r->hidden, .ffn = 4 * r->hidden, .heads = r->heads, .kv_heads = r->heads, .head_width = r->hidden / r->heads, .vocabulary = 51200,
-                          .vocabulary_multiple = 1, .positions = r->sequence, .qkv_bias = true, .linear_bias = true, .dropout = true, .tied_embeddings = true};
-    return (struct model){.name = arena_print(arena, "gpt-%d-%d", r->layers, r->hidden), .has_shape = true, .shape = shape, .runs = runs, .run_count = 3, .layer_count = r->layers + 2};
+    struct shape shape = {.hidden = r->hidden,
+                          .ffn = 4 * r->hidden,
+                          .heads = r->heads,
+                          .kv_heads = r->heads,
+                          .head_width = r->hidden / r->heads,
+                          .vocabulary = 51200,
+                          .vocabulary_multiple = 1,
+                          .positions = r->sequence,
+                          .qkv_bias = true,
+                          .linear_bias = true,
+                          .dropout = true,
+                          .tied_embeddings = true};
+    return (struct model){.name = arena_print(arena, "gpt-%d-%d", r->layers, r->hidden),
+                          .has_shape = true,
+                          .shape = shape,
+                          .runs = runs,
+                          .run_count = 3,
+                          .layer_count = r->layers + 2};
 }
 
-enum status example_clusters(struct problem *problem, const struct clusters_request *r, struct arena *arena, struct error *err)
+enum status example_clusters(struct problem *problem, const struct clusters_request *r,
+                             struct arena *arena, struct error *err)
 {
     struct node_group *groups = TAKE(arena, 2, struct node_group);
     *problem = (struct problem){.name = "two clusters", .model = model_of(r, arena)};
-    if (r->hidden % r->heads) return fail(err, BAD_INPUT, "--hidden %d: expected a multiple of --heads %d", r->hidden, r->heads);
+    if (r->hidden % r->heads)
+        return fail(err, BAD_INPUT, "--hidden %d: expected a multiple of --heads %d", r->hidden,
+                    r->heads);
     TRY(make_costs(&problem->costs, r, arena, err));
     groups[0] = group_of(r, NIC_INFINIBAND, "a100-80gb", arena);
     groups[1] = group_of(r, NIC_ROCE, slower_name, arena);
-    problem->cluster = (struct cluster){.name = "an InfiniBand cluster and a RoCE cluster, Ethernet between them", .groups = groups, .group_count = 2};
+    problem->cluster =
+        (struct cluster){.name = "an InfiniBand cluster and a RoCE cluster, Ethernet between them",
+                         .groups = groups,
+                         .group_count = 2};
     make_places(&problem->cluster, r, arena);
     int replica = r->tensor * r->pipeline, data = 2 * r->nodes * r->gpus_per_node / replica;
-    if (!data) return fail(err, BAD_INPUT, "a replica of %d x %d GPUs (tensor, pipeline) is more than the %d there are", r->tensor, r->pipeline, 2 * r->nodes * r->gpus_per_node);
-    problem->job = (struct job){.name = "two clusters", .sequence = r->sequence, .global_batch = (int64_t)r->micro_batches * data * r->micro_batch, .precision = BF16,
-                                .gradient_bytes_per_value = 4, .adam = true, .recompute = {true, true, true, true},
-                                .budget = {.boundaries_max = -1, .stages_max = -1, .cost_max = -1}, .memory_fraction = 0.8,
+    if (!data)
+        return fail(err, BAD_INPUT,
+                    "a replica of %d x %d GPUs (tensor, pipeline) is more than the %d there are",
+                    r->tensor, r->pipeline, 2 * r->nodes * r->gpus_per_node);
+    problem->job = (struct job){.name = "two clusters",
+                                .sequence = r->sequence,
+                                .global_batch = (int64_t)r->micro_batches * data * r->micro_batch,
+                                .precision = BF16,
+                                .gradient_bytes_per_value = 4,
+                                .adam = true,
+                                .recompute = {true, true, true, true},
+                                .budget = {.boundaries_max = -1, .stages_max = -1, .cost_max = -1},
+                                .memory_fraction = 0.8,
                                 .placement = {.homogeneous_groups = r->homogeneous_groups},
-                                .layout = {.tensor = r->tensor, .context = 1, .data = data, LAYOUT_PLAIN(r->pipeline), .micro_batch = r->micro_batch, .schedule = SCHEDULE_1F1B,
-                                           .sequence_parallel = r->tensor > 1, .fused_attention = true, .gradient_sync = SYNC_OVERLAPPED, .zero = 1}};
+                                .layout = {.tensor = r->tensor,
+                                           .context = 1,
+                                           .data = data,
+                                           LAYOUT_PLAIN(r->pipeline),
+                                           .micro_batch = r->micro_batch,
+                                           .schedule = SCHEDULE_1F1B,
+                                           .sequence_parallel = r->tensor > 1,
+                                           .fused_attention = true,
+                                           .gradient_sync = SYNC_OVERLAPPED,
+                                           .zero = 1}};
     return OK;
 }

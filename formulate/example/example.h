@@ -1,65 +1,79 @@
-// Ready problems: the benchmark family `chain`, transformers on shipped clusters, a mixed cluster, four machines like
-// the one that was measured, a published planner's setting on a measured matrix. Made as structs and written as the five documents a user would write.
+// Ready problems: the benchmark family `chain`, transformers on shipped clusters, a mixed cluster,
+// four machines like the one that was measured, a published planner's setting on a measured matrix.
+// Made as structs and written as the five documents a user would write.
 #ifndef PLUMBLINE_FORMULATE_EXAMPLE_EXAMPLE_H
 #define PLUMBLINE_FORMULATE_EXAMPLE_EXAMPLE_H
 
 #include "data/inputs/problem.h"
 #include "data/import/matrix.h"
 
-// L identical measured blocks between an embedding and a head on S single-GPU nodes of K types; docs/FORMULAS.md section 11.
-struct chain_request { int layers, stages, types, micro_batches; };
+// L identical measured blocks between an embedding and a head on S single-GPU nodes of K types;
+// docs/FORMULAS.md section 11.
+struct chain_request {
+    int layers, stages, types, micro_batches;
+};
 enum { CHAIN_TYPES_MAX = 4 };
-enum status example_chain(struct problem *problem, const struct chain_request *request, struct arena *arena,
-                          struct error *err);
+enum status example_chain(struct problem *problem, const struct chain_request *request,
+                          struct arena *arena, struct error *err);
 
-// A transformer on a cluster. Names are shipped documents ("gpt3-175b") or files (with a '/' or ending in ".json").
+// A transformer on a cluster. Names are shipped documents ("gpt3-175b") or files (with a '/' or
+// ending in ".json").
 struct transformer_request {
     const char *name, *model, *cluster, *costs;
-    int gpus;                       // of the first group: its node count follows; 0: as the cluster says
+    int gpus; // of the first group: its node count follows; 0: as the cluster says
     int64_t sequence, global_batch; // 0: 64 micro-batches per replica
     enum precision precision;
     enum objective objective;
-    struct layout layout;           // data 0: as many replicas as there are GPUs for
-    struct space space;             // given: what of the layout a solve may choose
+    struct layout layout; // data 0: as many replicas as there are GPUs for
+    struct space space;   // given: what of the layout a solve may choose
     double memory_fraction;
-    // Low-rank compression that a stage may choose, epilogue only on boundaries; rank 0: none is offered. Each compressed
-    // boundary and stage costs 1 of the quality budget; -1: no limit.
+    // Low-rank compression that a stage may choose, epilogue only on boundaries; rank 0: none is
+    // offered. Each compressed boundary and stage costs 1 of the quality budget; -1: no limit.
     int boundary_rank, gradient_rank;
     int64_t quality_budget;
 };
-enum status example_transformer(struct problem *problem, const struct transformer_request *request, struct arena *arena,
-                                struct error *err);
+enum status example_transformer(struct problem *problem, const struct transformer_request *request,
+                                struct arena *arena, struct error *err);
 
-// A GPT on two clusters, one with InfiniBand and one with RoCE, Ethernet between them; their nodes have places.
+// A GPT on two clusters, one with InfiniBand and one with RoCE, Ethernet between them; their nodes
+// have places.
 struct clusters_request {
-    const char *costs;              // of "a100-80gb", which the first cluster's GPUs are
-    double share;                   // of the two clusters' speed that the first has: 0.55 and the rest, 0.45
-    int layers, hidden, heads, nodes, gpus_per_node, tensor, pipeline, micro_batch, micro_batches, sequence;
+    const char *costs; // of "a100-80gb", which the first cluster's GPUs are
+    double share;      // of the two clusters' speed that the first has: 0.55 and the rest, 0.45
+    int layers, hidden, heads, nodes, gpus_per_node, tensor, pipeline, micro_batch, micro_batches,
+        sequence;
     bool homogeneous_groups;
 };
-enum status example_clusters(struct problem *problem, const struct clusters_request *request, struct arena *arena, struct error *err);
+enum status example_clusters(struct problem *problem, const struct clusters_request *request,
+                             struct arena *arena, struct error *err);
 
-// GPT-2 XL in four stages on four machines of the kind the costs were calibrated on, joined by 10 Gb/s Ethernet.
-enum status example_four(struct problem *problem, const char *costs, double memory_gb, struct arena *arena,
-                         struct error *err);
+// GPT-2 XL in four stages on four machines of the kind the costs were calibrated on, joined by 10
+// Gb/s Ethernet.
+enum status example_four(struct problem *problem, const char *costs, double memory_gb,
+                         struct arena *arena, struct error *err);
 
-// The published setting of Pipette on a measured matrix: a GPT, as many replicas as the nodes allow, everything else as stated.
+// The published setting of Pipette on a measured matrix: a GPT, as many replicas as the nodes
+// allow, everything else as stated.
 struct pipette_request {
-    const char *matrix, *costs;         // the matrix: a file that `import matrix` reads
+    const char *matrix, *costs; // the matrix: a file that `import matrix` reads
     struct matrix_request nodes;
     enum objective objective;
     enum precision precision;
     int64_t stages, tensor, layers, hidden, heads, vocabulary, sequence, micro_batch, global_batch;
 };
-enum status example_pipette(struct problem *problem, const struct pipette_request *request, struct arena *arena, struct error *err);
+enum status example_pipette(struct problem *problem, const struct pipette_request *request,
+                            struct arena *arena, struct error *err);
 
-// problem.json, model.json, cluster.json, costs.json, job.json in the folder, which is created if missing. BAD_INPUT, with
-// nothing changed: one of them exists with other content and force is false.
-enum status example_write(struct problem *problem, const char *folder, bool force, struct arena *arena, struct error *err);
+// problem.json, model.json, cluster.json, costs.json, job.json in the folder, which is created if
+// missing. BAD_INPUT, with nothing changed: one of them exists with other content and force is
+// false.
+enum status example_write(struct problem *problem, const char *folder, bool force,
+                          struct arena *arena, struct error *err);
 
-// The file of a shipped document: folder is "models", "clusters" or "costs". Looked for under $PLUMBLINE_DATA, then
-// beside the running program as installed (../share/plumbline/data) and as built (../data). A name with '/' or ".json"
-// is a file itself.
-enum status shipped_find(const char **path, const char *folder, const char *name, struct arena *arena, struct error *err);
+// The file of a shipped document: folder is "models", "clusters" or "costs". Looked for under
+// $PLUMBLINE_DATA, then beside the running program as installed (../share/plumbline/data) and as
+// built (../data). A name with '/' or ".json" is a file itself.
+enum status shipped_find(const char **path, const char *folder, const char *name,
+                         struct arena *arena, struct error *err);
 
 #endif

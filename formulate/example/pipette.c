@@ -1,19 +1,30 @@
-// The published setting of Pipette on any measured matrix: a GPT whose tensor groups fill nodes, as many replicas as the nodes
-// allow, the same blocks in every stage. Its program takes element [i][j] of the matrix for the link from i to j and its unit
-// for 1e9 bytes/s, so that is the rule here (in mpiGraph's Recv table it is the link from j to i, in units of 1.048576e9).
+// The published setting of Pipette on any measured matrix: a GPT whose tensor groups fill nodes, as
+// many replicas as the nodes allow, the same blocks in every stage. Its program takes element
+// [i][j] of the matrix for the link from i to j and its unit for 1e9 bytes/s, so that is the rule
+// here (in mpiGraph's Recv table it is the link from j to i, in units of 1.048576e9).
 #include "formulate/example/example.h"
 
 static struct model model_of(const struct pipette_request *r, struct arena *arena)
 {
     struct layer_run *runs = TAKE(arena, 3, struct layer_run);
     runs[0] = (struct layer_run){.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1};
-    runs[1] = (struct layer_run){.name = "block", .kind = LAYER_BLOCK, .count = (int)r->layers, .recomputable = true};
+    runs[1] = (struct layer_run){
+        .name = "block", .kind = LAYER_BLOCK, .count = (int)r->layers, .recomputable = true};
     runs[2] = (struct layer_run){.name = "head", .kind = LAYER_HEAD, .count = 1};
-    return (struct model){.name = arena_print(arena, "GPT of %lld layers, hidden %lld", (long long)r->layers, (long long)r->hidden),
+    return (struct model){.name = arena_print(arena, "GPT of %lld layers, hidden %lld",
+                                              (long long)r->layers, (long long)r->hidden),
                           .has_shape = true,
-                          .shape = {.hidden = r->hidden, .ffn = 4 * r->hidden, .heads = r->heads, .kv_heads = r->heads,
-                                    .head_width = r->hidden / r->heads, .vocabulary = r->vocabulary, .positions = r->sequence,
-                                    .qkv_bias = true, .linear_bias = true, .dropout = true, .tied_embeddings = true},
+                          .shape = {.hidden = r->hidden,
+                                    .ffn = 4 * r->hidden,
+                                    .heads = r->heads,
+                                    .kv_heads = r->heads,
+                                    .head_width = r->hidden / r->heads,
+                                    .vocabulary = r->vocabulary,
+                                    .positions = r->sequence,
+                                    .qkv_bias = true,
+                                    .linear_bias = true,
+                                    .dropout = true,
+                                    .tied_embeddings = true},
                           .runs = runs,
                           .run_count = 3,
                           .layer_count = (int)r->layers + 2};
@@ -21,8 +32,15 @@ static struct model model_of(const struct pipette_request *r, struct arena *aren
 
 static struct job job_of(const struct pipette_request *r, int data, const char *name)
 {
-    struct layout layout = {.tensor = (int)r->tensor, .context = 1, .data = data, LAYOUT_PLAIN((int)r->stages), .micro_batch = (int)r->micro_batch,
-                            .schedule = SCHEDULE_1F1B, .sequence_parallel = r->tensor > 1, .fused_attention = true, .gradient_sync = SYNC_OVERLAPPED};
+    struct layout layout = {.tensor = (int)r->tensor,
+                            .context = 1,
+                            .data = data,
+                            LAYOUT_PLAIN((int)r->stages),
+                            .micro_batch = (int)r->micro_batch,
+                            .schedule = SCHEDULE_1F1B,
+                            .sequence_parallel = r->tensor > 1,
+                            .fused_attention = true,
+                            .gradient_sync = SYNC_OVERLAPPED};
     return (struct job){.name = name,
                         .sequence = r->sequence,
                         .global_batch = r->global_batch,
@@ -36,18 +54,28 @@ static struct job job_of(const struct pipette_request *r, int data, const char *
                         .memory_fraction = 0.8};
 }
 
-enum status example_pipette(struct problem *problem, const struct pipette_request *r, struct arena *arena, struct error *err)
+enum status example_pipette(struct problem *problem, const struct pipette_request *r,
+                            struct arena *arena, struct error *err)
 {
     const char *path;
-    *problem = (struct problem){.name = arena_print(arena, "%s in %lld stages", r->nodes.name, (long long)r->stages)};
-    if (r->hidden % r->heads) return fail(err, BAD_INPUT, "--heads: expected a divisor of --hidden %lld, found %lld", (long long)r->hidden, (long long)r->heads);
+    *problem = (struct problem){
+        .name = arena_print(arena, "%s in %lld stages", r->nodes.name, (long long)r->stages)};
+    if (r->hidden % r->heads)
+        return fail(err, BAD_INPUT, "--heads: expected a divisor of --hidden %lld, found %lld",
+                    (long long)r->hidden, (long long)r->heads);
     problem->model = model_of(r, arena);
     TRY(matrix_cluster(&problem->cluster, r->matrix, &r->nodes, arena, err));
     TRY(shipped_find(&path, "costs", r->costs, arena, err));
     TRY(costs_load(&problem->costs, path, arena, err));
-    int64_t nodes = problem->cluster.places.node_count, each = problem->cluster.groups[0].gpus_per_node / r->tensor;
-    if (nodes % r->stages) return fail(err, BAD_INPUT, "--stages: expected a divisor of the %lld nodes of %s, found %lld", (long long)nodes, r->matrix, (long long)r->stages);
-    if (!each) return fail(err, BAD_INPUT, "--tensor: expected at most the %d GPUs of a node, found %lld", problem->cluster.groups[0].gpus_per_node, (long long)r->tensor);
+    int64_t nodes = problem->cluster.places.node_count,
+            each = problem->cluster.groups[0].gpus_per_node / r->tensor;
+    if (nodes % r->stages)
+        return fail(err, BAD_INPUT,
+                    "--stages: expected a divisor of the %lld nodes of %s, found %lld",
+                    (long long)nodes, r->matrix, (long long)r->stages);
+    if (!each)
+        return fail(err, BAD_INPUT, "--tensor: expected at most the %d GPUs of a node, found %lld",
+                    problem->cluster.groups[0].gpus_per_node, (long long)r->tensor);
     problem->job = job_of(r, (int)(nodes / r->stages * each), problem->name);
     return OK;
 }

@@ -1,5 +1,5 @@
-// Examples of transformers: a shipped model on a shipped cluster with a layout of the user's or a sensible one, and GPT-2 XL
-// on four machines of a calibrated kind.
+// Examples of transformers: a shipped model on a shipped cluster with a layout of the user's or a
+// sensible one, and GPT-2 XL on four machines of a calibrated kind.
 #include <math.h>
 
 #include "formulate/example/example.h"
@@ -7,7 +7,8 @@
 enum { MICRO_BATCHES_DEFAULT = 64 };
 static const double machine_memory_gb = 32;
 
-static enum status load_parts(struct problem *p, const struct transformer_request *r, struct arena *arena, struct error *err)
+static enum status load_parts(struct problem *p, const struct transformer_request *r,
+                              struct arena *arena, struct error *err)
 {
     const char *path;
     TRY(shipped_find(&path, "models", r->model, arena, err));
@@ -23,7 +24,8 @@ static enum status resize(struct cluster *cluster, int gpus, struct error *err)
     struct node_group *first = &cluster->groups[0];
     if (!gpus) return OK;
     if (gpus % first->gpus_per_node)
-        return fail(err, BAD_INPUT, "--gpus %d: group %s has nodes of %d", gpus, first->name, first->gpus_per_node);
+        return fail(err, BAD_INPUT, "--gpus %d: group %s has nodes of %d", gpus, first->name,
+                    first->gpus_per_node);
     first->nodes = gpus / first->gpus_per_node;
     return OK;
 }
@@ -36,13 +38,17 @@ static int64_t gpus_of(const struct cluster *cluster)
     return gpus;
 }
 
-// Degrees that a solve chooses anyway are no reason to refuse a small cluster: they are halved until a replica fits.
+// Degrees that a solve chooses anyway are no reason to refuse a small cluster: they are halved
+// until a replica fits.
 static void fit_open_degrees(struct job *job, int64_t gpus)
 {
     struct layout *l = &job->layout;
-    bool pipeline = job->space.given && job->space.axes[SPACE_PIPELINE].kind != AXIS_FIXED, tensor = job->space.given && job->space.axes[SPACE_TENSOR].kind != AXIS_FIXED;
-    while (pipeline && l->pipeline > 1 && (int64_t)l->tensor * l->context * l->pipeline > gpus) l->pipeline /= 2;
-    while (tensor && l->tensor > 1 && (int64_t)l->tensor * l->context * l->pipeline > gpus) l->tensor /= 2;
+    bool pipeline = job->space.given && job->space.axes[SPACE_PIPELINE].kind != AXIS_FIXED,
+         tensor = job->space.given && job->space.axes[SPACE_TENSOR].kind != AXIS_FIXED;
+    while (pipeline && l->pipeline > 1 && (int64_t)l->tensor * l->context * l->pipeline > gpus)
+        l->pipeline /= 2;
+    while (tensor && l->tensor > 1 && (int64_t)l->tensor * l->context * l->pipeline > gpus)
+        l->tensor /= 2;
     l->sequence_parallel = l->sequence_parallel && l->tensor > 1;
 }
 
@@ -55,18 +61,22 @@ static enum status complete(struct job *job, const struct cluster *cluster, stru
     int64_t replica = (int64_t)l->tensor * l->context * l->pipeline;
     if (replica > gpus)
         return fail(err, BAD_INPUT,
-                    "a replica of %d x %d x %d GPUs (tensor, context, pipeline) is more than the cluster's %lld",
+                    "a replica of %d x %d x %d GPUs (tensor, context, pipeline) is more than the "
+                    "cluster's %lld",
                     l->tensor, l->context, l->pipeline, (long long)gpus);
     if (!l->data) l->data = (int)(gpus / replica);
-    if (!job->global_batch) job->global_batch = (int64_t)MICRO_BATCHES_DEFAULT * l->data * l->micro_batch;
+    if (!job->global_batch)
+        job->global_batch = (int64_t)MICRO_BATCHES_DEFAULT * l->data * l->micro_batch;
     return OK;
 }
 
-static void offer_compression(struct job *job, const struct transformer_request *r, struct arena *arena)
+static void offer_compression(struct job *job, const struct transformer_request *r,
+                              struct arena *arena)
 {
     struct boundary_compression *boundary = TAKE(arena, 1, struct boundary_compression);
     struct gradient_compression *gradient = TAKE(arena, 1, struct gradient_compression);
-    *boundary = (struct boundary_compression){.rank = r->boundary_rank, .epilogue_only = true, .quality_cost = 1};
+    *boundary = (struct boundary_compression){
+        .rank = r->boundary_rank, .epilogue_only = true, .quality_cost = 1};
     *gradient = (struct gradient_compression){.rank = r->gradient_rank, .quality_cost = 1};
     job->boundary_options = boundary;
     job->boundary_option_count = r->boundary_rank > 0;
@@ -93,8 +103,8 @@ static struct job job_of(const struct transformer_request *r, struct arena *aren
     return job;
 }
 
-enum status example_transformer(struct problem *problem, const struct transformer_request *request, struct arena *arena,
-                                struct error *err)
+enum status example_transformer(struct problem *problem, const struct transformer_request *request,
+                                struct arena *arena, struct error *err)
 {
     *problem = (struct problem){.name = request->name};
     TRY(load_parts(problem, request, arena, err));
@@ -118,30 +128,36 @@ static struct cluster four_machines(const char *gpu, double memory_gb, struct ar
                                  .intra = {10e9, 1e-6},
                                  .nics = nic,
                                  .nic_count = 1};
-    return (struct cluster){.name = arena_print(arena, "four machines (assumed: %.0f GB each, 10 Gb/s Ethernet, 50 us)",
-                                                gb),
-                            .groups = group,
-                            .group_count = 1};
+    return (struct cluster){
+        .name = arena_print(arena, "four machines (assumed: %.0f GB each, 10 Gb/s Ethernet, 50 us)",
+                            gb),
+        .groups = group,
+        .group_count = 1};
 }
 
-enum status example_four(struct problem *problem, const char *costs, double memory_gb, struct arena *arena,
-                         struct error *err)
+enum status example_four(struct problem *problem, const char *costs, double memory_gb,
+                         struct arena *arena, struct error *err)
 {
-    struct transformer_request r =
-        {.name = "GPT-2 XL on four machines",
-         .sequence = 1024,
-         .global_batch = 8,
-         .precision = FP32,
-         .memory_fraction = 0.9,
-         .quality_budget = -1,
-         .layout = {.tensor = 1, .context = 1, .data = 1, LAYOUT_PLAIN(4), .micro_batch = 1, .schedule = SCHEDULE_1F1B}};
+    struct transformer_request r = {.name = "GPT-2 XL on four machines",
+                                    .sequence = 1024,
+                                    .global_batch = 8,
+                                    .precision = FP32,
+                                    .memory_fraction = 0.9,
+                                    .quality_budget = -1,
+                                    .layout = {.tensor = 1,
+                                               .context = 1,
+                                               .data = 1,
+                                               LAYOUT_PLAIN(4),
+                                               .micro_batch = 1,
+                                               .schedule = SCHEDULE_1F1B}};
     const char *path;
     *problem = (struct problem){.name = r.name, .job = job_of(&r, arena)};
     TRY(shipped_find(&path, "models", "gpt2-xl", arena, err));
     TRY(model_load(&problem->model, path, arena, err));
     TRY(shipped_find(&path, "costs", costs, arena, err));
     TRY(costs_load(&problem->costs, path, arena, err));
-    if (!problem->costs.gpu_count) return fail(err, BAD_INPUT, "%s: holds no device to take four of", path);
+    if (!problem->costs.gpu_count)
+        return fail(err, BAD_INPUT, "%s: holds no device to take four of", path);
     problem->cluster = four_machines(problem->costs.gpus[0].gpu, memory_gb, arena);
     return OK;
 }

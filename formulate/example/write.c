@@ -1,4 +1,5 @@
-// Where shipped documents lie, and how an example becomes five files without harming what is already there.
+// Where shipped documents lie, and how an example becomes five files without harming what is
+// already there.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,8 @@ static const char *program_folder(struct arena *arena)
     return arena_copy_text(arena, path);
 }
 
-enum status shipped_find(const char **path, const char *folder, const char *name, struct arena *arena, struct error *err)
+enum status shipped_find(const char **path, const char *folder, const char *name,
+                         struct arena *arena, struct error *err)
 {
     size_t length = strlen(name);
     if (strchr(name, '/') || (length > 5 && !strcmp(name + length - 5, ".json"))) {
@@ -40,8 +42,9 @@ enum status shipped_find(const char **path, const char *folder, const char *name
         if (!access(*path, R_OK)) return OK;
     }
     return fail(err, BAD_INPUT,
-                "%s: no such document among the shipped %s (set PLUMBLINE_DATA to their folder, or give a file)", name,
-                folder);
+                "%s: no such document among the shipped %s (set PLUMBLINE_DATA to their folder, or "
+                "give a file)",
+                name, folder);
 }
 
 // ---- writing
@@ -49,7 +52,7 @@ enum status shipped_find(const char **path, const char *folder, const char *name
 static enum status make_folder(const char *folder, struct arena *arena, struct error *err)
 {
     char *path = arena_copy_text(arena, folder);
-    for (char *p = path + 1; ; p++) {
+    for (char *p = path + 1;; p++) {
         char here = *p;
         if (here != '/' && here) continue;
         *p = '\0';
@@ -59,17 +62,23 @@ static enum status make_folder(const char *folder, struct arena *arena, struct e
         if (!here) break;
     }
     struct stat s;
-    if (stat(folder, &s) || !S_ISDIR(s.st_mode)) return fail(err, BAD_INPUT, "%s: expected a folder", folder);
+    if (stat(folder, &s) || !S_ISDIR(s.st_mode))
+        return fail(err, BAD_INPUT, "%s: expected a folder", folder);
     return OK;
 }
 
 enum { FILES = 5 };
-static const char *const file_names[FILES] = {"model.json", "cluster.json", "costs.json", "job.json", "problem.json"};
+static const char *const file_names[FILES] = {"model.json", "cluster.json", "costs.json",
+                                              "job.json", "problem.json"};
 
 // Each document goes beside its place first, under this name.
-static const char *draft_of(const char *path, struct arena *arena) { return arena_print(arena, "%s.draft", path); }
+static const char *draft_of(const char *path, struct arena *arena)
+{
+    return arena_print(arena, "%s.draft", path);
+}
 
-static enum status save_draft(const struct problem *p, int file, const char *draft, struct arena *arena, struct error *err)
+static enum status save_draft(const struct problem *p, int file, const char *draft,
+                              struct arena *arena, struct error *err)
 {
     switch (file) {
     case 0: return model_save(&p->model, draft, arena, err);
@@ -80,7 +89,8 @@ static enum status save_draft(const struct problem *p, int file, const char *dra
     }
 }
 
-static enum status check_replaceable(const char *path, const char *draft, struct arena *arena, struct error *err)
+static enum status check_replaceable(const char *path, const char *draft, struct arena *arena,
+                                     struct error *err)
 {
     if (access(path, F_OK)) return OK;
     const char *old, *new;
@@ -91,17 +101,20 @@ static enum status check_replaceable(const char *path, const char *draft, struct
     return fail(err, BAD_INPUT, "%s: exists with other content (--force replaces it)", path);
 }
 
-static enum status write_drafts(struct problem *p, const char **paths, bool force, struct arena *arena, struct error *err)
+static enum status write_drafts(struct problem *p, const char **paths, bool force,
+                                struct arena *arena, struct error *err)
 {
     for (int i = 0; i < FILES; i++) TRY(save_draft(p, i, draft_of(paths[i], arena), arena, err));
-    for (int i = 0; i < FILES && !force; i++) TRY(check_replaceable(paths[i], draft_of(paths[i], arena), arena, err));
+    for (int i = 0; i < FILES && !force; i++)
+        TRY(check_replaceable(paths[i], draft_of(paths[i], arena), arena, err));
     for (int i = 0; i < FILES; i++)
         if (rename(draft_of(paths[i], arena), paths[i]))
             return fail(err, BAD_INPUT, "%s: cannot be written: %s", paths[i], strerror(errno));
     return OK;
 }
 
-enum status example_write(struct problem *problem, const char *folder, bool force, struct arena *arena, struct error *err)
+enum status example_write(struct problem *problem, const char *folder, bool force,
+                          struct arena *arena, struct error *err)
 {
     TRY(problem_check_gpus(problem, arena, err));
     TRY(problem_check(problem, err));

@@ -1,7 +1,8 @@
-// The solver's walk of a schedule: its graph compiled into flat arrays, the longest path for given durations, and the
-// counts of its symbols (docs/ARCHITECTURE.md 2). This is the inner loop of everything, so a node holds exactly two
-// predecessors and the walk has no branch: an operation that stands on no stream (a pure delay) becomes the weight of
-// the edge it lies on, and a node with more predecessors takes them through joins of duration zero.
+// The solver's walk of a schedule: its graph compiled into flat arrays, the longest path for given
+// durations, and the counts of its symbols (docs/ARCHITECTURE.md 2). This is the inner loop of
+// everything, so a node holds exactly two predecessors and the walk has no branch: an operation
+// that stands on no stream (a pure delay) becomes the weight of the edge it lies on, and a node
+// with more predecessors takes them through joins of duration zero.
 #include "formulate/graph/longest.h"
 
 #include <assert.h>
@@ -11,17 +12,19 @@
 
 // ---- compiling
 
-struct edge { int from, weight; };      // weight: the operation that lies on it, or -1
+struct edge {
+    int from, weight;
+}; // weight: the operation that lies on it, or -1
 
 struct compiler {
     const struct schedule *schedule;
     struct graph *graph;
     int *order;
-    int *first, *before;            // predecessors of an operation: before[first[i] .. first[i + 1])
+    int *first, *before; // predecessors of an operation: before[first[i] .. first[i + 1])
     bool *in_stream, *is_weight, *is_followed, *is_carried;
-    int *input;                     // [operation]: the node that holds when the iteration before lets it start; 0: none
-    int *level, *node_of;           // [operation]
-    struct edge *edges;             // scratch: of one operation
+    int *input; // [operation]: the node that holds when the iteration before lets it start; 0: none
+    int *level, *node_of; // [operation]
+    struct edge *edges;   // scratch: of one operation
 };
 
 static void count_or_place(struct compiler *c, bool place, int before, int after)
@@ -50,15 +53,18 @@ static void find_predecessors(struct compiler *c, struct arena *arena)
     c->before = TAKE(arena, c->first[n + 1], int);
     each_edge(c, true);
     for (int i = 0; i < s->stream_count; i++)
-        for (int k = 0; k < s->streams[i].count; k++) c->in_stream[s->streams[i].operations[k]] = true;
+        for (int k = 0; k < s->streams[i].count; k++)
+            c->in_stream[s->streams[i].operations[k]] = true;
     for (int i = 0; i < c->first[n]; i++) c->is_followed[c->before[i]] = true;
-    for (int i = 0; i < s->carried_count; i++) c->is_carried[s->carried[i].before] = c->is_carried[s->carried[i].after] = true;
+    for (int i = 0; i < s->carried_count; i++)
+        c->is_carried[s->carried[i].before] = c->is_carried[s->carried[i].after] = true;
 }
 
 static bool has_only_chains(const struct compiler *c)
 {
     bool chains = c->schedule->request.barrier;
-    for (int i = 0; i < c->schedule->operation_count && chains; i++) chains = c->in_stream[i] && c->first[i + 1] - c->first[i] <= 1;
+    for (int i = 0; i < c->schedule->operation_count && chains; i++)
+        chains = c->in_stream[i] && c->first[i + 1] - c->first[i] <= 1;
     return chains;
 }
 
@@ -67,12 +73,15 @@ static void find_weights(struct compiler *c)
 {
     for (int k = 0; k < c->schedule->operation_count; k++) {
         int i = c->order[k];
-        if (c->in_stream[i] || !c->is_followed[i] || c->is_carried[i] || c->first[i + 1] - c->first[i] != 1) continue;
+        if (c->in_stream[i] || !c->is_followed[i] || c->is_carried[i] ||
+            c->first[i + 1] - c->first[i] != 1)
+            continue;
         c->is_weight[i] = !c->is_weight[c->before[c->first[i]]];
     }
 }
 
-// The distinct predecessors of an operation, delays folded into edges; plain ones first, in the order of the tables.
+// The distinct predecessors of an operation, delays folded into edges; plain ones first, in the
+// order of the tables.
 static int find_edges(struct compiler *c, int operation)
 {
     int count = 0;
@@ -80,7 +89,8 @@ static int find_edges(struct compiler *c, int operation)
         for (int k = c->first[operation]; k < c->first[operation + 1]; k++) {
             int before = c->before[k];
             if (c->is_weight[before] != (bool)weighted) continue;
-            struct edge e = weighted ? (struct edge){c->before[c->first[before]], before} : (struct edge){before, -1};
+            struct edge e = weighted ? (struct edge){c->before[c->first[before]], before}
+                                     : (struct edge){before, -1};
             int i = 0;
             while (i < count && (c->edges[i].from != e.from || c->edges[i].weight != e.weight)) i++;
             if (i == count) c->edges[count++] = e;
@@ -88,8 +98,8 @@ static int find_edges(struct compiler *c, int operation)
     return count;
 }
 
-// Sorts the order by level (most edges behind the start) so that neighbours in it do not wait for one another: the walk
-// then overlaps them. Stable, hence still an order.
+// Sorts the order by level (most edges behind the start) so that neighbours in it do not wait for
+// one another: the walk then overlaps them. Stable, hence still an order.
 static void sort_by_level(struct compiler *c, struct arena *arena)
 {
     int n = c->schedule->operation_count, highest = 0, *sorted = TAKE(arena, n, int);
@@ -109,10 +119,11 @@ static void sort_by_level(struct compiler *c, struct arena *arena)
     c->order = sorted;
 }
 
-static int add_node(struct graph *g, int symbol, int plain, struct edge edge, int weighted, int weight, int operation)
+static int add_node(struct graph *g, int symbol, int plain, struct edge edge, int weighted,
+                    int weight, int operation)
 {
     int i = g->node_count++;
-    assert(plain >= 0 && plain < i && weighted >= 0 && weighted < i);     // predecessors come first
+    assert(plain >= 0 && plain < i && weighted >= 0 && weighted < i); // predecessors come first
     assert(symbol >= 0 && symbol <= g->symbol_count && weight >= 0 && weight <= g->symbol_count);
     g->nodes[i] = (struct node){plain, weighted, (uint16_t)symbol, (uint16_t)weight};
     g->operation[i] = operation;
@@ -125,7 +136,8 @@ static void make_node(struct compiler *c, int operation)
 {
     struct graph *g = c->graph;
     const struct operation *operations = c->schedule->operations;
-    int count = find_edges(c, operation), zero = g->symbol_count, plain = c->input[operation], next = 0;
+    int count = find_edges(c, operation), zero = g->symbol_count, plain = c->input[operation],
+        next = 0;
     if (!plain && count > 0 && c->edges[0].weight < 0) plain = c->node_of[c->edges[next++].from];
     if (next == count) c->edges[count++] = (struct edge){-1, -1};
     for (; next < count; next++) {
@@ -133,8 +145,8 @@ static void make_node(struct compiler *c, int operation)
         bool last = next == count - 1;
         int weighted = e.from < 0 ? plain : c->node_of[e.from],
             weight = e.weight < 0 ? zero : operations[e.weight].symbol;
-        plain =
-            add_node(g, last ? operations[operation].symbol : zero, plain, e, weighted, weight, last ? operation : -1);
+        plain = add_node(g, last ? operations[operation].symbol : zero, plain, e, weighted, weight,
+                         last ? operation : -1);
     }
     c->node_of[operation] = plain;
 }
@@ -161,13 +173,15 @@ static void connect_inputs(struct compiler *c)
     assert(g->input_count <= s->carried_count && (g->request.barrier || g->input_count > 0));
     g->carried_count = s->carried_count;
     for (int i = 0; i < s->carried_count; i++)
-        g->carried[i] = (struct carried){c->node_of[s->carried[i].before], c->input[s->carried[i].after] - 1};
+        g->carried[i] =
+            (struct carried){c->node_of[s->carried[i].before], c->input[s->carried[i].after] - 1};
 }
 
 static void make_nodes(struct compiler *c, struct arena *arena)
 {
     struct graph *g = c->graph;
-    int n = c->schedule->operation_count, edge_count = c->first[n], node_max = 1 + 2 * n + edge_count;
+    int n = c->schedule->operation_count, edge_count = c->first[n],
+        node_max = 1 + 2 * n + edge_count;
     g->nodes = TAKE(arena, node_max, struct node);
     g->operation = TAKE(arena, node_max, int);
     g->edge_operation = TAKE(arena, node_max, int);
@@ -185,9 +199,11 @@ static void make_nodes(struct compiler *c, struct arena *arena)
     assert(g->last_count > 0);
 }
 
-enum status graph_compile(struct graph **graph, const struct schedule *schedule, struct arena *arena, struct error *err)
+enum status graph_compile(struct graph **graph, const struct schedule *schedule,
+                          struct arena *arena, struct error *err)
 {
-    int n = schedule->operation_count, symbols = symbol_count(schedule->request.stage_count, schedule->request.slice_count);
+    int n = schedule->operation_count,
+        symbols = symbol_count(schedule->request.stage_count, schedule->request.slice_count);
     struct graph *g = TAKE(arena, 1, struct graph);
     assert(symbols < UINT16_MAX);
     g->symbol_count = symbols;
@@ -246,7 +262,8 @@ static int walk(struct graph *g, const int64_t *durations)
     return at;
 }
 
-// Whether the longest path into the node comes over its weighted edge. Ties go to the plain one: the stream's order.
+// Whether the longest path into the node comes over its weighted edge. Ties go to the plain one:
+// the stream's order.
 static bool comes_weighted(const struct graph *g, int node)
 {
     const struct node *n = &g->nodes[node];
@@ -258,7 +275,7 @@ int64_t graph_longest(struct graph *g, const int64_t *durations, int *counts)
     if (!g->request.barrier) return graph_period(g, durations, counts);
     int at = walk(g, durations);
     int64_t length = g->end[at];
-    assert(length >= 0);        // no duration is negative, no sum overflows
+    assert(length >= 0); // no duration is negative, no sum overflows
     if (!counts) return length;
     memset(g->counts, 0, (size_t)g->symbol_count * sizeof *g->counts);
     path_memory_begin(g);
@@ -276,7 +293,8 @@ int64_t graph_longest(struct graph *g, const int64_t *durations, int *counts)
     return length;
 }
 
-int64_t graph_longest_operations(struct graph *g, const int64_t *durations, int *operations, int *operation_count)
+int64_t graph_longest_operations(struct graph *g, const int64_t *durations, int *operations,
+                                 int *operation_count)
 {
     assert(g->request.barrier);
     int at = walk(g, durations), count = 0;

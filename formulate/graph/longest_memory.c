@@ -1,5 +1,5 @@
-// The operations of paths, for whoever has to show a path rather than use it: kept once for each distinct counts, which is
-// what the solver knows a path by.
+// The operations of paths, for whoever has to show a path rather than use it: kept once for each
+// distinct counts, which is what the solver knows a path by.
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -7,12 +7,15 @@
 #include "data/base/grow.h"
 #include "formulate/graph/longest_graph.h"
 
-struct kept_path { const int *counts, *operations; int operation_count; };
+struct kept_path {
+    const int *counts, *operations;
+    int operation_count;
+};
 
 struct path_memory {
     struct kept_path *paths;
     int count, capacity;
-    int *table, table_size;             // open addressing: path + 1
+    int *table, table_size; // open addressing: path + 1
     int stride;
     struct arena *arena;
 };
@@ -24,7 +27,10 @@ void graph_keep_paths(struct graph *g, struct arena *arena)
 {
     struct arena *own = arena_open_within(arena);
     g->memory = TAKE(arena, 1, struct path_memory);
-    *g->memory = (struct path_memory){.table = TAKE(own, TABLE_FIRST, int), .table_size = TABLE_FIRST, .stride = g->symbol_count + 1, .arena = own};
+    *g->memory = (struct path_memory){.table = TAKE(own, TABLE_FIRST, int),
+                                      .table_size = TABLE_FIRST,
+                                      .stride = g->symbol_count + 1,
+                                      .arena = own};
 }
 
 static uint64_t hash_of(const int *counts, int count)
@@ -39,7 +45,9 @@ static int slot_of(const struct path_memory *m, const int *counts)
 {
     int mask = m->table_size - 1, slot = (int)(hash_of(counts, m->stride) & (uint64_t)mask);
     for (; m->table[slot]; slot = (slot + 1) & mask)
-        if (!memcmp(m->paths[m->table[slot] - 1].counts, counts, (size_t)m->stride * sizeof *counts)) break;
+        if (!memcmp(m->paths[m->table[slot] - 1].counts, counts,
+                    (size_t)m->stride * sizeof *counts))
+            break;
     return slot;
 }
 
@@ -79,10 +87,12 @@ static void grow_table(struct path_memory *m)
 }
 
 // Takes the operations as they are.
-static void add_path(struct path_memory *m, const int *counts, const int *operations, int operation_count)
+static void add_path(struct path_memory *m, const int *counts, const int *operations,
+                     int operation_count)
 {
     GROW(m->arena, m->paths, m->count, m->capacity, 256);
-    const int *copy = arena_grow(m->arena, counts, (size_t)m->stride, (size_t)m->stride, sizeof *counts);
+    const int *copy =
+        arena_grow(m->arena, counts, (size_t)m->stride, (size_t)m->stride, sizeof *counts);
     int slot = slot_of(m, counts);
     assert(!m->table[slot] && operation_count >= 0);
     m->paths[m->count++] = (struct kept_path){copy, operations, operation_count};
@@ -94,16 +104,21 @@ void path_memory_end(struct graph *g, const int *counts)
 {
     struct path_memory *m = g->memory;
     if (!m || m->table[slot_of(m, counts)]) return;
-    int *operations = TAKE(m->arena, 2 * g->noted_count, int), operation_count = list_operations(g, operations);
+    int *operations = TAKE(m->arena, 2 * g->noted_count, int),
+        operation_count = list_operations(g, operations);
     assert(operation_count <= 2 * g->noted_count);
     add_path(m, counts, operations, operation_count);
 }
 
 bool graph_keeps_paths(const struct graph *g) { return g->memory != NULL; }
 
-void graph_remember_path(struct graph *g, const int *counts, const int *operations, int operation_count)
+void graph_remember_path(struct graph *g, const int *counts, const int *operations,
+                         int operation_count)
 {
     struct path_memory *m = g->memory;
     if (!m || m->table[slot_of(m, counts)]) return;
-    add_path(m, counts, arena_grow(m->arena, operations, (size_t)operation_count, (size_t)operation_count, sizeof *operations), operation_count);
+    add_path(m, counts,
+             arena_grow(m->arena, operations, (size_t)operation_count, (size_t)operation_count,
+                        sizeof *operations),
+             operation_count);
 }

@@ -1,26 +1,31 @@
-// The period of a graph that is repeated for ever: the greatest length per lap over its cycles, each lap being one
-// iteration. Exact: a cycle's ratio length / laps is a candidate; with all inputs' times reduced by it once a lap, the
-// longest paths between them are relaxed until nothing rises any more, which proves that no cycle has a greater ratio, or
-// until they close a cycle that has: the next candidate (Lawler's test with a cycle's own ratio in place of a bisection).
+// The period of a graph that is repeated for ever: the greatest length per lap over its cycles,
+// each lap being one iteration. Exact: a cycle's ratio length / laps is a candidate; with all
+// inputs' times reduced by it once a lap, the longest paths between them are relaxed until nothing
+// rises any more, which proves that no cycle has a greater ratio, or until they close a cycle that
+// has: the next candidate (Lawler's test with a cycle's own ratio in place of a bisection).
 #include <assert.h>
 #include <string.h>
 
 #include "formulate/graph/longest_graph.h"
 
-__extension__ typedef __int128 wide;        // times are multiplied by the laps of the candidate
+__extension__ typedef __int128 wide; // times are multiplied by the laps of the candidate
 
 static const wide never = -((wide)1 << 120);
 
 struct period {
-    wide *end;              // [node]
-    int *origin;            // [node]: the input that its longest path comes from
-    wide *input;            // [input]: what a cycle that starts anywhere has gained on the candidate when it gets there
-    int *from;              // [input]: over which it got there, -1: nothing rose it yet
-    int64_t *length;        // [input]: of that lap
-    int *seen, *cycle, *best_cycle;     // [input]
+    wide *end;   // [node]
+    int *origin; // [node]: the input that its longest path comes from
+    wide *input; // [input]: what a cycle that starts anywhere has gained on the candidate when it
+                 // gets there
+    int *from;   // [input]: over which it got there, -1: nothing rose it yet
+    int64_t *length;                // [input]: of that lap
+    int *seen, *cycle, *best_cycle; // [input]
 };
 
-struct ratio { int64_t length; int laps; };
+struct ratio {
+    int64_t length;
+    int laps;
+};
 
 struct period *period_open(const struct graph *g, struct arena *arena)
 {
@@ -43,14 +48,16 @@ static void walk_wide(struct graph *g, int scale)
     }
     for (int i = 1 + g->input_count; i < g->node_count; i++) {
         const struct node *n = &g->nodes[i];
-        wide plain = p->end[n->plain], weighted = p->end[n->weighted] + (wide)g->durations[n->weight] * scale;
+        wide plain = p->end[n->plain],
+             weighted = p->end[n->weighted] + (wide)g->durations[n->weight] * scale;
         bool over = weighted > plain;
         p->end[i] = (over ? weighted : plain) + (wide)g->durations[n->symbol] * scale;
         p->origin[i] = p->origin[over ? n->weighted : n->plain];
     }
 }
 
-// A cycle among from[], if there is one: its inputs, in reverse, in cycle[]. Returns its laps, or 0.
+// A cycle among from[], if there is one: its inputs, in reverse, in cycle[]. Returns its laps, or
+// 0.
 static int find_cycle(const struct graph *g)
 {
     struct period *p = g->period;
@@ -77,12 +84,13 @@ static bool relax(struct graph *g, struct ratio r)
     struct period *p = g->period;
     bool rose = false;
     walk_wide(g, r.laps);
-    wide *next = p->end;        // of the inputs: their nodes have been walked
+    wide *next = p->end; // of the inputs: their nodes have been walked
     for (int i = 0; i < g->input_count; i++) next[1 + i] = p->input[i];
     for (int i = 0; i < g->carried_count; i++) {
         struct carried c = g->carried[i];
         wide end = p->end[c.node] - r.length;
-        if (end <= next[1 + c.input] || end < never / 2) continue;      // the latter: nothing leads there
+        if (end <= next[1 + c.input] || end < never / 2)
+            continue; // the latter: nothing leads there
         int origin = p->origin[c.node];
         next[1 + c.input] = end;
         p->from[c.input] = origin;
@@ -109,10 +117,11 @@ static void count_lap(struct graph *g, int from, int to, int *counts)
     walk_wide(g, 1);
     int at = -1;
     for (int i = 0; i < g->carried_count; i++)
-        if (g->carried[i].input == to && (at < 0 || p->end[g->carried[i].node] > p->end[at])) at = g->carried[i].node;
+        if (g->carried[i].input == to && (at < 0 || p->end[g->carried[i].node] > p->end[at]))
+            at = g->carried[i].node;
     assert(at > g->input_count || at == 1 + from);
     while (at != 1 + from) {
-        assert(at > g->input_count);        // no other input leads here
+        assert(at > g->input_count); // no other input leads here
         const struct node *n = &g->nodes[at];
         bool over = p->end[n->weighted] + (wide)g->durations[n->weight] > p->end[n->plain];
         path_memory_note(g, at, over);
@@ -122,7 +131,8 @@ static void count_lap(struct graph *g, int from, int to, int *counts)
     }
 }
 
-// Any times will do to start from; those of the candidate before are near the end, if its laps are the same.
+// Any times will do to start from; those of the candidate before are near the end, if its laps are
+// the same.
 static void start_over(const struct graph *g, bool afresh)
 {
     for (int i = 0; i < g->input_count; i++) {
@@ -135,7 +145,7 @@ static void start_over(const struct graph *g, bool afresh)
 static struct ratio greatest_ratio(struct graph *g)
 {
     struct period *p = g->period;
-    struct ratio best = {-1, 1};        // below every cycle's
+    struct ratio best = {-1, 1}; // below every cycle's
     start_over(g, true);
     for (int laps = 1; laps > 0;) {
         laps = 0;
@@ -143,7 +153,8 @@ static struct ratio greatest_ratio(struct graph *g)
         start_over(g, laps != best.laps);
         if (laps > 0) {
             struct ratio next = ratio_of_cycle(p, laps);
-            assert((wide)next.length * best.laps > (wide)best.length * laps);   // each candidate is greater
+            assert((wide)next.length * best.laps >
+                   (wide)best.length * laps); // each candidate is greater
             best = next;
         }
         memcpy(p->best_cycle, p->cycle, (size_t)laps * sizeof *p->cycle);
@@ -168,7 +179,8 @@ int64_t graph_period(struct graph *g, const int64_t *durations, int *counts)
         memset(g->counts, 0, ((size_t)g->symbol_count + 1) * sizeof *g->counts);
         path_memory_begin(g);
         for (int i = 0; i < r.laps; i++)
-            count_lap(g, g->period->best_cycle[(i + 1) % r.laps], g->period->best_cycle[i], g->counts);
+            count_lap(g, g->period->best_cycle[(i + 1) % r.laps], g->period->best_cycle[i],
+                      g->counts);
         assert(counted_ns(g) == r.length);
         memcpy(counts, g->counts, (size_t)g->symbol_count * sizeof *counts);
         counts[g->symbol_count] = r.laps;

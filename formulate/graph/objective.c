@@ -1,5 +1,6 @@
-// Objectives as graphs (docs/FORMULAS.md 9 and 17). A load is the length of a chain of its own, so the least greatest load is
-// the least longest path of the simplest graph there is, and needs no engine beside the one for iteration times.
+// Objectives as graphs (docs/FORMULAS.md 9 and 17). A load is the length of a chain of its own, so
+// the least greatest load is the least longest path of the simplest graph there is, and needs no
+// engine beside the one for iteration times.
 #include "formulate/graph/objective.h"
 
 #include "data/results/bound.h"
@@ -8,7 +9,8 @@
 // Every stream so many times behind itself.
 static void repeat_streams(struct schedule *s, int times, struct arena *arena)
 {
-    struct operation *operations = TAKE(arena, (size_t)s->operation_count * (size_t)times, struct operation);
+    struct operation *operations =
+        TAKE(arena, (size_t)s->operation_count * (size_t)times, struct operation);
     int count = 0;
     for (int i = 0; i < s->stream_count; i++) {
         struct stream *stream = &s->streams[i];
@@ -24,7 +26,9 @@ static void repeat_streams(struct schedule *s, int times, struct arena *arena)
     s->operation_count = count;
 }
 
-static enum status make_graph(struct graph **graph, const struct priced *p, const struct schedule *schedule, int times, struct arena *arena, struct error *err)
+static enum status make_graph(struct graph **graph, const struct priced *p,
+                              const struct schedule *schedule, int times, struct arena *arena,
+                              struct error *err)
 {
     struct schedule load;
     if (p->objective != OBJECTIVE_MAX_LOAD) return graph_compile(graph, schedule, arena, err);
@@ -33,26 +37,40 @@ static enum status make_graph(struct graph **graph, const struct priced *p, cons
     return graph_compile(graph, &load, arena, err);
 }
 
-enum status objective_graph(struct graph **graph, const struct priced *p, const struct schedule *schedule, struct arena *arena, struct error *err)
+enum status objective_graph(struct graph **graph, const struct priced *p,
+                            const struct schedule *schedule, struct arena *arena, struct error *err)
 {
     return make_graph(graph, p, schedule, 1, arena, err);
 }
 
-enum status objective_batch_graph(struct graph **graph, const struct priced *p, const struct schedule *schedule, struct arena *arena, struct error *err)
+enum status objective_batch_graph(struct graph **graph, const struct priced *p,
+                                  const struct schedule *schedule, struct arena *arena,
+                                  struct error *err)
 {
     return make_graph(graph, p, schedule, p->micro_batches, arena, err);
 }
 
 static struct choice choice_of(const struct plan_stage *s)
 {
-    return (struct choice){.first_layer = s->first_layer, .layer_count = s->layer_count, .group = s->group, .recompute = s->recompute,
-                           .recomputed_layers = s->recomputed_layers, .gradient_option = s->gradient_option, .boundary_option = s->boundary_option};
+    return (struct choice){.first_layer = s->first_layer,
+                           .layer_count = s->layer_count,
+                           .group = s->group,
+                           .recompute = s->recompute,
+                           .recomputed_layers = s->recomputed_layers,
+                           .gradient_option = s->gradient_option,
+                           .boundary_option = s->boundary_option};
 }
 
-int64_t objective_iteration_ns(const struct plan *plan, const struct priced *p, const struct schedule *schedule, struct graph *graph, struct arena *arena)
+int64_t objective_iteration_ns(const struct plan *plan, const struct priced *p,
+                               const struct schedule *schedule, struct graph *graph,
+                               struct arena *arena)
 {
-    struct choices c = {.priced = p, .schedule = schedule, .by_position = true, .arena = arena,
-                        .virtual_stages = schedule->request.virtual_stages, .rank_count = schedule->request.rank_count};
+    struct choices c = {.priced = p,
+                        .schedule = schedule,
+                        .by_position = true,
+                        .arena = arena,
+                        .virtual_stages = schedule->request.virtual_stages,
+                        .rank_count = schedule->request.rank_count};
     c.stages = TAKE(arena, plan->stage_count, struct stage_choices);
     int *chosen = TAKE(arena, plan->stage_count, int);
     for (int s = 0; s < plan->stage_count; s++) {
@@ -66,7 +84,8 @@ int64_t objective_iteration_ns(const struct plan *plan, const struct priced *p, 
     return choices_durations(&c, chosen, durations) ? graph_longest(graph, durations, NULL) : 0;
 }
 
-enum status objective_state(struct plan *plan, const struct priced *p, const struct schedule *schedule, struct arena *arena, struct error *err)
+enum status objective_state(struct plan *plan, const struct priced *p,
+                            const struct schedule *schedule, struct arena *arena, struct error *err)
 {
     struct graph *graph;
     if (p->objective == OBJECTIVE_ITERATION_TIME) return OK;
@@ -78,11 +97,14 @@ enum status objective_state(struct plan *plan, const struct priced *p, const str
     return OK;
 }
 
-enum status objective_state_batch(struct plan *plan, const struct priced *p, const struct schedule *schedule, struct arena *arena, struct error *err)
+enum status objective_state_batch(struct plan *plan, const struct priced *p,
+                                  const struct schedule *schedule, struct arena *arena,
+                                  struct error *err)
 {
     TRY(objective_state(plan, p, schedule, arena, err));
     if (p->objective != OBJECTIVE_MAX_LOAD) return OK;
     plan->objective_ns /= p->micro_batches;
-    plan->bound_ns = bound_stated(plan->bound_ns / p->micro_batches, plan->stage_count ? plan->objective_ns : 0, 0);
+    plan->bound_ns = bound_stated(plan->bound_ns / p->micro_batches,
+                                  plan->stage_count ? plan->objective_ns : 0, 0);
     return OK;
 }

@@ -1,6 +1,6 @@
-// Starting rows: the critical paths when a window of neighbouring stages, or the transfers inside it, are made heavy.
-// They are the cycles F_a..F_b B_b..B_a whose mean is the period of 1F1B (docs/ARCHITECTURE.md 2); a solver without them
-// has to find each by a violated row.
+// Starting rows: the critical paths when a window of neighbouring stages, or the transfers inside
+// it, are made heavy. They are the cycles F_a..F_b B_b..B_a whose mean is the period of 1F1B
+// (docs/ARCHITECTURE.md 2); a solver without them has to find each by a violated row.
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "formulate/graph/longest.h"
 #include "formulate/graph/longest_graph.h"
 
-// Durations in any unit; only their proportions matter. A light transfer inside the window still counts against the
-// stages outside it; a heavy one outweighs any stage.
+// Durations in any unit; only their proportions matter. A light transfer inside the window still
+// counts against the stages outside it; a heavy one outweighs any stage.
 enum {
     FAINT_STAGE = 1,
     LIGHT_STAGE = 50,
@@ -22,13 +22,14 @@ enum {
     HEAVY_ENDING = 100000
 };
 
-// Walks that may be spent, in nodes: beyond it only windows whose length is a power of two are tried.
+// Walks that may be spent, in nodes: beyond it only windows whose length is a power of two are
+// tried.
 static const int64_t node_budget = (int64_t)1 << 30;
 
 struct path_pool {
     int *paths, count, capacity;
-    int *table, table_size;         // open addressing: path index + 1
-    int stride;                     // of paths: counts of symbols and laps
+    int *table, table_size; // open addressing: path index + 1
+    int stride;             // of paths: counts of symbols and laps
     struct arena *arena;
 };
 
@@ -54,25 +55,32 @@ static void add_distinct(struct path_pool *pool, const int *counts)
     size_t bytes = (size_t)pool->stride * sizeof *counts;
     uint64_t mask = (uint64_t)pool->table_size - 1, slot = hash_of(counts, pool->stride) & mask;
     for (; pool->table[slot]; slot = (slot + 1) & mask)
-        if (!memcmp(pool->paths + (size_t)(pool->table[slot] - 1) * (size_t)pool->stride, counts, bytes)) return;
+        if (!memcmp(pool->paths + (size_t)(pool->table[slot] - 1) * (size_t)pool->stride, counts,
+                    bytes))
+            return;
     GROW_ROWS(pool->arena, pool->paths, pool->count, pool->capacity, 64, bytes);
     memcpy(pool->paths + (size_t)pool->count * (size_t)pool->stride, counts, bytes);
     pool->table[slot] = ++pool->count;
-    assert(2 * pool->count <= pool->table_size && counts[pool->stride - 1] >= 1);       // probing ends; laps
+    assert(2 * pool->count <= pool->table_size &&
+           counts[pool->stride - 1] >= 1); // probing ends; laps
 }
 
-static void set_transfer(int64_t *durations, const struct schedule_request *r, int boundary, int part, int64_t value)
+static void set_transfer(int64_t *durations, const struct schedule_request *r, int boundary,
+                         int part, int64_t value)
 {
     const int kinds[] = {SYMBOL_SEND_FORWARD, SYMBOL_SEND_BACKWARD, SYMBOL_SEND_EPILOGUE};
-    for (int i = 0; i < 3; i++) durations[symbol_index(r->stage_count, kinds[i] + part, boundary)] = value;
+    for (int i = 0; i < 3; i++)
+        durations[symbol_index(r->stage_count, kinds[i] + part, boundary)] = value;
     for (int slice = 1; slice < r->slice_count; slice++)
         for (int back = 0; back < 2; back++)
-            durations[symbol_index(r->stage_count,
-                                   symbol_slice_kind(slice, back ? SLICE_SEND_BACKWARD : SLICE_SEND_FORWARD) + part,
-                                   boundary)] = value;
+            durations[symbol_index(
+                r->stage_count,
+                symbol_slice_kind(slice, back ? SLICE_SEND_BACKWARD : SLICE_SEND_FORWARD) + part,
+                boundary)] = value;
 }
 
-static void set_passes(int64_t *durations, const struct schedule_request *r, int stage, int64_t forward)
+static void set_passes(int64_t *durations, const struct schedule_request *r, int stage,
+                       int64_t forward)
 {
     int stages = r->stage_count;
     bool splits = schedule_splits_backward(r->kind);
@@ -81,13 +89,16 @@ static void set_passes(int64_t *durations, const struct schedule_request *r, int
     durations[symbol_index(stages, SYMBOL_WEIGHT, stage)] = splits ? forward : 0;
     for (int slice = 1; slice < r->slice_count; slice++) {
         durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_FORWARD), stage)] = forward;
-        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_BACKWARD), stage)] = 2 * forward;
+        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_BACKWARD), stage)] = 2 *
+                                                                                           forward;
     }
 }
 
-// The window: ranks a..b heavy, or one stage; the others `outside`. heavy_part -1: its transfers light, else this part of
-// them heavy.
-struct window { int a, b, stage, outside, heavy_part; };
+// The window: ranks a..b heavy, or one stage; the others `outside`. heavy_part -1: its transfers
+// light, else this part of them heavy.
+struct window {
+    int a, b, stage, outside, heavy_part;
+};
 
 static bool is_inside(const struct window *w, const struct schedule_request *r, int stage)
 {
@@ -99,13 +110,18 @@ static void weigh_window(int64_t *durations, const struct schedule_request *r, s
 {
     int stages = r->stage_count, part_total = 0;
     assert(w.stage < stages && w.a >= 0 && w.a <= w.b && w.b < r->rank_count);
-    for (int part = 0; part < PART_COUNT; part++) part_total += r->parts[part] * (part == PART_OVERHEAD ? 2 : 1);
+    for (int part = 0; part < PART_COUNT; part++)
+        part_total += r->parts[part] * (part == PART_OVERHEAD ? 2 : 1);
     for (int s = 0; s < stages; s++) {
-        bool inside = is_inside(&w, r, s), inner = inside && s + 1 < stages && is_inside(&w, r, s + 1);
+        bool inside = is_inside(&w, r, s),
+             inner = inside && s + 1 < stages && is_inside(&w, r, s + 1);
         set_passes(durations, r, s, inside ? HEAVY_STAGE : w.outside);
-        durations[symbol_index(stages, SYMBOL_SYNC, s)] = durations[symbol_index(stages, SYMBOL_OPTIMIZER, s)] = LIGHT_ENDING;
+        durations[symbol_index(stages, SYMBOL_SYNC, s)] =
+            durations[symbol_index(stages, SYMBOL_OPTIMIZER, s)] = LIGHT_ENDING;
         for (int part = 0; part < PART_COUNT; part++) {
-            int64_t light = inner && w.heavy_part < 0 && part_total > 0 ? INNER_TRANSFER / part_total : OUTER_TRANSFER;
+            int64_t light = inner && w.heavy_part < 0 && part_total > 0
+                                ? INNER_TRANSFER / part_total
+                                : OUTER_TRANSFER;
             set_transfer(durations, r, s, part,
                          !r->parts[part]                 ? 0
                          : inner && part == w.heavy_part ? HEAVY_TRANSFER
@@ -139,10 +155,13 @@ int graph_starting_paths(struct graph *g, int **paths, struct arena *arena)
 {
     if (graph_is_chains(g)) return all_chains(g, paths, arena);
     const struct schedule_request *r = graph_request(g);
-    int p = r->rank_count, symbol_total = graph_symbol_count(g), *counts = TAKE(arena, symbol_total + 1, int);
-    int64_t *durations = TAKE(arena, symbol_total, int64_t), walks = (int64_t)p * (p + 1) / 2 * (PART_COUNT + 1);
+    int p = r->rank_count, symbol_total = graph_symbol_count(g),
+        *counts = TAKE(arena, symbol_total + 1, int);
+    int64_t *durations = TAKE(arena, symbol_total, int64_t),
+            walks = (int64_t)p * (p + 1) / 2 * (PART_COUNT + 1);
     const bool *parts = r->parts;
-    bool has_parts = parts[PART_BLOCKING] || parts[PART_LINK] || parts[PART_DELAY] || parts[PART_OVERHEAD],
+    bool has_parts = parts[PART_BLOCKING] || parts[PART_LINK] || parts[PART_DELAY] ||
+                     parts[PART_OVERHEAD],
          all = walks * graph_node_count(g) <= node_budget;
     struct path_pool pool;
     open_pool(&pool, symbol_total + 1, (int)walks + 2 * r->stage_count, arena);
@@ -154,7 +173,8 @@ int graph_starting_paths(struct graph *g, int **paths, struct arena *arena)
                 graph_longest(g, durations, counts);
                 add_distinct(&pool, counts);
             }
-    // Each stage so heavy that all its passes are on the path; then what ends the iteration, its sync and optimizer.
+    // Each stage so heavy that all its passes are on the path; then what ends the iteration, its
+    // sync and optimizer.
     for (int s = 0; s < r->stage_count; s++) {
         weigh_window(durations, r, (struct window){0, 0, s, FAINT_STAGE, -1});
         graph_longest(g, durations, counts);

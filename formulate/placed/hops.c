@@ -1,12 +1,15 @@
-// Transfers by the very nodes: of each replica and boundary a flow from the nodes of one rank to those of the next. Where
-// prices also depend on the message's class behind the left stage or on the right stage's compression, the flow is split by
-// these too, and is held to both stages' options; with whole choices and nodes it is one unit and no product is needed.
+// Transfers by the very nodes: of each replica and boundary a flow from the nodes of one rank to
+// those of the next. Where prices also depend on the message's class behind the left stage or on
+// the right stage's compression, the flow is split by these too, and is held to both stages'
+// options; with whole choices and nodes it is one unit and no product is needed.
 #include <string.h>
 
 #include "data/priced/priced.h"
 #include "formulate/placed/internal.h"
 
-struct hop { int from, to, cut, option, column; };
+struct hop {
+    int from, to, cut, option, column;
+};
 
 struct hops {
     struct placing *x;
@@ -14,7 +17,7 @@ struct hops {
     int *cuts, cut_count, *options, option_count;
     struct hop *items;
     int count, capacity;
-    int64_t *values;            // [hop], of the symbol at hand
+    int64_t *values; // [hop], of the symbol at hand
 };
 
 static int note(int *list, int count, int value)
@@ -27,7 +30,9 @@ static int note(int *list, int count, int value)
 
 static size_t at_of(const struct placing *x, int slice, int from, int to)
 {
-    return (((size_t)slice * (size_t)x->f->nodes + (size_t)from) * (size_t)x->f->nodes + (size_t)to) * PART_COUNT;
+    return (((size_t)slice * (size_t)x->f->nodes + (size_t)from) * (size_t)x->f->nodes +
+            (size_t)to) *
+           PART_COUNT;
 }
 
 static void list_keys(struct hops *h)
@@ -35,8 +40,10 @@ static void list_keys(struct hops *h)
     const struct stage_choices *left = &h->x->c->stages[h->rank], *right = left + 1;
     h->cuts = TAKE(h->x->arena, h->x->p->cut_count, int);
     h->options = TAKE(h->x->arena, h->x->p->boundary_option_count, int);
-    for (int i = 0; i < left->count; i++) h->cut_count = note(h->cuts, h->cut_count, left->items[i].cut);
-    for (int i = 0; i < right->count; i++) h->option_count = note(h->options, h->option_count, right->items[i].boundary_option);
+    for (int i = 0; i < left->count; i++)
+        h->cut_count = note(h->cuts, h->cut_count, left->items[i].cut);
+    for (int i = 0; i < right->count; i++)
+        h->option_count = note(h->options, h->option_count, right->items[i].boundary_option);
 }
 
 static void add_hop_columns(struct hops *h)
@@ -48,11 +55,20 @@ static void add_hop_columns(struct hops *h)
     for (int from = 0; from < x->f->nodes; from++)
         for (int to = 0; to < x->f->nodes; to++) {
             bool room = from != to || x->places->nodes[from].slots > 1;
-            if (!room || placing_node_column(x, h->replica, h->rank, from) < 0 || placing_node_column(x, h->replica, h->rank + 1, to) < 0) continue;
+            if (!room || placing_node_column(x, h->replica, h->rank, from) < 0 ||
+                placing_node_column(x, h->replica, h->rank + 1, to) < 0)
+                continue;
             if (x->places->forward_ns[0][at_of(x, 0, from, to)] == PRICE_NONE) continue;
             for (int k = 0; k < h->cut_count * h->option_count; k++) {
-                struct milp_column column = {.role = COLUMN_HOP, .a = h->rank, .b = from, .c = to, .replica = h->replica, .upper = 1};
-                h->items[h->count++] = (struct hop){from, to, h->cuts[k / h->option_count], h->options[k % h->option_count], milp_add_column(&x->f->milp, column)};
+                struct milp_column column = {.role = COLUMN_HOP,
+                                             .a = h->rank,
+                                             .b = from,
+                                             .c = to,
+                                             .replica = h->replica,
+                                             .upper = 1};
+                h->items[h->count++] = (struct hop){from, to, h->cuts[k / h->option_count],
+                                                    h->options[k % h->option_count],
+                                                    milp_add_column(&x->f->milp, column)};
             }
         }
 }
@@ -64,7 +80,8 @@ static void hold_to_nodes(const struct hops *h, bool right)
         int column = placing_node_column(h->x, h->replica, h->rank + right, node);
         if (column < 0) continue;
         for (int i = 0; i < h->count; i++)
-            if ((right ? h->items[i].to : h->items[i].from) == node) milp_add_entry(m, h->items[i].column, 1);
+            if ((right ? h->items[i].to : h->items[i].from) == node)
+                milp_add_entry(m, h->items[i].column, 1);
         milp_add_entry(m, column, -1);
         milp_add_row(m, ROW_FLOW, ROW_EQUAL, 0);
     }
@@ -77,16 +94,20 @@ static void hold_to_options(const struct hops *h, bool right, int key)
     const int *columns = h->x->f->option_column[h->rank + right];
     struct milp *m = &h->x->f->milp;
     for (int i = 0; i < h->count; i++)
-        if ((right ? h->items[i].option : h->items[i].cut) == key) milp_add_entry(m, h->items[i].column, 1);
+        if ((right ? h->items[i].option : h->items[i].cut) == key)
+            milp_add_entry(m, h->items[i].column, 1);
     for (int i = 0; i < all->count; i++)
-        if (m->columns[columns[i]].b == i && (right ? all->items[i].boundary_option : all->items[i].cut) == key) milp_add_entry(m, columns[i], -1);
+        if (m->columns[columns[i]].b == i &&
+            (right ? all->items[i].boundary_option : all->items[i].cut) == key)
+            milp_add_entry(m, columns[i], -1);
     milp_add_row(m, ROW_FLOW, ROW_EQUAL, 0);
 }
 
 // ---- durations
 
 // A symbol whose hops take as long as those of one before it shares its column.
-static void add_symbol(struct hops *h, int symbol, const int *earlier, int earlier_count, int64_t *const *earlier_values)
+static void add_symbol(struct hops *h, int symbol, const int *earlier, int earlier_count,
+                       int64_t *const *earlier_values)
 {
     struct placing *x = h->x;
     int64_t least = INT64_MAX, greatest = 0;
@@ -101,7 +122,8 @@ static void add_symbol(struct hops *h, int symbol, const int *earlier, int earli
     }
     int column = h->count ? placing_symbol(x, h->replica, symbol, least, greatest) : -1;
     if (column < 0 || least == greatest) return;
-    for (int i = 0; i < h->count; i++) milp_add_entry(&x->f->milp, h->items[i].column, -h->values[i]);
+    for (int i = 0; i < h->count; i++)
+        milp_add_entry(&x->f->milp, h->items[i].column, -h->values[i]);
     milp_add_entry(&x->f->milp, column, 1);
     milp_add_row(&x->f->milp, ROW_SYMBOL, ROW_EQUAL, 0);
 }
@@ -120,21 +142,24 @@ static int64_t hop_ns(const struct hops *h, const struct hop *i, int way, int sl
 
 static int kind_of(int way, int slice)
 {
-    static const int first[] = {SYMBOL_SEND_FORWARD, SYMBOL_SEND_BACKWARD, SYMBOL_SEND_EPILOGUE}, later[] = {SLICE_SEND_FORWARD, SLICE_SEND_BACKWARD};
+    static const int first[] = {SYMBOL_SEND_FORWARD, SYMBOL_SEND_BACKWARD, SYMBOL_SEND_EPILOGUE},
+                     later[] = {SLICE_SEND_FORWARD, SLICE_SEND_BACKWARD};
     return slice ? symbol_slice_kind(slice, later[way]) : first[way];
 }
 
 static void add_durations(struct hops *h)
 {
     struct placing *x = h->x;
-    int slices = x->p->slice_count, count = 0, *done = TAKE(x->arena, WAY_COUNT * PART_COUNT * slices, int);
+    int slices = x->p->slice_count, count = 0,
+        *done = TAKE(x->arena, WAY_COUNT * PART_COUNT * slices, int);
     int64_t **values = TAKE(x->arena, WAY_COUNT * PART_COUNT * slices, int64_t *);
     for (int slice = 0; slice < slices; slice++)
         for (int way = 0; way < (slice ? WAY_EPILOGUE : WAY_COUNT); way++)
             for (int part = 0; part < PART_COUNT; part++) {
                 int symbol = symbol_index(x->f->ranks, kind_of(way, slice) + part, h->rank);
                 if (!x->used[symbol]) continue;
-                for (int i = 0; i < h->count; i++) h->values[i] = hop_ns(h, &h->items[i], way, slice, part);
+                for (int i = 0; i < h->count; i++)
+                    h->values[i] = hop_ns(h, &h->items[i], way, slice, part);
                 add_symbol(h, symbol, done, count, values);
                 done[count] = symbol;
                 values[count] = TAKE(x->arena, h->count + 1, int64_t);
@@ -150,14 +175,16 @@ void placing_add_hops(struct placing *x, int replica, int rank)
     hold_to_nodes(&h, false);
     hold_to_nodes(&h, true);
     for (int k = 0; k < h.cut_count && h.cut_count > 1; k++) hold_to_options(&h, false, h.cuts[k]);
-    for (int k = 0; k < h.option_count && h.option_count > 1; k++) hold_to_options(&h, true, h.options[k]);
+    for (int k = 0; k < h.option_count && h.option_count > 1; k++)
+        hold_to_options(&h, true, h.options[k]);
     add_durations(&h);
 }
 
 void placing_add_embedding(struct placing *x, int replica)
 {
     struct milp *m = &x->f->milp;
-    int nodes = x->f->nodes, last = x->f->ranks - 1, symbol = symbol_index(x->f->ranks, SYMBOL_EMBEDDING_SYNC, 0);
+    int nodes = x->f->nodes, last = x->f->ranks - 1,
+        symbol = symbol_index(x->f->ranks, SYMBOL_EMBEDDING_SYNC, 0);
     int *columns = TAKE(x->arena, nodes * nodes, int);
     int64_t least = INT64_MAX, greatest = 0;
     if (!x->used[symbol]) return;
@@ -165,8 +192,15 @@ void placing_add_embedding(struct placing *x, int replica)
         int from = i / nodes, to = i % nodes;
         int64_t ns = x->places->embedding_sync_ns[i];
         columns[i] = -1;
-        if (ns == PRICE_NONE || placing_node_column(x, replica, 0, from) < 0 || placing_node_column(x, replica, last, to) < 0) continue;
-        columns[i] = milp_add_column(m, (struct milp_column){.role = COLUMN_HOP, .a = x->f->ranks, .b = from, .c = to, .replica = replica, .upper = 1});
+        if (ns == PRICE_NONE || placing_node_column(x, replica, 0, from) < 0 ||
+            placing_node_column(x, replica, last, to) < 0)
+            continue;
+        columns[i] = milp_add_column(m, (struct milp_column){.role = COLUMN_HOP,
+                                                             .a = x->f->ranks,
+                                                             .b = from,
+                                                             .c = to,
+                                                             .replica = replica,
+                                                             .upper = 1});
         least = ns < least ? ns : least;
         greatest = ns > greatest ? ns : greatest;
     }

@@ -10,17 +10,21 @@ struct placing {
     const struct priced *p;
     const struct priced_places *places;
     struct arena *arena;
-    bool *used;                 // [symbol]: an operation of the schedule has it
-    bool crowded;               // some node has room for several device groups
+    bool *used;   // [symbol]: an operation of the schedule has it
+    bool crowded; // some node has room for several device groups
 };
 
-static inline int placing_stage(const struct placing *x, int replica, int stage) { return replica * x->f->ranks + stage; }
+static inline int placing_stage(const struct placing *x, int replica, int stage)
+{
+    return replica * x->f->ranks + stage;
+}
 static inline int placing_node_column(const struct placing *x, int replica, int rank, int node)
 {
     return x->f->node_column[(replica * x->f->ranks + rank) * x->f->nodes + node];
 }
 
-// A symbol's column with its range for one replica, none if it is 0 throughout; replica -1: for all.
+// A symbol's column with its range for one replica, none if it is 0 throughout; replica -1: for
+// all.
 int placing_symbol(struct placing *x, int replica, int symbol, int64_t least, int64_t greatest);
 
 // Transfers over the boundary behind `rank`, and the embedding sync, of one replica.

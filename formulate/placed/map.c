@@ -2,9 +2,11 @@
 #include "formulate/program/parts.h"
 #include "formulate/placed/program.h"
 
-static const char *const role_names[] = {[COLUMN_TIME] = "time", [COLUMN_SYMBOL] = "symbol", [COLUMN_CHOICE] = "choice", [COLUMN_OPTION] = "option",
-    [COLUMN_NODE] = "node", [COLUMN_HOP] = "hop", [COLUMN_RING] = "ring", [COLUMN_REACH] = "reach",
-    [COLUMN_MEMBER] = "member", [COLUMN_TRANSPORT] = "transport", [COLUMN_DEAREST] = "dearest"};
+static const char *const role_names[] = {
+    [COLUMN_TIME] = "time",           [COLUMN_SYMBOL] = "symbol",  [COLUMN_CHOICE] = "choice",
+    [COLUMN_OPTION] = "option",       [COLUMN_NODE] = "node",      [COLUMN_HOP] = "hop",
+    [COLUMN_RING] = "ring",           [COLUMN_REACH] = "reach",    [COLUMN_MEMBER] = "member",
+    [COLUMN_TRANSPORT] = "transport", [COLUMN_DEAREST] = "dearest"};
 
 static void put_symbols(struct json_writer *w, const struct placed_program *f, int column)
 {
@@ -20,13 +22,18 @@ static void put_symbols(struct json_writer *w, const struct placed_program *f, i
     json_open_flat_array(w, "durations_ns_of");
     int replica = f->milp.columns[column].replica;
     for (int i = 0; i < f->symbols; i++)
-        if (f->symbol_column[replica][i] == column) json_put_text(w, NULL, symbol_kind_name(i / f->ranks));
+        if (f->symbol_column[replica][i] == column)
+            json_put_text(w, NULL, symbol_kind_name(i / f->ranks));
     json_close_array(w);
 }
 
-static const char *node_name(const struct placed_program *f, int node) { return f->choices->priced->places->nodes[node].name; }
+static const char *node_name(const struct placed_program *f, int node)
+{
+    return f->choices->priced->places->nodes[node].name;
+}
 
-static void put_link(struct json_writer *w, const struct placed_program *f, const struct milp_column *c)
+static void put_link(struct json_writer *w, const struct placed_program *f,
+                     const struct milp_column *c)
 {
     json_put_text(w, "from", node_name(f, c->b));
     json_put_text(w, "to", node_name(f, c->c % f->nodes));
@@ -44,9 +51,11 @@ static void put_column(struct json_writer *w, const struct placed_program *f, in
     json_open_flat_object(w, NULL);
     json_put_text(w, "name", milp_column_name(&f->milp, column, name));
     json_put_text(w, "role", role_names[c->role]);
-    if (c->role == COLUMN_CHOICE || c->role == COLUMN_NODE || c->role == COLUMN_HOP) json_put_count(w, "replica", c->replica);
+    if (c->role == COLUMN_CHOICE || c->role == COLUMN_NODE || c->role == COLUMN_HOP)
+        json_put_count(w, "replica", c->replica);
     if (c->role == COLUMN_SYMBOL) put_symbols(w, f, column);
-    else if (c->role == COLUMN_CHOICE || c->role == COLUMN_OPTION) map_put_choice(w, f->choices->priced, c->a, &f->choices->stages[c->a].items[c->b]);
+    else if (c->role == COLUMN_CHOICE || c->role == COLUMN_OPTION)
+        map_put_choice(w, f->choices->priced, c->a, &f->choices->stages[c->a].items[c->b]);
     else if (c->role == COLUMN_NODE) {
         json_put_count(w, "rank", c->a);
         json_put_text(w, "node", node_name(f, c->b));
@@ -72,7 +81,8 @@ static void put_column(struct json_writer *w, const struct placed_program *f, in
     json_close_object(w);
 }
 
-enum status placed_program_write_map(const struct placed_program *f, const char *path, struct arena *arena, struct error *err)
+enum status placed_program_write_map(const struct placed_program *f, const char *path,
+                                     struct arena *arena, struct error *err)
 {
     struct json_writer w;
     document_begin(&w, "plumbline.map", NULL, 0, arena);

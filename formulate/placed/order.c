@@ -1,6 +1,7 @@
-// One order of all that mean the same plan. Replicas: their first nodes ascend. Nodes that no price tells apart: the earlier
-// one of two stands on a rank no later than the other. Both hold together: the second can be reached by renaming such nodes
-// rank by rank, after which the replicas are put in order, which changes no node's rank.
+// One order of all that mean the same plan. Replicas: their first nodes ascend. Nodes that no price
+// tells apart: the earlier one of two stands on a rank no later than the other. Both hold together:
+// the second can be reached by renaming such nodes rank by rank, after which the replicas are put
+// in order, which changes no node's rank.
 #include <string.h>
 
 #include "formulate/placed/internal.h"
@@ -12,15 +13,18 @@ static void order_replicas(struct placing *x, int replica)
         if (placing_node_column(x, replica, 0, node) < 0) continue;
         for (int n = 0; n <= node; n++) {
             bool later = n < node || x->crowded;
-            if (placing_node_column(x, replica, 0, n) >= 0) milp_add_entry(m, placing_node_column(x, replica, 0, n), 1);
-            if (later && placing_node_column(x, replica - 1, 0, n) >= 0) milp_add_entry(m, placing_node_column(x, replica - 1, 0, n), -1);
+            if (placing_node_column(x, replica, 0, n) >= 0)
+                milp_add_entry(m, placing_node_column(x, replica, 0, n), 1);
+            if (later && placing_node_column(x, replica - 1, 0, n) >= 0)
+                milp_add_entry(m, placing_node_column(x, replica - 1, 0, n), -1);
         }
         milp_add_row(m, ROW_ORDER, ROW_AT_MOST, 0);
     }
 }
 
 // Whether a table over pairs stays the same when a and b change places.
-static bool is_symmetric(const struct placing *x, const int64_t *table, int slices, int parts, int a, int b)
+static bool is_symmetric(const struct placing *x, const int64_t *table, int slices, int parts,
+                         int a, int b)
 {
     size_t nodes = (size_t)x->f->nodes, stride = (size_t)parts;
     for (int slice = 0; slice < slices; slice++, table += nodes * nodes * stride)
@@ -28,7 +32,9 @@ static bool is_symmetric(const struct placing *x, const int64_t *table, int slic
             for (size_t to = 0; to < nodes; to++) {
                 size_t f = from == (size_t)a ? (size_t)b : from == (size_t)b ? (size_t)a : from;
                 size_t t = to == (size_t)a ? (size_t)b : to == (size_t)b ? (size_t)a : to;
-                if (memcmp(table + (from * nodes + to) * stride, table + (f * nodes + t) * stride, stride * sizeof *table)) return false;
+                if (memcmp(table + (from * nodes + to) * stride, table + (f * nodes + t) * stride,
+                           stride * sizeof *table))
+                    return false;
             }
     return true;
 }
@@ -37,11 +43,13 @@ static bool are_alike(const struct placing *x, int a, int b)
 {
     const struct priced *p = x->p;
     const struct priced_places *n = x->places;
-    if (n->nodes[a].group != n->nodes[b].group || n->nodes[a].slots != 1 || n->nodes[b].slots != 1) return false;
+    if (n->nodes[a].group != n->nodes[b].group || n->nodes[a].slots != 1 || n->nodes[b].slots != 1)
+        return false;
     for (int cut = 0; cut < p->cut_count; cut++) {
         if (!is_symmetric(x, n->forward_ns[cut], p->slice_count, PART_COUNT, a, b)) return false;
         for (int o = 0; o < p->boundary_option_count; o++)
-            if (!is_symmetric(x, n->backward_ns[cut][o], p->slice_count, PART_COUNT, a, b)) return false;
+            if (!is_symmetric(x, n->backward_ns[cut][o], p->slice_count, PART_COUNT, a, b))
+                return false;
     }
     for (int o = 0; o < p->gradient_option_count; o++) {
         if (!is_symmetric(x, n->ring_constant_ns[o], n->transport_count, 1, a, b)) return false;
@@ -58,8 +66,10 @@ static void order_nodes(struct placing *x, int earlier, int later)
         int before = m->entry_count;
         for (int replica = 0; replica < x->f->replicas; replica++)
             for (int k = 0; k <= rank; k++) {
-                if (placing_node_column(x, replica, k, later) >= 0) milp_add_entry(m, placing_node_column(x, replica, k, later), 1);
-                if (placing_node_column(x, replica, k, earlier) >= 0) milp_add_entry(m, placing_node_column(x, replica, k, earlier), -1);
+                if (placing_node_column(x, replica, k, later) >= 0)
+                    milp_add_entry(m, placing_node_column(x, replica, k, later), 1);
+                if (placing_node_column(x, replica, k, earlier) >= 0)
+                    milp_add_entry(m, placing_node_column(x, replica, k, earlier), -1);
             }
         if (m->entry_count > before) milp_add_row(m, ROW_ORDER, ROW_AT_MOST, 0);
     }

@@ -1,5 +1,5 @@
-// Columns and rows of the program of placements but links and rings: options of stages, choices of replicas, ranks on nodes,
-// cover of the layers, budgets, durations of passes.
+// Columns and rows of the program of placements but links and rings: options of stages, choices of
+// replicas, ranks on nodes, cover of the layers, budgets, durations of passes.
 #include "formulate/placed/program.h"
 
 #include <string.h>
@@ -9,8 +9,8 @@
 
 static bool same_option(const struct choice *a, const struct choice *b)
 {
-    return a->first_layer == b->first_layer && a->layer_count == b->layer_count && a->gradient_option == b->gradient_option &&
-           a->boundary_option == b->boundary_option;
+    return a->first_layer == b->first_layer && a->layer_count == b->layer_count &&
+           a->gradient_option == b->gradient_option && a->boundary_option == b->boundary_option;
 }
 
 // The first choice of the stage with the same layers and options.
@@ -33,21 +33,34 @@ static int option_size(const struct choices *c, int stage, int option)
 
 static void add_option_columns(struct placing *x, int stage)
 {
-    int count = x->c->stages[stage].count, *columns = x->f->option_column[stage] = TAKE(x->arena, count, int);
+    int count = x->c->stages[stage].count,
+        *columns = x->f->option_column[stage] = TAKE(x->arena, count, int);
     for (int i = 0; i < count; i++) {
         int option = option_of(x->c, stage, i);
-        columns[i] = option < i ? columns[option]
-                                : milp_add_column(&x->f->milp, (struct milp_column){.role = COLUMN_OPTION, .a = stage, .b = i, .upper = 1, .integer = true});
+        columns[i] = option < i
+                         ? columns[option]
+                         : milp_add_column(&x->f->milp, (struct milp_column){.role = COLUMN_OPTION,
+                                                                             .a = stage,
+                                                                             .b = i,
+                                                                             .upper = 1,
+                                                                             .integer = true});
     }
 }
 
 static void add_choice_columns(struct placing *x, int replica, int stage)
 {
-    int count = x->c->stages[stage].count, *columns = x->f->choice_column[placing_stage(x, replica, stage)] = TAKE(x->arena, count, int);
+    int count = x->c->stages[stage].count,
+        *columns = x->f->choice_column[placing_stage(x, replica, stage)] =
+            TAKE(x->arena, count, int);
     for (int i = 0; i < count; i++) {
         columns[i] = x->f->option_column[stage][i];
         if (option_size(x->c, stage, option_of(x->c, stage, i)) == 1) continue;
-        columns[i] = milp_add_column(&x->f->milp, (struct milp_column){.role = COLUMN_CHOICE, .a = stage, .b = i, .replica = replica, .upper = 1, .integer = true});
+        columns[i] = milp_add_column(&x->f->milp, (struct milp_column){.role = COLUMN_CHOICE,
+                                                                       .a = stage,
+                                                                       .b = i,
+                                                                       .replica = replica,
+                                                                       .upper = 1,
+                                                                       .integer = true});
     }
 }
 
@@ -63,15 +76,28 @@ static void add_node_columns(struct placing *x, int replica, int rank)
     for (int node = 0; node < x->f->nodes; node++) {
         const struct priced_node *n = &x->places->nodes[node];
         bool possible = n->slots > 0 && has_group(x->c, rank, n->group);
-        x->f->node_column[(replica * x->f->ranks + rank) * x->f->nodes + node] = !possible ? -1
-            : milp_add_column(&x->f->milp, (struct milp_column){.role = COLUMN_NODE, .a = rank, .b = node, .replica = replica, .upper = 1, .integer = true});
+        x->f->node_column[(replica * x->f->ranks + rank) * x->f->nodes + node] =
+            !possible ? -1
+                      : milp_add_column(&x->f->milp, (struct milp_column){.role = COLUMN_NODE,
+                                                                          .a = rank,
+                                                                          .b = node,
+                                                                          .replica = replica,
+                                                                          .upper = 1,
+                                                                          .integer = true});
     }
 }
 
 int placing_symbol(struct placing *x, int replica, int symbol, int64_t least, int64_t greatest)
 {
-    int column = greatest == 0 ? -1 : milp_add_column(&x->f->milp, (struct milp_column){.role = COLUMN_SYMBOL, .a = symbol, .replica = replica < 0 ? 0 : replica,
-                                                                                        .lower = least, .upper = greatest, .time = true});
+    int column = greatest == 0
+                     ? -1
+                     : milp_add_column(&x->f->milp,
+                                       (struct milp_column){.role = COLUMN_SYMBOL,
+                                                            .a = symbol,
+                                                            .replica = replica < 0 ? 0 : replica,
+                                                            .lower = least,
+                                                            .upper = greatest,
+                                                            .time = true});
     for (int r = 0; r < x->f->replicas; r++)
         if (replica < 0 || r == replica) x->f->symbol_column[r][symbol] = column;
     return column;
@@ -95,7 +121,9 @@ static void add_own_choices(struct placing *x, int replica, int stage)
     const int *own = x->f->choice_column[placing_stage(x, replica, stage)];
     struct milp *m = &x->f->milp;
     for (int option = 0; option < all->count; option++) {
-        if (option_of(x->c, stage, option) != option || own[option] == x->f->option_column[stage][option]) continue;
+        if (option_of(x->c, stage, option) != option ||
+            own[option] == x->f->option_column[stage][option])
+            continue;
         for (int i = option; i < all->count; i++)
             if (option_of(x->c, stage, i) == option) milp_add_entry(m, own[i], 1);
         milp_add_entry(m, x->f->option_column[stage][option], -1);
@@ -112,7 +140,9 @@ static void add_stands(struct placing *x, int replica, int rank)
     for (int group = 0; group < x->p->group_count; group++) {
         int before = m->entry_count;
         for (int node = 0; node < x->f->nodes; node++)
-            if (x->places->nodes[node].group == group && placing_node_column(x, replica, rank, node) >= 0) milp_add_entry(m, placing_node_column(x, replica, rank, node), 1);
+            if (x->places->nodes[node].group == group &&
+                placing_node_column(x, replica, rank, node) >= 0)
+                milp_add_entry(m, placing_node_column(x, replica, rank, node), 1);
         for (int i = 0; i < all->count; i++)
             if (all->items[i].group == group) milp_add_entry(m, own[i], -1);
         if (m->entry_count > before) milp_add_row(m, ROW_NODE, ROW_EQUAL, 0);
@@ -138,7 +168,8 @@ static void add_cover(struct placing *x)
     struct milp *m = &x->f->milp;
     for (int s = 0; s < x->f->ranks; s++)
         for (int i = 0; i < x->c->stages[s].count; i++)
-            if (option_of(x->c, s, i) == i) milp_add_entry(m, x->f->option_column[s][i], x->c->stages[s].items[i].layer_count);
+            if (option_of(x->c, s, i) == i)
+                milp_add_entry(m, x->f->option_column[s][i], x->c->stages[s].items[i].layer_count);
     milp_add_row(m, ROW_COVER, ROW_EQUAL, x->p->layer_count);
 }
 
@@ -149,7 +180,8 @@ static void add_positions(struct placing *x, int boundary)
     for (int position = 1; position < x->p->layer_count; position++) {
         int before = m->entry_count;
         for (int i = 0; i < left->count; i++)
-            if (option_of(x->c, boundary, i) == i && left->items[i].first_layer + left->items[i].layer_count == position)
+            if (option_of(x->c, boundary, i) == i &&
+                left->items[i].first_layer + left->items[i].layer_count == position)
                 milp_add_entry(m, x->f->option_column[boundary][i], 1);
         for (int i = 0; i < right->count; i++)
             if (option_of(x->c, boundary + 1, i) == i && right->items[i].first_layer == position)
@@ -167,9 +199,10 @@ static void add_budget(struct placing *x, int kind, int64_t limit)
         for (int i = 0; i < x->c->stages[s].count; i++) {
             const struct choice *choice = &x->c->stages[s].items[i];
             if (option_of(x->c, s, i) != i) continue;
-            int64_t use = kind == BUDGET_COST         ? choice->quality_cost
-                          : kind == BUDGET_BOUNDARIES ? x->p->boundary_options[choice->boundary_option].rank > 0
-                                                      : x->p->gradient_options[choice->gradient_option].rank > 0;
+            int64_t use = kind == BUDGET_COST ? choice->quality_cost
+                          : kind == BUDGET_BOUNDARIES
+                              ? x->p->boundary_options[choice->boundary_option].rank > 0
+                              : x->p->gradient_options[choice->gradient_option].rank > 0;
             milp_add_entry(&x->f->milp, x->f->option_column[s][i], use);
         }
     milp_add_row(&x->f->milp, ROW_BUDGET, ROW_AT_MOST, limit);
@@ -177,7 +210,8 @@ static void add_budget(struct placing *x, int kind, int64_t limit)
 
 // ---- durations of passes
 
-static void add_pass(struct placing *x, int replica, int stage, int symbol, const int64_t *const *durations)
+static void add_pass(struct placing *x, int replica, int stage, int symbol,
+                     const int64_t *const *durations)
 {
     const struct stage_choices *all = &x->c->stages[stage];
     const int *own = x->f->choice_column[placing_stage(x, replica < 0 ? 0 : replica, stage)];
@@ -207,10 +241,13 @@ static void add_passes(struct placing *x, int stage)
     }
     for (int replica = alike ? -1 : 0; replica < (alike ? 0 : x->f->replicas); replica++) {
         for (size_t k = 0; k < ARRAY_LENGTH(kinds); k++)
-            add_pass(x, replica, stage, symbol_index(x->f->ranks, kinds[k], stage), (const int64_t *const *)durations);
+            add_pass(x, replica, stage, symbol_index(x->f->ranks, kinds[k], stage),
+                     (const int64_t *const *)durations);
         for (int slice = 1; slice < slices; slice++)
             for (int kind = SLICE_FORWARD; kind <= SLICE_BACKWARD; kind++)
-                add_pass(x, replica, stage, symbol_index(x->f->ranks, symbol_slice_kind(slice, kind), stage), (const int64_t *const *)durations);
+                add_pass(x, replica, stage,
+                         symbol_index(x->f->ranks, symbol_slice_kind(slice, kind), stage),
+                         (const int64_t *const *)durations);
     }
 }
 
@@ -219,7 +256,10 @@ static void add_passes(struct placing *x, int stage)
 static void begin(struct placed_program *f, const struct choices *c, struct arena *arena)
 {
     const struct priced *p = c->priced;
-    *f = (struct placed_program){.choices = c, .replicas = p->layout.data, .ranks = c->rank_count, .nodes = p->places->node_count,
+    *f = (struct placed_program){.choices = c,
+                                 .replicas = p->layout.data,
+                                 .ranks = c->rank_count,
+                                 .nodes = p->places->node_count,
                                  .symbols = symbol_count(p->stage_count, p->slice_count)};
     milp_begin(&f->milp, arena);
     milp_add_column(&f->milp, (struct milp_column){.role = COLUMN_TIME, .time = true});
@@ -235,7 +275,8 @@ static void begin(struct placed_program *f, const struct choices *c, struct aren
 
 static void add_columns(struct placing *x)
 {
-    for (int node = 0; node < x->f->nodes; node++) x->crowded = x->crowded || x->places->nodes[node].slots > 1;
+    for (int node = 0; node < x->f->nodes; node++)
+        x->crowded = x->crowded || x->places->nodes[node].slots > 1;
     for (int s = 0; s < x->f->ranks; s++) add_option_columns(x, s);
     for (int r = 0; r < x->f->replicas; r++)
         for (int s = 0; s < x->f->ranks; s++) {
@@ -249,21 +290,32 @@ static int64_t time_upper_ns(const struct placed_program *f, struct graph *g, st
 {
     int64_t *durations = TAKE(arena, f->symbols, int64_t), most = 0;
     for (int r = 0; r < f->replicas; r++) {
-        for (int i = 0; i < f->symbols; i++) durations[i] = f->symbol_column[r][i] < 0 ? 0 : f->milp.columns[f->symbol_column[r][i]].upper;
+        for (int i = 0; i < f->symbols; i++)
+            durations[i] =
+                f->symbol_column[r][i] < 0 ? 0 : f->milp.columns[f->symbol_column[r][i]].upper;
         int64_t time_ns = graph_longest(g, durations, NULL);
         most = time_ns > most ? time_ns : most;
     }
     return most;
 }
 
-enum status formulate_placed(struct placed_program *f, const struct choices *c, struct graph *g, int64_t time_upper, struct arena *arena, struct error *err)
+enum status formulate_placed(struct placed_program *f, const struct choices *c, struct graph *g,
+                             int64_t time_upper, struct arena *arena, struct error *err)
 {
     if (c->virtual_stages > 1)
-        return fail(err, BAD_INPUT, "the program of placements knows one stage a rank, found %d", c->virtual_stages);
+        return fail(err, BAD_INPUT, "the program of placements knows one stage a rank, found %d",
+                    c->virtual_stages);
     if (c->priced->places->micro_batches_together)
-        return fail(err, BAD_INPUT, "the program of placements knows replicas with equally many micro-batches, found uneven_micro_batches");
+        return fail(err, BAD_INPUT,
+                    "the program of placements knows replicas with equally many micro-batches, "
+                    "found uneven_micro_batches");
     begin(f, c, arena);
-    struct placing x = {.f = f, .c = c, .p = c->priced, .places = c->priced->places, .arena = arena, .used = symbols_used(c, arena)};
+    struct placing x = {.f = f,
+                        .c = c,
+                        .p = c->priced,
+                        .places = c->priced->places,
+                        .arena = arena,
+                        .used = symbols_used(c, arena)};
     add_columns(&x);
     for (int s = 0; s < f->ranks; s++) {
         add_choose_one(&x, s);
@@ -281,7 +333,8 @@ enum status formulate_placed(struct placed_program *f, const struct choices *c, 
             if (s + 1 < f->ranks) placing_add_hops(&x, r, s);
         }
     add_room(&x);
-    for (int r = 0; c->priced->has_embedding_sync && r < f->replicas; r++) placing_add_embedding(&x, r);
+    for (int r = 0; c->priced->has_embedding_sync && r < f->replicas; r++)
+        placing_add_embedding(&x, r);
     for (int s = 0; s < f->ranks; s++) TRY(placing_add_ring(&x, s, err));
     placing_add_order(&x);
     f->milp.columns[0].upper = time_upper > 0 ? time_upper : time_upper_ns(f, g, arena);
@@ -304,17 +357,21 @@ int placed_program_add_path(struct placed_program *f, const int *counts, int rep
     return milp_add_row(m, ROW_PATH, ROW_AT_LEAST, 0);
 }
 
-bool placed_program_decode(const struct placed_program *f, const double *values, int *chosen, int *node)
+bool placed_program_decode(const struct placed_program *f, const double *values, int *chosen,
+                           int *node)
 {
     for (int place = 0; place < f->replicas * f->ranks; place++) {
         const struct stage_choices *all = &f->choices->stages[place % f->ranks];
         chosen[place] = node[place] = -1;
         for (int n = 0; n < f->nodes; n++)
-            if (f->node_column[place * f->nodes + n] >= 0 && values[f->node_column[place * f->nodes + n]] > 0.5) node[place] = n;
+            if (f->node_column[place * f->nodes + n] >= 0 &&
+                values[f->node_column[place * f->nodes + n]] > 0.5)
+                node[place] = n;
         for (int i = 0; i < all->count; i++)
             if (values[f->choice_column[place][i]] > 0.5) chosen[place] = i;
         if (node[place] < 0 || chosen[place] < 0) return false;
-        if (all->items[chosen[place]].group != f->choices->priced->places->nodes[node[place]].group) return false;
+        if (all->items[chosen[place]].group != f->choices->priced->places->nodes[node[place]].group)
+            return false;
     }
     return true;
 }

@@ -1,7 +1,9 @@
-// Rings and syncs. A stage's ring is how often it passes each link, an ordered pair of nodes over one transport: in and out of a node as often as replicas
-// stand there, and all in one piece, which a flow from the first replica's node along the ring's links shows. A sync takes
-// what its layers and options take over the ring's dearest link: for each choice the links fall into levels, the distinct
-// times that it takes over them; a unit of the choice stands on one level, no lower than any link that the ring passes.
+// Rings and syncs. A stage's ring is how often it passes each link, an ordered pair of nodes over
+// one transport: in and out of a node as often as replicas stand there, and all in one piece, which
+// a flow from the first replica's node along the ring's links shows. A sync takes what its layers
+// and options take over the ring's dearest link: for each choice the links fall into levels, the
+// distinct times that it takes over them; a unit of the choice stands on one level, no lower than
+// any link that the ring passes.
 #include <stdlib.h>
 
 #include "data/priced/priced.h"
@@ -10,8 +12,9 @@
 struct ring {
     struct placing *x;
     int stage;
-    int *link;                  // [(transport * nodes + from) * nodes + to]: the column that passes it, -1: none does
-    int64_t **sync_ns;          // [choice][link]
+    int *
+        link; // [(transport * nodes + from) * nodes + to]: the column that passes it, -1: none does
+    int64_t **sync_ns; // [choice][link]
 };
 
 static int pairs_of(const struct placing *x) { return x->f->nodes * x->f->nodes; }
@@ -19,7 +22,10 @@ static int links_of(const struct placing *x) { return x->places->transport_count
 
 // ---- the ring
 
-static bool can_stand(const struct placing *x, int stage, int node) { return placing_node_column(x, 0, stage, node) >= 0; }
+static bool can_stand(const struct placing *x, int stage, int node)
+{
+    return placing_node_column(x, 0, stage, node) >= 0;
+}
 
 // How often a ring may pass from one node to the other.
 static int64_t most_of(const struct placing *x, int from, int to)
@@ -33,14 +39,23 @@ static void add_link_columns(struct ring *r)
 {
     struct placing *x = r->x;
     for (int link = 0; link < links_of(x); link++) {
-        int from = link / x->f->nodes % x->f->nodes, to = link % x->f->nodes, transport = link / pairs_of(x);
+        int from = link / x->f->nodes % x->f->nodes, to = link % x->f->nodes,
+            transport = link / pairs_of(x);
         r->link[link] = -1;
-        if (x->places->ring_constant_ns[0][link] == PRICE_NONE || !can_stand(x, r->stage, from) || !can_stand(x, r->stage, to)) continue;
+        if (x->places->ring_constant_ns[0][link] == PRICE_NONE || !can_stand(x, r->stage, from) ||
+            !can_stand(x, r->stage, to))
+            continue;
         if (x->f->replicas == 1) {
-            if (from == to && transport == 0) r->link[link] = placing_node_column(x, 0, r->stage, from);
+            if (from == to && transport == 0)
+                r->link[link] = placing_node_column(x, 0, r->stage, from);
             continue;
         }
-        struct milp_column column = {.role = COLUMN_RING, .a = r->stage, .b = from, .c = transport * x->f->nodes + to, .upper = most_of(x, from, to), .integer = true};
+        struct milp_column column = {.role = COLUMN_RING,
+                                     .a = r->stage,
+                                     .b = from,
+                                     .c = transport * x->f->nodes + to,
+                                     .upper = most_of(x, from, to),
+                                     .integer = true};
         r->link[link] = milp_add_column(&x->f->milp, column);
     }
 }
@@ -49,10 +64,14 @@ static void add_link_columns(struct ring *r)
 static void put_standing(const struct ring *r, int node, int first)
 {
     for (int replica = first; replica < r->x->f->replicas; replica++)
-        if (placing_node_column(r->x, replica, r->stage, node) >= 0) milp_add_entry(&r->x->f->milp, placing_node_column(r->x, replica, r->stage, node), -1);
+        if (placing_node_column(r->x, replica, r->stage, node) >= 0)
+            milp_add_entry(&r->x->f->milp, placing_node_column(r->x, replica, r->stage, node), -1);
 }
 
-static int pair_at(const struct ring *r, int node, int other, bool in) { return in ? other * r->x->f->nodes + node : node * r->x->f->nodes + other; }
+static int pair_at(const struct ring *r, int node, int other, bool in)
+{
+    return in ? other * r->x->f->nodes + node : node * r->x->f->nodes + other;
+}
 
 // The pair's links over all transports, each times this.
 static bool put_links(const struct ring *r, int pair, int64_t coefficient)
@@ -72,13 +91,15 @@ static void add_ring_rows(struct ring *r)
     struct placing *x = r->x;
     for (int node = 0; node < x->f->nodes; node++)
         for (int in = 0; in < 2 && can_stand(x, r->stage, node); in++) {
-            for (int other = 0; other < x->f->nodes; other++) put_links(r, pair_at(r, node, other, in), 1);
+            for (int other = 0; other < x->f->nodes; other++)
+                put_links(r, pair_at(r, node, other, in), 1);
             put_standing(r, node, 0);
             milp_add_row(&x->f->milp, ROW_RING, ROW_EQUAL, 0);
         }
 }
 
-// From where the first replica stands a unit for each other replica runs along the ring's links and stays with it.
+// From where the first replica stands a unit for each other replica runs along the ring's links and
+// stays with it.
 static void add_reach_rows(struct ring *r)
 {
     struct placing *x = r->x;
@@ -87,7 +108,11 @@ static void add_reach_rows(struct ring *r)
     for (int pair = 0; pair < pairs_of(x); pair++) {
         reach[pair] = -1;
         if (pair / nodes == pair % nodes || !put_links(r, pair, 1 - x->f->replicas)) continue;
-        reach[pair] = milp_add_column(m, (struct milp_column){.role = COLUMN_REACH, .a = r->stage, .b = pair / nodes, .c = pair % nodes, .upper = x->f->replicas - 1});
+        reach[pair] = milp_add_column(m, (struct milp_column){.role = COLUMN_REACH,
+                                                              .a = r->stage,
+                                                              .b = pair / nodes,
+                                                              .c = pair % nodes,
+                                                              .upper = x->f->replicas - 1});
         milp_add_entry(m, reach[pair], 1);
         milp_add_row(m, ROW_REACH, ROW_AT_MOST, 0);
     }
@@ -95,7 +120,8 @@ static void add_reach_rows(struct ring *r)
         if (!can_stand(x, r->stage, node)) continue;
         for (int other = 0; other < nodes; other++)
             for (int in = 0; in < 2; in++)
-                if (reach[pair_at(r, node, other, in)] >= 0) milp_add_entry(m, reach[pair_at(r, node, other, in)], in ? 1 : -1);
+                if (reach[pair_at(r, node, other, in)] >= 0)
+                    milp_add_entry(m, reach[pair_at(r, node, other, in)], in ? 1 : -1);
         put_standing(r, node, 1);
         milp_add_entry(m, placing_node_column(x, 0, r->stage, node), x->f->replicas - 1);
         milp_add_row(m, ROW_REACH, ROW_EQUAL, 0);
@@ -111,11 +137,17 @@ static bool is_shared(const struct ring *r)
     const int *option = r->x->f->option_column[r->stage];
     for (int i = 0; i < all->count; i++)
         for (int link = 0; link < links_of(r->x); link++)
-            if (r->link[link] >= 0 && r->sync_ns[i][link] != r->sync_ns[r->x->f->milp.columns[option[i]].b][link]) return false;
+            if (r->link[link] >= 0 &&
+                r->sync_ns[i][link] != r->sync_ns[r->x->f->milp.columns[option[i]].b][link])
+                return false;
     return true;
 }
 
-struct level { int choice; int64_t sync_ns; int column; };
+struct level {
+    int choice;
+    int64_t sync_ns;
+    int column;
+};
 
 static int by_value(const void *a, const void *b)
 {
@@ -134,7 +166,13 @@ static int add_levels(struct ring *r, int replica, int choice, int column, struc
     qsort(values, (size_t)count, sizeof *values, by_value);
     for (int i = 0; i < count; i++) {
         if (i && values[i] == values[i - 1]) continue;
-        struct milp_column level = {.role = COLUMN_DEAREST, .a = r->stage, .b = choice, .c = distinct, .replica = replica < 0 ? 0 : replica, .upper = 1, .integer = r->x->crowded};
+        struct milp_column level = {.role = COLUMN_DEAREST,
+                                    .a = r->stage,
+                                    .b = choice,
+                                    .c = distinct,
+                                    .replica = replica < 0 ? 0 : replica,
+                                    .upper = 1,
+                                    .integer = r->x->crowded};
         levels[distinct] = (struct level){choice, values[i], milp_add_column(m, level)};
         milp_add_entry(m, levels[distinct++].column, 1);
     }
@@ -150,9 +188,10 @@ static bool no_cheaper(const struct ring *r, int link, int than)
     return true;
 }
 
-// One unit is on a level that is no lower than the link's, if the ring passes it. A node with room for one replica is left once:
-// all its links that are no cheaper than this one stand in the row together. A link may be passed several times where there is
-// room for several: then half a unit would do, so that levels are whole there.
+// One unit is on a level that is no lower than the link's, if the ring passes it. A node with room
+// for one replica is left once: all its links that are no cheaper than this one stand in the row
+// together. A link may be passed several times where there is room for several: then half a unit
+// would do, so that levels are whole there.
 static void add_dearest_row(struct ring *r, int link, const struct level *levels, int count)
 {
     struct placing *x = r->x;
@@ -160,11 +199,14 @@ static void add_dearest_row(struct ring *r, int link, const struct level *levels
     int from = link / x->f->nodes % x->f->nodes;
     int64_t most = m->columns[r->link[link]].upper;
     for (int other = 0; other < links_of(x); other++) {
-        bool beside = other / x->f->nodes % x->f->nodes == from && x->places->nodes[from].slots == 1;
-        if (r->link[other] >= 0 && (other == link || (beside && no_cheaper(r, other, link)))) milp_add_entry(m, r->link[other], -1);
+        bool beside = other / x->f->nodes % x->f->nodes == from &&
+                      x->places->nodes[from].slots == 1;
+        if (r->link[other] >= 0 && (other == link || (beside && no_cheaper(r, other, link))))
+            milp_add_entry(m, r->link[other], -1);
     }
     for (int i = 0; i < count; i++)
-        if (levels[i].sync_ns >= r->sync_ns[levels[i].choice][link]) milp_add_entry(m, levels[i].column, most);
+        if (levels[i].sync_ns >= r->sync_ns[levels[i].choice][link])
+            milp_add_entry(m, levels[i].column, most);
     milp_add_row(m, ROW_DEAREST, ROW_AT_LEAST, 0);
 }
 
@@ -172,12 +214,14 @@ static void add_sync(struct ring *r, int replica)
 {
     struct placing *x = r->x;
     const struct stage_choices *all = &x->c->stages[r->stage];
-    const int *columns = replica < 0 ? x->f->option_column[r->stage] : x->f->choice_column[placing_stage(x, replica, r->stage)];
+    const int *columns = replica < 0 ? x->f->option_column[r->stage]
+                                     : x->f->choice_column[placing_stage(x, replica, r->stage)];
     struct level *levels = TAKE(x->arena, all->count * links_of(x) + 1, struct level);
     int count = 0, symbol = symbol_index(x->f->ranks, SYMBOL_SYNC, r->stage);
     int64_t least = INT64_MAX, greatest = 0;
     for (int i = 0; i < all->count; i++)
-        if (replica >= 0 || x->f->milp.columns[columns[i]].b == i) count += add_levels(r, replica, i, columns[i], levels + count);
+        if (replica >= 0 || x->f->milp.columns[columns[i]].b == i)
+            count += add_levels(r, replica, i, columns[i], levels + count);
     for (int i = 0; i < count; i++) {
         least = levels[i].sync_ns < least ? levels[i].sync_ns : least;
         greatest = levels[i].sync_ns > greatest ? levels[i].sync_ns : greatest;
@@ -187,23 +231,27 @@ static void add_sync(struct ring *r, int replica)
     for (int link = 0; link < links_of(x) && least < greatest; link++)
         if (r->link[link] >= 0) add_dearest_row(r, link, levels, count);
     if (least == greatest) return;
-    for (int i = 0; i < count; i++) milp_add_entry(&x->f->milp, levels[i].column, -levels[i].sync_ns);
+    for (int i = 0; i < count; i++)
+        milp_add_entry(&x->f->milp, levels[i].column, -levels[i].sync_ns);
     milp_add_entry(&x->f->milp, column, 1);
     milp_add_row(&x->f->milp, ROW_SYMBOL, ROW_EQUAL, 0);
 }
 
 // ---- transports
 
-enum { GROUPS_OF_RINGS = 10 };      // sets of them are listed
+enum { GROUPS_OF_RINGS = 10 }; // sets of them are listed
 
 // What stands on a group is a member of the ring.
 static int add_member(struct ring *r, int group)
 {
     struct placing *x = r->x;
     struct milp *m = &x->f->milp;
-    int member = milp_add_column(m, (struct milp_column){.role = COLUMN_MEMBER, .a = r->stage, .b = group, .upper = 1, .integer = true});
+    int member = milp_add_column(
+        m, (struct milp_column){
+               .role = COLUMN_MEMBER, .a = r->stage, .b = group, .upper = 1, .integer = true});
     for (int node = 0; node < x->f->nodes; node++)
-        for (int replica = 0; replica < x->f->replicas && x->places->nodes[node].group == group; replica++) {
+        for (int replica = 0; replica < x->f->replicas && x->places->nodes[node].group == group;
+             replica++) {
             if (placing_node_column(x, replica, r->stage, node) < 0) continue;
             milp_add_entry(m, member, 1);
             milp_add_entry(m, placing_node_column(x, replica, r->stage, node), -1);
@@ -211,7 +259,8 @@ static int add_member(struct ring *r, int group)
         }
     milp_add_entry(m, member, 1);
     for (int node = 0; node < x->f->nodes; node++)
-        if (x->places->nodes[node].group == group && can_stand(x, r->stage, node)) put_standing(r, node, 0);
+        if (x->places->nodes[node].group == group && can_stand(x, r->stage, node))
+            put_standing(r, node, 0);
     milp_add_row(m, ROW_TRANSPORT, ROW_AT_MOST, 0);
     return member;
 }
@@ -237,9 +286,17 @@ static enum status add_transports(struct ring *r, struct error *err)
 {
     struct placing *x = r->x;
     struct milp *m = &x->f->milp;
-    int nodes[GROUPS_OF_RINGS + 1], members[GROUPS_OF_RINGS], set[GROUPS_OF_RINGS], columns[TRANSPORTS_MAX], count = list_members(r, nodes, members);
-    if (count > GROUPS_OF_RINGS) return fail(err, BAD_INPUT, "the program of placements knows rings over several transports of %d groups at most", GROUPS_OF_RINGS);
-    for (int t = 0; t < x->places->transport_count; t++) columns[t] = milp_add_column(m, (struct milp_column){.role = COLUMN_TRANSPORT, .a = r->stage, .b = t, .upper = 1, .integer = true});
+    int nodes[GROUPS_OF_RINGS + 1], members[GROUPS_OF_RINGS], set[GROUPS_OF_RINGS],
+        columns[TRANSPORTS_MAX], count = list_members(r, nodes, members);
+    if (count > GROUPS_OF_RINGS)
+        return fail(
+            err, BAD_INPUT,
+            "the program of placements knows rings over several transports of %d groups at most",
+            GROUPS_OF_RINGS);
+    for (int t = 0; t < x->places->transport_count; t++)
+        columns[t] = milp_add_column(
+            m, (struct milp_column){
+                   .role = COLUMN_TRANSPORT, .a = r->stage, .b = t, .upper = 1, .integer = true});
     for (int t = 0; t < x->places->transport_count; t++) milp_add_entry(m, columns[t], 1);
     milp_add_row(m, ROW_TRANSPORT, ROW_EQUAL, 1);
     for (unsigned groups = 1; groups < 1u << count; groups++) {
@@ -248,7 +305,8 @@ static enum status add_transports(struct ring *r, struct error *err)
             milp_add_entry(m, members[i], groups >> i & 1 ? -1 : 1);
             if (groups >> i & 1) set[size++] = nodes[i];
         }
-        milp_add_entry(m, columns[priced_ring_offset(x->places, set, size) / (size_t)pairs_of(x)], 1);
+        milp_add_entry(m, columns[priced_ring_offset(x->places, set, size) / (size_t)pairs_of(x)],
+                       1);
         milp_add_row(m, ROW_TRANSPORT, ROW_AT_LEAST, 1 - size);
     }
     for (int link = 0; link < links_of(x); link++) {
@@ -265,7 +323,10 @@ static enum status add_transports(struct ring *r, struct error *err)
 enum status placing_add_ring(struct placing *x, int stage, struct error *err)
 {
     int count = x->c->stages[stage].count;
-    struct ring r = {.x = x, .stage = stage, .link = TAKE(x->arena, links_of(x), int), .sync_ns = TAKE(x->arena, count + 1, int64_t *)};
+    struct ring r = {.x = x,
+                     .stage = stage,
+                     .link = TAKE(x->arena, links_of(x), int),
+                     .sync_ns = TAKE(x->arena, count + 1, int64_t *)};
     add_link_columns(&r);
     if (x->f->replicas > 1) add_ring_rows(&r);
     if (x->f->replicas > 3 || (x->crowded && x->f->replicas > 1)) add_reach_rows(&r);
@@ -274,9 +335,12 @@ enum status placing_add_ring(struct placing *x, int stage, struct error *err)
     for (int i = 0; i < count; i++) {
         r.sync_ns[i] = TAKE(x->arena, links_of(x), int64_t);
         for (int link = 0; link < links_of(x); link++)
-            if (r.link[link] >= 0) r.sync_ns[i][link] = choice_ring_sync_ns(x->c, stage, &x->c->stages[stage].items[i], (size_t)link);
+            if (r.link[link] >= 0)
+                r.sync_ns[i][link] =
+                    choice_ring_sync_ns(x->c, stage, &x->c->stages[stage].items[i], (size_t)link);
     }
     bool shared = is_shared(&r);
-    for (int replica = shared ? -1 : 0; replica < (shared ? 0 : x->f->replicas); replica++) add_sync(&r, replica);
+    for (int replica = shared ? -1 : 0; replica < (shared ? 0 : x->f->replicas); replica++)
+        add_sync(&r, replica);
     return OK;
 }

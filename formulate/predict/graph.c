@@ -1,24 +1,29 @@
-// The graphs of the layouts seen so far. They depend on the layout alone, and a table of runs has few of them.
+// The graphs of the layouts seen so far. They depend on the layout alone, and a table of runs has
+// few of them.
 #include <assert.h>
 #include <string.h>
 
 #include "formulate/predict/internal.h"
 
-enum { OPERATIONS_KEPT_MAX = 1 << 23 };     // about 100 bytes each
+enum { OPERATIONS_KEPT_MAX = 1 << 23 }; // about 100 bytes each
 
 static bool same_request(const struct schedule_request *a, const struct schedule_request *b)
 {
-    return a->kind == b->kind && a->stage_count == b->stage_count && a->rank_count == b->rank_count && a->slice_count == b->slice_count &&
-           a->micro_batches == b->micro_batches && a->local_loss_every == b->local_loss_every && a->barrier == b->barrier &&
-           a->sync_overlapped == b->sync_overlapped && !memcmp(a->parts, b->parts, sizeof a->parts) && a->epilogue == b->epilogue &&
-           a->sync == b->sync && a->optimizer == b->optimizer && a->embedding_sync == b->embedding_sync;
+    return a->kind == b->kind && a->stage_count == b->stage_count &&
+           a->rank_count == b->rank_count && a->slice_count == b->slice_count &&
+           a->micro_batches == b->micro_batches && a->local_loss_every == b->local_loss_every &&
+           a->barrier == b->barrier && a->sync_overlapped == b->sync_overlapped &&
+           !memcmp(a->parts, b->parts, sizeof a->parts) && a->epilogue == b->epilogue &&
+           a->sync == b->sync && a->optimizer == b->optimizer &&
+           a->embedding_sync == b->embedding_sync;
 }
 
 static unsigned hash_request(const struct schedule_request *r)
 {
     unsigned h = (unsigned)r->kind, flags = 0;
     for (int i = 0; i < PART_COUNT; i++) flags = 2 * flags + r->parts[i];
-    flags = flags * 16 + r->sync * 8u + r->optimizer * 4u + r->embedding_sync * 2u + r->sync_overlapped;
+    flags = flags * 16 + r->sync * 8u + r->optimizer * 4u + r->embedding_sync * 2u +
+            r->sync_overlapped;
     h = h * 31 + (unsigned)r->stage_count;
     h = h * 31 + (unsigned)r->rank_count;
     h = h * 65599 + (unsigned)r->micro_batches;
@@ -26,7 +31,8 @@ static unsigned hash_request(const struct schedule_request *r)
     return h ^ h >> 15;
 }
 
-struct kept_graph *predict_graph(struct predictor *p, const struct schedule_request *request, struct error *err)
+struct kept_graph *predict_graph(struct predictor *p, const struct schedule_request *request,
+                                 struct error *err)
 {
     unsigned at = hash_request(request) % KEPT_MAX;
     for (; p->kept[at]; at = (at + 1) % KEPT_MAX)

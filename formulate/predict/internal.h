@@ -16,28 +16,29 @@ struct kept_graph {
 
 enum { KEPT_MAX = 4096, RUNS_OF_ROW = 3 };
 
-// What models call themselves: a Llama has gated, bias-free layers and RMS norms, a Nemotron no biases; both have untied
-// embeddings and rotary positions. All else is a GPT.
+// What models call themselves: a Llama has gated, bias-free layers and RMS norms, a Nemotron no
+// biases; both have untied embeddings and rotary positions. All else is a GPT.
 enum family { FAMILY_GPT, FAMILY_LLAMA, FAMILY_NEMOTRON };
 
-// What source and notes of a row say in words. Neighbouring rows mostly say the same, so it is looked for once.
+// What source and notes of a row say in words. Neighbouring rows mostly say the same, so it is
+// looked for once.
 struct row_words {
     struct cell source, notes;
     enum family family;
     bool untied, gated, rms_norm, overlapped, embedding_counted, fused_loss, deepspeed;
     int precision, schedule;
-    double parameters;                  // "size=176B": 176e9; 0: not said
-    const char *boundaries;             // AMP's list of them, behind its bracket; NULL: none
+    double parameters;      // "size=176B": 176e9; 0: not said
+    const char *boundaries; // AMP's list of them, behind its bracket; NULL: none
 };
 
 struct predictor {
     struct predict_settings settings;
     struct row_words words;
     struct arena *arena;
-    struct cluster *clusters;           // in order of preference
+    struct cluster *clusters; // in order of preference
     int cluster_count;
-    struct costs costs;                 // and the same at both ends of its intervals
-    struct costs ends[2];               // by enum cost_end
+    struct costs costs;   // and the same at both ends of its intervals
+    struct costs ends[2]; // by enum cost_end
     // the problem at hand
     struct problem problem;
     struct layer_run runs[RUNS_OF_ROW];
@@ -45,7 +46,7 @@ struct predictor {
     struct placement placement;
     // graphs
     struct arena *graphs;
-    struct kept_graph *kept[KEPT_MAX];  // by hash of the request, open addressing
+    struct kept_graph *kept[KEPT_MAX]; // by hash of the request, open addressing
     int kept_count;
     int64_t kept_operations;
     // scratch of one prediction
@@ -58,11 +59,14 @@ struct predictor {
     int duration_count;
 };
 
-// The row's configuration into p->problem and p->placement; false: prediction->reason says what is missing or wrong.
+// The row's configuration into p->problem and p->placement; false: prediction->reason says what is
+// missing or wrong.
 bool predict_set_up(struct predictor *p, const struct run_row *row, struct prediction *prediction);
 
-void predict_refuse(struct prediction *prediction, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void predict_refuse(struct prediction *prediction, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-struct kept_graph *predict_graph(struct predictor *p, const struct schedule_request *request, struct error *err);    // NULL: none
+struct kept_graph *predict_graph(struct predictor *p, const struct schedule_request *request,
+                                 struct error *err); // NULL: none
 
 #endif

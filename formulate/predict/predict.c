@@ -1,6 +1,6 @@
-// Prediction: one pricing per set of costs, one choice per stage, one walk of the schedule's graph. The sums over a stage's
-// layers and the durations are the solver's own (choices_evaluate.c, choices_together.c), so that a plan and the prediction
-// of its configuration cannot differ.
+// Prediction: one pricing per set of costs, one choice per stage, one walk of the schedule's graph.
+// The sums over a stage's layers and the durations are the solver's own (choices_evaluate.c,
+// choices_together.c), so that a plan and the prediction of its configuration cannot differ.
 #include "formulate/predict/predict.h"
 
 #include <stdarg.h>
@@ -45,7 +45,8 @@ static enum status load_clusters(struct predictor *p, struct error *err)
     return OK;
 }
 
-enum status predictor_open(struct predictor **predictor, const struct predict_settings *settings, struct arena *arena, struct error *err)
+enum status predictor_open(struct predictor **predictor, const struct predict_settings *settings,
+                           struct arena *arena, struct error *err)
 {
     struct predictor *p = TAKE(arena, 1, struct predictor);
     const char *path;
@@ -59,7 +60,7 @@ enum status predictor_open(struct predictor **predictor, const struct predict_se
     TRY(costs_load(&p->costs, path, arena, err));
     p->costs = costs_copy(&p->costs, arena);
     if (p->settings.ends) set_ends(p, &p->costs, arena);
-    TAKE(p->graphs, 1, char);          // a block that resets leave standing
+    TAKE(p->graphs, 1, char); // a block that resets leave standing
     TAKE(p->scratch, 1, char);
     p->graphs_mark = arena_set_mark(p->graphs);
     p->scratch_mark = arena_set_mark(p->scratch);
@@ -85,15 +86,18 @@ enum status predictor_set(struct predictor *p, const char *text, struct error *e
         const char *end = at + strcspn(at, ","), *equals = memchr(at, '=', (size_t)(end - at));
         char name[64], number[64], *rest;
         if (!equals || equals - at >= (int)sizeof name || end - equals > (int)sizeof number)
-            return fail(err, BAD_INPUT, "--set: expected name=value, found '%.*s'", (int)(end - at), at);
+            return fail(err, BAD_INPUT, "--set: expected name=value, found '%.*s'", (int)(end - at),
+                        at);
         snprintf(name, sizeof name, "%.*s", (int)(equals - at), at);
         snprintf(number, sizeof number, "%.*s", (int)(end - equals - 1), equals + 1);
         int key = cost_key_find(name);
-        if (key < 0) return fail(err, BAD_INPUT, "--set: expected a number of the costs, found '%s'", name);
+        if (key < 0)
+            return fail(err, BAD_INPUT, "--set: expected a number of the costs, found '%s'", name);
         double value = strtod(number, &rest);
         if (!*number || *rest || !(value >= cost_keys[key].low && value <= cost_keys[key].high))
-            return fail(err, BAD_INPUT, "--set: %s: expected a number from %.9g to %.9g, found '%s'", cost_keys[key].name, cost_keys[key].low,
-                        cost_keys[key].high, number);
+            return fail(err, BAD_INPUT,
+                        "--set: %s: expected a number from %.9g to %.9g, found '%s'",
+                        cost_keys[key].name, cost_keys[key].low, cost_keys[key].high, number);
         costs_visit(&p->costs, key, NULL, 0, set_value, &value);
         at = *end ? end + 1 : end;
     }
@@ -104,50 +108,67 @@ enum status predictor_set(struct predictor *p, const char *text, struct error *e
 // ---- one problem
 
 // The group of every stage: groups in their order, each with as many ranks as it has room for.
-static bool place_groups(const struct priced *priced, const struct schedule_request *request, struct choice *choices,
-                         struct prediction *prediction)
+static bool place_groups(const struct priced *priced, const struct schedule_request *request,
+                         struct choice *choices, struct prediction *prediction)
 {
     int group = 0, used = 0;
     for (int rank = 0; rank < priced->rank_count; rank++) {
-        while (group < priced->group_count && (priced->groups[group].excluded || used == priced->groups[group].slots)) group++, used = 0;
+        while (group < priced->group_count &&
+               (priced->groups[group].excluded || used == priced->groups[group].slots))
+            group++, used = 0;
         if (group == priced->group_count) {
             const char *excluded = priced->groups[priced->group_count - 1].excluded;
-            predict_refuse(prediction, "%s", excluded ? excluded : "the pipeline has more ranks than the cluster has room for");
+            predict_refuse(prediction, "%s",
+                           excluded ? excluded
+                                    : "the pipeline has more ranks than the cluster has room for");
             return false;
         }
-        for (int turn = 0; turn < request->virtual_stages; turn++) choices[schedule_stage_of(request, rank, turn)].group = group;
+        for (int turn = 0; turn < request->virtual_stages; turn++)
+            choices[schedule_stage_of(request, rank, turn)].group = group;
         used++;
     }
     return true;
 }
 
-static bool place_layers(const struct predictor *p, const struct priced *priced, struct choice *choices, struct prediction *prediction)
+static bool place_layers(const struct predictor *p, const struct priced *priced,
+                         struct choice *choices, struct prediction *prediction)
 {
     int layer = 0;
     for (int s = 0; s < priced->stage_count; s++) {
         choices[s].first_layer = layer;
         choices[s].layer_count = p->placement.layer_count[s];
         choices[s].recompute = p->placement.recompute;
-        choices[s].recomputed_layers = p->placement.recompute == RECOMPUTE_FIRST_LAYERS ? p->placement.recomputed_layers : 0;
+        choices[s].recomputed_layers =
+            p->placement.recompute == RECOMPUTE_FIRST_LAYERS ? p->placement.recomputed_layers : 0;
         layer += choices[s].layer_count;
     }
-    if (layer == priced->layer_count && p->placement.stage_count == priced->stage_count) return true;
-    predict_refuse(prediction, "the split holds %d layers on %d stages, the model has %d, the layout %d", layer, p->placement.stage_count,
-                   priced->layer_count, priced->stage_count);
+    if (layer == priced->layer_count && p->placement.stage_count == priced->stage_count)
+        return true;
+    predict_refuse(prediction,
+                   "the split holds %d layers on %d stages, the model has %d, the layout %d", layer,
+                   p->placement.stage_count, priced->layer_count, priced->stage_count);
     return false;
 }
 
 // The choices of a priced problem, and the graph they are timed on. false: there is no prediction.
-static bool choose(struct predictor *p, const struct priced *priced, struct choices *c, struct kept_graph **kept, struct prediction *prediction)
+static bool choose(struct predictor *p, const struct priced *priced, struct choices *c,
+                   struct kept_graph **kept, struct prediction *prediction)
 {
     struct error err = {OK, ""};
     struct schedule_request request = schedule_request_of(priced);
     *kept = predict_graph(p, &request, &err);
     if (!*kept) return predict_refuse(prediction, "%s", err.text), false;
-    *c = (struct choices){.priced = priced, .schedule = &(*kept)->schedule, .by_position = true, .stages = p->stages, .arena = p->scratch,
-                          .virtual_stages = request.virtual_stages, .rank_count = request.rank_count};
+    *c = (struct choices){.priced = priced,
+                          .schedule = &(*kept)->schedule,
+                          .by_position = true,
+                          .stages = p->stages,
+                          .arena = p->scratch,
+                          .virtual_stages = request.virtual_stages,
+                          .rank_count = request.rank_count};
     memset(p->choices, 0, (size_t)priced->stage_count * sizeof *p->choices);
-    if (!place_groups(priced, &request, p->choices, prediction) || !place_layers(p, priced, p->choices, prediction)) return false;
+    if (!place_groups(priced, &request, p->choices, prediction) ||
+        !place_layers(p, priced, p->choices, prediction))
+        return false;
     for (int s = 0; s < priced->stage_count; s++) {
         p->stages[s] = (struct stage_choices){&p->choices[s], 1};
         choice_evaluate(c, s, &p->choices[s]);
@@ -155,7 +176,8 @@ static bool choose(struct predictor *p, const struct priced *priced, struct choi
     return true;
 }
 
-static bool time_of(struct predictor *p, const struct choices *c, struct kept_graph *kept, int64_t *ns, struct prediction *prediction)
+static bool time_of(struct predictor *p, const struct choices *c, struct kept_graph *kept,
+                    int64_t *ns, struct prediction *prediction)
 {
     int count = graph_symbol_count(kept->graph);
     if (count > p->duration_count) {
@@ -170,9 +192,10 @@ static bool time_of(struct predictor *p, const struct choices *c, struct kept_gr
     return true;
 }
 
-// A rank's parts: activations at the fullest of the schedule's peaks, working memory of its hungriest stage, else sums. The
-// context is there once.
-static struct memory_parts memory_of_rank(const struct predictor *p, const struct schedule *schedule, int rank)
+// A rank's parts: activations at the fullest of the schedule's peaks, working memory of its
+// hungriest stage, else sums. The context is there once.
+static struct memory_parts memory_of_rank(const struct predictor *p,
+                                          const struct schedule *schedule, int rank)
 {
     const struct schedule_request *r = &schedule->request;
     struct memory_parts sum = {0};
@@ -191,32 +214,38 @@ static struct memory_parts memory_of_rank(const struct predictor *p, const struc
         if (schedule->peaks[i].rank != rank) continue;
         for (int turn = 0; turn < r->virtual_stages; turn++) {
             int stage = schedule_stage_of(r, rank, turn);
-            bytes += p->choices[stage].memory.activation_bytes / schedule->in_flight[stage] * schedule->peaks[i].in_flight[turn];
+            bytes += p->choices[stage].memory.activation_bytes / schedule->in_flight[stage] *
+                     schedule->peaks[i].in_flight[turn];
         }
         sum.activation_bytes = larger(sum.activation_bytes, bytes);
     }
     return sum;
 }
 
-// What a device shows: the allocator takes its factor of what it is asked for, the rest stands outside.
+// What a device shows: the allocator takes its factor of what it is asked for, the rest stands
+// outside.
 static int64_t shown_bytes(const struct predictor *p, const struct memory_parts *m, double outside)
 {
     double factor = p->problem.costs.allocator_factor.value, total = (double)memory_total(m);
     return factor > 1 ? round_half_up(factor * (total - outside) + outside) : memory_total(m);
 }
 
-static void find_memory(const struct predictor *p, const struct priced *priced, const struct schedule *schedule, struct prediction *prediction)
+static void find_memory(const struct predictor *p, const struct priced *priced,
+                        const struct schedule *schedule, struct prediction *prediction)
 {
-    int first = schedule_rank_of(&schedule->request, 0), last = schedule_rank_of(&schedule->request, priced->stage_count - 1);
+    int first = schedule_rank_of(&schedule->request, 0),
+        last = schedule_rank_of(&schedule->request, priced->stage_count - 1);
     int64_t most = -1;
     for (int rank = 0; rank < priced->rank_count; rank++) {
         int stage = schedule_stage_of(&schedule->request, rank, 0), group = p->choices[stage].group;
-        struct memory_parts memory =
-            schedule->request.virtual_stages > 1 ? memory_of_rank(p, schedule, rank) : p->choices[stage].memory;
+        struct memory_parts memory = schedule->request.virtual_stages > 1
+                                         ? memory_of_rank(p, schedule, rank)
+                                         : p->choices[stage].memory;
         double outside = price_outside_bytes(&p->problem, group);
         int64_t bytes = shown_bytes(p, &memory, outside);
         if (rank == last) prediction->last_memory = memory;
-        if (rank == first || rank == last) prediction->ends_bytes = larger(prediction->ends_bytes, bytes);
+        if (rank == first || rank == last)
+            prediction->ends_bytes = larger(prediction->ends_bytes, bytes);
         if (bytes <= most) continue;
         most = bytes;
         prediction->fullest_rank = rank;
@@ -225,35 +254,43 @@ static void find_memory(const struct predictor *p, const struct priced *priced, 
         prediction->outside_bytes = round_half_up(outside);
         prediction->library_bytes = memory.constant_bytes - prediction->outside_bytes;
         prediction->capacity_bytes = p->problem.cluster.groups[group].memory_bytes;
-        prediction->limit_bytes = (int64_t)((double)prediction->capacity_bytes * p->problem.job.memory_fraction) - p->problem.job.memory_margin_bytes;
+        prediction->limit_bytes =
+            (int64_t)((double)prediction->capacity_bytes * p->problem.job.memory_fraction) -
+            p->problem.job.memory_margin_bytes;
         prediction->fits = memory_total(&memory) <= priced->groups[group].memory_limit_bytes;
     }
 }
 
 // One block by itself, one of the recomputed ones.
-static void find_block(const struct predictor *p, const struct priced *priced, struct prediction *prediction)
+static void find_block(const struct predictor *p, const struct priced *priced,
+                       struct prediction *prediction)
 {
     int group = p->choices[0].group;
-    prediction->embedding_ns = priced->runs[0].forward_ns[group] + priced->runs[0].backward_ns[group];
+    prediction->embedding_ns = priced->runs[0].forward_ns[group] +
+                               priced->runs[0].backward_ns[group];
     for (int r = 0; r < priced->run_count; r++) {
         const struct priced_run *run = &priced->runs[r];
         if (!run->recomputable) continue;
         prediction->block_forward_ns = run->forward_ns[group];
         prediction->block_backward_ns = run->backward_ns[group];
-        if (p->placement.recompute == RECOMPUTE_SELECTIVE) prediction->block_backward_ns += run->selective_ns[group];
-        if (p->placement.recompute >= RECOMPUTE_FULL) prediction->block_backward_ns += run->full_ns[group];
+        if (p->placement.recompute == RECOMPUTE_SELECTIVE)
+            prediction->block_backward_ns += run->selective_ns[group];
+        if (p->placement.recompute >= RECOMPUTE_FULL)
+            prediction->block_backward_ns += run->full_ns[group];
         return;
     }
 }
 
 // The time with the costs at one end of their intervals; all else is as it was priced.
-static bool time_at_end(struct predictor *p, struct priced *priced, enum cost_end end, int64_t *ns, struct prediction *prediction)
+static bool time_at_end(struct predictor *p, struct priced *priced, enum cost_end end, int64_t *ns,
+                        struct prediction *prediction)
 {
     struct error err = {OK, ""};
     struct choices c;
     struct kept_graph *kept;
     p->problem.costs = p->ends[end];
-    if (price_times(priced, &p->problem, p->scratch, &err) != OK) return predict_refuse(prediction, "%s", err.text), false;
+    if (price_times(priced, &p->problem, p->scratch, &err) != OK)
+        return predict_refuse(prediction, "%s", err.text), false;
     return choose(p, priced, &c, &kept, prediction) && time_of(p, &c, kept, ns, prediction);
 }
 
@@ -280,7 +317,8 @@ static void predict(struct predictor *p, const struct costs *costs, struct predi
     find_memory(p, &priced, &kept->schedule, prediction);
     find_block(p, &priced, prediction);
     if (!p->settings.ends) return;
-    if (time_at_end(p, &priced, COSTS_FAST, &prediction->low_ns, prediction)) time_at_end(p, &priced, COSTS_SLOW, &prediction->high_ns, prediction);
+    if (time_at_end(p, &priced, COSTS_FAST, &prediction->low_ns, prediction))
+        time_at_end(p, &priced, COSTS_SLOW, &prediction->high_ns, prediction);
 }
 
 void predict_row(struct predictor *p, const struct run_row *row, struct prediction *prediction)
@@ -290,7 +328,8 @@ void predict_row(struct predictor *p, const struct run_row *row, struct predicti
     arena_reset(p->scratch, p->scratch_mark);
 }
 
-void predict_problem(struct predictor *p, const struct problem *problem, const struct placement *placement, struct prediction *prediction)
+void predict_problem(struct predictor *p, const struct problem *problem,
+                     const struct placement *placement, struct prediction *prediction)
 {
     memset(prediction, 0, sizeof *prediction);
     p->problem = *problem;

@@ -1,6 +1,7 @@
-// Prediction of one given configuration: iteration time and memory. Prices are those of the solver (formulate/price/), the
-// stages' sums those of its choices, the time the longest path through the schedule's own graph; nothing is decided here.
-// Made for thousands of configurations: graphs are kept by layout, all else is scratch.
+// Prediction of one given configuration: iteration time and memory. Prices are those of the solver
+// (formulate/price/), the stages' sums those of its choices, the time the longest path through the
+// schedule's own graph; nothing is decided here. Made for thousands of configurations: graphs are
+// kept by layout, all else is scratch.
 #ifndef PLUMBLINE_FORMULATE_PREDICT_PREDICT_H
 #define PLUMBLINE_FORMULATE_PREDICT_PREDICT_H
 
@@ -9,33 +10,33 @@
 #include "formulate/predict/row.h"
 
 struct predict_settings {
-    const char *cluster, *costs;        // files or shipped names; NULL: what is shipped for the row's GPU
-    double margin;                      // of a GPU's memory that may be filled
-    bool ends;                          // also the times at both ends of the costs' intervals
+    const char *cluster, *costs; // files or shipped names; NULL: what is shipped for the row's GPU
+    double margin;               // of a GPU's memory that may be filled
+    bool ends;                   // also the times at both ends of the costs' intervals
 };
 
 enum { REASON_TEXT = 200 };
 
 struct prediction {
-    char reason[REASON_TEXT];           // why there is none; "": there is one
+    char reason[REASON_TEXT]; // why there is none; "": there is one
     int64_t iteration_ns;
-    int64_t low_ns, high_ns;            // with the costs at their fast and at their slow end
+    int64_t low_ns, high_ns; // with the costs at their fast and at their slow end
     int fullest_rank;
-    struct memory_parts memory;         // of a device of that rank
-    int64_t device_bytes;               // of it, with what the allocator takes beside: what the device shows
-    int64_t capacity_bytes, limit_bytes;        // of a device; what the margin leaves
+    struct memory_parts memory; // of a device of that rank
+    int64_t device_bytes; // of it, with what the allocator takes beside: what the device shows
+    int64_t capacity_bytes, limit_bytes; // of a device; what the margin leaves
     bool fits;
-    struct memory_parts last_memory;    // of the last stage's rank: what some programs report
-    int64_t ends_bytes;                 // the fuller of the first and the last stage's rank, as device_bytes
-    int64_t outside_bytes;              // of a device: context, libraries, communicators
-    int64_t library_bytes;              // inside the allocator, whatever the stage
-    int64_t block_forward_ns, block_backward_ns;        // one block, recomputation included
-    int64_t embedding_ns;               // the first layer, forward and backward
+    struct memory_parts last_memory; // of the last stage's rank: what some programs report
+    int64_t ends_bytes;    // the fuller of the first and the last stage's rank, as device_bytes
+    int64_t outside_bytes; // of a device: context, libraries, communicators
+    int64_t library_bytes; // inside the allocator, whatever the stage
+    int64_t block_forward_ns, block_backward_ns; // one block, recomputation included
+    int64_t embedding_ns;                        // the first layer, forward and backward
     int micro_batches;
-    int64_t sequences;                  // the global batch
+    int64_t sequences; // the global batch
     double gpus;
-    const char *gpu;                    // the costs' name of it
-    int value_bytes;                    // of the precision
+    const char *gpu; // the costs' name of it
+    int value_bytes; // of the precision
 };
 
 // How the layers stand on the stages: layer_count[stage], all recomputed alike.
@@ -43,26 +44,32 @@ struct placement {
     int stage_count;
     int layer_count[STAGES_MAX];
     enum recompute recompute;
-    int recomputed_layers;              // of each stage
+    int recomputed_layers; // of each stage
 };
 
-// The blocks spread equally as for a row, the embedding before and the head behind them; other models layer by layer.
-enum status placement_equal(struct placement *to, const struct problem *problem, enum recompute recompute, struct error *err);
+// The blocks spread equally as for a row, the embedding before and the head behind them; other
+// models layer by layer.
+enum status placement_equal(struct placement *to, const struct problem *problem,
+                            enum recompute recompute, struct error *err);
 
 struct predictor;
 
 // Loads what the settings name. The arena must outlive the predictor.
-enum status predictor_open(struct predictor **p, const struct predict_settings *settings, struct arena *arena, struct error *err);
-// The costs in use, for changes of its estimates between predictions (predictor_costs_changed after them).
+enum status predictor_open(struct predictor **p, const struct predict_settings *settings,
+                           struct arena *arena, struct error *err);
+// The costs in use, for changes of its estimates between predictions (predictor_costs_changed after
+// them).
 struct costs *predictor_costs(struct predictor *p);
 void predictor_costs_changed(struct predictor *p);
-// Sets estimates: "name=value,...", names as in data/inputs/cost_keys.h, values without an interval. BAD_INPUT names the word.
+// Sets estimates: "name=value,...", names as in data/inputs/cost_keys.h, values without an
+// interval. BAD_INPUT names the word.
 enum status predictor_set(struct predictor *p, const char *text, struct error *err);
 
 // Never fails for what stands in the row: prediction.reason says why there is none.
 void predict_row(struct predictor *p, const struct run_row *row, struct prediction *prediction);
 
 // A whole problem in this placement, its first node group that can hold a stage under every stage.
-void predict_problem(struct predictor *p, const struct problem *problem, const struct placement *placement, struct prediction *prediction);
+void predict_problem(struct predictor *p, const struct problem *problem,
+                     const struct placement *placement, struct prediction *prediction);
 
 #endif

@@ -7,10 +7,20 @@
 
 #include "data/inputs/job.h"
 
-const char *const run_metric_names[] = {"iteration_time", "peak_memory", "static_memory", "tflops_per_gpu", "layer_forward_time",
-                                        "layer_backward_time", "throughput", "oom", "failed_or_oom", NULL};
+const char *const run_metric_names[] = {
+    "iteration_time",      "peak_memory", "static_memory", "tflops_per_gpu", "layer_forward_time",
+    "layer_backward_time", "throughput",  "oom",           "failed_or_oom",  NULL};
 
-enum field_type { FIELD_TEXT, FIELD_WHOLE, FIELD_FLASH, FIELD_RECOMPUTE, FIELD_LIST, FIELD_METRIC, FIELD_VALUE, FIELD_UNIT };
+enum field_type {
+    FIELD_TEXT,
+    FIELD_WHOLE,
+    FIELD_FLASH,
+    FIELD_RECOMPUTE,
+    FIELD_LIST,
+    FIELD_METRIC,
+    FIELD_VALUE,
+    FIELD_UNIT
+};
 
 struct field {
     const char *name;
@@ -21,17 +31,51 @@ struct field {
 };
 
 #define AT(member) offsetof(struct run_row, member)
-#define WHOLE(name, low, high) {#name, FIELD_WHOLE, AT(name), low, high, NULL}
-#define TEXT(name) {#name, FIELD_TEXT, AT(name), 0, 0, NULL}
+#define WHOLE(name, low, high)                                                                     \
+    {                                                                                              \
+#name, FIELD_WHOLE, AT(name), low, high, NULL                                              \
+    }
+#define TEXT(name)                                                                                 \
+    {                                                                                              \
+#name, FIELD_TEXT, AT(name), 0, 0, NULL                                                    \
+    }
 
 static const struct field fields[] = {
-    TEXT(id), TEXT(source), TEXT(gpu), TEXT(notes), TEXT(split),
-    WHOLE(num_gpus, 1, 1 << 24), WHOLE(layers, 1, 4000), WHOLE(hidden, 1, 1 << 20), WHOLE(ffn, 1, 1 << 22), WHOLE(heads, 1, 65536),
-    WHOLE(kv_heads, 1, 65536), WHOLE(head_width, 1, 1 << 20), WHOLE(vocab, 1, 1 << 26), WHOLE(positions, 0, 1 << 24), WHOLE(seq, 1, 1 << 24),
-    WHOLE(tp, 1, 65536), WHOLE(pp, 1, STAGES_MAX), WHOLE(cp, 1, 65536), WHOLE(dp, 1, 65536), WHOLE(vpp, 1, STAGES_MAX),
-    WHOLE(micro_batch, 1, 1 << 20), WHOLE(global_batch, 1, 1 << 30), WHOLE(sp, 0, 1), WHOLE(zero, 0, 3), WHOLE(gpus_per_node, 1, 1024),
-    WHOLE(gated, 0, 1), WHOLE(rms_norm, 0, 1), WHOLE(tied, 0, 1), WHOLE(dropout, 0, 1), WHOLE(bias, 0, 1), WHOLE(gradient_bytes, 2, 4),
-    WHOLE(adam, 0, 1), WHOLE(overlap, 0, 1), WHOLE(fused_loss, 0, 1), WHOLE(barrier, 0, 1),
+    TEXT(id),
+    TEXT(source),
+    TEXT(gpu),
+    TEXT(notes),
+    TEXT(split),
+    WHOLE(num_gpus, 1, 1 << 24),
+    WHOLE(layers, 1, 4000),
+    WHOLE(hidden, 1, 1 << 20),
+    WHOLE(ffn, 1, 1 << 22),
+    WHOLE(heads, 1, 65536),
+    WHOLE(kv_heads, 1, 65536),
+    WHOLE(head_width, 1, 1 << 20),
+    WHOLE(vocab, 1, 1 << 26),
+    WHOLE(positions, 0, 1 << 24),
+    WHOLE(seq, 1, 1 << 24),
+    WHOLE(tp, 1, 65536),
+    WHOLE(pp, 1, STAGES_MAX),
+    WHOLE(cp, 1, 65536),
+    WHOLE(dp, 1, 65536),
+    WHOLE(vpp, 1, STAGES_MAX),
+    WHOLE(micro_batch, 1, 1 << 20),
+    WHOLE(global_batch, 1, 1 << 30),
+    WHOLE(sp, 0, 1),
+    WHOLE(zero, 0, 3),
+    WHOLE(gpus_per_node, 1, 1024),
+    WHOLE(gated, 0, 1),
+    WHOLE(rms_norm, 0, 1),
+    WHOLE(tied, 0, 1),
+    WHOLE(dropout, 0, 1),
+    WHOLE(bias, 0, 1),
+    WHOLE(gradient_bytes, 2, 4),
+    WHOLE(adam, 0, 1),
+    WHOLE(overlap, 0, 1),
+    WHOLE(fused_loss, 0, 1),
+    WHOLE(barrier, 0, 1),
     {"flash", FIELD_FLASH, AT(fused), 0, 0, NULL},
     {"recompute", FIELD_RECOMPUTE, AT(recompute), 0, 0, NULL},
     {"precision", FIELD_LIST, AT(precision), 0, 0, precision_names},
@@ -39,7 +83,7 @@ static const struct field fields[] = {
     {"trainer", FIELD_LIST, AT(trainer), 0, 0, trainer_names},
     {"metric", FIELD_METRIC, AT(metric), 0, 0, NULL},
     {"value", FIELD_VALUE, AT(value), 0, 0, NULL},
-    {"unit", FIELD_UNIT, AT(unit), 0, 0, NULL},        // behind value: it scales it
+    {"unit", FIELD_UNIT, AT(unit), 0, 0, NULL}, // behind value: it scales it
 };
 enum { FIELD_COUNT = ARRAY_LENGTH(fields) };
 
@@ -54,17 +98,21 @@ static enum status read_flash(const struct table *t, int column, int *fused, str
     return OK;
 }
 
-// full:uniform1 keeps each layer's input, which is what full means; full:blockN recomputes the first N layers of a stage.
-static enum status read_recompute(const struct table *t, int column, struct run_row *row, struct error *err)
+// full:uniform1 keeps each layer's input, which is what full means; full:blockN recomputes the
+// first N layers of a stage.
+static enum status read_recompute(const struct table *t, int column, struct run_row *row,
+                                  struct error *err)
 {
     static const char *const names[] = {"none", "selective", "full", "full:uniform1", NULL};
     static const char block[] = "full:block";
     struct cell cell = t->cells[column];
     int length = (int)strlen(block), found = NOT_STATED;
-    if (cell.length > length && cell.length < length + 5 && !memcmp(cell.text, block, (size_t)length)) {
+    if (cell.length > length && cell.length < length + 5 &&
+        !memcmp(cell.text, block, (size_t)length)) {
         int layers = 0;
         for (int i = length; i < cell.length && layers >= 0; i++)
-            layers = cell.text[i] >= '0' && cell.text[i] <= '9' ? 10 * layers + cell.text[i] - '0' : -1;
+            layers = cell.text[i] >= '0' && cell.text[i] <= '9' ? 10 * layers + cell.text[i] - '0'
+                                                                : -1;
         if (layers > 0) {
             row->recompute = RECOMPUTE_FIRST_LAYERS;
             row->recomputed_layers = layers;
@@ -81,17 +129,35 @@ static void read_metric(const struct table *t, int column, int *metric)
 {
     if (!t->cells[column].length) return;
     *metric = 0;
-    while (*metric < METRIC_COUNT && !cell_is(t->cells[column], run_metric_names[*metric])) ++*metric;
+    while (*metric < METRIC_COUNT && !cell_is(t->cells[column], run_metric_names[*metric]))
+        ++*metric;
 }
 
-static const struct { const char *name; double factor; enum run_unit unit; } units[] = {
-    {"s", 1, UNIT_PLAIN}, {"ms", 1e-3, UNIT_PLAIN}, {"us", 1e-6, UNIT_PLAIN}, {"B", 1, UNIT_PLAIN}, {"MB", 1e6, UNIT_PLAIN}, {"GB", 1e9, UNIT_GB},
-    {"MiB", 1048576, UNIT_PLAIN}, {"GiB", 1073741824, UNIT_PLAIN}, {"TFLOP/s/GPU", 1e12, UNIT_PLAIN}, {"flag", 1, UNIT_PLAIN},
-    {"samples/s", 1, UNIT_SAMPLES}, {"sequences/s", 1, UNIT_SAMPLES}, {"samples/s/GPU", 1, UNIT_SAMPLES_PER_GPU},
-    {"samples/GPU/s", 1, UNIT_SAMPLES_PER_GPU}, {"tokens/s", 1, UNIT_TOKENS}, {"tokens/s/GPU", 1, UNIT_TOKENS_PER_GPU},
+static const struct {
+    const char *name;
+    double factor;
+    enum run_unit unit;
+} units[] = {
+    {"s", 1, UNIT_PLAIN},
+    {"ms", 1e-3, UNIT_PLAIN},
+    {"us", 1e-6, UNIT_PLAIN},
+    {"B", 1, UNIT_PLAIN},
+    {"MB", 1e6, UNIT_PLAIN},
+    {"GB", 1e9, UNIT_GB},
+    {"MiB", 1048576, UNIT_PLAIN},
+    {"GiB", 1073741824, UNIT_PLAIN},
+    {"TFLOP/s/GPU", 1e12, UNIT_PLAIN},
+    {"flag", 1, UNIT_PLAIN},
+    {"samples/s", 1, UNIT_SAMPLES},
+    {"sequences/s", 1, UNIT_SAMPLES},
+    {"samples/s/GPU", 1, UNIT_SAMPLES_PER_GPU},
+    {"samples/GPU/s", 1, UNIT_SAMPLES_PER_GPU},
+    {"tokens/s", 1, UNIT_TOKENS},
+    {"tokens/s/GPU", 1, UNIT_TOKENS_PER_GPU},
 };
 
-// GB is 1e9 bytes; GiB says what it is. A row in another unit is listed as one that is not predicted.
+// GB is 1e9 bytes; GiB says what it is. A row in another unit is listed as one that is not
+// predicted.
 static void read_unit(const struct table *t, int column, struct run_row *row)
 {
     if (!t->cells[column].length) return;
@@ -105,7 +171,8 @@ static void read_unit(const struct table *t, int column, struct run_row *row)
     row->unit = units[i].unit;
 }
 
-static enum status read_cell(const struct row_reader *r, int field, int column, struct run_row *row, struct error *err)
+static enum status read_cell(const struct row_reader *r, int field, int column, struct run_row *row,
+                             struct error *err)
 {
     const struct field *f = &fields[field];
     const struct table *t = &r->table;
@@ -129,10 +196,16 @@ static enum status read_cell(const struct row_reader *r, int field, int column, 
 
 static struct run_row nothing_stated(void)
 {
-    struct run_row row = {.fused = NOT_STATED, .precision = NOT_STATED, .schedule = NOT_STATED, .trainer = NOT_STATED, .recompute = NOT_STATED, .metric = NOT_STATED,
+    struct run_row row = {.fused = NOT_STATED,
+                          .precision = NOT_STATED,
+                          .schedule = NOT_STATED,
+                          .trainer = NOT_STATED,
+                          .recompute = NOT_STATED,
+                          .metric = NOT_STATED,
                           .value = NAN};
     for (int i = 0; i < FIELD_COUNT; i++)
-        if (fields[i].type == FIELD_WHOLE) *(int64_t *)((char *)&row + fields[i].offset) = NOT_STATED;
+        if (fields[i].type == FIELD_WHOLE)
+            *(int64_t *)((char *)&row + fields[i].offset) = NOT_STATED;
     return row;
 }
 
@@ -143,7 +216,8 @@ static const char *list_ignored(const struct row_reader *r, struct arena *arena)
         bool read = false;
         for (int i = 0; i < FIELD_COUNT; i++) read = read || r->column_of[i] == k;
         struct cell name = r->table.columns[k];
-        if (!read) list = arena_print(arena, "%s%s%.*s", list, *list ? ", " : "", name.length, name.text);
+        if (!read)
+            list = arena_print(arena, "%s%s%.*s", list, *list ? ", " : "", name.length, name.text);
     }
     return list;
 }
@@ -156,7 +230,8 @@ static void find_columns(struct row_reader *r, struct arena *arena)
 }
 
 // "a=1,b=2" as the table that has one row.
-static enum status defaults_of(struct run_row *row, const char *what, const char *text, struct arena *arena, struct error *err)
+static enum status defaults_of(struct run_row *row, const char *what, const char *text,
+                               struct arena *arena, struct error *err)
 {
     struct row_reader r = {.defaults = nothing_stated()};
     const char *names = "", *values = "";
@@ -165,9 +240,11 @@ static enum status defaults_of(struct run_row *row, const char *what, const char
         const char *equals = strchr(at, '=');
         next = at + strcspn(at, ",");
         if (!equals || equals > next || equals == at)
-            return fail(err, BAD_INPUT, "%s: expected column=value, found '%.*s'", what, (int)(next - at), at);
+            return fail(err, BAD_INPUT, "%s: expected column=value, found '%.*s'", what,
+                        (int)(next - at), at);
         names = arena_print(arena, "%s%s%.*s", names, *names ? "," : "", (int)(equals - at), at);
-        values = arena_print(arena, "%s%s%.*s", values, *names && at != text ? "," : "", (int)(next - equals - 1), equals + 1);
+        values = arena_print(arena, "%s%s%.*s", values, *names && at != text ? "," : "",
+                             (int)(next - equals - 1), equals + 1);
     }
     *row = r.defaults;
     if (!*names) return OK;
@@ -178,7 +255,8 @@ static enum status defaults_of(struct run_row *row, const char *what, const char
     return rows_next(&r, row, &more, err);
 }
 
-enum status rows_open(struct row_reader *r, const char *path, const char *defaults, struct arena *arena, struct error *err)
+enum status rows_open(struct row_reader *r, const char *path, const char *defaults,
+                      struct arena *arena, struct error *err)
 {
     *r = (struct row_reader){.defaults = nothing_stated()};
     if (defaults) TRY(defaults_of(&r->defaults, "--default", defaults, arena, err));
@@ -199,9 +277,11 @@ enum status rows_next(struct row_reader *r, struct run_row *row, bool *more, str
     return OK;
 }
 
-enum status row_of_words(struct run_row *row, const char *const *words, int count, struct arena *arena, struct error *err)
+enum status row_of_words(struct run_row *row, const char *const *words, int count,
+                         struct arena *arena, struct error *err)
 {
     const char *text = "";
-    for (int i = 0; i < count; i++) text = arena_print(arena, "%s%s%s", text, *text ? "," : "", words[i]);
+    for (int i = 0; i < count; i++)
+        text = arena_print(arena, "%s%s%s", text, *text ? "," : "", words[i]);
     return defaults_of(row, "configuration", text, arena, err);
 }

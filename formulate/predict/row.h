@@ -1,5 +1,6 @@
-// A row of a table of runs: the configuration of one training run and, where it was measured, what came out. The columns
-// are those of the shared validation sets (docs/FORMATS.md, runs); a blank cell is "not stated".
+// A row of a table of runs: the configuration of one training run and, where it was measured, what
+// came out. The columns are those of the shared validation sets (docs/FORMATS.md, runs); a blank
+// cell is "not stated".
 #ifndef PLUMBLINE_FORMULATE_PREDICT_ROW_H
 #define PLUMBLINE_FORMULATE_PREDICT_ROW_H
 
@@ -7,45 +8,65 @@
 #include "data/base/units.h"
 
 enum run_metric {
-    METRIC_ITERATION_TIME, METRIC_PEAK_MEMORY, METRIC_STATIC_MEMORY, METRIC_TFLOPS_PER_GPU, METRIC_LAYER_FORWARD_TIME,
-    METRIC_LAYER_BACKWARD_TIME, METRIC_THROUGHPUT, METRIC_OOM, METRIC_FAILED_OR_OOM, METRIC_COUNT,
+    METRIC_ITERATION_TIME,
+    METRIC_PEAK_MEMORY,
+    METRIC_STATIC_MEMORY,
+    METRIC_TFLOPS_PER_GPU,
+    METRIC_LAYER_FORWARD_TIME,
+    METRIC_LAYER_BACKWARD_TIME,
+    METRIC_THROUGHPUT,
+    METRIC_OOM,
+    METRIC_FAILED_OR_OOM,
+    METRIC_COUNT,
 };
-extern const char *const run_metric_names[];        // [METRIC_COUNT], NULL
+extern const char *const run_metric_names[]; // [METRIC_COUNT], NULL
 
 // What value is in after reading. A throughput keeps what it counts.
-enum run_unit { UNIT_PLAIN, UNIT_SAMPLES, UNIT_SAMPLES_PER_GPU, UNIT_TOKENS, UNIT_TOKENS_PER_GPU, UNIT_GB };
+enum run_unit {
+    UNIT_PLAIN,
+    UNIT_SAMPLES,
+    UNIT_SAMPLES_PER_GPU,
+    UNIT_TOKENS,
+    UNIT_TOKENS_PER_GPU,
+    UNIT_GB
+};
 
 #define NOT_STATED (-1)
 
 // Whole numbers are NOT_STATED where the cell is blank. Texts have length 0 then.
 struct run_row {
-    int line, row;                      // of the file; row from 0
+    int line, row; // of the file; row from 0
     struct cell id, source, gpu, notes, split;
     int64_t num_gpus, layers, hidden, ffn, heads, kv_heads, head_width, vocab, positions, seq;
     int64_t tp, pp, cp, dp, vpp, micro_batch, global_batch, sp, zero, gpus_per_node;
-    int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, fused_loss, barrier;
-    int fused;                          // attention kernel; NOT_STATED, 0, 1
-    int precision, schedule, trainer;   // enums, or NOT_STATED
-    int recompute;                      // enum recompute, or NOT_STATED
-    int recomputed_layers;              // of each stage, for RECOMPUTE_FIRST_LAYERS
-    int metric;                         // enum run_metric, NOT_STATED, METRIC_COUNT: one that is not known
-    double value;                       // seconds, bytes, FLOP/s of a GPU, samples or tokens per s, a flag; NAN where blank
+    int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, fused_loss,
+        barrier;
+    int fused;                        // attention kernel; NOT_STATED, 0, 1
+    int precision, schedule, trainer; // enums, or NOT_STATED
+    int recompute;                    // enum recompute, or NOT_STATED
+    int recomputed_layers;            // of each stage, for RECOMPUTE_FIRST_LAYERS
+    int metric; // enum run_metric, NOT_STATED, METRIC_COUNT: one that is not known
+    double
+        value; // seconds, bytes, FLOP/s of a GPU, samples or tokens per s, a flag; NAN where blank
     enum run_unit unit;
 };
 
 struct row_reader {
     struct table table;
-    int *column_of;                     // [field]: the table's column, -1: it has none
-    struct run_row defaults;            // what blank cells mean
-    const char *ignored;                // names of columns that nothing reads, "" if there are none
+    int *column_of;          // [field]: the table's column, -1: it has none
+    struct run_row defaults; // what blank cells mean
+    const char *ignored;     // names of columns that nothing reads, "" if there are none
 };
 
-// `defaults`: "column=value,..." for cells that are blank or missing; NULL: none. BAD_INPUT: the table or the defaults are not
-// as they should be; an unknown column is no error but listed in `ignored`.
-enum status rows_open(struct row_reader *r, const char *path, const char *defaults, struct arena *arena, struct error *err);
+// `defaults`: "column=value,..." for cells that are blank or missing; NULL: none. BAD_INPUT: the
+// table or the defaults are not as they should be; an unknown column is no error but listed in
+// `ignored`.
+enum status rows_open(struct row_reader *r, const char *path, const char *defaults,
+                      struct arena *arena, struct error *err);
 enum status rows_next(struct row_reader *r, struct run_row *row, bool *more, struct error *err);
 
 // One row out of "column=value" words.
-enum status row_of_words(struct run_row *row, const char *const *words, int count, struct arena *arena, struct error *err);
+enum status row_of_words(struct run_row *row, const char *const *words, int count,
+                         struct arena *arena, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
-// A row's configuration as a problem: the model's shape, the layout, the job, the node group. What a blank cell means is
-// decided here and nowhere else (docs/FORMATS.md, runs).
+// A row's configuration as a problem: the model's shape, the layout, the job, the node group. What
+// a blank cell means is decided here and nowhere else (docs/FORMATS.md, runs).
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,10 @@
 
 #include "formulate/predict/internal.h"
 
-static int64_t stated(int64_t value, int64_t otherwise) { return value == NOT_STATED ? otherwise : value; }
+static int64_t stated(int64_t value, int64_t otherwise)
+{
+    return value == NOT_STATED ? otherwise : value;
+}
 
 // ---- model
 
@@ -21,7 +24,8 @@ static const char *find_boundaries(struct cell notes)
     static const char before[] = "pseudo-layers=[";
     int length = (int)sizeof before - 1;
     for (int i = 0; i + length <= notes.length; i++)
-        if (notes.text[i] == 'p' && !memcmp(notes.text + i, before, (size_t)length)) return notes.text + i + length;
+        if (notes.text[i] == 'p' && !memcmp(notes.text + i, before, (size_t)length))
+            return notes.text + i + length;
     return NULL;
 }
 
@@ -33,7 +37,8 @@ static double find_size(struct cell notes)
     for (int i = 0; i + length < notes.length; i++) {
         if (notes.text[i] != 's' || memcmp(notes.text + i, before, (size_t)length)) continue;
         double size = 0;
-        for (i += length; i < notes.length && isdigit((unsigned char)notes.text[i]); i++) size = 10 * size + (notes.text[i] - '0');
+        for (i += length; i < notes.length && isdigit((unsigned char)notes.text[i]); i++)
+            size = 10 * size + (notes.text[i] - '0');
         return i < notes.length && notes.text[i] == 'B' ? size * 1e9 : 0;
     }
     return 0;
@@ -42,11 +47,14 @@ static double find_size(struct cell notes)
 // Longer names first: the bare 1f1b is in other names' company too often to mean anything.
 static int find_schedule(struct cell notes)
 {
-    static const enum schedule_kind kinds[] = {SCHEDULE_ZB_H1, SCHEDULE_ZB_H2, SCHEDULE_ZB_V, SCHEDULE_LOOPED_BFS, SCHEDULE_GPIPE};
+    static const enum schedule_kind kinds[] = {SCHEDULE_ZB_H1, SCHEDULE_ZB_H2, SCHEDULE_ZB_V,
+                                               SCHEDULE_LOOPED_BFS, SCHEDULE_GPIPE};
     for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
         if (cell_contains(notes, schedule_names[kinds[i]])) return (int)kinds[i];
     // As arXiv 2401.10241 calls those that its optimiser finds.
-    return cell_contains(notes, "zb-1p") ? (int)SCHEDULE_ZB_H1 : cell_contains(notes, "zb-2p") ? (int)SCHEDULE_ZB_H2 : NOT_STATED;
+    return cell_contains(notes, "zb-1p")   ? (int)SCHEDULE_ZB_H1
+           : cell_contains(notes, "zb-2p") ? (int)SCHEDULE_ZB_H2
+                                           : NOT_STATED;
 }
 
 static void read_words(struct row_words *w, const struct run_row *row)
@@ -59,7 +67,9 @@ static void read_words(struct row_words *w, const struct run_row *row)
     bool nemotron = cell_contains(notes, "nemotron") || cell_contains(row->source, "nemotron");
     *w = (struct row_words){.source = row->source,
                             .notes = notes,
-                            .family = llama ? FAMILY_LLAMA : nemotron ? FAMILY_NEMOTRON : FAMILY_GPT,
+                            .family = llama      ? FAMILY_LLAMA
+                                      : nemotron ? FAMILY_NEMOTRON
+                                                 : FAMILY_GPT,
                             .untied = cell_contains(notes, "untie"),
                             .gated = llama || cell_contains(notes, "swiglu=true"),
                             .rms_norm = llama || cell_contains(notes, "RMSNorm"),
@@ -75,12 +85,16 @@ static void read_words(struct row_words *w, const struct run_row *row)
         if (cell_contains(notes, precisions[i])) w->precision = which[i];
 }
 
-// A GPT's layers from its number of parameters, 12 h^2 + 13 h each, a whole number of them on each stage.
+// A GPT's layers from its number of parameters, 12 h^2 + 13 h each, a whole number of them on each
+// stage.
 static int64_t layers_of_size(const struct predictor *p, const struct run_row *row)
 {
     double h = (double)row->hidden, pp = (double)stated(row->pp, 1);
-    if (p->words.parameters <= 0 || row->hidden == NOT_STATED || row->seq == NOT_STATED || row->vocab == NOT_STATED) return NOT_STATED;
-    double layers = (p->words.parameters - (double)(row->vocab + row->seq) * h) / (12 * h * h + 13 * h);
+    if (p->words.parameters <= 0 || row->hidden == NOT_STATED || row->seq == NOT_STATED ||
+        row->vocab == NOT_STATED)
+        return NOT_STATED;
+    double layers = (p->words.parameters - (double)(row->vocab + row->seq) * h) /
+                    (12 * h * h + 13 * h);
     double even = floor(layers / pp + 0.5) * pp;
     return even >= 1 && even <= 4000 ? (int64_t)even : NOT_STATED;
 }
@@ -90,7 +104,10 @@ static bool set_shape(struct predictor *p, const struct run_row *row, struct pre
     bool gpt = p->words.family == FAMILY_GPT, untied = !gpt || p->words.untied;
     int64_t layers = row->layers == NOT_STATED ? layers_of_size(p, row) : row->layers;
     if (layers == NOT_STATED || row->hidden == NOT_STATED || row->seq == NOT_STATED) {
-        predict_refuse(prediction, "%s not stated", layers == NOT_STATED ? "layers" : row->hidden == NOT_STATED ? "hidden" : "seq");
+        predict_refuse(prediction, "%s not stated",
+                       layers == NOT_STATED        ? "layers"
+                       : row->hidden == NOT_STATED ? "hidden"
+                                                   : "seq");
         return false;
     }
     int64_t heads = stated(row->heads, row->hidden >= 64 ? row->hidden / 64 : 1);
@@ -101,7 +118,9 @@ static bool set_shape(struct predictor *p, const struct run_row *row, struct pre
         .kv_heads = stated(row->kv_heads, heads),
         .head_width = stated(row->head_width, row->hidden >= heads ? row->hidden / heads : 1),
         .vocabulary = stated(row->vocab, 50257),
-        .vocabulary_multiple = row->vocab == NOT_STATED || row->tp > 1 ? 128 : 0,        // as Megatron pads it for tensor ranks
+        .vocabulary_multiple = row->vocab == NOT_STATED || row->tp > 1
+                                   ? 128
+                                   : 0, // as Megatron pads it for tensor ranks
         .positions = stated(row->positions, gpt ? row->seq : 0),
         .gated_ffn = stated(row->gated, p->words.gated),
         .rms_norm = stated(row->rms_norm, p->words.rms_norm),
@@ -126,28 +145,38 @@ static bool set_degrees(struct layout *l, const struct run_row *row, struct pred
     l->context = degree(row->cp);
     l->pipeline = degree(row->pp);
     int64_t replica = (int64_t)l->tensor * l->context * l->pipeline;
-    int64_t left = row->num_gpus == NOT_STATED || row->num_gpus < replica ? 1 : row->num_gpus / replica;
+    int64_t left = row->num_gpus == NOT_STATED || row->num_gpus < replica ? 1
+                                                                          : row->num_gpus / replica;
     l->data = (int)stated(row->dp, left < 65536 ? left : 65536);
     if (row->num_gpus == NOT_STATED || replica * l->data == row->num_gpus) return true;
-    predict_refuse(prediction, "tp x cp x pp x dp = %lld, num_gpus %lld", (long long)(replica * l->data), (long long)row->num_gpus);
+    predict_refuse(prediction, "tp x cp x pp x dp = %lld, num_gpus %lld",
+                   (long long)(replica * l->data), (long long)row->num_gpus);
     return false;
 }
 
 // Several stages a rank are interleaved, where the row does not say otherwise.
-static bool set_schedule(struct layout *l, const struct row_words *words, const struct run_row *row, struct prediction *prediction)
+static bool set_schedule(struct layout *l, const struct row_words *words, const struct run_row *row,
+                         struct prediction *prediction)
 {
     l->virtual_stages = l->pipeline > 1 ? (int)stated(row->vpp, 1) : 1;
     l->slice_count = 1;
     l->expert = 1;
     int named = row->schedule != NOT_STATED ? row->schedule : words->schedule;
-    l->schedule = named != NOT_STATED ? (enum schedule_kind)named : l->virtual_stages > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
+    l->schedule = named != NOT_STATED     ? (enum schedule_kind)named
+                  : l->virtual_stages > 1 ? SCHEDULE_INTERLEAVED
+                                          : SCHEDULE_1F1B;
     // Zero-bubble's later schedules are nothing without post-validation.
-    l->barrier = stated(row->barrier, l->schedule != SCHEDULE_ZB_H2 && l->schedule != SCHEDULE_ZB_V);
+    l->barrier =
+        stated(row->barrier, l->schedule != SCHEDULE_ZB_H2 && l->schedule != SCHEDULE_ZB_V);
     if (l->schedule == SCHEDULE_ZB_V) l->virtual_stages = 2;
-    if (l->schedule == SCHEDULE_TOKEN_SLICED) return predict_refuse(prediction, "a row cannot state the slices of token-sliced"), false;
-    bool looped = l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS || l->schedule == SCHEDULE_ZB_V;
-    if ((l->virtual_stages > 1) != looped) return predict_refuse(prediction, "vpp and schedule contradict each other"), false;
-    if (layout_stage_count(l) > STAGES_MAX) return predict_refuse(prediction, "more than %d stages", STAGES_MAX), false;
+    if (l->schedule == SCHEDULE_TOKEN_SLICED)
+        return predict_refuse(prediction, "a row cannot state the slices of token-sliced"), false;
+    bool looped = l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS ||
+                  l->schedule == SCHEDULE_ZB_V;
+    if ((l->virtual_stages > 1) != looped)
+        return predict_refuse(prediction, "vpp and schedule contradict each other"), false;
+    if (layout_stage_count(l) > STAGES_MAX)
+        return predict_refuse(prediction, "more than %d stages", STAGES_MAX), false;
     return true;
 }
 
@@ -165,26 +194,32 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     int64_t step = (int64_t)l->data * l->micro_batch;
     job->sequence = row->seq;
     job->global_batch = stated(row->global_batch, step * l->pipeline);
-    job->precision = (enum precision)(row->precision == NOT_STATED ? p->words.precision : row->precision);
-    job->trainer = row->trainer != NOT_STATED ? (enum trainer)row->trainer : p->words.deepspeed ? TRAINER_DEEPSPEED : TRAINER_MEGATRON;
+    job->precision =
+        (enum precision)(row->precision == NOT_STATED ? p->words.precision : row->precision);
+    job->trainer = row->trainer != NOT_STATED ? (enum trainer)row->trainer
+                   : p->words.deepspeed       ? TRAINER_DEEPSPEED
+                                              : TRAINER_MEGATRON;
     // Megatron's tensor ranks each send their part of a message, DeepSpeed's the whole.
     job->scattered_messages = job->trainer == TRAINER_MEGATRON;
     job->fused_loss = stated(row->fused_loss, p->words.fused_loss);
-    job->gradient_bytes_per_value = (int)stated(row->gradient_bytes, job->trainer == TRAINER_DEEPSPEED && job->precision == FP16 ? 2 : 4);
+    job->gradient_bytes_per_value = (int)stated(
+        row->gradient_bytes, job->trainer == TRAINER_DEEPSPEED && job->precision == FP16 ? 2 : 4);
     job->adam = stated(row->adam, 1);
     job->memory_fraction = p->settings.margin;
     if (job->global_batch % step || job->global_batch / step > MICRO_BATCHES_MAX) {
-        predict_refuse(prediction, "global_batch %lld is not dp x micro_batch %lld times 1 to %d", (long long)job->global_batch, (long long)step,
-                       MICRO_BATCHES_MAX);
+        predict_refuse(prediction, "global_batch %lld is not dp x micro_batch %lld times 1 to %d",
+                       (long long)job->global_batch, (long long)step, MICRO_BATCHES_MAX);
         return false;
     }
     return true;
 }
 
-static bool check_divides(int64_t value, int64_t by, const char *what, struct prediction *prediction)
+static bool check_divides(int64_t value, int64_t by, const char *what,
+                          struct prediction *prediction)
 {
     if (value % by == 0) return true;
-    predict_refuse(prediction, "%s %lld is no multiple of %lld", what, (long long)value, (long long)by);
+    predict_refuse(prediction, "%s %lld is no multiple of %lld", what, (long long)value,
+                   (long long)by);
     return false;
 }
 
@@ -193,19 +228,23 @@ static bool check_fit(const struct predictor *p, struct prediction *prediction)
     const struct shape *s = &p->problem.model.shape;
     const struct layout *l = &p->problem.job.layout;
     int64_t ranks = (int64_t)l->context * (l->sequence_parallel ? l->tensor : 1);
-    return check_divides(s->heads, l->tensor, "heads", prediction) && check_divides(s->kv_heads, l->tensor, "kv_heads", prediction) &&
-           check_divides(s->heads, s->kv_heads, "heads", prediction) && check_divides(s->ffn, l->tensor, "ffn", prediction) &&
+    return check_divides(s->heads, l->tensor, "heads", prediction) &&
+           check_divides(s->kv_heads, l->tensor, "kv_heads", prediction) &&
+           check_divides(s->heads, s->kv_heads, "heads", prediction) &&
+           check_divides(s->ffn, l->tensor, "ffn", prediction) &&
            check_divides(p->problem.job.sequence, ranks, "seq", prediction);
 }
 
 // ---- split
 
-static bool put_counts(struct placement *to, int stages, const int *starts, struct prediction *prediction)
+static bool put_counts(struct placement *to, int stages, const int *starts,
+                       struct prediction *prediction)
 {
     to->stage_count = stages;
     for (int s = 0; s < stages; s++) {
         to->layer_count[s] = starts[s + 1] - starts[s];
-        if (to->layer_count[s] < 1) return predict_refuse(prediction, "stage %d holds no layer", s), false;
+        if (to->layer_count[s] < 1)
+            return predict_refuse(prediction, "stage %d holds no layer", s), false;
     }
     return true;
 }
@@ -221,27 +260,37 @@ static int read_numbers(const char *at, const char *end, int *numbers, int max)
         }
         if (count == max) return -1;
         int x = 0;
-        for (; at < end && isdigit((unsigned char)*at) && x < 1000000; at++) x = 10 * x + (*at - '0');
+        for (; at < end && isdigit((unsigned char)*at) && x < 1000000; at++)
+            x = 10 * x + (*at - '0');
         numbers[count++] = x;
     }
     return count;
 }
 
 // "split": blocks on each stage; embedding and head stand with the first and the last.
-static bool split_as_stated(struct placement *to, struct cell split, int stages, int blocks, struct prediction *prediction)
+static bool split_as_stated(struct placement *to, struct cell split, int stages, int blocks,
+                            struct prediction *prediction)
 {
     int counts[STAGES_MAX], starts[STAGES_MAX + 1] = {0};
     int count = read_numbers(split.text, split.text + split.length, counts, STAGES_MAX);
-    if (count != stages) return predict_refuse(prediction, "split states %d stages, the layout has %d", count, stages), false;
+    if (count != stages)
+        return predict_refuse(prediction, "split states %d stages, the layout has %d", count,
+                              stages),
+               false;
     int layer = 1;
     for (int s = 0; s < stages; s++) starts[s + 1] = layer += counts[s];
-    if (layer != blocks + 1) return predict_refuse(prediction, "split holds %d layers, the model has %d", layer - 1, blocks), false;
+    if (layer != blocks + 1)
+        return predict_refuse(prediction, "split holds %d layers, the model has %d", layer - 1,
+                              blocks),
+               false;
     starts[stages]++;
     return put_counts(to, stages, starts, prediction);
 }
 
-// AMP writes boundaries over its own sequence: embedding, no-op, the blocks, two no-ops, head, no-op.
-static bool split_as_amp(struct placement *to, const char *list, const char *end, int stages, int blocks, struct prediction *prediction)
+// AMP writes boundaries over its own sequence: embedding, no-op, the blocks, two no-ops, head,
+// no-op.
+static bool split_as_amp(struct placement *to, const char *list, const char *end, int stages,
+                         int blocks, struct prediction *prediction)
 {
     int pseudo[STAGES_MAX + 1], starts[STAGES_MAX + 1];
     const char *close = memchr(list, ']', (size_t)(end - list));
@@ -250,12 +299,17 @@ static bool split_as_amp(struct placement *to, const char *list, const char *end
         return predict_refuse(prediction, "the boundaries in notes do not fit the layout"), false;
     for (int s = 0; s <= stages; s++) {
         int at = pseudo[s];
-        starts[s] = at == 0 ? 0 : at <= 2 ? 1 : at <= blocks + 2 ? at - 1 : at <= blocks + 4 ? blocks + 1 : blocks + 2;
+        starts[s] = at == 0            ? 0
+                    : at <= 2          ? 1
+                    : at <= blocks + 2 ? at - 1
+                    : at <= blocks + 4 ? blocks + 1
+                                       : blocks + 2;
     }
     return put_counts(to, stages, starts, prediction);
 }
 
-// Units of equal worth (all layers, or all but those before and behind them) over the stages, the rest one by one from the first.
+// Units of equal worth (all layers, or all but those before and behind them) over the stages, the
+// rest one by one from the first.
 static void split_units(struct placement *to, int stages, int before, int units, int behind)
 {
     to->stage_count = stages;
@@ -264,30 +318,37 @@ static void split_units(struct placement *to, int stages, int before, int units,
     to->layer_count[stages - 1] += behind;
 }
 
-// Equal blocks as Megatron has them. With the embedding counted as a layer (BigScience's partition), embedding and head take
-// a block's place each; where blocks do not divide, the first stages hold one more.
+// Equal blocks as Megatron has them. With the embedding counted as a layer (BigScience's
+// partition), embedding and head take a block's place each; where blocks do not divide, the first
+// stages hold one more.
 static void split_equally(struct placement *to, bool embedding_counted, int stages, int blocks)
 {
-    if ((embedding_counted || blocks % stages) && (blocks + 2) % stages == 0 && stages > 2) split_units(to, stages, 0, blocks + 2, 0);
+    if ((embedding_counted || blocks % stages) && (blocks + 2) % stages == 0 && stages > 2)
+        split_units(to, stages, 0, blocks + 2, 0);
     else split_units(to, stages, 1, blocks, 1);
 }
 
-enum status placement_equal(struct placement *to, const struct problem *problem, enum recompute recompute, struct error *err)
+enum status placement_equal(struct placement *to, const struct problem *problem,
+                            enum recompute recompute, struct error *err)
 {
     const struct model *m = &problem->model;
     int stages = layout_stage_count(&problem->job.layout), last = m->run_count - 1;
-    int before = m->run_count > 1 && m->runs[0].count == 1, behind = m->run_count > 2 && m->runs[last].count == 1;
+    int before = m->run_count > 1 && m->runs[0].count == 1,
+        behind = m->run_count > 2 && m->runs[last].count == 1;
     int units = m->layer_count - before - behind;
     *to = (struct placement){.recompute = recompute};
     if (!problem->job.recompute[recompute] && recompute != RECOMPUTE_NONE)
-        return fail(err, BAD_INPUT, "%s: recompute: the job does not offer %s", problem->job.name, recompute_names[recompute]);
+        return fail(err, BAD_INPUT, "%s: recompute: the job does not offer %s", problem->job.name,
+                    recompute_names[recompute]);
     if (units < stages) before = behind = 0, units = m->layer_count;
-    if (units < stages) return fail(err, BAD_INPUT, "%s: %d layers on %d stages", problem->name, units, stages);
+    if (units < stages)
+        return fail(err, BAD_INPUT, "%s: %d layers on %d stages", problem->name, units, stages);
     split_units(to, stages, before, units, behind);
     return OK;
 }
 
-static bool set_placement(struct predictor *p, const struct run_row *row, struct prediction *prediction)
+static bool set_placement(struct predictor *p, const struct run_row *row,
+                          struct prediction *prediction)
 {
     int stages = layout_stage_count(&p->problem.job.layout), blocks = p->runs[1].count;
     struct placement *to = &p->placement;
@@ -295,23 +356,28 @@ static bool set_placement(struct predictor *p, const struct run_row *row, struct
     to->recompute = row->recompute == NOT_STATED ? RECOMPUTE_NONE : (enum recompute)row->recompute;
     to->recomputed_layers = row->recomputed_layers;
     if (row->split.length) return split_as_stated(to, row->split, stages, blocks, prediction);
-    if (p->words.boundaries) return split_as_amp(to, p->words.boundaries, end, stages, blocks, prediction);
-    if (blocks < stages && blocks + 2 != stages) return predict_refuse(prediction, "%d layers on %d stages", blocks, stages), false;
+    if (p->words.boundaries)
+        return split_as_amp(to, p->words.boundaries, end, stages, blocks, prediction);
+    if (blocks < stages && blocks + 2 != stages)
+        return predict_refuse(prediction, "%d layers on %d stages", blocks, stages), false;
     split_equally(to, p->words.embedding_counted, stages, blocks);
     return true;
 }
 
 // ---- cluster
 
-// "A100", "A100-80GB" and "A100(DGX-A100)" all mean a100-80gb where the group is called that: one begins with the other up to
-// where the row's name stops being letters and digits.
+// "A100", "A100-80GB" and "A100(DGX-A100)" all mean a100-80gb where the group is called that: one
+// begins with the other up to where the row's name stops being letters and digits.
 static bool names_match(struct cell row, const char *gpu)
 {
     int word = 0;
-    if (row.length && (size_t)row.length == strlen(gpu) && !strncasecmp(row.text, gpu, (size_t)row.length)) return true;
+    if (row.length && (size_t)row.length == strlen(gpu) &&
+        !strncasecmp(row.text, gpu, (size_t)row.length))
+        return true;
     while (word < row.length && isalnum((unsigned char)row.text[word])) word++;
     bool whole = word == row.length || row.text[word] != '-';
-    return whole && word > 0 && !strncasecmp(row.text, gpu, (size_t)word) && !isalnum((unsigned char)gpu[word]);
+    return whole && word > 0 && !strncasecmp(row.text, gpu, (size_t)word) &&
+           !isalnum((unsigned char)gpu[word]);
 }
 
 static const struct node_group *find_group(const struct predictor *p, struct cell gpu)
@@ -330,7 +396,9 @@ static bool set_group(struct predictor *p, const struct run_row *row, struct pre
     int64_t gpus = (int64_t)l->tensor * l->context * l->data * l->pipeline;
     if (!group) {
         if (!row->gpu.length) return predict_refuse(prediction, "gpu not stated"), false;
-        return predict_refuse(prediction, "no cluster has a GPU like '%.*s'", row->gpu.length < 60 ? row->gpu.length : 60, row->gpu.text), false;
+        return predict_refuse(prediction, "no cluster has a GPU like '%.*s'",
+                              row->gpu.length < 60 ? row->gpu.length : 60, row->gpu.text),
+               false;
     }
     p->group = *group;
     p->group.gpus_per_node = (int)stated(row->gpus_per_node, group->gpus_per_node);
@@ -341,16 +409,18 @@ static bool set_group(struct predictor *p, const struct run_row *row, struct pre
 bool predict_set_up(struct predictor *p, const struct run_row *row, struct prediction *prediction)
 {
     struct problem *problem = &p->problem;
-    *problem = (struct problem){.name = "row",
-                                .model = {.name = "row", .has_shape = true, .runs = p->runs, .run_count = RUNS_OF_ROW},
-                                .cluster = {.name = "row", .groups = &p->group, .group_count = 1},
-                                .job = {.name = "row",
-                                        .recompute = {true, true, true, true},
-                                        .budget = {.boundaries_max = -1, .stages_max = -1, .cost_max = -1}}};
+    *problem = (struct problem){
+        .name = "row",
+        .model = {.name = "row", .has_shape = true, .runs = p->runs, .run_count = RUNS_OF_ROW},
+        .cluster = {.name = "row", .groups = &p->group, .group_count = 1},
+        .job = {.name = "row",
+                .recompute = {true, true, true, true},
+                .budget = {.boundaries_max = -1, .stages_max = -1, .cost_max = -1}}};
     p->runs[0] = (struct layer_run){.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1};
     p->runs[1] = (struct layer_run){.name = "block", .kind = LAYER_BLOCK, .recomputable = true};
     p->runs[2] = (struct layer_run){.name = "head", .kind = LAYER_HEAD, .count = 1};
     read_words(&p->words, row);
-    return set_shape(p, row, prediction) && set_job(p, row, prediction) && check_fit(p, prediction) && set_placement(p, row, prediction) &&
+    return set_shape(p, row, prediction) && set_job(p, row, prediction) &&
+           check_fit(p, prediction) && set_placement(p, row, prediction) &&
            set_group(p, row, prediction);
 }

@@ -1,16 +1,20 @@
-// Collectives inside a layer's pass: tensor ranks, the ring of context ranks behind attention, experts' tokens, a memory
-// layer's pool. docs/FORMULAS.md section 3.
+// Collectives inside a layer's pass: tensor ranks, the ring of context ranks behind attention,
+// experts' tokens, a memory layer's pool. docs/FORMULAS.md section 3.
 #include <math.h>
 
 #include "formulate/price/pricing.h"
 
-// Keys and values travel the ring one message a step; a step shows only where it outlasts the attention it runs behind.
-static real ring_s(const struct pricing *x, int group, const struct slice *slice, real messages, real attention_s)
+// Keys and values travel the ring one message a step; a step shows only where it outlasts the
+// attention it runs behind.
+static real ring_s(const struct pricing *x, int group, const struct slice *slice, real messages,
+                   real attention_s)
 {
     if (x->c <= 1) return 0;
     struct link_price link = link_of_context_ring(x, group);
-    real step = messages * (2 * slice->tokens * (x->kv / x->t) * x->e / link.bytes_per_s + link.latency_s);
-    return (x->c - 1) * fmaxl(0, step - x->problem->costs.context_overlap.value * attention_s / x->c);
+    real step = messages *
+                (2 * slice->tokens * (x->kv / x->t) * x->e / link.bytes_per_s + link.latency_s);
+    return (x->c - 1) *
+           fmaxl(0, step - x->problem->costs.context_overlap.value * attention_s / x->c);
 }
 
 // Dispatch and combine. What stays in the node goes beside what leaves it.
@@ -18,30 +22,38 @@ static real exchange_s(const struct pricing *x, int group, real routed)
 {
     if (x->x <= 1) return 0;
     struct link_price link = link_of_experts(x, group);
-    real near = link.intra ? 1 : fmaxl(1, floorl(x->problem->cluster.groups[group].gpus_per_node / x->t));
+    real near =
+        link.intra ? 1 : fmaxl(1, floorl(x->problem->cluster.groups[group].gpus_per_node / x->t));
     real bytes = routed / x->t * x->h * x->e * (x->x - near) / x->x;
     return 2 * (bytes / link.bytes_per_s + (x->x - 1) * link.latency_s);
 }
 
-static real pool_s(const struct pricing *x, const struct pool_shape *pool, int group, const struct slice *slice)
+static real pool_s(const struct pricing *x, const struct pool_shape *pool, int group,
+                   const struct slice *slice)
 {
     if (x->D <= 1) return 0;
     struct link_price link = link_of_pool(x, group);
-    real n = slice->tokens / x->t, found = 8 * n * (real)pool->heads * (real)pool->top_k, values = x->e * n * (real)pool->width;
-    return (x->D - 1) * found / link.bytes_per_s + (x->D - 1) / x->D * values / link.bytes_per_s + 2 * (x->D - 1) * link.latency_s;
+    real n = slice->tokens / x->t, found = 8 * n * (real)pool->heads * (real)pool->top_k,
+         values = x->e * n * (real)pool->width;
+    return (x->D - 1) * found / link.bytes_per_s + (x->D - 1) / x->D * values / link.bytes_per_s +
+           2 * (x->D - 1) * link.latency_s;
 }
 
-static real tensor_s(const struct pricing *x, const struct link_price *link, real bytes, real start_s)
+static real tensor_s(const struct pricing *x, const struct link_price *link, real bytes,
+                     real start_s)
 {
     return x->t > 1 ? all_reduce_price_s(link, bytes, x->t) + start_s : 0;
 }
 
-void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group, const struct slice *slice, real attention_s,
-                            real *forward_s, real *backward_s)
+void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
+                            const struct slice *slice, real attention_s, real *forward_s,
+                            real *backward_s)
 {
     struct link_price tensor = link_of_tensor_ranks(x, group);
-    real exposed = 1 - (real)x->problem->costs.tensor_overlap.value, activation = slice->tokens * x->h * x->e;
-    real start = x->gpus[group]->collective_launch_s.value, once = exposed * tensor_s(x, &tensor, activation, start);
+    real exposed = 1 - (real)x->problem->costs.tensor_overlap.value,
+         activation = slice->tokens * x->h * x->e;
+    real start = x->gpus[group]->collective_launch_s.value,
+         once = exposed * tensor_s(x, &tensor, activation, start);
     *forward_s = *backward_s = 0;
     if (run->kind == LAYER_EMBEDDING) {
         *forward_s = once;
@@ -54,7 +66,8 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
         real both = 2 * once, beta = x->problem->job.layout.fused_attention ? 2.5 : 2;
         if (run->kind == LAYER_MOE) {
             real routed = (real)run->experts.top_k * fmaxl(1, run->experts.imbalance);
-            both = once * (run->experts.shared_ffn > 0 ? 2 : 1) + exposed * tensor_s(x, &tensor, activation * routed, start) +
+            both = once * (run->experts.shared_ffn > 0 ? 2 : 1) +
+                   exposed * tensor_s(x, &tensor, activation * routed, start) +
                    exchange_s(x, group, slice->tokens * routed);
         }
         *forward_s = both + ring_s(x, group, slice, 1, attention_s);

@@ -1,5 +1,5 @@
-// The arguments of each evaluation are those of docs/FORMULAS.md sections 2, 3 and 6; a fit's own argument is one kernel's work, so
-// a pass's products are taken apart again.
+// The arguments of each evaluation are those of docs/FORMULAS.md sections 2, 3 and 6; a fit's own
+// argument is one kernel's work, so a pass's products are taken apart again.
 #include "formulate/price/extrapolate.h"
 
 #include <math.h>
@@ -11,22 +11,30 @@
 // Rounding and a last size that is off by a byte are no reason to speak.
 static const double tolerance = 1.01;
 
-struct finder { const struct pricing *x; struct plan *plan; int capacity; };
+struct finder {
+    const struct pricing *x;
+    struct plan *plan;
+    int capacity;
+};
 
 static struct plan_extrapolation *find_or_add(struct finder *f, const char *cost, const char *gpu)
 {
     struct plan *p = f->plan;
     for (int i = 0; i < p->extrapolated_count; i++)
-        if (!strcmp(p->extrapolated[i].cost, cost) && !strcmp(p->extrapolated[i].gpu, gpu)) return &p->extrapolated[i];
+        if (!strcmp(p->extrapolated[i].cost, cost) && !strcmp(p->extrapolated[i].gpu, gpu))
+            return &p->extrapolated[i];
     GROW(f->x->arena, p->extrapolated, p->extrapolated_count, f->capacity, 8);
     struct plan_extrapolation *e = &p->extrapolated[p->extrapolated_count++];
     *e = (struct plan_extrapolation){.cost = cost, .gpu = gpu, .least = INFINITY};
     return e;
 }
 
-static void note_range(struct finder *f, const char *cost, const char *gpu, const char *run, const char *what, real argument, double low, double high)
+static void note_range(struct finder *f, const char *cost, const char *gpu, const char *run,
+                       const char *what, real argument, double low, double high)
 {
-    if (!(argument > 0) || !(high > 0) || (argument * tolerance >= low && argument <= high * tolerance)) return;
+    if (!(argument > 0) || !(high > 0) ||
+        (argument * tolerance >= low && argument <= high * tolerance))
+        return;
     struct plan_extrapolation *e = find_or_add(f, cost, gpu);
     double before = e->of ? plan_extrapolation_times(e) : 0;
     e->valid_low = low, e->valid_high = high;
@@ -36,17 +44,22 @@ static void note_range(struct finder *f, const char *cost, const char *gpu, cons
     e->of = arena_print(f->x->arena, "%s, %s", run, what);
 }
 
-static void note(struct finder *f, const char *cost, const char *gpu, const struct estimate *e, const char *run, const char *what, real argument)
+static void note(struct finder *f, const char *cost, const char *gpu, const struct estimate *e,
+                 const char *run, const char *what, real argument)
 {
     if (e->value > 0) note_range(f, cost, gpu, run, what, argument, e->valid_low, e->valid_high);
 }
 
 // ---- layers
 
-struct product { const char *what; real tokens, columns, inner; };
+struct product {
+    const char *what;
+    real tokens, columns, inner;
+};
 
 // A layer's products on one device; their FLOP are those of section 3.
-static int products_of(const struct pricing *x, const struct layer_run *run, real n, struct product *to)
+static int products_of(const struct pricing *x, const struct layer_run *run, real n,
+                       struct product *to)
 {
     int count = 0;
     real ffn = run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f;
@@ -58,10 +71,13 @@ static int products_of(const struct pricing *x, const struct layer_run *run, rea
         to[count++] = (struct product){"ffn up", n, (x->g - 1) * ffn / x->t, x->h};
         to[count++] = (struct product){"ffn down", n, x->h, ffn / x->t};
     }
-    if (run->kind == LAYER_MOE) {       // one expert's, on average
-        real routed = n * (real)run->experts.top_k * fmax(1, run->experts.imbalance) * x->x / (real)run->experts.experts;
-        to[count++] = (struct product){"an expert's ffn up", routed, (x->g - 1) * (real)run->experts.ffn / x->t, x->h};
-        to[count++] = (struct product){"an expert's ffn down", routed, x->h, (real)run->experts.ffn / x->t};
+    if (run->kind == LAYER_MOE) { // one expert's, on average
+        real routed = n * (real)run->experts.top_k * fmax(1, run->experts.imbalance) * x->x /
+                      (real)run->experts.experts;
+        to[count++] = (struct product){"an expert's ffn up", routed,
+                                       (x->g - 1) * (real)run->experts.ffn / x->t, x->h};
+        to[count++] =
+            (struct product){"an expert's ffn down", routed, x->h, (real)run->experts.ffn / x->t};
     }
     return count;
 }
@@ -71,7 +87,8 @@ static void note_layer(struct finder *f, const struct layer_run *run, int group,
     const struct pricing *x = f->x;
     const char *gpu = x->problem->cluster.groups[group].gpu;
     const struct gpu_costs *g = x->gpus[group];
-    const struct precision_costs *rates = run->kind == LAYER_HEAD ? x->head_rates[group] : x->rates[group];
+    const struct precision_costs *rates = run->kind == LAYER_HEAD ? x->head_rates[group]
+                                                                  : x->rates[group];
     struct slice part = slice_of(x, slice);
     struct layer_work work = work_of_layer(x, run, &part);
     struct product products[8];
@@ -79,27 +96,39 @@ static void note_layer(struct finder *f, const struct layer_run *run, int group,
     for (int i = 0, count = products_of(x, run, part.tokens, products); i < count; i++) {
         real flop = 2 * products[i].tokens * products[i].columns * products[i].inner;
         note(f, "gemm_flop_per_s", gpu, &rates->gemm_flop_per_s, run->name, products[i].what, flop);
-        if (learns) note(f, "data_gradient_flop_per_s", gpu, &rates->data_gradient_flop_per_s, run->name, products[i].what, flop);
-        if (learns && !run->frozen) note(f, "weight_gradient_flop_per_s", gpu, &rates->weight_gradient_flop_per_s, run->name, products[i].what, flop);
+        if (learns)
+            note(f, "data_gradient_flop_per_s", gpu, &rates->data_gradient_flop_per_s, run->name,
+                 products[i].what, flop);
+        if (learns && !run->frozen)
+            note(f, "weight_gradient_flop_per_s", gpu, &rates->weight_gradient_flop_per_s,
+                 run->name, products[i].what, flop);
     }
-    real again = x->problem->job.layout.fused_attention ? 2.5 : 2, elementwise = work.memory - work.scores;
-    note(f, "attention_flop_per_s", gpu, &rates->attention_flop_per_s, run->name, "scores and context", work.attention);
-    note(f, "memory_bytes_per_s", gpu, &g->memory_bytes_per_s, run->name, "norms and activations", elementwise);
+    real again = x->problem->job.layout.fused_attention ? 2.5 : 2,
+         elementwise = work.memory - work.scores;
+    note(f, "attention_flop_per_s", gpu, &rates->attention_flop_per_s, run->name,
+         "scores and context", work.attention);
+    note(f, "memory_bytes_per_s", gpu, &g->memory_bytes_per_s, run->name, "norms and activations",
+         elementwise);
     if (!learns) return;
-    note(f, "backward_attention_flop_per_s", gpu, &rates->backward_attention_flop_per_s, run->name, "scores and context, backward", again * work.attention);
-    note(f, "backward_memory_bytes_per_s", gpu, &g->backward_memory_bytes_per_s, run->name, "norms and activations, backward", 2 * elementwise);
+    note(f, "backward_attention_flop_per_s", gpu, &rates->backward_attention_flop_per_s, run->name,
+         "scores and context, backward", again * work.attention);
+    note(f, "backward_memory_bytes_per_s", gpu, &g->backward_memory_bytes_per_s, run->name,
+         "norms and activations, backward", 2 * elementwise);
 }
 
 // ---- links
 
-static void note_table(struct finder *f, const struct collective_times *t, const char *run, const char *what, real bytes)
+static void note_table(struct finder *f, const struct collective_times *t, const char *run,
+                       const char *what, real bytes)
 {
     if (!t) return;
-    const char *cost = arena_print(f->x->arena, "collectives: %s of %lld %s", t->send ? "messages" : "all-reduces", (long long)t->ranks,
+    const char *cost = arena_print(f->x->arena, "collectives: %s of %lld %s",
+                                   t->send ? "messages" : "all-reduces", (long long)t->ranks,
                                    t->between_nodes ? "between nodes" : "in a node");
     int last = t->segment_count - 1;
     double low = t->segment_count ? t->segments[0].seconds.valid_low : t->bytes[0];
-    double high = t->segment_count ? t->segments[last].bytes_per_s.valid_high : t->bytes[t->point_count - 1];
+    double high = t->segment_count ? t->segments[last].bytes_per_s.valid_high
+                                   : t->bytes[t->point_count - 1];
     note_range(f, cost, t->gpu, run, what, bytes, low, high);
 }
 
@@ -109,9 +138,11 @@ static void note_messages(struct finder *f, const struct layer_run *run, int fro
     const struct pricing *x = f->x;
     struct link_price link = link_of_stages(x, from, to);
     real bytes = bytes_of_layer(x, run).message;
-    bool scattered = x->problem->job.scattered_messages && run->kind != LAYER_MEASURED && !x->problem->job.layout.sequence_parallel;
+    bool scattered = x->problem->job.scattered_messages && run->kind != LAYER_MEASURED &&
+                     !x->problem->job.layout.sequence_parallel;
     for (int slice = 0; slice < x->priced->slice_count && link.table; slice++)
-        note_table(f, link.table, run->name, "a message to the next stage", slice_of(x, slice).share * bytes / (scattered ? x->t : 1));
+        note_table(f, link.table, run->name, "a message to the next stage",
+                   slice_of(x, slice).share * bytes / (scattered ? x->t : 1));
 }
 
 static void note_reductions(struct finder *f, const struct layer_run *run, int group, int slice)
@@ -119,7 +150,8 @@ static void note_reductions(struct finder *f, const struct layer_run *run, int g
     const struct pricing *x = f->x;
     if (x->t <= 1 || run->kind == LAYER_MEASURED) return;
     struct link_price link = link_of_tensor_ranks(x, group);
-    note_table(f, link.table, run->name, "an all-reduce of tensor ranks", slice_of(x, slice).tokens * x->h * x->e);
+    note_table(f, link.table, run->name, "an all-reduce of tensor ranks",
+               slice_of(x, slice).tokens * x->h * x->e);
 }
 
 // ---- the plan
@@ -147,10 +179,12 @@ static void note_stage(struct finder *f, int stage)
             note_reductions(f, run, s->group, slice);
         }
     }
-    if (before && stage + 1 < f->plan->stage_count && f->plan->stages[stage + 1].group >= 0) note_messages(f, before, s->group, f->plan->stages[stage + 1].group);
+    if (before && stage + 1 < f->plan->stage_count && f->plan->stages[stage + 1].group >= 0)
+        note_messages(f, before, s->group, f->plan->stages[stage + 1].group);
 }
 
-enum status extrapolation_of_plan(struct plan *plan, const struct problem *problem, struct arena *arena, struct error *err)
+enum status extrapolation_of_plan(struct plan *plan, const struct problem *problem,
+                                  struct arena *arena, struct error *err)
 {
     struct priced priced;
     plan->extrapolated = NULL;

@@ -1,6 +1,7 @@
-// Time of one layer on one device of a node group: measured outright where the costs hold it, else FLOP and bytes over the
-// rates the costs give, not less than the host needs to start the kernels, with the collectives inside the layer and the
-// gathers of sharded weights. docs/FORMULAS.md section 3.
+// Time of one layer on one device of a node group: measured outright where the costs hold it, else
+// FLOP and bytes over the rates the costs give, not less than the host needs to start the kernels,
+// with the collectives inside the layer and the gathers of sharded weights. docs/FORMULAS.md
+// section 3.
 #include <math.h>
 #include <string.h>
 
@@ -22,60 +23,89 @@ const struct layer_time *find_layer_time(const struct pricing *x, const char *ru
 }
 
 // Compute alone: forward, backward of inputs and weights together, and of that the weights' part.
-struct compute { real forward, backward, weight, attention; };
+struct compute {
+    real forward, backward, weight, attention;
+};
 
 // What products reach: forward, for the gradients of inputs and of weights; FLOP per second.
-struct product_rates { real forward, data, weight; };
+struct product_rates {
+    real forward, data, weight;
+};
 
-static real or_else(const struct estimate *stated, real otherwise) { return stated->value > 0 ? stated->value : otherwise; }
-
-static struct product_rates product_rates_of(const struct pricing *x, const struct layer_run *run, int group)
+static real or_else(const struct estimate *stated, real otherwise)
 {
-    const struct precision_costs *rates = run->kind == LAYER_HEAD ? x->head_rates[group] : x->rates[group];
-    real forward = rates->gemm_flop_per_s.value, share = rates->misaligned_gemm_share.value;
-    struct product_rates r = {forward, or_else(&rates->data_gradient_flop_per_s, forward), or_else(&rates->weight_gradient_flop_per_s, forward)};
-    bool misaligned = run->kind == LAYER_HEAD && share > 0 && fmodl(x->v, 8 * x->t) != 0;
-    return misaligned ? (struct product_rates){r.forward * share, r.data * share, r.weight * share} : r;
+    return stated->value > 0 ? stated->value : otherwise;
 }
 
-// A pass over the layer's own matrices. Small batches over quantised weights are bound by reading them.
-static real matrices_s(const struct pricing *x, const struct layer_run *run, const struct layer_work *work, real rate, int group)
+static struct product_rates product_rates_of(const struct pricing *x, const struct layer_run *run,
+                                             int group)
+{
+    const struct precision_costs *rates = run->kind == LAYER_HEAD ? x->head_rates[group]
+                                                                  : x->rates[group];
+    real forward = rates->gemm_flop_per_s.value, share = rates->misaligned_gemm_share.value;
+    struct product_rates r = {forward, or_else(&rates->data_gradient_flop_per_s, forward),
+                              or_else(&rates->weight_gradient_flop_per_s, forward)};
+    bool misaligned = run->kind == LAYER_HEAD && share > 0 && fmodl(x->v, 8 * x->t) != 0;
+    return misaligned ? (struct product_rates){r.forward * share, r.data * share, r.weight * share}
+                      : r;
+}
+
+// A pass over the layer's own matrices. Small batches over quantised weights are bound by reading
+// them.
+static real matrices_s(const struct pricing *x, const struct layer_run *run,
+                       const struct layer_work *work, real rate, int group)
 {
     real seconds = work->linear / rate;
     if (!run->weight_bits) return seconds;
     real values = x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * x->f;
-    return fmaxl(seconds, values * (run->weight_bits / 8.0 + 2.0 / 128) / x->t / x->gpus[group]->memory_bytes_per_s.value);
+    return fmaxl(seconds, values * (run->weight_bits / 8.0 + 2.0 / 128) / x->t /
+                              x->gpus[group]->memory_bytes_per_s.value);
 }
 
-static real operands_s(const struct pricing *x, const struct layer_run *run, const struct layer_work *work, int group)
+static real operands_s(const struct pricing *x, const struct layer_run *run,
+                       const struct layer_work *work, int group)
 {
-    const struct precision_costs *rates = run->kind == LAYER_HEAD ? x->head_rates[group] : x->rates[group];
-    return rates->operand_bytes_per_s.value > 0 ? work->operands / rates->operand_bytes_per_s.value : 0;
+    const struct precision_costs *rates = run->kind == LAYER_HEAD ? x->head_rates[group]
+                                                                  : x->rates[group];
+    return rates->operand_bytes_per_s.value > 0 ? work->operands / rates->operand_bytes_per_s.value
+                                                : 0;
 }
 
-static struct compute compute_of(const struct pricing *x, const struct layer_run *run, const struct layer_work *work, int group)
+static struct compute compute_of(const struct pricing *x, const struct layer_run *run,
+                                 const struct layer_work *work, int group)
 {
     const struct gpu_costs *gpu = x->gpus[group];
-    real memory = gpu->memory_bytes_per_s.value, back = or_else(&gpu->backward_memory_bytes_per_s, memory);
-    real attention_back = or_else(&x->rates[group]->backward_attention_flop_per_s, x->rates[group]->attention_flop_per_s.value);
-    real beta = x->problem->job.layout.fused_attention ? 2.5 : 2, operands = operands_s(x, run, work, group);
+    real memory = gpu->memory_bytes_per_s.value,
+         back = or_else(&gpu->backward_memory_bytes_per_s, memory);
+    real attention_back = or_else(&x->rates[group]->backward_attention_flop_per_s,
+                                  x->rates[group]->attention_flop_per_s.value);
+    real beta = x->problem->job.layout.fused_attention ? 2.5 : 2,
+         operands = operands_s(x, run, work, group);
     struct product_rates rates = product_rates_of(x, run, group);
     struct compute c = {.attention = work->attention / x->rates[group]->attention_flop_per_s.value};
-    c.forward = matrices_s(x, run, work, rates.forward, group) + operands + work->adapters / rates.forward + c.attention + (work->memory + work->casts) / memory;
-    c.backward = matrices_s(x, run, work, rates.data, group) + operands + work->adapters / rates.data + work->adapters / rates.weight +
-                 beta * work->attention / attention_back + 2 * work->memory / back + work->casts / memory;
+    c.forward = matrices_s(x, run, work, rates.forward, group) + operands +
+                work->adapters / rates.forward + c.attention +
+                (work->memory + work->casts) / memory;
+    c.backward = matrices_s(x, run, work, rates.data, group) + operands +
+                 work->adapters / rates.data + work->adapters / rates.weight +
+                 beta * work->attention / attention_back + 2 * work->memory / back +
+                 work->casts / memory;
     if (run->frozen) c.weight = work->adapters / rates.weight;
-    else if (run->kind != LAYER_EMBEDDING) c.weight = (work->linear - work->weightless) / rates.weight + operands;
-    if (!run->frozen) c.backward += work->linear / rates.weight + operands + work->gathered / memory;
+    else if (run->kind != LAYER_EMBEDDING)
+        c.weight = (work->linear - work->weightless) / rates.weight + operands;
+    if (!run->frozen)
+        c.backward += work->linear / rates.weight + operands + work->gathered / memory;
     return c;
 }
 
 // Kernels in a row are not the sum of kernels alone; what a layer takes beside them.
-static void finish_compute(const struct pricing *x, const struct layer_run *run, int group, struct compute *c)
+static void finish_compute(const struct pricing *x, const struct layer_run *run, int group,
+                           struct compute *c)
 {
     const struct gpu_costs *gpu = x->gpus[group];
     bool block = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
-    real forward = block ? or_else(&gpu->forward_factor, 1) : 1, backward = block ? or_else(&gpu->backward_factor, 1) : 1;
+    real forward = block ? or_else(&gpu->forward_factor, 1) : 1,
+         backward = block ? or_else(&gpu->backward_factor, 1) : 1;
     real overhead = gpu->layer_overhead_s.value;
     if (run->kind == LAYER_EMBEDDING) return;
     c->forward = forward * c->forward + overhead;
@@ -83,7 +113,8 @@ static void finish_compute(const struct pricing *x, const struct layer_run *run,
     c->weight *= backward;
 }
 
-bool price_layer_kernels(struct layer_kernels *to, const struct problem *problem, int run, int group)
+bool price_layer_kernels(struct layer_kernels *to, const struct problem *problem, int run,
+                         int group)
 {
     struct pricing x = pricing_of(problem, NULL, NULL);
     const struct layer_run *layers = &problem->model.runs[run];
@@ -91,8 +122,10 @@ bool price_layer_kernels(struct layer_kernels *to, const struct problem *problem
     struct slice whole = slice_of(&x, 0);
     struct layer_work work = work_of_layer(&x, layers, &whole);
     struct compute c = compute_of(&x, layers, &work, group);
-    *to = (struct layer_kernels){(double)(work.linear + work.adapters + work.attention), (double)c.forward, (double)c.backward,
-                                 (double)(c.attention + work.scores / x.gpus[group]->memory_bytes_per_s.value)};
+    *to = (struct layer_kernels){
+        (double)(work.linear + work.adapters + work.attention), (double)c.forward,
+        (double)c.backward,
+        (double)(c.attention + work.scores / x.gpus[group]->memory_bytes_per_s.value)};
     return true;
 }
 
@@ -103,62 +136,73 @@ static real joined(const struct pricing *x, real pass, real gather)
     return fmaxl(pass, gather) + x->problem->costs.overlap_slowdown.value * fminl(pass, gather);
 }
 
-// The host starts a block's collectives with its kernels, all of which the GPU may be waiting for; those of the end layers
-// come after.
+// The host starts a block's collectives with its kernels, all of which the GPU may be waiting for;
+// those of the end layers come after.
 static real floored(const struct layer_run *run, real compute, real launch, real communication)
 {
     bool ends = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
     return ends ? fmaxl(compute, launch) + communication : fmaxl(compute + communication, launch);
 }
 
-static struct layer_seconds by_formula(const struct pricing *x, const struct layer_run *run, int group, const struct slice *slice)
+static struct layer_seconds by_formula(const struct pricing *x, const struct layer_run *run,
+                                       int group, const struct slice *slice)
 {
     struct layer_work work = work_of_layer(x, run, slice);
     struct compute c = compute_of(x, run, &work, group);
     finish_compute(x, run, group, &c);
     struct layer_gathers gathers = gathers_of_layer(x, run, group);
-    real launch = x->gpus[group]->layer_launch_s.value, twice = 2 * launch, forward_comm, backward_comm;
+    real launch = x->gpus[group]->layer_launch_s.value, twice = 2 * launch, forward_comm,
+         backward_comm;
     bool recomputes = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
     communication_of_layer(x, run, group, slice, c.attention, &forward_comm, &backward_comm);
-    if (run->kind == LAYER_EMBEDDING) twice = launch *= x->gpus[group]->embedding_launch_share.value;
+    if (run->kind == LAYER_EMBEDDING)
+        twice = launch *= x->gpus[group]->embedding_launch_share.value;
     real forward = floored(run, c.forward, launch, forward_comm);
     struct layer_seconds seconds = {.forward = joined(x, forward, gathers.weights_s)};
     if (!run_has_gradient(x, run)) return seconds;
     if (schedule_splits_backward(x->problem->job.layout.schedule)) {
-        real input = floored(run, c.backward - c.weight, c.weight > 0 ? launch : twice, backward_comm);
+        real input =
+            floored(run, c.backward - c.weight, c.weight > 0 ? launch : twice, backward_comm);
         seconds.backward = joined(x, input, gathers.weights_s);
         seconds.weight = joined(x, c.weight > 0 ? fmaxl(c.weight, launch) : 0, gathers.gradients_s);
     } else {
-        seconds.backward = joined(x, floored(run, c.backward, twice, backward_comm), gathers.weights_s + gathers.gradients_s);
+        seconds.backward = joined(x, floored(run, c.backward, twice, backward_comm),
+                                  gathers.weights_s + gathers.gradients_s);
     }
     if (recomputes) {
-        seconds.selective = or_else(&x->gpus[group]->forward_factor, 1) * (c.attention + work.scores / x->gpus[group]->memory_bytes_per_s.value);
+        seconds.selective = or_else(&x->gpus[group]->forward_factor, 1) *
+                            (c.attention + work.scores / x->gpus[group]->memory_bytes_per_s.value);
         seconds.full = forward;
     }
     return seconds;
 }
 
-static struct layer_seconds as_measured(const struct pricing *x, const struct layer_time *t, real share)
+static struct layer_seconds as_measured(const struct pricing *x, const struct layer_time *t,
+                                        real share)
 {
     bool split = schedule_splits_backward(x->problem->job.layout.schedule);
     real weight = !split ? 0 : t->weight_s > 0 ? t->weight_s : t->backward_s / 2;
-    return (struct layer_seconds){share * t->forward_s, share * (t->backward_s - weight), share * weight, share * t->selective_s, share * t->full_s};
+    return (struct layer_seconds){share * t->forward_s, share * (t->backward_s - weight),
+                                  share * weight, share * t->selective_s, share * t->full_s};
 }
 
-struct layer_seconds seconds_of_layer(const struct pricing *x, const struct layer_run *run, int group, int slice)
+struct layer_seconds seconds_of_layer(const struct pricing *x, const struct layer_run *run,
+                                      int group, int slice)
 {
     struct slice part = slice_of(x, slice);
-    const struct layer_time *measured = find_layer_time(x, run->name, x->problem->cluster.groups[group].gpu);
+    const struct layer_time *measured =
+        find_layer_time(x, run->name, x->problem->cluster.groups[group].gpu);
     return measured ? as_measured(x, measured, part.share) : by_formula(x, run, group, &part);
 }
 
-// What an error calls these terms. Pricing thousands of configurations must not write it thousands of times: it is put
-// together only where a term will be refused.
-static const char *name_of_terms(const struct pricing *x, const struct layer_run *run, const struct node_group *nodes,
-                                 const struct layer_seconds *s)
+// What an error calls these terms. Pricing thousands of configurations must not write it thousands
+// of times: it is put together only where a term will be refused.
+static const char *name_of_terms(const struct pricing *x, const struct layer_run *run,
+                                 const struct node_group *nodes, const struct layer_seconds *s)
 {
     bool counted = s->forward + s->backward + s->weight + s->selective + s->full < 1e6;
-    return counted ? run->name : arena_print(x->arena, "run %s on group %s", run->name, nodes->name);
+    return counted ? run->name
+                   : arena_print(x->arena, "run %s on group %s", run->name, nodes->name);
 }
 
 static enum status price_slice(struct pricing *x, int run, int group, int slice, struct error *err)
@@ -170,9 +214,12 @@ static enum status price_slice(struct pricing *x, int run, int group, int slice,
     const char *of = name_of_terms(x, layers, &x->problem->cluster.groups[group], &seconds);
     TRY(round_time(&to->forward_ns[at], seconds.forward, "forward time", of, err));
     TRY(round_time(&to->backward_ns[at], seconds.backward, "backward time", of, err));
-    TRY(round_time(&to->selective_ns[at], seconds.selective, "selective recomputation time", of, err));
+    TRY(round_time(&to->selective_ns[at], seconds.selective, "selective recomputation time", of,
+                   err));
     TRY(round_time(&to->full_ns[at], seconds.full, "full recomputation time", of, err));
-    return slice ? OK : round_time(&to->weight_ns[group], seconds.weight, "weight gradient time", of, err);
+    return slice
+               ? OK
+               : round_time(&to->weight_ns[group], seconds.weight, "weight gradient time", of, err);
 }
 
 enum status price_layer_times(struct pricing *x, int run, int group, struct error *err)
@@ -181,7 +228,11 @@ enum status price_layer_times(struct pricing *x, int run, int group, struct erro
     const char *gpu = x->problem->cluster.groups[group].gpu;
     const struct layer_time *measured = find_layer_time(x, layers->name, gpu);
     real seconds = measured ? measured->optimizer_s : optimizer_s(x, layers, group);
-    for (int slice = 0; slice < x->priced->slice_count; slice++) TRY(price_slice(x, run, group, slice, err));
-    const char *of = seconds < 1e6 ? layers->name : arena_print(x->arena, "run %s on group %s", layers->name, x->problem->cluster.groups[group].name);
-    return round_time(&x->priced->runs[run].optimizer_ns[group], seconds, "optimizer time", of, err);
+    for (int slice = 0; slice < x->priced->slice_count; slice++)
+        TRY(price_slice(x, run, group, slice, err));
+    const char *of = seconds < 1e6 ? layers->name
+                                   : arena_print(x->arena, "run %s on group %s", layers->name,
+                                                 x->problem->cluster.groups[group].name);
+    return round_time(&x->priced->runs[run].optimizer_ns[group], seconds, "optimizer time", of,
+                      err);
 }

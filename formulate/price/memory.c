@@ -1,17 +1,22 @@
-// What one layer occupies on one device for good: parameters, gradients, states and what else the trainer keeps; the step
-// that updates them; and what a device holds whatever its layers. docs/FORMULAS.md sections 4 and 8.
+// What one layer occupies on one device for good: parameters, gradients, states and what else the
+// trainer keeps; the step that updates them; and what a device holds whatever its layers.
+// docs/FORMULAS.md sections 4 and 8.
 #include <math.h>
 
 #include "formulate/price/pricing.h"
 
-// Matrices of a block or of a memory layer's queries: what is sharded over tensor ranks, what is not.
-struct values { real sharded, whole, matrices; };
+// Matrices of a block or of a memory layer's queries: what is sharded over tensor ranks, what is
+// not.
+struct values {
+    real sharded, whole, matrices;
+};
 
 static struct values values_of_block(const struct pricing *x, real ffn)
 {
     const struct shape *shape = &x->problem->model.shape;
     struct values v = {.matrices = x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * ffn};
-    v.sharded = v.matrices + (shape->qkv_bias ? x->q + 2 * x->kv : 0) + (shape->linear_bias ? (x->g - 1) * ffn : 0);
+    v.sharded = v.matrices + (shape->qkv_bias ? x->q + 2 * x->kv : 0) +
+                (shape->linear_bias ? (x->g - 1) * ffn : 0);
     v.whole = 2 * (shape->rms_norm ? x->h : 2 * x->h) + (shape->linear_bias ? 2 * x->h : 0);
     return v;
 }
@@ -20,34 +25,41 @@ static struct values values_of_pool(const struct pricing *x, const struct pool_s
 {
     real heads = (real)pool->heads, key = (real)pool->key_width, width = (real)pool->width;
     real norm = x->problem->model.shape.rms_norm ? x->h : 2 * x->h;
-    return (struct values){.whole = sqrtl((real)pool->values) * heads * key + x->h * heads * key + width * x->h +
-                                    (pool->gated ? x->h * width : 0) + norm};
+    return (struct values){.whole = sqrtl((real)pool->values) * heads * key + x->h * heads * key +
+                                    width * x->h + (pool->gated ? x->h * width : 0) + norm};
 }
 
 static struct values values_of_ends(const struct pricing *x, const struct layer_run *run)
 {
     const struct shape *shape = &x->problem->model.shape;
     real positions = (real)shape->positions * x->h;
-    if (run->kind == LAYER_EMBEDDING) return (struct values){.sharded = x->v * x->h, .whole = positions};
+    if (run->kind == LAYER_EMBEDDING)
+        return (struct values){.sharded = x->v * x->h, .whole = positions};
     bool apart = !shape->tied_embeddings || x->p > 1;
-    struct values v = {.sharded = apart ? x->v * x->h : 0, .whole = shape->rms_norm ? x->h : 2 * x->h};
-    if (shape->tied_embeddings && x->p > 1 && x->problem->job.trainer == TRAINER_DEEPSPEED) v.whole += positions;
+    struct values v = {.sharded = apart ? x->v * x->h : 0,
+                       .whole = shape->rms_norm ? x->h : 2 * x->h};
+    if (shape->tied_embeddings && x->p > 1 && x->problem->job.trainer == TRAINER_DEEPSPEED)
+        v.whole += positions;
     return v;
 }
 
 // A frozen layer keeps its values as they are, quantised where stated, and trains its adapters.
-static struct layer_parameters freeze(const struct pricing *x, const struct layer_run *run, const struct values *v, real all)
+static struct layer_parameters freeze(const struct pricing *x, const struct layer_run *run,
+                                      const struct values *v, real all)
 {
     struct layer_parameters p = {.frozen_bytes = x->e * all};
-    if (run->weight_bits) p.frozen_bytes += v->matrices / x->t * (run->weight_bits / 8.0 + 2.0 / 128 - x->e);
-    if (run->adapter_rank) p.dense = run->adapter_rank * ((5 + (x->g - 1)) * x->h + (2 * x->q + 2 * x->kv + x->g * x->f) / x->t);
+    if (run->weight_bits)
+        p.frozen_bytes += v->matrices / x->t * (run->weight_bits / 8.0 + 2.0 / 128 - x->e);
+    if (run->adapter_rank)
+        p.dense = run->adapter_rank *
+                  ((5 + (x->g - 1)) * x->h + (2 * x->q + 2 * x->kv + x->g * x->f) / x->t);
     return p;
 }
 
 struct layer_parameters parameters_of(const struct pricing *x, const struct layer_run *run)
 {
-    struct values v = run->kind == LAYER_BLOCK    ? values_of_block(x, x->f)
-                      : run->kind == LAYER_MOE    ? values_of_block(x, (real)run->experts.shared_ffn)
+    struct values v = run->kind == LAYER_BLOCK ? values_of_block(x, x->f)
+                      : run->kind == LAYER_MOE ? values_of_block(x, (real)run->experts.shared_ffn)
                       : run->kind == LAYER_MEMORY ? values_of_pool(x, &run->pool)
                                                   : values_of_ends(x, run);
     struct layer_parameters p = {0, 0, 0, 0};
@@ -80,31 +92,38 @@ real optimizer_s(const struct pricing *x, const struct layer_run *run, int group
     struct layer_parameters p = parameters_of(x, run);
     real state = state_bytes(x, &p);
     if (!x->problem->job.layout.offload_optimizer)
-        return (2 * state + x->e_g * kept_values(x, &p, 2) + x->e * kept_values(x, &p, 3) + gpu->step_bytes_per_value.value * kept_values(x, &p, 1)) /
+        return (2 * state + x->e_g * kept_values(x, &p, 2) + x->e * kept_values(x, &p, 3) +
+                gpu->step_bytes_per_value.value * kept_values(x, &p, 1)) /
                gpu->memory_bytes_per_s.value;
     real moved = (x->e_g + x->e) * kept_values(x, &p, 1);
-    return moved / gpu->host_link_bytes_per_s.value + (2 * state + moved) / gpu->host_memory_bytes_per_s.value;
+    return moved / gpu->host_link_bytes_per_s.value +
+           (2 * state + moved) / gpu->host_memory_bytes_per_s.value;
 }
 
-// What DeepSpeed keeps beside the states: gradients twice, the step's copies, a dense gradient of the embedding.
-static void add_trainer(const struct pricing *x, const struct layer_run *run, const struct layer_parameters *p, struct layer_bytes *bytes)
+// What DeepSpeed keeps beside the states: gradients twice, the step's copies, a dense gradient of
+// the embedding.
+static void add_trainer(const struct pricing *x, const struct layer_run *run,
+                        const struct layer_parameters *p, struct layer_bytes *bytes)
 {
     const struct job *job = &x->problem->job;
     if (job->trainer != TRAINER_DEEPSPEED || job->precision == FP32) return;
     if (x->e_g > 2) bytes->gradient = 6 * (p->dense + p->experts + p->pool);
-    else if (!job->layout.offload_optimizer) bytes->optimizer += (x->zero ? 6 : 8) * kept_values(x, p, 1);
+    else if (!job->layout.offload_optimizer)
+        bytes->optimizer += (x->zero ? 6 : 8) * kept_values(x, p, 1);
     bool shared = run->kind == LAYER_HEAD && x->problem->model.shape.tied_embeddings && x->p > 1;
-    if ((run->kind == LAYER_EMBEDDING || shared) && !run->frozen) bytes->optimizer += x->e_g * x->v * x->h / x->t;
+    if ((run->kind == LAYER_EMBEDDING || shared) && !run->frozen)
+        bytes->optimizer += x->e_g * x->v * x->h / x->t;
 }
 
 static struct layer_bytes bytes_as_measured(const struct pricing *x, const struct measured_bytes *m)
 {
-    struct layer_bytes bytes = {.weight = (real)m->weight_bytes,
-                                .gradient = (real)m->gradient_bytes,
-                                .optimizer = x->problem->job.layout.offload_optimizer ? 0 : (real)m->optimizer_bytes,
-                                .message = (real)m->boundary_bytes,
-                                .matrix_rows = (real)m->matrix_rows,
-                                .matrix_columns = (real)m->matrix_columns};
+    struct layer_bytes bytes = {
+        .weight = (real)m->weight_bytes,
+        .gradient = (real)m->gradient_bytes,
+        .optimizer = x->problem->job.layout.offload_optimizer ? 0 : (real)m->optimizer_bytes,
+        .message = (real)m->boundary_bytes,
+        .matrix_rows = (real)m->matrix_rows,
+        .matrix_columns = (real)m->matrix_columns};
     for (int mode = 0; mode < 3; mode++) {
         bytes.stash[mode] = (real)m->stash_bytes[mode];
         bytes.working[mode] = (real)m->working_bytes[mode];
@@ -116,7 +135,8 @@ struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_ru
 {
     if (run->kind == LAYER_MEASURED) return bytes_as_measured(x, &run->measured);
     struct layer_parameters p = parameters_of(x, run);
-    struct layer_bytes bytes = {.weight = x->e * kept_values(x, &p, 3) + p.frozen_bytes / (x->zero >= 3 ? x->R : 1),
+    struct layer_bytes bytes = {.weight = x->e * kept_values(x, &p, 3) +
+                                          p.frozen_bytes / (x->zero >= 3 ? x->R : 1),
                                 .gradient = x->e_g * kept_values(x, &p, 2),
                                 .message = x->e * x->n * x->h * x->u};
     if (!x->problem->job.layout.offload_optimizer) bytes.optimizer = state_bytes(x, &p);
@@ -136,5 +156,6 @@ real outside_bytes(const struct pricing *x, int group)
 
 real inside_bytes(const struct pricing *x, int group)
 {
-    return x->problem->job.trainer == TRAINER_DEEPSPEED ? 5e8 * x->e_g : x->gpus[group]->library_bytes.value;
+    return x->problem->job.trainer == TRAINER_DEEPSPEED ? 5e8 * x->e_g
+                                                        : x->gpus[group]->library_bytes.value;
 }

@@ -1,18 +1,22 @@
-// What depends on the very nodes that ranks stand on: transfers and rings by ordered pairs of nodes, and for the groups the
-// least of them. docs/FORMULAS.md section 15.
+// What depends on the very nodes that ranks stand on: transfers and rings by ordered pairs of
+// nodes, and for the groups the least of them. docs/FORMULAS.md section 15.
 #include <math.h>
 
 #include "data/inputs/places_use.h"
 #include "formulate/price/pricing.h"
 
-int node_slots(const struct pricing *x, int group) { return (int)(x->problem->cluster.groups[group].gpus_per_node / (x->t * x->c)); }
+int node_slots(const struct pricing *x, int group)
+{
+    return (int)(x->problem->cluster.groups[group].gpus_per_node / (x->t * x->c));
+}
 
 // Tables of measured collectives say nothing of particular nodes and are left aside.
 struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool ring)
 {
     struct place_link link;
     bool of_ring = ring && x->on_nodes;
-    bool joined = of_ring ? places_ring_link(&link, x->problem, from, to, x->transport) : places_used_link(&link, x->problem, from, to, ring);
+    bool joined = of_ring ? places_ring_link(&link, x->problem, from, to, x->transport)
+                          : places_used_link(&link, x->problem, from, to, ring);
     if (!joined) return (struct link_price){false, false, 0, 0, NULL};
     return (struct link_price){true, from == to, link.link.bytes_per_s, link.link.latency_s, NULL};
 }
@@ -37,12 +41,15 @@ static struct message_ends ends_of(const struct pricing *x, int from, int to)
 }
 
 // An error about a price, with the link that it comes from.
-static enum status blame_link(const struct pricing *x, int from, int to, enum status status, struct error *err)
+static enum status blame_link(const struct pricing *x, int from, int to, enum status status,
+                              struct error *err)
 {
     const struct error found = *err;
-    err->status = OK;       // else the first text stays
+    err->status = OK; // else the first text stays
     const struct cluster *c = &x->problem->cluster;
-    return fail(err, status, "%s: places: \"%.60s\" to \"%.60s\": %s", c->document.path ? c->document.path : "cluster", c->places.nodes[from].name, c->places.nodes[to].name, found.text);
+    return fail(err, status, "%s: places: \"%.60s\" to \"%.60s\": %s",
+                c->document.path ? c->document.path : "cluster", c->places.nodes[from].name,
+                c->places.nodes[to].name, found.text);
 }
 
 static enum status price_cuts(struct pricing *x, struct error *err)
@@ -55,11 +62,15 @@ static enum status price_cuts(struct pricing *x, struct error *err)
     for (int cut = 0; cut < priced->cut_count; cut++) {
         p->forward_ns[cut] = TAKE(x->arena, pairs * PART_COUNT, int64_t);
         p->backward_ns[cut] = TAKE(x->arena, priced->boundary_option_count, int64_t *);
-        for (int option = 0; option < priced->boundary_option_count; option++) p->backward_ns[cut][option] = TAKE(x->arena, pairs * PART_COUNT, int64_t);
+        for (int option = 0; option < priced->boundary_option_count; option++)
+            p->backward_ns[cut][option] = TAKE(x->arena, pairs * PART_COUNT, int64_t);
         for (size_t pair = 0; pair < pairs; pair++) {
-            int slice = (int)(pair / (nodes * nodes)), from = (int)(pair / nodes % nodes), to = (int)(pair % nodes);
+            int slice = (int)(pair / (nodes * nodes)), from = (int)(pair / nodes % nodes),
+                to = (int)(pair % nodes);
             struct message_ends ends = ends_of(x, from, to);
-            enum status status = price_message(x, &x->messages[cut], &ends, slice, p->forward_ns[cut], p->backward_ns[cut], pair * PART_COUNT, err);
+            enum status status = price_message(x, &x->messages[cut], &ends, slice,
+                                               p->forward_ns[cut], p->backward_ns[cut],
+                                               pair * PART_COUNT, err);
             if (status != OK) return blame_link(x, from, to, status, err);
         }
     }
@@ -96,14 +107,17 @@ static void find_transports(struct pricing *x, int *numbers)
         if (!x->priced->groups[g].excluded) usable |= 1u << g;
         for (int t = 0; t < TRANSPORT_COUNT; t++) rates[t][g] = places_ring_rate(x->problem, g, t);
     }
-    for (unsigned groups = usable; groups; groups = (groups - 1) & usable) needed[transport_of(rates, groups)] = true;
+    for (unsigned groups = usable; groups; groups = (groups - 1) & usable)
+        needed[transport_of(rates, groups)] = true;
     if (!usable) needed[TRANSPORT_NONE] = true;
     p->transports = TAKE(x->arena, TRANSPORT_COUNT, const char *);
     p->transport_rate = TAKE(x->arena, TRANSPORT_COUNT, int64_t *);
     for (int t = 0; t < TRANSPORT_COUNT; t++) {
         if (!needed[t]) continue;
         p->transports[p->transport_count] = t == TRANSPORT_NONE ? "none" : nic_kind_names[t];
-        p->transport_rate[p->transport_count] = arena_grow(x->arena, rates[t], (size_t)cluster->group_count, (size_t)cluster->group_count, sizeof rates[t][0]);
+        p->transport_rate[p->transport_count] =
+            arena_grow(x->arena, rates[t], (size_t)cluster->group_count,
+                       (size_t)cluster->group_count, sizeof rates[t][0]);
         numbers[p->transport_count++] = t;
     }
 }
@@ -113,19 +127,25 @@ static bool may_stand_in_a_ring(const struct pricing *x, int from, int to)
     const struct priced_places *p = x->priced->places;
     // One replica: its context ranks are the ring, within their node.
     if (x->d > 1 ? !is_pair(p, from, to) : from != to || !p->nodes[from].slots) return false;
-    return !x->problem->job.placement.homogeneous_groups || places_alike(&x->problem->cluster, p->nodes[from].group, p->nodes[to].group);
+    return !x->problem->job.placement.homogeneous_groups ||
+           places_alike(&x->problem->cluster, p->nodes[from].group, p->nodes[to].group);
 }
 
 // Over a ring of unlike GPUs the slower one's compression counts.
-static enum status price_ring(const struct pricing *y, int run, int option, int64_t *ns, struct error *err)
+static enum status price_ring(const struct pricing *y, int run, int option, int64_t *ns,
+                              struct error *err)
 {
     const struct priced_places *p = y->priced->places;
     *ns = PRICE_NONE;
-    if (!may_stand_in_a_ring(y, y->node_from, y->node_to) || !link_of_nodes(y, y->node_from, y->node_to, true).joined) return OK;
+    if (!may_stand_in_a_ring(y, y->node_from, y->node_to) ||
+        !link_of_nodes(y, y->node_from, y->node_to, true).joined)
+        return OK;
     real seconds = 0;
     for (int end = 0; end < 2; end++) {
         int group = p->nodes[end ? y->node_to : y->node_from].group;
-        seconds = fmaxl(seconds, run < 0 ? stage_sync_s(y, group) : layer_sync_s(y, &y->problem->model.runs[run], option, group));
+        seconds =
+            fmaxl(seconds, run < 0 ? stage_sync_s(y, group)
+                                   : layer_sync_s(y, &y->problem->model.runs[run], option, group));
     }
     return round_time(ns, seconds, "gradient sync time", p->nodes[y->node_from].name, err);
 }
@@ -169,7 +189,8 @@ static enum status price_embeddings(struct pricing *x, struct error *err)
             struct message_ends ends = ends_of(x, from, to);
             *ns = PRICE_NONE;
             if (!ends.there.joined) continue;
-            real seconds = fmaxl(all_reduce_price_s(&ends.there, bytes, 2), all_reduce_price_s(&ends.back, bytes, 2));
+            real seconds = fmaxl(all_reduce_price_s(&ends.there, bytes, 2),
+                                 all_reduce_price_s(&ends.back, bytes, 2));
             TRY(round_time(ns, seconds, "embedding sync time", p->nodes[from].name, err));
         }
     return OK;
@@ -183,7 +204,8 @@ static void take_least(int64_t *least, int64_t ns)
     if (ns != PRICE_NONE && (*least == PRICE_NONE || ns < *least)) *least = ns;
 }
 
-static void relax_table(const struct priced *priced, int64_t *groups, const int64_t *nodes, int slices, int parts)
+static void relax_table(const struct priced *priced, int64_t *groups, const int64_t *nodes,
+                        int slices, int parts)
 {
     const struct priced_places *p = priced->places;
     size_t group_pairs = (size_t)slices * (size_t)priced->group_count * (size_t)priced->group_count;
@@ -191,9 +213,16 @@ static void relax_table(const struct priced *priced, int64_t *groups, const int6
     for (int slice = 0; slice < slices; slice++)
         for (int from = 0; from < p->node_count; from++)
             for (int to = 0; to < p->node_count; to++) {
-                size_t pair = ((size_t)slice * (size_t)p->node_count + (size_t)from) * (size_t)p->node_count + (size_t)to;
-                size_t groups_pair = ((size_t)slice * (size_t)priced->group_count + (size_t)p->nodes[from].group) * (size_t)priced->group_count + (size_t)p->nodes[to].group;
-                for (int part = 0; part < parts; part++) take_least(&groups[groups_pair * (size_t)parts + (size_t)part], nodes[pair * (size_t)parts + (size_t)part]);
+                size_t pair = ((size_t)slice * (size_t)p->node_count + (size_t)from) *
+                                  (size_t)p->node_count +
+                              (size_t)to;
+                size_t groups_pair =
+                    ((size_t)slice * (size_t)priced->group_count + (size_t)p->nodes[from].group) *
+                        (size_t)priced->group_count +
+                    (size_t)p->nodes[to].group;
+                for (int part = 0; part < parts; part++)
+                    take_least(&groups[groups_pair * (size_t)parts + (size_t)part],
+                               nodes[pair * (size_t)parts + (size_t)part]);
             }
 }
 
@@ -217,19 +246,24 @@ static void relax_groups(struct pricing *x)
     const struct priced_places *p = priced->places;
     int64_t **least = TAKE(x->arena, priced->group_count, int64_t *);
     for (int cut = 0; cut < priced->cut_count; cut++) {
-        relax_table(priced, priced->cuts[cut].forward_ns, p->forward_ns[cut], priced->slice_count, PART_COUNT);
+        relax_table(priced, priced->cuts[cut].forward_ns, p->forward_ns[cut], priced->slice_count,
+                    PART_COUNT);
         for (int option = 0; option < priced->boundary_option_count; option++)
-            relax_table(priced, priced->cuts[cut].backward_ns[option], p->backward_ns[cut][option], priced->slice_count, PART_COUNT);
+            relax_table(priced, priced->cuts[cut].backward_ns[option], p->backward_ns[cut][option],
+                        priced->slice_count, PART_COUNT);
     }
     for (int option = 0; option < priced->gradient_option_count; option++) {
         for (int run = 0; run < priced->run_count; run++) {
-            for (int g = 0; g < priced->group_count; g++) least[g] = &priced->runs[run].sync_ns[option][g];
+            for (int g = 0; g < priced->group_count; g++)
+                least[g] = &priced->runs[run].sync_ns[option][g];
             relax_ring(priced, least, p->ring_ns[run][option]);
         }
-        for (int g = 0; g < priced->group_count; g++) least[g] = &priced->groups[g].sync_constant_ns[option];
+        for (int g = 0; g < priced->group_count; g++)
+            least[g] = &priced->groups[g].sync_constant_ns[option];
         relax_ring(priced, least, p->ring_constant_ns[option]);
     }
-    if (priced->has_embedding_sync) relax_table(priced, priced->embedding_sync_ns, p->embedding_sync_ns, 1, 1);
+    if (priced->has_embedding_sync)
+        relax_table(priced, priced->embedding_sync_ns, p->embedding_sync_ns, 1, 1);
 }
 
 // Time of all layers on a group.
@@ -237,7 +271,8 @@ static real load_of(const struct priced *priced, int group)
 {
     real load = 0;
     for (int run = 0; run < priced->run_count; run++)
-        load += priced->runs[run].count * ((real)priced->runs[run].forward_ns[group] + (real)priced->runs[run].backward_ns[group]);
+        load += priced->runs[run].count * ((real)priced->runs[run].forward_ns[group] +
+                                           (real)priced->runs[run].backward_ns[group]);
     return load;
 }
 
@@ -246,12 +281,14 @@ static bool keeps_to_itself(const struct pricing *x, int group)
 {
     bool alone = x->problem->job.placement.homogeneous_groups;
     for (int g = 0; g < x->priced->group_count && alone; g++)
-        alone = g == group || x->priced->groups[g].excluded || !places_alike(&x->problem->cluster, g, group);
+        alone = g == group || x->priced->groups[g].excluded ||
+                !places_alike(&x->problem->cluster, g, group);
     return alone;
 }
 
-// Of the fastest group some pipeline has no more than its share, and of one that keeps to itself none has more; of the others
-// it may have all. With uneven micro-batches the one that has the most of those may have all of the fastest as well.
+// Of the fastest group some pipeline has no more than its share, and of one that keeps to itself
+// none has more; of the others it may have all. With uneven micro-batches the one that has the most
+// of those may have all of the fastest as well.
 static void relax_slots(struct pricing *x)
 {
     struct priced *priced = x->priced;
@@ -262,7 +299,8 @@ static void relax_slots(struct pricing *x)
         if (fastest < 0 || load_of(priced, g) < load_of(priced, fastest)) fastest = g;
     }
     for (int g = 0; g < priced->group_count; g++) {
-        bool shared = (g == fastest && !priced->places->micro_batches_together) || (!priced->groups[g].excluded && keeps_to_itself(x, g));
+        bool shared = (g == fastest && !priced->places->micro_batches_together) ||
+                      (!priced->groups[g].excluded && keeps_to_itself(x, g));
         if (shared) priced->groups[g].slots /= (int)x->d;
     }
 }
@@ -273,11 +311,14 @@ enum status price_nodes(struct pricing *x, struct error *err)
     struct priced *priced = x->priced;
     struct priced_places *p = priced->places = TAKE(x->arena, 1, struct priced_places);
     p->node_count = places->node_count;
-    if (x->problem->job.placement.uneven_micro_batches) p->micro_batches_together = job_micro_batches_together(&x->problem->job);
+    if (x->problem->job.placement.uneven_micro_batches)
+        p->micro_batches_together = job_micro_batches_together(&x->problem->job);
     p->nodes = TAKE(x->arena, p->node_count, struct priced_node);
     for (int i = 0; i < p->node_count; i++) {
         int group = places->nodes[i].group;
-        p->nodes[i] = (struct priced_node){places->nodes[i].name, group, priced->groups[group].excluded ? 0 : node_slots(x, group)};
+        p->nodes[i] =
+            (struct priced_node){places->nodes[i].name, group,
+                                 priced->groups[group].excluded ? 0 : node_slots(x, group)};
     }
     TRY(price_cuts(x, err));
     TRY(price_rings(x, err));

@@ -1,27 +1,31 @@
-// A problem -> its priced form: which node groups can hold a stage, and every term of the decision as a whole number of
-// nanoseconds or bytes, rounded half up once. The formulas and their sources are those of docs/FORMULAS.md; this file
-// assembles what price_links, price_memory, price_layers, price_sync and price_transfers compute.
+// A problem -> its priced form: which node groups can hold a stage, and every term of the decision
+// as a whole number of nanoseconds or bytes, rounded half up once. The formulas and their sources
+// are those of docs/FORMULAS.md; this file assembles what price_links, price_memory, price_layers,
+// price_sync and price_transfers compute.
 #include "formulate/price/price.h"
 
 #include <math.h>
 
 #include "formulate/price/pricing.h"
 
-static enum status round_term(int64_t *to, real value, const char *unit, const char *term, const char *of,
-                              struct error *err)
+static enum status round_term(int64_t *to, real value, const char *unit, const char *term,
+                              const char *of, struct error *err)
 {
     if (!(value < JSON_COUNT_MAX - 1))
-        return fail(err, BAD_INPUT, "%s of %s: %.6g %s is beyond what can be counted (2^53)", term, of, (double)value, unit);
+        return fail(err, BAD_INPUT, "%s of %s: %.6g %s is beyond what can be counted (2^53)", term,
+                    of, (double)value, unit);
     *to = round_half_up(fmaxl(value, 0));
     return OK;
 }
 
-enum status round_time(int64_t *ns, real seconds, const char *term, const char *of, struct error *err)
+enum status round_time(int64_t *ns, real seconds, const char *term, const char *of,
+                       struct error *err)
 {
     return round_term(ns, seconds * 1e9, "ns", term, of, err);
 }
 
-enum status round_bytes(int64_t *bytes, real value, const char *term, const char *of, struct error *err)
+enum status round_bytes(int64_t *bytes, real value, const char *term, const char *of,
+                        struct error *err)
 {
     return round_term(bytes, value, "bytes", term, of, err);
 }
@@ -39,7 +43,9 @@ static void find_costs(struct pricing *x)
     for (int i = 0; i < problem->cluster.group_count; i++) {
         x->gpus[i] = costs_find_gpu(&problem->costs, problem->cluster.groups[i].gpu);
         x->rates[i] = x->gpus[i] ? costs_find_precision(x->gpus[i], problem->job.precision) : NULL;
-        const struct precision_costs *wide = x->gpus[i] && problem->job.precision == FP8 ? costs_find_precision(x->gpus[i], BF16) : NULL;
+        const struct precision_costs *wide = x->gpus[i] && problem->job.precision == FP8
+                                                 ? costs_find_precision(x->gpus[i], BF16)
+                                                 : NULL;
         x->head_rates[i] = wide ? wide : x->rates[i];
     }
     for (int i = 0; i < problem->model.run_count; i++) {
@@ -54,7 +60,8 @@ static void find_costs(struct pricing *x)
 static real padded(const struct shape *shape, real t)
 {
     real multiple = (real)shape->vocabulary_multiple * t;
-    return shape->vocabulary_multiple > 1 ? ceill((real)shape->vocabulary / multiple) * multiple : (real)shape->vocabulary;
+    return shape->vocabulary_multiple > 1 ? ceill((real)shape->vocabulary / multiple) * multiple
+                                          : (real)shape->vocabulary;
 }
 
 struct pricing pricing_of(const struct problem *problem, struct priced *priced, struct arena *arena)
@@ -76,7 +83,8 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
                         .e = precision_bytes(problem->job.precision),
                         .e_g = problem->job.gradient_bytes_per_value};
     if (problem->model.has_shape) {
-        x.h = (real)shape->hidden, x.f = (real)shape->ffn, x.a = (real)shape->heads, x.w = (real)shape->head_width;
+        x.h = (real)shape->hidden, x.f = (real)shape->ffn, x.a = (real)shape->heads,
+        x.w = (real)shape->head_width;
         x.q = x.a * x.w, x.kv = (real)shape->kv_heads * x.w, x.v = padded(shape, x.t),
         x.g = shape->gated_ffn ? 3 : 2;
     }
@@ -91,9 +99,11 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
 
 static void copy_options(struct priced *priced, const struct job *job, struct arena *arena)
 {
-    priced->boundary_options = TAKE(arena, job->boundary_option_count + 1, struct priced_boundary_option);
-    priced->gradient_options = TAKE(arena, job->gradient_option_count + 1, struct priced_gradient_option);
-    priced->boundary_option_count = priced->gradient_option_count = 1;      // option 0: none
+    priced->boundary_options =
+        TAKE(arena, job->boundary_option_count + 1, struct priced_boundary_option);
+    priced->gradient_options =
+        TAKE(arena, job->gradient_option_count + 1, struct priced_gradient_option);
+    priced->boundary_option_count = priced->gradient_option_count = 1; // option 0: none
     for (int i = 0; i < job->boundary_option_count; i++) {
         const struct boundary_compression *o = &job->boundary_options[i];
         if (o->rank < job->budget.rank_min) continue;
@@ -111,8 +121,10 @@ static void copy_options(struct priced *priced, const struct job *job, struct ar
 // Nothing that joins its nodes where this layout needs it.
 static bool lacks_network(const struct pricing *x, int group)
 {
-    if (x->problem->cluster.places.node_count) return false;        // rings join nodes one by one (price_nodes.c)
-    if (!link_of_tensor_ranks(x, group).joined || !link_of_context_ring(x, group).joined) return true;
+    if (x->problem->cluster.places.node_count)
+        return false; // rings join nodes one by one (price_nodes.c)
+    if (!link_of_tensor_ranks(x, group).joined || !link_of_context_ring(x, group).joined)
+        return true;
     if (x->has_experts && x->x > 1 && !link_of_experts(x, group).joined) return true;
     if (x->has_pool && x->D > 1 && !link_of_pool(x, group).joined) return true;
     return x->R > 1 && !link_of_gradient_sync(x, group).joined;
@@ -130,20 +142,35 @@ static const char *reason_to_exclude(const struct pricing *x, int group)
         const struct layer_run *layers = &problem->model.runs[run];
         if (find_layer_time(x, layers->name, nodes->gpu)) continue;
         if (layers->kind == LAYER_MEASURED)
-            return arena_print(x->arena, "no measured time of run %s on %s (tensor %d, micro-batch %d)", layers->name,
-                               nodes->gpu, problem->job.layout.tensor, problem->job.layout.micro_batch);
+            return arena_print(x->arena,
+                               "no measured time of run %s on %s (tensor %d, micro-batch %d)",
+                               layers->name, nodes->gpu, problem->job.layout.tensor,
+                               problem->job.layout.micro_batch);
         needs_rates = true;
     }
     if (needs_rates && !x->rates[group])
-        return arena_print(x->arena, "%s lacks %s", nodes->gpu, precision_names[problem->job.precision]);
-    if (problem->job.layout.offload_optimizer && !(gpu->host_link_bytes_per_s.value > 0 && gpu->host_memory_bytes_per_s.value > 0))
-        return arena_print(x->arena, "the costs of %s do not state what an offloaded optimizer needs: host_link_bytes_per_s, host_memory_bytes_per_s", nodes->gpu);
+        return arena_print(x->arena, "%s lacks %s", nodes->gpu,
+                           precision_names[problem->job.precision]);
+    if (problem->job.layout.offload_optimizer &&
+        !(gpu->host_link_bytes_per_s.value > 0 && gpu->host_memory_bytes_per_s.value > 0))
+        return arena_print(x->arena,
+                           "the costs of %s do not state what an offloaded optimizer needs: "
+                           "host_link_bytes_per_s, host_memory_bytes_per_s",
+                           nodes->gpu);
     if (problem->cluster.places.node_count && !node_slots(x, group))
-        return arena_print(x->arena, "a device group needs %.0f devices (tensor x context) of one node, and its nodes have %d", (double)(x->t * x->c), nodes->gpus_per_node);
+        return arena_print(x->arena,
+                           "a device group needs %.0f devices (tensor x context) of one node, and "
+                           "its nodes have %d",
+                           (double)(x->t * x->c), nodes->gpus_per_node);
     if (!problem->cluster.places.node_count && !group_slots(x, nodes))
-        return arena_print(x->arena, "a pipeline rank needs %.0f devices (tensor x context x data) and the group has room for none", (double)x->D);
+        return arena_print(x->arena,
+                           "a pipeline rank needs %.0f devices (tensor x context x data) and the "
+                           "group has room for none",
+                           (double)x->D);
     if (lacks_network(x, group))
-        return arena_print(x->arena, "stages of %.0f devices need a network between its nodes, and it has no NIC", (double)x->D);
+        return arena_print(
+            x->arena, "stages of %.0f devices need a network between its nodes, and it has no NIC",
+            (double)x->D);
     return NULL;
 }
 
@@ -155,7 +182,9 @@ static real limit_of(const struct pricing *x, int group, real outside)
 {
     const struct job *job = &x->problem->job;
     real factor = x->problem->costs.allocator_factor.value;
-    real limit = floor_raised((real)x->problem->cluster.groups[group].memory_bytes * job->memory_fraction) - (real)job->memory_margin_bytes;
+    real limit =
+        floor_raised((real)x->problem->cluster.groups[group].memory_bytes * job->memory_fraction) -
+        (real)job->memory_margin_bytes;
     return fmaxl(0, factor > 1 ? floor_raised((limit - outside) / factor + outside) : limit);
 }
 
@@ -169,12 +198,16 @@ static enum status price_groups(struct pricing *x, struct error *err)
         const struct node_group *from = &problem->cluster.groups[i];
         real outside = x->gpus[i] ? outside_bytes(x, i) : 0;
         struct priced_group *to = &priced->groups[i];
-        *to = (struct priced_group){.name = from->name,
-                                    .gpu = from->gpu,
-                                    .slots = problem->cluster.places.node_count ? 0 : (int)group_slots(x, from),
-                                    .excluded = reason_to_exclude(x, i)};
-        TRY(round_bytes(&to->memory_limit_bytes, limit_of(x, i, outside), "memory limit", from->name, err));
-        if (x->gpus[i]) TRY(round_bytes(&to->constant_bytes, outside + inside_bytes(x, i), "constant memory", from->name, err));
+        *to = (struct priced_group){
+            .name = from->name,
+            .gpu = from->gpu,
+            .slots = problem->cluster.places.node_count ? 0 : (int)group_slots(x, from),
+            .excluded = reason_to_exclude(x, i)};
+        TRY(round_bytes(&to->memory_limit_bytes, limit_of(x, i, outside), "memory limit",
+                        from->name, err));
+        if (x->gpus[i])
+            TRY(round_bytes(&to->constant_bytes, outside + inside_bytes(x, i), "constant memory",
+                            from->name, err));
         to->sync_constant_ns = TAKE(x->arena, priced->gradient_option_count, int64_t);
     }
     return OK;
@@ -190,7 +223,8 @@ static enum status price_bytes(struct pricing *x, int run, struct error *err)
     TRY(round_bytes(&to->optimizer_bytes, bytes.optimizer, "optimizer state", name, err));
     for (int mode = 0; mode < 3; mode++) {
         TRY(round_bytes(&to->stash_bytes[mode], bytes.stash[mode], "activations", name, err));
-        TRY(round_bytes(&to->working_bytes[mode], bytes.working[mode], "working memory", name, err));
+        TRY(round_bytes(&to->working_bytes[mode], bytes.working[mode], "working memory", name,
+                        err));
     }
     return OK;
 }
@@ -200,7 +234,8 @@ static enum status price_run(struct pricing *x, int run, struct error *err)
     struct priced *priced = x->priced;
     const struct layer_run *from = &x->problem->model.runs[run];
     struct priced_run *to = &priced->runs[run];
-    *to = (struct priced_run){.name = from->name, .count = from->count, .recomputable = from->recomputable};
+    *to = (struct priced_run){
+        .name = from->name, .count = from->count, .recomputable = from->recomputable};
     int passes = priced->slice_count * priced->group_count;
     to->forward_ns = TAKE(x->arena, passes, int64_t);
     to->backward_ns = TAKE(x->arena, passes, int64_t);
@@ -210,7 +245,8 @@ static enum status price_run(struct pricing *x, int run, struct error *err)
     to->optimizer_ns = TAKE(x->arena, priced->group_count, int64_t);
     to->feedback_bytes = TAKE(x->arena, priced->gradient_option_count, int64_t);
     to->sync_ns = TAKE(x->arena, priced->gradient_option_count, int64_t *);
-    for (int i = 0; i < priced->gradient_option_count; i++) to->sync_ns[i] = TAKE(x->arena, priced->group_count, int64_t);
+    for (int i = 0; i < priced->gradient_option_count; i++)
+        to->sync_ns[i] = TAKE(x->arena, priced->group_count, int64_t);
     TRY(price_bytes(x, run, err));
     for (int group = 0; group < priced->group_count; group++)
         if (!priced->groups[group].excluded) TRY(price_layer_times(x, run, group, err));
@@ -221,12 +257,15 @@ static enum status price_local_loss(struct pricing *x, struct error *err)
 {
     const struct local_loss *loss = &x->problem->job.local_loss;
     if (!x->problem->job.layout.local_loss_every) return OK;
-    TRY(round_time(&x->priced->local_forward_ns, loss->forward_s, "forward time", "local_loss", err));
+    TRY(round_time(&x->priced->local_forward_ns, loss->forward_s, "forward time", "local_loss",
+                   err));
     x->priced->local_bytes = loss->bytes;
-    return round_time(&x->priced->local_backward_ns, loss->backward_s, "backward time", "local_loss", err);
+    return round_time(&x->priced->local_backward_ns, loss->backward_s, "backward time",
+                      "local_loss", err);
 }
 
-enum status price_terms(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err)
+enum status price_terms(struct priced *priced, const struct problem *problem, struct arena *arena,
+                        struct error *err)
 {
     const struct job *job = &problem->job;
     *priced = (struct priced){.name = problem->name,
@@ -256,7 +295,8 @@ enum status price_terms(struct priced *priced, const struct problem *problem, st
     return problem->cluster.places.node_count ? price_nodes(&x, err) : OK;
 }
 
-enum status price_times(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err)
+enum status price_times(struct priced *priced, const struct problem *problem, struct arena *arena,
+                        struct error *err)
 {
     struct pricing x = pricing_of(problem, priced, arena);
     priced->cut_count = 0;
@@ -277,17 +317,18 @@ double price_outside_bytes(const struct problem *problem, int group)
     return x.gpus[group] ? (double)outside_bytes(&x, group) : 0;
 }
 
-enum status price_problem(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err)
+enum status price_problem(struct priced *priced, const struct problem *problem, struct arena *arena,
+                          struct error *err)
 {
     TRY(problem_check(problem, err));
     if (problem->job.space.given) TRY(problem_check_layout(problem, err));
     TRY(problem_check_places(problem, err));
     TRY(price_terms(priced, problem, arena, err));
-    return priced_check(priced, err);        // sums stay exact
+    return priced_check(priced, err); // sums stay exact
 }
 
-enum status price_problem_at_end(struct priced *priced, const struct problem *problem, enum cost_end end, struct arena *arena,
-                                 struct error *err)
+enum status price_problem_at_end(struct priced *priced, const struct problem *problem,
+                                 enum cost_end end, struct arena *arena, struct error *err)
 {
     struct problem moved = *problem;
     moved.costs = costs_copy(&problem->costs, arena);

@@ -1,83 +1,110 @@
-// What the files of pricing share: the quantities of docs/FORMULAS.md section 1, under the names they have there, and the
-// rounding that turns a formula's value into a priced term. Internal to formulate/price/. Everything but the filling of the
-// priced document is a pure function of struct pricing: thousands of configurations a second go through here.
+// What the files of pricing share: the quantities of docs/FORMULAS.md section 1, under the names
+// they have there, and the rounding that turns a formula's value into a priced term. Internal to
+// formulate/price/. Everything but the filling of the priced document is a pure function of struct
+// pricing: thousands of configurations a second go through here.
 #ifndef PLUMBLINE_FORMULATE_PRICE_PRICING_H
 #define PLUMBLINE_FORMULATE_PRICE_PRICING_H
 
 #include "formulate/price/price.h"
 
-// Of every intermediate value. With double a price would be rounded the wrong way once in a hundred thousand.
+// Of every intermediate value. With double a price would be rounded the wrong way once in a hundred
+// thousand.
 typedef long double real;
 
 struct pricing {
     const struct problem *problem;
     struct priced *priced;
     struct arena *arena;
-    real b, s, c, t, d, p, x;         // micro-batch, sequence; context, tensor, data, pipeline, expert degrees
-    real n;                           // tokens of one micro-batch on one GPU
-    real h, f, a, w, q, kv, v, g;     // the shape; 0 without one
-    real e, e_g, u, R, R_e, D;        // bytes per value and gradient value; share of the unsharded; sync ranks; devices
+    real b, s, c, t, d, p,
+        x;  // micro-batch, sequence; context, tensor, data, pipeline, expert degrees
+    real n; // tokens of one micro-batch on one GPU
+    real h, f, a, w, q, kv, v, g; // the shape; 0 without one
+    real e, e_g, u, R, R_e,
+        D; // bytes per value and gradient value; share of the unsharded; sync ranks; devices
     int zero;
     bool overlapped, has_pool, has_trained_experts, has_experts;
-    bool on_nodes;                      // while rings over nodes are priced: their links lead from node_from to node_to
+    bool on_nodes; // while rings over nodes are priced: their links lead from node_from to node_to
     int node_from, node_to;
-    int transport;                      // of the ring: a kind of card, or TRANSPORT_NONE (data/places/places.h)
-    struct message *messages;           // [cut_count], price_transfers.c
+    int transport; // of the ring: a kind of card, or TRANSPORT_NONE (data/places/places.h)
+    struct message *messages; // [cut_count], price_transfers.c
     // By group, NULL where the costs lack them.
     const struct gpu_costs *gpus[GROUPS_MAX];
-    const struct precision_costs *rates[GROUPS_MAX], *head_rates[GROUPS_MAX];      // head: of BF16 where the job's are FP8
+    const struct precision_costs *rates[GROUPS_MAX],
+        *head_rates[GROUPS_MAX]; // head: of BF16 where the job's are FP8
 };
 
-// A class of messages before pricing. returns: a gradient is sent back over the boundary; scattered: by parts of tensor ranks.
-struct message { real bytes, rows, columns; bool returns, scattered; };
+// A class of messages before pricing. returns: a gradient is sent back over the boundary;
+// scattered: by parts of tensor ranks.
+struct message {
+    real bytes, rows, columns;
+    bool returns, scattered;
+};
 
-// One stream over a link, efficiencies and sharing counted. joined false: there is none. table: all-reduces between exactly
-// the ranks it was asked for were measured; NULL: they were not.
+// One stream over a link, efficiencies and sharing counted. joined false: there is none. table:
+// all-reduces between exactly the ranks it was asked for were measured; NULL: they were not.
 struct link_price {
     bool joined, intra;
     real bytes_per_s, latency_s;
     const struct collective_times *table;
 };
 
-// Values of one layer on one device (section 4). Trained ones by the ranks that share them; frozen ones in bytes.
-struct layer_parameters { real dense, experts, pool, frozen_bytes; };
+// Values of one layer on one device (section 4). Trained ones by the ranks that share them; frozen
+// ones in bytes.
+struct layer_parameters {
+    real dense, experts, pool, frozen_bytes;
+};
 
 // What one layer of a run occupies, before rounding (sections 4 and 5).
 struct layer_bytes {
     real weight, gradient, optimizer, stash[3], working[3], message;
-    real matrix_rows, matrix_columns;         // what low-rank compression of the message works on; 0: nothing
+    real matrix_rows,
+        matrix_columns; // what low-rank compression of the message works on; 0: nothing
 };
 
-// A slice of a micro-batch: its tokens on one GPU, and of the scores rows x columns on it (all, and those a causal kernel needs).
-struct slice { real tokens, score_cells, causal_cells, share; };
+// A slice of a micro-batch: its tokens on one GPU, and of the scores rows x columns on it (all, and
+// those a causal kernel needs).
+struct slice {
+    real tokens, score_cells, causal_cells, share;
+};
 
 // One pass of one slice over one layer, before rounding (section 3).
-struct layer_seconds { real forward, backward, weight, selective, full; };
+struct layer_seconds {
+    real forward, backward, weight, selective, full;
+};
 
-// Work of a forward pass on one device: FLOP of matrices, of adapters, of attention; bytes, and of them the scores' and a
-// pool's; FLOP that has no weights; bytes cast to 8 bits, forward and backward alike; bytes of the matrices that one pass of
-// products reads and writes.
-struct layer_work { real linear, adapters, attention, memory, scores, gathered, weightless, casts, operands; };
+// Work of a forward pass on one device: FLOP of matrices, of adapters, of attention; bytes, and of
+// them the scores' and a pool's; FLOP that has no weights; bytes cast to 8 bits, forward and
+// backward alike; bytes of the matrices that one pass of products reads and writes.
+struct layer_work {
+    real linear, adapters, attention, memory, scores, gathered, weightless, casts, operands;
+};
 
-// A term in seconds to nanoseconds, one in bytes to bytes: halves up. BAD_INPUT names the term if it is 2^53 or more.
-enum status round_time(int64_t *ns, real seconds, const char *term, const char *of, struct error *err);
-enum status round_bytes(int64_t *bytes, real value, const char *term, const char *of, struct error *err);
+// A term in seconds to nanoseconds, one in bytes to bytes: halves up. BAD_INPUT names the term if
+// it is 2^53 or more.
+enum status round_time(int64_t *ns, real seconds, const char *term, const char *of,
+                       struct error *err);
+enum status round_bytes(int64_t *bytes, real value, const char *term, const char *of,
+                        struct error *err);
 
 // ---- price.c
-struct pricing pricing_of(const struct problem *problem, struct priced *priced, struct arena *arena);
-bool run_has_gradient(const struct pricing *x, const struct layer_run *run);   // trained, or something before it is
+struct pricing pricing_of(const struct problem *problem, struct priced *priced,
+                          struct arena *arena);
+bool run_has_gradient(const struct pricing *x,
+                      const struct layer_run *run); // trained, or something before it is
 
 // ---- price_links.c (section 2)
 struct link_price link_of_tensor_ranks(const struct pricing *x, int group);
 struct link_price link_of_context_ring(const struct pricing *x, int group);
 struct link_price link_of_gradient_sync(const struct pricing *x, int group);
-struct link_price link_of_expert_sync(const struct pricing *x, int group);       // the same link, the ranks that share an expert
+struct link_price link_of_expert_sync(const struct pricing *x,
+                                      int group); // the same link, the ranks that share an expert
 struct link_price link_of_experts(const struct pricing *x, int group);
 struct link_price link_of_pool(const struct pricing *x, int group);
 struct link_price link_of_stages(const struct pricing *x, int from, int to);
 int64_t group_slots(const struct pricing *x, const struct node_group *group);
 struct link_price intra_price(const struct pricing *x, const struct node_group *g);
-// What transfers between stages reach of a link, where the costs tell it apart from what collectives reach.
+// What transfers between stages reach of a link, where the costs tell it apart from what
+// collectives reach.
 real efficiency_of(const struct estimate *transfers, const struct estimate *all, bool transfer);
 
 // ---- price_nodes.c (section 15)
@@ -89,7 +116,8 @@ enum status price_nodes(struct pricing *x, struct error *err);
 enum status price_pipette(struct pricing *x, struct error *err);
 
 // ---- price_collectives.c (section 2)
-const struct collective_times *find_collective(const struct pricing *x, int group, real ranks, bool between_nodes, bool send);
+const struct collective_times *find_collective(const struct pricing *x, int group, real ranks,
+                                               bool between_nodes, bool send);
 real table_price_s(const struct collective_times *table, real bytes);
 real all_reduce_price_s(const struct link_price *link, real bytes, real ranks);
 // Reduce-scatter or all-gather, and what each takes however little is sent.
@@ -104,37 +132,52 @@ real outside_bytes(const struct pricing *x, int group);
 real inside_bytes(const struct pricing *x, int group);
 
 // ---- price_stash.c (section 5)
-void stash_of_layer(const struct pricing *x, const struct layer_run *run, const struct layer_parameters *parameters, struct layer_bytes *bytes);
+void stash_of_layer(const struct pricing *x, const struct layer_run *run,
+                    const struct layer_parameters *parameters, struct layer_bytes *bytes);
 
 // ---- price_work.c, price_layers.c (section 3)
 struct slice slice_of(const struct pricing *x, int slice);
-struct layer_work work_of_layer(const struct pricing *x, const struct layer_run *run, const struct slice *slice);
-struct layer_seconds seconds_of_layer(const struct pricing *x, const struct layer_run *run, int group, int slice);
+struct layer_work work_of_layer(const struct pricing *x, const struct layer_run *run,
+                                const struct slice *slice);
+struct layer_seconds seconds_of_layer(const struct pricing *x, const struct layer_run *run,
+                                      int group, int slice);
 const struct layer_time *find_layer_time(const struct pricing *x, const char *run, const char *gpu);
 enum status price_layer_times(struct pricing *x, int run, int group, struct error *err);
 
 // ---- price_communication.c (section 3)
-void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group, const struct slice *slice, real attention_s,
-                            real *forward_s, real *backward_s);
+void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
+                            const struct slice *slice, real attention_s, real *forward_s,
+                            real *backward_s);
 
 // ---- price_sync.c (section 7)
-// What a layer's sync takes with a compression option, and a stage's beside its layers', in seconds.
+// What a layer's sync takes with a compression option, and a stage's beside its layers', in
+// seconds.
 real layer_sync_s(const struct pricing *x, const struct layer_run *run, int option, int group);
 real stage_sync_s(const struct pricing *x, int group);
-// Gathers and scatters of a pass over a layer whose weights or gradients are sharded (ZeRO 2 and 3).
-struct layer_gathers { real weights_s, gradients_s; };
-struct layer_gathers gathers_of_layer(const struct pricing *x, const struct layer_run *run, int group);
+// Gathers and scatters of a pass over a layer whose weights or gradients are sharded (ZeRO 2 and
+// 3).
+struct layer_gathers {
+    real weights_s, gradients_s;
+};
+struct layer_gathers gathers_of_layer(const struct pricing *x, const struct layer_run *run,
+                                      int group);
 enum status price_gradient_syncs(struct pricing *x, int run, struct error *err);
 enum status price_sync_constants(struct pricing *x, struct error *err);
 enum status price_embedding_sync(struct pricing *x, struct error *err);
 
 // ---- price_transfers.c (section 6)
-real low_rank_traffic_s(const struct pricing *x, int group, real bytes);    // what compression takes to move them; 0 where no rate is stated
+real low_rank_traffic_s(
+    const struct pricing *x, int group,
+    real bytes); // what compression takes to move them; 0 where no rate is stated
 enum status price_transfers(struct pricing *x, struct error *err);
-// One slice of message `m`, sent from `from` to `to` (groups: whose compression it is) over these links and back, into the
-// PART_COUNT prices at forward_ns[at] and backward_ns[option][at].
-struct message_ends { int from, to; struct link_price there, back; };
-enum status price_message(const struct pricing *x, const struct message *m, const struct message_ends *ends, int slice, int64_t *forward_ns,
+// One slice of message `m`, sent from `from` to `to` (groups: whose compression it is) over these
+// links and back, into the PART_COUNT prices at forward_ns[at] and backward_ns[option][at].
+struct message_ends {
+    int from, to;
+    struct link_price there, back;
+};
+enum status price_message(const struct pricing *x, const struct message *m,
+                          const struct message_ends *ends, int slice, int64_t *forward_ns,
                           int64_t **backward_ns, size_t at, struct error *err);
 
 #endif

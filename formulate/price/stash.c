@@ -1,5 +1,5 @@
-// Activations of one layer: what is kept for backward by recompute mode, and what the layer needs beside it while it runs.
-// docs/FORMULAS.md section 5.
+// Activations of one layer: what is kept for backward by recompute mode, and what the layer needs
+// beside it while it runs. docs/FORMULAS.md section 5.
 #include <math.h>
 
 #include "formulate/price/pricing.h"
@@ -13,7 +13,9 @@ static real scores_kept(const struct pricing *x)
 
 static real routed_of(const struct pricing *x, const struct layer_run *run)
 {
-    return run->kind == LAYER_MOE ? x->n * (real)run->experts.top_k * fmaxl(1, run->experts.imbalance) : 0;
+    return run->kind == LAYER_MOE
+               ? x->n * (real)run->experts.top_k * fmaxl(1, run->experts.imbalance)
+               : 0;
 }
 
 // Mode none, without the scores.
@@ -21,40 +23,51 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
 {
     const struct shape *shape = &x->problem->model.shape;
     real width = x->e / 2, masks = shape->dropout ? 2 : 0, y = shape->gated_ffn ? 8 : 4, inputs = 8;
-    real ffn = run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f, routed = routed_of(x, run);
-    if (run->frozen && !run->adapter_rank && run->kind == LAYER_BLOCK) inputs = 4, y /= 2;     // no input of a matrix is needed
-    real bytes = x->n * x->h * x->u * (inputs + masks) * width + x->n * (2 * x->q + 2 * (x->q + 2 * x->kv) + y * ffn) * width / x->t;
+    real ffn = run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f,
+         routed = routed_of(x, run);
+    if (run->frozen && !run->adapter_rank && run->kind == LAYER_BLOCK)
+        inputs = 4, y /= 2; // no input of a matrix is needed
+    real bytes = x->n * x->h * x->u * (inputs + masks) * width +
+                 x->n * (2 * x->q + 2 * (x->q + 2 * x->kv) + y * ffn) * width / x->t;
     if (run->kind == LAYER_MOE)
-        bytes += x->e * routed * (2 * x->h + y / 2 * (real)run->experts.ffn / x->t) + 8 * x->n * (real)run->experts.experts / x->t +
+        bytes += x->e * routed * (2 * x->h + y / 2 * (real)run->experts.ffn / x->t) +
+                 8 * x->n * (real)run->experts.experts / x->t +
                  8 * x->n * (real)run->experts.top_k / x->t;
     return bytes + x->e * x->n * run->adapter_rank * (4 + x->g);
 }
 
 // Gradients of a block's activations while it runs backward, and its buffers.
-static real transient_of_block(const struct pricing *x, const struct layer_run *run, bool has_gradient)
+static real transient_of_block(const struct pricing *x, const struct layer_run *run,
+                               bool has_gradient)
 {
     const struct shape *shape = &x->problem->model.shape;
     real y = shape->gated_ffn ? 8 : 4, routed = routed_of(x, run);
-    real wide = run->kind == LAYER_MOE ? x->n * (real)run->experts.shared_ffn + routed * (real)run->experts.ffn : x->n * x->f;
+    real wide = run->kind == LAYER_MOE
+                    ? x->n * (real)run->experts.shared_ffn + routed * (real)run->experts.ffn
+                    : x->n * x->f;
     real bytes = x->e * x->n * x->h * x->u + x->e * y * wide / x->t;
-    if (has_gradient && !x->problem->job.layout.fused_attention) bytes += 4 * x->b * (x->a / x->t) * x->s * (x->s / x->c) * x->e / 2;
+    if (has_gradient && !x->problem->job.layout.fused_attention)
+        bytes += 4 * x->b * (x->a / x->t) * x->s * (x->s / x->c) * x->e / 2;
     if (x->c > 1) bytes += 4 * x->n * (x->kv / x->t) * x->e;
     if (run->kind == LAYER_MOE && x->x > 1) bytes += x->e * x->h * (routed / x->t + routed);
     return bytes;
 }
 
-static void block(const struct pricing *x, const struct layer_run *run, bool has_gradient, struct layer_bytes *bytes)
+static void block(const struct pricing *x, const struct layer_run *run, bool has_gradient,
+                  struct layer_bytes *bytes)
 {
-    real kept = stash_of_block(x, run), scores = scores_kept(x), transient = transient_of_block(x, run, has_gradient);
-    real stash[3] = {kept + scores, kept, x->e * x->n * x->h * x->u}, again[3] = {0, scores, kept + scores};
+    real kept = stash_of_block(x, run), scores = scores_kept(x),
+         transient = transient_of_block(x, run, has_gradient);
+    real stash[3] = {kept + scores, kept, x->e * x->n * x->h * x->u},
+         again[3] = {0, scores, kept + scores};
     for (int mode = 0; mode < 3; mode++) {
         bytes->stash[mode] = has_gradient ? stash[mode] : 0;
         bytes->working[mode] = transient + (has_gradient ? again[mode] : 0);
     }
 }
 
-// Logits in the job's precision and in fp32, and their gradient. The last stage of 1F1B has one micro-batch at a time, whose
-// logits are gone before a block's backward begins.
+// Logits in the job's precision and in fp32, and their gradient. The last stage of 1F1B has one
+// micro-batch at a time, whose logits are gone before a block's backward begins.
 static void head(const struct pricing *x, bool has_gradient, struct layer_bytes *bytes)
 {
     const struct job *job = &x->problem->job;
@@ -62,23 +75,28 @@ static void head(const struct pricing *x, bool has_gradient, struct layer_bytes 
     real values = job->precision == FP32 ? 4 : x->e + 4;
     if (job->trainer == TRAINER_DEEPSPEED) values = 8;
     else if (job->fused_loss) values += 4;
-    bool one = job->layout.schedule == SCHEDULE_1F1B || job->layout.schedule == SCHEDULE_INTERLEAVED;
+    bool one = job->layout.schedule == SCHEDULE_1F1B ||
+               job->layout.schedule == SCHEDULE_INTERLEAVED;
     real stash = one || !has_gradient ? 0 : input + 4 * logits;
-    for (int mode = 0; mode < 3; mode++) bytes->stash[mode] = stash, bytes->working[mode] = values * logits + input - stash;
+    for (int mode = 0; mode < 3; mode++)
+        bytes->stash[mode] = stash, bytes->working[mode] = values * logits + input - stash;
 }
 
-static void pool(const struct pricing *x, const struct pool_shape *p, bool has_gradient, struct layer_bytes *bytes)
+static void pool(const struct pricing *x, const struct pool_shape *p, bool has_gradient,
+                 struct layer_bytes *bytes)
 {
     real n = x->n / x->t, message = x->e * x->n * x->h * x->u, width = (real)p->width;
-    real stash = message + n * ((real)p->heads * (real)p->key_width * x->e + 8 * (real)p->heads * (real)p->top_k +
-                                  width * x->e * (p->gated ? 3 : 1));
+    real stash = message +
+                 n * ((real)p->heads * (real)p->key_width * x->e +
+                      8 * (real)p->heads * (real)p->top_k + width * x->e * (p->gated ? 3 : 1));
     for (int mode = 0; mode < 3; mode++) {
         bytes->stash[mode] = has_gradient ? stash : 0;
         bytes->working[mode] = message + n * width * x->e;
     }
 }
 
-void stash_of_layer(const struct pricing *x, const struct layer_run *run, const struct layer_parameters *parameters, struct layer_bytes *bytes)
+void stash_of_layer(const struct pricing *x, const struct layer_run *run,
+                    const struct layer_parameters *parameters, struct layer_bytes *bytes)
 {
     bool has_gradient = run_has_gradient(x, run);
     real whole = parameters->dense + parameters->experts, sharded = 0;
@@ -87,8 +105,10 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run, const 
     else if (run->kind == LAYER_MEMORY) pool(x, &run->pool, has_gradient, bytes);
     else if (has_gradient && x->problem->model.shape.dropout)
         for (int mode = 0; mode < 3; mode++) bytes->stash[mode] = x->n * x->h * x->u * (x->e / 2);
-    // What sharding sends away is whole while the layer runs; gathers that overlap are a layer ahead.
+    // What sharding sends away is whole while the layer runs; gathers that overlap are a layer
+    // ahead.
     if (x->R > 1 && x->zero >= 2) sharded = x->e_g * whole;
-    if (x->R > 1 && x->zero >= 3) sharded += (x->e * whole + parameters->frozen_bytes) * (x->overlapped ? 2 : 1);
+    if (x->R > 1 && x->zero >= 3)
+        sharded += (x->e * whole + parameters->frozen_bytes) * (x->overlapped ? 2 : 1);
     for (int mode = 0; mode < 3; mode++) bytes->working[mode] += sharded;
 }

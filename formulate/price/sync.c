@@ -1,14 +1,17 @@
-// Gradient synchronisation: bytes and time of one layer by compression option, the latency of a stage, and the sync of
-// tied embeddings between the end stages. docs/FORMULAS.md section 7.
+// Gradient synchronisation: bytes and time of one layer by compression option, the latency of a
+// stage, and the sync of tied embeddings between the end stages. docs/FORMULAS.md section 7.
 #include <math.h>
 
 #include "formulate/price/pricing.h"
 
 enum { MATRICES_MAX = 5 };
-struct matrix { real rows, columns; };
+struct matrix {
+    real rows, columns;
+};
 
 // The weight matrices of a run that low-rank compression applies to.
-static int matrices_of(const struct pricing *x, const struct layer_run *run, struct matrix *matrices)
+static int matrices_of(const struct pricing *x, const struct layer_run *run,
+                       struct matrix *matrices)
 {
     int count = 0;
     if (run->frozen) return 0;
@@ -16,16 +19,22 @@ static int matrices_of(const struct pricing *x, const struct layer_run *run, str
         real ffn = run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f;
         matrices[count++] = (struct matrix){x->h, (x->q + 2 * x->kv) / x->t};
         matrices[count++] = (struct matrix){x->q / x->t, x->h};
-        for (int i = 1; i < (int)x->g && ffn > 0; i++) matrices[count++] = (struct matrix){x->h, ffn / x->t};
+        for (int i = 1; i < (int)x->g && ffn > 0; i++)
+            matrices[count++] = (struct matrix){x->h, ffn / x->t};
         if (ffn > 0) matrices[count++] = (struct matrix){ffn / x->t, x->h};
-    } else if (run->kind == LAYER_MEASURED && run->measured.matrix_rows > 0 && run->measured.matrix_columns > 0) {
-        matrices[count++] = (struct matrix){(real)run->measured.matrix_rows, (real)run->measured.matrix_columns};
+    } else if (run->kind == LAYER_MEASURED && run->measured.matrix_rows > 0 &&
+               run->measured.matrix_columns > 0) {
+        matrices[count++] =
+            (struct matrix){(real)run->measured.matrix_rows, (real)run->measured.matrix_columns};
     }
     return count;
 }
 
 // What an option does to the sync of one layer.
-struct compression { real saved_bytes, flop, traffic, feedback_bytes; int matrix_count; };
+struct compression {
+    real saved_bytes, flop, traffic, feedback_bytes;
+    int matrix_count;
+};
 
 static struct compression compress(const struct pricing *x, const struct layer_run *run, real rank)
 {
@@ -34,7 +43,7 @@ static struct compression compress(const struct pricing *x, const struct layer_r
     int count = rank > 0 && x->zero < 2 ? matrices_of(x, run, matrices) : 0;
     for (int i = 0; i < count; i++) {
         real rows = matrices[i].rows, columns = matrices[i].columns, values = rows * columns,
-               sent = rank * (rows + columns);
+             sent = rank * (rows + columns);
         if (reaches(sent, values)) continue;
         all.saved_bytes += x->e_g * (values - sent);
         all.feedback_bytes += x->e_g * values;
@@ -45,23 +54,31 @@ static struct compression compress(const struct pricing *x, const struct layer_r
     return all;
 }
 
-// Bytes a layer sends in its sync: gradients and weights, and of the experts those of their own ranks.
-struct sent { real gradient, weight, expert_gradient, expert_weight; };
+// Bytes a layer sends in its sync: gradients and weights, and of the experts those of their own
+// ranks.
+struct sent {
+    real gradient, weight, expert_gradient, expert_weight;
+};
 
 // With fused embedding sync the shared matrix goes elsewhere.
 static real shared_values(const struct pricing *x, const struct layer_run *run)
 {
     const struct model *model = &x->problem->model;
     bool shared = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
-    return shared && model->shape.tied_embeddings && x->p > 1 && x->problem->job.layout.fused_embedding_sync ? x->v * x->h / x->t : 0;
+    return shared && model->shape.tied_embeddings && x->p > 1 &&
+                   x->problem->job.layout.fused_embedding_sync
+               ? x->v * x->h / x->t
+               : 0;
 }
 
-static struct sent sent_of(const struct pricing *x, const struct layer_run *run, const struct compression *compression)
+static struct sent sent_of(const struct pricing *x, const struct layer_run *run,
+                           const struct compression *compression)
 {
     struct sent sent = {(real)run->measured.gradient_bytes, (real)run->measured.weight_bytes, 0, 0};
     if (run->kind != LAYER_MEASURED) {
         struct layer_parameters p = parameters_of(x, run);
-        sent = (struct sent){x->e_g * fmaxl(0, p.dense - shared_values(x, run)), x->e * p.dense, x->e_g * p.experts, x->e * p.experts};
+        sent = (struct sent){x->e_g * fmaxl(0, p.dense - shared_values(x, run)), x->e * p.dense,
+                             x->e_g * p.experts, x->e * p.experts};
     }
     sent.gradient = fmaxl(0, sent.gradient - compression->saved_bytes);
     return sent;
@@ -70,47 +87,61 @@ static struct sent sent_of(const struct pricing *x, const struct layer_run *run,
 // Measured layers are as they are at ZeRO 1 at most.
 static int zero_of(const struct pricing *x, const struct layer_run *run, int group)
 {
-    bool measured = run->kind == LAYER_MEASURED || find_layer_time(x, run->name, x->problem->cluster.groups[group].gpu);
+    bool measured = run->kind == LAYER_MEASURED ||
+                    find_layer_time(x, run->name, x->problem->cluster.groups[group].gpu);
     return measured && x->zero > 1 ? 1 : x->zero;
 }
 
-struct layer_gathers gathers_of_layer(const struct pricing *x, const struct layer_run *run, int group)
+struct layer_gathers gathers_of_layer(const struct pricing *x, const struct layer_run *run,
+                                      int group)
 {
     struct layer_gathers gathers = {0, 0};
     if (x->zero < 2 || x->R <= 1 || run->kind == LAYER_MEASURED) return gathers;
-    struct link_price link = link_of_gradient_sync(x, group), expert_link = link_of_expert_sync(x, group);
+    struct link_price link = link_of_gradient_sync(x, group),
+                      expert_link = link_of_expert_sync(x, group);
     struct layer_parameters p = parameters_of(x, run);
     bool dense = p.dense > 0, experts = p.experts > 0;
-    real latency = (dense ? scatter_latency_s(&link, x->R) : 0) + (experts ? scatter_latency_s(&expert_link, x->R_e) : 0);
-    gathers.gradients_s = scatter_s(x, &link, x->e_g * p.dense, x->R) + scatter_s(x, &expert_link, x->e_g * p.experts, x->R_e) + latency;
+    real latency = (dense ? scatter_latency_s(&link, x->R) : 0) +
+                   (experts ? scatter_latency_s(&expert_link, x->R_e) : 0);
+    gathers.gradients_s = scatter_s(x, &link, x->e_g * p.dense, x->R) +
+                          scatter_s(x, &expert_link, x->e_g * p.experts, x->R_e) + latency;
     if (x->zero < 3) return gathers;
     if (!dense && p.frozen_bytes > 0) latency += scatter_latency_s(&link, x->R);
-    gathers.weights_s = scatter_s(x, &link, x->e * p.dense + p.frozen_bytes, x->R) + scatter_s(x, &expert_link, x->e * p.experts, x->R_e) + latency;
+    gathers.weights_s = scatter_s(x, &link, x->e * p.dense + p.frozen_bytes, x->R) +
+                        scatter_s(x, &expert_link, x->e * p.experts, x->R_e) + latency;
     return gathers;
 }
 
-// Without a barrier the weights are gathered under the next iteration's forward, and only what outlasts the layer's shows.
-static real gather_exposed_s(const struct pricing *x, const struct layer_run *run, int group, real gather)
+// Without a barrier the weights are gathered under the next iteration's forward, and only what
+// outlasts the layer's shows.
+static real gather_exposed_s(const struct pricing *x, const struct layer_run *run, int group,
+                             real gather)
 {
     if (x->problem->job.layout.barrier || !x->overlapped) return gather;
     real forward = 0;
-    for (int slice = 0; slice < x->problem->job.layout.slice_count; slice++) forward += seconds_of_layer(x, run, group, slice).forward;
+    for (int slice = 0; slice < x->problem->job.layout.slice_count; slice++)
+        forward += seconds_of_layer(x, run, group, slice).forward;
     return fmaxl(0, gather - forward);
 }
 
-static real sync_s(const struct pricing *x, const struct layer_run *run, const struct compression *compression, int group)
+static real sync_s(const struct pricing *x, const struct layer_run *run,
+                   const struct compression *compression, int group)
 {
     int zero = zero_of(x, run, group);
     if (x->R <= 1 || zero == 3) return 0;
-    struct link_price link = link_of_gradient_sync(x, group), expert_link = link_of_expert_sync(x, group);
+    struct link_price link = link_of_gradient_sync(x, group),
+                      expert_link = link_of_expert_sync(x, group);
     struct sent sent = sent_of(x, run, compression);
-    real scatter = scatter_s(x, &link, sent.gradient, x->R) + scatter_s(x, &expert_link, sent.expert_gradient, x->R_e);
+    real scatter = scatter_s(x, &link, sent.gradient, x->R) +
+                   scatter_s(x, &expert_link, sent.expert_gradient, x->R_e);
     real seconds = zero == 0 ? 2 * scatter : zero == 1 ? scatter : 0;
-    real gather = scatter_s(x, &link, sent.weight, x->R) + scatter_s(x, &expert_link, sent.expert_weight, x->R_e);
+    real gather = scatter_s(x, &link, sent.weight, x->R) +
+                  scatter_s(x, &expert_link, sent.expert_weight, x->R_e);
     if (zero) seconds += gather_exposed_s(x, run, group, gather);
     if (!compression->matrix_count) return seconds;
     const struct gpu_costs *gpu = x->gpus[group];
-    return seconds + compression->flop / x->rates[group]->low_rank_flop_per_s.value + low_rank_traffic_s(x, group, compression->traffic) +
+    return seconds + compression->flop / x->rates[group]->low_rank_flop_per_s.value +
+           low_rank_traffic_s(x, group, compression->traffic) +
            2 * compression->matrix_count * gpu->compression_overhead_s.value;
 }
 
@@ -126,18 +157,21 @@ enum status price_gradient_syncs(struct pricing *x, int run, struct error *err)
     const struct layer_run *layers = &x->problem->model.runs[run];
     for (int option = 0; option < priced->gradient_option_count; option++) {
         struct compression compression = compress(x, layers, priced->gradient_options[option].rank);
-        TRY(round_bytes(&priced->runs[run].feedback_bytes[option], compression.feedback_bytes, "gradient feedback",
-                        layers->name, err));
+        TRY(round_bytes(&priced->runs[run].feedback_bytes[option], compression.feedback_bytes,
+                        "gradient feedback", layers->name, err));
         for (int group = 0; group < priced->group_count; group++) {
-            if (priced->groups[group].excluded || x->problem->cluster.places.node_count) continue;      // see price_nodes.c
-            TRY(round_time(&priced->runs[run].sync_ns[option][group], sync_s(x, layers, &compression, group),
-                           "gradient sync time", layers->name, err));
+            if (priced->groups[group].excluded || x->problem->cluster.places.node_count)
+                continue; // see price_nodes.c
+            TRY(round_time(&priced->runs[run].sync_ns[option][group],
+                           sync_s(x, layers, &compression, group), "gradient sync time",
+                           layers->name, err));
         }
     }
     return OK;
 }
 
-// How often a stage's sync goes round the ranks: twice for an all-reduce, or a scatter and a gather.
+// How often a stage's sync goes round the ranks: twice for an all-reduce, or a scatter and a
+// gather.
 static int rounds_of(const struct pricing *x, int group, bool experts)
 {
     static const int by_zero[] = {2, 2, 1, 0};
@@ -154,9 +188,11 @@ static int rounds_of(const struct pricing *x, int group, bool experts)
 real stage_sync_s(const struct pricing *x, int group)
 {
     if (x->R <= 1) return 0;
-    struct link_price link = link_of_gradient_sync(x, group), expert_link = link_of_expert_sync(x, group);
+    struct link_price link = link_of_gradient_sync(x, group),
+                      expert_link = link_of_expert_sync(x, group);
     real latency = rounds_of(x, group, false) * scatter_latency_s(&link, x->R);
-    if (x->has_trained_experts) latency += rounds_of(x, group, true) * scatter_latency_s(&expert_link, x->R_e);
+    if (x->has_trained_experts)
+        latency += rounds_of(x, group, true) * scatter_latency_s(&expert_link, x->R_e);
     return latency;
 }
 
@@ -165,8 +201,11 @@ enum status price_sync_constants(struct pricing *x, struct error *err)
     struct priced *priced = x->priced;
     for (int group = 0; group < priced->group_count; group++) {
         struct priced_group *to = &priced->groups[group];
-        for (int option = 0; option < priced->gradient_option_count && !to->excluded && !x->problem->cluster.places.node_count; option++)
-            TRY(round_time(&to->sync_constant_ns[option], stage_sync_s(x, group), "gradient sync latency", to->name, err));
+        for (int option = 0; option < priced->gradient_option_count && !to->excluded &&
+                             !x->problem->cluster.places.node_count;
+             option++)
+            TRY(round_time(&to->sync_constant_ns[option], stage_sync_s(x, group),
+                           "gradient sync latency", to->name, err));
     }
     return OK;
 }
@@ -175,7 +214,9 @@ enum status price_sync_constants(struct pricing *x, struct error *err)
 static bool embeddings_are_trained(const struct model *m)
 {
     for (int i = 0; i < m->run_count; i++)
-        if (m->runs[i].frozen && (m->runs[i].kind == LAYER_EMBEDDING || m->runs[i].kind == LAYER_HEAD)) return false;
+        if (m->runs[i].frozen &&
+            (m->runs[i].kind == LAYER_EMBEDDING || m->runs[i].kind == LAYER_HEAD))
+            return false;
     return true;
 }
 
@@ -183,17 +224,21 @@ enum status price_embedding_sync(struct pricing *x, struct error *err)
 {
     struct priced *priced = x->priced;
     const struct model *model = &x->problem->model;
-    priced->has_embedding_sync = model->has_shape && model->shape.tied_embeddings && x->p > 1 && embeddings_are_trained(model);
+    priced->has_embedding_sync = model->has_shape && model->shape.tied_embeddings && x->p > 1 &&
+                                 embeddings_are_trained(model);
     priced->embedding_sync_ns = TAKE(x->arena, priced->group_count * priced->group_count, int64_t);
-    real bytes = x->e_g * x->v * x->h / x->t, ranks = x->problem->job.layout.fused_embedding_sync ? 2 * x->R : 2;
+    real bytes = x->e_g * x->v * x->h / x->t,
+         ranks = x->problem->job.layout.fused_embedding_sync ? 2 * x->R : 2;
     for (int from = 0; from < priced->group_count; from++)
         for (int to = 0; to < priced->group_count; to++) {
             int64_t *ns = &priced->embedding_sync_ns[from * priced->group_count + to];
-            struct link_price there = link_of_stages(x, from, to), back = link_of_stages(x, to, from);
+            struct link_price there = link_of_stages(x, from, to),
+                              back = link_of_stages(x, to, from);
             *ns = there.joined ? 0 : PRICE_NONE;
             if (!there.joined || !priced->has_embedding_sync) continue;
             there.table = back.table = NULL;
-            real seconds = fmaxl(all_reduce_price_s(&there, bytes, ranks), all_reduce_price_s(&back, bytes, ranks));
+            real seconds = fmaxl(all_reduce_price_s(&there, bytes, ranks),
+                                 all_reduce_price_s(&back, bytes, ranks));
             TRY(round_time(ns, seconds, "embedding sync time", priced->groups[from].name, err));
         }
     return OK;

@@ -1,5 +1,5 @@
-// Transfers between stages: messages fall into classes, each priced for every ordered pair of node groups and every
-// compression option. docs/FORMULAS.md section 6.
+// Transfers between stages: messages fall into classes, each priced for every ordered pair of node
+// groups and every compression option. docs/FORMULAS.md section 6.
 #include <stddef.h>
 
 #include "formulate/price/pricing.h"
@@ -8,8 +8,9 @@
 static int find_class(const struct message *messages, int count, const struct message *m)
 {
     for (int i = 0; i < count; i++)
-        if (messages[i].bytes == m->bytes && messages[i].rows == m->rows && messages[i].columns == m->columns &&
-            messages[i].returns == m->returns && messages[i].scattered == m->scattered)
+        if (messages[i].bytes == m->bytes && messages[i].rows == m->rows &&
+            messages[i].columns == m->columns && messages[i].returns == m->returns &&
+            messages[i].scattered == m->scattered)
             return i;
     return -1;
 }
@@ -37,18 +38,23 @@ real low_rank_traffic_s(const struct pricing *x, int group, real bytes)
 }
 
 // Compress and orthogonalise on the sender, decompress on the receiver.
-static real compression_s(const struct pricing *x, const struct message *m, real rank, int sender, int receiver)
+static real compression_s(const struct pricing *x, const struct message *m, real rank, int sender,
+                          int receiver)
 {
     const struct gpu_costs *sends = x->gpus[sender], *receives = x->gpus[receiver];
-    real sends_rate = x->rates[sender]->low_rank_flop_per_s.value, receives_rate = x->rates[receiver]->low_rank_flop_per_s.value;
+    real sends_rate = x->rates[sender]->low_rank_flop_per_s.value,
+         receives_rate = x->rates[receiver]->low_rank_flop_per_s.value;
     real bytes = x->e * (m->rows * m->columns + rank * (m->rows + m->columns));
-    return low_rank_traffic_s(x, sender, bytes) + low_rank_traffic_s(x, receiver, bytes) + (4 * m->rows * m->columns * rank + 2 * m->rows * rank * rank) / sends_rate + sends->compression_overhead_s.value +
-           2 * m->rows * m->columns * rank / receives_rate + receives->compression_overhead_s.value;
+    return low_rank_traffic_s(x, sender, bytes) + low_rank_traffic_s(x, receiver, bytes) +
+           (4 * m->rows * m->columns * rank + 2 * m->rows * rank * rank) / sends_rate +
+           sends->compression_overhead_s.value + 2 * m->rows * m->columns * rank / receives_rate +
+           receives->compression_overhead_s.value;
 }
 
 // The parts of one transfer of `bytes`, with `extra_s` of work that delays this message alone.
-static enum status price_parts(const struct pricing *x, int64_t *parts, const struct link_price *link, real bytes,
-                               real extra_s, struct error *err)
+static enum status price_parts(const struct pricing *x, int64_t *parts,
+                               const struct link_price *link, real bytes, real extra_s,
+                               struct error *err)
 {
     const double *share = costs_transfer_share(&x->problem->costs, x->problem->job.layout.schedule);
     real size_s = link->table ? table_price_s(link->table, bytes) : bytes / link->bytes_per_s;
@@ -60,7 +66,8 @@ static enum status price_parts(const struct pricing *x, int64_t *parts, const st
     return OK;
 }
 
-enum status price_message(const struct pricing *x, const struct message *m, const struct message_ends *ends, int slice, int64_t *forward_ns,
+enum status price_message(const struct pricing *x, const struct message *m,
+                          const struct message_ends *ends, int slice, int64_t *forward_ns,
                           int64_t **backward_ns, size_t at, struct error *err)
 {
     const struct priced *priced = x->priced;
@@ -68,21 +75,25 @@ enum status price_message(const struct pricing *x, const struct message *m, cons
     if (!ends->there.joined) {
         for (int part = 0; part < PART_COUNT; part++) {
             forward_ns[at + (size_t)part] = PRICE_NONE;
-            for (int option = 0; option < priced->boundary_option_count; option++) backward_ns[option][at + (size_t)part] = PRICE_NONE;
+            for (int option = 0; option < priced->boundary_option_count; option++)
+                backward_ns[option][at + (size_t)part] = PRICE_NONE;
         }
         return OK;
     }
     TRY(price_parts(x, &forward_ns[at], &ends->there, share * sent_bytes(x, m, 0), 0, err));
     for (int option = 0; option < priced->boundary_option_count && m->returns; option++) {
         real rank = priced->boundary_options[option].rank;
-        real work_s = compressed_bytes(x, m, rank) > 0 ? compression_s(x, m, rank, ends->to, ends->from) : 0;
-        TRY(price_parts(x, &backward_ns[option][at], &ends->back, share * sent_bytes(x, m, rank), work_s, err));
+        real work_s =
+            compressed_bytes(x, m, rank) > 0 ? compression_s(x, m, rank, ends->to, ends->from) : 0;
+        TRY(price_parts(x, &backward_ns[option][at], &ends->back, share * sent_bytes(x, m, rank),
+                        work_s, err));
     }
     return OK;
 }
 
 // One slice of the message between the earlier stage's and the later one's group.
-static enum status price_slice(const struct pricing *x, struct priced_cut *cut, const struct message *m, int from, int to, int slice,
+static enum status price_slice(const struct pricing *x, struct priced_cut *cut,
+                               const struct message *m, int from, int to, int slice,
                                struct error *err)
 {
     int at = ((slice * x->priced->group_count + from) * x->priced->group_count + to) * PART_COUNT;
@@ -90,7 +101,8 @@ static enum status price_slice(const struct pricing *x, struct priced_cut *cut, 
     return price_message(x, m, &ends, slice, cut->forward_ns, cut->backward_ns, (size_t)at, err);
 }
 
-static enum status price_class(const struct pricing *x, struct priced_cut *cut, const struct message *m, struct error *err)
+static enum status price_class(const struct pricing *x, struct priced_cut *cut,
+                               const struct message *m, struct error *err)
 {
     const struct priced *priced = x->priced;
     size_t pairs = (size_t)(priced->slice_count * priced->group_count * priced->group_count);
@@ -105,7 +117,8 @@ static enum status price_class(const struct pricing *x, struct priced_cut *cut, 
     }
     for (int from = 0; from < priced->group_count; from++)
         for (int to = 0; to < priced->group_count; to++)
-            for (int slice = 0; slice < priced->slice_count; slice++) TRY(price_slice(x, cut, m, from, to, slice, err));
+            for (int slice = 0; slice < priced->slice_count; slice++)
+                TRY(price_slice(x, cut, m, from, to, slice, err));
     return OK;
 }
 
@@ -116,13 +129,16 @@ enum status price_transfers(struct pricing *x, struct error *err)
     for (int run = 0; run < priced->run_count; run++) {
         const struct layer_run *layers = &x->problem->model.runs[run];
         struct layer_bytes bytes = bytes_of_layer(x, layers);
-        struct message m = {bytes.message, bytes.matrix_rows, bytes.matrix_columns, run_has_gradient(x, layers), false};
-        m.scattered = x->problem->job.scattered_messages && layers->kind != LAYER_MEASURED && !x->problem->job.layout.sequence_parallel;
+        struct message m = {bytes.message, bytes.matrix_rows, bytes.matrix_columns,
+                            run_has_gradient(x, layers), false};
+        m.scattered = x->problem->job.scattered_messages && layers->kind != LAYER_MEASURED &&
+                      !x->problem->job.layout.sequence_parallel;
         int class = find_class(messages, priced->cut_count, &m);
         if (class < 0) messages[class = priced->cut_count++] = m;
         priced->runs[run].cut = class;
     }
     priced->cuts = TAKE(x->arena, priced->cut_count, struct priced_cut);
-    for (int class = 0; class < priced->cut_count; class++) TRY(price_class(x, &priced->cuts[class], &messages[class], err));
+    for (int class = 0; class < priced->cut_count; class ++)
+        TRY(price_class(x, &priced->cuts[class], &messages[class], err));
     return OK;
 }

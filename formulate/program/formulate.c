@@ -1,6 +1,7 @@
-// The choices formulation: one binary per choice; state columns (sums of choices that look alike to the neighbours), which
-// carry slots, links and budgets; level columns, which the tree branches on. Level rows are a chain (reached level j =
-// reached level j+1 or has a load of exactly level j), so that every choice stands in one of them only.
+// The choices formulation: one binary per choice; state columns (sums of choices that look alike to
+// the neighbours), which carry slots, links and budgets; level columns, which the tree branches on.
+// Level rows are a chain (reached level j = reached level j+1 or has a load of exactly level j), so
+// that every choice stands in one of them only.
 #include "formulate/program/formulate.h"
 
 #include <assert.h>
@@ -8,13 +9,14 @@
 
 #include "formulate/program/parts.h"
 
-// What occupies a stream once a micro-batch. Where few micro-batches are all in the drain, what they would send outside of it
-// is a load all the same. -1: none.
+// What occupies a stream once a micro-batch. Where few micro-batches are all in the drain, what
+// they would send outside of it is a load all the same. -1: none.
 static int load_kind(int kind)
 {
     int base = symbol_base_kind(kind);
     if (base == SYMBOL_SYNC || base == SYMBOL_OPTIMIZER || base == SYMBOL_EMBEDDING_SYNC) return -1;
-    if (base >= SYMBOL_SEND_FORWARD && (base - SYMBOL_SEND_FORWARD) % PART_COUNT == PART_DELAY) return -1;
+    if (base >= SYMBOL_SEND_FORWARD && (base - SYMBOL_SEND_FORWARD) % PART_COUNT == PART_DELAY)
+        return -1;
     return base >= SYMBOL_SEND_EPILOGUE ? SYMBOL_SEND_BACKWARD + base - SYMBOL_SEND_EPILOGUE : kind;
 }
 
@@ -22,9 +24,11 @@ bool *symbols_used(const struct choices *c, struct arena *arena)
 {
     const struct schedule *schedule = c->schedule;
     int stages = schedule->request.stage_count;
-    bool all = c->priced->objective != OBJECTIVE_MAX_LOAD, *used = TAKE(arena, symbol_count(stages, schedule->request.slice_count), bool);
+    bool all = c->priced->objective != OBJECTIVE_MAX_LOAD,
+         *used = TAKE(arena, symbol_count(stages, schedule->request.slice_count), bool);
     for (int i = 0; i < schedule->operation_count; i++) {
-        int symbol = schedule->operations[i].symbol, kind = all ? symbol / stages : load_kind(symbol / stages);
+        int symbol = schedule->operations[i].symbol,
+            kind = all ? symbol / stages : load_kind(symbol / stages);
         if (kind >= 0) used[symbol_index(stages, kind, symbol % stages)] = true;
     }
     return used;
@@ -33,7 +37,8 @@ bool *symbols_used(const struct choices *c, struct arena *arena)
 int add_symbol_column(struct formulation *f, int symbol, int64_t least, int64_t greatest)
 {
     if (greatest == 0) return -1;
-    struct milp_column column = {.role = COLUMN_SYMBOL, .a = symbol, .lower = least, .upper = greatest, .time = true};
+    struct milp_column column = {
+        .role = COLUMN_SYMBOL, .a = symbol, .lower = least, .upper = greatest, .time = true};
     return f->symbol_column[symbol] = milp_add_column(&f->milp, column);
 }
 
@@ -41,14 +46,17 @@ int add_symbol_column(struct formulation *f, int symbol, int64_t least, int64_t 
 
 static struct stage_states states_of_stage(const struct stage_choices *stage, struct arena *arena)
 {
-    struct stage_states s = {TAKE(arena, stage->count, struct state), 0, TAKE(arena, stage->count, int)};
+    struct stage_states s = {TAKE(arena, stage->count, struct state), 0,
+                             TAKE(arena, stage->count, int)};
     for (int i = 0; i < stage->count; i++) {
         const struct choice *x = &stage->items[i];
         int k = 0;
-        while (k < s.count && (s.items[k].group != x->group || s.items[k].boundary_option != x->boundary_option
-            || s.items[k].cut != x->cut))
+        while (k < s.count &&
+               (s.items[k].group != x->group || s.items[k].boundary_option != x->boundary_option ||
+                s.items[k].cut != x->cut))
             k++;
-        if (k == s.count) s.items[s.count++] = (struct state){x->group, x->boundary_option, x->cut, -1};
+        if (k == s.count)
+            s.items[s.count++] = (struct state){x->group, x->boundary_option, x->cut, -1};
         s.of_choice[i] = k;
     }
     return s;
@@ -60,12 +68,13 @@ static void add_choice_columns(struct builder *b, int stage)
     struct milp *m = &b->f->milp;
     *states = states_of_stage(&b->c->stages[stage], b->arena);
     for (int k = 0; k < states->count && states->count > 1; k++)
-        states->items[k].column = milp_add_column(m, (struct milp_column){.role = COLUMN_STATE, .a = stage, .b = k,
-            .upper = 1});
+        states->items[k].column = milp_add_column(
+            m, (struct milp_column){.role = COLUMN_STATE, .a = stage, .b = k, .upper = 1});
     b->f->choice_column[stage] = TAKE(b->arena, b->c->stages[stage].count, int);
     for (int i = 0; i < b->c->stages[stage].count; i++)
-        b->f->choice_column[stage][i] = milp_add_column(m, (struct milp_column){.role = COLUMN_CHOICE, .a = stage,
-            .b = i, .upper = 1, .integer = true});
+        b->f->choice_column[stage][i] = milp_add_column(
+            m, (struct milp_column){
+                   .role = COLUMN_CHOICE, .a = stage, .b = i, .upper = 1, .integer = true});
 }
 
 // ---- rows of one stage
@@ -119,21 +128,26 @@ static void add_stage_symbol(struct builder *b, int kind, int stage)
     int column = add_symbol_column(b->f, symbol, least, greatest);
     if (least == greatest) return;
     for (int i = 0; i < choices->count; i++)
-        milp_add_entry(&b->f->milp, b->f->choice_column[stage][i], -stage_value(&choices->items[i], kind));
+        milp_add_entry(&b->f->milp, b->f->choice_column[stage][i],
+                       -stage_value(&choices->items[i], kind));
     milp_add_entry(&b->f->milp, column, 1);
     milp_add_row(&b->f->milp, ROW_SYMBOL, ROW_EQUAL, 0);
 }
 
 static void add_stage_symbols(struct builder *b, int stage)
 {
-    for (int kind = SYMBOL_FORWARD; kind <= SYMBOL_OPTIMIZER; kind++) add_stage_symbol(b, kind, stage);
+    for (int kind = SYMBOL_FORWARD; kind <= SYMBOL_OPTIMIZER; kind++)
+        add_stage_symbol(b, kind, stage);
     for (int slice = 1; slice < b->p->slice_count; slice++) {
         add_stage_symbol(b, symbol_slice_kind(slice, SLICE_FORWARD), stage);
         add_stage_symbol(b, symbol_slice_kind(slice, SLICE_BACKWARD), stage);
     }
 }
 
-struct loaded { int64_t load_ns; int index; };
+struct loaded {
+    int64_t load_ns;
+    int index;
+};
 
 static int by_load(const void *a, const void *b)
 {
@@ -148,16 +162,22 @@ static void add_levels(struct builder *b, int stage)
     struct loaded *order = TAKE(b->arena, choices->count, struct loaded);
     int64_t *loads = TAKE(b->arena, choices->count, int64_t);
     int count = 0;
-    for (int i = 0; i < choices->count; i++) order[i] = (struct loaded){choices->items[i].load_ns, i};
+    for (int i = 0; i < choices->count; i++)
+        order[i] = (struct loaded){choices->items[i].load_ns, i};
     qsort(order, (size_t)choices->count, sizeof *order, by_load);
     for (int i = 0; i < choices->count; i++)
         if (!count || order[i].load_ns > loads[count - 1]) loads[count++] = order[i].load_ns;
     int *columns = TAKE(b->arena, count, int);
     for (int j = 0; j < count; j++)
-        columns[j] = j ? milp_add_column(&b->f->milp, (struct milp_column){.role = COLUMN_LEVEL, .a = stage, .b = j,
-            .upper = 1, .integer = true}) : -1;
+        columns[j] = j ? milp_add_column(&b->f->milp, (struct milp_column){.role = COLUMN_LEVEL,
+                                                                           .a = stage,
+                                                                           .b = j,
+                                                                           .upper = 1,
+                                                                           .integer = true})
+                       : -1;
     for (int j = count - 1, i = choices->count - 1; j >= 1; j--) {
-        for (; order[i].load_ns == loads[j]; i--) milp_add_entry(&b->f->milp, b->f->choice_column[stage][order[i].index], -1);
+        for (; order[i].load_ns == loads[j]; i--)
+            milp_add_entry(&b->f->milp, b->f->choice_column[stage][order[i].index], -1);
         if (j + 1 < count) milp_add_entry(&b->f->milp, columns[j + 1], -1);
         milp_add_entry(&b->f->milp, columns[j], 1);
         milp_add_row(&b->f->milp, ROW_LEVEL, ROW_EQUAL, 0);
@@ -173,11 +193,13 @@ static void add_cover(struct builder *b)
 {
     for (int s = 0; s < b->p->stage_count; s++)
         for (int i = 0; i < b->c->stages[s].count; i++)
-            milp_add_entry(&b->f->milp, b->f->choice_column[s][i], b->c->stages[s].items[i].layer_count);
+            milp_add_entry(&b->f->milp, b->f->choice_column[s][i],
+                           b->c->stages[s].items[i].layer_count);
     milp_add_row(&b->f->milp, ROW_COVER, ROW_EQUAL, b->p->layer_count);
 }
 
-// A unit of flow through the layer boundaries: who ends at a position hands over to who starts there.
+// A unit of flow through the layer boundaries: who ends at a position hands over to who starts
+// there.
 static void add_positions(struct builder *b, int boundary)
 {
     const struct stage_choices *left = &b->c->stages[boundary], *right = left + 1;
@@ -188,17 +210,21 @@ static void add_positions(struct builder *b, int boundary)
             if (left->items[i].first_layer + left->items[i].layer_count == position)
                 milp_add_entry(m, b->f->choice_column[boundary][i], 1);
         for (int i = 0; i < right->count; i++)
-            if (right->items[i].first_layer == position) milp_add_entry(m, b->f->choice_column[boundary + 1][i], -1);
+            if (right->items[i].first_layer == position)
+                milp_add_entry(m, b->f->choice_column[boundary + 1][i], -1);
         if (m->entry_count > before) milp_add_row(m, ROW_POSITION, ROW_EQUAL, 0);
     }
 }
 
-// sum of entries <= limit, left out where it holds anyway. constant: what stages without a choice use up.
-static void add_limit(struct builder *b, int resource, int entries_before, int64_t greatest, int64_t constant, int64_t limit)
+// sum of entries <= limit, left out where it holds anyway. constant: what stages without a choice
+// use up.
+static void add_limit(struct builder *b, int resource, int entries_before, int64_t greatest,
+                      int64_t constant, int64_t limit)
 {
     struct milp *m = &b->f->milp;
     enum row_role role = resource < b->p->group_count ? ROW_SLOTS : ROW_BUDGET;
-    if (greatest + constant > limit) b->f->resource_row[resource] = milp_add_row(m, role, ROW_AT_MOST, limit - constant);
+    if (greatest + constant > limit)
+        b->f->resource_row[resource] = milp_add_row(m, role, ROW_AT_MOST, limit - constant);
     else m->entry_count = entries_before;
 }
 
@@ -248,9 +274,14 @@ static int64_t gradient_use(const struct priced *p, const struct choice *x)
     return p->gradient_options[x->gradient_option].rank > 0;
 }
 
-static int64_t cost_use(const struct priced *p, const struct choice *x) { return (void)p, x->quality_cost; }
+static int64_t cost_use(const struct priced *p, const struct choice *x)
+{
+    return (void)p, x->quality_cost;
+}
 
-static void add_choice_budget(struct builder *b, int resource, int64_t (*use)(const struct priced *, const struct choice *), int64_t limit)
+static void add_choice_budget(struct builder *b, int resource,
+                              int64_t (*use)(const struct priced *, const struct choice *),
+                              int64_t limit)
 {
     int before = b->f->milp.entry_count;
     int64_t sum = 0;
@@ -270,18 +301,22 @@ static void add_budgets(struct builder *b)
 {
     const struct quality_budget *budget = &b->p->budget;
     if (budget->boundaries_max >= 0) add_boundary_budget(b);
-    if (budget->stages_max >= 0) add_choice_budget(b, b->p->group_count + 1, gradient_use, budget->stages_max);
-    if (budget->cost_max >= 0) add_choice_budget(b, b->p->group_count + 2, cost_use, budget->cost_max);
+    if (budget->stages_max >= 0)
+        add_choice_budget(b, b->p->group_count + 1, gradient_use, budget->stages_max);
+    if (budget->cost_max >= 0)
+        add_choice_budget(b, b->p->group_count + 2, cost_use, budget->cost_max);
 }
 
 // ---- the whole
 
-static void begin(struct formulation *f, const struct choices *c, int64_t time_upper_ns, struct arena *arena)
+static void begin(struct formulation *f, const struct choices *c, int64_t time_upper_ns,
+                  struct arena *arena)
 {
     int stages = c->priced->stage_count;
     *f = (struct formulation){.choices = c};
     milp_begin(&f->milp, arena);
-    milp_add_column(&f->milp, (struct milp_column){.role = COLUMN_TIME, .upper = time_upper_ns, .time = true});
+    milp_add_column(
+        &f->milp, (struct milp_column){.role = COLUMN_TIME, .upper = time_upper_ns, .time = true});
     f->symbol_column = TAKE(arena, symbol_count(stages, c->priced->slice_count), int);
     for (int i = 0; i < symbol_count(stages, c->priced->slice_count); i++) f->symbol_column[i] = -1;
     f->choice_column = TAKE(arena, stages, int *);
@@ -294,13 +329,14 @@ static void begin(struct formulation *f, const struct choices *c, int64_t time_u
 }
 
 enum status formulate_choices(struct formulation *f, const struct choices *c, int64_t time_upper_ns,
-    struct arena *arena, struct error *err)
+                              struct arena *arena, struct error *err)
 {
     const struct priced *p = c->priced;
     if (time_upper_ns < 0 || time_upper_ns > (int64_t)1 << 53)
         return fail(err, BAD_INPUT, "the iteration time has no bound below 2^53 ns");
     begin(f, c, time_upper_ns, arena);
-    struct builder b = {f, c, p, arena, symbols_used(c, arena), TAKE(arena, p->stage_count, struct stage_states)};
+    struct builder b = {
+        f, c, p, arena, symbols_used(c, arena), TAKE(arena, p->stage_count, struct stage_states)};
     for (int s = 0; s < p->stage_count; s++) add_choice_columns(&b, s);
     for (int s = 0; s < p->stage_count; s++) {
         add_choose_one(&b, s);
@@ -319,7 +355,8 @@ enum status formulate_choices(struct formulation *f, const struct choices *c, in
 // Symbols that are always equal share a column; such are of one boundary.
 int formulate_add_path(struct formulation *f, const int *counts)
 {
-    int stages = f->choices->priced->stage_count, symbols = symbol_count(stages, f->choices->priced->slice_count);
+    int stages = f->choices->priced->stage_count,
+        symbols = symbol_count(stages, f->choices->priced->slice_count);
     struct milp *m = &f->milp;
     milp_add_entry(m, 0, counts[symbols]);
     for (int symbol = 0; symbol < symbols; symbol++) {

@@ -1,8 +1,9 @@
-// Symbols that two stages decide together: the transfers over a boundary (by the left stage's message class and group and
-// the right stage's group and compression), the embedding sync (by the end stages' groups). Their price is a table over
-// pairs. Where the table is a sum of a left and a right part, a row over states says it; otherwise a flow between the two
-// sides' states, whose rows are those of a transportation problem, and no product is needed. Pairs that nothing joins
-// get no flow column.
+// Symbols that two stages decide together: the transfers over a boundary (by the left stage's
+// message class and group and the right stage's group and compression), the embedding sync (by the
+// end stages' groups). Their price is a table over pairs. Where the table is a sum of a left and a
+// right part, a row over states says it; otherwise a flow between the two sides' states, whose rows
+// are those of a transportation problem, and no product is needed. Pairs that nothing joins get no
+// flow column.
 #include "formulate/program/parts.h"
 
 #include "formulate/choices/parts.h"
@@ -10,18 +11,19 @@
 struct side {
     int stage, count;
     int *key_of_state;
-    struct state *keys;         // one state of each key
+    struct state *keys; // one state of each key
 };
 
 // Of each slice: forward, backward; of the first the drain's backward too.
 enum { JOINT_SYMBOLS = (2 * SLICES_MAX + 1) * PART_COUNT };
 
 struct joint {
-    int label;                  // boundary, or stage_count for the embedding sync
+    int label; // boundary, or stage_count for the embedding sync
     struct side left, right;
     int symbol_count;
     int symbols[JOINT_SYMBOLS];
-    int64_t *prices[JOINT_SYMBOLS];         // [left key * right.count + right key], PRICE_NONE where not joined
+    int64_t
+        *prices[JOINT_SYMBOLS]; // [left key * right.count + right key], PRICE_NONE where not joined
 };
 
 enum seen { SEEN_GROUP = 1, SEEN_CUT = 2, SEEN_OPTION = 4 };
@@ -29,14 +31,15 @@ enum seen { SEEN_GROUP = 1, SEEN_CUT = 2, SEEN_OPTION = 4 };
 static struct side make_side(struct builder *b, int stage, int seen)
 {
     const struct stage_states *states = &b->states[stage];
-    struct side side = {stage, 0, TAKE(b->arena, states->count, int), TAKE(b->arena, states->count, struct state)};
+    struct side side = {stage, 0, TAKE(b->arena, states->count, int),
+                        TAKE(b->arena, states->count, struct state)};
     for (int i = 0; i < states->count; i++) {
         struct state x = states->items[i];
         if (!(seen & SEEN_CUT)) x.cut = 0;
         if (!(seen & SEEN_OPTION)) x.boundary_option = 0;
         int k = 0;
-        while (k < side.count && (side.keys[k].group != x.group || side.keys[k].cut != x.cut
-            || side.keys[k].boundary_option != x.boundary_option))
+        while (k < side.count && (side.keys[k].group != x.group || side.keys[k].cut != x.cut ||
+                                  side.keys[k].boundary_option != x.boundary_option))
             k++;
         if (k == side.count) side.keys[side.count++] = x;
         side.key_of_state[i] = k;
@@ -106,8 +109,10 @@ static void add_sum_row(struct builder *b, const struct joint *j, int index)
 {
     const int64_t *price = j->prices[index];
     int64_t constant = 0;
-    for (int k = 0; k < j->left.count; k++) constant += put_key(b, &j->left, k, -(price[k * j->right.count] - price[0]));
-    for (int h = 0; h < j->right.count; h++) constant += put_key(b, &j->right, h, -(price[h] - price[0]));
+    for (int k = 0; k < j->left.count; k++)
+        constant += put_key(b, &j->left, k, -(price[k * j->right.count] - price[0]));
+    for (int h = 0; h < j->right.count; h++)
+        constant += put_key(b, &j->right, h, -(price[h] - price[0]));
     milp_add_entry(&b->f->milp, b->f->symbol_column[j->symbols[index]], 1);
     milp_add_row(&b->f->milp, ROW_SYMBOL, ROW_EQUAL, price[0] - constant);
 }
@@ -118,8 +123,13 @@ static int *add_flow(struct builder *b, const struct joint *j)
     struct milp *m = &b->f->milp;
     int n = j->right.count, *flow = TAKE(b->arena, pairs(j), int);
     for (int i = 0; i < pairs(j); i++)
-        flow[i] = j->prices[0][i] == PRICE_NONE ? -1
-            : milp_add_column(m, (struct milp_column){.role = COLUMN_FLOW, .a = j->label, .b = i / n, .c = i % n, .upper = 1});
+        flow[i] = j->prices[0][i] == PRICE_NONE
+                      ? -1
+                      : milp_add_column(m, (struct milp_column){.role = COLUMN_FLOW,
+                                                                .a = j->label,
+                                                                .b = i / n,
+                                                                .c = i % n,
+                                                                .upper = 1});
     for (int k = 0; k < j->left.count; k++) {
         int64_t constant = put_key(b, &j->left, k, -1);
         for (int h = 0; h < n; h++)
@@ -147,7 +157,8 @@ static void add_joint(struct builder *b, const struct joint *j)
 {
     bool joined = all_joined(j), needs_row[JOINT_SYMBOLS];
     const int *flow = joined ? NULL : add_flow(b, j);
-    for (int i = 0; i < j->symbol_count; i++) needs_row[i] = b->used[j->symbols[i]] && add_joint_symbol(b, j, i);
+    for (int i = 0; i < j->symbol_count; i++)
+        needs_row[i] = b->used[j->symbols[i]] && add_joint_symbol(b, j, i);
     for (int i = 0; i < j->symbol_count; i++) {
         if (!needs_row[i]) continue;
         if (!flow && is_sum(j, j->prices[i])) {
@@ -159,28 +170,32 @@ static void add_joint(struct builder *b, const struct joint *j)
     }
 }
 
-// A boundary's symbols come in series of PART_COUNT: forward and backward of the first slice, its drain, forward and
-// backward of the others.
+// A boundary's symbols come in series of PART_COUNT: forward and backward of the first slice, its
+// drain, forward and backward of the others.
 static int series_kind(int series)
 {
     if (series == 2) return SYMBOL_SEND_EPILOGUE;
     if (series < 2) return series ? SYMBOL_SEND_BACKWARD : SYMBOL_SEND_FORWARD;
-    return symbol_slice_kind((series - 1) / 2, series % 2 ? SLICE_SEND_FORWARD : SLICE_SEND_BACKWARD);
+    return symbol_slice_kind((series - 1) / 2,
+                             series % 2 ? SLICE_SEND_FORWARD : SLICE_SEND_BACKWARD);
 }
 
-static bool price_series(const struct choices *c, int boundary, int series, const struct choice *from,
-    const struct choice *to, int64_t *parts)
+static bool price_series(const struct choices *c, int boundary, int series,
+                         const struct choice *from, const struct choice *to, int64_t *parts)
 {
     int kind = series_kind(series);
     if (symbol_base_kind(kind) == SYMBOL_SEND_FORWARD)
         return choices_send_forward(c, boundary, symbol_slice(kind), from, to, parts);
-    return choices_send_backward(c, boundary, symbol_slice(kind), from, to, kind == SYMBOL_SEND_EPILOGUE, parts);
+    return choices_send_backward(c, boundary, symbol_slice(kind), from, to,
+                                 kind == SYMBOL_SEND_EPILOGUE, parts);
 }
 
 static void price_pair(struct builder *b, struct joint *j, int boundary, int pair)
 {
-    const struct state *k = &j->left.keys[pair / j->right.count], *h = &j->right.keys[pair % j->right.count];
-    struct choice from = {.group = k->group, .cut = k->cut}, to = {.group = h->group, .boundary_option = h->boundary_option};
+    const struct state *k = &j->left.keys[pair / j->right.count],
+                       *h = &j->right.keys[pair % j->right.count];
+    struct choice from = {.group = k->group, .cut = k->cut},
+                  to = {.group = h->group, .boundary_option = h->boundary_option};
     int64_t parts[JOINT_SYMBOLS];
     bool joined = true;
     for (int i = 0; i < j->symbol_count; i += PART_COUNT)
@@ -194,7 +209,8 @@ static void add_boundary(struct builder *b, int boundary)
     j.left = make_side(b, boundary, SEEN_GROUP | SEEN_CUT);
     j.right = make_side(b, boundary + 1, SEEN_GROUP | SEEN_OPTION);
     for (int i = 0; i < j.symbol_count; i++) {
-        j.symbols[i] = symbol_index(b->p->stage_count, series_kind(i / PART_COUNT) + i % PART_COUNT, boundary);
+        j.symbols[i] =
+            symbol_index(b->p->stage_count, series_kind(i / PART_COUNT) + i % PART_COUNT, boundary);
         j.prices[i] = TAKE(b->arena, pairs(&j), int64_t);
     }
     for (int i = 0; i < pairs(&j); i++) price_pair(b, &j, boundary, i);

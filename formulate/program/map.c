@@ -1,4 +1,5 @@
-// What every column of a program means, and which choices it does not contain and why: JSON beside the MPS or LP file.
+// What every column of a program means, and which choices it does not contain and why: JSON beside
+// the MPS or LP file.
 #include "formulate/program/formulate.h"
 
 #include <stdio.h>
@@ -6,7 +7,8 @@
 #include "formulate/program/parts.h"
 #include "formulate/program/textbook.h"
 
-static const char *const role_names[] = {"time", "symbol", "choice", "level", "state", "flow", "working", "other"};
+static const char *const role_names[] = {"time",  "symbol", "choice",  "level",
+                                         "state", "flow",   "working", "other"};
 
 static void put_slice(struct json_writer *w, const char *what, int slice, int64_t value)
 {
@@ -15,14 +17,16 @@ static void put_slice(struct json_writer *w, const char *what, int slice, int64_
     json_put_count(w, key, value);
 }
 
-void map_put_choice(struct json_writer *w, const struct priced *p, int stage, const struct choice *x)
+void map_put_choice(struct json_writer *w, const struct priced *p, int stage,
+                    const struct choice *x)
 {
     json_put_count(w, "stage", stage);
     if (x->first_layer >= 0) json_put_count(w, "first_layer", x->first_layer);
     json_put_count(w, "layers", x->layer_count);
     json_put_text(w, "group", p->groups[x->group].name);
     json_put_text(w, "recompute", recompute_names[x->recompute]);
-    if (x->recompute == RECOMPUTE_FIRST_LAYERS) json_put_count(w, "recomputed_layers", x->recomputed_layers);
+    if (x->recompute == RECOMPUTE_FIRST_LAYERS)
+        json_put_count(w, "recomputed_layers", x->recomputed_layers);
     if (p->gradient_options[x->gradient_option].rank)
         json_put_count(w, "gradient_rank", p->gradient_options[x->gradient_option].rank);
     if (p->boundary_options[x->boundary_option].rank) {
@@ -52,7 +56,8 @@ static void put_symbols(struct json_writer *w, const struct formulation *f, int 
     json_close_array(w);
 }
 
-// ---- states and flows say their meaning through their rows: any choice of a state shows what its neighbours see
+// ---- states and flows say their meaning through their rows: any choice of a state shows what its
+// neighbours see
 
 static bool row_has(const struct milp *m, const struct milp_row *row, int column)
 {
@@ -82,7 +87,8 @@ static void put_seen(struct json_writer *w, const struct priced *p, const struct
     json_put_count(w, "message_class", x->cut);
 }
 
-// The group at one end of a flow: of a state in the end's flow row, or of the whole stage, if it has one state only.
+// The group at one end of a flow: of a state in the end's flow row, or of the whole stage, if it
+// has one state only.
 static const char *group_of_flow(const struct formulation *f, const struct milp_row *row, int stage)
 {
     const struct milp *m = &f->milp;
@@ -113,12 +119,16 @@ static void put_flow(struct json_writer *w, const struct formulation *f, int col
     json_put_count(w, "right_key", c->c);
 }
 
-static void put_textbook(struct json_writer *w, const struct formulation *f, const struct milp_column *c)
+static void put_textbook(struct json_writer *w, const struct formulation *f,
+                         const struct milp_column *c)
 {
-    static const char *const names[] = {"holds_layer", "recomputes_layer", "selective_layer", "group", "mode", "gradient_option", "boundary_option",
-                                        "message_class_behind", "bytes", "outside_rule_range"};
+    static const char *const names[] = {
+        "holds_layer", "recomputes_layer",  "selective_layer", "group",
+        "mode",        "gradient_option",   "boundary_option", "message_class_behind",
+        "bytes",       "outside_rule_range"};
     json_put_count(w, "stage", c->b);
-    if (c->a == TEXTBOOK_GROUP) json_put_text(w, names[c->a], f->choices->priced->groups[c->c].name);
+    if (c->a == TEXTBOOK_GROUP)
+        json_put_text(w, names[c->a], f->choices->priced->groups[c->c].name);
     else if (c->a == TEXTBOOK_MODE) json_put_text(w, names[c->a], recompute_names[c->c]);
     else json_put_count(w, names[c->a], c->c);
 }
@@ -133,7 +143,9 @@ static void put_column(struct json_writer *w, const struct formulation *f, int c
     switch (c->role) {
     case COLUMN_TIME: break;
     case COLUMN_SYMBOL: put_symbols(w, f, column); break;
-    case COLUMN_CHOICE: map_put_choice(w, f->choices->priced, c->a, &f->choices->stages[c->a].items[c->b]); break;
+    case COLUMN_CHOICE:
+        map_put_choice(w, f->choices->priced, c->a, &f->choices->stages[c->a].items[c->b]);
+        break;
     case COLUMN_LEVEL:
         json_put_count(w, "stage", c->a);
         json_put_count(w, "load_at_least_ns", f->level_load_ns[c->a][c->b]);
@@ -147,12 +159,13 @@ static void put_column(struct json_writer *w, const struct formulation *f, int c
         json_put_count(w, "rank", c->a);
         json_put_count(w, "working_bytes_at_least", f->working_bytes[c->a][c->b]);
         break;
-    default: put_textbook(w, f, c); break;        // COLUMN_OTHER: of nodes there are none here
+    default: put_textbook(w, f, c); break; // COLUMN_OTHER: of nodes there are none here
     }
     json_close_object(w);
 }
 
-static void put_removed(struct json_writer *w, const struct choices *c, const struct removed_choice *r)
+static void put_removed(struct json_writer *w, const struct choices *c,
+                        const struct removed_choice *r)
 {
     static const char *const amounts[] = {"rule", "bytes_over", NULL, "bound_ns"};
     json_open_flat_object(w, NULL);
@@ -169,7 +182,8 @@ void map_put_removed(struct json_writer *w, const struct choices *c)
     json_close_array(w);
 }
 
-enum status formulation_write_map(const struct formulation *f, const char *path, struct arena *arena, struct error *err)
+enum status formulation_write_map(const struct formulation *f, const char *path,
+                                  struct arena *arena, struct error *err)
 {
     struct json_writer w;
     document_begin(&w, "plumbline.map", NULL, 0, arena);

@@ -8,13 +8,13 @@
 // What the neighbours of a stage can see of its choice: all choices of one state are alike to them.
 struct state {
     int group, boundary_option, cut;
-    int column;                 // sum of its choices; -1: the stage's only state, the sum is 1
+    int column; // sum of its choices; -1: the stage's only state, the sum is 1
 };
 
 struct stage_states {
     struct state *items;
     int count;
-    int *of_choice;             // [choice]
+    int *of_choice; // [choice]
 };
 
 struct builder {
@@ -22,23 +22,27 @@ struct builder {
     const struct choices *c;
     const struct priced *p;
     struct arena *arena;
-    bool *used;                     // [symbol]: an operation of the schedule has it
-    struct stage_states *states;    // [stage]
+    bool *used;                  // [symbol]: an operation of the schedule has it
+    struct stage_states *states; // [stage]
 };
 
-// coefficient x (choices of the stage on this group) as entries; what is constant of it is returned.
+// coefficient x (choices of the stage on this group) as entries; what is constant of it is
+// returned.
 int64_t put_group(struct builder *b, int stage, int group, int64_t coefficient);
 // What couples the stages of one rank: one group, and memory.
 void add_rank_rows(struct builder *b);
 
-bool *symbols_used(const struct choices *c, struct arena *arena);        // by the objective's paths
+bool *symbols_used(const struct choices *c, struct arena *arena); // by the objective's paths
 // A symbol's column with its range, none if it is 0 throughout.
 int add_symbol_column(struct formulation *f, int symbol, int64_t least, int64_t greatest);
-// The symbols whose duration two stages decide together: transfers over boundaries, the embedding sync.
+// The symbols whose duration two stages decide together: transfers over boundaries, the embedding
+// sync.
 void add_joints(struct builder *b);
 
-// In a map of columns: a choice and what it takes; the list of choices that the program does not contain.
-void map_put_choice(struct json_writer *w, const struct priced *p, int stage, const struct choice *x);
+// In a map of columns: a choice and what it takes; the list of choices that the program does not
+// contain.
+void map_put_choice(struct json_writer *w, const struct priced *p, int stage,
+                    const struct choice *x);
 void map_put_removed(struct json_writer *w, const struct choices *c);
 
 #endif

@@ -1,6 +1,7 @@
-// Rows that couple the stages of one rank: all on one node group, and together within its memory (docs/FORMULAS.md 13). The
-// memory row is one per fullest moment of the schedule: what lies there all the time and the activations of that moment are
-// sums over choices; the working memory, the largest of the stages', is a staircase of columns, one per distinct size.
+// Rows that couple the stages of one rank: all on one node group, and together within its memory
+// (docs/FORMULAS.md 13). The memory row is one per fullest moment of the schedule: what lies there
+// all the time and the activations of that moment are sums over choices; the working memory, the
+// largest of the stages', is a staircase of columns, one per distinct size.
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +11,15 @@
 struct rank_rows {
     struct builder *b;
     int rank;
-    int64_t base_bytes;         // working memory that every combination reaches
-    int64_t *level_bytes;       // ascending sizes above it that some choice has
+    int64_t base_bytes;   // working memory that every combination reaches
+    int64_t *level_bytes; // ascending sizes above it that some choice has
     int level_count;
 };
 
-static int stage_of(const struct rank_rows *r, int turn) { return choices_stage_of(r->b->c, r->rank, turn); }
+static int stage_of(const struct rank_rows *r, int turn)
+{
+    return choices_stage_of(r->b->c, r->rank, turn);
+}
 
 static void add_same_group(struct rank_rows *r)
 {
@@ -25,7 +29,8 @@ static void add_same_group(struct rank_rows *r)
             int before = m->entry_count;
             int64_t constant = put_group(r->b, stage_of(r, turn), g, 1);
             constant += put_group(r->b, stage_of(r, 0), g, -1);
-            if (m->entry_count > before || constant) milp_add_row(m, ROW_RANK, ROW_EQUAL, -constant);
+            if (m->entry_count > before || constant)
+                milp_add_row(m, ROW_RANK, ROW_EQUAL, -constant);
         }
 }
 
@@ -41,7 +46,8 @@ static void find_levels(struct rank_rows *r)
 {
     const struct choices *c = r->b->c;
     int total = 0, kept = 0;
-    for (int turn = 0; turn < c->virtual_stages; turn++) total += c->stages[stage_of(r, turn)].count;
+    for (int turn = 0; turn < c->virtual_stages; turn++)
+        total += c->stages[stage_of(r, turn)].count;
     int64_t *all = TAKE(r->b->arena, total, int64_t);
     total = 0;
     for (int turn = 0; turn < c->virtual_stages; turn++) {
@@ -49,7 +55,8 @@ static void find_levels(struct rank_rows *r)
         int64_t least = stage->count ? INT64_MAX : 0;
         for (int i = 0; i < stage->count; i++) {
             all[total++] = stage->items[i].memory.working_bytes;
-            if (stage->items[i].memory.working_bytes < least) least = stage->items[i].memory.working_bytes;
+            if (stage->items[i].memory.working_bytes < least)
+                least = stage->items[i].memory.working_bytes;
         }
         r->base_bytes = larger(r->base_bytes, least);
     }
@@ -67,7 +74,8 @@ static int add_levels(struct rank_rows *r)
     struct milp *m = &r->b->f->milp;
     int first = m->column_count;
     for (int j = 0; j < r->level_count; j++)
-        milp_add_column(m, (struct milp_column){.role = COLUMN_WORKING, .a = r->rank, .b = j, .upper = 1});
+        milp_add_column(
+            m, (struct milp_column){.role = COLUMN_WORKING, .a = r->rank, .b = j, .upper = 1});
     for (int turn = 0; turn < c->virtual_stages; turn++)
         for (int j = 0; j < r->level_count; j++) {
             int stage = stage_of(r, turn), before = m->entry_count;
@@ -91,7 +99,8 @@ static int64_t bytes_at(const struct choice *x, int in_flight)
 }
 
 // Least and greatest of the stage's choices on the group; false: there are none.
-static bool range_on_group(const struct stage_choices *stage, int group, int in_flight, int64_t *least, int64_t *greatest)
+static bool range_on_group(const struct stage_choices *stage, int group, int in_flight,
+                           int64_t *least, int64_t *greatest)
 {
     bool found = false;
     for (int i = 0; i < stage->count; i++) {
@@ -104,14 +113,18 @@ static bool range_on_group(const struct stage_choices *stage, int group, int in_
     return found;
 }
 
-// Room that is left on the group when every stage takes its least, as far as it can be used; *binds: some combination
-// exceeds it.
-static int64_t room_on_group(const struct rank_rows *r, const int *in_flight, int group, bool *binds)
+// Room that is left on the group when every stage takes its least, as far as it can be used;
+// *binds: some combination exceeds it.
+static int64_t room_on_group(const struct rank_rows *r, const int *in_flight, int group,
+                             bool *binds)
 {
     const struct choices *c = r->b->c;
-    int64_t room = c->priced->groups[group].memory_limit_bytes - r->base_bytes, spread = 0, least, greatest;
+    int64_t room = c->priced->groups[group].memory_limit_bytes - r->base_bytes, spread = 0, least,
+            greatest;
     for (int turn = 0; turn < c->virtual_stages; turn++) {
-        if (!range_on_group(&c->stages[stage_of(r, turn)], group, in_flight[turn], &least, &greatest)) return 0;
+        if (!range_on_group(&c->stages[stage_of(r, turn)], group, in_flight[turn], &least,
+                            &greatest))
+            return 0;
         room -= least;
         spread += greatest - least;
     }
@@ -130,18 +143,20 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a < 0 ? -a : a;
 }
 
-// Divides the row that is being written by what divides all its entries; every column is whole at a plan, so that the right
-// side may be rounded down. Returns it.
+// Divides the row that is being written by what divides all its entries; every column is whole at a
+// plan, so that the right side may be rounded down. Returns it.
 static int64_t divide_row(struct milp *m, int before, int64_t right)
 {
     int64_t divisor = 0;
-    for (int e = before; e < m->entry_count; e++) divisor = common_divisor(divisor, m->entry_value[e]);
+    for (int e = before; e < m->entry_count; e++)
+        divisor = common_divisor(divisor, m->entry_value[e]);
     if (divisor <= 1) return right;
     for (int e = before; e < m->entry_count; e++) m->entry_value[e] /= divisor;
     return right / divisor - (right % divisor < 0);
 }
 
-// One moment: bytes above the group's least, of all stages, + steps of working memory <= room of the group.
+// One moment: bytes above the group's least, of all stages, + steps of working memory <= room of
+// the group.
 static void add_moment(struct rank_rows *r, const int *in_flight, int first_level)
 {
     const struct choices *c = r->b->c;
@@ -156,11 +171,13 @@ static void add_moment(struct rank_rows *r, const int *in_flight, int first_leve
             range_on_group(&c->stages[stage], g, in_flight[turn], &least[g], &unused);
         for (int i = 0; i < count; i++) {
             const struct choice *x = &c->stages[stage].items[i];
-            milp_add_entry(m, r->b->f->choice_column[stage][i], bytes_at(x, in_flight[turn]) - least[x->group]);
+            milp_add_entry(m, r->b->f->choice_column[stage][i],
+                           bytes_at(x, in_flight[turn]) - least[x->group]);
         }
     }
     for (int j = 0; j < r->level_count; j++)
-        milp_add_entry(m, first_level + j, r->level_bytes[j] - (j ? r->level_bytes[j - 1] : r->base_bytes));
+        milp_add_entry(m, first_level + j,
+                       r->level_bytes[j] - (j ? r->level_bytes[j - 1] : r->base_bytes));
     for (int g = 0; g < c->priced->group_count; g++)
         constant += put_group(r->b, stage_of(r, 0), g, -room_on_group(r, in_flight, g, &binds));
     milp_add_row(m, ROW_MEMORY, ROW_AT_MOST, divide_row(m, before, -constant));

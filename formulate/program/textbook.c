@@ -1,28 +1,39 @@
-// The textbook formulation, for cross-checks and as the baseline of the benchmark: binaries layer-to-stage, group and mode
-// of each stage, products by big-M. It decides the same and has the same optimum as the choices; its durations are only
-// bounded from below, which is enough where the longest path is minimised. Its relaxation is weak; that is its point.
+// The textbook formulation, for cross-checks and as the baseline of the benchmark: binaries
+// layer-to-stage, group and mode of each stage, products by big-M. It decides the same and has the
+// same optimum as the choices; its durations are only bounded from below, which is enough where the
+// longest path is minimised. Its relaxation is weak; that is its point.
 #include "formulate/program/textbook.h"
 
 #include "formulate/choices/parts.h"
 #include "formulate/program/parts.h"
 
-void textbook_put(struct textbook *t, enum textbook_column kind, int stage, int which, int64_t value)
+void textbook_put(struct textbook *t, enum textbook_column kind, int stage, int which,
+                  int64_t value)
 {
     int column = textbook_column(t, kind, stage, which);
     if (column >= 0) milp_add_entry(t->m, column, value);
 }
 
-int textbook_add_column(struct textbook *t, enum textbook_column kind, int stage, int which, int64_t upper, bool integer)
+int textbook_add_column(struct textbook *t, enum textbook_column kind, int stage, int which,
+                        int64_t upper, bool integer)
 {
-    return milp_add_column(t->m, (struct milp_column){.role = COLUMN_OTHER, .a = kind, .b = stage, .c = which,
-        .upper = upper, .integer = integer});
+    return milp_add_column(t->m, (struct milp_column){.role = COLUMN_OTHER,
+                                                      .a = kind,
+                                                      .b = stage,
+                                                      .c = which,
+                                                      .upper = upper,
+                                                      .integer = integer});
 }
 
-const struct priced_run *textbook_run(const struct textbook *t, int layer) { return &t->p->runs[priced_run_of(t->p, layer)]; }
+const struct priced_run *textbook_run(const struct textbook *t, int layer)
+{
+    return &t->p->runs[priced_run_of(t->p, layer)];
+}
 
 bool textbook_crosses_ranks(const struct textbook *t, int boundary)
 {
-    return boundary >= 0 && boundary < t->p->stage_count - 1 && !schedule_is_inner(&t->c->schedule->request, boundary);
+    return boundary >= 0 && boundary < t->p->stage_count - 1 &&
+           !schedule_is_inner(&t->c->schedule->request, boundary);
 }
 
 // Whether the binary can be one at all.
@@ -32,11 +43,12 @@ static bool possible(const struct textbook *t, enum textbook_column kind, int st
     int rank;
     switch (kind) {
     case TEXTBOOK_HOLDS: return which >= stage && which <= p->layer_count - p->stage_count + stage;
-    case TEXTBOOK_FULL: return possible(t, TEXTBOOK_HOLDS, stage, which) && textbook_run(t, which)->recomputable
-                            && (p->recompute[RECOMPUTE_FULL] || p->recompute[RECOMPUTE_FIRST_LAYERS]);
+    case TEXTBOOK_FULL:
+        return possible(t, TEXTBOOK_HOLDS, stage, which) && textbook_run(t, which)->recomputable &&
+               (p->recompute[RECOMPUTE_FULL] || p->recompute[RECOMPUTE_FIRST_LAYERS]);
     case TEXTBOOK_SELECTIVE:
-        return possible(t, TEXTBOOK_HOLDS, stage, which) && textbook_run(t, which)->recomputable
-            && p->recompute[RECOMPUTE_SELECTIVE];
+        return possible(t, TEXTBOOK_HOLDS, stage, which) && textbook_run(t, which)->recomputable &&
+               p->recompute[RECOMPUTE_SELECTIVE];
     case TEXTBOOK_GROUP: return !p->groups[which].excluded && p->groups[which].slots > 0;
     case TEXTBOOK_MODE: return which == RECOMPUTE_NONE || p->recompute[which];
     case TEXTBOOK_GRADIENT:
@@ -44,7 +56,8 @@ static bool possible(const struct textbook *t, enum textbook_column kind, int st
         return rank == 0 || rank >= p->budget.rank_min;
     case TEXTBOOK_BOUNDARY:
         rank = p->boundary_options[which].rank;
-        return which == 0 || (choice_sends_backward(t->c, stage) && (rank == 0 || rank >= p->budget.rank_min));
+        return which == 0 ||
+               (choice_sends_backward(t->c, stage) && (rank == 0 || rank >= p->budget.rank_min));
     case TEXTBOOK_CUT: return stage < p->stage_count - 1;
     default: return true;
     }
@@ -54,22 +67,30 @@ static void add_columns(struct textbook *t)
 {
     const struct priced *p = t->p;
     const int width[TEXTBOOK_COLUMNS] = {
-        [TEXTBOOK_HOLDS] = p->layer_count, [TEXTBOOK_FULL] = p->layer_count, [TEXTBOOK_SELECTIVE] = p->layer_count,
-        [TEXTBOOK_GROUP] = p->group_count, [TEXTBOOK_MODE] = RECOMPUTE_COUNT, [TEXTBOOK_GRADIENT] = p->gradient_option_count,
-        [TEXTBOOK_BOUNDARY] = p->boundary_option_count, [TEXTBOOK_CUT] = p->cut_count, [TEXTBOOK_BYTES] = 3,
+        [TEXTBOOK_HOLDS] = p->layer_count,
+        [TEXTBOOK_FULL] = p->layer_count,
+        [TEXTBOOK_SELECTIVE] = p->layer_count,
+        [TEXTBOOK_GROUP] = p->group_count,
+        [TEXTBOOK_MODE] = RECOMPUTE_COUNT,
+        [TEXTBOOK_GRADIENT] = p->gradient_option_count,
+        [TEXTBOOK_BOUNDARY] = p->boundary_option_count,
+        [TEXTBOOK_CUT] = p->cut_count,
+        [TEXTBOOK_BYTES] = 3,
     };
     for (int kind = 0; kind < TEXTBOOK_BYTES; kind++) {
         t->width[kind] = width[kind];
         t->columns[kind] = TAKE(t->arena, p->stage_count * width[kind], int);
         for (int s = 0; s < p->stage_count; s++)
             for (int i = 0; i < width[kind]; i++)
-                t->columns[kind][s * width[kind] + i] = !possible(t, (enum textbook_column)kind, s, i) ? -1
-                    : textbook_add_column(t, (enum textbook_column)kind, s, i, 1, true);
+                t->columns[kind][s * width[kind] + i] =
+                    !possible(t, (enum textbook_column)kind, s, i)
+                        ? -1
+                        : textbook_add_column(t, (enum textbook_column)kind, s, i, 1, true);
     }
 }
 
-enum status formulate_textbook(struct formulation *f, const struct choices *c, int64_t time_upper_ns,
-    struct arena *arena, struct error *err)
+enum status formulate_textbook(struct formulation *f, const struct choices *c,
+                               int64_t time_upper_ns, struct arena *arena, struct error *err)
 {
     if (time_upper_ns < 0 || time_upper_ns > (int64_t)1 << 53)
         return fail(err, BAD_INPUT, "the iteration time has no bound below 2^53 ns");
@@ -77,9 +98,14 @@ enum status formulate_textbook(struct formulation *f, const struct choices *c, i
     *f = (struct formulation){.choices = c, .symbol_column = TAKE(arena, symbols, int)};
     for (int i = 0; i < symbols; i++) f->symbol_column[i] = -1;
     milp_begin(&f->milp, arena);
-    milp_add_column(&f->milp, (struct milp_column){.role = COLUMN_TIME, .upper = time_upper_ns, .time = true});
-    struct textbook t = {.f = f, .m = &f->milp, .c = c, .p = c->priced, .arena = arena,
-        .used = symbols_used(c, arena)};
+    milp_add_column(
+        &f->milp, (struct milp_column){.role = COLUMN_TIME, .upper = time_upper_ns, .time = true});
+    struct textbook t = {.f = f,
+                         .m = &f->milp,
+                         .c = c,
+                         .p = c->priced,
+                         .arena = arena,
+                         .used = symbols_used(c, arena)};
     add_columns(&t);
     textbook_add_structure(&t);
     textbook_add_rules(&t);
@@ -90,7 +116,8 @@ enum status formulate_textbook(struct formulation *f, const struct choices *c, i
 
 // ---- the decision of a solution, and the choice that does the same
 
-static bool read_stage(struct choice *x, const struct formulation *f, const double *values, int stage)
+static bool read_stage(struct choice *x, const struct formulation *f, const double *values,
+                       int stage)
 {
     bool found_group = false, found_mode = false;
     int last = -1;

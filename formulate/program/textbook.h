@@ -6,16 +6,17 @@
 
 // Meaning of a COLUMN_OTHER: a = one of these, b = stage, c = which.
 enum textbook_column {
-    TEXTBOOK_HOLDS,         // layer c in stage b
-    TEXTBOOK_FULL,          // layer c in stage b, recomputed in full
-    TEXTBOOK_SELECTIVE,     // layer c in stage b, recomputed selectively
-    TEXTBOOK_GROUP,         // group c under stage b
-    TEXTBOOK_MODE,          // recompute mode c in stage b
-    TEXTBOOK_GRADIENT,      // gradient option c
-    TEXTBOOK_BOUNDARY,      // boundary option c
-    TEXTBOOK_CUT,           // message class c behind stage b
-    TEXTBOOK_BYTES,         // of stage b: 0 working (of the whole rank, with its first stage), 1 gradient feedback, 2 boundary feedback
-    TEXTBOOK_OUTSIDE,       // a forbidding rule's count is below (c even) or above (c odd) its range
+    TEXTBOOK_HOLDS,     // layer c in stage b
+    TEXTBOOK_FULL,      // layer c in stage b, recomputed in full
+    TEXTBOOK_SELECTIVE, // layer c in stage b, recomputed selectively
+    TEXTBOOK_GROUP,     // group c under stage b
+    TEXTBOOK_MODE,      // recompute mode c in stage b
+    TEXTBOOK_GRADIENT,  // gradient option c
+    TEXTBOOK_BOUNDARY,  // boundary option c
+    TEXTBOOK_CUT,       // message class c behind stage b
+    TEXTBOOK_BYTES,   // of stage b: 0 working (of the whole rank, with its first stage), 1 gradient
+                      // feedback, 2 boundary feedback
+    TEXTBOOK_OUTSIDE, // a forbidding rule's count is below (c even) or above (c odd) its range
 };
 
 enum { TEXTBOOK_COLUMNS = TEXTBOOK_OUTSIDE };
@@ -26,19 +27,22 @@ struct textbook {
     const struct choices *c;
     const struct priced *p;
     struct arena *arena;
-    const bool *used;                       // [symbol]
-    int *columns[TEXTBOOK_COLUMNS];         // [stage * width + c], -1: none
+    const bool *used;               // [symbol]
+    int *columns[TEXTBOOK_COLUMNS]; // [stage * width + c], -1: none
     int width[TEXTBOOK_COLUMNS];
 };
 
-static inline int textbook_column(const struct textbook *t, enum textbook_column kind, int stage, int which)
+static inline int textbook_column(const struct textbook *t, enum textbook_column kind, int stage,
+                                  int which)
 {
     return t->columns[kind][stage * t->width[kind] + which];
 }
 
 // A term of the row that is being written; none where the column does not exist (it is 0).
-void textbook_put(struct textbook *t, enum textbook_column kind, int stage, int which, int64_t value);
-int textbook_add_column(struct textbook *t, enum textbook_column kind, int stage, int which, int64_t upper, bool integer);
+void textbook_put(struct textbook *t, enum textbook_column kind, int stage, int which,
+                  int64_t value);
+int textbook_add_column(struct textbook *t, enum textbook_column kind, int stage, int which,
+                        int64_t upper, bool integer);
 const struct priced_run *textbook_run(const struct textbook *t, int layer);
 
 void textbook_add_structure(struct textbook *t);

@@ -1,5 +1,5 @@
-// Textbook rows of memory. A product of binaries and sums becomes "at most, unless": a big M that is the greatest value of
-// what it switches off. docs/FORMULAS.md, sections 8 and 13.
+// Textbook rows of memory. A product of binaries and sums becomes "at most, unless": a big M that
+// is the greatest value of what it switches off. docs/FORMULAS.md, sections 8 and 13.
 #include "data/base/least.h"
 #include "formulate/program/textbook.h"
 
@@ -19,7 +19,8 @@ static void add_working_rows(struct textbook *t, int column, int stage)
         milp_add_entry(t->m, column, 1);
         textbook_put(t, TEXTBOOK_HOLDS, stage, l, -bytes[RECOMPUTE_NONE]);
         textbook_put(t, TEXTBOOK_FULL, stage, l, bytes[RECOMPUTE_NONE] - bytes[RECOMPUTE_FULL]);
-        textbook_put(t, TEXTBOOK_SELECTIVE, stage, l, bytes[RECOMPUTE_NONE] - bytes[RECOMPUTE_SELECTIVE]);
+        textbook_put(t, TEXTBOOK_SELECTIVE, stage, l,
+                     bytes[RECOMPUTE_NONE] - bytes[RECOMPUTE_SELECTIVE]);
         milp_add_row(t->m, ROW_OTHER, ROW_AT_LEAST, 0);
     }
 }
@@ -30,7 +31,8 @@ static int add_gradient_feedback(struct textbook *t, int stage)
     int64_t most = 0;
     for (int o = 0; o < p->gradient_option_count; o++) {
         int64_t sum = 0;
-        for (int r = 0; r < p->run_count; r++) sum += p->runs[r].count * p->runs[r].feedback_bytes[o];
+        for (int r = 0; r < p->run_count; r++)
+            sum += p->runs[r].count * p->runs[r].feedback_bytes[o];
         most = larger(most, sum);
     }
     int column = textbook_add_column(t, TEXTBOOK_BYTES, stage, 1, most, false);
@@ -49,7 +51,8 @@ static int add_boundary_feedback(struct textbook *t, int stage)
     const struct priced *p = t->p;
     int64_t most = 0;
     for (int c = 0; c < p->cut_count; c++)
-        for (int o = 0; o < p->boundary_option_count; o++) most = larger(most, p->cuts[c].feedback_bytes[o]);
+        for (int o = 0; o < p->boundary_option_count; o++)
+            most = larger(most, p->cuts[c].feedback_bytes[o]);
     int column = textbook_add_column(t, TEXTBOOK_BYTES, stage, 2, most, false);
     for (int c = 0; c < p->cut_count && textbook_crosses_ranks(t, stage - 1); c++)
         for (int o = 0; o < p->boundary_option_count; o++) {
@@ -72,13 +75,19 @@ static int64_t put_bytes(struct textbook *t, int stage, int in_flight, const int
         const int64_t *stash = run->stash_bytes;
         int64_t states = run->weight_bytes + run->gradient_bytes + run->optimizer_bytes;
         textbook_put(t, TEXTBOOK_HOLDS, stage, l, states + in_flight * stash[RECOMPUTE_NONE]);
-        textbook_put(t, TEXTBOOK_FULL, stage, l, in_flight * (stash[RECOMPUTE_FULL] - stash[RECOMPUTE_NONE]));
-        textbook_put(t, TEXTBOOK_SELECTIVE, stage, l, in_flight * (stash[RECOMPUTE_SELECTIVE] - stash[RECOMPUTE_NONE]));
-        most += states + in_flight * larger(stash[RECOMPUTE_NONE], larger(stash[RECOMPUTE_FULL], stash[RECOMPUTE_SELECTIVE]));
+        textbook_put(t, TEXTBOOK_FULL, stage, l,
+                     in_flight * (stash[RECOMPUTE_FULL] - stash[RECOMPUTE_NONE]));
+        textbook_put(t, TEXTBOOK_SELECTIVE, stage, l,
+                     in_flight * (stash[RECOMPUTE_SELECTIVE] - stash[RECOMPUTE_NONE]));
+        most += states +
+                in_flight * larger(stash[RECOMPUTE_NONE],
+                                   larger(stash[RECOMPUTE_FULL], stash[RECOMPUTE_SELECTIVE]));
     }
     for (int c = 0; c < p->cut_count; c++) {
-        if (textbook_crosses_ranks(t, stage - 1)) textbook_put(t, TEXTBOOK_CUT, stage - 1, c, 2 * p->cuts[c].message_bytes);
-        if (textbook_crosses_ranks(t, stage)) textbook_put(t, TEXTBOOK_CUT, stage, c, 2 * p->cuts[c].message_bytes);
+        if (textbook_crosses_ranks(t, stage - 1))
+            textbook_put(t, TEXTBOOK_CUT, stage - 1, c, 2 * p->cuts[c].message_bytes);
+        if (textbook_crosses_ranks(t, stage))
+            textbook_put(t, TEXTBOOK_CUT, stage, c, 2 * p->cuts[c].message_bytes);
         message = larger(message, p->cuts[c].message_bytes);
     }
     for (int i = 0; i < 2; i++) {
@@ -90,19 +99,22 @@ static int64_t put_bytes(struct textbook *t, int stage, int in_flight, const int
 
 static int64_t local_bytes(const struct textbook *t, int stage)
 {
-    bool local = stage < t->p->stage_count - 1 && schedule_is_local(&t->c->schedule->request, stage);
+    bool local = stage < t->p->stage_count - 1 &&
+                 schedule_is_local(&t->c->schedule->request, stage);
     return local ? t->p->local_bytes : 0;
 }
 
 // What the rank's stages need at one moment, in_flight[turn], unless the rank is on another group.
-static void add_moment(struct textbook *t, int rank, const int *in_flight, int working, int (*feedback)[2])
+static void add_moment(struct textbook *t, int rank, const int *in_flight, int working,
+                       int (*feedback)[2])
 {
     const struct priced *p = t->p;
     int first = choices_stage_of(t->c, rank, 0);
     for (int g = 0; g < p->group_count; g++) {
         if (textbook_column(t, TEXTBOOK_GROUP, first, g) < 0) continue;
         int before = t->m->entry_count;
-        int64_t most = t->m->columns[working].upper, room = p->groups[g].memory_limit_bytes - p->groups[g].constant_bytes;
+        int64_t most = t->m->columns[working].upper,
+                room = p->groups[g].memory_limit_bytes - p->groups[g].constant_bytes;
         milp_add_entry(t->m, working, 1);
         for (int turn = 0; turn < t->c->virtual_stages; turn++) {
             int stage = choices_stage_of(t->c, rank, turn);
@@ -120,7 +132,8 @@ static void add_moment(struct textbook *t, int rank, const int *in_flight, int w
 
 void textbook_add_memory(struct textbook *t)
 {
-    int(*feedback)[2] = (int(*)[2])arena_take(t->arena, (size_t)t->p->stage_count, sizeof *feedback);
+    int(*feedback)[2] =
+        (int(*)[2])arena_take(t->arena, (size_t)t->p->stage_count, sizeof *feedback);
     for (int rank = 0; rank < t->c->rank_count; rank++) {
         int working = add_working(t, rank);
         for (int turn = 0; turn < t->c->virtual_stages; turn++) {
@@ -129,7 +142,8 @@ void textbook_add_memory(struct textbook *t)
             feedback[stage][0] = add_gradient_feedback(t, stage);
             feedback[stage][1] = add_boundary_feedback(t, stage);
         }
-        if (t->c->virtual_stages == 1) add_moment(t, rank, &t->c->schedule->in_flight[rank], working, feedback);
+        if (t->c->virtual_stages == 1)
+            add_moment(t, rank, &t->c->schedule->in_flight[rank], working, feedback);
         for (int i = 0; t->c->virtual_stages > 1 && i < t->c->peaks[rank].count; i++)
             add_moment(t, rank, t->c->peaks[rank].in_flight[i], working, feedback);
     }

@@ -1,4 +1,5 @@
-// Textbook rows that say what a plan is: layers in order, one group, mode and option per stage, slots, budgets, rules.
+// Textbook rows that say what a plan is: layers in order, one group, mode and option per stage,
+// slots, budgets, rules.
 #include <string.h>
 
 #include "formulate/program/textbook.h"
@@ -14,7 +15,8 @@ static void one_of(struct textbook *t, enum textbook_column kind, int stage, enu
     end(t, role, ROW_EQUAL, 1);
 }
 
-// Every layer in one stage, no stage empty, stage numbers never falling along the layers: so each holds an interval.
+// Every layer in one stage, no stage empty, stage numbers never falling along the layers: so each
+// holds an interval.
 static void add_layers(struct textbook *t)
 {
     const struct priced *p = t->p;
@@ -35,8 +37,8 @@ static void add_layers(struct textbook *t)
     }
 }
 
-// full[l] <= holds[l], <= mode full + mode first; >= holds[l] + mode full - 1. Mode first: a leading part of the stage's
-// recomputable layers, not none of them.
+// full[l] <= holds[l], <= mode full + mode first; >= holds[l] + mode full - 1. Mode first: a
+// leading part of the stage's recomputable layers, not none of them.
 static void add_full(struct textbook *t, int stage)
 {
     int previous = -1;
@@ -104,7 +106,8 @@ static void add_slots_and_budgets(struct textbook *t)
     const struct priced *p = t->p;
     const struct quality_budget *b = &p->budget;
     for (int g = 0; g < p->group_count; g++) {
-        for (int s = 0; s < t->c->rank_count; s++) textbook_put(t, TEXTBOOK_GROUP, s, g, 1);      // one stage of each rank
+        for (int s = 0; s < t->c->rank_count; s++)
+            textbook_put(t, TEXTBOOK_GROUP, s, g, 1); // one stage of each rank
         end(t, ROW_SLOTS, ROW_AT_MOST, p->groups[g].slots);
     }
     const int64_t limits[3] = {b->boundaries_max, b->stages_max, b->cost_max};
@@ -113,10 +116,12 @@ static void add_slots_and_budgets(struct textbook *t)
         for (int s = 0; s < p->stage_count; s++) {
             for (int o = 0; o < p->boundary_option_count && k != 1; o++)
                 textbook_put(t, TEXTBOOK_BOUNDARY, s, o,
-                             k == 2 ? p->boundary_options[o].quality_cost : p->boundary_options[o].rank > 0);
+                             k == 2 ? p->boundary_options[o].quality_cost
+                                    : p->boundary_options[o].rank > 0);
             for (int o = 0; o < p->gradient_option_count && k != 0; o++)
                 textbook_put(t, TEXTBOOK_GRADIENT, s, o,
-                             k == 2 ? p->gradient_options[o].quality_cost : p->gradient_options[o].rank > 0);
+                             k == 2 ? p->gradient_options[o].quality_cost
+                                    : p->gradient_options[o].rank > 0);
         }
         end(t, ROW_BUDGET, ROW_AT_MOST, limits[k]);
     }
@@ -154,8 +159,15 @@ void textbook_add_structure(struct textbook *t)
 
 // ---- rules
 
-enum condition { CONDITION_GROUP, CONDITION_FIRST, CONDITION_LAST, CONDITION_RECOMPUTE, CONDITION_GRADIENT,
-    CONDITION_BOUNDARY, CONDITION_COUNT };
+enum condition {
+    CONDITION_GROUP,
+    CONDITION_FIRST,
+    CONDITION_LAST,
+    CONDITION_RECOMPUTE,
+    CONDITION_GRADIENT,
+    CONDITION_BOUNDARY,
+    CONDITION_COUNT
+};
 
 static bool names_group(const struct rule *r, const char *name)
 {
@@ -164,8 +176,10 @@ static bool names_group(const struct rule *r, const char *name)
     return false;
 }
 
-// The terms of a sum of binaries that is one when the condition holds; false: the rule does not state it.
-static bool put_condition(struct textbook *t, const struct rule *r, int stage, enum condition condition)
+// The terms of a sum of binaries that is one when the condition holds; false: the rule does not
+// state it.
+static bool put_condition(struct textbook *t, const struct rule *r, int stage,
+                          enum condition condition)
 {
     const struct priced *p = t->p;
     switch (condition) {
@@ -177,7 +191,8 @@ static bool put_condition(struct textbook *t, const struct rule *r, int stage, e
         if (r->holds_first >= 0) textbook_put(t, TEXTBOOK_HOLDS, stage, r->holds_first, 1);
         return r->holds_first >= 0;
     case CONDITION_LAST:
-        if (r->holds_last >= 0 && r->holds_last != r->holds_first) textbook_put(t, TEXTBOOK_HOLDS, stage, r->holds_last, 1);
+        if (r->holds_last >= 0 && r->holds_last != r->holds_first)
+            textbook_put(t, TEXTBOOK_HOLDS, stage, r->holds_last, 1);
         return r->holds_last >= 0 && r->holds_last != r->holds_first;
     case CONDITION_RECOMPUTE:
         for (int i = 0; i < RECOMPUTE_COUNT && r->recompute_stated; i++)
@@ -185,11 +200,13 @@ static bool put_condition(struct textbook *t, const struct rule *r, int stage, e
         return r->recompute_stated;
     case CONDITION_GRADIENT:
         for (int o = 0; o < p->gradient_option_count && r->compresses_gradient >= 0; o++)
-            if ((p->gradient_options[o].rank > 0) == r->compresses_gradient) textbook_put(t, TEXTBOOK_GRADIENT, stage, o, 1);
+            if ((p->gradient_options[o].rank > 0) == r->compresses_gradient)
+                textbook_put(t, TEXTBOOK_GRADIENT, stage, o, 1);
         return r->compresses_gradient >= 0;
     default:
         for (int o = 0; o < p->boundary_option_count && r->compresses_boundary >= 0; o++)
-            if ((p->boundary_options[o].rank > 0) == r->compresses_boundary) textbook_put(t, TEXTBOOK_BOUNDARY, stage, o, 1);
+            if ((p->boundary_options[o].rank > 0) == r->compresses_boundary)
+                textbook_put(t, TEXTBOOK_BOUNDARY, stage, o, 1);
         return r->compresses_boundary >= 0;
     }
 }
@@ -197,7 +214,8 @@ static bool put_condition(struct textbook *t, const struct rule *r, int stage, e
 static void put_counted(struct textbook *t, const struct rule *r, int stage)
 {
     for (int l = 0; l < t->p->layer_count; l++)
-        if (!r->run || !strcmp(r->run, textbook_run(t, l)->name)) textbook_put(t, TEXTBOOK_HOLDS, stage, l, 1);
+        if (!r->run || !strcmp(r->run, textbook_run(t, l)->name))
+            textbook_put(t, TEXTBOOK_HOLDS, stage, l, 1);
 }
 
 static void require(struct textbook *t, const struct rule *r, int stage)
@@ -214,11 +232,12 @@ static void require(struct textbook *t, const struct rule *r, int stage)
     }
 }
 
-// Conditions that hold, less one for each side on which the layer count leaves its range, stay below the number stated.
+// Conditions that hold, less one for each side on which the layer count leaves its range, stay
+// below the number stated.
 static void forbid(struct textbook *t, const struct rule *r, int stage, int index)
 {
     int below = -1, above = -1, stated = 0, most = t->p->layer_count;
-    if (r->layers_min > 0) {        // no count is below 0
+    if (r->layers_min > 0) { // no count is below 0
         below = textbook_add_column(t, TEXTBOOK_OUTSIDE, stage, 2 * index, 1, true);
         put_counted(t, r, stage);
         milp_add_entry(t->m, below, most);
@@ -230,7 +249,8 @@ static void forbid(struct textbook *t, const struct rule *r, int stage, int inde
         milp_add_entry(t->m, above, -r->layers_max - 1);
         end(t, ROW_OTHER, ROW_AT_LEAST, 0);
     }
-    for (int i = 0; i < CONDITION_COUNT; i++) stated += put_condition(t, r, stage, (enum condition)i);
+    for (int i = 0; i < CONDITION_COUNT; i++)
+        stated += put_condition(t, r, stage, (enum condition)i);
     if (below >= 0) milp_add_entry(t->m, below, -1);
     if (above >= 0) milp_add_entry(t->m, above, -1);
     end(t, ROW_OTHER, ROW_AT_MOST, stated - 1);

@@ -1,5 +1,5 @@
-// Textbook rows of durations. A product of binaries and sums becomes "at least, unless": a big M that is the greatest value
-// of what it switches off. docs/FORMULAS.md, sections 7 and 13.
+// Textbook rows of durations. A product of binaries and sums becomes "at least, unless": a big M
+// that is the greatest value of what it switches off. docs/FORMULAS.md, sections 7 and 13.
 #include "data/base/least.h"
 #include "formulate/program/parts.h"
 #include "formulate/program/textbook.h"
@@ -7,7 +7,8 @@
 // ---- durations of a stage
 
 // The symbol's kind may be of a slice.
-static int64_t layer_price(const struct textbook *t, const struct priced_run *run, int kind, int group)
+static int64_t layer_price(const struct textbook *t, const struct priced_run *run, int kind,
+                           int group)
 {
     int price = symbol_slice(kind) * t->p->group_count + group;
     switch (symbol_base_kind(kind)) {
@@ -23,8 +24,11 @@ static bool recomputes(int kind) { return symbol_base_kind(kind) == SYMBOL_BACKW
 // What a stage before a local boundary does beside its layers, in the first slice.
 static int64_t local_price(const struct textbook *t, int kind, int stage)
 {
-    if (stage == t->p->stage_count - 1 || !schedule_is_local(&t->c->schedule->request, stage)) return 0;
-    return kind == SYMBOL_FORWARD ? t->p->local_forward_ns : kind == SYMBOL_BACKWARD ? t->p->local_backward_ns : 0;
+    if (stage == t->p->stage_count - 1 || !schedule_is_local(&t->c->schedule->request, stage))
+        return 0;
+    return kind == SYMBOL_FORWARD    ? t->p->local_forward_ns
+           : kind == SYMBOL_BACKWARD ? t->p->local_backward_ns
+                                     : 0;
 }
 
 // What all layers together take on the group at most.
@@ -34,13 +38,15 @@ static int64_t most_layer_sum(const struct textbook *t, int kind, int group)
     int64_t most = 0;
     for (int r = 0; r < t->p->run_count; r++) {
         const struct priced_run *run = &t->p->runs[r];
-        int64_t extra = recomputes(kind) ? larger(run->full_ns[price], run->selective_ns[price]) : 0;
+        int64_t extra = recomputes(kind) ? larger(run->full_ns[price], run->selective_ns[price])
+                                         : 0;
         most += run->count * (layer_price(t, run, kind, group) + extra);
     }
     return most;
 }
 
-// A symbol is a sum over the stage's layers on its group; at least that, unless the stage is on another.
+// A symbol is a sum over the stage's layers on its group; at least that, unless the stage is on
+// another.
 static void add_layer_sum(struct textbook *t, int kind, int stage)
 {
     const struct priced *p = t->p;
@@ -80,13 +86,14 @@ static void add_layer_sums(struct textbook *t, int stage)
 static int64_t most_sync(const struct textbook *t, int option, int group)
 {
     int64_t sum = t->p->groups[group].sync_constant_ns[option];
-    for (int r = 0; r < t->p->run_count; r++) sum += t->p->runs[r].count * t->p->runs[r].sync_ns[option][group];
+    for (int r = 0; r < t->p->run_count; r++)
+        sum += t->p->runs[r].count * t->p->runs[r].sync_ns[option][group];
     return sum;
 }
 
-// G >= constant + sync of the layers up to `last` - last passes of the layers before it (backward, or the weight gradient
-// where it is split off), unless: another group, another option, or the stage does not hold `last`. last = layer_count: all
-// layers' syncs, no pass (exposed).
+// G >= constant + sync of the layers up to `last` - last passes of the layers before it (backward,
+// or the weight gradient where it is split off), unless: another group, another option, or the
+// stage does not hold `last`. last = layer_count: all layers' syncs, no pass (exposed).
 static void add_sync_row(struct textbook *t, int column, int stage, int option, int group, int last)
 {
     const struct priced *p = t->p;
@@ -106,7 +113,8 @@ static void add_sync_row(struct textbook *t, int column, int stage, int option, 
     }
     textbook_put(t, TEXTBOOK_GROUP, stage, group, -most);
     textbook_put(t, TEXTBOOK_GRADIENT, stage, option, -most);
-    milp_add_row(t->m, ROW_SYMBOL, ROW_AT_LEAST, p->groups[group].sync_constant_ns[option] - (exposed ? 2 : 3) * most);
+    milp_add_row(t->m, ROW_SYMBOL, ROW_AT_LEAST,
+                 p->groups[group].sync_constant_ns[option] - (exposed ? 2 : 3) * most);
 }
 
 static void add_sync(struct textbook *t, int stage)
@@ -122,21 +130,26 @@ static void add_sync(struct textbook *t, int stage)
     bool exposed = p->layout.gradient_sync == SYNC_EXPOSED;
     for (int g = 0; g < p->group_count && column >= 0; g++)
         for (int o = 0; o < p->gradient_option_count; o++) {
-            if (textbook_column(t, TEXTBOOK_GROUP, stage, g) < 0 || textbook_column(t, TEXTBOOK_GRADIENT, stage, o) < 0)
+            if (textbook_column(t, TEXTBOOK_GROUP, stage, g) < 0 ||
+                textbook_column(t, TEXTBOOK_GRADIENT, stage, o) < 0)
                 continue;
             for (int last = exposed ? p->layer_count : 0; last < p->layer_count + exposed; last++)
-                if (exposed || textbook_column(t, TEXTBOOK_HOLDS, stage, last) >= 0) add_sync_row(t, column, stage, o, g, last);
+                if (exposed || textbook_column(t, TEXTBOOK_HOLDS, stage, last) >= 0)
+                    add_sync_row(t, column, stage, o, g, last);
         }
 }
 
 // ---- durations of two stages
 
-// symbol >= price, unless one of the binaries of the combination is 0; or, where nothing joins, the combination is barred.
-static void add_switched(struct textbook *t, int column, int64_t price, const int *binaries, int count)
+// symbol >= price, unless one of the binaries of the combination is 0; or, where nothing joins, the
+// combination is barred.
+static void add_switched(struct textbook *t, int column, int64_t price, const int *binaries,
+                         int count)
 {
     if (price != PRICE_NONE && (price == 0 || column < 0)) return;
     if (price != PRICE_NONE) milp_add_entry(t->m, column, 1);
-    for (int i = 0; i < count; i++) milp_add_entry(t->m, binaries[i], price == PRICE_NONE ? 1 : -price);
+    for (int i = 0; i < count; i++)
+        milp_add_entry(t->m, binaries[i], price == PRICE_NONE ? 1 : -price);
     if (price == PRICE_NONE) milp_add_row(t->m, ROW_FLOW, ROW_AT_MOST, count - 1);
     else milp_add_row(t->m, ROW_SYMBOL, ROW_AT_LEAST, price - count * price);
 }
@@ -146,20 +159,22 @@ static const int64_t *transfer_prices(const struct priced *p, int kind, int cut,
 {
     bool applies = kind == SYMBOL_SEND_EPILOGUE || !p->boundary_options[option].epilogue_only;
     bool forward = symbol_base_kind(kind) == SYMBOL_SEND_FORWARD;
-    return (forward ? p->cuts[cut].forward_ns : p->cuts[cut].backward_ns[applies ? option : 0])
-        + symbol_slice(kind) * p->group_count * p->group_count * PART_COUNT;
+    return (forward ? p->cuts[cut].forward_ns : p->cuts[cut].backward_ns[applies ? option : 0]) +
+           symbol_slice(kind) * p->group_count * p->group_count * PART_COUNT;
 }
 
 // One symbol over one boundary.
 static void add_transfer(struct textbook *t, int boundary, int kind, int part)
 {
     const struct priced *p = t->p;
-    int symbol = symbol_index(p->stage_count, kind + part, boundary), pairs = p->group_count * p->group_count, column = -1;
+    int symbol = symbol_index(p->stage_count, kind + part, boundary),
+        pairs = p->group_count * p->group_count, column = -1;
     int options = symbol_base_kind(kind) == SYMBOL_SEND_FORWARD ? 1 : p->boundary_option_count;
     int64_t greatest = 0;
     for (int c = 0; c < p->cut_count; c++)
         for (int o = 0; o < p->boundary_option_count; o++)
-            for (int i = 0; i < pairs; i++) greatest = larger(greatest, transfer_prices(p, kind, c, o)[i * PART_COUNT + part]);
+            for (int i = 0; i < pairs; i++)
+                greatest = larger(greatest, transfer_prices(p, kind, c, o)[i * PART_COUNT + part]);
     if (t->used[symbol]) column = add_symbol_column(t->f, symbol, 0, greatest);
     for (int c = 0; c < p->cut_count; c++)
         for (int o = 0; o < options; o++)
@@ -184,9 +199,13 @@ static void add_transfers(struct textbook *t, int boundary)
     if (!textbook_crosses_ranks(t, boundary)) return;
     for (int part = 0; part < PART_COUNT; part++)
         for (int slice = 0; slice < t->p->slice_count; slice++) {
-            add_transfer(t, boundary, slice ? symbol_slice_kind(slice, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD, part);
+            add_transfer(t, boundary,
+                         slice ? symbol_slice_kind(slice, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD,
+                         part);
             if (local) continue;
-            add_transfer(t, boundary, slice ? symbol_slice_kind(slice, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD, part);
+            add_transfer(
+                t, boundary,
+                slice ? symbol_slice_kind(slice, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD, part);
             if (slice == 0) add_transfer(t, boundary, SYMBOL_SEND_EPILOGUE, part);
         }
 }
@@ -194,14 +213,17 @@ static void add_transfers(struct textbook *t, int boundary)
 static void add_embedding_sync(struct textbook *t)
 {
     const struct priced *p = t->p;
-    int symbol = symbol_index(p->stage_count, SYMBOL_EMBEDDING_SYNC, 0), last = p->stage_count - 1, column = -1;
+    int symbol = symbol_index(p->stage_count, SYMBOL_EMBEDDING_SYNC, 0), last = p->stage_count - 1,
+        column = -1;
     int64_t greatest = 0;
-    for (int i = 0; i < p->group_count * p->group_count; i++) greatest = larger(greatest, p->embedding_sync_ns[i]);
+    for (int i = 0; i < p->group_count * p->group_count; i++)
+        greatest = larger(greatest, p->embedding_sync_ns[i]);
     if (t->used[symbol]) column = add_symbol_column(t->f, symbol, 0, greatest);
     for (int i = 0; i < p->group_count * p->group_count; i++) {
         const int binaries[2] = {textbook_column(t, TEXTBOOK_GROUP, 0, i / p->group_count),
                                  textbook_column(t, TEXTBOOK_GROUP, last, i % p->group_count)};
-        if (binaries[0] >= 0 && binaries[1] >= 0) add_switched(t, column, p->embedding_sync_ns[i], binaries, 2);
+        if (binaries[0] >= 0 && binaries[1] >= 0)
+            add_switched(t, column, p->embedding_sync_ns[i], binaries, 2);
     }
 }
 

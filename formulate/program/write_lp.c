@@ -10,11 +10,13 @@ enum { TERMS_PER_LINE = 8 };
 
 static void put_row(struct text *t, const struct milp *m, int row)
 {
-    static const char *const senses[] = {[ROW_AT_MOST] = "<=", [ROW_EQUAL] = "=", [ROW_AT_LEAST] = ">="};
+    static const char *const senses[] = {
+        [ROW_AT_MOST] = "<=", [ROW_EQUAL] = "=", [ROW_AT_LEAST] = ">="};
     const struct milp_row *r = &m->rows[row];
     char name[64];
     text_put(t, " %s:", milp_row_name(m, row, name));
-    if (!r->count) text_put(t, " 0 %s", milp_column_name(m, 0, name));      // the format knows no empty row
+    if (!r->count)
+        text_put(t, " 0 %s", milp_column_name(m, 0, name)); // the format knows no empty row
     for (int k = 0; k < r->count; k++) {
         int64_t value = m->entry_value[r->first + k];
         milp_column_name(m, m->entry_column[r->first + k], name);
@@ -32,17 +34,24 @@ static void put_bounds(struct text *t, const struct milp *m)
     text_put(t, "Bounds\n");
     for (int j = 0; j < m->column_count; j++) {
         milp_column_name(m, j, name);
-        if (m->columns[j].lower == m->columns[j].upper) text_put(t, " %s = %" PRId64 "\n", name, m->columns[j].lower);
-        else text_put(t, " %" PRId64 " <= %s <= %" PRId64 "\n", m->columns[j].lower, name, m->columns[j].upper);
+        if (m->columns[j].lower == m->columns[j].upper)
+            text_put(t, " %s = %" PRId64 "\n", name, m->columns[j].lower);
+        else
+            text_put(t, " %" PRId64 " <= %s <= %" PRId64 "\n", m->columns[j].lower, name,
+                     m->columns[j].upper);
     }
 }
 
-enum status milp_write_lp(const struct milp *m, const char *path, struct arena *arena, struct error *err)
+enum status milp_write_lp(const struct milp *m, const char *path, struct arena *arena,
+                          struct error *err)
 {
     struct text t = {.arena = arena};
     char name[64];
     bool any = false;
-    text_put(&t, "\\ minimise column T, the iteration time in ns\nMinimize\n objective: %s\nSubject To\n", milp_column_name(m, 0, name));
+    text_put(
+        &t,
+        "\\ minimise column T, the iteration time in ns\nMinimize\n objective: %s\nSubject To\n",
+        milp_column_name(m, 0, name));
     for (int i = 0; i < m->row_count; i++) put_row(&t, m, i);
     put_bounds(&t, m);
     for (int j = 0; j < m->column_count; j++) {

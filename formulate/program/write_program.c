@@ -14,10 +14,13 @@ enum status milp_check_name(const char *path, const char *option, struct error *
 {
     TRY(file_check_place(path, err));
     if (ends_with(path, ".mps") || ends_with(path, ".lp")) return OK;
-    return fail(err, BAD_INPUT, "%s: expected a name that ends in .mps or .lp, found '%s'", option, path);
+    return fail(err, BAD_INPUT, "%s: expected a name that ends in .mps or .lp, found '%s'", option,
+                path);
 }
 
-enum status milp_write(const struct milp *m, const char *path, struct arena *arena, struct error *err)
+enum status milp_write(const struct milp *m, const char *path, struct arena *arena,
+                       struct error *err)
 {
-    return ends_with(path, ".mps") ? milp_write_mps(m, path, arena, err) : milp_write_lp(m, path, arena, err);
+    return ends_with(path, ".mps") ? milp_write_mps(m, path, arena, err)
+                                   : milp_write_lp(m, path, arena, err);
 }

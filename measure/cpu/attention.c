@@ -1,6 +1,7 @@
-// Attention without a mask and unfused: scores are written, softmax reads and writes them, the context reads them; so
-// does a block on a CPU without a fused kernel, and so docs/FORMULAS.md section 3 prices it. Each member of the team takes
-// its heads, backward its heads of keys, whose gradients several query heads add to.
+// Attention without a mask and unfused: scores are written, softmax reads and writes them, the
+// context reads them; so does a block on a CPU without a fused kernel, and so docs/FORMULAS.md
+// section 3 prices it. Each member of the team takes its heads, backward its heads of keys, whose
+// gradients several query heads add to.
 #include <assert.h>
 #include <cblas.h>
 #include <math.h>
@@ -8,10 +9,13 @@
 #include "measure/cpu/kernels.h"
 
 // Keys, values or their gradients of one head in one block.
-struct keys { const float *key, *value; int64_t row; };
+struct keys {
+    const float *key, *value;
+    int64_t row;
+};
 
-static struct keys keys_of(const struct attention *a, const float *key, const float *value, const float *others,
-                           int64_t batch, int64_t kv_head, int64_t block)
+static struct keys keys_of(const struct attention *a, const float *key, const float *value,
+                           const float *others, int64_t batch, int64_t kv_head, int64_t block)
 {
     int64_t row = a->key_row, place = batch * a->keys;
     if (block) {
@@ -19,37 +23,42 @@ static struct keys keys_of(const struct attention *a, const float *key, const fl
         place += (block - 1) * a->batch * a->keys;
         key = others, value = others + a->kv_heads * a->width;
     }
-    return (struct keys){key + place * row + kv_head * a->width, value + place * row + kv_head * a->width, row};
+    return (struct keys){key + place * row + kv_head * a->width,
+                         value + place * row + kv_head * a->width, row};
 }
 
 // c [queries][width] or [keys][width] or [queries][keys]: products of one head and block.
-static void multiply(CBLAS_TRANSPOSE left_form, CBLAS_TRANSPOSE right_form, int64_t m, int64_t n, int64_t k, const float *left,
-                     int64_t left_row, const float *right, int64_t right_row, float beta, float *c, int64_t c_row)
+static void multiply(CBLAS_TRANSPOSE left_form, CBLAS_TRANSPOSE right_form, int64_t m, int64_t n,
+                     int64_t k, const float *left, int64_t left_row, const float *right,
+                     int64_t right_row, float beta, float *c, int64_t c_row)
 {
-    cblas_sgemm(CblasRowMajor, left_form, right_form, (int)m, (int)n, (int)k, 1.0f, left, (int)left_row, right,
-                (int)right_row, beta, c, (int)c_row);
+    cblas_sgemm(CblasRowMajor, left_form, right_form, (int)m, (int)n, (int)k, 1.0f, left,
+                (int)left_row, right, (int)right_row, beta, c, (int)c_row);
 }
 
 static void run_forward(void *argument, int member, int threads)
 {
     const struct attention *a = argument;
-    int64_t begin, end, columns = a->blocks * a->keys, size = a->queries * columns, group = a->heads / a->kv_heads;
+    int64_t begin, end, columns = a->blocks * a->keys, size = a->queries * columns,
+                        group = a->heads / a->kv_heads;
     team_share(a->batch * a->heads, member, threads, &begin, &end);
     for (int64_t i = begin; i < end; i++)
         for (int64_t j = 0; j < a->blocks; j++) {
             int64_t batch = i / a->heads, head = i % a->heads;
             struct keys k = keys_of(a, a->key, a->value, a->others, batch, head / group, j);
             multiply(CblasNoTrans, CblasTrans, a->queries, a->keys, a->width,
-                     a->query + batch * a->queries * a->query_row + head * a->width, a->query_row, k.key, k.row, 0,
-                     a->scores + i * size + j * a->keys, columns);
+                     a->query + batch * a->queries * a->query_row + head * a->width, a->query_row,
+                     k.key, k.row, 0, a->scores + i * size + j * a->keys, columns);
         }
-    softmax_rows(a->scores + begin * size, (end - begin) * a->queries, columns, 1 / sqrtf((float)a->width));
+    softmax_rows(a->scores + begin * size, (end - begin) * a->queries, columns,
+                 1 / sqrtf((float)a->width));
     for (int64_t i = begin; i < end; i++)
         for (int64_t j = 0; j < a->blocks; j++) {
             int64_t batch = i / a->heads, head = i % a->heads;
             struct keys k = keys_of(a, a->key, a->value, a->others, batch, head / group, j);
-            multiply(CblasNoTrans, CblasNoTrans, a->queries, a->width, a->keys, a->scores + i * size + j * a->keys,
-                     columns, k.value, k.row, j > 0, a->context + batch * a->queries * a->context_row + head * a->width,
+            multiply(CblasNoTrans, CblasNoTrans, a->queries, a->width, a->keys,
+                     a->scores + i * size + j * a->keys, columns, k.value, k.row, j > 0,
+                     a->context + batch * a->queries * a->context_row + head * a->width,
                      a->context_row);
         }
 }
@@ -64,18 +73,20 @@ static void add_gradients(const struct attention *a, int64_t batch, int64_t head
     struct keys k = keys_of(a, a->key, a->value, a->others, batch, kv_head, block);
     struct keys d = keys_of(a, a->d_key, a->d_value, a->d_others, batch, kv_head, block);
     float beta = head % group ? 1 : 0;
-    multiply(CblasNoTrans, CblasNoTrans, a->queries, a->width, a->keys, a->d_scores + place, columns, k.key, k.row,
-             block > 0, a->d_query + at_query, a->query_row);
-    multiply(CblasTrans, CblasNoTrans, a->keys, a->width, a->queries, a->d_scores + place, columns, a->query + at_query,
-             a->query_row, beta, (float *)d.key, d.row);        // gradients are written: keys_of is for both
-    multiply(CblasTrans, CblasNoTrans, a->keys, a->width, a->queries, a->scores + place, columns, d_context,
-             a->context_row, beta, (float *)d.value, d.row);
+    multiply(CblasNoTrans, CblasNoTrans, a->queries, a->width, a->keys, a->d_scores + place,
+             columns, k.key, k.row, block > 0, a->d_query + at_query, a->query_row);
+    multiply(CblasTrans, CblasNoTrans, a->keys, a->width, a->queries, a->d_scores + place, columns,
+             a->query + at_query, a->query_row, beta, (float *)d.key,
+             d.row); // gradients are written: keys_of is for both
+    multiply(CblasTrans, CblasNoTrans, a->keys, a->width, a->queries, a->scores + place, columns,
+             d_context, a->context_row, beta, (float *)d.value, d.row);
 }
 
 static void run_backward(void *argument, int member, int threads)
 {
     const struct attention *a = argument;
-    int64_t begin, end, columns = a->blocks * a->keys, size = a->queries * columns, group = a->heads / a->kv_heads;
+    int64_t begin, end, columns = a->blocks * a->keys, size = a->queries * columns,
+                        group = a->heads / a->kv_heads;
     team_share(a->batch * a->kv_heads, member, threads, &begin, &end);
     begin *= group, end *= group;
     for (int64_t i = begin; i < end; i++)
@@ -83,11 +94,12 @@ static void run_backward(void *argument, int member, int threads)
             int64_t batch = i / a->heads, head = i % a->heads;
             struct keys k = keys_of(a, a->key, a->value, a->others, batch, head / group, j);
             multiply(CblasNoTrans, CblasTrans, a->queries, a->keys, a->width,
-                     a->d_context + batch * a->queries * a->context_row + head * a->width, a->context_row, k.value,
-                     k.row, 0, a->d_scores + i * size + j * a->keys, columns);
+                     a->d_context + batch * a->queries * a->context_row + head * a->width,
+                     a->context_row, k.value, k.row, 0, a->d_scores + i * size + j * a->keys,
+                     columns);
         }
-    softmax_rows_backward(a->scores + begin * size, a->d_scores + begin * size, (end - begin) * a->queries, columns,
-                          1 / sqrtf((float)a->width));
+    softmax_rows_backward(a->scores + begin * size, a->d_scores + begin * size,
+                          (end - begin) * a->queries, columns, 1 / sqrtf((float)a->width));
     for (int64_t i = begin; i < end; i++)
         for (int64_t j = 0; j < a->blocks; j++) add_gradients(a, i / a->heads, i % a->heads, j);
 }

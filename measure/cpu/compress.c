@@ -1,5 +1,6 @@
-// Sources: PowerSGD (1905.13727), Optimus-CC (2301.09830) for the low-rank step and its work; 1-bit SGD with error
-// feedback (Seide 2014) for signs. Top-k selects by radix on the bits of the sizes: exact, in four readings of the values.
+// Sources: PowerSGD (1905.13727), Optimus-CC (2301.09830) for the low-rank step and its work; 1-bit
+// SGD with error feedback (Seide 2014) for signs. Top-k selects by radix on the bits of the sizes:
+// exact, in four readings of the values.
 #include "measure/cpu/compress.h"
 
 #include <cblas.h>
@@ -19,8 +20,9 @@ static void run_left_factor(void *argument, int member, int threads)
     int64_t begin, end;
     team_share(l->rows, member, threads, &begin, &end);
     if (begin == end) return;
-    cblas_sgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)(end - begin), (int)l->rank, (int)l->columns, 1.0f,
-                l->matrix + begin * l->columns, (int)l->columns, l->start, (int)l->columns, 0.0f, l->p + begin, (int)l->rows);
+    cblas_sgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)(end - begin), (int)l->rank,
+                (int)l->columns, 1.0f, l->matrix + begin * l->columns, (int)l->columns, l->start,
+                (int)l->columns, 0.0f, l->p + begin, (int)l->rows);
 }
 
 static void run_right_factor(void *argument, int member, int threads)
@@ -29,8 +31,9 @@ static void run_right_factor(void *argument, int member, int threads)
     int64_t begin, end;
     team_share(l->columns, member, threads, &begin, &end);
     if (begin == end) return;
-    cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)(end - begin), (int)l->rank, (int)l->rows, 1.0f,
-                l->matrix + begin, (int)l->columns, l->p, (int)l->rows, 0.0f, l->q + begin, (int)l->columns);
+    cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)(end - begin), (int)l->rank,
+                (int)l->rows, 1.0f, l->matrix + begin, (int)l->columns, l->p, (int)l->rows, 0.0f,
+                l->q + begin, (int)l->columns);
 }
 
 static void run_factors_product(void *argument, int member, int threads)
@@ -39,8 +42,9 @@ static void run_factors_product(void *argument, int member, int threads)
     int64_t begin, end;
     team_share(l->rows, member, threads, &begin, &end);
     if (begin == end) return;
-    cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)l->columns, (int)(end - begin), (int)l->rank, 1.0f, l->q,
-                (int)l->columns, l->p + begin, (int)l->rows, 0.0f, l->matrix + begin * l->columns, (int)l->columns);
+    cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)l->columns, (int)(end - begin),
+                (int)l->rank, 1.0f, l->q, (int)l->columns, l->p + begin, (int)l->rows, 0.0f,
+                l->matrix + begin * l->columns, (int)l->columns);
 }
 
 // Gram and Schmidt, one column after the other: 2 rows rank^2 operations.
@@ -50,7 +54,8 @@ static void orthogonalise(float *p, int64_t rows, int64_t rank)
         float *column = p + j * rows, length = cblas_snrm2((int)rows, column, 1);
         cblas_sscal((int)rows, length > 0 ? 1 / length : 0, column, 1);
         for (int64_t k = j + 1; k < rank; k++)
-            cblas_saxpy((int)rows, -cblas_sdot((int)rows, column, 1, p + k * rows, 1), column, 1, p + k * rows, 1);
+            cblas_saxpy((int)rows, -cblas_sdot((int)rows, column, 1, p + k * rows, 1), column, 1,
+                        p + k * rows, 1);
     }
 }
 
@@ -70,11 +75,12 @@ void low_rank_decompress(struct team *team, const struct low_rank_product *l)
 
 // ---- top-k
 
-// What the members know of the k-th largest size: its highest bits, and how many values with these bits are kept.
+// What the members know of the k-th largest size: its highest bits, and how many values with these
+// bits are kept.
 struct selection {
     const struct top_k *t;
-    uint32_t prefix;            // the bits above `shift`, found so far
-    int shift, bits;            // of the digit that is looked for
+    uint32_t prefix; // the bits above `shift`, found so far
+    int shift, bits; // of the digit that is looked for
     int64_t equal_kept;
 };
 
@@ -136,7 +142,9 @@ static void run_gather(void *argument, int member, int threads)
 
 void top_k_compress(struct team *team, const struct top_k *t)
 {
-    static const struct { int shift, bits; } digits[] = {{20, 11}, {10, 10}, {0, 10}};
+    static const struct {
+        int shift, bits;
+    } digits[] = {{20, 11}, {10, 10}, {0, 10}};
     struct selection s = {.t = t};
     int64_t left = t->kept;
     for (int digit = 0; digit < 3; digit++) {
@@ -146,7 +154,8 @@ void top_k_compress(struct team *team, const struct top_k *t)
         int64_t inside = 0;
         while (bucket-- > 0) {
             inside = 0;
-            for (int i = 0; i < team_threads(team); i++) inside += t->counts[(int64_t)i * TOP_K_BUCKETS + bucket];
+            for (int i = 0; i < team_threads(team); i++)
+                inside += t->counts[(int64_t)i * TOP_K_BUCKETS + bucket];
             if (inside >= left) break;
             left -= inside;
         }
@@ -185,10 +194,14 @@ void top_k_decompress(struct team *team, const struct top_k_spread *t)
 
 // ---- quantised
 
-static const float round_shift = 12582912.0f;       // 1.5 x 2^23: leaves the nearest whole number in the lowest bits
+static const float round_shift =
+    12582912.0f; // 1.5 x 2^23: leaves the nearest whole number in the lowest bits
 
 int64_t quantise_runs(int64_t count) { return (count + QUANTISE_RUN - 1) / QUANTISE_RUN; }
-int64_t quantise_bytes(int64_t count, int bits) { return quantise_runs(count) * QUANTISE_RUN * bits / 8; }
+int64_t quantise_bytes(int64_t count, int bits)
+{
+    return quantise_runs(count) * QUANTISE_RUN * bits / 8;
+}
 
 static float largest_size(const float *x, int64_t count)
 {
@@ -207,7 +220,8 @@ static void round_values(const float *x, int64_t count, float factor, uint8_t *t
     for (int64_t j = 0; j < count; j++) to[j] = (uint8_t)bits[j];
 }
 
-static float quantise_signs(const float *x, const float *lost, int64_t count, uint8_t *packed, float *lost_next)
+static float quantise_signs(const float *x, const float *lost, int64_t count, uint8_t *packed,
+                            float *lost_next)
 {
     float whole[QUANTISE_RUN], size[QUANTISE_RUN];
     for (int64_t j = 0; j < count; j++) whole[j] = x[j] + lost[j], size[j] = fabsf(whole[j]);
@@ -228,7 +242,8 @@ static void run_quantise(void *argument, int member, int threads)
     int64_t begin, end, run_bytes = QUANTISE_RUN * q->bits / 8;
     team_share(quantise_runs(q->count), member, threads, &begin, &end);
     for (int64_t run = begin; run < end; run++) {
-        int64_t first = run * QUANTISE_RUN, count = q->count - first < QUANTISE_RUN ? q->count - first : QUANTISE_RUN;
+        int64_t first = run * QUANTISE_RUN,
+                count = q->count - first < QUANTISE_RUN ? q->count - first : QUANTISE_RUN;
         const float *x = q->x + first;
         uint8_t *packed = q->packed + run * run_bytes, whole[QUANTISE_RUN] = {0};
         if (q->bits == 1) {
@@ -249,17 +264,19 @@ static void run_dequantise(void *argument, int member, int threads)
     int64_t begin, end, run_bytes = QUANTISE_RUN * q->bits / 8;
     team_share(quantise_runs(q->count), member, threads, &begin, &end);
     for (int64_t run = begin; run < end; run++) {
-        int64_t first = run * QUANTISE_RUN, count = q->count - first < QUANTISE_RUN ? q->count - first : QUANTISE_RUN;
+        int64_t first = run * QUANTISE_RUN,
+                count = q->count - first < QUANTISE_RUN ? q->count - first : QUANTISE_RUN;
         const uint8_t *packed = q->packed + run * run_bytes;
         float *x = q->x + first, scale = q->scale[run], whole[QUANTISE_RUN];
         if (q->bits == 8) {
             for (int64_t j = 0; j < count; j++) x[j] = scale * (float)(int8_t)packed[j];
             continue;
         }
-        int each = 8 / q->bits;         // values of a byte; signs as 1 and -1
+        int each = 8 / q->bits; // values of a byte; signs as 1 and -1
         for (int64_t j = 0; j < run_bytes; j++)
             for (int k = 0; k < each; k++)
-                whole[each * j + k] = (float)(q->bits == 4 ? ((packed[j] >> 4 * k & 15) ^ 8) - 8 : 1 - 2 * (packed[j] >> k & 1));
+                whole[each * j + k] = (float)(q->bits == 4 ? ((packed[j] >> 4 * k & 15) ^ 8) - 8
+                                                           : 1 - 2 * (packed[j] >> k & 1));
         for (int64_t j = 0; j < count; j++) x[j] = scale * whole[j];
     }
 }

@@ -1,5 +1,6 @@
-// The CPU as a back end: fp32 through OpenBLAS, threads of our own. Operands are taken from one pool of random values,
-// each repetition from the next place in it, so that what it reads is not in a cache; results go round another area.
+// The CPU as a back end: fp32 through OpenBLAS, threads of our own. Operands are taken from one
+// pool of random values, each repetition from the next place in it, so that what it reads is not in
+// a cache; results go round another area.
 #include <cblas.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,8 @@
 #include "measure/cpu/internal.h"
 #include "data/base/random.h"
 
-// More than the last-level cache of most processors, so that going round the pool takes values out of it again.
+// More than the last-level cache of most processors, so that going round the pool takes values out
+// of it again.
 enum { POOL_FLOATS_MIN = 1 << 25, RESULT_FLOATS_MIN = 1 << 24, FLOATS_PER_LINE = 16 };
 
 struct session {
@@ -25,11 +27,12 @@ struct session {
     struct host_condition condition;
 };
 
-static enum status cpu_open(void **session, const struct backend_settings *settings, enum precision precision,
-                            struct arena *arena, struct error *err)
+static enum status cpu_open(void **session, const struct backend_settings *settings,
+                            enum precision precision, struct arena *arena, struct error *err)
 {
     if (precision != FP32)
-        return fail(err, UNAVAILABLE, "cpu: measures fp32 only, not %s", precision_names[precision]);
+        return fail(err, UNAVAILABLE, "cpu: measures fp32 only, not %s",
+                    precision_names[precision]);
     struct session *s = TAKE(arena, 1, struct session);
     s->seed = settings->seed;
     s->shared = settings->shared;
@@ -62,28 +65,31 @@ static float *take_floats(struct arena *arena, int64_t count)
 static enum status check_cell(const struct cell *cell, struct error *err)
 {
     const char *what = NULL;
-    if (cell->work == WORK_FUSED_ATTENTION || cell->work == WORK_FUSED_ATTENTION_BACKWARD) what = "a fused attention";
+    if (cell->work == WORK_FUSED_ATTENTION || cell->work == WORK_FUSED_ATTENTION_BACKWARD)
+        what = "a fused attention";
     if (cell->layer && cell->layer->fused) what = "a fused attention";
     if (cell->layer && cell->layer->graph) what = "captured graphs";
     if (cell->work >= WORK_TO_DEVICE_PINNED) what = "a link to a host: it is the host";
     return what ? fail(err, UNAVAILABLE, "cpu: does not have %s", what) : OK;
 }
 
-static enum status cpu_prepare(void *session, const struct cell *cells, int cell_count, struct arena *arena,
-                               struct error *err)
+static enum status cpu_prepare(void *session, const struct cell *cells, int cell_count,
+                               struct arena *arena, struct error *err)
 {
     struct session *s = session;
     int threads = team_threads(s->team);
     int64_t in = POOL_FLOATS_MIN, out = RESULT_FLOATS_MIN;
     for (int i = 0; i < cell_count; i++) {
         TRY(check_cell(&cells[i], err));
-        int64_t reads = part_input_floats(&cells[i], threads), writes = part_output_floats(&cells[i], threads);
+        int64_t reads = part_input_floats(&cells[i], threads),
+                writes = part_output_floats(&cells[i], threads);
         in = reads > in ? reads : in;
         out = writes > out ? writes : out;
     }
     if (in > s->pool_floats) {
         s->pool = take_floats(arena, in);
-        for (int64_t i = 0; i < in; i++) s->pool[i] = (float)(int32_t)random_next(&s->seed) * 0x1p-31f;
+        for (int64_t i = 0; i < in; i++)
+            s->pool[i] = (float)(int32_t)random_next(&s->seed) * 0x1p-31f;
         s->pool_floats = in;
     }
     if (out > s->result_floats) {
@@ -106,8 +112,10 @@ static double cpu_repeat(void *session, const struct cell *cell)
 {
     struct session *s = session;
     int threads = team_threads(s->team);
-    const float *in = next_place(s->pool, s->pool_floats, &s->pool_place, part_input_floats(cell, threads));
-    float *out = next_place(s->result, s->result_floats, &s->result_place, part_output_floats(cell, threads));
+    const float *in =
+        next_place(s->pool, s->pool_floats, &s->pool_place, part_input_floats(cell, threads));
+    float *out = next_place(s->result, s->result_floats, &s->result_place,
+                            part_output_floats(cell, threads));
     struct timespec begin, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
     team_reset_busy(s->team);
@@ -115,10 +123,12 @@ static double cpu_repeat(void *session, const struct cell *cell)
     double busy_s = team_busy_s(s->team);
     clock_gettime(CLOCK_MONOTONIC, &end);
     if (s->shared) return round(1e9 * busy_s) / 1e9;
-    return (1e9 * (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec)) / 1e9;
+    return (1e9 * (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec)) /
+           1e9;
 }
 
-static enum status observe(void *session, struct quantity **quantities, int *quantity_count, struct arena *arena, struct error *err)
+static enum status observe(void *session, struct quantity **quantities, int *quantity_count,
+                           struct arena *arena, struct error *err)
 {
     const struct session *s = session;
     return cpu_observe(team_threads(s->team), quantities, quantity_count, arena, err);
@@ -131,7 +141,12 @@ static bool condition(void *session, struct condition *now)
 }
 
 const struct backend backend_cpu = {
-    .name = "cpu", .text = "this machine's processor, through OpenBLAS", .open = cpu_open, .describe = cpu_describe,
-    .prepare = cpu_prepare, .repeat = cpu_repeat, .observe = observe,
+    .name = "cpu",
+    .text = "this machine's processor, through OpenBLAS",
+    .open = cpu_open,
+    .describe = cpu_describe,
+    .prepare = cpu_prepare,
+    .repeat = cpu_repeat,
+    .observe = observe,
     .condition = condition,
 };

@@ -85,7 +85,8 @@ static void run_loss_backward(void *argument, int member, int threads)
     float share = 1 / (float)l->tokens;
     for (int64_t i = begin; i < end; i++) {
         const float *row = l->logits + i * l->classes;
-        float *d = l->d_logits + i * l->classes, scale = share / l->total[i], largest = l->largest[i];
+        float *d = l->d_logits + i * l->classes, scale = share / l->total[i],
+              largest = l->largest[i];
         for (int64_t j = 0; j < l->classes; j++) d[j] = exponential(row[j] - largest) * scale;
         d[token_row(l->token[i], l->classes)] -= share;
     }

@@ -1,6 +1,6 @@
-// The timed parts on a CPU, in fp32: what cpu.c times. in[] is only read; out[] is written, and added to or updated where
-// training does so (gradients of weights, the optimizer's state). OpenBLAS runs inside each member of the team, one thread
-// per call.
+// The timed parts on a CPU, in fp32: what cpu.c times. in[] is only read; out[] is written, and
+// added to or updated where training does so (gradients of weights, the optimizer's state).
+// OpenBLAS runs inside each member of the team, one thread per call.
 #ifndef PLUMBLINE_MEASURE_CPU_INTERNAL_H
 #define PLUMBLINE_MEASURE_CPU_INTERNAL_H
 

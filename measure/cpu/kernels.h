@@ -1,5 +1,6 @@
-// The CPU's kernels, fp32, each done by the whole team: what the timed parts and whole layers are put together from.
-// Matrices stand by rows; a row stride may be wider than the row. What is const is only read.
+// The CPU's kernels, fp32, each done by the whole team: what the timed parts and whole layers are
+// put together from. Matrices stand by rows; a row stride may be wider than the row. What is const
+// is only read.
 #ifndef PLUMBLINE_MEASURE_CPU_KERNELS_H
 #define PLUMBLINE_MEASURE_CPU_KERNELS_H
 
@@ -11,7 +12,8 @@
 
 // ---- parts_products.c
 
-// c [m][n] = alpha left right + beta c; left is [m][k], or [k][m] transposed, right [k][n], or [n][k] transposed.
+// c [m][n] = alpha left right + beta c; left is [m][k], or [k][m] transposed, right [k][n], or
+// [n][k] transposed.
 struct product {
     int64_t m, n, k;
     bool transpose_left, transpose_right;
@@ -23,22 +25,28 @@ struct product {
 };
 void product_run(struct team *team, const struct product *p);
 
-// The three products of a linear layer with dense operands: y [m][n] = share x [m][k] w [k][n], and the gradients of x
-// and of w, the latter added to what is there. share keeps random weights from making the values grow.
-struct linear { int64_t m, n, k; float share; const float *x, *w; };
+// The three products of a linear layer with dense operands: y [m][n] = share x [m][k] w [k][n], and
+// the gradients of x and of w, the latter added to what is there. share keeps random weights from
+// making the values grow.
+struct linear {
+    int64_t m, n, k;
+    float share;
+    const float *x, *w;
+};
 void linear_forward(struct team *team, const struct linear *l, float *y);
 void linear_data(struct team *team, const struct linear *l, const float *dy, float *dx);
 void linear_weight(struct team *team, const struct linear *l, const float *dy, float *dw);
 
 // ---- parts_attention.c
 
-// Without a mask, scores kept. Keys and values are those of the queries' own tokens and, with several blocks, of other
-// context ranks: [blocks - 1][batch x keys][2 x kv_heads x width], a row's keys before its values.
+// Without a mask, scores kept. Keys and values are those of the queries' own tokens and, with
+// several blocks, of other context ranks: [blocks - 1][batch x keys][2 x kv_heads x width], a row's
+// keys before its values.
 struct attention {
     int64_t batch, heads, kv_heads, queries, keys, blocks, width;
     const float *query, *key, *value, *others;
-    int64_t query_row, key_row;             // the value's row is the key's
-    float *scores, *context;                // [batch x heads][queries][blocks x keys], rows of context_row
+    int64_t query_row, key_row; // the value's row is the key's
+    float *scores, *context;    // [batch x heads][queries][blocks x keys], rows of context_row
     int64_t context_row;
     // backward; d_query and so on in the layout of query and so on
     const float *d_context;
@@ -54,10 +62,10 @@ struct norm {
     int64_t rows, width;
     bool rms;
     const float *x, *dy;
-    float *y, *scale, *dx;                  // scale [rows]: 1 / deviation, kept for backward
+    float *y, *scale, *dx; // scale [rows]: 1 / deviation, kept for backward
 };
 void norm_forward(struct team *team, const struct norm *n);
-void norm_backward(struct team *team, const struct norm *n);    // reads y, scale, dy
+void norm_backward(struct team *team, const struct norm *n); // reads y, scale, dy
 
 void sum_run(struct team *team, int64_t count, const float *x, const float *y, float *z);
 void copy_run(struct team *team, int64_t count, const float *x, float *y);
@@ -65,7 +73,7 @@ void copy_run(struct team *team, int64_t count, const float *x, float *y);
 // gelu(gate) by its tanh form, or silu(gate) x up. row: stride of gate, up and their gradients.
 struct activation {
     int64_t rows, width, row;
-    const float *gate, *up, *dy;            // up NULL: not gated
+    const float *gate, *up, *dy; // up NULL: not gated
     float *y, *d_gate, *d_up;
 };
 void activation_forward(struct team *team, const struct activation *a);
@@ -73,10 +81,15 @@ void activation_backward(struct team *team, const struct activation *a);
 
 // Softmax over each row of scale x scores, in place, and its gradient likewise.
 void softmax_rows(float *scores, int64_t rows, int64_t columns, float scale);
-void softmax_rows_backward(const float *shares, float *gradients, int64_t rows, int64_t columns, float scale);
+void softmax_rows_backward(const float *shares, float *gradients, int64_t rows, int64_t columns,
+                           float scale);
 
 // One step of Adam on weights and both moments.
-struct adam { int64_t count; const float *gradient; float *weight, *first, *second; };
+struct adam {
+    int64_t count;
+    const float *gradient;
+    float *weight, *first, *second;
+};
 void adam_run(struct team *team, const struct adam *a);
 
 // ---- parts_ends.c
@@ -88,16 +101,18 @@ int64_t token_row(float token, int64_t rows);
 struct embedding {
     int64_t tokens, width, rows, sequence;
     const float *token, *table, *positions, *dx;
-    float *x, *d_table, *d_positions;       // added to
+    float *x, *d_table, *d_positions; // added to
 };
 void embedding_forward(struct team *team, const struct embedding *e);
 void embedding_backward(struct team *team, const struct embedding *e);
 
-// Cross entropy of each row of logits [n][classes] with its token's class, and the gradient of their mean.
+// Cross entropy of each row of logits [n][classes] with its token's class, and the gradient of
+// their mean.
 struct loss {
     int64_t tokens, classes;
     const float *logits, *token;
-    float *largest, *total, *loss;          // [n], kept: the row's largest logit and the sum of exponentials over it
+    float *largest, *total,
+        *loss; // [n], kept: the row's largest logit and the sum of exponentials over it
     float *d_logits;
 };
 void loss_forward(struct team *team, const struct loss *l);
@@ -105,9 +120,10 @@ void loss_backward(struct team *team, const struct loss *l);
 
 // ---- row functions of the members
 
-// e^x to about 3e-6 for |x| < 87, in a form that compilers turn into vector instructions (libm's is several times
-// slower): 2^n times the Taylor polynomial of 2^f, |f| <= 1/2. Adding 1.5 x 2^23 leaves n in the lowest bits. No bounds
-// are checked, because comparing costs more than all the rest; operands are made so that they keep within them.
+// e^x to about 3e-6 for |x| < 87, in a form that compilers turn into vector instructions (libm's is
+// several times slower): 2^n times the Taylor polynomial of 2^f, |f| <= 1/2. Adding 1.5 x 2^23
+// leaves n in the lowest bits. No bounds are checked, because comparing costs more than all the
+// rest; operands are made so that they keep within them.
 static inline float exponential(float x)
 {
     float shifted = x * 1.44269504f + 12582912.0f, power;
@@ -116,13 +132,14 @@ static inline float exponential(float x)
     memcpy(&bits, &shifted, sizeof bits);
     bits = (bits << 23) + (127u << 23);
     memcpy(&power, &bits, sizeof power);
-    return power * (1 + f * (1 + f * (0.5f + f * (0.16666667f + f * (0.041666667f + f * 0.0083333333f)))));
+    return power *
+           (1 + f * (1 + f * (0.5f + f * (0.16666667f + f * (0.041666667f + f * 0.0083333333f)))));
 }
 
 enum { LANES = 16 };
 
-// Sum of x y, or of x where y is NULL, in LANES strands: the order of additions is then the same whether or not they are
-// done side by side.
+// Sum of x y, or of x where y is NULL, in LANES strands: the order of additions is then the same
+// whether or not they are done side by side.
 static inline float sum_of(const float *x, const float *y, int64_t count)
 {
     float strand[LANES] = {0}, sum = 0;

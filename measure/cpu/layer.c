@@ -1,6 +1,7 @@
-// A block: norm, query-key-value, attention, projection, sum, norm, up, activation, down, sum; before its backward, as
-// much of that again as the recompute mode asks. Head: norm, logits, loss. The products that a pass makes are those of
-// docs/FORMULAS.md section 3; gains of norms and biases are left out.
+// A block: norm, query-key-value, attention, projection, sum, norm, up, activation, down, sum;
+// before its backward, as much of that again as the recompute mode asks. Head: norm, logits, loss.
+// The products that a pass makes are those of docs/FORMULAS.md section 3; gains of norms and biases
+// are left out.
 #include "measure/cpu/layer.h"
 
 #include <assert.h>
@@ -14,8 +15,14 @@ struct layer_sizes layer_sizes(const struct cell *cell)
 {
     const struct shape *s = cell->layer->shape;
     const int64_t *d = cell->sample.dimensions, t = d[2];
-    struct layer_sizes z = {.batch = d[0], .queries = d[1] / d[3], .blocks = d[3], .hidden = s->hidden,
-                            .width = s->head_width, .gated = s->gated_ffn, .rms = s->rms_norm, .positions = s->positions};
+    struct layer_sizes z = {.batch = d[0],
+                            .queries = d[1] / d[3],
+                            .blocks = d[3],
+                            .hidden = s->hidden,
+                            .width = s->head_width,
+                            .gated = s->gated_ffn,
+                            .rms = s->rms_norm,
+                            .positions = s->positions};
     z.tokens = z.batch * z.queries;
     z.kv_heads = s->kv_heads / t ? s->kv_heads / t : 1;
     z.heads = s->heads / t / z.kv_heads ? s->heads / t / z.kv_heads * z.kv_heads : z.kv_heads;
@@ -29,7 +36,10 @@ struct layer_sizes layer_sizes(const struct cell *cell)
 
 // ---- places
 
-struct area { float *at; int64_t used; };
+struct area {
+    float *at;
+    int64_t used;
+};
 
 static float *take(struct area *a, int64_t count)
 {
@@ -42,7 +52,8 @@ static void place_block(struct layer_buffers *b, enum pass pass, struct area *in
 {
     const struct layer_sizes *z = &b->z;
     int64_t n = z->tokens, h = z->hidden;
-    bool whole = pass == PASS_FORWARD || pass == PASS_BACKWARD_FULL, backward = pass != PASS_FORWARD;
+    bool whole = pass == PASS_FORWARD || pass == PASS_BACKWARD_FULL,
+         backward = pass != PASS_FORWARD;
     struct area *kept = whole ? out : in, *kept_scores = pass == PASS_BACKWARD ? in : out;
     b->x = whole ? take(in, n * h) : NULL;
     b->weight_qkv = take(in, h * z->row);
@@ -80,7 +91,8 @@ static void place_block(struct layer_buffers *b, enum pass pass, struct area *in
     b->d_weight_down = take(out, z->ffn * h);
 }
 
-static void place_embedding(struct layer_buffers *b, enum pass pass, struct area *in, struct area *out)
+static void place_embedding(struct layer_buffers *b, enum pass pass, struct area *in,
+                            struct area *out)
 {
     const struct layer_sizes *z = &b->z;
     bool forward = pass == PASS_FORWARD;
@@ -136,19 +148,36 @@ static struct linear linear_of(int64_t m, int64_t n, int64_t k, const float *x, 
 
 static struct norm norm_of(const struct layer_buffers *b, const float *x, float *y, float *scale)
 {
-    return (struct norm){.rows = b->z.tokens, .width = b->z.hidden, .rms = b->z.rms, .x = x, .y = y, .scale = scale};
+    return (struct norm){
+        .rows = b->z.tokens, .width = b->z.hidden, .rms = b->z.rms, .x = x, .y = y, .scale = scale};
 }
 
 static struct attention attention_of(const struct layer_buffers *b)
 {
     const struct layer_sizes *z = &b->z;
     return (struct attention){
-        .batch = z->batch, .heads = z->heads, .kv_heads = z->kv_heads, .queries = z->queries, .keys = z->queries,
-        .blocks = z->blocks, .width = z->width, .query = b->qkv, .key = b->qkv + z->query,
-        .value = b->qkv + z->query + z->key, .others = b->others, .query_row = z->row, .key_row = z->row,
-        .scores = b->scores, .context = b->context, .context_row = z->query, .d_context = b->d_context,
-        .d_scores = b->d_scores, .d_query = b->d_qkv, .d_key = b->d_qkv ? b->d_qkv + z->query : NULL,
-        .d_value = b->d_qkv ? b->d_qkv + z->query + z->key : NULL, .d_others = b->d_others,
+        .batch = z->batch,
+        .heads = z->heads,
+        .kv_heads = z->kv_heads,
+        .queries = z->queries,
+        .keys = z->queries,
+        .blocks = z->blocks,
+        .width = z->width,
+        .query = b->qkv,
+        .key = b->qkv + z->query,
+        .value = b->qkv + z->query + z->key,
+        .others = b->others,
+        .query_row = z->row,
+        .key_row = z->row,
+        .scores = b->scores,
+        .context = b->context,
+        .context_row = z->query,
+        .d_context = b->d_context,
+        .d_scores = b->d_scores,
+        .d_query = b->d_qkv,
+        .d_key = b->d_qkv ? b->d_qkv + z->query : NULL,
+        .d_value = b->d_qkv ? b->d_qkv + z->query + z->key : NULL,
+        .d_others = b->d_others,
     };
 }
 
@@ -156,20 +185,31 @@ static struct activation activation_of(const struct layer_buffers *b)
 {
     const struct layer_sizes *z = &b->z;
     return (struct activation){
-        .rows = z->tokens, .width = z->ffn, .row = z->up, .gate = b->up, .up = z->gated ? b->up + z->ffn : NULL,
-        .dy = b->d_active, .y = b->active, .d_gate = b->d_up, .d_up = z->gated && b->d_up ? b->d_up + z->ffn : NULL,
+        .rows = z->tokens,
+        .width = z->ffn,
+        .row = z->up,
+        .gate = b->up,
+        .up = z->gated ? b->up + z->ffn : NULL,
+        .dy = b->d_active,
+        .y = b->active,
+        .d_gate = b->d_up,
+        .d_up = z->gated && b->d_up ? b->d_up + z->ffn : NULL,
     };
 }
 
-struct block_products { struct linear qkv, out, up, down; };
+struct block_products {
+    struct linear qkv, out, up, down;
+};
 
 static struct block_products products_of(const struct layer_buffers *b)
 {
     const struct layer_sizes *z = &b->z;
     int64_t n = z->tokens, h = z->hidden;
     return (struct block_products){
-        linear_of(n, z->row, h, b->normal1, b->weight_qkv), linear_of(n, h, z->query, b->context, b->weight_out),
-        linear_of(n, z->up, h, b->normal2, b->weight_up), linear_of(n, h, z->ffn, b->active, b->weight_down),
+        linear_of(n, z->row, h, b->normal1, b->weight_qkv),
+        linear_of(n, h, z->query, b->context, b->weight_out),
+        linear_of(n, z->up, h, b->normal2, b->weight_up),
+        linear_of(n, h, z->ffn, b->active, b->weight_down),
     };
 }
 
@@ -177,7 +217,8 @@ static void run_block_forward(struct team *team, const struct layer_buffers *b)
 {
     int64_t values = b->z.tokens * b->z.hidden;
     struct block_products p = products_of(b);
-    struct norm norm1 = norm_of(b, b->x, b->normal1, b->scale1), norm2 = norm_of(b, b->middle, b->normal2, b->scale2);
+    struct norm norm1 = norm_of(b, b->x, b->normal1, b->scale1),
+                norm2 = norm_of(b, b->middle, b->normal2, b->scale2);
     struct attention attention = attention_of(b);
     struct activation activation = activation_of(b);
     norm_forward(team, &norm1);
@@ -196,7 +237,8 @@ static void run_block_backward(struct team *team, const struct layer_buffers *b)
 {
     int64_t values = b->z.tokens * b->z.hidden;
     struct block_products p = products_of(b);
-    struct norm norm1 = norm_of(b, NULL, b->normal1, b->scale1), norm2 = norm_of(b, NULL, b->normal2, b->scale2);
+    struct norm norm1 = norm_of(b, NULL, b->normal1, b->scale1),
+                norm2 = norm_of(b, NULL, b->normal2, b->scale2);
     norm1.dy = norm2.dy = b->d_normal;
     norm1.dx = norm2.dx = b->summand;
     struct attention attention = attention_of(b);
@@ -220,13 +262,21 @@ static void run_block_backward(struct team *team, const struct layer_buffers *b)
 static void run_embedding(struct team *team, enum pass pass, const struct layer_buffers *b)
 {
     const struct layer_sizes *z = &b->z;
-    struct embedding e = {.tokens = z->tokens, .width = z->hidden, .rows = z->vocabulary, .sequence = z->queries,
-                          .token = b->token, .table = b->table, .positions = b->positions, .dx = b->dy, .x = b->y,
-                          .d_table = b->d_table, .d_positions = b->d_positions};
+    struct embedding e = {.tokens = z->tokens,
+                          .width = z->hidden,
+                          .rows = z->vocabulary,
+                          .sequence = z->queries,
+                          .token = b->token,
+                          .table = b->table,
+                          .positions = b->positions,
+                          .dx = b->dy,
+                          .x = b->y,
+                          .d_table = b->d_table,
+                          .d_positions = b->d_positions};
     if (pass == PASS_FORWARD) {
         embedding_forward(team, &e);
     } else {
-        e.positions = b->d_positions;       // only asked whether there are any
+        e.positions = b->d_positions; // only asked whether there are any
         embedding_backward(team, &e);
     }
 }
@@ -241,25 +291,59 @@ static void run_head(struct team *team, enum pass pass, const struct layer_buffe
     struct loss loss = {n, v, b->logits, b->token, b->largest, b->total, b->loss, b->d_logits};
     if (pass == PASS_FORWARD) {
         norm_forward(team, &norm);
-        product_run(team, &(struct product){.m = n, .n = v, .k = h, .alpha = share, .left = b->normal1, .left_row = h,
-                                            .right = b->table, .right_row = h, .transpose_right = true, .c = b->logits, .c_row = v});
+        product_run(team, &(struct product){.m = n,
+                                            .n = v,
+                                            .k = h,
+                                            .alpha = share,
+                                            .left = b->normal1,
+                                            .left_row = h,
+                                            .right = b->table,
+                                            .right_row = h,
+                                            .transpose_right = true,
+                                            .c = b->logits,
+                                            .c_row = v});
         loss_forward(team, &loss);
         return;
     }
     loss_backward(team, &loss);
-    product_run(team, &(struct product){.m = n, .n = h, .k = v, .alpha = share, .left = b->d_logits, .left_row = v,
-                                        .right = b->table, .right_row = h, .c = b->d_normal, .c_row = h});
-    product_run(team, &(struct product){.m = v, .n = h, .k = n, .alpha = share, .beta = 1, .left = b->d_logits, .left_row = v,
-                                        .transpose_left = true, .right = b->normal1, .right_row = h, .c = b->d_table, .c_row = h});
+    product_run(team, &(struct product){.m = n,
+                                        .n = h,
+                                        .k = v,
+                                        .alpha = share,
+                                        .left = b->d_logits,
+                                        .left_row = v,
+                                        .right = b->table,
+                                        .right_row = h,
+                                        .c = b->d_normal,
+                                        .c_row = h});
+    product_run(team, &(struct product){.m = v,
+                                        .n = h,
+                                        .k = n,
+                                        .alpha = share,
+                                        .beta = 1,
+                                        .left = b->d_logits,
+                                        .left_row = v,
+                                        .transpose_left = true,
+                                        .right = b->normal1,
+                                        .right_row = h,
+                                        .c = b->d_table,
+                                        .c_row = h});
     norm.dy = b->d_normal, norm.dx = b->dx;
     norm_backward(team, &norm);
 }
 
 void layer_run(struct team *team, const struct layer_cell *layer, const struct layer_buffers *b)
 {
-    if (layer->kind == LAYER_EMBEDDING) { run_embedding(team, layer->pass, b); return; }
-    if (layer->kind == LAYER_HEAD) { run_head(team, layer->pass, b); return; }
-    if (layer->pass == PASS_FORWARD || layer->pass == PASS_BACKWARD_FULL) run_block_forward(team, b);
+    if (layer->kind == LAYER_EMBEDDING) {
+        run_embedding(team, layer->pass, b);
+        return;
+    }
+    if (layer->kind == LAYER_HEAD) {
+        run_head(team, layer->pass, b);
+        return;
+    }
+    if (layer->pass == PASS_FORWARD || layer->pass == PASS_BACKWARD_FULL)
+        run_block_forward(team, b);
     if (layer->pass == PASS_BACKWARD_SELECTIVE) {
         struct attention attention = attention_of(b);
         attention_forward(team, &attention);

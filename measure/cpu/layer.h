@@ -1,28 +1,35 @@
-// Whole layers on a CPU: where each of their matrices lies, and one pass over them. One rank's part of a layer that is cut
-// by tensor and context degrees; what comes from other ranks is random like the rest, nothing is sent.
+// Whole layers on a CPU: where each of their matrices lies, and one pass over them. One rank's part
+// of a layer that is cut by tensor and context degrees; what comes from other ranks is random like
+// the rest, nothing is sent.
 #ifndef PLUMBLINE_MEASURE_CPU_LAYER_H
 #define PLUMBLINE_MEASURE_CPU_LAYER_H
 
 #include "measure/sampling/cell.h"
 #include "measure/sampling/team.h"
 
-// One rank's sizes: docs/FORMULAS.md section 1, heads, ffn and vocabulary divided by the tensor degree.
+// One rank's sizes: docs/FORMULAS.md section 1, heads, ffn and vocabulary divided by the tensor
+// degree.
 struct layer_sizes {
-    int64_t batch, queries, blocks, tokens;         // queries of a sequence; blocks of keys of as many tokens; n
-    int64_t hidden, width, heads, kv_heads, query, key, row, ffn, up, vocabulary, positions;     // row = query + 2 key
+    int64_t batch, queries, blocks,
+        tokens; // queries of a sequence; blocks of keys of as many tokens; n
+    int64_t hidden, width, heads, kv_heads, query, key, row, ffn, up, vocabulary,
+        positions; // row = query + 2 key
     bool gated, rms;
 };
 struct layer_sizes layer_sizes(const struct cell *cell);
 
-// What a pass reads stands in one area, what it writes in another; backward alone reads what forward would have kept.
+// What a pass reads stands in one area, what it writes in another; backward alone reads what
+// forward would have kept.
 struct layer_buffers {
     struct layer_sizes z;
     int64_t in_floats, out_floats;
     const float *x, *dy, *token, *others;
     const float *weight_qkv, *weight_out, *weight_up, *weight_down, *table, *positions;
-    float *normal1, *scale1, *qkv, *scores, *context, *middle, *normal2, *scale2, *up, *active, *y;     // kept, but middle and y
+    float *normal1, *scale1, *qkv, *scores, *context, *middle, *normal2, *scale2, *up, *active,
+        *y; // kept, but middle and y
     float *logits, *largest, *total, *loss;
-    float *dx, *d_qkv, *d_scores, *d_context, *d_others, *d_middle, *d_normal, *d_up, *d_active, *d_logits, *summand;
+    float *dx, *d_qkv, *d_scores, *d_context, *d_others, *d_middle, *d_normal, *d_up, *d_active,
+        *d_logits, *summand;
     float *d_weight_qkv, *d_weight_out, *d_weight_up, *d_weight_down, *d_table, *d_positions;
 };
 

@@ -1,6 +1,7 @@
-// What the process takes as it stands is read before anything is measured. Each other observation is a process of its own,
-// forked then, that reads its resident set between the steps and tells it through a pipe (a fork lets go of the pages of
-// its libraries until it uses them, so that its own sum would miss them).
+// What the process takes as it stands is read before anything is measured. Each other observation
+// is a process of its own, forked then, that reads its resident set between the steps and tells it
+// through a pipe (a fork lets go of the pages of its libraries until it uses them, so that its own
+// sum would miss them).
 #include "measure/cpu/memory.h"
 
 #include <errno.h>
@@ -15,9 +16,12 @@
 
 enum { OBSERVATIONS = 5, FRESH_BYTES = 1 << 26, PRODUCT_SIZE = 256 };
 
-struct observation { double library, granularity; };
+struct observation {
+    double library, granularity;
+};
 
-// From the sums over the process's mappings, which are exact (statm lags behind); 0: the system does not tell.
+// From the sums over the process's mappings, which are exact (statm lags behind); 0: the system
+// does not tell.
 static double resident_bytes(void)
 {
     char line[256];
@@ -29,8 +33,9 @@ static double resident_bytes(void)
     return 1024.0 * (double)kibibytes;
 }
 
-// Memory that the system has not given out yet: from malloc it could be a piece that was used before. A private mapping of
-// /dev/zero is the anonymous memory of POSIX, which has no MAP_ANONYMOUS.
+// Memory that the system has not given out yet: from malloc it could be a piece that was used
+// before. A private mapping of /dev/zero is the anonymous memory of POSIX, which has no
+// MAP_ANONYMOUS.
 static char *take_fresh(size_t bytes)
 {
     int zero = open("/dev/zero", O_RDWR);
@@ -45,8 +50,11 @@ static bool observe(struct observation *o, int threads)
     struct arena arena;
     struct error err = {OK, ""};
     struct team *team;
-    struct cell product = {.work = WORK_GEMM, .sample = {.dimensions = {PRODUCT_SIZE, PRODUCT_SIZE * threads, PRODUCT_SIZE}}};
-    size_t floats = (size_t)(part_input_floats(&product, threads) + part_output_floats(&product, threads));
+    struct cell product = {
+        .work = WORK_GEMM,
+        .sample = {.dimensions = {PRODUCT_SIZE, PRODUCT_SIZE * threads, PRODUCT_SIZE}}};
+    size_t floats =
+        (size_t)(part_input_floats(&product, threads) + part_output_floats(&product, threads));
     arena_open(&arena, NULL);
     float *operands = (float *)(void *)take_fresh(floats * sizeof *operands);
     volatile char *fresh = take_fresh(FRESH_BYTES);
@@ -76,7 +84,10 @@ static enum status observe_apart(struct observation *o, int threads, struct erro
     bool heard = child > 0 && read(ends[0], o, sizeof *o) == (ssize_t)sizeof *o;
     close(ends[0]);
     if (child > 0) waitpid(child, &state, 0);
-    return heard ? OK : fail(err, UNAVAILABLE, "cpu: what a process takes cannot be observed: /proc/self/smaps_rollup or fork is missing");
+    return heard ? OK
+                 : fail(err, UNAVAILABLE,
+                        "cpu: what a process takes cannot be observed: /proc/self/smaps_rollup or "
+                        "fork is missing");
 }
 
 static struct quantity quantity_of(const char *name, const double *values, int count)
@@ -84,16 +95,19 @@ static struct quantity quantity_of(const char *name, const double *values, int c
     return (struct quantity){.name = name, .values = (double *)values, .value_count = count};
 }
 
-enum status cpu_observe(int threads, struct quantity **quantities, int *quantity_count, struct arena *arena, struct error *err)
+enum status cpu_observe(int threads, struct quantity **quantities, int *quantity_count,
+                        struct arena *arena, struct error *err)
 {
-    double *library = TAKE(arena, OBSERVATIONS, double), *granularity = TAKE(arena, OBSERVATIONS, double);
+    double *library = TAKE(arena, OBSERVATIONS, double),
+           *granularity = TAKE(arena, OBSERVATIONS, double);
     double *memory = TAKE(arena, 1, double), *context = TAKE(arena, 1, double);
     context[0] = resident_bytes();
     memory[0] = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     for (int i = 0; i < OBSERVATIONS; i++) {
         struct observation o;
         TRY(observe_apart(&o, threads, err));
-        library[i] = o.library > 0 ? o.library : 0, granularity[i] = o.granularity > 0 ? o.granularity : 0;
+        library[i] = o.library > 0 ? o.library : 0,
+        granularity[i] = o.granularity > 0 ? o.granularity : 0;
     }
     struct quantity *q = *quantities = TAKE(arena, 4, struct quantity);
     q[0] = quantity_of("memory_bytes", memory, 1);

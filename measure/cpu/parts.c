@@ -1,5 +1,6 @@
-// The timed parts: where a repetition's operands lie, and which kernels run over them. Nothing is fused: a block on a
-// CPU without a fused attention writes its scores to memory and reads them back, and so does this.
+// The timed parts: where a repetition's operands lie, and which kernels run over them. Nothing is
+// fused: a block on a CPU without a fused attention writes its scores to memory and reads them
+// back, and so does this.
 #include "measure/cpu/internal.h"
 
 #include <assert.h>
@@ -13,10 +14,14 @@
 static int64_t floats_of(int64_t bytes) { return (bytes + 3) / 4; }
 
 // A block with next to nothing in it, and buffers for its forward pass.
-static const struct shape empty_shape = {.hidden = 1, .ffn = 1, .heads = 1, .kv_heads = 1, .head_width = 1, .vocabulary = 1};
-static const struct layer_cell empty_layer = {.kind = LAYER_BLOCK, .pass = PASS_FORWARD, .shape = &empty_shape};
-static const struct cell empty_block = {.work = WORK_LAYER, .layer = &empty_layer,
-                                        .sample = {.dimensions = {1, 1, 1, 1}, .dimension_count = 4}};
+static const struct shape empty_shape = {
+    .hidden = 1, .ffn = 1, .heads = 1, .kv_heads = 1, .head_width = 1, .vocabulary = 1};
+static const struct layer_cell empty_layer = {
+    .kind = LAYER_BLOCK, .pass = PASS_FORWARD, .shape = &empty_shape};
+static const struct cell empty_block = {
+    .work = WORK_LAYER,
+    .layer = &empty_layer,
+    .sample = {.dimensions = {1, 1, 1, 1}, .dimension_count = 4}};
 
 static int64_t layer_floats(const struct cell *cell, bool written)
 {
@@ -80,7 +85,8 @@ int64_t part_output_floats(const struct cell *cell, int threads)
     case WORK_TOP_K_COMPRESS: return 2 * d[1] + (int64_t)threads * TOP_K_BUCKETS;
     case WORK_TOP_K_DECOMPRESS: return d[0];
     case WORK_QUANTISE:
-        return quantise_runs(d[0]) + floats_of(quantise_bytes(d[0], (int)d[1])) + (d[1] == 1 ? d[0] : 0);
+        return quantise_runs(d[0]) + floats_of(quantise_bytes(d[0], (int)d[1])) +
+               (d[1] == 1 ? d[0] : 0);
     case WORK_DEQUANTISE: return d[0];
     case WORK_EMPTY_BLOCKS: return layer_floats(&empty_block, true);
     default: break;
@@ -108,9 +114,19 @@ static void run_product(struct team *team, const struct cell *cell, const float 
 static struct attention attention_at(const int64_t *d, const float *query)
 {
     int64_t values = d[0] * d[1] * d[2];
-    return (struct attention){.batch = d[0], .heads = 1, .kv_heads = 1, .queries = d[1], .keys = d[1], .blocks = 1,
-                              .width = d[2], .query_row = d[2], .key_row = d[2], .context_row = d[2], .query = query,
-                              .key = query + values, .value = query + 2 * values};
+    return (struct attention){.batch = d[0],
+                              .heads = 1,
+                              .kv_heads = 1,
+                              .queries = d[1],
+                              .keys = d[1],
+                              .blocks = 1,
+                              .width = d[2],
+                              .query_row = d[2],
+                              .key_row = d[2],
+                              .context_row = d[2],
+                              .query = query,
+                              .key = query + values,
+                              .value = query + 2 * values};
 }
 
 static void run_attention(struct team *team, const struct cell *cell, const float *in, float *out)
@@ -123,7 +139,7 @@ static void run_attention(struct team *team, const struct cell *cell, const floa
         attention_forward(team, &a);
         return;
     }
-    a.scores = (float *)in + 4 * values;        // only read backward
+    a.scores = (float *)in + 4 * values; // only read backward
     a.d_context = in + 3 * values;
     a.d_scores = out;
     a.d_query = out + scores, a.d_key = a.d_query + values, a.d_value = a.d_key + values;
@@ -133,10 +149,13 @@ static void run_attention(struct team *team, const struct cell *cell, const floa
 static void run_elementwise(struct team *team, const struct cell *cell, const float *in, float *out)
 {
     const int64_t *d = cell->sample.dimensions, tokens = d[1], h = d[2], f = d[3];
-    const float *gate = in + tokens * h, *up = cell->work == WORK_GATED_ELEMENTWISE ? gate + tokens * f : NULL;
+    const float *gate = in + tokens * h,
+                *up = cell->work == WORK_GATED_ELEMENTWISE ? gate + tokens * f : NULL;
     float *sum = out + tokens * h, *active = sum + tokens * h;
-    struct norm norm = {.rows = tokens, .width = h, .x = in, .y = out, .scale = active + tokens * f};
-    struct activation activation = {.rows = tokens, .width = f, .row = f, .gate = gate, .up = up, .y = active};
+    struct norm norm = {
+        .rows = tokens, .width = h, .x = in, .y = out, .scale = active + tokens * f};
+    struct activation activation = {
+        .rows = tokens, .width = f, .row = f, .gate = gate, .up = up, .y = active};
     for (int i = 0; i < 2; i++) {
         norm_forward(team, &norm);
         sum_run(team, tokens * h, in, out, sum);
@@ -145,15 +164,23 @@ static void run_elementwise(struct team *team, const struct cell *cell, const fl
 }
 
 // in: normalised rows, their gradients, their scales, then gate, up, the activation's gradient.
-static void run_elementwise_backward(struct team *team, const struct cell *cell, const float *in, float *out)
+static void run_elementwise_backward(struct team *team, const struct cell *cell, const float *in,
+                                     float *out)
 {
     const int64_t *d = cell->sample.dimensions, tokens = d[1], h = d[2], f = d[3];
     bool gated = cell->work == WORK_GATED_ELEMENTWISE_BACKWARD;
-    const float *dy = in + tokens * h, *scale = dy + tokens * h, *gate = scale + tokens, *up = gate + tokens * f;
+    const float *dy = in + tokens * h, *scale = dy + tokens * h, *gate = scale + tokens,
+                *up = gate + tokens * f;
     float *sum = out + tokens * h, *d_gate = sum + tokens * h;
-    struct norm norm = {.rows = tokens, .width = h, .y = (float *)in, .scale = (float *)scale, .dy = dy, .dx = out};
-    struct activation activation = {.rows = tokens, .width = f, .row = f, .gate = gate, .up = gated ? up : NULL,
-                                    .dy = gated ? up + tokens * f : up, .d_gate = d_gate,
+    struct norm norm = {
+        .rows = tokens, .width = h, .y = (float *)in, .scale = (float *)scale, .dy = dy, .dx = out};
+    struct activation activation = {.rows = tokens,
+                                    .width = f,
+                                    .row = f,
+                                    .gate = gate,
+                                    .up = gated ? up : NULL,
+                                    .dy = gated ? up + tokens * f : up,
+                                    .d_gate = d_gate,
                                     .d_up = gated ? d_gate + tokens * f : NULL};
     activation_backward(team, &activation);
     for (int i = 0; i < 2; i++) {
@@ -170,7 +197,7 @@ static void run_norm(struct team *team, const struct cell *cell, const float *in
         norm_forward(team, &norm);
         return;
     }
-    norm.y = (float *)in, norm.scale = (float *)in + 2 * tokens * h;       // only read backward
+    norm.y = (float *)in, norm.scale = (float *)in + 2 * tokens * h; // only read backward
     norm.dy = in + tokens * h, norm.dx = out;
     norm_backward(team, &norm);
 }
@@ -178,7 +205,7 @@ static void run_norm(struct team *team, const struct cell *cell, const float *in
 static void run_layer(struct team *team, const struct cell *cell, const float *in, float *out)
 {
     struct layer_buffers b;
-    layer_place(&b, cell, (float *)in, out);        // the pass writes nothing in `in`
+    layer_place(&b, cell, (float *)in, out); // the pass writes nothing in `in`
     layer_run(team, cell->layer, &b);
 }
 
@@ -188,9 +215,11 @@ static void run_low_rank(struct team *team, const struct cell *cell, const float
 {
     const int64_t *d = cell->sample.dimensions;
     if (cell->work == WORK_COMPRESS)
-        low_rank_compress(team, &(struct low_rank){d[0], d[1], d[2], in, in + d[0] * d[1], out, out + d[0] * d[2]});
+        low_rank_compress(team, &(struct low_rank){d[0], d[1], d[2], in, in + d[0] * d[1], out,
+                                                   out + d[0] * d[2]});
     else
-        low_rank_decompress(team, &(struct low_rank_product){d[0], d[1], d[2], in, in + d[0] * d[2], out});
+        low_rank_decompress(
+            team, &(struct low_rank_product){d[0], d[1], d[2], in, in + d[0] * d[2], out});
 }
 
 static void run_top_k(struct team *team, const struct cell *cell, const float *in, float *out)
@@ -200,7 +229,9 @@ static void run_top_k(struct team *team, const struct cell *cell, const float *i
         top_k_compress(team, &(struct top_k){count, kept, in, out, (int32_t *)(void *)(out + kept),
                                              (uint32_t *)(void *)(out + 2 * kept)});
     else
-        top_k_decompress(team, &(struct top_k_spread){count, kept, in, (const int32_t *)(const void *)(in + kept), out});
+        top_k_decompress(team,
+                         &(struct top_k_spread){count, kept, in,
+                                                (const int32_t *)(const void *)(in + kept), out});
 }
 
 static void run_quantised(struct team *team, const struct cell *cell, const float *in, float *out)
@@ -210,9 +241,11 @@ static void run_quantised(struct team *team, const struct cell *cell, const floa
     if (cell->work == WORK_QUANTISE) {
         float *packed = out + runs;
         quantise_run(team, &(struct quantise){count, bits, in, in + count, out,
-                                              packed + floats_of(quantise_bytes(count, bits)), (uint8_t *)packed});
+                                              packed + floats_of(quantise_bytes(count, bits)),
+                                              (uint8_t *)packed});
     } else {
-        dequantise_run(team, &(struct dequantise){count, bits, in, (const uint8_t *)(in + runs), out});
+        dequantise_run(team,
+                       &(struct dequantise){count, bits, in, (const uint8_t *)(in + runs), out});
     }
 }
 

@@ -1,5 +1,5 @@
-// What OpenBLAS does not offer: softmax, norms, activation functions, sums and the optimizer's step, in plain C over each
-// member's share of the rows.
+// What OpenBLAS does not offer: softmax, norms, activation functions, sums and the optimizer's
+// step, in plain C over each member's share of the rows.
 #include <math.h>
 
 #include "measure/cpu/kernels.h"
@@ -14,7 +14,8 @@ void softmax_rows(float *scores, int64_t rows, int64_t columns, float scale)
     }
 }
 
-void softmax_rows_backward(const float *shares, float *gradients, int64_t rows, int64_t columns, float scale)
+void softmax_rows_backward(const float *shares, float *gradients, int64_t rows, int64_t columns,
+                           float scale)
 {
     for (int64_t i = 0; i < rows; i++) {
         const float *share = shares + i * columns;
@@ -46,7 +47,8 @@ static void run_norm_backward(void *argument, int member, int threads)
     for (int64_t i = begin; i < end; i++) {
         const float *y = n->y + i * h, *dy = n->dy + i * h;
         float *dx = n->dx + i * h, scale = n->scale[i];
-        float mean = n->rms ? 0 : sum_of(dy, NULL, h) / (float)h, slope = sum_of(y, dy, h) / (float)h;
+        float mean = n->rms ? 0 : sum_of(dy, NULL, h) / (float)h,
+              slope = sum_of(y, dy, h) / (float)h;
         for (int64_t j = 0; j < h; j++) dx[j] = scale * (dy[j] - mean - slope * y[j]);
     }
 }
@@ -65,7 +67,11 @@ void norm_backward(struct team *team, const struct norm *n)
 
 // ---- sums and copies
 
-struct sum { int64_t count; const float *x, *y; float *z; };
+struct sum {
+    int64_t count;
+    const float *x, *y;
+    float *z;
+};
 
 static void run_sum(void *argument, int member, int threads)
 {
@@ -108,7 +114,8 @@ static void run_activation(void *argument, int member, int threads)
         const float *gate = a->gate + i * a->row, *up = a->up ? a->up + i * a->row : NULL;
         float *y = a->y + i * a->width;
         if (up)
-            for (int64_t j = 0; j < a->width; j++) y[j] = gate[j] / (1 + exponential(-gate[j])) * up[j];
+            for (int64_t j = 0; j < a->width; j++)
+                y[j] = gate[j] / (1 + exponential(-gate[j])) * up[j];
         else
             for (int64_t j = 0; j < a->width; j++) {
                 float x = gate[j];
@@ -123,7 +130,8 @@ static void run_activation_backward(void *argument, int member, int threads)
     int64_t begin, end;
     team_share(a->rows, member, threads, &begin, &end);
     for (int64_t i = begin; i < end; i++) {
-        const float *gate = a->gate + i * a->row, *up = a->up ? a->up + i * a->row : NULL, *dy = a->dy + i * a->width;
+        const float *gate = a->gate + i * a->row, *up = a->up ? a->up + i * a->row : NULL,
+                    *dy = a->dy + i * a->width;
         float *d_gate = a->d_gate + i * a->row, *d_up = a->up ? a->d_up + i * a->row : NULL;
         if (up)
             for (int64_t j = 0; j < a->width; j++) {
@@ -133,8 +141,10 @@ static void run_activation_backward(void *argument, int member, int threads)
             }
         else
             for (int64_t j = 0; j < a->width; j++) {
-                float x = gate[j], share = 1 / (1 + exponential(-gelu_slope * (x + gelu_cube * x * x * x)));
-                d_gate[j] = dy[j] * share * (1 + x * (1 - share) * gelu_slope * (1 + 3 * gelu_cube * x * x));
+                float x = gate[j],
+                      share = 1 / (1 + exponential(-gelu_slope * (x + gelu_cube * x * x * x)));
+                d_gate[j] = dy[j] * share *
+                            (1 + x * (1 - share) * gelu_slope * (1 + 3 * gelu_cube * x * x));
             }
     }
 }

@@ -1,6 +1,6 @@
-// Attention without a fused kernel: scores by batched products, softmax by a kernel of ours, scores kept for backward.
-// Causal. Where several heads share keys and values, one product takes one query head of every group; gradients of keys
-// and values add up over them.
+// Attention without a fused kernel: scores by batched products, softmax by a kernel of ours, scores
+// kept for backward. Causal. Where several heads share keys and values, one product takes one query
+// head of every group; gradients of keys and values add up over them.
 #include "measure/cuda/steps.h"
 
 #include <math.h>
@@ -19,17 +19,21 @@ struct walker {
 
 static struct walker walk(struct program *p, const struct attention *a)
 {
-    struct walker w = {p, a, a->heads / a->kv_heads, (a->heads + 2 * a->kv_heads) * a->width, a->heads * a->width,
+    struct walker w = {p,
+                       a,
+                       a->heads / a->kv_heads,
+                       (a->heads + 2 * a->kv_heads) * a->width,
+                       a->heads * a->width,
                        element_bytes(a->type)};
     return w;
 }
 
 enum operand { QUERY, KEY, VALUE, CONTEXT, SCORES };
 
-// Where an operand of query head i of every group begins in sequence b, its leading dimension and its stride from group
-// to group.
-static struct place operand_at(const struct walker *w, enum operand operand, struct place base, int64_t b, int64_t i,
-                               int64_t *leading, int64_t *stride)
+// Where an operand of query head i of every group begins in sequence b, its leading dimension and
+// its stride from group to group.
+static struct place operand_at(const struct walker *w, enum operand operand, struct place base,
+                               int64_t b, int64_t i, int64_t *leading, int64_t *stride)
 {
     const struct attention *a = w->a;
     int64_t tokens = b * a->sequence, at = 0;
@@ -59,16 +63,21 @@ static struct place operand_at(const struct walker *w, enum operand operand, str
 struct multiplication {
     enum operand a, b, d;
     bool transpose_a, transpose_b;
-    bool onto_groups;           // D belongs to the group: its query heads add up
+    bool onto_groups; // D belongs to the group: its query heads add up
 };
 
 // One product for every sequence and query head of a group.
-static void multiply(const struct walker *w, const struct multiplication *x, struct place a, struct place b, struct place d)
+static void multiply(const struct walker *w, const struct multiplication *x, struct place a,
+                     struct place b, struct place d)
 {
     int64_t s = w->a->sequence, width = w->a->width;
     for (int64_t i = 0; i < w->a->batch * w->group; i++) {
-        struct gemm g = {.a_type = w->a->type, .b_type = w->a->type, .d_type = w->a->type,
-                         .transpose_a = x->transpose_a, .transpose_b = x->transpose_b, .batch = w->a->kv_heads};
+        struct gemm g = {.a_type = w->a->type,
+                         .b_type = w->a->type,
+                         .d_type = w->a->type,
+                         .transpose_a = x->transpose_a,
+                         .transpose_b = x->transpose_b,
+                         .batch = w->a->kv_heads};
         g.m = x->d == SCORES ? s : width;
         g.n = s;
         g.k = x->d == SCORES ? width : s;
@@ -100,8 +109,8 @@ static void set_fused(struct step *s, const struct attention *a, struct place qk
     s->in[2] = place_after(qkv, (a->heads + a->kv_heads) * a->width * element_bytes(a->type));
 }
 
-void steps_attention(struct program *p, const struct attention *a, struct place qkv, struct place context,
-                       struct place kept)
+void steps_attention(struct program *p, const struct attention *a, struct place qkv,
+                     struct place context, struct place kept)
 {
     if (p->fused) {
         struct step *s = program_add(p, STEP_ATTENTION);
@@ -114,11 +123,13 @@ void steps_attention(struct program *p, const struct attention *a, struct place 
     multiply(&w, &(struct multiplication){KEY, QUERY, SCORES, true, false, false}, qkv, qkv, kept);
     struct step *s = add_softmax(&w, KERNEL_SOFTMAX);
     s->in[0] = kept, s->out[0] = kept;
-    multiply(&w, &(struct multiplication){VALUE, SCORES, CONTEXT, false, false, false}, qkv, kept, context);
+    multiply(&w, &(struct multiplication){VALUE, SCORES, CONTEXT, false, false, false}, qkv, kept,
+             context);
 }
 
-void steps_attention_backward(struct program *p, const struct attention *a, struct place qkv, struct place context,
-                        struct place d_context, struct place kept, struct place d_qkv)
+void steps_attention_backward(struct program *p, const struct attention *a, struct place qkv,
+                              struct place context, struct place d_context, struct place kept,
+                              struct place d_qkv)
 {
     if (p->fused) {
         struct step *s = program_add(p, STEP_ATTENTION);
@@ -127,15 +138,20 @@ void steps_attention_backward(struct program *p, const struct attention *a, stru
         s->in[3] = context, s->in[4] = d_context, s->in[5] = kept;
         s->out[0] = d_qkv;
         s->out[1] = place_after(d_qkv, a->heads * a->width * element_bytes(a->type));
-        s->out[2] = place_after(d_qkv, (a->heads + a->kv_heads) * a->width * element_bytes(a->type));
+        s->out[2] =
+            place_after(d_qkv, (a->heads + a->kv_heads) * a->width * element_bytes(a->type));
         return;
     }
     struct walker w = walk(p, a);
     struct place d_scores = program_area(p, AREA_SCRATCH, attention_kept_bytes(a, false));
-    multiply(&w, &(struct multiplication){VALUE, CONTEXT, SCORES, true, false, false}, qkv, d_context, d_scores);
-    multiply(&w, &(struct multiplication){CONTEXT, SCORES, VALUE, false, true, true}, d_context, kept, d_qkv);
+    multiply(&w, &(struct multiplication){VALUE, CONTEXT, SCORES, true, false, false}, qkv,
+             d_context, d_scores);
+    multiply(&w, &(struct multiplication){CONTEXT, SCORES, VALUE, false, true, true}, d_context,
+             kept, d_qkv);
     struct step *s = add_softmax(&w, KERNEL_SOFTMAX_BACKWARD);
     s->in[0] = kept, s->in[1] = d_scores, s->out[0] = d_scores;
-    multiply(&w, &(struct multiplication){KEY, SCORES, QUERY, false, false, false}, qkv, d_scores, d_qkv);
-    multiply(&w, &(struct multiplication){QUERY, SCORES, KEY, false, true, true}, qkv, d_scores, d_qkv);
+    multiply(&w, &(struct multiplication){KEY, SCORES, QUERY, false, false, false}, qkv, d_scores,
+             d_qkv);
+    multiply(&w, &(struct multiplication){QUERY, SCORES, KEY, false, true, true}, qkv, d_scores,
+             d_qkv);
 }

@@ -1,6 +1,7 @@
-// A CUDA device as a back end. Cells become programs of steps (cuda_work.c), which run behind a gate and between two
-// events. Two kinds of work are timed by the host's clock instead: transfers of memory that is not pinned, which the
-// host copies, and blocks without work, whose launches are what is asked for.
+// A CUDA device as a back end. Cells become programs of steps (cuda_work.c), which run behind a
+// gate and between two events. Two kinds of work are timed by the host's clock instead: transfers
+// of memory that is not pinned, which the host copies, and blocks without work, whose launches are
+// what is asked for.
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -11,8 +12,8 @@
 #include "measure/cuda/session.h"
 #include "measure/cuda/work.h"
 
-static enum status cuda_open(void **session, const struct backend_settings *settings, enum precision precision,
-                             struct arena *arena, struct error *err)
+static enum status cuda_open(void **session, const struct backend_settings *settings,
+                             enum precision precision, struct arena *arena, struct error *err)
 {
     struct cuda_session *s;
     TRY(session_open(&s, 0, settings->seed, precision, arena, err));
@@ -32,36 +33,48 @@ static void cuda_describe(void *session, struct machine *machine, struct arena *
     int runtime = 0, driver = 0;
     cudaRuntimeGetVersion(&runtime);
     cudaDriverGetVersion(&driver);
-    const char *fused = s->fused ? fused_library(s->fused, arena) : NULL, *number = nvml_driver(s->nvml, arena);
+    const char *fused = s->fused ? fused_library(s->fused, arena) : NULL,
+               *number = nvml_driver(s->nvml, arena);
     machine->host = uname(&system) ? "unknown" : arena_copy_text(arena, system.nodename);
     machine->processor = arena_copy_text(arena, s->name);
     machine->gpu = machine->processor;
     machine->memory_bytes = s->memory_bytes;
     machine->threads = 1;
-    machine->library = arena_print(arena, "CUDA %s, cuBLASLt %zu, %s; fp32 without tf32", version_text(runtime, arena),
-                                   cublasLtGetVersion(), fused ? fused : "attention not fused");
-    machine->driver = number ? arena_print(arena, "%s (CUDA %s)", number, version_text(driver, arena))
-                             : arena_print(arena, "CUDA %s", version_text(driver, arena));
+    machine->library = arena_print(arena, "CUDA %s, cuBLASLt %zu, %s; fp32 without tf32",
+                                   version_text(runtime, arena), cublasLtGetVersion(),
+                                   fused ? fused : "attention not fused");
+    machine->driver = number
+                          ? arena_print(arena, "%s (CUDA %s)", number, version_text(driver, arena))
+                          : arena_print(arena, "CUDA %s", version_text(driver, arena));
 }
 
 // ---- transfers
 
-static bool is_transfer(enum work work) { return work >= WORK_TO_DEVICE_PINNED && work <= WORK_TO_HOST_PAGEABLE; }
+static bool is_transfer(enum work work)
+{
+    return work >= WORK_TO_DEVICE_PINNED && work <= WORK_TO_HOST_PAGEABLE;
+}
 
-static bool is_pinned(enum work work) { return work == WORK_TO_DEVICE_PINNED || work == WORK_TO_HOST_PINNED; }
+static bool is_pinned(enum work work)
+{
+    return work == WORK_TO_DEVICE_PINNED || work == WORK_TO_HOST_PINNED;
+}
 
-static enum status reserve_host(struct cuda_session *s, const struct cell *cells, int count, struct error *err)
+static enum status reserve_host(struct cuda_session *s, const struct cell *cells, int count,
+                                struct error *err)
 {
     int64_t need = 0;
     for (int i = 0; i < count; i++)
-        if (is_transfer(cells[i].work) && cells[i].sample.dimensions[0] > need) need = cells[i].sample.dimensions[0];
+        if (is_transfer(cells[i].work) && cells[i].sample.dimensions[0] > need)
+            need = cells[i].sample.dimensions[0];
     if (need <= s->host_bytes) return OK;
     if (s->pinned) cudaFreeHost(s->pinned);
     s->pinned = NULL;
     s->host_bytes = 0;
     CUDA_TRY(cudaHostAlloc((void **)&s->pinned, (size_t)need, cudaHostAllocPortable));
     s->pageable = TAKE(s->arena, need, char);
-    for (int64_t i = 0; i < need; i++) s->pinned[i] = s->pageable[i] = (char)(i * 167);     // every page touched
+    for (int64_t i = 0; i < need; i++)
+        s->pinned[i] = s->pageable[i] = (char)(i * 167); // every page touched
     s->host_bytes = need;
     return OK;
 }
@@ -99,7 +112,8 @@ static enum status enqueue_graph(struct cuda_session *s, void *of_prepared, stru
     return OK;
 }
 
-// The timed steps as graphs, one for each of a few places in the pools. A capture that was begun is ended in any case.
+// The timed steps as graphs, one for each of a few places in the pools. A capture that was begun is
+// ended in any case.
 static enum status capture(struct cuda_session *s, struct prepared *p, struct error *err)
 {
     for (int i = 0; i < GRAPHS_MAX; i++) {
@@ -129,8 +143,8 @@ static void forget(struct cuda_session *s)
     s->prepared_count = 0;
 }
 
-static enum status cuda_prepare(void *session, const struct cell *cells, int cell_count, struct arena *arena,
-                                struct error *err)
+static enum status cuda_prepare(void *session, const struct cell *cells, int cell_count,
+                                struct arena *arena, struct error *err)
 {
     struct cuda_session *s = session;
     forget(s);
@@ -155,10 +169,13 @@ static enum status cuda_prepare(void *session, const struct cell *cells, int cel
 
 static bool is_same(const struct cell *a, const struct cell *b)
 {
-    if (a->work != b->work || memcmp(a->sample.dimensions, b->sample.dimensions, sizeof a->sample.dimensions)) return false;
+    if (a->work != b->work ||
+        memcmp(a->sample.dimensions, b->sample.dimensions, sizeof a->sample.dimensions))
+        return false;
     if (!a->layer || !b->layer) return !a->layer && !b->layer;
-    return a->layer->kind == b->layer->kind && a->layer->pass == b->layer->pass && a->layer->graph == b->layer->graph &&
-           a->layer->fused == b->layer->fused && a->layer->shape == b->layer->shape;
+    return a->layer->kind == b->layer->kind && a->layer->pass == b->layer->pass &&
+           a->layer->graph == b->layer->graph && a->layer->fused == b->layer->fused &&
+           a->layer->shape == b->layer->shape;
 }
 
 static struct prepared *find(struct cuda_session *s, const struct cell *cell)
@@ -168,8 +185,8 @@ static struct prepared *find(struct cuda_session *s, const struct cell *cell)
     return NULL;
 }
 
-static enum status time_by_host(struct cuda_session *s, enqueue_function *timed, void *argument, double *seconds,
-                                struct error *err)
+static enum status time_by_host(struct cuda_session *s, enqueue_function *timed, void *argument,
+                                double *seconds, struct error *err)
 {
     struct timespec begin, end;
     CUDA_TRY(cudaStreamSynchronize(s->stream));
@@ -181,16 +198,19 @@ static enum status time_by_host(struct cuda_session *s, enqueue_function *timed,
     return OK;
 }
 
-static enum status time_prepared(struct cuda_session *s, struct prepared *p, double *seconds, struct error *err)
+static enum status time_prepared(struct cuda_session *s, struct prepared *p, double *seconds,
+                                 struct error *err)
 {
     if (p->graph_count) {
         p->graph_next = (p->graph_next + 1) % p->graph_count;
-        for (int kind = 0; kind < AREA_KINDS; kind++) s->pools[kind].place = p->graphs[p->graph_next].places[kind];
+        for (int kind = 0; kind < AREA_KINDS; kind++)
+            s->pools[kind].place = p->graphs[p->graph_next].places[kind];
         return session_time(s, enqueue_before, enqueue_graph, p, seconds, err);
     }
     session_rotate(s, &p->program);
     if (p->cell.work == WORK_EMPTY_BLOCKS) return time_by_host(s, enqueue_timed, p, seconds, err);
-    if (is_transfer(p->cell.work) && !is_pinned(p->cell.work)) return time_by_host(s, enqueue_transfer, p, seconds, err);
+    if (is_transfer(p->cell.work) && !is_pinned(p->cell.work))
+        return time_by_host(s, enqueue_transfer, p, seconds, err);
     if (is_transfer(p->cell.work)) return session_time(s, NULL, enqueue_transfer, p, seconds, err);
     return session_time(s, enqueue_before, enqueue_timed, p, seconds, err);
 }
@@ -200,7 +220,8 @@ static double cuda_repeat(void *session, const struct cell *cell)
     struct cuda_session *s = session;
     struct prepared *p = find(s, cell);
     double seconds = 0;
-    if (s->trouble.status == OK && !p) fail(&s->trouble, SYSTEM, "cuda: asked to repeat what was not prepared");
+    if (s->trouble.status == OK && !p)
+        fail(&s->trouble, SYSTEM, "cuda: asked to repeat what was not prepared");
     if (s->trouble.status == OK) time_prepared(s, p, &seconds, &s->trouble);
     return s->trouble.status == OK ? seconds : 0;
 }
@@ -217,7 +238,13 @@ static bool cuda_condition(void *session, struct condition *now)
     return nvml_condition(s->nvml, now);
 }
 
-const struct backend backend_cuda = {.name = "cuda", .text = "an NVIDIA GPU, through CUDA, cuBLASLt and cuDNN",
-                                     .open = cuda_open, .describe = cuda_describe, .prepare = cuda_prepare,
-                                     .repeat = cuda_repeat, .condition = cuda_condition, .failure = cuda_failure,
-                                     .observe = cuda_observe, .has_host = true};
+const struct backend backend_cuda = {.name = "cuda",
+                                     .text = "an NVIDIA GPU, through CUDA, cuBLASLt and cuDNN",
+                                     .open = cuda_open,
+                                     .describe = cuda_describe,
+                                     .prepare = cuda_prepare,
+                                     .repeat = cuda_repeat,
+                                     .condition = cuda_condition,
+                                     .failure = cuda_failure,
+                                     .observe = cuda_observe,
+                                     .has_host = true};

@@ -1,4 +1,5 @@
-// What the kernels share: element types, packs of 16 bytes, sums over a block. Arithmetic is in float throughout.
+// What the kernels share: element types, packs of 16 bytes, sums over a block. Arithmetic is in
+// float throughout.
 #ifndef PLUMBLINE_MEASURE_CUDA_DEVICE_CODE_CUH
 #define PLUMBLINE_MEASURE_CUDA_DEVICE_CODE_CUH
 
@@ -21,20 +22,26 @@ static __device__ inline void set_value(__half &y, float x) { y = __float2half_r
 static __device__ inline void set_value(__nv_bfloat16 &y, float x) { y = __float2bfloat16_rn(x); }
 
 // N values that are read or written by one instruction.
-template <typename T, int N> struct alignas(sizeof(T) * N) pack { T value[N]; };
+template <typename T, int N> struct alignas(sizeof(T) * N) pack {
+    T value[N];
+};
 
 template <typename T, int N> static __device__ inline pack<T, N> load(const void *base, int64_t at)
 {
     return *(const pack<T, N> *)((const T *)base + at);
 }
 
-template <typename T, int N> static __device__ inline void store(void *base, int64_t at, const pack<T, N> &values)
+template <typename T, int N>
+static __device__ inline void store(void *base, int64_t at, const pack<T, N> &values)
 {
     *(pack<T, N> *)((T *)base + at) = values;
 }
 
 // First item of this thread, and the step to its next.
-static __device__ inline int64_t first_item(void) { return (int64_t)blockIdx.x * blockDim.x + threadIdx.x; }
+static __device__ inline int64_t first_item(void)
+{
+    return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
 static __device__ inline int64_t item_step(void) { return (int64_t)gridDim.x * blockDim.x; }
 
 // Over all threads of the block, which must all call it; every thread gets the result.
@@ -45,11 +52,12 @@ template <bool LARGEST> static __device__ inline float block_reduce(float x)
         float other = __shfl_xor_sync(0xffffffffu, x, i);
         x = LARGEST ? fmaxf(x, other) : x + other;
     }
-    __syncthreads();        // of_warp may still be read from the call before
+    __syncthreads(); // of_warp may still be read from the call before
     if (threadIdx.x % WARP == 0) of_warp[threadIdx.x / WARP] = x;
     __syncthreads();
     x = of_warp[0];
-    for (int i = 1; i < (int)blockDim.x / WARP; i++) x = LARGEST ? fmaxf(x, of_warp[i]) : x + of_warp[i];
+    for (int i = 1; i < (int)blockDim.x / WARP; i++)
+        x = LARGEST ? fmaxf(x, of_warp[i]) : x + of_warp[i];
     return x;
 }
 

@@ -1,5 +1,5 @@
-// Attention as one kernel that keeps no scores, where a library offers it: cuda_fused_cudnn.c, or cuda_fused_none.c in
-// its place. Half precision only.
+// Attention as one kernel that keeps no scores, where a library offers it: cuda_fused_cudnn.c, or
+// cuda_fused_none.c in its place. Half precision only.
 #ifndef PLUMBLINE_MEASURE_CUDA_FUSED_H
 #define PLUMBLINE_MEASURE_CUDA_FUSED_H
 
@@ -10,15 +10,18 @@
 struct fused;
 
 // UNAVAILABLE where there is no such library.
-enum status fused_open(struct fused **fused, cudaStream_t stream, struct arena *arena, struct error *err);
+enum status fused_open(struct fused **fused, cudaStream_t stream, struct arena *arena,
+                       struct error *err);
 const char *fused_library(struct fused *fused, struct arena *arena);
 
-// Finds the plan for an attention, or makes it: *plan. UNAVAILABLE where the library has no kernel for it.
-enum status fused_plan(struct fused *fused, const struct attention *attention, int *plan, struct error *err);
-int64_t fused_workspace_bytes(const struct fused *fused);       // of all plans so far
+// Finds the plan for an attention, or makes it: *plan. UNAVAILABLE where the library has no kernel
+// for it.
+enum status fused_plan(struct fused *fused, const struct attention *attention, int *plan,
+                       struct error *err);
+int64_t fused_workspace_bytes(const struct fused *fused); // of all plans so far
 
 // Pointers as a step's places have them.
-enum status fused_run(struct fused *fused, int plan, const void *const in[6], void *const out[4], float scale,
-                      void *workspace, struct error *err);
+enum status fused_run(struct fused *fused, int plan, const void *const in[6], void *const out[4],
+                      float scale, void *workspace, struct error *err);
 
 #endif

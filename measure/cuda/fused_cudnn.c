@@ -1,5 +1,6 @@
-// Causal attention by cuDNN's graph interface: plans out of graphs, and their execution. Plans are made for a description
-// of the device, not for a handle, so that they can be made where there is no device.
+// Causal attention by cuDNN's graph interface: plans out of graphs, and their execution. Plans are
+// made for a description of the device, not for a handle, so that they can be made where there is
+// no device.
 #include <float.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ struct plan {
 
 struct fused {
     struct descriptors all;
-    cudnnHandle_t handle;           // NULL: plans only
+    cudnnHandle_t handle; // NULL: plans only
     descriptor device;
     struct plan *plans;
     int plan_count, plan_capacity;
@@ -26,21 +27,25 @@ struct fused {
 
 // ---- plans
 
-static enum status ask_for_configs(struct fused *f, descriptor graph, descriptor configs[CONFIGS_MAX], int64_t *count,
+static enum status ask_for_configs(struct fused *f, descriptor graph,
+                                   descriptor configs[CONFIGS_MAX], int64_t *count,
                                    struct error *err)
 {
     descriptor heuristics;
     cudnnBackendHeurMode_t mode = CUDNN_HEUR_MODE_A;
     TRY(descriptor_make(&f->all, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, &heuristics, err));
     TRY(descriptor_link(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph, err));
-    TRY(descriptor_set(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode, err));
+    TRY(descriptor_set(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode,
+                       err));
     TRY(descriptor_link(heuristics, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, f->device, err));
     TRY(descriptor_finish(heuristics, err));
-    for (int i = 0; i < CONFIGS_MAX; i++) TRY(descriptor_make(&f->all, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, &configs[i], err));
-    CUDNN_TRY(cudnnBackendGetAttribute(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                                       CONFIGS_MAX, count, configs));
+    for (int i = 0; i < CONFIGS_MAX; i++)
+        TRY(descriptor_make(&f->all, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, &configs[i], err));
+    CUDNN_TRY(cudnnBackendGetAttribute(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                       CUDNN_TYPE_BACKEND_DESCRIPTOR, CONFIGS_MAX, count, configs));
     if (*count > CONFIGS_MAX) *count = CONFIGS_MAX;
-    return *count > 0 ? OK : fail(err, UNAVAILABLE, "cuda: cuDNN knows no kernel for this attention");
+    return *count > 0 ? OK
+                      : fail(err, UNAVAILABLE, "cuda: cuDNN knows no kernel for this attention");
 }
 
 static enum status make_plan(struct fused *f, descriptor config, struct plan *p, struct error *err)
@@ -50,12 +55,15 @@ static enum status make_plan(struct fused *f, descriptor config, struct plan *p,
     TRY(descriptor_link(p->plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config, err));
     TRY(descriptor_link(p->plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, f->device, err));
     TRY(descriptor_finish(p->plan, err));
-    CUDNN_TRY(cudnnBackendGetAttribute(p->plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &count,
-                                       &p->workspace_bytes));
+    CUDNN_TRY(cudnnBackendGetAttribute(p->plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+                                       CUDNN_TYPE_INT64, 1, &count, &p->workspace_bytes));
     return OK;
 }
 
-static int64_t whole(int64_t bytes) { return (bytes + AREA_ALIGNMENT - 1) / AREA_ALIGNMENT * AREA_ALIGNMENT; }
+static int64_t whole(int64_t bytes)
+{
+    return (bytes + AREA_ALIGNMENT - 1) / AREA_ALIGNMENT * AREA_ALIGNMENT;
+}
 
 // Behind the plan's own workspace: what a backward pass keeps between its kernels.
 static void place_workspace(struct plan *p)
@@ -85,11 +93,13 @@ static enum status plan_attention(struct fused *f, struct plan *p, struct error 
 
 static bool same(const struct attention *x, const struct attention *y)
 {
-    return x->batch == y->batch && x->heads == y->heads && x->kv_heads == y->kv_heads && x->sequence == y->sequence &&
-           x->width == y->width && x->type == y->type && x->backward == y->backward;
+    return x->batch == y->batch && x->heads == y->heads && x->kv_heads == y->kv_heads &&
+           x->sequence == y->sequence && x->width == y->width && x->type == y->type &&
+           x->backward == y->backward;
 }
 
-enum status fused_plan(struct fused *f, const struct attention *attention, int *plan, struct error *err)
+enum status fused_plan(struct fused *f, const struct attention *attention, int *plan,
+                       struct error *err)
 {
     for (*plan = 0; *plan < f->plan_count; ++*plan)
         if (same(&f->plans[*plan].attention, attention)) break;
@@ -120,26 +130,30 @@ static void fused_close(void *of_fused)
     if (f->handle) cudnnDestroy(f->handle);
 }
 
-enum status fused_open_described(struct fused **fused, const char *device, struct arena *arena, struct error *err)
+enum status fused_open_described(struct fused **fused, const char *device, struct arena *arena,
+                                 struct error *err)
 {
     struct fused *f = *fused = TAKE(arena, 1, struct fused);
     f->all.arena = arena;
     arena_defer(arena, fused_close, f);
     TRY(descriptor_make(&f->all, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, &f->device, err));
     if (!device) return OK;
-    TRY(descriptor_set(f->device, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, (int64_t)strlen(device),
-                       device, err));
+    TRY(descriptor_set(f->device, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
+                       (int64_t)strlen(device), device, err));
     return descriptor_finish(f->device, err);
 }
 
-enum status fused_open(struct fused **fused, cudaStream_t stream, struct arena *arena, struct error *err)
+enum status fused_open(struct fused **fused, cudaStream_t stream, struct arena *arena,
+                       struct error *err)
 {
     int device = 0;
     TRY(fused_open_described(fused, NULL, arena, err));
     struct fused *f = *fused;
-    if (cudaGetDevice(&device) != cudaSuccess) return fail(err, UNAVAILABLE, "cuda: no current device");
+    if (cudaGetDevice(&device) != cudaSuccess)
+        return fail(err, UNAVAILABLE, "cuda: no current device");
     int32_t number = device;
-    TRY(descriptor_set(f->device, CUDNN_ATTR_DEVICEPROP_DEVICE_ID, CUDNN_TYPE_INT32, 1, &number, err));
+    TRY(descriptor_set(f->device, CUDNN_ATTR_DEVICEPROP_DEVICE_ID, CUDNN_TYPE_INT32, 1, &number,
+                       err));
     TRY(descriptor_finish(f->device, err));
     CUDNN_TRY(cudnnCreate(&f->handle));
     CUDNN_TRY(cudnnSetStream(f->handle, stream));
@@ -150,11 +164,12 @@ const char *fused_library(struct fused *fused, struct arena *arena)
 {
     (void)fused;
     size_t version = cudnnGetVersion();
-    return arena_print(arena, "cuDNN %zu.%zu.%zu", version / 10000, version % 10000 / 100, version % 100);
+    return arena_print(arena, "cuDNN %zu.%zu.%zu", version / 10000, version % 10000 / 100,
+                       version % 100);
 }
 
-static enum status execute(struct fused *f, const struct plan *p, const int64_t *ids, void *const *pointers,
-                           int64_t count, void *workspace, struct error *err)
+static enum status execute(struct fused *f, const struct plan *p, const int64_t *ids,
+                           void *const *pointers, int64_t count, void *workspace, struct error *err)
 {
     const struct {
         cudnnBackendAttributeName_t name;
@@ -170,7 +185,8 @@ static enum status execute(struct fused *f, const struct plan *p, const int64_t 
     CUDNN_TRY(cudnnBackendCreateDescriptor(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, &pack));
     cudnnStatus_t code = CUDNN_STATUS_SUCCESS;
     for (size_t i = 0; i < ARRAY_LENGTH(all) && !code; i++)
-        code = cudnnBackendSetAttribute(pack, all[i].name, all[i].type, all[i].count, all[i].values);
+        code =
+            cudnnBackendSetAttribute(pack, all[i].name, all[i].type, all[i].count, all[i].values);
     if (!code) code = cudnnBackendFinalize(pack);
     if (!code) code = cudnnBackendExecute(f->handle, p->plan, pack);
     cudnnBackendDestroyDescriptor(pack);
@@ -178,25 +194,39 @@ static enum status execute(struct fused *f, const struct plan *p, const int64_t 
 }
 
 // Numbers given by value are read from the host's memory during the call.
-enum status fused_run(struct fused *f, int plan, const void *const in[6], void *const out[4], float scale,
-                      void *workspace, struct error *err)
+enum status fused_run(struct fused *f, int plan, const void *const in[6], void *const out[4],
+                      float scale, void *workspace, struct error *err)
 {
     const struct plan *p = &f->plans[plan];
     const bool backward = p->attention.backward;
     float masked = -FLT_MAX, one = 1;
     char *behind = workspace;
     // The first FORWARD_IDS are in both passes, the others in the backward one.
-    const struct { int64_t id; const void *at; } all[] = {
-        {ID_QUERY, in[0]}, {ID_KEY, in[1]}, {ID_VALUE, in[2]}, {ID_CONTEXT, backward ? in[3] : out[0]},
-        {ID_KEPT, backward ? in[5] : out[1]}, {ID_SCALE, &scale}, {ID_MASKED, &masked},
-        {ID_ONE, &one}, {ID_D_CONTEXT, in[4]}, {ID_D_QUERY, out[0]}, {ID_D_KEY, out[1]}, {ID_D_VALUE, out[2]},
-        {ID_ROW_SUMS, behind + p->row_sums_at}, {ID_D_QUERY_SUM, behind + p->query_sum_at},
+    const struct {
+        int64_t id;
+        const void *at;
+    } all[] = {
+        {ID_QUERY, in[0]},
+        {ID_KEY, in[1]},
+        {ID_VALUE, in[2]},
+        {ID_CONTEXT, backward ? in[3] : out[0]},
+        {ID_KEPT, backward ? in[5] : out[1]},
+        {ID_SCALE, &scale},
+        {ID_MASKED, &masked},
+        {ID_ONE, &one},
+        {ID_D_CONTEXT, in[4]},
+        {ID_D_QUERY, out[0]},
+        {ID_D_KEY, out[1]},
+        {ID_D_VALUE, out[2]},
+        {ID_ROW_SUMS, behind + p->row_sums_at},
+        {ID_D_QUERY_SUM, behind + p->query_sum_at},
     };
     int64_t ids[ARRAY_LENGTH(all)], count = backward ? (int64_t)ARRAY_LENGTH(all) : FORWARD_IDS;
     void *pointers[ARRAY_LENGTH(all)];
     for (int64_t i = 0; i < count; i++) {
         ids[i] = all[i].id;
-        memcpy(&pointers[i], &all[i].at, sizeof *pointers);     // the library takes all of them as writable
+        memcpy(&pointers[i], &all[i].at,
+               sizeof *pointers); // the library takes all of them as writable
     }
     return execute(f, p, ids, pointers, count, workspace, err);
 }

@@ -1,6 +1,7 @@
-// An attention as a graph of operations: its definition, written in the order and with the types in which the library
-// recognises a fused causal attention (its documentation of the flash attention patterns), so that it finds one kernel for
-// all of them. Scores are never written; of a row of scores the logarithm of its sum of exponentials is kept.
+// An attention as a graph of operations: its definition, written in the order and with the types in
+// which the library recognises a fused causal attention (its documentation of the flash attention
+// patterns), so that it finds one kernel for all of them. Scores are never written; of a row of
+// scores the logarithm of its sum of exponentials is kept.
 #include "measure/cuda/fused_cudnn_graph.h"
 
 #include "data/base/grow.h"
@@ -16,11 +17,12 @@ enum status cudnn_fail(struct error *err, cudnnStatus_t code, const char *call)
     char text[256] = "";
     cudnnGetLastErrorString(text, sizeof text);
     int length = (int)strcspn(call, "(");
-    return fail(err, UNAVAILABLE, "cuda: %.*s: %s%s%s", length, call, cudnnGetErrorString(code), *text ? ": " : "", text);
+    return fail(err, UNAVAILABLE, "cuda: %.*s: %s%s%s", length, call, cudnnGetErrorString(code),
+                *text ? ": " : "", text);
 }
 
-enum status descriptor_make(struct descriptors *all, cudnnBackendDescriptorType_t type, descriptor *made,
-                            struct error *err)
+enum status descriptor_make(struct descriptors *all, cudnnBackendDescriptorType_t type,
+                            descriptor *made, struct error *err)
 {
     GROW(all->arena, all->made, all->count, all->capacity, 256);
     CUDNN_TRY(cudnnBackendCreateDescriptor(type, made));
@@ -28,14 +30,16 @@ enum status descriptor_make(struct descriptors *all, cudnnBackendDescriptorType_
     return OK;
 }
 
-enum status descriptor_set(descriptor of, cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
-                           int64_t count, const void *values, struct error *err)
+enum status descriptor_set(descriptor of, cudnnBackendAttributeName_t name,
+                           cudnnBackendAttributeType_t type, int64_t count, const void *values,
+                           struct error *err)
 {
     CUDNN_TRY(cudnnBackendSetAttribute(of, name, type, count, values));
     return OK;
 }
 
-enum status descriptor_link(descriptor of, cudnnBackendAttributeName_t name, descriptor value, struct error *err)
+enum status descriptor_link(descriptor of, cudnnBackendAttributeName_t name, descriptor value,
+                            struct error *err)
 {
     return value ? descriptor_set(of, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value, err) : OK;
 }
@@ -56,7 +60,7 @@ struct graph_writer {
     descriptor operations[OPERATIONS_MAX];
     int operation_count;
     int64_t next_between;
-    cudnnDataType_t type;           // of queries and so on
+    cudnnDataType_t type; // of queries and so on
     enum status status;
     struct error *err;
 };
@@ -67,8 +71,8 @@ static const int64_t *dimensions(int64_t to[RANK], int64_t a, int64_t b, int64_t
     return to;
 }
 
-static enum status make_tensor(struct graph_writer *g, int64_t id, cudnnDataType_t type, const int64_t *size,
-                               const int64_t *stride, bool by_value, tensor *t)
+static enum status make_tensor(struct graph_writer *g, int64_t id, cudnnDataType_t type,
+                               const int64_t *size, const int64_t *stride, bool by_value, tensor *t)
 {
     struct error *err = g->err;
     int64_t alignment = ALIGNMENT, number = id ? id : g->next_between++;
@@ -80,12 +84,14 @@ static enum status make_tensor(struct graph_writer *g, int64_t id, cudnnDataType
     TRY(descriptor_set(*t, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, RANK, size, err));
     TRY(descriptor_set(*t, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, RANK, stride, err));
     TRY(descriptor_set(*t, CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, &between, err));
-    if (by_value) TRY(descriptor_set(*t, CUDNN_ATTR_TENSOR_IS_BY_VALUE, CUDNN_TYPE_BOOLEAN, 1, &by_value, err));
+    if (by_value)
+        TRY(descriptor_set(*t, CUDNN_ATTR_TENSOR_IS_BY_VALUE, CUDNN_TYPE_BOOLEAN, 1, &by_value,
+                           err));
     return descriptor_finish(*t, err);
 }
 
-static tensor add_tensor(struct graph_writer *g, int64_t id, cudnnDataType_t type, const int64_t *size,
-                         const int64_t *stride, bool by_value)
+static tensor add_tensor(struct graph_writer *g, int64_t id, cudnnDataType_t type,
+                         const int64_t *size, const int64_t *stride, bool by_value)
 {
     tensor t = NULL;
     if (g->status == OK) g->status = make_tensor(g, id, type, size, stride, by_value, &t);
@@ -95,23 +101,29 @@ static tensor add_tensor(struct graph_writer *g, int64_t id, cudnnDataType_t typ
 static tensor add_number(struct graph_writer *g, int64_t id)
 {
     int64_t one[RANK];
-    return add_tensor(g, id, CUDNN_DATA_FLOAT, dimensions(one, 1, 1, 1, 1), dimensions(one, 1, 1, 1, 1), true);
+    return add_tensor(g, id, CUDNN_DATA_FLOAT, dimensions(one, 1, 1, 1, 1),
+                      dimensions(one, 1, 1, 1, 1), true);
 }
 
 // [batch][heads][rows][columns], dense.
-static tensor add_dense(struct graph_writer *g, int64_t id, cudnnDataType_t type, int64_t heads, int64_t rows, int64_t columns)
+static tensor add_dense(struct graph_writer *g, int64_t id, cudnnDataType_t type, int64_t heads,
+                        int64_t rows, int64_t columns)
 {
     int64_t size[RANK], stride[RANK];
     return add_tensor(g, id, type, dimensions(size, g->a->batch, heads, rows, columns),
-                      dimensions(stride, heads * rows * columns, rows * columns, columns, 1), false);
+                      dimensions(stride, heads * rows * columns, rows * columns, columns, 1),
+                      false);
 }
 
-// A view of rows of `row` values per token: [batch][heads][sequence][width], or with the last two exchanged.
-static tensor add_rows(struct graph_writer *g, int64_t id, int64_t heads, int64_t row, bool transposed)
+// A view of rows of `row` values per token: [batch][heads][sequence][width], or with the last two
+// exchanged.
+static tensor add_rows(struct graph_writer *g, int64_t id, int64_t heads, int64_t row,
+                       bool transposed)
 {
     const struct attention *a = g->a;
     int64_t size[RANK], stride[RANK];
-    dimensions(size, a->batch, heads, transposed ? a->width : a->sequence, transposed ? a->sequence : a->width);
+    dimensions(size, a->batch, heads, transposed ? a->width : a->sequence,
+               transposed ? a->sequence : a->width);
     dimensions(stride, a->sequence * row, a->width, transposed ? 1 : row, transposed ? row : 1);
     return add_tensor(g, id, g->type, size, stride, false);
 }
@@ -130,21 +142,28 @@ static enum status keep(struct graph_writer *g, descriptor operation)
 {
     struct error *err = g->err;
     TRY(descriptor_finish(operation, err));
-    if (g->operation_count == OPERATIONS_MAX) return fail(err, SYSTEM, "cuda: an attention of too many operations");
+    if (g->operation_count == OPERATIONS_MAX)
+        return fail(err, SYSTEM, "cuda: an attention of too many operations");
     g->operations[g->operation_count++] = operation;
     return OK;
 }
 
-struct pointwise { cudnnPointwiseMode_t mode; cudnnDataType_t math; int64_t axis; };
+struct pointwise {
+    cudnnPointwiseMode_t mode;
+    cudnnDataType_t math;
+    int64_t axis;
+};
 
-static enum status make_pointwise(struct graph_writer *g, const struct pointwise *p, tensor x, tensor b, tensor choice,
-                                  tensor y)
+static enum status make_pointwise(struct graph_writer *g, const struct pointwise *p, tensor x,
+                                  tensor b, tensor choice, tensor y)
 {
     struct error *err = g->err;
     descriptor how, operation;
     TRY(descriptor_make(g->all, CUDNN_BACKEND_POINTWISE_DESCRIPTOR, &how, err));
-    TRY(descriptor_set(how, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &p->mode, err));
-    TRY(descriptor_set(how, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &p->math, err));
+    TRY(descriptor_set(how, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &p->mode,
+                       err));
+    TRY(descriptor_set(how, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &p->math,
+                       err));
     if (p->mode == CUDNN_POINTWISE_GEN_INDEX)
         TRY(descriptor_set(how, CUDNN_ATTR_POINTWISE_AXIS, CUDNN_TYPE_INT64, 1, &p->axis, err));
     TRY(descriptor_finish(how, err));
@@ -158,7 +177,8 @@ static enum status make_pointwise(struct graph_writer *g, const struct pointwise
 }
 
 // y = x (mode) b, in float; returns y.
-static tensor combine(struct graph_writer *g, cudnnPointwiseMode_t mode, tensor x, tensor b, tensor y)
+static tensor combine(struct graph_writer *g, cudnnPointwiseMode_t mode, tensor x, tensor b,
+                      tensor y)
 {
     const struct pointwise p = {mode, CUDNN_DATA_FLOAT, 0};
     if (g->status == OK) g->status = make_pointwise(g, &p, x, b, NULL, y);
@@ -187,13 +207,15 @@ static tensor multiply(struct graph_writer *g, tensor a, tensor b, tensor c)
     return c;
 }
 
-static enum status make_reduction(struct graph_writer *g, cudnnReduceTensorOp_t what, tensor x, tensor y)
+static enum status make_reduction(struct graph_writer *g, cudnnReduceTensorOp_t what, tensor x,
+                                  tensor y)
 {
     struct error *err = g->err;
     descriptor how, operation;
     cudnnDataType_t math = CUDNN_DATA_FLOAT;
     TRY(descriptor_make(g->all, CUDNN_BACKEND_REDUCTION_DESCRIPTOR, &how, err));
-    TRY(descriptor_set(how, CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, 1, &what, err));
+    TRY(descriptor_set(how, CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE, 1,
+                       &what, err));
     TRY(descriptor_set(how, CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, 1, &math, err));
     TRY(descriptor_finish(how, err));
     TRY(descriptor_make(g->all, CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR, &operation, err));
@@ -253,10 +275,12 @@ static void write_forward(struct graph_writer *g)
     tensor value = add_rows(g, ID_VALUE, a->kv_heads, row, false);
     tensor context = add_rows(g, ID_CONTEXT, a->heads, a->heads * a->width, false);
     tensor scores = multiply(g, query, key, add_scores(g, CUDNN_DATA_FLOAT));
-    scores = combine(g, CUDNN_POINTWISE_MUL, scores, add_number(g, ID_SCALE), add_scores(g, CUDNN_DATA_FLOAT));
+    scores = combine(g, CUDNN_POINTWISE_MUL, scores, add_number(g, ID_SCALE),
+                     add_scores(g, CUDNN_DATA_FLOAT));
     scores = mask(g, scores);
     tensor largest = reduce(g, CUDNN_REDUCE_TENSOR_MAX, scores, add_column(g, 0));
-    tensor below = combine(g, CUDNN_POINTWISE_SUB, scores, largest, add_scores(g, CUDNN_DATA_FLOAT));
+    tensor below =
+        combine(g, CUDNN_POINTWISE_SUB, scores, largest, add_scores(g, CUDNN_DATA_FLOAT));
     tensor power = combine(g, CUDNN_POINTWISE_EXP, below, NULL, add_scores(g, CUDNN_DATA_FLOAT));
     tensor sum = reduce(g, CUDNN_REDUCE_TENSOR_ADD, power, add_column(g, 0));
     tensor logarithm = combine(g, CUDNN_POINTWISE_LOG, sum, NULL, add_column(g, 0));
@@ -283,7 +307,8 @@ static void add_up(struct graph_writer *g, tensor scores, tensor x, tensor gradi
         multiply(g, scores, x, gradient);
         return;
     }
-    tensor every = multiply(g, scores, x, add_dense(g, 0, g->type, a->heads, a->sequence, a->width));
+    tensor every =
+        multiply(g, scores, x, add_dense(g, 0, g->type, a->heads, a->sequence, a->width));
     reduce(g, CUDNN_REDUCE_TENSOR_ADD, every, gradient);
 }
 
@@ -322,21 +347,28 @@ static void write_backward(struct graph_writer *g)
     d_scores = combine(g, CUDNN_POINTWISE_MUL, d_scores, scale, add_scores(g, CUDNN_DATA_FLOAT));
     add_up(g, transpose_scores(g, d_scores), query, d_key);
     tensor turned = reshape(g, key, add_rows(g, 0, a->kv_heads, row, false));
-    tensor sum = multiply(g, d_scores, turned, add_dense(g, ID_D_QUERY_SUM, CUDNN_DATA_FLOAT, a->heads, s, w));
+    tensor sum = multiply(g, d_scores, turned,
+                          add_dense(g, ID_D_QUERY_SUM, CUDNN_DATA_FLOAT, a->heads, s, w));
     combine(g, CUDNN_POINTWISE_IDENTITY, sum, NULL, d_query);
 }
 
-enum status graph_of_attention(descriptor *graph, struct descriptors *all, const struct attention *a, struct error *err)
+enum status graph_of_attention(descriptor *graph, struct descriptors *all,
+                               const struct attention *a, struct error *err)
 {
-    struct graph_writer g = {.all = all, .a = a, .next_between = BETWEEN, .status = OK, .err = err,
-                             .type = a->type == ELEMENT_HALF ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16};
+    struct graph_writer g = {.all = all,
+                             .a = a,
+                             .next_between = BETWEEN,
+                             .status = OK,
+                             .err = err,
+                             .type = a->type == ELEMENT_HALF ? CUDNN_DATA_HALF
+                                                             : CUDNN_DATA_BFLOAT16};
     if (a->type != ELEMENT_HALF && a->type != ELEMENT_BFLOAT)
         return fail(err, UNAVAILABLE, "cuda: cuDNN has fused attention in 16 bits only");
     if (a->backward) write_backward(&g);
     else write_forward(&g);
     TRY(g.status);
     TRY(descriptor_make(all, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, graph, err));
-    TRY(descriptor_set(*graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR, g.operation_count,
-                       g.operations, err));
+    TRY(descriptor_set(*graph, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                       g.operation_count, g.operations, err));
     return descriptor_finish(*graph, err);
 }

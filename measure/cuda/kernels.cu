@@ -1,4 +1,5 @@
-// The table of kernels and their launch. Grids are as large as keeps the device busy; kernels walk on from there.
+// The table of kernels and their launch. Grids are as large as keeps the device busy; kernels walk
+// on from there.
 #include "measure/cuda/kernels.h"
 
 #include "measure/cuda/kernels_block.cuh"
@@ -6,27 +7,44 @@
 #include "measure/cuda/kernels_train.cuh"
 
 enum shape_of_grid {
-    GRID_VALUES,            // a thread per pack of values
-    GRID_ROWS,              // a block per row
-    GRID_STRIPS,            // a thread per pack of columns, a line of blocks per strip of rows
-    GRID_TILES,             // a block per tile
-    GRID_GROUPS,            // a warp per group of quantised values
-    GRID_BLOCK,             // one block
-    GRID_THREAD,            // one thread
+    GRID_VALUES, // a thread per pack of values
+    GRID_ROWS,   // a block per row
+    GRID_STRIPS, // a thread per pack of columns, a line of blocks per strip of rows
+    GRID_TILES,  // a block per tile
+    GRID_GROUPS, // a warp per group of quantised values
+    GRID_BLOCK,  // one block
+    GRID_THREAD, // one thread
 };
 
 struct entry {
     shape_of_grid shape;
-    bool in_rows;           // packs may not cross rows of size[1]; else it is size[0] that they divide
-    int packs[3];           // values of a pack by element type
+    bool in_rows; // packs may not cross rows of size[1]; else it is size[0] that they divide
+    int packs[3]; // values of a pack by element type
     const void *wide[3], *narrow[3];
 };
 
-#define SAME(f) {(const void *)f, (const void *)f, (const void *)f}
-#define TYPED(f) {(const void *)f<float>, (const void *)f<__half>, (const void *)f<__nv_bfloat16>}
-#define ONES(f) {(const void *)f<float, 1>, (const void *)f<__half, 1>, (const void *)f<__nv_bfloat16, 1>}
-#define PACKED(f) {4, 8, 8}, {(const void *)f<float, 4>, (const void *)f<__half, 8>, (const void *)f<__nv_bfloat16, 8>}, ONES(f)
-#define FOURS(f) {4, 4, 4}, {(const void *)f<float, 4>, (const void *)f<__half, 4>, (const void *)f<__nv_bfloat16, 4>}, ONES(f)
+#define SAME(f)                                                                                    \
+    {                                                                                              \
+        (const void *)f, (const void *)f, (const void *)f                                          \
+    }
+#define TYPED(f)                                                                                   \
+    {                                                                                              \
+        (const void *)f<float>, (const void *)f<__half>, (const void *)f<__nv_bfloat16>            \
+    }
+#define ONES(f)                                                                                    \
+    {                                                                                              \
+        (const void *)f<float, 1>, (const void *)f<__half, 1>, (const void *)f<__nv_bfloat16, 1>   \
+    }
+#define PACKED(f)                                                                                  \
+    {4, 8, 8},                                                                                     \
+        {(const void *)f<float, 4>, (const void *)f<__half, 8>,                                    \
+         (const void *)f<__nv_bfloat16, 8>},                                                       \
+        ONES(f)
+#define FOURS(f)                                                                                   \
+    {4, 4, 4},                                                                                     \
+        {(const void *)f<float, 4>, (const void *)f<__half, 4>,                                    \
+         (const void *)f<__nv_bfloat16, 4>},                                                       \
+        ONES(f)
 #define PLAIN(f) {1, 1, 1}, TYPED(f), TYPED(f)
 
 // In the order of enum kernel.
@@ -63,10 +81,14 @@ static const struct entry entries[KERNEL_COUNT] = {
 
 static int64_t parts_of(int64_t whole, int64_t part) { return (whole + part - 1) / part; }
 
-static unsigned within(int64_t blocks, int64_t most) { return (unsigned)(blocks < 1 ? 1 : blocks > most ? most : blocks); }
+static unsigned within(int64_t blocks, int64_t most)
+{
+    return (unsigned)(blocks < 1 ? 1 : blocks > most ? most : blocks);
+}
 
-cudaError_t kernel_launch(enum kernel kernel, enum element type, const struct kernel_arguments *arguments,
-                          int processors, cudaStream_t stream)
+cudaError_t kernel_launch(enum kernel kernel, enum element type,
+                          const struct kernel_arguments *arguments, int processors,
+                          cudaStream_t stream)
 {
     const struct entry *e = &entries[kernel];
     if (type > ELEMENT_BFLOAT) return cudaErrorInvalidValue;
@@ -82,7 +104,9 @@ cudaError_t kernel_launch(enum kernel kernel, enum element type, const struct ke
         grid.x = within(parts_of(size[1] / pack, THREADS), INT32_MAX);
         grid.y = within(parts_of(size[0], ROWS_PER_STRIP), most < UINT16_MAX ? most : UINT16_MAX);
         break;
-    case GRID_TILES: grid.x = within(parts_of(size[0], TILE) * parts_of(size[1], TILE), most); break;
+    case GRID_TILES:
+        grid.x = within(parts_of(size[0], TILE) * parts_of(size[1], TILE), most);
+        break;
     case GRID_GROUPS:
         grid.x = within(parts_of(size[0], (int64_t)QUANTISE_GROUP * (THREADS / WARP)), most);
         break;
@@ -91,5 +115,6 @@ cudaError_t kernel_launch(enum kernel kernel, enum element type, const struct ke
     }
     struct kernel_arguments copy = *arguments;
     void *parameters[] = {&copy};
-    return cudaLaunchKernel(pack > 1 ? e->wide[type] : e->narrow[type], grid, block, parameters, 0, stream);
+    return cudaLaunchKernel(pack > 1 ? e->wide[type] : e->narrow[type], grid, block, parameters, 0,
+                            stream);
 }

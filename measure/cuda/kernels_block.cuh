@@ -1,5 +1,6 @@
-// A transformer block beside its matrix products: norms, sums, activations, softmax. N is how many values a thread takes
-// at once; rows whose length is no multiple of it are taken by the kernels with N = 1.
+// A transformer block beside its matrix products: norms, sums, activations, softmax. N is how many
+// values a thread takes at once; rows whose length is no multiple of it are taken by the kernels
+// with N = 1.
 #ifndef PLUMBLINE_MEASURE_CUDA_KERNELS_BLOCK_CUH
 #define PLUMBLINE_MEASURE_CUDA_KERNELS_BLOCK_CUH
 
@@ -9,7 +10,8 @@ template <typename T, int N> __global__ void kernel_add(arguments a)
 {
     for (int64_t i = first_item() * N; i < a.size[0]; i += item_step() * N) {
         pack<T, N> x = load<T, N>(a.in[0], i), y = load<T, N>(a.in[1], i), z;
-        for (int j = 0; j < N; j++) set_value(z.value[j], to_float(x.value[j]) + to_float(y.value[j]));
+        for (int j = 0; j < N; j++)
+            set_value(z.value[j], to_float(x.value[j]) + to_float(y.value[j]));
         store<T, N>(a.out[0], i, z);
     }
 }
@@ -29,7 +31,8 @@ template <typename T, int N> __global__ void kernel_norm(arguments a)
             }
         }
         float mean = centred ? block_sum(sum) / (float)columns : 0;
-        float scale = rsqrtf(fmaxf(block_sum(squares) / (float)columns - mean * mean, 0.0f) + 1e-5f);
+        float scale =
+            rsqrtf(fmaxf(block_sum(squares) / (float)columns - mean * mean, 0.0f) + 1e-5f);
         if (threadIdx.x == 0) ((float2 *)a.out[1])[row] = make_float2(mean, scale);
         for (int64_t j = threadIdx.x * N; j < columns; j += blockDim.x * N) {
             pack<T, N> x = load<T, N>(a.in[0], base + j), w = load<T, N>(a.in[1], j), b, y;
@@ -43,7 +46,8 @@ template <typename T, int N> __global__ void kernel_norm(arguments a)
     }
 }
 
-// With xh = (x - mean) scale and g = dy weight: dx = scale (g - mean(g) - xh mean(g xh)), without mean(g) if not centred.
+// With xh = (x - mean) scale and g = dy weight: dx = scale (g - mean(g) - xh mean(g xh)), without
+// mean(g) if not centred.
 template <typename T, int N> __global__ void kernel_norm_backward(arguments a)
 {
     const int64_t rows = a.size[0], columns = a.size[1];
@@ -53,7 +57,8 @@ template <typename T, int N> __global__ void kernel_norm_backward(arguments a)
         const float2 statistics = ((const float2 *)a.in[2])[row];
         float sum = 0, product = 0;
         for (int64_t j = threadIdx.x * N; j < columns; j += blockDim.x * N) {
-            pack<T, N> x = load<T, N>(a.in[0], base + j), w = load<T, N>(a.in[1], j), dy = load<T, N>(a.in[3], base + j);
+            pack<T, N> x = load<T, N>(a.in[0], base + j), w = load<T, N>(a.in[1], j),
+                       dy = load<T, N>(a.in[3], base + j);
             for (int k = 0; k < N; k++) {
                 float g = to_float(dy.value[k]) * to_float(w.value[k]);
                 sum += g;
@@ -63,7 +68,8 @@ template <typename T, int N> __global__ void kernel_norm_backward(arguments a)
         sum = centred ? block_sum(sum) / (float)columns : 0;
         product = block_sum(product) / (float)columns;
         for (int64_t j = threadIdx.x * N; j < columns; j += blockDim.x * N) {
-            pack<T, N> x = load<T, N>(a.in[0], base + j), w = load<T, N>(a.in[1], j), dy = load<T, N>(a.in[3], base + j);
+            pack<T, N> x = load<T, N>(a.in[0], base + j), w = load<T, N>(a.in[1], j),
+                       dy = load<T, N>(a.in[3], base + j);
             pack<T, N> dx;
             for (int k = 0; k < N; k++) {
                 float g = to_float(dy.value[k]) * to_float(w.value[k]);
@@ -77,12 +83,14 @@ template <typename T, int N> __global__ void kernel_norm_backward(arguments a)
 
 enum { ROWS_PER_STRIP = 32 };
 
-// A thread keeps N columns of a strip of rows; strips are added up by atomic additions. blockIdx.y counts strips.
+// A thread keeps N columns of a strip of rows; strips are added up by atomic additions. blockIdx.y
+// counts strips.
 template <typename T, int N> __global__ void kernel_norm_weights(arguments a)
 {
     const int64_t rows = a.size[0], columns = a.size[1], column = first_item() * N;
     if (column >= columns) return;
-    for (int64_t top = (int64_t)blockIdx.y * ROWS_PER_STRIP; top < rows; top += (int64_t)gridDim.y * ROWS_PER_STRIP) {
+    for (int64_t top = (int64_t)blockIdx.y * ROWS_PER_STRIP; top < rows;
+         top += (int64_t)gridDim.y * ROWS_PER_STRIP) {
         float weight[N] = {0}, bias[N] = {0};
         for (int64_t row = top; row < rows && row < top + ROWS_PER_STRIP; row++) {
             const float2 statistics = ((const float2 *)a.in[1])[row];
@@ -105,7 +113,8 @@ template <typename T, int N> __global__ void kernel_column_sum(arguments a)
 {
     const int64_t rows = a.size[0], columns = a.size[1], column = first_item() * N;
     if (column >= columns) return;
-    for (int64_t top = (int64_t)blockIdx.y * ROWS_PER_STRIP; top < rows; top += (int64_t)gridDim.y * ROWS_PER_STRIP) {
+    for (int64_t top = (int64_t)blockIdx.y * ROWS_PER_STRIP; top < rows;
+         top += (int64_t)gridDim.y * ROWS_PER_STRIP) {
         float sum[N] = {0};
         for (int64_t row = top; row < rows && row < top + ROWS_PER_STRIP; row++) {
             pack<T, N> x = load<T, N>(a.in[0], row * columns + column);
@@ -165,7 +174,8 @@ template <typename T, int N> __global__ void kernel_gated_backward(arguments a)
     const int64_t columns = a.size[1];
     for (int64_t i = first_item() * N; i < a.size[0] * columns; i += item_step() * N) {
         const int64_t row = i / columns, at = i + row * columns;
-        pack<T, N> gate = load<T, N>(a.in[0], at), up = load<T, N>(a.in[0], at + columns), dy = load<T, N>(a.in[1], i);
+        pack<T, N> gate = load<T, N>(a.in[0], at), up = load<T, N>(a.in[0], at + columns),
+                   dy = load<T, N>(a.in[1], i);
         pack<T, N> d_gate, d_up;
         for (int k = 0; k < N; k++) {
             float g = to_float(gate.value[k]), s = 1 / (1 + __expf(-g)), d = to_float(dy.value[k]);
@@ -177,7 +187,8 @@ template <typename T, int N> __global__ void kernel_gated_backward(arguments a)
     }
 }
 
-// Causal: row r of every square of `columns` rows sees columns 0 .. r; what it does not see becomes 0.
+// Causal: row r of every square of `columns` rows sees columns 0 .. r; what it does not see becomes
+// 0.
 template <typename T, int N> __global__ void kernel_softmax(arguments a)
 {
     const int64_t rows = a.size[0], columns = a.size[1];
@@ -200,7 +211,9 @@ template <typename T, int N> __global__ void kernel_softmax(arguments a)
             pack<T, N> x = load<T, N>(a.in[0], base + j), y;
             for (int k = 0; k < N; k++)
                 set_value(y.value[k],
-                          j + k < seen ? __expf((to_float(x.value[k]) - largest) * a.scalar[0]) * share : 0.0f);
+                          j + k < seen
+                              ? __expf((to_float(x.value[k]) - largest) * a.scalar[0]) * share
+                              : 0.0f);
             store<T, N>(a.out[0], base + j, y);
         }
     }
@@ -220,7 +233,8 @@ template <typename T, int N> __global__ void kernel_softmax_backward(arguments a
         for (int64_t j = threadIdx.x * N; j < columns; j += blockDim.x * N) {
             pack<T, N> p = load<T, N>(a.in[0], base + j), d = load<T, N>(a.in[1], base + j), y;
             for (int k = 0; k < N; k++)
-                set_value(y.value[k], a.scalar[0] * to_float(p.value[k]) * (to_float(d.value[k]) - sum));
+                set_value(y.value[k],
+                          a.scalar[0] * to_float(p.value[k]) * (to_float(d.value[k]) - sum));
             store<T, N>(a.out[0], base + j, y);
         }
     }

@@ -1,11 +1,13 @@
-// Compression: the small factor of an orthogonalisation, choice of the largest values, quantisation in groups.
+// Compression: the small factor of an orthogonalisation, choice of the largest values, quantisation
+// in groups.
 #ifndef PLUMBLINE_MEASURE_CUDA_KERNELS_COMPRESS_CUH
 #define PLUMBLINE_MEASURE_CUDA_KERNELS_COMPRESS_CUH
 
 #include "measure/cuda/device_code.cuh"
 
-// One block. G = R^T R, R upper triangular (Cholesky, by rows), then X = R^-1 by back substitution, a thread per column:
-// P X has orthonormal columns where G = P^T P. The ridge keeps columns that depend on each other finite.
+// One block. G = R^T R, R upper triangular (Cholesky, by rows), then X = R^-1 by back substitution,
+// a thread per column: P X has orthonormal columns where G = P^T P. The ridge keeps columns that
+// depend on each other finite.
 template <typename T> __global__ void kernel_cholesky(arguments a)
 {
     const int n = (int)a.size[0];
@@ -15,12 +17,14 @@ template <typename T> __global__ void kernel_cholesky(arguments a)
     float trace = 0;
     for (int i = threadIdx.x; i < n; i += blockDim.x) trace += gram[(int64_t)i * n + i];
     const float ridge = a.scalar[0] * block_sum(trace) / (float)n;
-    for (int i = threadIdx.x; i < n * n; i += blockDim.x) r[i] = gram[i] + (i / n == i % n ? ridge : 0.0f);
+    for (int i = threadIdx.x; i < n * n; i += blockDim.x)
+        r[i] = gram[i] + (i / n == i % n ? ridge : 0.0f);
     __syncthreads();
     for (int k = 0; k < n; k++) {
         const float pivot = sqrtf(fmaxf(r[k * n + k], 1e-30f));
         __syncthreads();
-        for (int j = k + threadIdx.x; j < n; j += blockDim.x) r[k * n + j] = j == k ? pivot : r[k * n + j] / pivot;
+        for (int j = k + threadIdx.x; j < n; j += blockDim.x)
+            r[k * n + j] = j == k ? pivot : r[k * n + j] / pivot;
         __syncthreads();
         const int left = n - k - 1;
         for (int i = threadIdx.x; i < left * left; i += blockDim.x) {
@@ -29,12 +33,13 @@ template <typename T> __global__ void kernel_cholesky(arguments a)
         }
         __syncthreads();
     }
-    // Column c of X: R X = 1. What is below the diagonal of r is not needed any more and takes X, transposed; its
-    // diagonal is 1 / R's.
+    // Column c of X: R X = 1. What is below the diagonal of r is not needed any more and takes X,
+    // transposed; its diagonal is 1 / R's.
     for (int c = threadIdx.x; c < n; c += blockDim.x)
         for (int i = c; i >= 0; i--) {
             float sum = i == c ? 1.0f : 0.0f;
-            for (int j = i + 1; j <= c; j++) sum -= r[i * n + j] * (j == c ? 1 / r[c * n + c] : r[c * n + j]);
+            for (int j = i + 1; j <= c; j++)
+                sum -= r[i * n + j] * (j == c ? 1 / r[c * n + c] : r[c * n + j]);
             const float x = sum / r[i * n + i];
             if (i < c) r[c * n + i] = x;
             set_value(inverse[i * n + c], x);
@@ -44,9 +49,15 @@ template <typename T> __global__ void kernel_cholesky(arguments a)
 }
 
 // The magnitude of a float without its sign grows with its bits.
-static __device__ inline uint32_t magnitude_bits(float x) { return __float_as_uint(x) & 0x7fffffffu; }
+static __device__ inline uint32_t magnitude_bits(float x)
+{
+    return __float_as_uint(x) & 0x7fffffffu;
+}
 
-static __device__ inline uint32_t digit_bits(uint32_t bits_left) { return bits_left == RADIX_BITS ? 11 : 10; }
+static __device__ inline uint32_t digit_bits(uint32_t bits_left)
+{
+    return bits_left == RADIX_BITS ? 11 : 10;
+}
 
 static __global__ void kernel_radix_open(arguments a)
 {
@@ -66,7 +77,8 @@ template <typename T, int N> __global__ void kernel_radix_count(arguments a)
         pack<T, N> x = load<T, N>(a.in[0], i);
         for (int k = 0; k < N; k++) {
             const uint32_t bits = magnitude_bits(to_float(x.value[k]));
-            if (left == RADIX_BITS || bits >> left == radix->prefix) atomicAdd(&bins[bits >> (left - digit) & mask], 1u);
+            if (left == RADIX_BITS || bits >> left == radix->prefix)
+                atomicAdd(&bins[bits >> (left - digit) & mask], 1u);
         }
     }
     __syncthreads();
@@ -87,7 +99,7 @@ static __global__ void kernel_radix_pick(arguments a)
     __syncthreads();
     uint32_t sum = 0;
     for (int i = threadIdx.x + 1; i < THREADS; i++) sum += above[i];
-    __syncthreads();        // every thread has read what one of them changes now
+    __syncthreads(); // every thread has read what one of them changes now
     if (sum < wanted && sum + count >= wanted) {
         int bin = (int)threadIdx.x * SHARE + SHARE - 1;
         while (sum + radix->bins[bin] < wanted) sum += radix->bins[bin--];
@@ -108,7 +120,8 @@ template <typename T, int N> __global__ void kernel_collect(arguments a)
         pack<T, N> x = load<T, N>(a.in[0], i);
         for (int k = 0; k < N; k++) {
             const uint32_t bits = magnitude_bits(to_float(x.value[k])) >> left;
-            if (bits < prefix || (bits == prefix && atomicAdd(&radix->ties, 1u) >= wanted)) continue;
+            if (bits < prefix || (bits == prefix && atomicAdd(&radix->ties, 1u) >= wanted))
+                continue;
             const uint32_t at = atomicAdd(&radix->collected, 1u);
             ((int32_t *)a.out[1])[at] = (int32_t)(i + k);
             ((T *)a.out[2])[at] = x.value[k];
@@ -133,14 +146,16 @@ template <bool LARGEST> static __device__ inline float warp_reduce(float x)
     return x;
 }
 
-// A warp per group, 8 neighbouring values a thread. 8 and 4 bits: signed steps of the group's largest magnitude / 127
-// or 7; 1 bit: the sign, times the mean magnitude. With out[2], what was lost before is added and what is lost is kept.
+// A warp per group, 8 neighbouring values a thread. 8 and 4 bits: signed steps of the group's
+// largest magnitude / 127 or 7; 1 bit: the sign, times the mean magnitude. With out[2], what was
+// lost before is added and what is lost is kept.
 template <typename T> __global__ void kernel_quantise(arguments a)
 {
     const int64_t values = a.size[0], groups = (values + QUANTISE_GROUP - 1) / QUANTISE_GROUP;
     const int bits = (int)a.size[1], lane = threadIdx.x % WARP;
     for (int64_t group = first_item() / WARP; group < groups; group += item_step() / WARP) {
-        const int64_t at = group * QUANTISE_GROUP + lane * QUANTISE_SHARE, whole = values - group * QUANTISE_GROUP;
+        const int64_t at = group * QUANTISE_GROUP + lane * QUANTISE_SHARE,
+                      whole = values - group * QUANTISE_GROUP;
         const float members = (float)(whole < QUANTISE_GROUP ? whole : QUANTISE_GROUP);
         float x[QUANTISE_SHARE], largest = 0, sum = 0;
         for (int k = 0; k < QUANTISE_SHARE; k++) {
@@ -157,9 +172,11 @@ template <typename T> __global__ void kernel_quantise(arguments a)
         uint64_t word = 0;
         for (int k = 0; k < QUANTISE_SHARE; k++) {
             const int step = bits == 1 ? (x[k] >= 0 ? 1 : -1) : (int)rintf(x[k] * steps);
-            const uint64_t code = bits == 1 ? (uint64_t)(step > 0) : (uint64_t)(step & ((1 << bits) - 1));
+            const uint64_t code = bits == 1 ? (uint64_t)(step > 0)
+                                            : (uint64_t)(step & ((1 << bits) - 1));
             word |= code << (k * bits);
-            if (a.out[2] && at + k < values) ((float *)a.out[2])[at + k] = x[k] - (float)step * scale;
+            if (a.out[2] && at + k < values)
+                ((float *)a.out[2])[at + k] = x[k] - (float)step * scale;
         }
         if (bits == 8) ((uint64_t *)a.out[0])[at / QUANTISE_SHARE] = word;
         if (bits == 4) ((uint32_t *)a.out[0])[at / QUANTISE_SHARE] = (uint32_t)word;
@@ -179,7 +196,9 @@ template <typename T> __global__ void kernel_dequantise(arguments a)
         if (bits == 1) word = ((const uint8_t *)a.in[0])[i];
         for (int k = 0; k < QUANTISE_SHARE && i * QUANTISE_SHARE + k < values; k++) {
             const int code = (int)(word >> (k * bits)) & ((1 << bits) - 1);
-            const int step = bits == 1 ? 2 * code - 1 : code >= 1 << (bits - 1) ? code - (1 << bits) : code;
+            const int step = bits == 1                 ? 2 * code - 1
+                             : code >= 1 << (bits - 1) ? code - (1 << bits)
+                                                       : code;
             set_value(((T *)a.out[0])[i * QUANTISE_SHARE + k], (float)step * scale);
         }
     }

@@ -1,4 +1,5 @@
-// The ends of a model, the optimizer's step, casts to 8 bits, random operands and the gate of timing.
+// The ends of a model, the optimizer's step, casts to 8 bits, random operands and the gate of
+// timing.
 #ifndef PLUMBLINE_MEASURE_CUDA_KERNELS_TRAIN_CUH
 #define PLUMBLINE_MEASURE_CUDA_KERNELS_TRAIN_CUH
 
@@ -20,7 +21,9 @@ template <typename T> __global__ void kernel_fill(arguments a)
         switch ((int)a.size[1]) {
         case FILL_SIGNED: set_value(((T *)a.out[0])[i], (2 * positive - 1) * a.scalar[0]); break;
         case FILL_POSITIVE: set_value(((T *)a.out[0])[i], positive * a.scalar[0]); break;
-        case FILL_TOKENS: ((int32_t *)a.out[0])[i] = (int32_t)((h >> 32) % (uint64_t)a.size[2]); break;
+        case FILL_TOKENS:
+            ((int32_t *)a.out[0])[i] = (int32_t)((h >> 32) % (uint64_t)a.size[2]);
+            break;
         case FILL_BYTES: ((uint8_t *)a.out[0])[i] = (uint8_t)(h >> 56) & 0xbfu; break;
         }
     }
@@ -55,12 +58,14 @@ template <typename T, int N> __global__ void kernel_loss(arguments a)
         sum = block_sum(sum);
         if (threadIdx.x == 0) {
             const int32_t target = ((const int32_t *)a.in[1])[row];
-            ((float *)a.out[1])[row] = largest + logf(sum) - to_float(((const T *)a.in[0])[base + target]);
+            ((float *)a.out[1])[row] = largest + logf(sum) -
+                                       to_float(((const T *)a.in[0])[base + target]);
         }
         for (int64_t j = threadIdx.x * N; j < columns; j += blockDim.x * N) {
             pack<T, N> x = load<T, N>(a.in[0], base + j);
             pack<float, N> share;
-            for (int k = 0; k < N; k++) share.value[k] = __expf(to_float(x.value[k]) - largest) / sum;
+            for (int k = 0; k < N; k++)
+                share.value[k] = __expf(to_float(x.value[k]) - largest) / sum;
             store<float, N>(a.out[0], base + j, share);
         }
     }
@@ -99,12 +104,15 @@ template <typename T, int N> __global__ void kernel_embed_backward(arguments a)
     }
 }
 
-// m and v without correction of their bias: that is a factor of the step size, which the host knows.
+// m and v without correction of their bias: that is a factor of the step size, which the host
+// knows.
 template <typename T, int N> __global__ void kernel_adam(arguments a)
 {
-    const float step = a.scalar[0], keep_m = a.scalar[1], keep_v = a.scalar[2], epsilon = a.scalar[3];
+    const float step = a.scalar[0], keep_m = a.scalar[1], keep_v = a.scalar[2],
+                epsilon = a.scalar[3];
     for (int64_t i = first_item() * N; i < a.size[0]; i += item_step() * N) {
-        pack<float, N> g = load<float, N>(a.in[0], i), m = load<float, N>(a.out[0], i), v = load<float, N>(a.out[1], i);
+        pack<float, N> g = load<float, N>(a.in[0], i), m = load<float, N>(a.out[0], i),
+                       v = load<float, N>(a.out[1], i);
         pack<float, N> w = load<float, N>(a.out[2], i);
         pack<T, N> narrow;
         for (int k = 0; k < N; k++) {
@@ -138,7 +146,8 @@ template <typename T, int N> __global__ void kernel_cast(arguments a)
 
 enum { TILE = 64, TILE_STRIPS = THREADS / TILE };
 
-// Square tiles through shared memory, so that both copies are written in whole lines. A thread keeps one column.
+// Square tiles through shared memory, so that both copies are written in whole lines. A thread
+// keeps one column.
 template <typename T> __global__ void kernel_cast_transposed(arguments a)
 {
     __shared__ uint8_t tile[TILE][TILE + 4];
@@ -155,7 +164,8 @@ template <typename T> __global__ void kernel_cast_transposed(arguments a)
             }
         __syncthreads();
         for (int y = threadIdx.x / TILE; y < TILE; y += TILE_STRIPS)
-            if (top + x < rows && left + y < columns) ((uint8_t *)a.out[1])[(left + y) * rows + top + x] = tile[x][y];
+            if (top + x < rows && left + y < columns)
+                ((uint8_t *)a.out[1])[(left + y) * rows + top + x] = tile[x][y];
         __syncthreads();
     }
 }

@@ -1,14 +1,23 @@
-// Whole layers. A block: norm, query-key-value, attention, projection, sum, norm, up, activation, down, sum. Before the
-// steps of a backward pass stand those of the forward pass that it needs, untimed; what a recompute mode does again is
-// timed. Dropout and rotary positions are left out, as they are from FORMULAS' count of bytes.
+// Whole layers. A block: norm, query-key-value, attention, projection, sum, norm, up, activation,
+// down, sum. Before the steps of a backward pass stand those of the forward pass that it needs,
+// untimed; what a recompute mode does again is timed. Dropout and rotary positions are left out, as
+// they are from FORMULAS' count of bytes.
 #include "data/base/least.h"
 #include "measure/cuda/work.h"
 
-struct layer_sizes layer_sizes_of(const struct shape *s, int64_t batch, int64_t sequence, int64_t tensor)
+struct layer_sizes layer_sizes_of(const struct shape *s, int64_t batch, int64_t sequence,
+                                  int64_t tensor)
 {
-    struct layer_sizes z = {.batch = batch, .sequence = sequence, .tokens = batch * sequence, .hidden = s->hidden,
-                            .width = s->head_width, .positions = s->positions, .gated = s->gated_ffn,
-                            .rms = s->rms_norm, .qkv_bias = s->qkv_bias, .linear_bias = s->linear_bias};
+    struct layer_sizes z = {.batch = batch,
+                            .sequence = sequence,
+                            .tokens = batch * sequence,
+                            .hidden = s->hidden,
+                            .width = s->head_width,
+                            .positions = s->positions,
+                            .gated = s->gated_ffn,
+                            .rms = s->rms_norm,
+                            .qkv_bias = s->qkv_bias,
+                            .linear_bias = s->linear_bias};
     z.kv_heads = larger(1, s->kv_heads / tensor);
     z.heads = larger(1, s->heads / tensor / z.kv_heads) * z.kv_heads;
     z.query = z.heads * z.width;
@@ -20,7 +29,12 @@ struct layer_sizes layer_sizes_of(const struct shape *s, int64_t batch, int64_t 
 
 struct norm steps_norm_open(struct program *p, int64_t rows, int64_t columns, bool rms)
 {
-    struct norm n = {rows, columns, rms, place_none(), program_values(p, AREA_VALUES, columns), place_none(),
+    struct norm n = {rows,
+                     columns,
+                     rms,
+                     place_none(),
+                     program_values(p, AREA_VALUES, columns),
+                     place_none(),
                      program_area(p, AREA_SCRATCH, rows * 2 * (int64_t)sizeof(float))};
     if (!rms) n.bias = program_values(p, AREA_VALUES, columns);
     return n;
@@ -34,10 +48,12 @@ void steps_norm(struct program *p, struct norm *norm, struct place x, struct pla
     s->out[0] = y, s->out[1] = norm->kept;
 }
 
-void steps_norm_backward(struct program *p, const struct norm *norm, struct place dy, struct place dx)
+void steps_norm_backward(struct program *p, const struct norm *norm, struct place dy,
+                         struct place dx)
 {
     struct step *s = program_kernel(p, KERNEL_NORM_BACKWARD, norm->rows, norm->columns);
-    s->in[0] = norm->x, s->in[1] = norm->weight, s->in[2] = norm->kept, s->in[3] = dy, s->in[4] = norm->bias;
+    s->in[0] = norm->x, s->in[1] = norm->weight, s->in[2] = norm->kept, s->in[3] = dy,
+    s->in[4] = norm->bias;
     s->out[0] = dx;
     int64_t bytes = norm->columns * (int64_t)sizeof(float);
     struct place sums = program_area(p, AREA_SCRATCH, 2 * bytes);
@@ -54,16 +70,18 @@ void steps_sum(struct program *p, int64_t values, struct place x, struct place y
     s->in[0] = x, s->in[1] = y, s->out[0] = z;
 }
 
-void steps_activation(struct program *p, bool gated, int64_t tokens, int64_t ffn, struct place x, struct place y)
+void steps_activation(struct program *p, bool gated, int64_t tokens, int64_t ffn, struct place x,
+                      struct place y)
 {
     struct step *s = program_kernel(p, gated ? KERNEL_GATED : KERNEL_GELU, tokens, ffn);
     s->in[0] = x, s->out[0] = y;
 }
 
-void steps_activation_backward(struct program *p, bool gated, int64_t tokens, int64_t ffn, struct place x, struct place dy,
-                         struct place dx)
+void steps_activation_backward(struct program *p, bool gated, int64_t tokens, int64_t ffn,
+                               struct place x, struct place dy, struct place dx)
 {
-    struct step *s = program_kernel(p, gated ? KERNEL_GATED_BACKWARD : KERNEL_GELU_BACKWARD, tokens, ffn);
+    struct step *s =
+        program_kernel(p, gated ? KERNEL_GATED_BACKWARD : KERNEL_GELU_BACKWARD, tokens, ffn);
     s->in[0] = x, s->in[1] = dy, s->out[0] = dx;
 }
 
@@ -91,11 +109,13 @@ static void block_open(struct block *b, struct program *p, const struct layer_si
     b->projection = steps_linear_open(p, n, h, z->query, z->linear_bias);
     b->up = steps_linear_open(p, n, up, h, z->linear_bias);
     b->down = steps_linear_open(p, n, h, z->ffn, z->linear_bias);
-    b->attention = (struct attention){z->batch, z->heads, z->kv_heads, z->sequence, z->width, p->type, false};
+    b->attention =
+        (struct attention){z->batch, z->heads, z->kv_heads, z->sequence, z->width, p->type, false};
     b->y1 = scratch(p, n, h), b->rows = scratch(p, n, z->row);
     b->kept = program_area(p, AREA_SCRATCH, attention_kept_bytes(&b->attention, p->fused));
     b->context = scratch(p, n, z->query), b->projected = scratch(p, n, h);
-    b->x2 = scratch(p, n, h), b->y2 = scratch(p, n, h), b->u = scratch(p, n, up), b->v = scratch(p, n, z->ffn);
+    b->x2 = scratch(p, n, h), b->y2 = scratch(p, n, h), b->u = scratch(p, n, up),
+    b->v = scratch(p, n, z->ffn);
     b->lowered = scratch(p, n, h), b->out = scratch(p, n, h);
 }
 
@@ -119,8 +139,10 @@ static void block_backward(const struct block *b, struct program *p)
     const struct layer_sizes *z = &b->z;
     int64_t n = z->tokens, h = z->hidden, up = (z->gated ? 2 : 1) * z->ffn;
     struct place dy = program_values(p, AREA_VALUES, n * h);
-    struct place dv = scratch(p, n, z->ffn), du = scratch(p, n, up), dy2 = scratch(p, n, h), dx2 = scratch(p, n, h);
-    struct place d_middle = scratch(p, n, h), d_context = scratch(p, n, z->query), d_rows = scratch(p, n, z->row);
+    struct place dv = scratch(p, n, z->ffn), du = scratch(p, n, up), dy2 = scratch(p, n, h),
+                 dx2 = scratch(p, n, h);
+    struct place d_middle = scratch(p, n, h), d_context = scratch(p, n, z->query),
+                 d_rows = scratch(p, n, z->row);
     struct place dy1 = scratch(p, n, h), dx1 = scratch(p, n, h), dx = scratch(p, n, h);
     steps_linear_backward(p, &b->down, dy, dv);
     steps_activation_backward(p, z->gated, n, z->ffn, b->u, dv, du);
@@ -142,7 +164,8 @@ static void add_block(struct program *p, const struct layer_sizes *z, enum pass 
     if (pass == PASS_FORWARD) return;
     p->timed_from = p->step_count;
     if (pass == PASS_BACKWARD_FULL) block_forward(&b, p);
-    if (pass == PASS_BACKWARD_SELECTIVE) steps_attention(p, &b.attention, b.rows, b.context, b.kept);
+    if (pass == PASS_BACKWARD_SELECTIVE)
+        steps_attention(p, &b.attention, b.rows, b.context, b.kept);
     block_backward(&b, p);
 }
 
@@ -152,7 +175,7 @@ static void add_head(struct program *p, const struct layer_sizes *z, enum pass p
     struct place x = program_values(p, AREA_VALUES, n * h);
     struct norm norm = steps_norm_open(p, n, h, z->rms);
     enum precision precision = p->precision;
-    if (precision == FP8) p->precision = BF16;      // FORMULAS 3: a head is not multiplied in 8 bits
+    if (precision == FP8) p->precision = BF16; // FORMULAS 3: a head is not multiplied in 8 bits
     struct linear logits = steps_linear_open(p, n, v, h, false);
     struct place y = scratch(p, n, h), scores = scratch(p, n, v);
     struct place targets = program_area(p, AREA_TOKENS, n * (int64_t)sizeof(int32_t));
@@ -175,14 +198,16 @@ static void add_head(struct program *p, const struct layer_sizes *z, enum pass p
     p->precision = precision;
 }
 
-// Positions are a second table that is gathered from by place: token numbers below the bound serve as well as places.
+// Positions are a second table that is gathered from by place: token numbers below the bound serve
+// as well as places.
 static void add_embedding(struct program *p, const struct layer_sizes *z, enum pass pass)
 {
     int64_t n = z->tokens, h = z->hidden;
     struct place tokens = program_area(p, AREA_TOKENS, n * (int64_t)sizeof(int32_t));
     p->tokens_bound = z->vocabulary;
     if (pass == PASS_FORWARD) {
-        struct place table = program_values(p, AREA_VALUES, z->vocabulary * h), rows = scratch(p, n, h);
+        struct place table = program_values(p, AREA_VALUES, z->vocabulary * h),
+                     rows = scratch(p, n, h);
         struct step *s = program_kernel(p, KERNEL_EMBED, n, h);
         s->in[0] = table, s->in[1] = tokens, s->out[0] = rows;
         if (!z->positions) return;
@@ -190,9 +215,11 @@ static void add_embedding(struct program *p, const struct layer_sizes *z, enum p
         steps_sum(p, n * h, rows, places, out);
         return;
     }
-    // Gradients add up over micro-batches, so clearing them is not a pass's work; what is there before does not matter.
+    // Gradients add up over micro-batches, so clearing them is not a pass's work; what is there
+    // before does not matter.
     struct place dy = program_values(p, AREA_VALUES, n * h);
-    struct place gradient = program_area(p, AREA_SCRATCH, z->vocabulary * h * (int64_t)sizeof(float));
+    struct place gradient =
+        program_area(p, AREA_SCRATCH, z->vocabulary * h * (int64_t)sizeof(float));
     program_clear(p, gradient, z->vocabulary * h * (int64_t)sizeof(float));
     p->timed_from = p->step_count;
     struct step *s = program_kernel(p, KERNEL_EMBED_BACKWARD, n, h);
@@ -209,7 +236,8 @@ enum status program_layer(struct program *p, const struct cell *cell, struct err
     const int64_t *d = cell->sample.dimensions;
     struct layer_sizes z = layer_sizes_of(cell->layer->shape, d[0], d[1], d[2]);
     if (d[3] > 1)
-        return fail(err, UNAVAILABLE, "cuda: a layer cut by a context degree (%lld) is not timed; its parts are",
+        return fail(err, UNAVAILABLE,
+                    "cuda: a layer cut by a context degree (%lld) is not timed; its parts are",
                     (long long)d[3]);
     switch (cell->layer->kind) {
     case LAYER_BLOCK: add_block(p, &z, cell->layer->pass); return OK;
@@ -217,5 +245,6 @@ enum status program_layer(struct program *p, const struct cell *cell, struct err
     case LAYER_EMBEDDING: add_embedding(p, &z, cell->layer->pass); return OK;
     default: break;
     }
-    return fail(err, UNAVAILABLE, "cuda: layers of kind %s are not timed", layer_kind_names[cell->layer->kind]);
+    return fail(err, UNAVAILABLE, "cuda: layers of kind %s are not timed",
+                layer_kind_names[cell->layer->kind]);
 }

@@ -1,7 +1,8 @@
-// Bytes that a process takes of a device before any tensor does. The context's: what NVML sees in use before and after it
-// was made (other programs' use falls out of the difference), else what is not free in a fresh context. The libraries':
-// what is free less after handles, workspace and one product of each are there. The allocator's granularity: by how much
-// free memory falls when single bytes are taken.
+// Bytes that a process takes of a device before any tensor does. The context's: what NVML sees in
+// use before and after it was made (other programs' use falls out of the difference), else what is
+// not free in a fresh context. The libraries': what is free less after handles, workspace and one
+// product of each are there. The allocator's granularity: by how much free memory falls when single
+// bytes are taken.
 #include <cuda.h>
 #include <string.h>
 
@@ -18,14 +19,16 @@ static enum status free_bytes(int64_t *bytes, struct error *err)
     return OK;
 }
 
-static void add(struct quantity *quantities, int *count, const char *name, double value, struct arena *arena)
+static void add(struct quantity *quantities, int *count, const char *name, double value,
+                struct arena *arena)
 {
     double *values = TAKE(arena, 1, double);
     values[0] = value;
     quantities[(*count)++] = (struct quantity){.name = name, .values = values, .value_count = 1};
 }
 
-// Single bytes, until the device gives another piece each time free memory falls. What was taken is given back.
+// Single bytes, until the device gives another piece each time free memory falls. What was taken is
+// given back.
 static enum status observe_granularity(struct quantity *q, struct arena *arena, struct error *err)
 {
     void *taken[BYTES_TAKEN] = {NULL};
@@ -55,14 +58,16 @@ static double driver_granularity(int device)
     wanted.type = CU_MEM_ALLOCATION_TYPE_PINNED;
     wanted.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     wanted.location.id = device;
-    cudaError_t code = cudaGetDriverEntryPointByVersion("cuMemGetAllocationGranularity", &address, GRANULARITY_SINCE,
-                                                        cudaEnableDefault, &found);
+    cudaError_t code = cudaGetDriverEntryPointByVersion(
+        "cuMemGetAllocationGranularity", &address, GRANULARITY_SINCE, cudaEnableDefault, &found);
     if (code != cudaSuccess || found != cudaDriverEntryPointSuccess || !address) return 0;
     memcpy(&ask, &address, sizeof ask);
-    return ask(&bytes, &wanted, CU_MEM_ALLOC_GRANULARITY_MINIMUM) == CUDA_SUCCESS ? (double)bytes : 0;
+    return ask(&bytes, &wanted, CU_MEM_ALLOC_GRANULARITY_MINIMUM) == CUDA_SUCCESS ? (double)bytes
+                                                                                  : 0;
 }
 
-// A product and, where there is one, a fused attention: kernels are loaded when they are first used.
+// A product and, where there is one, a fused attention: kernels are loaded when they are first
+// used.
 static enum status use_libraries(struct cuda_session *s, struct arena *arena, struct error *err)
 {
     struct cell cell = {.work = WORK_GEMM, .sample.dimensions = {128, 128, 128}};
@@ -76,8 +81,8 @@ static int64_t pool_bytes(const struct cuda_session *s)
     return bytes;
 }
 
-enum status cuda_observe(void *session, struct quantity **quantities, int *quantity_count, struct arena *arena,
-                         struct error *err)
+enum status cuda_observe(void *session, struct quantity **quantities, int *quantity_count,
+                         struct arena *arena, struct error *err)
 {
     struct cuda_session *s = session;
     struct quantity *q = *quantities = TAKE(arena, QUANTITIES, struct quantity);

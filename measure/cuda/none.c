@@ -1,5 +1,6 @@
-// CUDA in the programs without it: they need none of its libraries to run, and hand over to plumbline-measure-cuda, the
-// same program with cuda.c in this file's place, which the Makefile builds beside them where it finds CUDA.
+// CUDA in the programs without it: they need none of its libraries to run, and hand over to
+// plumbline-measure-cuda, the same program with cuda.c in this file's place, which the Makefile
+// builds beside them where it finds CUDA.
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,8 @@ static const char program[] = "plumbline-measure-cuda";
 // This process' own words, as the system keeps them; NULL where it does not.
 static char **own_arguments(struct arena *arena)
 {
-    char *text = TAKE(arena, COMMAND_LENGTH_MAX + 1, char), **words = TAKE(arena, ARGUMENTS_MAX + 1, char *);
+    char *text = TAKE(arena, COMMAND_LENGTH_MAX + 1, char),
+         **words = TAKE(arena, ARGUMENTS_MAX + 1, char *);
     FILE *file = fopen("/proc/self/cmdline", "rb");
     if (!file) return NULL;
     size_t length = fread(text, 1, COMMAND_LENGTH_MAX, file);
@@ -27,8 +29,8 @@ static char **own_arguments(struct arena *arena)
     return length && length < COMMAND_LENGTH_MAX ? words : NULL;
 }
 
-static enum status hand_over(void **session, const struct backend_settings *settings, enum precision precision,
-                             struct arena *arena, struct error *err)
+static enum status hand_over(void **session, const struct backend_settings *settings,
+                             enum precision precision, struct arena *arena, struct error *err)
 {
     (void)session, (void)settings, (void)precision;
     char own[PATH_LENGTH_MAX];
@@ -37,14 +39,19 @@ static enum status hand_over(void **session, const struct backend_settings *sett
     if (arguments && length > 0) {
         own[length] = '\0';
         char *slash = strrchr(own, '/');
-        char *path = arena_print(arena, "%.*s/%s", slash ? (int)(slash - own) : 1, slash ? own : ".", program);
+        char *path = arena_print(arena, "%.*s/%s", slash ? (int)(slash - own) : 1,
+                                 slash ? own : ".", program);
         arguments[0] = path;
         fflush(stdout);
         execv(path, arguments);
         if (errno != ENOENT) return fail(err, UNAVAILABLE, "%s: %s", path, strerror(errno));
     }
-    return fail(err, UNAVAILABLE, "no CUDA in this build: %s is not beside plumbline-measure; install the CUDA toolkit with "
-                                  "cuBLAS and run make again", program);
+    return fail(
+        err, UNAVAILABLE,
+        "no CUDA in this build: %s is not beside plumbline-measure; install the CUDA toolkit with "
+        "cuBLAS and run make again",
+        program);
 }
 
-const struct backend backend_cuda = {.name = "cuda", .text = "an NVIDIA GPU (not in this build)", .open = hand_over};
+const struct backend backend_cuda = {
+    .name = "cuda", .text = "an NVIDIA GPU (not in this build)", .open = hand_over};

@@ -1,6 +1,7 @@
-// NVML's interface is declared here and not taken from its header, which is not everywhere where its library is: the
-// functions and numbers below have kept their form since driver 450 (nvmlDeviceGetCurrentClocksEventReasons since 535;
-// before it the same function was called ...ThrottleReasons).
+// NVML's interface is declared here and not taken from its header, which is not everywhere where
+// its library is: the functions and numbers below have kept their form since driver 450
+// (nvmlDeviceGetCurrentClocksEventReasons since 535; before it the same function was called
+// ...ThrottleReasons).
 #include "measure/cuda/nvml.h"
 
 #include <dlfcn.h>
@@ -9,9 +10,17 @@
 
 typedef struct nvml_device *device;
 
-enum { NVML_SUCCESS = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEMORY = 2, NVML_TEMPERATURE_GPU = 0, NVML_VERSION_MAX = 80 };
+enum {
+    NVML_SUCCESS = 0,
+    NVML_CLOCK_SM = 1,
+    NVML_CLOCK_MEMORY = 2,
+    NVML_TEMPERATURE_GPU = 0,
+    NVML_VERSION_MAX = 80
+};
 
-struct nvml_memory { unsigned long long total, unused, used; };
+struct nvml_memory {
+    unsigned long long total, unused, used;
+};
 
 struct nvml {
     void *library;
@@ -25,7 +34,8 @@ struct nvml {
     int (*get_memory)(device device, struct nvml_memory *memory);
 };
 
-// A function's address: through memcpy, because C has no cast from an object's pointer to a function's.
+// A function's address: through memcpy, because C has no cast from an object's pointer to a
+// function's.
 static bool find(void *library, const char *name, void *function, size_t size)
 {
     void *address = dlsym(library, name);
@@ -52,7 +62,8 @@ struct nvml *nvml_open(const char *bus, struct arena *arena)
     arena_defer(arena, nvml_close, n);
     if (!FIND(n->library, "nvmlInit_v2", init) || init() != NVML_SUCCESS) return NULL;
     FIND(n->library, "nvmlShutdown", n->shutdown);
-    if (!FIND(n->library, "nvmlDeviceGetHandleByPciBusId_v2", by_bus) || by_bus(bus, &n->device) != NVML_SUCCESS)
+    if (!FIND(n->library, "nvmlDeviceGetHandleByPciBusId_v2", by_bus) ||
+        by_bus(bus, &n->device) != NVML_SUCCESS)
         return NULL;
     FIND(n->library, "nvmlSystemGetDriverVersion", n->get_driver);
     FIND(n->library, "nvmlDeviceGetClockInfo", n->get_clock);
@@ -77,13 +88,17 @@ bool nvml_condition(struct nvml *n, struct condition *now)
     unsigned long long reasons = 0;
     if (!n) return false;
     *now = (struct condition){.first = now->first};
-    if (n->get_clock && n->get_clock(n->device, NVML_CLOCK_SM, &value) == NVML_SUCCESS) now->clock_hz = 1e6 * value;
+    if (n->get_clock && n->get_clock(n->device, NVML_CLOCK_SM, &value) == NVML_SUCCESS)
+        now->clock_hz = 1e6 * value;
     if (n->get_clock && n->get_clock(n->device, NVML_CLOCK_MEMORY, &value) == NVML_SUCCESS)
         now->memory_clock_hz = 1e6 * value;
-    if (n->get_temperature && n->get_temperature(n->device, NVML_TEMPERATURE_GPU, &value) == NVML_SUCCESS)
+    if (n->get_temperature &&
+        n->get_temperature(n->device, NVML_TEMPERATURE_GPU, &value) == NVML_SUCCESS)
         now->temperature_c = value;
-    if (n->get_power && n->get_power(n->device, &value) == NVML_SUCCESS) now->power_w = 1e-3 * value;
-    if (n->get_reasons && n->get_reasons(n->device, &reasons) == NVML_SUCCESS) now->slowdown = (int64_t)reasons;
+    if (n->get_power && n->get_power(n->device, &value) == NVML_SUCCESS)
+        now->power_w = 1e-3 * value;
+    if (n->get_reasons && n->get_reasons(n->device, &reasons) == NVML_SUCCESS)
+        now->slowdown = (int64_t)reasons;
     return true;
 }
 

@@ -1,6 +1,7 @@
-// Opening, memory, timing. The gate: a kernel that waits for a word of the host's memory stands before the first event,
-// so that everything is queued when the clock starts and a short kernel's time does not contain its launch. It gives up
-// after a while, which the host sees, and the repetition is taken again with more patience.
+// Opening, memory, timing. The gate: a kernel that waits for a word of the host's memory stands
+// before the first event, so that everything is queued when the clock starts and a short kernel's
+// time does not contain its launch. It gives up after a while, which the host sees, and the
+// repetition is taken again with more patience.
 #include "measure/cuda/session.h"
 
 #include "measure/cuda/nvml.h"
@@ -14,16 +15,19 @@ static const int64_t gate_limit_ns = 20000000, gate_limit_most_ns = 2000000000;
 enum status cuda_fail(struct error *err, cudaError_t code, const char *call)
 {
     int length = (int)strcspn(call, "(");
-    (void)cudaGetLastError();       // or the next call that checks it fails for the same reason
+    (void)cudaGetLastError(); // or the next call that checks it fails for the same reason
     if (code == cudaErrorMemoryAllocation)
-        return fail(err, UNAVAILABLE, "cuda: %.*s: the device's memory does not hold it; ask for fewer tokens", length,
-                    call);
-    return fail(err, SYSTEM, "cuda: %.*s: %s (%s)", length, call, cudaGetErrorString(code), cudaGetErrorName(code));
+        return fail(err, UNAVAILABLE,
+                    "cuda: %.*s: the device's memory does not hold it; ask for fewer tokens",
+                    length, call);
+    return fail(err, SYSTEM, "cuda: %.*s: %s (%s)", length, call, cudaGetErrorString(code),
+                cudaGetErrorName(code));
 }
 
 enum status cublas_fail(struct error *err, cublasStatus_t code, const char *call)
 {
-    return fail(err, SYSTEM, "cuda: %.*s: %s", (int)strcspn(call, "("), call, cublasLtGetStatusString(code));
+    return fail(err, SYSTEM, "cuda: %.*s: %s", (int)strcspn(call, "("), call,
+                cublasLtGetStatusString(code));
 }
 
 static void session_close(void *of_session)
@@ -47,7 +51,8 @@ static void session_close(void *of_session)
     if (s->stream) cudaStreamDestroy(s->stream);
 }
 
-// Anything but success here means that there is nothing to measure: no driver, an old one, no device, a hidden one.
+// Anything but success here means that there is nothing to measure: no driver, an old one, no
+// device, a hidden one.
 static enum status find_device(int device, struct error *err)
 {
     int count = 0;
@@ -56,7 +61,8 @@ static enum status find_device(int device, struct error *err)
         return fail(err, UNAVAILABLE, "no CUDA device (%s)",
                     code == cudaSuccess ? "none is visible" : cudaGetErrorString(code));
     if (device >= count)
-        return fail(err, UNAVAILABLE, "no CUDA device %d: there %s %d", device, count == 1 ? "is" : "are", count);
+        return fail(err, UNAVAILABLE, "no CUDA device %d: there %s %d", device,
+                    count == 1 ? "is" : "are", count);
     return OK;
 }
 
@@ -84,7 +90,7 @@ static enum status open_context(struct cuda_session *s, struct error *err)
     s->nvml = nvml_open(bus, s->arena);
     int64_t before = nvml_used_bytes(s->nvml);
     CUDA_TRY(cudaSetDevice(s->device));
-    CUDA_TRY(cudaFree(NULL));       // makes the context, if that has not been done
+    CUDA_TRY(cudaFree(NULL)); // makes the context, if that has not been done
     s->context_bytes = nvml_used_bytes(s->nvml) - before;
     return OK;
 }
@@ -92,16 +98,16 @@ static enum status open_context(struct cuda_session *s, struct error *err)
 static enum status check_precision(const struct cuda_session *s, struct error *err)
 {
     if (s->precision == BF16 && s->capability < 80)
-        return fail(err, UNAVAILABLE, "cuda: %s has no bf16 (compute capability %d.%d)", s->name, s->capability / 10,
-                    s->capability % 10);
+        return fail(err, UNAVAILABLE, "cuda: %s has no bf16 (compute capability %d.%d)", s->name,
+                    s->capability / 10, s->capability % 10);
     if (s->precision == FP8 && s->capability < 89)
-        return fail(err, UNAVAILABLE, "cuda: %s has no fp8 (compute capability %d.%d)", s->name, s->capability / 10,
-                    s->capability % 10);
+        return fail(err, UNAVAILABLE, "cuda: %s has no fp8 (compute capability %d.%d)", s->name,
+                    s->capability / 10, s->capability % 10);
     return OK;
 }
 
-enum status session_open(struct cuda_session **session, int device, uint64_t seed, enum precision precision,
-                         struct arena *arena, struct error *err)
+enum status session_open(struct cuda_session **session, int device, uint64_t seed,
+                         enum precision precision, struct arena *arena, struct error *err)
 {
     TRY(find_device(device, err));
     struct cuda_session *s = *session = TAKE(arena, 1, struct cuda_session);
@@ -117,7 +123,8 @@ enum status session_open(struct cuda_session **session, int device, uint64_t see
     CUDA_TRY(cudaStreamCreateWithFlags(&s->stream, cudaStreamNonBlocking));
     CUDA_TRY(cudaEventCreate(&s->begin));
     CUDA_TRY(cudaEventCreate(&s->end));
-    CUDA_TRY(cudaHostAlloc((void **)&s->gate, sizeof *s->gate, cudaHostAllocMapped | cudaHostAllocPortable));
+    CUDA_TRY(cudaHostAlloc((void **)&s->gate, sizeof *s->gate,
+                           cudaHostAllocMapped | cudaHostAllocPortable));
     CUBLAS_TRY(cublasLtCreate(&s->cublas));
     CUDA_TRY(cudaMalloc(&s->workspace, WORKSPACE_BYTES));
     if (fused_open(&s->fused, s->stream, arena, &s->no_fused) != OK) s->fused = NULL;
@@ -126,18 +133,24 @@ enum status session_open(struct cuda_session **session, int device, uint64_t see
 
 // ---- memory
 
-static enum status fill(struct cuda_session *s, enum area_kind kind, int64_t tokens_bound, struct error *err)
+static enum status fill(struct cuda_session *s, enum area_kind kind, int64_t tokens_bound,
+                        struct error *err)
 {
-    static const struct { enum fill fill; float size; } fills[] = {
-        [AREA_VALUES] = {FILL_SIGNED, 1},   [AREA_WEIGHTS] = {FILL_SIGNED, 1 / 32.0f}, [AREA_FLOATS] = {FILL_SIGNED, 1},
-        [AREA_POSITIVE] = {FILL_POSITIVE, 1}, [AREA_TOKENS] = {FILL_TOKENS, 0},        [AREA_BYTES] = {FILL_BYTES, 0},
+    static const struct {
+        enum fill fill;
+        float size;
+    } fills[] = {
+        [AREA_VALUES] = {FILL_SIGNED, 1},  [AREA_WEIGHTS] = {FILL_SIGNED, 1 / 32.0f},
+        [AREA_FLOATS] = {FILL_SIGNED, 1},  [AREA_POSITIVE] = {FILL_POSITIVE, 1},
+        [AREA_TOKENS] = {FILL_TOKENS, 0},  [AREA_BYTES] = {FILL_BYTES, 0},
         [AREA_SCRATCH] = {FILL_SIGNED, 1},
     };
     bool own_type = kind == AREA_VALUES || kind == AREA_WEIGHTS || kind == AREA_SCRATCH;
     enum element type = own_type ? element_of(s->precision) : ELEMENT_FLOAT;
     int64_t size = kind == AREA_BYTES ? 1 : element_bytes(type);
     struct kernel_arguments a = {.out = {s->pools[kind].base},
-                                 .size = {s->pools[kind].bytes / size, fills[kind].fill, tokens_bound,
+                                 .size = {s->pools[kind].bytes / size, fills[kind].fill,
+                                          tokens_bound,
                                           (int64_t)(s->seed % (1u << 30)) * AREA_KINDS + kind},
                                  .scalar = {fills[kind].size}};
     CUDA_TRY(kernel_launch(KERNEL_FILL, type, &a, s->processors, s->stream));
@@ -145,16 +158,19 @@ static enum status fill(struct cuda_session *s, enum area_kind kind, int64_t tok
     return OK;
 }
 
-enum status session_reserve(struct cuda_session *s, const struct program *programs, int count, struct error *err)
+enum status session_reserve(struct cuda_session *s, const struct program *programs, int count,
+                            struct error *err)
 {
     int64_t bound = INT32_MAX;
     for (int i = 0; i < count; i++)
-        if (programs[i].tokens_bound > 1 && programs[i].tokens_bound < bound) bound = programs[i].tokens_bound;
+        if (programs[i].tokens_bound > 1 && programs[i].tokens_bound < bound)
+            bound = programs[i].tokens_bound;
     CUDA_TRY(cudaStreamSynchronize(s->stream));
     for (int kind = 0; kind < AREA_KINDS; kind++) {
         int64_t need = 0;
         struct pool *pool = &s->pools[kind];
-        for (int i = 0; i < count; i++) need = programs[i].bytes[kind] > need ? programs[i].bytes[kind] : need;
+        for (int i = 0; i < count; i++)
+            need = programs[i].bytes[kind] > need ? programs[i].bytes[kind] : need;
         pool->place = 0;
         if (need == 0) continue;
         int64_t bytes = need + ROTATION * s->l2_bytes;
@@ -165,7 +181,7 @@ enum status session_reserve(struct cuda_session *s, const struct program *progra
             CUDA_TRY(cudaMalloc((void **)&pool->base, (size_t)bytes));
             pool->bytes = bytes;
         } else if (kind != AREA_TOKENS) {
-            continue;               // tokens: another vocabulary may be smaller
+            continue; // tokens: another vocabulary may be smaller
         }
         TRY(fill(s, (enum area_kind)kind, bound, err));
     }
@@ -181,7 +197,8 @@ void session_rotate(struct cuda_session *s, const struct program *program)
     }
 }
 
-void *session_pointer(const struct cuda_session *s, const struct program *program, struct place place)
+void *session_pointer(const struct cuda_session *s, const struct program *program,
+                      struct place place)
 {
     if (place.area == NO_AREA) return NULL;
     const struct area *area = &program->areas[place.area];
@@ -202,9 +219,11 @@ static enum status enqueue_gate(struct cuda_session *s, struct error *err)
     return OK;
 }
 
-// A queue that waits behind the gate must be let go before anything else is done, also where queueing failed.
-static enum status time_once(struct cuda_session *s, enqueue_function *before, enqueue_function *timed, void *argument,
-                             double *seconds, struct error *err)
+// A queue that waits behind the gate must be let go before anything else is done, also where
+// queueing failed.
+static enum status time_once(struct cuda_session *s, enqueue_function *before,
+                             enqueue_function *timed, void *argument, double *seconds,
+                             struct error *err)
 {
     volatile struct gate *gate = s->gate;
     gate->opened = gate->expired = 0;
@@ -226,8 +245,8 @@ static enum status time_once(struct cuda_session *s, enqueue_function *before, e
     return OK;
 }
 
-enum status session_time(struct cuda_session *s, enqueue_function *before, enqueue_function *timed, void *argument,
-                         double *seconds, struct error *err)
+enum status session_time(struct cuda_session *s, enqueue_function *before, enqueue_function *timed,
+                         void *argument, double *seconds, struct error *err)
 {
     volatile struct gate *gate = s->gate;
     for (int i = 0; i < GATE_TRIES; i++) {
@@ -236,5 +255,5 @@ enum status session_time(struct cuda_session *s, enqueue_function *before, enque
         s->gates_expired++;
         if (s->gate_limit_ns < gate_limit_most_ns) s->gate_limit_ns *= 4;
     }
-    return OK;      // more than the queue holds: then the launches are part of the work
+    return OK; // more than the queue holds: then the launches are part of the work
 }

@@ -1,6 +1,7 @@
-// Areas, steps, and linear layers as matrix products. cuBLAS thinks in columns: a matrix [rows][columns] of ours is its
-// columns x rows with leading dimension columns, so y = x w^T becomes y^T = w x^T with w transposed ("TN"), the input's
-// gradient w^T dy^T is "NN" and the weights' x^T dy "NT".
+// Areas, steps, and linear layers as matrix products. cuBLAS thinks in columns: a matrix
+// [rows][columns] of ours is its columns x rows with leading dimension columns, so y = x w^T
+// becomes y^T = w x^T with w transposed ("TN"), the input's gradient w^T dy^T is "NN" and the
+// weights' x^T dy "NT".
 #include "measure/cuda/steps.h"
 
 #include "data/base/grow.h"
@@ -8,7 +9,10 @@
 #include <assert.h>
 #include <string.h>
 
-int64_t element_bytes(enum element type) { return type == ELEMENT_FLOAT ? 4 : type <= ELEMENT_BFLOAT ? 2 : 1; }
+int64_t element_bytes(enum element type)
+{
+    return type == ELEMENT_FLOAT ? 4 : type <= ELEMENT_BFLOAT ? 2 : 1;
+}
 
 enum element element_of(enum precision precision)
 {
@@ -17,7 +21,10 @@ enum element element_of(enum precision precision)
 
 void program_open(struct program *p, enum precision precision, bool fused, struct arena *arena)
 {
-    *p = (struct program){.precision = precision, .type = element_of(precision), .fused = fused, .arena = arena,
+    *p = (struct program){.precision = precision,
+                          .type = element_of(precision),
+                          .fused = fused,
+                          .arena = arena,
                           .tokens_bound = 1};
 }
 
@@ -68,8 +75,8 @@ static int alignment_of(struct place at, int64_t batch, int64_t stride, enum ele
     return (int)(all & -all);
 }
 
-void program_gemm(struct program *p, const struct gemm *gemm, struct place a, struct place b, struct place d,
-                  struct place bias)
+void program_gemm(struct program *p, const struct gemm *gemm, struct place a, struct place b,
+                  struct place d, struct place bias)
 {
     struct step *s = program_add(p, STEP_GEMM);
     s->gemm = *gemm;
@@ -83,11 +90,13 @@ void program_gemm(struct program *p, const struct gemm *gemm, struct place a, st
 bool gemm_same(const struct gemm *x, const struct gemm *y)
 {
     return x->a_type == y->a_type && x->b_type == y->b_type && x->d_type == y->d_type &&
-           x->transpose_a == y->transpose_a && x->transpose_b == y->transpose_b && x->bias == y->bias &&
-           x->accumulate == y->accumulate && x->fast_sums == y->fast_sums && x->m == y->m && x->n == y->n &&
-           x->k == y->k && x->lda == y->lda && x->ldb == y->ldb && x->ldd == y->ldd && x->batch == y->batch &&
-           x->stride_a == y->stride_a && x->stride_b == y->stride_b && x->stride_d == y->stride_d &&
-           x->alignment_a == y->alignment_a && x->alignment_b == y->alignment_b && x->alignment_d == y->alignment_d;
+           x->transpose_a == y->transpose_a && x->transpose_b == y->transpose_b &&
+           x->bias == y->bias && x->accumulate == y->accumulate && x->fast_sums == y->fast_sums &&
+           x->m == y->m && x->n == y->n && x->k == y->k && x->lda == y->lda && x->ldb == y->ldb &&
+           x->ldd == y->ldd && x->batch == y->batch && x->stride_a == y->stride_a &&
+           x->stride_b == y->stride_b && x->stride_d == y->stride_d &&
+           x->alignment_a == y->alignment_a && x->alignment_b == y->alignment_b &&
+           x->alignment_d == y->alignment_d;
 }
 
 double gemm_flop(const struct gemm *gemm)
@@ -95,20 +104,21 @@ double gemm_flop(const struct gemm *gemm)
     return 2.0 * (double)gemm->m * (double)gemm->n * (double)gemm->k * (double)gemm->batch;
 }
 
-struct gemm gemm_of_linear(enum product product, int64_t tokens, int64_t outputs, int64_t inputs, enum element type)
+struct gemm gemm_of_linear(enum product product, int64_t tokens, int64_t outputs, int64_t inputs,
+                           enum element type)
 {
     struct gemm g = {.a_type = type, .b_type = type, .d_type = type, .batch = 1};
     switch (product) {
-    case PRODUCT_FORWARD:      // A: weights, B: x
+    case PRODUCT_FORWARD: // A: weights, B: x
         g.transpose_a = true;
         g.m = outputs, g.n = tokens, g.k = inputs;
         g.lda = inputs, g.ldb = inputs, g.ldd = outputs;
         break;
-    case PRODUCT_INPUT:        // A: weights, B: dy
+    case PRODUCT_INPUT: // A: weights, B: dy
         g.m = inputs, g.n = tokens, g.k = outputs;
         g.lda = inputs, g.ldb = outputs, g.ldd = inputs;
         break;
-    case PRODUCT_WEIGHT:       // A: x, B: dy
+    case PRODUCT_WEIGHT: // A: x, B: dy
         g.transpose_b = true;
         g.m = inputs, g.n = outputs, g.k = tokens;
         g.lda = inputs, g.ldb = outputs, g.ldd = inputs;
@@ -117,27 +127,35 @@ struct gemm gemm_of_linear(enum product product, int64_t tokens, int64_t outputs
     return g;
 }
 
-struct gemm gemm_of_linear_bytes(enum product product, int64_t tokens, int64_t outputs, int64_t inputs, enum element out)
+struct gemm gemm_of_linear_bytes(enum product product, int64_t tokens, int64_t outputs,
+                                 int64_t inputs, enum element out)
 {
     struct gemm g = gemm_of_linear(product, tokens, outputs, inputs, out);
     g.a_type = ELEMENT_E4M3;
     g.b_type = product == PRODUCT_FORWARD ? ELEMENT_E4M3 : ELEMENT_E5M2;
     g.fast_sums = product == PRODUCT_FORWARD;
     g.transpose_a = true, g.transpose_b = false;
-    g.lda = g.ldb = g.k;    // A [m][k], B [n][k] by our rows
+    g.lda = g.ldb = g.k; // A [m][k], B [n][k] by our rows
     return g;
 }
 
 enum { BYTES_MULTIPLE = 16 };
 
-struct linear steps_linear_open(struct program *p, int64_t tokens, int64_t outputs, int64_t inputs, bool bias)
+struct linear steps_linear_open(struct program *p, int64_t tokens, int64_t outputs, int64_t inputs,
+                                bool bias)
 {
-    struct linear l = {.tokens = tokens, .outputs = outputs, .inputs = inputs, .weights = place_none(),
-                       .bias = place_none(), .weight_bytes = place_none(), .weight_bytes_transposed = place_none(),
-                       .x = place_none(), .x_bytes_transposed = place_none()};
-    l.bytes = p->precision == FP8 && tokens % BYTES_MULTIPLE == 0 && outputs % BYTES_MULTIPLE == 0 &&
-              inputs % BYTES_MULTIPLE == 0;
-    if (l.bytes) {          // cast once for many micro-batches, which is not this layer's time
+    struct linear l = {.tokens = tokens,
+                       .outputs = outputs,
+                       .inputs = inputs,
+                       .weights = place_none(),
+                       .bias = place_none(),
+                       .weight_bytes = place_none(),
+                       .weight_bytes_transposed = place_none(),
+                       .x = place_none(),
+                       .x_bytes_transposed = place_none()};
+    l.bytes = p->precision == FP8 && tokens % BYTES_MULTIPLE == 0 &&
+              outputs % BYTES_MULTIPLE == 0 && inputs % BYTES_MULTIPLE == 0;
+    if (l.bytes) { // cast once for many micro-batches, which is not this layer's time
         l.weight_bytes = program_area(p, AREA_BYTES, outputs * inputs);
         l.weight_bytes_transposed = program_area(p, AREA_BYTES, outputs * inputs);
     } else {
@@ -148,8 +166,8 @@ struct linear steps_linear_open(struct program *p, int64_t tokens, int64_t outpu
 }
 
 // x [rows][columns] in 8 bits and transposed, as one kernel does both.
-static void cast(struct program *p, struct place x, int64_t rows, int64_t columns, bool e5m2, struct place *bytes,
-                 struct place *transposed)
+static void cast(struct program *p, struct place x, int64_t rows, int64_t columns, bool e5m2,
+                 struct place *bytes, struct place *transposed)
 {
     *bytes = program_area(p, AREA_SCRATCH, rows * columns);
     *transposed = program_area(p, AREA_SCRATCH, rows * columns);
@@ -164,7 +182,8 @@ void steps_linear(struct program *p, struct linear *l, struct place x, struct pl
     if (l->bytes) {
         struct place bytes;
         cast(p, x, l->tokens, l->inputs, false, &bytes, &l->x_bytes_transposed);
-        struct gemm g = gemm_of_linear_bytes(PRODUCT_FORWARD, l->tokens, l->outputs, l->inputs, p->type);
+        struct gemm g =
+            gemm_of_linear_bytes(PRODUCT_FORWARD, l->tokens, l->outputs, l->inputs, p->type);
         program_gemm(p, &g, l->weight_bytes, bytes, y, l->bias);
         return;
     }
@@ -172,7 +191,8 @@ void steps_linear(struct program *p, struct linear *l, struct place x, struct pl
     program_gemm(p, &g, l->weights, x, y, l->bias);
 }
 
-void steps_linear_backward(struct program *p, const struct linear *l, struct place dy, struct place dx)
+void steps_linear_backward(struct program *p, const struct linear *l, struct place dy,
+                           struct place dx)
 {
     struct place a = l->weights, b = dy, wa = l->x, wb = dy, bytes, transposed;
     struct gemm input = gemm_of_linear(PRODUCT_INPUT, l->tokens, l->outputs, l->inputs, p->type);

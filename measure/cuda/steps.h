@@ -1,8 +1,10 @@
-// What a piece of work does on a CUDA device: a list of steps over numbered areas of memory. Pure arithmetic of shapes,
-// leading dimensions and bytes: nothing here calls CUDA, so all of it is tested without a device.
+// What a piece of work does on a CUDA device: a list of steps over numbered areas of memory. Pure
+// arithmetic of shapes, leading dimensions and bytes: nothing here calls CUDA, so all of it is
+// tested without a device.
 //
-// Areas of one kind live in one pool, filled once with random numbers of that kind; a repetition begins at another place
-// of the pool than the last, so that no cache holds what it reads. Scratch is written before it is read.
+// Areas of one kind live in one pool, filled once with random numbers of that kind; a repetition
+// begins at another place of the pool than the last, so that no cache holds what it reads. Scratch
+// is written before it is read.
 #ifndef PLUMBLINE_MEASURE_CUDA_STEPS_H
 #define PLUMBLINE_MEASURE_CUDA_STEPS_H
 
@@ -13,12 +15,12 @@
 #include <stdbool.h>
 
 enum area_kind {
-    AREA_VALUES,        // of the session's type, -1 .. 1
-    AREA_WEIGHTS,       // the same, smaller: products of many of them stay in range
-    AREA_FLOATS,        // float, -1 .. 1
-    AREA_POSITIVE,      // float, 0 .. 1
-    AREA_TOKENS,        // int32 below the vocabulary
-    AREA_BYTES,         // numbers of 8 bits
+    AREA_VALUES,   // of the session's type, -1 .. 1
+    AREA_WEIGHTS,  // the same, smaller: products of many of them stay in range
+    AREA_FLOATS,   // float, -1 .. 1
+    AREA_POSITIVE, // float, 0 .. 1
+    AREA_TOKENS,   // int32 below the vocabulary
+    AREA_BYTES,    // numbers of 8 bits
     AREA_SCRATCH,
     AREA_KINDS
 };
@@ -27,12 +29,12 @@ enum { AREA_ALIGNMENT = 256 };
 
 struct area {
     enum area_kind kind;
-    int64_t bytes, offset;      // offset from the program's place in the kind's pool
+    int64_t bytes, offset; // offset from the program's place in the kind's pool
 };
 
 struct place {
-    int area;                   // NO_AREA: a NULL pointer
-    int64_t offset;             // bytes
+    int area;       // NO_AREA: a NULL pointer
+    int64_t offset; // bytes
 };
 enum { NO_AREA = -1 };
 
@@ -40,14 +42,15 @@ enum { NO_AREA = -1 };
 struct gemm {
     enum element a_type, b_type, d_type;
     bool transpose_a, transpose_b, bias, accumulate;
-    bool fast_sums;             // 8 bits: partial sums stay in the tensor cores' own precision
+    bool fast_sums; // 8 bits: partial sums stay in the tensor cores' own precision
     int64_t m, n, k, lda, ldb, ldd;
-    int64_t batch, stride_a, stride_b, stride_d;    // strides in elements
-    int alignment_a, alignment_b, alignment_d;      // bytes that every operand's address is a multiple of
+    int64_t batch, stride_a, stride_b, stride_d; // strides in elements
+    int alignment_a, alignment_b,
+        alignment_d; // bytes that every operand's address is a multiple of
 };
 
-// Queries, keys and values of a token stand in one row of qkv_row values, heads of a kind one after the other; sequences
-// follow each other. The context has rows of heads x width.
+// Queries, keys and values of a token stand in one row of qkv_row values, heads of a kind one after
+// the other; sequences follow each other. The context has rows of heads x width.
 struct attention {
     int64_t batch, heads, kv_heads, sequence, width;
     enum element type;
@@ -59,16 +62,16 @@ enum step_kind { STEP_KERNEL, STEP_GEMM, STEP_ATTENTION, STEP_COPY, STEP_CLEAR }
 struct step {
     enum step_kind kind;
     struct place in[6], out[4];
-                                // gemm: in A, B, bias; out D. copy, clear: size[0] bytes
-                                // attention: in q, k, v, kept; out context, kept
-                                // backward: in q, k, v, context, its gradient, kept; out gradients of q, k, v
+    // gemm: in A, B, bias; out D. copy, clear: size[0] bytes attention:
+    // in q, k, v, kept; out context, kept backward: in q, k, v,
+    // context, its gradient, kept; out gradients of q, k, v
     enum kernel kernel;
     enum element type;
     int64_t size[4];
     float scalar[4];
     struct gemm gemm;
     struct attention attention;
-    int plan;                   // the session's plan for the product or the attention
+    int plan; // the session's plan for the product or the attention
 };
 
 struct program {
@@ -76,57 +79,69 @@ struct program {
     int area_count, area_capacity;
     struct step *steps;
     int step_count, step_capacity;
-    int timed_from;             // the steps before it make what the timed ones read
+    int timed_from; // the steps before it make what the timed ones read
     int64_t bytes[AREA_KINDS];
-    int64_t tokens_bound;       // tokens are below it
+    int64_t tokens_bound; // tokens are below it
     enum precision precision;
-    enum element type;          // of values that are not in 8 bits
-    bool fused;                 // attention is one step, else scores are written and read
+    enum element type; // of values that are not in 8 bits
+    bool fused;        // attention is one step, else scores are written and read
     struct arena *arena;
 };
 
 void program_open(struct program *p, enum precision precision, bool fused, struct arena *arena);
 
 static inline struct place place_none(void) { return (struct place){NO_AREA, 0}; }
-static inline struct place place_after(struct place at, int64_t bytes) { return (struct place){at.area, at.offset + bytes}; }
+static inline struct place place_after(struct place at, int64_t bytes)
+{
+    return (struct place){at.area, at.offset + bytes};
+}
 
 int64_t element_bytes(enum element type);
-enum element element_of(enum precision precision);      // of values; FP8: of what is not in 8 bits
+enum element element_of(enum precision precision); // of values; FP8: of what is not in 8 bits
 
 struct place program_area(struct program *p, enum area_kind kind, int64_t bytes);
-struct place program_values(struct program *p, enum area_kind kind, int64_t values);    // of the program's type
+struct place program_values(struct program *p, enum area_kind kind,
+                            int64_t values); // of the program's type
 struct step *program_add(struct program *p, enum step_kind kind);
 struct step *program_kernel(struct program *p, enum kernel kernel, int64_t size0, int64_t size1);
 void program_clear(struct program *p, struct place at, int64_t bytes);
-void program_gemm(struct program *p, const struct gemm *gemm, struct place a, struct place b, struct place d,
-                  struct place bias);
+void program_gemm(struct program *p, const struct gemm *gemm, struct place a, struct place b,
+                  struct place d, struct place bias);
 bool gemm_same(const struct gemm *x, const struct gemm *y);
 double gemm_flop(const struct gemm *gemm);
 
-// One linear layer, y [tokens][outputs] = x [tokens][inputs] weights^T, weights [outputs][inputs], as PyTorch has it.
+// One linear layer, y [tokens][outputs] = x [tokens][inputs] weights^T, weights [outputs][inputs],
+// as PyTorch has it.
 enum product { PRODUCT_FORWARD, PRODUCT_INPUT, PRODUCT_WEIGHT };
 
-struct gemm gemm_of_linear(enum product product, int64_t tokens, int64_t outputs, int64_t inputs, enum element type);
-// The same in 8 bits, where both operands must have the summed axis innermost: B and A are given transposed as needed.
-struct gemm gemm_of_linear_bytes(enum product product, int64_t tokens, int64_t outputs, int64_t inputs, enum element out);
+struct gemm gemm_of_linear(enum product product, int64_t tokens, int64_t outputs, int64_t inputs,
+                           enum element type);
+// The same in 8 bits, where both operands must have the summed axis innermost: B and A are given
+// transposed as needed.
+struct gemm gemm_of_linear_bytes(enum product product, int64_t tokens, int64_t outputs,
+                                 int64_t inputs, enum element out);
 
 struct linear {
     int64_t tokens, outputs, inputs;
-    struct place weights, bias;             // bias: none, or a place
+    struct place weights, bias; // bias: none, or a place
     struct place weight_bytes, weight_bytes_transposed;
-    struct place x, x_bytes_transposed;     // kept for the weights' gradient
-    bool bytes;                             // multiplied in 8 bits
+    struct place x, x_bytes_transposed; // kept for the weights' gradient
+    bool bytes;                         // multiplied in 8 bits
 };
 
-// Takes weights, and bias where there is one; `bytes` follows from the precision and the sizes (multiples of 16).
-struct linear steps_linear_open(struct program *p, int64_t tokens, int64_t outputs, int64_t inputs, bool bias);
+// Takes weights, and bias where there is one; `bytes` follows from the precision and the sizes
+// (multiples of 16).
+struct linear steps_linear_open(struct program *p, int64_t tokens, int64_t outputs, int64_t inputs,
+                                bool bias);
 void steps_linear(struct program *p, struct linear *linear, struct place x, struct place y);
-void steps_linear_backward(struct program *p, const struct linear *linear, struct place dy, struct place dx);  // dx may be none
+void steps_linear_backward(struct program *p, const struct linear *linear, struct place dy,
+                           struct place dx); // dx may be none
 
 int64_t attention_kept_bytes(const struct attention *a, bool fused);
-void steps_attention(struct program *p, const struct attention *a, struct place qkv, struct place context,
-                       struct place kept);
-void steps_attention_backward(struct program *p, const struct attention *a, struct place qkv, struct place context,
-                        struct place d_context, struct place kept, struct place d_qkv);
+void steps_attention(struct program *p, const struct attention *a, struct place qkv,
+                     struct place context, struct place kept);
+void steps_attention_backward(struct program *p, const struct attention *a, struct place qkv,
+                              struct place context, struct place d_context, struct place kept,
+                              struct place d_qkv);
 
 #endif

@@ -1,4 +1,5 @@
-// The device's own clock in nanoseconds (PTX special register; it ticks coarsely, which is good enough for a limit).
+// The device's own clock in nanoseconds (PTX special register; it ticks coarsely, which is good
+// enough for a limit).
 #ifndef PLUMBLINE_MEASURE_CUDA_TIMER_CUH
 #define PLUMBLINE_MEASURE_CUDA_TIMER_CUH
 

@@ -1,11 +1,15 @@
-// Every kind of work but whole layers as steps. What a backward part reads of its forward part is made before it, untimed.
+// Every kind of work but whole layers as steps. What a backward part reads of its forward part is
+// made before it, untimed.
 #include "measure/cuda/work.h"
 
 #include <assert.h>
 
 _Static_assert((int)QUANTISE_GROUP == (int)QUANTISE_RUN, "a back end's groups are the cells' runs");
 
-static int64_t up_to(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+static int64_t up_to(int64_t value, int64_t multiple)
+{
+    return (value + multiple - 1) / multiple * multiple;
+}
 
 // In 8 bits sizes go up to the next multiple of 16, which the library demands.
 static void add_product(struct program *p, const int64_t *d, enum product product)
@@ -25,28 +29,32 @@ static void add_product(struct program *p, const int64_t *d, enum product produc
     if (product != PRODUCT_FORWARD) dy = program_area(p, wide, m * n * bytes);
     int64_t outs = product == PRODUCT_FORWARD ? m * n : product == PRODUCT_INPUT ? m * k : n * k;
     y = program_values(p, AREA_SCRATCH, outs);
-    if (product == PRODUCT_WEIGHT) {        // added to what is there: something that is a number
+    if (product == PRODUCT_WEIGHT) { // added to what is there: something that is a number
         g.accumulate = true;
         program_clear(p, y, outs * element_bytes(p->type));
         p->timed_from = p->step_count;
     }
-    program_gemm(p, &g, product == PRODUCT_WEIGHT ? x : w, product == PRODUCT_FORWARD ? x : dy, y, place_none());
+    program_gemm(p, &g, product == PRODUCT_WEIGHT ? x : w, product == PRODUCT_FORWARD ? x : dy, y,
+                 place_none());
 }
 
 static void add_attention(struct program *p, const int64_t *d, bool backward)
 {
     struct attention a = {1, d[0], d[0], d[1], d[2], p->type, false};
     int64_t values = d[0] * d[1] * d[2];
-    struct place rows = program_values(p, AREA_VALUES, 3 * values), context = program_values(p, AREA_SCRATCH, values);
+    struct place rows = program_values(p, AREA_VALUES, 3 * values),
+                 context = program_values(p, AREA_SCRATCH, values);
     struct place kept = program_area(p, AREA_SCRATCH, attention_kept_bytes(&a, p->fused));
     steps_attention(p, &a, rows, context, kept);
     if (!backward) return;
-    struct place d_context = program_values(p, AREA_VALUES, values), d_rows = program_values(p, AREA_SCRATCH, 3 * values);
+    struct place d_context = program_values(p, AREA_VALUES, values),
+                 d_rows = program_values(p, AREA_SCRATCH, 3 * values);
     p->timed_from = p->step_count;
     steps_attention_backward(p, &a, rows, context, d_context, kept, d_rows);
 }
 
-static void add_norms(struct program *p, int64_t tokens, int64_t hidden, int count, bool sums, bool backward)
+static void add_norms(struct program *p, int64_t tokens, int64_t hidden, int count, bool sums,
+                      bool backward)
 {
     int64_t values = tokens * hidden;
     struct norm norms[2];
@@ -57,12 +65,14 @@ static void add_norms(struct program *p, int64_t tokens, int64_t hidden, int cou
         x[i] = program_values(p, AREA_VALUES, values);
         y[i] = program_values(p, AREA_SCRATCH, values);
         steps_norm(p, &norms[i], x[i], y[i]);
-        if (sums && !backward) steps_sum(p, values, x[i], y[i], program_values(p, AREA_SCRATCH, values));
+        if (sums && !backward)
+            steps_sum(p, values, x[i], y[i], program_values(p, AREA_SCRATCH, values));
     }
     if (!backward) return;
     p->timed_from = p->step_count;
     for (int i = 0; i < count; i++) {
-        struct place dy = program_values(p, AREA_VALUES, values), dx = program_values(p, AREA_SCRATCH, values);
+        struct place dy = program_values(p, AREA_VALUES, values),
+                     dx = program_values(p, AREA_SCRATCH, values);
         steps_norm_backward(p, &norms[i], dy, dx);
         if (sums) steps_sum(p, values, dy, dx, program_values(p, AREA_SCRATCH, values));
     }
@@ -77,13 +87,15 @@ static void add_elementwise(struct program *p, const int64_t *d, bool gated, boo
         steps_activation(p, gated, tokens, ffn, x, program_values(p, AREA_SCRATCH, tokens * ffn));
         return;
     }
-    struct place dy = program_values(p, AREA_VALUES, tokens * ffn), dx = program_values(p, AREA_SCRATCH, tokens * wide);
+    struct place dy = program_values(p, AREA_VALUES, tokens * ffn),
+                 dx = program_values(p, AREA_SCRATCH, tokens * wide);
     steps_activation_backward(p, gated, tokens, ffn, x, dy, dx);
 }
 
 static void add_copy(struct program *p, const int64_t *d)
 {
-    struct place from = program_area(p, AREA_VALUES, d[0] / 2), to = program_area(p, AREA_SCRATCH, d[0] / 2);
+    struct place from = program_area(p, AREA_VALUES, d[0] / 2),
+                 to = program_area(p, AREA_SCRATCH, d[0] / 2);
     struct step *s = program_add(p, STEP_COPY);
     s->in[0] = from, s->out[0] = to, s->size[0] = d[0] / 2;
 }
@@ -93,8 +105,10 @@ static void add_optimizer(struct program *p, const int64_t *d)
 {
     int64_t bytes = d[0] * (int64_t)sizeof(float);
     struct step *s = program_kernel(p, KERNEL_ADAM, d[0], 0);
-    struct place gradient = program_area(p, AREA_FLOATS, bytes), m = program_area(p, AREA_FLOATS, bytes);
-    struct place v = program_area(p, AREA_POSITIVE, bytes), weights = program_area(p, AREA_FLOATS, bytes);
+    struct place gradient = program_area(p, AREA_FLOATS, bytes),
+                 m = program_area(p, AREA_FLOATS, bytes);
+    struct place v = program_area(p, AREA_POSITIVE, bytes),
+                 weights = program_area(p, AREA_FLOATS, bytes);
     s->in[0] = gradient;
     s->out[0] = m, s->out[1] = v, s->out[2] = weights;
     if (p->type != ELEMENT_FLOAT) s->out[3] = program_values(p, AREA_SCRATCH, d[0]);
@@ -102,30 +116,36 @@ static void add_optimizer(struct program *p, const int64_t *d)
     for (int i = 0; i < 4; i++) s->scalar[i] = scalar[i];
 }
 
-// M [rows][columns], P [rows][rank], Q [columns][rank]. P = M Q; G = P^T P; X from G's Cholesky factor; P = P X; Q = M^T P.
+// M [rows][columns], P [rows][rank], Q [columns][rank]. P = M Q; G = P^T P; X from G's Cholesky
+// factor; P = P X; Q = M^T P.
 static void add_low_rank(struct program *p, const int64_t *d)
 {
     int64_t rows = d[0], columns = d[1], rank = d[2], square = rank * rank;
-    struct place matrix = program_values(p, AREA_VALUES, rows * columns), q0 = program_values(p, AREA_WEIGHTS, columns * rank);
-    struct place p0 = program_values(p, AREA_SCRATCH, rows * rank), p1 = program_values(p, AREA_SCRATCH, rows * rank);
+    struct place matrix = program_values(p, AREA_VALUES, rows * columns),
+                 q0 = program_values(p, AREA_WEIGHTS, columns * rank);
+    struct place p0 = program_values(p, AREA_SCRATCH, rows * rank),
+                 p1 = program_values(p, AREA_SCRATCH, rows * rank);
     struct place gram = program_area(p, AREA_SCRATCH, square * (int64_t)sizeof(float));
     struct place factor = program_area(p, AREA_SCRATCH, square * (int64_t)sizeof(float));
-    struct place inverse = program_values(p, AREA_SCRATCH, square), q1 = program_values(p, AREA_SCRATCH, columns * rank);
+    struct place inverse = program_values(p, AREA_SCRATCH, square),
+                 q1 = program_values(p, AREA_SCRATCH, columns * rank);
     // By columns: P^T (rank x rows) = Q^T (rank x columns) M^T.
     struct gemm g = {.a_type = p->type, .b_type = p->type, .d_type = p->type, .batch = 1};
     g.m = rank, g.n = rows, g.k = columns, g.lda = rank, g.ldb = columns, g.ldd = rank;
     program_gemm(p, &g, q0, matrix, p0, place_none());
-    struct gemm of_gram = g;                // G = P^T (rank x rows) P (rows x rank)
+    struct gemm of_gram = g; // G = P^T (rank x rows) P (rows x rank)
     of_gram.d_type = ELEMENT_FLOAT, of_gram.transpose_b = true;
-    of_gram.m = rank, of_gram.n = rank, of_gram.k = rows, of_gram.lda = rank, of_gram.ldb = rank, of_gram.ldd = rank;
+    of_gram.m = rank, of_gram.n = rank, of_gram.k = rows, of_gram.lda = rank, of_gram.ldb = rank,
+    of_gram.ldd = rank;
     program_gemm(p, &of_gram, p0, p0, gram, place_none());
     struct step *s = program_kernel(p, KERNEL_CHOLESKY, rank, 0);
     s->in[0] = gram, s->out[0] = factor, s->out[1] = inverse;
     s->scalar[0] = 1e-6f;
-    struct gemm onto = g;                   // (P X)^T = X^T P^T; X stands by rows, so by columns it is X^T already
+    struct gemm onto = g; // (P X)^T = X^T P^T; X stands by rows, so by columns it is X^T already
     onto.k = rank, onto.lda = rank, onto.ldb = rank;
     program_gemm(p, &onto, inverse, p0, p1, place_none());
-    struct gemm back = g;                   // Q^T (rank x columns) = P^T (rank x rows) M (rows x columns, given as M^T)
+    struct gemm back =
+        g; // Q^T (rank x columns) = P^T (rank x rows) M (rows x columns, given as M^T)
     back.transpose_b = true;
     back.n = columns, back.k = rows, back.lda = rank, back.ldb = columns, back.ldd = rank;
     program_gemm(p, &back, p1, matrix, q1, place_none());
@@ -134,23 +154,27 @@ static void add_low_rank(struct program *p, const int64_t *d)
 static void add_low_rank_back(struct program *p, const int64_t *d)
 {
     int64_t rows = d[0], columns = d[1], rank = d[2];
-    struct place left = program_values(p, AREA_VALUES, rows * rank), right = program_values(p, AREA_VALUES, columns * rank);
+    struct place left = program_values(p, AREA_VALUES, rows * rank),
+                 right = program_values(p, AREA_VALUES, columns * rank);
     struct place matrix = program_values(p, AREA_SCRATCH, rows * columns);
     // By columns: M^T (columns x rows) = Q (columns x rank, given as Q^T) P^T (rank x rows).
-    struct gemm g = {.a_type = p->type, .b_type = p->type, .d_type = p->type, .batch = 1, .transpose_a = true};
+    struct gemm g = {
+        .a_type = p->type, .b_type = p->type, .d_type = p->type, .batch = 1, .transpose_a = true};
     g.m = columns, g.n = rows, g.k = rank, g.lda = rank, g.ldb = rank, g.ldd = columns;
     program_gemm(p, &g, right, left, matrix, place_none());
 }
 
 static void add_top_k(struct program *p, const int64_t *d, bool back)
 {
-    struct place values = program_values(p, AREA_VALUES, d[0]), chosen = program_values(p, AREA_SCRATCH, d[1]);
+    struct place values = program_values(p, AREA_VALUES, d[0]),
+                 chosen = program_values(p, AREA_SCRATCH, d[1]);
     struct place radix = program_area(p, AREA_SCRATCH, (int64_t)sizeof(struct radix));
     struct place positions = program_area(p, AREA_SCRATCH, d[1] * (int64_t)sizeof(int32_t));
     program_clear(p, radix, (int64_t)sizeof(struct radix));
     struct step *s = program_kernel(p, KERNEL_RADIX_OPEN, d[1], 0);
     s->out[0] = radix;
-    int passes = p->type == ELEMENT_FLOAT ? RADIX_PASSES : RADIX_PASSES - 1;   // the rest of 16 bits' float is zero
+    int passes = p->type == ELEMENT_FLOAT ? RADIX_PASSES
+                                          : RADIX_PASSES - 1; // the rest of 16 bits' float is zero
     for (int i = 0; i < passes; i++) {
         s = program_kernel(p, KERNEL_RADIX_COUNT, d[0], 0);
         s->in[0] = values, s->out[0] = radix;
@@ -172,7 +196,8 @@ static void add_quantise(struct program *p, const int64_t *d, bool back)
     int64_t groups = (d[0] + QUANTISE_GROUP - 1) / QUANTISE_GROUP;
     struct place values = program_values(p, AREA_VALUES, d[0]);
     struct place bytes = program_area(p, AREA_SCRATCH, groups * QUANTISE_GROUP * d[1] / 8);
-    struct place scales = program_area(p, AREA_SCRATCH, groups * (int64_t)sizeof(float)), lost = place_none();
+    struct place scales = program_area(p, AREA_SCRATCH, groups * (int64_t)sizeof(float)),
+                 lost = place_none();
     if (d[1] == 1) {
         lost = program_area(p, AREA_SCRATCH, d[0] * (int64_t)sizeof(float));
         program_clear(p, lost, d[0] * (int64_t)sizeof(float));
@@ -189,9 +214,10 @@ static void add_quantise(struct program *p, const int64_t *d, bool back)
 // As many kernels and products as a block's forward pass has, on 16 tokens of 16 values.
 static enum status add_empty_blocks(struct program *p, const int64_t *d, struct error *err)
 {
-    static const struct shape small = {.hidden = 16, .ffn = 16, .heads = 1, .kv_heads = 1, .head_width = 16,
-                                       .vocabulary = 16};
-    static const struct layer_cell layer = {.kind = LAYER_BLOCK, .pass = PASS_FORWARD, .shape = &small};
+    static const struct shape small = {
+        .hidden = 16, .ffn = 16, .heads = 1, .kv_heads = 1, .head_width = 16, .vocabulary = 16};
+    static const struct layer_cell layer = {
+        .kind = LAYER_BLOCK, .pass = PASS_FORWARD, .shape = &small};
     struct cell cell = {.work = WORK_LAYER, .layer = &layer, .sample.dimensions = {1, 16, 1, 1}};
     for (int64_t i = 0; i < d[0]; i++) TRY(program_layer(p, &cell, err));
     return OK;
@@ -203,8 +229,8 @@ static bool is_fused(const struct cell *cell)
            (cell->work == WORK_LAYER && cell->layer->fused);
 }
 
-enum status program_of_cell(struct program *p, const struct cell *cell, enum precision precision, struct arena *arena,
-                            struct error *err)
+enum status program_of_cell(struct program *p, const struct cell *cell, enum precision precision,
+                            struct arena *arena, struct error *err)
 {
     const int64_t *d = cell->sample.dimensions;
     program_open(p, precision, is_fused(cell), arena);
@@ -236,7 +262,7 @@ enum status program_of_cell(struct program *p, const struct cell *cell, enum pre
     case WORK_TO_DEVICE_PAGEABLE:
     case WORK_TO_HOST_PINNED:
     case WORK_TO_HOST_PAGEABLE:
-        program_area(p, AREA_SCRATCH, d[0]);    // the device's end; the transfer itself is not a step
+        program_area(p, AREA_SCRATCH, d[0]); // the device's end; the transfer itself is not a step
         return OK;
     case WORK_COUNT: break;
     }

@@ -1,4 +1,5 @@
-// The end of a run is rank 0's; so is the place of the document, which is looked at before anything is measured.
+// The end of a run is rank 0's; so is the place of the document, which is looked at before anything
+// is measured.
 #include "measure/links/assembly.h"
 
 #include <stdio.h>
@@ -14,22 +15,33 @@ enum { REPETITIONS_MAX = 2000 };
 
 struct assembly_settings assembly_defaults(int argc, char **argv, int64_t smallest)
 {
-    return (struct assembly_settings){.output = "-", .smallest = smallest, .largest = 1 << 24, .factor = 4, .seed = 1,
-                                      .budget_s = 60, .width = 0.05, .argc = argc, .argv = argv};
+    return (struct assembly_settings){.output = "-",
+                                      .smallest = smallest,
+                                      .largest = 1 << 24,
+                                      .factor = 4,
+                                      .seed = 1,
+                                      .budget_s = 60,
+                                      .width = 0.05,
+                                      .argc = argc,
+                                      .argv = argv};
 }
 
-static enum status check_start(const struct assembly_settings *s, const struct ranks *ranks, struct error *err)
+static enum status check_start(const struct assembly_settings *s, const struct ranks *ranks,
+                               struct error *err)
 {
     if (ranks_count(ranks) < 2)
-        return fail(err, BAD_INPUT, "this is measured between processes, and there is only one: start it by mpirun or srun");
+        return fail(err, BAD_INPUT,
+                    "this is measured between processes, and there is only one: start it by mpirun "
+                    "or srun");
     return ranks_self(ranks) ? OK : file_check_place(s->output, err);
 }
 
-enum status assembly_run(const struct assembly_settings *s, assembly_body *body, void *settings, int *exit_code,
-                         struct arena *arena, struct error *err)
+enum status assembly_run(const struct assembly_settings *s, assembly_body *body, void *settings,
+                         int *exit_code, struct arena *arena, struct error *err)
 {
     if (s->smallest > s->largest)
-        return fail(err, BAD_INPUT, "--smallest: expected at most --largest, %lld, found %lld", (long long)s->largest, (long long)s->smallest);
+        return fail(err, BAD_INPUT, "--smallest: expected at most --largest, %lld, found %lld",
+                    (long long)s->largest, (long long)s->smallest);
     struct ranks *ranks;
     TRY(ranks_open(&ranks, arena, err));
     interrupts_listen();
@@ -44,20 +56,29 @@ enum status assembly_run(const struct assembly_settings *s, assembly_body *body,
     return status;
 }
 
-enum status assembly_take(struct samples *samples, const struct assembly_settings *s, struct ranks *ranks,
-                          const struct roster *roster, struct joint *joint, joint_function *repeat, void *context,
-                          int *exit_code, struct arena *arena, struct error *err)
+enum status assembly_take(struct samples *samples, const struct assembly_settings *s,
+                          struct ranks *ranks, const struct roster *roster, struct joint *joint,
+                          joint_function *repeat, void *context, int *exit_code,
+                          struct arena *arena, struct error *err)
 {
     const struct joint_settings settings = {
-        .budget_s = s->budget_s, .width = s->width, .repetitions_min = REPETITIONS_MIN,
-        .repetitions_max = REPETITIONS_MAX, .warm_ups = 1, .seed = (uint64_t)s->seed,
-        .progress = s->quiet ? PROGRESS_NONE : isatty(STDERR_FILENO) ? PROGRESS_TERMINAL : PROGRESS_LINES,
+        .budget_s = s->budget_s,
+        .width = s->width,
+        .repetitions_min = REPETITIONS_MIN,
+        .repetitions_max = REPETITIONS_MAX,
+        .warm_ups = 1,
+        .seed = (uint64_t)s->seed,
+        .progress = s->quiet                ? PROGRESS_NONE
+                    : isatty(STDERR_FILENO) ? PROGRESS_TERMINAL
+                                            : PROGRESS_LINES,
     };
     struct joint_result result;
     *samples = (struct samples){0};
     TRY(joint_run(&result, ranks, joint, &settings, repeat, context, arena, err));
     if (ranks_self(ranks)) return OK;
-    if (!result.repetitions) return fail(err, SYSTEM, "interrupted before the first round was complete; nothing is written");
+    if (!result.repetitions)
+        return fail(err, SYSTEM,
+                    "interrupted before the first round was complete; nothing is written");
 
     interrupts_ignore();
     samples->samples = TAKE(arena, joint->cell_count, struct sample);
@@ -69,10 +90,12 @@ enum status assembly_take(struct samples *samples, const struct assembly_setting
     TRY(samples_save(samples, s->output, arena, err));
     if (!s->quiet)
         fprintf(stderr,
-                "measured %d operations of %d ranks: %d repetitions in %.1f s; %d narrower than %g %%, %d stopped by the "
+                "measured %d operations of %d ranks: %d repetitions in %.1f s; %d narrower than %g "
+                "%%, %d stopped by the "
                 "%s; %d outliers\n",
-                joint->cell_count, roster->count, result.repetitions, result.elapsed_s, result.done, 100 * s->width,
-                joint->cell_count - result.done, result.interrupted ? "signal" : "budget", result.outliers);
+                joint->cell_count, roster->count, result.repetitions, result.elapsed_s, result.done,
+                100 * s->width, joint->cell_count - result.done,
+                result.interrupted ? "signal" : "budget", result.outliers);
     if (result.interrupted) *exit_code = EXIT_OPEN;
     return OK;
 }

@@ -1,4 +1,5 @@
-// What links and collectives share as commands: options, the run over all ranks, the document, the last line of the log.
+// What links and collectives share as commands: options, the run over all ranks, the document, the
+// last line of the log.
 #ifndef PLUMBLINE_MEASURE_LINKS_ASSEMBLY_H
 #define PLUMBLINE_MEASURE_LINKS_ASSEMBLY_H
 
@@ -11,7 +12,7 @@ struct assembly_settings {
     const char *output, *name;
     int64_t smallest, largest, factor, seed;
     double budget_s, width;
-    int wait;                   // enum wait
+    int wait; // enum wait
     bool quiet;
     int argc;
     char **argv;
@@ -19,26 +20,67 @@ struct assembly_settings {
 
 struct assembly_settings assembly_defaults(int argc, char **argv, int64_t smallest);
 
-#define ASSEMBLY_OPTIONS(s) \
-    {"--largest", OPTION_INT, &(s)->largest, 1, MESSAGE_BYTES_MAX, NULL, "bytes of the longest (16777216)"}, \
-    {"--factor", OPTION_INT, &(s)->factor, 2, 1024, NULL, "from one length to the next (4)"}, \
-    {"--wait", OPTION_NAME, &(s)->wait, 0, 0, wait_names, "auto: sleep between looks where there are more processes than processors (auto)"}, \
-    {"--budget-s", OPTION_NUMBER, &(s)->budget_s, 0.01, 1e6, NULL, "seconds to spend; at least 8 repetitions are taken in any case (60)"}, \
-    {"--width", OPTION_NUMBER, &(s)->width, 1e-6, 10, NULL, "an interval this narrow, relative to its median, is enough (0.05)"}, \
-    {"--seed", OPTION_INT, &(s)->seed, 0, 1e9, NULL, "for the order and the messages' content (1)"}, \
-    {"--name", OPTION_TEXT, &(s)->name, 0, 0, NULL, "what the costs call the device (the processor's name)"}, \
-    {"--quiet", OPTION_FLAG, &(s)->quiet, 0, 0, NULL, "nothing on stderr but errors"}, \
-    {"-o", OPTION_TEXT, &(s)->output, 0, 0, NULL, "the samples file (standard output)"}
+#define ASSEMBLY_OPTIONS(s)                                                                        \
+    {"--largest",                                                                                  \
+     OPTION_INT,                                                                                   \
+     &(s)->largest,                                                                                \
+     1,                                                                                            \
+     MESSAGE_BYTES_MAX,                                                                            \
+     NULL,                                                                                         \
+     "bytes of the longest (16777216)"},                                                           \
+        {"--factor", OPTION_INT, &(s)->factor, 2, 1024, NULL, "from one length to the next (4)"},  \
+        {"--wait",                                                                                 \
+         OPTION_NAME,                                                                              \
+         &(s)->wait,                                                                               \
+         0,                                                                                        \
+         0,                                                                                        \
+         wait_names,                                                                               \
+         "auto: sleep between looks where there are more processes than processors (auto)"},       \
+        {"--budget-s",                                                                             \
+         OPTION_NUMBER,                                                                            \
+         &(s)->budget_s,                                                                           \
+         0.01,                                                                                     \
+         1e6,                                                                                      \
+         NULL,                                                                                     \
+         "seconds to spend; at least 8 repetitions are taken in any case (60)"},                   \
+        {"--width",                                                                                \
+         OPTION_NUMBER,                                                                            \
+         &(s)->width,                                                                              \
+         1e-6,                                                                                     \
+         10,                                                                                       \
+         NULL,                                                                                     \
+         "an interval this narrow, relative to its median, is enough (0.05)"},                     \
+        {"--seed",                                                                                 \
+         OPTION_INT,                                                                               \
+         &(s)->seed,                                                                               \
+         0,                                                                                        \
+         1e9,                                                                                      \
+         NULL,                                                                                     \
+         "for the order and the messages' content (1)"},                                           \
+        {"--name",                                                                                 \
+         OPTION_TEXT,                                                                              \
+         &(s)->name,                                                                               \
+         0,                                                                                        \
+         0,                                                                                        \
+         NULL,                                                                                     \
+         "what the costs call the device (the processor's name)"},                                 \
+        {"--quiet", OPTION_FLAG, &(s)->quiet, 0, 0, NULL, "nothing on stderr but errors"},         \
+    {                                                                                              \
+        "-o", OPTION_TEXT, &(s)->output, 0, 0, NULL, "the samples file (standard output)"          \
+    }
 
-// One command: runs `body` at every rank. A rank that fails alone says why and ends all: the others would wait for it.
-typedef enum status assembly_body(void *settings, struct ranks *ranks, int *exit_code, struct arena *arena, struct error *err);
-enum status assembly_run(const struct assembly_settings *s, assembly_body *body, void *settings, int *exit_code,
-                         struct arena *arena, struct error *err);
+// One command: runs `body` at every rank. A rank that fails alone says why and ends all: the others
+// would wait for it.
+typedef enum status assembly_body(void *settings, struct ranks *ranks, int *exit_code,
+                                  struct arena *arena, struct error *err);
+enum status assembly_run(const struct assembly_settings *s, assembly_body *body, void *settings,
+                         int *exit_code, struct arena *arena, struct error *err);
 
-// Everything is chosen: takes the repetitions; rank 0 has the document then, saves it, and the log is told. *samples is
-// without samples at other ranks.
-enum status assembly_take(struct samples *samples, const struct assembly_settings *s, struct ranks *ranks,
-                          const struct roster *roster, struct joint *joint, joint_function *repeat, void *context,
-                          int *exit_code, struct arena *arena, struct error *err);
+// Everything is chosen: takes the repetitions; rank 0 has the document then, saves it, and the log
+// is told. *samples is without samples at other ranks.
+enum status assembly_take(struct samples *samples, const struct assembly_settings *s,
+                          struct ranks *ranks, const struct roster *roster, struct joint *joint,
+                          joint_function *repeat, void *context, int *exit_code,
+                          struct arena *arena, struct error *err);
 
 #endif

@@ -1,6 +1,7 @@
-// plumbline-measure collectives: all-reduce, reduce-scatter, all-gather, all-to-all and a ring of send/receive over
-// groups of ranks. A repetition's seconds: the members meet, each times its own call, and the slowest counts.
-// Each group is measured alone; groups without a common rank also all at once, as the groups of a training run are busy.
+// plumbline-measure collectives: all-reduce, reduce-scatter, all-gather, all-to-all and a ring of
+// send/receive over groups of ranks. A repetition's seconds: the members meet, each times its own
+// call, and the slowest counts. Each group is measured alone; groups without a common rank also all
+// at once, as the groups of a training run are busy.
 #include <string.h>
 
 #include "measure/links/assembly.h"
@@ -10,10 +11,12 @@
 #include "measure/links/links.h"
 #include "measure/links/pairs.h"
 
-// Values are whole numbers below VALUE_RANGE plus the rank, whose sums fp32 holds exactly for any number of ranks here.
+// Values are whole numbers below VALUE_RANGE plus the rank, whose sums fp32 holds exactly for any
+// number of ranks here.
 enum { WORDS_MAX = 256, VALUE_RANGE = 512, RANKS_MAX = 4096 };
 
-static const char *const collective_names[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "send_recv"};
+static const char *const collective_names[] = {"all_reduce", "reduce_scatter", "all_gather",
+                                               "all_to_all", "send_recv"};
 
 struct settings {
     struct assembly_settings common;
@@ -26,9 +29,9 @@ struct stage {
     struct ranks *ranks;
     const struct roster *roster;
     const struct groups *groups;
-    struct group **handles;         // [groups->count], NULL where this rank is no member
-    float *in, *out;                // [floats]
-    struct devices *devices;        // NULL: between processes; else the groups are of devices
+    struct group **handles;  // [groups->count], NULL where this rank is no member
+    float *in, *out;         // [floats]
+    struct devices *devices; // NULL: between processes; else the groups are of devices
     struct device_group **device_groups;
 };
 
@@ -38,29 +41,31 @@ static float value_of(uint64_t number, int64_t place, int member)
 }
 
 // What must stand at out[place] of `self`, where the array has `count` floats in all.
-static float expected(enum collective what, uint64_t number, int64_t place, int self, int members, int64_t count)
+static float expected(enum collective what, uint64_t number, int64_t place, int self, int members,
+                      int64_t count)
 {
     int64_t share = count / members;
     float sum_of_members = (float)members * (float)(members - 1) / 2;
     switch (what) {
     case ALL_REDUCE: return (float)members * value_of(number, place, 0) + sum_of_members;
-    case REDUCE_SCATTER: return (float)members * value_of(number, self * share + place, 0) + sum_of_members;
+    case REDUCE_SCATTER:
+        return (float)members * value_of(number, self * share + place, 0) + sum_of_members;
     case ALL_GATHER: return value_of(number, place % share, (int)(place / share));
     case ALL_TO_ALL: return value_of(number, self * share + place % share, (int)(place / share));
     default: return value_of(number, place, (self + members - 1) % members);
     }
 }
 
-static enum status check(const struct stage *s, enum collective what, uint64_t number, int self, int members,
-                         int64_t count, struct error *err)
+static enum status check(const struct stage *s, enum collective what, uint64_t number, int self,
+                         int members, int64_t count, struct error *err)
 {
     int64_t results = what == REDUCE_SCATTER ? count / members : count;
     for (int64_t i = 0; i < results; i++) {
         float right = expected(what, number, i, self, members, count);
         if (s->out[i] == right) continue;
-        return fail(err, SYSTEM, "%s at %s: value %lld of %lld is %g, expected %g", collective_names[what],
-                    s->roster->endpoints[ranks_self(s->ranks)].name, (long long)i, (long long)results, (double)s->out[i],
-                    (double)right);
+        return fail(err, SYSTEM, "%s at %s: value %lld of %lld is %g, expected %g",
+                    collective_names[what], s->roster->endpoints[ranks_self(s->ranks)].name,
+                    (long long)i, (long long)results, (double)s->out[i], (double)right);
     }
     return OK;
 }
@@ -72,7 +77,8 @@ static int list_of(const struct stage *s, const struct sample *sample)
     return g;
 }
 
-static enum status repeat(void *context, const struct sample *sample, uint64_t number, double *seconds, struct error *err)
+static enum status repeat(void *context, const struct sample *sample, uint64_t number,
+                          double *seconds, struct error *err)
 {
     struct stage *s = context;
     int g = list_of(s, sample), members = sample->member_count, self = 0;
@@ -101,7 +107,8 @@ static int64_t whole_shares(int64_t bytes, int members)
 }
 
 // One turn: every collective at every size, by the groups first .. first + count - 1 at once.
-static void add_turn(struct joint *j, const struct groups *groups, int first, int count, const int64_t *sizes, int size_count)
+static void add_turn(struct joint *j, const struct groups *groups, int first, int count,
+                     const int64_t *sizes, int size_count)
 {
     j->turns[j->turn_count++] = (struct turn){j->step_count, size_count * COLLECTIVE_COUNT};
     for (int what = 0; what < COLLECTIVE_COUNT; what++)
@@ -111,23 +118,32 @@ static void add_turn(struct joint *j, const struct groups *groups, int first, in
                 const struct member_list *list = &groups->lists[g];
                 int64_t bytes = whole_shares(sizes[i], list->count);
                 j->cells[j->cell_count++].sample = (struct sample){
-                    .kind = SAMPLE_COLLECTIVE, .operation = collective_names[what], .dimensions = {bytes, list->count},
-                    .dimension_count = 2, .precision = FP32, .bytes = (double)bytes, .from = -1, .to = -1,
-                    .members = list->members, .member_count = list->count, .alone = count == 1,
+                    .kind = SAMPLE_COLLECTIVE,
+                    .operation = collective_names[what],
+                    .dimensions = {bytes, list->count},
+                    .dimension_count = 2,
+                    .precision = FP32,
+                    .bytes = (double)bytes,
+                    .from = -1,
+                    .to = -1,
+                    .members = list->members,
+                    .member_count = list->count,
+                    .alone = count == 1,
                 };
             }
         }
 }
 
-static void choose_cells(struct joint *j, const struct settings *s, const struct groups *groups, int endpoint_count,
-                         struct arena *arena)
+static void choose_cells(struct joint *j, const struct settings *s, const struct groups *groups,
+                         int endpoint_count, struct arena *arena)
 {
     int64_t sizes[LADDER_MAX];
     int size_count = ladder_sizes(s->common.smallest, s->common.largest, s->common.factor, sizes);
     bool at_once = groups->count > 1 && groups_are_disjoint(groups, endpoint_count, arena);
     int turns = groups->count + at_once, steps = turns * size_count * COLLECTIVE_COUNT;
     *j = (struct joint){
-        .cells = TAKE(arena, groups->count * (1 + at_once) * size_count * COLLECTIVE_COUNT, struct joint_cell),
+        .cells = TAKE(arena, groups->count * (1 + at_once) * size_count * COLLECTIVE_COUNT,
+                      struct joint_cell),
         .steps = TAKE(arena, steps, struct step),
         .turns = TAKE(arena, turns, struct turn),
     };
@@ -143,23 +159,27 @@ static enum status open_groups(struct stage *s, struct arena *arena, struct erro
         const struct member_list *list = &s->groups->lists[g];
         if (!group_has(list, ranks_self(s->ranks))) continue;
         s->handles[g] = ranks_group(s->ranks, list->members, list->count, arena);
-        if (s->devices) TRY(devices_group(&s->device_groups[g], s->devices, list->members, list->count, arena, err));
+        if (s->devices)
+            TRY(devices_group(&s->device_groups[g], s->devices, list->members, list->count, arena,
+                              err));
     }
     return OK;
 }
 
 // ---- the command
 
-static enum status run(void *settings, struct ranks *ranks, int *exit_code, struct arena *arena, struct error *err)
+static enum status run(void *settings, struct ranks *ranks, int *exit_code, struct arena *arena,
+                       struct error *err)
 {
     const struct settings *s = settings;
-    if (ranks_count(ranks) > RANKS_MAX) return fail(err, BAD_INPUT, "collectives of more than %d ranks", RANKS_MAX);
+    if (ranks_count(ranks) > RANKS_MAX)
+        return fail(err, BAD_INPUT, "collectives of more than %d ranks", RANKS_MAX);
     struct roster roster;
     struct groups groups;
     static const char *const everybody[] = {"all"};
     roster_gather(&roster, ranks, (enum wait)s->common.wait, arena);
-    TRY(groups_read(&groups, s->word_count ? s->words : everybody, s->word_count ? s->word_count : 1, roster.endpoints,
-                    roster.count, arena, err));
+    TRY(groups_read(&groups, s->word_count ? s->words : everybody,
+                    s->word_count ? s->word_count : 1, roster.endpoints, roster.count, arena, err));
     size_t bytes = (size_t)whole_shares(s->common.largest, roster.count);
     struct stage stage = {.ranks = ranks, .roster = &roster, .groups = &groups};
     stage.in = arena_take(arena, bytes, 1);
@@ -169,20 +189,25 @@ static enum status run(void *settings, struct ranks *ranks, int *exit_code, stru
     struct joint joint;
     choose_cells(&joint, s, &groups, roster.count, arena);
     struct samples samples;
-    return assembly_take(&samples, &s->common, ranks, &roster, &joint, repeat, &stage, exit_code, arena, err);
+    return assembly_take(&samples, &s->common, ranks, &roster, &joint, repeat, &stage, exit_code,
+                         arena, err);
 }
 
-enum status measure_collectives(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status measure_collectives(int argc, char **argv, int *exit_code, struct arena *arena,
+                                struct error *err)
 {
     struct settings s = {.common = assembly_defaults(argc, argv, sizeof(float))};
     const struct option options[] = {
         {"--smallest", OPTION_INT, &s.common.smallest, 1, MESSAGE_BYTES_MAX, NULL,
          "bytes of the shortest whole array (4); rounded up to a float for each member"},
         ASSEMBLY_OPTIONS(&s.common),
-        {"--nccl", OPTION_FLAG, &s.nccl, 0, 0, NULL, "between CUDA devices, one for each rank, by NCCL"},
+        {"--nccl", OPTION_FLAG, &s.nccl, 0, 0, NULL,
+         "between CUDA devices, one for each rank, by NCCL"},
     };
     bool helped;
-    TRY(options_read(argc, argv, "mpirun -n RANKS plumbline-measure collectives [all|hosts|across|0,1,4-7 ...] [OPTION ...]",
-                     options, ARRAY_LENGTH(options), s.words, 0, WORDS_MAX, &s.word_count, &helped, err));
+    TRY(options_read(
+        argc, argv,
+        "mpirun -n RANKS plumbline-measure collectives [all|hosts|across|0,1,4-7 ...] [OPTION ...]",
+        options, ARRAY_LENGTH(options), s.words, 0, WORDS_MAX, &s.word_count, &helped, err));
     return helped ? OK : assembly_run(&s.common, run, &s, exit_code, arena, err);
 }

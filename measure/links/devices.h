@@ -1,6 +1,7 @@
-// Messages between devices, one device for each rank, in the place of messages between processes: nccl.c, or nccl_none.c
-// in its place. What is sent and received stands in the host's memory; it is brought to the device before and back after,
-// and only what passes between devices is timed, by the device's own events.
+// Messages between devices, one device for each rank, in the place of messages between processes:
+// nccl.c, or nccl_none.c in its place. What is sent and received stands in the host's memory; it is
+// brought to the device before and back after, and only what passes between devices is timed, by
+// the device's own events.
 #ifndef PLUMBLINE_MEASURE_LINKS_DEVICES_H
 #define PLUMBLINE_MEASURE_LINKS_DEVICES_H
 
@@ -9,18 +10,22 @@
 struct devices;
 struct device_group;
 
-// All ranks. Names the endpoints after their devices, and the machine after the first. UNAVAILABLE: no device for a rank.
-enum status devices_open(struct devices **devices, struct ranks *ranks, struct roster *roster, int64_t largest_bytes,
-                         struct arena *arena, struct error *err);
+// All ranks. Names the endpoints after their devices, and the machine after the first. UNAVAILABLE:
+// no device for a rank.
+enum status devices_open(struct devices **devices, struct ranks *ranks, struct roster *roster,
+                         int64_t largest_bytes, struct arena *arena, struct error *err);
 
-// One message, called at both ends. *seconds: at the receiver, from when both are ready to when all has arrived.
-enum status devices_send(struct devices *d, const void *data, int64_t bytes, int to, struct error *err);
-enum status devices_receive(struct devices *d, void *data, int64_t bytes, int from, double *seconds, struct error *err);
+// One message, called at both ends. *seconds: at the receiver, from when both are ready to when all
+// has arrived.
+enum status devices_send(struct devices *d, const void *data, int64_t bytes, int to,
+                         struct error *err);
+enum status devices_receive(struct devices *d, void *data, int64_t bytes, int from, double *seconds,
+                            struct error *err);
 
 // As ranks_group and group_run: called by the members, in the order of their groups.
-enum status devices_group(struct device_group **group, struct devices *d, const int *members, int count, struct arena *arena,
-                          struct error *err);
-enum status devices_run(struct device_group *g, enum collective what, const float *in, float *out, int64_t count,
-                        double *seconds, struct error *err);
+enum status devices_group(struct device_group **group, struct devices *d, const int *members,
+                          int count, struct arena *arena, struct error *err);
+enum status devices_run(struct device_group *g, enum collective what, const float *in, float *out,
+                        int64_t count, double *seconds, struct error *err);
 
 #endif

@@ -1,4 +1,5 @@
-// Reading groups: every list ends up ascending and without repetition, so that equal groups compare equal.
+// Reading groups: every list ends up ascending and without repetition, so that equal groups compare
+// equal.
 #include "measure/links/groups.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@ struct reader {
     struct groups *groups;
     const struct endpoint *endpoints;
     int endpoint_count;
-    unsigned char *chosen;      // [endpoint_count] the group being made
+    unsigned char *chosen; // [endpoint_count] the group being made
     struct arena *arena;
 };
 
@@ -22,9 +23,12 @@ static enum status add_chosen(struct reader *r, const char *word, struct error *
     memset(r->chosen, 0, (size_t)r->endpoint_count);
     for (int g = 0; g < r->groups->count; g++) {
         const struct member_list *other = &r->groups->lists[g];
-        if (other->count == list.count && !memcmp(other->members, list.members, (size_t)list.count * sizeof(int))) return OK;
+        if (other->count == list.count &&
+            !memcmp(other->members, list.members, (size_t)list.count * sizeof(int)))
+            return OK;
     }
-    if (r->groups->count == GROUPS_MADE_MAX) return fail(err, BAD_INPUT, "%s: more than %d groups", word, GROUPS_MADE_MAX);
+    if (r->groups->count == GROUPS_MADE_MAX)
+        return fail(err, BAD_INPUT, "%s: more than %d groups", word, GROUPS_MADE_MAX);
     r->groups->lists[r->groups->count++] = list;
     return OK;
 }
@@ -43,7 +47,9 @@ static enum status read_ranks(struct reader *r, const char *word, struct error *
             is_number = end != at && *at >= '0' && *at <= '9';
         }
         if (!is_number || (*end && *end != ',') || first > last || last >= r->endpoint_count)
-            return fail(err, BAD_INPUT, "%s: expected all, hosts, across or ranks below %d like 0,1,4-7", word, r->endpoint_count);
+            return fail(err, BAD_INPUT,
+                        "%s: expected all, hosts, across or ranks below %d like 0,1,4-7", word,
+                        r->endpoint_count);
         for (long i = first; i <= last; i++) {
             if (r->chosen[i]) return fail(err, BAD_INPUT, "%s: rank %ld is named twice", word, i);
             r->chosen[i] = 1;
@@ -79,10 +85,12 @@ static enum status add_by_host(struct reader *r, const char *word, bool across, 
     return OK;
 }
 
-enum status groups_read(struct groups *groups, const char *const *words, int word_count, const struct endpoint *endpoints,
-                        int endpoint_count, struct arena *arena, struct error *err)
+enum status groups_read(struct groups *groups, const char *const *words, int word_count,
+                        const struct endpoint *endpoints, int endpoint_count, struct arena *arena,
+                        struct error *err)
 {
-    struct reader r = {groups, endpoints, endpoint_count, TAKE(arena, endpoint_count, unsigned char), arena};
+    struct reader r = {groups, endpoints, endpoint_count,
+                       TAKE(arena, endpoint_count, unsigned char), arena};
     *groups = (struct groups){TAKE(arena, GROUPS_MADE_MAX, struct member_list), 0};
     for (int i = 0; i < word_count; i++) {
         if (!strcmp(words[i], "all")) {
@@ -92,7 +100,8 @@ enum status groups_read(struct groups *groups, const char *const *words, int wor
             TRY(add_by_host(&r, words[i], *words[i] == 'a', err));
         } else TRY(read_ranks(&r, words[i], err));
     }
-    if (!groups->count) return fail(err, BAD_INPUT, "%s: gives no group of two ranks or more here", words[0]);
+    if (!groups->count)
+        return fail(err, BAD_INPUT, "%s: gives no group of two ranks or more here", words[0]);
     return OK;
 }
 

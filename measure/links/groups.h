@@ -5,7 +5,7 @@
 #include "data/inputs/samples.h"
 
 struct member_list {
-    int *members;               // [count] ascending
+    int *members; // [count] ascending
     int count;
 };
 
@@ -14,10 +14,12 @@ struct groups {
     int count;
 };
 
-// A word is "all", "hosts" (the ranks of each host), "across" (the first ranks of all hosts, the second ones ...), or
-// ranks: "0,1,4-7". Groups of one are left out of "hosts" and "across"; the same group twice is kept once.
-enum status groups_read(struct groups *groups, const char *const *words, int word_count, const struct endpoint *endpoints,
-                        int endpoint_count, struct arena *arena, struct error *err);
+// A word is "all", "hosts" (the ranks of each host), "across" (the first ranks of all hosts, the
+// second ones ...), or ranks: "0,1,4-7". Groups of one are left out of "hosts" and "across"; the
+// same group twice is kept once.
+enum status groups_read(struct groups *groups, const char *const *words, int word_count,
+                        const struct endpoint *endpoints, int endpoint_count, struct arena *arena,
+                        struct error *err);
 
 bool groups_are_disjoint(const struct groups *groups, int endpoint_count, struct arena *arena);
 bool group_has(const struct member_list *list, int rank);

@@ -1,8 +1,9 @@
-// plumbline-measure links: how long messages take between every two ranks, in each direction.
-// What a repetition's seconds are. Where both ends read the same clock: from the call that sends to the end of the
-// receive, which was posted before. Where not, one direction's delay cannot be told from the other's by any exchange of
-// messages: the sender times its message and an empty answer, and takes off half of the fastest of three empty
-// exchanges right before. Delays of the two directions are then taken as equal; rates still belong to one direction.
+// plumbline-measure links: how long messages take between every two ranks, in each direction. What
+// a repetition's seconds are. Where both ends read the same clock: from the call that sends to the
+// end of the receive, which was posted before. Where not, one direction's delay cannot be told from
+// the other's by any exchange of messages: the sender times its message and an empty answer, and
+// takes off half of the fastest of three empty exchanges right before. Delays of the two directions
+// are then taken as equal; rates still belong to one direction.
 #include "measure/links/links.h"
 
 #include <stdio.h>
@@ -25,8 +26,8 @@ struct settings {
 struct wire {
     struct ranks *ranks;
     const struct roster *roster;
-    unsigned char *out, *in;        // [largest]
-    struct devices *devices;        // NULL: messages between processes
+    unsigned char *out, *in; // [largest]
+    struct devices *devices; // NULL: messages between processes
 };
 
 static double send_by_clock(struct wire *w, int bytes, int to)
@@ -82,18 +83,23 @@ static enum status send(struct wire *w, int bytes, int to, double *seconds, stru
 {
     *seconds = -1;
     if (w->devices) return devices_send(w->devices, w->out, bytes, to, err);
-    *seconds = roster_same_clock(w->roster, ranks_self(w->ranks), to) ? send_by_clock(w, bytes, to) : send_by_answer(w, bytes, to);
+    *seconds = roster_same_clock(w->roster, ranks_self(w->ranks), to)
+                   ? send_by_clock(w, bytes, to)
+                   : send_by_answer(w, bytes, to);
     return OK;
 }
 
 static enum status receive(struct wire *w, int bytes, int from, double *seconds, struct error *err)
 {
     if (w->devices) return devices_receive(w->devices, w->in, bytes, from, seconds, err);
-    *seconds = roster_same_clock(w->roster, from, ranks_self(w->ranks)) ? receive_by_clock(w, bytes, from) : receive_by_answer(w, bytes, from);
+    *seconds = roster_same_clock(w->roster, from, ranks_self(w->ranks))
+                   ? receive_by_clock(w, bytes, from)
+                   : receive_by_answer(w, bytes, from);
     return OK;
 }
 
-static enum status repeat(void *context, const struct sample *s, uint64_t number, double *seconds, struct error *err)
+static enum status repeat(void *context, const struct sample *s, uint64_t number, double *seconds,
+                          struct error *err)
 {
     struct wire *w = context;
     int self = ranks_self(w->ranks), bytes = (int)s->dimensions[0];
@@ -105,29 +111,37 @@ static enum status repeat(void *context, const struct sample *s, uint64_t number
     TRY(receive(w, bytes, s->from, seconds, err));
     int64_t wrong = pattern_first_wrong(w->in, bytes, number);
     if (wrong < 0) return OK;
-    return fail(err, SYSTEM, "data sent from %s to %s arrived changed: byte %lld of %d", w->roster->endpoints[s->from].name,
-                w->roster->endpoints[s->to].name, (long long)wrong, bytes);
+    return fail(err, SYSTEM, "data sent from %s to %s arrived changed: byte %lld of %d",
+                w->roster->endpoints[s->from].name, w->roster->endpoints[s->to].name,
+                (long long)wrong, bytes);
 }
 
 // ---- which cells
 
-static void add_turn(struct joint *j, const struct pair *pairs, int pair_count, const int64_t *sizes, int size_count)
+static void add_turn(struct joint *j, const struct pair *pairs, int pair_count,
+                     const int64_t *sizes, int size_count)
 {
     j->turns[j->turn_count++] = (struct turn){j->step_count, size_count};
     for (int i = 0; i < size_count; i++) {
         j->steps[j->step_count++] = (struct step){j->cell_count, pair_count};
         for (int p = 0; p < pair_count; p++)
             j->cells[j->cell_count++].sample = (struct sample){
-                .kind = SAMPLE_LINK, .operation = "send", .dimensions = {sizes[i]}, .dimension_count = 1,
-                .precision = FP32, .bytes = (double)sizes[i], .from = pairs[p].from, .to = pairs[p].to,
+                .kind = SAMPLE_LINK,
+                .operation = "send",
+                .dimensions = {sizes[i]},
+                .dimension_count = 1,
+                .precision = FP32,
+                .bytes = (double)sizes[i],
+                .from = pairs[p].from,
+                .to = pairs[p].to,
                 .alone = pair_count == 1,
             };
     }
 }
 
 // Some of the ordered pairs, each as likely as another.
-static void add_alone(struct joint *j, int count, int wanted, uint64_t seed, const int64_t *sizes, int size_count,
-                      struct arena *arena)
+static void add_alone(struct joint *j, int count, int wanted, uint64_t seed, const int64_t *sizes,
+                      int size_count, struct arena *arena)
 {
     int all = count * (count - 1);
     struct pair *pairs = TAKE(arena, all, struct pair);
@@ -149,7 +163,7 @@ static void choose_cells(struct joint *j, const struct settings *s, int count, s
     int64_t sizes[LADDER_MAX];
     int size_count = ladder_sizes(s->common.smallest, s->common.largest, s->common.factor, sizes);
     int all = count * (count - 1), alone = s->alone < all ? (int)s->alone : all;
-    if (count < 4) alone = 0;           // no two pairs are without a common end: each is alone already
+    if (count < 4) alone = 0; // no two pairs are without a common end: each is alone already
     int turns = pairs_turns(count) + alone;
     *j = (struct joint){
         .cells = TAKE(arena, (all + alone) * size_count, struct joint_cell),
@@ -164,33 +178,39 @@ static void choose_cells(struct joint *j, const struct settings *s, int count, s
 
 // ---- the command
 
-static enum status run(void *settings, struct ranks *ranks, int *exit_code, struct arena *arena, struct error *err)
+static enum status run(void *settings, struct ranks *ranks, int *exit_code, struct arena *arena,
+                       struct error *err)
 {
     const struct settings *s = settings;
     struct roster roster;
     roster_gather(&roster, ranks, (enum wait)s->common.wait, arena);
-    struct wire wire = {ranks, &roster, TAKE(arena, s->common.largest, unsigned char), TAKE(arena, s->common.largest, unsigned char), NULL};
+    struct wire wire = {ranks, &roster, TAKE(arena, s->common.largest, unsigned char),
+                        TAKE(arena, s->common.largest, unsigned char), NULL};
     if (s->nccl) TRY(devices_open(&wire.devices, ranks, &roster, s->common.largest, arena, err));
     struct joint joint;
     choose_cells(&joint, s, roster.count, arena);
     struct samples samples;
-    TRY(assembly_take(&samples, &s->common, ranks, &roster, &joint, repeat, &wire, exit_code, arena, err));
+    TRY(assembly_take(&samples, &s->common, ranks, &roster, &joint, repeat, &wire, exit_code, arena,
+                      err));
     if (samples.sample_count && !s->common.quiet) links_report(stderr, &samples, arena);
     return OK;
 }
 
-enum status measure_links(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status measure_links(int argc, char **argv, int *exit_code, struct arena *arena,
+                          struct error *err)
 {
     struct settings s = {assembly_defaults(argc, argv, 1), 4, false};
     const struct option options[] = {
-        {"--smallest", OPTION_INT, &s.common.smallest, 1, MESSAGE_BYTES_MAX, NULL, "bytes of the shortest message (1)"},
+        {"--smallest", OPTION_INT, &s.common.smallest, 1, MESSAGE_BYTES_MAX, NULL,
+         "bytes of the shortest message (1)"},
         ASSEMBLY_OPTIONS(&s.common),
         {"--alone", OPTION_INT, &s.alone, 0, 1e6, NULL,
          "so many pairs, drawn by the seed, are measured again with nobody else sending (4)"},
-        {"--nccl", OPTION_FLAG, &s.nccl, 0, 0, NULL, "between CUDA devices, one for each rank, by NCCL"},
+        {"--nccl", OPTION_FLAG, &s.nccl, 0, 0, NULL,
+         "between CUDA devices, one for each rank, by NCCL"},
     };
     bool helped;
-    TRY(options_read(argc, argv, "mpirun -n RANKS plumbline-measure links [OPTION ...]", options, ARRAY_LENGTH(options),
-                     NULL, 0, 0, NULL, &helped, err));
+    TRY(options_read(argc, argv, "mpirun -n RANKS plumbline-measure links [OPTION ...]", options,
+                     ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
     return helped ? OK : assembly_run(&s.common, run, &s, exit_code, arena, err);
 }

@@ -1,5 +1,6 @@
-// Ranks by MPI: the only file that includes mpi.h. Plain MPI-3 calls, so any launcher that the library knows will do
-// (mpirun; srun with PMIx or PMI2). Waiting is MPI_Test in a loop of ours, see ranks.h about patience.
+// Ranks by MPI: the only file that includes mpi.h. Plain MPI-3 calls, so any launcher that the
+// library knows will do (mpirun; srun with PMIx or PMI2). Waiting is MPI_Test in a loop of ours,
+// see ranks.h about patience.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +32,8 @@ enum status ranks_open(struct ranks **ranks, struct arena *arena, struct error *
 {
     int is_open = 0;
     MPI_Initialized(&is_open);
-    if (is_open || MPI_Init(NULL, NULL) != MPI_SUCCESS) return fail(err, UNAVAILABLE, "MPI cannot be started");
+    if (is_open || MPI_Init(NULL, NULL) != MPI_SUCCESS)
+        return fail(err, UNAVAILABLE, "MPI cannot be started");
     struct ranks *r = TAKE(arena, 1, struct ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &r->self);
     MPI_Comm_size(MPI_COMM_WORLD, &r->count);
@@ -107,7 +109,8 @@ void ranks_share(struct ranks *r, void *data, int bytes)
 void ranks_maximum(struct ranks *r, double *values, int count)
 {
     MPI_Request request;
-    MPI_Ireduce(r->self ? values : MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD, &request);
+    MPI_Ireduce(r->self ? values : MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_MAX, 0,
+                MPI_COMM_WORLD, &request);
     wait_for(r, &request, 1);
 }
 
@@ -154,17 +157,26 @@ void group_meet(struct group *g)
     wait_for(g->ranks, &request, 1);
 }
 
-// The non-blocking forms, so that waiting is ours. Their algorithms are not always the blocking ones': those are what
-// programs use, so they are taken unless patience is needed.
-static void run_patiently(struct group *g, enum collective what, const float *in, float *out, int count)
+// The non-blocking forms, so that waiting is ours. Their algorithms are not always the blocking
+// ones': those are what programs use, so they are taken unless patience is needed.
+static void run_patiently(struct group *g, enum collective what, const float *in, float *out,
+                          int count)
 {
     int share = count / g->count;
     MPI_Request request;
     switch (what) {
-    case ALL_REDUCE: MPI_Iallreduce(in, out, count, MPI_FLOAT, MPI_SUM, g->members, &request); break;
-    case REDUCE_SCATTER: MPI_Ireduce_scatter_block(in, out, share, MPI_FLOAT, MPI_SUM, g->members, &request); break;
-    case ALL_GATHER: MPI_Iallgather(in, share, MPI_FLOAT, out, share, MPI_FLOAT, g->members, &request); break;
-    default: MPI_Ialltoall(in, share, MPI_FLOAT, out, share, MPI_FLOAT, g->members, &request); break;
+    case ALL_REDUCE:
+        MPI_Iallreduce(in, out, count, MPI_FLOAT, MPI_SUM, g->members, &request);
+        break;
+    case REDUCE_SCATTER:
+        MPI_Ireduce_scatter_block(in, out, share, MPI_FLOAT, MPI_SUM, g->members, &request);
+        break;
+    case ALL_GATHER:
+        MPI_Iallgather(in, share, MPI_FLOAT, out, share, MPI_FLOAT, g->members, &request);
+        break;
+    default:
+        MPI_Ialltoall(in, share, MPI_FLOAT, out, share, MPI_FLOAT, g->members, &request);
+        break;
     }
     wait_for(g->ranks, &request, 1);
 }
@@ -174,7 +186,8 @@ void group_run(struct group *g, enum collective what, const float *in, float *ou
     int share = count / g->count;
     if (what == SEND_RECV) {
         MPI_Request both[2];
-        MPI_Irecv(out, count, MPI_FLOAT, (g->self + g->count - 1) % g->count, TAG, g->members, &both[0]);
+        MPI_Irecv(out, count, MPI_FLOAT, (g->self + g->count - 1) % g->count, TAG, g->members,
+                  &both[0]);
         MPI_Isend(in, count, MPI_FLOAT, (g->self + 1) % g->count, TAG, g->members, &both[1]);
         wait_for(g->ranks, both, 2);
         return;
@@ -185,7 +198,9 @@ void group_run(struct group *g, enum collective what, const float *in, float *ou
     }
     switch (what) {
     case ALL_REDUCE: MPI_Allreduce(in, out, count, MPI_FLOAT, MPI_SUM, g->members); break;
-    case REDUCE_SCATTER: MPI_Reduce_scatter_block(in, out, share, MPI_FLOAT, MPI_SUM, g->members); break;
+    case REDUCE_SCATTER:
+        MPI_Reduce_scatter_block(in, out, share, MPI_FLOAT, MPI_SUM, g->members);
+        break;
     case ALL_GATHER: MPI_Allgather(in, share, MPI_FLOAT, out, share, MPI_FLOAT, g->members); break;
     default: MPI_Alltoall(in, share, MPI_FLOAT, out, share, MPI_FLOAT, g->members); break;
     }

@@ -1,5 +1,6 @@
-// Links and collectives in the program without MPI: it needs no libmpi to run, and hands over to plumbline-measure-mpi,
-// the same program with mpi.c in this file's place, which the Makefile builds beside it where it finds MPI.
+// Links and collectives in the program without MPI: it needs no libmpi to run, and hands over to
+// plumbline-measure-mpi, the same program with mpi.c in this file's place, which the Makefile
+// builds beside it where it finds MPI.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,18 +24,23 @@ static enum status hand_over(int argc, char **argv, struct arena *arena, struct 
         fflush(stdout);
         execv(own, arguments);
     }
-    return fail(err, UNAVAILABLE, "this build has no MPI%s: plumbline-measure%s is not beside plumbline-measure; install an MPI "
-                                  "(on Debian libopenmpi-dev and openmpi-bin)%s and run make again",
-                strcmp(suffix, "-mpi") ? ", or no NCCL" : "", suffix, strcmp(suffix, "-mpi") ? " and CUDA with NCCL" : "");
+    return fail(err, UNAVAILABLE,
+                "this build has no MPI%s: plumbline-measure%s is not beside plumbline-measure; "
+                "install an MPI "
+                "(on Debian libopenmpi-dev and openmpi-bin)%s and run make again",
+                strcmp(suffix, "-mpi") ? ", or no NCCL" : "", suffix,
+                strcmp(suffix, "-mpi") ? " and CUDA with NCCL" : "");
 }
 
-enum status measure_links(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status measure_links(int argc, char **argv, int *exit_code, struct arena *arena,
+                          struct error *err)
 {
     (void)exit_code;
     return hand_over(argc, argv, arena, err);
 }
 
-enum status measure_collectives(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status measure_collectives(int argc, char **argv, int *exit_code, struct arena *arena,
+                                struct error *err)
 {
     (void)exit_code;
     return hand_over(argc, argv, arena, err);

@@ -1,6 +1,7 @@
-// NCCL, told its ranks over MPI: the only file that includes nccl.h. On each device's stream stand, behind a gate that the
-// host opens when all is queued (cuda_session.c has the same): a tiny exchange that ends when every end is there, an event,
-// the operation, an event. So neither launches nor who came first are in the time.
+// NCCL, told its ranks over MPI: the only file that includes nccl.h. On each device's stream stand,
+// behind a gate that the host opens when all is queued (cuda_session.c has the same): a tiny
+// exchange that ends when every end is there, an event, the operation, an event. So neither
+// launches nor who came first are in the time.
 #include <nccl.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,9 @@
 
 enum { GATE_LIMIT_NS = 20000000 };
 
-struct gate { int opened, expired; };
+struct gate {
+    int opened, expired;
+};
 
 struct devices {
     struct ranks *ranks;
@@ -19,27 +22,32 @@ struct devices {
     cudaStream_t stream;
     cudaEvent_t begin, end;
     struct gate *gate;
-    char *out, *in;             // [largest], on the device
-    float *token, *answer;      // of the tiny exchange
-    ncclComm_t *groups;         // to be given back
+    char *out, *in;        // [largest], on the device
+    float *token, *answer; // of the tiny exchange
+    ncclComm_t *groups;    // to be given back
     int group_count, group_capacity;
     struct arena *arena;
 };
 
-struct device_group { struct devices *d; ncclComm_t members; int self, count; };
+struct device_group {
+    struct devices *d;
+    ncclComm_t members;
+    int self, count;
+};
 
-#define CUDA_TRY(call)                                                                                       \
-    do {                                                                                                     \
-        cudaError_t cuda_code = (call);                                                                      \
-        if (cuda_code != cudaSuccess)                                                                        \
-            return fail(err, SYSTEM, "cuda: %.*s: %s", (int)strcspn(#call, "("), #call, cudaGetErrorString(cuda_code)); \
+#define CUDA_TRY(call)                                                                             \
+    do {                                                                                           \
+        cudaError_t cuda_code = (call);                                                            \
+        if (cuda_code != cudaSuccess)                                                              \
+            return fail(err, SYSTEM, "cuda: %.*s: %s", (int)strcspn(#call, "("), #call,            \
+                        cudaGetErrorString(cuda_code));                                            \
     } while (0)
-#define NCCL_TRY(call)                                                                                       \
-    do {                                                                                                     \
-        ncclResult_t nccl_code = (call);                                                                     \
-        if (nccl_code != ncclSuccess)                                                                        \
-            return fail(err, SYSTEM, "nccl: %.*s: %s; %s", (int)strcspn(#call, "("), #call, ncclGetErrorString(nccl_code), \
-                        ncclGetLastError(NULL));                                                             \
+#define NCCL_TRY(call)                                                                             \
+    do {                                                                                           \
+        ncclResult_t nccl_code = (call);                                                           \
+        if (nccl_code != ncclSuccess)                                                              \
+            return fail(err, SYSTEM, "nccl: %.*s: %s; %s", (int)strcspn(#call, "("), #call,        \
+                        ncclGetErrorString(nccl_code), ncclGetLastError(NULL));                    \
     } while (0)
 
 static void devices_close(void *of_devices)
@@ -55,7 +63,8 @@ static void devices_close(void *of_devices)
 }
 
 // The ranks of a host take its devices in turn, one each.
-static enum status choose_device(int *device, const struct roster *roster, int self, struct error *err)
+static enum status choose_device(int *device, const struct roster *roster, int self,
+                                 struct error *err)
 {
     int count = 0, before = 0, on_host = 0;
     for (int i = 0; i < roster->count; i++) {
@@ -78,11 +87,12 @@ static enum status choose_device(int *device, const struct roster *roster, int s
 
 enum { NAME_BYTES = 128 };
 
-static enum status name_endpoints(struct devices *d, struct roster *roster, int device, struct error *err)
+static enum status name_endpoints(struct devices *d, struct roster *roster, int device,
+                                  struct error *err)
 {
     struct cudaDeviceProp properties;
     int version = 0;
-    char (*names)[NAME_BYTES] = arena_take(d->arena, (size_t)roster->count, sizeof *names);
+    char(*names)[NAME_BYTES] = arena_take(d->arena, (size_t)roster->count, sizeof *names);
     char own[NAME_BYTES] = "", bus[32] = "";
     CUDA_TRY(cudaGetDeviceProperties(&properties, device));
     CUDA_TRY(cudaDeviceGetPCIBusId(bus, sizeof bus, device));
@@ -93,19 +103,21 @@ static enum status name_endpoints(struct devices *d, struct roster *roster, int 
     for (int i = 0; i < roster->count; i++) {
         for (int j = 0; j < i; j++)
             if (!strcmp(names[i], names[j]))
-                return fail(err, UNAVAILABLE, "ranks %d and %d have the same device, %s; one each is needed", j, i, names[i]);
+                return fail(err, UNAVAILABLE,
+                            "ranks %d and %d have the same device, %s; one each is needed", j, i,
+                            names[i]);
         roster->endpoints[i].name = arena_copy_text(d->arena, names[i]);
         roster->endpoints[i].device = numbers[i];
     }
     ncclGetVersion(&version);
     roster->gpu = arena_copy_text(d->arena, properties.name);
-    roster->library = arena_print(d->arena, "NCCL %d.%d.%d over %s", version / 10000, version % 10000 / 100,
-                                  version % 100, ranks_library(d->arena));
+    roster->library = arena_print(d->arena, "NCCL %d.%d.%d over %s", version / 10000,
+                                  version % 10000 / 100, version % 100, ranks_library(d->arena));
     return OK;
 }
 
-static enum status open_communicator(ncclComm_t *communicator, struct ranks *ranks, const int *members, int count,
-                                     int self, struct error *err)
+static enum status open_communicator(ncclComm_t *communicator, struct ranks *ranks,
+                                     const int *members, int count, int self, struct error *err)
 {
     ncclUniqueId id;
     memset(&id, 0, sizeof id);
@@ -116,8 +128,8 @@ static enum status open_communicator(ncclComm_t *communicator, struct ranks *ran
     return OK;
 }
 
-enum status devices_open(struct devices **devices, struct ranks *ranks, struct roster *roster, int64_t largest_bytes,
-                         struct arena *arena, struct error *err)
+enum status devices_open(struct devices **devices, struct ranks *ranks, struct roster *roster,
+                         int64_t largest_bytes, struct arena *arena, struct error *err)
 {
     int device = 0, count = ranks_count(ranks), *everybody = TAKE(arena, count, int);
     struct devices *d = *devices = TAKE(arena, 1, struct devices);
@@ -130,7 +142,8 @@ enum status devices_open(struct devices **devices, struct ranks *ranks, struct r
     CUDA_TRY(cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking));
     CUDA_TRY(cudaEventCreate(&d->begin));
     CUDA_TRY(cudaEventCreate(&d->end));
-    CUDA_TRY(cudaHostAlloc((void **)&d->gate, sizeof *d->gate, cudaHostAllocMapped | cudaHostAllocPortable));
+    CUDA_TRY(cudaHostAlloc((void **)&d->gate, sizeof *d->gate,
+                           cudaHostAllocMapped | cudaHostAllocPortable));
     CUDA_TRY(cudaMalloc((void **)&d->out, (size_t)largest_bytes));
     CUDA_TRY(cudaMalloc((void **)&d->in, (size_t)largest_bytes));
     CUDA_TRY(cudaMalloc((void **)&d->token, sizeof(float)));
@@ -148,15 +161,16 @@ static enum status enqueue_gate(struct devices *d, struct error *err)
     d->gate->opened = d->gate->expired = 0;
     CUDA_TRY(cudaHostGetDevicePointer(&gate, d->gate, 0));
     struct kernel_arguments a = {.in = {(char *)gate + offsetof(struct gate, opened)},
-                                 .out = {(char *)gate + offsetof(struct gate, expired)}, .size = {GATE_LIMIT_NS}};
+                                 .out = {(char *)gate + offsetof(struct gate, expired)},
+                                 .size = {GATE_LIMIT_NS}};
     CUDA_TRY(kernel_launch(KERNEL_GATE, ELEMENT_FLOAT, &a, 1, d->stream));
     return OK;
 }
 
 struct operation {
     ncclComm_t communicator;
-    enum collective what;       // of a group; a message has a partner
-    int partner;                // of the world; -1: none
+    enum collective what; // of a group; a message has a partner
+    int partner;          // of the world; -1: none
     bool sends;
     int64_t bytes;
     int self, count;
@@ -165,7 +179,8 @@ struct operation {
 static enum status exchange_tokens(struct devices *d, const struct operation *o, struct error *err)
 {
     if (o->partner < 0) {
-        NCCL_TRY(ncclAllReduce(d->token, d->answer, 1, ncclFloat, ncclSum, o->communicator, d->stream));
+        NCCL_TRY(
+            ncclAllReduce(d->token, d->answer, 1, ncclFloat, ncclSum, o->communicator, d->stream));
         return OK;
     }
     NCCL_TRY(ncclGroupStart());
@@ -175,12 +190,15 @@ static enum status exchange_tokens(struct devices *d, const struct operation *o,
     return OK;
 }
 
-static enum status exchange_all(struct devices *d, const struct operation *o, int64_t share, struct error *err)
+static enum status exchange_all(struct devices *d, const struct operation *o, int64_t share,
+                                struct error *err)
 {
     NCCL_TRY(ncclGroupStart());
     for (int i = 0; i < o->count; i++) {
-        NCCL_TRY(ncclSend((const float *)(void *)d->out + i * share, (size_t)share, ncclFloat, i, o->communicator, d->stream));
-        NCCL_TRY(ncclRecv((float *)(void *)d->in + i * share, (size_t)share, ncclFloat, i, o->communicator, d->stream));
+        NCCL_TRY(ncclSend((const float *)(void *)d->out + i * share, (size_t)share, ncclFloat, i,
+                          o->communicator, d->stream));
+        NCCL_TRY(ncclRecv((float *)(void *)d->in + i * share, (size_t)share, ncclFloat, i,
+                          o->communicator, d->stream));
     }
     NCCL_TRY(ncclGroupEnd());
     return OK;
@@ -190,21 +208,33 @@ static enum status operate(struct devices *d, const struct operation *o, struct 
 {
     size_t count = (size_t)o->bytes / sizeof(float), share = count / (size_t)o->count;
     if (o->partner >= 0) {
-        if (o->sends) NCCL_TRY(ncclSend(d->out, (size_t)o->bytes, ncclChar, o->partner, o->communicator, d->stream));
-        else NCCL_TRY(ncclRecv(d->in, (size_t)o->bytes, ncclChar, o->partner, o->communicator, d->stream));
+        if (o->sends)
+            NCCL_TRY(ncclSend(d->out, (size_t)o->bytes, ncclChar, o->partner, o->communicator,
+                              d->stream));
+        else
+            NCCL_TRY(ncclRecv(d->in, (size_t)o->bytes, ncclChar, o->partner, o->communicator,
+                              d->stream));
         return OK;
     }
     switch (o->what) {
-    case ALL_REDUCE: NCCL_TRY(ncclAllReduce(d->out, d->in, count, ncclFloat, ncclSum, o->communicator, d->stream)); break;
-    case REDUCE_SCATTER:
-        NCCL_TRY(ncclReduceScatter(d->out, d->in, share, ncclFloat, ncclSum, o->communicator, d->stream));
+    case ALL_REDUCE:
+        NCCL_TRY(
+            ncclAllReduce(d->out, d->in, count, ncclFloat, ncclSum, o->communicator, d->stream));
         break;
-    case ALL_GATHER: NCCL_TRY(ncclAllGather(d->out, d->in, share, ncclFloat, o->communicator, d->stream)); break;
+    case REDUCE_SCATTER:
+        NCCL_TRY(ncclReduceScatter(d->out, d->in, share, ncclFloat, ncclSum, o->communicator,
+                                   d->stream));
+        break;
+    case ALL_GATHER:
+        NCCL_TRY(ncclAllGather(d->out, d->in, share, ncclFloat, o->communicator, d->stream));
+        break;
     case ALL_TO_ALL: return exchange_all(d, o, (int64_t)share, err);
     default:
         NCCL_TRY(ncclGroupStart());
-        NCCL_TRY(ncclSend(d->out, count, ncclFloat, (o->self + 1) % o->count, o->communicator, d->stream));
-        NCCL_TRY(ncclRecv(d->in, count, ncclFloat, (o->self + o->count - 1) % o->count, o->communicator, d->stream));
+        NCCL_TRY(ncclSend(d->out, count, ncclFloat, (o->self + 1) % o->count, o->communicator,
+                          d->stream));
+        NCCL_TRY(ncclRecv(d->in, count, ncclFloat, (o->self + o->count - 1) % o->count,
+                          o->communicator, d->stream));
         NCCL_TRY(ncclGroupEnd());
     }
     return OK;
@@ -220,7 +250,8 @@ static enum status enqueue(struct devices *d, const struct operation *o, struct 
 }
 
 // Whatever fails behind the gate, the gate is opened.
-static enum status time_operation(struct devices *d, const struct operation *o, double *seconds, struct error *err)
+static enum status time_operation(struct devices *d, const struct operation *o, double *seconds,
+                                  struct error *err)
 {
     volatile struct gate *gate = d->gate;
     float milliseconds = 0;
@@ -230,7 +261,8 @@ static enum status time_operation(struct devices *d, const struct operation *o, 
     gate->opened = 1;
     cudaError_t done = cudaStreamSynchronize(d->stream);
     TRY(status);
-    if (done != cudaSuccess) return fail(err, SYSTEM, "cuda: cudaStreamSynchronize: %s", cudaGetErrorString(done));
+    if (done != cudaSuccess)
+        return fail(err, SYSTEM, "cuda: cudaStreamSynchronize: %s", cudaGetErrorString(done));
     CUDA_TRY(cudaEventElapsedTime(&milliseconds, d->begin, d->end));
     *seconds = 1e-3 * (double)milliseconds;
     return OK;
@@ -238,17 +270,21 @@ static enum status time_operation(struct devices *d, const struct operation *o, 
 
 // ---- messages
 
-enum status devices_send(struct devices *d, const void *data, int64_t bytes, int to, struct error *err)
+enum status devices_send(struct devices *d, const void *data, int64_t bytes, int to,
+                         struct error *err)
 {
     double unused;
-    const struct operation o = {.communicator = d->world, .partner = to, .sends = true, .bytes = bytes, .count = 1};
+    const struct operation o = {
+        .communicator = d->world, .partner = to, .sends = true, .bytes = bytes, .count = 1};
     CUDA_TRY(cudaMemcpy(d->out, data, (size_t)bytes, cudaMemcpyHostToDevice));
     return time_operation(d, &o, &unused, err);
 }
 
-enum status devices_receive(struct devices *d, void *data, int64_t bytes, int from, double *seconds, struct error *err)
+enum status devices_receive(struct devices *d, void *data, int64_t bytes, int from, double *seconds,
+                            struct error *err)
 {
-    const struct operation o = {.communicator = d->world, .partner = from, .bytes = bytes, .count = 1};
+    const struct operation o = {
+        .communicator = d->world, .partner = from, .bytes = bytes, .count = 1};
     CUDA_TRY(cudaMemset(d->in, 0xff, (size_t)bytes));
     CUDA_TRY(cudaDeviceSynchronize());
     TRY(time_operation(d, &o, seconds, err));
@@ -258,8 +294,8 @@ enum status devices_receive(struct devices *d, void *data, int64_t bytes, int fr
 
 // ---- collectives
 
-enum status devices_group(struct device_group **group, struct devices *d, const int *members, int count, struct arena *arena,
-                          struct error *err)
+enum status devices_group(struct device_group **group, struct devices *d, const int *members,
+                          int count, struct arena *arena, struct error *err)
 {
     struct device_group *g = *group = TAKE(arena, 1, struct device_group);
     g->d = d;
@@ -271,13 +307,18 @@ enum status devices_group(struct device_group **group, struct devices *d, const 
     return OK;
 }
 
-enum status devices_run(struct device_group *g, enum collective what, const float *in, float *out, int64_t count,
-                        double *seconds, struct error *err)
+enum status devices_run(struct device_group *g, enum collective what, const float *in, float *out,
+                        int64_t count, double *seconds, struct error *err)
 {
     struct devices *d = g->d;
-    size_t bytes = (size_t)count * sizeof(float), results = what == REDUCE_SCATTER ? bytes / (size_t)g->count : bytes;
-    const struct operation o = {.communicator = g->members, .what = what, .partner = -1, .bytes = (int64_t)bytes,
-                                .self = g->self, .count = g->count};
+    size_t bytes = (size_t)count * sizeof(float),
+           results = what == REDUCE_SCATTER ? bytes / (size_t)g->count : bytes;
+    const struct operation o = {.communicator = g->members,
+                                .what = what,
+                                .partner = -1,
+                                .bytes = (int64_t)bytes,
+                                .self = g->self,
+                                .count = g->count};
     CUDA_TRY(cudaMemcpy(d->out, in, bytes, cudaMemcpyHostToDevice));
     CUDA_TRY(cudaMemset(d->in, 0xff, bytes));
     CUDA_TRY(cudaDeviceSynchronize());

@@ -1,6 +1,7 @@
-// A link's delay is the median at the shortest message; its rate what the longest takes longer than the next shorter:
-// whatever is spent once per message, delays of a protocol's hand-shake among it, falls out of the difference.
-// A link is named where medians differ by more than a stated ratio and their 95 % intervals have nothing in common.
+// A link's delay is the median at the shortest message; its rate what the longest takes longer than
+// the next shorter: whatever is spent once per message, delays of a protocol's hand-shake among it,
+// falls out of the difference. A link is named where medians differ by more than a stated ratio and
+// their 95 % intervals have nothing in common.
 #include "measure/links/report.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@ static const double unlike_rates = 1.1, unlike_delays = 1.25, slow_share = 0.7;
 
 struct link_seen {
     bool is_seen;
-    int64_t bytes[3];               // the shortest, the last but one, the longest
+    int64_t bytes[3]; // the shortest, the last but one, the longest
     struct median times[3];
     double bytes_per_s;
 };
@@ -40,44 +41,57 @@ static void add_sample(struct link_seen *l, const struct sample *s, struct arena
         l->bytes[1] = l->is_seen ? l->bytes[2] : bytes;
         l->times[1] = l->times[2];
         keep(l, 2, s, arena);
-    } else if (bytes < l->bytes[2] && (bytes > l->bytes[1] || l->bytes[1] == l->bytes[2])) keep(l, 1, s, arena);
+    } else if (bytes < l->bytes[2] && (bytes > l->bytes[1] || l->bytes[1] == l->bytes[2]))
+        keep(l, 1, s, arena);
     l->is_seen = true;
     double longer_s = l->times[2].value - l->times[1].value;
     bool can = l->bytes[1] < l->bytes[2] && longer_s > 0;
-    l->bytes_per_s = can ? (double)(l->bytes[2] - l->bytes[1]) / longer_s : (double)l->bytes[2] / l->times[2].value;
+    l->bytes_per_s = can ? (double)(l->bytes[2] - l->bytes[1]) / longer_s
+                         : (double)l->bytes[2] / l->times[2].value;
 }
 
-static bool have_nothing_in_common(struct median a, struct median b) { return a.high < b.low || b.high < a.low; }
+static bool have_nothing_in_common(struct median a, struct median b)
+{
+    return a.high < b.low || b.high < a.low;
+}
 
 struct report {
     FILE *to;
     const struct samples *samples;
     int count;
-    struct link_seen *links, *alone;    // [count][count]
+    struct link_seen *links, *alone; // [count][count]
 };
 
-static const struct link_seen *link_of(const struct report *r, int from, int to) { return &r->links[from * r->count + to]; }
+static const struct link_seen *link_of(const struct report *r, int from, int to)
+{
+    return &r->links[from * r->count + to];
+}
 
 static void print_matrix(const struct report *r, const char *title, bool rates)
 {
     fprintf(r->to, "%s, from the row's to the column's:\n%*s", title, NAME_WIDTH + 1, "");
-    for (int to = 0; to < r->count; to++) fprintf(r->to, " %*.*s", NAME_WIDTH, NAME_WIDTH, r->samples->endpoints[to].name);
+    for (int to = 0; to < r->count; to++)
+        fprintf(r->to, " %*.*s", NAME_WIDTH, NAME_WIDTH, r->samples->endpoints[to].name);
     for (int from = 0; from < r->count; from++) {
         fprintf(r->to, "\n%-*.*s ", NAME_WIDTH, NAME_WIDTH, r->samples->endpoints[from].name);
         for (int to = 0; to < r->count; to++) {
             const struct link_seen *l = link_of(r, from, to);
             if (!l->is_seen) fprintf(r->to, " %*s", NAME_WIDTH, "-");
-            else fprintf(r->to, " %*.4g", NAME_WIDTH, rates ? l->bytes_per_s / 1e9 : l->times[0].value * 1e6);
+            else
+                fprintf(r->to, " %*.4g", NAME_WIDTH,
+                        rates ? l->bytes_per_s / 1e9 : l->times[0].value * 1e6);
         }
     }
     fputc('\n', r->to);
 }
 
 // "  asymmetric  a -> b ..., b -> a ..."; counts, and prints the first ones.
-static void print_named(const struct report *r, int *named, const char *what, int from, int to, const char *text)
+static void print_named(const struct report *r, int *named, const char *what, int from, int to,
+                        const char *text)
 {
     if ((*named)++ >= NAMED_MAX) return;
-    fprintf(r->to, "%s: %s -> %s %s\n", what, r->samples->endpoints[from].name, r->samples->endpoints[to].name, text);
+    fprintf(r->to, "%s: %s -> %s %s\n", what, r->samples->endpoints[from].name,
+            r->samples->endpoints[to].name, text);
 }
 
 static int name_asymmetric(const struct report *r, struct arena *arena)
@@ -88,13 +102,17 @@ static int name_asymmetric(const struct report *r, struct arena *arena)
             const struct link_seen *there = link_of(r, a, b), *back = link_of(r, b, a);
             if (!there->is_seen || !back->is_seen) continue;
             double rates = there->bytes_per_s / back->bytes_per_s;
-            if ((rates > unlike_rates || rates < 1 / unlike_rates) && have_nothing_in_common(there->times[2], back->times[2]))
+            if ((rates > unlike_rates || rates < 1 / unlike_rates) &&
+                have_nothing_in_common(there->times[2], back->times[2]))
                 print_named(r, &named, "asymmetric", a, b,
-                            arena_print(arena, "%.4g GB/s, back %.4g GB/s", there->bytes_per_s / 1e9, back->bytes_per_s / 1e9));
+                            arena_print(arena, "%.4g GB/s, back %.4g GB/s",
+                                        there->bytes_per_s / 1e9, back->bytes_per_s / 1e9));
             double delays = there->times[0].value / back->times[0].value;
-            if ((delays > unlike_delays || delays < 1 / unlike_delays) && have_nothing_in_common(there->times[0], back->times[0]))
+            if ((delays > unlike_delays || delays < 1 / unlike_delays) &&
+                have_nothing_in_common(there->times[0], back->times[0]))
                 print_named(r, &named, "asymmetric", a, b,
-                            arena_print(arena, "%.4g us, back %.4g us", there->times[0].value * 1e6, back->times[0].value * 1e6));
+                            arena_print(arena, "%.4g us, back %.4g us", there->times[0].value * 1e6,
+                                        back->times[0].value * 1e6));
         }
     return named;
 }
@@ -110,7 +128,8 @@ static int name_slow(const struct report *r, struct arena *arena)
     for (int i = 0; i < r->count * r->count; i++)
         if (r->links[i].is_seen && r->links[i].bytes_per_s < slow_share * middle)
             print_named(r, &named, "slow", i / r->count, i % r->count,
-                        arena_print(arena, "%.4g GB/s, the median link %.4g GB/s", r->links[i].bytes_per_s / 1e9, middle / 1e9));
+                        arena_print(arena, "%.4g GB/s, the median link %.4g GB/s",
+                                    r->links[i].bytes_per_s / 1e9, middle / 1e9));
     return named;
 }
 
@@ -119,10 +138,13 @@ static int name_contended(const struct report *r, struct arena *arena)
     int named = 0;
     for (int i = 0; i < r->count * r->count; i++) {
         const struct link_seen *busy = &r->links[i], *alone = &r->alone[i];
-        if (!busy->is_seen || !alone->is_seen || busy->bytes_per_s * unlike_rates > alone->bytes_per_s) continue;
+        if (!busy->is_seen || !alone->is_seen ||
+            busy->bytes_per_s * unlike_rates > alone->bytes_per_s)
+            continue;
         if (have_nothing_in_common(busy->times[2], alone->times[2]))
             print_named(r, &named, "contended", i / r->count, i % r->count,
-                        arena_print(arena, "%.4g GB/s beside others, alone %.4g GB/s", busy->bytes_per_s / 1e9, alone->bytes_per_s / 1e9));
+                        arena_print(arena, "%.4g GB/s beside others, alone %.4g GB/s",
+                                    busy->bytes_per_s / 1e9, alone->bytes_per_s / 1e9));
     }
     return named;
 }
@@ -152,13 +174,17 @@ void links_report(FILE *to, const struct samples *samples, struct arena *arena)
     }
     bool is_split = false;
     for (int i = 1; i < count; i++)
-        is_split = is_split || samples->endpoints[i].clock < 0 || samples->endpoints[i].clock != samples->endpoints[0].clock;
-    if (is_split) fputs("delays between hosts are half of there and back: their clocks are not the same\n", to);
+        is_split = is_split || samples->endpoints[i].clock < 0 ||
+                   samples->endpoints[i].clock != samples->endpoints[0].clock;
+    if (is_split)
+        fputs("delays between hosts are half of there and back: their clocks are not the same\n",
+              to);
     int asymmetric = name_asymmetric(&r, arena);
     print_rest(&r, "asymmetric", asymmetric);
     int slow = name_slow(&r, arena);
     print_rest(&r, "slow", slow);
     int contended = name_contended(&r, arena);
     print_rest(&r, "contended", contended);
-    fprintf(to, "%d asymmetric, %d slow, %d of %d tested slower beside others\n", asymmetric, slow, contended, tested);
+    fprintf(to, "%d asymmetric, %d slow, %d of %d tested slower beside others\n", asymmetric, slow,
+            contended, tested);
 }

@@ -16,10 +16,7 @@ struct identity {
     int64_t processors;
 };
 
-static void copy(char to[NAME_BYTES], const char *text)
-{
-    strncpy(to, text, NAME_BYTES - 1);
-}
+static void copy(char to[NAME_BYTES], const char *text) { strncpy(to, text, NAME_BYTES - 1); }
 
 static void describe_self(struct identity *self, struct arena *arena)
 {
@@ -70,10 +67,12 @@ void roster_gather(struct roster *roster, struct ranks *ranks, enum wait wait, s
 
 bool roster_same_clock(const struct roster *roster, int a, int b)
 {
-    return roster->endpoints[a].clock >= 0 && roster->endpoints[a].clock == roster->endpoints[b].clock;
+    return roster->endpoints[a].clock >= 0 &&
+           roster->endpoints[a].clock == roster->endpoints[b].clock;
 }
 
-void roster_describe(struct samples *samples, const struct roster *roster, const char *name, struct arena *arena)
+void roster_describe(struct samples *samples, const struct roster *roster, const char *name,
+                     struct arena *arena)
 {
     host_describe(&samples->machine, arena);
     if (roster->gpu) samples->machine.gpu = roster->gpu;

@@ -1,5 +1,5 @@
-// The budget is looked at between rounds: a round is never cut, for a pair measured in half of the rounds would have
-// seen other conditions than the rest. Least repetitions are taken in any case.
+// The budget is looked at between rounds: a round is never cut, for a pair measured in half of the
+// rounds would have seen other conditions than the rest. Least repetitions are taken in any case.
 #include "measure/links/together.h"
 
 #include <stdio.h>
@@ -10,7 +10,8 @@
 #include "measure/sampling/interrupts.h"
 #include "data/base/random.h"
 
-// Launchers stand between a rank and the terminal: what is not a terminal gets whole lines, and fewer.
+// Launchers stand between a rank and the terminal: what is not a terminal gets whole lines, and
+// fewer.
 static const double progress_every_s = 0.2, progress_lines_every_s = 10;
 
 struct run {
@@ -19,8 +20,8 @@ struct run {
     const struct joint_settings *settings;
     struct joint_result *result;
     uint64_t order_seed, number;
-    double *times;              // [cell_count + 1] of this round; the last: whether a signal came
-    unsigned char *is_open;     // [step_count]
+    double *times;          // [cell_count + 1] of this round; the last: whether a signal came
+    unsigned char *is_open; // [step_count]
     double begin_s, printed_s;
     int turns_taken;
 };
@@ -40,7 +41,8 @@ static double seconds_left(const struct run *run, double elapsed_s)
 {
     const struct joint_settings *s = run->settings;
     int needed = (s->warm_ups + s->repetitions_min) * run->joint->turn_count;
-    double least_s = run->turns_taken < needed ? elapsed_s / run->turns_taken * (needed - run->turns_taken) : 0;
+    double least_s =
+        run->turns_taken < needed ? elapsed_s / run->turns_taken * (needed - run->turns_taken) : 0;
     double budget_s = s->budget_s - elapsed_s;
     return budget_s > least_s ? budget_s : least_s;
 }
@@ -50,16 +52,19 @@ static void print_progress(struct run *run)
     const struct joint_settings *s = run->settings;
     double elapsed_s = clock_seconds() - run->begin_s;
     double every_s = s->progress == PROGRESS_TERMINAL ? progress_every_s : progress_lines_every_s;
-    if (s->progress == PROGRESS_NONE || ranks_self(run->ranks) || elapsed_s - run->printed_s < every_s) return;
+    if (s->progress == PROGRESS_NONE || ranks_self(run->ranks) ||
+        elapsed_s - run->printed_s < every_s)
+        return;
     run->printed_s = elapsed_s;
     fprintf(stderr, "%s%6.1f s, round %d, %d of %d operations narrow enough, at most %.0f s left%s",
-            s->progress == PROGRESS_TERMINAL ? "\r" : "", elapsed_s, run->result->rounds + 1, run->result->done,
-            run->joint->cell_count, seconds_left(run, elapsed_s), s->progress == PROGRESS_TERMINAL ? " " : "\n");
+            s->progress == PROGRESS_TERMINAL ? "\r" : "", elapsed_s, run->result->rounds + 1,
+            run->result->done, run->joint->cell_count, seconds_left(run, elapsed_s),
+            s->progress == PROGRESS_TERMINAL ? " " : "\n");
     fflush(stderr);
 }
 
-static enum status take_turn(struct run *run, const struct turn *turn, int *order, joint_function *repeat,
-                             void *context, struct error *err)
+static enum status take_turn(struct run *run, const struct turn *turn, int *order,
+                             joint_function *repeat, void *context, struct error *err)
 {
     bool open = false;
     for (int i = 0; i < turn->count; i++) open = open || run->is_open[turn->first + i];
@@ -80,22 +85,24 @@ static enum status take_turn(struct run *run, const struct turn *turn, int *orde
     return OK;
 }
 
-static enum status take_round(struct run *run, joint_function *repeat, void *context, struct arena *arena,
-                              struct error *err)
+static enum status take_round(struct run *run, joint_function *repeat, void *context,
+                              struct arena *arena, struct error *err)
 {
     const struct joint *j = run->joint;
     struct arena_mark mark = arena_set_mark(arena);
     int *turns = TAKE(arena, j->turn_count, int), *steps = TAKE(arena, j->step_count, int);
     for (int i = 0; i < j->cell_count; i++) run->times[i] = -1;
     shuffle(turns, 0, j->turn_count, &run->order_seed);
-    for (int i = 0; i < j->turn_count; i++) TRY(take_turn(run, &j->turns[turns[i]], steps, repeat, context, err));
+    for (int i = 0; i < j->turn_count; i++)
+        TRY(take_turn(run, &j->turns[turns[i]], steps, repeat, context, err));
     arena_reset(arena, mark);
     run->times[j->cell_count] = interrupts_came();
     ranks_maximum(run->ranks, run->times, j->cell_count + 1);
     return OK;
 }
 
-static void append(struct joint_cell *cell, double seconds, const struct joint_settings *settings, struct arena *arena)
+static void append(struct joint_cell *cell, double seconds, const struct joint_settings *settings,
+                   struct arena *arena)
 {
     struct sample *s = &cell->sample;
     GROW(arena, s->seconds, s->repetitions, cell->capacity, 2 * settings->repetitions_min);
@@ -116,7 +123,8 @@ static void judge_round(struct run *run, bool is_warm_up, struct arena *arena)
         for (int c = j->steps[i].first; c < j->steps[i].first + j->steps[i].count; c++) {
             struct joint_cell *cell = &j->cells[c];
             if (run->is_open[i] && is_warm_up) cell->sample.warm_ups++;
-            else if (run->is_open[i]) append(cell, run->times[c], run->settings, arena), run->result->repetitions++;
+            else if (run->is_open[i])
+                append(cell, run->times[c], run->settings, arena), run->result->repetitions++;
             int taken = cell->sample.repetitions;
             wanted = wanted || taken < run->settings->repetitions_min ||
                      (!cell->done && !spent && taken < run->settings->repetitions_max);
@@ -133,9 +141,14 @@ enum status joint_run(struct joint_result *result, struct ranks *ranks, struct j
 {
     *result = (struct joint_result){0};
     struct run run = {
-        .ranks = ranks, .joint = joint, .settings = settings, .result = result,
-        .order_seed = settings->seed, .number = settings->seed << 32,
-        .times = TAKE(arena, joint->cell_count + 1, double), .is_open = TAKE(arena, joint->step_count, unsigned char),
+        .ranks = ranks,
+        .joint = joint,
+        .settings = settings,
+        .result = result,
+        .order_seed = settings->seed,
+        .number = settings->seed << 32,
+        .times = TAKE(arena, joint->cell_count + 1, double),
+        .is_open = TAKE(arena, joint->step_count, unsigned char),
         .begin_s = clock_seconds(),
     };
     for (int i = 0; i < joint->step_count; i++) run.is_open[i] = true;
@@ -150,7 +163,9 @@ enum status joint_run(struct joint_result *result, struct ranks *ranks, struct j
     }
     for (int i = 0; i < joint->cell_count; i++) {
         struct sample *s = &joint->cells[i].sample;
-        s->stopped_by = joint->cells[i].done ? "width" : result->interrupted ? "interrupted" : "budget";
+        s->stopped_by = joint->cells[i].done  ? "width"
+                        : result->interrupted ? "interrupted"
+                                              : "budget";
         sample_flag_outliers(s, arena);
         result->outliers += s->outlier_count;
     }

@@ -1,39 +1,46 @@
-// One operation at one size, as a back end is asked to repeat it. What a kind of work reads is its sample's dimensions;
-// a whole layer reads its shape beside them. Every back end does the same list, so that costs of any device follow from
-// the same samples. Which cells a run has decides cells.h.
+// One operation at one size, as a back end is asked to repeat it. What a kind of work reads is its
+// sample's dimensions; a whole layer reads its shape beside them. Every back end does the same
+// list, so that costs of any device follow from the same samples. Which cells a run has decides
+// cells.h.
 #ifndef PLUMBLINE_MEASURE_SAMPLING_CELL_H
 #define PLUMBLINE_MEASURE_SAMPLING_CELL_H
 
 #include "data/inputs/model.h"
 #include "data/inputs/samples.h"
 
-// What a repetition does, with the sample's dimensions it reads; a back end that lacks one says so in prepare.
+// What a repetition does, with the sample's dimensions it reads; a back end that lacks one says so
+// in prepare.
 enum work {
-    WORK_GEMM,                  // {m, n, k}: activations [m][k] x weights [k][n]
-    WORK_GEMM_DATA,             // {m, n, k} of that product: outputs' gradient [m][n] x weights^T = activations' gradient
-    WORK_GEMM_WEIGHT,           // {m, n, k} of that product: activations^T x outputs' gradient, added to the weights' [k][n]
-    WORK_ATTENTION,             // {heads x batch, sequence, head width}: scores, softmax, context, scores kept (unfused)
-    WORK_ATTENTION_BACKWARD,    // the same: gradients of query, key and value out of the kept scores
-    WORK_FUSED_ATTENTION,       // the same dimensions: causal, scores never written, where the device has such a kernel
-    WORK_FUSED_ATTENTION_BACKWARD,      // computes the scores again
-    WORK_ELEMENTWISE,           // {bytes, tokens, hidden, ffn}: two norms, two residual sums, the activation
-    WORK_ELEMENTWISE_BACKWARD,  // the same, their gradients
-    WORK_GATED_ELEMENTWISE,     // the same two with gate x up
+    WORK_GEMM,        // {m, n, k}: activations [m][k] x weights [k][n]
+    WORK_GEMM_DATA,   // {m, n, k} of that product: outputs' gradient [m][n] x weights^T =
+                      // activations' gradient
+    WORK_GEMM_WEIGHT, // {m, n, k} of that product: activations^T x outputs' gradient, added to the
+                      // weights' [k][n]
+    WORK_ATTENTION, // {heads x batch, sequence, head width}: scores, softmax, context, scores kept
+                    // (unfused)
+    WORK_ATTENTION_BACKWARD, // the same: gradients of query, key and value out of the kept scores
+    WORK_FUSED_ATTENTION, // the same dimensions: causal, scores never written, where the device has
+                          // such a kernel
+    WORK_FUSED_ATTENTION_BACKWARD, // computes the scores again
+    WORK_ELEMENTWISE, // {bytes, tokens, hidden, ffn}: two norms, two residual sums, the activation
+    WORK_ELEMENTWISE_BACKWARD, // the same, their gradients
+    WORK_GATED_ELEMENTWISE,    // the same two with gate x up
     WORK_GATED_ELEMENTWISE_BACKWARD,
-    WORK_NORM,                  // {bytes, tokens, hidden}
+    WORK_NORM, // {bytes, tokens, hidden}
     WORK_NORM_BACKWARD,
-    WORK_COPY,                  // {bytes}: half of them read, half written, on the device
-    WORK_LAYER,                 // {micro-batch, sequence, tensor, context}, and cell.layer: a whole layer in one pass
-    WORK_OPTIMIZER,             // {values}: one step of Adam over weights, gradients and both moments
-    WORK_COMPRESS,              // {rows, columns, rank}: P = M Q, orthogonalised; Q = M^T P
-    WORK_DECOMPRESS,            // {rows, columns, rank}: P Q^T
-    WORK_TOP_K_COMPRESS,        // {values, kept}: the `kept` largest in size, and where they stood
-    WORK_TOP_K_DECOMPRESS,      // {values, kept}: back to their places, zero elsewhere
-    WORK_QUANTISE,              // {values, bits}: 8, 4: by the largest of a run of QUANTISE_RUN; 1: signs and mean size,
-                                // what is lost kept and added next time
-    WORK_DEQUANTISE,            // {values, bits}
-    WORK_EMPTY_BLOCKS,          // {blocks}: the calls of a block's forward pass with next to nothing to do
-    WORK_TO_DEVICE_PINNED,      // {bytes}: transfers between a device and its host
+    WORK_COPY,  // {bytes}: half of them read, half written, on the device
+    WORK_LAYER, // {micro-batch, sequence, tensor, context}, and cell.layer: a whole layer in one
+                // pass
+    WORK_OPTIMIZER,        // {values}: one step of Adam over weights, gradients and both moments
+    WORK_COMPRESS,         // {rows, columns, rank}: P = M Q, orthogonalised; Q = M^T P
+    WORK_DECOMPRESS,       // {rows, columns, rank}: P Q^T
+    WORK_TOP_K_COMPRESS,   // {values, kept}: the `kept` largest in size, and where they stood
+    WORK_TOP_K_DECOMPRESS, // {values, kept}: back to their places, zero elsewhere
+    WORK_QUANTISE,   // {values, bits}: 8, 4: by the largest of a run of QUANTISE_RUN; 1: signs and
+                     // mean size, what is lost kept and added next time
+    WORK_DEQUANTISE, // {values, bits}
+    WORK_EMPTY_BLOCKS, // {blocks}: the calls of a block's forward pass with next to nothing to do
+    WORK_TO_DEVICE_PINNED, // {bytes}: transfers between a device and its host
     WORK_TO_DEVICE_PAGEABLE,
     WORK_TO_HOST_PINNED,
     WORK_TO_HOST_PAGEABLE,
@@ -42,29 +49,30 @@ enum work {
 
 enum { QUANTISE_RUN = 256 };
 
-// A layer's pass. Backward makes both gradients, of its input and of its weights, from what forward kept; selective
-// recomputes scores and context before it, full the whole forward pass.
+// A layer's pass. Backward makes both gradients, of its input and of its weights, from what forward
+// kept; selective recomputes scores and context before it, full the whole forward pass.
 enum pass { PASS_FORWARD, PASS_BACKWARD, PASS_BACKWARD_SELECTIVE, PASS_BACKWARD_FULL, PASS_COUNT };
-extern const char *const pass_names[];          // "forward", "backward", "backward selective", "backward full"
+extern const char
+    *const pass_names[]; // "forward", "backward", "backward selective", "backward full"
 
 struct layer_cell {
-    enum layer_kind kind;       // LAYER_EMBEDDING, LAYER_BLOCK, LAYER_HEAD (with the loss)
+    enum layer_kind kind; // LAYER_EMBEDDING, LAYER_BLOCK, LAYER_HEAD (with the loss)
     enum pass pass;
     const struct shape *shape;
-    bool fused;                 // with the fused attention
-    bool graph;                 // started as one captured graph, where the device has such a thing; else by kernels
+    bool fused; // with the fused attention
+    bool graph; // started as one captured graph, where the device has such a thing; else by kernels
 };
 
 // One operation at one size, while it is being measured.
 struct cell {
     enum work work;
-    const struct layer_cell *layer;     // WORK_LAYER, else NULL
+    const struct layer_cell *layer; // WORK_LAYER, else NULL
     struct sample sample;
-    int capacity;               // of sample.seconds
-    bool done;                  // its interval is narrow enough
-    int target;                 // repetitions until the next look (rounds.c)
-    double spent_s;             // by all its repetitions and warm-ups, what is not timed included
-    double relative_width;      // of its interval at the last look
+    int capacity;          // of sample.seconds
+    bool done;             // its interval is narrow enough
+    int target;            // repetitions until the next look (rounds.c)
+    double spent_s;        // by all its repetitions and warm-ups, what is not timed included
+    double relative_width; // of its interval at the last look
 };
 
 #endif

@@ -1,22 +1,35 @@
-// Work counts are those of docs/FORMULAS.md sections 3, 4 and 6: what is measured here is priced there, a backward kernel
-// at twice its forward's bytes though it may move fewer. Token counts are cut to the time that the budget leaves for one
-// repetition; matrices keep the model's own widths where that leaves enough tokens, and lose columns where it does not (the
-// sample's dimensions say what was done).
+// Work counts are those of docs/FORMULAS.md sections 3, 4 and 6: what is measured here is priced
+// there, a backward kernel at twice its forward's bytes though it may move fewer. Token counts are
+// cut to the time that the budget leaves for one repetition; matrices keep the model's own widths
+// where that leaves enough tokens, and lose columns where it does not (the sample's dimensions say
+// what was done).
 #include "data/base/grow.h"
 #include "measure/sampling/cells_parts.h"
 
 #include <math.h>
 
-const char *const pass_names[] = {"forward", "backward", "backward selective", "backward full", NULL};
+const char *const pass_names[] = {"forward", "backward", "backward selective", "backward full",
+                                  NULL};
 
-enum { COLUMNS_WANTED = 512, COLUMNS_MIN = 64, EMPTY_BLOCKS_MIN = 4, PROBE_BYTES = 1 << 22, COPY_BYTES_MIN = 1 << 12 };
+enum {
+    COLUMNS_WANTED = 512,
+    COLUMNS_MIN = 64,
+    EMPTY_BLOCKS_MIN = 4,
+    PROBE_BYTES = 1 << 22,
+    COPY_BYTES_MIN = 1 << 12
+};
 
-struct cell *cells_add(struct chooser *c, enum work work, enum sample_kind kind, const char *operation)
+struct cell *cells_add(struct chooser *c, enum work work, enum sample_kind kind,
+                       const char *operation)
 {
     GROW(c->arena, c->cells, c->count, c->capacity, 128);
     struct cell *cell = &c->cells[c->count++];
-    *cell = (struct cell){.work = work, .sample = {.kind = kind, .operation = operation, .from = -1, .to = -1,
-                                                   .precision = c->request->precision}};
+    *cell = (struct cell){.work = work,
+                          .sample = {.kind = kind,
+                                     .operation = operation,
+                                     .from = -1,
+                                     .to = -1,
+                                     .precision = c->request->precision}};
     return cell;
 }
 
@@ -61,25 +74,36 @@ static int64_t tokens_most(const struct chooser *c)
 // The three products of a linear layer, at the same sizes.
 static void add_gemm(struct chooser *c, const char *operation, int64_t columns, int64_t inner)
 {
-    static const struct { enum work work; const char *what; } products[] = {
-        {WORK_GEMM, ""}, {WORK_GEMM_DATA, ", data gradient"}, {WORK_GEMM_WEIGHT, ", weight gradient"},
+    static const struct {
+        enum work work;
+        const char *what;
+    } products[] = {
+        {WORK_GEMM, ""},
+        {WORK_GEMM_DATA, ", data gradient"},
+        {WORK_GEMM_WEIGHT, ", weight gradient"},
     };
     const struct cells_request *r = c->request;
-    // Few tokens would be bound by reading the weights, which a training step's products are not: rather fewer columns, as
-    // long as there are many of them too. Then fewer of both; all of either where the budget has room.
+    // Few tokens would be bound by reading the weights, which a training step's products are not:
+    // rather fewer columns, as long as there are many of them too. Then fewer of both; all of
+    // either where the budget has room.
     double values = r->largest_s * r->gemm_flop_per_s / 2 / (double)inner, side = sqrt(values);
-    int64_t tokens_limit = tokens_most(c), columns_limit = larger(1, smaller(columns, MATRIX_VALUES_MAX / inner));
-    int64_t tokens = smaller(tokens_limit, (int64_t)fmax(side, fmin(values / COLUMNS_WANTED, 1e15)));
-    columns = smaller(columns_limit, larger(COLUMNS_MIN, (int64_t)fmin(values / (double)tokens, 1e15)));
-    tokens = larger(1, smaller(tokens_limit, (int64_t)fmin(values / (double)columns, 1e15)) / cells_first(r));
+    int64_t tokens_limit = tokens_most(c),
+            columns_limit = larger(1, smaller(columns, MATRIX_VALUES_MAX / inner));
+    int64_t tokens =
+        smaller(tokens_limit, (int64_t)fmax(side, fmin(values / COLUMNS_WANTED, 1e15)));
+    columns =
+        smaller(columns_limit, larger(COLUMNS_MIN, (int64_t)fmin(values / (double)tokens, 1e15)));
+    tokens = larger(1, smaller(tokens_limit, (int64_t)fmin(values / (double)columns, 1e15)) /
+                           cells_first(r));
     for (int i = 0; i < cells_sizes(r); i++, tokens *= 2)
         for (size_t p = 0; p < ARRAY_LENGTH(products); p++) {
             const char *name = arena_print(c->arena, "%s%s", operation, products[p].what);
             struct cell *cell = cells_add(c, products[p].work, SAMPLE_GEMM, name);
             cell_set_size(cell, 3, tokens, columns, inner, 0);
             cell->sample.flop = 2.0 * (double)tokens * (double)columns * (double)inner;
-            cell->sample.bytes = precision_bytes(r->precision) *
-                                 ((double)tokens * (double)(columns + inner) + (double)columns * (double)inner);
+            cell->sample.bytes =
+                precision_bytes(r->precision) *
+                ((double)tokens * (double)(columns + inner) + (double)columns * (double)inner);
         }
 }
 
@@ -87,9 +111,11 @@ static void add_gemm(struct chooser *c, const char *operation, int64_t columns, 
 static void add_attention(struct chooser *c, int64_t heads_all, int64_t width)
 {
     const struct cells_request *r = c->request;
-    double rate = r->gemm_flop_per_s / 3;           // softmax costs about twice what the products do
+    double rate = r->gemm_flop_per_s / 3; // softmax costs about twice what the products do
     int64_t sequence = larger(4, r->sequence / c->context);
-    while (sequence > 4 && 4.0 * r->threads * (double)sequence * (double)sequence * (double)width / rate > r->largest_s)
+    while (sequence > 4 &&
+           4.0 * r->threads * (double)sequence * (double)sequence * (double)width / rate >
+               r->largest_s)
         sequence /= 2;
     double head_s = 4.0 * (double)sequence * (double)sequence * (double)width / rate;
     int64_t heads = smaller(larger(1, (int64_t)(r->largest_s / head_s)), larger(1, heads_all));
@@ -97,22 +123,26 @@ static void add_attention(struct chooser *c, int64_t heads_all, int64_t width)
     heads = larger(1, heads / r->threads) * r->threads;
     sequence = larger(1, sequence / 4);
     for (int i = 0; i < cells_sizes(r); i++, sequence *= cells_step(r)) {
-        double scores = (double)heads * (double)sequence * (double)sequence, flop = 4 * scores * (double)width;
+        double scores = (double)heads * (double)sequence * (double)sequence,
+               flop = 4 * scores * (double)width;
         double bytes = 6 * scores * precision_bytes(r->precision);
-        struct cell *cell = cells_add(c, r->fused ? WORK_FUSED_ATTENTION : WORK_ATTENTION, SAMPLE_ATTENTION,
+        struct cell *cell = cells_add(c, r->fused ? WORK_FUSED_ATTENTION : WORK_ATTENTION,
+                                      SAMPLE_ATTENTION,
                                       r->fused ? "fused, causal" : "scores, softmax and context");
         cell_set_size(cell, 3, heads, sequence, width, 0);
         cell->sample.flop = r->fused ? flop / 2 : flop;
         cell->sample.bytes = r->fused ? 0 : bytes;
-        cell = cells_add(c, r->fused ? WORK_FUSED_ATTENTION_BACKWARD : WORK_ATTENTION_BACKWARD, SAMPLE_ATTENTION,
-                         r->fused ? "fused, causal, backward" : "scores, softmax and context, backward");
+        cell = cells_add(
+            c, r->fused ? WORK_FUSED_ATTENTION_BACKWARD : WORK_ATTENTION_BACKWARD, SAMPLE_ATTENTION,
+            r->fused ? "fused, causal, backward" : "scores, softmax and context, backward");
         cell_set_size(cell, 3, heads, sequence, width, 0);
         cell->sample.flop = r->fused ? 2.5 * flop / 2 : 2 * flop;
         cell->sample.bytes = r->fused ? 0 : 2 * bytes;
     }
 }
 
-static void add_rows(struct chooser *c, enum work work, const char *operation, double token_bytes, int64_t tokens, int64_t ffn)
+static void add_rows(struct chooser *c, enum work work, const char *operation, double token_bytes,
+                     int64_t tokens, int64_t ffn)
 {
     struct cell *cell = cells_add(c, work, SAMPLE_MEMORY, operation);
     cell->sample.bytes = (double)tokens * token_bytes;
@@ -127,12 +157,14 @@ static void add_memory(struct chooser *c)
     int64_t ffn = larger(1, s->ffn / c->tensor);
     double hidden_bytes = precision_bytes(r->precision) * (double)s->hidden;
     double token_bytes = 10 * hidden_bytes + precision_bytes(r->precision) * matrices * (double)ffn;
-    int64_t tokens = cells_quarter(4 * token_bytes / r->copy_bytes_per_s, r->largest_s, tokens_most(c));
-    // Copies of the same numbers of bytes: with other sizes the difference in speed would pass for an overhead.
+    int64_t tokens =
+        cells_quarter(4 * token_bytes / r->copy_bytes_per_s, r->largest_s, tokens_most(c));
+    // Copies of the same numbers of bytes: with other sizes the difference in speed would pass for
+    // an overhead.
     int64_t bytes = larger(COPY_BYTES_MIN, (int64_t)(token_bytes * (double)tokens) / 8 * 8);
     for (int i = 0; i < cells_sizes(r); i++, tokens *= cells_step(r), bytes *= cells_step(r)) {
-        add_rows(c, s->gated_ffn ? WORK_GATED_ELEMENTWISE : WORK_ELEMENTWISE, "norms, residuals and activation",
-                 token_bytes, tokens, ffn);
+        add_rows(c, s->gated_ffn ? WORK_GATED_ELEMENTWISE : WORK_ELEMENTWISE,
+                 "norms, residuals and activation", token_bytes, tokens, ffn);
         add_rows(c, s->gated_ffn ? WORK_GATED_ELEMENTWISE_BACKWARD : WORK_ELEMENTWISE_BACKWARD,
                  "norms, residuals and activation, backward", 2 * token_bytes, tokens, ffn);
         if (!r->quick) {
@@ -151,14 +183,16 @@ static void add_kernels(struct chooser *c)
     int64_t t = c->tensor, query = s->heads * s->head_width, key = s->kv_heads * s->head_width;
     add_gemm(c, "query, key and value", (query + 2 * key) / t, s->hidden);
     add_gemm(c, "attention projection", s->hidden, larger(1, query / t));
-    add_gemm(c, s->gated_ffn ? "ffn gate and up" : "ffn up", (s->gated_ffn ? 2 : 1) * s->ffn / t, s->hidden);
+    add_gemm(c, s->gated_ffn ? "ffn gate and up" : "ffn up", (s->gated_ffn ? 2 : 1) * s->ffn / t,
+             s->hidden);
     add_gemm(c, "ffn down", s->hidden, larger(1, s->ffn / t));
     add_gemm(c, "head", s->vocabulary / t, s->hidden);
     add_attention(c, cells_largest(&c->request->micro_batches) * s->heads / t, s->head_width);
     add_memory(c);
 }
 
-void cells_choose(struct cell **cells, int *cell_count, const struct cells_request *r, struct arena *arena)
+void cells_choose(struct cell **cells, int *cell_count, const struct cells_request *r,
+                  struct arena *arena)
 {
     struct chooser c = {.request = r, .arena = arena};
     for (int s = 0; s < r->shape_count; s++) {
@@ -173,7 +207,8 @@ void cells_choose(struct cell **cells, int *cell_count, const struct cells_reque
         for (int k = 0; k < r->ranks.count; k++) cells_add_low_rank(&c, r->ranks.values[k]);
     }
     for (int i = 0; i < SIZES; i++) {
-        struct cell *cell = cells_add(&c, WORK_EMPTY_BLOCKS, SAMPLE_OVERHEAD, "calls of a block without work");
+        struct cell *cell =
+            cells_add(&c, WORK_EMPTY_BLOCKS, SAMPLE_OVERHEAD, "calls of a block without work");
         cell_set_size(cell, 1, EMPTY_BLOCKS_MIN << i, 0, 0, 0);
     }
     *cells = c.cells;
@@ -182,8 +217,9 @@ void cells_choose(struct cell **cells, int *cell_count, const struct cells_reque
 
 double cells_least_work(const struct cells_request *r)
 {
-    double ladder = r->quick ? 1.5 : 1.75;              // at most: 1/2 + 1, 1/4 + 1/2 + 1
-    double kernels = 5 * 3 + 3 + 3 + (r->quick ? 0 : 1);        // products; attention and its backward; elementwise; norms
+    double ladder = r->quick ? 1.5 : 1.75; // at most: 1/2 + 1, 1/4 + 1/2 + 1
+    double kernels = 5 * 3 + 3 + 3 +
+                     (r->quick ? 0 : 1); // products; attention and its backward; elementwise; norms
     double of_shape = r->tensors.count * kernels + 1 + 1.5 * r->ranks.count;
     return (r->shape_count * of_shape * ladder + cells_layers_work(r)) * (1 + REPETITIONS_MIN);
 }

@@ -1,8 +1,9 @@
-// Compression of a message or gradient [tokens][hidden]: the low-rank step of docs/FORMULAS.md section 6, the largest
-// values alone, fewer bits. Times against size and against rank, share kept and bits.
+// Compression of a message or gradient [tokens][hidden]: the low-rank step of docs/FORMULAS.md
+// section 6, the largest values alone, fewer bits. Times against size and against rank, share kept
+// and bits.
 #include "measure/sampling/cells_parts.h"
 
-static const int64_t kept_shares[] = {100, 10};         // one in so many values is kept
+static const int64_t kept_shares[] = {100, 10}; // one in so many values is kept
 static const int64_t bit_counts[] = {8, 4, 1};
 enum { MESSAGE_VALUES_MIN = 1 << 12 };
 
@@ -11,7 +12,8 @@ void cells_add_low_rank(struct chooser *c, int64_t rank)
     const struct cells_request *r = c->request;
     int64_t columns = c->shape->hidden;
     rank = smaller(rank, columns);
-    double row_s = 4 * (4.0 * (double)columns * (double)rank + 2.0 * (double)rank * (double)rank) / r->gemm_flop_per_s;
+    double row_s = 4 * (4.0 * (double)columns * (double)rank + 2.0 * (double)rank * (double)rank) /
+                   r->gemm_flop_per_s;
     int64_t limit = cells_largest(&r->micro_batches) * r->sequence;
     int64_t rows = larger(rank, cells_quarter(row_s, r->largest_s, limit));
     for (int i = 0; i < cells_sizes(r); i++, rows *= cells_step(r)) {
@@ -29,8 +31,8 @@ void cells_add_low_rank(struct chooser *c, int64_t rank)
 }
 
 // bytes: what is read and written once, values and what goes over the wire.
-static void add_pair(struct chooser *c, enum work compress, enum work decompress, enum sample_kind kind, int64_t values,
-                     int64_t parameter, double wire_bytes)
+static void add_pair(struct chooser *c, enum work compress, enum work decompress,
+                     enum sample_kind kind, int64_t values, int64_t parameter, double wire_bytes)
 {
     double bytes = precision_bytes(c->request->precision) * (double)values + wire_bytes;
     struct cell *cell = cells_add(c, compress, kind, "compress");
@@ -44,13 +46,17 @@ static void add_pair(struct chooser *c, enum work compress, enum work decompress
 static void add_others(struct chooser *c)
 {
     const struct cells_request *r = c->request;
-    double e = precision_bytes(r->precision), value_s = 6 * e / r->copy_bytes_per_s;       // some readings, some work
-    int64_t limit = larger(MESSAGE_VALUES_MIN, cells_largest(&r->micro_batches) * r->sequence * c->shape->hidden);
-    int64_t values = larger(MESSAGE_VALUES_MIN, cells_quarter(value_s, r->largest_s, smaller(limit, MATRIX_VALUES_MAX)));
+    double e = precision_bytes(r->precision),
+           value_s = 6 * e / r->copy_bytes_per_s; // some readings, some work
+    int64_t limit = larger(MESSAGE_VALUES_MIN,
+                           cells_largest(&r->micro_batches) * r->sequence * c->shape->hidden);
+    int64_t values = larger(MESSAGE_VALUES_MIN, cells_quarter(value_s, r->largest_s,
+                                                              smaller(limit, MATRIX_VALUES_MAX)));
     for (int i = 0; i < cells_sizes(r); i++, values *= cells_step(r)) {
         for (size_t k = 0; k < ARRAY_LENGTH(kept_shares); k++) {
             int64_t kept = values / kept_shares[k];
-            add_pair(c, WORK_TOP_K_COMPRESS, WORK_TOP_K_DECOMPRESS, SAMPLE_TOP_K, values, kept, (double)kept * (e + 4));
+            add_pair(c, WORK_TOP_K_COMPRESS, WORK_TOP_K_DECOMPRESS, SAMPLE_TOP_K, values, kept,
+                     (double)kept * (e + 4));
         }
         for (size_t k = 0; k < ARRAY_LENGTH(bit_counts); k++)
             add_pair(c, WORK_QUANTISE, WORK_DEQUANTISE, SAMPLE_QUANTISE, values, bit_counts[k],
@@ -58,7 +64,8 @@ static void add_others(struct chooser *c)
     }
 }
 
-void cells_choose_compression(struct cell **cells, int *cell_count, const struct cells_request *r, struct arena *arena)
+void cells_choose_compression(struct cell **cells, int *cell_count, const struct cells_request *r,
+                              struct arena *arena)
 {
     struct chooser c = {.request = r, .tensor = 1, .context = 1, .arena = arena};
     for (int s = 0; s < r->shape_count; s++) {

@@ -1,6 +1,6 @@
-// Whole layers in one pass, at the model's own widths: only the sequence is cut to the budget, by halves, alike for all
-// micro-batches. A layer that takes far too long even at the least sequence is left out, as is one whose largest matrix no
-// back end takes. And the optimizer's step.
+// Whole layers in one pass, at the model's own widths: only the sequence is cut to the budget, by
+// halves, alike for all micro-batches. A layer that takes far too long even at the least sequence
+// is left out, as is one whose largest matrix no back end takes. And the optimizer's step.
 #include "measure/sampling/cells_parts.h"
 
 // Below so many tokens a product is bound by reading its weights, which a training step's is not.
@@ -9,14 +9,19 @@ enum { TOKENS_MIN = 128, LAYER_UNITS = 6 };
 static const double far_too_long = 6;
 
 // One rank's work of one pass forward, docs/FORMULAS.md section 3.
-struct layer_load { double linear, attention, bytes, score_bytes; };
+struct layer_load {
+    double linear, attention, bytes, score_bytes;
+};
 
-static struct layer_load load_of(const struct chooser *c, enum layer_kind kind, int64_t micro_batch, int64_t sequence)
+static struct layer_load load_of(const struct chooser *c, enum layer_kind kind, int64_t micro_batch,
+                                 int64_t sequence)
 {
     const struct shape *s = c->shape;
     double e = precision_bytes(c->request->precision), t = (double)c->tensor, h = (double)s->hidden;
-    double n = (double)micro_batch * (double)sequence / (double)c->context, g = s->gated_ffn ? 3 : 2;
-    double query = (double)(s->heads * s->head_width), key = (double)(s->kv_heads * s->head_width), ffn = (double)s->ffn;
+    double n = (double)micro_batch * (double)sequence / (double)c->context,
+           g = s->gated_ffn ? 3 : 2;
+    double query = (double)(s->heads * s->head_width), key = (double)(s->kv_heads * s->head_width),
+           ffn = (double)s->ffn;
     struct layer_load load = {.bytes = 2 * n * h * e};
     if (kind == LAYER_HEAD) {
         load.linear = 2 * n * h * (double)s->vocabulary / t;
@@ -33,13 +38,16 @@ static struct layer_load load_of(const struct chooser *c, enum layer_kind kind, 
 
 static double seconds_of(const struct chooser *c, struct layer_load load)
 {
-    return (load.linear + 3 * load.attention) / c->request->gemm_flop_per_s + load.bytes / c->request->copy_bytes_per_s;
+    return (load.linear + 3 * load.attention) / c->request->gemm_flop_per_s +
+           load.bytes / c->request->copy_bytes_per_s;
 }
 
-static void add_pass(struct chooser *c, enum layer_kind kind, enum pass pass, int64_t micro_batch, int64_t sequence, bool graph)
+static void add_pass(struct chooser *c, enum layer_kind kind, enum pass pass, int64_t micro_batch,
+                     int64_t sequence, bool graph)
 {
     struct layer_load load = load_of(c, kind, micro_batch, sequence);
-    double again = c->request->fused ? 2.5 : 2, flop = load.linear + load.attention, bytes = load.bytes;
+    double again = c->request->fused ? 2.5 : 2, flop = load.linear + load.attention,
+           bytes = load.bytes;
     if (pass != PASS_FORWARD) {
         flop = 2 * load.linear + again * load.attention;
         bytes = 2 * load.bytes;
@@ -48,7 +56,8 @@ static void add_pass(struct chooser *c, enum layer_kind kind, enum pass pass, in
     if (pass == PASS_BACKWARD_FULL) flop += load.linear + load.attention, bytes += load.bytes;
     struct layer_cell *layer = TAKE(c->arena, 1, struct layer_cell);
     *layer = (struct layer_cell){kind, pass, c->shape, c->request->fused, graph};
-    const char *name = arena_print(c->arena, "%s %s%s", layer_kind_names[kind], pass_names[pass], graph ? ", graph" : "");
+    const char *name = arena_print(c->arena, "%s %s%s", layer_kind_names[kind], pass_names[pass],
+                                   graph ? ", graph" : "");
     struct cell *cell = cells_add(c, WORK_LAYER, SAMPLE_LAYER, name);
     cell->layer = layer;
     cell_set_size(cell, 4, micro_batch, sequence, c->tensor, c->context);
@@ -56,7 +65,8 @@ static void add_pass(struct chooser *c, enum layer_kind kind, enum pass pass, in
     cell->sample.bytes = bytes;
 }
 
-static void add_passes(struct chooser *c, enum layer_kind kind, int64_t micro_batch, int64_t sequence)
+static void add_passes(struct chooser *c, enum layer_kind kind, int64_t micro_batch,
+                       int64_t sequence)
 {
     for (int pass = 0; pass < PASS_COUNT; pass++) {
         bool recomputing = pass == PASS_BACKWARD_SELECTIVE || pass == PASS_BACKWARD_FULL;
@@ -68,7 +78,8 @@ static void add_passes(struct chooser *c, enum layer_kind kind, int64_t micro_ba
 
 static double largest_matrix(const struct chooser *c, enum layer_kind kind)
 {
-    double wide = kind == LAYER_BLOCK ? (c->shape->gated_ffn ? 2 : 1) * (double)c->shape->ffn : (double)c->shape->vocabulary;
+    double wide = kind == LAYER_BLOCK ? (c->shape->gated_ffn ? 2 : 1) * (double)c->shape->ffn
+                                      : (double)c->shape->vocabulary;
     return wide / (double)c->tensor * (double)c->shape->hidden;
 }
 
@@ -85,26 +96,31 @@ void cells_add_layers(struct chooser *c)
         double scores_most = r->fused ? 1 : (double)c->shape->heads / (double)c->tensor;
         while (sequence / 2 >= sequence_min && sequence / 2 % c->context == 0 &&
                (seconds_of(c, load_of(c, kinds[k], largest, sequence)) > wanted_s ||
-                (double)(largest * sequence * sequence / c->context) * scores_most > MATRIX_VALUES_MAX))
+                (double)(largest * sequence * sequence / c->context) * scores_most >
+                    MATRIX_VALUES_MAX))
             sequence /= 2;
         if (seconds_of(c, load_of(c, kinds[k], largest, sequence)) > far_too_long * wanted_s ||
             largest_matrix(c, kinds[k]) > MATRIX_VALUES_MAX)
             continue;
-        for (int i = 0; i < micro_batches->count; i++) add_passes(c, kinds[k], micro_batches->values[i], sequence);
+        for (int i = 0; i < micro_batches->count; i++)
+            add_passes(c, kinds[k], micro_batches->values[i], sequence);
     }
 }
 
-// As many values as a block has, at most; bytes as section 4 prices the step: both moments read and written (and in 16
-// bits a master copy), the gradient read, the weights written. A step reads its fp32 weights too: what that takes longer
-// is the costs' step_bytes_per_value.
+// As many values as a block has, at most; bytes as section 4 prices the step: both moments read and
+// written (and in 16 bits a master copy), the gradient read, the weights written. A step reads its
+// fp32 weights too: what that takes longer is the costs' step_bytes_per_value.
 void cells_add_optimizer(struct chooser *c)
 {
     const struct cells_request *r = c->request;
     const struct shape *s = c->shape;
-    int64_t block = s->hidden * ((s->heads + 2 * s->kv_heads) * s->head_width + s->heads * s->head_width +
-                                 (s->gated_ffn ? 3 : 2) * s->ffn) / cells_largest(&r->tensors);
+    int64_t block = s->hidden *
+                    ((s->heads + 2 * s->kv_heads) * s->head_width + s->heads * s->head_width +
+                     (s->gated_ffn ? 3 : 2) * s->ffn) /
+                    cells_largest(&r->tensors);
     double value_bytes = r->precision == FP32 ? 2 * 8 + 4 + 4 : 2 * 12 + 4 + 2;
-    int64_t values = cells_quarter(value_bytes / r->copy_bytes_per_s, r->largest_s, larger(4, smaller(block, MATRIX_VALUES_MAX / 4)));
+    int64_t values = cells_quarter(value_bytes / r->copy_bytes_per_s, r->largest_s,
+                                   larger(4, smaller(block, MATRIX_VALUES_MAX / 4)));
     for (int i = 0; i < cells_sizes(r); i++, values *= cells_step(r)) {
         struct cell *cell = cells_add(c, WORK_OPTIMIZER, SAMPLE_OPTIMIZER, "adam");
         cell_set_size(cell, 1, values, 0, 0, 0);
@@ -114,9 +130,13 @@ void cells_add_optimizer(struct chooser *c)
 
 double cells_layers_work(const struct cells_request *r)
 {
-    // Backward takes two forwards, selective a little more, full three; head and embedding one block more, all at most.
-    double passes = 1 + 2 + 2.3 * r->recompute[PASS_BACKWARD_SELECTIVE] + 3 * r->recompute[PASS_BACKWARD_FULL] + 3;
+    // Backward takes two forwards, selective a little more, full three; head and embedding one
+    // block more, all at most.
+    double passes = 1 + 2 + 2.3 * r->recompute[PASS_BACKWARD_SELECTIVE] +
+                    3 * r->recompute[PASS_BACKWARD_FULL] + 3;
     double share = 0, largest = (double)cells_largest(&r->micro_batches);
-    for (int i = 0; i < r->micro_batches.count; i++) share += (double)r->micro_batches.values[i] / largest;
-    return LAYER_UNITS * passes * share * (1 + r->graphs) * r->shape_count * r->tensors.count * r->contexts.count;
+    for (int i = 0; i < r->micro_batches.count; i++)
+        share += (double)r->micro_batches.values[i] / largest;
+    return LAYER_UNITS * passes * share * (1 + r->graphs) * r->shape_count * r->tensors.count *
+           r->contexts.count;
 }

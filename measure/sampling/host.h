@@ -4,12 +4,13 @@
 
 #include "data/inputs/samples.h"
 
-const char *host_processor(struct arena *arena);        // its name, as the system gives it
+const char *host_processor(struct arena *arena); // its name, as the system gives it
 
 // host, processor, gpu (the processor's name), memory_bytes; threads is 1.
 void host_describe(struct machine *machine, struct arena *arena);
 
-// Processes that get the same text here and are told times by clock_seconds() read the same clock. Empty: not known.
+// Processes that get the same text here and are told times by clock_seconds() read the same clock.
+// Empty: not known.
 const char *host_clock(struct arena *arena);
 
 #endif

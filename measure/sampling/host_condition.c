@@ -1,5 +1,6 @@
-// cpufreq's scaling_cur_freq (kHz), the x86 driver's thermal_throttle/core_throttle_count, and the thermal zone named after
-// the processor package (thousandths of a degree). Virtual machines mostly have none of them.
+// cpufreq's scaling_cur_freq (kHz), the x86 driver's thermal_throttle/core_throttle_count, and the
+// thermal zone named after the processor package (thousandths of a degree). Virtual machines mostly
+// have none of them.
 #include "measure/sampling/host_condition.h"
 
 #include <stdio.h>
@@ -30,7 +31,8 @@ static int64_t read_throttles(const struct host_condition *c)
     return sum;
 }
 
-static int find_files(const char **files, const char *root, int cpus, const char *name, struct arena *arena)
+static int find_files(const char **files, const char *root, int cpus, const char *name,
+                      struct arena *arena)
 {
     int count = 0, step = cpus > CONDITION_CPUS_MAX ? cpus / CONDITION_CPUS_MAX : 1;
     for (int cpu = 0; cpu < cpus && count < CONDITION_CPUS_MAX; cpu += step) {
@@ -54,12 +56,17 @@ void host_condition_open(struct host_condition *c, const char *root, struct aren
 {
     int cpus = 0;
     *c = (struct host_condition){.heat = NULL};
-    while (cpus < CPUS_LOOKED_AT && !access(arena_print(arena, "%s/devices/system/cpu/cpu%d", root, cpus), F_OK)) cpus++;
+    while (cpus < CPUS_LOOKED_AT &&
+           !access(arena_print(arena, "%s/devices/system/cpu/cpu%d", root, cpus), F_OK))
+        cpus++;
     c->clock_count = find_files(c->clocks, root, cpus, "cpufreq/scaling_cur_freq", arena);
-    c->throttle_count = find_files(c->throttles, root, cpus, "thermal_throttle/core_throttle_count", arena);
+    c->throttle_count =
+        find_files(c->throttles, root, cpus, "thermal_throttle/core_throttle_count", arena);
     for (int zone = 0; zone < ZONES_LOOKED_AT && !c->heat; zone++) {
         const char *heat = arena_print(arena, "%s/class/thermal/thermal_zone%d/temp", root, zone);
-        if (is_package(arena_print(arena, "%s/class/thermal/thermal_zone%d/type", root, zone)) && read_number(heat) >= 0) c->heat = heat;
+        if (is_package(arena_print(arena, "%s/class/thermal/thermal_zone%d/type", root, zone)) &&
+            read_number(heat) >= 0)
+            c->heat = heat;
     }
     c->throttled = read_throttles(c);
 }

@@ -1,4 +1,5 @@
-// The state of this machine's processors while they are measured, where Linux tells it: clocks, heat, throttling.
+// The state of this machine's processors while they are measured, where Linux tells it: clocks,
+// heat, throttling.
 #ifndef PLUMBLINE_MEASURE_SAMPLING_HOST_CONDITION_H
 #define PLUMBLINE_MEASURE_SAMPLING_HOST_CONDITION_H
 
@@ -7,15 +8,17 @@
 enum { CONDITION_CPUS_MAX = 8 };
 
 struct host_condition {
-    const char *clocks[CONDITION_CPUS_MAX], *throttles[CONDITION_CPUS_MAX];     // files; of some processors, evenly spread
+    const char *clocks[CONDITION_CPUS_MAX],
+        *throttles[CONDITION_CPUS_MAX]; // files; of some processors, evenly spread
     int clock_count, throttle_count;
-    const char *heat;                   // file; NULL: none
-    int64_t throttled;                  // events when last asked
+    const char *heat;  // file; NULL: none
+    int64_t throttled; // events when last asked
 };
 
 // `root` is "/sys" but in tests.
 void host_condition_open(struct host_condition *c, const char *root, struct arena *arena);
-// false: the system tells nothing. slowdown: NVML's bit for heat where a processor was throttled since last asked.
+// false: the system tells nothing. slowdown: NVML's bit for heat where a processor was throttled
+// since last asked.
 bool host_condition_read(struct host_condition *c, struct condition *now);
 
 #endif

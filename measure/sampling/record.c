@@ -22,12 +22,14 @@ void record_launch(struct samples *s, int64_t seed, const char *command, struct 
 {
     s->launches = TAKE(arena, 1, struct launch);
     s->launch_count = 1;
-    s->launches[0] = (struct launch){.host = s->machine.host, .taken_at = s->machine.taken_at, .seed = seed, .command = command};
+    s->launches[0] = (struct launch){
+        .host = s->machine.host, .taken_at = s->machine.taken_at, .seed = seed, .command = command};
 }
 
 void record_cells(struct samples *s, const struct cell *cells, int cell_count, struct arena *arena)
 {
-    s->samples = arena_grow(arena, s->samples, (size_t)s->sample_count, (size_t)(s->sample_count + cell_count), sizeof *s->samples);
+    s->samples = arena_grow(arena, s->samples, (size_t)s->sample_count,
+                            (size_t)(s->sample_count + cell_count), sizeof *s->samples);
     for (int i = 0; i < cell_count; i++)
         if (cells[i].sample.repetitions) s->samples[s->sample_count++] = cells[i].sample;
 }

@@ -4,8 +4,9 @@
 
 #include "measure/sampling/cell.h"
 
-const char *record_time(struct arena *arena);                               // now, UTC, ISO 8601
-const char *record_command(int argc, char **argv, struct arena *arena);     // "plumbline measure compute --quick"
+const char *record_time(struct arena *arena); // now, UTC, ISO 8601
+const char *record_command(int argc, char **argv,
+                           struct arena *arena); // "plumbline measure compute --quick"
 
 // One launch: host and time as in s->machine.
 void record_launch(struct samples *s, int64_t seed, const char *command, struct arena *arena);

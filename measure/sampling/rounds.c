@@ -1,7 +1,8 @@
-// Between two looks lies a stage. Before each, the cells that are not narrow enough are taken in order of their
-// intervals' widths, the widest first, as far as the time left is expected to bring them to their next look; the others
-// stop. So the budget, which depends on the times measured, ends a cell at a look like the width does. Only a signal, or
-// a machine so much slower than expected that the budget is overrun by a tenth, stops inside a stage.
+// Between two looks lies a stage. Before each, the cells that are not narrow enough are taken in
+// order of their intervals' widths, the widest first, as far as the time left is expected to bring
+// them to their next look; the others stop. So the budget, which depends on the times measured,
+// ends a cell at a look like the width does. Only a signal, or a machine so much slower than
+// expected that the budget is overrun by a tenth, stops inside a stage.
 #include "measure/sampling/rounds.h"
 
 #include <math.h>
@@ -11,7 +12,8 @@
 #include "data/numbers/intervals.h"
 #include "data/base/random.h"
 
-static const double progress_every_s = 0.2, condition_every_s = 0.02, overrun = 1.1, clock_change = 0.02;
+static const double progress_every_s = 0.2, condition_every_s = 0.02, overrun = 1.1,
+                    clock_change = 0.02;
 
 struct run {
     const struct backend *backend;
@@ -23,7 +25,7 @@ struct run {
     struct arena *arena;
     int *order;
     uint64_t seed;
-    double printed_s, condition_s;      // when last
+    double printed_s, condition_s; // when last
     struct condition condition;
     bool has_condition;
 };
@@ -44,7 +46,8 @@ static double cell_cost_s(const struct cell *cell)
 static void read_condition(struct run *r)
 {
     double now = r->result->elapsed_s;
-    if (!r->backend->condition || (r->has_condition && now - r->condition_s < condition_every_s)) return;
+    if (!r->backend->condition || (r->has_condition && now - r->condition_s < condition_every_s))
+        return;
     r->condition = (struct condition){0};
     r->has_condition = r->backend->condition(r->session, &r->condition);
     r->condition_s = now;
@@ -52,7 +55,8 @@ static void read_condition(struct run *r)
 
 static bool is_same_condition(const struct condition *a, const struct condition *b)
 {
-    return a->slowdown == b->slowdown && fabs(a->clock_hz - b->clock_hz) <= clock_change * a->clock_hz;
+    return a->slowdown == b->slowdown &&
+           fabs(a->clock_hz - b->clock_hz) <= clock_change * a->clock_hz;
 }
 
 // With the first repetition of a stage, and whenever it changes.
@@ -61,7 +65,9 @@ static void note_condition(struct run *r, struct sample *s, bool first_of_stage)
     if (!r->has_condition) return;
     int n = s->condition_count;
     if (n && !first_of_stage && is_same_condition(&s->conditions[n - 1], &r->condition)) return;
-    if (!(n & (n - 1))) s->conditions = arena_grow(r->arena, s->conditions, (size_t)n, n ? 2 * (size_t)n : 1, sizeof *s->conditions);
+    if (!(n & (n - 1)))
+        s->conditions = arena_grow(r->arena, s->conditions, (size_t)n, n ? 2 * (size_t)n : 1,
+                                   sizeof *s->conditions);
     s->conditions[n] = r->condition;
     s->conditions[n].first = s->repetitions;
     s->condition_count++;
@@ -71,7 +77,8 @@ static void make_room(struct cell *cell, struct arena *arena)
 {
     struct sample *s = &cell->sample;
     if (cell->target <= cell->capacity) return;
-    s->seconds = arena_grow(arena, s->seconds, (size_t)cell->capacity, (size_t)cell->target, sizeof *s->seconds);
+    s->seconds = arena_grow(arena, s->seconds, (size_t)cell->capacity, (size_t)cell->target,
+                            sizeof *s->seconds);
     cell->capacity = cell->target;
 }
 
@@ -89,7 +96,8 @@ static void repeat(struct run *r, struct cell *cell, bool first_of_stage)
 
 // ---- the progress line
 
-// What the cells need to become narrow, if widths go down with the root of the count; at most what the budget leaves.
+// What the cells need to become narrow, if widths go down with the root of the count; at most what
+// the budget leaves.
 static double time_left(const struct run *r)
 {
     double needed = 0, left = fmax(0, r->settings->budget_s - r->result->elapsed_s), least = 0;
@@ -100,7 +108,9 @@ static double time_left(const struct run *r)
         double ratio = cell->relative_width / r->settings->width, wanted = n * ratio * ratio;
         if (!cell->relative_width || wanted > most) wanted = most;
         if (cell->target > n) least += (cell->target - n) * cell_cost_s(cell);
-        needed += fmax(wanted, cell->target) > n ? (fmax(wanted, cell->target) - n) * cell_cost_s(cell) : 0;
+        needed += fmax(wanted, cell->target) > n
+                      ? (fmax(wanted, cell->target) - n) * cell_cost_s(cell)
+                      : 0;
     }
     return fmax(least, fmin(needed, left));
 }
@@ -109,8 +119,11 @@ static void print_progress(struct run *r)
 {
     const struct rounds_result *now = r->result;
     if (!r->settings->progress || now->elapsed_s - r->printed_s < progress_every_s) return;
-    fprintf(stderr, "\r%.1f s of %g s, about %.0f s left; %d repetitions, %d of %d operations narrow enough \033[K", now->elapsed_s,
-            r->settings->budget_s, ceil(time_left(r)), now->repetitions, now->done, r->cell_count);
+    fprintf(stderr,
+            "\r%.1f s of %g s, about %.0f s left; %d repetitions, %d of %d operations narrow "
+            "enough \033[K",
+            now->elapsed_s, r->settings->budget_s, ceil(time_left(r)), now->repetitions, now->done,
+            r->cell_count);
     fflush(stderr);
     r->printed_s = now->elapsed_s;
 }
@@ -204,7 +217,9 @@ static bool plan_stage(struct run *r)
         struct cell *cell = widest[i];
         int next = look_after(cell->sample.repetitions);
         double cost_s = (next - cell->sample.repetitions) * cell_cost_s(cell);
-        if (cell->done || !next || next > r->settings->repetitions_max || left_s <= 0 || cost_s > left_s) continue;
+        if (cell->done || !next || next > r->settings->repetitions_max || left_s <= 0 ||
+            cost_s > left_s)
+            continue;
         cell->target = next;
         left_s -= cost_s;
         open = true;
@@ -233,7 +248,10 @@ static void finish(struct run *r)
     for (int i = 0; i < r->cell_count; i++) {
         struct sample *s = &r->cells[i].sample;
         bool all = s->repetitions == r->settings->repetitions_max && s->repetitions < LOOK_FIRST;
-        s->stopped_by = r->cells[i].done ? "width" : all ? "count" : r->result->interrupted ? "interrupted" : "budget";
+        s->stopped_by = r->cells[i].done         ? "width"
+                        : all                    ? "count"
+                        : r->result->interrupted ? "interrupted"
+                                                 : "budget";
         sample_flag_outliers(s, r->arena);
         r->result->outliers += s->outlier_count;
         for (int k = 0; k < s->repetitions; k++) r->result->throttled += sample_is_throttled(s, k);
@@ -242,12 +260,20 @@ static void finish(struct run *r)
     if (r->settings->progress) fputs("\r\033[K", stderr);
 }
 
-void rounds_run(struct rounds_result *result, const struct backend *backend, void *session, struct cell *cells,
-                int cell_count, const struct rounds_settings *settings, struct arena *arena)
+void rounds_run(struct rounds_result *result, const struct backend *backend, void *session,
+                struct cell *cells, int cell_count, const struct rounds_settings *settings,
+                struct arena *arena)
 {
     *result = (struct rounds_result){0};
-    struct run r = {.backend = backend, .session = session, .cells = cells, .cell_count = cell_count, .settings = settings,
-                    .result = result, .arena = arena, .order = TAKE(arena, cell_count, int), .seed = settings->seed};
+    struct run r = {.backend = backend,
+                    .session = session,
+                    .cells = cells,
+                    .cell_count = cell_count,
+                    .settings = settings,
+                    .result = result,
+                    .arena = arena,
+                    .order = TAKE(arena, cell_count, int),
+                    .seed = settings->seed};
     for (int i = 0; i < cell_count; i++) r.order[i] = i;
     look_at_clock(&r);
     run_stages(&r);

@@ -1,32 +1,36 @@
-// The order and the number of repetitions: rounds over all cells in random order, so that a drift of the machine falls
-// on every cell alike, until each median is known well enough or the time is spent. The data are looked at at few counts
-// only (data/numbers/intervals.h), so that the intervals hold although they decide when to stop.
+// The order and the number of repetitions: rounds over all cells in random order, so that a drift
+// of the machine falls on every cell alike, until each median is known well enough or the time is
+// spent. The data are looked at at few counts only (data/numbers/intervals.h), so that the
+// intervals hold although they decide when to stop.
 #ifndef PLUMBLINE_MEASURE_SAMPLING_ROUNDS_H
 #define PLUMBLINE_MEASURE_SAMPLING_ROUNDS_H
 
 #include "measure/sampling/backend.h"
 
 struct rounds_settings {
-    double budget_s;            // from `begin_s` on; the least number of repetitions is taken in any case
-    double begin_s;             // on the back end's clock
-    double width;               // (high - low) / median of the 95 % interval that is narrow enough
-    int repetitions_min, repetitions_max, warm_ups;     // the least is raised to the next look; below the first look,
-                                                        // the most is how many are taken, whatever the width
+    double budget_s; // from `begin_s` on; the least number of repetitions is taken in any case
+    double begin_s;  // on the back end's clock
+    double width;    // (high - low) / median of the 95 % interval that is narrow enough
+    int repetitions_min, repetitions_max, warm_ups; // the least is raised to the next look; below
+                                                    // the first look, the most is how many are
+                                                    // taken, whatever the width
     uint64_t seed;
-    bool progress;              // a line on stderr that is written over
-    bool (*interrupted)(void);  // asked before every repetition: what is there is kept, no more is taken; NULL: never
+    bool progress;             // a line on stderr that is written over
+    bool (*interrupted)(void); // asked before every repetition: what is there is kept, no more is
+                               // taken; NULL: never
 };
 
 struct rounds_result {
-    int done, repetitions;      // cells that are narrow enough; repetitions of all cells
-    int outliers, throttled;    // repetitions marked so
+    int done, repetitions;   // cells that are narrow enough; repetitions of all cells
+    int outliers, throttled; // repetitions marked so
     bool interrupted;
     double elapsed_s;
 };
 
-// Fills every cell's sample: seconds, repetitions, outliers, conditions, warm_ups and stopped_by. Only an interrupted run
-// leaves cells without repetitions.
-void rounds_run(struct rounds_result *result, const struct backend *backend, void *session, struct cell *cells,
-                int cell_count, const struct rounds_settings *settings, struct arena *arena);
+// Fills every cell's sample: seconds, repetitions, outliers, conditions, warm_ups and stopped_by.
+// Only an interrupted run leaves cells without repetitions.
+void rounds_run(struct rounds_result *result, const struct backend *backend, void *session,
+                struct cell *cells, int cell_count, const struct rounds_settings *settings,
+                struct arena *arena);
 
 #endif

@@ -1,7 +1,7 @@
-// Truth: time = call + FLOP / rate for products, + bytes / bandwidth for what is bound by memory, both for attention,
-// whole layers and the like; latency + bytes / bandwidth for messages; blocks x block for empty calls.
-// Throttling: the simulated clock is cut into episodes of random length, in a share of which everything takes longer and
-// the condition says so, as a power cap would.
+// Truth: time = call + FLOP / rate for products, + bytes / bandwidth for what is bound by memory,
+// both for attention, whole layers and the like; latency + bytes / bandwidth for messages; blocks x
+// block for empty calls. Throttling: the simulated clock is cut into episodes of random length, in
+// a share of which everything takes longer and the condition says so, as a power cap would.
 #include "measure/sampling/simulated.h"
 
 #include <math.h>
@@ -10,10 +10,12 @@
 
 #include "data/base/random.h"
 
-const char *const noise_names[] = {"none", "lognormal", "student", "pareto", "bimodal", "ticks", NULL};
-const char simulated_help[] =
-    "of --backend simulated: KEY=VALUE,... of gemm (FLOP/s), memory, link (bytes/s), call, block, latency (s), noise (none, "
-    "lognormal, student, pareto, bimodal, ticks), spread, launch, throttle (shares), slowdown (factor), bytes (memory)";
+const char *const noise_names[] = {"none",    "lognormal", "student", "pareto",
+                                   "bimodal", "ticks",     NULL};
+const char simulated_help[] = "of --backend simulated: KEY=VALUE,... of gemm (FLOP/s), memory, "
+                              "link (bytes/s), call, block, latency (s), noise (none, "
+                              "lognormal, student, pareto, bimodal, ticks), spread, launch, "
+                              "throttle (shares), slowdown (factor), bytes (memory)";
 
 static const double handling_s = 2e-6, handling_share = 0.1, episode_s = 0.4, clock_hz = 1.5e9;
 enum { POWER_CAP = 4 };
@@ -28,34 +30,60 @@ struct simulated_session {
 
 struct simulated simulated_default(void)
 {
-    return (struct simulated){.flop_per_s = 1e12, .bytes_per_s = 1e11, .link_bytes_per_s = 1e10, .call_s = 5e-6, .block_s = 4e-5,
-                              .latency_s = 1e-5, .noise = NOISE_LOGNORMAL, .spread = 0.03, .slowdown = 1.3, .memory_bytes = 6.4e10};
+    return (struct simulated){.flop_per_s = 1e12,
+                              .bytes_per_s = 1e11,
+                              .link_bytes_per_s = 1e10,
+                              .call_s = 5e-6,
+                              .block_s = 4e-5,
+                              .latency_s = 1e-5,
+                              .noise = NOISE_LOGNORMAL,
+                              .spread = 0.03,
+                              .slowdown = 1.3,
+                              .memory_bytes = 6.4e10};
 }
 
-enum status simulated_read(struct simulated *m, const char *text, struct arena *arena, struct error *err)
+enum status simulated_read(struct simulated *m, const char *text, struct arena *arena,
+                           struct error *err)
 {
-    const struct { const char *key; double *to, low, high; } keys[] = {
-        {"gemm", &m->flop_per_s, 1, 1e18}, {"memory", &m->bytes_per_s, 1, 1e18}, {"link", &m->link_bytes_per_s, 1, 1e18},
-        {"call", &m->call_s, 0, 10},       {"block", &m->block_s, 1e-9, 10},     {"latency", &m->latency_s, 0, 10},
-        {"spread", &m->spread, 0, 1},      {"launch", &m->launch, 0, 1},         {"throttle", &m->throttle, 0, 1},
-        {"slowdown", &m->slowdown, 1, 100}, {"bytes", &m->memory_bytes, 1, 9007199254740992.0},
+    const struct {
+        const char *key;
+        double *to, low, high;
+    } keys[] = {
+        {"gemm", &m->flop_per_s, 1, 1e18},
+        {"memory", &m->bytes_per_s, 1, 1e18},
+        {"link", &m->link_bytes_per_s, 1, 1e18},
+        {"call", &m->call_s, 0, 10},
+        {"block", &m->block_s, 1e-9, 10},
+        {"latency", &m->latency_s, 0, 10},
+        {"spread", &m->spread, 0, 1},
+        {"launch", &m->launch, 0, 1},
+        {"throttle", &m->throttle, 0, 1},
+        {"slowdown", &m->slowdown, 1, 100},
+        {"bytes", &m->memory_bytes, 1, 9007199254740992.0},
     };
     char *rest = arena_copy_text(arena, text ? text : ""), *word;
     while ((word = strtok_r(rest, ",", &rest))) {
         char *equals = strchr(word, '='), *end = NULL;
         if (equals) *equals++ = '\0';
         if (equals && !strcmp(word, "noise")) {
-            for (m->noise = 0; m->noise < NOISE_COUNT && strcmp(noise_names[m->noise], equals);) m->noise++;
+            for (m->noise = 0; m->noise < NOISE_COUNT && strcmp(noise_names[m->noise], equals);)
+                m->noise++;
             if (m->noise < NOISE_COUNT) continue;
-            return fail(err, BAD_INPUT, "--simulate: noise: expected none, lognormal, student, pareto, bimodal or ticks, found '%s'", equals);
+            return fail(err, BAD_INPUT,
+                        "--simulate: noise: expected none, lognormal, student, pareto, bimodal or "
+                        "ticks, found '%s'",
+                        equals);
         }
         size_t i = 0;
         while (i < ARRAY_LENGTH(keys) && strcmp(keys[i].key, word)) i++;
         if (i == ARRAY_LENGTH(keys) || !equals)
-            return fail(err, BAD_INPUT, "--simulate: expected %s, found '%s'", simulated_help, word);
+            return fail(err, BAD_INPUT, "--simulate: expected %s, found '%s'", simulated_help,
+                        word);
         double value = strtod(equals, &end);
         if (end == equals || *end || !(value >= keys[i].low && value <= keys[i].high))
-            return fail(err, BAD_INPUT, "--simulate: %s: expected a number from %g to %g, found '%s'", word, keys[i].low, keys[i].high, equals);
+            return fail(err, BAD_INPUT,
+                        "--simulate: %s: expected a number from %g to %g, found '%s'", word,
+                        keys[i].low, keys[i].high, equals);
         *keys[i].to = value;
     }
     return OK;
@@ -63,7 +91,10 @@ enum status simulated_read(struct simulated *m, const char *text, struct arena *
 
 // ---- noise
 
-static double uniform(uint64_t *seed) { return ((double)(random_next(seed) >> 11) + 0.5) * 0x1p-53; }
+static double uniform(uint64_t *seed)
+{
+    return ((double)(random_next(seed) >> 11) + 0.5) * 0x1p-53;
+}
 
 static double normal(uint64_t *seed)
 {
@@ -83,13 +114,15 @@ static double beside_median(double x, bool above) { return above ? 1 + x : 1 / (
 static double pareto_noise(double spread, uint64_t *seed)
 {
     bool above = random_next(seed) >> 63, in_tail = above && uniform(seed) < 0.4;
-    return beside_median(in_tail ? 2 * spread * pow(uniform(seed), -1 / 1.2) : spread * fabs(normal(seed)), above);
+    return beside_median(
+        in_tail ? 2 * spread * pow(uniform(seed), -1 / 1.2) : spread * fabs(normal(seed)), above);
 }
 
 static double bimodal_noise(double spread, uint64_t *seed)
 {
     bool above = random_next(seed) >> 63, in_gap = uniform(seed) < 0.3;
-    return beside_median(spread * (in_gap ? 4 * uniform(seed) : 4 + 0.3 * fabs(normal(seed))), above);
+    return beside_median(spread * (in_gap ? 4 * uniform(seed) : 4 + 0.3 * fabs(normal(seed))),
+                         above);
 }
 
 double simulated_noise(enum noise noise, double spread, uint64_t *seed)
@@ -100,7 +133,9 @@ double simulated_noise(enum noise noise, double spread, uint64_t *seed)
     case NOISE_STUDENT: t = student_3(seed); return beside_median(spread * fabs(t), t > 0);
     case NOISE_PARETO: return pareto_noise(spread, seed);
     case NOISE_BIMODAL: return bimodal_noise(spread, seed);
-    case NOISE_TICKS: return spread > 0 ? 1 + spread / 4 * rint((exp(spread * normal(seed)) - 1) / spread * 4) : 1;
+    case NOISE_TICKS:
+        return spread > 0 ? 1 + spread / 4 * rint((exp(spread * normal(seed)) - 1) / spread * 4)
+                          : 1;
     default: return 1;
     }
 }
@@ -127,8 +162,8 @@ double simulated_truth(const struct simulated *m, const struct sample *s)
 
 // ---- the back end
 
-static enum status simulated_open(void **session, const struct backend_settings *settings, enum precision precision,
-                                  struct arena *arena, struct error *err)
+static enum status simulated_open(void **session, const struct backend_settings *settings,
+                                  enum precision precision, struct arena *arena, struct error *err)
 {
     (void)precision;
     struct simulated_session *s = TAKE(arena, 1, struct simulated_session);
@@ -145,13 +180,19 @@ static enum status simulated_open(void **session, const struct backend_settings 
 static void simulated_describe(void *session, struct machine *machine, struct arena *arena)
 {
     const struct simulated_session *s = session;
-    *machine = (struct machine){.host = "nowhere", .processor = "simulated machine", .gpu = "simulated",
-                                .memory_bytes = (int64_t)s->machine.memory_bytes, .threads = s->threads,
-                                .library = arena_print(arena, "noise %s, spread %g", noise_names[s->machine.noise], s->machine.spread),
-                                .taken_at = "1970-01-01T00:00:00Z"};
+    *machine =
+        (struct machine){.host = "nowhere",
+                         .processor = "simulated machine",
+                         .gpu = "simulated",
+                         .memory_bytes = (int64_t)s->machine.memory_bytes,
+                         .threads = s->threads,
+                         .library = arena_print(arena, "noise %s, spread %g",
+                                                noise_names[s->machine.noise], s->machine.spread),
+                         .taken_at = "1970-01-01T00:00:00Z"};
 }
 
-static enum status simulated_prepare(void *session, const struct cell *cells, int cell_count, struct arena *arena, struct error *err)
+static enum status simulated_prepare(void *session, const struct cell *cells, int cell_count,
+                                     struct arena *arena, struct error *err)
 {
     (void)session, (void)cells, (void)cell_count, (void)arena, (void)err;
     return OK;
@@ -170,7 +211,8 @@ static double simulated_repeat(void *session, const struct cell *cell)
     struct simulated_session *s = session;
     const struct simulated *m = &s->machine;
     pass_episodes(s);
-    double seconds = simulated_truth(m, &cell->sample) * s->launch * simulated_noise((enum noise)m->noise, m->spread, &s->seed);
+    double seconds = simulated_truth(m, &cell->sample) * s->launch *
+                     simulated_noise((enum noise)m->noise, m->spread, &s->seed);
     if (s->throttled) seconds *= m->slowdown;
     s->now_s += handling_s + (1 + handling_share) * seconds;
     return seconds;
@@ -192,7 +234,12 @@ static double simulated_clock(void *session)
 }
 
 const struct backend backend_simulated = {
-    .name = "simulated", .text = "no machine: times out of a model, with noise, on a clock of its own (--simulate)",
-    .open = simulated_open, .describe = simulated_describe, .prepare = simulated_prepare, .repeat = simulated_repeat,
-    .condition = simulated_condition, .clock = simulated_clock,
+    .name = "simulated",
+    .text = "no machine: times out of a model, with noise, on a clock of its own (--simulate)",
+    .open = simulated_open,
+    .describe = simulated_describe,
+    .prepare = simulated_prepare,
+    .repeat = simulated_repeat,
+    .condition = simulated_condition,
+    .clock = simulated_clock,
 };

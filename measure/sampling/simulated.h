@@ -1,6 +1,6 @@
-// A machine that is not there: times out of a model whose truth is known, under noise of a chosen kind, on a clock of its
-// own. The whole chain from measuring to costs is tested on it, and runs on it for anybody without the hardware. The same
-// seed gives the same samples.
+// A machine that is not there: times out of a model whose truth is known, under noise of a chosen
+// kind, on a clock of its own. The whole chain from measuring to costs is tested on it, and runs on
+// it for anybody without the hardware. The same seed gives the same samples.
 #ifndef PLUMBLINE_MEASURE_SAMPLING_SIMULATED_H
 #define PLUMBLINE_MEASURE_SAMPLING_SIMULATED_H
 
@@ -10,31 +10,40 @@
 enum noise {
     NOISE_NONE,
     NOISE_LOGNORMAL,
-    NOISE_STUDENT,      // t with 3 degrees of freedom; below the median as 1 / (1 + |t|)
-    NOISE_PARETO,       // half normal, and above the median a fifth of the repetitions with a tail without a variance
-    NOISE_BIMODAL,      // two narrow modes, and between them, where the median is, three in ten repetitions
-    NOISE_TICKS,        // lognormal, read off a clock that ticks every quarter of `spread`: many values are equal
+    NOISE_STUDENT, // t with 3 degrees of freedom; below the median as 1 / (1 + |t|)
+    NOISE_PARETO,  // half normal, and above the median a fifth of the repetitions with a tail
+                   // without a variance
+    NOISE_BIMODAL, // two narrow modes, and between them, where the median is, three in ten
+                   // repetitions
+    NOISE_TICKS,   // lognormal, read off a clock that ticks every quarter of `spread`: many values
+                   // are equal
     NOISE_COUNT
 };
-extern const char *const noise_names[];     // "none", "lognormal", "student", "pareto", "bimodal", "ticks", NULL
+extern const char
+    *const noise_names[]; // "none", "lognormal", "student", "pareto", "bimodal", "ticks", NULL
 
 struct simulated {
     double flop_per_s, bytes_per_s, link_bytes_per_s;
-    double call_s, block_s, latency_s;      // of a repetition, of an empty block, of a message
+    double call_s, block_s, latency_s; // of a repetition, of an empty block, of a message
     int noise;
-    double spread;                          // about the relative standard deviation of the noise's core
-    double launch;                          // relative standard deviation of what a launch multiplies everything by
-    double throttle, slowdown;              // share of the time that the clock is held down, and how much longer all takes
+    double spread; // about the relative standard deviation of the noise's core
+    double launch; // relative standard deviation of what a launch multiplies everything by
+    double throttle,
+        slowdown; // share of the time that the clock is held down, and how much longer all takes
     double memory_bytes;
 };
 
-// "gemm=2e12,noise=pareto,...": changes what is named; NULL changes nothing. BAD_INPUT names the word.
-enum status simulated_read(struct simulated *to, const char *text, struct arena *arena, struct error *err);
+// "gemm=2e12,noise=pareto,...": changes what is named; NULL changes nothing. BAD_INPUT names the
+// word.
+enum status simulated_read(struct simulated *to, const char *text, struct arena *arena,
+                           struct error *err);
 struct simulated simulated_default(void);
 
-double simulated_truth(const struct simulated *m, const struct sample *s);      // seconds of a repetition, without noise
+double simulated_truth(const struct simulated *m,
+                       const struct sample *s); // seconds of a repetition, without noise
 double simulated_noise(enum noise noise, double spread, uint64_t *seed);
-double simulated_launch(const struct simulated *m, uint64_t seed);              // what this launch multiplies times by
+double simulated_launch(const struct simulated *m,
+                        uint64_t seed); // what this launch multiplies times by
 
 // For what is to be told of the options.
 extern const char simulated_help[];

@@ -1,4 +1,5 @@
-// The members sleep between tasks: a member that spins would take time from the very work that is measured.
+// The members sleep between tasks: a member that spins would take time from the very work that is
+// measured.
 #include "measure/sampling/team.h"
 
 #include <pthread.h>
@@ -10,7 +11,7 @@ struct member {
     struct team *team;
     int index;
     pthread_t thread;
-    double busy_s;          // processor time of the last task
+    double busy_s; // processor time of the last task
 };
 
 struct team {
@@ -18,12 +19,13 @@ struct team {
     pthread_cond_t begin, end;
     void (*task)(void *argument, int member, int threads);
     void *argument;
-    long round;             // counts the tasks; a member runs when it changes
-    int running;            // members that have not finished this round
+    long round;  // counts the tasks; a member runs when it changes
+    int running; // members that have not finished this round
     bool closing;
-    int threads, started;   // started: members beside the caller that have to be joined
+    int threads, started; // started: members beside the caller that have to be joined
     struct member *members;
-    double reset_s, longer_s;       // the caller's processor time at the reset; what others' tasks took longer since
+    double reset_s,
+        longer_s; // the caller's processor time at the reset; what others' tasks took longer since
 };
 
 static double thread_seconds(void)
@@ -79,7 +81,9 @@ enum status team_open(struct team **team, int threads, struct arena *arena, stru
     for (int i = 1; i < threads; i++) {
         t->members[i] = (struct member){.team = t, .index = i};
         int code = pthread_create(&t->members[i].thread, NULL, serve, &t->members[i]);
-        if (code) return fail(err, SYSTEM, "thread %d of %d cannot be started: %s", i + 1, threads, strerror(code));
+        if (code)
+            return fail(err, SYSTEM, "thread %d of %d cannot be started: %s", i + 1, threads,
+                        strerror(code));
         t->started = i;
     }
     return OK;
@@ -107,7 +111,8 @@ void team_run(struct team *t, void (*task)(void *argument, int member, int threa
     pthread_mutex_lock(&t->lock);
     while (t->running) pthread_cond_wait(&t->end, &t->lock);
     pthread_mutex_unlock(&t->lock);
-    for (int i = 1; i < t->threads; i++) longest_s = t->members[i].busy_s > longest_s ? t->members[i].busy_s : longest_s;
+    for (int i = 1; i < t->threads; i++)
+        longest_s = t->members[i].busy_s > longest_s ? t->members[i].busy_s : longest_s;
     t->longer_s += longest_s - own_s;
 }
 

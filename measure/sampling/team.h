@@ -1,4 +1,5 @@
-// A team of threads that do one thing together. Each takes its share of the rows or columns; the caller is member 0.
+// A team of threads that do one thing together. Each takes its share of the rows or columns; the
+// caller is member 0.
 #ifndef PLUMBLINE_MEASURE_SAMPLING_TEAM_H
 #define PLUMBLINE_MEASURE_SAMPLING_TEAM_H
 
@@ -13,10 +14,12 @@ enum status team_open(struct team **team, int threads, struct arena *arena, stru
 int team_threads(const struct team *team);
 
 // Every member runs task(argument, member, threads); returns when all have.
-void team_run(struct team *team, void (*task)(void *argument, int member, int threads), void *argument);
+void team_run(struct team *team, void (*task)(void *argument, int member, int threads),
+              void *argument);
 
-// From the reset on: the caller's processor time, and where another member's of one task was longer, by how much. On a
-// machine that is shared with other programs that is what the work takes; the wall clock counts their turns too.
+// From the reset on: the caller's processor time, and where another member's of one task was
+// longer, by how much. On a machine that is shared with other programs that is what the work takes;
+// the wall clock counts their turns too.
 void team_reset_busy(struct team *team);
 double team_busy_s(const struct team *team);
 

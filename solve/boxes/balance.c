@@ -1,8 +1,9 @@
-// Weights of paths to begin a box with, where a rank has several stages. The dynamic programme answers weights that are a
-// little off with extreme plans (all layers where they are a little cheaper), and it takes a hundred of them to outline
-// where the balance lies. So the first answers are made up: around a plan in balance, as many layers more on one stage, taken
-// off the others in equal shares. They are no plans, and need not be: whatever weights the game finds, the dynamic programme
-// makes a bound of them. Twice, the second time closer, around the mean of the first.
+// Weights of paths to begin a box with, where a rank has several stages. The dynamic programme
+// answers weights that are a little off with extreme plans (all layers where they are a little
+// cheaper), and it takes a hundred of them to outline where the balance lies. So the first answers
+// are made up: around a plan in balance, as many layers more on one stage, taken off the others in
+// equal shares. They are no plans, and need not be: whatever weights the game finds, the dynamic
+// programme makes a bound of them. Twice, the second time closer, around the mean of the first.
 #include <assert.h>
 #include <string.h>
 
@@ -14,26 +15,29 @@ enum { TURNS = 40 };
 struct balance {
     struct box_closer *b;
     const struct choice_box *box;
-    const struct priced_run *run;   // that most layers are of: what a stage gains with a layer more
+    const struct priced_run *run; // that most layers are of: what a stage gains with a layer more
     int ranks, turns, group;
-    int64_t *base, *shift;          // [symbol]: durations at the centre; scratch
-    double *layers, *full;          // [stage]: layers at the centre, and how many of them are recomputed in full
+    int64_t *base, *shift; // [symbol]: durations at the centre; scratch
+    double *layers,
+        *full; // [stage]: layers at the centre, and how many of them are recomputed in full
     double *shift_layers, *shift_full;
-    double *atom_layers, *atom_full;        // [atom * stages + stage]
-    bool *gains, *loses;            // [stage]: the box allows more layers; fewer
-    const int **in_flight;          // [rank]: the fullest moment at the centre; NULL: memory does not bind
+    double *atom_layers, *atom_full; // [atom * stages + stage]
+    bool *gains, *loses;             // [stage]: the box allows more layers; fewer
+    const int **in_flight; // [rank]: the fullest moment at the centre; NULL: memory does not bind
 };
 
 static const struct priced_run *long_run(const struct priced *p)
 {
     const struct priced_run *run = p->runs;
-    for (int i = 1; i < p->run_count; i++)
-        run = p->runs[i].count > run->count ? &p->runs[i] : run;
+    for (int i = 1; i < p->run_count; i++) run = p->runs[i].count > run->count ? &p->runs[i] : run;
     return run;
 }
 
 static int rank_of(const struct balance *k, int stage) { return choices_rank_of(k->b->c, stage); }
-static int stage_of(const struct balance *k, int rank, int turn) { return choices_stage_of(k->b->c, rank, turn); }
+static int stage_of(const struct balance *k, int rank, int turn)
+{
+    return choices_stage_of(k->b->c, rank, turn);
+}
 
 // ---- shifts: k->shift is the centre with some layers and some recomputation moved
 
@@ -64,27 +68,33 @@ static void add_layers(struct balance *k, int stage, double layers)
     int slices = k->b->c->priced->slice_count, groups = k->b->c->priced->group_count;
     for (int slice = 0; slice < slices; slice++) {
         int price = slice * groups + k->group;
-        add_to(k, slice ? symbol_slice_kind(slice, SLICE_FORWARD) : SYMBOL_FORWARD, stage, layers * (double)k->run->forward_ns[price]);
-        add_to(k, slice ? symbol_slice_kind(slice, SLICE_BACKWARD) : SYMBOL_BACKWARD, stage, layers * (double)k->run->backward_ns[price]);
+        add_to(k, slice ? symbol_slice_kind(slice, SLICE_FORWARD) : SYMBOL_FORWARD, stage,
+               layers * (double)k->run->forward_ns[price]);
+        add_to(k, slice ? symbol_slice_kind(slice, SLICE_BACKWARD) : SYMBOL_BACKWARD, stage,
+               layers * (double)k->run->backward_ns[price]);
     }
     add_to(k, SYMBOL_WEIGHT, stage, layers * (double)k->run->weight_ns[k->group]);
     add_to(k, SYMBOL_OPTIMIZER, stage, layers * (double)k->run->optimizer_ns[k->group]);
     k->shift_layers[stage] += layers;
 }
 
-// Bytes at the rank's fullest moment that a layer at one of its stages needs; that recomputing it saves.
+// Bytes at the rank's fullest moment that a layer at one of its stages needs; that recomputing it
+// saves.
 static double layer_bytes(const struct balance *k, int rank, int turn)
 {
     const struct priced_run *run = k->run;
-    return (double)(run->weight_bytes + run->gradient_bytes + run->optimizer_bytes) + k->in_flight[rank][turn] * (double)run->stash_bytes[RECOMPUTE_NONE];
+    return (double)(run->weight_bytes + run->gradient_bytes + run->optimizer_bytes) +
+           k->in_flight[rank][turn] * (double)run->stash_bytes[RECOMPUTE_NONE];
 }
 
 static double saved_bytes(const struct balance *k, int rank, int turn)
 {
-    return k->in_flight[rank][turn] * (double)(k->run->stash_bytes[RECOMPUTE_NONE] - k->run->stash_bytes[RECOMPUTE_FULL]);
+    return k->in_flight[rank][turn] *
+           (double)(k->run->stash_bytes[RECOMPUTE_NONE] - k->run->stash_bytes[RECOMPUTE_FULL]);
 }
 
-// What a rank whose memory binds recomputes more (or less) for so many bytes, shared out where there is room.
+// What a rank whose memory binds recomputes more (or less) for so many bytes, shared out where
+// there is room.
 static void answer_bytes(struct balance *k, int rank, int but_turn, double bytes)
 {
     double room = 0;
@@ -92,25 +102,27 @@ static void answer_bytes(struct balance *k, int rank, int but_turn, double bytes
         for (int t = 0; t < k->turns; t++) {
             int s = stage_of(k, rank, t);
             double share = t == but_turn ? 0 : bytes > 0 ? k->layers[s] - k->full[s] : k->full[s];
-            if (share <= 0)
-                continue;
-            if (!pass)
-                room += share * saved_bytes(k, rank, t);
-            else if (room > 0)
-                add_full(k, s, bytes * share / room);
+            if (share <= 0) continue;
+            if (!pass) room += share * saved_bytes(k, rank, t);
+            else if (room > 0) add_full(k, s, bytes * share / room);
         }
 }
 
 static double rank_layers(const struct balance *k, int rank)
 {
     double sum = 0;
-    for (int t = 0; t < k->turns; t++)
-        sum += k->layers[stage_of(k, rank, t)];
+    for (int t = 0; t < k->turns; t++) sum += k->layers[stage_of(k, rank, t)];
     return sum;
 }
 
-static bool rank_gains(const struct balance *k, int rank) { return rank_layers(k, rank) < k->box->spans[rank].most - 1e-6; }
-static bool rank_loses(const struct balance *k, int rank) { return rank_layers(k, rank) > k->box->spans[rank].least + 1e-6; }
+static bool rank_gains(const struct balance *k, int rank)
+{
+    return rank_layers(k, rank) < k->box->spans[rank].most - 1e-6;
+}
+static bool rank_loses(const struct balance *k, int rank)
+{
+    return rank_layers(k, rank) > k->box->spans[rank].least + 1e-6;
+}
 
 // The answer of every rank's memory to the layers moved.
 static void answer_memory(struct balance *k)
@@ -121,8 +133,7 @@ static void answer_memory(struct balance *k)
             int s = stage_of(k, r, t);
             bytes += (k->shift_layers[s] - k->layers[s]) * layer_bytes(k, r, t);
         }
-        if (bytes != 0)
-            answer_bytes(k, r, -1, bytes);
+        if (bytes != 0) answer_bytes(k, r, -1, bytes);
     }
 }
 
@@ -130,25 +141,22 @@ static void put_atom(struct balance *k)
 {
     struct box_closer *b = k->b;
     size_t bytes = (size_t)b->stages * sizeof(double);
-    for (int i = 0; i < b->symbols; i++)
-        k->shift[i] = k->shift[i] > 0 ? k->shift[i] : 0;
+    for (int i = 0; i < b->symbols; i++) k->shift[i] = k->shift[i] > 0 ? k->shift[i] : 0;
     int at = game_add_plan(b->game, k->shift);
-    assert(at < 2 * b->stages + 1);         // the atoms' room
+    assert(at < 2 * b->stages + 1); // the atoms' room
     memcpy(k->atom_layers + at * b->stages, k->shift_layers, bytes);
     memcpy(k->atom_full + at * b->stages, k->shift_full, bytes);
-    for (int s = 0; s < b->stages; s++)
-        b->plans[at * b->stages + s] = -1;
+    for (int s = 0; s < b->stages; s++) b->plans[at * b->stages + s] = -1;
 }
 
-// `more` layers on one stage, taken off those stages of other ranks that can lose some; off its own rank's where the rank
-// can hold no more.
+// `more` layers on one stage, taken off those stages of other ranks that can lose some; off its own
+// rank's where the rank can hold no more.
 static void put_layer_atom(struct balance *k, int stage, double more)
 {
     int own = rank_of(k, stage), losers = 0;
     bool inside = !rank_gains(k, own);
     for (int pass = 0; pass < 2; pass++) {
-        if (pass && !losers)
-            return;
+        if (pass && !losers) return;
         if (pass) {
             begin_shift(k);
             add_layers(k, stage, more);
@@ -158,8 +166,7 @@ static void put_layer_atom(struct balance *k, int stage, double more)
             if (s == stage || !k->loses[s] || (inside ? r != own : r == own || !rank_loses(k, r)))
                 continue;
             double by = pass ? more / losers : 0;
-            if (pass)
-                add_layers(k, s, by < 0.9 * k->layers[s] ? -by : -0.9 * k->layers[s]);
+            if (pass) add_layers(k, s, by < 0.9 * k->layers[s] ? -by : -0.9 * k->layers[s]);
             losers += !pass;
         }
     }
@@ -182,8 +189,7 @@ static void put_atoms(struct balance *k, double more)
     begin_shift(k);
     put_atom(k);
     for (int s = 0; s < k->b->stages; s++)
-        if (k->gains[s])
-            put_layer_atom(k, s, more);
+        if (k->gains[s]) put_layer_atom(k, s, more);
     for (int r = 0; r < k->ranks; r++)
         for (int t = 0; t < k->turns && k->in_flight[r] && k->turns > 1; t++)
             put_full_atom(k, r, t, k->turns * k->layers[stage_of(k, r, t)]);
@@ -213,9 +219,9 @@ static void balance_around(struct balance *k, double more)
     for (int turn = 0; turn < TURNS; turn++) {
         game_solve_exactly(b->game);
         game_mean_durations(b->game, b->durations);
-        double known = game_longest(b->game, b->durations), time = (double)graph_longest(b->g, b->durations, b->counts);
-        if (time <= known * 1.0005)
-            break;
+        double known = game_longest(b->game, b->durations),
+               time = (double)graph_longest(b->g, b->durations, b->counts);
+        if (time <= known * 1.0005) break;
         game_add_path(b->game, box_pool_path(b, b->counts), b->counts);
     }
     game_solve_exactly(b->game);
@@ -224,8 +230,10 @@ static void balance_around(struct balance *k, double more)
 
 // ---- the plan to begin with
 
-// The least decision under b->coefficients whose ranks fit, near so many layers on every stage and rank. false: none.
-static bool find_near(struct box_closer *b, const struct choice_box *box, const double *layers, int slack)
+// The least decision under b->coefficients whose ranks fit, near so many layers on every stage and
+// rank. false: none.
+static bool find_near(struct box_closer *b, const struct choice_box *box, const double *layers,
+                      int slack)
 {
     struct arena_mark mark = arena_set_mark(b->arena);
     struct choice_box near = choice_box_copy(b, box, b->arena);
@@ -237,24 +245,27 @@ static bool find_near(struct box_closer *b, const struct choice_box *box, const 
         }
     for (int r = 0; r < b->c->rank_count; r++) {
         double sum = 0;
-        for (int t = 0; t < b->c->virtual_stages; t++)
-            sum += layers[choices_stage_of(b->c, r, t)];
+        for (int t = 0; t < b->c->virtual_stages; t++) sum += layers[choices_stage_of(b->c, r, t)];
         near.spans[r].least = larger_int(near.spans[r].least, (int)sum - slack);
         near.spans[r].most = smaller_int(near.spans[r].most, (int)(sum + 0.999) + slack);
     }
-    struct dynamic_box dynamic_box = {.coefficients = b->coefficients, .prices = b->prices, .allowed = near.allowed, .spans = near.spans, .fit_ranks = true};
+    struct dynamic_box dynamic_box = {.coefficients = b->coefficients,
+                                      .prices = b->prices,
+                                      .allowed = near.allowed,
+                                      .spans = near.spans,
+                                      .fit_ranks = true};
     struct dynamic_answer answer = {.chosen = b->fitting};
     dynamic_solve(b->counted, &dynamic_box, &answer);
     arena_reset(b->arena, mark);
     return answer.bound_ns != DYNAMIC_NOTHING;
 }
 
-static bool find_near_widening(struct box_closer *b, const struct choice_box *box, const double *layers)
+static bool find_near_widening(struct box_closer *b, const struct choice_box *box,
+                               const double *layers)
 {
     static const int slacks[] = {0, 1, 3, 9};
     for (size_t i = 0; i < ARRAY_LENGTH(slacks); i++)
-        if (find_near(b, box, layers, slacks[i]))
-            return true;
+        if (find_near(b, box, layers, slacks[i])) return true;
     return false;
 }
 
@@ -265,14 +276,13 @@ static const int *fullest_moment(const struct balance *k, int rank, const int *c
     const int *at = NULL;
     int64_t most = -1;
     double full = 0;
-    for (int t = 0; t < k->turns; t++)
-        full += k->full[stage_of(k, rank, t)];
+    for (int t = 0; t < k->turns; t++) full += k->full[stage_of(k, rank, t)];
     for (int i = 0; c->peaks && i < c->peaks[rank].count && full > 0; i++) {
         int64_t sum = 0;
         for (int t = 0; t < k->turns; t++)
-            sum += c->peaks[rank].in_flight[i][t] * c->stages[stage_of(k, rank, t)].items[chosen[stage_of(k, rank, t)]].stash_bytes;
-        if (sum > most)
-            most = sum, at = c->peaks[rank].in_flight[i];
+            sum += c->peaks[rank].in_flight[i][t] *
+                   c->stages[stage_of(k, rank, t)].items[chosen[stage_of(k, rank, t)]].stash_bytes;
+        if (sum > most) most = sum, at = c->peaks[rank].in_flight[i];
     }
     return at;
 }
@@ -281,8 +291,7 @@ static const int *fullest_moment(const struct balance *k, int rank, const int *c
 static double all_layers(const struct balance *k)
 {
     double sum = 0;
-    for (int r = 0; r < k->ranks; r++)
-        sum += rank_layers(k, r);
+    for (int r = 0; r < k->ranks; r++) sum += rank_layers(k, r);
     return sum;
 }
 
@@ -301,8 +310,7 @@ static void take_centre(struct balance *k, const int *chosen)
         }
     }
     assert(all_layers(k) == c->priced->layer_count);
-    for (int r = 0; r < k->ranks; r++)
-        k->in_flight[r] = fullest_moment(k, r, chosen);
+    for (int r = 0; r < k->ranks; r++) k->in_flight[r] = fullest_moment(k, r, chosen);
     choices_durations(c, chosen, k->base);
 }
 
@@ -311,18 +319,22 @@ static void weigh_starting_paths(struct box_closer *b)
     memset(b->coefficients, 0, (size_t)b->symbols * sizeof *b->coefficients);
     for (int i = 0; i < b->starting_count; i++)
         for (int s = 0; s < b->symbols; s++)
-            b->coefficients[s] += ((int64_t)1 << WEIGHT_BITS) / b->starting_count * box_closer_path(b, i)[s];
+            b->coefficients[s] += ((int64_t)1 << WEIGHT_BITS) / b->starting_count *
+                                  box_closer_path(b, i)[s];
 }
 
 static void open_balance(struct balance *k, struct box_closer *b, const struct choice_box *box)
 {
-    *k = (struct balance){.b = b, .box = box, .run = long_run(b->c->priced), .ranks = b->c->rank_count, .turns = b->c->virtual_stages,
+    *k = (struct balance){.b = b,
+                          .box = box,
+                          .run = long_run(b->c->priced),
+                          .ranks = b->c->rank_count,
+                          .turns = b->c->virtual_stages,
                           .group = b->c->stages[0].items[0].group};
     k->base = TAKE(b->arena, b->symbols, int64_t);
     k->shift = TAKE(b->arena, b->symbols, int64_t);
     double **rows[] = {&k->layers, &k->full, &k->shift_layers, &k->shift_full};
-    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-        *rows[i] = TAKE(b->arena, b->stages, double);
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) *rows[i] = TAKE(b->arena, b->stages, double);
     k->atom_layers = TAKE(b->arena, (2 * b->stages + 1) * b->stages, double);
     k->atom_full = TAKE(b->arena, (2 * b->stages + 1) * b->stages, double);
     k->gains = TAKE(b->arena, b->stages, bool);
@@ -337,8 +349,7 @@ void box_balance(struct box_closer *b, const struct choice_box *box, struct box_
     struct balance k;
     open_balance(&k, b, box);
     weigh_starting_paths(b);
-    if (!find_near_widening(b, box, k.layers))
-        return;
+    if (!find_near_widening(b, box, k.layers)) return;
     take_centre(&k, b->fitting);
     memcpy(b->durations, k.base, (size_t)b->symbols * sizeof *k.base);
     box_meet_plan(b, b->fitting, a);

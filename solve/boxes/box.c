@@ -1,6 +1,7 @@
-// Boxes closed by mixtures of paths: see eliminate_box.h. Each round asks the dynamic programme for the bound under the
-// weights at hand, removes what reaches the target, and lets the game of paths against plans find the next weights: its
-// plans are the least ones of the rounds before, its paths are critical for such a plan or for the mean of the plans.
+// Boxes closed by mixtures of paths: see eliminate_box.h. Each round asks the dynamic programme for
+// the bound under the weights at hand, removes what reaches the target, and lets the game of paths
+// against plans find the next weights: its plans are the least ones of the rounds before, its paths
+// are critical for such a plan or for the mean of the plans.
 #include "solve/boxes/box.h"
 
 #include <assert.h>
@@ -10,10 +11,17 @@
 #include "solve/boxes/box_parts.h"
 
 enum {
-    CELLS_COUNTED = 1 << 22, CELLS_PRICED = 0,      // tables with and without slots counted exactly
-    PATHS_MAX = 120, PLANS_MAX = 32, ROUNDS = 30, STALLED = 4, ROUNDS_BY_RANKS = 100, STALLED_BY_RANKS = 7, GAME_STEPS = 200,
-    WEIGHTS_MAX = 4 * PATHS_MAX,                    // paths in one mixture
-    STARTING_PATHS_USED = 600,                      // one by one; the others only where the game wants them
+    CELLS_COUNTED = 1 << 22,
+    CELLS_PRICED = 0, // tables with and without slots counted exactly
+    PATHS_MAX = 120,
+    PLANS_MAX = 32,
+    ROUNDS = 30,
+    STALLED = 4,
+    ROUNDS_BY_RANKS = 100,
+    STALLED_BY_RANKS = 7,
+    GAME_STEPS = 200,
+    WEIGHTS_MAX = 4 * PATHS_MAX, // paths in one mixture
+    STARTING_PATHS_USED = 600,   // one by one; the others only where the game wants them
 };
 
 // ---- paths
@@ -22,8 +30,7 @@ int box_pool_path(struct box_closer *b, const int *counts)
 {
     size_t bytes = (size_t)b->path_size * sizeof *counts;
     for (int i = b->path_count - 1; i >= 0; i--)
-        if (!memcmp(b->path_pool + (size_t)i * (size_t)b->path_size, counts, bytes))
-            return i;
+        if (!memcmp(b->path_pool + (size_t)i * (size_t)b->path_size, counts, bytes)) return i;
     GROW_ROWS(b->arena, b->path_pool, b->path_count, b->path_capacity, 64, bytes);
     memcpy(b->path_pool + (size_t)b->path_count * (size_t)b->path_size, counts, bytes);
     return b->path_count++;
@@ -36,12 +43,18 @@ const int *box_closer_path(const struct box_closer *b, int id)
     return b->path_pool + (size_t)id * (size_t)b->path_size;
 }
 
-static struct box_closer *open_closer(const struct choices *c, struct graph *g, bool by_ranks, struct arena *arena)
+static struct box_closer *open_closer(const struct choices *c, struct graph *g, bool by_ranks,
+                                      struct arena *arena)
 {
     struct box_closer *b = TAKE(arena, 1, struct box_closer);
-    *b = (struct box_closer){.c = c, .g = g, .arena = arena, .stages = c->priced->stage_count, .symbols = graph_symbol_count(g),
+    *b = (struct box_closer){.c = c,
+                             .g = g,
+                             .arena = arena,
+                             .stages = c->priced->stage_count,
+                             .symbols = graph_symbol_count(g),
                              .path_size = path_size(graph_symbol_count(g))};
-    assert(b->symbols == symbol_count(b->stages, c->priced->slice_count));      // choices and graph are of one layout
+    assert(b->symbols ==
+           symbol_count(b->stages, c->priced->slice_count)); // choices and graph are of one layout
     b->counted = by_ranks ? dynamic_open_by_ranks(c, arena) : dynamic_open(c, CELLS_COUNTED, arena);
     b->priced = dynamic_is_by_ranks(b->counted) ? b->counted : dynamic_open(c, CELLS_PRICED, arena);
     int plans_max = PLANS_MAX + (dynamic_is_by_ranks(b->counted) ? 2 * b->stages + 1 : 0);
@@ -54,8 +67,7 @@ static struct box_closer *open_closer(const struct choices *c, struct graph *g, 
     b->fitting = TAKE(arena, b->stages, int);
     b->plans = TAKE(arena, b->stages * plans_max, int);
     b->through = TAKE(arena, b->stages, int64_t *);
-    for (int s = 0; s < b->stages; s++)
-        b->through[s] = TAKE(arena, c->stages[s].count, int64_t);
+    for (int s = 0; s < b->stages; s++) b->through[s] = TAKE(arena, c->stages[s].count, int64_t);
     b->spans_ns = TAKE(arena, c->rank_count, int64_t *);
     for (int r = 0; r < c->rank_count; r++)
         b->spans_ns[r] = TAKE(arena, c->priced->layer_count + 1, int64_t);
@@ -64,8 +76,10 @@ static struct box_closer *open_closer(const struct choices *c, struct graph *g, 
     b->best_ids = TAKE(arena, 2 * WEIGHTS_MAX, int);
     b->best_weights = TAKE(arena, 2 * WEIGHTS_MAX, int64_t);
     int *paths;
-    bool by_rank = (c->virtual_stages > 1 || dynamic_is_by_ranks(b->counted)) && !graph_is_chains(g);
-    b->starting_count = by_rank ? box_rank_paths(b, &paths) : graph_starting_paths(g, &paths, arena);
+    bool by_rank = (c->virtual_stages > 1 || dynamic_is_by_ranks(b->counted)) &&
+                   !graph_is_chains(g);
+    b->starting_count = by_rank ? box_rank_paths(b, &paths)
+                                : graph_starting_paths(g, &paths, arena);
     for (int i = 0; i < b->starting_count; i++)
         box_pool_path(b, paths + (size_t)i * (size_t)b->path_size);
     b->starting_count = b->path_count;
@@ -73,30 +87,39 @@ static struct box_closer *open_closer(const struct choices *c, struct graph *g, 
     return b;
 }
 
-struct box_closer *box_closer_open(const struct choices *c, struct graph *g, struct arena *arena) { return open_closer(c, g, false, arena); }
-struct box_closer *box_closer_open_by_ranks(const struct choices *c, struct graph *g, struct arena *arena) { return open_closer(c, g, true, arena); }
+struct box_closer *box_closer_open(const struct choices *c, struct graph *g, struct arena *arena)
+{
+    return open_closer(c, g, false, arena);
+}
+struct box_closer *box_closer_open_by_ranks(const struct choices *c, struct graph *g,
+                                            struct arena *arena)
+{
+    return open_closer(c, g, true, arena);
+}
 bool box_closer_is_by_ranks(const struct box_closer *b) { return dynamic_is_by_ranks(b->counted); }
 
-struct choice_box choice_box_copy(const struct box_closer *b, const struct choice_box *box, struct arena *arena)
+struct choice_box choice_box_copy(const struct box_closer *b, const struct choice_box *box,
+                                  struct arena *arena)
 {
     bool **allowed = TAKE(arena, b->stages, bool *);
     struct choice_box copy = {allowed, NULL};
     for (int s = 0; s < b->stages; s++) {
         allowed[s] = TAKE(arena, b->c->stages[s].count, bool);
-        if (box)
-            memcpy(allowed[s], box->allowed[s], (size_t)b->c->stages[s].count);
-        else
-            memset(allowed[s], true, (size_t)b->c->stages[s].count);
+        if (box) memcpy(allowed[s], box->allowed[s], (size_t)b->c->stages[s].count);
+        else memset(allowed[s], true, (size_t)b->c->stages[s].count);
     }
-    if (!box_closer_is_by_ranks(b))
-        return copy;
+    if (!box_closer_is_by_ranks(b)) return copy;
     copy.spans = TAKE(arena, b->c->rank_count, struct layer_span);
     for (int r = 0; r < b->c->rank_count; r++)
-        copy.spans[r] = box && box->spans ? box->spans[r] : (struct layer_span){0, b->c->priced->layer_count};
+        copy.spans[r] = box && box->spans ? box->spans[r]
+                                          : (struct layer_span){0, b->c->priced->layer_count};
     return copy;
 }
 
-struct choice_box choice_box_whole(const struct box_closer *b, struct arena *arena) { return choice_box_copy(b, NULL, arena); }
+struct choice_box choice_box_whole(const struct box_closer *b, struct arena *arena)
+{
+    return choice_box_copy(b, NULL, arena);
+}
 
 void box_closer_stop_when(struct box_closer *b, bool (*should_stop)(void *argument), void *argument)
 {
@@ -106,21 +129,33 @@ void box_closer_stop_when(struct box_closer *b, bool (*should_stop)(void *argume
 
 void box_closer_take_paths(struct box_closer *b, const int *counts, int count)
 {
-    b->path_pool = arena_grow(b->arena, counts, (size_t)count, (size_t)count, (size_t)b->path_size * sizeof *counts);
-    assert(count >= b->starting_count);         // those of the start keep their numbers
+    b->path_pool = arena_grow(b->arena, counts, (size_t)count, (size_t)count,
+                              (size_t)b->path_size * sizeof *counts);
+    assert(count >= b->starting_count); // those of the start keep their numbers
     b->path_count = b->path_capacity = count;
 }
 
-int box_closer_resource_count(const struct box_closer *b) { return dynamic_resource_count(b->counted); }
-bool box_closer_counts(const struct box_closer *b, int resource) { return dynamic_counts(b->counted, resource); }
+int box_closer_resource_count(const struct box_closer *b)
+{
+    return dynamic_resource_count(b->counted);
+}
+bool box_closer_counts(const struct box_closer *b, int resource)
+{
+    return dynamic_counts(b->counted, resource);
+}
 
-static bool is_stopped(const struct box_closer *b) { return b->should_stop && b->should_stop(b->stop_argument); }
+static bool is_stopped(const struct box_closer *b)
+{
+    return b->should_stop && b->should_stop(b->stop_argument);
+}
 
-void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *weights, int path_count)
+void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *weights,
+                        int path_count)
 {
     for (int i = 0; i < path_count; i++)
         if (!weights || weights[i] > 0)
-            game_add_path(b->game, box_pool_path(b, paths + (size_t)i * (size_t)b->path_size), paths + (size_t)i * (size_t)b->path_size);
+            game_add_path(b->game, box_pool_path(b, paths + (size_t)i * (size_t)b->path_size),
+                          paths + (size_t)i * (size_t)b->path_size);
 }
 
 // ---- steps
@@ -132,15 +167,14 @@ static const int64_t *used_prices(const struct box_closer *b)
     int64_t *prices = NULL;
     for (int r = 0, count = dynamic_resource_count(d); r < count; r++) {
         int64_t price = dynamic_used_price(d, r, b->prices);
-        if (price > 0 && !prices)
-            prices = TAKE(b->arena, count, int64_t);
-        if (prices)
-            prices[r] = price;
+        if (price > 0 && !prices) prices = TAKE(b->arena, count, int64_t);
+        if (prices) prices[r] = price;
     }
     return prices;
 }
 
-// removing: the steps behind rest on this one. Else it only raised the bound, and the next that raises it takes its place.
+// removing: the steps behind rest on this one. Else it only raised the bound, and the next that
+// raises it takes its place.
 static void note_step(struct box_closer *b, struct box_answer *a, int path_count, bool removing)
 {
     a->step_count -= b->last_only_raised;
@@ -151,7 +185,8 @@ static void note_step(struct box_closer *b, struct box_answer *a, int path_count
     int64_t *weights = TAKE(b->arena, path_count, int64_t);
     memcpy(ids, b->ids, (size_t)path_count * sizeof *ids);
     memcpy(weights, b->weights, (size_t)path_count * sizeof *weights);
-    a->steps[a->step_count++] = (struct box_step){path_count, ids, weights, used_prices(b), b->on_small_table, removing};
+    a->steps[a->step_count++] =
+        (struct box_step){path_count, ids, weights, used_prices(b), b->on_small_table, removing};
 }
 
 static void mix(struct box_closer *b, const int *ids, const int64_t *weights, int path_count)
@@ -162,20 +197,20 @@ static void mix(struct box_closer *b, const int *ids, const int64_t *weights, in
         const int *path = box_closer_path(b, ids[i]);
         assert(weights[i] >= 0);
         sum += (wide)weights[i] * path_laps(path, b->symbols);
-        for (int k = 0; k < b->symbols; k++)
-            b->coefficients[k] += weights[i] * path[k];
+        for (int k = 0; k < b->symbols; k++) b->coefficients[k] += weights[i] * path[k];
     }
-    assert(sum <= (wide)1 << WEIGHT_BITS);      // what makes the mixture a bound
+    assert(sum <= (wide)1 << WEIGHT_BITS); // what makes the mixture a bound
 }
 
-static void take_bound(struct box_closer *b, struct box_answer *a, int64_t bound_ns, int path_count, bool removed)
+static void take_bound(struct box_closer *b, struct box_answer *a, int64_t bound_ns, int path_count,
+                       bool removed)
 {
     assert(bound_ns >= 0 && a->bound_ns >= 0);
     if (bound_ns > a->bound_ns) {
         note_step(b, a, path_count, removed);
         a->bound_ns = bound_ns;
     } else if (removed) {
-        b->last_only_raised = false;        // it stays: this one raises nothing
+        b->last_only_raised = false; // it stays: this one raises nothing
         note_step(b, a, path_count, true);
     }
 }
@@ -183,16 +218,14 @@ static void take_bound(struct box_closer *b, struct box_answer *a, int64_t bound
 static bool stands_in(const struct box_closer *b, bool *const *allowed, const int *chosen)
 {
     bool all = true;
-    for (int s = 0; s < b->stages; s++)
-        all = all && allowed[s][chosen[s]];
+    for (int s = 0; s < b->stages; s++) all = all && allowed[s][chosen[s]];
     return all;
 }
 
 static void note_removed(struct box_closer *b, int64_t bound_ns)
 {
     assert(bound_ns >= 0);
-    if (bound_ns < b->removed_ns)
-        b->removed_ns = bound_ns;
+    if (bound_ns < b->removed_ns) b->removed_ns = bound_ns;
 }
 
 // Ends of the spans whose bound reaches the target.
@@ -201,25 +234,32 @@ static int trim_spans(struct box_closer *b, struct layer_span *spans, int64_t ta
     int removed = 0;
     for (int r = 0; r < b->c->rank_count; r++) {
         assert(spans[r].least >= 0 && spans[r].most <= b->c->priced->layer_count);
-        for (; spans[r].least <= spans[r].most && b->spans_ns[r][spans[r].least] >= target_ns; removed++)
+        for (; spans[r].least <= spans[r].most && b->spans_ns[r][spans[r].least] >= target_ns;
+             removed++)
             note_removed(b, b->spans_ns[r][spans[r].least++]);
-        for (; spans[r].least <= spans[r].most && b->spans_ns[r][spans[r].most] >= target_ns; removed++)
+        for (; spans[r].least <= spans[r].most && b->spans_ns[r][spans[r].most] >= target_ns;
+             removed++)
             note_removed(b, b->spans_ns[r][spans[r].most--]);
     }
     return removed;
 }
 
-// The bound under b->coefficients; takes away what reaches the target, *removed choices and ends of spans.
-static int64_t solve_and_remove(struct box_closer *b, bool on_small_table, const struct choice_box *box, int64_t target_ns, int *removed)
+// The bound under b->coefficients; takes away what reaches the target, *removed choices and ends of
+// spans.
+static int64_t solve_and_remove(struct box_closer *b, bool on_small_table,
+                                const struct choice_box *box, int64_t target_ns, int *removed)
 {
     struct dynamic *d = on_small_table ? b->priced : b->counted;
     b->on_small_table = on_small_table && b->priced != b->counted;
-    struct dynamic_box dynamic_box = {.coefficients = b->coefficients, .prices = b->prices, .allowed = box->allowed, .spans = box->spans};
-    struct dynamic_answer answer = {.chosen = b->chosen, .through_ns = b->through, .spans_ns = box->spans ? b->spans_ns : NULL};
+    struct dynamic_box dynamic_box = {.coefficients = b->coefficients,
+                                      .prices = b->prices,
+                                      .allowed = box->allowed,
+                                      .spans = box->spans};
+    struct dynamic_answer answer = {
+        .chosen = b->chosen, .through_ns = b->through, .spans_ns = box->spans ? b->spans_ns : NULL};
     dynamic_solve(d, &dynamic_box, &answer);
     *removed = 0;
-    if (answer.bound_ns >= target_ns)
-        return answer.bound_ns;
+    if (answer.bound_ns >= target_ns) return answer.bound_ns;
     assert(stands_in(b, box->allowed, b->chosen));
     for (int s = 0; s < b->stages; s++)
         for (int i = 0; i < b->c->stages[s].count; i++)
@@ -228,25 +268,25 @@ static int64_t solve_and_remove(struct box_closer *b, bool on_small_table, const
                 note_removed(b, b->through[s][i]);
                 ++*removed;
             }
-    if (box->spans)
-        *removed += trim_spans(b, box->spans, target_ns);
-    if (*removed)
-        box_couple_ranks(b->c, box->allowed);
+    if (box->spans) *removed += trim_spans(b, box->spans, target_ns);
+    if (*removed) box_couple_ranks(b->c, box->allowed);
     return answer.bound_ns;
 }
 
-// Each starting path on its own, on the small table: loads too heavy for any plan below the target go at once.
-static bool use_starting_paths(struct box_closer *b, const struct choice_box *box, int64_t target_ns, struct box_answer *a)
+// Each starting path on its own, on the small table: loads too heavy for any plan below the target
+// go at once.
+static bool use_starting_paths(struct box_closer *b, const struct choice_box *box,
+                               int64_t target_ns, struct box_answer *a)
 {
     b->weights[0] = (int64_t)1 << WEIGHT_BITS;
-    for (int id = 0; id < b->starting_count && !is_stopped(b); id += 1 + b->starting_count / STARTING_PATHS_USED) {
+    for (int id = 0; id < b->starting_count && !is_stopped(b);
+         id += 1 + b->starting_count / STARTING_PATHS_USED) {
         int removed;
         b->ids[0] = id;
         mix(b, b->ids, b->weights, 1);
         int64_t bound = solve_and_remove(b, true, box, target_ns, &removed);
         take_bound(b, a, bound, 1, removed > 0);
-        if (bound >= target_ns)
-            return true;
+        if (bound >= target_ns) return true;
     }
     return false;
 }
@@ -258,18 +298,17 @@ int box_mix_game(struct box_closer *b)
     return count;
 }
 
-// By ranks the game's weights swing from one extreme to the other. Half way (or less, the longer it stalls) towards them
-// from the best ones so far is where the next bound is better.
+// By ranks the game's weights swing from one extreme to the other. Half way (or less, the longer it
+// stalls) towards them from the best ones so far is where the next bound is better.
 static int mix_towards_game(struct box_closer *b, int stalled)
 {
     static const int sixteenths[] = {5, 8, 3, 12, 2, 16};
-    int count = game_weights(b->game, b->ids, b->weights), share = sixteenths[stalled % (int)ARRAY_LENGTH(sixteenths)];
-    for (int i = 0; i < count; i++)
-        b->weights[i] = b->weights[i] / 16 * share;
+    int count = game_weights(b->game, b->ids, b->weights),
+        share = sixteenths[stalled % (int)ARRAY_LENGTH(sixteenths)];
+    for (int i = 0; i < count; i++) b->weights[i] = b->weights[i] / 16 * share;
     for (int i = 0; i < b->best_count && count < 2 * WEIGHTS_MAX; i++) {
         int at = 0;
-        while (at < count && b->ids[at] != b->best_ids[i])
-            at++;
+        while (at < count && b->ids[at] != b->best_ids[i]) at++;
         if (at == count) {
             assert(count < 2 * WEIGHTS_MAX);
             b->ids[count] = b->best_ids[i];
@@ -315,7 +354,8 @@ static void drop_plans(struct box_closer *b, bool *const *allowed)
     int count = game_plan_count(b->game), kept = 0;
     for (int x = 0; x < count; x++)
         if (plan_allowed(b, x, allowed)) {
-            memmove(b->plans + kept * b->stages, b->plans + x * b->stages, (size_t)b->stages * sizeof *b->plans);
+            memmove(b->plans + kept * b->stages, b->plans + x * b->stages,
+                    (size_t)b->stages * sizeof *b->plans);
             game_move_plan(b->game, x, kept++);
         }
     assert(kept <= count);
@@ -326,17 +366,20 @@ void box_meet_plan(struct box_closer *b, const int *chosen, struct box_answer *a
 {
     int64_t time = graph_longest(b->g, b->durations, b->counts);
     assert(time >= 0);
-    if (time >= a->found_ns || !choices_fit_together(b->c, chosen))
-        return;
+    if (time >= a->found_ns || !choices_fit_together(b->c, chosen)) return;
     a->found_ns = time;
     memcpy(a->found, chosen, (size_t)b->stages * sizeof *chosen);
 }
 
 // By ranks the least plan may not fit into memory: one that does, under the same weights.
-static void meet_fitting_plan(struct box_closer *b, const struct choice_box *box, struct box_answer *a)
+static void meet_fitting_plan(struct box_closer *b, const struct choice_box *box,
+                              struct box_answer *a)
 {
-    struct dynamic_box dynamic_box = {
-        .coefficients = b->coefficients, .prices = b->prices, .allowed = box->allowed, .spans = box->spans, .fit_ranks = true};
+    struct dynamic_box dynamic_box = {.coefficients = b->coefficients,
+                                      .prices = b->prices,
+                                      .allowed = box->allowed,
+                                      .spans = box->spans,
+                                      .fit_ranks = true};
     struct dynamic_answer answer = {.chosen = b->fitting};
     dynamic_solve(b->counted, &dynamic_box, &answer);
     if (answer.bound_ns != DYNAMIC_NOTHING && choices_durations(b->c, b->fitting, b->durations))
@@ -344,42 +387,38 @@ static void meet_fitting_plan(struct box_closer *b, const struct choice_box *box
 }
 
 // Replays the least plan; its path and the mean plan's join the game.
-static void learn_from_plan(struct box_closer *b, const struct choice_box *box, struct box_answer *a)
+static void learn_from_plan(struct box_closer *b, const struct choice_box *box,
+                            struct box_answer *a)
 {
     bool fits = true;
     if (choices_durations(b->c, b->chosen, b->durations)) {
-        if (b->c->joint)
-            b->c->joint->put(b->c->joint->of, b->durations);
+        if (b->c->joint) b->c->joint->put(b->c->joint->of, b->durations);
         box_meet_plan(b, b->chosen, a);
         game_add_path(b->game, box_pool_path(b, b->counts), b->counts);
         add_plan(b);
         for (int r = 0; r < b->c->rank_count && fits; r++)
             fits = choices_rank_fits(b->c, b->chosen, r);
     }
-    if (box_closer_is_by_ranks(b))
-        game_solve_exactly(b->game);
-    else
-        game_solve(b->game, GAME_STEPS);
-    if (!game_plan_count(b->game))
-        return;
+    if (box_closer_is_by_ranks(b)) game_solve_exactly(b->game);
+    else game_solve(b->game, GAME_STEPS);
+    if (!game_plan_count(b->game)) return;
     game_mean_durations(b->game, b->durations);
     graph_longest(b->g, b->durations, b->counts);
     game_add_path(b->game, box_pool_path(b, b->counts), b->counts);
-    if (!fits && box_closer_is_by_ranks(b))
-        meet_fitting_plan(b, box, a);
+    if (!fits && box_closer_is_by_ranks(b)) meet_fitting_plan(b, box, a);
 }
 
 // Resources that are only priced: dearer where the least plan overdraws, cheaper where it does not.
 static void adjust_prices(struct box_closer *b, int64_t target_ns, int64_t bound_ns, int round)
 {
     int64_t gap = bound_ns < target_ns ? target_ns - bound_ns : 0, price_most = (int64_t)1 << 60;
-    gap = gap < bound_ns ? gap : bound_ns;          // without a known plan the target is out of sight
+    gap = gap < bound_ns ? gap : bound_ns; // without a known plan the target is out of sight
     for (int r = 0; r < dynamic_resource_count(b->counted); r++) {
         int64_t limit = dynamic_resource_limit(b->counted, r);
-        if (limit == INT64_MAX)
-            continue;
+        if (limit == INT64_MAX) continue;
         double over = (double)(dynamic_resource_use(b->counted, r, b->chosen) - limit);
-        double step = (double)gap * (1 << PRICE_BITS) / (1 + (over < 0 ? -over : over)) / (2 + round);
+        double step = (double)gap * (1 << PRICE_BITS) / (1 + (over < 0 ? -over : over)) /
+                      (2 + round);
         double price = (double)b->prices[r] + step * over / (1 + (over < 0 ? -over : over));
         b->prices[r] = price <= 0 ? 0 : price < (double)price_most ? (int64_t)price : price_most;
     }
@@ -392,43 +431,42 @@ static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struc
 {
     for (int s = 0; s < b->stages; s++)
         for (int i = 0; i < b->c->stages[s].count; i++)
-            if (allowed[s][i])
-                b->chosen[s] = i;
-    int64_t proven_ns = b->c->joint ? a->bound_ns : 0;      // boundaries each by itself may say less
+            if (allowed[s][i]) b->chosen[s] = i;
+    int64_t proven_ns = b->c->joint ? a->bound_ns : 0; // boundaries each by itself may say less
     a->single = true;
     a->bound_ns = INT64_MAX;
     if (!choices_fit_together(b->c, b->chosen) || !choices_durations(b->c, b->chosen, b->durations))
         return;
     a->bound_ns = graph_longest(b->g, b->durations, b->counts);
     box_pool_path(b, b->counts);
-    if (a->bound_ns < proven_ns)
-        a->bound_ns = proven_ns;
+    if (a->bound_ns < proven_ns) a->bound_ns = proven_ns;
     if (a->bound_ns < a->found_ns) {
         a->found_ns = a->bound_ns;
         memcpy(a->found, b->chosen, (size_t)b->stages * sizeof *b->chosen);
     }
 }
 
-// true: closed. Weights are those of the game; in the first round of a box the ones that the box before ended with.
-static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int64_t target_ns, int rounds, struct box_answer *a)
+// true: closed. Weights are those of the game; in the first round of a box the ones that the box
+// before ended with.
+static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
+                         int rounds, struct box_answer *a)
 {
     bool by_ranks = box_closer_is_by_ranks(b);
     int64_t best = 0;
     b->best_count = 0;
-    for (int round = 0, stalled = 0; round < rounds && stalled < (by_ranks ? STALLED_BY_RANKS : STALLED) && !is_stopped(b); round++) {
+    for (int round = 0, stalled = 0;
+         round < rounds && stalled < (by_ranks ? STALLED_BY_RANKS : STALLED) && !is_stopped(b);
+         round++) {
         bool towards = by_ranks && b->best_count > 0;
         int removed, count = towards ? mix_towards_game(b, stalled) : box_mix_game(b);
         int64_t bound = solve_and_remove(b, false, box, target_ns, &removed);
         take_bound(b, a, bound, count, removed > 0);
-        if (bound >= target_ns)
-            return true;
+        if (bound >= target_ns) return true;
         stalled = removed || bound > best + best / 2000 ? 0 : stalled + 1;
-        if (by_ranks && bound > best)
-            keep_best(b, count);
+        if (by_ranks && bound > best) keep_best(b, count);
         best = bound > best ? bound : best;
-        assert(a->bound_ns >= best);               // what is proven stays so
-        if (removed)
-            drop_plans(b, box->allowed);
+        assert(a->bound_ns >= best); // what is proven stays so
+        if (removed) drop_plans(b, box->allowed);
         adjust_prices(b, target_ns, bound, round);
         learn_from_plan(b, box, a);
     }
@@ -445,10 +483,15 @@ bool box_closer_meet_plan(struct box_closer *b, int *chosen)
     return a.found_ns < INT64_MAX;
 }
 
-static bool close_box(struct box_closer *b, const struct choice_box *box, int64_t target_ns, int rounds, struct box_answer *a)
+static bool close_box(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
+                      int rounds, struct box_answer *a)
 {
-    *a = (struct box_answer){.found = TAKE(b->arena, b->stages, int), .found_ns = INT64_MAX, .branch_stage = -1, .branch_choice = -1,
-                             .branch_group = -1, .branch_rank = -1};
+    *a = (struct box_answer){.found = TAKE(b->arena, b->stages, int),
+                             .found_ns = INT64_MAX,
+                             .branch_stage = -1,
+                             .branch_choice = -1,
+                             .branch_group = -1,
+                             .branch_rank = -1};
     b->step_capacity = 0;
     b->removed_ns = INT64_MAX;
     b->last_only_raised = false;
@@ -466,40 +509,44 @@ static bool close_box(struct box_closer *b, const struct choice_box *box, int64_
     }
     if (!b->started) {
         b->started = true;
-        if (use_starting_paths(b, box, target_ns, a))
-            return true;
+        if (use_starting_paths(b, box, target_ns, a)) return true;
         for (int id = 0; id < b->starting_count; id += 1 + b->starting_count / 24)
             game_add_path(b->game, id, box_closer_path(b, id));
         learn_from_plan(b, box, a);
     }
-    if (use_mixtures(b, box, target_ns, rounds > 0 ? rounds : by_ranks ? ROUNDS_BY_RANKS : ROUNDS, a))
+    if (use_mixtures(b, box, target_ns,
+                     rounds > 0 ? rounds
+                     : by_ranks ? ROUNDS_BY_RANKS
+                                : ROUNDS,
+                     a))
         return true;
-    if (box_choose_split(b, box, a))
-        return false;
+    if (box_choose_split(b, box, a)) return false;
     evaluate_only_plan(b, box->allowed, a);
     return true;
 }
 
-bool box_close(struct box_closer *b, const struct choice_box *box, int64_t target_ns, int rounds, struct box_answer *a)
+bool box_close(struct box_closer *b, const struct choice_box *box, int64_t target_ns, int rounds,
+               struct box_answer *a)
 {
     bool closed = close_box(b, box, target_ns, rounds, a);
     a->removed_ns = b->removed_ns;
-    assert(a->removed_ns >= target_ns);         // only what reaches it leaves
+    assert(a->removed_ns >= target_ns); // only what reaches it leaves
     assert(closed || a->branch_stage >= 0 || a->branch_rank >= 0);
     assert(a->single || !closed || a->bound_ns >= target_ns);
-    // No plan of the box takes less than what is proven for it (where transfers are joint its boundaries each by itself may).
+    // No plan of the box takes less than what is proven for it (where transfers are joint its
+    // boundaries each by itself may).
     assert(b->c->joint || a->found_ns >= a->bound_ns || a->found_ns >= a->removed_ns);
     return closed;
 }
 
 // ---- once more
 
-static bool holds_within(const struct box_closer *b, const struct choice_box *box, const struct choice_box *left)
+static bool holds_within(const struct box_closer *b, const struct choice_box *box,
+                         const struct choice_box *left)
 {
     for (int s = 0; s < b->stages; s++)
         for (int i = 0; i < b->c->stages[s].count; i++)
-            if (box->allowed[s][i] && !left->allowed[s][i])
-                return false;
+            if (box->allowed[s][i] && !left->allowed[s][i]) return false;
     for (int r = 0; r < b->c->rank_count && box->spans && left->spans; r++)
         if (box->spans[r].least < left->spans[r].least || box->spans[r].most > left->spans[r].most)
             return false;
@@ -512,20 +559,17 @@ static bool is_one_plan_at_least(struct box_closer *b, bool *const *allowed, int
     bool empty = false;
     for (int s = 0; s < b->stages; s++) {
         int count = 0;
-        for (int i = 0; i < b->c->stages[s].count; i++)
-            count += allowed[s][i];
-        if (count > 1)
-            return false;
+        for (int i = 0; i < b->c->stages[s].count; i++) count += allowed[s][i];
+        if (count > 1) return false;
         empty = empty || count == 0;
     }
-    if (empty)
-        return true;
+    if (empty) return true;
     evaluate_only_plan(b, allowed, &a);
     return a.bound_ns >= target_ns;
 }
 
-bool box_repeat(struct box_closer *b, const struct choice_box *box, int64_t target_ns, const struct box_step *steps, int step_count,
-                const struct choice_box *left)
+bool box_repeat(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
+                const struct box_step *steps, int step_count, const struct choice_box *left)
 {
     struct arena_mark mark = arena_set_mark(b->arena);
     struct choice_box now = choice_box_copy(b, box, b->arena);
@@ -534,11 +578,11 @@ bool box_repeat(struct box_closer *b, const struct choice_box *box, int64_t targ
     for (int i = 0; i < step_count && !closed; i++) {
         int removed, resources = dynamic_resource_count(b->counted);
         mix(b, steps[i].ids, steps[i].weights, steps[i].path_count);
-        for (int r = 0; r < resources; r++)
-            b->prices[r] = steps[i].prices ? steps[i].prices[r] : 0;
+        for (int r = 0; r < resources; r++) b->prices[r] = steps[i].prices ? steps[i].prices[r] : 0;
         closed = solve_and_remove(b, steps[i].relaxed, &now, target_ns, &removed) >= target_ns;
     }
-    bool holds = closed || (left ? holds_within(b, &now, left) : is_one_plan_at_least(b, now.allowed, target_ns));
+    bool holds = closed || (left ? holds_within(b, &now, left)
+                                 : is_one_plan_at_least(b, now.allowed, target_ns));
     arena_reset(b->arena, mark);
     return holds;
 }

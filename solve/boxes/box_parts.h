@@ -1,4 +1,5 @@
-// The inside of closing boxes, for solve/boxes/box.c, eliminate_split.c and eliminate_ranks.c alone.
+// The inside of closing boxes, for solve/boxes/box.c, eliminate_split.c and eliminate_ranks.c
+// alone.
 #ifndef PLUMBLINE_SOLVE_BOXES_BOX_PARTS_H
 #define PLUMBLINE_SOLVE_BOXES_BOX_PARTS_H
 
@@ -12,28 +13,30 @@ struct box_closer {
     struct graph *g;
     struct arena *arena;
     int stages, symbols, path_size;
-    struct dynamic *counted, *priced;               // tables with and without slots counted exactly
+    struct dynamic *counted, *priced; // tables with and without slots counted exactly
     struct game *game;
-    int *path_pool, path_count, path_capacity;      // [id * path_size + symbol]
-    int starting_count;                             // the first so many are the starting paths
+    int *path_pool, path_count, path_capacity; // [id * path_size + symbol]
+    int starting_count;                        // the first so many are the starting paths
     bool (*should_stop)(void *argument);
     void *stop_argument;
-    bool started;                                   // the starting paths have been used one by one
+    bool started; // the starting paths have been used one by one
     int64_t *coefficients, *durations, *prices;
-    int *counts, *chosen, *fitting, *plans;         // plans[place * stages + stage], beside the game's; -1: no plan
+    int *counts, *chosen, *fitting,
+        *plans; // plans[place * stages + stage], beside the game's; -1: no plan
     int64_t **through, **spans_ns;
-    int *ids;                                       // scratch of a step
+    int *ids; // scratch of a step
     int64_t *weights;
-    int *best_ids, best_count;                      // weights that gave the box its best bound so far (by ranks)
+    int *best_ids, best_count; // weights that gave the box its best bound so far (by ranks)
     int64_t *best_weights;
     int step_capacity;
-    int64_t removed_ns;                             // the least bound of what left the box at hand
-    bool last_only_raised;                          // the last step noted
-    bool on_small_table;                            // the step at hand
+    int64_t removed_ns;    // the least bound of what left the box at hand
+    bool last_only_raised; // the last step noted
+    bool on_small_table;   // the step at hand
 };
 
-int box_pool_path(struct box_closer *b, const int *counts);     // its id
-// Keeps the plan whose durations stand in b->durations if it fits together and is the best met; its path is in b->counts.
+int box_pool_path(struct box_closer *b, const int *counts); // its id
+// Keeps the plan whose durations stand in b->durations if it fits together and is the best met; its
+// path is in b->counts.
 void box_meet_plan(struct box_closer *b, const int *chosen, struct box_answer *a);
 // b->ids, weights and coefficients as the game has them; how many.
 int box_mix_game(struct box_closer *b);
@@ -43,11 +46,12 @@ void box_balance(struct box_closer *b, const struct choice_box *box, struct box_
 // The split of an open box. 0: it holds one decision.
 int box_choose_split(struct box_closer *b, const struct choice_box *box, struct box_answer *a);
 
-// What couples the stages of one rank, where the dynamic programme does not know it: takes away choices on groups that
-// another stage of the rank cannot stand on, and choices whose memory with the least of the others exceeds the limit.
+// What couples the stages of one rank, where the dynamic programme does not know it: takes away
+// choices on groups that another stage of the rank cannot stand on, and choices whose memory with
+// the least of the others exceeds the limit.
 void box_couple_ranks(const struct choices *c, bool *const *allowed);
-// Paths to begin with where a rank has several stages: critical ones when a rank is heavy, or a little heavier than the
-// others. paths[count * path_size], count
+// Paths to begin with where a rank has several stages: critical ones when a rank is heavy, or a
+// little heavier than the others. paths[count * path_size], count
 int box_rank_paths(struct box_closer *b, int **paths);
 
 #endif

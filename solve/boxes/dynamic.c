@@ -1,6 +1,7 @@
-// The tables of the dynamic programme: the states of each stage, and the cost of every choice and boundary for a box: sum of
-// coefficient x duration, rounded down to 2^-20 ns (coarser where sums would not be exact), so that every bound made of them
-// is one. The walk over the tables is in solve/boxes/dynamic_walk.c.
+// The tables of the dynamic programme: the states of each stage, and the cost of every choice and
+// boundary for a box: sum of coefficient x duration, rounded down to 2^-20 ns (coarser where sums
+// would not be exact), so that every bound made of them is one. The walk over the tables is in
+// solve/boxes/dynamic_walk.c.
 #include "solve/boxes/dynamic.h"
 
 #include <assert.h>
@@ -11,26 +12,30 @@
 static void list_boundary_kinds(struct dynamic *d, struct arena *arena)
 {
     const int slice_kinds[] = {SLICE_SEND_FORWARD, SLICE_SEND_BACKWARD};
-    int slices = d->c->priced->slice_count, *kinds = TAKE(arena, (2 * slices + 1) * PART_COUNT, int), count = 0;
+    int slices = d->c->priced->slice_count,
+        *kinds = TAKE(arena, (2 * slices + 1) * PART_COUNT, int), count = 0;
     for (int k = SYMBOL_SEND_FORWARD; k < SYMBOL_SEND_EPILOGUE + PART_COUNT; k++)
         kinds[count++] = k;
     for (int i = 1; i < slices; i++)
         for (int k = 0; k < 2 * PART_COUNT; k++)
             kinds[count++] = symbol_slice_kind(i, slice_kinds[k / PART_COUNT] + k % PART_COUNT);
-    assert(count == (2 * slices + 1) * PART_COUNT);         // the room taken
+    assert(count == (2 * slices + 1) * PART_COUNT); // the room taken
     d->boundary_kinds = kinds;
     d->boundary_kind_count = count;
 }
 
 // In the order of the kinds. false: not joined.
-static bool price_boundary(const struct choices *c, int boundary, const struct choice *from, const struct choice *to, int64_t *parts)
+static bool price_boundary(const struct choices *c, int boundary, const struct choice *from,
+                           const struct choice *to, int64_t *parts)
 {
-    if (!choices_send_forward(c, boundary, 0, from, to, parts) || !choices_send_backward(c, boundary, 0, from, to, false, parts + PART_COUNT) ||
+    if (!choices_send_forward(c, boundary, 0, from, to, parts) ||
+        !choices_send_backward(c, boundary, 0, from, to, false, parts + PART_COUNT) ||
         !choices_send_backward(c, boundary, 0, from, to, true, parts + 2 * PART_COUNT))
         return false;
     for (int i = 1; i < c->priced->slice_count; i++) {
         parts += (i == 1 ? 3 : 2) * PART_COUNT;
-        if (!choices_send_forward(c, boundary, i, from, to, parts) || !choices_send_backward(c, boundary, i, from, to, false, parts + PART_COUNT))
+        if (!choices_send_forward(c, boundary, i, from, to, parts) ||
+            !choices_send_backward(c, boundary, i, from, to, false, parts + PART_COUNT))
             return false;
     }
     return true;
@@ -46,7 +51,9 @@ static void find_states(struct dynamic *d, int s, struct arena *arena)
     for (int i = 0; i < stage->count; i++) {
         const struct choice *c = &stage->items[i];
         int q = 0;
-        while (q < t->state_count && (t->states[q].group != c->group || t->states[q].cut != c->cut || t->states[q].option != c->boundary_option))
+        while (q < t->state_count &&
+               (t->states[q].group != c->group || t->states[q].cut != c->cut ||
+                t->states[q].option != c->boundary_option))
             q++;
         if (q == t->state_count)
             t->states[t->state_count++] = (struct state){c->group, c->cut, c->boundary_option, i};
@@ -65,15 +72,17 @@ static void find_boundary_parts(struct dynamic *d, int s, struct arena *arena)
             const struct choice *from = &d->c->stages[s - 1].items[before->states[p].choice];
             const struct choice *to = &d->c->stages[s].items[t->states[q].choice];
             int64_t *parts = t->parts + (p * t->state_count + q) * d->boundary_kind_count;
-            if (!price_boundary(d->c, s - 1, from, to, parts))
-                parts[0] = PRICE_NONE;
+            if (!price_boundary(d->c, s - 1, from, to, parts)) parts[0] = PRICE_NONE;
         }
 }
 
-static struct dynamic *open_tables(const struct choices *c, int64_t cells_max, bool by_ranks, struct arena *arena)
+static struct dynamic *open_tables(const struct choices *c, int64_t cells_max, bool by_ranks,
+                                   struct arena *arena)
 {
     struct dynamic *d = TAKE(arena, 1, struct dynamic);
-    *d = (struct dynamic){.c = c, .stage_count = c->priced->stage_count, .layers = c->priced->layer_count,
+    *d = (struct dynamic){.c = c,
+                          .stage_count = c->priced->stage_count,
+                          .layers = c->priced->layer_count,
                           .group_count = c->priced->group_count};
     assert(d->stage_count >= 1 && d->stage_count <= STAGES_MAX && d->layers >= d->stage_count);
     assert(d->group_count >= 1 && d->group_count <= GROUPS_MAX);
@@ -83,11 +92,9 @@ static struct dynamic *open_tables(const struct choices *c, int64_t cells_max, b
     int64_t states = 0, states_most = 0;
     for (int s = 0; s < d->stage_count; s++) {
         find_states(d, s, arena);
-        if (s > 0)
-            find_boundary_parts(d, s, arena);
+        if (s > 0) find_boundary_parts(d, s, arena);
         states += d->stages[s].state_count;
-        if (d->stages[s].state_count > states_most)
-            states_most = d->stages[s].state_count;
+        if (d->stages[s].state_count > states_most) states_most = d->stages[s].state_count;
     }
     if (by_ranks && dynamic_ranks_possible(d)) {
         dynamic_count_uses(d, 0, 1, arena);
@@ -109,7 +116,10 @@ struct dynamic *dynamic_open(const struct choices *c, int64_t cells_max, struct 
     return open_tables(c, cells_max, c->virtual_stages > 1, arena);
 }
 
-struct dynamic *dynamic_open_by_ranks(const struct choices *c, struct arena *arena) { return open_tables(c, 1 << 22, true, arena); }
+struct dynamic *dynamic_open_by_ranks(const struct choices *c, struct arena *arena)
+{
+    return open_tables(c, 1 << 22, true, arena);
+}
 
 // ---- costs of a box
 
@@ -119,15 +129,19 @@ static wide coefficient(const struct dynamic *d, const struct dynamic_box *box, 
 }
 
 // In 2^-40 ns, without prices.
-static wide choice_value(const struct dynamic *d, const struct dynamic_box *box, int s, const struct choice *c)
+static wide choice_value(const struct dynamic *d, const struct dynamic_box *box, int s,
+                         const struct choice *c)
 {
-    wide value = coefficient(d, box, SYMBOL_FORWARD, s) * c->forward_ns + coefficient(d, box, SYMBOL_BACKWARD, s) * c->backward_ns +
-                 coefficient(d, box, SYMBOL_SYNC, s) * c->sync_ns + coefficient(d, box, SYMBOL_OPTIMIZER, s) * c->optimizer_ns;
-    if (c->weight_ns)
-        value += coefficient(d, box, SYMBOL_WEIGHT, s) * c->weight_ns;
+    wide value = coefficient(d, box, SYMBOL_FORWARD, s) * c->forward_ns +
+                 coefficient(d, box, SYMBOL_BACKWARD, s) * c->backward_ns +
+                 coefficient(d, box, SYMBOL_SYNC, s) * c->sync_ns +
+                 coefficient(d, box, SYMBOL_OPTIMIZER, s) * c->optimizer_ns;
+    if (c->weight_ns) value += coefficient(d, box, SYMBOL_WEIGHT, s) * c->weight_ns;
     for (int i = 1; i < d->c->priced->slice_count; i++)
-        value += coefficient(d, box, symbol_slice_kind(i, SLICE_FORWARD), s) * c->slices[i - 1].forward_ns +
-                 coefficient(d, box, symbol_slice_kind(i, SLICE_BACKWARD), s) * c->slices[i - 1].backward_ns;
+        value += coefficient(d, box, symbol_slice_kind(i, SLICE_FORWARD), s) *
+                     c->slices[i - 1].forward_ns +
+                 coefficient(d, box, symbol_slice_kind(i, SLICE_BACKWARD), s) *
+                     c->slices[i - 1].backward_ns;
     return value;
 }
 
@@ -137,24 +151,31 @@ static wide boundary_value(const struct dynamic *d, const struct dynamic_box *bo
     const int64_t *parts = d->stages[s].parts + pair * d->boundary_kind_count;
     wide value = 0;
     for (int k = 0; k < d->boundary_kind_count && parts[0] != PRICE_NONE; k++)
-        if (parts[k])
-            value += coefficient(d, box, d->boundary_kinds[k], s - 1) * parts[k];
+        if (parts[k]) value += coefficient(d, box, d->boundary_kinds[k], s - 1) * parts[k];
     return parts[0] == PRICE_NONE ? -1 : value;
 }
 
-static int pair_count(const struct dynamic *d, int s) { return s ? d->stages[s - 1].state_count * d->stages[s].state_count : 0; }
+static int pair_count(const struct dynamic *d, int s)
+{
+    return s ? d->stages[s - 1].state_count * d->stages[s].state_count : 0;
+}
 
-static bool is_allowed(const struct dynamic_box *box, int s, int i) { return !box->allowed || box->allowed[s][i]; }
+static bool is_allowed(const struct dynamic_box *box, int s, int i)
+{
+    return !box->allowed || box->allowed[s][i];
+}
 
-// The least embedding sync that the last stage can have on this group: over what the first stage may be. -1: none is joined.
-static int64_t least_embedding_sync(const struct dynamic *d, const struct dynamic_box *box, int last_group)
+// The least embedding sync that the last stage can have on this group: over what the first stage
+// may be. -1: none is joined.
+static int64_t least_embedding_sync(const struct dynamic *d, const struct dynamic_box *box,
+                                    int last_group)
 {
     const struct priced *p = d->c->priced;
     int64_t least = -1;
     for (int i = 0; i < d->c->stages[0].count; i++) {
-        int64_t t = p->embedding_sync_ns[d->c->stages[0].items[i].group * p->group_count + last_group];
-        if (is_allowed(box, 0, i) && t != PRICE_NONE && (least < 0 || t < least))
-            least = t;
+        int64_t t =
+            p->embedding_sync_ns[d->c->stages[0].items[i].group * p->group_count + last_group];
+        if (is_allowed(box, 0, i) && t != PRICE_NONE && (least < 0 || t < least)) least = t;
     }
     return least;
 }
@@ -166,7 +187,8 @@ static int choose_fraction(const struct dynamic *d, const struct dynamic_box *bo
     for (int s = 0; s < d->stage_count; s++) {
         wide stage_most = 0, boundary_most = 0;
         for (int i = 0; i < d->c->stages[s].count; i++) {
-            wide value = is_allowed(box, s, i) ? choice_value(d, box, s, &d->c->stages[s].items[i]) : 0;
+            wide value = is_allowed(box, s, i) ? choice_value(d, box, s, &d->c->stages[s].items[i])
+                                               : 0;
             stage_most = value > stage_most ? value : stage_most;
         }
         for (int i = 0; i < pair_count(d, s); i++) {
@@ -177,11 +199,12 @@ static int choose_fraction(const struct dynamic *d, const struct dynamic_box *bo
     }
     for (int i = 0; d->c->priced->has_embedding_sync && i < d->group_count * d->group_count; i++)
         if (d->c->priced->embedding_sync_ns[i] > 0)
-            most += coefficient(d, box, SYMBOL_EMBEDDING_SYNC, 0) * d->c->priced->embedding_sync_ns[i];
+            most += coefficient(d, box, SYMBOL_EMBEDDING_SYNC, 0) *
+                    d->c->priced->embedding_sync_ns[i];
     int bits = PRICE_BITS;
-    while (bits > 0 && most >> (WEIGHT_BITS - bits) >= (wide)1 << COST_BITS)
-        bits--;
-    // Without bits to spare an iteration has 2^52 ns at most (priced_check); prices add less than 2^51: sums stay exact.
+    while (bits > 0 && most >> (WEIGHT_BITS - bits) >= (wide)1 << COST_BITS) bits--;
+    // Without bits to spare an iteration has 2^52 ns at most (priced_check); prices add less than
+    // 2^51: sums stay exact.
     assert(most >= 0 && most >> (WEIGHT_BITS - bits) < (wide)3 << (COST_BITS + 1));
     return bits;
 }
@@ -193,7 +216,10 @@ static int64_t price_in(const struct dynamic *d, const int64_t *prices, int reso
     return prices[resource] >> (PRICE_BITS - d->fraction_bits);
 }
 
-static int64_t price_of(const struct dynamic *d, const struct dynamic_box *box, int resource) { return price_in(d, box->prices, resource); }
+static int64_t price_of(const struct dynamic *d, const struct dynamic_box *box, int resource)
+{
+    return price_in(d, box->prices, resource);
+}
 
 int64_t dynamic_used_price(const struct dynamic *d, int resource, const int64_t *prices)
 {
@@ -206,22 +232,19 @@ static void cost_choices(struct dynamic *d, const struct dynamic_box *box, int s
     bool embedding = s == d->stage_count - 1 && d->c->priced->has_embedding_sync;
     wide ceiling = ((wide)1 << (COST_BITS + 1)) / d->stage_count;
     int64_t prices[RESOURCES_MAX];
-    for (int r = 0; r < dynamic_resource_count(d); r++)
-        prices[r] = price_of(d, box, r);
+    for (int r = 0; r < dynamic_resource_count(d); r++) prices[r] = price_of(d, box, r);
     for (int i = 0; i < stage->count; i++) {
         const struct choice *c = &stage->items[i];
         d->stages[s].cost[i] = NOT_REACHED;
-        if (!is_allowed(box, s, i))
-            continue;
+        if (!is_allowed(box, s, i)) continue;
         int64_t sync = embedding ? least_embedding_sync(d, box, c->group) : 0;
-        if (sync < 0)
-            continue;
-        wide value = choice_value(d, box, s, c) + (embedding ? coefficient(d, box, SYMBOL_EMBEDDING_SYNC, 0) * sync : 0);
+        if (sync < 0) continue;
+        wide value = choice_value(d, box, s, c) +
+                     (embedding ? coefficient(d, box, SYMBOL_EMBEDDING_SYNC, 0) * sync : 0);
         wide priced = 0;
         for (int r = 0; r < dynamic_resource_count(d); r++)
-            if (prices[r])
-                priced += (wide)prices[r] * dynamic_choice_use(d, s, r, c);
-        priced = priced < ceiling ? priced : ceiling;       // lowering a cost keeps a bound valid
+            if (prices[r]) priced += (wide)prices[r] * dynamic_choice_use(d, s, r, c);
+        priced = priced < ceiling ? priced : ceiling; // lowering a cost keeps a bound valid
         d->stages[s].cost[i] = (double)((value >> (WEIGHT_BITS - d->fraction_bits)) + priced);
     }
 }
@@ -230,7 +253,8 @@ static void cost_boundary(struct dynamic *d, const struct dynamic_box *box, int 
 {
     for (int i = 0; i < pair_count(d, s); i++) {
         wide value = boundary_value(d, box, s, i);
-        d->stages[s].boundary[i] = value < 0 ? NOT_REACHED : (double)(value >> (WEIGHT_BITS - d->fraction_bits));
+        d->stages[s].boundary[i] = value < 0 ? NOT_REACHED
+                                             : (double)(value >> (WEIGHT_BITS - d->fraction_bits));
     }
 }
 
@@ -249,7 +273,8 @@ void dynamic_price_box(struct dynamic *d, const struct dynamic_box *box, wide *p
     }
 }
 
-void dynamic_coefficients(int64_t *coefficients, const int *paths, const int64_t *weights, int path_count, int symbols)
+void dynamic_coefficients(int64_t *coefficients, const int *paths, const int64_t *weights,
+                          int path_count, int symbols)
 {
     memset(coefficients, 0, (size_t)symbols * sizeof *coefficients);
     for (int i = 0; i < path_count; i++) {

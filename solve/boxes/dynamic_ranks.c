@@ -1,6 +1,7 @@
-// The dynamic programme by ranks: see dynamic_ranks.h. The layers that a rank holds are the step from one rank to the next;
-// inside a rank they are shared out among its stages. The bound through a choice takes all other ranks at their least for
-// what this one leaves, and all other stages of the rank likewise.
+// The dynamic programme by ranks: see dynamic_ranks.h. The layers that a rank holds are the step
+// from one rank to the next; inside a rank they are shared out among its stages. The bound through
+// a choice takes all other ranks at their least for what this one leaves, and all other stages of
+// the rank likewise.
 #include "solve/boxes/dynamic_ranks.h"
 
 #include <assert.h>
@@ -13,11 +14,11 @@ bool dynamic_ranks_possible(const struct dynamic *d)
 {
     const struct choices *c = d->c;
     const struct choice *any = c->stages[0].items;
-    if (c->by_position || c->boundary_cuts)
-        return false;
+    if (c->by_position || c->boundary_cuts) return false;
     for (int s = 0; s < d->stage_count; s++)
         for (int i = 0; i < c->stages[s].count; i++)
-            if (c->stages[s].items[i].group != any->group || (s < d->stage_count - 1 && c->stages[s].items[i].cut != any->cut))
+            if (c->stages[s].items[i].group != any->group ||
+                (s < d->stage_count - 1 && c->stages[s].items[i].cut != any->cut))
                 return false;
     return c->stages[0].count > 0 && c->priced->groups[any->group].slots >= c->rank_count;
 }
@@ -39,18 +40,17 @@ void dynamic_ranks_open(struct dynamic *d, struct arena *arena)
     d->entry = TAKE(arena, 3 * d->row, double);
     for (int r = 0; r < d->c->rank_count; r++) {
         struct rank_table *k = &d->ranks[r];
-        *k = (struct rank_table){.limit = d->c->priced->groups[d->c->stages[0].items[0].group].memory_limit_bytes, .chosen = chosen};
+        *k = (struct rank_table){
+            .limit = d->c->priced->groups[d->c->stages[0].items[0].group].memory_limit_bytes,
+            .chosen = chosen};
         k->stages = TAKE(arena, turns_of(d), int);
         k->turn_least = TAKE(arena, turns_of(d), int);
         k->turn_most = TAKE(arena, turns_of(d), int);
-        for (int t = 0; t < turns_of(d); t++)
-            k->stages[t] = choices_stage_of(d->c, r, t);
+        for (int t = 0; t < turns_of(d); t++) k->stages[t] = choices_stage_of(d->c, r, t);
         k->tries = TAKE(arena, TRIES_MAX, struct rank_try);
-        for (int j = 0; j < TRIES_MAX; j++)
-            open_try(d, &k->tries[j], arena);
+        for (int j = 0; j < TRIES_MAX; j++) open_try(d, &k->tries[j], arena);
         double **rows[] = {&k->bytes_least, &k->cost, &k->ahead, &k->after};
-        for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-            *rows[i] = TAKE(arena, d->row, double);
+        for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) *rows[i] = TAKE(arena, d->row, double);
         k->by = TAKE(arena, d->row, int);
     }
 }
@@ -63,8 +63,11 @@ static void add_boundaries(struct dynamic *d)
     for (int s = 1; s < d->stage_count; s++)
         for (int i = 0; i < d->c->stages[s].count; i++) {
             struct stage_table *t = &d->stages[s];
-            double boundary = d->stages[s - 1].state_count ? t->boundary[t->state_of[i]] : NOT_REACHED;
-            t->cost[i] = t->cost[i] >= NOT_REACHED || boundary >= NOT_REACHED ? NOT_REACHED : t->cost[i] + boundary;
+            double boundary = d->stages[s - 1].state_count ? t->boundary[t->state_of[i]]
+                                                           : NOT_REACHED;
+            t->cost[i] = t->cost[i] >= NOT_REACHED || boundary >= NOT_REACHED
+                             ? NOT_REACHED
+                             : t->cost[i] + boundary;
         }
 }
 
@@ -76,8 +79,7 @@ static bool find_turns(const struct dynamic *d, struct rank_table *k, const stru
         const struct stage_choices *stage = &d->c->stages[k->stages[t]];
         for (int i = 0; i < stage->count; i++) {
             int n = stage->items[i].layer_count;
-            if (d->stages[k->stages[t]].cost[i] >= NOT_REACHED)
-                continue;
+            if (d->stages[k->stages[t]].cost[i] >= NOT_REACHED) continue;
             least = n < least ? n : least;
             most = n > most ? n : most;
         }
@@ -85,8 +87,7 @@ static bool find_turns(const struct dynamic *d, struct rank_table *k, const stru
         k->turn_most[t] = most;
         least_sum += least;
         most_sum += most;
-        if (least > most)
-            return false;
+        if (least > most) return false;
     }
     k->least = span && span->least > least_sum ? span->least : least_sum;
     k->most = span && span->most < most_sum ? span->most : most_sum;
@@ -98,24 +99,19 @@ static bool find_spans(struct dynamic *d, const struct layer_span *spans)
 {
     int ranks = d->c->rank_count, least = 0, most = 0;
     for (int r = 0; r < ranks; r++) {
-        if (!find_turns(d, &d->ranks[r], spans ? &spans[r] : NULL))
-            return false;
+        if (!find_turns(d, &d->ranks[r], spans ? &spans[r] : NULL)) return false;
         least += d->ranks[r].least;
         most += d->ranks[r].most;
     }
-    if (least > d->layers || most < d->layers)
-        return false;
+    if (least > d->layers || most < d->layers) return false;
     for (int r = 0; r < ranks; r++) {
         struct rank_table *k = &d->ranks[r];
         int others_least = least - k->least, others_most = most - k->most;
-        if (k->most > d->layers - others_least)
-            k->most = d->layers - others_least;
-        if (k->least < d->layers - others_most)
-            k->least = d->layers - others_most;
+        if (k->most > d->layers - others_least) k->most = d->layers - others_least;
+        if (k->least < d->layers - others_most) k->least = d->layers - others_most;
         least = others_least + k->least;
         most = others_most + k->most;
-        if (k->least > k->most)
-            return false;
+        if (k->least > k->most) return false;
     }
     assert(least <= d->layers && most >= d->layers);
     return true;
@@ -127,15 +123,14 @@ static void take_costs(const struct dynamic *d, struct rank_table *k)
     for (int n = 0; n < d->row; n++) {
         k->cost[n] = NOT_REACHED;
         k->by[n] = 0;
-        if (n < k->least || n > k->most || k->tries[0].before[turns_of(d) * d->row + n] >= NOT_REACHED)
+        if (n < k->least || n > k->most ||
+            k->tries[0].before[turns_of(d) * d->row + n] >= NOT_REACHED)
             continue;
-        if (k->in_flight && k->bytes_least[n] > (double)k->limit)
-            continue;
+        if (k->in_flight && k->bytes_least[n] > (double)k->limit) continue;
         k->cost[n] = k->tries[0].before[turns_of(d) * d->row + n];
         for (int j = 1; j < k->try_count; j++) {
             double cost = k->tries[j].before[turns_of(d) * d->row + n] - k->tries[j].charge;
-            if (cost > k->cost[n])
-                k->cost[n] = cost, k->by[n] = j;
+            if (cost > k->cost[n]) k->cost[n] = cost, k->by[n] = j;
         }
     }
 }
@@ -143,49 +138,44 @@ static void take_costs(const struct dynamic *d, struct rank_table *k)
 static void walk_ahead(const struct dynamic *d)
 {
     struct rank_table *k = d->ranks;
-    for (int n = 0; n < d->row; n++)
-        k->ahead[n] = n ? NOT_REACHED : 0;
+    for (int n = 0; n < d->row; n++) k->ahead[n] = n ? NOT_REACHED : 0;
     for (int r = 1; r < d->c->rank_count; r++, k++) {
         double *to = k[1].ahead;
-        for (int n = 0; n < d->row; n++)
-            to[n] = NOT_REACHED;
+        for (int n = 0; n < d->row; n++) to[n] = NOT_REACHED;
         for (int n = k->least; n <= k->most; n++)
             if (k->cost[n] < NOT_REACHED)
                 dynamic_lower_row(to + n, k->ahead, k->cost[n], d->row - n);
-        for (int n = 0; n < d->row; n++)
-            to[n] = to[n] > 0.5 * NOT_REACHED ? NOT_REACHED : to[n];
+        for (int n = 0; n < d->row; n++) to[n] = to[n] > 0.5 * NOT_REACHED ? NOT_REACHED : to[n];
     }
 }
 
 static void walk_after(const struct dynamic *d)
 {
     int last = d->c->rank_count - 1;
-    for (int n = 0; n < d->row; n++)
-        d->ranks[last].after[n] = n ? NOT_REACHED : 0;
+    for (int n = 0; n < d->row; n++) d->ranks[last].after[n] = n ? NOT_REACHED : 0;
     for (int r = last; r > 0; r--) {
         struct rank_table *k = &d->ranks[r];
         double *to = d->ranks[r - 1].after;
-        for (int n = 0; n < d->row; n++)
-            to[n] = NOT_REACHED;
+        for (int n = 0; n < d->row; n++) to[n] = NOT_REACHED;
         for (int n = k->least; n <= k->most; n++)
             if (k->cost[n] < NOT_REACHED)
                 dynamic_lower_row(to + n, k->after, k->cost[n], d->row - n);
-        for (int n = 0; n < d->row; n++)
-            to[n] = to[n] > 0.5 * NOT_REACHED ? NOT_REACHED : to[n];
+        for (int n = 0; n < d->row; n++) to[n] = to[n] > 0.5 * NOT_REACHED ? NOT_REACHED : to[n];
     }
 }
 
-// The least over the last rank's cells; how many layers every rank holds there. NOT_REACHED: nothing.
+// The least over the last rank's cells; how many layers every rank holds there. NOT_REACHED:
+// nothing.
 static double find_least(const struct dynamic *d, int *layers_of)
 {
     double least = NOT_REACHED;
     int last = d->c->rank_count - 1, left = d->layers;
     const struct rank_table *k = &d->ranks[last];
     for (int n = k->least; n <= k->most; n++)
-        if (k->ahead[d->layers - n] < NOT_REACHED && k->cost[n] < NOT_REACHED && k->ahead[d->layers - n] + k->cost[n] < least)
+        if (k->ahead[d->layers - n] < NOT_REACHED && k->cost[n] < NOT_REACHED &&
+            k->ahead[d->layers - n] + k->cost[n] < least)
             least = k->ahead[d->layers - n] + k->cost[n], layers_of[last] = n;
-    if (least >= NOT_REACHED)
-        return NOT_REACHED;
+    if (least >= NOT_REACHED) return NOT_REACHED;
     for (int r = last; r > 0; r--) {
         left -= layers_of[r];
         k = &d->ranks[r - 1];
@@ -196,7 +186,7 @@ static double find_least(const struct dynamic *d, int *layers_of)
         assert(n <= k->most);
         layers_of[r - 1] = n;
     }
-    assert(layers_of[0] == left);       // the ranks hold all layers together
+    assert(layers_of[0] == left); // the ranks hold all layers together
     return least;
 }
 
@@ -205,12 +195,10 @@ static void price_memory(struct dynamic *d, const int *layers_of)
 {
     for (int r = 0; r < d->c->rank_count; r++) {
         struct rank_table *k = &d->ranks[r];
-        if (!rank_can_overflow(d, r))
-            continue;
+        if (!rank_can_overflow(d, r)) continue;
         rank_fill_bytes(d, r);
         rank_choose_prices(d, r, layers_of[r]);
-        for (int j = 1; j < k->try_count; j++)
-            rank_fill_try(d, r, j);
+        for (int j = 1; j < k->try_count; j++) rank_fill_try(d, r, j);
         take_costs(d, k);
     }
 }
@@ -221,8 +209,7 @@ static void price_memory(struct dynamic *d, const int *layers_of)
 static void find_others(const struct dynamic *d, int r, double *others)
 {
     const struct rank_table *k = &d->ranks[r];
-    for (int n = 0; n < d->row; n++)
-        others[n] = NOT_REACHED;
+    for (int n = 0; n < d->row; n++) others[n] = NOT_REACHED;
     for (int n = k->least; n <= k->most; n++)
         for (int before = 0; before <= d->layers - n; before++) {
             double cost = k->ahead[before] + k->after[d->layers - n - before];
@@ -233,47 +220,45 @@ static void find_others(const struct dynamic *d, int r, double *others)
 static void fill_behind(const struct dynamic *d, const struct rank_table *k, struct rank_try *try)
 {
     int turns = turns_of(d), row = d->row;
-    for (int n = 0; n < row; n++)
-        try->behind[turns * row + n] = n ? NOT_REACHED : 0;
+    for (int n = 0; n < row; n++) try->behind[turns * row + n] = n ? NOT_REACHED : 0;
     for (int t = turns - 1; t >= 0; t--) {
         double *to = try->behind + t * row;
         const double *from = to + row, *least = try->least + t * row;
-        for (int n = 0; n < row; n++)
-            to[n] = NOT_REACHED;
+        for (int n = 0; n < row; n++) to[n] = NOT_REACHED;
         for (int n = k->turn_least[t]; n <= k->turn_most[t] && n < row; n++)
-            if (least[n] < NOT_REACHED)
-                dynamic_lower_row(to + n, from, least[n], row - n);
-        for (int n = 0; n < row; n++)
-            to[n] = to[n] > 0.5 * NOT_REACHED ? NOT_REACHED : to[n];
+            if (least[n] < NOT_REACHED) dynamic_lower_row(to + n, from, least[n], row - n);
+        for (int n = 0; n < row; n++) to[n] = to[n] > 0.5 * NOT_REACHED ? NOT_REACHED : to[n];
     }
 }
 
 // without[M] = the least of the rank's other stages with M layers together.
-static void find_without(const struct dynamic *d, const struct rank_table *k, const struct rank_try *try, int turn, double *without)
+static void find_without(const struct dynamic *d, const struct rank_table *k,
+                         const struct rank_try *try, int turn, double *without)
 {
     const double *before = try->before + turn * d->row, *behind = try->behind + (turn + 1) * d->row;
-    for (int n = 0; n < d->row; n++)
-        without[n] = NOT_REACHED;
+    for (int n = 0; n < d->row; n++) without[n] = NOT_REACHED;
     for (int n = 0; n <= k->most; n++)
         if (behind[n] < NOT_REACHED)
             dynamic_lower_row(without + n, before, behind[n], k->most - n + 1);
 }
 
-// rest[n]: the least, over all N, of the other ranks and the other stages, where this stage holds n.
-static void find_rest(const struct rank_table *k, int turn, const double *others, const double *without, double *rest)
+// rest[n]: the least, over all N, of the other ranks and the other stages, where this stage holds
+// n.
+static void find_rest(const struct rank_table *k, int turn, const double *others,
+                      const double *without, double *rest)
 {
     for (int n = k->turn_least[turn]; n <= k->turn_most[turn]; n++) {
         rest[n] = NOT_REACHED;
         for (int all = k->least > n ? k->least : n; all <= k->most; all++) {
-            if (k->cost[all] >= NOT_REACHED)
-                continue;
+            if (k->cost[all] >= NOT_REACHED) continue;
             double cost = others[all] + without[all - n];
             rest[n] = cost < rest[n] ? cost : rest[n];
         }
     }
 }
 
-static void bound_stage(const struct dynamic *d, const struct rank_table *k, int turn, const double *others, double *scratch, wide priced_limits,
+static void bound_stage(const struct dynamic *d, const struct rank_table *k, int turn,
+                        const double *others, double *scratch, wide priced_limits,
                         int64_t *through_ns)
 {
     int stage = k->stages[turn];
@@ -284,14 +269,14 @@ static void bound_stage(const struct dynamic *d, const struct rank_table *k, int
         find_rest(k, turn, others, without, rest);
         for (int i = 0; i < d->c->stages[stage].count; i++) {
             double cost = d->stages[stage].cost[i];
-            if (cost >= NOT_REACHED)
-                continue;
+            if (cost >= NOT_REACHED) continue;
             double other = rest[d->c->stages[stage].items[i].layer_count];
             if (other < NOT_REACHED)
-                cost += other + (j ? rank_priced_bytes(d, k, try->price, turn, i) - try->charge : 0);
-            int64_t ns = dynamic_cost_to_ns(d, other < NOT_REACHED ? cost : NOT_REACHED, priced_limits);
-            if (j == 0 || ns > through_ns[i])
-                through_ns[i] = ns;
+                cost += other +
+                        (j ? rank_priced_bytes(d, k, try->price, turn, i) - try->charge : 0);
+            int64_t ns =
+                dynamic_cost_to_ns(d, other < NOT_REACHED ? cost : NOT_REACHED, priced_limits);
+            if (j == 0 || ns > through_ns[i]) through_ns[i] = ns;
         }
     }
 }
@@ -303,31 +288,33 @@ static void bound_all(struct dynamic *d, wide priced_limits, struct dynamic_answ
     for (int r = 0; r < d->c->rank_count; r++) {
         struct rank_table *k = &d->ranks[r];
         find_others(d, r, others);
-        for (int j = 0; j < k->try_count; j++)
-            fill_behind(d, k, &k->tries[j]);
+        for (int j = 0; j < k->try_count; j++) fill_behind(d, k, &k->tries[j]);
         for (int t = 0; t < turns_of(d); t++)
             bound_stage(d, k, t, others, scratch, priced_limits, answer->through_ns[k->stages[t]]);
-        // A rank's cost is the greatest of its tries for each number of layers, a stage's bound that of one try for all.
+        // A rank's cost is the greatest of its tries for each number of layers, a stage's bound
+        // that of one try for all.
         for (int t = 0; t < turns_of(d); t++)
             for (int i = 0; i < d->c->stages[k->stages[t]].count; i++) {
                 int64_t *ns = &answer->through_ns[k->stages[t]][i];
                 *ns = *ns < answer->bound_ns ? answer->bound_ns : *ns;
             }
         for (int n = k->least; n <= k->most && answer->spans_ns; n++)
-            answer->spans_ns[r][n] = dynamic_cost_to_ns(d, others[n] < NOT_REACHED && k->cost[n] < NOT_REACHED ? others[n] + k->cost[n] : NOT_REACHED,
-                                                        priced_limits);
+            answer->spans_ns[r][n] = dynamic_cost_to_ns(
+                d,
+                others[n] < NOT_REACHED && k->cost[n] < NOT_REACHED ? others[n] + k->cost[n]
+                                                                    : NOT_REACHED,
+                priced_limits);
     }
 }
 
-void dynamic_ranks_solve(struct dynamic *d, const struct dynamic_box *box, wide priced_limits, struct dynamic_answer *answer)
+void dynamic_ranks_solve(struct dynamic *d, const struct dynamic_box *box, wide priced_limits,
+                         struct dynamic_answer *answer)
 {
     int layers_of[STAGES_MAX], ranks = d->c->rank_count;
     for (int r = 0; r < ranks && answer->spans_ns; r++)
-        for (int n = 0; n < d->row; n++)
-            answer->spans_ns[r][n] = DYNAMIC_NOTHING;
+        for (int n = 0; n < d->row; n++) answer->spans_ns[r][n] = DYNAMIC_NOTHING;
     add_boundaries(d);
-    if (!find_spans(d, box->spans))
-        return;
+    if (!find_spans(d, box->spans)) return;
     for (int r = 0; r < ranks; r++) {
         d->ranks[r].try_count = 1;
         d->ranks[r].in_flight = NULL;
@@ -336,27 +323,23 @@ void dynamic_ranks_solve(struct dynamic *d, const struct dynamic_box *box, wide 
     }
     walk_ahead(d);
     double least = find_least(d, layers_of);
-    if (least >= NOT_REACHED)
-        return;
+    if (least >= NOT_REACHED) return;
     price_memory(d, layers_of);
     for (int r = 0; r < ranks && box->fit_ranks; r++)
-        if (d->ranks[r].in_flight)
-            rank_fit(d, r);
+        if (d->ranks[r].in_flight) rank_fit(d, r);
     walk_ahead(d);
     double without_memory = least;
     least = find_least(d, layers_of);
-    assert(least >= without_memory);        // prices of memory only add
+    assert(least >= without_memory); // prices of memory only add
     answer->bound_ns = dynamic_cost_to_ns(d, least, priced_limits);
-    if (least >= NOT_REACHED)
-        return;
+    if (least >= NOT_REACHED) return;
     for (int r = 0; r < ranks && answer->chosen; r++) {
         if (box->fit_ranks)
             rank_trace_fitting(d, r, d->ranks[r].by[layers_of[r]], layers_of[r], answer->chosen);
-        else
-            rank_trace(d, r, d->ranks[r].by[layers_of[r]], layers_of[r], answer->chosen);
+        else rank_trace(d, r, d->ranks[r].by[layers_of[r]], layers_of[r], answer->chosen);
     }
-    if (answer->through_ns)
-        bound_all(d, priced_limits, answer);
+    if (answer->through_ns) bound_all(d, priced_limits, answer);
     for (int r = 0; r < ranks && answer->through_ns && answer->spans_ns; r++)
-        assert(answer->spans_ns[r][layers_of[r]] == answer->bound_ns);      // what is ahead and what is behind agree
+        assert(answer->spans_ns[r][layers_of[r]] ==
+               answer->bound_ns); // what is ahead and what is behind agree
 }

@@ -1,9 +1,10 @@
 // The inside of the dynamic programme by ranks, for solve/boxes/dynamic_ranks*.c alone.
 //
-// A rank's least cost for N layers is a chain of convolutions over its stages. What its memory forbids is brought in by
-// prices of a byte: for each price, cost + price x (bytes - limit) is a lower bound; the greatest of them counts, for each N
-// on its own. Bytes are taken at one moment of the schedule, with the working memory of one stage: never more than the
-// rank's memory, and linear in the choices.
+// A rank's least cost for N layers is a chain of convolutions over its stages. What its memory
+// forbids is brought in by prices of a byte: for each price, cost + price x (bytes - limit) is a
+// lower bound; the greatest of them counts, for each N on its own. Bytes are taken at one moment of
+// the schedule, with the working memory of one stage: never more than the rank's memory, and linear
+// in the choices.
 #ifndef PLUMBLINE_SOLVE_BOXES_DYNAMIC_RANKS_H
 #define PLUMBLINE_SOLVE_BOXES_DYNAMIC_RANKS_H
 
@@ -13,41 +14,46 @@ enum { TRIES_MAX = 7, BYTE_PRICE_BITS = 30 };
 
 // A price tried on a rank, and what it makes of it. Indexed [turn * row + layers].
 struct rank_try {
-    int64_t price;              // of a byte, multiples of 2^-30 of the costs' unit
-    double charge;              // price x limit, rounded up
-    double *least;              // of the choices with so many layers
-    int *best;                  // the choice
-    double *before, *behind;    // of all stages before turn [0 .. turns]; from turn on
+    int64_t price;           // of a byte, multiples of 2^-30 of the costs' unit
+    double charge;           // price x limit, rounded up
+    double *least;           // of the choices with so many layers
+    int *best;               // the choice
+    double *before, *behind; // of all stages before turn [0 .. turns]; from turn on
 };
 
 struct rank_table {
-    int *stages;                // by turn
-    struct rank_try *tries;     // [TRIES_MAX]; the first has price 0
-    int try_count;              // of the box at hand
-    double *bytes_least;        // [layers]: the least bytes of all stages together
-    double *cost;               // [layers]
-    int *by;                    // [layers]: the try that cost is of
-    double *ahead, *after;      // [layers]: least cost of the ranks before this one; behind it
-    int least, most;            // layers, of the box at hand
-    int *turn_least, *turn_most;    // [turn]
-    int64_t limit;              // bytes
-    const int *in_flight;       // the moment at hand, by turn
-    int working_turn;           // the stage whose working memory is counted
-    int *chosen;                // scratch of dynamic_ranks_memory.c: [stage_count]
+    int *stages;                 // by turn
+    struct rank_try *tries;      // [TRIES_MAX]; the first has price 0
+    int try_count;               // of the box at hand
+    double *bytes_least;         // [layers]: the least bytes of all stages together
+    double *cost;                // [layers]
+    int *by;                     // [layers]: the try that cost is of
+    double *ahead, *after;       // [layers]: least cost of the ranks before this one; behind it
+    int least, most;             // layers, of the box at hand
+    int *turn_least, *turn_most; // [turn]
+    int64_t limit;               // bytes
+    const int *in_flight;        // the moment at hand, by turn
+    int working_turn;            // the stage whose working memory is counted
+    int *chosen;                 // scratch of dynamic_ranks_memory.c: [stage_count]
 };
 
-int64_t rank_choice_bytes(const struct dynamic *d, const struct rank_table *k, int turn, int choice);
+int64_t rank_choice_bytes(const struct dynamic *d, const struct rank_table *k, int turn,
+                          int choice);
 // price x bytes, rounded down.
-double rank_priced_bytes(const struct dynamic *d, const struct rank_table *k, int64_t price, int turn, int choice);
-// Whether all stages together can exceed the limit in this box; chooses the moment and the working stage.
+double rank_priced_bytes(const struct dynamic *d, const struct rank_table *k, int64_t price,
+                         int turn, int choice);
+// Whether all stages together can exceed the limit in this box; chooses the moment and the working
+// stage.
 bool rank_can_overflow(const struct dynamic *d, int rank);
-// Prices worth trying where the rank is to hold about this many layers: fills tries[1 ..].price, try_count.
+// Prices worth trying where the rank is to hold about this many layers: fills tries[1 ..].price,
+// try_count.
 void rank_choose_prices(const struct dynamic *d, int rank, int layers);
 void rank_fill_bytes(const struct dynamic *d, int rank);
 void rank_fill_try(const struct dynamic *d, int rank, int try);
 // The decision of the rank behind cell `layers` of a try.
 void rank_trace(const struct dynamic *d, int rank, int try, int layers, int *chosen);
-// Replaces cost[] by that of the cheapest decisions met that fit into the rank's memory; by[] names their try.
+// Replaces cost[] by that of the cheapest decisions met that fit into the rank's memory; by[] names
+// their try.
 void rank_fit(const struct dynamic *d, int rank);
 // As rank_trace, mended as rank_fit does.
 void rank_trace_fitting(const struct dynamic *d, int rank, int try, int layers, int *chosen);

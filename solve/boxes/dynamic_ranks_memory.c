@@ -1,5 +1,5 @@
-// One rank of the dynamic programme by ranks: its convolutions under a price of a byte, which prices are worth a try, and
-// decisions that fit into its memory.
+// One rank of the dynamic programme by ranks: its convolutions under a price of a byte, which
+// prices are worth a try, and decisions that fit into its memory.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,10 @@
 
 static int turns_of(const struct dynamic *d) { return d->c->virtual_stages; }
 static struct rank_table *table_of(const struct dynamic *d, int rank) { return &d->ranks[rank]; }
-static double cost_of(const struct dynamic *d, int stage, int choice) { return d->stages[stage].cost[choice]; }
+static double cost_of(const struct dynamic *d, int stage, int choice)
+{
+    return d->stages[stage].cost[choice];
+}
 
 // ---- bytes
 
@@ -20,7 +23,8 @@ static int64_t resident_bytes(const struct choice *c)
 int64_t rank_choice_bytes(const struct dynamic *d, const struct rank_table *k, int turn, int choice)
 {
     const struct choice *c = &d->c->stages[k->stages[turn]].items[choice];
-    return resident_bytes(c) + k->in_flight[turn] * c->stash_bytes + (turn == k->working_turn ? c->memory.working_bytes : 0);
+    return resident_bytes(c) + k->in_flight[turn] * c->stash_bytes +
+           (turn == k->working_turn ? c->memory.working_bytes : 0);
 }
 
 // The stage that cannot do without the most working memory.
@@ -32,10 +36,10 @@ static int find_working_turn(const struct dynamic *d, const struct rank_table *k
         const struct stage_choices *stage = &d->c->stages[k->stages[t]];
         int64_t least = INT64_MAX;
         for (int i = 0; i < stage->count; i++)
-            if (cost_of(d, k->stages[t], i) < NOT_REACHED && stage->items[i].memory.working_bytes < least)
+            if (cost_of(d, k->stages[t], i) < NOT_REACHED &&
+                stage->items[i].memory.working_bytes < least)
                 least = stage->items[i].memory.working_bytes;
-        if (least > most)
-            most = least, at = t;
+        if (least > most) most = least, at = t;
     }
     return at;
 }
@@ -48,9 +52,9 @@ static int64_t most_bytes(const struct dynamic *d, const struct rank_table *k, i
         const struct stage_choices *stage = &d->c->stages[k->stages[t]];
         int64_t most = 0;
         for (int i = 0; i < stage->count; i++) {
-            if (cost_of(d, k->stages[t], i) >= NOT_REACHED)
-                continue;
-            int64_t bytes = resident_bytes(&stage->items[i]) + k->in_flight[t] * stage->items[i].stash_bytes;
+            if (cost_of(d, k->stages[t], i) >= NOT_REACHED) continue;
+            int64_t bytes = resident_bytes(&stage->items[i]) +
+                            k->in_flight[t] * stage->items[i].stash_bytes;
             most = bytes > most ? bytes : most;
             if (stage->items[i].memory.working_bytes > *working)
                 *working = stage->items[i].memory.working_bytes;
@@ -63,20 +67,17 @@ static int64_t most_bytes(const struct dynamic *d, const struct rank_table *k, i
 bool rank_can_overflow(const struct dynamic *d, int rank)
 {
     struct rank_table *k = table_of(d, rank);
-    if (!d->c->peaks)
-        return false;           // one stage a rank: its choices fit
+    if (!d->c->peaks) return false; // one stage a rank: its choices fit
     const struct rank_peaks *peaks = &d->c->peaks[rank];
     const int *fullest = NULL;
     int64_t most = k->limit, working;
     for (int i = 0; i < peaks->count; i++) {
         k->in_flight = peaks->in_flight[i];
         int64_t bytes = most_bytes(d, k, &working) + working;
-        if (bytes > most)
-            most = bytes, fullest = peaks->in_flight[i];
+        if (bytes > most) most = bytes, fullest = peaks->in_flight[i];
     }
     k->in_flight = fullest;
-    if (!fullest)
-        return false;
+    if (!fullest) return false;
     k->working_turn = find_working_turn(d, k);
     return true;
 }
@@ -85,22 +86,22 @@ bool rank_can_overflow(const struct dynamic *d, int rank)
 
 static void fill_row(double *row, int count)
 {
-    for (int n = 0; n < count; n++)
-        row[n] = NOT_REACHED;
+    for (int n = 0; n < count; n++) row[n] = NOT_REACHED;
 }
 
 // to[N + n] = least of from[N] + step[n].
-static void convolve(const struct dynamic *d, double *to, const double *from, int from_least, int from_most, const double *step, int least, int most)
+static void convolve(const struct dynamic *d, double *to, const double *from, int from_least,
+                     int from_most, const double *step, int least, int most)
 {
     fill_row(to, d->row);
     for (int n = least; n <= most && n < d->row; n++) {
         int last = from_most < d->row - 1 - n ? from_most : d->row - 1 - n;
         if (step[n] < NOT_REACHED && last >= from_least)
-            dynamic_lower_row(to + from_least + n, from + from_least, step[n], last - from_least + 1);
+            dynamic_lower_row(to + from_least + n, from + from_least, step[n],
+                              last - from_least + 1);
     }
     for (int n = 0; n < d->row; n++)
-        if (to[n] > NOT_REACHED)
-            to[n] = NOT_REACHED;
+        if (to[n] > NOT_REACHED) to[n] = NOT_REACHED;
 }
 
 void rank_fill_bytes(const struct dynamic *d, int rank)
@@ -114,8 +115,7 @@ void rank_fill_bytes(const struct dynamic *d, int rank)
         const struct stage_choices *stage = &d->c->stages[k->stages[t]];
         fill_row(step, d->row);
         for (int i = 0; i < stage->count; i++) {
-            if (cost_of(d, k->stages[t], i) >= NOT_REACHED)
-                continue;
+            if (cost_of(d, k->stages[t], i) >= NOT_REACHED) continue;
             double bytes = (double)rank_choice_bytes(d, k, t, i);
             int n = stage->items[i].layer_count;
             step[n] = bytes < step[n] ? bytes : step[n];
@@ -127,7 +127,8 @@ void rank_fill_bytes(const struct dynamic *d, int rank)
     }
 }
 
-double rank_priced_bytes(const struct dynamic *d, const struct rank_table *k, int64_t price, int turn, int choice)
+double rank_priced_bytes(const struct dynamic *d, const struct rank_table *k, int64_t price,
+                         int turn, int choice)
 {
     wide ceiling = ((wide)1 << COST_BITS) / d->stage_count;
     wide value = (wide)price * rank_choice_bytes(d, k, turn, choice) >> BYTE_PRICE_BITS;
@@ -142,13 +143,10 @@ static void fill_least(const struct dynamic *d, const struct rank_table *k, stru
         fill_row(least, d->row);
         for (int i = 0; i < stage->count; i++) {
             double cost = cost_of(d, k->stages[t], i);
-            if (cost >= NOT_REACHED)
-                continue;
-            if (try->price)
-                cost += rank_priced_bytes(d, k, try->price, t, i);
+            if (cost >= NOT_REACHED) continue;
+            if (try->price) cost += rank_priced_bytes(d, k, try->price, t, i);
             int n = stage->items[i].layer_count;
-            if (cost < least[n])
-                least[n] = cost, try->best[t * d->row + n] = i;
+            if (cost < least[n]) least[n] = cost, try->best[t * d->row + n] = i;
         }
     }
 }
@@ -164,7 +162,8 @@ void rank_fill_try(const struct dynamic *d, int rank, int number)
     fill_row(try->before, row);
     try->before[0] = 0;
     for (int t = 0; t < turns; t++) {
-        convolve(d, try->before + (t + 1) * row, try->before + t * row, least, most, try->least + t * row, k->turn_least[t], k->turn_most[t]);
+        convolve(d, try->before + (t + 1) * row, try->before + t * row, least, most,
+                 try->least + t * row, k->turn_least[t], k->turn_most[t]);
         least += k->turn_least[t];
         most = most + k->turn_most[t] < d->layers ? most + k->turn_most[t] : d->layers;
     }
@@ -184,7 +183,7 @@ void rank_trace(const struct dynamic *d, int rank, int number, int layers, int *
         chosen[k->stages[t]] = try->best[t * d->row + n];
         layers -= n;
     }
-    assert(layers == 0);        // the stages hold all layers of the rank
+    assert(layers == 0); // the stages hold all layers of the rank
 }
 
 // ---- prices
@@ -197,8 +196,10 @@ static int compare_prices(const void *a, const void *b)
 
 enum { SLOPES_MAX = 64 };
 
-// What a byte less costs at a stage with n layers: from the cheapest choice to every other that needs less.
-static int slopes_of(const struct dynamic *d, const struct rank_table *k, int turn, int n, int64_t *slopes, int count)
+// What a byte less costs at a stage with n layers: from the cheapest choice to every other that
+// needs less.
+static int slopes_of(const struct dynamic *d, const struct rank_table *k, int turn, int n,
+                     int64_t *slopes, int count)
 {
     int stage = k->stages[turn], cheapest = k->tries[0].best[turn * d->row + n];
     int64_t most = rank_choice_bytes(d, k, turn, cheapest);
@@ -207,21 +208,23 @@ static int slopes_of(const struct dynamic *d, const struct rank_table *k, int tu
         if (d->c->stages[stage].items[i].layer_count != n || cost_of(d, stage, i) >= NOT_REACHED)
             continue;
         int64_t saved = most - rank_choice_bytes(d, k, turn, i);
-        if (saved <= 0)
-            continue;
+        if (saved <= 0) continue;
         double slope = (cost_of(d, stage, i) - cost_of(d, stage, cheapest)) / (double)saved;
         steepest = slope > steepest ? slope : steepest;
         flattest = slope < flattest ? slope : flattest;
     }
     for (int i = 0; i < 2 && flattest < 0x1p62 && count < SLOPES_MAX; i++)
-        slopes[count++] = (int64_t)((i ? steepest : flattest) * (double)((int64_t)1 << BYTE_PRICE_BITS)) + 1;
+        slopes[count++] =
+            (int64_t)((i ? steepest : flattest) * (double)((int64_t)1 << BYTE_PRICE_BITS)) + 1;
     return count;
 }
 
 void rank_choose_prices(const struct dynamic *d, int rank, int layers)
 {
     struct rank_table *k = table_of(d, rank);
-    int64_t slopes[SLOPES_MAX], most = (int64_t)((double)((wide)1 << (COST_BITS - 1 + BYTE_PRICE_BITS)) / (double)(k->limit + 1));
+    int64_t slopes[SLOPES_MAX],
+        most = (int64_t)((double)((wide)1 << (COST_BITS - 1 + BYTE_PRICE_BITS)) /
+                         (double)(k->limit + 1));
     int count = 0;
     assert(k->in_flight && layers >= k->least && layers <= k->most);
     for (int t = 0, left = layers; t < turns_of(d); t++) {
@@ -234,17 +237,20 @@ void rank_choose_prices(const struct dynamic *d, int rank, int layers)
     // Where nothing is to be had but by shifting layers: shares of what the rank costs.
     double whole = k->tries[0].before[turns_of(d) * d->row + layers];
     for (int i = 0; count < 3 && whole < NOT_REACHED; i++)
-        slopes[count++] = (int64_t)(whole / (double)k->limit * (double)((int64_t)1 << (BYTE_PRICE_BITS - 2 - 4 * i))) + 1;
+        slopes[count++] = (int64_t)(whole / (double)k->limit *
+                                    (double)((int64_t)1 << (BYTE_PRICE_BITS - 2 - 4 * i))) +
+                          1;
     qsort(slopes, (size_t)count, sizeof *slopes, compare_prices);
     int distinct = 0;
     for (int i = 0; i < count; i++)
-        if (slopes[i] > 0 && slopes[i] < most && (!distinct || slopes[i] > slopes[distinct - 1] + slopes[distinct - 1] / 64))
+        if (slopes[i] > 0 && slopes[i] < most &&
+            (!distinct || slopes[i] > slopes[distinct - 1] + slopes[distinct - 1] / 64))
             slopes[distinct++] = slopes[i];
     int used = distinct < TRIES_MAX - 2 ? distinct : TRIES_MAX - 2;
     k->try_count = 1;
     for (int i = 0; i < used; i++)
         k->tries[k->try_count++].price = slopes[used > 1 ? i * (distinct - 1) / (used - 1) : 0];
-    if (used && 8 * slopes[distinct - 1] < most)            // so dear that bytes alone count
+    if (used && 8 * slopes[distinct - 1] < most) // so dear that bytes alone count
         k->tries[k->try_count++].price = 8 * slopes[distinct - 1];
     assert(k->try_count >= 1 && k->try_count <= TRIES_MAX && k->tries[0].price == 0);
 }
@@ -254,8 +260,7 @@ void rank_choose_prices(const struct dynamic *d, int rank, int layers)
 static double true_cost(const struct dynamic *d, const struct rank_table *k, const int *chosen)
 {
     double cost = 0;
-    for (int t = 0; t < turns_of(d); t++)
-        cost += cost_of(d, k->stages[t], chosen[k->stages[t]]);
+    for (int t = 0; t < turns_of(d); t++) cost += cost_of(d, k->stages[t], chosen[k->stages[t]]);
     return cost;
 }
 
@@ -266,11 +271,11 @@ static void cheapen(const struct dynamic *d, const struct rank_table *k, int ran
         int stage = k->stages[t], best = chosen[stage];
         const struct choice *items = d->c->stages[stage].items;
         for (int i = 0; i < d->c->stages[stage].count; i++) {
-            if (items[i].layer_count != items[best].layer_count || cost_of(d, stage, i) >= cost_of(d, stage, best))
+            if (items[i].layer_count != items[best].layer_count ||
+                cost_of(d, stage, i) >= cost_of(d, stage, best))
                 continue;
             chosen[stage] = i;
-            if (choices_rank_fits(d->c, chosen, rank))
-                best = i;
+            if (choices_rank_fits(d->c, chosen, rank)) best = i;
         }
         chosen[stage] = best;
     }
@@ -280,8 +285,7 @@ void rank_trace_fitting(const struct dynamic *d, int rank, int number, int layer
 {
     const struct rank_table *k = table_of(d, rank);
     rank_trace(d, rank, number, layers, chosen);
-    if (number > 0 && choices_rank_fits(d->c, chosen, rank))
-        cheapen(d, k, rank, chosen);
+    if (number > 0 && choices_rank_fits(d->c, chosen, rank)) cheapen(d, k, rank, chosen);
 }
 
 void rank_fit(const struct dynamic *d, int rank)
@@ -291,14 +295,11 @@ void rank_fit(const struct dynamic *d, int rank)
     for (int n = k->least; n <= k->most; n++) {
         double least = NOT_REACHED;
         for (int j = 0; j < k->try_count; j++) {
-            if (k->tries[j].before[turns * d->row + n] >= NOT_REACHED)
-                continue;
+            if (k->tries[j].before[turns * d->row + n] >= NOT_REACHED) continue;
             rank_trace_fitting(d, rank, j, n, k->chosen);
-            if (!choices_rank_fits(d->c, k->chosen, rank))
-                continue;
+            if (!choices_rank_fits(d->c, k->chosen, rank)) continue;
             double cost = true_cost(d, k, k->chosen);
-            if (cost < least)
-                least = cost, k->by[n] = j;
+            if (cost < least) least = cost, k->by[n] = j;
         }
         k->cost[n] = least;
     }

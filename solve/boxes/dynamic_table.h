@@ -1,5 +1,6 @@
-// The inside of the dynamic programme, for solve/boxes/dynamic*.c alone. Costs are doubles that hold integers below 2^53, so that
-// every sum and comparison is exact and a row of them is quick work.
+// The inside of the dynamic programme, for solve/boxes/dynamic*.c alone. Costs are doubles that
+// hold integers below 2^53, so that every sum and comparison is exact and a row of them is quick
+// work.
 #ifndef PLUMBLINE_SOLVE_BOXES_DYNAMIC_TABLE_H
 #define PLUMBLINE_SOLVE_BOXES_DYNAMIC_TABLE_H
 
@@ -9,52 +10,60 @@
 enum { COST_BITS = 50, RESOURCES_MAX = GROUPS_MAX + BUDGET_COUNT };
 #define NOT_REACHED 0x1p60
 
-// What a boundary depends on: the sender's group and message class, the receiver's group and compression.
-struct state { int group, cut, option, choice; };       // choice: one that has this state
+// What a boundary depends on: the sender's group and message class, the receiver's group and
+// compression.
+struct state {
+    int group, cut, option, choice;
+}; // choice: one that has this state
 
 // Choices of one stage that use the same counted resources: from which uses they can be taken.
 struct use_class {
     int64_t uses[RESOURCES_MAX];
-    int shift;                  // of the index of uses
-    int *rows, row_count;       // indices of uses before the stage
+    int shift;            // of the index of uses
+    int *rows, row_count; // indices of uses before the stage
 };
 
 struct stage_table {
     struct state *states;
     int state_count;
-    int *state_of, *class_of;   // [choice]
+    int *state_of, *class_of; // [choice]
     struct use_class *classes;
     int class_count;
-    int *rows, row_count;       // indices of uses before this stage that can be reached and completed
-    double *cost;               // [choice], of the box at hand; NOT_REACHED: not allowed
-    int64_t *parts;             // [(state of the stage before * state_count + state) * boundary_kind_count], PRICE_NONE: not joined
-    double *boundary;           // [state of the stage before * state_count + state]
-    double *forward;            // [state][uses][layers]: least cost up to this stage
-    double *backward;           // the same: least cost of the stages behind it
-    int least, most;            // layers that can be covered behind this stage
+    int *rows, row_count; // indices of uses before this stage that can be reached and completed
+    double *cost;         // [choice], of the box at hand; NOT_REACHED: not allowed
+    int64_t *parts;   // [(state of the stage before * state_count + state) * boundary_kind_count],
+                      // PRICE_NONE: not joined
+    double *boundary; // [state of the stage before * state_count + state]
+    double *forward;  // [state][uses][layers]: least cost up to this stage
+    double *backward; // the same: least cost of the stages behind it
+    int least, most;  // layers that can be covered behind this stage
 };
 
-struct rank_table;              // solve/boxes/dynamic_ranks.c
+struct rank_table; // solve/boxes/dynamic_ranks.c
 
 struct dynamic {
     const struct choices *c;
-    int *boundary_kinds, boundary_kind_count;       // of the symbols of a boundary, in the order of `parts`
-    struct rank_table *ranks;               // [rank]; NULL: stage by stage
+    int *boundary_kinds,
+        boundary_kind_count;  // of the symbols of a boundary, in the order of `parts`
+    struct rank_table *ranks; // [rank]; NULL: stage by stage
     int stage_count, layers, group_count;
-    int use_count, row;                     // rows per state, one for each index of uses; cells per row
-    int64_t limit[RESOURCES_MAX];           // INT64_MAX: none
-    int stride[RESOURCES_MAX];              // of a counted resource in the index of uses; 0: not counted
-    int implied;                            // group whose count follows from the others', or -1
+    int use_count, row;           // rows per state, one for each index of uses; cells per row
+    int64_t limit[RESOURCES_MAX]; // INT64_MAX: none
+    int stride[RESOURCES_MAX];    // of a counted resource in the index of uses; 0: not counted
+    int implied;                  // group whose count follows from the others', or -1
     struct stage_table *stages;
-    int *last_rows, last_row_count;         // indices of uses behind the last stage
-    double *entry;                          // scratch: least cost before the stage at hand, by its state
-    int fraction_bits;                      // of the costs of the box at hand, below the nanosecond
+    int *last_rows, last_row_count; // indices of uses behind the last stage
+    double *entry;                  // scratch: least cost before the stage at hand, by its state
+    int fraction_bits;              // of the costs of the box at hand, below the nanosecond
 };
 
-int64_t dynamic_choice_use(const struct dynamic *d, int stage, int resource, const struct choice *c);
+int64_t dynamic_choice_use(const struct dynamic *d, int stage, int resource,
+                           const struct choice *c);
 // Which resources are counted, within the number of cells; the use classes and rows of every stage.
-void dynamic_count_uses(struct dynamic *d, int64_t cells_max, int64_t cells_per_use, struct arena *arena);
-// Costs of all choices and boundaries for the box at hand; what the prices take off the sum, in the same unit.
+void dynamic_count_uses(struct dynamic *d, int64_t cells_max, int64_t cells_per_use,
+                        struct arena *arena);
+// Costs of all choices and boundaries for the box at hand; what the prices take off the sum, in the
+// same unit.
 void dynamic_price_box(struct dynamic *d, const struct dynamic_box *box, wide *priced_limits);
 // Cells of `to` get the least of themselves and of the cells of `from` plus a cost.
 void dynamic_lower_row(double *restrict to, const double *restrict from, double cost, int count);
@@ -64,6 +73,7 @@ int64_t dynamic_cost_to_ns(const struct dynamic *d, double cost, wide priced_lim
 // ---- by ranks: whether the choices allow it, the tables, and the answer once the box is priced
 bool dynamic_ranks_possible(const struct dynamic *d);
 void dynamic_ranks_open(struct dynamic *d, struct arena *arena);
-void dynamic_ranks_solve(struct dynamic *d, const struct dynamic_box *box, wide priced_limits, struct dynamic_answer *answer);
+void dynamic_ranks_solve(struct dynamic *d, const struct dynamic_box *box, wide priced_limits,
+                         struct dynamic_answer *answer);
 
 #endif

@@ -1,5 +1,6 @@
-// What couples the stages of the dynamic programme beside the layers: slots of groups and the quality budget. As many of
-// them as the table has room for are counted exactly, in an index of uses with one digit each; the others are priced.
+// What couples the stages of the dynamic programme beside the layers: slots of groups and the
+// quality budget. As many of them as the table has room for are counted exactly, in an index of
+// uses with one digit each; the others are priced.
 #include <assert.h>
 #include <string.h>
 
@@ -13,12 +14,14 @@ int64_t dynamic_resource_limit(const struct dynamic *d, int resource)
     return d->stride[resource] || d->implied == resource ? INT64_MAX : d->limit[resource];
 }
 
-bool dynamic_counts(const struct dynamic *d, int resource) { return d->stride[resource] || d->implied == resource; }
+bool dynamic_counts(const struct dynamic *d, int resource)
+{
+    return d->stride[resource] || d->implied == resource;
+}
 
 int64_t dynamic_choice_use(const struct dynamic *d, int stage, int resource, const struct choice *c)
 {
-    if (resource < d->group_count)
-        return stage < d->c->rank_count && c->group == resource;
+    if (resource < d->group_count) return stage < d->c->rank_count && c->group == resource;
     switch (resource - d->group_count) {
     case RESOURCE_BOUNDARIES: return c->boundary_option != 0;
     case RESOURCE_STAGES: return c->gradient_option != 0;
@@ -41,7 +44,8 @@ static void find_limits(struct dynamic *d, int *used_groups)
     int64_t budget[BUDGET_COUNT] = {b->boundaries_max, b->stages_max, b->cost_max};
     *used_groups = 0;
     for (int r = 0; r < dynamic_resource_count(d); r++) {
-        int64_t most = 0, limit = r < d->group_count ? d->c->priced->groups[r].slots : budget[r - d->group_count];
+        int64_t most = 0, limit = r < d->group_count ? d->c->priced->groups[r].slots
+                                                     : budget[r - d->group_count];
         for (int s = 0; s < d->stage_count; s++) {
             int64_t stage_most = 0;
             for (int i = 0; i < d->c->stages[s].count; i++) {
@@ -57,8 +61,10 @@ static void find_limits(struct dynamic *d, int *used_groups)
 
 static bool is_group(const struct dynamic *d, int resource) { return resource < d->group_count; }
 
-// The scarcest first. Where all used groups but one are counted, that one's count follows from the number of stages.
-static void choose_counted(struct dynamic *d, int64_t cells_max, int64_t cells_per_use, int used_groups)
+// The scarcest first. Where all used groups but one are counted, that one's count follows from the
+// number of stages.
+static void choose_counted(struct dynamic *d, int64_t cells_max, int64_t cells_per_use,
+                           int used_groups)
 {
     int counted_groups = 0;
     d->implied = -1;
@@ -66,15 +72,16 @@ static void choose_counted(struct dynamic *d, int64_t cells_max, int64_t cells_p
     for (;;) {
         int next = -1;
         for (int r = 0; r < dynamic_resource_count(d); r++)
-            if (!d->stride[r] && r != d->implied && d->limit[r] < INT64_MAX && (next < 0 || d->limit[r] < d->limit[next]))
+            if (!d->stride[r] && r != d->implied && d->limit[r] < INT64_MAX &&
+                (next < 0 || d->limit[r] < d->limit[next]))
                 next = r;
-        if (next < 0)
-            return;
+        if (next < 0) return;
         if (is_group(d, next) && counted_groups == used_groups - 1) {
             d->implied = next;
             continue;
         }
-        if (d->limit[next] >= cells_max || d->use_count * (d->limit[next] + 1) > cells_max / cells_per_use)
+        if (d->limit[next] >= cells_max ||
+            d->use_count * (d->limit[next] + 1) > cells_max / cells_per_use)
             return;
         d->stride[next] = d->use_count;
         d->use_count *= (int)d->limit[next] + 1;
@@ -93,10 +100,8 @@ static int take(const struct dynamic *d, int s, const struct use_class *k, int u
 {
     int64_t counted_stages = 0;
     for (int r = 0; r < dynamic_resource_count(d); r++) {
-        if (d->stride[r] && held(d, r, uses) + k->uses[r] > d->limit[r])
-            return -1;
-        if (d->stride[r] && is_group(d, r))
-            counted_stages += held(d, r, uses) + k->uses[r];
+        if (d->stride[r] && held(d, r, uses) + k->uses[r] > d->limit[r]) return -1;
+        if (d->stride[r] && is_group(d, r)) counted_stages += held(d, r, uses) + k->uses[r];
     }
     int ranks = s < d->c->rank_count ? s + 1 : d->c->rank_count;
     return d->implied >= 0 && ranks - counted_stages > d->limit[d->implied] ? -1 : uses + k->shift;
@@ -116,10 +121,8 @@ static void find_classes(struct dynamic *d, int s, struct arena *arena)
                 k.shift += (int)(d->stride[r] * (k.uses[r] <= d->limit[r] ? k.uses[r] : 0));
             }
         int at = 0;
-        while (at < t->class_count && memcmp(t->classes[at].uses, k.uses, sizeof k.uses))
-            at++;
-        if (at == t->class_count)
-            t->classes[t->class_count++] = k;
+        while (at < t->class_count && memcmp(t->classes[at].uses, k.uses, sizeof k.uses)) at++;
+        if (at == t->class_count) t->classes[t->class_count++] = k;
         t->class_of[i] = at;
     }
 }
@@ -129,8 +132,7 @@ static int *list_rows(const bool *alive, int use_count, int *count, struct arena
     int *rows = TAKE(arena, use_count, int);
     *count = 0;
     for (int v = 0; v < use_count; v++)
-        if (alive[v])
-            rows[(*count)++] = v;
+        if (alive[v]) rows[(*count)++] = v;
     return rows;
 }
 
@@ -138,16 +140,14 @@ static int *list_rows(const bool *alive, int use_count, int *count, struct arena
 static void find_rows(struct dynamic *d, struct arena *arena)
 {
     bool **alive = TAKE(arena, d->stage_count + 1, bool *);
-    for (int s = 0; s <= d->stage_count; s++)
-        alive[s] = TAKE(arena, d->use_count, bool);
+    for (int s = 0; s <= d->stage_count; s++) alive[s] = TAKE(arena, d->use_count, bool);
     alive[0][0] = true;
     for (int s = 0; s < d->stage_count; s++)
         for (int v = 0; v < d->use_count; v++)
             for (int k = 0; alive[s][v] && k < d->stages[s].class_count; k++) {
                 int to = take(d, s, &d->stages[s].classes[k], v);
                 assert(to < d->use_count);
-                if (to >= 0)
-                    alive[s + 1][to] = true;
+                if (to >= 0) alive[s + 1][to] = true;
             }
     d->last_rows = list_rows(alive[d->stage_count], d->use_count, &d->last_row_count, arena);
     for (int s = d->stage_count - 1; s >= 0; s--) {
@@ -166,20 +166,19 @@ static void find_rows(struct dynamic *d, struct arena *arena)
             class->rows = TAKE(arena, t->row_count, int);
             for (int i = 0; i < t->row_count; i++) {
                 int to = take(d, s, class, t->rows[i]);
-                if (to >= 0 && alive[s + 1][to])
-                    class->rows[class->row_count++] = t->rows[i];
+                if (to >= 0 && alive[s + 1][to]) class->rows[class->row_count++] = t->rows[i];
             }
         }
     }
-    assert(d->stages[0].row_count <= 1);        // nothing is used before the first stage
+    assert(d->stages[0].row_count <= 1); // nothing is used before the first stage
 }
 
-void dynamic_count_uses(struct dynamic *d, int64_t cells_max, int64_t cells_per_use, struct arena *arena)
+void dynamic_count_uses(struct dynamic *d, int64_t cells_max, int64_t cells_per_use,
+                        struct arena *arena)
 {
     int used_groups;
     find_limits(d, &used_groups);
     choose_counted(d, cells_max, cells_per_use, used_groups);
-    for (int s = 0; s < d->stage_count; s++)
-        find_classes(d, s, arena);
+    for (int s = 0; s < d->stage_count; s++) find_classes(d, s, arena);
     find_rows(d, arena);
 }

@@ -1,11 +1,13 @@
-// The walk of the dynamic programme: a cell is (counted uses, layers covered) of one boundary state behind one stage. The
-// layers run fastest, so that a choice is one shifted addition over a row; layers that cannot be reached or completed are
-// left out of every row. Forward for the bound and the least decision, backward as well for the bound through each choice.
+// The walk of the dynamic programme: a cell is (counted uses, layers covered) of one boundary state
+// behind one stage. The layers run fastest, so that a choice is one shifted addition over a row;
+// layers that cannot be reached or completed are left out of every row. Forward for the bound and
+// the least decision, backward as well for the bound through each choice.
 #include "solve/boxes/dynamic_table.h"
 
 #include <assert.h>
 
-// Which numbers of covered layers can be reached and completed. false: a stage has no allowed choice, or none fits.
+// Which numbers of covered layers can be reached and completed. false: a stage has no allowed
+// choice, or none fits.
 static bool bound_layers(struct dynamic *d)
 {
     int least[STAGES_MAX], most[STAGES_MAX], sum_least = 0, sum_most = 0;
@@ -14,13 +16,11 @@ static bool bound_layers(struct dynamic *d)
         most[s] = 0;
         for (int i = 0; i < d->c->stages[s].count; i++) {
             int count = d->c->stages[s].items[i].layer_count;
-            if (d->stages[s].cost[i] >= NOT_REACHED)
-                continue;
+            if (d->stages[s].cost[i] >= NOT_REACHED) continue;
             least[s] = count < least[s] ? count : least[s];
             most[s] = count > most[s] ? count : most[s];
         }
-        if (least[s] > d->layers)
-            return false;
+        if (least[s] > d->layers) return false;
         d->stages[s].least = sum_least += least[s];
         d->stages[s].most = sum_most += most[s];
     }
@@ -31,10 +31,10 @@ static bool bound_layers(struct dynamic *d)
         t->most = t->most < d->layers - rest_least ? t->most : d->layers - rest_least;
         rest_least += least[s];
         rest_most += most[s];
-        if (t->least > t->most)
-            return false;
+        if (t->least > t->most) return false;
     }
-    assert(d->stages[d->stage_count - 1].least == d->layers && d->stages[d->stage_count - 1].most == d->layers);
+    assert(d->stages[d->stage_count - 1].least == d->layers &&
+           d->stages[d->stage_count - 1].most == d->layers);
     return true;
 }
 
@@ -62,8 +62,7 @@ static void clear(const struct dynamic *d, double *table, int state_count, int s
     const int *rows = rows_before(d, s, &count);
     for (int q = 0; q < state_count; q++)
         for (int i = 0; i < count; i++)
-            for (int n = first; n <= last; n++)
-                table[cell(d, q, rows[i], n)] = NOT_REACHED;
+            for (int n = first; n <= last; n++) table[cell(d, q, rows[i], n)] = NOT_REACHED;
 }
 
 void dynamic_lower_row(double *restrict to, const double *restrict from, double cost, int count)
@@ -80,20 +79,22 @@ static void enter_stage(struct dynamic *d, int s)
     const struct stage_table *t = &d->stages[s];
     clear(d, d->entry, t->state_count, s);
     if (s == 0) {
-        for (int q = 0; q < t->state_count; q++)
-            d->entry[cell(d, q, 0, 0)] = 0;
+        for (int q = 0; q < t->state_count; q++) d->entry[cell(d, q, 0, 0)] = 0;
         return;
     }
     const struct stage_table *before = &d->stages[s - 1];
     int count = before->most - before->least + 1;
     for (int p = 0; p < before->state_count; p++)
         for (int q = 0; q < t->state_count; q++)
-            for (int i = 0; i < t->row_count && t->boundary[p * t->state_count + q] < NOT_REACHED; i++)
-                dynamic_lower_row(d->entry + cell(d, q, t->rows[i], before->least), before->forward + cell(d, p, t->rows[i], before->least),
-                          t->boundary[p * t->state_count + q], count);
+            for (int i = 0; i < t->row_count && t->boundary[p * t->state_count + q] < NOT_REACHED;
+                 i++)
+                dynamic_lower_row(d->entry + cell(d, q, t->rows[i], before->least),
+                                  before->forward + cell(d, p, t->rows[i], before->least),
+                                  t->boundary[p * t->state_count + q], count);
 }
 
-// The layers covered before stage s from which this choice leads somewhere: [*first, *last]. false: it leads nowhere.
+// The layers covered before stage s from which this choice leads somewhere: [*first, *last]. false:
+// it leads nowhere.
 static bool span_of(const struct dynamic *d, int s, int i, int *first, int *last)
 {
     const struct choice *c = &d->c->stages[s].items[i];
@@ -103,10 +104,8 @@ static bool span_of(const struct dynamic *d, int s, int i, int *first, int *last
         *first = *first > c->first_layer ? *first : c->first_layer;
         *last = *last < c->first_layer ? *last : c->first_layer;
     }
-    if (*first < d->stages[s].least - c->layer_count)
-        *first = d->stages[s].least - c->layer_count;
-    if (*last > d->stages[s].most - c->layer_count)
-        *last = d->stages[s].most - c->layer_count;
+    if (*first < d->stages[s].least - c->layer_count) *first = d->stages[s].least - c->layer_count;
+    if (*last > d->stages[s].most - c->layer_count) *last = d->stages[s].most - c->layer_count;
     return d->stages[s].cost[i] < NOT_REACHED && *first <= *last;
 }
 
@@ -118,15 +117,17 @@ static void walk_forward(struct dynamic *d, int s)
     for (int i = 0; i < d->c->stages[s].count; i++) {
         const struct use_class *k = &t->classes[t->class_of[i]];
         int first, last, q = t->state_of[i];
-        if (!span_of(d, s, i, &first, &last))
-            continue;
+        if (!span_of(d, s, i, &first, &last)) continue;
         for (int r = 0; r < k->row_count; r++)
-            dynamic_lower_row(t->forward + cell(d, q, k->rows[r] + k->shift, first + d->c->stages[s].items[i].layer_count),
-                      d->entry + cell(d, q, k->rows[r], first), t->cost[i], last - first + 1);
+            dynamic_lower_row(t->forward + cell(d, q, k->rows[r] + k->shift,
+                                                first + d->c->stages[s].items[i].layer_count),
+                              d->entry + cell(d, q, k->rows[r], first), t->cost[i],
+                              last - first + 1);
     }
 }
 
-// backward of stage s-1 from that of stage s. d->entry holds, by state of s, the least cost of s and what is behind it.
+// backward of stage s-1 from that of stage s. d->entry holds, by state of s, the least cost of s
+// and what is behind it.
 static void walk_backward(struct dynamic *d, int s)
 {
     struct stage_table *t = &d->stages[s], *before = &d->stages[s - 1];
@@ -134,26 +135,29 @@ static void walk_backward(struct dynamic *d, int s)
     for (int i = 0; i < d->c->stages[s].count; i++) {
         const struct use_class *k = &t->classes[t->class_of[i]];
         int first, last, q = t->state_of[i];
-        if (!span_of(d, s, i, &first, &last))
-            continue;
+        if (!span_of(d, s, i, &first, &last)) continue;
         for (int r = 0; r < k->row_count; r++)
             dynamic_lower_row(d->entry + cell(d, q, k->rows[r], first),
-                      t->backward + cell(d, q, k->rows[r] + k->shift, first + d->c->stages[s].items[i].layer_count), t->cost[i], last - first + 1);
+                              t->backward + cell(d, q, k->rows[r] + k->shift,
+                                                 first + d->c->stages[s].items[i].layer_count),
+                              t->cost[i], last - first + 1);
     }
     clear(d, before->backward, before->state_count, s);
     for (int p = 0; p < before->state_count; p++)
         for (int q = 0; q < t->state_count; q++)
-            for (int i = 0; i < t->row_count && t->boundary[p * t->state_count + q] < NOT_REACHED; i++)
-                dynamic_lower_row(before->backward + cell(d, p, t->rows[i], before->least), d->entry + cell(d, q, t->rows[i], before->least),
-                          t->boundary[p * t->state_count + q], before->most - before->least + 1);
+            for (int i = 0; i < t->row_count && t->boundary[p * t->state_count + q] < NOT_REACHED;
+                 i++)
+                dynamic_lower_row(before->backward + cell(d, p, t->rows[i], before->least),
+                                  d->entry + cell(d, q, t->rows[i], before->least),
+                                  t->boundary[p * t->state_count + q],
+                                  before->most - before->least + 1);
 }
 
 // ---- answers
 
 int64_t dynamic_cost_to_ns(const struct dynamic *d, double cost, wide priced_limits)
 {
-    if (cost >= NOT_REACHED)
-        return DYNAMIC_NOTHING;
+    if (cost >= NOT_REACHED) return DYNAMIC_NOTHING;
     wide value = (int64_t)cost - priced_limits, unit = (wide)1 << d->fraction_bits;
     return value <= 0 ? 0 : (int64_t)((value + unit - 1) / unit);
 }
@@ -169,22 +173,24 @@ static void bound_choices(struct dynamic *d, int s, wide priced_limits, int64_t 
         bool leads = span_of(d, s, i, &first, &last);
         for (int r = 0; r < k->row_count && leads; r++) {
             const double *before = d->entry + cell(d, q, k->rows[r], first);
-            const double *behind = t->backward + cell(d, q, k->rows[r] + k->shift, first + d->c->stages[s].items[i].layer_count);
+            const double *behind = t->backward + cell(d, q, k->rows[r] + k->shift,
+                                                      first + d->c->stages[s].items[i].layer_count);
             for (int n = 0; n <= last - first; n++)
                 least = before[n] + behind[n] < least ? before[n] + behind[n] : least;
         }
-        through_ns[i] = dynamic_cost_to_ns(d, least < NOT_REACHED ? least + t->cost[i] : NOT_REACHED, priced_limits);
+        through_ns[i] = dynamic_cost_to_ns(
+            d, least < NOT_REACHED ? least + t->cost[i] : NOT_REACHED, priced_limits);
     }
 }
 
 static double entry_at(const struct dynamic *d, int s, int q, int uses, int layers)
 {
-    if (s == 0)
-        return uses == 0 && layers == 0 ? 0 : NOT_REACHED;
+    if (s == 0) return uses == 0 && layers == 0 ? 0 : NOT_REACHED;
     const struct stage_table *t = &d->stages[s], *before = &d->stages[s - 1];
     double least = NOT_REACHED;
     for (int p = 0; p < before->state_count; p++) {
-        double value = before->forward[cell(d, p, uses, layers)] + t->boundary[p * t->state_count + q];
+        double value = before->forward[cell(d, p, uses, layers)] +
+                       t->boundary[p * t->state_count + q];
         least = value < least ? value : least;
     }
     return least;
@@ -193,19 +199,21 @@ static double entry_at(const struct dynamic *d, int s, int q, int uses, int laye
 static bool has_row(const struct use_class *k, int uses)
 {
     for (int r = 0; r < k->row_count; r++)
-        if (k->rows[r] == uses)
-            return true;
+        if (k->rows[r] == uses) return true;
     return false;
 }
 
-// The choice at stage s by which the cost of this cell was reached; moves the cell before it. Ties: the first choice.
+// The choice at stage s by which the cost of this cell was reached; moves the cell before it. Ties:
+// the first choice.
 static int step_back(const struct dynamic *d, int s, double *cost, int *uses, int *layers, int q)
 {
     const struct stage_table *t = &d->stages[s];
     for (int i = 0; i < d->c->stages[s].count; i++) {
         const struct use_class *k = &t->classes[t->class_of[i]];
-        int from = *uses - k->shift, before = *layers - d->c->stages[s].items[i].layer_count, first, last;
-        if (t->state_of[i] != q || !span_of(d, s, i, &first, &last) || before < first || before > last || !has_row(k, from))
+        int from = *uses - k->shift, before = *layers - d->c->stages[s].items[i].layer_count, first,
+            last;
+        if (t->state_of[i] != q || !span_of(d, s, i, &first, &last) || before < first ||
+            before > last || !has_row(k, from))
             continue;
         double entry = entry_at(d, s, q, from, before);
         if (entry < NOT_REACHED && entry + t->cost[i] == *cost) {
@@ -222,16 +230,18 @@ static void trace_back(const struct dynamic *d, double cost, int q, int uses, in
     int layers = d->layers;
     for (int s = d->stage_count - 1; s >= 0; s--) {
         chosen[s] = step_back(d, s, &cost, &uses, &layers, q);
-        if (s == 0)
-            break;
+        if (s == 0) break;
         const struct stage_table *t = &d->stages[s], *before = &d->stages[s - 1];
         int p = 0;
-        for (; before->forward[cell(d, p, uses, layers)] + t->boundary[p * t->state_count + q] != cost; p++)
-            assert(p + 1 < before->state_count);        // one of them led here
+        for (; before->forward[cell(d, p, uses, layers)] + t->boundary[p * t->state_count + q] !=
+               cost;
+             p++)
+            assert(p + 1 < before->state_count); // one of them led here
         cost = before->forward[cell(d, p, uses, layers)];
         q = p;
     }
-    assert(layers == 0 && uses == 0 && cost == 0);      // the decision covers every layer once, at what it cost
+    assert(layers == 0 && uses == 0 &&
+           cost == 0); // the decision covers every layer once, at what it cost
 }
 
 static void bound_all(struct dynamic *d, wide priced_limits, int64_t **through_ns)
@@ -241,13 +251,12 @@ static void bound_all(struct dynamic *d, wide priced_limits, int64_t **through_n
     for (int q = 0; q < last->state_count; q++)
         for (int i = 0; i < d->last_row_count; i++)
             last->backward[cell(d, q, d->last_rows[i], d->layers)] = 0;
-    for (int s = d->stage_count - 1; s > 0; s--)
-        walk_backward(d, s);
-    for (int s = 0; s < d->stage_count; s++)
-        bound_choices(d, s, priced_limits, through_ns[s]);
+    for (int s = d->stage_count - 1; s > 0; s--) walk_backward(d, s);
+    for (int s = 0; s < d->stage_count; s++) bound_choices(d, s, priced_limits, through_ns[s]);
 }
 
-// Forward and backward agree: the bound through every choice of the least decision is the bound itself.
+// Forward and backward agree: the bound through every choice of the least decision is the bound
+// itself.
 static bool leads_through(const struct dynamic *d, const struct dynamic_answer *answer)
 {
     bool all = true;
@@ -264,16 +273,13 @@ void dynamic_solve(struct dynamic *d, const struct dynamic_box *box, struct dyna
     dynamic_price_box(d, box, &priced_limits);
     answer->bound_ns = DYNAMIC_NOTHING;
     for (int s = 0; s < d->stage_count && answer->through_ns; s++)
-        for (int i = 0; i < d->c->stages[s].count; i++)
-            answer->through_ns[s][i] = DYNAMIC_NOTHING;
+        for (int i = 0; i < d->c->stages[s].count; i++) answer->through_ns[s][i] = DYNAMIC_NOTHING;
     if (d->ranks) {
         dynamic_ranks_solve(d, box, priced_limits, answer);
         return;
     }
-    if (!bound_layers(d))
-        return;
-    for (int s = 0; s < d->stage_count; s++)
-        walk_forward(d, s);
+    if (!bound_layers(d)) return;
+    for (int s = 0; s < d->stage_count; s++) walk_forward(d, s);
     const struct stage_table *last = &d->stages[d->stage_count - 1];
     double least = NOT_REACHED;
     int least_state = 0, least_uses = 0;
@@ -283,11 +289,10 @@ void dynamic_solve(struct dynamic *d, const struct dynamic_box *box, struct dyna
                 least = last->forward[cell(d, q, d->last_rows[i], d->layers)];
                 least_state = q, least_uses = d->last_rows[i];
             }
-    assert(least >= 0 && (least < 0x1p53 || least >= NOT_REACHED));     // exact: see dynamic_table.h
+    assert(least >= 0 && (least < 0x1p53 || least >= NOT_REACHED)); // exact: see dynamic_table.h
     answer->bound_ns = dynamic_cost_to_ns(d, least, priced_limits);
     if (least < NOT_REACHED && answer->chosen)
         trace_back(d, least, least_state, least_uses, answer->chosen);
-    if (least < NOT_REACHED && answer->through_ns)
-        bound_all(d, priced_limits, answer->through_ns);
+    if (least < NOT_REACHED && answer->through_ns) bound_all(d, priced_limits, answer->through_ns);
     assert(least >= NOT_REACHED || !answer->through_ns || leads_through(d, answer));
 }

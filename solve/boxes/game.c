@@ -1,6 +1,7 @@
-// Regret matching for the game of paths against plans (eliminate_game.h): each side plays in proportion to its positive
-// regrets, negative ones are forgotten, and the average of the later plays converges to the solution. A few hundred steps
-// on a small matrix cost less than one dynamic programme.
+// Regret matching for the game of paths against plans (eliminate_game.h): each side plays in
+// proportion to its positive regrets, negative ones are forgotten, and the average of the later
+// plays converges to the solution. A few hundred steps on a small matrix cost less than one dynamic
+// programme.
 #include "solve/boxes/game_parts.h"
 
 #include <assert.h>
@@ -13,7 +14,10 @@ struct game *game_open(int symbols, int paths_max, int plans_max, struct arena *
 {
     struct game *g = TAKE(arena, 1, struct game);
     assert(symbols > 0 && paths_max > 0 && plans_max > 0);
-    *g = (struct game){.symbols = symbols, .path_size = path_size(symbols), .paths_max = paths_max, .plans_max = plans_max};
+    *g = (struct game){.symbols = symbols,
+                       .path_size = path_size(symbols),
+                       .paths_max = paths_max,
+                       .plans_max = plans_max};
     g->ids = TAKE(arena, paths_max, int);
     g->counts = TAKE(arena, g->path_size * paths_max, int);
     g->durations = TAKE(arena, symbols * plans_max, int64_t);
@@ -35,12 +39,14 @@ static double length_at(const struct game *g, int path, const int64_t *durations
     const int *counts = g->counts + (size_t)path * (size_t)g->path_size;
     double length = 0;
     for (int k = 0; k < g->symbols; k++)
-        if (counts[k])
-            length += (double)counts[k] * (double)durations[k];
+        if (counts[k]) length += (double)counts[k] * (double)durations[k];
     return length / path_laps(counts, g->symbols);
 }
 
-static double length_of(const struct game *g, int path, int plan) { return length_at(g, path, g->durations + (size_t)plan * (size_t)g->symbols); }
+static double length_of(const struct game *g, int path, int plan)
+{
+    return length_at(g, path, g->durations + (size_t)plan * (size_t)g->symbols);
+}
 
 double game_longest(const struct game *g, const int64_t *durations)
 {
@@ -55,35 +61,32 @@ double game_longest(const struct game *g, const int64_t *durations)
 // Where the next one goes: behind the others, or in the place of the one with the least share.
 static int place_for(const double *share, int *count, int most)
 {
-    if (*count < most)
-        return (*count)++;
+    if (*count < most) return (*count)++;
     int at = 0;
     for (int i = 1; i < most; i++)
-        if (share[i] < share[at])
-            at = i;
+        if (share[i] < share[at]) at = i;
     return at;
 }
 
 void game_add_path(struct game *g, int id, const int *counts)
 {
     for (int i = 0; i < g->path_count; i++)
-        if (g->ids[i] == id)
-            return;
+        if (g->ids[i] == id) return;
     assert(path_laps(counts, g->symbols) >= 1);
     int at = place_for(g->path_share, &g->path_count, g->paths_max);
     g->ids[at] = id;
-    memcpy(g->counts + (size_t)at * (size_t)g->path_size, counts, (size_t)g->path_size * sizeof *counts);
-    for (int x = 0; x < g->plan_count; x++)
-        g->length[at * g->plans_max + x] = length_of(g, at, x);
+    memcpy(g->counts + (size_t)at * (size_t)g->path_size, counts,
+           (size_t)g->path_size * sizeof *counts);
+    for (int x = 0; x < g->plan_count; x++) g->length[at * g->plans_max + x] = length_of(g, at, x);
     g->path_regret[at] = g->path_share[at] = 0;
 }
 
 int game_add_plan(struct game *g, const int64_t *durations)
 {
     int at = place_for(g->plan_share, &g->plan_count, g->plans_max);
-    memcpy(g->durations + (size_t)at * (size_t)g->symbols, durations, (size_t)g->symbols * sizeof *durations);
-    for (int p = 0; p < g->path_count; p++)
-        g->length[p * g->plans_max + at] = length_of(g, p, at);
+    memcpy(g->durations + (size_t)at * (size_t)g->symbols, durations,
+           (size_t)g->symbols * sizeof *durations);
+    for (int p = 0; p < g->path_count; p++) g->length[p * g->plans_max + at] = length_of(g, p, at);
     g->plan_regret[at] = g->plan_share[at] = 0;
     return at;
 }
@@ -92,7 +95,8 @@ void game_move_plan(struct game *g, int from, int to)
 {
     size_t symbols = (size_t)g->symbols;
     assert(to >= 0 && to <= from && from < g->plan_count);
-    memmove(g->durations + (size_t)to * symbols, g->durations + (size_t)from * symbols, symbols * sizeof *g->durations);
+    memmove(g->durations + (size_t)to * symbols, g->durations + (size_t)from * symbols,
+            symbols * sizeof *g->durations);
     for (int p = 0; p < g->path_count; p++)
         g->length[p * g->plans_max + to] = g->length[p * g->plans_max + from];
     g->plan_share[to] = g->plan_share[from];
@@ -108,17 +112,15 @@ void game_truncate_plans(struct game *g, int count)
 static void play(double *plays, const double *regret, int count)
 {
     double sum = 0;
-    for (int i = 0; i < count; i++)
-        sum += regret[i];
-    for (int i = 0; i < count; i++)
-        plays[i] = sum > 0 ? regret[i] / sum : 1.0 / count;
+    for (int i = 0; i < count; i++) sum += regret[i];
+    for (int i = 0; i < count; i++) plays[i] = sum > 0 ? regret[i] / sum : 1.0 / count;
 }
 
-static void regret_more(double *regret, const double *gain, const double *plays, int count, double sign)
+static void regret_more(double *regret, const double *gain, const double *plays, int count,
+                        double sign)
 {
     double value = 0;
-    for (int i = 0; i < count; i++)
-        value += plays[i] * gain[i];
+    for (int i = 0; i < count; i++) value += plays[i] * gain[i];
     for (int i = 0; i < count; i++) {
         double sum = regret[i] + sign * (gain[i] - value);
         regret[i] = sum > 0 ? sum : 0;
@@ -127,18 +129,14 @@ static void regret_more(double *regret, const double *gain, const double *plays,
 
 static void average(double *share, const double *plays, int count, double weight)
 {
-    for (int i = 0; i < count; i++)
-        share[i] += weight * (plays[i] - share[i]);
+    for (int i = 0; i < count; i++) share[i] += weight * (plays[i] - share[i]);
 }
 
 void game_solve(struct game *g, int steps)
 {
-    if (!g->path_count || !g->plan_count)
-        return;
-    for (int i = 0; i < g->path_count; i++)
-        g->path_regret[i] = 0;
-    for (int i = 0; i < g->plan_count; i++)
-        g->plan_regret[i] = 0;
+    if (!g->path_count || !g->plan_count) return;
+    for (int i = 0; i < g->path_count; i++) g->path_regret[i] = 0;
+    for (int i = 0; i < g->plan_count; i++) g->plan_regret[i] = 0;
     play(g->plan_play, g->plan_regret, g->plan_count);
     for (int step = 1; step <= steps; step++) {
         play(g->path_play, g->path_regret, g->path_count);
@@ -154,7 +152,7 @@ void game_solve(struct game *g, int steps)
                 g->path_gain[p] += g->plan_play[x] * g->length[p * g->plans_max + x];
         }
         regret_more(g->path_regret, g->path_gain, g->path_play, g->path_count, 1);
-        double weight = 3.0 / (step + 2);               // later plays count more, as the square of the step
+        double weight = 3.0 / (step + 2); // later plays count more, as the square of the step
         average(g->path_share, g->path_play, g->path_count, step == 1 ? 1 : weight);
         average(g->plan_share, g->plan_play, g->plan_count, step == 1 ? 1 : weight);
     }
@@ -166,14 +164,14 @@ int game_weights(const struct game *g, int *ids, int64_t *weights)
     int count = 0;
     for (int p = 0; p < g->path_count; p++) {
         int64_t weight = (int64_t)floor(ldexp(g->path_share[p], WEIGHT_BITS));
-        weight = (weight < left ? weight : left) / path_laps(g->counts + (size_t)p * (size_t)g->path_size, g->symbols);
-        if (weight <= 0)
-            continue;
+        weight = (weight < left ? weight : left) /
+                 path_laps(g->counts + (size_t)p * (size_t)g->path_size, g->symbols);
+        if (weight <= 0) continue;
         left -= weight * path_laps(g->counts + (size_t)p * (size_t)g->path_size, g->symbols);
         ids[count] = g->ids[p];
         weights[count++] = weight;
     }
-    assert(left >= 0);      // by lap they sum to one at most
+    assert(left >= 0); // by lap they sum to one at most
     return count;
 }
 
@@ -182,7 +180,8 @@ void game_mean_durations(const struct game *g, int64_t *durations)
     for (int k = 0; k < g->symbols; k++) {
         double mean = 0;
         for (int x = 0; x < g->plan_count; x++)
-            mean += g->plan_share[x] * (double)g->durations[(size_t)x * (size_t)g->symbols + (size_t)k];
+            mean += g->plan_share[x] *
+                    (double)g->durations[(size_t)x * (size_t)g->symbols + (size_t)k];
         durations[k] = (int64_t)(mean + 0.5);
     }
 }

@@ -1,7 +1,8 @@
-// The matrix game behind the Lagrangian bound: one side mixes paths, the other mixes plans, the pay-off is the length of the
-// path with the plan's durations by lap. The value of the game over all paths and plans is the best bound that any weights of
-// paths can give. Solved here for the few paths and plans found so far; each answer names the next of both. Weights are
-// found in floating point and only their rounding down to 2^-40 counts: any weights give a valid bound.
+// The matrix game behind the Lagrangian bound: one side mixes paths, the other mixes plans, the
+// pay-off is the length of the path with the plan's durations by lap. The value of the game over
+// all paths and plans is the best bound that any weights of paths can give. Solved here for the few
+// paths and plans found so far; each answer names the next of both. Weights are found in floating
+// point and only their rounding down to 2^-40 counts: any weights give a valid bound.
 #ifndef PLUMBLINE_SOLVE_BOXES_GAME_H
 #define PLUMBLINE_SOLVE_BOXES_GAME_H
 
@@ -12,16 +13,18 @@
 struct game;
 
 struct game *game_open(int symbols, int paths_max, int plans_max, struct arena *arena);
-// Where the room is used up the path or plan of the least weight leaves. Paths that are there already are not added again.
+// Where the room is used up the path or plan of the least weight leaves. Paths that are there
+// already are not added again.
 void game_add_path(struct game *g, int id, const int *counts);
-int game_add_plan(struct game *g, const int64_t *durations);        // its place
+int game_add_plan(struct game *g, const int64_t *durations); // its place
 void game_move_plan(struct game *g, int from, int to);
 void game_truncate_plans(struct game *g, int count);
 // Improves both mixtures by this many steps of regret matching.
 void game_solve(struct game *g, int steps);
 // Both mixtures exactly, as far as floating point goes; costs as much as a few hundred such steps.
 void game_solve_exactly(struct game *g);
-// The mixture of paths: those of positive weight, rounded down to 2^-40 so that weight x laps sums to at most one; how many.
+// The mixture of paths: those of positive weight, rounded down to 2^-40 so that weight x laps sums
+// to at most one; how many.
 int game_weights(const struct game *g, int *ids, int64_t *weights);
 // The mean durations of the mixture of plans, rounded: their longest path is the path to add next.
 void game_mean_durations(const struct game *g, int64_t *durations);

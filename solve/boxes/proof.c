@@ -8,16 +8,20 @@
 #include "data/base/least.h"
 #include "solve/boxes/dynamic.h"
 
-int64_t box_proof_add(struct box_proof *p, const bool *allowed, int choice_count, const struct layer_span *spans, int rank_count, struct arena *arena)
+int64_t box_proof_add(struct box_proof *p, const bool *allowed, int choice_count,
+                      const struct layer_span *spans, int rank_count, struct arena *arena)
 {
     GROW(arena, p->records, p->count, p->capacity, 64);
     struct box_record *r = &p->records[p->count];
-    *r = (struct box_record){.given = TAKE(arena, (choice_count + 7) / 8, unsigned char), .parent = -1, .first_part = -1, .branch_stage = -1, .branch_rank = -1};
+    *r = (struct box_record){.given = TAKE(arena, (choice_count + 7) / 8, unsigned char),
+                             .parent = -1,
+                             .first_part = -1,
+                             .branch_stage = -1,
+                             .branch_rank = -1};
     if (spans)
         r->spans = arena_grow(arena, spans, (size_t)rank_count, (size_t)rank_count, sizeof *spans);
     for (int i = 0; i < choice_count; i++)
-        if (allowed[i])
-            r->given[i / 8] = (unsigned char)(r->given[i / 8] | 1u << i % 8);
+        if (allowed[i]) r->given[i / 8] = (unsigned char)(r->given[i / 8] | 1u << i % 8);
     return p->count++;
 }
 
@@ -26,26 +30,31 @@ static void *copy(const void *items, int count, size_t size, struct arena *arena
     return arena_grow(arena, items, (size_t)count, (size_t)count, size);
 }
 
-void box_proof_take_paths(struct box_proof *p, const struct box_closer *closer, int symbols, struct arena *arena)
+void box_proof_take_paths(struct box_proof *p, const struct box_closer *closer, int symbols,
+                          struct arena *arena)
 {
     int resources = box_closer_resource_count(closer);
     assert(box_closer_path_count(closer) > 0);
     bool *counted = TAKE(arena, resources, bool);
-    for (int i = 0; i < resources; i++)
-        counted[i] = box_closer_counts(closer, i);
+    for (int i = 0; i < resources; i++) counted[i] = box_closer_counts(closer, i);
     p->counted = counted;
     p->sure = !box_closer_is_by_ranks(closer);
     p->paths = box_closer_path_count(closer);
-    p->path_counts = copy(box_closer_path(closer, 0), p->paths * path_size(symbols), sizeof *p->path_counts, arena);
+    p->path_counts = copy(box_closer_path(closer, 0), p->paths * path_size(symbols),
+                          sizeof *p->path_counts, arena);
 }
 
-const struct box_step *box_steps_copy(const struct box_step *steps, int count, int resources, struct arena *arena)
+const struct box_step *box_steps_copy(const struct box_step *steps, int count, int resources,
+                                      struct arena *arena)
 {
     struct box_step *copies = copy(steps, count, sizeof *steps, arena);
     for (int i = 0; i < count; i++) {
         copies[i].ids = copy(steps[i].ids, steps[i].path_count, sizeof *steps[i].ids, arena);
-        copies[i].weights = copy(steps[i].weights, steps[i].path_count, sizeof *steps[i].weights, arena);
-        copies[i].prices = steps[i].prices ? copy(steps[i].prices, resources, sizeof *steps[i].prices, arena) : NULL;
+        copies[i].weights =
+            copy(steps[i].weights, steps[i].path_count, sizeof *steps[i].weights, arena);
+        copies[i].prices = steps[i].prices
+                               ? copy(steps[i].prices, resources, sizeof *steps[i].prices, arena)
+                               : NULL;
     }
     return copies;
 }
@@ -60,7 +69,8 @@ struct recheck {
     struct choice_box given, left;
 };
 
-static void unpack(const struct recheck *k, const struct box_record *r, const struct choice_box *box)
+static void unpack(const struct recheck *k, const struct box_record *r,
+                   const struct choice_box *box)
 {
     assert(!r->spans || box->spans);
     for (int s = 0, at = 0; s < k->stages; s++)
@@ -74,8 +84,7 @@ static bool is_whole(const struct recheck *k)
 {
     for (int s = 0; s < k->stages; s++)
         for (int i = 0; i < k->c->stages[s].count; i++)
-            if (!k->given.allowed[s][i])
-                return false;
+            if (!k->given.allowed[s][i]) return false;
     for (int i = 0; i < k->c->rank_count && k->given.spans; i++)
         if (k->given.spans[i].least > 0 || k->given.spans[i].most < k->c->priced->layer_count)
             return false;
@@ -86,11 +95,13 @@ static bool is_whole(const struct recheck *k)
 static struct layer_span join_spans(struct layer_span a, struct layer_span b)
 {
     bool meet = a.least <= b.most + 1 && b.least <= a.most + 1;
-    return meet ? (struct layer_span){smaller_int(a.least, b.least), larger_int(a.most, b.most)} : b;
+    return meet ? (struct layer_span){smaller_int(a.least, b.least), larger_int(a.most, b.most)}
+                : b;
 }
 
-// left becomes what both parts hold together, all of it a product: at every stage but one the choices that both hold, at
-// that one those that either holds; or so at a rank, for the number of its layers.
+// left becomes what both parts hold together, all of it a product: at every stage but one the
+// choices that both hold, at that one those that either holds; or so at a rank, for the number of
+// its layers.
 static void join_parts(struct recheck *k, const struct box_record *r)
 {
     assert(r->first_part > 0 && r->first_part + 1 < k->proof->count);
@@ -104,8 +115,10 @@ static void join_parts(struct recheck *k, const struct box_record *r)
         }
     for (int i = 0; i < k->c->rank_count && k->left.spans; i++) {
         struct layer_span one = k->left.spans[i], other = k->given.spans[i];
-        k->left.spans[i] = i == r->branch_rank ? join_spans(one, other)
-                                               : (struct layer_span){larger_int(one.least, other.least), smaller_int(one.most, other.most)};
+        k->left.spans[i] = i == r->branch_rank
+                               ? join_spans(one, other)
+                               : (struct layer_span){larger_int(one.least, other.least),
+                                                     smaller_int(one.most, other.most)};
     }
 }
 
@@ -114,25 +127,27 @@ static bool weights_hold(const struct recheck *k, const struct box_record *r)
     for (int i = 0; i < r->step_count; i++) {
         wide sum = 0;
         for (int p = 0; p < r->steps[i].path_count; p++) {
-            if (r->steps[i].weights[p] < 0 || r->steps[i].ids[p] < 0 || r->steps[i].ids[p] >= k->proof->paths)
+            if (r->steps[i].weights[p] < 0 || r->steps[i].ids[p] < 0 ||
+                r->steps[i].ids[p] >= k->proof->paths)
                 return false;
-            sum += (wide)r->steps[i].weights[p] * path_laps(box_closer_path(k->closer, r->steps[i].ids[p]), k->symbols);
+            sum += (wide)r->steps[i].weights[p] *
+                   path_laps(box_closer_path(k->closer, r->steps[i].ids[p]), k->symbols);
         }
-        if (sum > (wide)1 << WEIGHT_BITS)
-            return false;
+        if (sum > (wide)1 << WEIGHT_BITS) return false;
         for (int p = 0; p < k->resources && r->steps[i].prices; p++)
-            if (r->steps[i].prices[p] < 0)
-                return false;
+            if (r->steps[i].prices[p] < 0) return false;
     }
     return true;
 }
 
-// A box may owe its bound to one around it. Where memory is priced, the prices are chosen anew for each box, and need not do as
-// well on the smaller one: what the steps prove of a box around this one holds of it too.
+// A box may owe its bound to one around it. Where memory is priced, the prices are chosen anew for
+// each box, and need not do as well on the smaller one: what the steps prove of a box around this
+// one holds of it too.
 static bool holds_around(struct recheck *k, int64_t number)
 {
     const struct box_record *r = &k->proof->records[number];
-    for (int64_t around = r->parent; around >= 0 && k->given.spans; around = k->proof->records[around].parent) {
+    for (int64_t around = r->parent; around >= 0 && k->given.spans;
+         around = k->proof->records[around].parent) {
         unpack(k, &k->proof->records[around], &k->given);
         if (box_repeat(k->closer, &k->given, r->claim_ns, r->steps, r->step_count, NULL))
             return true;
@@ -144,30 +159,31 @@ static bool holds(struct recheck *k, int64_t number, int64_t bound_ns)
 {
     const struct box_record *r = &k->proof->records[number];
     bool is_split = r->first_part >= 0;
-    if (r->claim_ns < bound_ns || !weights_hold(k, r))
-        return false;
-    if (is_split && (r->first_part <= number || r->first_part + 1 >= k->proof->count))
-        return false;
-    if (is_split)
-        join_parts(k, r);
+    if (r->claim_ns < bound_ns || !weights_hold(k, r)) return false;
+    if (is_split && (r->first_part <= number || r->first_part + 1 >= k->proof->count)) return false;
+    if (is_split) join_parts(k, r);
     unpack(k, r, &k->given);
-    if (number == 0 ? !is_whole(k) : r->parent < 0 || r->parent >= number)
-        return false;
-    if (box_repeat(k->closer, &k->given, r->claim_ns, r->steps, r->step_count, is_split ? &k->left : NULL))
+    if (number == 0 ? !is_whole(k) : r->parent < 0 || r->parent >= number) return false;
+    if (box_repeat(k->closer, &k->given, r->claim_ns, r->steps, r->step_count,
+                   is_split ? &k->left : NULL))
         return true;
     return !is_split && (r->claim_ns <= 0 || holds_around(k, number));
 }
 
-int64_t box_proof_recheck(const struct box_proof *p, int64_t bound_ns, const struct choices *c, struct graph *g, struct arena *arena)
+int64_t box_proof_recheck(const struct box_proof *p, int64_t bound_ns, const struct choices *c,
+                          struct graph *g, struct arena *arena)
 {
-    struct recheck k = {.proof = p, .c = c, .closer = box_closer_open(c, g, arena), .stages = c->priced->stage_count,
-                        .symbols = graph_symbol_count(g), .resources = c->priced->group_count + BUDGET_COUNT};
+    struct recheck k = {.proof = p,
+                        .c = c,
+                        .closer = box_closer_open(c, g, arena),
+                        .stages = c->priced->stage_count,
+                        .symbols = graph_symbol_count(g),
+                        .resources = c->priced->group_count + BUDGET_COUNT};
     assert(k.resources == box_closer_resource_count(k.closer));
     box_closer_take_paths(k.closer, p->path_counts, p->paths);
     k.given = choice_box_whole(k.closer, arena);
     k.left = choice_box_whole(k.closer, arena);
     int64_t bad = p->count == 0 && bound_ns > 0;
-    for (int64_t i = 0; i < p->count; i++)
-        bad += !holds(&k, i, bound_ns);
+    for (int64_t i = 0; i < p->count; i++) bad += !holds(&k, i, bound_ns);
     return bad;
 }

@@ -1,4 +1,5 @@
-// Boxes where a rank has several stages: what the stages of a rank demand of each other, and the paths to begin with.
+// Boxes where a rank has several stages: what the stages of a rank demand of each other, and the
+// paths to begin with.
 #include <assert.h>
 #include <string.h>
 
@@ -11,15 +12,17 @@ static int64_t resident_bytes(const struct choice *c)
 }
 
 // The least of what a stage may be in the box; the groups that it may stand on, a bit each.
-struct stage_needs { int64_t resident, stash, working; unsigned groups; };
+struct stage_needs {
+    int64_t resident, stash, working;
+    unsigned groups;
+};
 
 static struct stage_needs needs_of(const struct choices *c, bool *const *allowed, int stage)
 {
     struct stage_needs n = {INT64_MAX / 8, INT64_MAX / 8, INT64_MAX / 8, 0};
     for (int i = 0; i < c->stages[stage].count; i++) {
         const struct choice *x = &c->stages[stage].items[i];
-        if (!allowed[stage][i])
-            continue;
+        if (!allowed[stage][i]) continue;
         n.resident = resident_bytes(x) < n.resident ? resident_bytes(x) : n.resident;
         n.stash = x->stash_bytes < n.stash ? x->stash_bytes : n.stash;
         n.working = x->memory.working_bytes < n.working ? x->memory.working_bytes : n.working;
@@ -29,9 +32,12 @@ static struct stage_needs needs_of(const struct choices *c, bool *const *allowed
 }
 
 // What the rank's other stages need at least beside the stage of one turn; activations by moment.
-struct others { int64_t resident, working, *activations; };
+struct others {
+    int64_t resident, working, *activations;
+};
 
-static void sum_others(struct others *o, const struct choices *c, int rank, int turn, const struct stage_needs *needs)
+static void sum_others(struct others *o, const struct choices *c, int rank, int turn,
+                       const struct stage_needs *needs)
 {
     const struct rank_peaks *peaks = &c->peaks[rank];
     o->resident = o->working = 0;
@@ -47,13 +53,17 @@ static void sum_others(struct others *o, const struct choices *c, int rank, int 
     }
 }
 
-static bool fits_beside(const struct choices *c, int rank, int turn, const struct choice *x, const struct others *o)
+static bool fits_beside(const struct choices *c, int rank, int turn, const struct choice *x,
+                        const struct others *o)
 {
     const struct rank_peaks *peaks = &c->peaks[rank];
     int64_t activations = 0;
     for (int k = 0; k < peaks->count; k++)
-        activations = larger(activations, o->activations[k] + peaks->in_flight[k][turn] * x->stash_bytes);
-    return resident_bytes(x) + o->resident + larger(x->memory.working_bytes, o->working) + activations <= c->priced->groups[x->group].memory_limit_bytes;
+        activations =
+            larger(activations, o->activations[k] + peaks->in_flight[k][turn] * x->stash_bytes);
+    return resident_bytes(x) + o->resident + larger(x->memory.working_bytes, o->working) +
+               activations <=
+           c->priced->groups[x->group].memory_limit_bytes;
 }
 
 static void couple_rank(const struct choices *c, bool *const *allowed, int rank, struct others *o)
@@ -64,8 +74,7 @@ static void couple_rank(const struct choices *c, bool *const *allowed, int rank,
     for (int t = 0; t < c->virtual_stages; t++) {
         needs[t] = needs_of(c, allowed, choices_stage_of(c, rank, t));
         groups &= needs[t].groups;
-        if (!needs[t].groups)
-            return;         // an empty box already
+        if (!needs[t].groups) return; // an empty box already
     }
     for (int t = 0; t < c->virtual_stages; t++) {
         int stage = choices_stage_of(c, rank, t);
@@ -80,16 +89,14 @@ static void couple_rank(const struct choices *c, bool *const *allowed, int rank,
 
 void box_couple_ranks(const struct choices *c, bool *const *allowed)
 {
-    if (c->virtual_stages == 1)
-        return;
+    if (c->virtual_stages == 1) return;
     assert(c->peaks);
     struct arena_mark mark = arena_set_mark(c->arena);
     int most = 0;
     for (int r = 0; r < c->rank_count; r++)
         most = c->peaks[r].count > most ? c->peaks[r].count : most;
     struct others o = {.activations = TAKE(c->arena, most, int64_t)};
-    for (int r = 0; r < c->rank_count; r++)
-        couple_rank(c, allowed, r, &o);
+    for (int r = 0; r < c->rank_count; r++) couple_rank(c, allowed, r, &o);
     arena_reset(c->arena, mark);
 }
 
@@ -104,9 +111,9 @@ static const struct choice *middling(const struct choices *c, int stage)
     for (int i = 1; i < list->count; i++) {
         const struct choice *x = &list->items[i];
         int far = x->layer_count > share ? x->layer_count - share : share - x->layer_count;
-        int best_far = best->layer_count > share ? best->layer_count - share : share - best->layer_count;
-        if (far < best_far || (far == best_far && x->load_ns < best->load_ns))
-            best = x;
+        int best_far = best->layer_count > share ? best->layer_count - share
+                                                 : share - best->layer_count;
+        if (far < best_far || (far == best_far && x->load_ns < best->load_ns)) best = x;
     }
     return best;
 }
@@ -116,18 +123,20 @@ static void put_middling(const struct box_closer *b, int64_t *durations)
     int *chosen = TAKE(b->arena, b->stages, int);
     for (int s = 0; s < b->stages; s++)
         chosen[s] = (int)(middling(b->c, s) - b->c->stages[s].items);
-    choices_durations(b->c, chosen, durations);         // what is not joined stays 0
+    choices_durations(b->c, chosen, durations); // what is not joined stays 0
 }
 
 // All symbols of the rank's stages times numerator / 16.
-static void weigh_rank(const struct box_closer *b, int rank, const int64_t *middle, int64_t numerator)
+static void weigh_rank(const struct box_closer *b, int rank, const int64_t *middle,
+                       int64_t numerator)
 {
     memcpy(b->durations, middle, (size_t)b->symbols * sizeof *middle);
     for (int t = 0; t < b->c->virtual_stages; t++) {
         int stage = choices_stage_of(b->c, rank, t);
         const int kinds[] = {SYMBOL_FORWARD, SYMBOL_BACKWARD, SYMBOL_WEIGHT};
         for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
-            b->durations[symbol_index(b->stages, kinds[i], stage)] = middle[symbol_index(b->stages, kinds[i], stage)] * numerator / 16;
+            b->durations[symbol_index(b->stages, kinds[i], stage)] =
+                middle[symbol_index(b->stages, kinds[i], stage)] * numerator / 16;
         for (int slice = 1; slice < b->c->priced->slice_count; slice++)
             for (int k = SLICE_FORWARD; k <= SLICE_BACKWARD; k++) {
                 int symbol = symbol_index(b->stages, symbol_slice_kind(slice, k), stage);

@@ -1,5 +1,6 @@
-// See eliminate_search.h. Open boxes stand in a heap by their bound, then by age, so that the order, and with it the answer,
-// depends on nothing but the problem. Masks of boxes that are done are used again.
+// See eliminate_search.h. Open boxes stand in a heap by their bound, then by age, so that the
+// order, and with it the answer, depends on nothing but the problem. Masks of boxes that are done
+// are used again.
 #include "solve/boxes/search.h"
 
 #include <assert.h>
@@ -10,13 +11,14 @@
 #include "solve/boxes/dynamic.h"
 
 enum { MASK_BYTES_MAX = 1 << 28 };
-#define NEVER_NS (INT64_MAX / 4)        // above every time
+#define NEVER_NS (INT64_MAX / 4) // above every time
 
 // bound_ns is proven by steps of this box or of one around it.
 struct open_box {
     bool *mask;
-    struct layer_span *spans;       // behind the mask, in the same room; NULL where the closer does not go by ranks
-    int64_t bound_ns, number;       // number of its record
+    struct layer_span
+        *spans; // behind the mask, in the same room; NULL where the closer does not go by ranks
+    int64_t bound_ns, number; // number of its record
     const struct box_step *steps;
     int step_count;
 };
@@ -27,15 +29,16 @@ struct box_search {
     const struct choices *c;
     struct box_closer *closer;
     struct arena *arena, *result_arena;
-    int stages, ranks, resources, choice_count, *first_choice;    // of a stage in a mask
+    int stages, ranks, resources, choice_count, *first_choice; // of a stage in a mask
     bool by_ranks;
     struct open_box *heap;
     int open, capacity;
-    int64_t told_ns;                            // what was proven for the whole so far
-    int64_t ended_ns;                           // the least bound of what has ended: boxes that are closed, and what left others
-    bool **spare;                               // masks to be used again
+    int64_t told_ns; // what was proven for the whole so far
+    int64_t
+        ended_ns; // the least bound of what has ended: boxes that are closed, and what left others
+    bool **spare; // masks to be used again
     int spare_count, mask_count;
-    struct choice_box view;                     // of a mask, by stage
+    struct choice_box view; // of a mask, by stage
     bool **allowed;
 };
 
@@ -51,7 +54,8 @@ static void push(struct box_search *s, struct open_box box)
     if (s->open == s->capacity) {
         int capacity = 2 * s->capacity + 256;
         s->heap = arena_grow(s->arena, s->heap, (size_t)s->open, (size_t)capacity, sizeof *s->heap);
-        s->spare = arena_grow(s->arena, s->spare, (size_t)s->spare_count, (size_t)capacity + 4, sizeof *s->spare);
+        s->spare = arena_grow(s->arena, s->spare, (size_t)s->spare_count, (size_t)capacity + 4,
+                              sizeof *s->spare);
         s->capacity = capacity;
     }
     assert(box.bound_ns >= 0 && box.number >= 0 && box.number < s->r->proof.count);
@@ -59,12 +63,14 @@ static void push(struct box_search *s, struct open_box box)
 }
 
 // Room for a mask with spans behind it.
-static size_t mask_room(const struct box_search *s) { return ((size_t)s->choice_count + 15) / 16 * 16; }
+static size_t mask_room(const struct box_search *s)
+{
+    return ((size_t)s->choice_count + 15) / 16 * 16;
+}
 
 static bool *take_mask(struct box_search *s)
 {
-    if (s->spare_count)
-        return s->spare[--s->spare_count];
+    if (s->spare_count) return s->spare[--s->spare_count];
     s->mask_count++;
     return TAKE(s->arena, mask_room(s) + (size_t)s->ranks * sizeof(struct layer_span), bool);
 }
@@ -76,15 +82,13 @@ static struct layer_span *spans_of(const struct box_search *s, bool *mask)
 
 static void view(struct box_search *s, const struct open_box *box)
 {
-    for (int i = 0; i < s->stages; i++)
-        s->allowed[i] = box->mask + s->first_choice[i];
+    for (int i = 0; i < s->stages; i++) s->allowed[i] = box->mask + s->first_choice[i];
     s->view = (struct choice_box){s->allowed, box->spans};
 }
 
 static bool is_first_half(const struct box_answer *a, const struct choice *c, int index)
 {
-    if (a->branch_choice >= 0)
-        return index == a->branch_choice;
+    if (a->branch_choice >= 0) return index == a->branch_choice;
     return a->branch_group >= 0 ? c->group == a->branch_group : c->load_ns >= a->branch_load_ns;
 }
 
@@ -95,25 +99,26 @@ static struct open_box split(struct box_search *s, struct open_box *box, const s
     other.mask = take_mask(s);
     memcpy(other.mask, box->mask, (size_t)s->choice_count);
     other.spans = spans_of(s, other.mask);
-    if (s->by_ranks)
-        memcpy(other.spans, box->spans, (size_t)s->ranks * sizeof *box->spans);
+    if (s->by_ranks) memcpy(other.spans, box->spans, (size_t)s->ranks * sizeof *box->spans);
     if (a->branch_rank >= 0) {
-        assert(a->branch_rank < s->ranks && a->branch_layers > box->spans[a->branch_rank].least && a->branch_layers <= box->spans[a->branch_rank].most);
+        assert(a->branch_rank < s->ranks && a->branch_layers > box->spans[a->branch_rank].least &&
+               a->branch_layers <= box->spans[a->branch_rank].most);
         box->spans[a->branch_rank].most = a->branch_layers - 1;
         other.spans[a->branch_rank].least = a->branch_layers;
         return other;
     }
-    assert(a->branch_stage >= 0 && a->branch_stage < s->stages && a->branch_choice < s->c->stages[a->branch_stage].count);
+    assert(a->branch_stage >= 0 && a->branch_stage < s->stages &&
+           a->branch_choice < s->c->stages[a->branch_stage].count);
     const struct stage_choices *stage = &s->c->stages[a->branch_stage];
     for (int i = 0; i < stage->count; i++)
-        (is_first_half(a, &stage->items[i], i) ? box : &other)->mask[s->first_choice[a->branch_stage] + i] = false;
+        (is_first_half(a, &stage->items[i], i) ? box : &other)
+            ->mask[s->first_choice[a->branch_stage] + i] = false;
     return other;
 }
 
 static void keep_plan(struct box_search *s, const struct box_answer *a)
 {
-    if (a->found_ns >= s->r->best_ns)
-        return;
+    if (a->found_ns >= s->r->best_ns) return;
     assert(a->found_ns >= 0);
     s->r->best_ns = a->found_ns;
     s->r->found_better = true;
@@ -125,7 +130,8 @@ static int64_t closing_ns(const struct box_search *s)
 {
     int64_t best = s->r->best_ns < NEVER_NS ? s->r->best_ns : NEVER_NS;
     int64_t closing = best - (int64_t)(s->settings->gap * (double)best);
-    return s->settings->cutoff_ns > 0 && s->settings->cutoff_ns < closing ? s->settings->cutoff_ns : closing;
+    return s->settings->cutoff_ns > 0 && s->settings->cutoff_ns < closing ? s->settings->cutoff_ns
+                                                                          : closing;
 }
 
 // Settles the box; true: closed. Its bound rises to what is proven for it, and its record says why.
@@ -146,7 +152,8 @@ static bool settle(struct box_search *s, struct open_box *box, struct box_answer
     r->claim_ns = smaller(ended_ns, NEVER_NS);
     s->ended_ns = smaller(s->ended_ns, ended_ns);
     assert(closed ? a->single || ended_ns >= closing : ended_ns >= closing);
-    assert(s->c->joint || a->found_ns >= box->bound_ns);        // no plan of it takes less than was proven before
+    assert(s->c->joint ||
+           a->found_ns >= box->bound_ns); // no plan of it takes less than was proven before
     assert(s->r->closed <= s->r->boxes && s->r->boxes <= s->r->proof.count);
     if (a->bound_ns > box->bound_ns) {
         box->bound_ns = a->bound_ns;
@@ -162,8 +169,10 @@ static void split_box(struct box_search *s, struct open_box *box, const struct b
     struct box_proof *p = &s->r->proof;
     int64_t parent = box->number;
     struct open_box other = split(s, box, a);
-    box->number = box_proof_add(p, box->mask, s->choice_count, box->spans, s->ranks, s->result_arena);
-    other.number = box_proof_add(p, other.mask, s->choice_count, other.spans, s->ranks, s->result_arena);
+    box->number =
+        box_proof_add(p, box->mask, s->choice_count, box->spans, s->ranks, s->result_arena);
+    other.number =
+        box_proof_add(p, other.mask, s->choice_count, other.spans, s->ranks, s->result_arena);
     assert(box->number > parent && other.number == box->number + 1);
     assert(other.bound_ns == box->bound_ns);
     p->records[parent].first_part = box->number;
@@ -177,7 +186,9 @@ static void split_box(struct box_search *s, struct open_box *box, const struct b
     r->branch_layers = a->branch_layers;
     r->turned = a->branch_choice >= 0 || a->branch_group >= 0;
     if (a->branch_choice >= 0)
-        r->branched = arena_grow(s->result_arena, &s->c->stages[a->branch_stage].items[a->branch_choice], 1, 1, sizeof *r->branched);
+        r->branched = arena_grow(s->result_arena,
+                                 &s->c->stages[a->branch_stage].items[a->branch_choice], 1, 1,
+                                 sizeof *r->branched);
     push(s, other);
 }
 
@@ -190,25 +201,29 @@ static void record_inherited(struct box_search *s, const struct open_box *box)
     r->claim_ns = r->proven_ns = box->bound_ns;
 }
 
-// What is proven for the whole: the least bound of the boxes that are open, of those that have ended and of what left them. Where
-// a gap is asked that is more than what they had to reach.
+// What is proven for the whole: the least bound of the boxes that are open, of those that have
+// ended and of what left them. Where a gap is asked that is more than what they had to reach.
 static int64_t bound_of(struct box_search *s, int64_t dived_ns)
 {
     int64_t bound = smaller(smaller(s->r->best_ns, NEVER_NS), s->ended_ns);
-    if (s->open)
-        bound = smaller(bound, s->heap[0].bound_ns);
+    if (s->open) bound = smaller(bound, s->heap[0].bound_ns);
     bound = smaller(bound, dived_ns);
-    assert(bound >= s->told_ns);        // only boxes below what closes one are looked at, and nothing ends below that
+    assert(
+        bound >=
+        s->told_ns); // only boxes below what closes one are looked at, and nothing ends below that
     return s->told_ns = bound;
 }
 
 static bool is_over(struct box_search *s)
 {
     const struct box_search_settings *t = s->settings;
-    return s->r->boxes >= t->boxes_max || (int64_t)s->mask_count * s->choice_count > MASK_BYTES_MAX || (t->should_stop && t->should_stop(t->argument));
+    return s->r->boxes >= t->boxes_max ||
+           (int64_t)s->mask_count * s->choice_count > MASK_BYTES_MAX ||
+           (t->should_stop && t->should_stop(t->argument));
 }
 
-// From one box downwards, the lighter half each time, until it closes. false: stopped with the box put back.
+// From one box downwards, the lighter half each time, until it closes. false: stopped with the box
+// put back.
 static bool dive(struct box_search *s, struct open_box box)
 {
     struct box_answer a;
@@ -219,10 +234,10 @@ static bool dive(struct box_search *s, struct open_box box)
             return false;
         }
         closed = settle(s, &box, &a);
-        if (!closed)
-            split_box(s, &box, &a);
+        if (!closed) split_box(s, &box, &a);
         if (!closed && s->settings->report)
-            s->settings->report(s->settings->argument, s->r->best_ns, bound_of(s, box.bound_ns), s->r->boxes, s->open, box_closer_path_count(s->closer));
+            s->settings->report(s->settings->argument, s->r->best_ns, bound_of(s, box.bound_ns),
+                                s->r->boxes, s->open, box_closer_path_count(s->closer));
     }
     if (!closed) {
         record_inherited(s, &box);
@@ -246,16 +261,29 @@ static void open_search(struct box_search *s)
     struct layer_span *spans = spans_of(s, whole);
     for (int i = 0; i < s->ranks && spans; i++)
         spans[i] = (struct layer_span){0, s->c->priced->layer_count};
-    push(s, (struct open_box){.mask = whole, .spans = spans, .number = box_proof_add(&s->r->proof, whole, s->choice_count, spans, s->ranks, s->result_arena)});
+    push(s, (struct open_box){.mask = whole,
+                              .spans = spans,
+                              .number = box_proof_add(&s->r->proof, whole, s->choice_count, spans,
+                                                      s->ranks, s->result_arena)});
 }
 
-void box_search(struct box_search_result *r, const struct choices *c, struct graph *g, const struct box_search_settings *settings, struct arena *arena)
+void box_search(struct box_search_result *r, const struct choices *c, struct graph *g,
+                const struct box_search_settings *settings, struct arena *arena)
 {
     struct arena *scratch = arena_open_within(arena);
-    assert(settings->target_ns >= 0 && settings->gap >= 0 && settings->gap <= 1 && settings->cutoff_ns >= 0);
-    *r = (struct box_search_result){.best_ns = settings->target_ns, .found = TAKE(arena, c->priced->stage_count, int)};
-    struct box_search s = {.r = r, .settings = settings, .c = c, .ended_ns = INT64_MAX, .arena = scratch, .result_arena = arena,
-                           .stages = c->priced->stage_count, .ranks = c->rank_count, .resources = c->priced->group_count + BUDGET_COUNT};
+    assert(settings->target_ns >= 0 && settings->gap >= 0 && settings->gap <= 1 &&
+           settings->cutoff_ns >= 0);
+    *r = (struct box_search_result){.best_ns = settings->target_ns,
+                                    .found = TAKE(arena, c->priced->stage_count, int)};
+    struct box_search s = {.r = r,
+                           .settings = settings,
+                           .c = c,
+                           .ended_ns = INT64_MAX,
+                           .arena = scratch,
+                           .result_arena = arena,
+                           .stages = c->priced->stage_count,
+                           .ranks = c->rank_count,
+                           .resources = c->priced->group_count + BUDGET_COUNT};
     s.closer = box_closer_open(c, g, scratch);
     s.by_ranks = box_closer_is_by_ranks(s.closer);
     box_closer_stop_when(s.closer, settings->should_stop, settings->argument);
@@ -268,13 +296,11 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     assert(r->bound_ns >= 0 && r->bound_ns <= r->best_ns);
     assert(!r->finished || r->bound_ns >= closing_ns(&s));
     assert(!r->found_better || r->best_ns < settings->target_ns);
-    for (int i = 0; i < s.open; i++)
-        record_inherited(&s, &s.heap[i]);
+    for (int i = 0; i < s.open; i++) record_inherited(&s, &s.heap[i]);
     struct box_proof *p = &r->proof;
     box_proof_take_paths(p, s.closer, graph_symbol_count(g), arena);
     arena_close(scratch);
     arena_open(scratch, arena->exit);
-    if (settings->recheck)
-        r->bad = box_proof_recheck(p, r->bound_ns, c, g, scratch);
+    if (settings->recheck) r->bad = box_proof_recheck(p, r->bound_ns, c, g, scratch);
     arena_close(scratch);
 }

@@ -1,33 +1,37 @@
-// A whole search by boxes alone (eliminate_box.h): best bound first, diving into the lighter half of every split. No linear
-// program takes part. Where it ends within its limits the answer is exact and proven; where it does not, its bound and its
-// plan still hold and the tree over relaxations goes on from there.
+// A whole search by boxes alone (eliminate_box.h): best bound first, diving into the lighter half
+// of every split. No linear program takes part. Where it ends within its limits the answer is exact
+// and proven; where it does not, its bound and its plan still hold and the tree over relaxations
+// goes on from there.
 #ifndef PLUMBLINE_SOLVE_BOXES_SEARCH_H
 #define PLUMBLINE_SOLVE_BOXES_SEARCH_H
 
 #include "solve/boxes/proof.h"
 
 struct box_search_settings {
-    int64_t target_ns;                  // the time of a known plan; INT64_MAX: none. Only better ones are looked for
-    double gap;                         // (target - bound) / target at which to stop; 0: exact
-    int64_t cutoff_ns;                  // plans at or above it are of no interest; 0: all are
+    int64_t target_ns; // the time of a known plan; INT64_MAX: none. Only better ones are looked for
+    double gap;        // (target - bound) / target at which to stop; 0: exact
+    int64_t cutoff_ns; // plans at or above it are of no interest; 0: all are
     int64_t boxes_max;
-    bool recheck;                       // afterwards every box is proven a second time from its record
-    bool (*should_stop)(void *argument);        // may be NULL
-    void (*report)(void *argument, int64_t best_ns, int64_t bound_ns, int64_t boxes, int open, int paths);     // may be NULL
+    bool recheck; // afterwards every box is proven a second time from its record
+    bool (*should_stop)(void *argument); // may be NULL
+    void (*report)(void *argument, int64_t best_ns, int64_t bound_ns, int64_t boxes, int open,
+                   int paths); // may be NULL
     void *argument;
 };
 
 struct box_search_result {
-    bool finished;              // nothing better than best_ns (and the gap) is left
-    int64_t best_ns;            // target_ns, or the time of found; INT64_MAX: there is no plan (finished) or none is known
+    bool finished;   // nothing better than best_ns (and the gap) is left
+    int64_t best_ns; // target_ns, or the time of found; INT64_MAX: there is no plan (finished) or
+                     // none is known
     bool found_better;
-    int *found;                 // [stage_count], choices as they are numbered in `choices`
-    int64_t bound_ns;           // the best that is proven for every plan of the choices; at most best_ns, and
-                                // above what the gap asks for where the boxes are
+    int *found;       // [stage_count], choices as they are numbered in `choices`
+    int64_t bound_ns; // the best that is proven for every plan of the choices; at most best_ns, and
+                      // above what the gap asks for where the boxes are
     int64_t boxes, closed, bad; // bad: records whose recheck failed
     struct box_proof proof;     // of bound_ns; its paths are those that it rests on and others
 };
 
-void box_search(struct box_search_result *r, const struct choices *c, struct graph *g, const struct box_search_settings *settings, struct arena *arena);
+void box_search(struct box_search_result *r, const struct choices *c, struct graph *g,
+                const struct box_search_settings *settings, struct arena *arena);
 
 #endif

@@ -1,5 +1,5 @@
-// The boxes: along the records of the search, and beyond them where a box stays open. Every round is used on the box by the
-// checker's own function; one that changes nothing is not written.
+// The boxes: along the records of the search, and beyond them where a box stays open. Every round
+// is used on the box by the checker's own function; one that changes nothing is not written.
 #include <string.h>
 
 #include "solve/certificate/internal.h"
@@ -11,7 +11,8 @@ enum { DEEPEST = 3000 };
 
 struct check_box maker_whole_box(struct maker *m, struct arena *arena)
 {
-    struct check_box box = {TAKE(arena, m->p.stages, int *), TAKE(arena, m->p.stages, int), TAKE(arena, m->p.ranks, struct check_span)};
+    struct check_box box = {TAKE(arena, m->p.stages, int *), TAKE(arena, m->p.stages, int),
+                            TAKE(arena, m->p.ranks, struct check_span)};
     for (int r = 0; r < m->p.ranks; r++) box.spans[r] = (struct check_span){0, m->p.layers};
     for (int s = 0; s < m->p.stages; s++) {
         box.count[s] = m->choices.count[s];
@@ -26,11 +27,14 @@ static void *copy(const void *items, int count, size_t size, struct arena *arena
     return arena_grow(arena, items, (size_t)count, (size_t)count, size);
 }
 
-struct check_box maker_copy_box(const struct maker *m, const struct check_box *box, struct arena *arena)
+struct check_box maker_copy_box(const struct maker *m, const struct check_box *box,
+                                struct arena *arena)
 {
-    struct check_box other = {TAKE(arena, m->p.stages, int *), copy(box->count, m->p.stages, sizeof *box->count, arena),
+    struct check_box other = {TAKE(arena, m->p.stages, int *),
+                              copy(box->count, m->p.stages, sizeof *box->count, arena),
                               copy(box->spans, m->p.ranks, sizeof *box->spans, arena)};
-    for (int s = 0; s < m->p.stages; s++) other.left[s] = copy(box->left[s], box->count[s], sizeof *box->left[s], arena);
+    for (int s = 0; s < m->p.stages; s++)
+        other.left[s] = copy(box->left[s], box->count[s], sizeof *box->left[s], arena);
     return other;
 }
 
@@ -65,7 +69,8 @@ static bool has_property(const struct maker *m, const struct proof_box *by, int 
     return by->end == END_SPLIT_GROUP ? c->group == by->group : number == by->choice;
 }
 
-struct check_box maker_split(struct maker *m, struct check_box *box, const struct proof_box *by, struct arena *arena)
+struct check_box maker_split(struct maker *m, struct check_box *box, const struct proof_box *by,
+                             struct arena *arena)
 {
     struct check_box other = maker_copy_box(m, box, arena);
     if (by->end == END_SPLIT_RANK) {
@@ -94,20 +99,29 @@ bool maker_couple(struct maker *m, struct check_box *box)
 
 bool maker_use(struct maker *m, struct check_box *box, const struct proof_round *round)
 {
-    struct check_round r = {.coefficients = m->coefficients, .has_weights = round->path_count > 0, .counts = !round->relaxed, .by_ranks = round->by_ranks};
+    struct check_round r = {.coefficients = m->coefficients,
+                            .has_weights = round->path_count > 0,
+                            .counts = !round->relaxed,
+                            .by_ranks = round->by_ranks};
     bool closed = false;
     memset(m->coefficients, 0, (size_t)m->symbols * sizeof *m->coefficients);
     for (int i = 0; i < round->path_count; i++)
-        for (int k = 0; k < m->symbols; k++) m->coefficients[k] += round->weights[i] * m->proof->paths[round->paths[i]].counts[k];
-    for (int i = 0; i < check_resource_count(&m->p) && round->prices; i++) r.prices[i] = round->prices[i];
-    if (m->p.chain && r.has_weights && m->p.chain->find_excess(&m->p, m->coefficients, &m->work, &r.excess) != OK) return false;
-    if (check_use_round(m->mixer, box, &r, m->bound_ns, &closed) == OK) return closed || maker_couple(m, box);
+        for (int k = 0; k < m->symbols; k++)
+            m->coefficients[k] += round->weights[i] * m->proof->paths[round->paths[i]].counts[k];
+    for (int i = 0; i < check_resource_count(&m->p) && round->prices; i++)
+        r.prices[i] = round->prices[i];
+    if (m->p.chain && r.has_weights &&
+        m->p.chain->find_excess(&m->p, m->coefficients, &m->work, &r.excess) != OK)
+        return false;
+    if (check_use_round(m->mixer, box, &r, m->bound_ns, &closed) == OK)
+        return closed || maker_couple(m, box);
     m->err = (struct error){OK, ""};
     return false;
 }
 
 // Uses it on the box and notes it if that changed anything. true: closed.
-static bool try_round(struct maker *m, int number, struct check_box *box, const struct proof_round *round)
+static bool try_round(struct maker *m, int number, struct check_box *box,
+                      const struct proof_round *round)
 {
     int before = maker_left_in(m, box);
     bool closed = maker_use(m, box, round);
@@ -115,7 +129,8 @@ static bool try_round(struct maker *m, int number, struct check_box *box, const 
     return closed;
 }
 
-// Whether the ranks have several stages and everything in the box stands on one group and sends alike messages.
+// Whether the ranks have several stages and everything in the box stands on one group and sends
+// alike messages.
 static bool goes_by_ranks(const struct maker *m, const struct check_box *box)
 {
     if (m->p.turns == 1 || !m->choices.free_places || is_empty(m, box)) return false;
@@ -135,7 +150,9 @@ static int path_of_record(struct maker *m, int id)
 {
     const struct box_proof *proof = &m->request->evidence->proof;
     if (m->path_of[id] == -2)
-        m->path_of[id] = maker_find_path(m, proof->path_counts + (size_t)id * (size_t)path_size(graph_symbol_count(m->request->evidence->graph)));
+        m->path_of[id] = maker_find_path(
+            m, proof->path_counts +
+                   (size_t)id * (size_t)path_size(graph_symbol_count(m->request->evidence->graph)));
     return m->path_of[id];
 }
 
@@ -143,11 +160,13 @@ static int path_of_closer(struct maker *m, int id)
 {
     int count = box_closer_path_count(m->closer);
     if (id >= m->closer_paths) {
-        m->path_of_closer = arena_grow(m->arena, m->path_of_closer, (size_t)m->closer_paths, (size_t)(2 * count), sizeof *m->path_of_closer);
+        m->path_of_closer = arena_grow(m->arena, m->path_of_closer, (size_t)m->closer_paths,
+                                       (size_t)(2 * count), sizeof *m->path_of_closer);
         for (int i = m->closer_paths; i < 2 * count; i++) m->path_of_closer[i] = -2;
         m->closer_paths = 2 * count;
     }
-    if (m->path_of_closer[id] == -2) m->path_of_closer[id] = maker_find_path(m, box_closer_path(m->closer, id));
+    if (m->path_of_closer[id] == -2)
+        m->path_of_closer[id] = maker_find_path(m, box_closer_path(m->closer, id));
     return m->path_of_closer[id];
 }
 
@@ -165,15 +184,20 @@ static bool counts_anything(const struct maker *m)
     return false;
 }
 
-static bool step_is_relaxed(const struct maker *m, const struct box_step *step) { return step->relaxed && counts_anything(m); }
+static bool step_is_relaxed(const struct maker *m, const struct box_step *step)
+{
+    return step->relaxed && counts_anything(m);
+}
 
 // The step as a round. Paths come from the records, or (of_closer) from the closer.
-static struct proof_round round_of(struct maker *m, const struct check_box *box, const struct box_step *step, bool of_closer)
+static struct proof_round round_of(struct maker *m, const struct check_box *box,
+                                   const struct box_step *step, bool of_closer)
 {
     int *paths = TAKE(m->arena, step->path_count, int);
     int64_t *weights = TAKE(m->arena, step->path_count, int64_t), *prices;
     bool by_ranks = goes_by_ranks(m, box);
-    struct proof_round round = {0, paths, weights, NULL, step_is_relaxed(m, step) && !by_ranks, by_ranks};
+    struct proof_round round = {
+        0, paths, weights, NULL, step_is_relaxed(m, step) && !by_ranks, by_ranks};
     for (int i = 0; i < step->path_count && m->bound_ns >= 0; i++) {
         int path = of_closer ? path_of_closer(m, step->ids[i]) : path_of_record(m, step->ids[i]);
         if (path < 0 || step->weights[i] <= 0) continue;
@@ -181,20 +205,24 @@ static struct proof_round round_of(struct maker *m, const struct check_box *box,
         weights[round.path_count++] = step->weights[i];
     }
     if (!has_prices(m, step->prices)) return round;
-    round.prices = prices = copy(step->prices, check_resource_count(&m->p), sizeof *step->prices, m->arena);
+    round.prices = prices =
+        copy(step->prices, check_resource_count(&m->p), sizeof *step->prices, m->arena);
     for (int r = 0; r < check_resource_count(&m->p); r++)
         if (check_resource_limit(&m->p, r) < 0) prices[r] = 0;
     return round;
 }
 
-static bool follow_steps(struct maker *m, int number, struct check_box *box, const struct box_record *r)
+static bool follow_steps(struct maker *m, int number, struct check_box *box,
+                         const struct box_record *r)
 {
     bool closed = is_empty(m, box);
     for (int i = 0; i < r->step_count && !closed; i++) {
         struct proof_round round = round_of(m, box, &r->steps[i], false);
         closed = try_round(m, number, box, &round);
         round.relaxed = false;
-        if (!closed && i == r->step_count - 1 && r->first_part < 0 && step_is_relaxed(m, &r->steps[i])) closed = try_round(m, number, box, &round);
+        if (!closed && i == r->step_count - 1 && r->first_part < 0 &&
+            step_is_relaxed(m, &r->steps[i]))
+            closed = try_round(m, number, box, &round);
     }
     return closed;
 }
@@ -203,8 +231,9 @@ static bool follow_steps(struct maker *m, int number, struct check_box *box, con
 
 static bool same_choice(const struct choice *x, const struct check_choice *c)
 {
-    return (x->first_layer == c->first || x->first_layer < 0 || c->first < 0) && x->layer_count == c->layers && x->group == c->group &&
-           (int)x->recompute == c->mode && x->recomputed_layers == c->recomputed && x->gradient_option == c->gradient &&
+    return (x->first_layer == c->first || x->first_layer < 0 || c->first < 0) &&
+           x->layer_count == c->layers && x->group == c->group && (int)x->recompute == c->mode &&
+           x->recomputed_layers == c->recomputed && x->gradient_option == c->gradient &&
            x->boundary_option == c->boundary;
 }
 
@@ -217,7 +246,9 @@ static bool match_choices(struct maker *m)
         m->planner_of[s] = TAKE(m->arena, m->choices.count[s], int);
         for (int i = 0, k = 0; i < m->choices.count[s]; i++) {
             int tried = 0;
-            for (; tried < stage->count && !same_choice(&stage->items[k], &m->choices.items[s][i]); tried++) k = (k + 1) % stage->count;
+            for (; tried < stage->count && !same_choice(&stage->items[k], &m->choices.items[s][i]);
+                 tried++)
+                k = (k + 1) % stage->count;
             if (tried == stage->count) {
                 m->planner_of = NULL;
                 return false;
@@ -232,7 +263,9 @@ static bool match_choices(struct maker *m)
 static bool open_planner(struct maker *m)
 {
     if (m->planner_of) return true;
-    if (choices_build(&m->planner, m->request->priced, m->request->evidence->schedule, m->arena, &m->err) != OK) return false;
+    if (choices_build(&m->planner, m->request->priced, m->request->evidence->schedule, m->arena,
+                      &m->err) != OK)
+        return false;
     return match_choices(m);
 }
 
@@ -248,11 +281,13 @@ static int find_choice(const struct maker *m, int stage, const struct choice *x)
 static struct proof_choice say_choice(const struct maker *m, int stage, int number)
 {
     const struct check_choice *c = &m->choices.items[stage][number];
-    return (struct proof_choice){c->first, c->layers, c->group, c->mode, c->recomputed, c->gradient, c->boundary};
+    return (struct proof_choice){c->first,      c->layers,   c->group,   c->mode,
+                                 c->recomputed, c->gradient, c->boundary};
 }
 
 // A split as the search made it; false: the checker has no such choice, or no split at all.
-static bool read_split(const struct maker *m, struct proof_box *to, int stage, int rank, const struct choice *choice, int group, int64_t load_ns, int layers)
+static bool read_split(const struct maker *m, struct proof_box *to, int stage, int rank,
+                       const struct choice *choice, int group, int64_t load_ns, int layers)
 {
     to->stage = stage;
     to->rank = rank;
@@ -261,11 +296,15 @@ static bool read_split(const struct maker *m, struct proof_box *to, int stage, i
     to->load_ns = load_ns;
     to->choice = choice ? find_choice(m, stage, choice) : -1;
     if (to->choice >= 0) to->said = say_choice(m, stage, to->choice);
-    to->end = rank >= 0 ? END_SPLIT_RANK : choice ? END_SPLIT_CHOICE : group >= 0 ? END_SPLIT_GROUP : END_SPLIT_LOAD;
+    to->end = rank >= 0    ? END_SPLIT_RANK
+              : choice     ? END_SPLIT_CHOICE
+              : group >= 0 ? END_SPLIT_GROUP
+                           : END_SPLIT_LOAD;
     return rank >= 0 || (stage >= 0 && (!choice || to->choice >= 0));
 }
 
-// Without anybody's advice: the widest of a rank with two groups, then the stage with most choices, halved by load or by one.
+// Without anybody's advice: the widest of a rank with two groups, then the stage with most choices,
+// halved by load or by one.
 static void split_blindly(const struct maker *m, const struct check_box *box, struct proof_box *to)
 {
     int stage = 0;
@@ -283,13 +322,17 @@ static void split_blindly(const struct maker *m, const struct check_box *box, st
     to->choice = box->left[stage][0];
     to->said = say_choice(m, stage, to->choice);
     to->load_ns = least + (most - least + 1) / 2;
-    to->end = m->p.turns > 1 && to->group >= 0 ? END_SPLIT_GROUP : least < most ? END_SPLIT_LOAD : END_SPLIT_CHOICE;
+    to->end = m->p.turns > 1 && to->group >= 0 ? END_SPLIT_GROUP
+              : least < most                   ? END_SPLIT_LOAD
+                                               : END_SPLIT_CHOICE;
 }
 
-static bool divides(struct maker *m, const struct check_box *box, const struct proof_box *by, bool *first_empty)
+static bool divides(struct maker *m, const struct check_box *box, const struct proof_box *by,
+                    bool *first_empty)
 {
     struct arena_mark mark = arena_set_mark(m->scratch);
-    struct check_box one = maker_copy_box(m, box, m->scratch), other = maker_split(m, &one, by, m->scratch);
+    struct check_box one = maker_copy_box(m, box, m->scratch),
+                     other = maker_split(m, &one, by, m->scratch);
     bool second_empty = is_empty(m, &other);
     *first_empty = is_empty(m, &one);
     arena_reset(m->scratch, mark);
@@ -319,17 +362,23 @@ static bool mend(struct maker *m, int number, struct check_box *box, struct proo
         struct choice_box own = choice_box_whole(m->closer, m->scratch);
         for (int s = 0; s < m->p.stages; s++) {
             memset(own.allowed[s], 0, (size_t)m->planner.stages[s].count);
-            for (int i = 0; i < box->count[s]; i++) own.allowed[s][m->planner_of[s][box->left[s][i]]] = true;
+            for (int i = 0; i < box->count[s]; i++)
+                own.allowed[s][m->planner_of[s][box->left[s][i]]] = true;
         }
-        for (int r = 0; r < m->p.ranks && own.spans; r++) own.spans[r] = (struct layer_span){box->spans[r].least, box->spans[r].most};
+        for (int r = 0; r < m->p.ranks && own.spans; r++)
+            own.spans[r] = (struct layer_span){box->spans[r].least, box->spans[r].most};
         bool said = box_close(m->closer, &own, m->bound_ns, 0, &answer);
         for (int i = 0; i < answer.step_count && !closed; i++) {
             struct proof_round round = round_of(m, box, &answer.steps[i], true);
             closed = try_round(m, number, box, &round);
         }
-        const struct choice *one = answer.branch_choice < 0 ? NULL : &m->planner.stages[answer.branch_stage].items[answer.branch_choice];
-        split_given = !said && read_split(m, split, answer.branch_stage, answer.branch_rank, one, answer.branch_group, answer.branch_load_ns,
-                                          answer.branch_layers);
+        const struct choice *one =
+            answer.branch_choice < 0
+                ? NULL
+                : &m->planner.stages[answer.branch_stage].items[answer.branch_choice];
+        split_given = !said &&
+                      read_split(m, split, answer.branch_stage, answer.branch_rank, one,
+                                 answer.branch_group, answer.branch_load_ns, answer.branch_layers);
     }
     arena_reset(m->scratch, mark);
     bool first_empty;
@@ -353,7 +402,8 @@ int64_t maker_root_bound(struct maker *m, int64_t target_ns)
 
 static void prove_box(struct maker *m, struct check_box *box, int64_t record, int depth);
 
-static void split_box(struct maker *m, int number, struct check_box *box, const struct proof_box *by, int64_t first, int64_t second, int depth)
+static void split_box(struct maker *m, int number, struct check_box *box,
+                      const struct proof_box *by, int64_t first, int64_t second, int depth)
 {
     struct proof_box *b = &m->proof->boxes[number], given = *b;
     struct arena_mark mark = arena_set_mark(m->scratch);
@@ -368,17 +418,21 @@ static void split_box(struct maker *m, int number, struct check_box *box, const 
     arena_reset(m->scratch, mark);
 }
 
-// The record's split, first and second part in the file's order: the choices with the property first.
-static bool split_of_record(struct maker *m, const struct box_record *r, struct proof_box *to, int64_t *first, int64_t *second)
+// The record's split, first and second part in the file's order: the choices with the property
+// first.
+static bool split_of_record(struct maker *m, const struct box_record *r, struct proof_box *to,
+                            int64_t *first, int64_t *second)
 {
-    if (r->first_part < 0 || !read_split(m, to, r->branch_stage, r->branch_rank, r->branched, r->branch_group, r->branch_load_ns, r->branch_layers))
+    if (r->first_part < 0 || !read_split(m, to, r->branch_stage, r->branch_rank, r->branched,
+                                         r->branch_group, r->branch_load_ns, r->branch_layers))
         return false;
     *first = r->first_part + r->turned;
     *second = r->first_part + !r->turned;
     return true;
 }
 
-// One decision at most is left: as the checker will replay it. A plan below the bound: the claim is false.
+// One decision at most is left: as the checker will replay it. A plan below the bound: the claim is
+// false.
 static bool leaf_holds(struct maker *m, const struct check_box *box)
 {
     const struct check_choice *chosen[MOST_STAGES];
@@ -389,7 +443,8 @@ static bool leaf_holds(struct maker *m, const struct check_box *box)
     }
     for (int r = 0; r < m->p.ranks; r++) {
         int layers = 0;
-        for (int turn = 0; turn < m->p.turns; turn++) layers += chosen[check_stage_of(&m->p, r, turn)]->layers;
+        for (int turn = 0; turn < m->p.turns; turn++)
+            layers += chosen[check_stage_of(&m->p, r, turn)]->layers;
         if (layers < box->spans[r].least || layers > box->spans[r].most) return true;
     }
     if (check_misfit(&m->g, chosen)) return true;
@@ -418,12 +473,15 @@ static void prove_box(struct maker *m, struct check_box *box, int64_t record, in
         closed = follow_steps(m, number, box, &proof->records[record]);
         walking = false;
         bool first_empty;
-        if (closed || is_single(m, box) || !split_of_record(m, &proof->records[record], &split, &first, &second)) continue;
+        if (closed || is_single(m, box) ||
+            !split_of_record(m, &proof->records[record], &split, &first, &second))
+            continue;
         if (divides(m, box, &split, &first_empty)) {
             split_box(m, number, box, &split, first, second, depth);
             return;
         }
-        record = first_empty ? second : first;      // all that is left lies in one part: no box of its own
+        record = first_empty ? second
+                             : first; // all that is left lies in one part: no box of its own
         walking = true;
     }
     if (!closed && !is_single(m, box)) {

@@ -1,5 +1,6 @@
-// Making a certificate: the records of the search as they are; where they do not serve, a proof that the checker's own
-// functions judge step by step, for the claimed bound or the greatest below it that holds.
+// Making a certificate: the records of the search as they are; where they do not serve, a proof
+// that the checker's own functions judge step by step, for the claimed bound or the greatest below
+// it that holds.
 #include "solve/certificate/certificate.h"
 
 #include <string.h>
@@ -13,14 +14,17 @@ static bool prove_at(struct maker *m, int64_t bound_ns)
     return maker_prove(m);
 }
 
-// Prices that a round by ranks tries are the checker's choice for the box at hand: a smaller box need not have the better ones.
+// Prices that a round by ranks tries are the checker's choice for the box at hand: a smaller box
+// need not have the better ones.
 static bool is_accepted(const struct maker *m)
 {
     struct arena_mark mark = arena_set_mark(m->arena);
     struct error why = {OK, ""};
     struct check_result heard;
     struct check_text text = {"certificate", m->result->text, m->result->size};
-    bool accepted = !check_certificate(&heard, &text, &m->request->priced_text, CHECK_WORK_DEFAULT, m->arena, &why) && heard.accepted;
+    bool accepted = !check_certificate(&heard, &text, &m->request->priced_text, CHECK_WORK_DEFAULT,
+                                       m->arena, &why) &&
+                    heard.accepted;
     arena_reset(m->arena, mark);
     return accepted;
 }
@@ -41,7 +45,8 @@ static void write_shrunk(struct maker *m)
     proof_write(proof);
 }
 
-// The claimed bound, else what the asked gap needs, else what the records prove, else what the whole problem proves as one box, else none.
+// The claimed bound, else what the asked gap needs, else what the records prove, else what the
+// whole problem proves as one box, else none.
 static bool prove(struct maker *m)
 {
     const struct plan *plan = m->request->plan;
@@ -69,7 +74,9 @@ static enum status make_anew(struct proof *proof, struct arena *arena, struct er
     return OK;
 }
 
-enum status certificate_make(struct certificate_result *result, const struct certificate_request *request, struct arena *arena, struct error *err)
+enum status certificate_make(struct certificate_result *result,
+                             const struct certificate_request *request, struct arena *arena,
+                             struct error *err)
 {
     struct proof proof = {.request = request, .result = result, .arena = arena};
     *result = (struct certificate_result){.bound_ns = 0};

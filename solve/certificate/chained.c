@@ -9,12 +9,15 @@ enum { BOXES_MOST = 1000 };
 struct chained {
     struct joint_transfers functions;
     const struct check_problem *p;
-    int64_t *coefficients;          // as the checker numbers symbols
+    int64_t *coefficients; // as the checker numbers symbols
     uint64_t work;
 };
 
-// Kinds of messages beside each other: the checker's, the planner's of the first slice, and of the others.
-static const struct { int kind, symbol, of_slice; } messages[] = {
+// Kinds of messages beside each other: the checker's, the planner's of the first slice, and of the
+// others.
+static const struct {
+    int kind, symbol, of_slice;
+} messages[] = {
     {KIND_SEND_FORWARD, SYMBOL_SEND_FORWARD, SLICE_SEND_FORWARD},
     {KIND_SEND_BACKWARD, SYMBOL_SEND_BACKWARD, SLICE_SEND_BACKWARD},
     {KIND_SEND_EPILOGUE, SYMBOL_SEND_EPILOGUE, -1},
@@ -22,7 +25,8 @@ static const struct { int kind, symbol, of_slice; } messages[] = {
 
 static int symbol_of(const struct check_problem *p, int message, int part, int slice, int boundary)
 {
-    int kind = slice ? symbol_slice_kind(slice, messages[message].of_slice + part) : messages[message].symbol + part;
+    int kind = slice ? symbol_slice_kind(slice, messages[message].of_slice + part)
+                     : messages[message].symbol + part;
     return symbol_index(p->stages, kind, boundary);
 }
 
@@ -35,7 +39,8 @@ static int64_t excess(void *of, const int64_t *coefficients, int fraction_bits)
         for (size_t i = 0; i < ARRAY_LENGTH(messages); i++)
             for (int slice = 0; slice < (messages[i].of_slice < 0 ? 1 : p->slices); slice++)
                 for (int part = 0; part < PARTS; part++)
-                    c->coefficients[check_symbol(p, messages[i].kind + part, boundary, slice)] = coefficients[symbol_of(p, (int)i, part, slice, boundary)];
+                    c->coefficients[check_symbol(p, messages[i].kind + part, boundary, slice)] =
+                        coefficients[symbol_of(p, (int)i, part, slice, boundary)];
     if (check_chain_excess(p, c->coefficients, &c->work, &excess) != OK) return 0;
     excess >>= WEIGHT_BITS - fraction_bits;
     return excess < (wide)1 << 60 ? (int64_t)excess : (int64_t)1 << 60;
@@ -50,9 +55,14 @@ static void put(void *of, int64_t *durations)
     for (int hop = 0; hop < x->hops; hop++)
         for (int slice = 0; slice < p->slices; slice++)
             for (int part = 0; part < PARTS; part++) {
-                int from = x->least[hop], to = x->least[hop + 1], at = ((slice * x->node_count + from) * x->node_count + to) * PARTS + part,
-                    of_groups = ((slice * p->group_count + x->group_of[from]) * p->group_count + x->group_of[to]) * PARTS + part;
-                int64_t there = x->forward[0][at] - p->cuts[0].forward[of_groups], back = x->backward[0][0][at] - p->cuts[0].backward[0][of_groups];
+                int from = x->least[hop], to = x->least[hop + 1],
+                    at = ((slice * x->node_count + from) * x->node_count + to) * PARTS + part,
+                    of_groups = ((slice * p->group_count + x->group_of[from]) * p->group_count +
+                                 x->group_of[to]) *
+                                    PARTS +
+                                part;
+                int64_t there = x->forward[0][at] - p->cuts[0].forward[of_groups],
+                        back = x->backward[0][0][at] - p->cuts[0].backward[0][of_groups];
                 durations[symbol_of(p, 0, part, slice, hop)] += there;
                 if (!check_sends_backward(p, hop)) continue;
                 durations[symbol_of(p, 1, part, slice, hop)] += back;
@@ -70,16 +80,19 @@ static bool has_choices(const struct choices *c)
     return choices_hopeless_stage(c, &why) < 0;
 }
 
-enum status certificate_search_chained(struct solve_evidence *evidence, const struct check_problem *p, const struct priced *priced, int64_t target_ns,
-                                       struct arena *arena, struct error *err)
+enum status certificate_search_chained(struct solve_evidence *evidence,
+                                       const struct check_problem *p, const struct priced *priced,
+                                       int64_t target_ns, struct arena *arena, struct error *err)
 {
     struct schedule *schedule = TAKE(arena, 1, struct schedule);
     struct choices *choices = TAKE(arena, 1, struct choices);
     struct chained *chained = TAKE(arena, 1, struct chained);
     struct schedule_request request = schedule_request_of(priced);
-    struct box_search_settings settings = {.target_ns = target_ns, .boxes_max = BOXES_MOST, .should_stop = never};
+    struct box_search_settings settings = {
+        .target_ns = target_ns, .boxes_max = BOXES_MOST, .should_stop = never};
     struct box_search_result r;
-    *chained = (struct chained){{excess, put, chained}, p, TAKE(arena, check_symbol_count(p), int64_t), UINT64_MAX / 2};
+    *chained = (struct chained){
+        {excess, put, chained}, p, TAKE(arena, check_symbol_count(p), int64_t), UINT64_MAX / 2};
     *evidence = (struct solve_evidence){.schedule = schedule};
     TRY(schedule_build(schedule, &request, arena, err));
     TRY(choices_build(choices, priced, schedule, arena, err));

@@ -1,5 +1,5 @@
-// Which of its own arguments closes each layout of a space: in worker processes, a range of layouts each. What they find does
-// not depend on how many there are.
+// Which of its own arguments closes each layout of a space: in worker processes, a range of layouts
+// each. What they find does not depend on how many there are.
 #include <string.h>
 
 #include "solve/certificate/space_parts.h"
@@ -11,7 +11,7 @@ struct range {
     const struct space_fates_request *request;
     struct check_layouts layouts;
     int64_t first, end;
-    unsigned char *fates;           // [end - first]
+    unsigned char *fates; // [end - first]
     enum status status;
 };
 
@@ -33,9 +33,13 @@ static void serve(void *context, struct message *in, struct message *out, struct
     struct arena *scratch = arena_open_within(arena);
     struct error why = {OK, ""};
     uint64_t work = UINT64_MAX / 2;
-    struct range r = {.request = request, .first = message_get_count(in), .end = message_get_count(in)};
+    struct range r = {
+        .request = request, .first = message_get_count(in), .end = message_get_count(in)};
     r.fates = TAKE(arena, r.end - r.first, unsigned char);
-    r.layouts = (struct check_layouts){.space = request->space, .pricer = request->pricer, .reader = {"prices", &why}, .bound_ns = request->bound_ns,
+    r.layouts = (struct check_layouts){.space = request->space,
+                                       .pricer = request->pricer,
+                                       .reader = {"prices", &why},
+                                       .bound_ns = request->bound_ns,
                                        .held = {.work = &work, .arena = arena, .scratch = scratch}};
     check_space_walk(request->space, visit, &r);
     message_put_count(out, r.status == OK);
@@ -45,7 +49,8 @@ static void serve(void *context, struct message *in, struct message *out, struct
 
 static bool never(void *argument) { return (void)argument, false; }
 
-enum status space_find_fates(unsigned char **fates, const struct space_fates_request *request, struct arena *arena, struct error *err)
+enum status space_find_fates(unsigned char **fates, const struct space_fates_request *request,
+                             struct arena *arena, struct error *err)
 {
     struct space_fates_request own = *request;
     struct worker_pool *pool;
@@ -57,23 +62,29 @@ enum status space_find_fates(unsigned char **fates, const struct space_fates_req
     if (settings.count > count) settings.count = count;
     *fates = TAKE(arena, request->count + 1, unsigned char);
     if (!count) return OK;
-    struct message *requests = TAKE(arena, count, struct message), *answers = TAKE(arena, count, struct message);
+    struct message *requests = TAKE(arena, count, struct message),
+                   *answers = TAKE(arena, count, struct message);
     TRY(worker_pool_open(&pool, &settings, arena, err));
     for (int i = 0; i < count; i++) {
         message_begin(&requests[i], arena);
         message_put_count(&requests[i], i * each);
-        message_put_count(&requests[i], (i + 1) * each < request->count ? (i + 1) * each : request->count);
+        message_put_count(&requests[i],
+                          (i + 1) * each < request->count ? (i + 1) * each : request->count);
     }
     worker_pool_run(pool, requests, count, answers, never, NULL, &why, arena);
     worker_pool_close(pool);
     for (int i = 0; i < count; i++) {
-        int64_t first = i * each, end = first + each < request->count ? first + each : request->count;
+        int64_t first = i * each,
+                end = first + each < request->count ? first + each : request->count;
         if (answers[i].broken || !answers[i].used)
-            return fail(err, SOLVER, "--certificate: a worker failed on layouts %lld to %lld%s%s", (long long)first, (long long)end - 1, why ? ": " : "",
-                        why ? why : "");
-        if (!message_get_count(&answers[i])) return fail(err, SOLVER, "the checker does not hear a layout: %s", answers[i].bytes + answers[i].read);
+            return fail(err, SOLVER, "--certificate: a worker failed on layouts %lld to %lld%s%s",
+                        (long long)first, (long long)end - 1, why ? ": " : "", why ? why : "");
+        if (!message_get_count(&answers[i]))
+            return fail(err, SOLVER, "the checker does not hear a layout: %s",
+                        answers[i].bytes + answers[i].read);
         message_get(&answers[i], *fates + first, (size_t)(end - first));
-        if (answers[i].broken) return fail(err, SOLVER, "--certificate: a worker's answer is too short");
+        if (answers[i].broken)
+            return fail(err, SOLVER, "--certificate: a worker's answer is too short");
     }
     return OK;
 }

@@ -1,4 +1,5 @@
-// A proof that the checker's functions judge: its reading of the problem beside the planner's, and what its programme counts.
+// A proof that the checker's functions judge: its reading of the problem beside the planner's, and
+// what its programme counts.
 #include "solve/certificate/internal.h"
 
 enum { BOXES_MOST = 200000, MENDED_MOST = 20000, TABLE_CELLS_MOST = 1 << 22 };
@@ -12,8 +13,9 @@ static int64_t most_use(const struct maker *m, int resource)
         for (int i = 0; i < m->choices.count[s]; i++) {
             const struct check_choice *c = &m->choices.items[s][i];
             int64_t use = resource < m->p.group_count ? s < m->p.ranks && c->group == resource
-                        : resource == m->p.group_count + BUDGET_BOUNDARIES ? c->boundary > 0
-                        : resource == m->p.group_count + BUDGET_STAGES ? c->gradient > 0 : c->cost;
+                          : resource == m->p.group_count + BUDGET_BOUNDARIES ? c->boundary > 0
+                          : resource == m->p.group_count + BUDGET_STAGES     ? c->gradient > 0
+                                                                             : c->cost;
             most = use > most ? use : most;
         }
         sum += most;
@@ -47,7 +49,9 @@ static void choose_counted(struct maker *m)
         int next = -1;
         for (int r = 0; r < check_resource_count(&m->p); r++) {
             int64_t limit = check_resource_limit(&m->p, r);
-            if (!seen[r] && limit >= 0 && most_use(m, r) > limit && (next < 0 || limit < check_resource_limit(&m->p, next))) next = r;
+            if (!seen[r] && limit >= 0 && most_use(m, r) > limit &&
+                (next < 0 || limit < check_resource_limit(&m->p, next)))
+                next = r;
         }
         if (next < 0) return;
         seen[next] = true;
@@ -58,16 +62,25 @@ static void choose_counted(struct maker *m)
     }
 }
 
-enum status maker_open(struct maker *m, struct proof *proof, struct arena *arena, struct arena *scratch, struct error *err)
+enum status maker_open(struct maker *m, struct proof *proof, struct arena *arena,
+                       struct arena *scratch, struct error *err)
 {
     const struct certificate_request *r = proof->request;
-    *m = (struct maker){.request = r, .result = proof->result, .proof = proof, .work = UINT64_MAX / 2,
-                        .boxes_most = r->boxes_most ? r->boxes_most : BOXES_MOST, .mended_most = MENDED_MOST, .arena = arena, .scratch = scratch};
+    *m = (struct maker){.request = r,
+                        .result = proof->result,
+                        .proof = proof,
+                        .work = UINT64_MAX / 2,
+                        .boxes_most = r->boxes_most ? r->boxes_most : BOXES_MOST,
+                        .mended_most = MENDED_MOST,
+                        .arena = arena,
+                        .scratch = scratch};
     proof->counted = m->counted;
     const struct check_text *priced = &r->priced_text;
     if (r->problem) m->p = *r->problem;
     m->p.reader = (struct reader){"prices", &m->err};
-    if ((!r->problem && check_read_problem(&m->p, priced->file, priced->text, priced->size, m->arena, &m->err)) || check_build_graph(&m->g, &m->p, m->arena) ||
+    if ((!r->problem &&
+         check_read_problem(&m->p, priced->file, priced->text, priced->size, m->arena, &m->err)) ||
+        check_build_graph(&m->g, &m->p, m->arena) ||
         check_list_choices(&m->choices, &m->g, &m->work, m->arena))
         return fail(err, SOLVER, "the checker does not hear the priced document: %s", m->err.text);
     m->symbols = check_symbol_count(&m->p);
@@ -76,6 +89,7 @@ enum status maker_open(struct maker *m, struct proof *proof, struct arena *arena
     for (int i = 0; i < r->evidence->proof.paths; i++) m->path_of[i] = -2;
     check_open_replay(&m->replay, &m->g, &m->work, m->arena);
     choose_counted(m);
-    if (check_open_mixer(&m->mixer, &m->choices, m->counted, m->arena)) return fail(err, SOLVER, "%s", m->err.text);
+    if (check_open_mixer(&m->mixer, &m->choices, m->counted, m->arena))
+        return fail(err, SOLVER, "%s", m->err.text);
     return OK;
 }

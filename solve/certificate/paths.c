@@ -1,4 +1,5 @@
-// Paths of the planner's graph as the checker's: an operation is the same in both, only its number differs.
+// Paths of the planner's graph as the checker's: an operation is the same in both, only its number
+// differs.
 #include <string.h>
 
 #include "solve/certificate/internal.h"
@@ -7,7 +8,8 @@
 static bool walk(const struct maker *m, struct proof_path *path)
 {
     const struct proof_operation *o = &path->start;
-    int at = check_operation(&m->g, o->kind, o->place, o->micro_batch, o->slice), start = at, laps = m->p.barrier;
+    int at = check_operation(&m->g, o->kind, o->place, o->micro_batch, o->slice), start = at,
+        laps = m->p.barrier;
     path->counts = TAKE(m->arena, m->symbols, int);
     if (m->p.barrier) path->counts[m->replay.symbol[at]]++;
     for (int i = 0; i < path->step_count; i++) {
@@ -27,9 +29,13 @@ int maker_find_path(struct maker *m, const int *counts)
     const struct solve_evidence *e = m->request->evidence;
     int laps = path_laps(counts, graph_symbol_count(e->graph));
     if (!m->successors) m->successors = successors_open(e->schedule, m->arena);
-    if (!successors_find_path(m->successors, &path, e->graph, counts, laps, m->arena) || !walk(m, &path)) return -1;
+    if (!successors_find_path(m->successors, &path, e->graph, counts, laps, m->arena) ||
+        !walk(m, &path))
+        return -1;
     for (int i = 0; i < p->path_count; i++)
-        if (p->paths[i].laps == path.laps && !memcmp(p->paths[i].counts, path.counts, (size_t)m->symbols * sizeof *path.counts)) return i;
+        if (p->paths[i].laps == path.laps &&
+            !memcmp(p->paths[i].counts, path.counts, (size_t)m->symbols * sizeof *path.counts))
+            return i;
     proof_add_path(p, &path);
     return p->path_count - 1;
 }

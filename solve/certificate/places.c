@@ -1,5 +1,6 @@
-// The certificate of a bound on placements. What the planner's search left is tried first, as it is; where the checker's prices
-// are lower than the planner's, that same search is done again on them.
+// The certificate of a bound on placements. What the planner's search left is tried first, as it
+// is; where the checker's prices are lower than the planner's, that same search is done again on
+// them.
 #include "solve/certificate/places.h"
 
 #include "data/text/document.h"
@@ -15,9 +16,9 @@ enum { BOXES_ANEW = 4000 };
 struct places_maker {
     const struct certificate_places_request *request;
     struct check_places places;
-    struct error why;               // of the checker's functions
+    struct error why; // of the checker's functions
     uint64_t work;
-    int64_t bound_ns;               // aimed at; -1: that there is no plan
+    int64_t bound_ns; // aimed at; -1: that there is no plan
     struct arena *arena;
 };
 
@@ -30,11 +31,17 @@ struct attempt {
 
 // ---- the checker's problem as a priced document
 
-static int64_t *copy(const int64_t *of, int count, struct arena *arena) { return arena_grow(arena, of, (size_t)count, (size_t)count, sizeof *of); }
+static int64_t *copy(const int64_t *of, int count, struct arena *arena)
+{
+    return arena_grow(arena, of, (size_t)count, (size_t)count, sizeof *of);
+}
 
 static int64_t *copy_parts(const int64_t *of, int count, struct arena *arena)
 {
-    static const int part_of[PART_COUNT] = {[PART_BLOCKING] = PART_BLOCKS, [PART_LINK] = PART_LINKS, [PART_DELAY] = PART_DELAYS, [PART_OVERHEAD] = PART_WORKS};
+    static const int part_of[PART_COUNT] = {[PART_BLOCKING] = PART_BLOCKS,
+                                            [PART_LINK] = PART_LINKS,
+                                            [PART_DELAY] = PART_DELAYS,
+                                            [PART_OVERHEAD] = PART_WORKS};
     int64_t *to = TAKE(arena, count, int64_t);
     for (int i = 0; i < count; i++) to[i] = of[i - i % PARTS + part_of[i % PARTS]];
     return to;
@@ -46,25 +53,35 @@ static void put_groups(struct priced *to, const struct check_problem *p, struct 
     to->groups = TAKE(arena, p->group_count, struct priced_group);
     for (int g = 0; g < p->group_count; g++) {
         const struct check_group *from = &p->groups[g];
-        to->groups[g] = (struct priced_group){.name = from->name, .gpu = from->gpu, .slots = from->slots, .memory_limit_bytes = from->memory_limit,
-                                              .constant_bytes = from->constant_bytes, .excluded = from->excluded ? "it can hold no rank" : NULL,
-                                              .sync_constant_ns = copy(from->sync_constant, p->gradient_count, arena)};
+        to->groups[g] = (struct priced_group){
+            .name = from->name,
+            .gpu = from->gpu,
+            .slots = from->slots,
+            .memory_limit_bytes = from->memory_limit,
+            .constant_bytes = from->constant_bytes,
+            .excluded = from->excluded ? "it can hold no rank" : NULL,
+            .sync_constant_ns = copy(from->sync_constant, p->gradient_count, arena)};
     }
 }
 
 static void put_runs(struct priced *to, const struct check_problem *p, struct arena *arena)
 {
     int groups = p->group_count, passes = p->slices * groups;
-    to->runs = arena_grow(arena, to->runs, (size_t)to->run_count, (size_t)to->run_count, sizeof *to->runs);
+    to->runs =
+        arena_grow(arena, to->runs, (size_t)to->run_count, (size_t)to->run_count, sizeof *to->runs);
     for (int i = 0; i < to->run_count; i++) {
         const struct check_run *from = &p->runs[i];
         struct priced_run *r = &to->runs[i];
         r->cut = from->cut;
-        r->forward_ns = copy(from->forward, passes, arena), r->backward_ns = copy(from->backward, passes, arena);
-        r->selective_ns = copy(from->selective, passes, arena), r->full_ns = copy(from->full, passes, arena);
-        r->weight_ns = copy(from->weight, groups, arena), r->optimizer_ns = copy(from->optimizer, groups, arena);
+        r->forward_ns = copy(from->forward, passes, arena),
+        r->backward_ns = copy(from->backward, passes, arena);
+        r->selective_ns = copy(from->selective, passes, arena),
+        r->full_ns = copy(from->full, passes, arena);
+        r->weight_ns = copy(from->weight, groups, arena),
+        r->optimizer_ns = copy(from->optimizer, groups, arena);
         r->sync_ns = TAKE(arena, p->gradient_count, int64_t *);
-        for (int o = 0; o < p->gradient_count; o++) r->sync_ns[o] = copy(from->sync[o], groups, arena);
+        for (int o = 0; o < p->gradient_count; o++)
+            r->sync_ns[o] = copy(from->sync[o], groups, arena);
     }
 }
 
@@ -75,19 +92,26 @@ static void put_cuts(struct priced *to, const struct check_problem *p, struct ar
     to->cuts = TAKE(arena, p->cut_count, struct priced_cut);
     for (int c = 0; c < p->cut_count; c++) {
         const struct check_cut *from = &p->cuts[c];
-        to->cuts[c] = (struct priced_cut){from->message_bytes, copy(from->feedback, p->boundary_count, arena), copy_parts(from->forward, prices, arena),
-                                          TAKE(arena, p->boundary_count, int64_t *)};
-        for (int o = 0; o < p->boundary_count; o++) to->cuts[c].backward_ns[o] = copy_parts(from->backward[o], prices, arena);
+        to->cuts[c] = (struct priced_cut){
+            from->message_bytes, copy(from->feedback, p->boundary_count, arena),
+            copy_parts(from->forward, prices, arena), TAKE(arena, p->boundary_count, int64_t *)};
+        for (int o = 0; o < p->boundary_count; o++)
+            to->cuts[c].backward_ns[o] = copy_parts(from->backward[o], prices, arena);
     }
 }
 
 // What the checker requires of a stage's group or layers beyond the job's rules.
 static struct rule rule_of(const struct check_rule *from)
 {
-    return (struct rule){.action = RULE_REQUIRE, .stage = from->stage,
-                         .group_count = from->groups != 0, .holds_first = -1, .holds_last = -1,
-                         .layers_min = from->layers_min, .layers_max = from->layers_max,
-                         .compresses_gradient = -1, .compresses_boundary = -1};
+    return (struct rule){.action = RULE_REQUIRE,
+                         .stage = from->stage,
+                         .group_count = from->groups != 0,
+                         .holds_first = -1,
+                         .holds_last = -1,
+                         .layers_min = from->layers_min,
+                         .layers_max = from->layers_max,
+                         .compresses_gradient = -1,
+                         .compresses_boundary = -1};
 }
 
 // Groups go by the names that the problem has. A rule about none of them: by a name that none has.
@@ -108,7 +132,8 @@ static void put_rules(struct priced *to, const struct check_problem *p, struct a
     }
 }
 
-void certificate_places_priced(struct priced *to, const struct priced *base, const struct check_problem *p, struct arena *arena)
+void certificate_places_priced(struct priced *to, const struct priced *base,
+                               const struct check_problem *p, struct arena *arena)
 {
     *to = *base;
     to->places = NULL;
@@ -117,19 +142,22 @@ void certificate_places_priced(struct priced *to, const struct priced *base, con
     put_runs(to, p, arena);
     put_cuts(to, p, arena);
     put_rules(to, p, arena);
-    if (p->embedding) to->embedding_sync_ns = copy(p->embedding, p->group_count * p->group_count, arena);
+    if (p->embedding)
+        to->embedding_sync_ns = copy(p->embedding, p->group_count * p->group_count, arena);
 }
 
 // ---- one proof
 
 static const char *const way_names[] = {"groups", "nodes"};
 
-static enum status write(struct attempt *a, const struct places_maker *m, const struct certificate_request *proof, struct error *err)
+static enum status write(struct attempt *a, const struct places_maker *m,
+                         const struct certificate_request *proof, struct error *err)
 {
     struct json_writer w;
     struct certificate_request request = *proof;
     struct certificate_result made;
-    document_begin(&w, "plumbline.certificate", m->request->sources, m->request->source_count, m->arena);
+    document_begin(&w, "plumbline.certificate", m->request->sources, m->request->source_count,
+                   m->arena);
     json_open_object(&w, "places");
     json_put_text(&w, "by", way_names[a->how.by_nodes]);
     if (a->how.shared >= 0) json_put_text(&w, "shared", a->p.groups[a->how.shared].name);
@@ -139,7 +167,12 @@ static enum status write(struct attempt *a, const struct places_maker *m, const 
     json_close_object(&w);
     json_close_object(&w);
     if (!made.text) return OK;
-    a->made = (struct certificate_places_result){.bound_ns = made.bound_ns, .how = a->how.by_nodes ? "nodes" : a->how.chained ? "groups, chained" : "groups", .boxes = made.boxes, .weights = made.weights};
+    a->made = (struct certificate_places_result){.bound_ns = made.bound_ns,
+                                                 .how = a->how.by_nodes  ? "nodes"
+                                                        : a->how.chained ? "groups, chained"
+                                                                         : "groups",
+                                                 .boxes = made.boxes,
+                                                 .weights = made.weights};
     a->made.text = json_end(&w, &a->made.size);
     return OK;
 }
@@ -154,17 +187,22 @@ static bool is_heard(struct places_maker *m, const struct attempt *a)
     m->why = (struct error){OK, ""};
     bool heard = a->made.text && check_parse(&r, a->made.text, a->made.size, &root, m->arena) == OK;
     const struct value *proof = heard ? value_get(value_get(root, "places"), "proof") : NULL;
-    heard = heard && check_read_claims(&r, proof, &result) == OK && check_one_proof(&r, proof, &a->p, &result, &m->work, m->arena) == OK;
+    heard = heard && check_read_claims(&r, proof, &result) == OK &&
+            check_one_proof(&r, proof, &a->p, &result, &m->work, m->arena) == OK;
     arena_reset(m->arena, mark);
     return heard;
 }
 
-// The records of a search as they are, else a proof made anew. The text is NULL where none is heard.
-static enum status prove(struct attempt *a, struct places_maker *m, const struct priced *priced, const struct solve_evidence *evidence, int64_t bound_ns,
-                         bool anew, struct error *err)
+// The records of a search as they are, else a proof made anew. The text is NULL where none is
+// heard.
+static enum status prove(struct attempt *a, struct places_maker *m, const struct priced *priced,
+                         const struct solve_evidence *evidence, int64_t bound_ns, bool anew,
+                         struct error *err)
 {
-    struct plan plan = {.outcome = bound_ns < 0 ? OUTCOME_INFEASIBLE : OUTCOME_OPEN, .bound_ns = bound_ns};
-    struct certificate_request request = {.priced = priced, .plan = &plan, .evidence = evidence, .problem = &a->p, .anew = anew};
+    struct plan plan = {.outcome = bound_ns < 0 ? OUTCOME_INFEASIBLE : OUTCOME_OPEN,
+                        .bound_ns = bound_ns};
+    struct certificate_request request = {
+        .priced = priced, .plan = &plan, .evidence = evidence, .problem = &a->p, .anew = anew};
     a->made.text = NULL;
     TRY(write(a, m, &request, err));
     if (!is_heard(m, a)) a->made.text = NULL;
@@ -172,7 +210,8 @@ static enum status prove(struct attempt *a, struct places_maker *m, const struct
 }
 
 // The search on the checker's prices, as far as the bound that is aimed at.
-static enum status search(struct attempt *a, struct places_maker *m, const struct priced *priced, struct error *err)
+static enum status search(struct attempt *a, struct places_maker *m, const struct priced *priced,
+                          struct error *err)
 {
     const struct solve_settings *given = m->request->settings;
     struct solve_settings settings;
@@ -197,11 +236,14 @@ static enum status search(struct attempt *a, struct places_maker *m, const struc
 }
 
 // The search by boxes alone, which knows chains.
-static enum status search_chained(struct attempt *a, struct places_maker *m, const struct priced *priced, struct error *err)
+static enum status search_chained(struct attempt *a, struct places_maker *m,
+                                  const struct priced *priced, struct error *err)
 {
     struct solve_evidence *evidence = TAKE(m->arena, 1, struct solve_evidence);
     TRY(certificate_search_chained(evidence, &a->p, priced, m->bound_ns, m->arena, err));
-    return evidence->proof_bound_ns > 0 ? prove(a, m, priced, evidence, evidence->proof_bound_ns, false, err) : OK;
+    return evidence->proof_bound_ns > 0
+               ? prove(a, m, priced, evidence, evidence->proof_bound_ns, false, err)
+               : OK;
 }
 
 static bool is_enough(const struct places_maker *m, const struct attempt *a)
@@ -209,17 +251,20 @@ static bool is_enough(const struct places_maker *m, const struct attempt *a)
     return a->made.text && (m->bound_ns < 0 || a->made.bound_ns >= m->bound_ns);
 }
 
-static enum status try_way(struct attempt *a, struct places_maker *m, struct check_relaxation how, struct error *err)
+static enum status try_way(struct attempt *a, struct places_maker *m, struct check_relaxation how,
+                           struct error *err)
 {
     const struct solve_result *solved = m->request->solved;
     const struct reader r = {"prices", &m->why};
     struct priced *priced = TAKE(m->arena, 1, struct priced);
     *a = (struct attempt){.how = how};
     m->why = (struct error){OK, ""};
-    if (check_relax_places(&a->p, &m->places, &how, &r, &m->work, m->arena) != OK) return fail(err, SOLVER, "the checker does not hear the problem: %s", m->why.text);
+    if (check_relax_places(&a->p, &m->places, &how, &r, &m->work, m->arena) != OK)
+        return fail(err, SOLVER, "the checker does not hear the problem: %s", m->why.text);
     certificate_places_priced(priced, m->request->priced, &a->p, m->arena);
     if (how.chained) return search_chained(a, m, priced, err);
-    if (solved->evidence && solved->evidence_by_nodes == how.by_nodes) TRY(prove(a, m, priced, solved->evidence, m->bound_ns, false, err));
+    if (solved->evidence && solved->evidence_by_nodes == how.by_nodes)
+        TRY(prove(a, m, priced, solved->evidence, m->bound_ns, false, err));
     if (is_enough(m, a)) return OK;
     const struct certificate_places_result kept = a->made;
     TRY(search(a, m, priced, err));
@@ -229,7 +274,8 @@ static enum status try_way(struct attempt *a, struct places_maker *m, struct che
 
 // ---- which way
 
-// The group of which some replica has no more than its share: the fastest, by the whole model's passes.
+// The group of which some replica has no more than its share: the fastest, by the whole model's
+// passes.
 static int group_to_share(const struct places_maker *m)
 {
     const struct check_problem *p = m->places.problem;
@@ -238,7 +284,9 @@ static int group_to_share(const struct places_maker *m)
     for (int g = 0; g < p->group_count && !m->places.together; g++) {
         double load = 0;
         if (p->groups[g].excluded) continue;
-        for (int run = 0; run < p->run_count; run++) load += p->runs[run].count * ((double)p->runs[run].forward[g] + (double)p->runs[run].backward[g]);
+        for (int run = 0; run < p->run_count; run++)
+            load += p->runs[run].count *
+                    ((double)p->runs[run].forward[g] + (double)p->runs[run].backward[g]);
         if (best < 0 || load < least) best = g, least = load;
     }
     return best;
@@ -248,7 +296,8 @@ static int group_to_share(const struct places_maker *m)
 static int list_ways(const struct places_maker *m, struct check_relaxation ways[3])
 {
     const struct check_problem *p = m->places.problem;
-    const struct check_relaxation by_groups = {false, group_to_share(m), false}, by_nodes = {true, -1, false};
+    const struct check_relaxation by_groups = {false, group_to_share(m), false},
+                                  by_nodes = {true, -1, false};
     bool nodes_first = m->request->solved->evidence_by_nodes;
     int count = 0;
     if (nodes_first) ways[count++] = by_nodes;
@@ -278,16 +327,18 @@ static enum status put_tree(struct certificate_places_result *to, struct places_
     json_close_object(&w);
     json_close_object(&w);
     if (!made.proven) return OK;
-    *to = (struct certificate_places_result){
-        .bound_ns = m->bound_ns, .how = "a tree over placements",
-        .boxes = made.boxes, .weights = made.weights};
+    *to = (struct certificate_places_result){.bound_ns = m->bound_ns,
+                                             .how = "a tree over placements",
+                                             .boxes = made.boxes,
+                                             .weights = made.weights};
     to->text = json_end(&w, &to->size);
     return OK;
 }
 
 // Whichever proves more.
-enum status certificate_places_make(struct certificate_places_result *result, const struct certificate_places_request *request, struct arena *arena,
-                                    struct error *err)
+enum status certificate_places_make(struct certificate_places_result *result,
+                                    const struct certificate_places_request *request,
+                                    struct arena *arena, struct error *err)
 {
     struct places_maker *m = TAKE(arena, 1, struct places_maker);
     const struct plan *plan = &request->solved->plan;

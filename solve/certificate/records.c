@@ -1,17 +1,18 @@
-// The records of the search by boxes as the proof itself: weights, prices, splits as they were used, nothing computed anew.
-// The checker's programme is at least as strong as the one that made them (docs/PROOFS.md 6): it starts from the same
-// choices, joins the same neighbours, counts the same resources, rounds less, and aims at a bound that is no higher; on less
-// it proves no less. So what closed a box closes it there. By ranks that is not so, for there the checker chooses prices.
+// The records of the search by boxes as the proof itself: weights, prices, splits as they were
+// used, nothing computed anew. The checker's programme is at least as strong as the one that made
+// them (docs/PROOFS.md 6): it starts from the same choices, joins the same neighbours, counts the
+// same resources, rounds less, and aims at a bound that is no higher; on less it proves no less. So
+// what closed a box closes it there. By ranks that is not so, for there the checker chooses prices.
 #include "solve/certificate/internal.h"
 
 struct taker {
     struct proof *p;
     const struct box_proof *records;
     int resources;
-    bool relaxes;                   // something is counted, so that a small table is another one
+    bool relaxes; // something is counted, so that a small table is another one
 };
 
-enum { USES_COUNTED = 1 << 16, DEEPEST = 3000 };        // combinations that the checker counts at most
+enum { USES_COUNTED = 1 << 16, DEEPEST = 3000 }; // combinations that the checker counts at most
 
 // What was counted, as far as the checker counts it.
 static bool take_counted(struct taker *t)
@@ -22,7 +23,8 @@ static bool take_counted(struct taker *t)
     int64_t uses = 1;
     t->p->counted = t->records->counted;
     for (int r = 0; r < t->resources; r++) {
-        int64_t limit = r < priced->group_count ? priced->groups[r].slots : budget[r - priced->group_count];
+        int64_t limit = r < priced->group_count ? priced->groups[r].slots
+                                                : budget[r - priced->group_count];
         if (!t->records->counted[r]) continue;
         if (limit < 0 || limit >= USES_COUNTED || (uses *= limit + 1) > USES_COUNTED) return false;
         t->relaxes = true;
@@ -45,7 +47,10 @@ static bool take_paths(struct taker *t)
             for (int j = 0; j < step->path_count; j++) {
                 const int *counts = t->records->path_counts + (size_t)step->ids[j] * (size_t)size;
                 struct proof_path *path = &p->paths[step->ids[j]];
-                if (!path->successors && !successors_find_path(successors, path, e->graph, counts, path_laps(counts, size - 1), p->arena)) return false;
+                if (!path->successors &&
+                    !successors_find_path(successors, path, e->graph, counts,
+                                          path_laps(counts, size - 1), p->arena))
+                    return false;
             }
         }
     return true;
@@ -64,7 +69,12 @@ static bool take_steps(struct taker *t, int box, const struct box_record *r, boo
 {
     for (int i = 0; i < r->step_count; i++) {
         const struct box_step *step = &r->steps[i];
-        struct proof_round round = {step->path_count, step->ids, step->weights, step->prices, step->relaxed && t->relaxes, false};
+        struct proof_round round = {step->path_count,
+                                    step->ids,
+                                    step->weights,
+                                    step->prices,
+                                    step->relaxed && t->relaxes,
+                                    false};
         if (!closing && !step->removes) continue;
         if (!has_room(t, step)) return false;
         proof_add_round(t->p, box, &round);
@@ -80,11 +90,13 @@ static void take_split(struct proof_box *to, const struct box_record *r)
     to->group = r->branch_group;
     to->end = c ? END_SPLIT_CHOICE : r->branch_group >= 0 ? END_SPLIT_GROUP : END_SPLIT_LOAD;
     if (c)
-        to->said = (struct proof_choice){c->first_layer, c->layer_count, c->group, (int)c->recompute, c->recomputed_layers, c->gradient_option,
-                                         c->boundary_option};
+        to->said = (struct proof_choice){
+            c->first_layer,       c->layer_count,     c->group,          (int)c->recompute,
+            c->recomputed_layers, c->gradient_option, c->boundary_option};
 }
 
-// A box whose own steps reach the bound ends there, whatever was made of it later with a higher aim.
+// A box whose own steps reach the bound ends there, whatever was made of it later with a higher
+// aim.
 static bool take_record(struct taker *t, int64_t number, int depth)
 {
     const struct box_record *r = &t->records->records[number];
@@ -99,13 +111,16 @@ static bool take_record(struct taker *t, int64_t number, int depth)
     if (r->first_part < 0) return false;
     take_split(&t->p->boxes[box], r);
     // The file has those with the property first.
-    return take_record(t, r->first_part + r->turned, depth + 1) && take_record(t, r->first_part + !r->turned, depth + 1);
+    return take_record(t, r->first_part + r->turned, depth + 1) &&
+           take_record(t, r->first_part + !r->turned, depth + 1);
 }
 
 bool proof_take_records(struct proof *p)
 {
     const struct solve_evidence *e = p->request->evidence;
-    struct taker t = {.p = p, .records = &e->proof, .resources = p->request->priced->group_count + BUDGET_COUNT};
-    if (p->bound_ns <= 0 || !e->proof.count || !e->proof.sure || e->proof_bound_ns < p->bound_ns) return false;
+    struct taker t = {
+        .p = p, .records = &e->proof, .resources = p->request->priced->group_count + BUDGET_COUNT};
+    if (p->bound_ns <= 0 || !e->proof.count || !e->proof.sure || e->proof_bound_ns < p->bound_ns)
+        return false;
     return take_counted(&t) && take_paths(&t) && take_record(&t, 0, 0);
 }

@@ -1,6 +1,7 @@
-// Shorter proofs, after the proof: a round leaves if the box does without it, the small weights of a mixture leave as long as
-// it still does its work, and a split whose two halves are closed by their rounds leaves if the same rounds close the box
-// itself. A split box must still lose all that it lost, for its parts rest on that. The checker's function judges each try.
+// Shorter proofs, after the proof: a round leaves if the box does without it, the small weights of
+// a mixture leave as long as it still does its work, and a split whose two halves are closed by
+// their rounds leaves if the same rounds close the box itself. A split box must still lose all that
+// it lost, for its parts rest on that. The checker's function judges each try.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 
 struct shrinker {
     struct maker *m;
-    struct proof_box *boxes;        // the new list
+    struct proof_box *boxes; // the new list
     int box_count;
 };
 
@@ -20,12 +21,14 @@ static bool lies_within(const struct maker *m, const struct check_box *a, const 
             if (k == b->count[s] || b->left[s][k] != a->left[s][i]) return false;
         }
     for (int r = 0; r < m->p.ranks; r++)
-        if (a->spans[r].least < b->spans[r].least || a->spans[r].most > b->spans[r].most) return false;
+        if (a->spans[r].least < b->spans[r].least || a->spans[r].most > b->spans[r].most)
+            return false;
     return true;
 }
 
 // What the rounds leave of the box, in scratch; *closed: nothing.
-static struct check_box use_all(struct maker *m, const struct check_box *given, const struct proof_round *rounds, int count, bool *closed)
+static struct check_box use_all(struct maker *m, const struct check_box *given,
+                                const struct proof_round *rounds, int count, bool *closed)
 {
     struct check_box box = maker_copy_box(m, given, m->scratch);
     *closed = maker_couple(m, &box);
@@ -34,7 +37,8 @@ static struct check_box use_all(struct maker *m, const struct check_box *given, 
 }
 
 // Whether the rounds do to the box of b what they must: close it, or leave no more than `left`.
-static bool suffices(struct maker *m, const struct proof_box *b, const struct proof_round *rounds, int count, const struct check_box *left)
+static bool suffices(struct maker *m, const struct proof_box *b, const struct proof_round *rounds,
+                     int count, const struct check_box *left)
 {
     struct arena_mark mark = arena_set_mark(m->scratch);
     bool closed;
@@ -70,12 +74,15 @@ static int compare_weight(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// The paths whose weight is above `least`, their weights raised so that they sum to one again, times laps.
-static struct proof_round without_light(const struct maker *m, const struct proof_round *round, int64_t least)
+// The paths whose weight is above `least`, their weights raised so that they sum to one again,
+// times laps.
+static struct proof_round without_light(const struct maker *m, const struct proof_round *round,
+                                        int64_t least)
 {
     struct proof_round fewer = *round;
     int *paths = TAKE(m->arena, round->path_count, int), count = 0;
-    int64_t *weights = TAKE(m->arena, round->path_count, int64_t), whole = (int64_t)1 << WEIGHT_SHIFT;
+    int64_t *weights = TAKE(m->arena, round->path_count, int64_t),
+            whole = (int64_t)1 << WEIGHT_SHIFT;
     wide sum = 0;
     for (int i = 0; i < round->path_count; i++) {
         if (round->weights[i] <= least) continue;
@@ -91,17 +98,20 @@ static struct proof_round without_light(const struct maker *m, const struct proo
 }
 
 // As many of the smallest weights as can go, by halving.
-static void drop_weights(struct maker *m, struct proof_box *b, int number, const struct check_box *left)
+static void drop_weights(struct maker *m, struct proof_box *b, int number,
+                         const struct check_box *left)
 {
     struct proof_round given = b->rounds[number], best = given;
-    int count = given.path_count, most = count;        // so many cannot leave
+    int count = given.path_count, most = count; // so many cannot leave
     if (count < 2) return;
-    int64_t *sorted = arena_grow(m->arena, given.weights, (size_t)count, (size_t)count, sizeof *sorted);
+    int64_t *sorted =
+        arena_grow(m->arena, given.weights, (size_t)count, (size_t)count, sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, compare_weight);
     for (int can = 0; most - can > 1;) {
         int middle = can + (most - can) / 2;
         b->rounds[number] = without_light(m, &given, sorted[middle - 1]);
-        bool good = b->rounds[number].path_count > 0 && suffices(m, b, b->rounds, b->round_count, left);
+        bool good = b->rounds[number].path_count > 0 &&
+                    suffices(m, b, b->rounds, b->round_count, left);
         if (good) best = b->rounds[number], can = middle;
         else most = middle;
     }
@@ -116,7 +126,8 @@ static void relax_rounds(struct maker *m, struct proof_box *b, const struct chec
     for (int i = 0; i < b->round_count && counts; i++) {
         bool relaxed = b->rounds[i].relaxed;
         b->rounds[i].relaxed = true;
-        if (!relaxed && (b->rounds[i].by_ranks || !suffices(m, b, b->rounds, b->round_count, left))) b->rounds[i].relaxed = false;
+        if (!relaxed && (b->rounds[i].by_ranks || !suffices(m, b, b->rounds, b->round_count, left)))
+            b->rounds[i].relaxed = false;
     }
 }
 
@@ -131,13 +142,15 @@ static void shrink_rounds(struct maker *m, struct proof_box *b)
     arena_reset(m->scratch, mark);
 }
 
-// Both parts of the box at `at` are closed and stand behind it: their rounds may close the box itself.
+// Both parts of the box at `at` are closed and stand behind it: their rounds may close the box
+// itself.
 static void join_parts(struct shrinker *k, int at)
 {
     struct proof_box *b = &k->boxes[at], whole = *b;
     const struct proof_box *one = b + 1, *other = b + 2;
     int count = 0;
-    whole.rounds = TAKE(k->m->arena, b->round_count + one->round_count + other->round_count, struct proof_round);
+    whole.rounds = TAKE(k->m->arena, b->round_count + one->round_count + other->round_count,
+                        struct proof_round);
     for (const struct proof_box *x = b; x <= other; x++)
         for (int i = 0; i < x->round_count; i++) whole.rounds[count++] = x->rounds[i];
     whole.round_count = whole.round_capacity = count;
@@ -153,11 +166,14 @@ static int shrink_from(struct shrinker *k, int from)
     int at = k->box_count++, next = from + 1;
     struct proof_box *b = &k->boxes[at];
     *b = k->m->proof->boxes[from];
-    b->rounds = arena_grow(k->m->arena, b->rounds, (size_t)b->round_count, (size_t)b->round_count, sizeof *b->rounds);      // theirs stay
+    b->rounds = arena_grow(k->m->arena, b->rounds, (size_t)b->round_count, (size_t)b->round_count,
+                           sizeof *b->rounds); // theirs stay
     if (k->boxes[at].end != END_CLOSED && k->boxes[at].end != END_LEAF) {
         next = shrink_from(k, next);
         next = shrink_from(k, next);
-        if (k->box_count == at + 3 && k->boxes[at + 1].end == END_CLOSED && k->boxes[at + 2].end == END_CLOSED) join_parts(k, at);
+        if (k->box_count == at + 3 && k->boxes[at + 1].end == END_CLOSED &&
+            k->boxes[at + 2].end == END_CLOSED)
+            join_parts(k, at);
     }
     return next;
 }

@@ -15,7 +15,10 @@
 enum { BOXES_MOST = 400 };
 
 // A layout that none of its own arguments closes.
-struct open_layout { int64_t number, other; struct check_layout layout; };      // other: by which it is dominated, -1: by none
+struct open_layout {
+    int64_t number, other;
+    struct check_layout layout;
+}; // other: by which it is dominated, -1: by none
 
 struct space_maker {
     const struct certificate_space_request *request;
@@ -26,10 +29,10 @@ struct space_maker {
     int64_t count;
     struct open_layout *open;
     int64_t open_count, open_capacity;
-    int64_t bound_ns;               // -1: that there is no plan
-    int64_t chosen, iteration_ns;   // the plan as the checker prices it; -1: none
+    int64_t bound_ns;             // -1: that there is no plan
+    int64_t chosen, iteration_ns; // the plan as the checker prices it; -1: none
     struct check_problem *p;
-    struct error why;               // of the checker's functions
+    struct error why; // of the checker's functions
     uint64_t work;
     struct arena *arena, *scratch;
 };
@@ -46,21 +49,25 @@ static bool keep_open(void *argument, int64_t number, const struct check_layout 
 }
 
 // All tables of a layout that is not refused.
-static bool price(struct space_maker *m, int which, const struct check_layout *layout, struct check_problem **p)
+static bool price(struct space_maker *m, int which, const struct check_layout *layout,
+                  struct check_problem **p)
 {
     const struct check_pricer *pricer = &m->pricers[which];
     if (!pricer->bytes(pricer->context, layout, p)) return false;
     (*p)->reader = (struct reader){"prices", &m->why};
-    return pricer->times(pricer->context) && check_problem_bytes(*p) == OK && check_problem_times(*p) == OK;
+    return pricer->times(pricer->context) && check_problem_bytes(*p) == OK &&
+           check_problem_times(*p) == OK;
 }
 
 // What no two comparable layouts differ in.
 static bool may_compare(const struct check_layout *a, const struct check_layout *b)
 {
-    static const enum check_key same[] = {KEY_PIPELINE, KEY_SCHEDULE, KEY_TURNS, KEY_LOCAL, KEY_SLICES};
+    static const enum check_key same[] = {KEY_PIPELINE, KEY_SCHEDULE, KEY_TURNS, KEY_LOCAL,
+                                          KEY_SLICES};
     for (size_t i = 0; i < ARRAY_LENGTH(same); i++)
         if (a->value[same[i]] != b->value[same[i]]) return false;
-    return (int64_t)a->value[KEY_DATA] * a->value[KEY_MICRO_BATCH] == (int64_t)b->value[KEY_DATA] * b->value[KEY_MICRO_BATCH];
+    return (int64_t)a->value[KEY_DATA] * a->value[KEY_MICRO_BATCH] ==
+           (int64_t)b->value[KEY_DATA] * b->value[KEY_MICRO_BATCH];
 }
 
 // The first that it is no better than, of those that stay; the chosen one is asked first.
@@ -72,7 +79,9 @@ static void compare_open(struct space_maker *m)
         if (o->number == m->chosen || !price(m, 0, &o->layout, &b)) continue;
         for (int64_t k = 0; k < m->open_count && o->other < 0; k++) {
             const struct open_layout *other = &m->open[k];
-            if ((k >= i && other->number != m->chosen) || k == i || other->other >= 0 || !may_compare(&other->layout, &o->layout)) continue;
+            if ((k >= i && other->number != m->chosen) || k == i || other->other >= 0 ||
+                !may_compare(&other->layout, &o->layout))
+                continue;
             if (price(m, 1, &other->layout, &a) && check_no_worse(a, b)) o->other = other->number;
         }
         if (o->other >= 0) m->fates[o->number] = FATE_IS_DOMINATED;
@@ -81,11 +90,17 @@ static void compare_open(struct space_maker *m)
 
 // ---- the plan
 
-static bool read_stage(const struct check_problem *p, const struct plan_stage *x, int stage, struct check_choice *c, struct arena *arena)
+static bool read_stage(const struct check_problem *p, const struct plan_stage *x, int stage,
+                       struct check_choice *c, struct arena *arena)
 {
-    *c = (struct check_choice){.first = x->first_layer, .layers = x->layer_count, .group = x->group, .mode = (int)x->recompute,
-                               .recomputed = x->recompute == RECOMPUTE_FIRST_LAYERS ? x->recomputed_layers : 0,
-                               .gradient = x->gradient_option, .boundary = x->boundary_option};
+    *c = (struct check_choice){
+        .first = x->first_layer,
+        .layers = x->layer_count,
+        .group = x->group,
+        .mode = (int)x->recompute,
+        .recomputed = x->recompute == RECOMPUTE_FIRST_LAYERS ? x->recomputed_layers : 0,
+        .gradient = x->gradient_option,
+        .boundary = x->boundary_option};
     c->forward = TAKE(arena, p->slices, int64_t), c->backward = TAKE(arena, p->slices, int64_t);
     if (!check_offers(p, stage, c) || !check_obeys_rules(p, stage, c, c->first)) return false;
     check_evaluate(p, stage, c->first, c);
@@ -95,7 +110,7 @@ static bool read_stage(const struct check_problem *p, const struct plan_stage *x
 // The least time at which the replay ends; near the one that is known.
 static enum status find_time(struct check_replay *r, int64_t known_ns, int64_t *t_ns)
 {
-    int64_t low = known_ns, high = known_ns;        // low: not within
+    int64_t low = known_ns, high = known_ns; // low: not within
     bool within;
     for (int64_t step = 1;; step *= 4) {
         TRY(check_takes_at_most(r, high, &within));
@@ -126,7 +141,9 @@ static enum status time_plan(struct space_maker *m, const struct check_layout *l
     struct check_replay replay;
     struct check_problem *p;
     m->iteration_ns = -1;
-    if (check_space_refusal(&m->space, layout) || !price(m, 0, layout, &p) || check_build_graph(&g, p, m->scratch) != OK) return OK;
+    if (check_space_refusal(&m->space, layout) || !price(m, 0, layout, &p) ||
+        check_build_graph(&g, p, m->scratch) != OK)
+        return OK;
     struct check_choice *own = TAKE(m->scratch, p->stages, struct check_choice);
     for (int s = 0; s < p->stages; s++) {
         if (!read_stage(p, &plan->stages[s], s, &own[s], m->scratch)) return OK;
@@ -138,7 +155,10 @@ static enum status time_plan(struct space_maker *m, const struct check_layout *l
     return find_time(&replay, plan->iteration_ns, &m->iteration_ns);
 }
 
-static struct check_layout layout_of_plan(const struct space_maker *m) { return space_layout(&m->request->found->solved.plan.layout); }
+static struct check_layout layout_of_plan(const struct space_maker *m)
+{
+    return space_layout(&m->request->found->solved.plan.layout);
+}
 
 // ---- proofs
 
@@ -152,8 +172,9 @@ static bool is_empty(const struct choices *c, const char **why)
 static bool is_told(void *stop) { return *(const volatile int *)stop != 0; }
 
 // What the search by boxes finds against the bound, for the planner's prices.
-static enum status search(struct solve_evidence *e, const struct space_maker *m, const struct priced *priced, struct choices *choices,
-                          struct arena *arena, struct error *err)
+static enum status search(struct solve_evidence *e, const struct space_maker *m,
+                          const struct priced *priced, struct choices *choices, struct arena *arena,
+                          struct error *err)
 {
     static const volatile int never = 0;
     struct schedule *schedule = TAKE(arena, 1, struct schedule);
@@ -165,7 +186,9 @@ static enum status search(struct solve_evidence *e, const struct space_maker *m,
     TRY(graph_compile(&e->graph, schedule, arena, err));
     graph_keep_paths(e->graph, arena);
     if (is_empty(choices, &why)) return OK;
-    struct box_search_settings settings = {.target_ns = m->bound_ns < 0 ? INT64_MAX : m->bound_ns, .boxes_max = BOXES_MOST, .should_stop = is_told,
+    struct box_search_settings settings = {.target_ns = m->bound_ns < 0 ? INT64_MAX : m->bound_ns,
+                                           .boxes_max = BOXES_MOST,
+                                           .should_stop = is_told,
                                            .argument = (void *)(uintptr_t)&never};
     struct box_search_result r;
     box_search(&r, choices, e->graph, &settings, arena);
@@ -174,8 +197,10 @@ static enum status search(struct solve_evidence *e, const struct space_maker *m,
     return OK;
 }
 
-// Whether the checker takes what the search's records prove, at its own prices. Proofs made anew have been heard as they were made.
-static enum status is_heard(struct space_maker *m, const struct certificate_request *proof, bool *heard, struct error *err)
+// Whether the checker takes what the search's records prove, at its own prices. Proofs made anew
+// have been heard as they were made.
+static enum status is_heard(struct space_maker *m, const struct certificate_request *proof,
+                            bool *heard, struct error *err)
 {
     struct json_writer w;
     struct certificate_request request = *proof;
@@ -192,12 +217,14 @@ static enum status is_heard(struct space_maker *m, const struct certificate_requ
     const char *text = json_end(&w, &size);
     *heard = made.text && check_parse(&reader, text, size, &root, m->scratch) == OK &&
              check_read_claims(&reader, value_get(root, "proof"), &result) == OK &&
-             check_one_proof(&reader, value_get(root, "proof"), proof->problem, &result, &m->work, m->scratch) == OK;
+             check_one_proof(&reader, value_get(root, "proof"), proof->problem, &result, &m->work,
+                             m->scratch) == OK;
     return OK;
 }
 
 // Puts the proof of a layout; *bound_ns is what it proves, 0: nothing.
-static enum status put_proof(struct space_maker *m, struct json_writer *w, const struct open_layout *o, int64_t *bound_ns, struct error *err)
+static enum status put_proof(struct space_maker *m, struct json_writer *w,
+                             const struct open_layout *o, int64_t *bound_ns, struct error *err)
 {
     const struct layout *base = &m->request->problem->job.layout;
     struct layout layout = space_layout_back(&o->layout, base);
@@ -205,7 +232,8 @@ static enum status put_proof(struct space_maker *m, struct json_writer *w, const
     struct choices *choices = TAKE(m->scratch, 1, struct choices);
     struct solve_evidence evidence;
     struct check_problem *p;
-    struct plan plan = {.outcome = m->bound_ns < 0 ? OUTCOME_INFEASIBLE : OUTCOME_OPEN, .bound_ns = m->bound_ns};
+    struct plan plan = {.outcome = m->bound_ns < 0 ? OUTCOME_INFEASIBLE : OUTCOME_OPEN,
+                        .bound_ns = m->bound_ns};
     struct certificate_result made;
     bool heard;
     *bound_ns = 0;
@@ -214,9 +242,11 @@ static enum status put_proof(struct space_maker *m, struct json_writer *w, const
     TRY(search(&evidence, m, priced, choices, m->scratch, err));
     if (o->number == m->chosen) {
         plan = m->request->found->solved.plan;
-        plan.outcome = OUTCOME_OPEN, plan.bound_ns = m->bound_ns, plan.iteration_ns = m->iteration_ns;
+        plan.outcome = OUTCOME_OPEN, plan.bound_ns = m->bound_ns,
+        plan.iteration_ns = m->iteration_ns;
     }
-    struct certificate_request request = {.priced = priced, .plan = &plan, .evidence = &evidence, .problem = p};
+    struct certificate_request request = {
+        .priced = priced, .plan = &plan, .evidence = &evidence, .problem = p};
     TRY(is_heard(m, &request, &heard, err));
     request.anew = !heard;
     request.into = w;
@@ -230,7 +260,8 @@ static enum status put_proof(struct space_maker *m, struct json_writer *w, const
 }
 
 // false: a layout resists altogether.
-static enum status put_proofs(struct space_maker *m, struct json_writer *w, bool *proven, struct error *err)
+static enum status put_proofs(struct space_maker *m, struct json_writer *w, bool *proven,
+                              struct error *err)
 {
     int64_t least_ns = m->bound_ns;
     *proven = true;
@@ -255,12 +286,14 @@ static void put_fates(struct space_maker *m, struct json_writer *w)
 {
     char *text = TAKE(m->arena, 12 * m->count + 1, char);
     size_t used = 0;
-    int64_t *const counts[FATES] = {&m->result->refused, &m->result->memory, &m->result->bounded, &m->result->dominated, &m->result->proven};
+    int64_t *const counts[FATES] = {&m->result->refused, &m->result->memory, &m->result->bounded,
+                                    &m->result->dominated, &m->result->proven};
     for (int64_t i = 0, run = 0; i < m->count; i++) {
         ++*counts[m->fates[i]];
         run++;
         if (i + 1 < m->count && m->fates[i + 1] == m->fates[i]) continue;
-        used += (size_t)snprintf(text + used, 16, "%s%c%lld", used ? " " : "", check_fate_letters[m->fates[i]], (long long)run);
+        used += (size_t)snprintf(text + used, 16, "%s%c%lld", used ? " " : "",
+                                 check_fate_letters[m->fates[i]], (long long)run);
         run = 0;
     }
     json_put_text(w, "fates", text);
@@ -281,7 +314,8 @@ static enum status write(struct space_maker *m, struct error *err)
 {
     struct json_writer w;
     bool proven;
-    document_begin(&w, "plumbline.certificate", m->request->sources, m->request->source_count, m->arena);
+    document_begin(&w, "plumbline.certificate", m->request->sources, m->request->source_count,
+                   m->arena);
     json_open_object(&w, "space");
     json_put_count(&w, "layouts", m->count);
     put_fates(m, &w);
@@ -307,27 +341,37 @@ static enum status aim(struct space_maker *m, struct error *err)
     m->chosen = m->iteration_ns = -1;
     m->bound_ns = plan->outcome == OUTCOME_INFEASIBLE ? -1 : plan->bound_ns;
     if (!plan->stage_count) return OK;
-    if (time_plan(m, &layout) != OK) return fail(err, SOLVER, "the checker does not hear the plan: %s", m->why.text);
+    if (time_plan(m, &layout) != OK)
+        return fail(err, SOLVER, "the checker does not hear the plan: %s", m->why.text);
     if (m->iteration_ns < 0) return OK;
     m->chosen = m->request->found->layouts.chosen;
     if (m->bound_ns > m->iteration_ns) m->bound_ns = m->iteration_ns;
     return OK;
 }
 
-enum status certificate_space_make(struct certificate_space_result *result, const struct certificate_space_request *request, struct arena *arena,
-                                   struct error *err)
+enum status certificate_space_make(struct certificate_space_result *result,
+                                   const struct certificate_space_request *request,
+                                   struct arena *arena, struct error *err)
 {
     struct arena *scratch = arena_open_within(arena);
     struct space_maker *m = TAKE(arena, 1, struct space_maker);
     *result = (struct certificate_space_result){.layouts = request->found->layouts.count};
-    *m = (struct space_maker){.request = request, .result = result, .work = UINT64_MAX / 2, .count = result->layouts, .arena = arena, .scratch = scratch};
+    *m = (struct space_maker){.request = request,
+                              .result = result,
+                              .work = UINT64_MAX / 2,
+                              .count = result->layouts,
+                              .arena = arena,
+                              .scratch = scratch};
     space_read(&m->space, request->problem, arena);
     TRY(space_pricers_open(m->pricers, request->problem, arena, err));
     TRY(aim(m, err));
-    const struct space_fates_request wanted = {&m->space, &m->pricers[0], m->count, m->bound_ns, m->chosen, request->settings->threads};
+    const struct space_fates_request wanted = {
+        &m->space, &m->pricers[0], m->count, m->bound_ns, m->chosen, request->settings->threads};
     TRY(space_find_fates(&m->fates, &wanted, arena, err));
     int64_t count = check_space_walk(&m->space, keep_open, m);
-    if (count != m->count) return fail(err, SOLVER, "the checker finds %lld layouts, the search %lld", (long long)count, (long long)m->count);
+    if (count != m->count)
+        return fail(err, SOLVER, "the checker finds %lld layouts, the search %lld",
+                    (long long)count, (long long)m->count);
     compare_open(m);
     return write(m, err);
 }

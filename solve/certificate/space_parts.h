@@ -7,10 +7,11 @@
 struct space_fates_request {
     const struct check_space *space;
     const struct check_pricer *pricer;
-    int64_t count, bound_ns, chosen;            // layouts; -1: that there is no plan; -1: none
+    int64_t count, bound_ns, chosen; // layouts; -1: that there is no plan; -1: none
     int threads;
 };
 // (*fates)[layout]: enum check_fate; FATE_IS_PROVEN where a proof is needed.
-enum status space_find_fates(unsigned char **fates, const struct space_fates_request *request, struct arena *arena, struct error *err);
+enum status space_find_fates(unsigned char **fates, const struct space_fates_request *request,
+                             struct arena *arena, struct error *err);
 
 #endif

@@ -1,25 +1,28 @@
-// Paths as the file writes them: where they start, and which successor comes next, step by step. The successors of an
-// operation are those of the schedule's tables in the order that docs/PROOFS.md 3 gives them.
+// Paths as the file writes them: where they start, and which successor comes next, step by step.
+// The successors of an operation are those of the schedule's tables in the order that
+// docs/PROOFS.md 3 gives them.
 #include <string.h>
 
 #include "solve/certificate/internal.h"
 
 struct successors {
     const struct schedule *s;
-    int *first;                     // [operation + 1]
-    int *next;                      // [edge], sorted, each once
-    unsigned char *lap;             // [edge]: 1: into the next iteration
-    int *end;                       // [operation]: behind its last edge
+    int *first;         // [operation + 1]
+    int *next;          // [edge], sorted, each once
+    unsigned char *lap; // [edge]: 1: into the next iteration
+    int *end;           // [operation]: behind its last edge
 };
 
 struct proof_operation proof_operation_of(const struct schedule *s, int operation)
 {
     const struct operation *o = &s->operations[operation];
-    int stages = s->request.stage_count, kind = o->symbol / stages, base = symbol_base_kind(kind), place = o->symbol % stages;
+    int stages = s->request.stage_count, kind = o->symbol / stages, base = symbol_base_kind(kind),
+        place = o->symbol % stages;
     int micro_batch = o->micro_batch < 0 ? 0 : o->micro_batch;
     bool sends = base >= SYMBOL_SEND_FORWARD && base < SYMBOL_EMBEDDING_SYNC;
     // A receiver's overhead has the sender's symbol and stands behind all micro-batches.
-    if (sends && o->stage == place + (base < SYMBOL_SEND_BACKWARD)) micro_batch += s->request.micro_batches;
+    if (sends && o->stage == place + (base < SYMBOL_SEND_BACKWARD))
+        micro_batch += s->request.micro_batches;
     return (struct proof_operation){base, place, micro_batch, symbol_slice(kind)};
 }
 
@@ -31,7 +34,8 @@ static bool goes_before(const struct schedule *s, int a, int b)
     return x.micro_batch != y.micro_batch ? x.micro_batch < y.micro_batch : x.slice < y.slice;
 }
 
-// Within the iteration before carried, then by name; those of each lap are entered one after the other.
+// Within the iteration before carried, then by name; those of each lap are entered one after the
+// other.
 static void enter_edge(struct successors *x, int before, int after, int lap)
 {
     int first = x->first[before], at = x->end[before];
@@ -67,7 +71,8 @@ struct successors *successors_open(const struct schedule *s, struct arena *arena
 {
     struct successors *x = TAKE(arena, 1, struct successors);
     int count = s->operation_count;
-    *x = (struct successors){.s = s, .first = TAKE(arena, count + 1, int), .end = TAKE(arena, count + 1, int)};
+    *x = (struct successors){
+        .s = s, .first = TAKE(arena, count + 1, int), .end = TAKE(arena, count + 1, int)};
     each_edge(x, false);
     for (int i = 0; i < count; i++) x->first[i + 1] += x->first[i];
     memcpy(x->end, x->first, (size_t)(count + 1) * sizeof *x->end);
@@ -77,13 +82,18 @@ struct successors *successors_open(const struct schedule *s, struct arena *arena
     return x;
 }
 
-bool successors_find_path(const struct successors *x, struct proof_path *path, const struct graph *g, const int *counts, int laps, struct arena *arena)
+bool successors_find_path(const struct successors *x, struct proof_path *path,
+                          const struct graph *g, const int *counts, int laps, struct arena *arena)
 {
     int count, barrier = x->s->request.barrier;
     const int *o = graph_path_operations(g, counts, &count);
     if (!o || count == 0) return false;
     int *steps = TAKE(arena, count, int);
-    *path = (struct proof_path){.start = proof_operation_of(x->s, o[0]), .successors = steps, .step_count = count - barrier, .laps = barrier, .number = -1};
+    *path = (struct proof_path){.start = proof_operation_of(x->s, o[0]),
+                                .successors = steps,
+                                .step_count = count - barrier,
+                                .laps = barrier,
+                                .number = -1};
     for (int i = 0; i < path->step_count; i++) {
         int to = o[i + 1 == count ? 0 : i + 1], e = x->first[o[i]];
         while (e < x->end[o[i]] && x->next[e] != to) e++;

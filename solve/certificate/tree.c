@@ -18,7 +18,7 @@ struct tree_maker {
     struct check_part part;
     int64_t bound_ns;
     int threads, places, replicas;
-    struct error why;    // of the checker's functions
+    struct error why; // of the checker's functions
     uint64_t work;
     struct arena *scratch;
 };
@@ -159,8 +159,8 @@ static bool find_split(const struct tree_maker *m, const struct look *looks, int
         for (int b = 0; b < m->replicas; b++)
             for (int s = 0; looks[a].has_plan && looks[b].has_plan && s < looks[a].plan.stage_count;
                  s++) {
-                int apart =
-                    looks[b].plan.stages[s].layer_count - looks[a].plan.stages[s].layer_count;
+                int apart = looks[b].plan.stages[s].layer_count -
+                            looks[a].plan.stages[s].layer_count;
                 if (apart <= most) continue;
                 most = apart;
                 *stage = s;

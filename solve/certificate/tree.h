@@ -8,7 +8,7 @@
 #include "solve/layout/solve.h"
 
 struct certificate_tree_result {
-    bool proven;    // else what was put is of no use
+    bool proven; // else what was put is of no use
     int64_t parts, boxes, weights;
 };
 

@@ -42,7 +42,8 @@ static void put_incumbent(const struct proof *p, struct json_writer *w)
         json_put_count(w, "layer_count", x->layer_count);
         json_put_text(w, "group", groups[x->group].name);
         json_put_text(w, "recompute", check_mode_names[x->recompute]);
-        json_put_count(w, "recomputed_layers", x->recompute == RECOMPUTE_FIRST_LAYERS ? x->recomputed_layers : 0);
+        json_put_count(w, "recomputed_layers",
+                       x->recompute == RECOMPUTE_FIRST_LAYERS ? x->recomputed_layers : 0);
         json_put_count(w, "gradient_option", x->gradient_option);
         json_put_count(w, "boundary_option", x->boundary_option);
         json_close_object(w);
@@ -93,7 +94,8 @@ static void put_prices(const struct proof *p, struct json_writer *w, const int64
     json_close_object(w);
 }
 
-static void put_round(struct proof *p, struct json_writer *w, const struct proof_round *round, int *next_path)
+static void put_round(struct proof *p, struct json_writer *w, const struct proof_round *round,
+                      int *next_path)
 {
     json_open_object(w, NULL);
     if (round->path_count) json_open_array(w, "weights");
@@ -132,7 +134,8 @@ static void put_end(const struct proof *p, struct json_writer *w, const struct p
         return;
     }
     json_open_object(w, "split");
-    json_put_count(w, b->end == END_SPLIT_RANK ? "rank" : "stage", b->end == END_SPLIT_RANK ? b->rank : b->stage);
+    json_put_count(w, b->end == END_SPLIT_RANK ? "rank" : "stage",
+                   b->end == END_SPLIT_RANK ? b->rank : b->stage);
     if (b->end == END_SPLIT_RANK) json_put_count(w, "layers_below", b->layers);
     if (b->end == END_SPLIT_LOAD) json_put_count(w, "load_below_ns", b->load_ns);
     if (b->end == END_SPLIT_CHOICE) put_choice(p, w, &b->said);
@@ -178,7 +181,8 @@ static const char *steps_of(const struct proof *p, const struct proof_path *path
 {
     char *text = TAKE(p->arena, 24 * (size_t)path->step_count + 1, char), *to = text;
     for (int i = 0, n; i < path->step_count; i += n) {
-        for (n = 1; i + n < path->step_count && path->successors[i + n] == path->successors[i];) n++;
+        for (n = 1; i + n < path->step_count && path->successors[i + n] == path->successors[i];)
+            n++;
         if (i) *to++ = ' ';
         to = append_number(to, path->successors[i]);
         if (n > 1) *to++ = '*';

@@ -1,11 +1,12 @@
-// The hops of all chains together, each at its cheapest position, are an assignment of successors in which as many nodes
-// have none as there are chains: the Hungarian method in integers. Its potentials are where prices of nodes begin
-// (chains_paths.c). First nodes may be restricted: all others have a node before them, or are in no chain.
+// The hops of all chains together, each at its cheapest position, are an assignment of successors
+// in which as many nodes have none as there are chains: the Hungarian method in integers. Its
+// potentials are where prices of nodes begin (chains_paths.c). First nodes may be restricted: all
+// others have a node before them, or are in no chain.
 #include "solve/chains/internal.h"
 
 struct assignment {
     int n;
-    const int64_t *cost;        // [n * n], counted from 1 in what follows
+    const int64_t *cost; // [n * n], counted from 1 in what follows
     int64_t *row, *column, *slack;
     int *match, *way;
     bool *used;
@@ -22,7 +23,8 @@ static void assign_row(struct assignment *a, int i)
         a->used[at] = true;
         for (int j = 1; j <= a->n; j++) {
             if (a->used[j]) continue;
-            int64_t reduced = a->cost[(size_t)(from - 1) * (size_t)a->n + (size_t)(j - 1)] - a->row[from] - a->column[j];
+            int64_t reduced = a->cost[(size_t)(from - 1) * (size_t)a->n + (size_t)(j - 1)] -
+                              a->row[from] - a->column[j];
             if (reduced < a->slack[j]) a->slack[j] = reduced, a->way[j] = at;
             if (a->slack[j] < delta) delta = a->slack[j], next = j;
         }
@@ -37,8 +39,14 @@ static void assign_row(struct assignment *a, int i)
 
 static struct assignment assign(const int64_t *cost, int n, struct arena *arena)
 {
-    struct assignment a = {n, cost, TAKE(arena, n + 1, int64_t), TAKE(arena, n + 1, int64_t), TAKE(arena, n + 1, int64_t),
-                           TAKE(arena, n + 1, int), TAKE(arena, n + 1, int), TAKE(arena, n + 1, bool)};
+    struct assignment a = {n,
+                           cost,
+                           TAKE(arena, n + 1, int64_t),
+                           TAKE(arena, n + 1, int64_t),
+                           TAKE(arena, n + 1, int64_t),
+                           TAKE(arena, n + 1, int),
+                           TAKE(arena, n + 1, int),
+                           TAKE(arena, n + 1, bool)};
     for (int i = 1; i <= n; i++) assign_row(&a, i);
     return a;
 }
@@ -53,8 +61,9 @@ static int64_t cheapest_hop(const struct chains *c, int from, int to)
     return least;
 }
 
-// Rows: nodes, then what stands before a node that has none before it: chain_count times the beginning of a chain, then
-// what nodes in no chain have there. Columns: nodes, then what stands behind one that has none behind it.
+// Rows: nodes, then what stands before a node that has none before it: chain_count times the
+// beginning of a chain, then what nodes in no chain have there. Columns: nodes, then what stands
+// behind one that has none behind it.
 static int64_t cost_of(const struct chains *c, const bool *firsts, int from, int to)
 {
     int n = c->node_count;
@@ -63,15 +72,18 @@ static int64_t cost_of(const struct chains *c, const bool *firsts, int from, int
     return from >= n && from < n + c->chain_count && firsts && !firsts[to] ? CHAIN_NONE : 0;
 }
 
-int64_t chains_assign(const struct chains *c, const bool *firsts, int64_t *price, struct arena *arena)
+int64_t chains_assign(const struct chains *c, const bool *firsts, int64_t *price,
+                      struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     int ends = c->node_count - c->chain_count * (c->length - 1), n = c->node_count + ends;
     int64_t *cost = TAKE(arena, (size_t)n * (size_t)n, int64_t), sum = 0;
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) cost[(size_t)i * (size_t)n + (size_t)j] = cost_of(c, firsts, i, j);
+        for (int j = 0; j < n; j++)
+            cost[(size_t)i * (size_t)n + (size_t)j] = cost_of(c, firsts, i, j);
     struct assignment a = assign(cost, n, arena);
-    for (int j = 1; j <= n; j++) sum += cost[(size_t)(a.match[j] - 1) * (size_t)n + (size_t)(j - 1)];
+    for (int j = 1; j <= n; j++)
+        sum += cost[(size_t)(a.match[j] - 1) * (size_t)n + (size_t)(j - 1)];
     for (int i = 0; i < c->node_count && price; i++) price[i] = a.row[i + 1] + a.column[i + 1];
     arena_reset(arena, mark);
     return sum;

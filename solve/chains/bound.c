@@ -1,8 +1,9 @@
-// A bound where tables over sets would be too large: a few boxes, each an interval for the ring's dearest link and the nodes
-// that can begin a chain when no link of the ring is dearer. The ring costs a box's lower end at least; the chains, from
-// those first nodes, what chains_paths.c proves of their mean. The box with the least sum is worked on: its prices
-// follow what its chains visit too often or never; when that helps no more its interval is halved, and first nodes
-// fall apart into those that cheaper rings can join. (docs/PROOFS.md section 10)
+// A bound where tables over sets would be too large: a few boxes, each an interval for the ring's
+// dearest link and the nodes that can begin a chain when no link of the ring is dearer. The ring
+// costs a box's lower end at least; the chains, from those first nodes, what chains_paths.c proves
+// of their mean. The box with the least sum is worked on: its prices follow what its chains visit
+// too often or never; when that helps no more its interval is halved, and first nodes fall apart
+// into those that cheaper rings can join. (docs/PROOFS.md section 10)
 #include <math.h>
 #include <string.h>
 
@@ -11,21 +12,21 @@
 enum { BOXES_MAX = 256, ROUNDS_A_TURN = 10, TURNS_WITHOUT_GAIN = 3 };
 
 struct box {
-    int64_t low, high;          // the ring's dearest link is in [low, high)
-    int64_t chain, chain_before;    // a bound on the dearest chain; that of the turn before
+    int64_t low, high;           // the ring's dearest link is in [low, high)
+    int64_t chain, chain_before; // a bound on the dearest chain; that of the turn before
     bool *first;
-    double *price, *way, step;  // prices, their last direction; step: of what is missing
-    int64_t *best;              // prices of the best bound
-    int idle;                   // turns without gain
+    double *price, *way, step; // prices, their last direction; step: of what is missing
+    int64_t *best;             // prices of the best bound
+    int idle;                  // turns without gain
 };
 
 struct bounding {
     const struct chains *c;
-    struct paths *paths;        // NULL: chains of one node
+    struct paths *paths; // NULL: chains of one node
     int64_t value, steps, steps_max;
     struct box boxes[BOXES_MAX];
     int count;
-    int64_t *price;             // scratch: rounded
+    int64_t *price; // scratch: rounded
     int *firsts, *visits;
     const struct chains_settings *settings;
     struct arena *arena;
@@ -49,7 +50,9 @@ static int64_t sum_to_chain(const struct bounding *b, int64_t sum)
 static bool learn(struct bounding *b, struct box *x, const int64_t *price)
 {
     int found = paths_firsts(b->paths, x->first, b->firsts);
-    int64_t chain = found < b->c->chain_count ? CHAIN_NONE : sum_to_chain(b, paths_sum(b->paths, b->firsts, price));
+    int64_t chain = found < b->c->chain_count
+                        ? CHAIN_NONE
+                        : sum_to_chain(b, paths_sum(b->paths, b->firsts, price));
     if (chain <= x->chain) return false;
     x->chain = chain;
     memcpy(x->best, price, (size_t)b->c->node_count * sizeof *price);
@@ -72,7 +75,8 @@ static double aim_of(const struct bounding *b, const struct box *x)
     return fmin((double)(b->value - x->low), (double)x->chain * 1.06 + 1);
 }
 
-// One walk with the box's prices; they move to where its chains' visits say, unless the box is closed.
+// One walk with the box's prices; they move to where its chains' visits say, unless the box is
+// closed.
 static void work_round(struct bounding *b, struct box *x)
 {
     int n = b->c->node_count, k = b->c->chain_count;
@@ -92,13 +96,15 @@ static void work_round(struct bounding *b, struct box *x)
         x->way[i] = (1 - b->visits[i]) + 0.7 * x->way[i];
         square += x->way[i] * x->way[i];
     }
-    for (int i = 0; i < n && square > 0 && aim > now; i++) x->price[i] += x->step * (aim - now) / square * x->way[i];
+    for (int i = 0; i < n && square > 0 && aim > now; i++)
+        x->price[i] += x->step * (aim - now) / square * x->way[i];
 }
 
 static void work(struct bounding *b, struct box *x)
 {
     x->chain_before = x->chain;
-    for (int round = 0; round < ROUNDS_A_TURN && bound_of(b, x) < b->value; round++) work_round(b, x);
+    for (int round = 0; round < ROUNDS_A_TURN && bound_of(b, x) < b->value; round++)
+        work_round(b, x);
     double missing = aim_of(b, x) - (double)x->chain_before;
     if ((double)(x->chain - x->chain_before) > missing / 50) {
         x->idle = 0;
@@ -115,8 +121,13 @@ static struct box *add_box(struct bounding *b, int64_t low, int64_t high, const 
 {
     int n = b->c->node_count;
     struct box *x = &b->boxes[b->count++];
-    *x = (struct box){.low = low, .high = high, .step = 1, .first = TAKE(b->arena, n, bool), .price = TAKE(b->arena, n, double),
-                      .way = TAKE(b->arena, n, double), .best = TAKE(b->arena, n, int64_t)};
+    *x = (struct box){.low = low,
+                      .high = high,
+                      .step = 1,
+                      .first = TAKE(b->arena, n, bool),
+                      .price = TAKE(b->arena, n, double),
+                      .way = TAKE(b->arena, n, double),
+                      .best = TAKE(b->arena, n, int64_t)};
     if (!from) return x;
     x->chain = from->chain;
     memcpy(x->price, from->price, (size_t)n * sizeof *x->price);
@@ -124,8 +135,10 @@ static struct box *add_box(struct bounding *b, int64_t low, int64_t high, const 
     return x;
 }
 
-// Boxes of rings below `high`, one for each part of the nodes in[]; nothing where there is no such ring.
-static void add_parts(struct bounding *b, int64_t low, int64_t high, const bool *among, const struct box *from)
+// Boxes of rings below `high`, one for each part of the nodes in[]; nothing where there is no such
+// ring.
+static void add_parts(struct bounding *b, int64_t low, int64_t high, const bool *among,
+                      const struct box *from)
 {
     const struct chains *c = b->c;
     int *part = TAKE(b->arena, c->node_count, int);
@@ -135,7 +148,8 @@ static void add_parts(struct bounding *b, int64_t low, int64_t high, const bool 
     bool apart = b->count + parts <= BOXES_MAX;
     for (int i = 0; i < parts && (apart || !i); i++) {
         struct box *x = add_box(b, low, high, from);
-        for (int node = 0; node < c->node_count; node++) x->first[node] = in[node] && (!apart || part[node] == i);
+        for (int node = 0; node < c->node_count; node++)
+            x->first[node] = in[node] && (!apart || part[node] == i);
         int64_t least = rings_least(c->ring, c->node_count, c->chain_count, x->first, b->arena);
         if (least > x->low) x->low = least;
         if (x->low >= x->high) b->count--;
@@ -167,7 +181,8 @@ static int least_box(const struct bounding *b)
 
 static bool is_over(const struct bounding *b)
 {
-    return b->steps >= b->steps_max || (b->settings->should_stop && b->settings->should_stop(b->settings->stop_argument));
+    return b->steps >= b->steps_max ||
+           (b->settings->should_stop && b->settings->should_stop(b->settings->stop_argument));
 }
 
 static int64_t work_boxes(struct bounding *b)
@@ -198,7 +213,11 @@ static bool open_root(struct bounding *b, struct box *root)
     const struct chains *c = b->c;
     int n = c->node_count;
     int64_t *price = TAKE(b->arena, n, int64_t);
-    *root = (struct box){.step = 1, .high = b->value, .first = TAKE(b->arena, n, bool), .price = TAKE(b->arena, n, double), .best = TAKE(b->arena, n, int64_t)};
+    *root = (struct box){.step = 1,
+                         .high = b->value,
+                         .first = TAKE(b->arena, n, bool),
+                         .price = TAKE(b->arena, n, double),
+                         .best = TAKE(b->arena, n, int64_t)};
     for (int i = 0; i < n; i++) root->first[i] = true;
     if (c->length == 1) return true;
     int64_t sum = chains_assign(c, NULL, price, b->arena);
@@ -206,19 +225,28 @@ static bool open_root(struct bounding *b, struct box *root)
     root->chain = rounded_up(sum, c->chain_count);
     if (root->chain >= b->value) return false;
     int64_t hop_max = dearest_hop(c, b->value);
-    if (hop_max > (INT64_C(1) << 58) / n) return true;      // sums of such hops would be too large
+    if (hop_max > (INT64_C(1) << 58) / n) return true; // sums of such hops would be too large
     b->paths = paths_open(c, hop_max, b->arena);
     for (int i = 0; i < n; i++) root->price[i] = ldexp((double)price[i], paths_shift(b->paths));
     return true;
 }
 
-int64_t chains_bound_below(const struct chains *c, int64_t value, const struct chains_settings *settings, int64_t *steps, struct arena *arena)
+int64_t chains_bound_below(const struct chains *c, int64_t value,
+                           const struct chains_settings *settings, int64_t *steps,
+                           struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     struct bounding *b = TAKE(arena, 1, struct bounding);
     int n = c->node_count;
-    *b = (struct bounding){.c = c, .value = value, .steps_max = settings->bound_steps ? settings->bound_steps : CHAINS_BOUND_STEPS, .settings = settings,
-                           .price = TAKE(arena, n, int64_t), .firsts = TAKE(arena, c->chain_count + 1, int), .visits = TAKE(arena, n, int), .arena = arena};
+    *b = (struct bounding){.c = c,
+                           .value = value,
+                           .steps_max = settings->bound_steps ? settings->bound_steps
+                                                              : CHAINS_BOUND_STEPS,
+                           .settings = settings,
+                           .price = TAKE(arena, n, int64_t),
+                           .firsts = TAKE(arena, c->chain_count + 1, int),
+                           .visits = TAKE(arena, n, int),
+                           .arena = arena};
     struct box root;
     int64_t bound = value;
     if (open_root(b, &root)) {

@@ -6,13 +6,16 @@
 
 int64_t chains_hop(const struct chains *c, int position, int from, int to)
 {
-    return c->hop[((size_t)position * (size_t)c->node_count + (size_t)from) * (size_t)c->node_count + (size_t)to];
+    return c
+        ->hop[((size_t)position * (size_t)c->node_count + (size_t)from) * (size_t)c->node_count +
+              (size_t)to];
 }
 
 int64_t chain_value(const struct chains *c, const int *chain)
 {
     int64_t sum = 0;
-    for (int position = 0; position + 1 < c->length; position++) sum += chains_hop(c, position, chain[position], chain[position + 1]);
+    for (int position = 0; position + 1 < c->length; position++)
+        sum += chains_hop(c, position, chain[position], chain[position + 1]);
     return sum;
 }
 
@@ -21,7 +24,8 @@ static int64_t ring_value(const struct chains *c, const int *order)
     int64_t dearest = 0;
     for (int chain = 0; chain < c->chain_count && chains_have_ring(c); chain++) {
         int next = (chain + 1) % c->chain_count;
-        dearest = larger(dearest, c->ring[order[chain * c->length] * c->node_count + order[next * c->length]]);
+        dearest = larger(
+            dearest, c->ring[order[chain * c->length] * c->node_count + order[next * c->length]]);
     }
     return dearest;
 }
@@ -29,26 +33,34 @@ static int64_t ring_value(const struct chains *c, const int *order)
 int64_t chains_value(const struct chains *c, const int *order)
 {
     int64_t dearest = 0;
-    for (int chain = 0; chain < c->chain_count; chain++) dearest = larger(dearest, chain_value(c, order + chain * c->length));
+    for (int chain = 0; chain < c->chain_count; chain++)
+        dearest = larger(dearest, chain_value(c, order + chain * c->length));
     return dearest + ring_value(c, order);
 }
 
 struct chains_settings chains_settings_for(const struct chains *c, uint64_t seed)
 {
     bool few = c->node_count <= CHAINS_EXACT_MAX;
-    return (struct chains_settings){.starts = few ? 4 : c->node_count <= 96 ? 12 : 4, .moves = few ? 20000 : 10000 * c->node_count, .seed = seed};
+    return (struct chains_settings){.starts = few                   ? 4
+                                              : c->node_count <= 96 ? 12
+                                                                    : 4,
+                                    .moves = few ? 20000 : 10000 * c->node_count,
+                                    .seed = seed};
 }
 
-void chains_approach(struct chains_result *r, const struct chains *c, const struct chains_settings *settings, struct arena *arena)
+void chains_approach(struct chains_result *r, const struct chains *c,
+                     const struct chains_settings *settings, struct arena *arena)
 {
     *r = (struct chains_result){.order = TAKE(arena, c->chain_count * c->length, int)};
     chains_search(r, c, settings, arena);
     chains_close_ring(c, r->order, arena);
     r->value = chains_value(c, r->order);
-    r->bound = chains_bound_below(c, smaller(r->value, CHAIN_NONE), settings, &r->effort.steps, arena);
+    r->bound =
+        chains_bound_below(c, smaller(r->value, CHAIN_NONE), settings, &r->effort.steps, arena);
 }
 
-void chains_solve(struct chains_result *r, const struct chains *c, const struct chains_settings *settings, struct arena *arena)
+void chains_solve(struct chains_result *r, const struct chains *c,
+                  const struct chains_settings *settings, struct arena *arena)
 {
     if (c->node_count > CHAINS_EXACT_MAX) {
         chains_approach(r, c, settings, arena);

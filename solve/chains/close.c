@@ -1,19 +1,20 @@
-// Which nodes can lie on a ring of so many by cheap links. Rings lie within parts whose nodes all reach each other; within
-// one, a ring through a node is looked for link by link, as far as a fixed number of looks allows: where they are used up
-// the node is taken to lie on one. So "no" is proven, and "yes" may be too much.
+// Which nodes can lie on a ring of so many by cheap links. Rings lie within parts whose nodes all
+// reach each other; within one, a ring through a node is looked for link by link, as far as a fixed
+// number of looks allows: where they are used up the node is taken to lie on one. So "no" is
+// proven, and "yes" may be too much.
 #include <stdlib.h>
 #include <string.h>
 
 #include "solve/chains/internal.h"
 
-enum { LOOKS = 4000000 };        // at links, of one call; shared among its nodes
+enum { LOOKS = 4000000 }; // at links, of one call; shared among its nodes
 
 struct closing {
     const int64_t *link;
     int n, size;
     int64_t limit;
     bool *in, *seen, *on_ring;
-    int *part, *queue, *back;   // back[]: hops from there to the root
+    int *part, *queue, *back; // back[]: hops from there to the root
     int root, *path;
     int64_t looks;
 };
@@ -23,7 +24,8 @@ static bool joined(const struct closing *x, int from, int to)
     return from != to && x->link[(size_t)from * (size_t)x->n + (size_t)to] < x->limit;
 }
 
-// Marks what is reached from `root` (forward) or reaches it, in steps as few as back[] says; returns how many.
+// Marks what is reached from `root` (forward) or reaches it, in steps as few as back[] says;
+// returns how many.
 static int reach(struct closing *x, int root, bool forward)
 {
     int count = 1;
@@ -33,14 +35,17 @@ static int reach(struct closing *x, int root, bool forward)
     for (int at = 0; at < count; at++)
         for (int i = 0; i < x->n; i++) {
             int node = x->queue[at];
-            if (!x->in[i] || x->back[i] >= 0 || !(forward ? joined(x, node, i) : joined(x, i, node))) continue;
+            if (!x->in[i] || x->back[i] >= 0 ||
+                !(forward ? joined(x, node, i) : joined(x, i, node)))
+                continue;
             x->back[i] = x->back[node] + 1;
             x->queue[count++] = i;
         }
     return count;
 }
 
-// Parts of nodes that all reach each other; those with fewer than `size` nodes leave. Returns the number of parts.
+// Parts of nodes that all reach each other; those with fewer than `size` nodes leave. Returns the
+// number of parts.
 static int split_parts(struct closing *x)
 {
     int parts = 0;
@@ -63,13 +68,16 @@ static int split_parts(struct closing *x)
     return parts;
 }
 
-// Whether a path of `count` nodes that ends at `last` can be closed to a ring, as far as the looks go.
+// Whether a path of `count` nodes that ends at `last` can be closed to a ring, as far as the looks
+// go.
 static bool close_path(struct closing *x, int last, int count)
 {
     if (count == x->size) return joined(x, last, x->root);
     x->looks -= x->n;
     for (int i = 0; i < x->n && x->looks > 0; i++) {
-        if (x->part[i] != x->part[x->root] || x->seen[i] || !joined(x, last, i) || x->back[i] > x->size - count) continue;
+        if (x->part[i] != x->part[x->root] || x->seen[i] || !joined(x, last, i) ||
+            x->back[i] > x->size - count)
+            continue;
         x->seen[i] = true;
         x->path[count] = i;
         if (close_path(x, i, count + 1)) return true;
@@ -91,12 +99,21 @@ static bool lies_on_ring(struct closing *x, int root)
     return true;
 }
 
-int rings_within(const int64_t *link, int node_count, int size, int64_t limit, bool *in, int *part, struct arena *arena)
+int rings_within(const int64_t *link, int node_count, int size, int64_t limit, bool *in, int *part,
+                 struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
-    struct closing x = {.link = link, .n = node_count, .size = size, .limit = limit, .in = in, .part = part,
-                        .seen = TAKE(arena, node_count, bool), .on_ring = TAKE(arena, node_count, bool), .queue = TAKE(arena, node_count, int),
-                        .back = TAKE(arena, node_count, int), .path = TAKE(arena, size, int)};
+    struct closing x = {.link = link,
+                        .n = node_count,
+                        .size = size,
+                        .limit = limit,
+                        .in = in,
+                        .part = part,
+                        .seen = TAKE(arena, node_count, bool),
+                        .on_ring = TAKE(arena, node_count, bool),
+                        .queue = TAKE(arena, node_count, int),
+                        .back = TAKE(arena, node_count, int),
+                        .path = TAKE(arena, size, int)};
     int parts = split_parts(&x);
     for (bool changed = true; changed && parts;) {
         changed = false;
@@ -118,7 +135,8 @@ static int compare_links(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int64_t rings_least(const int64_t *link, int node_count, int size, const bool *among, struct arena *arena)
+int64_t rings_least(const int64_t *link, int node_count, int size, const bool *among,
+                    struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     int64_t *sorted = TAKE(arena, (size_t)node_count * (size_t)node_count + 1, int64_t);
@@ -126,12 +144,14 @@ int64_t rings_least(const int64_t *link, int node_count, int size, const bool *a
     int *part = TAKE(arena, node_count, int), count = 0, low = 0;
     for (int i = 0; i < node_count; i++)
         for (int j = 0; j < node_count; j++)
-            if (i != j && among[i] && among[j] && link[i * node_count + j] < CHAIN_NONE) sorted[count++] = link[i * node_count + j];
+            if (i != j && among[i] && among[j] && link[i * node_count + j] < CHAIN_NONE)
+                sorted[count++] = link[i * node_count + j];
     qsort(sorted, (size_t)count, sizeof *sorted, compare_links);
-    for (int high = count; low < high;) {       // no ring whose links are all cheaper than sorted[low]
+    for (int high = count; low < high;) { // no ring whose links are all cheaper than sorted[low]
         int middle = low + (high - low) / 2;
         memcpy(in, among, (size_t)node_count * sizeof *in);
-        if (rings_within(link, node_count, size, sorted[middle] + 1, in, part, arena)) high = middle;
+        if (rings_within(link, node_count, size, sorted[middle] + 1, in, part, arena))
+            high = middle;
         else low = middle + 1;
     }
     int64_t least = low < count ? sorted[low] : CHAIN_NONE;

@@ -1,9 +1,10 @@
-// The proof for few nodes. A chain's least value, given its set of nodes and the first of them, follows from a dynamic
-// programme over sets; so does the best ring through a set of first nodes. Sets of first nodes are taken cheapest ring
-// first; for each, the other nodes are shared out so that no chain is dearer than what would still improve on the best
-// known, found by bisection over the chains' limit. Sets of nodes left over from which it failed are remembered. Before all
-// that, nodes are shared out with no first nodes given: what even the dearest chain of that takes at least ends the list of
-// sets of first nodes early.
+// The proof for few nodes. A chain's least value, given its set of nodes and the first of them,
+// follows from a dynamic programme over sets; so does the best ring through a set of first nodes.
+// Sets of first nodes are taken cheapest ring first; for each, the other nodes are shared out so
+// that no chain is dearer than what would still improve on the best known, found by bisection over
+// the chains' limit. Sets of nodes left over from which it failed are remembered. Before all that,
+// nodes are shared out with no first nodes given: what even the dearest chain of that takes at
+// least ends the list of sets of first nodes early.
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,22 +13,30 @@
 
 static int lowest(uint32_t set) { return __builtin_ctz(set); }
 
-struct tail { int64_t cost; uint32_t behind; };      // a chain's nodes behind its first
+struct tail {
+    int64_t cost;
+    uint32_t behind;
+}; // a chain's nodes behind its first
 
 struct proof {
     const struct chains *c;
     struct chains_result *result;
-    int64_t *least;             // [set * node_count + first]: of a chain's last |set| nodes, `first` the first of them
+    int64_t *least; // [set * node_count + first]: of a chain's last |set| nodes, `first` the first
+                    // of them
     int firsts[CHAINS_EXACT_MAX];
-    uint32_t shared[CHAINS_EXACT_MAX];      // [chain] the nodes behind its first
-    struct tail *tails[CHAINS_EXACT_MAX];       // [first] cheapest first, those that can be in an order that improves
+    uint32_t shared[CHAINS_EXACT_MAX];    // [chain] the nodes behind its first
+    struct tail *tails[CHAINS_EXACT_MAX]; // [first] cheapest first, those that can be in an order
+                                          // that improves
     int tail_count[CHAINS_EXACT_MAX];
-    int64_t *cheapest;          // [set]: of a whole chain, whatever its first node
-    uint32_t *failed, stamp;    // [nodes left over] == stamp: nothing comes of it
+    int64_t *cheapest;       // [set]: of a whole chain, whatever its first node
+    uint32_t *failed, stamp; // [nodes left over] == stamp: nothing comes of it
     int64_t limit;
 };
 
-static int64_t least_of(const struct proof *p, uint32_t set, int first) { return p->least[(size_t)set * (size_t)p->c->node_count + (size_t)first]; }
+static int64_t least_of(const struct proof *p, uint32_t set, int first)
+{
+    return p->least[(size_t)set * (size_t)p->c->node_count + (size_t)first];
+}
 
 // |set| nodes are a chain's last ones: the hop from `first` has the position length - |set|.
 static int64_t least_tail(const struct proof *p, uint32_t set, int first)
@@ -37,7 +46,8 @@ static int64_t least_tail(const struct proof *p, uint32_t set, int first)
     int position = p->c->length - __builtin_popcount(set);
     int64_t least = INT64_MAX;
     for (uint32_t left = behind; left; left &= left - 1)
-        least = smaller(least, chains_hop(p->c, position, first, lowest(left)) + least_of(p, behind, lowest(left)));
+        least = smaller(least, chains_hop(p->c, position, first, lowest(left)) +
+                                   least_of(p, behind, lowest(left)));
     return least;
 }
 
@@ -47,7 +57,8 @@ static void fill_tails(struct proof *p)
     for (uint32_t set = 1; set < UINT32_C(1) << n; set++) {
         if (__builtin_popcount(set) > p->c->length) continue;
         for (uint32_t left = set; left; left &= left - 1)
-            p->least[(size_t)set * (size_t)n + (size_t)lowest(left)] = least_tail(p, set, lowest(left));
+            p->least[(size_t)set * (size_t)n + (size_t)lowest(left)] =
+                least_tail(p, set, lowest(left));
     }
 }
 
@@ -106,7 +117,8 @@ static void write_chain(const struct proof *p, int *chain, int first, uint32_t b
         if (!behind) return;
         int64_t reached = least_of(p, set, first);
         for (uint32_t left = behind; left; left &= left - 1)
-            if (chains_hop(p->c, at, first, lowest(left)) + least_of(p, behind, lowest(left)) == reached) {
+            if (chains_hop(p->c, at, first, lowest(left)) + least_of(p, behind, lowest(left)) ==
+                reached) {
                 first = lowest(left);
                 break;
             }
@@ -122,17 +134,21 @@ static void keep(struct proof *p)
 
 // ---- sharing out without first nodes
 
-// Whether chains from `chain` on, none dearer than the limit, find their nodes among `left`: the lowest is in one, or spare.
+// Whether chains from `chain` on, none dearer than the limit, find their nodes among `left`: the
+// lowest is in one, or spare.
 static bool share_freely(struct proof *p, int chain, uint32_t left)
 {
-    int take = p->c->length - 1, have = __builtin_popcount(left), spare = have - (p->c->chain_count - chain) * p->c->length;
+    int take = p->c->length - 1, have = __builtin_popcount(left),
+        spare = have - (p->c->chain_count - chain) * p->c->length;
     if (chain == p->c->chain_count) return true;
     uint32_t mark = p->stamp + (uint32_t)chain, node = left & (~left + 1), others = left & ~node;
     if (p->failed[left] == mark) return false;
     p->result->effort.steps++;
-    for (uint32_t pick = (UINT32_C(1) << take) - 1; pick < UINT32_C(1) << (have - 1); pick = next_subset(pick)) {
+    for (uint32_t pick = (UINT32_C(1) << take) - 1; pick < UINT32_C(1) << (have - 1);
+         pick = next_subset(pick)) {
         uint32_t chosen = spread(pick, others);
-        if (p->cheapest[chosen | node] <= p->limit && share_freely(p, chain + 1, others & ~chosen)) return true;
+        if (p->cheapest[chosen | node] <= p->limit && share_freely(p, chain + 1, others & ~chosen))
+            return true;
         if (!pick) break;
     }
     if (spare > 0 && share_freely(p, chain, others)) return true;
@@ -142,7 +158,7 @@ static bool share_freely(struct proof *p, int chain, uint32_t left)
 
 static bool try_freely(struct proof *p, int64_t limit)
 {
-    p->stamp += CHAINS_EXACT_MAX + 1;           // a mark for each chain
+    p->stamp += CHAINS_EXACT_MAX + 1; // a mark for each chain
     p->limit = limit;
     bool found = share_freely(p, 0, (uint32_t)(((uint64_t)1 << p->c->node_count) - 1));
     p->stamp += CHAINS_EXACT_MAX + 1;
@@ -163,7 +179,10 @@ static int64_t least_dearest(struct proof *p, int64_t high)
     return low;
 }
 
-struct first_set { int64_t ring; uint32_t firsts; };
+struct first_set {
+    int64_t ring;
+    uint32_t firsts;
+};
 
 static int compare_sets(const void *a, const void *b)
 {
@@ -208,13 +227,16 @@ static void list_tails(struct proof *p, int64_t limit, struct arena *arena)
             for (uint32_t left = set; left; left &= left - 1) {
                 int first = lowest(left), at = p->tail_count[first];
                 if (least_of(p, set, first) > limit) continue;
-                if (pass) p->tails[first][at] = (struct tail){least_of(p, set, first), set & ~(UINT32_C(1) << first)};
+                if (pass)
+                    p->tails[first][at] =
+                        (struct tail){least_of(p, set, first), set & ~(UINT32_C(1) << first)};
                 p->tail_count[first]++;
             }
         }
     }
     for (int i = 0; i < n; i++)
-        if (p->tail_count[i]) qsort(p->tails[i], (size_t)p->tail_count[i], sizeof *p->tails[i], compare_tails);
+        if (p->tail_count[i])
+            qsort(p->tails[i], (size_t)p->tail_count[i], sizeof *p->tails[i], compare_tails);
 }
 
 // The chain with the least choice first.
@@ -222,7 +244,8 @@ static void order_firsts(struct proof *p)
 {
     for (int i = 1; i < p->c->chain_count; i++) {
         int first = p->firsts[i], at = i;
-        for (; at > 0 && p->tail_count[p->firsts[at - 1]] > p->tail_count[first]; at--) p->firsts[at] = p->firsts[at - 1];
+        for (; at > 0 && p->tail_count[p->firsts[at - 1]] > p->tail_count[first]; at--)
+            p->firsts[at] = p->firsts[at - 1];
         p->firsts[at] = first;
     }
 }
@@ -266,12 +289,14 @@ void chains_prove(struct chains_result *result, const struct chains *c, struct a
     p.failed = TAKE(arena, sets, uint32_t);
     fill_tails(&p);
     for (uint32_t set = 1; set < sets; set++)
-        if (__builtin_popcount(set) == c->chain_count && rings[set] < CHAIN_NONE) list[count++] = (struct first_set){rings[set], set};
+        if (__builtin_popcount(set) == c->chain_count && rings[set] < CHAIN_NONE)
+            list[count++] = (struct first_set){rings[set], set};
     if (count) qsort(list, count, sizeof *list, compare_sets);
     least_by_first(&p, least);
     int64_t dearest = count ? least_dearest(&p, result->value - list[0].ring - 1) : 0;
     if (count) list_tails(&p, result->value - list[0].ring - 1, arena);
-    for (size_t i = 0; i < count && list[i].ring + dearest < result->value; i++) try_set(&p, &list[i], least);
+    for (size_t i = 0; i < count && list[i].ring + dearest < result->value; i++)
+        try_set(&p, &list[i], least);
     result->bound = result->value;
     if (chains_have_ring(c)) chains_close_ring(c, result->order, arena);
 }

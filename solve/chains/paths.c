@@ -1,24 +1,27 @@
-// What chains cost together at least, nodes shared out by prices: every chain pays its hops less the prices of its nodes,
-// each node is worth its price once, and the cheapest chains under prices of any kind bound the sum of all (docs/PROOFS.md
-// section 10). A chain may come back to a node here, but not while it remembers it: each node has its neighbours (the
-// nodes nearest to it), and what was visited is forgotten as soon as a node is entered whose neighbour it is not.
-// Integers throughout; a chain's places are walked from the last to the first, so that one walk serves all first nodes.
+// What chains cost together at least, nodes shared out by prices: every chain pays its hops less
+// the prices of its nodes, each node is worth its price once, and the cheapest chains under prices
+// of any kind bound the sum of all (docs/PROOFS.md section 10). A chain may come back to a node
+// here, but not while it remembers it: each node has its neighbours (the nodes nearest to it), and
+// what was visited is forgotten as soon as a node is entered whose neighbour it is not. Integers
+// throughout; a chain's places are walked from the last to the first, so that one walk serves all
+// first nodes.
 #include <string.h>
 
 #include "solve/chains/internal.h"
 
 enum { REMEMBERED_MAX = 7, NEVER = 255 };
-static const int64_t nothing = INT64_MAX / 4;       // no chain
+static const int64_t nothing = INT64_MAX / 4; // no chain
 
 struct paths {
     const struct chains *c;
     int n, remembered, sets, shift;
-    int64_t hop_max;            // dearer hops are in no chain that is looked for
-    int *neighbour;             // [node * remembered + bit]
-    uint8_t *after;             // [(from * n + to) * sets + set remembered at to] -> set remembered at from; NEVER
-    int64_t *tail;              // [(position * n + node) * sets + set]: least of the chain's rest from there
-    int64_t *start;             // [node]: of a whole chain from there
-    int *fewest, fewest_count;  // scratch
+    int64_t hop_max; // dearer hops are in no chain that is looked for
+    int *neighbour;  // [node * remembered + bit]
+    uint8_t
+        *after; // [(from * n + to) * sets + set remembered at to] -> set remembered at from; NEVER
+    int64_t *tail;  // [(position * n + node) * sets + set]: least of the chain's rest from there
+    int64_t *start; // [node]: of a whole chain from there
+    int *fewest, fewest_count; // scratch
     struct paths_price *price;
 };
 
@@ -64,8 +67,10 @@ static void fill_after(struct paths *p)
     for (int from = 0; from < p->n; from++)
         for (int to = 0; to < p->n; to++) {
             int bits[REMEMBERED_MAX], self = bit_of(p, to, from), entered = bit_of(p, from, to);
-            uint8_t *after = p->after + ((size_t)from * (size_t)p->n + (size_t)to) * (size_t)p->sets;
-            for (int bit = 0; bit < p->remembered; bit++) bits[bit] = bit_of(p, from, p->neighbour[to * p->remembered + bit]);
+            uint8_t *after = p->after +
+                             ((size_t)from * (size_t)p->n + (size_t)to) * (size_t)p->sets;
+            for (int bit = 0; bit < p->remembered; bit++)
+                bits[bit] = bit_of(p, from, p->neighbour[to * p->remembered + bit]);
             for (int set = 0; set < p->sets; set++) {
                 int kept = entered < 0 ? 0 : 1 << entered;
                 for (int bit = 0; bit < p->remembered; bit++)
@@ -75,7 +80,8 @@ static void fill_after(struct paths *p)
         }
 }
 
-// Sums of prices and hops stay below 2^59; fine enough that rounding prices costs nothing where hops are small numbers.
+// Sums of prices and hops stay below 2^59; fine enough that rounding prices costs nothing where
+// hops are small numbers.
 static int shift_of(const struct paths *p)
 {
     int shift = 0;
@@ -87,7 +93,8 @@ struct paths *paths_open(const struct chains *c, int64_t hop_max, struct arena *
 {
     struct paths *p = TAKE(arena, 1, struct paths);
     int n = c->node_count, most = n <= 96 ? REMEMBERED_MAX : n <= 192 ? 6 : n <= 320 ? 5 : 4;
-    *p = (struct paths){.c = c, .n = n, .remembered = n - 1 < most ? n - 1 : most, .hop_max = hop_max};
+    *p = (struct paths){
+        .c = c, .n = n, .remembered = n - 1 < most ? n - 1 : most, .hop_max = hop_max};
     p->sets = 1 << p->remembered;
     p->shift = shift_of(p);
     p->neighbour = TAKE(arena, n * (p->remembered + 1), int);
@@ -125,15 +132,18 @@ static int list_sets(const struct paths *p, const int64_t *tail, uint8_t *list)
     return count;
 }
 
-static int64_t walk_back(const struct paths *p, int position, int to, const uint8_t *list, int count, const int64_t *price)
+static int64_t walk_back(const struct paths *p, int position, int to, const uint8_t *list,
+                         int count, const int64_t *price)
 {
     const int64_t *tail = tail_of(p, position + 1, to);
     const int64_t *hops = p->c->hop + (size_t)position * (size_t)p->n * (size_t)p->n;
     for (int from = 0; from < p->n; from++) {
         int64_t hop = hops[(size_t)from * (size_t)p->n + (size_t)to];
         if (hop > p->hop_max || from == to) continue;
-        int64_t more = hop * (INT64_C(1) << p->shift) - price[from], *before = tail_of(p, position, from);
-        const uint8_t *after = p->after + ((size_t)from * (size_t)p->n + (size_t)to) * (size_t)p->sets;
+        int64_t more = hop * (INT64_C(1) << p->shift) - price[from],
+                *before = tail_of(p, position, from);
+        const uint8_t *after = p->after +
+                               ((size_t)from * (size_t)p->n + (size_t)to) * (size_t)p->sets;
         for (int i = 0; i < count; i++) {
             int set = list[i], kept = after[set];
             if (kept != NEVER && tail[set] + more < before[kept]) before[kept] = tail[set] + more;
@@ -158,20 +168,23 @@ int64_t paths_walk(struct paths *p, const int64_t *price)
     for (int node = 0; node < p->n; node++) {
         p->start[node] = nothing;
         for (int set = 0; set < p->sets; set++)
-            if (tail_of(p, 0, node)[set] < p->start[node]) p->start[node] = tail_of(p, 0, node)[set];
+            if (tail_of(p, 0, node)[set] < p->start[node])
+                p->start[node] = tail_of(p, 0, node)[set];
     }
     return steps;
 }
 
 // The node and set behind `from` on the cheapest way on.
-static bool find_next(const struct paths *p, int position, int *node, int *set, const int64_t *price)
+static bool find_next(const struct paths *p, int position, int *node, int *set,
+                      const int64_t *price)
 {
     int64_t reached = tail_of(p, position, *node)[*set];
     for (int to = 0; to < p->n; to++) {
         int64_t hop = chains_hop(p->c, position, *node, to);
         if (hop > p->hop_max || to == *node) continue;
         int64_t more = hop * (INT64_C(1) << p->shift) - price[*node];
-        const uint8_t *after = p->after + ((size_t)*node * (size_t)p->n + (size_t)to) * (size_t)p->sets;
+        const uint8_t *after = p->after +
+                               ((size_t)*node * (size_t)p->n + (size_t)to) * (size_t)p->sets;
         for (int behind = 0; behind < p->sets; behind++)
             if (after[behind] == *set && tail_of(p, position + 1, to)[behind] + more == reached) {
                 *node = to;
@@ -187,10 +200,13 @@ void paths_follow(const struct paths *p, int first, const int64_t *price, int *v
     int node = first, set = 0;
     while (tail_of(p, 0, node)[set] != p->start[node]) set++;
     visits[node]++;
-    for (int position = 0; position + 1 < p->c->length && find_next(p, position, &node, &set, price); position++) visits[node]++;
+    for (int position = 0;
+         position + 1 < p->c->length && find_next(p, position, &node, &set, price); position++)
+        visits[node]++;
 }
 
-// ---- the bound: the cheapest chain_count first nodes among those allowed, each with its cheapest chain
+// ---- the bound: the cheapest chain_count first nodes among those allowed, each with its cheapest
+// chain
 
 int paths_firsts(const struct paths *p, const bool *allowed, int *firsts)
 {
@@ -200,7 +216,8 @@ int paths_firsts(const struct paths *p, const bool *allowed, int *firsts)
         int at = count < most ? count++ : most;
         if (at == most && p->start[firsts[most - 1]] <= p->start[node]) continue;
         if (at == most) at--;
-        for (; at > 0 && p->start[firsts[at - 1]] > p->start[node]; at--) firsts[at] = firsts[at - 1];
+        for (; at > 0 && p->start[firsts[at - 1]] > p->start[node]; at--)
+            firsts[at] = firsts[at - 1];
         firsts[at] = node;
     }
     return count;

@@ -1,5 +1,5 @@
-// The ring with the least dearest link through given nodes, direction counted: a dynamic programme over sets and the last
-// node of a path that begins at the set's lowest.
+// The ring with the least dearest link through given nodes, direction counted: a dynamic programme
+// over sets and the last node of a path that begins at the set's lowest.
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,8 @@ static int64_t least_path(const int64_t *path, const int64_t *link, int n, uint3
     int64_t least = CHAIN_NONE;
     for (uint32_t left = before; left; left &= left - 1) {
         int from = lowest(left);
-        least = smaller(least, larger(path[(size_t)before * (size_t)n + (size_t)from], link[from * n + last]));
+        least = smaller(
+            least, larger(path[(size_t)before * (size_t)n + (size_t)from], link[from * n + last]));
     }
     return least;
 }
@@ -27,7 +28,8 @@ static void fill_paths(int64_t *path, const int64_t *link, int n, int size)
     for (uint32_t set = 1; set < UINT32_C(1) << n; set++) {
         if (__builtin_popcount(set) > size) continue;
         for (uint32_t left = set; left; left &= left - 1)
-            path[(size_t)set * (size_t)n + (size_t)lowest(left)] = least_path(path, link, n, set, lowest(left));
+            path[(size_t)set * (size_t)n + (size_t)lowest(left)] =
+                least_path(path, link, n, set, lowest(left));
     }
 }
 
@@ -38,7 +40,8 @@ static int best_last(const int64_t *path, const int64_t *link, int n, uint32_t s
     *least = CHAIN_NONE;
     for (uint32_t left = set; left; left &= left - 1) {
         int last = lowest(left);
-        int64_t value = larger(path[(size_t)set * (size_t)n + (size_t)last], link[last * n + lowest(set)]);
+        int64_t value =
+            larger(path[(size_t)set * (size_t)n + (size_t)last], link[last * n + lowest(set)]);
         if (last == lowest(set) || value >= *least) continue;
         *least = value;
         best = last;
@@ -46,7 +49,8 @@ static int best_last(const int64_t *path, const int64_t *link, int n, uint32_t s
     return best;
 }
 
-void rings_of_sets(int64_t *least, const int64_t *link, int node_count, int size, struct arena *arena)
+void rings_of_sets(int64_t *least, const int64_t *link, int node_count, int size,
+                   struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     size_t sets = (size_t)1 << node_count;
@@ -59,13 +63,15 @@ void rings_of_sets(int64_t *least, const int64_t *link, int node_count, int size
     arena_reset(arena, mark);
 }
 
-// ---- the ring through given nodes: paths from the first of them by links within a limit, as sets of where they can end
+// ---- the ring through given nodes: paths from the first of them by links within a limit, as sets
+// of where they can end
 
 struct around {
-    const int64_t *link;        // [size * size]
+    const int64_t *link; // [size * size]
     int size;
     int64_t limit;
-    uint32_t *ends, *before;    // [set of nodes behind the first]: last nodes; [node]: what has a link to it within the limit
+    uint32_t *ends, *before; // [set of nodes behind the first]: last nodes; [node]: what has a link
+                             // to it within the limit
 };
 
 static bool can_close(struct around *x)
@@ -74,12 +80,14 @@ static bool can_close(struct around *x)
     for (int to = 0; to < x->size; to++) {
         x->before[to] = 0;
         for (int from = 0; from < x->size; from++)
-            if (from != to && x->link[from * x->size + to] <= x->limit) x->before[to] |= UINT32_C(1) << from;
+            if (from != to && x->link[from * x->size + to] <= x->limit)
+                x->before[to] |= UINT32_C(1) << from;
     }
-    for (uint32_t set = 1; set <= all; set++) {         // bit i: node i + 1
+    for (uint32_t set = 1; set <= all; set++) { // bit i: node i + 1
         x->ends[set] = 0;
         for (uint32_t left = set; left; left &= left - 1) {
-            uint32_t node = left & (~left + 1), rest = set & ~node, from = rest ? x->ends[rest] << 1 : 1;
+            uint32_t node = left & (~left + 1), rest = set & ~node,
+                     from = rest ? x->ends[rest] << 1 : 1;
             if (from & x->before[lowest(node) + 1]) x->ends[set] |= node;
         }
     }
@@ -115,16 +123,20 @@ static void write_ring(const struct around *x, int *ring, const int *nodes)
     ring[0] = nodes[0];
 }
 
-void ring_through(int *ring, const int64_t *link, int node_count, const int *nodes, int size, struct arena *arena)
+void ring_through(int *ring, const int64_t *link, int node_count, const int *nodes, int size,
+                  struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     int64_t *among = TAKE(arena, size * size, int64_t), *sorted = TAKE(arena, size * size, int64_t);
-    struct around x = {.link = among, .size = size, .ends = TAKE(arena, (size_t)1 << (size - 1), uint32_t), .before = TAKE(arena, size, uint32_t)};
+    struct around x = {.link = among,
+                       .size = size,
+                       .ends = TAKE(arena, (size_t)1 << (size - 1), uint32_t),
+                       .before = TAKE(arena, size, uint32_t)};
     for (int i = 0; i < size * size; i++) {
         among[i] = link[nodes[i / size] * node_count + nodes[i % size]];
         if (i < size) ring[i] = nodes[i];
     }
-    int low = size - 1, count = sort_links(&x, sorted), high = count;     // so many links at least
+    int low = size - 1, count = sort_links(&x, sorted), high = count; // so many links at least
     while (low < high) {
         int middle = low + (high - low) / 2;
         x.limit = sorted[middle];
@@ -144,12 +156,15 @@ void chains_close_ring(const struct chains *c, int *order, struct arena *arena)
     if (!chains_have_ring(c) || c->chain_count > CHAINS_EXACT_MAX) return;
     struct arena_mark mark = arena_set_mark(arena);
     size_t size = (size_t)(c->chain_count * c->length);
-    int *firsts = TAKE(arena, c->chain_count, int), *ring = TAKE(arena, c->chain_count, int), *kept = TAKE(arena, size, int);
+    int *firsts = TAKE(arena, c->chain_count, int), *ring = TAKE(arena, c->chain_count, int),
+        *kept = TAKE(arena, size, int);
     memcpy(kept, order, size * sizeof *kept);
     for (int i = 0; i < c->chain_count; i++) firsts[i] = kept[i * c->length];
     ring_through(ring, c->ring, c->node_count, firsts, c->chain_count, arena);
     for (int i = 0; i < c->chain_count; i++)
         for (int k = 0; k < c->chain_count; k++)
-            if (kept[k * c->length] == ring[i]) memcpy(order + i * c->length, kept + k * c->length, (size_t)c->length * sizeof *order);
+            if (kept[k * c->length] == ring[i])
+                memcpy(order + i * c->length, kept + k * c->length,
+                       (size_t)c->length * sizeof *order);
     arena_reset(arena, mark);
 }

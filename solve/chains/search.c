@@ -1,8 +1,9 @@
-// Search by chance for a good order of nodes: exchanges of nodes and of parts of chains, parts that turn round or move within a
-// chain, near nodes brought together, chains that change places in the ring, accepted while the temperature falls. Only the
-// chains that a move touches are summed anew. What is annealed is the value with a share of the mean link of the ring and with
-// a mean of powers of all chains beside the dearest one, which alone does not say which way the others could help. Every
-// other start begins with a cheap ring and keeps it cheap.
+// Search by chance for a good order of nodes: exchanges of nodes and of parts of chains, parts that
+// turn round or move within a chain, near nodes brought together, chains that change places in the
+// ring, accepted while the temperature falls. Only the chains that a move touches are summed anew.
+// What is annealed is the value with a share of the mean link of the ring and with a mean of powers
+// of all chains beside the dearest one, which alone does not say which way the others could help.
+// Every other start begins with a cheap ring and keeps it cheap.
 #include <math.h>
 #include <string.h>
 
@@ -12,21 +13,23 @@
 
 enum { PART_MAX = 8, NEAR = 8 };
 
-static const double link_share = 0.25;              // of the ring's mean link in what is annealed
-static const double smooth_shares[4] = {0.7, 0.7, 0.7, 0.2};       // of the mean of powers, start by start
-static const double first_temperature = 0.03, last_temperature = 1e-5;      // of what chains and rings mostly take
+static const double link_share = 0.25; // of the ring's mean link in what is annealed
+static const double smooth_shares[4] = {0.7, 0.7, 0.7,
+                                        0.2}; // of the mean of powers, start by start
+static const double first_temperature = 0.03,
+                    last_temperature = 1e-5; // of what chains and rings mostly take
 
 struct search {
     const struct chains *c;
     int n, k, length;
-    int *now, *next;            // orders of all nodes, those in no chain last
-    int *place;                 // [node] where it stands in next[]
-    int *near, near_count;      // [node * near_count + i] cheapest nodes behind it
+    int *now, *next;       // orders of all nodes, those in no chain last
+    int *place;            // [node] where it stands in next[]
+    int *near, near_count; // [node * near_count + i] cheapest nodes behind it
     int64_t *chains, *chains_next;
     double energy;
     bool *touched;
-    double smooth;              // share of the mean of powers in what is annealed, beside the dearest chain
-    int64_t ring_max;           // moves to dearer rings are not taken
+    double smooth;    // share of the mean of powers in what is annealed, beside the dearest chain
+    int64_t ring_max; // moves to dearer rings are not taken
     uint64_t state;
 };
 
@@ -67,7 +70,8 @@ static void turn_in_chain(struct search *s)
     turn_part(s, chain + (a < b ? a : b), chain + (a < b ? b : a));
 }
 
-// A part of a chain goes elsewhere in it: its neighbour part and it change places, by three turns; sometimes turned round.
+// A part of a chain goes elsewhere in it: its neighbour part and it change places, by three turns;
+// sometimes turned round.
 static void move_in_chain(struct search *s)
 {
     int chain = below(s, s->k) * s->length, a = below(s, s->length), b = below(s, s->length);
@@ -83,10 +87,12 @@ static void move_in_chain(struct search *s)
     if (turned != 2) turn_part(s, cut + 1, chain + b);
 }
 
-// Parts of equal length of two chains, sometimes all the rest from one place on; sometimes turned round.
+// Parts of equal length of two chains, sometimes all the rest from one place on; sometimes turned
+// round.
 static void swap_parts(struct search *s)
 {
-    int a = below(s, s->k), b = below(s, s->k), size = 1 + below(s, s->length < PART_MAX ? s->length : PART_MAX);
+    int a = below(s, s->k), b = below(s, s->k),
+        size = 1 + below(s, s->length < PART_MAX ? s->length : PART_MAX);
     int at = below(s, s->length), to = below(s, s->length), turned = below(s, 4);
     if (below(s, 3) == 0) {
         to = at;
@@ -113,18 +119,21 @@ static void insert(struct search *s)
     }
 }
 
-// Behind a node comes one that is near it: instead of the one that was there, or with all that follows.
+// Behind a node comes one that is near it: instead of the one that was there, or with all that
+// follows.
 static void bring_near(struct search *s)
 {
     int at = below(s, s->k) * s->length, place = below(s, s->length), behind = at + place + 1;
     if (place + 1 == s->length || !s->near_count) return;
-    int from = s->place[s->near[s->next[at + place] * s->near_count + below(s, s->near_count)]], kind = below(s, 3), size = 1;
+    int from = s->place[s->near[s->next[at + place] * s->near_count + below(s, s->near_count)]],
+        kind = below(s, 3), size = 1;
     int chain = from / s->length, left = s->length - place - 1;
-    if (kind == 1 && chain < s->k && chain != at / s->length) {         // so many as both have
+    if (kind == 1 && chain < s->k && chain != at / s->length) { // so many as both have
         size = s->length - from % s->length;
         size = size < left ? size : left;
     }
-    if (kind == 2 && from % s->length > 0 && chain < s->k) {            // the node goes before the near one instead
+    if (kind == 2 && from % s->length > 0 &&
+        chain < s->k) { // the node goes before the near one instead
         swap(s, at + place, from - 1);
         return;
     }
@@ -161,7 +170,8 @@ static double eighth_power(double x)
 }
 
 // What is annealed; *value as chains_value has it.
-static double sum_up(const struct search *s, const int *order, int64_t *chains, bool all, int64_t *value)
+static double sum_up(const struct search *s, const int *order, int64_t *chains, bool all,
+                     int64_t *value)
 {
     int64_t dearest = 0, ring = 0;
     double powers = 0, links = 0;
@@ -178,11 +188,13 @@ static double sum_up(const struct search *s, const int *order, int64_t *chains, 
     }
     *value = dearest + ring;
     if (ring > s->ring_max) return INFINITY;
-    return (double)ring + link_share * links / s->k + (1 - s->smooth) * (double)dearest + s->smooth * power_mean(powers, s->k);
+    return (double)ring + link_share * links / s->k + (1 - s->smooth) * (double)dearest +
+           s->smooth * power_mean(powers, s->k);
 }
 
 // Touched chains, and the nodes in no chain, of one order to the other.
-static void copy_touched(struct search *s, int *to, const int *from, int64_t *chains_to, const int64_t *chains_from)
+static void copy_touched(struct search *s, int *to, const int *from, int64_t *chains_to,
+                         const int64_t *chains_from)
 {
     for (int chain = 0; chain < s->k; chain++) {
         if (!s->touched[chain]) continue;
@@ -208,19 +220,26 @@ static double mean_of(const int64_t *prices, size_t count)
 static double scale_of(const struct chains *c)
 {
     size_t pairs = (size_t)c->node_count * (size_t)c->node_count;
-    double scale = c->length > 1 ? mean_of(c->hop, (size_t)(c->length - 1) * pairs) * (c->length - 1) : 0;
+    double scale =
+        c->length > 1 ? mean_of(c->hop, (size_t)(c->length - 1) * pairs) * (c->length - 1) : 0;
     return scale + (chains_have_ring(c) ? mean_of(c->ring, pairs) : 0) + 1;
 }
 
-static bool is_over(const struct chains_settings *settings) { return settings->should_stop && settings->should_stop(settings->stop_argument); }
+static bool is_over(const struct chains_settings *settings)
+{
+    return settings->should_stop && settings->should_stop(settings->stop_argument);
+}
 
 // best[] becomes the best that was seen if it is below *best_value.
-static int64_t anneal(struct search *s, const struct chains_settings *settings, int *best, int64_t *best_value)
+static int64_t anneal(struct search *s, const struct chains_settings *settings, int *best,
+                      int64_t *best_value)
 {
     enum { LOOK_UP_EVERY = 1024 };
     int64_t value;
     int moves = 0;
-    double temperature = first_temperature * scale_of(s->c), cooling = exp(log(last_temperature / first_temperature) / (settings->moves > 1 ? settings->moves : 1));
+    double temperature = first_temperature * scale_of(s->c),
+           cooling = exp(log(last_temperature / first_temperature) /
+                         (settings->moves > 1 ? settings->moves : 1));
     s->energy = sum_up(s, s->now, s->chains, true, &value);
     memcpy(s->next, s->now, (size_t)s->n * sizeof *s->next);
     for (int i = 0; i < s->n; i++) s->place[s->next[i]] = i;
@@ -256,7 +275,8 @@ static void shuffle(struct search *s)
 static int64_t hop_sum(const struct chains *c, int from, int to)
 {
     int64_t sum = 0;
-    for (int position = 0; position + 1 < c->length; position++) sum += chains_hop(c, position, from, to) / c->length;
+    for (int position = 0; position + 1 < c->length; position++)
+        sum += chains_hop(c, position, from, to) / c->length;
     return sum;
 }
 
@@ -280,13 +300,24 @@ static void list_near(struct search *s, struct arena *arena)
 static struct search open_search(const struct chains *c, uint64_t seed, struct arena *arena)
 {
     int n = c->node_count, k = c->chain_count;
-    struct search s = {.c = c, .n = n, .k = k, .length = c->length, .now = TAKE(arena, n, int), .next = TAKE(arena, n, int), .place = TAKE(arena, n, int),
-                       .chains = TAKE(arena, k, int64_t), .chains_next = TAKE(arena, k, int64_t), .touched = TAKE(arena, k, bool), .ring_max = INT64_MAX, .state = seed};
+    struct search s = {.c = c,
+                       .n = n,
+                       .k = k,
+                       .length = c->length,
+                       .now = TAKE(arena, n, int),
+                       .next = TAKE(arena, n, int),
+                       .place = TAKE(arena, n, int),
+                       .chains = TAKE(arena, k, int64_t),
+                       .chains_next = TAKE(arena, k, int64_t),
+                       .touched = TAKE(arena, k, bool),
+                       .ring_max = INT64_MAX,
+                       .state = seed};
     for (int i = 0; i < n; i++) s.now[i] = i;
     return s;
 }
 
-// Nodes that may lie on a ring as cheap as the cheapest, or dearer by up to `more`; of one part that chance picks.
+// Nodes that may lie on a ring as cheap as the cheapest, or dearer by up to `more`; of one part
+// that chance picks.
 static int list_part(struct search *s, int *nodes, double more, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
@@ -295,7 +326,8 @@ static int list_part(struct search *s, int *nodes, double more, struct arena *ar
     memset(in, true, (size_t)s->n * sizeof *in);
     int64_t limit = rings_least(s->c->ring, s->n, s->k, in, arena);
     if (limit < CHAIN_NONE) {
-        int parts = rings_within(s->c->ring, s->n, s->k, limit + 1 + (int64_t)((double)limit * more), in, part, arena);
+        int parts = rings_within(s->c->ring, s->n, s->k,
+                                 limit + 1 + (int64_t)((double)limit * more), in, part, arena);
         int picked = below(s, parts);
         for (int i = 0; i < s->n; i++)
             if (in[i] && part[i] == picked) nodes[count++] = i;
@@ -305,11 +337,15 @@ static int list_part(struct search *s, int *nodes, double more, struct arena *ar
 }
 
 // Chains of one node, annealed: a ring of k among these nodes, to best[].
-static int64_t anneal_ring(struct search *s, const int *nodes, int count, const struct chains_settings *settings, int *best, int64_t *value, struct arena *arena)
+static int64_t anneal_ring(struct search *s, const int *nodes, int count,
+                           const struct chains_settings *settings, int *best, int64_t *value,
+                           struct arena *arena)
 {
     int64_t *link = TAKE(arena, count * count, int64_t);
-    for (int i = 0; i < count * count; i++) link[i] = s->c->ring[nodes[i / count] * s->n + nodes[i % count]];
-    const struct chains alone = {.node_count = count, .chain_count = s->k, .length = 1, .ring = link};
+    for (int i = 0; i < count * count; i++)
+        link[i] = s->c->ring[nodes[i / count] * s->n + nodes[i % count]];
+    const struct chains alone = {
+        .node_count = count, .chain_count = s->k, .length = 1, .ring = link};
     struct search ring = open_search(&alone, random_next(&s->state), arena);
     shuffle(&ring);
     *value = INT64_MAX;
@@ -320,11 +356,14 @@ static int64_t anneal_ring(struct search *s, const int *nodes, int count, const 
     return moves;
 }
 
-// A cheap ring is found first and its nodes begin the chains; no ring that is much dearer is taken while they are annealed.
-static int64_t begin_with_ring(struct search *s, const struct chains_settings *settings, struct arena *arena)
+// A cheap ring is found first and its nodes begin the chains; no ring that is much dearer is taken
+// while they are annealed.
+static int64_t begin_with_ring(struct search *s, const struct chains_settings *settings,
+                               struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
-    int *nodes = TAKE(arena, s->n, int), *best = TAKE(arena, s->n, int), *place = TAKE(arena, s->n, int);
+    int *nodes = TAKE(arena, s->n, int), *best = TAKE(arena, s->n, int),
+        *place = TAKE(arena, s->n, int);
     int count = list_part(s, nodes, below(s, 64) / 1024.0, arena);
     int64_t moves = 0, value;
     if (count >= s->k) {
@@ -343,7 +382,8 @@ static int64_t begin_with_ring(struct search *s, const struct chains_settings *s
     return moves;
 }
 
-void chains_search(struct chains_result *r, const struct chains *c, const struct chains_settings *settings, struct arena *arena)
+void chains_search(struct chains_result *r, const struct chains *c,
+                   const struct chains_settings *settings, struct arena *arena)
 {
     struct search s = open_search(c, settings->seed, arena);
     if (c->length > 1) list_near(&s, arena);
@@ -353,7 +393,8 @@ void chains_search(struct chains_result *r, const struct chains *c, const struct
     for (int start = 0; start < settings->starts && !is_over(settings); start++) {
         if (start) shuffle(&s);
         s.ring_max = INT64_MAX;
-        if (chains_have_ring(c) && start % 2) r->effort.moves += begin_with_ring(&s, settings, arena);
+        if (chains_have_ring(c) && start % 2)
+            r->effort.moves += begin_with_ring(&s, settings, arena);
         s.smooth = smooth_shares[start % 4];
         r->effort.moves += anneal(&s, settings, best, &r->value);
     }

@@ -1,4 +1,5 @@
-// Hears a certificate: see check.h. The file is an envelope, which names the priced document by its hash, around one proof.
+// Hears a certificate: see check.h. The file is an envelope, which names the priced document by its
+// hash, around one proof.
 #include "solve/checker/check.h"
 
 #include <stdio.h>
@@ -11,17 +12,20 @@ enum { CERTIFICATE_MOST = 1 << 26, DOCUMENT_MOST = 1 << 26 };
 // ---- the envelope
 
 // A file that the arena holds is parsed once.
-enum status check_parse_text(const struct reader *r, const struct check_text *text, struct value **root, struct arena *arena)
+enum status check_parse_text(const struct reader *r, const struct check_text *text,
+                             struct value **root, struct arena *arena)
 {
     struct file_held *held = arena->files;
     while (held && held->text != text->text) held = held->older;
     if (!held) return check_parse(r, text->text, text->size, root, arena);
-    if (!held->parsed) TRY(check_parse(r, text->text, text->size, (struct value **)&held->parsed, held->own));
+    if (!held->parsed)
+        TRY(check_parse(r, text->text, text->size, (struct value **)&held->parsed, held->own));
     *root = held->parsed;
     return OK;
 }
 
-enum status check_read_source(const struct reader *r, const struct value *v, const char **role, const char **path, const char **hash)
+enum status check_read_source(const struct reader *r, const struct value *v, const char **role,
+                              const char **path, const char **hash)
 {
     static const char *const keys[] = {"role", "path", "sha256", NULL};
     const char **const to[] = {role, path, hash};
@@ -34,16 +38,21 @@ enum status check_read_source(const struct reader *r, const struct value *v, con
     return OK;
 }
 
-enum status check_certificate_kind(enum check_certificate_kind *kind, const struct check_text *certificate, struct arena *arena, struct error *err)
+enum status check_certificate_kind(enum check_certificate_kind *kind,
+                                   const struct check_text *certificate, struct arena *arena,
+                                   struct error *err)
 {
     const struct reader r = {certificate->file, err};
     struct value *root;
     TRY(check_read_envelope(&r, certificate, &root, arena));
-    *kind = value_get(root, "space") ? CERTIFICATE_OF_SPACE : value_get(root, "places") ? CERTIFICATE_OF_PLACES : CERTIFICATE_OF_LAYOUT;
+    *kind = value_get(root, "space")    ? CERTIFICATE_OF_SPACE
+            : value_get(root, "places") ? CERTIFICATE_OF_PLACES
+                                        : CERTIFICATE_OF_LAYOUT;
     return OK;
 }
 
-static enum status find_priced(const struct reader *r, const struct value *root, const char **path, const char **hash)
+static enum status find_priced(const struct reader *r, const struct value *root, const char **path,
+                               const char **hash)
 {
     const struct value *sources = value_get(root, "made_from");
     *path = NULL;
@@ -59,23 +68,29 @@ static enum status find_priced(const struct reader *r, const struct value *root,
     return *path ? OK : check_refuse(r, "made_from", "names no priced document");
 }
 
-enum status check_read_envelope(const struct reader *r, const struct check_text *certificate, struct value **root, struct arena *arena)
+enum status check_read_envelope(const struct reader *r, const struct check_text *certificate,
+                                struct value **root, struct arena *arena)
 {
-    static const char *const keys[] = {"kind", "version", "?made_by", "made_from", "?proof", "?space", "?places", NULL};
+    static const char *const keys[] = {"kind",   "version", "?made_by", "made_from",
+                                       "?proof", "?space",  "?places",  NULL};
     static const char *const kinds[] = {"plumbline.certificate", NULL};
     int kind, version = 0;
-    if (certificate->size > CERTIFICATE_MOST) return check_refuse(r, "", "larger than %d bytes", CERTIFICATE_MOST);
+    if (certificate->size > CERTIFICATE_MOST)
+        return check_refuse(r, "", "larger than %d bytes", CERTIFICATE_MOST);
     TRY(check_parse_text(r, certificate, root, arena));
     TRY(value_expect(r, *root, "", VALUE_OBJECT));
     TRY(value_name(r, value_get(*root, "kind"), "kind", kinds, &kind));
     TRY(value_keys(r, *root, "", keys));
-    if (value_get(*root, "made_by")) TRY(value_expect(r, value_get(*root, "made_by"), "made_by", VALUE_TEXT));
-    if (!!value_get(*root, "proof") + !!value_get(*root, "space") + !!value_get(*root, "places") != 1)
+    if (value_get(*root, "made_by"))
+        TRY(value_expect(r, value_get(*root, "made_by"), "made_by", VALUE_TEXT));
+    if (!!value_get(*root, "proof") + !!value_get(*root, "space") + !!value_get(*root, "places") !=
+        1)
         return check_refuse(r, "", "expected one of proof, space and places");
     return value_int(r, *root, "", "version", 1, 1, &version);
 }
 
-enum status check_priced_path(const char **path, const struct check_text *certificate, struct arena *arena, struct error *err)
+enum status check_priced_path(const char **path, const struct check_text *certificate,
+                              struct arena *arena, struct error *err)
 {
     const struct reader r = {certificate->file, err};
     struct value *root;
@@ -84,13 +99,15 @@ enum status check_priced_path(const char **path, const struct check_text *certif
     return find_priced(&r, root, path, &hash);
 }
 
-enum status check_list_sources(struct check_source **list, int *count, const struct check_text *document, struct arena *arena,
+enum status check_list_sources(struct check_source **list, int *count,
+                               const struct check_text *document, struct arena *arena,
                                struct error *err)
 {
     const struct reader r = {document->file, err};
     struct value *root;
     *count = 0;
-    if (document->size > DOCUMENT_MOST) return check_refuse(&r, "", "larger than %d bytes", DOCUMENT_MOST);
+    if (document->size > DOCUMENT_MOST)
+        return check_refuse(&r, "", "larger than %d bytes", DOCUMENT_MOST);
     TRY(check_parse_text(&r, document, &root, arena));
     TRY(value_expect(&r, root, "", VALUE_OBJECT));
     const struct value *sources = value_get(root, "made_from");
@@ -104,13 +121,15 @@ enum status check_list_sources(struct check_source **list, int *count, const str
     return OK;
 }
 
-enum status check_is_problem(bool *is_problem, const struct check_text *document, struct arena *arena, struct error *err)
+enum status check_is_problem(bool *is_problem, const struct check_text *document,
+                             struct arena *arena, struct error *err)
 {
     static const char *const kinds[] = {"plumbline.priced", "plumbline.problem", NULL};
     const struct reader r = {document->file, err};
     struct value *root;
     int kind;
-    if (document->size > DOCUMENT_MOST) return check_refuse(&r, "", "larger than %d bytes", DOCUMENT_MOST);
+    if (document->size > DOCUMENT_MOST)
+        return check_refuse(&r, "", "larger than %d bytes", DOCUMENT_MOST);
     TRY(check_parse_text(&r, document, &root, arena));
     TRY(value_expect(&r, root, "", VALUE_OBJECT));
     TRY(value_name(&r, value_get(root, "kind"), "kind", kinds, &kind));
@@ -119,7 +138,8 @@ enum status check_is_problem(bool *is_problem, const struct check_text *document
 }
 
 // The hash that the list states for the role; NULL: none.
-static enum status find_hash(const struct reader *r, const struct value *list, const char *role, const char **hash)
+static enum status find_hash(const struct reader *r, const struct value *list, const char *role,
+                             const char **hash)
 {
     *hash = NULL;
     if (!list) return OK;
@@ -134,7 +154,8 @@ static enum status find_hash(const struct reader *r, const struct value *list, c
     return OK;
 }
 
-enum status check_same_sources(const struct reader *r, const struct value *list, const struct value *other, const struct check_input *inputs,
+enum status check_same_sources(const struct reader *r, const struct value *list,
+                               const struct value *other, const struct check_input *inputs,
                                int count)
 {
     for (int i = 0; i < count; i++) {
@@ -142,36 +163,43 @@ enum status check_same_sources(const struct reader *r, const struct value *list,
         char found[CHECK_HASH];
         TRY(find_hash(r, list, inputs[i].role, &stated[0]));
         TRY(find_hash(r, other, inputs[i].role, &stated[1]));
-        if (!stated[0] && !stated[1]) return check_refuse(r, "made_from", "names no document of role %s", inputs[i].role);
+        if (!stated[0] && !stated[1])
+            return check_refuse(r, "made_from", "names no document of role %s", inputs[i].role);
         check_hash(inputs[i].text.text, inputs[i].text.size, found);
         for (int k = 0; k < 2; k++)
             if (stated[k] && strcmp(found, stated[k]))
-                return fail(r->err, (enum status)NOT_PROVEN, "%s: its SHA-256 is %.12s..., the proof is about %.12s... (%s)", inputs[i].text.file,
-                            found, stated[k], inputs[i].role);
+                return fail(r->err, (enum status)NOT_PROVEN,
+                            "%s: its SHA-256 is %.12s..., the proof is about %.12s... (%s)",
+                            inputs[i].text.file, found, stated[k], inputs[i].role);
     }
     return OK;
 }
 
 // ---- the proof
 
-static enum status read_claims(const struct reader *r, const struct value *proof, struct check_result *result)
+static enum status read_claims(const struct reader *r, const struct value *proof,
+                               struct check_result *result)
 {
-    static const char *const keys[] = {"?infeasible", "?iteration_ns", "?bound_ns", "?incumbent", "?counted", "paths", "boxes", NULL};
+    static const char *const keys[] = {"?infeasible", "?iteration_ns", "?bound_ns", "?incumbent",
+                                       "?counted",    "paths",         "boxes",     NULL};
     TRY(value_keys(r, proof, "proof", keys));
     TRY(value_bool(r, proof, "proof", "infeasible", &result->infeasible));
     TRY(value_integer(r, proof, "proof", "iteration_ns", 0, MOST_SUM, &result->iteration_ns));
     TRY(value_integer(r, proof, "proof", "bound_ns", 0, MOST_SUM, &result->bound_ns));
     bool has_plan = value_get(proof, "incumbent") != NULL;
-    if (has_plan != (result->iteration_ns >= 0)) return check_refuse(r, "proof", "expected both iteration_ns and incumbent, or neither");
+    if (has_plan != (result->iteration_ns >= 0))
+        return check_refuse(r, "proof", "expected both iteration_ns and incumbent, or neither");
     if (result->infeasible ? has_plan || result->bound_ns >= 0 : result->bound_ns < 0)
         return check_refuse(r, "proof", "expected either infeasible or bound_ns");
     if (has_plan && result->bound_ns > result->iteration_ns)
-        return fail(r->err, (enum status)NOT_PROVEN, "bound_ns is above iteration_ns, the time of a plan");
+        return fail(r->err, (enum status)NOT_PROVEN,
+                    "bound_ns is above iteration_ns, the time of a plan");
     return OK;
 }
 
 // What the rounds count exactly: names of groups under "slots", and of the budget.
-static enum status read_counted(const struct check_problem *p, const struct reader *r, const struct value *v, bool *counted)
+static enum status read_counted(const struct check_problem *p, const struct reader *r,
+                                const struct value *v, bool *counted)
 {
     static const char *const keys[] = {"?slots", "?boundaries", "?stages", "?cost", NULL};
     const char *names[MOST_GROUPS + 1] = {NULL};
@@ -179,7 +207,8 @@ static enum status read_counted(const struct check_problem *p, const struct read
     if (!v) return OK;
     for (int g = 0; g < p->group_count; g++) names[g] = p->groups[g].name;
     TRY(value_keys(r, v, "counted", keys));
-    for (int i = 0; i < BUDGETS; i++) TRY(value_bool(r, v, "counted", keys[i + 1] + 1, &counted[p->group_count + i]));
+    for (int i = 0; i < BUDGETS; i++)
+        TRY(value_bool(r, v, "counted", keys[i + 1] + 1, &counted[p->group_count + i]));
     const struct value *slots = value_get(v, "slots");
     if (!slots) return OK;
     TRY(value_expect(r, slots, "counted", VALUE_ARRAY));
@@ -194,7 +223,8 @@ static enum status check_proof(struct check_proof *k, const struct value *proof)
 {
     bool counted[RESOURCES_MOST] = {false};
     check_open_replay(&k->replay, k->g, k->work, k->arena);
-    if (value_get(proof, "incumbent")) TRY(check_incumbent(k, value_get(proof, "incumbent"), k->result->iteration_ns));
+    if (value_get(proof, "incumbent"))
+        TRY(check_incumbent(k, value_get(proof, "incumbent"), k->result->iteration_ns));
     TRY(check_list_choices(&k->choices, k->g, k->work, k->arena));
     for (int s = 0; s < k->p->stages; s++) k->result->choices += k->choices.count[s];
     TRY(check_read_paths(k, value_get(proof, "paths")));
@@ -204,32 +234,37 @@ static enum status check_proof(struct check_proof *k, const struct value *proof)
     return check_boxes(k, value_get(proof, "boxes"));
 }
 
-enum status check_read_claims(const struct reader *r, const struct value *proof, struct check_result *result)
+enum status check_read_claims(const struct reader *r, const struct value *proof,
+                              struct check_result *result)
 {
     TRY(value_expect(r, proof, "proof", VALUE_OBJECT));
     return read_claims(r, proof, result);
 }
 
-enum status check_one_proof(const struct reader *r, const struct value *proof, const struct check_problem *p, struct check_result *result,
+enum status check_one_proof(const struct reader *r, const struct value *proof,
+                            const struct check_problem *p, struct check_result *result,
                             uint64_t *work, struct arena *arena)
 {
     struct check_graph graph;
     TRY(check_build_graph(&graph, p, arena));
     result->operations = graph.operation_count;
-    struct check_proof k = {.reader = *r, .p = p, .g = &graph, .result = result, .work = work, .arena = arena};
+    struct check_proof k = {
+        .reader = *r, .p = p, .g = &graph, .result = result, .work = work, .arena = arena};
     return check_proof(&k, proof);
 }
 
-static enum status confirm(const struct check_problem *p, const struct reader *certificate, const struct value *made_from,
-                           const struct check_basis *basis, struct check_result *result)
+static enum status confirm(const struct check_problem *p, const struct reader *certificate,
+                           const struct value *made_from, const struct check_basis *basis,
+                           struct check_result *result)
 {
     const struct reader r = {p->reader.file, certificate->err};
     TRY(check_same_sources(&r, p->made_from, made_from, basis->inputs, basis->input_count));
     return check_same_prices(p, basis->own, &result->confirmed, certificate->err);
 }
 
-static enum status hear(struct check_result *result, const struct check_text *certificate, const struct check_text *priced,
-                        const struct check_basis *basis, uint64_t *work, struct arena *arena, struct error *err)
+static enum status hear(struct check_result *result, const struct check_text *certificate,
+                        const struct check_text *priced, const struct check_basis *basis,
+                        uint64_t *work, struct arena *arena, struct error *err)
 {
     const struct reader r = {certificate->file, err}, of_priced = {priced->file, err};
     struct check_problem *problem = TAKE(arena, 1, struct check_problem);
@@ -240,9 +275,14 @@ static enum status hear(struct check_result *result, const struct check_text *ce
     TRY(find_priced(&r, root, &path, &hash));
     check_hash(priced->text, priced->size, found);
     if (strcmp(found, hash))
-        return fail(err, (enum status)NOT_PROVEN, "%s: its SHA-256 is %.12s..., the proof is about %.12s...", priced->file, found, hash);
+        return fail(err, (enum status)NOT_PROVEN,
+                    "%s: its SHA-256 is %.12s..., the proof is about %.12s...", priced->file, found,
+                    hash);
     const struct value *proof = value_get(root, "proof");
-    if (!proof) return check_refuse(&r, "", "is about a space of layouts, or about placements: expected its problem beside it");
+    if (!proof)
+        return check_refuse(
+            &r, "",
+            "is about a space of layouts, or about placements: expected its problem beside it");
     TRY(check_read_claims(&r, proof, result));
     TRY(check_parse_text(&of_priced, priced, &tables, arena));
     TRY(check_read_tables(problem, priced->file, tables, arena, err));
@@ -251,14 +291,16 @@ static enum status hear(struct check_result *result, const struct check_text *ce
     return check_one_proof(&r, proof, problem, result, work, arena);
 }
 
-enum status check_certificate(struct check_result *result, const struct check_text *certificate, const struct check_text *priced,
-                              uint64_t work_limit, struct arena *arena, struct error *err)
+enum status check_certificate(struct check_result *result, const struct check_text *certificate,
+                              const struct check_text *priced, uint64_t work_limit,
+                              struct arena *arena, struct error *err)
 {
     return check_certificate_of(result, certificate, priced, NULL, work_limit, arena, err);
 }
 
-enum status check_certificate_of(struct check_result *result, const struct check_text *certificate, const struct check_text *priced,
-                                 const struct check_basis *basis, uint64_t work_limit, struct arena *arena, struct error *err)
+enum status check_certificate_of(struct check_result *result, const struct check_text *certificate,
+                                 const struct check_text *priced, const struct check_basis *basis,
+                                 uint64_t work_limit, struct arena *arena, struct error *err)
 {
     struct error why = {OK, ""};
     uint64_t left = work_limit;

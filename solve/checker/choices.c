@@ -1,5 +1,6 @@
-// The enumeration of choices: see check_choices.h. The order is that of docs/PROOFS.md 4: first layer, number of layers,
-// group, boundary option, gradient option, mode, recomputed layers; of equal choices the first stays.
+// The enumeration of choices: see check_choices.h. The order is that of docs/PROOFS.md 4: first
+// layer, number of layers, group, boundary option, gradient option, mode, recomputed layers; of
+// equal choices the first stays.
 #include "solve/checker/choices.h"
 
 #include <stdlib.h>
@@ -9,7 +10,8 @@ enum { CHOICES_MOST = 2000000 };
 
 enum status check_spend(const struct check_problem *p, uint64_t *left, uint64_t amount)
 {
-    if (*left < amount) return fail(p->reader.err, (enum status)NOT_PROVEN, "the work limit is reached");
+    if (*left < amount)
+        return fail(p->reader.err, (enum status)NOT_PROVEN, "the work limit is reached");
     *left -= amount;
     return OK;
 }
@@ -17,18 +19,20 @@ enum status check_spend(const struct check_problem *p, uint64_t *left, uint64_t 
 struct visit {
     struct check_choices *c;
     int stage;
-    struct check_least *least;      // [stage * groups + group]
-    bool measures;                  // fills least; else choices are kept
-    int capacity, bucket;           // of the stage's items; where the bucket starts
+    struct check_least *least; // [stage * groups + group]
+    bool measures;             // fills least; else choices are kept
+    int capacity, bucket;      // of the stage's items; where the bucket starts
     int64_t total;
-    struct check_choice scratch;    // its times are room to evaluate into
-    struct arena *growing;          // the stage's items while there are more to come
+    struct check_choice scratch; // its times are room to evaluate into
+    struct arena *growing;       // the stage's items while there are more to come
 };
 
-static bool no_slower(const struct check_problem *p, const struct check_choice *a, const struct check_choice *b)
+static bool no_slower(const struct check_problem *p, const struct check_choice *a,
+                      const struct check_choice *b)
 {
     for (int slice = 0; slice < p->slices; slice++)
-        if (a->forward[slice] > b->forward[slice] || a->backward[slice] > b->backward[slice]) return false;
+        if (a->forward[slice] > b->forward[slice] || a->backward[slice] > b->backward[slice])
+            return false;
     if (a->weight > b->weight || a->optimizer > b->optimizer) return false;
     // Where every way to the sync leads through the stage's last backward, their sum decides.
     if (p->turns > 1 || p->splits_backward) return a->sync <= b->sync;
@@ -36,10 +40,13 @@ static bool no_slower(const struct check_problem *p, const struct check_choice *
 }
 
 // Of one span, group and boundary option: whether no plan gets worse when b is replaced by a.
-static bool dominates(const struct check_problem *p, const struct check_choice *a, const struct check_choice *b)
+static bool dominates(const struct check_problem *p, const struct check_choice *a,
+                      const struct check_choice *b)
 {
-    if (a->cost > b->cost || (a->gradient > 0 && b->gradient == 0) || !no_slower(p, a, b)) return false;
-    return p->turns == 1 || (a->resident <= b->resident && a->stash <= b->stash && a->working <= b->working);
+    if (a->cost > b->cost || (a->gradient > 0 && b->gradient == 0) || !no_slower(p, a, b))
+        return false;
+    return p->turns == 1 ||
+           (a->resident <= b->resident && a->stash <= b->stash && a->working <= b->working);
 }
 
 // Whether the choice may fit when the rank's other stages need the least that they can.
@@ -84,8 +91,8 @@ static enum status keep(struct visit *v, const struct check_choice *x)
         if (!dominates(p, x, &items[i])) items[kept++] = items[i];
     if (kept == v->capacity) {
         v->capacity = 2 * v->capacity + 64;
-        items = c->items[v->stage] = arena_grow(v->growing, items, (size_t)kept,
-                                                (size_t)v->capacity, sizeof *items);
+        items = c->items[v->stage] =
+            arena_grow(v->growing, items, (size_t)kept, (size_t)v->capacity, sizeof *items);
     }
     items[kept] = *x;
     items[kept].forward = TAKE(v->growing, 2 * p->slices, int64_t);
@@ -93,7 +100,8 @@ static enum status keep(struct visit *v, const struct check_choice *x)
     memcpy(items[kept].forward, x->forward, (size_t)p->slices * sizeof *x->forward);
     memcpy(items[kept].backward, x->backward, (size_t)p->slices * sizeof *x->backward);
     c->count[v->stage] = kept + 1;
-    if (++v->total > CHOICES_MOST) return check_refuse(&p->reader, "", "more choices than are checked");
+    if (++v->total > CHOICES_MOST)
+        return check_refuse(&p->reader, "", "more choices than are checked");
     return check_spend(p, c->work, (uint64_t)(count - v->bucket) * 4);
 }
 
@@ -103,7 +111,9 @@ static enum status try_choice(struct visit *v, const struct check_choice *x, int
     struct check_choice *to = &v->scratch;
     int64_t *forward = to->forward, *backward = to->backward;
     int peaks = v->c->g->peaks[check_rank_of(p, v->stage)].count;
-    TRY(check_spend(p, v->c->work, (uint64_t)(x->layers + 20) * (uint64_t)(p->rule_count + p->slices) + (uint64_t)p->turns * (uint64_t)(peaks + 4)));
+    TRY(check_spend(p, v->c->work,
+                    (uint64_t)(x->layers + 20) * (uint64_t)(p->rule_count + p->slices) +
+                        (uint64_t)p->turns * (uint64_t)(peaks + 4)));
     if (!check_offers(p, v->stage, x) || !check_obeys_rules(p, v->stage, x, first)) return OK;
     *to = *x;
     to->forward = forward;
@@ -123,7 +133,8 @@ static enum status try_modes(struct visit *v, struct check_choice x, int first, 
         TRY(try_choice(v, &x, first));
     }
     x.mode = MODE_FIRST_LAYERS;
-    for (x.recomputed = 1; x.recomputed <= recomputable && v->c->p->modes[x.mode]; x.recomputed++) TRY(try_choice(v, &x, first));
+    for (x.recomputed = 1; x.recomputed <= recomputable && v->c->p->modes[x.mode]; x.recomputed++)
+        TRY(try_choice(v, &x, first));
     return OK;
 }
 
@@ -136,7 +147,8 @@ static enum status try_span(struct visit *v, int first, int count)
     for (x.group = 0; x.group < p->group_count; x.group++)
         for (x.boundary = 0; x.boundary < p->boundary_count; x.boundary++) {
             v->bucket = v->c->count[v->stage];
-            for (x.gradient = 0; x.gradient < p->gradient_count; x.gradient++) TRY(try_modes(v, x, first, recomputable));
+            for (x.gradient = 0; x.gradient < p->gradient_count; x.gradient++)
+                TRY(try_modes(v, x, first, recomputable));
         }
     return OK;
 }
@@ -145,12 +157,14 @@ static enum status try_span(struct visit *v, int first, int count)
 static enum status visit_stage(struct visit *v, int stage)
 {
     const struct check_problem *p = v->c->p;
-    int last = p->stages - 1, behind = p->layers - (last - stage);      // where the stage ends at the latest
+    int last = p->stages - 1,
+        behind = p->layers - (last - stage); // where the stage ends at the latest
     bool one_place = stage == 0 || (stage < last && v->c->free_places);
     v->stage = stage;
     v->capacity = 0;
     for (int first = stage; first < (one_place ? stage + 1 : behind); first++)
-        for (int end = stage == last ? behind : first + 1; end <= behind; end++) TRY(try_span(v, first, end - first));
+        for (int end = stage == last ? behind : first + 1; end <= behind; end++)
+            TRY(try_span(v, first, end - first));
     return OK;
 }
 
@@ -168,8 +182,8 @@ static void settle_items(struct check_choices *c, int stage)
     c->items[stage] = items;
 }
 
-// Whether a middle stage's times, bytes and rules are the same wherever its layers lie: they are all of one run, and so is
-// the message before them.
+// Whether a middle stage's times, bytes and rules are the same wherever its layers lie: they are
+// all of one run, and so is the message before them.
 static bool places_are_alike(const struct check_problem *p)
 {
     for (int stage = 1; stage < p->stages - 1; stage++) {
@@ -178,15 +192,19 @@ static bool places_are_alike(const struct check_problem *p)
             if (p->run_of[layer] != run) return false;
         if (p->runs[p->run_of[stage - 1]].cut != p->runs[run].cut) return false;
         for (int i = 0; i < p->rule_count; i++)
-            if (p->rules[i].holds_first >= 0 && (p->rules[i].stage < 0 || p->rules[i].stage == stage)) return false;
+            if (p->rules[i].holds_first >= 0 &&
+                (p->rules[i].stage < 0 || p->rules[i].stage == stage))
+                return false;
     }
     return true;
 }
 
-enum status check_list_choices(struct check_choices *c, const struct check_graph *g, uint64_t *work, struct arena *arena)
+enum status check_list_choices(struct check_choices *c, const struct check_graph *g, uint64_t *work,
+                               struct arena *arena)
 {
     const struct check_problem *p = g->p;
-    *c = (struct check_choices){.p = p, .g = g, .free_places = places_are_alike(p), .work = work, .arena = arena};
+    *c = (struct check_choices){
+        .p = p, .g = g, .free_places = places_are_alike(p), .work = work, .arena = arena};
     c->items = TAKE(arena, p->stages, struct check_choice *);
     c->count = TAKE(arena, p->stages, int);
     struct visit v = {.c = c, .least = TAKE(arena, p->stages * p->group_count, struct check_least)};

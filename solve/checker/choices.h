@@ -1,47 +1,56 @@
-// What each stage can be, enumerated by the checker itself: every span of layers, node group, recomputation and compression
-// that the document allows, within rules and memory, without those that another one makes needless (docs/PROOFS.md 4).
+// What each stage can be, enumerated by the checker itself: every span of layers, node group,
+// recomputation and compression that the document allows, within rules and memory, without those
+// that another one makes needless (docs/PROOFS.md 4).
 #ifndef PLUMBLINE_SOLVE_CHECKER_CHOICES_H
 #define PLUMBLINE_SOLVE_CHECKER_CHOICES_H
 
 #include "solve/checker/graph.h"
 
 struct check_choice {
-    int first;                      // layer; -1: any, the stage is the same wherever it stands
+    int first; // layer; -1: any, the stage is the same wherever it stands
     int layers, group, mode, recomputed, gradient, boundary;
-    int cut;                        // class of the message behind the last layer
-    int64_t *forward, *backward;    // [slice]
+    int cut;                     // class of the message behind the last layer
+    int64_t *forward, *backward; // [slice]
     int64_t weight, sync, optimizer;
-    int64_t load;                   // forward + backward + weight of all slices
-    int64_t cost;                   // quality
-    int64_t resident, stash, working;       // bytes: always there, per micro-batch in flight, while a layer runs
+    int64_t load; // forward + backward + weight of all slices
+    int64_t cost; // quality
+    int64_t resident, stash,
+        working; // bytes: always there, per micro-batch in flight, while a layer runs
 };
 
 struct check_choices {
     const struct check_problem *p;
     const struct check_graph *g;
-    bool free_places;               // a middle stage's choices know only how many layers they hold
-    struct check_choice **items;    // [stage][count]
+    bool free_places;            // a middle stage's choices know only how many layers they hold
+    struct check_choice **items; // [stage][count]
     int *count;
-    uint64_t *work;                 // how much more may be done
+    uint64_t *work; // how much more may be done
     struct arena *arena;
 };
 
 // The least bytes that any choice of a stage needs on a group; resident -1: it has none there.
-struct check_least { int64_t resident, stash, working; };
+struct check_least {
+    int64_t resident, stash, working;
+};
 
-// Every step of the checker that a file can make long takes from the work that is left; NOT_PROVEN when it is used up.
+// Every step of the checker that a file can make long takes from the work that is left; NOT_PROVEN
+// when it is used up.
 enum { NOT_PROVEN = SOLVER };
 enum status check_spend(const struct check_problem *p, uint64_t *left, uint64_t amount);
 
-// Fills in what follows from first layer, layers, group, mode, recomputed, gradient and boundary. forward and backward have
-// room for the slices.
+// Fills in what follows from first layer, layers, group, mode, recomputed, gradient and boundary.
+// forward and backward have room for the slices.
 void check_evaluate(const struct check_problem *p, int stage, int first, struct check_choice *c);
-bool check_obeys_rules(const struct check_problem *p, int stage, const struct check_choice *c, int first);
-bool check_offers(const struct check_problem *p, int stage, const struct check_choice *c);     // group, mode and options
+bool check_obeys_rules(const struct check_problem *p, int stage, const struct check_choice *c,
+                       int first);
+bool check_offers(const struct check_problem *p, int stage,
+                  const struct check_choice *c); // group, mode and options
 // The bytes that a rank needs with these choices of its stages, by turn.
-int64_t check_rank_bytes(const struct check_graph *g, int rank, const struct check_choice *const *chosen);
+int64_t check_rank_bytes(const struct check_graph *g, int rank,
+                         const struct check_choice *const *chosen);
 int check_recomputable(const struct check_problem *p, int first, int count);
 
-enum status check_list_choices(struct check_choices *c, const struct check_graph *g, uint64_t *work, struct arena *arena);
+enum status check_list_choices(struct check_choices *c, const struct check_graph *g, uint64_t *work,
+                               struct arena *arena);
 
 #endif

@@ -1,5 +1,5 @@
-// What a certificate proves of a problem, for commands beside `plumbline check`, which hears it in the same way: by the judge's
-// prices, with every source's hash compared.
+// What a certificate proves of a problem, for commands beside `plumbline check`, which hears it in
+// the same way: by the judge's prices, with every source's hash compared.
 #ifndef PLUMBLINE_SOLVE_CHECKER_CLAIM_H
 #define PLUMBLINE_SOLVE_CHECKER_CLAIM_H
 
@@ -12,19 +12,22 @@
 enum { CHECK_CLAIM_SOURCES = 5 };
 
 // A file as it was read when the certificate was heard.
-struct check_heard { const char *role, *path; char sha256[65]; };
+struct check_heard {
+    const char *role, *path;
+    char sha256[65];
+};
 
 struct check_claim {
     bool accepted;
-    const char *reason;         // why not; "" where accepted
-    bool infeasible;            // proven: there is no plan
-    int64_t bound_ns;           // proven: no plan takes less; -1 where infeasible
+    const char *reason; // why not; "" where accepted
+    bool infeasible;    // proven: there is no plan
+    int64_t bound_ns;   // proven: no plan takes less; -1 where infeasible
     struct check_heard certificate;
-    struct check_heard sources[CHECK_CLAIM_SOURCES];        // of the problem: itself and what it names
+    struct check_heard sources[CHECK_CLAIM_SOURCES]; // of the problem: itself and what it names
 };
 
 // BAD_INPUT: one of the files cannot be read, or the two are not about the same kind of problem.
-enum status check_claim_of(struct check_claim *claim, const char *certificate_path, const char *problem_path,
-                           struct arena *arena, struct error *err);
+enum status check_claim_of(struct check_claim *claim, const char *certificate_path,
+                           const char *problem_path, struct arena *arena, struct error *err);
 
 #endif

@@ -1,17 +1,34 @@
-// See check_graph.h. A message is up to five operations in series: overhead at its sender, a part that blocks both ends'
-// compute, a part that occupies the link from rank to rank, a pure delay, overhead at its receiver. Behind the last gradients come syncs, embedding sync and optimizer.
+// See check_graph.h. A message is up to five operations in series: overhead at its sender, a part
+// that blocks both ends' compute, a part that occupies the link from rank to rank, a pure delay,
+// overhead at its receiver. Behind the last gradients come syncs, embedding sync and optimizer.
 #include "solve/checker/graph.h"
-
 
 enum { OPERATIONS_MOST = 1 << 23 };
 #define COMPARISONS_MOST ((int64_t)1 << 32)
 
-const char *const check_kind_names[] = {"forward", "backward", "weight", "sync", "optimizer", "send_forward.blocking",
-    "send_forward.link", "send_forward.delay", "send_forward.overhead", "send_backward.blocking", "send_backward.link",
-    "send_backward.delay", "send_backward.overhead", "send_epilogue.blocking", "send_epilogue.link", "send_epilogue.delay",
-    "send_epilogue.overhead", "embedding_sync", NULL};
+const char *const check_kind_names[] = {"forward",
+                                        "backward",
+                                        "weight",
+                                        "sync",
+                                        "optimizer",
+                                        "send_forward.blocking",
+                                        "send_forward.link",
+                                        "send_forward.delay",
+                                        "send_forward.overhead",
+                                        "send_backward.blocking",
+                                        "send_backward.link",
+                                        "send_backward.delay",
+                                        "send_backward.overhead",
+                                        "send_epilogue.blocking",
+                                        "send_epilogue.link",
+                                        "send_epilogue.delay",
+                                        "send_epilogue.overhead",
+                                        "embedding_sync",
+                                        NULL};
 
-struct edge { int before, after; };      // after: its complement, where it lies in the iteration behind
+struct edge {
+    int before, after;
+}; // after: its complement, where it lies in the iteration behind
 // Edges are kept in blocks: what holds them is never copied to grow.
 enum { EDGES_OF_BLOCK = 8000 };
 struct edges {
@@ -25,9 +42,9 @@ struct build {
     const struct check_problem *p;
     struct check_streams streams;
     int turn_count;
-    struct edges *edges;                    // the newest block
+    struct edges *edges; // the newest block
     int edge_count;
-    int64_t comparisons;                    // of moments
+    int64_t comparisons; // of moments
     struct arena *arena;
 };
 
@@ -57,16 +74,20 @@ static void find_features(struct check_graph *g)
     int prices = p->slices * p->group_count * p->group_count * PARTS;
     for (int part = 0; part < PARTS; part++)
         for (int c = 0; c < p->cut_count; c++) {
-            g->parts[part] = g->parts[part] || any_above_zero(p->cuts[c].forward + part, prices - part, PARTS);
+            g->parts[part] = g->parts[part] ||
+                             any_above_zero(p->cuts[c].forward + part, prices - part, PARTS);
             for (int o = 0; o < p->boundary_count; o++)
-                g->parts[part] = g->parts[part] || any_above_zero(p->cuts[c].backward[o] + part, prices - part, PARTS);
+                g->parts[part] = g->parts[part] || any_above_zero(p->cuts[c].backward[o] + part,
+                                                                  prices - part, PARTS);
         }
-    for (int o = 0; o < p->boundary_count; o++) g->epilogue = g->epilogue || p->boundary[o].epilogue_only;
+    for (int o = 0; o < p->boundary_count; o++)
+        g->epilogue = g->epilogue || p->boundary[o].epilogue_only;
     for (int k = 0; k < p->group_count; k++) {
         if (p->groups[k].excluded) continue;
         g->sync = g->sync || any_above_zero(p->groups[k].sync_constant, p->gradient_count, 1);
         for (int r = 0; r < p->run_count; r++) {
-            for (int o = 0; o < p->gradient_count; o++) g->sync = g->sync || p->runs[r].sync[o][k] > 0;
+            for (int o = 0; o < p->gradient_count; o++)
+                g->sync = g->sync || p->runs[r].sync[o][k] > 0;
             g->optimizer = g->optimizer || p->runs[r].optimizer[k] > 0;
         }
     }
@@ -79,13 +100,15 @@ static bool has_kind(const struct check_graph *g, int kind)
     if (kind == KIND_SYNC) return g->sync;
     if (kind == KIND_OPTIMIZER) return g->optimizer;
     if (kind == KIND_EMBEDDING_SYNC) return g->p->embedding != NULL;
-    return g->parts[(kind - KIND_SEND_FORWARD) % PARTS] && (kind < KIND_SEND_EPILOGUE || g->epilogue);
+    return g->parts[(kind - KIND_SEND_FORWARD) % PARTS] &&
+           (kind < KIND_SEND_EPILOGUE || g->epilogue);
 }
 
 // The receiver's overheads stand behind the sender's, as micro-batches of their own.
 static int micro_batches_of(const struct check_problem *p, int kind)
 {
-    bool works = kind >= KIND_SEND_FORWARD && kind < KIND_EMBEDDING_SYNC && (kind - KIND_SEND_FORWARD) % PARTS == PART_WORKS;
+    bool works = kind >= KIND_SEND_FORWARD && kind < KIND_EMBEDDING_SYNC &&
+                 (kind - KIND_SEND_FORWARD) % PARTS == PART_WORKS;
     return works ? 2 * p->micro_batches : p->micro_batches;
 }
 
@@ -99,8 +122,11 @@ static enum status number_operations(struct check_graph *g)
         g->offset[kind] = (int)count;
         g->micro_batches[kind] = once ? 1 : micro_batches_of(p, kind);
         g->slices[kind] = first_slice ? 1 : p->slices;
-        if (has_kind(g, kind)) count += (int64_t)p->stages * g->micro_batches[kind] * g->slices[kind];
-        if (count > OPERATIONS_MOST) return check_refuse(&p->reader, "", "the schedule has more operations than are checked");
+        if (has_kind(g, kind))
+            count += (int64_t)p->stages * g->micro_batches[kind] * g->slices[kind];
+        if (count > OPERATIONS_MOST)
+            return check_refuse(&p->reader, "",
+                                "the schedule has more operations than are checked");
     }
     g->offset[KINDS] = (int)count;
     return OK;
@@ -111,7 +137,8 @@ int check_symbol_of(const struct check_graph *g, int operation)
     int kind = 0;
     while (operation >= g->offset[kind + 1]) kind++;
     int rest = operation - g->offset[kind];
-    return check_symbol(g->p, kind, rest / g->slices[kind] / g->micro_batches[kind], rest % g->slices[kind]);
+    return check_symbol(g->p, kind, rest / g->slices[kind] / g->micro_batches[kind],
+                        rest % g->slices[kind]);
 }
 
 // ---- turns
@@ -119,7 +146,8 @@ int check_symbol_of(const struct check_graph *g, int operation)
 int check_turn_operation(const struct check_graph *g, int rank, const struct check_turn *t)
 {
     static const int kinds[] = {KIND_FORWARD, KIND_BACKWARD, KIND_WEIGHT};
-    return check_operation(g, kinds[t->pass], check_stage_of(g->p, rank, t->turn), t->micro_batch, t->slice);
+    return check_operation(g, kinds[t->pass], check_stage_of(g->p, rank, t->turn), t->micro_batch,
+                           t->slice);
 }
 
 int check_boundary_in(const struct check_problem *p, int rank, const struct check_turn *t)
@@ -149,7 +177,9 @@ static enum status order_turns(struct build *b)
         TRY(check_order_turns(b->p, rank, x->turns[rank]));
         for (int i = 0; i < b->turn_count; i++) {
             int operation = check_turn_operation(b->g, rank, &x->turns[rank][i]);
-            if (b->g->exists[operation]) return check_refuse(&b->p->reader, "layout", "a pass comes twice in the schedule's order");
+            if (b->g->exists[operation])
+                return check_refuse(&b->p->reader, "layout",
+                                    "a pass comes twice in the schedule's order");
             b->g->exists[operation] = true;
         }
     }
@@ -176,12 +206,14 @@ static void note_moment(struct build *b, struct check_peaks *peaks, const int *h
         for (int k = 0; k < turns; k++) peaks->held[kept * turns + k] = peaks->held[i * turns + k];
         kept++;
     }
-    peaks->held = arena_grow(b->arena, peaks->held, (size_t)(kept * turns), (size_t)((kept + 1) * turns), sizeof *peaks->held);
+    peaks->held = arena_grow(b->arena, peaks->held, (size_t)(kept * turns),
+                             (size_t)((kept + 1) * turns), sizeof *peaks->held);
     for (int k = 0; k < turns; k++) peaks->held[kept * turns + k] = held[k];
     peaks->count = kept + 1;
 }
 
-// A micro-batch is held by a stage from its forward's first slice to its last backward (weight gradient, where it is split).
+// A micro-batch is held by a stage from its forward's first slice to its last backward (weight
+// gradient, where it is split).
 static enum status find_peaks(struct build *b, int rank)
 {
     enum check_pass last = b->p->splits_backward ? PASS_W : PASS_B;
@@ -194,14 +226,17 @@ static enum status find_peaks(struct build *b, int rank)
             note_moment(b, &b->g->peaks[rank], held);
             held[t->turn]--;
         }
-        if (b->comparisons > COMPARISONS_MOST) return check_refuse(&b->p->reader, "", "the schedule has more full moments than are checked");
+        if (b->comparisons > COMPARISONS_MOST)
+            return check_refuse(&b->p->reader, "",
+                                "the schedule has more full moments than are checked");
     }
     return OK;
 }
 
 // ---- messages
 
-// From which receive on, in the order of the receiving stage, a boundary's backward messages are the drain's.
+// From which receive on, in the order of the receiving stage, a boundary's backward messages are
+// the drain's.
 static int first_of_drain(const struct check_problem *p, int boundary)
 {
     return p->micro_batches - (p->ranks - boundary % p->ranks);
@@ -211,15 +246,25 @@ static int first_of_drain(const struct check_problem *p, int boundary)
 static void send(struct build *b, int rank, const struct check_turn *t, int boundary, int kind)
 {
     enum { SENDER = 1, RECEIVER = 2 };
-    static const struct { int part, streams; } series[] = {{PART_WORKS, SENDER}, {PART_BLOCKS, SENDER | RECEIVER}, {PART_LINKS, 0},
-                                                           {PART_DELAYS, 0}, {PART_WORKS, RECEIVER}};
+    static const struct {
+        int part, streams;
+    } series[] = {{PART_WORKS, SENDER},
+                  {PART_BLOCKS, SENDER | RECEIVER},
+                  {PART_LINKS, 0},
+                  {PART_DELAYS, 0},
+                  {PART_WORKS, RECEIVER}};
     struct check_graph *g = b->g;
-    int stage = check_stage_of(b->p, rank, t->turn), sender = t->pass == PASS_F ? stage - 1 : stage + 1, streams = SENDER,
-        before = check_operation(g, t->pass == PASS_F ? KIND_FORWARD : KIND_BACKWARD, sender, t->micro_batch, t->slice);
+    int stage = check_stage_of(b->p, rank, t->turn),
+        sender = t->pass == PASS_F ? stage - 1 : stage + 1, streams = SENDER,
+        before = check_operation(g, t->pass == PASS_F ? KIND_FORWARD : KIND_BACKWARD, sender,
+                                 t->micro_batch, t->slice);
     for (int i = 0; i < 5; i++) {
         if (!g->parts[series[i].part]) continue;
-        int half = series[i].part == PART_WORKS && series[i].streams == RECEIVER ? b->p->micro_batches : 0,
-            operation = check_operation(g, kind + series[i].part, boundary, half + t->micro_batch, t->slice);
+        int half = series[i].part == PART_WORKS && series[i].streams == RECEIVER
+                       ? b->p->micro_batches
+                       : 0,
+            operation = check_operation(g, kind + series[i].part, boundary, half + t->micro_batch,
+                                        t->slice);
         g->exists[operation] = true;
         if (!(streams & series[i].streams)) join(b, before, operation, 0);
         before = operation;
@@ -237,7 +282,8 @@ static void send_messages(struct build *b)
             int boundary = check_boundary_in(b->p, rank, t), kind = KIND_SEND_FORWARD;
             if (boundary < 0) continue;
             if (t->pass == PASS_B) {
-                bool drains = b->g->epilogue && t->slice == 0 && received[boundary] >= first_of_drain(b->p, boundary);
+                bool drains = b->g->epilogue && t->slice == 0 &&
+                              received[boundary] >= first_of_drain(b->p, boundary);
                 received[boundary] += t->slice == 0;
                 kind = drains ? KIND_SEND_EPILOGUE : KIND_SEND_BACKWARD;
             }
@@ -246,7 +292,8 @@ static void send_messages(struct build *b)
     }
 }
 
-// Messages of one direction between two ranks share its link, in the order of the turns that send them.
+// Messages of one direction between two ranks share its link, in the order of the turns that send
+// them.
 static void order_links(struct build *b)
 {
     const struct check_problem *p = b->p;
@@ -256,13 +303,16 @@ static void order_links(struct build *b)
         for (int to = 0; to < p->ranks; to++) first[to] = -1;
         for (int i = 0; i < b->turn_count; i++) {
             const struct check_turn *t = &b->streams.turns[rank][i];
-            int boundary = check_boundary_out(p, rank, t), kind = t->pass == PASS_F ? KIND_SEND_FORWARD : KIND_SEND_BACKWARD;
+            int boundary = check_boundary_out(p, rank, t),
+                kind = t->pass == PASS_F ? KIND_SEND_FORWARD : KIND_SEND_BACKWARD;
             if (boundary < 0) continue;
             int to = check_rank_of(p, t->pass == PASS_F ? boundary + 1 : boundary);
             if (kind == KIND_SEND_BACKWARD && g->epilogue && t->slice == 0 &&
-                g->exists[check_operation(g, KIND_SEND_EPILOGUE + PART_LINKS, boundary, t->micro_batch, 0)])
+                g->exists[check_operation(g, KIND_SEND_EPILOGUE + PART_LINKS, boundary,
+                                          t->micro_batch, 0)])
                 kind = KIND_SEND_EPILOGUE;
-            int operation = check_operation(g, kind + PART_LINKS, boundary, t->micro_batch, t->slice);
+            int operation =
+                check_operation(g, kind + PART_LINKS, boundary, t->micro_batch, t->slice);
             if (first[to] < 0) first[to] = operation;
             else join(b, last[to], operation, 0);
             last[to] = operation;
@@ -275,11 +325,11 @@ static void order_links(struct build *b)
 // ---- the end of the iteration
 
 struct ending {
-    int last_gradient[MOST_STAGES];     // place in its rank's turns
-    int after[MOST_STAGES];             // what the stage's next step waits for
-    int turns[MOST_STAGES];             // of a rank, by their last gradients
-    int last_sync[MOST_STAGES];         // [rank]
-    int embedding;                      // -1: none
+    int last_gradient[MOST_STAGES]; // place in its rank's turns
+    int after[MOST_STAGES];         // what the stage's next step waits for
+    int turns[MOST_STAGES];         // of a rank, by their last gradients
+    int last_sync[MOST_STAGES];     // [rank]
+    int embedding;                  // -1: none
 };
 
 static void find_gradients(struct build *b, struct ending *e)
@@ -287,9 +337,11 @@ static void find_gradients(struct build *b, struct ending *e)
     for (int rank = 0; rank < b->p->ranks; rank++) {
         const struct check_turn *turns = b->streams.turns[rank];
         for (int i = 0; i < b->turn_count; i++)
-            if (turns[i].pass != PASS_F) e->last_gradient[check_stage_of(b->p, rank, turns[i].turn)] = i;
+            if (turns[i].pass != PASS_F)
+                e->last_gradient[check_stage_of(b->p, rank, turns[i].turn)] = i;
         for (int k = 0; k < b->p->turns; k++) {
-            int stage = check_stage_of(b->p, rank, k), last = b->p->overlapped ? e->last_gradient[stage] : b->turn_count - 1;
+            int stage = check_stage_of(b->p, rank, k),
+                last = b->p->overlapped ? e->last_gradient[stage] : b->turn_count - 1;
             e->after[stage] = check_turn_operation(b->g, rank, &turns[last]);
         }
     }
@@ -334,7 +386,8 @@ static void end_with_optimizers(struct build *b, struct ending *e)
         for (int k = 0; k < b->p->turns; k++) {
             int stage = e->turns[k], optimizer = check_operation(b->g, KIND_OPTIMIZER, stage, 0, 0);
             b->g->exists[optimizer] = true;
-            if (b->g->sync || e->after[stage] == e->embedding) join(b, e->after[stage], optimizer, 0);
+            if (b->g->sync || e->after[stage] == e->embedding)
+                join(b, e->after[stage], optimizer, 0);
             b->streams.stream[rank][b->streams.length[rank]++] = optimizer;
         }
     }
@@ -347,9 +400,10 @@ static void carry_over(struct build *b, const struct ending *e)
     for (int rank = 0; rank < b->p->ranks; rank++) {
         const int *stream = b->streams.stream[rank];
         join(b, stream[b->streams.length[rank] - 1], stream[0], 1);
-        if (b->g->optimizer) continue;              // it waited for the syncs
+        if (b->g->optimizer) continue; // it waited for the syncs
         if (b->g->sync) join(b, e->last_sync[rank], stream[0], 1);
-        if (e->embedding >= 0 && (rank == 0 || rank == last_rank)) join(b, e->embedding, stream[0], 1);
+        if (e->embedding >= 0 && (rank == 0 || rank == last_rank))
+            join(b, e->embedding, stream[0], 1);
     }
 }
 
@@ -360,7 +414,8 @@ static void end_iteration(struct build *b)
     end_with_syncs(b, e);
     end_with_optimizers(b, e);
     for (int rank = 0; rank < b->p->ranks; rank++)
-        for (int i = 1; i < b->streams.length[rank]; i++) join(b, b->streams.stream[rank][i - 1], b->streams.stream[rank][i], 0);
+        for (int i = 1; i < b->streams.length[rank]; i++)
+            join(b, b->streams.stream[rank][i - 1], b->streams.stream[rank][i], 0);
     if (!b->p->barrier) carry_over(b, e);
 }
 
@@ -381,7 +436,8 @@ static void sort_successors(int *next, int count)
     }
 }
 
-// Every operation's successors beside each other, as edges name them: next[first[i]] .. next[first[i + 1] - 1].
+// Every operation's successors beside each other, as edges name them: next[first[i]] ..
+// next[first[i + 1] - 1].
 static void place_edges(struct build *b)
 {
     struct check_graph *g = b->g;
@@ -392,7 +448,8 @@ static void place_edges(struct build *b)
         for (int i = 0; i < block->count; i++) g->first[block->items[i].before + 2]++;
     for (int i = 2; i <= count; i++) g->first[i + 1] += g->first[i];
     for (struct edges *block = b->edges; block; block = block->older)
-        for (int i = 0; i < block->count; i++) g->next[g->first[block->items[i].before + 1]++] = block->items[i].after;
+        for (int i = 0; i < block->count; i++)
+            g->next[g->first[block->items[i].before + 1]++] = block->items[i].after;
 }
 
 static void list_successors(struct build *b)
@@ -429,12 +486,16 @@ static enum status order_operations(struct build *b)
     for (int done = 0; done < placed; done++)
         for (int k = g->first[g->order[done]]; k < g->first[g->order[done] + 1]; k++)
             if (!g->lap[k] && --waits[g->next[k]] == 0) g->order[placed++] = g->next[k];
-    return placed == g->operation_count ? OK : check_refuse(&b->p->reader, "layout", "the schedule deadlocks");
+    return placed == g->operation_count
+               ? OK
+               : check_refuse(&b->p->reader, "layout", "the schedule deadlocks");
 }
 
-enum status check_build_graph(struct check_graph *g, const struct check_problem *p, struct arena *arena)
+enum status check_build_graph(struct check_graph *g, const struct check_problem *p,
+                              struct arena *arena)
 {
-    struct build b = {.g = g, .p = p, .streams = {.g = g}, .turn_count = check_turn_count(p), .arena = arena};
+    struct build b = {
+        .g = g, .p = p, .streams = {.g = g}, .turn_count = check_turn_count(p), .arena = arena};
     *g = (struct check_graph){.p = p};
     find_features(g);
     TRY(number_operations(g));

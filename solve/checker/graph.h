@@ -1,48 +1,61 @@
-// The graph of one iteration, built by the checker from the layout alone: operations, who waits for whom, and how many
-// micro-batches are in flight. An operation's number is its place in the order by kind, stage or boundary, micro-batch and
-// slice, so that the successors of an operation have an order that a certificate can refer to.
+// The graph of one iteration, built by the checker from the layout alone: operations, who waits for
+// whom, and how many micro-batches are in flight. An operation's number is its place in the order
+// by kind, stage or boundary, micro-batch and slice, so that the successors of an operation have an
+// order that a certificate can refer to.
 #ifndef PLUMBLINE_SOLVE_CHECKER_GRAPH_H
 #define PLUMBLINE_SOLVE_CHECKER_GRAPH_H
 
 #include "solve/checker/read/problem.h"
 
 enum check_operation_kind {
-    KIND_FORWARD, KIND_BACKWARD, KIND_WEIGHT, KIND_SYNC, KIND_OPTIMIZER,
-    KIND_SEND_FORWARD,                                      // + part
-    KIND_SEND_BACKWARD = KIND_SEND_FORWARD + PARTS,         // + part
-    KIND_SEND_EPILOGUE = KIND_SEND_BACKWARD + PARTS,        // + part
+    KIND_FORWARD,
+    KIND_BACKWARD,
+    KIND_WEIGHT,
+    KIND_SYNC,
+    KIND_OPTIMIZER,
+    KIND_SEND_FORWARD,                               // + part
+    KIND_SEND_BACKWARD = KIND_SEND_FORWARD + PARTS,  // + part
+    KIND_SEND_EPILOGUE = KIND_SEND_BACKWARD + PARTS, // + part
     KIND_EMBEDDING_SYNC = KIND_SEND_EPILOGUE + PARTS,
     KINDS,
 };
-extern const char *const check_kind_names[];                // ended by NULL
+extern const char *const check_kind_names[]; // ended by NULL
 
 enum check_pass { PASS_F, PASS_B, PASS_W };
-struct check_turn { enum check_pass pass; int micro_batch, turn, slice; };     // turn: which of the rank's stages
+struct check_turn {
+    enum check_pass pass;
+    int micro_batch, turn, slice;
+}; // turn: which of the rank's stages
 
 // The order of one rank's passes: turns[check_turn_count].
 int check_turn_count(const struct check_problem *p);
 enum status check_order_turns(const struct check_problem *p, int rank, struct check_turn *turns);
 
 // The fullest moments of a rank: held[moment * turns + turn] micro-batches.
-struct check_peaks { int *held, count; };
+struct check_peaks {
+    int *held, count;
+};
 
 struct check_graph {
     const struct check_problem *p;
-    bool parts[PARTS], epilogue, sync, optimizer;           // what the graph has of them
-    int offset[KINDS + 1];                                  // where a kind's operations start
-    int micro_batches[KINDS], slices[KINDS];                // that a kind tells apart
-    int *first, *next;                                      // successors of i: next[first[i]] .. next[first[i + 1] - 1]
-    unsigned char *lap;                                     // beside next: 1 where it lies in the iteration behind
-    int *order, operation_count;                            // those that exist, each behind what it waits for within the lap
+    bool parts[PARTS], epilogue, sync, optimizer; // what the graph has of them
+    int offset[KINDS + 1];                        // where a kind's operations start
+    int micro_batches[KINDS], slices[KINDS];      // that a kind tells apart
+    int *first, *next;           // successors of i: next[first[i]] .. next[first[i + 1] - 1]
+    unsigned char *lap;          // beside next: 1 where it lies in the iteration behind
+    int *order, operation_count; // those that exist, each behind what it waits for within the lap
     bool *exists;
-    struct check_peaks *peaks;                              // [rank]
+    struct check_peaks *peaks; // [rank]
 };
 
-enum status check_build_graph(struct check_graph *g, const struct check_problem *p, struct arena *arena);
+enum status check_build_graph(struct check_graph *g, const struct check_problem *p,
+                              struct arena *arena);
 
-static inline int check_operation(const struct check_graph *g, int kind, int place, int micro_batch, int slice)
+static inline int check_operation(const struct check_graph *g, int kind, int place, int micro_batch,
+                                  int slice)
 {
-    return g->offset[kind] + (place * g->micro_batches[kind] + micro_batch) * g->slices[kind] + slice;
+    return g->offset[kind] + (place * g->micro_batches[kind] + micro_batch) * g->slices[kind] +
+           slice;
 }
 
 // Symbols: durations of one kind, stage or boundary, and slice.
@@ -50,16 +63,19 @@ static inline int check_symbol(const struct check_problem *p, int kind, int plac
 {
     return (kind * p->slices + slice) * p->stages + place;
 }
-static inline int check_symbol_count(const struct check_problem *p) { return KINDS * p->slices * p->stages; }
+static inline int check_symbol_count(const struct check_problem *p)
+{
+    return KINDS * p->slices * p->stages;
+}
 int check_symbol_of(const struct check_graph *g, int operation);
 
-// The compute streams where transfers block both their ends (check_streams.c): stream[rank] receives the operations of its
-// turns with the blocking parts between them. blocking(x, rank, i, sends): the transfer that turn i of a rank ends or starts
-// with.
+// The compute streams where transfers block both their ends (check_streams.c): stream[rank]
+// receives the operations of its turns with the blocking parts between them. blocking(x, rank, i,
+// sends): the transfer that turn i of a rank ends or starts with.
 struct check_streams {
     const struct check_graph *g;
-    struct check_turn **turns;      // [rank][check_turn_count]
-    int **stream, *length;          // [rank]
+    struct check_turn **turns; // [rank][check_turn_count]
+    int **stream, *length;     // [rank]
 };
 enum status check_weave_streams(struct check_streams *x, struct arena *arena);
 int check_turn_operation(const struct check_graph *g, int rank, const struct check_turn *t);

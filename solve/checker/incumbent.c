@@ -1,13 +1,15 @@
-// The plan in the file: a decision for every stage, judged from the document alone, and its time, which must be exactly what
-// the file says.
+// The plan in the file: a decision for every stage, judged from the document alone, and its time,
+// which must be exactly what the file says.
 #include <stdio.h>
 
 #include "solve/checker/parts.h"
 
-static enum status read_stage(struct check_proof *k, const struct value *v, int stage, int first, struct check_choice *c)
+static enum status read_stage(struct check_proof *k, const struct value *v, int stage, int first,
+                              struct check_choice *c)
 {
-    static const char *const keys[] = {"first_layer", "layer_count", "group", "recompute", "recomputed_layers", "gradient_option",
-        "boundary_option", NULL};
+    static const char *const keys[] = {
+        "first_layer",       "layer_count",     "group",           "recompute",
+        "recomputed_layers", "gradient_option", "boundary_option", NULL};
     const char *names[MOST_GROUPS + 1] = {NULL};
     const struct check_problem *p = k->p;
     const struct reader *r = &k->reader;
@@ -27,8 +29,10 @@ static enum status read_stage(struct check_proof *k, const struct value *v, int 
     int most = c->mode == MODE_FIRST_LAYERS ? check_recomputable(p, c->first, c->layers) : 0;
     if (c->recomputed > most || (c->mode == MODE_FIRST_LAYERS && c->recomputed < 1))
         return NOT_PROVEN_HERE(k, "%s: recomputed_layers do not go with the stage", where);
-    if (!check_offers(p, stage, c)) return NOT_PROVEN_HERE(k, "%s: the problem does not offer this choice", where);
-    if (!check_obeys_rules(p, stage, c, c->first)) return NOT_PROVEN_HERE(k, "%s: breaks a rule", where);
+    if (!check_offers(p, stage, c))
+        return NOT_PROVEN_HERE(k, "%s: the problem does not offer this choice", where);
+    if (!check_obeys_rules(p, stage, c, c->first))
+        return NOT_PROVEN_HERE(k, "%s: breaks a rule", where);
     c->forward = TAKE(k->arena, p->slices, int64_t);
     c->backward = TAKE(k->arena, p->slices, int64_t);
     check_evaluate(p, stage, c->first, c);
@@ -43,7 +47,9 @@ enum status check_incumbent(struct check_proof *k, const struct value *stages, i
     int stage = 0, first = 0;
     bool within, below = false;
     TRY(value_expect(&k->reader, stages, "incumbent", VALUE_ARRAY));
-    if (stages->count != p->stages) return check_refuse(&k->reader, "incumbent", "expected %d stages, found %d", p->stages, stages->count);
+    if (stages->count != p->stages)
+        return check_refuse(&k->reader, "incumbent", "expected %d stages, found %d", p->stages,
+                            stages->count);
     for (const struct value *v = stages->first; v; v = v->next, stage++) {
         TRY(read_stage(k, v, stage, first, &own[stage]));
         first += own[stage].layers;
@@ -55,5 +61,6 @@ enum status check_incumbent(struct check_proof *k, const struct value *stages, i
     TRY(check_takes_at_most(&k->replay, iteration_ns, &within));
     if (iteration_ns > 0) TRY(check_takes_at_most(&k->replay, iteration_ns - 1, &below));
     if (within && !below) return OK;
-    return NOT_PROVEN_HERE(k, "incumbent: takes %s than the %lld ns it is said to take", within ? "less" : "more", (long long)iteration_ns);
+    return NOT_PROVEN_HERE(k, "incumbent: takes %s than the %lld ns it is said to take",
+                           within ? "less" : "more", (long long)iteration_ns);
 }

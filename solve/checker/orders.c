@@ -1,10 +1,10 @@
-// The order of passes on each rank, for every schedule (docs/PROOFS.md 3). All but ZB-V have one shape: so many forwards
-// ahead, then forward and backward in turn, weight gradients so many backwards behind. What differs is which pass the n-th
-// forward or backward is.
+// The order of passes on each rank, for every schedule (docs/PROOFS.md 3). All but ZB-V have one
+// shape: so many forwards ahead, then forward and backward in turn, weight gradients so many
+// backwards behind. What differs is which pass the n-th forward or backward is.
 #include "solve/checker/graph.h"
 
 struct shape {
-    int total;              // forwards, and backwards
+    int total; // forwards, and backwards
     int ahead, behind;
 };
 
@@ -30,12 +30,14 @@ static void put(struct list *l, enum check_pass pass, int micro_batch, int turn,
 
 static struct shape shape_of(const struct check_problem *p, int rank)
 {
-    int m = p->micro_batches, behind_me = p->ranks - rank - 1, full = (m + p->ranks - 1) / p->ranks * p->ranks;
+    int m = p->micro_batches, behind_me = p->ranks - rank - 1,
+        full = (m + p->ranks - 1) / p->ranks * p->ranks;
     switch (p->kind) {
     case ONE_F_ONE_B: return (struct shape){m, behind_me, 0};
     case ZB_H1: return (struct shape){m, behind_me, rank};
     case ZB_H2: return (struct shape){m, 2 * behind_me, 2 * rank};
-    case INTERLEAVED: return (struct shape){full * p->turns, 2 * behind_me + (p->turns - 1) * p->ranks, 0};
+    case INTERLEAVED:
+        return (struct shape){full * p->turns, 2 * behind_me + (p->turns - 1) * p->ranks, 0};
     case LOOPED_BFS: return (struct shape){m * p->turns, m * p->turns, 0};
     case TOKEN_SLICED: return (struct shape){m * p->slices, m * p->slices, 0};
     default: return (struct shape){m, m, 0};
@@ -47,7 +49,8 @@ static void put_nth(struct list *l, enum check_pass pass, int n)
     const struct check_problem *p = l->p;
     bool forth = pass == PASS_F;
     int last = p->turns - 1, round = p->ranks * p->turns;
-    if (p->kind == INTERLEAVED) {       // micro-batches in groups of as many as there are ranks, each group turn by turn
+    if (p->kind == INTERLEAVED) { // micro-batches in groups of as many as there are ranks, each
+                                  // group turn by turn
         int turn = n % round / p->ranks;
         put(l, pass, n / round * p->ranks + n % p->ranks, forth ? turn : last - turn, 0);
     } else if (p->kind == LOOPED_BFS) {
@@ -72,16 +75,24 @@ static void put_shape(struct list *l, int rank)
         put_nth(l, PASS_B, n);
         if (p->splits_backward && n >= s.behind) put_nth(l, PASS_W, n - s.behind);
     }
-    for (int n = s.total > s.behind ? s.total - s.behind : 0; p->splits_backward && n < s.total; n++) put_nth(l, PASS_W, n);
+    for (int n = s.total > s.behind ? s.total - s.behind : 0; p->splits_backward && n < s.total;
+         n++)
+        put_nth(l, PASS_W, n);
 }
 
 // ---- ZB-V: turn 0 on the way down, turn 1 on the way back up
 
 enum { DOWN, UP };
 
-struct fold { struct list *l; int next[3][2]; };        // [pass][way]
+struct fold {
+    struct list *l;
+    int next[3][2];
+}; // [pass][way]
 
-static void go(struct fold *f, enum check_pass pass, int way) { put(f->l, pass, f->next[pass][way]++, way, 0); }
+static void go(struct fold *f, enum check_pass pass, int way)
+{
+    put(f->l, pass, f->next[pass][way]++, way, 0);
+}
 
 static void go_back(struct fold *f, int way)
 {
@@ -92,7 +103,8 @@ static void go_back(struct fold *f, int way)
 static void put_fold(struct list *l, int rank)
 {
     const struct check_problem *p = l->p;
-    int to_end = p->ranks - rank, least = 2 * p->ranks - 1, m = p->micro_batches > least ? p->micro_batches : least;
+    int to_end = p->ranks - rank, least = 2 * p->ranks - 1,
+        m = p->micro_batches > least ? p->micro_batches : least;
     struct fold f = {.l = l};
     for (int i = 0; i < 2 * to_end - 1; i++) go(&f, PASS_F, DOWN);
     for (int i = 0; i < rank; i++) {
@@ -123,6 +135,7 @@ enum status check_order_turns(const struct check_problem *p, int rank, struct ch
     struct list l = {.p = p, .turns = turns, .most = check_turn_count(p)};
     if (p->kind == ZB_V) put_fold(&l, rank);
     else put_shape(&l, rank);
-    if (l.overflows || l.count != l.most) return check_refuse(&p->reader, "layout", "the schedule's order is not complete");
+    if (l.overflows || l.count != l.most)
+        return check_refuse(&p->reader, "layout", "the schedule's order is not complete");
     return OK;
 }

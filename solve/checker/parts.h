@@ -7,21 +7,30 @@
 #include "solve/checker/plan.h"
 
 enum { CHECK_HASH = 65 };
-void check_hash(const char *text, size_t size, char hex[CHECK_HASH]);       // SHA-256
+void check_hash(const char *text, size_t size, char hex[CHECK_HASH]); // SHA-256
 
 // ---- check.c: the envelope, and a proof in it
-enum status check_parse_text(const struct reader *r, const struct check_text *text, struct value **root, struct arena *arena);
-enum status check_read_envelope(const struct reader *r, const struct check_text *certificate, struct value **root, struct arena *arena);
-enum status check_read_source(const struct reader *r, const struct value *v, const char **role, const char **path, const char **hash);
-// Each input is stated with its own hash, in the first list or the second (NULL: there is none), and nowhere with another.
-enum status check_same_sources(const struct reader *r, const struct value *list, const struct value *other, const struct check_input *inputs,
+enum status check_parse_text(const struct reader *r, const struct check_text *text,
+                             struct value **root, struct arena *arena);
+enum status check_read_envelope(const struct reader *r, const struct check_text *certificate,
+                                struct value **root, struct arena *arena);
+enum status check_read_source(const struct reader *r, const struct value *v, const char **role,
+                              const char **path, const char **hash);
+// Each input is stated with its own hash, in the first list or the second (NULL: there is none),
+// and nowhere with another.
+enum status check_same_sources(const struct reader *r, const struct value *list,
+                               const struct value *other, const struct check_input *inputs,
                                int count);
-enum status check_read_claims(const struct reader *r, const struct value *proof, struct check_result *result);     // claims at -1
-enum status check_one_proof(const struct reader *r, const struct value *proof, const struct check_problem *p, struct check_result *result,
+enum status check_read_claims(const struct reader *r, const struct value *proof,
+                              struct check_result *result); // claims at -1
+enum status check_one_proof(const struct reader *r, const struct value *proof,
+                            const struct check_problem *p, struct check_result *result,
                             uint64_t *work, struct arena *arena);
 
-// ---- check_prices.c: a priced document beside other tables of the same problem; NOT_PROVEN names the first number that differs
-enum status check_same_prices(const struct check_problem *document, const struct check_problem *own, int64_t *compared, struct error *err);
+// ---- check_prices.c: a priced document beside other tables of the same problem; NOT_PROVEN names
+// the first number that differs
+enum status check_same_prices(const struct check_problem *document, const struct check_problem *own,
+                              int64_t *compared, struct error *err);
 
 // One proof: of one priced document.
 struct check_proof {
@@ -31,16 +40,17 @@ struct check_proof {
     struct check_choices choices;
     struct check_mixer *mixer;
     struct check_replay replay;
-    int *counts, *laps;                 // [path * symbols + symbol], [path]
+    int *counts, *laps; // [path * symbols + symbol], [path]
     int path_count;
-    int64_t *coefficients;              // of the round at hand
+    int64_t *coefficients; // of the round at hand
     struct check_result *result;
     uint64_t *work;
     struct arena *arena;
 };
 
 enum status check_read_paths(struct check_proof *k, const struct value *paths);
-enum status check_incumbent(struct check_proof *k, const struct value *stages, int64_t iteration_ns);
+enum status check_incumbent(struct check_proof *k, const struct value *stages,
+                            int64_t iteration_ns);
 enum status check_boxes(struct check_proof *k, const struct value *boxes);
 
 #define NOT_PROVEN_HERE(k, ...) fail((k)->reader.err, (enum status)NOT_PROVEN, __VA_ARGS__)

@@ -1,6 +1,7 @@
-// The paths of a proof: each starts at an operation and names, step by step, which of its successors comes next. Only what
-// is a path of the graph that the checker has built counts; without a barrier it must be a cycle, and its laps are those
-// of the edges it takes into the next iteration.
+// The paths of a proof: each starts at an operation and names, step by step, which of its
+// successors comes next. Only what is a path of the graph that the checker has built counts;
+// without a barrier it must be a cycle, and its laps are those of the edges it takes into the next
+// iteration.
 #include <stdio.h>
 
 #include "solve/checker/parts.h"
@@ -19,13 +20,16 @@ static enum status read_start(struct walker *w, const struct value *v)
     const struct check_graph *g = w->k->g;
     const struct reader *r = &w->k->reader;
     TRY(value_expect(r, v, w->where, VALUE_ARRAY));
-    if (v->count != 4) return check_refuse(r, w->where, "start: expected kind, stage or boundary, micro-batch and slice");
+    if (v->count != 4)
+        return check_refuse(r, w->where,
+                            "start: expected kind, stage or boundary, micro-batch and slice");
     int kind, number[3], i = 0, most[3];
     TRY(value_name(r, v->first, w->where, check_kind_names, &kind));
     most[0] = g->p->stages, most[1] = g->micro_batches[kind], most[2] = g->slices[kind];
     for (const struct value *e = v->first->next; e; e = e->next, i++) {
         TRY(value_expect(r, e, w->where, VALUE_NUMBER));
-        if (e->number < 0 || e->number >= most[i]) return NOT_PROVEN_HERE(w->k, "%s: starts at no operation of the schedule", w->where);
+        if (e->number < 0 || e->number >= most[i])
+            return NOT_PROVEN_HERE(w->k, "%s: starts at no operation of the schedule", w->where);
         number[i] = (int)e->number;
     }
     w->at = check_operation(g, kind, number[0], number[1], number[2]);
@@ -37,12 +41,14 @@ static enum status read_start(struct walker *w, const struct value *v)
 static enum status take_steps(struct walker *w, int successor, int times)
 {
     const struct check_graph *g = w->k->g;
-    if (w->steps + times > STEPS_MOST) return check_refuse(&w->k->reader, w->where, "more than %d steps", STEPS_MOST);
+    if (w->steps + times > STEPS_MOST)
+        return check_refuse(&w->k->reader, w->where, "more than %d steps", STEPS_MOST);
     TRY(check_spend(g->p, w->k->work, 2 * (uint64_t)times));
     w->steps += times;
     for (int i = 0; i < times; i++) {
         if (successor >= g->first[w->at + 1] - g->first[w->at])
-            return NOT_PROVEN_HERE(w->k, "%s: is no path: operation %d has no successor %d", w->where, w->at, successor);
+            return NOT_PROVEN_HERE(w->k, "%s: is no path: operation %d has no successor %d",
+                                   w->where, w->at, successor);
         int edge = g->first[w->at] + successor;
         w->laps += g->lap[edge];
         w->at = g->next[edge];
@@ -54,7 +60,8 @@ static enum status take_steps(struct walker *w, int successor, int times)
 static bool read_digits(const char **c, int *number)
 {
     int digits = 0;
-    for (*number = 0; **c >= '0' && **c <= '9' && digits < 8; ++*c, digits++) *number = 10 * *number + (**c - '0');
+    for (*number = 0; **c >= '0' && **c <= '9' && digits < 8; ++*c, digits++)
+        *number = 10 * *number + (**c - '0');
     return digits > 0;
 }
 
@@ -71,7 +78,9 @@ static enum status read_steps(struct walker *w, const struct value *v)
         }
         if (good && *c == ' ') good = *++c != '\0';
         else good = good && !*c;
-        if (!good) return check_refuse(&w->k->reader, w->where, "steps: expected numbers such as \"0*12 1\"");
+        if (!good)
+            return check_refuse(&w->k->reader, w->where,
+                                "steps: expected numbers such as \"0*12 1\"");
         TRY(take_steps(w, successor, times));
     }
     return OK;
@@ -83,17 +92,20 @@ static enum status read_path(struct check_proof *k, const struct value *v, int n
     char where[CHECK_PATH_MAX];
     int symbols = check_symbol_count(k->p);
     snprintf(where, sizeof where, "paths[%d]", number);
-    struct walker w = {.k = k, .where = where, .counts = k->counts + (size_t)number * (size_t)symbols};
+    struct walker w = {
+        .k = k, .where = where, .counts = k->counts + (size_t)number * (size_t)symbols};
     TRY(value_keys(&k->reader, v, where, keys));
     TRY(value_int(&k->reader, v, where, "laps", 1, STEPS_MOST, &k->laps[number]));
     TRY(read_start(&w, value_get(v, "start")));
     int start = w.at;
-    if (k->p->barrier) w.counts[k->replay.symbol[start]]++;     // a cycle comes back to it
+    if (k->p->barrier) w.counts[k->replay.symbol[start]]++; // a cycle comes back to it
     TRY(read_steps(&w, value_get(v, "steps")));
-    if (k->p->barrier && k->laps[number] != 1) return NOT_PROVEN_HERE(k, "%s: takes 1 lap, not %d", where, k->laps[number]);
+    if (k->p->barrier && k->laps[number] != 1)
+        return NOT_PROVEN_HERE(k, "%s: takes 1 lap, not %d", where, k->laps[number]);
     if (k->p->barrier) return OK;
     if (w.at != start) return NOT_PROVEN_HERE(k, "%s: does not come back to its start", where);
-    if (w.laps != k->laps[number]) return NOT_PROVEN_HERE(k, "%s: takes %d laps, not %d", where, w.laps, k->laps[number]);
+    if (w.laps != k->laps[number])
+        return NOT_PROVEN_HERE(k, "%s: takes %d laps, not %d", where, w.laps, k->laps[number]);
     return OK;
 }
 
@@ -101,7 +113,8 @@ enum status check_read_paths(struct check_proof *k, const struct value *paths)
 {
     int symbols = check_symbol_count(k->p), number = 0;
     TRY(value_expect(&k->reader, paths, "paths", VALUE_ARRAY));
-    if ((int64_t)paths->count * symbols > COUNTS_MOST) return check_refuse(&k->reader, "paths", "more paths than are checked");
+    if ((int64_t)paths->count * symbols > COUNTS_MOST)
+        return check_refuse(&k->reader, "paths", "more paths than are checked");
     k->path_count = paths->count;
     k->counts = TAKE(k->arena, (size_t)paths->count * (size_t)symbols, int);
     k->laps = TAKE(k->arena, paths->count, int);

@@ -1,10 +1,11 @@
-// See check_plan.h. Without a barrier the time is the least t for which no cycle of the graph, repeated for ever, is longer
-// than t for each iteration that it goes through.
+// See check_plan.h. Without a barrier the time is the least t for which no cycle of the graph,
+// repeated for ever, is longer than t for each iteration that it goes through.
 #include "solve/checker/plan.h"
 
 // ---- what couples the stages
 
-bool check_is_joined(const struct check_problem *p, int boundary, int from_group, int cut, int to_group)
+bool check_is_joined(const struct check_problem *p, int boundary, int from_group, int cut,
+                     int to_group)
 {
     if (check_is_inner(p, boundary)) return from_group == to_group;
     return p->cuts[cut].forward[(from_group * p->group_count + to_group) * PARTS] >= 0;
@@ -23,7 +24,7 @@ static bool layers_meet(const struct check_problem *p, const struct check_choice
 static bool slots_suffice(const struct check_problem *p, const struct check_choice *const *chosen)
 {
     int used[MOST_GROUPS] = {0};
-    for (int s = 0; s < p->ranks; s++)          // the first stage of each rank
+    for (int s = 0; s < p->ranks; s++) // the first stage of each rank
         if (++used[chosen[s]->group] > p->groups[chosen[s]->group].slots) return false;
     return true;
 }
@@ -41,15 +42,19 @@ static bool budget_suffices(const struct check_problem *p, const struct check_ch
     return true;
 }
 
-static const char *rank_misfit(const struct check_graph *g, const struct check_choice *const *chosen, int rank)
+static const char *rank_misfit(const struct check_graph *g,
+                               const struct check_choice *const *chosen, int rank)
 {
     const struct check_problem *p = g->p;
     const struct check_choice *own[MOST_STAGES];
     for (int turn = 0; turn < p->turns; turn++) {
         own[turn] = chosen[check_stage_of(p, rank, turn)];
-        if (own[turn]->group != own[0]->group) return "the stages of a rank stand on different groups";
+        if (own[turn]->group != own[0]->group)
+            return "the stages of a rank stand on different groups";
     }
-    return check_rank_bytes(g, rank, own) <= p->groups[own[0]->group].memory_limit ? NULL : "a rank does not fit into memory";
+    return check_rank_bytes(g, rank, own) <= p->groups[own[0]->group].memory_limit
+               ? NULL
+               : "a rank does not fit into memory";
 }
 
 const char *check_misfit(const struct check_graph *g, const struct check_choice *const *chosen)
@@ -60,7 +65,8 @@ const char *check_misfit(const struct check_graph *g, const struct check_choice 
     if (!slots_suffice(p, chosen)) return "more ranks stand on a group than it has slots";
     if (!budget_suffices(p, chosen)) return "the budget of compression is overdrawn";
     for (int s = 0; s < last; s++)
-        if (!check_is_joined(p, s, chosen[s]->group, chosen[s]->cut, chosen[s + 1]->group)) return "nothing joins two neighbours";
+        if (!check_is_joined(p, s, chosen[s]->group, chosen[s]->cut, chosen[s + 1]->group))
+            return "nothing joins two neighbours";
     if (p->embedding && p->embedding[chosen[0]->group * p->group_count + chosen[last]->group] < 0)
         return "nothing joins the ends of the embedding sync";
     for (int rank = 0; rank < p->ranks; rank++) {
@@ -72,8 +78,8 @@ const char *check_misfit(const struct check_graph *g, const struct check_choice 
 
 // ---- durations
 
-int64_t check_transfer_ns(const struct check_problem *p, int boundary, int kind, int slice, const struct check_choice *from,
-                          const struct check_choice *to)
+int64_t check_transfer_ns(const struct check_problem *p, int boundary, int kind, int slice,
+                          const struct check_choice *from, const struct check_choice *to)
 {
     const struct check_cut *cut = &p->cuts[from->cut];
     int part = (kind - KIND_SEND_FORWARD) % PARTS,
@@ -97,7 +103,8 @@ void check_take_durations(struct check_replay *r, const struct check_choice *con
             r->durations[check_symbol(p, KIND_BACKWARD, s, slice)] = c->backward[slice];
             for (int kind = KIND_SEND_FORWARD; kind < KIND_EMBEDDING_SYNC && s < last; kind++)
                 if (slice == 0 || kind < KIND_SEND_EPILOGUE)
-                    r->durations[check_symbol(p, kind, s, slice)] = check_transfer_ns(p, s, kind, slice, c, chosen[s + 1]);
+                    r->durations[check_symbol(p, kind, s, slice)] =
+                        check_transfer_ns(p, s, kind, slice, c, chosen[s + 1]);
         }
         r->durations[check_symbol(p, KIND_WEIGHT, s, 0)] = c->weight;
         r->durations[check_symbol(p, KIND_SYNC, s, 0)] = c->sync;
@@ -110,7 +117,8 @@ void check_take_durations(struct check_replay *r, const struct check_choice *con
 
 // ---- replay
 
-void check_open_replay(struct check_replay *r, const struct check_graph *g, uint64_t *work, struct arena *arena)
+void check_open_replay(struct check_replay *r, const struct check_graph *g, uint64_t *work,
+                       struct arena *arena)
 {
     int count = g->offset[KINDS];
     *r = (struct check_replay){.g = g, .work = work};
@@ -143,7 +151,8 @@ static int64_t walk(struct check_replay *r)
     return last;
 }
 
-// Raises what an iteration hands to the next, t later; whether anything rose. Starts within the iteration are cleared.
+// Raises what an iteration hands to the next, t later; whether anything rose. Starts within the
+// iteration are cleared.
 static bool carry(struct check_replay *r, int64_t t)
 {
     const struct check_graph *g = r->g;
@@ -171,13 +180,14 @@ enum status check_takes_at_most(struct check_replay *r, int64_t t_ns, bool *with
         *within = walk(r) <= t_ns;
         return OK;
     }
-    // Longest paths from nothing to what opens an iteration: where no cycle is too long, each takes every opening once at
-    // most, so that nothing rises any more after as many laps as there are openings.
+    // Longest paths from nothing to what opens an iteration: where no cycle is too long, each takes
+    // every opening once at most, so that nothing rises any more after as many laps as there are
+    // openings.
     for (int i = 0; i < count; i++) r->handed[i] = 0;
     for (int i = 0; i <= r->open_count; i++) {
         TRY(check_spend(g->p, r->work, 2 * lap));
         *within = false;
-        if (walk(r) > 2 * MOST_SUM) return OK;      // no way that takes every operation once is so long
+        if (walk(r) > 2 * MOST_SUM) return OK; // no way that takes every operation once is so long
         *within = !carry(r, t_ns);
         if (*within) return OK;
     }

@@ -9,24 +9,27 @@ const char *check_misfit(const struct check_graph *g, const struct check_choice 
 
 struct check_replay {
     const struct check_graph *g;
-    int64_t *durations;             // [symbol]
-    int64_t *end, *start, *handed;  // [operation]; handed: by the iteration before
-    int *symbol;                    // [operation]
-    bool *opens;                    // [operation]: waits for the iteration before
+    int64_t *durations;            // [symbol]
+    int64_t *end, *start, *handed; // [operation]; handed: by the iteration before
+    int *symbol;                   // [operation]
+    bool *opens;                   // [operation]: waits for the iteration before
     int open_count;
     uint64_t *work;
 };
 
-void check_open_replay(struct check_replay *r, const struct check_graph *g, uint64_t *work, struct arena *arena);
+void check_open_replay(struct check_replay *r, const struct check_graph *g, uint64_t *work,
+                       struct arena *arena);
 // Durations of all symbols when these choices are made. They fit together.
 void check_take_durations(struct check_replay *r, const struct check_choice *const *chosen);
 // *within: whether an iteration with these durations takes t_ns at most.
 enum status check_takes_at_most(struct check_replay *r, int64_t t_ns, bool *within);
 
-// What a boundary's symbols cost: `price` of part `part` of a transfer of kind KIND_SEND_* and slice, between two choices.
-int64_t check_transfer_ns(const struct check_problem *p, int boundary, int kind, int slice, const struct check_choice *from,
-                          const struct check_choice *to);
+// What a boundary's symbols cost: `price` of part `part` of a transfer of kind KIND_SEND_* and
+// slice, between two choices.
+int64_t check_transfer_ns(const struct check_problem *p, int boundary, int kind, int slice,
+                          const struct check_choice *from, const struct check_choice *to);
 // Whether transfers can go from one group to the other over this boundary.
-bool check_is_joined(const struct check_problem *p, int boundary, int from_group, int cut, int to_group);
+bool check_is_joined(const struct check_problem *p, int boundary, int from_group, int cut,
+                     int to_group);
 
 #endif

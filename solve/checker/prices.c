@@ -1,6 +1,6 @@
-// A priced document against the same tables by someone else's pricing of the problem: whatever the checker reads of a
-// document is compared, number by number, so that nothing of it is left on trust. What a group that can hold no stage would
-// cost is not looked at by anyone.
+// A priced document against the same tables by someone else's pricing of the problem: whatever the
+// checker reads of a document is compared, number by number, so that nothing of it is left on
+// trust. What a group that can hold no stage would cost is not looked at by anyone.
 #include <stdio.h>
 #include <string.h>
 
@@ -13,27 +13,34 @@ struct comparison {
     char where[2 * CHECK_PATH_MAX];
 };
 
-#define WHERE(c, ...) snprintf((c)->where, sizeof (c)->where, __VA_ARGS__)
+#define WHERE(c, ...) snprintf((c)->where, sizeof(c)->where, __VA_ARGS__)
 
 static enum status same(struct comparison *c, const char *what, int64_t found, int64_t own)
 {
     c->compared++;
     if (found == own) return OK;
-    return fail(c->err, (enum status)NOT_PROVEN, "%s: %s%s%s is %lld, by the problem it is %lld", c->document->reader.file, c->where,
-                *c->where && *what ? "." : "", what, (long long)found, (long long)own);
+    return fail(c->err, (enum status)NOT_PROVEN, "%s: %s%s%s is %lld, by the problem it is %lld",
+                c->document->reader.file, c->where, *c->where && *what ? "." : "", what,
+                (long long)found, (long long)own);
 }
 
-static enum status same_text(struct comparison *c, const char *what, const char *found, const char *own)
+static enum status same_text(struct comparison *c, const char *what, const char *found,
+                             const char *own)
 {
     c->compared++;
     if (!strcmp(found, own)) return OK;
-    return fail(c->err, (enum status)NOT_PROVEN, "%s: %s%s%s is \"%.40s\", by the problem it is \"%.40s\"", c->document->reader.file, c->where,
-                *c->where ? "." : "", what, found, own);
+    return fail(c->err, (enum status)NOT_PROVEN,
+                "%s: %s%s%s is \"%.40s\", by the problem it is \"%.40s\"", c->document->reader.file,
+                c->where, *c->where ? "." : "", what, found, own);
 }
 
-struct pair { const char *what; int64_t found, own; };
+struct pair {
+    const char *what;
+    int64_t found, own;
+};
 
-static enum status same_pairs(struct comparison *c, const char *where, const struct pair *pairs, size_t count)
+static enum status same_pairs(struct comparison *c, const char *where, const struct pair *pairs,
+                              size_t count)
 {
     WHERE(c, "%s", where);
     for (size_t i = 0; i < count; i++) TRY(same(c, pairs[i].what, pairs[i].found, pairs[i].own));
@@ -45,14 +52,26 @@ static enum status same_pairs(struct comparison *c, const char *where, const str
 static enum status same_layout(struct comparison *c)
 {
     static const char *const names[KEYS] = {
-        [KEY_TENSOR] = "tensor", [KEY_CONTEXT] = "context", [KEY_PIPELINE] = "pipeline", [KEY_DATA] = "data", [KEY_SCHEDULE] = "schedule",
-        [KEY_TURNS] = "virtual_stages", [KEY_MICRO_BATCH] = "micro_batch", [KEY_SEQUENCE_PARALLEL] = "sequence_parallel", [KEY_ZERO] = "zero",
-        [KEY_OVERLAPPED] = "gradient_sync", [KEY_OFFLOAD] = "offload_optimizer", [KEY_BARRIER] = "barrier",
-        [KEY_FUSED_EMBEDDING] = "fused_embedding_sync", [KEY_LOCAL] = "local_loss_every", [KEY_SLICES] = "slices",
+        [KEY_TENSOR] = "tensor",
+        [KEY_CONTEXT] = "context",
+        [KEY_PIPELINE] = "pipeline",
+        [KEY_DATA] = "data",
+        [KEY_SCHEDULE] = "schedule",
+        [KEY_TURNS] = "virtual_stages",
+        [KEY_MICRO_BATCH] = "micro_batch",
+        [KEY_SEQUENCE_PARALLEL] = "sequence_parallel",
+        [KEY_ZERO] = "zero",
+        [KEY_OVERLAPPED] = "gradient_sync",
+        [KEY_OFFLOAD] = "offload_optimizer",
+        [KEY_BARRIER] = "barrier",
+        [KEY_FUSED_EMBEDDING] = "fused_embedding_sync",
+        [KEY_LOCAL] = "local_loss_every",
+        [KEY_SLICES] = "slices",
     };
     const struct check_layout *a = &c->document->layout, *b = &c->own->layout;
     WHERE(c, "layout");
-    TRY(same_text(c, "schedule", check_schedule_names[a->value[KEY_SCHEDULE]], check_schedule_names[b->value[KEY_SCHEDULE]]));
+    TRY(same_text(c, "schedule", check_schedule_names[a->value[KEY_SCHEDULE]],
+                  check_schedule_names[b->value[KEY_SCHEDULE]]));
     for (int key = 0; key < KEYS; key++) TRY(same(c, names[key], a->value[key], b->value[key]));
     TRY(same(c, "expert", a->expert, b->expert));
     TRY(same(c, "fused_attention", a->fused_attention, b->fused_attention));
@@ -65,19 +84,31 @@ static enum status same_numbers(struct comparison *c)
 {
     const struct check_problem *a = c->document, *b = c->own;
     const struct pair pairs[] = {
-        {"kind of schedule", a->kind, b->kind}, {"barrier", a->barrier, b->barrier}, {"overlapped", a->overlapped, b->overlapped},
-        {"splits backward", a->splits_backward, b->splits_backward}, {"local_loss_every", a->local_every, b->local_every},
-        {"stage_count", a->stages, b->stages}, {"ranks", a->ranks, b->ranks}, {"stages of a rank", a->turns, b->turns},
-        {"slices", a->slices, b->slices}, {"micro_batches", a->micro_batches, b->micro_batches}, {"layer_count", a->layers, b->layers},
-        {"devices_per_stage", a->devices, b->devices}, {"number of groups", a->group_count, b->group_count},
-        {"number of runs", a->run_count, b->run_count}, {"number of rules", a->rule_count, b->rule_count},
+        {"kind of schedule", a->kind, b->kind},
+        {"barrier", a->barrier, b->barrier},
+        {"overlapped", a->overlapped, b->overlapped},
+        {"splits backward", a->splits_backward, b->splits_backward},
+        {"local_loss_every", a->local_every, b->local_every},
+        {"stage_count", a->stages, b->stages},
+        {"ranks", a->ranks, b->ranks},
+        {"stages of a rank", a->turns, b->turns},
+        {"slices", a->slices, b->slices},
+        {"micro_batches", a->micro_batches, b->micro_batches},
+        {"layer_count", a->layers, b->layers},
+        {"devices_per_stage", a->devices, b->devices},
+        {"number of groups", a->group_count, b->group_count},
+        {"number of runs", a->run_count, b->run_count},
+        {"number of rules", a->rule_count, b->rule_count},
         {"number of boundary_options", a->boundary_count, b->boundary_count},
         {"number of gradient_options", a->gradient_count, b->gradient_count},
-        {"local_forward_ns", a->local_forward, b->local_forward}, {"local_backward_ns", a->local_backward, b->local_backward},
-        {"local_bytes", a->local_bytes, b->local_bytes}, {"embedding_sync_ns stated", a->embedding != NULL, b->embedding != NULL},
+        {"local_forward_ns", a->local_forward, b->local_forward},
+        {"local_backward_ns", a->local_backward, b->local_backward},
+        {"local_bytes", a->local_bytes, b->local_bytes},
+        {"embedding_sync_ns stated", a->embedding != NULL, b->embedding != NULL},
         {"budget.boundaries_max", a->budget[BUDGET_BOUNDARIES], b->budget[BUDGET_BOUNDARIES]},
         {"budget.stages_max", a->budget[BUDGET_STAGES], b->budget[BUDGET_STAGES]},
-        {"budget.cost_max", a->budget[BUDGET_COST], b->budget[BUDGET_COST]}, {"budget.rank_min", a->rank_min, b->rank_min},
+        {"budget.cost_max", a->budget[BUDGET_COST], b->budget[BUDGET_COST]},
+        {"budget.rank_min", a->rank_min, b->rank_min},
     };
     TRY(same_pairs(c, "", pairs, sizeof pairs / sizeof *pairs));
     TRY(same_text(c, "name", a->name, b->name));
@@ -88,10 +119,13 @@ static enum status same_numbers(struct comparison *c)
     return OK;
 }
 
-static enum status same_options(struct comparison *c, const char *what, const struct check_option *a, const struct check_option *b, int count)
+static enum status same_options(struct comparison *c, const char *what,
+                                const struct check_option *a, const struct check_option *b,
+                                int count)
 {
     for (int i = 0; i < count; i++) {
-        const struct pair pairs[] = {{"rank", a[i].rank, b[i].rank}, {"epilogue_only", a[i].epilogue_only, b[i].epilogue_only},
+        const struct pair pairs[] = {{"rank", a[i].rank, b[i].rank},
+                                     {"epilogue_only", a[i].epilogue_only, b[i].epilogue_only},
                                      {"quality_cost", a[i].cost, b[i].cost}};
         char where[CHECK_PATH_MAX];
         snprintf(where, sizeof where, "%s[%d]", what, i);
@@ -104,10 +138,16 @@ static enum status same_rule(struct comparison *c, int i)
 {
     const struct check_rule *a = &c->document->rules[i], *b = &c->own->rules[i];
     const struct pair pairs[] = {
-        {"action forbid", a->forbids, b->forbids}, {"stage", a->stage, b->stage}, {"groups as bits", a->groups, b->groups},
-        {"holds_first", a->holds_first, b->holds_first}, {"holds_last", a->holds_last, b->holds_last}, {"run", a->run, b->run},
-        {"layers_min", a->layers_min, b->layers_min}, {"layers_max", a->layers_max, b->layers_max},
-        {"recompute stated", a->modes_stated, b->modes_stated}, {"recompute as bits", a->modes, b->modes},
+        {"action forbid", a->forbids, b->forbids},
+        {"stage", a->stage, b->stage},
+        {"groups as bits", a->groups, b->groups},
+        {"holds_first", a->holds_first, b->holds_first},
+        {"holds_last", a->holds_last, b->holds_last},
+        {"run", a->run, b->run},
+        {"layers_min", a->layers_min, b->layers_min},
+        {"layers_max", a->layers_max, b->layers_max},
+        {"recompute stated", a->modes_stated, b->modes_stated},
+        {"recompute as bits", a->modes, b->modes},
         {"compresses_gradient", a->compresses_gradient, b->compresses_gradient},
         {"compresses_boundary", a->compresses_boundary, b->compresses_boundary},
     };
@@ -130,11 +170,13 @@ static enum status same_group(struct comparison *c, int g)
     TRY(same(c, "slots", a->slots, b->slots));
     TRY(same(c, "memory_limit_bytes", a->memory_limit, b->memory_limit));
     TRY(same(c, "constant_bytes", a->constant_bytes, b->constant_bytes));
-    for (int o = 0; o < c->own->gradient_count; o++) TRY(same(c, "sync_constant_ns", a->sync_constant[o], b->sync_constant[o]));
+    for (int o = 0; o < c->own->gradient_count; o++)
+        TRY(same(c, "sync_constant_ns", a->sync_constant[o], b->sync_constant[o]));
     return OK;
 }
 
-static enum status same_bytes(struct comparison *c, const struct check_run *a, const struct check_run *b)
+static enum status same_bytes(struct comparison *c, const struct check_run *a,
+                              const struct check_run *b)
 {
     TRY(same(c, "count", a->count, b->count));
     TRY(same(c, "recomputable", a->recomputable, b->recomputable));
@@ -145,7 +187,8 @@ static enum status same_bytes(struct comparison *c, const struct check_run *a, c
         TRY(same(c, "stash_bytes", a->stash[mode], b->stash[mode]));
         TRY(same(c, "working_bytes", a->working[mode], b->working[mode]));
     }
-    for (int o = 0; o < c->own->gradient_count; o++) TRY(same(c, "feedback_bytes", a->feedback[o], b->feedback[o]));
+    for (int o = 0; o < c->own->gradient_count; o++)
+        TRY(same(c, "feedback_bytes", a->feedback[o], b->feedback[o]));
     return OK;
 }
 
@@ -161,7 +204,8 @@ static enum status same_run(struct comparison *c, int i)
         if (p->groups[g].excluded) continue;
         for (int slice = 0; slice < p->slices; slice++) {
             int at = slice * p->group_count + g;
-            WHERE(c, "runs[%d] \"%.40s\", slice %d on \"%.40s\"", i, b->name, slice, p->groups[g].name);
+            WHERE(c, "runs[%d] \"%.40s\", slice %d on \"%.40s\"", i, b->name, slice,
+                  p->groups[g].name);
             TRY(same(c, "forward_ns", a->forward[at], b->forward[at]));
             TRY(same(c, "backward_ns", a->backward[at], b->backward[at]));
             TRY(same(c, "selective_ns", a->selective[at], b->selective[at]));
@@ -170,29 +214,39 @@ static enum status same_run(struct comparison *c, int i)
         WHERE(c, "runs[%d] \"%.40s\" on \"%.40s\"", i, b->name, p->groups[g].name);
         TRY(same(c, "weight_ns", a->weight[g], b->weight[g]));
         TRY(same(c, "optimizer_ns", a->optimizer[g], b->optimizer[g]));
-        for (int o = 0; o < p->gradient_count; o++) TRY(same(c, "sync_ns", a->sync[o][g], b->sync[o][g]));
+        for (int o = 0; o < p->gradient_count; o++)
+            TRY(same(c, "sync_ns", a->sync[o][g], b->sync[o][g]));
     }
     return OK;
 }
 
-// Of the message behind a run. The two may put runs into other classes, as long as each run's numbers are the same.
+// Of the message behind a run. The two may put runs into other classes, as long as each run's
+// numbers are the same.
 static enum status same_message(struct comparison *c, int run)
 {
-    static const char *const parts[] = {[PART_BLOCKS] = "blocking", [PART_LINKS] = "link", [PART_DELAYS] = "delay", [PART_WORKS] = "overhead"};
+    static const char *const parts[] = {[PART_BLOCKS] = "blocking",
+                                        [PART_LINKS] = "link",
+                                        [PART_DELAYS] = "delay",
+                                        [PART_WORKS] = "overhead"};
     const struct check_problem *p = c->own;
-    const struct check_cut *a = &c->document->cuts[c->document->runs[run].cut], *b = &p->cuts[p->runs[run].cut];
+    const struct check_cut *a = &c->document->cuts[c->document->runs[run].cut],
+                           *b = &p->cuts[p->runs[run].cut];
     WHERE(c, "message behind run \"%.40s\"", p->runs[run].name);
     TRY(same(c, "message_bytes", a->message_bytes, b->message_bytes));
-    for (int o = 0; o < p->boundary_count; o++) TRY(same(c, "feedback_bytes", a->feedback[o], b->feedback[o]));
+    for (int o = 0; o < p->boundary_count; o++)
+        TRY(same(c, "feedback_bytes", a->feedback[o], b->feedback[o]));
     for (int at = 0; at < p->slices * p->group_count * p->group_count * PARTS; at++) {
-        int pair = at / PARTS, from = pair / p->group_count % p->group_count, to = pair % p->group_count;
+        int pair = at / PARTS, from = pair / p->group_count % p->group_count,
+            to = pair % p->group_count;
         if (p->groups[from].excluded || p->groups[to].excluded) continue;
         const char *part = parts[at % PARTS];
-        WHERE(c, "message behind run \"%.40s\", slice %d from \"%.30s\" to \"%.30s\": forward_ns", p->runs[run].name,
-              pair / p->group_count / p->group_count, p->groups[from].name, p->groups[to].name);
+        WHERE(c, "message behind run \"%.40s\", slice %d from \"%.30s\" to \"%.30s\": forward_ns",
+              p->runs[run].name, pair / p->group_count / p->group_count, p->groups[from].name,
+              p->groups[to].name);
         TRY(same(c, part, a->forward[at], b->forward[at]));
         memcpy(strrchr(c->where, ':'), ": back_ns", sizeof ": back_ns");
-        for (int o = 0; o < p->boundary_count; o++) TRY(same(c, part, a->backward[o][at], b->backward[o][at]));
+        for (int o = 0; o < p->boundary_count; o++)
+            TRY(same(c, part, a->backward[o][at], b->backward[o][at]));
     }
     return OK;
 }
@@ -203,22 +257,28 @@ static enum status same_embedding(struct comparison *c)
     for (int at = 0; p->embedding && at < p->group_count * p->group_count; at++) {
         int from = at / p->group_count, to = at % p->group_count;
         if (p->groups[from].excluded || p->groups[to].excluded) continue;
-        WHERE(c, "embedding_sync_ns from \"%.40s\" to \"%.40s\"", p->groups[from].name, p->groups[to].name);
+        WHERE(c, "embedding_sync_ns from \"%.40s\" to \"%.40s\"", p->groups[from].name,
+              p->groups[to].name);
         TRY(same(c, "", c->document->embedding[at], p->embedding[at]));
     }
     return OK;
 }
 
-enum status check_same_prices(const struct check_problem *document, const struct check_problem *own, int64_t *compared, struct error *err)
+enum status check_same_prices(const struct check_problem *document, const struct check_problem *own,
+                              int64_t *compared, struct error *err)
 {
     struct comparison c = {.document = document, .own = own, .err = err};
     if (own->doubtful)
-        return fail(err, (enum status)NOT_PROVEN, "%lld prices of the problem lie so near to where rounding changes that the judge cannot tell how they round",
+        return fail(err, (enum status)NOT_PROVEN,
+                    "%lld prices of the problem lie so near to where rounding changes that the "
+                    "judge cannot tell how they round",
                     (long long)own->doubtful);
     TRY(same_layout(&c));
     TRY(same_numbers(&c));
-    TRY(same_options(&c, "boundary_options", document->boundary, own->boundary, own->boundary_count));
-    TRY(same_options(&c, "gradient_options", document->gradient, own->gradient, own->gradient_count));
+    TRY(same_options(&c, "boundary_options", document->boundary, own->boundary,
+                     own->boundary_count));
+    TRY(same_options(&c, "gradient_options", document->gradient, own->gradient,
+                     own->gradient_count));
     for (int g = 0; g < own->group_count; g++) TRY(same_group(&c, g));
     for (int i = 0; i < own->rule_count; i++) TRY(same_rule(&c, i));
     for (int i = 0; i < own->run_count; i++) TRY(same_run(&c, i));

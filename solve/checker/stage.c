@@ -1,26 +1,32 @@
-// One stage's decision: times, bytes and quality cost, as sums over its layers of the document's integers
-// (docs/FORMULAS.md 7, 8 and 13).
+// One stage's decision: times, bytes and quality cost, as sums over its layers of the document's
+// integers (docs/FORMULAS.md 7, 8 and 13).
 #include "data/base/least.h"
 #include "solve/checker/choices.h"
 
 int check_recomputable(const struct check_problem *p, int first, int count)
 {
     int sum = 0;
-    for (int layer = first; layer < first + count; layer++) sum += p->runs[p->run_of[layer]].recomputable;
+    for (int layer = first; layer < first + count; layer++)
+        sum += p->runs[p->run_of[layer]].recomputable;
     return sum;
 }
 
 bool check_offers(const struct check_problem *p, int stage, const struct check_choice *c)
 {
-    const struct check_option *gradient = &p->gradient[c->gradient], *boundary = &p->boundary[c->boundary];
-    if (p->groups[c->group].excluded || p->groups[c->group].slots < 1 || !p->modes[c->mode]) return false;
+    const struct check_option *gradient = &p->gradient[c->gradient],
+                              *boundary = &p->boundary[c->boundary];
+    if (p->groups[c->group].excluded || p->groups[c->group].slots < 1 || !p->modes[c->mode])
+        return false;
     if (c->boundary > 0 && !check_sends_backward(p, stage - 1)) return false;
-    return (!gradient->rank || gradient->rank >= p->rank_min) && (!boundary->rank || boundary->rank >= p->rank_min);
+    return (!gradient->rank || gradient->rank >= p->rank_min) &&
+           (!boundary->rank || boundary->rank >= p->rank_min);
 }
 
-// How long the syncs last behind the stage's last gradient, where each layer's starts as soon as its gradient is there:
-// from the first layer, whose gradient comes last, to the last layer.
-struct tail { int64_t gradients, syncs, longest; };
+// How long the syncs last behind the stage's last gradient, where each layer's starts as soon as
+// its gradient is there: from the first layer, whose gradient comes last, to the last layer.
+struct tail {
+    int64_t gradients, syncs, longest;
+};
 
 // Of like layers the first or the last one decides, since the candidates rise or fall evenly.
 static void extend_tail(struct tail *t, int64_t gradient, int64_t sync, int64_t count)
@@ -33,11 +39,13 @@ static void extend_tail(struct tail *t, int64_t gradient, int64_t sync, int64_t 
 
 static int64_t backward_of(const struct check_run *r, int price, int mode)
 {
-    return r->backward[price] + (mode == MODE_SELECTIVE ? r->selective[price] : mode == MODE_FULL ? r->full[price] : 0);
+    return r->backward[price] + (mode == MODE_SELECTIVE ? r->selective[price]
+                                 : mode == MODE_FULL    ? r->full[price]
+                                                        : 0);
 }
 
-static void add_layers(const struct check_problem *p, struct check_choice *c, struct tail *t, const struct check_run *r, int mode,
-                       int64_t count)
+static void add_layers(const struct check_problem *p, struct check_choice *c, struct tail *t,
+                       const struct check_run *r, int mode, int64_t count)
 {
     int g = c->group;
     for (int slice = 0; slice < p->slices; slice++) {
@@ -46,13 +54,16 @@ static void add_layers(const struct check_problem *p, struct check_choice *c, st
     }
     c->weight += count * r->weight[g];
     c->optimizer += count * r->optimizer[g];
-    extend_tail(t, p->splits_backward ? r->weight[g] : backward_of(r, g, mode), r->sync[c->gradient][g], count);
-    c->resident += count * (r->weight_bytes + r->gradient_bytes + r->optimizer_bytes + r->feedback[c->gradient]);
+    extend_tail(t, p->splits_backward ? r->weight[g] : backward_of(r, g, mode),
+                r->sync[c->gradient][g], count);
+    c->resident += count * (r->weight_bytes + r->gradient_bytes + r->optimizer_bytes +
+                            r->feedback[c->gradient]);
     c->stash += count * r->stash[mode];
     c->working = larger(c->working, r->working[mode]);
 }
 
-static void add_boundaries(const struct check_problem *p, int stage, int first, struct check_choice *c)
+static void add_boundaries(const struct check_problem *p, int stage, int first,
+                           struct check_choice *c)
 {
     if (check_sends_forward(p, stage - 1)) {
         const struct check_cut *before = &p->cuts[p->runs[p->run_of[first - 1]].cut];
@@ -76,7 +87,9 @@ void check_evaluate(const struct check_problem *p, int stage, int first, struct 
         const struct check_run *r = &p->runs[p->run_of[layer]];
         int mode = r->recomputable ? c->mode : MODE_NONE;
         if (mode == MODE_FIRST_LAYERS) mode = left > 0 ? MODE_FULL : MODE_NONE;
-        count = (end < p->run_begin[p->run_of[layer] + 1] ? end : p->run_begin[p->run_of[layer] + 1]) - layer;
+        count =
+            (end < p->run_begin[p->run_of[layer] + 1] ? end : p->run_begin[p->run_of[layer] + 1]) -
+            layer;
         if (r->recomputable && c->mode == MODE_FIRST_LAYERS && left > 0) {
             if (count > left) count = left;
             left -= count;
@@ -85,14 +98,18 @@ void check_evaluate(const struct check_problem *p, int stage, int first, struct 
     }
     c->cut = p->runs[p->run_of[end - 1]].cut;
     add_boundaries(p, stage, first, c);
-    c->sync = p->groups[c->group].sync_constant[c->gradient] + (p->overlapped ? tail.longest : tail.syncs);
+    c->sync = p->groups[c->group].sync_constant[c->gradient] +
+              (p->overlapped ? tail.longest : tail.syncs);
     c->cost = p->gradient[c->gradient].cost + p->boundary[c->boundary].cost;
     c->load = c->weight;
-    for (int slice = 0; slice < p->slices; slice++) c->load += c->forward[slice] + c->backward[slice];
+    for (int slice = 0; slice < p->slices; slice++)
+        c->load += c->forward[slice] + c->backward[slice];
 }
 
-// Constants once, what is always there summed up, the largest working memory, and activations at the fullest moment.
-int64_t check_rank_bytes(const struct check_graph *g, int rank, const struct check_choice *const *chosen)
+// Constants once, what is always there summed up, the largest working memory, and activations at
+// the fullest moment.
+int64_t check_rank_bytes(const struct check_graph *g, int rank,
+                         const struct check_choice *const *chosen)
 {
     const struct check_problem *p = g->p;
     int64_t sum = p->groups[chosen[0]->group].constant_bytes, working = 0, activations = 0;
@@ -102,7 +119,8 @@ int64_t check_rank_bytes(const struct check_graph *g, int rank, const struct che
     }
     for (int i = 0; i < g->peaks[rank].count; i++) {
         int64_t held = 0;
-        for (int turn = 0; turn < p->turns; turn++) held += g->peaks[rank].held[i * p->turns + turn] * chosen[turn]->stash;
+        for (int turn = 0; turn < p->turns; turn++)
+            held += g->peaks[rank].held[i * p->turns + turn] * chosen[turn]->stash;
         activations = larger(activations, held);
     }
     return sum + working + activations;

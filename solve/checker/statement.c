@@ -1,6 +1,6 @@
-// A page in words on what an accepted certificate proves: for the appendix of a paper. It is written from what the checker
-// found out (the result, and the priced document as it read it), not from the certificate's claims; what was only read off
-// the certificate is said to be so.
+// A page in words on what an accepted certificate proves: for the appendix of a paper. It is
+// written from what the checker found out (the result, and the priced document as it read it), not
+// from the certificate's claims; what was only read off the certificate is said to be so.
 #include "solve/checker/verdict.h"
 
 #include <stdio.h>
@@ -19,28 +19,39 @@ static const char *tame(const char *text, struct arena *arena)
 
 static const char *seconds(int64_t ns, struct arena *arena)
 {
-    return arena_print(arena, "%lld ns (%lld.%09lld s)", (long long)ns, (long long)(ns / 1000000000), (long long)(ns % 1000000000));
+    return arena_print(arena, "%lld ns (%lld.%09lld s)", (long long)ns,
+                       (long long)(ns / 1000000000), (long long)(ns % 1000000000));
 }
 
 // In percent of the iteration, rounded up at the fourth place.
 static const char *gap(const struct check_result *r, struct arena *arena)
 {
     wide whole = r->iteration_ns > 0 ? r->iteration_ns : 1;
-    int64_t parts = (int64_t)(((wide)(r->iteration_ns - r->bound_ns) * 1000000 + whole - 1) / whole);
-    return arena_print(arena, "%lld.%04lld %%", (long long)(parts / 10000), (long long)(parts % 10000));
+    int64_t parts =
+        (int64_t)(((wide)(r->iteration_ns - r->bound_ns) * 1000000 + whole - 1) / whole);
+    return arena_print(arena, "%lld.%04lld %%", (long long)(parts / 10000),
+                       (long long)(parts % 10000));
 }
 
 static void put_problem(struct check_page *p, const struct check_problem *q)
 {
-    page_print(p, "PROBLEM\n  \"%s\": %d layers on %d pipeline stages (%d rank%s with %d stage%s each), schedule %s,\n"
-                  "  %d micro-batches an iteration, %s. Stages stand on node groups:\n", tame(q->name, p->arena), q->layers,
-               q->stages, q->ranks, q->ranks == 1 ? "" : "s", q->turns, q->turns == 1 ? "" : "s", check_schedule_names[q->kind],
-               q->micro_batches, q->barrier ? "a barrier behind each" : "no barrier between iterations");
+    page_print(p,
+               "PROBLEM\n  \"%s\": %d layers on %d pipeline stages (%d rank%s with %d stage%s "
+               "each), schedule %s,\n"
+               "  %d micro-batches an iteration, %s. Stages stand on node groups:\n",
+               tame(q->name, p->arena), q->layers, q->stages, q->ranks, q->ranks == 1 ? "" : "s",
+               q->turns, q->turns == 1 ? "" : "s", check_schedule_names[q->kind], q->micro_batches,
+               q->barrier ? "a barrier behind each" : "no barrier between iterations");
     for (int g = 0; g < q->group_count; g++)
-        page_print(p, "    %s: %d rank%s at most, %lld bytes a device%s\n", tame(q->groups[g].name, p->arena), q->groups[g].slots,
-                   q->groups[g].slots == 1 ? "" : "s", (long long)q->groups[g].memory_limit, q->groups[g].excluded ? " (excluded)" : "");
-    page_print(p, "  A plan gives each stage its layers, a node group, a mode of recomputation, and options of gradient\n"
-                  "  and boundary compression; %d gradient and %d boundary options (none included) are offered.\n\n",
+        page_print(p, "    %s: %d rank%s at most, %lld bytes a device%s\n",
+                   tame(q->groups[g].name, p->arena), q->groups[g].slots,
+                   q->groups[g].slots == 1 ? "" : "s", (long long)q->groups[g].memory_limit,
+                   q->groups[g].excluded ? " (excluded)" : "");
+    page_print(p,
+               "  A plan gives each stage its layers, a node group, a mode of recomputation, and "
+               "options of gradient\n"
+               "  and boundary compression; %d gradient and %d boundary options (none included) "
+               "are offered.\n\n",
                q->gradient_count, q->boundary_count);
 }
 
@@ -48,34 +59,57 @@ static void put_claims(struct check_page *p, const struct check_result *r)
 {
     struct arena *a = p->arena;
     page_print(p, "PROVEN, given what is assumed below\n");
-    if (r->infeasible) page_print(p, "  There is no plan: whatever is chosen breaks a rule or a limit of the priced document.\n\n");
+    if (r->infeasible)
+        page_print(p, "  There is no plan: whatever is chosen breaks a rule or a limit of the "
+                      "priced document.\n\n");
     if (r->infeasible) return;
     if (r->iteration_ns >= 0)
-        page_print(p, "  1. The plan in the certificate keeps every rule, memory limit, slot and budget of the priced\n"
-                      "     document, and one iteration of it takes exactly\n       %s.\n", seconds(r->iteration_ns, a));
-    page_print(p, "  %s No plan of the priced document takes less than\n       %s.\n", r->iteration_ns >= 0 ? "2." : "1.", seconds(r->bound_ns, a));
-    if (r->iteration_ns >= 0 && r->iteration_ns == r->bound_ns) page_print(p, "  So the plan is optimal: the gap is 0.\n\n");
-    else if (r->iteration_ns >= 0) page_print(p, "  So the plan takes at most %s of its own time longer than an optimal one.\n\n", gap(r, a));
+        page_print(p,
+                   "  1. The plan in the certificate keeps every rule, memory limit, slot and "
+                   "budget of the priced\n"
+                   "     document, and one iteration of it takes exactly\n       %s.\n",
+                   seconds(r->iteration_ns, a));
+    page_print(p, "  %s No plan of the priced document takes less than\n       %s.\n",
+               r->iteration_ns >= 0 ? "2." : "1.", seconds(r->bound_ns, a));
+    if (r->iteration_ns >= 0 && r->iteration_ns == r->bound_ns)
+        page_print(p, "  So the plan is optimal: the gap is 0.\n\n");
+    else if (r->iteration_ns >= 0)
+        page_print(p,
+                   "  So the plan takes at most %s of its own time longer than an optimal one.\n\n",
+                   gap(r, a));
     else page_print(p, "  The certificate holds no plan.\n\n");
 }
 
 static void put_verified(struct check_page *p, const struct check_hearing *h)
 {
     const struct check_result *r = h->result;
-    page_print(p, "VERIFIED by plumbline check " PLUMBLINE_VERSION ", which shares no code with the planner, in whole numbers alone\n"
+    page_print(p, "VERIFIED by plumbline check " PLUMBLINE_VERSION
+                  ", which shares no code with the planner, in whole numbers alone\n"
                   "  - that the certificate is about this very priced document (SHA-256);\n");
     if (h->problem)
-        page_print(p, "  - that all %lld numbers of that document are those of the problem named below, by the judge's own prices of it;\n",
+        page_print(p,
+                   "  - that all %lld numbers of that document are those of the problem named "
+                   "below, by the judge's own prices of it;\n",
                    (long long)r->confirmed);
     if (r->iteration_ns >= 0)
-        page_print(p, "  - the plan, by a replay of the schedule's graph of %lld operations;\n", (long long)r->operations);
-    page_print(p, "  - %lld paths through that graph (%lld operations), step by step: the length of a path, or of a weighted\n"
-                  "    mean of paths, is a lower bound on the iteration time of every plan;\n", (long long)r->paths, (long long)r->operations);
-    page_print(p, "  - that the boxes cover every plan: %lld boxes, %lld of them split in two, %lld of one decision that was\n"
-                  "    replayed; the %lld stage choices were enumerated by the checker itself;\n", (long long)r->boxes,
-               (long long)r->splits, (long long)r->leaves, (long long)r->choices);
-    page_print(p, "  - that nothing below the bound is left in any box that is not split: %lld minimisations by dynamic\n"
-                  "    programming, redone.\n  Work: %llu steps, %lld.%06lld s.\n\n", (long long)r->rounds, (unsigned long long)r->work,
+        page_print(p, "  - the plan, by a replay of the schedule's graph of %lld operations;\n",
+                   (long long)r->operations);
+    page_print(p,
+               "  - %lld paths through that graph (%lld operations), step by step: the length of a "
+               "path, or of a weighted\n"
+               "    mean of paths, is a lower bound on the iteration time of every plan;\n",
+               (long long)r->paths, (long long)r->operations);
+    page_print(p,
+               "  - that the boxes cover every plan: %lld boxes, %lld of them split in two, %lld "
+               "of one decision that was\n"
+               "    replayed; the %lld stage choices were enumerated by the checker itself;\n",
+               (long long)r->boxes, (long long)r->splits, (long long)r->leaves,
+               (long long)r->choices);
+    page_print(p,
+               "  - that nothing below the bound is left in any box that is not split: %lld "
+               "minimisations by dynamic\n"
+               "    programming, redone.\n  Work: %llu steps, %lld.%06lld s.\n\n",
+               (long long)r->rounds, (unsigned long long)r->work,
                (long long)(h->microseconds / 1000000), (long long)(h->microseconds % 1000000));
 }
 
@@ -83,14 +117,19 @@ static void put_assumed(struct check_page *p, const struct check_hearing *h)
 {
     page_print(p, "ASSUMED, not verified\n");
     if (h->problem)
-        page_print(p, "  - that the judge's formulas (docs/FORMULAS.md, solve/judge/price/), by which the prices were confirmed, and its\n"
-                      "    reading of the problem are right. They are a model of the machine; nothing here says how near to a\n"
+        page_print(p, "  - that the judge's formulas (docs/FORMULAS.md, solve/judge/price/), by "
+                      "which the prices were confirmed, and its\n"
+                      "    reading of the problem are right. They are a model of the machine; "
+                      "nothing here says how near to a\n"
                       "    measured run they are;\n");
     else
-        page_print(p, "  - the prices: the whole nanoseconds and bytes of the priced document. Nobody has compared them with a problem\n"
-                      "    (plumbline check CERTIFICATE PROBLEM does); and they are a model of the machine: nothing here says how\n"
+        page_print(p, "  - the prices: the whole nanoseconds and bytes of the priced document. "
+                      "Nobody has compared them with a problem\n"
+                      "    (plumbline check CERTIFICATE PROBLEM does); and they are a model of the "
+                      "machine: nothing here says how\n"
                       "    near to a measured run they are;\n");
-    page_print(p, "  - that these documents mean what docs/FORMULAS.md (8, 9, 13) and docs/PROOFS.md (3, 4) say they mean;\n"
+    page_print(p, "  - that these documents mean what docs/FORMULAS.md (8, 9, 13) and "
+                  "docs/PROOFS.md (3, 4) say they mean;\n"
                   "  - that the checker, its compiler, the C library and the machine work.\n\n");
 }
 
@@ -98,11 +137,13 @@ static void put_file(struct check_page *p, const char *role, const struct check_
 {
     char hash[CHECK_HASH];
     check_hash(file->text, file->size, hash);
-    page_print(p, "  %-12s %s\n               %s (%zu bytes)\n", role, hash, tame(file->file, p->arena), file->size);
+    page_print(p, "  %-12s %s\n               %s (%zu bytes)\n", role, hash,
+               tame(file->file, p->arena), file->size);
 }
 
 // What the document says it was made from, other than what was read here.
-static enum status put_sources(struct check_page *p, const struct check_hearing *h, const struct check_text *document, const char *title,
+static enum status put_sources(struct check_page *p, const struct check_hearing *h,
+                               const struct check_text *document, const char *title,
                                struct error *err)
 {
     const struct check_text *const known[] = {h->priced, h->problem};
@@ -116,13 +157,16 @@ static enum status put_sources(struct check_page *p, const struct check_hearing 
         if (!strcmp(sources[i].sha256, hash[0]) || !strcmp(sources[i].sha256, hash[1])) continue;
         if (!told++)
             page_print(p, "  %s says that it was made from these too, %s:\n", title,
-                       h->problem ? "and those that the problem names have these very hashes" : "which were not read");
-        page_print(p, "  %-12s %s\n               %s\n", tame(sources[i].role, p->arena), tame(sources[i].sha256, p->arena), tame(sources[i].path, p->arena));
+                       h->problem ? "and those that the problem names have these very hashes"
+                                  : "which were not read");
+        page_print(p, "  %-12s %s\n               %s\n", tame(sources[i].role, p->arena),
+                   tame(sources[i].sha256, p->arena), tame(sources[i].path, p->arena));
     }
     return OK;
 }
 
-static enum status put_inputs(struct check_page *p, const struct check_hearing *h, struct error *err)
+static enum status put_inputs(struct check_page *p, const struct check_hearing *h,
+                              struct error *err)
 {
     page_print(p, "INPUTS, by SHA-256 of their bytes\n");
     put_file(p, "certificate", h->certificate);
@@ -132,7 +176,8 @@ static enum status put_inputs(struct check_page *p, const struct check_hearing *
     return put_sources(p, h, h->priced, "The priced document", err);
 }
 
-enum status check_write_statement(const struct check_hearing *h, const char *path, struct arena *arena, struct error *err)
+enum status check_write_statement(const struct check_hearing *h, const char *path,
+                                  struct arena *arena, struct error *err)
 {
     struct check_page page = {.arena = arena}, *p = &page;
     page_print(p, "WHAT IS PROVEN\n\n");
@@ -141,8 +186,11 @@ enum status check_write_statement(const struct check_hearing *h, const char *pat
     put_verified(p, h);
     put_assumed(p, h);
     TRY(put_inputs(p, h, err));
-    page_print(p, "\nTO REPEAT\n  sha256sum %s %s\n  plumbline check %s %s\n  It ends with exit code 0 and says the same; exit code 1 means: not proven.\n",
-               tame(h->certificate->file, arena), tame(h->priced->file, arena), tame(h->certificate->file, arena),
+    page_print(p,
+               "\nTO REPEAT\n  sha256sum %s %s\n  plumbline check %s %s\n  It ends with exit code "
+               "0 and says the same; exit code 1 means: not proven.\n",
+               tame(h->certificate->file, arena), tame(h->priced->file, arena),
+               tame(h->certificate->file, arena),
                tame((h->problem ? h->problem : h->priced)->file, arena));
     return page_write(p, path, err);
 }

@@ -1,27 +1,31 @@
-// What a rank does in which order: its turns, right before and behind them the overheads of what they use and send, and
-// between them the transfers that block both their ends. Each rank stands between two turns: what the one
-// sends should follow at once, what the next one receives may come at the latest before it. Both are posted, the send first;
-// of a pair that two neighbours exchange the forward message first. A transfer happens when it is foremost at both its
-// ends. Where all ranks wait, the first transfer that both ends have posted goes ahead, else the first rank's send.
+// What a rank does in which order: its turns, right before and behind them the overheads of what
+// they use and send, and between them the transfers that block both their ends. Each rank stands
+// between two turns: what the one sends should follow at once, what the next one receives may come
+// at the latest before it. Both are posted, the send first; of a pair that two neighbours exchange
+// the forward message first. A transfer happens when it is foremost at both its ends. Where all
+// ranks wait, the first transfer that both ends have posted goes ahead, else the first rank's send.
 #include "solve/checker/graph.h"
 
-struct post { int operation, peer; };       // operation -1: none
+struct post {
+    int operation, peer;
+}; // operation -1: none
 
 struct stand {
-    int next;                               // turn
+    int next; // turn
     struct post send, receive;
     bool receives_first;
 };
 
 struct weave {
     struct check_streams *x;
-    struct stand *stands;                   // [rank]
-    bool *done;                             // [operation]
+    struct stand *stands; // [rank]
+    bool *done;           // [operation]
     int turn_count;
 };
 
 // A part of a turn's message; half: micro-batches to its number, of the receiver's overhead.
-static int operation_of(const struct check_graph *g, const struct check_turn *t, int boundary, int part, int half)
+static int operation_of(const struct check_graph *g, const struct check_turn *t, int boundary,
+                        int part, int half)
 {
     int kind = t->pass == PASS_F ? KIND_SEND_FORWARD : KIND_SEND_BACKWARD;
     if (kind == KIND_SEND_BACKWARD && t->slice == 0 && g->epilogue &&
@@ -36,7 +40,8 @@ static struct post post_of(const struct weave *w, int rank, int turn, bool sends
     const struct post none = {-1, -1};
     if (turn < 0 || turn >= w->turn_count) return none;
     const struct check_turn *t = &w->x->turns[rank][turn];
-    int boundary = sends ? check_boundary_out(g->p, rank, t) : check_boundary_in(g->p, rank, t), stage = check_stage_of(g->p, rank, t->turn);
+    int boundary = sends ? check_boundary_out(g->p, rank, t) : check_boundary_in(g->p, rank, t),
+        stage = check_stage_of(g->p, rank, t->turn);
     if (boundary < 0) return none;
     int operation = operation_of(g, t, boundary, PART_BLOCKS, 0);
     if (w->done[operation]) return none;
@@ -50,17 +55,21 @@ static void stand_before(struct weave *w, int rank, int turn)
     s->next = turn;
     s->send = post_of(w, rank, turn - 1, true);
     s->receive = post_of(w, rank, turn, false);
-    s->receives_first = turn > 0 && turn < w->turn_count && turns[turn - 1].pass == PASS_B && turns[turn].pass == PASS_F &&
-                        s->send.peer == s->receive.peer;
+    s->receives_first = turn > 0 && turn < w->turn_count && turns[turn - 1].pass == PASS_B &&
+                        turns[turn].pass == PASS_F && s->send.peer == s->receive.peer;
 }
 
 static int foremost(const struct stand *s)
 {
-    if (s->send.operation < 0 || (s->receives_first && s->receive.operation >= 0)) return s->receive.operation;
+    if (s->send.operation < 0 || (s->receives_first && s->receive.operation >= 0))
+        return s->receive.operation;
     return s->send.operation;
 }
 
-static void append(struct weave *w, int rank, int operation) { w->x->stream[rank][w->x->length[rank]++] = operation; }
+static void append(struct weave *w, int rank, int operation)
+{
+    w->x->stream[rank][w->x->length[rank]++] = operation;
+}
 
 // A turn between the overheads of what it uses and of what it sends.
 static void append_turn(struct weave *w, int rank, int turn)
@@ -68,7 +77,8 @@ static void append_turn(struct weave *w, int rank, int turn)
     const struct check_graph *g = w->x->g;
     const struct check_turn *t = &w->x->turns[rank][turn];
     int in = check_boundary_in(g->p, rank, t), out = check_boundary_out(g->p, rank, t);
-    if (g->parts[PART_WORKS] && in >= 0) append(w, rank, operation_of(g, t, in, PART_WORKS, g->p->micro_batches));
+    if (g->parts[PART_WORKS] && in >= 0)
+        append(w, rank, operation_of(g, t, in, PART_WORKS, g->p->micro_batches));
     append(w, rank, check_turn_operation(g, rank, t));
     if (g->parts[PART_WORKS] && out >= 0) append(w, rank, operation_of(g, t, out, PART_WORKS, 0));
 }
@@ -109,7 +119,9 @@ static bool force(struct weave *w)
             struct post post = i ? w->stands[rank].receive : w->stands[rank].send;
             if (post.operation < 0) continue;
             const struct stand *other = &w->stands[post.peer];
-            if (other->send.operation != post.operation && other->receive.operation != post.operation) continue;
+            if (other->send.operation != post.operation &&
+                other->receive.operation != post.operation)
+                continue;
             exchange(w, rank, post);
             return true;
         }
@@ -124,7 +136,9 @@ static bool force(struct weave *w)
 enum status check_weave_streams(struct check_streams *x, struct arena *arena)
 {
     const struct check_problem *p = x->g->p;
-    struct weave w = {.x = x, .stands = TAKE(arena, p->ranks, struct stand), .done = TAKE(arena, x->g->offset[KINDS] + 1, bool),
+    struct weave w = {.x = x,
+                      .stands = TAKE(arena, p->ranks, struct stand),
+                      .done = TAKE(arena, x->g->offset[KINDS] + 1, bool),
                       .turn_count = check_turn_count(p)};
     if (!x->g->parts[PART_BLOCKS]) {
         for (int rank = 0; rank < p->ranks; rank++)
@@ -139,6 +153,7 @@ enum status check_weave_streams(struct check_streams *x, struct arena *arena)
         moved = moved || force(&w);
     }
     for (int rank = 0; rank < p->ranks; rank++)
-        if (w.stands[rank].next < w.turn_count) return check_refuse(&p->reader, "layout", "the schedule deadlocks on rank %d", rank);
+        if (w.stands[rank].next < w.turn_count)
+            return check_refuse(&p->reader, "layout", "the schedule deadlocks on rank %d", rank);
     return OK;
 }

@@ -1,5 +1,5 @@
-// The verdict of the checker as a document. The checker has no writer of JSON to share, so the few keys are put by hand;
-// paths are made relative to the document, as in every document of plumbline.
+// The verdict of the checker as a document. The checker has no writer of JSON to share, so the few
+// keys are put by hand; paths are made relative to the document, as in every document of plumbline.
 #include "solve/checker/verdict.h"
 
 #include <errno.h>
@@ -31,7 +31,8 @@ void page_print(struct check_page *page, const char *format, ...)
 enum status page_write(const struct check_page *page, const char *path, struct error *err)
 {
     if (!strcmp(path, "-")) {
-        bool written = fwrite(page->text, 1, page->length, stdout) == page->length && !fflush(stdout);
+        bool written = fwrite(page->text, 1, page->length, stdout) == page->length &&
+                       !fflush(stdout);
         return written ? OK : fail(err, BAD_INPUT, "standard output: cannot be written");
     }
     const char *beside = arena_print(page->arena, "%s.new", path);
@@ -80,7 +81,8 @@ static void put_text(struct check_page *p, const char *text)
     page_print(p, "\"");
 }
 
-static void put_source(struct check_page *p, const char *role, const struct check_text *file, const char *path, bool first)
+static void put_source(struct check_page *p, const char *role, const struct check_text *file,
+                       const char *path, bool first)
 {
     char hash[CHECK_HASH];
     check_hash(file->text, file->size, hash);
@@ -89,7 +91,10 @@ static void put_source(struct check_page *p, const char *role, const struct chec
     page_print(p, ", \"sha256\": \"%s\"}", hash);
 }
 
-static void put_count(struct check_page *p, const char *key, int64_t value) { page_print(p, "  \"%s\": %lld,\n", key, (long long)value); }
+static void put_count(struct check_page *p, const char *key, int64_t value)
+{
+    page_print(p, "  \"%s\": %lld,\n", key, (long long)value);
+}
 
 static void put_claims(struct check_page *p, const struct check_result *r)
 {
@@ -104,11 +109,13 @@ static void put_claims(struct check_page *p, const struct check_result *r)
     if (!r->infeasible) put_count(p, "bound_ns", r->bound_ns);
 }
 
-enum status check_write_verdict(const struct check_hearing *h, const char *path, struct arena *arena, struct error *err)
+enum status check_write_verdict(const struct check_hearing *h, const char *path,
+                                struct arena *arena, struct error *err)
 {
     const struct check_result *r = h->result;
     struct check_page page = {.arena = arena}, *p = &page;
-    page_print(p, "{\n  \"kind\": \"plumbline.checked\",\n  \"version\": 1,\n  \"made_by\": \"plumbline " PLUMBLINE_VERSION "\",\n  \"made_from\": [");
+    page_print(p, "{\n  \"kind\": \"plumbline.checked\",\n  \"version\": 1,\n  \"made_by\": "
+                  "\"plumbline " PLUMBLINE_VERSION "\",\n  \"made_from\": [");
     put_source(p, "certificate", h->certificate, path, true);
     put_source(p, "priced", h->priced, path, false);
     if (h->problem) put_source(p, "problem", h->problem, path, false);

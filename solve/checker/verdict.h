@@ -1,5 +1,6 @@
-// What a hearing of a certificate leaves behind: a document for reports (kind "plumbline.checked"), and a page in words for
-// the appendix of a paper. Both say what the checker found, never what the file claims.
+// What a hearing of a certificate leaves behind: a document for reports (kind "plumbline.checked"),
+// and a page in words for the appendix of a paper. Both say what the checker found, never what the
+// file claims.
 #ifndef PLUMBLINE_SOLVE_CHECKER_VERDICT_H
 #define PLUMBLINE_SOLVE_CHECKER_VERDICT_H
 
@@ -8,21 +9,29 @@
 struct check_hearing {
     const struct check_result *result;
     const struct check_text *certificate, *priced;
-    const struct check_text *problem;       // the one that was given; NULL: none was
-    int64_t microseconds;                   // from start to verdict, the reading of the files included
+    const struct check_text *problem; // the one that was given; NULL: none was
+    int64_t microseconds;             // from start to verdict, the reading of the files included
 };
 
 // "-": standard output. BAD_INPUT: cannot be written; nothing is left behind.
-enum status check_write_verdict(const struct check_hearing *h, const char *path, struct arena *arena, struct error *err);
+enum status check_write_verdict(const struct check_hearing *h, const char *path,
+                                struct arena *arena, struct error *err);
 // Of an accepted certificate.
-enum status check_write_statement(const struct check_hearing *h, const char *path, struct arena *arena, struct error *err);
+enum status check_write_statement(const struct check_hearing *h, const char *path,
+                                  struct arena *arena, struct error *err);
 
-// `to` as seen from the folder of the file `from`; both as seen from here. Where that folder lies above here, `to` stays as it is.
+// `to` as seen from the folder of the file `from`; both as seen from here. Where that folder lies
+// above here, `to` stays as it is.
 const char *check_path_from(const char *from, const char *to, struct arena *arena);
 
 // ---- shared by both
-struct check_page { struct arena *arena; char *text; size_t length, capacity; };
-void page_print(struct check_page *page, const char *format, ...) __attribute__((format(printf, 2, 3)));
+struct check_page {
+    struct arena *arena;
+    char *text;
+    size_t length, capacity;
+};
+void page_print(struct check_page *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 enum status page_write(const struct check_page *page, const char *path, struct error *err);
 
 #endif

@@ -1,4 +1,5 @@
-// plumbline check: hears a certificate and says what it verified, what it assumed, and how long that took.
+// plumbline check: hears a certificate and says what it verified, what it assumed, and how long
+// that took.
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -14,7 +15,8 @@
 
 command_function command_check;
 
-static const char usage[] = "plumbline check CERTIFICATE.json [PRICED.json | PROBLEM.json] [-o CHECKED.json] [--statement FILE]\n"
+static const char usage[] = "plumbline check CERTIFICATE.json [PRICED.json | PROBLEM.json] [-o "
+                            "CHECKED.json] [--statement FILE]\n"
                             "       plumbline check FILE.vipr";
 
 // As seen from the folder of the certificate.
@@ -33,7 +35,8 @@ static int64_t microseconds_since(const struct timespec *start)
 }
 
 // The document that the certificate names.
-static enum status read_named(struct check_text *priced, const struct check_text *certificate, struct arena *arena, struct error *err)
+static enum status read_named(struct check_text *priced, const struct check_text *certificate,
+                              struct arena *arena, struct error *err)
 {
     const char *path;
     TRY(check_priced_path(&path, certificate, arena, err));
@@ -45,7 +48,9 @@ static enum status read_named(struct check_text *priced, const struct check_text
 enum { SOURCES = CHECK_CLAIM_SOURCES };
 
 // The documents that the problem names, read by the checker itself for their hashes.
-static enum status read_sources(struct check_input sources[SOURCES], const struct check_text *problem, struct arena *arena, struct error *err)
+static enum status read_sources(struct check_input sources[SOURCES],
+                                const struct check_text *problem, struct arena *arena,
+                                struct error *err)
 {
     static const char *const roles[SOURCES] = {"problem", "model", "cluster", "costs", "job"};
     const struct reader r = {problem->file, err};
@@ -57,7 +62,8 @@ static enum status read_sources(struct check_input sources[SOURCES], const struc
         const struct value *path = value_get(root, roles[i]);
         TRY(value_expect(&r, path, roles[i], VALUE_TEXT));
         sources[i].role = roles[i];
-        TRY(space_read_file(&sources[i].text, beside(problem->file, path->text, arena), arena, err));
+        TRY(space_read_file(&sources[i].text, beside(problem->file, path->text, arena), arena,
+                            err));
     }
     return OK;
 }
@@ -71,22 +77,38 @@ static void print_result(FILE *to, const struct check_result *r, const struct ch
         return;
     }
     if (r->infeasible) fprintf(to, "proven: there is no plan\n");
-    else if (r->iteration_ns < 0) fprintf(to, "proven: no plan takes less than %lld ns\n", (long long)r->bound_ns);
-    else if (r->iteration_ns == r->bound_ns) fprintf(to, "proven: the plan takes %lld ns, and no plan takes less\n", (long long)r->iteration_ns);
+    else if (r->iteration_ns < 0)
+        fprintf(to, "proven: no plan takes less than %lld ns\n", (long long)r->bound_ns);
+    else if (r->iteration_ns == r->bound_ns)
+        fprintf(to, "proven: the plan takes %lld ns, and no plan takes less\n",
+                (long long)r->iteration_ns);
     else
-        fprintf(to, "proven: the plan takes %lld ns, and no plan takes less than %lld ns\n", (long long)r->iteration_ns, (long long)r->bound_ns);
-    fprintf(to, "  verified   %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld choices, %lld paths of a graph of "
-            "%lld operations\n", (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds,
+        fprintf(to, "proven: the plan takes %lld ns, and no plan takes less than %lld ns\n",
+                (long long)r->iteration_ns, (long long)r->bound_ns);
+    fprintf(to,
+            "  verified   %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld "
+            "choices, %lld paths of a graph of "
+            "%lld operations\n",
+            (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds,
             (long long)r->choices, (long long)r->paths, (long long)r->operations);
     if (h->problem)
-        fprintf(to, "  confirmed  by the judge's own prices of %s: all %lld numbers of %s\n  assumed    the judge's formulas, and the reading of %s and "
-                "of what it names\n", h->problem->file, (long long)r->confirmed, h->priced->file, h->problem->file);
-    else fprintf(to, "  assumed    every price of %s: nobody has compared them with a problem (check CERTIFICATE PROBLEM does)\n", h->priced->file);
-    fprintf(to, "  took       %lld.%03lld s\n", (long long)(h->microseconds / 1000000), (long long)(h->microseconds / 1000 % 1000));
+        fprintf(to,
+                "  confirmed  by the judge's own prices of %s: all %lld numbers of %s\n  assumed   "
+                " the judge's formulas, and the reading of %s and "
+                "of what it names\n",
+                h->problem->file, (long long)r->confirmed, h->priced->file, h->problem->file);
+    else
+        fprintf(to,
+                "  assumed    every price of %s: nobody has compared them with a problem (check "
+                "CERTIFICATE PROBLEM does)\n",
+                h->priced->file);
+    fprintf(to, "  took       %lld.%03lld s\n", (long long)(h->microseconds / 1000000),
+            (long long)(h->microseconds / 1000 % 1000));
 }
 
 // The judge prices the problem, and the priced document has to say the same.
-static enum status hear_problem(struct check_result *result, const struct check_text *certificate, const struct check_text *priced,
+static enum status hear_problem(struct check_result *result, const struct check_text *certificate,
+                                const struct check_text *priced,
                                 const struct check_input inputs[SOURCES], uint64_t work_limit,
                                 struct arena *arena, struct error *err)
 {
@@ -96,9 +118,10 @@ static enum status hear_problem(struct check_result *result, const struct check_
     return check_certificate_of(result, certificate, priced, &basis, work_limit, arena, err);
 }
 
-// The problem that the document says it was made from, if its file is there: of a kind that a certificate can be about. seen:
-// the hash of the one that was looked at last.
-static enum status check_named_problem(const struct check_text *document, char seen[CHECK_HASH], struct arena *arena, struct error *err)
+// The problem that the document says it was made from, if its file is there: of a kind that a
+// certificate can be about. seen: the hash of the one that was looked at last.
+static enum status check_named_problem(const struct check_text *document, char seen[CHECK_HASH],
+                                       struct arena *arena, struct error *err)
 {
     struct check_source *sources, *named = NULL;
     struct error unread = {OK, ""};
@@ -107,7 +130,9 @@ static enum status check_named_problem(const struct check_text *document, char s
     if (check_list_sources(&sources, &count, document, arena, &unread) != OK) return OK;
     for (int i = 0; i < count; i++) {
         if (strcmp(sources[i].role, "problem")) continue;
-        if (named) return fail(err, BAD_INPUT, "%s: made_from: names two documents of role problem", document->file);
+        if (named)
+            return fail(err, BAD_INPUT, "%s: made_from: names two documents of role problem",
+                        document->file);
         named = &sources[i];
     }
     if (!named || !strcmp(seen, named->sha256)) return OK;
@@ -117,11 +142,13 @@ static enum status check_named_problem(const struct check_text *document, char s
     return strcmp(seen, named->sha256) ? OK : space_check_kind_of(path, arena, err);
 }
 
-// given: a priced document, the problem, or NULL: then the priced document is the one that the certificate names.
-static enum status hear_one(struct check_hearing *h, struct check_result *result, const char *given, uint64_t work_limit, struct arena *arena,
-                            struct error *err)
+// given: a priced document, the problem, or NULL: then the priced document is the one that the
+// certificate names.
+static enum status hear_one(struct check_hearing *h, struct check_result *result, const char *given,
+                            uint64_t work_limit, struct arena *arena, struct error *err)
 {
-    struct check_text *priced = TAKE(arena, 1, struct check_text), *file = TAKE(arena, 1, struct check_text);
+    struct check_text *priced = TAKE(arena, 1, struct check_text),
+                      *file = TAKE(arena, 1, struct check_text);
     char seen[CHECK_HASH] = "";
     bool is_problem = false;
     if (given) TRY(space_read_file(file, given, arena, err));
@@ -129,33 +156,41 @@ static enum status hear_one(struct check_hearing *h, struct check_result *result
     if (given && !is_problem) priced = file;
     else TRY(read_named(priced, h->certificate, arena, err));
     h->priced = priced;
-    if (is_problem) check_hash(file->text, file->size, seen);       // it will be asked itself
+    if (is_problem) check_hash(file->text, file->size, seen); // it will be asked itself
     TRY(check_named_problem(h->certificate, seen, arena, err));
     TRY(check_named_problem(priced, seen, arena, err));
-    if (!is_problem) return check_certificate(result, h->certificate, priced, work_limit, arena, err);
+    if (!is_problem)
+        return check_certificate(result, h->certificate, priced, work_limit, arena, err);
     struct check_input inputs[SOURCES];
     h->problem = file;
     TRY(read_sources(inputs, file, arena, err));
     return hear_problem(result, h->certificate, priced, inputs, work_limit, arena, err);
 }
 
-struct outputs { const char *verdict, *statement; };
+struct outputs {
+    const char *verdict, *statement;
+};
 
 static bool is_stdout(const char *path) { return path && !strcmp(path, "-"); }
 
 // A document on standard output stands there alone.
-static enum status tell(const struct check_hearing *h, const struct outputs *to, struct arena *arena, struct error *err)
+static enum status tell(const struct check_hearing *h, const struct outputs *to,
+                        struct arena *arena, struct error *err)
 {
     if (to->verdict) TRY(check_write_verdict(h, to->verdict, arena, err));
-    if (to->statement && h->result->accepted) TRY(check_write_statement(h, to->statement, arena, err));
-    print_result(is_stdout(to->verdict) || is_stdout(to->statement) ? stderr : stdout, h->result, h);
-    if (to->statement && !h->result->accepted) fprintf(stderr, "plumbline check: nothing is proven, so no statement is written\n");
+    if (to->statement && h->result->accepted)
+        TRY(check_write_statement(h, to->statement, arena, err));
+    print_result(is_stdout(to->verdict) || is_stdout(to->statement) ? stderr : stdout, h->result,
+                 h);
+    if (to->statement && !h->result->accepted)
+        fprintf(stderr, "plumbline check: nothing is proven, so no statement is written\n");
     return OK;
 }
 
 // ---- a space of layouts
 
-static void print_space(FILE *to, const struct check_space_result *s, const char *problem, int64_t microseconds)
+static void print_space(FILE *to, const struct check_space_result *s, const char *problem,
+                        int64_t microseconds)
 {
     const struct check_result *r = &s->proof;
     if (!r->accepted) {
@@ -163,82 +198,129 @@ static void print_space(FILE *to, const struct check_space_result *s, const char
         return;
     }
     if (r->infeasible) fprintf(to, "proven: no layout of the space has a plan\n");
-    else if (r->iteration_ns < 0) fprintf(to, "proven: no plan of any layout takes less than %lld ns\n", (long long)r->bound_ns);
+    else if (r->iteration_ns < 0)
+        fprintf(to, "proven: no plan of any layout takes less than %lld ns\n",
+                (long long)r->bound_ns);
     else
-        fprintf(to, "proven: the plan of layout %lld takes %lld ns, and no plan of any layout takes less%s%lld ns\n", (long long)s->chosen,
-               (long long)r->iteration_ns, r->iteration_ns == r->bound_ns ? ": " : " than ", (long long)r->bound_ns);
-    fprintf(to, "  layouts    %lld: %lld refused by a rule, %lld without room, %lld bounded by their prices, %lld no better than another, %lld with a proof\n",
-           (long long)s->layouts, (long long)s->refused, (long long)s->memory, (long long)s->bounded, (long long)s->dominated, (long long)s->proven);
-    fprintf(to, "  verified   %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld choices, %lld paths of graphs of %lld operations\n",
-           (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds, (long long)r->choices, (long long)r->paths,
-           (long long)r->operations);
+        fprintf(to,
+                "proven: the plan of layout %lld takes %lld ns, and no plan of any layout takes "
+                "less%s%lld ns\n",
+                (long long)s->chosen, (long long)r->iteration_ns,
+                r->iteration_ns == r->bound_ns ? ": " : " than ", (long long)r->bound_ns);
+    fprintf(to,
+            "  layouts    %lld: %lld refused by a rule, %lld without room, %lld bounded by their "
+            "prices, %lld no better than another, %lld with a proof\n",
+            (long long)s->layouts, (long long)s->refused, (long long)s->memory,
+            (long long)s->bounded, (long long)s->dominated, (long long)s->proven);
+    fprintf(to,
+            "  verified   %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld "
+            "choices, %lld paths of graphs of %lld operations\n",
+            (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds,
+            (long long)r->choices, (long long)r->paths, (long long)r->operations);
     if (s->doubtful)
-        fprintf(to, "  doubtful   %lld prices lie so near to where rounding changes that one more or less would be as right: the bound holds for both\n",
+        fprintf(to,
+                "  doubtful   %lld prices lie so near to where rounding changes that one more or "
+                "less would be as right: the bound holds for both\n",
                 (long long)s->doubtful);
-    fprintf(to, "  assumed    the reading of %s and of what it names, and the prices that the judge finds for each layout\n", problem);
-    fprintf(to, "  took       %lld.%03lld s\n", (long long)(microseconds / 1000000), (long long)(microseconds / 1000 % 1000));
+    fprintf(to,
+            "  assumed    the reading of %s and of what it names, and the prices that the judge "
+            "finds for each layout\n",
+            problem);
+    fprintf(to, "  took       %lld.%03lld s\n", (long long)(microseconds / 1000000),
+            (long long)(microseconds / 1000 % 1000));
 }
 
-static enum status hear_space(const struct check_text *certificate, const char *problem_path, const char *statement, uint64_t work_limit,
-                              const struct timespec *start, int *exit_code, struct arena *arena, struct error *err)
+static enum status hear_space(const struct check_text *certificate, const char *problem_path,
+                              const char *statement, uint64_t work_limit,
+                              const struct timespec *start, int *exit_code, struct arena *arena,
+                              struct error *err)
 {
     struct check_input sources[SOURCES];
     struct check_space space;
     struct check_pricer pricers[2];
     struct check_space_result result;
     struct check_text problem;
-    if (!problem_path) return fail(err, BAD_INPUT, "%s: is about a space of layouts: expected its problem beside it", certificate->file);
+    if (!problem_path)
+        return fail(err, BAD_INPUT,
+                    "%s: is about a space of layouts: expected its problem beside it",
+                    certificate->file);
     TRY(space_read_file(&problem, problem_path, arena, err));
     TRY(read_sources(sources, &problem, arena, err));
     TRY(space_open(&space, pricers, problem_path, sources, SOURCES, arena, err));
-    TRY(check_space_certificate(&result, certificate, sources, SOURCES, &space, pricers, work_limit, arena, err));
-    struct check_space_hearing hearing = {&result, certificate, sources, SOURCES, microseconds_since(start)};
-    if (statement && result.proof.accepted) TRY(check_space_write_statement(&hearing, statement, arena, err));
-    print_space(is_stdout(statement) ? stderr : stdout, &result, problem_path, hearing.microseconds);
-    if (statement && !result.proof.accepted) fprintf(stderr, "plumbline check: nothing is proven, so no statement is written\n");
+    TRY(check_space_certificate(&result, certificate, sources, SOURCES, &space, pricers, work_limit,
+                                arena, err));
+    struct check_space_hearing hearing = {&result, certificate, sources, SOURCES,
+                                          microseconds_since(start)};
+    if (statement && result.proof.accepted)
+        TRY(check_space_write_statement(&hearing, statement, arena, err));
+    print_space(is_stdout(statement) ? stderr : stdout, &result, problem_path,
+                hearing.microseconds);
+    if (statement && !result.proof.accepted)
+        fprintf(stderr, "plumbline check: nothing is proven, so no statement is written\n");
     *exit_code = result.proof.accepted ? 0 : 1;
     return OK;
 }
 
 // ---- placements
 
-static void print_places(FILE *to, const struct check_result *r, const char *problem, int64_t microseconds)
+static void print_places(FILE *to, const struct check_result *r, const char *problem,
+                         int64_t microseconds)
 {
     if (!r->accepted) {
         fprintf(to, "not proven: %s\n", r->reason);
         return;
     }
     if (r->infeasible) fprintf(to, "proven: no placement on the nodes is a plan\n");
-    else fprintf(to, "proven: no plan on the nodes takes less than %lld ns\n", (long long)r->bound_ns);
+    else
+        fprintf(to, "proven: no plan on the nodes takes less than %lld ns\n",
+                (long long)r->bound_ns);
     if (r->parts)
         fprintf(to, "  verified   that the %lld parts of a tree are all placements\n",
                 (long long)r->parts);
-    fprintf(to, "  verified   the least price of every link; %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld choices, "
-            "%lld paths of a graph of %lld operations\n", (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds,
+    fprintf(to,
+            "  verified   the least price of every link; %lld boxes (%lld splits, %lld single "
+            "decisions) by %lld rounds over %lld choices, "
+            "%lld paths of a graph of %lld operations\n",
+            (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds,
             (long long)r->choices, (long long)r->paths, (long long)r->operations);
     if (r->doubtful)
-        fprintf(to, "  doubtful   %lld prices lie so near to where rounding changes that one more or less would be as right: the bound holds for both\n",
+        fprintf(to,
+                "  doubtful   %lld prices lie so near to where rounding changes that one more or "
+                "less would be as right: the bound holds for both\n",
                 (long long)r->doubtful);
-    fprintf(to, "  assumed    the reading of %s and of what it names, and the judge's prices of its links\n", problem);
-    fprintf(to, "  took       %lld.%03lld s\n", (long long)(microseconds / 1000000), (long long)(microseconds / 1000 % 1000));
+    fprintf(to,
+            "  assumed    the reading of %s and of what it names, and the judge's prices of its "
+            "links\n",
+            problem);
+    fprintf(to, "  took       %lld.%03lld s\n", (long long)(microseconds / 1000000),
+            (long long)(microseconds / 1000 % 1000));
 }
 
-static enum status hear_places(const struct check_text *certificate, const char *problem_path, const char *statement, uint64_t work_limit,
-                               const struct timespec *start, int *exit_code, struct arena *arena, struct error *err)
+static enum status hear_places(const struct check_text *certificate, const char *problem_path,
+                               const char *statement, uint64_t work_limit,
+                               const struct timespec *start, int *exit_code, struct arena *arena,
+                               struct error *err)
 {
     struct check_input sources[SOURCES];
     struct check_places places;
     struct check_result result;
     struct check_text problem;
-    if (!problem_path) return fail(err, BAD_INPUT, "%s: is about placements: expected its problem beside it", certificate->file);
+    if (!problem_path)
+        return fail(err, BAD_INPUT, "%s: is about placements: expected its problem beside it",
+                    certificate->file);
     TRY(space_read_file(&problem, problem_path, arena, err));
     TRY(read_sources(sources, &problem, arena, err));
     TRY(space_open_places(&places, problem_path, sources, SOURCES, arena, err));
-    TRY(check_places_certificate(&result, certificate, sources, SOURCES, &places, work_limit, arena, err));
-    const struct check_places_hearing hearing = {&result, certificate, sources, SOURCES, microseconds_since(start)};
-    if (statement && result.accepted) TRY(check_places_write_statement(&hearing, statement, arena, err));
-    print_places(is_stdout(statement) ? stderr : stdout, &result, problem_path, hearing.microseconds);
-    if (statement && !result.accepted) fprintf(stderr, "plumbline check: nothing is proven, so no statement is written\n");
+    TRY(check_places_certificate(&result, certificate, sources, SOURCES, &places, work_limit, arena,
+                                 err));
+    const struct check_places_hearing hearing = {&result, certificate, sources, SOURCES,
+                                                 microseconds_since(start)};
+    if (statement && result.accepted)
+        TRY(check_places_write_statement(&hearing, statement, arena, err));
+    print_places(is_stdout(statement) ? stderr : stdout, &result, problem_path,
+                 hearing.microseconds);
+    if (statement && !result.accepted)
+        fprintf(stderr, "plumbline check: nothing is proven, so no statement is written\n");
     *exit_code = result.accepted ? 0 : 1;
     return OK;
 }
@@ -251,7 +333,8 @@ static bool is_vipr(const char *path)
     return length > 5 && !strcmp(path + length - 5, ".vipr");
 }
 
-static enum status hear_vipr(const char *path, int64_t work_limit, const struct timespec *start, int *exit_code, struct arena *arena, struct error *err)
+static enum status hear_vipr(const char *path, int64_t work_limit, const struct timespec *start,
+                             int *exit_code, struct arena *arena, struct error *err)
 {
     struct check_text file;
     struct check_vipr_result r;
@@ -262,16 +345,21 @@ static enum status hear_vipr(const char *path, int64_t work_limit, const struct 
     if (!r.accepted) printf("not proven: %s\n", r.reason);
     else printf("proven: %s\n", check_vipr_words(&r, arena));
     if (!r.accepted) return OK;
-    printf("  verified   %d solutions on %d constraints over %d variables (%d integer); %d rows derived: %d assumptions, %d combinations, %d roundings, "
-           "%d disjunctions\n", r.solutions, r.constraints, r.variables, r.integers, r.derivations, r.assumptions, r.combinations, r.roundings, r.disjunctions);
-    printf("  assumed    that the program is the one that is meant\n  took       %lld.%03lld s\n", (long long)(us / 1000000), (long long)(us / 1000 % 1000));
+    printf("  verified   %d solutions on %d constraints over %d variables (%d integer); %d rows "
+           "derived: %d assumptions, %d combinations, %d roundings, "
+           "%d disjunctions\n",
+           r.solutions, r.constraints, r.variables, r.integers, r.derivations, r.assumptions,
+           r.combinations, r.roundings, r.disjunctions);
+    printf("  assumed    that the program is the one that is meant\n  took       %lld.%03lld s\n",
+           (long long)(us / 1000000), (long long)(us / 1000 % 1000));
     return OK;
 }
 
 // ---- for other commands
 
 static enum status hear_claim(struct check_result *result, const struct check_text *certificate,
-                              const struct check_input sources[SOURCES], struct arena *arena, struct error *err)
+                              const struct check_input sources[SOURCES], struct arena *arena,
+                              struct error *err)
 {
     const char *problem_path = sources[0].text.file;
     enum check_certificate_kind kind;
@@ -282,14 +370,16 @@ static enum status hear_claim(struct check_result *result, const struct check_te
         struct check_pricer pricers[2];
         struct check_space_result found;
         TRY(space_open(&space, pricers, problem_path, sources, SOURCES, arena, err));
-        TRY(check_space_certificate(&found, certificate, sources, SOURCES, &space, pricers, CHECK_WORK_DEFAULT, arena, err));
+        TRY(check_space_certificate(&found, certificate, sources, SOURCES, &space, pricers,
+                                    CHECK_WORK_DEFAULT, arena, err));
         *result = found.proof;
         return OK;
     }
     if (kind == CERTIFICATE_OF_PLACES) {
         struct check_places places;
         TRY(space_open_places(&places, problem_path, sources, SOURCES, arena, err));
-        return check_places_certificate(result, certificate, sources, SOURCES, &places, CHECK_WORK_DEFAULT, arena, err);
+        return check_places_certificate(result, certificate, sources, SOURCES, &places,
+                                        CHECK_WORK_DEFAULT, arena, err);
     }
     TRY(read_named(&priced, certificate, arena, err));
     return hear_problem(result, certificate, &priced, sources, CHECK_WORK_DEFAULT, arena, err);
@@ -302,8 +392,8 @@ static struct check_heard hash_of(const char *role, const struct check_text *tex
     return heard;
 }
 
-enum status check_claim_of(struct check_claim *claim, const char *certificate_path, const char *problem_path,
-                           struct arena *arena, struct error *err)
+enum status check_claim_of(struct check_claim *claim, const char *certificate_path,
+                           const char *problem_path, struct arena *arena, struct error *err)
 {
     struct check_input sources[SOURCES];
     struct check_text certificate, problem;
@@ -312,8 +402,10 @@ enum status check_claim_of(struct check_claim *claim, const char *certificate_pa
     TRY(space_read_file(&problem, problem_path, arena, err));
     TRY(read_sources(sources, &problem, arena, err));
     TRY(hear_claim(result, &certificate, sources, arena, err));
-    *claim = (struct check_claim){.accepted = result->accepted, .infeasible = result->infeasible,
-                                  .reason = result->accepted ? "" : result->reason, .bound_ns = -1,
+    *claim = (struct check_claim){.accepted = result->accepted,
+                                  .infeasible = result->infeasible,
+                                  .reason = result->accepted ? "" : result->reason,
+                                  .bound_ns = -1,
                                   .certificate = hash_of("certificate", &certificate)};
     if (result->accepted && !result->infeasible) claim->bound_ns = result->bound_ns;
     for (int i = 0; i < SOURCES; i++)
@@ -321,7 +413,8 @@ enum status check_claim_of(struct check_claim *claim, const char *certificate_pa
     return OK;
 }
 
-static enum status hear(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+static enum status hear(int argc, char **argv, int *exit_code, struct arena *arena,
+                        struct error *err)
 {
     const char *paths[2];
     int count;
@@ -330,9 +423,12 @@ static enum status hear(int argc, char **argv, int *exit_code, struct arena *are
     enum check_certificate_kind kind;
     struct outputs to = {NULL, NULL};
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &to.verdict, 0, 0, NULL, "write the verdict as a document, for plumbline report --format latex or csv"},
-        {"--statement", OPTION_TEXT, &to.statement, 0, 0, NULL, "write what is proven, in words, on a page, with the hashes of all inputs"},
-        {"--work-limit", OPTION_INT, &work_limit, 1, 1e18, NULL, "steps after which nothing counts as proven (default 10^11)"},
+        {"-o", OPTION_TEXT, &to.verdict, 0, 0, NULL,
+         "write the verdict as a document, for plumbline report --format latex or csv"},
+        {"--statement", OPTION_TEXT, &to.statement, 0, 0, NULL,
+         "write what is proven, in words, on a page, with the hashes of all inputs"},
+        {"--work-limit", OPTION_INT, &work_limit, 1, 1e18, NULL,
+         "steps after which nothing counts as proven (default 10^11)"},
         MEMORY_OPTION(&memory_mib),
     };
     struct check_text certificate;
@@ -340,18 +436,29 @@ static enum status hear(int argc, char **argv, int *exit_code, struct arena *are
     struct check_hearing hearing = {.result = &result, .certificate = &certificate};
     struct timespec start;
     clock_gettime(CLOCK_MONOTONIC, &start);
-    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), paths, 1, 2, &count, &helped, err));
+    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), paths, 1, 2, &count,
+                     &helped, err));
     if (helped) return OK;
     memory_limit((size_t)memory_mib << 20);
     if (is_vipr(paths[0]) && (count > 1 || to.verdict || to.statement))
-        return fail(err, BAD_INPUT, "%s: a VIPR file stands alone: no priced document, no -o, no --statement", paths[0]);
+        return fail(err, BAD_INPUT,
+                    "%s: a VIPR file stands alone: no priced document, no -o, no --statement",
+                    paths[0]);
     if (is_vipr(paths[0])) return hear_vipr(paths[0], work_limit, &start, exit_code, arena, err);
-    if (is_stdout(to.verdict) && is_stdout(to.statement)) return fail(err, BAD_INPUT, "--statement: - is taken by -o already");
+    if (is_stdout(to.verdict) && is_stdout(to.statement))
+        return fail(err, BAD_INPUT, "--statement: - is taken by -o already");
     TRY(space_read_file(&certificate, paths[0], arena, err));
     TRY(check_certificate_kind(&kind, &certificate, arena, err));
-    if (kind != CERTIFICATE_OF_LAYOUT && to.verdict) return fail(err, BAD_INPUT, "-o: expected a certificate of one layout, found one of a space, or about placements");
-    if (kind == CERTIFICATE_OF_PLACES) return hear_places(&certificate, count > 1 ? paths[1] : NULL, to.statement, (uint64_t)work_limit, &start, exit_code, arena, err);
-    if (kind == CERTIFICATE_OF_SPACE) return hear_space(&certificate, count > 1 ? paths[1] : NULL, to.statement, (uint64_t)work_limit, &start, exit_code, arena, err);
+    if (kind != CERTIFICATE_OF_LAYOUT && to.verdict)
+        return fail(
+            err, BAD_INPUT,
+            "-o: expected a certificate of one layout, found one of a space, or about placements");
+    if (kind == CERTIFICATE_OF_PLACES)
+        return hear_places(&certificate, count > 1 ? paths[1] : NULL, to.statement,
+                           (uint64_t)work_limit, &start, exit_code, arena, err);
+    if (kind == CERTIFICATE_OF_SPACE)
+        return hear_space(&certificate, count > 1 ? paths[1] : NULL, to.statement,
+                          (uint64_t)work_limit, &start, exit_code, arena, err);
     TRY(hear_one(&hearing, &result, count > 1 ? paths[1] : NULL, (uint64_t)work_limit, arena, err));
     hearing.microseconds = microseconds_since(&start);
     TRY(tell(&hearing, &to, arena, err));
@@ -359,7 +466,8 @@ static enum status hear(int argc, char **argv, int *exit_code, struct arena *are
     return OK;
 }
 
-enum status command_check(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status command_check(int argc, char **argv, int *exit_code, struct arena *arena,
+                          struct error *err)
 {
     return command_hear(hear, argc, argv, exit_code, arena, err);
 }

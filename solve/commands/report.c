@@ -1,5 +1,6 @@
-// plumbline report PLAN: a plan for people, for a trace viewer, for a launcher. report --layouts FILE: what became of each
-// layout of a space. report --format latex|csv FILE...: the table of a paper, out of plans and of checkers' verdicts.
+// plumbline report PLAN: a plan for people, for a trace viewer, for a launcher. report --layouts
+// FILE: what became of each layout of a space. report --format latex|csv FILE...: the table of a
+// paper, out of plans and of checkers' verdicts.
 #include <string.h>
 
 #include "data/base/options.h"
@@ -8,8 +9,21 @@
 
 command_function command_report;
 
-enum format { FORMAT_TEXT, FORMAT_TRACE, FORMAT_MEGATRON, FORMAT_CSV, FORMAT_LATEX, FORMAT_LINKS, FORMAT_HEATMAP, FORMAT_HOSTFILE, FORMAT_RANKFILE, FORMAT_HOSTS };
-static const char *const format_names[] = {"text", "trace", "megatron", "csv", "latex", "links", "heatmap", "hostfile", "rankfile", "hosts", NULL};
+enum format {
+    FORMAT_TEXT,
+    FORMAT_TRACE,
+    FORMAT_MEGATRON,
+    FORMAT_CSV,
+    FORMAT_LATEX,
+    FORMAT_LINKS,
+    FORMAT_HEATMAP,
+    FORMAT_HOSTFILE,
+    FORMAT_RANKFILE,
+    FORMAT_HOSTS
+};
+static const char *const format_names[] = {"text",     "trace", "megatron", "csv",
+                                           "latex",    "links", "heatmap",  "hostfile",
+                                           "rankfile", "hosts", NULL};
 
 enum { FILES_MOST = 1000 };
 
@@ -21,15 +35,17 @@ static bool hash_matches(const struct plan *plan, const char *role, const struct
     return true;
 }
 
-// The problem that the plan was made from, if it is where the plan says and has not changed. Nothing depends on it but
-// the flags that describe the model.
+// The problem that the plan was made from, if it is where the plan says and has not changed.
+// Nothing depends on it but the flags that describe the model.
 static bool find_problem(const struct plan *plan, struct problem *problem, struct arena *arena)
 {
     struct error unread = {OK, ""};
     for (int i = 0; i < plan->document.source_count; i++) {
         const struct source *s = &plan->document.sources[i];
         if (strcmp(s->role, "problem")) continue;
-        if (problem_load(problem, path_beside(plan->document.path, s->path, arena), arena, &unread) != OK) return false;
+        if (problem_load(problem, path_beside(plan->document.path, s->path, arena), arena,
+                         &unread) != OK)
+            return false;
         return hash_matches(plan, "problem", &problem->document) &&
                hash_matches(plan, "model", &problem->model.document) &&
                hash_matches(plan, "cluster", &problem->cluster.document) &&
@@ -38,12 +54,14 @@ static bool find_problem(const struct plan *plan, struct problem *problem, struc
     return false;
 }
 
-static enum status write_layouts(const char *from, int64_t top, int format, const char *to, struct arena *arena, struct error *err)
+static enum status write_layouts(const char *from, int64_t top, int format, const char *to,
+                                 struct arena *arena, struct error *err)
 {
     struct layouts layouts;
     const char *text;
     size_t length;
-    if (format != FORMAT_TEXT && format != FORMAT_CSV) return fail(err, BAD_INPUT, "--format: expected text or csv with --layouts");
+    if (format != FORMAT_TEXT && format != FORMAT_CSV)
+        return fail(err, BAD_INPUT, "--format: expected text or csv with --layouts");
     TRY(layouts_load(&layouts, from, arena, err));
     report_layouts(&layouts, top, format == FORMAT_CSV, &text, &length, arena);
     return file_write(to, text, length, err);
@@ -58,7 +76,8 @@ static bool is_verdict(const char *path, struct arena *arena)
 }
 
 // Plans in the order given; then their verdicts, and those of no plan behind them.
-static enum status write_table(const char *const *files, int count, bool csv, const char *to, struct arena *arena, struct error *err)
+static enum status write_table(const char *const *files, int count, bool csv, const char *to,
+                               struct arena *arena, struct error *err)
 {
     struct report_row *rows = TAKE(arena, count, struct report_row);
     const struct checked **verdicts = TAKE(arena, count, const struct checked *);
@@ -85,42 +104,64 @@ static enum status write_table(const char *const *files, int count, bool csv, co
 
 enum { DEAREST_SHOWN = 10 };
 
-// The links of a placement; *found stays false where its problem is not at hand and nobody named it.
-static enum status find_links(struct report_links *links, bool *found, const struct plan *plan, const char *named, struct arena *arena, struct error *err)
+// The links of a placement; *found stays false where its problem is not at hand and nobody named
+// it.
+static enum status find_links(struct report_links *links, bool *found, const struct plan *plan,
+                              const char *named, struct arena *arena, struct error *err)
 {
     struct problem *problem = TAKE(arena, 1, struct problem);
     *found = false;
     if (!plan->placement) return OK;
     if (named) {
         TRY(problem_load(problem, named, arena, err));
-        if (!hash_matches(plan, "cluster", &problem->cluster.document) || !hash_matches(plan, "costs", &problem->costs.document))
-            return fail(err, BAD_INPUT, "%s: its cluster or its costs are not those that %s was made from", named, plan->document.path);
-    } else if (!find_problem(plan, problem, arena) || !hash_matches(plan, "costs", &problem->costs.document)) {
+        if (!hash_matches(plan, "cluster", &problem->cluster.document) ||
+            !hash_matches(plan, "costs", &problem->costs.document))
+            return fail(err, BAD_INPUT,
+                        "%s: its cluster or its costs are not those that %s was made from", named,
+                        plan->document.path);
+    } else if (!find_problem(plan, problem, arena) ||
+               !hash_matches(plan, "costs", &problem->costs.document)) {
         return OK;
     }
     *found = true;
     return report_links_find(links, plan, problem, arena, err);
 }
 
-struct about_links { const char *problem; int64_t top; int format, node_order; };
+struct about_links {
+    const char *problem;
+    int64_t top;
+    int format, node_order;
+};
 
-// A text, a table or a map for which the links are wanted; the text does without where they cannot be had.
-static enum status make_with_links(const struct plan *plan, const struct about_links *about, const char **text, size_t *length, struct arena *arena,
+// A text, a table or a map for which the links are wanted; the text does without where they cannot
+// be had.
+static enum status make_with_links(const struct plan *plan, const struct about_links *about,
+                                   const char **text, size_t *length, struct arena *arena,
                                    struct error *err)
 {
     struct report_links links;
     bool found;
     TRY(find_links(&links, &found, plan, about->problem, arena, err));
-    if (about->format == FORMAT_TEXT) return report_text(plan, found ? &links : NULL, about->top < 0 ? DEAREST_SHOWN : about->top, text, length, arena, err);
-    if (!plan->placement) return fail(err, BAD_INPUT, "%s: placement: expected a plan for a cluster with places, found one for groups", plan->document.path);
+    if (about->format == FORMAT_TEXT)
+        return report_text(plan, found ? &links : NULL, about->top < 0 ? DEAREST_SHOWN : about->top,
+                           text, length, arena, err);
+    if (!plan->placement)
+        return fail(
+            err, BAD_INPUT,
+            "%s: placement: expected a plan for a cluster with places, found one for groups",
+            plan->document.path);
     if (!found)
-        return fail(err, BAD_INPUT, "%s: the problem it was made from is not where it says, or has changed since; expected --problem FILE", plan->document.path);
+        return fail(err, BAD_INPUT,
+                    "%s: the problem it was made from is not where it says, or has changed since; "
+                    "expected --problem FILE",
+                    plan->document.path);
     if (about->format == FORMAT_LINKS) report_links_csv(&links, text, length, arena);
     else report_heatmap(&links, about->node_order == 1, text, length, arena);
     return OK;
 }
 
-enum status command_report(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status command_report(int argc, char **argv, int *exit_code, struct arena *arena,
+                           struct error *err)
 {
     static const char *const node_orders[] = {"cluster", "plan", NULL};
     struct about_links about = {.top = -1};
@@ -131,41 +172,70 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     size_t length;
     const struct option options[] = {
         {"--format", OPTION_NAME, &format, 0, 0, format_names,
-         "for people (default), Chrome/Perfetto JSON, Megatron-LM flags; a table of plans and verdicts; of a placement the links in use as CSV, a map of all links as SVG, and which host gets which rank: SLURM_HOSTFILE, Open MPI rankfile, torchrun's order"},
-        {"--rank-order", OPTION_NAME, &order, 0, 0, rank_order_names, "how the framework numbers ranks: Megatron-LM's default, or --use-tp-pp-dp-mapping"},
-        {"--cores-per-rank", OPTION_INT, &cores, 1, 4096, NULL, "of a rankfile: so many cores of its host are bound to each rank (1)"},
-        {"--layouts", OPTION_TEXT, &layouts, 0, 0, NULL, "instead of a plan: the fates of a space of layouts"},
-        {"--top", OPTION_INT, &about.top, 0, 1e9, NULL, "with --layouts: so many lines, the best first (text 20, csv all; 0: all); of a placement: so many messages, the dearest first (10)"},
-        {"--node-order", OPTION_NAME, &about.node_order, 0, 0, node_orders, "of the map: by switches as in the cluster, or replica after replica as in the plan"},
-        {"--problem", OPTION_TEXT, &about.problem, 0, 0, NULL, "of a placement: the problem, where it is not where the plan says"},
+         "for people (default), Chrome/Perfetto JSON, Megatron-LM flags; a table of plans and "
+         "verdicts; of a placement the links in use as CSV, a map of all links as SVG, and which "
+         "host gets which rank: SLURM_HOSTFILE, Open MPI rankfile, torchrun's order"},
+        {"--rank-order", OPTION_NAME, &order, 0, 0, rank_order_names,
+         "how the framework numbers ranks: Megatron-LM's default, or --use-tp-pp-dp-mapping"},
+        {"--cores-per-rank", OPTION_INT, &cores, 1, 4096, NULL,
+         "of a rankfile: so many cores of its host are bound to each rank (1)"},
+        {"--layouts", OPTION_TEXT, &layouts, 0, 0, NULL,
+         "instead of a plan: the fates of a space of layouts"},
+        {"--top", OPTION_INT, &about.top, 0, 1e9, NULL,
+         "with --layouts: so many lines, the best first (text 20, csv all; 0: all); of a "
+         "placement: so many messages, the dearest first (10)"},
+        {"--node-order", OPTION_NAME, &about.node_order, 0, 0, node_orders,
+         "of the map: by switches as in the cluster, or replica after replica as in the plan"},
+        {"--problem", OPTION_TEXT, &about.problem, 0, 0, NULL,
+         "of a placement: the problem, where it is not where the plan says"},
         {"--verdict", OPTION_TEXT, &verdict, 0, 0, NULL,
-         "of verify --certificate: what it judged is called proven; without one a bound is as stated by solve"},
+         "of verify --certificate: what it judged is called proven; without one a bound is as "
+         "stated by solve"},
         {"-o", OPTION_TEXT, &to, 0, 0, NULL, "write to this file; - is standard output (default)"},
     };
     struct plan plan;
     struct problem problem;
-    TRY(options_read(argc, argv, "plumbline report [--format text|trace|megatron|links|heatmap|hostfile|rankfile|hosts] [--verdict FILE] [-o FILE] PLAN\n       plumbline report --format latex|csv [-o FILE] PLAN|CHECKED...", options,
-                     ARRAY_LENGTH(options), files, 0, FILES_MOST, &operands, &helped, err));
+    TRY(options_read(
+        argc, argv,
+        "plumbline report [--format text|trace|megatron|links|heatmap|hostfile|rankfile|hosts] "
+        "[--verdict FILE] [-o FILE] PLAN\n       plumbline report --format latex|csv [-o FILE] "
+        "PLAN|CHECKED...",
+        options, ARRAY_LENGTH(options), files, 0, FILES_MOST, &operands, &helped, err));
     *exit_code = 0;
     if (helped) return OK;
     bool table = format == FORMAT_LATEX || format == FORMAT_CSV;
-    if ((operands > 0) == (layouts != NULL)) return fail(err, BAD_INPUT, "expected a PLAN, or --layouts FILE");
-    if (operands > 1 && !table) return fail(err, BAD_INPUT, "unexpected operand '%s': one plan at a time, but with --format latex or csv", files[1]);
+    if ((operands > 0) == (layouts != NULL))
+        return fail(err, BAD_INPUT, "expected a PLAN, or --layouts FILE");
+    if (operands > 1 && !table)
+        return fail(err, BAD_INPUT,
+                    "unexpected operand '%s': one plan at a time, but with --format latex or csv",
+                    files[1]);
     if (verdict && (layouts || table)) return fail(err, BAD_INPUT, "--verdict: goes with one plan");
-    if (layouts) return write_layouts(layouts, about.top < 0 && format == FORMAT_TEXT ? 20 : about.top, format, to, arena, err);
-    if (table && about.top >= 0) return fail(err, BAD_INPUT, "--top: expected --layouts beside it, or a plan with a placement");
+    if (layouts)
+        return write_layouts(layouts, about.top < 0 && format == FORMAT_TEXT ? 20 : about.top,
+                             format, to, arena, err);
+    if (table && about.top >= 0)
+        return fail(err, BAD_INPUT,
+                    "--top: expected --layouts beside it, or a plan with a placement");
     if (table) return write_table(files, operands, format == FORMAT_CSV, to, arena, err);
     TRY(plan_load(&plan, files[0], arena, err));
     int64_t claimed_ns = plan.outcome == OUTCOME_INFEASIBLE ? -1 : plan.bound_ns;
     if (verdict)
         TRY(verdict_covers(&plan.bound_judged, verdict, &plan.document, claimed_ns, arena, err));
     about.format = format;
-    if (about.top >= 0 && (format != FORMAT_TEXT || !plan.placement)) return fail(err, BAD_INPUT, "--top: expected --layouts beside it, or a plan with a placement");
-    if (format == FORMAT_TEXT || format == FORMAT_LINKS || format == FORMAT_HEATMAP) TRY(make_with_links(&plan, &about, &text, &length, arena, err));
+    if (about.top >= 0 && (format != FORMAT_TEXT || !plan.placement))
+        return fail(err, BAD_INPUT,
+                    "--top: expected --layouts beside it, or a plan with a placement");
+    if (format == FORMAT_TEXT || format == FORMAT_LINKS || format == FORMAT_HEATMAP)
+        TRY(make_with_links(&plan, &about, &text, &length, arena, err));
     else if (format == FORMAT_TRACE) TRY(report_trace(&plan, &text, &length, arena, err));
     else if (format >= FORMAT_HOSTFILE)
-        TRY(report_launch(&plan, &(struct launch_request){(enum launch_format)(format - FORMAT_HOSTFILE), (enum rank_order)order, (int)cores}, &text, &length, arena, err));
+        TRY(report_launch(&plan,
+                          &(struct launch_request){(enum launch_format)(format - FORMAT_HOSTFILE),
+                                                   (enum rank_order)order, (int)cores},
+                          &text, &length, arena, err));
     else
-        TRY(report_megatron(&plan, find_problem(&plan, &problem, arena) ? &problem : NULL, &text, &length, arena, err));
+        TRY(report_megatron(&plan, find_problem(&plan, &problem, arena) ? &problem : NULL, &text,
+                            &length, arena, err));
     return file_write(to, text, length, err);
 }

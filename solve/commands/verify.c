@@ -1,4 +1,5 @@
-// plumbline verify: finds the documents that a plan was made from, hears it, and says what is wrong with it.
+// plumbline verify: finds the documents that a plan was made from, hears it, and says what is wrong
+// with it.
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,8 @@
 
 command_function command_verify;
 
-static const char usage[] = "plumbline verify PLAN.json [--problem FILE] [--certificate FILE] [-o VERDICT.json]";
+static const char usage[] =
+    "plumbline verify PLAN.json [--problem FILE] [--certificate FILE] [-o VERDICT.json]";
 
 enum { SOURCES_MOST = 64 };
 
@@ -19,13 +21,15 @@ static const struct source *source_with_role(const struct plan *plan, const char
     return NULL;
 }
 
-// The plan's own list of inputs: each file has the hash it had; one that cannot be read is bad input. With a problem named by the user only what the
-// loaded documents say counts, which verify_plan compares.
-static enum status check_sources(struct verdict *v, const struct plan *plan, struct arena *arena, struct error *err)
+// The plan's own list of inputs: each file has the hash it had; one that cannot be read is bad
+// input. With a problem named by the user only what the loaded documents say counts, which
+// verify_plan compares.
+static enum status check_sources(struct verdict *v, const struct plan *plan, struct arena *arena,
+                                 struct error *err)
 {
     if (plan->document.source_count > SOURCES_MOST)
-        return fail(err, BAD_INPUT, "%s: made_from: expected at most %d documents, found %d", plan->document.path,
-                    SOURCES_MOST, plan->document.source_count);
+        return fail(err, BAD_INPUT, "%s: made_from: expected at most %d documents, found %d",
+                    plan->document.path, SOURCES_MOST, plan->document.source_count);
     for (int i = 0; i < plan->document.source_count; i++) {
         const struct source *s = &plan->document.sources[i];
         const char *path = path_beside(plan->document.path, s->path, arena), *text;
@@ -34,32 +38,37 @@ static enum status check_sources(struct verdict *v, const struct plan *plan, str
         TRY(file_read(path, &text, &size, arena, err));
         sha256_text(text, size, found);
         if (strcmp(found, s->sha256))
-            verdict_add(v, arena, "hash", -1, "%s: SHA-256 is %.12s..., the plan was made from %.12s...", path, found,
+            verdict_add(v, arena, "hash", -1,
+                        "%s: SHA-256 is %.12s..., the plan was made from %.12s...", path, found,
                         s->sha256);
     }
     return OK;
 }
 
-// Memory of the first rank beside the published formula's, which knows neither recomputation nor what lies outside of the
-// allocator.
+// Memory of the first rank beside the published formula's, which knows neither recomputation nor
+// what lies outside of the allocator.
 static void print_memory(const struct verdict *v)
 {
     if (v->memory_bytes < 0) return;
     printf("memory of the first rank: %.3f GB a device", (double)v->memory_bytes / 1e9);
     if (v->published_bytes >= 0)
-        printf("; by the formula of Fujii et al. (2411.06465), without recomputation: %.3f GB, %.2f times that",
-               (double)v->published_bytes / 1e9, (double)v->published_bytes / (double)v->memory_bytes);
+        printf("; by the formula of Fujii et al. (2411.06465), without recomputation: %.3f GB, "
+               "%.2f times that",
+               (double)v->published_bytes / 1e9,
+               (double)v->published_bytes / (double)v->memory_bytes);
     printf("\n");
 }
 
 static void print_bound(const struct verdict *v, const struct plan *plan, const char *certificate)
 {
     if (!certificate) {
-        printf("bound %lld ns, gap %.3g as stated by solve: bound not judged (--certificate FILE judges it)",
+        printf("bound %lld ns, gap %.3g as stated by solve: bound not judged (--certificate FILE "
+               "judges it)",
                (long long)plan->bound_ns, plan_gap(plan));
         return;
     }
-    printf("bound %lld ns, gap %.3g, proven by %s", (long long)plan->bound_ns, plan_gap(plan), certificate);
+    printf("bound %lld ns, gap %.3g, proven by %s", (long long)plan->bound_ns, plan_gap(plan),
+           certificate);
     if (v->proven_ns > plan->bound_ns) printf(" (which proves %lld ns)", (long long)v->proven_ns);
 }
 
@@ -71,7 +80,9 @@ static void print_verdict(const struct verdict *v, const struct plan *plan, cons
     }
     if (v->accepted) {
         printf("accepted: iteration %lld ns by replay, ", (long long)v->replayed_ns);
-        if (plan->objective != OBJECTIVE_ITERATION_TIME) printf("%s %lld ns, its ", objective_names[plan->objective], (long long)plan->objective_ns);
+        if (plan->objective != OBJECTIVE_ITERATION_TIME)
+            printf("%s %lld ns, its ", objective_names[plan->objective],
+                   (long long)plan->objective_ns);
         print_bound(v, plan, certificate);
         printf("; %lld priced terms checked", (long long)v->terms_checked);
         if (v->doubtful) printf(" (%lld of them may be one more or less)", (long long)v->doubtful);
@@ -92,22 +103,27 @@ static void print_verdict(const struct verdict *v, const struct plan *plan, cons
 static enum status check_same_files(const struct check_claim *claim, const struct problem *p,
                                     struct error *err)
 {
-    const struct { const char *role; const struct document *document; } read[] = {
-        {"problem", &p->document}, {"model", &p->model.document}, {"cluster", &p->cluster.document},
-        {"costs", &p->costs.document}, {"job", &p->job.document},
+    const struct {
+        const char *role;
+        const struct document *document;
+    } read[] = {
+        {"problem", &p->document},         {"model", &p->model.document},
+        {"cluster", &p->cluster.document}, {"costs", &p->costs.document},
+        {"job", &p->job.document},
     };
     for (int i = 0; i < CHECK_CLAIM_SOURCES; i++)
         for (size_t k = 0; k < ARRAY_LENGTH(read); k++)
             if (!strcmp(read[k].role, claim->sources[i].role) &&
                 strcmp(read[k].document->sha256, claim->sources[i].sha256))
-                return fail(err, BAD_INPUT, "%s: changed while it was read", claim->sources[i].path);
+                return fail(err, BAD_INPUT, "%s: changed while it was read",
+                            claim->sources[i].path);
     return OK;
 }
 
 struct request {
-    const char *problem_path, *certificate;     // NULL: the problem that the plan names; none
+    const char *problem_path, *certificate; // NULL: the problem that the plan names; none
     struct problem problem;
-    struct check_claim claim;                   // of the certificate, once it was heard
+    struct check_claim claim; // of the certificate, once it was heard
 };
 
 // What the certificate proves of the problem, beside what the plan states.
@@ -125,8 +141,8 @@ static enum status judge_bound(struct verdict *v, const struct plan *plan, struc
         verdict_add(v, arena, "bound", -1, "%s proves %s, the plan says otherwise", certificate,
                     claim.infeasible ? "that there is no plan" : "a bound alone");
     else if (!none && claim.bound_ns < plan->bound_ns)
-        verdict_add(v, arena, "bound", -1, "stated is %lld ns, %s proves %lld ns", (long long)plan->bound_ns,
-                    certificate, (long long)claim.bound_ns);
+        verdict_add(v, arena, "bound", -1, "stated is %lld ns, %s proves %lld ns",
+                    (long long)plan->bound_ns, certificate, (long long)claim.bound_ns);
     else v->bound_judged = true;
     if (claim.accepted) v->proven_ns = claim.bound_ns;
     return OK;
@@ -138,10 +154,12 @@ static enum status hear(struct verdict *v, const struct plan *plan, struct reque
 {
     bool claims_none = plan->stage_count == 0 && plan->outcome == OUTCOME_INFEASIBLE;
     const char *problem_path = r->problem_path;
-    *v = (struct verdict){.closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1, .proven_ns = -1};
+    *v = (struct verdict){
+        .closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1, .proven_ns = -1};
     if (plan->stage_count == 0 && !(claims_none && r->certificate)) {
         verdict_add(v, arena, "plan", -1,
-                    "there is no plan here to verify: its outcome is %s, a claim that cannot be judged from this file",
+                    "there is no plan here to verify: its outcome is %s, a claim that cannot be "
+                    "judged from this file",
                     outcome_names[plan->outcome]);
         return OK;
     }
@@ -176,7 +194,8 @@ static enum status write_verdict(const struct verdict *v, const struct plan *pla
     return verdict_save(v, path, sources, count, arena, err);
 }
 
-static enum status verify(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+static enum status verify(int argc, char **argv, int *exit_code, struct arena *arena,
+                          struct error *err)
 {
     int64_t memory_mib = MEMORY_BASE_MIB;
     const char *plan_path, *verdict_path = NULL;
@@ -190,7 +209,8 @@ static enum status verify(int argc, char **argv, int *exit_code, struct arena *a
         {"-o", OPTION_TEXT, &verdict_path, 0, 0, NULL, "also write the verdict as a document"},
         MEMORY_OPTION(&memory_mib),
     };
-    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &plan_path, 1, 1, NULL, &helped, err));
+    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &plan_path, 1, 1, NULL,
+                     &helped, err));
     if (helped) return OK;
     memory_limit((size_t)memory_mib << 20);
     struct plan plan;
@@ -204,7 +224,8 @@ static enum status verify(int argc, char **argv, int *exit_code, struct arena *a
     return OK;
 }
 
-enum status command_verify(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status command_verify(int argc, char **argv, int *exit_code, struct arena *arena,
+                           struct error *err)
 {
     return command_hear(verify, argc, argv, exit_code, arena, err);
 }

@@ -1,5 +1,5 @@
-// plumbline vipr: a certificate -> the same claim as a proof in the format of VIPR. The certificate is heard first, and what
-// was written is heard before it goes to a file.
+// plumbline vipr: a certificate -> the same claim as a proof in the format of VIPR. The certificate
+// is heard first, and what was written is heard before it goes to a file.
 #include <stdio.h>
 #include <string.h>
 
@@ -33,11 +33,13 @@ static enum status read_request(struct request *r, int argc, char **argv, struct
          "MiB for the proof that is made (1024); the certificate is heard within plumbline check's "
          "own"},
     };
-    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), r->paths, 1, 2, &r->count, &r->helped, err));
+    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), r->paths, 1, 2, &r->count,
+                     &r->helped, err));
     return r->helped ? OK : file_check_place(r->out, err);
 }
 
-static enum status read_text(struct check_text *to, const char *path, struct arena *arena, struct error *err)
+static enum status read_text(struct check_text *to, const char *path, struct arena *arena,
+                             struct error *err)
 {
     to->file = path;
     return file_read(path, &to->text, &to->size, arena, err);
@@ -45,7 +47,8 @@ static enum status read_text(struct check_text *to, const char *path, struct are
 
 // ---- the incumbent of a certificate that was accepted, as a plan
 
-static enum status read_stage(struct plan_stage *s, const struct json *array, int stage, const char *const *groups, struct arena *arena, struct error *err)
+static enum status read_stage(struct plan_stage *s, const struct json *array, int stage,
+                              const char *const *groups, struct arena *arena, struct error *err)
 {
     struct json element = json_element(array, stage, arena);
     int recompute = 0;
@@ -63,21 +66,29 @@ static enum status read_stage(struct plan_stage *s, const struct json *array, in
     return OK;
 }
 
-static enum status read_incumbent(struct plan *plan, const struct check_text *certificate, const struct priced *p, struct arena *arena, struct error *err)
+static enum status read_incumbent(struct plan *plan, const struct check_text *certificate,
+                                  const struct priced *p, struct arena *arena, struct error *err)
 {
     struct json root, proof = {0}, stages = {0};
     const char **groups = TAKE(arena, p->group_count + 1, const char *);
     for (int g = 0; g < p->group_count; g++) groups[g] = p->groups[g].name;
     TRY(json_parse(&root, certificate->file, certificate->text, certificate->size, arena, err));
-    const struct json_field in_root[] = {FIELD_OBJECT("proof", REQUIRED, &proof)}, in_proof[] = {FIELD_ARRAY("incumbent", REQUIRED, &stages)};
+    const struct json_field in_root[] = {FIELD_OBJECT("proof", REQUIRED, &proof)},
+                            in_proof[] = {FIELD_ARRAY("incumbent", REQUIRED, &stages)};
     TRY(json_fields(&root, in_root, 1, JSON_ENVELOPE, arena, err));
     TRY(json_fields(&proof, in_proof, 1, JSON_ENVELOPE, arena, err));
-    *plan = (struct plan){.group_names = groups, .group_count = p->group_count, .stage_count = p->stage_count,
-                          .boundary_options = p->boundary_options, .boundary_option_count = p->boundary_option_count,
-                          .gradient_options = p->gradient_options, .gradient_option_count = p->gradient_option_count};
+    *plan = (struct plan){.group_names = groups,
+                          .group_count = p->group_count,
+                          .stage_count = p->stage_count,
+                          .boundary_options = p->boundary_options,
+                          .boundary_option_count = p->boundary_option_count,
+                          .gradient_options = p->gradient_options,
+                          .gradient_option_count = p->gradient_option_count};
     plan->stages = TAKE(arena, p->stage_count, struct plan_stage);
-    if (json_length(&stages) != p->stage_count) return json_refuse(&stages, err, "expected %d stages", p->stage_count);
-    for (int s = 0; s < p->stage_count; s++) TRY(read_stage(&plan->stages[s], &stages, s, groups, arena, err));
+    if (json_length(&stages) != p->stage_count)
+        return json_refuse(&stages, err, "expected %d stages", p->stage_count);
+    for (int s = 0; s < p->stage_count; s++)
+        TRY(read_stage(&plan->stages[s], &stages, s, groups, arena, err));
     return OK;
 }
 
@@ -85,7 +96,9 @@ static enum status read_incumbent(struct plan *plan, const struct check_text *ce
 
 static const char *comment_of(const struct priced *p, struct arena *arena)
 {
-    char *comment = arena_print(arena, "Iteration time T, in ns, of \"%s\"; priced document SHA-256 %s", p->name, p->document.sha256);
+    char *comment = arena_print(arena,
+                                "Iteration time T, in ns, of \"%s\"; priced document SHA-256 %s",
+                                p->name, p->document.sha256);
     for (char *c = comment; *c; c++)
         if ((unsigned char)*c < 0x20) *c = '?';
     return comment;
@@ -96,7 +109,10 @@ static enum status hear(const struct vipr_result *made, struct arena *arena, str
     struct check_text text = {"the proof", made->text, made->size};
     struct check_vipr_result heard;
     TRY(check_vipr(&heard, &text, CHECK_WORK_DEFAULT, arena, err));
-    return heard.accepted ? OK : fail(err, SOLVER, "VIPR: what was written is not proven, so it is not kept: %s", heard.reason);
+    return heard.accepted
+               ? OK
+               : fail(err, SOLVER, "VIPR: what was written is not proven, so it is not kept: %s",
+                      heard.reason);
 }
 
 static enum status vipr(int argc, char **argv, int *exit_code, struct arena *arena,
@@ -119,18 +135,24 @@ static enum status vipr(int argc, char **argv, int *exit_code, struct arena *are
     path = r.count > 1 ? r.paths[1] : path_beside(r.paths[0], path, arena);
     TRY(read_text(&priced_text, path, arena, err));
     TRY(check_certificate(&checked, &certificate, &priced_text, CHECK_WORK_DEFAULT, arena, err));
-    if (!checked.accepted) return fail(err, SOLVER, "%s: not proven: %.300s", r.paths[0], checked.reason);
+    if (!checked.accepted)
+        return fail(err, SOLVER, "%s: not proven: %.300s", r.paths[0], checked.reason);
     TRY(priced_load(priced, path, arena, err));
     bool has_plan = checked.iteration_ns >= 0;
     if (has_plan) TRY(read_incumbent(&plan, &certificate, priced, arena, err));
-    struct vipr_request request = {priced, has_plan ? &plan : NULL, checked.infeasible, checked.bound_ns, comment_of(priced, arena), r.time_limit_s, (int)r.threads};
+    struct vipr_request request = {priced,           has_plan ? &plan : NULL,   checked.infeasible,
+                                   checked.bound_ns, comment_of(priced, arena), r.time_limit_s,
+                                   (int)r.threads};
     memory_limit((size_t)r.memory_mib << 20);
     TRY(vipr_make(&made, &request, arena, err));
     double made_s = clock_s();
     TRY(hear(&made, arena, err));
     TRY(file_write(r.out, made.text, made.size, err));
-    fprintf(stderr, "vipr: %d columns, %d rows (%d of paths), %d derived rows, %zu bytes; %lld boxes in %.2f s, heard in %.2f s\n", made.columns, made.rows,
-            made.path_rows, made.lines, made.size, (long long)made.boxes, made_s - begin_s, clock_s() - made_s);
+    fprintf(stderr,
+            "vipr: %d columns, %d rows (%d of paths), %d derived rows, %zu bytes; %lld boxes in "
+            "%.2f s, heard in %.2f s\n",
+            made.columns, made.rows, made.path_rows, made.lines, made.size, (long long)made.boxes,
+            made_s - begin_s, clock_s() - made_s);
     return OK;
 }
 

@@ -13,13 +13,15 @@
 
 static const char *stem_of(const char *path, struct arena *arena)
 {
-    size_t length = strlen(path), end = length > 5 && !strcmp(path + length - 5, ".json") ? length - 5 : length;
+    size_t length = strlen(path),
+           end = length > 5 && !strcmp(path + length - 5, ".json") ? length - 5 : length;
     return arena_print(arena, "%.*s", (int)end, path);
 }
 
 // ---- documents
 
-static enum status check_replaceable(const char *path, const char *draft, struct arena *arena, struct error *err)
+static enum status check_replaceable(const char *path, const char *draft, struct arena *arena,
+                                     struct error *err)
 {
     const char *old, *new;
     size_t old_size, new_size;
@@ -27,7 +29,8 @@ static enum status check_replaceable(const char *path, const char *draft, struct
     TRY(file_read(path, &old, &old_size, arena, err));
     TRY(file_read(draft, &new, &new_size, arena, err));
     if (old_size == new_size && !memcmp(old, new, old_size)) return OK;
-    return fail(err, BAD_INPUT, "%s: exists with other content; expected another -o for another change", path);
+    return fail(err, BAD_INPUT,
+                "%s: exists with other content; expected another -o for another change", path);
 }
 
 enum piece { PIECE_CLUSTER, PIECE_JOB, PIECE_PROBLEM, PIECE_COUNT };
@@ -84,7 +87,8 @@ static enum status take_layout(struct problem *to, const struct layout *layout, 
 {
     struct space_limits limits = problem_space_limits(to);
     if (!space_contains(&to->job.space, &limits, layout, NULL))
-        return fail(err, BAD_INPUT, "--start: expected a layout of the space of %s; found is "
+        return fail(err, BAD_INPUT,
+                    "--start: expected a layout of the space of %s; found is "
                     "tensor %d, context %d, pipeline %d, data %d, micro-batch %d, %s",
                     to->job.document.path, layout->tensor, layout->context, layout->pipeline,
                     layout->data, layout->micro_batch, schedule_names[layout->schedule]);
@@ -100,7 +104,8 @@ static const char *change_text(const struct problem_change *change, struct arena
     return arena_print(arena, cluster ? "one layout, %s" : "one layout", nodes);
 }
 
-// What is changed becomes a document of its own, as yet without a hash. path NULL: nobody writes it.
+// What is changed becomes a document of its own, as yet without a hash. path NULL: nobody writes
+// it.
 static void name_pieces(struct problem *to, const struct problem *from, const bool *changed,
                         const char *text, const char *path, struct arena *arena)
 {
@@ -121,7 +126,8 @@ enum status what_if_change(struct problem *changed, const struct problem *proble
                            const struct problem_change *change, const char *path,
                            struct arena *arena, struct error *err)
 {
-    const struct cluster_change *nodes = cluster_change_any(change->cluster) ? change->cluster : NULL;
+    const struct cluster_change *nodes = cluster_change_any(change->cluster) ? change->cluster
+                                                                             : NULL;
     const char *text = change_text(change, arena);
     const bool pieces[PIECE_COUNT] = {nodes != NULL, change->layout != NULL, true};
     *changed = *problem;
@@ -137,15 +143,19 @@ enum status what_if_change(struct problem *changed, const struct problem *proble
 
 // ---- the earlier plan
 
-enum status what_if_check_earlier(const struct plan *earlier, const struct problem *problem, struct arena *arena, struct error *err)
+enum status what_if_check_earlier(const struct plan *earlier, const struct problem *problem,
+                                  struct arena *arena, struct error *err)
 {
     struct verdict verdict = {.closed_form_ns = -1};
     TRY(verify_plan(&verdict, earlier, problem, arena, err));
     if (verdict.accepted) return OK;
-    return fail(err, BAD_INPUT, "--start: %s: expected a plan of %s, found: %s: %s", earlier->document.path, problem->document.path, verdict.violations[0].rule, verdict.violations[0].text);
+    return fail(err, BAD_INPUT, "--start: %s: expected a plan of %s, found: %s: %s",
+                earlier->document.path, problem->document.path, verdict.violations[0].rule,
+                verdict.violations[0].text);
 }
 
-enum status what_if_standing(int64_t *standing_ns, const struct plan *earlier, const struct priced *priced, struct arena *arena, struct error *err)
+enum status what_if_standing(int64_t *standing_ns, const struct plan *earlier,
+                             const struct priced *priced, struct arena *arena, struct error *err)
 {
     struct schedule schedule;
     struct choices choices;
@@ -157,7 +167,10 @@ enum status what_if_standing(int64_t *standing_ns, const struct plan *earlier, c
     TRY(objective_graph(&graph, priced, &schedule, arena, err));
     int *chosen = TAKE(arena, priced->stage_count, int);
     int64_t *durations = TAKE(arena, graph_symbol_count(graph), int64_t);
-    if (earlier->stage_count != priced->stage_count || !choices_from_plan(chosen, &choices, earlier) || !choices_fit_together(&choices, chosen)) return OK;
-    if (choices_durations(&choices, chosen, durations)) *standing_ns = graph_longest(graph, durations, NULL);
+    if (earlier->stage_count != priced->stage_count ||
+        !choices_from_plan(chosen, &choices, earlier) || !choices_fit_together(&choices, chosen))
+        return OK;
+    if (choices_durations(&choices, chosen, durations))
+        *standing_ns = graph_longest(graph, durations, NULL);
     return OK;
 }

@@ -10,26 +10,33 @@
 #include "solve/places/placed.h"
 
 struct problem_change {
-    const struct cluster_change *cluster;   // of nodes and links, if any
-    const struct layout *layout;            // one of the job's space, then its only one; NULL: as it is
+    const struct cluster_change *cluster; // of nodes and links, if any
+    const struct layout *layout; // one of the job's space, then its only one; NULL: as it is
 };
 
 // *changed is the problem so changed. path: of the plan to come; beside PLAN.json stand
 // PLAN.problem.json and, of cluster and job, what changed, as PLAN.cluster.json and PLAN.job.json.
-// NULL: nothing is written, and the problem has no hash. BAD_INPUT: the change makes no sense; one of
-// the files exists with other content.
+// NULL: nothing is written, and the problem has no hash. BAD_INPUT: the change makes no sense; one
+// of the files exists with other content.
 enum status what_if_change(struct problem *changed, const struct problem *problem,
                            const struct problem_change *change, const char *path,
                            struct arena *arena, struct error *err);
 
 // Whether the judge accepts the earlier plan as one of this very problem. BAD_INPUT: it does not.
-enum status what_if_check_earlier(const struct plan *earlier, const struct problem *problem, struct arena *arena, struct error *err);
+enum status what_if_check_earlier(const struct plan *earlier, const struct problem *problem,
+                                  struct arena *arena, struct error *err);
 
 // For a cluster without places: what the plan takes there as it stands; 0: it does not fit.
-enum status what_if_standing(int64_t *standing_ns, const struct plan *earlier, const struct priced *priced, struct arena *arena, struct error *err);
+enum status what_if_standing(int64_t *standing_ns, const struct plan *earlier,
+                             const struct priced *priced, struct arena *arena, struct error *err);
 
 // The answer as lines. start->plan NULL: there is no earlier plan.
-struct what_if_answer { const struct problem *changed; const struct cluster_change *change; const struct placed_start *start; const struct plan *now; };
+struct what_if_answer {
+    const struct problem *changed;
+    const struct cluster_change *change;
+    const struct placed_start *start;
+    const struct plan *now;
+};
 const char *what_if_text(const struct what_if_answer *x, size_t *length, struct arena *arena);
 
 #endif

@@ -1,5 +1,6 @@
-// The answer to "what if": how long the earlier plan took, what it takes on the changed cluster, what the new plan takes and
-// how much better any could be, which ranks and layers move. Where no plan is left: which layouts the nodes have room for.
+// The answer to "what if": how long the earlier plan took, what it takes on the changed cluster,
+// what the new plan takes and how much better any could be, which ranks and layers move. Where no
+// plan is left: which layouts the nodes have room for.
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,7 +8,10 @@
 #include "solve/report/out.h"
 #include "solve/commands/what_if.h"
 
-static double percent_of(int64_t now, int64_t before) { return 100 * ((double)now - (double)before) / (double)before; }
+static double percent_of(int64_t now, int64_t before)
+{
+    return 100 * ((double)now - (double)before) / (double)before;
+}
 
 static void print_time(struct report_out *out, const char *what, int64_t ns, int64_t before_ns)
 {
@@ -17,19 +21,26 @@ static void print_time(struct report_out *out, const char *what, int64_t ns, int
 
 // ---- moves
 
-static const char *rank_text(int replica, int rank, const struct plan_placement *x, struct arena *arena)
+static const char *rank_text(int replica, int rank, const struct plan_placement *x,
+                             struct arena *arena)
 {
-    return x->replica_count > 1 ? arena_print(arena, "replica %d rank %d", replica, rank) : arena_print(arena, "rank %d", rank);
+    return x->replica_count > 1 ? arena_print(arena, "replica %d rank %d", replica, rank)
+                                : arena_print(arena, "rank %d", rank);
 }
 
 // Whoever does not stand on the same node as before. Returns how many.
-static int print_moves(struct report_out *out, const struct plan_placement *before, const char *const *nodes, bool all)
+static int print_moves(struct report_out *out, const struct plan_placement *before,
+                       const char *const *nodes, bool all)
 {
     int moved = 0;
     for (int i = 0; i < before->replica_count * before->rank_count; i++) {
         if (!strcmp(before->nodes[i], nodes[i])) continue;
         moved++;
-        if (all) report_print(out, "    %s: %s -> %s\n", rank_text(i / before->rank_count, i % before->rank_count, before, out->arena), before->nodes[i], nodes[i]);
+        if (all)
+            report_print(
+                out, "    %s: %s -> %s\n",
+                rank_text(i / before->rank_count, i % before->rank_count, before, out->arena),
+                before->nodes[i], nodes[i]);
     }
     return moved;
 }
@@ -37,7 +48,8 @@ static int print_moves(struct report_out *out, const struct plan_placement *befo
 // The ring as a circle: who sends to whom.
 static bool same_ring(const struct plan_placement *a, const struct plan_placement *b, int stage)
 {
-    const int *ring = a->rings + stage * a->replica_count, *other = b->rings + stage * a->replica_count;
+    const int *ring = a->rings + stage * a->replica_count,
+              *other = b->rings + stage * a->replica_count;
     int count = a->replica_count, at = 0;
     while (at < count && other[at] != ring[0]) at++;
     for (int i = 0; i < count; i++)
@@ -49,10 +61,13 @@ static void print_rings(struct report_out *out, const struct plan *before, const
 {
     const char *stages = "";
     int changed = 0;
-    if (before->placement->replica_count < 3) return;       // one ring only
+    if (before->placement->replica_count < 3) return; // one ring only
     for (int s = 0; s < now->stage_count; s++)
-        if (!same_ring(before->placement, now->placement, s)) stages = arena_print(out->arena, "%s%s%d", stages, changed++ ? ", " : "", s);
-    if (changed) report_print(out, "  rings of replicas in another order: stage%s %s\n", changed > 1 ? "s" : "", stages);
+        if (!same_ring(before->placement, now->placement, s))
+            stages = arena_print(out->arena, "%s%s%d", stages, changed++ ? ", " : "", s);
+    if (changed)
+        report_print(out, "  rings of replicas in another order: stage%s %s\n",
+                     changed > 1 ? "s" : "", stages);
     else report_print(out, "  rings of replicas as before\n");
 }
 
@@ -61,7 +76,9 @@ static void print_placement(struct report_out *out, const struct what_if_answer 
     const struct plan_placement *before = x->start->plan->placement, *now = x->now->placement;
     if (!before || !now) return;
     int moved = print_moves(out, before, now->nodes, false);
-    report_print(out, "  %d of %d ranks move%s%s\n", moved, before->replica_count * before->rank_count, moved == 1 ? "s" : "", moved ? ":" : "");
+    report_print(out, "  %d of %d ranks move%s%s\n", moved,
+                 before->replica_count * before->rank_count, moved == 1 ? "s" : "",
+                 moved ? ":" : "");
     print_moves(out, before, now->nodes, true);
     print_rings(out, x->start->plan, x->now);
 }
@@ -70,7 +87,8 @@ static void print_placement(struct report_out *out, const struct what_if_answer 
 
 static const char *layers_text(const struct plan_stage *s, struct arena *arena)
 {
-    return arena_print(arena, "%d-%d (%d)", s->first_layer, s->first_layer + s->layer_count - 1, s->layer_count);
+    return arena_print(arena, "%d-%d (%d)", s->first_layer, s->first_layer + s->layer_count - 1,
+                       s->layer_count);
 }
 
 static int print_layers(struct report_out *out, const struct plan *before, const struct plan *now)
@@ -80,7 +98,8 @@ static int print_layers(struct report_out *out, const struct plan *before, const
         const struct plan_stage *a = &before->stages[s], *b = &now->stages[s];
         if (a->first_layer == b->first_layer && a->layer_count == b->layer_count) continue;
         if (!changed++) report_print(out, "  layers move:\n");
-        report_print(out, "    stage %d: %s -> %s\n", s, layers_text(a, out->arena), layers_text(b, out->arena));
+        report_print(out, "    stage %d: %s -> %s\n", s, layers_text(a, out->arena),
+                     layers_text(b, out->arena));
     }
     return changed;
 }
@@ -89,8 +108,10 @@ static const char *recompute_of(const struct plan *p, int replica, int stage, st
 {
     const struct plan_placement *x = p->placement;
     int mode = x ? x->recompute[replica * p->stage_count + stage] : (int)p->stages[stage].recompute;
-    int first = x ? x->recomputed_layers[replica * p->stage_count + stage] : p->stages[stage].recomputed_layers;
-    return mode == RECOMPUTE_FIRST_LAYERS ? arena_print(arena, "first %d layers", first) : recompute_names[mode];
+    int first = x ? x->recomputed_layers[replica * p->stage_count + stage]
+                  : p->stages[stage].recomputed_layers;
+    return mode == RECOMPUTE_FIRST_LAYERS ? arena_print(arena, "first %d layers", first)
+                                          : recompute_names[mode];
 }
 
 static const char *gradient_of(const struct plan *p, int stage, struct arena *arena)
@@ -102,10 +123,12 @@ static const char *gradient_of(const struct plan *p, int stage, struct arena *ar
 static const char *boundary_of(const struct plan *p, int stage, struct arena *arena)
 {
     const struct priced_boundary_option *o = &p->boundary_options[p->stages[stage].boundary_option];
-    return o->rank ? arena_print(arena, "rank %d%s", o->rank, o->epilogue_only ? " (drain)" : "") : "none";
+    return o->rank ? arena_print(arena, "rank %d%s", o->rank, o->epilogue_only ? " (drain)" : "")
+                   : "none";
 }
 
-static int print_change(struct report_out *out, const char *where, const char *what, const char *before, const char *now, int changed)
+static int print_change(struct report_out *out, const char *where, const char *what,
+                        const char *before, const char *now, int changed)
 {
     if (!strcmp(before, now)) return changed;
     if (!changed) report_print(out, "  options change:\n");
@@ -115,16 +138,26 @@ static int print_change(struct report_out *out, const char *where, const char *w
 
 static int print_options(struct report_out *out, const struct plan *before, const struct plan *now)
 {
-    int changed = 0, replicas = now->placement && before->placement ? now->placement->replica_count : 1;
+    int changed = 0,
+        replicas = now->placement && before->placement ? now->placement->replica_count : 1;
     for (int s = 0; s < now->stage_count; s++) {
         const char *where = arena_print(out->arena, "stage %d", s);
         if (!now->placement)
-            changed = print_change(out, where, "group", before->group_names[before->stages[s].group], now->group_names[now->stages[s].group], changed);
-        changed = print_change(out, where, "compression of the gradient sync", gradient_of(before, s, out->arena), gradient_of(now, s, out->arena), changed);
-        changed = print_change(out, where, "compression backward", boundary_of(before, s, out->arena), boundary_of(now, s, out->arena), changed);
+            changed = print_change(out, where, "group",
+                                   before->group_names[before->stages[s].group],
+                                   now->group_names[now->stages[s].group], changed);
+        changed = print_change(out, where, "compression of the gradient sync",
+                               gradient_of(before, s, out->arena), gradient_of(now, s, out->arena),
+                               changed);
+        changed = print_change(out, where, "compression backward",
+                               boundary_of(before, s, out->arena), boundary_of(now, s, out->arena),
+                               changed);
         for (int r = 0; r < replicas; r++) {
-            const char *which = replicas > 1 ? arena_print(out->arena, "replica %d stage %d", r, s) : where;
-            changed = print_change(out, which, "recomputation", recompute_of(before, r, s, out->arena), recompute_of(now, r, s, out->arena), changed);
+            const char *which = replicas > 1 ? arena_print(out->arena, "replica %d stage %d", r, s)
+                                             : where;
+            changed = print_change(out, which, "recomputation",
+                                   recompute_of(before, r, s, out->arena),
+                                   recompute_of(now, r, s, out->arena), changed);
         }
     }
     return changed;
@@ -138,9 +171,11 @@ static bool has_room(const struct problem *p, struct arena *arena)
     struct priced *priced = TAKE(arena, 1, struct priced);
     struct error unfit = {OK, ""};
     int64_t slots = 0;
-    if (problem_check_layout(p, &unfit) != OK || price_problem(priced, p, arena, &unfit) != OK) return false;
+    if (problem_check_layout(p, &unfit) != OK || price_problem(priced, p, arena, &unfit) != OK)
+        return false;
     for (int i = 0; priced->places && i < priced->places->node_count; i++)
-        if (!priced->groups[priced->places->nodes[i].group].excluded) slots += priced->places->nodes[i].slots;
+        if (!priced->groups[priced->places->nodes[i].group].excluded)
+            slots += priced->places->nodes[i].slots;
     for (int g = 0; !priced->places && g < priced->group_count; g++)
         if (!priced->groups[g].excluded) slots += priced->groups[g].slots;
     return slots >= (int64_t)priced->rank_count * (priced->places ? priced->layout.data : 1);
@@ -150,14 +185,22 @@ static void print_fewer_replicas(struct report_out *out, const struct problem *p
 {
     for (int data = p->job.layout.data - 1; data >= 1; data--) {
         struct problem fewer = *p;
-        int64_t batch = p->job.global_batch, together = (int64_t)p->job.layout.micro_batch * data, over = batch % together;
+        int64_t batch = p->job.global_batch, together = (int64_t)p->job.layout.micro_batch * data,
+                over = batch % together;
         fewer.job.layout.data = data;
         if (over) fewer.job.global_batch = batch - over > 0 ? batch - over : together;
         if (!has_room(&fewer, out->arena)) continue;
         report_print(out, "    data %d", data);
-        if (over && batch > over) report_print(out, ", with a global batch of %" PRId64 " or %" PRId64 " instead of %" PRId64, batch - over, batch - over + together, batch);
-        else if (over) report_print(out, ", with a global batch of %" PRId64 " instead of %" PRId64, together, batch);
-        if (over) report_print(out, " (a multiple of micro-batch %d x data %d)", p->job.layout.micro_batch, data);
+        if (over && batch > over)
+            report_print(out,
+                         ", with a global batch of %" PRId64 " or %" PRId64 " instead of %" PRId64,
+                         batch - over, batch - over + together, batch);
+        else if (over)
+            report_print(out, ", with a global batch of %" PRId64 " instead of %" PRId64, together,
+                         batch);
+        if (over)
+            report_print(out, " (a multiple of micro-batch %d x data %d)",
+                         p->job.layout.micro_batch, data);
         report_print(out, "\n");
         return;
     }
@@ -178,7 +221,10 @@ static void print_what_fits(struct report_out *out, const struct problem *p)
 {
     const struct layout *l = &p->job.layout;
     if (p->job.space.given || has_room(p, out->arena)) return;
-    report_print(out, "  the job's layout (tensor %d, context %d, pipeline %d, data %d) no longer has nodes enough; instead there is room for\n", l->tensor, l->context, l->pipeline, l->data);
+    report_print(out,
+                 "  the job's layout (tensor %d, context %d, pipeline %d, data %d) no longer has "
+                 "nodes enough; instead there is room for\n",
+                 l->tensor, l->context, l->pipeline, l->data);
     print_fewer_replicas(out, p);
     print_fewer_stages(out, p);
 }
@@ -198,7 +244,8 @@ static const char *lost_text(const struct what_if_answer *x, struct arena *arena
             names = arena_print(arena, "%s%s%s", names, lost++ ? ", " : "", before->nodes[k]);
             break;
         }
-    return lost ? arena_print(arena, "%s %s gone", names, lost > 1 ? "are" : "is") : "it does not fit";
+    return lost ? arena_print(arena, "%s %s gone", names, lost > 1 ? "are" : "is")
+                : "it does not fit";
 }
 
 static void print_standing(struct report_out *out, const struct what_if_answer *x)
@@ -225,12 +272,15 @@ static void print_now(struct report_out *out, const struct what_if_answer *x)
     const struct plan *p = x->now;
     int64_t before_ns = x->start->plan ? plan_value_ns(x->start->plan) : 0;
     if (!p->stage_count) {
-        report_print(out, "  %-20s %s%s%s\n", "new plan", outcome_names[p->outcome], p->reason ? ": " : "", p->reason ? p->reason : "");
+        report_print(out, "  %-20s %s%s%s\n", "new plan", outcome_names[p->outcome],
+                     p->reason ? ": " : "", p->reason ? p->reason : "");
         return;
     }
     print_time(out, "new plan", plan_value_ns(p), before_ns);
-    report_print(out, "; bound %.9f s, gap %.4g %%", (double)plan_bound_ns(p) / 1e9, 100 * plan_gap(p));
-    if (before_ns > 0) report_print(out, ": no plan less than %+.3f %%", percent_of(plan_bound_ns(p), before_ns));
+    report_print(out, "; bound %.9f s, gap %.4g %%", (double)plan_bound_ns(p) / 1e9,
+                 100 * plan_gap(p));
+    if (before_ns > 0)
+        report_print(out, ": no plan less than %+.3f %%", percent_of(plan_bound_ns(p), before_ns));
     report_print(out, "\n");
 }
 

@@ -1,14 +1,16 @@
-// Construction: for a grid of caps on the load of a stage, the plan with the least sum of forward, backward and transfers
-// among those whose every load stays below the cap (the analytic bound "fill + (m-1) x slowest" for each slowest), by
-// dynamic programming; then a few rounds in which the paths that were critical so far share the weight. What the table does
-// not count exactly is mended: where a resource is overdrawn, the use that is cheapest to give up is forbidden.
+// Construction: for a grid of caps on the load of a stage, the plan with the least sum of forward,
+// backward and transfers among those whose every load stays below the cap (the analytic bound "fill
+// + (m-1) x slowest" for each slowest), by dynamic programming; then a few rounds in which the
+// paths that were critical so far share the weight. What the table does not count exactly is
+// mended: where a resource is overdrawn, the use that is cheapest to give up is forbidden.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "solve/incumbent/internal.h"
 
-// The table is large (256 MB at most) because mending goes wrong where the slots of several groups bind.
+// The table is large (256 MB at most) because mending goes wrong where the slots of several groups
+// bind.
 enum { CELLS_MAX = 1 << 25, CAPS_MAX = 20, ROUNDS = 3 };
 
 struct construction {
@@ -20,7 +22,7 @@ struct construction {
     int64_t **through;
     int64_t *coefficients;
     int *chosen, *counts;
-    int64_t solve_effort;           // of one dynamic programme
+    int64_t solve_effort; // of one dynamic programme
     int **starts;
     int64_t *start_times;
     int start_count, starts_max;
@@ -36,8 +38,7 @@ static int compare_times(const void *a, const void *b)
 static int64_t *sort_loads(const struct search *s, int *count)
 {
     int all = 0;
-    for (int i = 0; i < s->stage_count; i++)
-        all += s->c->stages[i].count;
+    for (int i = 0; i < s->stage_count; i++) all += s->c->stages[i].count;
     int64_t *loads = TAKE(s->arena, all, int64_t);
     all = 0;
     for (int i = 0; i < s->stage_count; i++)
@@ -46,8 +47,7 @@ static int64_t *sort_loads(const struct search *s, int *count)
     qsort(loads, (size_t)all, sizeof *loads, compare_times);
     *count = 0;
     for (int i = 0; i < all; i++)
-        if (*count == 0 || loads[i] != loads[*count - 1])
-            loads[(*count)++] = loads[i];
+        if (*count == 0 || loads[i] != loads[*count - 1]) loads[(*count)++] = loads[i];
     return loads;
 }
 
@@ -61,8 +61,7 @@ static void allow_loads(struct construction *k, int64_t cap_ns)
 // One pass of every stage and boundary: what fills and drains the pipeline.
 static void weigh_fill(struct construction *k)
 {
-    for (int i = 0; i < k->s->symbols; i++)
-        k->coefficients[i] = (int64_t)1 << WEIGHT_BITS;
+    for (int i = 0; i < k->s->symbols; i++) k->coefficients[i] = (int64_t)1 << WEIGHT_BITS;
 }
 
 static bool solve(struct construction *k, bool with_through)
@@ -76,31 +75,30 @@ static bool solve(struct construction *k, bool with_through)
 static bool uses(const struct construction *k, int stage, const struct choice *c, int resource)
 {
     const struct priced *p = k->s->c->priced;
-    if (resource < p->group_count)
-        return stage < k->s->c->rank_count && c->group == resource;
-    if (resource == p->group_count + RESOURCE_BOUNDARIES)
-        return c->boundary_option != 0;
-    return resource == p->group_count + RESOURCE_STAGES ? c->gradient_option != 0 : c->quality_cost > 0;
+    if (resource < p->group_count) return stage < k->s->c->rank_count && c->group == resource;
+    if (resource == p->group_count + RESOURCE_BOUNDARIES) return c->boundary_option != 0;
+    return resource == p->group_count + RESOURCE_STAGES ? c->gradient_option != 0
+                                                        : c->quality_cost > 0;
 }
 
-// Forbids the resource at the stage where that raises the bound least. false: every stage that uses it must.
+// Forbids the resource at the stage where that raises the bound least. false: every stage that uses
+// it must.
 static bool forbid_one_use(struct construction *k, int resource)
 {
     const struct choices *c = k->s->c;
     int64_t least = DYNAMIC_NOTHING;
     int at = -1;
     for (int i = 0; i < k->s->stage_count; i++) {
-        if (!uses(k, i, &c->stages[i].items[k->chosen[i]], resource))
-            continue;
+        if (!uses(k, i, &c->stages[i].items[k->chosen[i]], resource)) continue;
         for (int j = 0; j < c->stages[i].count; j++)
-            if (k->allowed[i][j] && !uses(k, i, &c->stages[i].items[j], resource) && k->through[i][j] < least) {
+            if (k->allowed[i][j] && !uses(k, i, &c->stages[i].items[j], resource) &&
+                k->through[i][j] < least) {
                 least = k->through[i][j];
                 at = i;
             }
     }
     for (int j = 0; at >= 0 && j < c->stages[at].count; j++)
-        if (uses(k, at, &c->stages[at].items[j], resource))
-            k->allowed[at][j] = false;
+        if (uses(k, at, &c->stages[at].items[j], resource)) k->allowed[at][j] = false;
     return at >= 0;
 }
 
@@ -109,19 +107,17 @@ static bool solve_within_resources(struct construction *k)
 {
     bool mended = false;
     for (;;) {
-        if (!solve(k, mended))
-            return false;
+        if (!solve(k, mended)) return false;
         int resource = 0, count = dynamic_resource_count(k->d);
-        while (resource < count && dynamic_resource_use(k->d, resource, k->chosen) <= dynamic_resource_limit(k->d, resource))
+        while (resource < count && dynamic_resource_use(k->d, resource, k->chosen) <=
+                                       dynamic_resource_limit(k->d, resource))
             resource++;
-        if (resource == count)
-            return true;
+        if (resource == count) return true;
         if (!mended) {
             mended = true;
             continue;
         }
-        if (!forbid_one_use(k, resource))
-            return false;
+        if (!forbid_one_use(k, resource)) return false;
     }
 }
 
@@ -129,11 +125,9 @@ static void keep_start(struct construction *k, int64_t time)
 {
     size_t bytes = (size_t)k->s->stage_count * sizeof(int);
     for (int i = 0; i < k->start_count; i++)
-        if (!memcmp(k->starts[i], k->chosen, bytes))
-            return;
+        if (!memcmp(k->starts[i], k->chosen, bytes)) return;
     int at = k->start_count;
-    if (at == k->starts_max && time >= k->start_times[at - 1])
-        return;
+    if (at == k->starts_max && time >= k->start_times[at - 1]) return;
     int *room = at < k->starts_max ? TAKE(k->s->arena, k->s->stage_count, int) : k->starts[--at];
     for (; at > 0 && k->start_times[at - 1] > time; at--) {
         k->starts[at] = k->starts[at - 1];
@@ -147,20 +141,20 @@ static void keep_start(struct construction *k, int64_t time)
     assert(at + 1 >= k->start_count || time < k->start_times[at + 1]);
 }
 
-// Plans under one cap. In later rounds the weights lean towards the path that was critical for the plan before.
+// Plans under one cap. In later rounds the weights lean towards the path that was critical for the
+// plan before.
 static bool construct_under(struct construction *k, int64_t cap_ns)
 {
     allow_loads(k, cap_ns);
     weigh_fill(k);
     for (int round = 0; round < ROUNDS && k->s->effort_left > 0; round++) {
-        if (!solve_within_resources(k))
-            return round > 0;
+        if (!solve_within_resources(k)) return round > 0;
         int64_t time = search_replay(k->s, k->chosen, k->counts);
         assert(time == INT64_MAX || path_laps(k->counts, k->s->symbols) >= 1);
-        if (time < INT64_MAX)
-            keep_start(k, time);
+        if (time < INT64_MAX) keep_start(k, time);
         for (int i = 0; i < k->s->symbols && time < INT64_MAX; i++)
-            k->coefficients[i] += ((int64_t)k->counts[i] << WEIGHT_BITS) / path_laps(k->counts, k->s->symbols) / (4 << round);
+            k->coefficients[i] += ((int64_t)k->counts[i] << WEIGHT_BITS) /
+                                  path_laps(k->counts, k->s->symbols) / (4 << round);
     }
     return true;
 }
@@ -172,10 +166,8 @@ static int least_cap(struct construction *k, const int64_t *loads, int load_coun
     while (low < high) {
         int middle = (low + high) / 2;
         allow_loads(k, loads[middle]);
-        if (solve(k, false))
-            high = middle;
-        else
-            low = middle + 1;
+        if (solve(k, false)) high = middle;
+        else low = middle + 1;
     }
     return low;
 }
@@ -212,12 +204,11 @@ int search_construct(struct search *s, int **starts, int starts_max)
     int64_t *loads = sort_loads(s, &load_count);
     weigh_fill(&k);
     int first = least_cap(&k, loads, load_count);
-    // Caps lie close together where the slowest stage is fast, then ever farther apart; the last allows everything.
+    // Caps lie close together where the slowest stage is fast, then ever farther apart; the last
+    // allows everything.
     for (int cap = first, step = 1, tried = 0; cap < load_count; tried++) {
-        if (tried < CAPS_MAX || !s->best->found)
-            construct_under(&k, loads[cap]);
-        if (cap == load_count - 1 || search_is_over(s))
-            break;
+        if (tried < CAPS_MAX || !s->best->found) construct_under(&k, loads[cap]);
+        if (cap == load_count - 1 || search_is_over(s)) break;
         step += tried / 4;
         cap = cap + step < load_count ? cap + step : load_count - 1;
     }

@@ -1,6 +1,7 @@
-// Incumbent first: plans by dynamic programming under caps on the load, then local search with exact replay. The effort is
-// counted in replays and all draws come from one seeded generator (splitmix64), so that a seed means a plan. Arithmetic is
-// on integers, or on doubles that hold integers below 2^53: the same on every machine.
+// Incumbent first: plans by dynamic programming under caps on the load, then local search with
+// exact replay. The effort is counted in replays and all draws come from one seeded generator
+// (splitmix64), so that a seed means a plan. Arithmetic is on integers, or on doubles that hold
+// integers below 2^53: the same on every machine.
 #include <assert.h>
 #include <string.h>
 
@@ -9,15 +10,11 @@
 
 enum { STARTS_MAX = 12 };
 
-uint64_t search_random(struct search *s, uint64_t below)
-{
-    return random_next(&s->random) % below;
-}
+uint64_t search_random(struct search *s, uint64_t below) { return random_next(&s->random) % below; }
 
 bool search_is_over(struct search *s)
 {
-    if (!s->stopped && s->should_stop && s->should_stop(s->stop_argument))
-        s->stopped = true;
+    if (!s->stopped && s->should_stop && s->should_stop(s->stop_argument)) s->stopped = true;
     return s->stopped || s->effort_left <= 0;
 }
 
@@ -27,17 +24,16 @@ bool search_resources_hold(const struct search *s, const int *chosen)
     int64_t slots[GROUPS_MAX] = {0}, boundaries = 0, stages = 0, cost = 0;
     for (int i = 0; i < s->stage_count; i++) {
         const struct choice *c = &s->c->stages[i].items[chosen[i]];
-        if (i < s->c->rank_count && ++slots[c->group] > p->groups[c->group].slots)
-            return false;
+        if (i < s->c->rank_count && ++slots[c->group] > p->groups[c->group].slots) return false;
         boundaries += c->boundary_option != 0;
         stages += c->gradient_option != 0;
         cost += c->quality_cost;
     }
     for (int r = 0; r < s->c->rank_count && s->c->virtual_stages > 1; r++)
-        if (!choices_rank_fits(s->c, chosen, r))
-            return false;
+        if (!choices_rank_fits(s->c, chosen, r)) return false;
     const struct quality_budget *b = &p->budget;
-    return (b->boundaries_max < 0 || boundaries <= b->boundaries_max) && (b->stages_max < 0 || stages <= b->stages_max) &&
+    return (b->boundaries_max < 0 || boundaries <= b->boundaries_max) &&
+           (b->stages_max < 0 || stages <= b->stages_max) &&
            (b->cost_max < 0 || cost <= b->cost_max);
 }
 
@@ -58,42 +54,46 @@ int64_t search_replay(struct search *s, const int *chosen, int *counts)
     return time;
 }
 
-// Rounds of threshold accepting: from the best plan in every other round, else from one of the starts in turn. The heat is
-// a share of the iteration time and falls within a round.
+// Rounds of threshold accepting: from the best plan in every other round, else from one of the
+// starts in turn. The heat is a share of the iteration time and falls within a round.
 static void improve(struct search *s, int *const *starts, int start_count)
 {
     struct local *l = local_open(s);
     int *now = TAKE(s->arena, s->stage_count, int);
     int64_t steps = 600 * (int64_t)s->stage_count;
     for (int round = 0; !search_is_over(s) && s->best->found; round++) {
-        const int *from = round % 2 && round / 2 < start_count ? starts[round / 2] : s->best->chosen;
+        const int *from = round % 2 && round / 2 < start_count ? starts[round / 2]
+                                                               : s->best->chosen;
         memcpy(now, from, (size_t)s->stage_count * sizeof *now);
         local_search(l, now, steps, s->best->iteration_ns / (round % 3 == 2 ? 1000 : 150));
     }
 }
 
-void incumbent_search(struct incumbent *best, const struct choices *c, struct graph *g, uint64_t seed, int64_t replays,
-                      bool (*should_stop)(void *), void *stop_argument, struct arena *arena)
+void incumbent_search(struct incumbent *best, const struct choices *c, struct graph *g,
+                      uint64_t seed, int64_t replays, bool (*should_stop)(void *),
+                      void *stop_argument, struct arena *arena)
 {
-    struct search s = {.best = best, .c = c, .g = g, .stage_count = c->priced->stage_count,
-                       .symbols = symbol_count(c->priced->stage_count, c->priced->slice_count), .random = seed, .should_stop = should_stop,
-                       .stop_argument = stop_argument, .arena = arena};
+    struct search s = {.best = best,
+                       .c = c,
+                       .g = g,
+                       .stage_count = c->priced->stage_count,
+                       .symbols = symbol_count(c->priced->stage_count, c->priced->slice_count),
+                       .random = seed,
+                       .should_stop = should_stop,
+                       .stop_argument = stop_argument,
+                       .arena = arena};
     assert(replays >= 0 && s.stage_count <= STAGES_MAX && graph_symbol_count(g) == s.symbols);
     assert(!best->found || (best->chosen && choices_fit_together(c, best->chosen)));
-    if (!best->chosen)
-        best->chosen = TAKE(arena, s.stage_count, int);
+    if (!best->chosen) best->chosen = TAKE(arena, s.stage_count, int);
     for (int i = 0; i < s.stage_count; i++)
-        if (c->stages[i].count == 0)
-            return;
+        if (c->stages[i].count == 0) return;
     struct arena_mark mark = arena_set_mark(arena);
     s.effort_left = replays * EFFORT_REPLAY;
     int *starts[STARTS_MAX];
     int start_count = c->virtual_stages > 1 ? search_balance(&s, starts, STARTS_MAX) : 0;
-    if (!start_count)
-        start_count = search_construct(&s, starts, STARTS_MAX);
+    if (!start_count) start_count = search_construct(&s, starts, STARTS_MAX);
     assert(start_count >= 0 && start_count <= STARTS_MAX);
-    if (best->found)
-        improve(&s, starts, start_count);
+    if (best->found) improve(&s, starts, start_count);
     assert(!best->found || choices_fit_together(c, best->chosen));
     arena_reset(arena, mark);
 }

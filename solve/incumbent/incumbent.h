@@ -7,13 +7,15 @@
 
 struct incumbent {
     bool found;
-    int *chosen;            // [stage_count], choice indices
-    int64_t iteration_ns;   // exact replay
+    int *chosen;          // [stage_count], choice indices
+    int64_t iteration_ns; // exact replay
 };
 
-// Deterministic for a seed: the effort is a number of replays, never a time. Improves *best if it holds a plan already.
-// should_stop (may be NULL) is asked now and then: true ends the search early with what there is.
-void incumbent_search(struct incumbent *best, const struct choices *c, struct graph *g, uint64_t seed, int64_t replays,
-                      bool (*should_stop)(void *), void *stop_argument, struct arena *arena);
+// Deterministic for a seed: the effort is a number of replays, never a time. Improves *best if it
+// holds a plan already. should_stop (may be NULL) is asked now and then: true ends the search early
+// with what there is.
+void incumbent_search(struct incumbent *best, const struct choices *c, struct graph *g,
+                      uint64_t seed, int64_t replays, bool (*should_stop)(void *),
+                      void *stop_argument, struct arena *arena);
 
 #endif

@@ -6,7 +6,8 @@
 #include "solve/boxes/dynamic.h"
 #include "solve/incumbent/incumbent.h"
 
-// Effort is counted in these: a replay costs EFFORT_REPLAY of them, a decision that the pool of paths rejects one.
+// Effort is counted in these: a replay costs EFFORT_REPLAY of them, a decision that the pool of
+// paths rejects one.
 enum { EFFORT_REPLAY = 16 };
 
 struct search {
@@ -22,8 +23,8 @@ struct search {
     struct arena *arena;
 };
 
-// Replays a decision that fits together; keeps it if it is the best so far. The time, or INT64_MAX: does not fit.
-// counts, if not NULL, receives the critical path's.
+// Replays a decision that fits together; keeps it if it is the best so far. The time, or INT64_MAX:
+// does not fit. counts, if not NULL, receives the critical path's.
 int64_t search_replay(struct search *s, const int *chosen, int *counts);
 bool search_is_over(struct search *s);
 uint64_t search_random(struct search *s, uint64_t below);
@@ -31,13 +32,16 @@ uint64_t search_random(struct search *s, uint64_t below);
 // Whether slots, ranks with several stages and budget hold.
 bool search_resources_hold(const struct search *s, const int *chosen);
 
-// With several stages a rank: gives each stage of the rank its lightest choice, or what its memory asks for beyond. Of a
-// stage all choices with the layers, group and options at hand are heads[stage], next[stage][that] ..., lightest first.
-bool search_refit_rank(const struct choices *c, int rank, int *const *next, const int *heads, int *chosen);
+// With several stages a rank: gives each stage of the rank its lightest choice, or what its memory
+// asks for beyond. Of a stage all choices with the layers, group and options at hand are
+// heads[stage], next[stage][that] ..., lightest first.
+bool search_refit_rank(const struct choices *c, int rank, int *const *next, const int *heads,
+                       int *chosen);
 // By ranks (solve/boxes/dynamic.h): the plans that balancing the whole problem meets.
 int search_balance(struct search *s, int **starts, int starts_max);
 
-// Plans from the dynamic programme under caps on the stages' loads: starts[count][stage_count] in order of time.
+// Plans from the dynamic programme under caps on the stages' loads: starts[count][stage_count] in
+// order of time.
 int search_construct(struct search *s, int **starts, int starts_max);
 // Threshold accepting from chosen[], which is left at the last decision taken.
 struct local;

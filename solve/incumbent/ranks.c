@@ -1,6 +1,7 @@
-// Ranks with several stages in the local search: when layers move, what a stage recomputes follows from the rank's memory.
-// Each stage of a changed rank starts from its lightest choice with the layers it has; while the rank is too full, the
-// stage changes that pays least load for a byte of the moment that is fullest.
+// Ranks with several stages in the local search: when layers move, what a stage recomputes follows
+// from the rank's memory. Each stage of a changed rank starts from its lightest choice with the
+// layers it has; while the rank is too full, the stage changes that pays least load for a byte of
+// the moment that is fullest.
 #include <assert.h>
 #include <string.h>
 
@@ -11,8 +12,8 @@ struct refit {
     const struct choices *c;
     int rank;
     int *chosen;
-    int64_t excess;         // bytes over the limit at the fullest moment
-    const int *in_flight;   // that moment's
+    int64_t excess;       // bytes over the limit at the fullest moment
+    const int *in_flight; // that moment's
 };
 
 static const struct choice *at(const struct refit *f, int turn)
@@ -38,21 +39,23 @@ static void weigh(struct refit *f)
         int64_t sum = 0;
         for (int t = 0; t < f->c->virtual_stages; t++)
             sum += peaks->in_flight[k][t] * at(f, t)->stash_bytes;
-        if (sum > most)
-            most = sum, f->in_flight = peaks->in_flight[k];
+        if (sum > most) most = sum, f->in_flight = peaks->in_flight[k];
     }
-    f->excess = resident + working + most - f->c->priced->groups[at(f, 0)->group].memory_limit_bytes;
+    f->excess = resident + working + most -
+                f->c->priced->groups[at(f, 0)->group].memory_limit_bytes;
 }
 
-struct step { int stage, choice; int64_t saved; double price; };
+struct step {
+    int stage, choice;
+    int64_t saved;
+    double price;
+};
 
 // Of equally cheap ones the smallest that is enough, else the largest.
 static bool is_better(const struct step *a, const struct step *b, int64_t excess)
 {
-    if (b->stage < 0 || a->price < b->price * (1 - 1e-9))
-        return true;
-    if (a->price > b->price * (1 + 1e-9))
-        return false;
+    if (b->stage < 0 || a->price < b->price * (1 - 1e-9)) return true;
+    if (a->price > b->price * (1 + 1e-9)) return false;
     bool enough = a->saved >= excess, other_enough = b->saved >= excess;
     return enough != other_enough ? enough : enough ? a->saved < b->saved : a->saved > b->saved;
 }
@@ -65,22 +68,23 @@ static bool take_cheapest_step(struct refit *f, int *const *next, const int *hea
         const struct choice *now = at(f, t);
         for (int i = heads[stage]; i >= 0; i = next[stage][i]) {
             const struct choice *x = &f->c->stages[stage].items[i];
-            int64_t saved = resident_bytes(now) - resident_bytes(x) + f->in_flight[t] * (now->stash_bytes - x->stash_bytes);
-            if (saved <= 0)
-                continue;
-            struct step step = {stage, i, saved, (double)larger(0, x->load_ns - now->load_ns) / (double)saved + 1e-30};
-            if (is_better(&step, &best, f->excess))
-                best = step;
+            int64_t saved = resident_bytes(now) - resident_bytes(x) +
+                            f->in_flight[t] * (now->stash_bytes - x->stash_bytes);
+            if (saved <= 0) continue;
+            struct step step = {stage, i, saved,
+                                (double)larger(0, x->load_ns - now->load_ns) / (double)saved +
+                                    1e-30};
+            if (is_better(&step, &best, f->excess)) best = step;
         }
     }
-    if (best.stage < 0)
-        return false;
-    assert(best.saved > 0);         // so that steps come to an end
+    if (best.stage < 0) return false;
+    assert(best.saved > 0); // so that steps come to an end
     f->chosen[best.stage] = best.choice;
     return true;
 }
 
-bool search_refit_rank(const struct choices *c, int rank, int *const *next, const int *heads, int *chosen)
+bool search_refit_rank(const struct choices *c, int rank, int *const *next, const int *heads,
+                       int *chosen)
 {
     struct refit f = {.c = c, .rank = rank, .chosen = chosen};
     assert(c->peaks && rank >= 0 && rank < c->rank_count);
@@ -91,10 +95,8 @@ bool search_refit_rank(const struct choices *c, int rank, int *const *next, cons
     }
     for (int steps = 0; steps < 4 * c->virtual_stages; steps++) {
         weigh(&f);
-        if (f.excess <= 0)
-            return true;
-        if (!take_cheapest_step(&f, next, heads))
-            return false;
+        if (f.excess <= 0) return true;
+        if (!take_cheapest_step(&f, next, heads)) return false;
     }
     return false;
 }

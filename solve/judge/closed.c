@@ -1,25 +1,30 @@
-// Closed forms of the iteration time (docs/FORMULAS.md, section 9): of what a schedule takes when its stages are alike and
-// messages take no time, a second opinion beside the replay. Where one does not hold exactly, there is none.
+// Closed forms of the iteration time (docs/FORMULAS.md, section 9): of what a schedule takes when
+// its stages are alike and messages take no time, a second opinion beside the replay. Where one
+// does not hold exactly, there is none.
 #include "solve/judge/internal.h"
 
 struct totals {
-    int64_t forward, backward, weight;                      // sums over the stages, one micro-batch
+    int64_t forward, backward, weight; // sums over the stages, one micro-batch
     int64_t forward_max, backward_max;
     int64_t sync, optimizer;
-    int64_t messages;           // one micro-batch's way there and back
-    bool equal, silent, ending; // all stages alike; no message ever takes time; any sync or optimizer
+    int64_t messages; // one micro-batch's way there and back
+    bool equal, silent,
+        ending; // all stages alike; no message ever takes time; any sync or optimizer
 };
 
-static void add_messages(struct totals *t, const struct plan_stage *x, const struct schedule_request *r, int boundary)
+static void add_messages(struct totals *t, const struct plan_stage *x,
+                         const struct schedule_request *r, int boundary)
 {
     if (boundary == r->stage_count - 1 || schedule_is_inner(r, boundary)) return;
     for (int part = 0; part < PART_COUNT; part++) {
         if (!r->parts[part]) continue;
         int64_t last = r->epilogue ? x->send_epilogue_ns[part] : x->send_backward_ns[part];
-        t->messages += (part == PART_OVERHEAD ? 2 : 1) * (x->send_forward_ns[part] + last);     // at both ends
+        t->messages += (part == PART_OVERHEAD ? 2 : 1) *
+                       (x->send_forward_ns[part] + last); // at both ends
         t->silent = t->silent && !x->send_forward_ns[part] && !x->send_backward_ns[part] && !last;
         for (int i = 0; i < r->slice_count - 1; i++)
-            t->silent = t->silent && !x->slices[i].send_forward_ns[part] && !x->slices[i].send_backward_ns[part];
+            t->silent = t->silent && !x->slices[i].send_forward_ns[part] &&
+                        !x->slices[i].send_backward_ns[part];
     }
 }
 
@@ -36,8 +41,8 @@ static struct totals totals_of(const struct plan *p, const struct schedule_reque
         t.optimizer += x->optimizer_ns;
         if (x->forward_ns > t.forward_max) t.forward_max = x->forward_ns;
         if (x->backward_ns > t.backward_max) t.backward_max = x->backward_ns;
-        t.equal = t.equal && x->forward_ns == first->forward_ns && x->backward_ns == first->backward_ns &&
-                  x->weight_ns == first->weight_ns;
+        t.equal = t.equal && x->forward_ns == first->forward_ns &&
+                  x->backward_ns == first->backward_ns && x->weight_ns == first->weight_ns;
         for (int i = 0; i < r->slice_count - 1; i++) {
             t.forward += x->slices[i].forward_ns;
             t.backward += x->slices[i].backward_ns;
@@ -49,40 +54,47 @@ static struct totals totals_of(const struct plan *p, const struct schedule_reque
     return t;
 }
 
-// On one rank one thing comes after the other: whatever the schedule, all passes and then what ends the iteration. Of several
-// stages one's sync may hide behind another's passes or optimizer step.
-static struct closed_form one_rank(const struct plan *p, const struct schedule_request *r, const struct totals *t)
+// On one rank one thing comes after the other: whatever the schedule, all passes and then what ends
+// the iteration. Of several stages one's sync may hide behind another's passes or optimizer step.
+static struct closed_form one_rank(const struct plan *p, const struct schedule_request *r,
+                                   const struct totals *t)
 {
-    if (r->stage_count > 1 && t->sync > 0 && (r->sync_overlapped || t->optimizer > 0)) return (struct closed_form){0};
+    if (r->stage_count > 1 && t->sync > 0 && (r->sync_overlapped || t->optimizer > 0))
+        return (struct closed_form){0};
     return (struct closed_form){"one rank: m (sum F + sum B) + sync + optimizer",
-                                p->micro_batches * (t->forward + t->backward + t->weight) + t->sync +
-                                    p->embedding_sync_ns + t->optimizer};
+                                p->micro_batches * (t->forward + t->backward + t->weight) +
+                                    t->sync + p->embedding_sync_ns + t->optimizer};
 }
 
-// Equal stages, silent messages, nothing but passes. A stage takes F, B (input gradients alone where split) and W.
+// Equal stages, silent messages, nothing but passes. A stage takes F, B (input gradients alone
+// where split) and W.
 static struct closed_form equal_stages(const struct plan *p, const struct schedule_request *r)
 {
-    int64_t f = p->stages[0].forward_ns, b = p->stages[0].backward_ns, w = p->stages[0].weight_ns, m = p->micro_batches,
-            ranks = r->rank_count, stages = r->virtual_stages;
+    int64_t f = p->stages[0].forward_ns, b = p->stages[0].backward_ns, w = p->stages[0].weight_ns,
+            m = p->micro_batches, ranks = r->rank_count, stages = r->virtual_stages;
     switch (r->kind) {
     case SCHEDULE_1F1B:
         if (!r->barrier) break;
-        return (struct closed_form){"1F1B, equal stages without messages: (m + p - 1) (F + B)", (m + ranks - 1) * (f + b)};
+        return (struct closed_form){"1F1B, equal stages without messages: (m + p - 1) (F + B)",
+                                    (m + ranks - 1) * (f + b)};
     case SCHEDULE_INTERLEAVED:
         if (!r->barrier || m % ranks) break;
-        return (struct closed_form){"interleaved, equal stages without messages: (m v + p - 1) (F + B)",
-                                    (m * stages + ranks - 1) * (f + b)};
+        return (struct closed_form){
+            "interleaved, equal stages without messages: (m v + p - 1) (F + B)",
+            (m * stages + ranks - 1) * (f + b)};
     case SCHEDULE_LOOPED_BFS:
         if (!r->barrier || m < ranks) break;
         return (struct closed_form){"looped, equal stages without messages: (m v + p - 1) (F + B)",
                                     (m * stages + ranks - 1) * (f + b)};
     case SCHEDULE_ZB_H1:
         if (!r->barrier || m < ranks || w > f || w > b) break;
-        return (struct closed_form){"ZB-H1, equal stages without messages: m (F + B + W) + (p - 1) (F + B - W)",
-                                    m * (f + b + w) + (ranks - 1) * (f + b - w)};
+        return (struct closed_form){
+            "ZB-H1, equal stages without messages: m (F + B + W) + (p - 1) (F + B - W)",
+            m * (f + b + w) + (ranks - 1) * (f + b - w)};
     case SCHEDULE_ZB_H2:
         if (r->barrier || m < 2 * ranks - 1 || w > f || w > b) break;
-        return (struct closed_form){"ZB-H2, equal stages without messages or barrier: m (F + B + W) + (p - 1) (F + B - 2 W)",
+        return (struct closed_form){"ZB-H2, equal stages without messages or barrier: m (F + B + "
+                                    "W) + (p - 1) (F + B - 2 W)",
                                     m * (f + b + w) + (ranks - 1) * (f + b - 2 * w)};
     case SCHEDULE_GPIPE:
     case SCHEDULE_ZB_V:
@@ -100,10 +112,12 @@ struct closed_form closed_form_of(const struct plan *p, const struct schedule_re
     if (t.ending || r->local_loss_every) return (struct closed_form){0};
     bool whole = r->slice_count == 1 && !schedule_splits_backward(r->kind);
     if (m == 1 && r->barrier && whole)
-        return (struct closed_form){"one micro-batch: sum F + sum B + all messages", t.forward + t.backward + t.messages};
+        return (struct closed_form){"one micro-batch: sum F + sum B + all messages",
+                                    t.forward + t.backward + t.messages};
     if (!t.silent) return (struct closed_form){0};
     if (r->kind == SCHEDULE_GPIPE && r->barrier)
-        return (struct closed_form){"GPipe without messages: sum F + (m-1) max F + sum B + (m-1) max B",
-                                    t.forward + (m - 1) * t.forward_max + t.backward + (m - 1) * t.backward_max};
+        return (struct closed_form){
+            "GPipe without messages: sum F + (m-1) max F + sum B + (m-1) max B",
+            t.forward + (m - 1) * t.forward_max + t.backward + (m - 1) * t.backward_max};
     return t.equal ? equal_stages(p, r) : (struct closed_form){0};
 }

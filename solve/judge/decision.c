@@ -9,22 +9,26 @@ void hear_layers(struct hearing *h)
     for (int s = 0; s < h->plan->stage_count; s++) {
         const struct plan_stage *x = &h->plan->stages[s];
         int64_t first = x->first_layer, behind = first + x->layer_count;
-        if (x->layer_count < 1) REJECT(h, "layers", s, "holds %d layers, at least 1 is needed", x->layer_count);
+        if (x->layer_count < 1)
+            REJECT(h, "layers", s, "holds %d layers, at least 1 is needed", x->layer_count);
         if (first < 0 || behind > layers)
-            REJECT(h, "layers", s, "holds layers %lld to %lld, the model has 0 to %lld", (long long)first,
-                   (long long)behind - 1, (long long)layers - 1);
+            REJECT(h, "layers", s, "holds layers %lld to %lld, the model has 0 to %lld",
+                   (long long)first, (long long)behind - 1, (long long)layers - 1);
         if (first > next)
-            REJECT(h, "layers", s, "begins at layer %lld: %lld layers from %lld on are missing or out of order",
+            REJECT(h, "layers", s,
+                   "begins at layer %lld: %lld layers from %lld on are missing or out of order",
                    (long long)first, (long long)(first - next), (long long)next);
         if (first < next)
-            REJECT(h, "layers", s, "begins at layer %lld: %lld layers before %lld come twice or out of order",
+            REJECT(h, "layers", s,
+                   "begins at layer %lld: %lld layers before %lld come twice or out of order",
                    (long long)first, (long long)(next - first), (long long)next);
         if (x->layer_count < 1 || first < 0 || behind > layers) h->sound[s] = false;
         next = behind;
     }
     if (next < layers)
-        REJECT(h, "layers", h->plan->stage_count - 1, "ends before layer %lld: the last %lld layers are missing",
-               (long long)next, (long long)(layers - next));
+        REJECT(h, "layers", h->plan->stage_count - 1,
+               "ends before layer %lld: the last %lld layers are missing", (long long)next,
+               (long long)(layers - next));
 }
 
 // ---- node groups
@@ -34,7 +38,8 @@ static bool hear_group(struct hearing *h, int stage)
     const struct plan *p = h->plan;
     int group = p->stages[stage].group;
     if (group < 0 || group >= p->group_count) {
-        REJECT(h, "count", stage, "node group %d does not exist, the plan has %d", group, p->group_count);
+        REJECT(h, "count", stage, "node group %d does not exist, the plan has %d", group,
+               p->group_count);
         return false;
     }
     if (h->group[group] < 0) {
@@ -42,7 +47,9 @@ static bool hear_group(struct hearing *h, int stage)
         return false;
     }
     const char *reason = exclusion_of(&h->assay, h->group[group]);
-    if (reason) REJECT(h, "count", stage, "node group '%s' can hold no stage: %s", p->group_names[group], reason);
+    if (reason)
+        REJECT(h, "count", stage, "node group '%s' can hold no stage: %s", p->group_names[group],
+               reason);
     return !reason;
 }
 
@@ -53,8 +60,11 @@ static void hear_rank_groups(struct hearing *h, int rank, int *used)
     if (h->sound[first]) used[judged_group(h, first)]++;
     for (int turn = 1; turn < h->request.virtual_stages; turn++) {
         int stage = schedule_stage_of(&h->request, rank, turn);
-        if (!h->sound[first] || !h->sound[stage] || judged_group(h, stage) == judged_group(h, first)) continue;
-        REJECT(h, "count", stage, "stands on node group '%s', but stage %d of the same rank on '%s'",
+        if (!h->sound[first] || !h->sound[stage] ||
+            judged_group(h, stage) == judged_group(h, first))
+            continue;
+        REJECT(h, "count", stage,
+               "stands on node group '%s', but stage %d of the same rank on '%s'",
                h->plan->group_names[h->plan->stages[stage].group], first,
                h->plan->group_names[h->plan->stages[first].group]);
     }
@@ -68,13 +78,17 @@ static void hear_joints(struct hearing *h)
     for (int s = 0; s < last; s++) {
         if (!h->sound[s] || !h->sound[s + 1] || !sends_over(h, s)) continue;
         int from = judged_group(h, s), to = judged_group(h, s + 1);
-        if (!judged_stage_link(&h->assay, from, to).joined || !judged_stage_link(&h->assay, to, from).joined)
-            REJECT(h, "joined", s, "stages %d and %d are neighbours, but nothing joins '%s' and '%s'", s, s + 1,
+        if (!judged_stage_link(&h->assay, from, to).joined ||
+            !judged_stage_link(&h->assay, to, from).joined)
+            REJECT(h, "joined", s,
+                   "stages %d and %d are neighbours, but nothing joins '%s' and '%s'", s, s + 1,
                    c->groups[from].name, c->groups[to].name);
     }
     if (h->sound[0] && h->sound[last] &&
         !embedding_sync_price(&h->assay, judged_group(h, 0), judged_group(h, last), &ns))
-        REJECT(h, "joined", -1, "the embedding sync needs a link between the first and the last stage's node groups");
+        REJECT(
+            h, "joined", -1,
+            "the embedding sync needs a link between the first and the last stage's node groups");
 }
 
 void hear_groups(struct hearing *h)
@@ -86,8 +100,8 @@ void hear_groups(struct hearing *h)
     for (int rank = 0; rank < h->request.rank_count; rank++) hear_rank_groups(h, rank, used);
     for (int g = 0; g < c->group_count; g++)
         if (used[g] > slots_of(&h->assay, g))
-            REJECT(h, "count", -1, "%d pipeline ranks on node group '%s', it has room for %lld", used[g], c->groups[g].name,
-                   (long long)slots_of(&h->assay, g));
+            REJECT(h, "count", -1, "%d pipeline ranks on node group '%s', it has room for %lld",
+                   used[g], c->groups[g].name, (long long)slots_of(&h->assay, g));
     hear_joints(h);
 }
 
@@ -99,8 +113,10 @@ int recomputable_layers(const struct hearing *h, int stage)
     const struct model *m = &h->problem->model;
     int count = 0, first = 0;
     for (int r = 0; r < m->run_count; r++) {
-        int behind = first + m->runs[r].count, from = x->first_layer > first ? x->first_layer : first;
-        int to = x->first_layer + x->layer_count < behind ? x->first_layer + x->layer_count : behind;
+        int behind = first + m->runs[r].count,
+            from = x->first_layer > first ? x->first_layer : first;
+        int to = x->first_layer + x->layer_count < behind ? x->first_layer + x->layer_count
+                                                          : behind;
         if (m->runs[r].recomputable && to > from) count += to - from;
         first = behind;
     }
@@ -116,18 +132,21 @@ static void hear_recompute(struct hearing *h, int stage)
         return;
     }
     if (x->recompute != RECOMPUTE_NONE && !h->problem->job.recompute[x->recompute])
-        REJECT(h, "recompute", stage, "mode '%s' is not among those the job allows", recompute_names[x->recompute]);
+        REJECT(h, "recompute", stage, "mode '%s' is not among those the job allows",
+               recompute_names[x->recompute]);
     if (!h->sound[stage]) return;
     int most = recomputable_layers(h, stage);
     if (x->recomputed_layers < 0 || x->recomputed_layers > most)
-        REJECT(h, "recompute", stage, "%d layers recomputed, the stage has %d that can be", x->recomputed_layers, most);
+        REJECT(h, "recompute", stage, "%d layers recomputed, the stage has %d that can be",
+               x->recomputed_layers, most);
 }
 
 static bool offers_boundary(const struct job *j, const struct priced_boundary_option *o)
 {
     if (o->rank == 0) return o->quality_cost == 0 && !o->epilogue_only;
     for (int i = 0; i < j->boundary_option_count; i++)
-        if (j->boundary_options[i].rank == o->rank && j->boundary_options[i].epilogue_only == o->epilogue_only &&
+        if (j->boundary_options[i].rank == o->rank &&
+            j->boundary_options[i].epilogue_only == o->epilogue_only &&
             j->boundary_options[i].quality_cost == o->quality_cost)
             return true;
     return false;
@@ -137,7 +156,8 @@ static bool offers_gradient(const struct job *j, const struct priced_gradient_op
 {
     if (o->rank == 0) return o->quality_cost == 0;
     for (int i = 0; i < j->gradient_option_count; i++)
-        if (j->gradient_options[i].rank == o->rank && j->gradient_options[i].quality_cost == o->quality_cost)
+        if (j->gradient_options[i].rank == o->rank &&
+            j->gradient_options[i].quality_cost == o->quality_cost)
             return true;
     return false;
 }
@@ -150,19 +170,20 @@ void hear_options(struct hearing *h)
         bool gradient = x->gradient_option >= 0 && x->gradient_option < p->gradient_option_count;
         bool boundary = x->boundary_option >= 0 && x->boundary_option < p->boundary_option_count;
         if (!gradient)
-            REJECT(h, "compression", s, "gradient option %d does not exist, there are %d", x->gradient_option,
-                   p->gradient_option_count);
+            REJECT(h, "compression", s, "gradient option %d does not exist, there are %d",
+                   x->gradient_option, p->gradient_option_count);
         else if (!offers_gradient(&h->problem->job, &p->gradient_options[x->gradient_option]))
-            REJECT(h, "compression", s, "gradient option %d (rank %d) is not the job's", x->gradient_option,
-                   p->gradient_options[x->gradient_option].rank);
+            REJECT(h, "compression", s, "gradient option %d (rank %d) is not the job's",
+                   x->gradient_option, p->gradient_options[x->gradient_option].rank);
         if (!boundary)
-            REJECT(h, "compression", s, "boundary option %d does not exist, there are %d", x->boundary_option,
-                   p->boundary_option_count);
+            REJECT(h, "compression", s, "boundary option %d does not exist, there are %d",
+                   x->boundary_option, p->boundary_option_count);
         else if (!offers_boundary(&h->problem->job, &p->boundary_options[x->boundary_option]))
-            REJECT(h, "compression", s, "boundary option %d (rank %d) is not the job's", x->boundary_option,
-                   p->boundary_options[x->boundary_option].rank);
+            REJECT(h, "compression", s, "boundary option %d (rank %d) is not the job's",
+                   x->boundary_option, p->boundary_options[x->boundary_option].rank);
         else if (!sends_back_over(h, s - 1) && p->boundary_options[x->boundary_option].rank)
-            REJECT(h, "compression", s, "boundary option %d, but this stage sends no gradient to another rank",
+            REJECT(h, "compression", s,
+                   "boundary option %d, but this stage sends no gradient to another rank",
                    x->boundary_option);
         if (!gradient || !boundary) h->sound[s] = false;
         hear_recompute(h, s);

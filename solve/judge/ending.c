@@ -1,5 +1,6 @@
-// The end of an iteration in a schedule's table, by the judge's own rule: syncs behind gradients, the embedding's behind
-// both ends', optimizer steps behind theirs; and without a barrier what the next iteration waits for.
+// The end of an iteration in a schedule's table, by the judge's own rule: syncs behind gradients,
+// the embedding's behind both ends', optimizer steps behind theirs; and without a barrier what the
+// next iteration waits for.
 #include <stdlib.h>
 
 #include "solve/judge/table.h"
@@ -14,12 +15,14 @@ bool check_sync_streams(struct table *t)
         const struct stream *stream = &t->s->streams[t->sync_stream[rank]];
         int last = -1;
         if (stream->count != r->virtual_stages)
-            return FAULT(t, rank, "sync stream with %d operations, expected %d", stream->count, r->virtual_stages);
+            return FAULT(t, rank, "sync stream with %d operations, expected %d", stream->count,
+                         r->virtual_stages);
         for (int k = 0; k < stream->count; k++) {
             const struct operation *o = &t->s->operations[stream->operations[k]];
             int stage = o->symbol % r->stage_count;
             if (o->symbol / r->stage_count != SYMBOL_SYNC || schedule_rank_of(r, stage) != rank)
-                return FAULT(t, rank, "sync stream holds operation %d, no sync of the rank", stream->operations[k]);
+                return FAULT(t, rank, "sync stream holds operation %d, no sync of the rank",
+                             stream->operations[k]);
             if (t->last_gradient[stage] < last)
                 return FAULT(t, stage, "syncs are not in the order of the last gradients");
             last = t->last_gradient[stage];
@@ -70,7 +73,8 @@ static bool wants(struct table *t, int before, int after, int *wanted)
 {
     ++*wanted;
     return is_carried(t, before, after) ||
-           FAULT(t, t->s->operations[after].stage, "operation %d does not wait for operation %d of the iteration before", after,
+           FAULT(t, t->s->operations[after].stage,
+                 "operation %d does not wait for operation %d of the iteration before", after,
                  before);
 }
 
@@ -97,8 +101,11 @@ bool check_carried(struct table *t)
         if (!check_rank_carried(t, rank, &wanted)) return false;
     for (int i = 0; i < t->s->stream_count && !t->r->barrier; i++) {
         const struct stream *s = &t->s->streams[i];
-        if (s->kind == STREAM_LINK && !wants(t, s->operations[s->count - 1], s->operations[0], &wanted)) return false;
+        if (s->kind == STREAM_LINK &&
+            !wants(t, s->operations[s->count - 1], s->operations[0], &wanted))
+            return false;
     }
-    return t->s->carried_count == wanted || FAULT(t, -1, "%d operations wait for the iteration before, expected %d",
-                                                  t->s->carried_count, wanted);
+    return t->s->carried_count == wanted ||
+           FAULT(t, -1, "%d operations wait for the iteration before, expected %d",
+                 t->s->carried_count, wanted);
 }

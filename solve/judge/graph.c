@@ -1,5 +1,6 @@
-// Which operations the schedule's graph has: a kind of operation stands in it if any of its prices, for any choice, is more than
-// nothing (docs/FORMULAS.md, section 9). A plan states what its graph has, and the judge's own prices decide.
+// Which operations the schedule's graph has: a kind of operation stands in it if any of its prices,
+// for any choice, is more than nothing (docs/FORMULAS.md, section 9). A plan states what its graph
+// has, and the judge's own prices decide.
 #include "solve/judge/internal.h"
 
 static void raise_to(int64_t *largest, int64_t ns)
@@ -14,13 +15,16 @@ static void raise_parts(const struct assay *a, struct sending m, struct largest_
     for (int k = 0; k < PART_COUNT; k++) raise_to(&largest->parts_ns[k], ns[k]);
 }
 
-static void raise_messages(const struct assay *a, int run, int from, int to, struct largest_prices *largest)
+static void raise_messages(const struct assay *a, int run, int from, int to,
+                           struct largest_prices *largest)
 {
     const struct job *j = &a->problem->job;
     if (!judged_stage_link(a, from, to).joined || !judged_stage_link(a, to, from).joined) return;
     for (int slice = 0; slice < layout_of(a)->slice_count; slice++) {
-        struct sending back = {.run = run, .sender = to, .receiver = from, .slice = slice, .backward = true};
-        raise_parts(a, (struct sending){.run = run, .sender = from, .receiver = to, .slice = slice}, largest);
+        struct sending back = {
+            .run = run, .sender = to, .receiver = from, .slice = slice, .backward = true};
+        raise_parts(a, (struct sending){.run = run, .sender = from, .receiver = to, .slice = slice},
+                    largest);
         raise_parts(a, back, largest);
         for (int i = 0; i < j->boundary_option_count; i++) {
             if (j->boundary_options[i].rank < j->budget.rank_min) continue;
@@ -60,27 +64,34 @@ bool offers_epilogue(const struct assay *a)
 {
     const struct job *j = &a->problem->job;
     for (int i = 0; i < j->boundary_option_count; i++)
-        if (j->boundary_options[i].epilogue_only && j->boundary_options[i].rank >= j->budget.rank_min) return true;
+        if (j->boundary_options[i].epilogue_only &&
+            j->boundary_options[i].rank >= j->budget.rank_min)
+            return true;
     return false;
 }
 
-static void hear_kind(struct hearing *h, const char *what, bool stated, int64_t largest_ns, bool claimed)
+static void hear_kind(struct hearing *h, const char *what, bool stated, int64_t largest_ns,
+                      bool claimed)
 {
     if (!stated && largest_ns)
-        verdict_add(h->verdict, h->arena, "schedule", -1, "the plan's graph has no %s, whose largest price is %lld ns", what,
+        verdict_add(h->verdict, h->arena, "schedule", -1,
+                    "the plan's graph has no %s, whose largest price is %lld ns", what,
                     (long long)largest_ns);
     else if (!stated && claimed)
-        verdict_add(h->verdict, h->arena, "schedule", -1, "the plan's graph has no %s, yet it claims a time for it", what);
+        verdict_add(h->verdict, h->arena, "schedule", -1,
+                    "the plan's graph has no %s, yet it claims a time for it", what);
     // Of a replica on nodes only its own links are looked at, not all that it could stand on.
     if (stated && !h->rings && !largest_ns)
-        verdict_add(h->verdict, h->arena, "schedule", -1, "the plan's graph has %s, which takes no time anywhere", what);
+        verdict_add(h->verdict, h->arena, "schedule", -1,
+                    "the plan's graph has %s, which takes no time anywhere", what);
 }
 
 static void hear_same(struct hearing *h, const char *what, bool stated, bool own)
 {
     if (stated != own)
-        verdict_add(h->verdict, h->arena, "schedule", -1, "the plan's graph has %s%s, the problem has %s", stated ? "" : "no ",
-                    what, own ? "one" : "none");
+        verdict_add(h->verdict, h->arena, "schedule", -1,
+                    "the plan's graph has %s%s, the problem has %s", stated ? "" : "no ", what,
+                    own ? "one" : "none");
 }
 
 void hear_graph(struct hearing *h)
@@ -93,11 +104,12 @@ void hear_graph(struct hearing *h)
         sync = sync || x->sync_ns;
         optimizer = optimizer || x->optimizer_ns;
         for (int k = 0; k < PART_COUNT; k++)
-            parts[k] = parts[k] || x->send_forward_ns[k] || x->send_backward_ns[k] || x->send_epilogue_ns[k];
+            parts[k] = parts[k] || x->send_forward_ns[k] || x->send_backward_ns[k] ||
+                       x->send_epilogue_ns[k];
     }
     for (int k = 0; k < PART_COUNT; k++)
-        hear_kind(h, arena_print(h->arena, "transfer part %s", transfer_part_names[k]), p->graph.parts[k],
-                  largest.parts_ns[k], parts[k]);
+        hear_kind(h, arena_print(h->arena, "transfer part %s", transfer_part_names[k]),
+                  p->graph.parts[k], largest.parts_ns[k], parts[k]);
     hear_kind(h, "gradient sync", p->graph.sync, largest.sync_ns, sync);
     hear_kind(h, "optimizer step", p->graph.optimizer, largest.optimizer_ns, optimizer);
     hear_same(h, "drain of its own", p->graph.epilogue, offers_epilogue(&h->assay));

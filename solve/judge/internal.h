@@ -1,4 +1,5 @@
-// What the files of the judge share: one hearing per plan, and its parts in the order in which they are gone through.
+// What the files of the judge share: one hearing per plan, and its parts in the order in which they
+// are gone through.
 #ifndef PLUMBLINE_SOLVE_JUDGE_INTERNAL_H
 #define PLUMBLINE_SOLVE_JUDGE_INTERNAL_H
 
@@ -10,20 +11,27 @@
 struct hearing {
     struct verdict *verdict;
     const struct plan *plan;
-    const struct problem *problem;      // as given; the job may leave the layout open
-    struct problem judged;              // with the plan's layout
-    struct assay assay;                 // of `judged`
+    const struct problem *problem; // as given; the job may leave the layout open
+    struct problem judged;         // with the plan's layout
+    struct assay assay;            // of `judged`
     struct schedule_request request;
     struct schedule schedule;
-    int *group;             // [plan's group]: the cluster's group of that name, -1: there is none
-    bool *sound;            // [stage]: layers, group and options exist, so that the stage can be priced
-    bool collect;           // prices are not compared with the plan's claims but written in their place (the plan is a copy then)
-    int64_t embedding_sync_ns;      // collected
-    // Of a replica that stands on nodes (verify_places.c): the links of each stage's ring with the groups of the judged cluster
-    // that stand for the GPUs at their ends, and the entries of that cluster for what joins such a group. NULL: syncs go
-    // over what joins a stage's group.
-    const struct ring_links { const struct ring_link { struct link link; int ends[2]; } *links; int count; } *rings;
-    struct group_link *const *ring_entries;     // [group]
+    int *group;   // [plan's group]: the cluster's group of that name, -1: there is none
+    bool *sound;  // [stage]: layers, group and options exist, so that the stage can be priced
+    bool collect; // prices are not compared with the plan's claims but written in their place (the
+                  // plan is a copy then)
+    int64_t embedding_sync_ns; // collected
+    // Of a replica that stands on nodes (verify_places.c): the links of each stage's ring with the
+    // groups of the judged cluster that stand for the GPUs at their ends, and the entries of that
+    // cluster for what joins such a group. NULL: syncs go over what joins a stage's group.
+    const struct ring_links {
+        const struct ring_link {
+            struct link link;
+            int ends[2];
+        } * links;
+        int count;
+    } * rings;
+    struct group_link *const *ring_entries; // [group]
     struct arena *arena;
 };
 
@@ -31,70 +39,88 @@ struct hearing {
 
 // Everything behind the layout, of a plan with a placement: replica by replica.
 enum status hear_placement(struct hearing *h, struct error *err);
-void hear_pipette(struct hearing *h, const int *node);             // "objective"; node[replica * ranks + rank]
-enum status hear_plan(struct hearing *h, struct error *err);       // the same of a plan whose ranks stand on groups
-bool hear_layout(struct hearing *h);                // false: the plan has another shape, nothing else can be compared
+void hear_pipette(struct hearing *h, const int *node); // "objective"; node[replica * ranks + rank]
+enum status hear_plan(struct hearing *h,
+                      struct error *err); // the same of a plan whose ranks stand on groups
+bool hear_layout(
+    struct hearing *h); // false: the plan has another shape, nothing else can be compared
 void hear_bound(struct hearing *h);
 
 void hear_layers(struct hearing *h);
-void hear_groups(struct hearing *h);                // "count", "joined"
-void hear_options(struct hearing *h);               // "compression", "recompute"
+void hear_groups(struct hearing *h);  // "count", "joined"
+void hear_options(struct hearing *h); // "compression", "recompute"
 void hear_budget(struct hearing *h);
 void hear_rules(struct hearing *h);
 
-void hear_graph(struct hearing *h);                 // "schedule": what the plan's graph has against what has a price
+void hear_graph(
+    struct hearing *h); // "schedule": what the plan's graph has against what has a price
 void hear_prices(struct hearing *h);
-void hear_memory(struct hearing *h);                // of stages, and of ranks with several
+void hear_memory(struct hearing *h); // of stages, and of ranks with several
 
-// The table against its request, without the generator: "schedule". Any table, so that a test can damage one.
-void hear_schedule(struct verdict *v, const struct schedule *s, const struct schedule_request *request,
-                   struct arena *arena);
-void hear_time(struct hearing *h);                  // "iteration", "closed_form"
-void hear_range(struct hearing *h);                 // "range": the time at both ends of the costs' intervals, the runner-up
-int64_t judged_time(const struct schedule *s, const struct plan *plan, struct arena *arena);      // replay, or period
+// The table against its request, without the generator: "schedule". Any table, so that a test can
+// damage one.
+void hear_schedule(struct verdict *v, const struct schedule *s,
+                   const struct schedule_request *request, struct arena *arena);
+void hear_time(struct hearing *h); // "iteration", "closed_form"
+void hear_range(
+    struct hearing *h); // "range": the time at both ends of the costs' intervals, the runner-up
+int64_t judged_time(const struct schedule *s, const struct plan *plan,
+                    struct arena *arena); // replay, or period
 
 // ---- the schedule's table with the plan's own durations (verify_replay.c, verify_period.c)
 
 // Who waits for whom: streams give an operation at most two successors, dependences any number.
 struct waiting {
-    int *open;              // [operation]: what it still waits for
-    int *first;             // [operation + 1]: where its successors begin
+    int *open;  // [operation]: what it still waits for
+    int *first; // [operation + 1]: where its successors begin
     int *successors;
 };
 struct waiting judged_waiting(const struct schedule *s, struct arena *arena);
 int64_t judged_duration(const struct plan *plan, const struct operation *o);
-int64_t judged_later(int64_t start_ns, int64_t duration_ns);        // no claim overflows it
+int64_t judged_later(int64_t start_ns, int64_t duration_ns); // no claim overflows it
 // Event by event; -1: the table has a cycle, or is malformed.
 int64_t judged_replay(const struct schedule *s, const struct plan *plan, struct arena *arena);
-// Without a barrier: the least T such that no cycle of the repeated graph takes longer than its laps x T. -1 as above.
+// Without a barrier: the least T such that no cycle of the repeated graph takes longer than its
+// laps x T. -1 as above.
 int64_t judged_period(const struct schedule *s, const struct plan *plan, struct arena *arena);
 
 // ---- the greatest load (verify_load.c)
-int64_t judged_load(const struct hearing *h, const struct plan *plan);     // of the plan's own prices
+int64_t judged_load(const struct hearing *h, const struct plan *plan); // of the plan's own prices
 // "objective": whether this is what is claimed, where the job asks for the least greatest load.
 void hear_load(struct hearing *h, int64_t own_ns);
 
 // ---- Fujii et al.'s formula (verify_published.c)
-struct published_memory { int64_t state_bytes, activation_bytes; };     // of a device of the first stage
-bool published_memory_of(const struct problem *problem, struct published_memory *p);       // false: it is not for this model
+struct published_memory {
+    int64_t state_bytes, activation_bytes;
+}; // of a device of the first stage
+bool published_memory_of(const struct problem *problem,
+                         struct published_memory *p); // false: it is not for this model
 void hear_published(struct hearing *h);
 
 // ---- closed forms (verify_closed.c)
-struct closed_form { const char *name; int64_t ns; };       // NULL: there is none for this plan
+struct closed_form {
+    const char *name;
+    int64_t ns;
+}; // NULL: there is none for this plan
 struct closed_form closed_form_of(const struct plan *plan, const struct schedule_request *request);
 
 // ---- claims against the judge's own sums of so many terms
-struct sum { int64_t value, terms; };
+struct sum {
+    int64_t value, terms;
+};
 static inline void sum_add(struct sum *s, int64_t value)
 {
     s->value = judged_later(s->value, value);
     s->terms++;
 }
-void hear_claim(struct hearing *h, const char *rule, int stage, const char *what, const char *unit, int64_t claimed,
-                struct sum own);
+void hear_claim(struct hearing *h, const char *rule, int stage, const char *what, const char *unit,
+                int64_t claimed, struct sum own);
 
 // ---- of a stage whose decision is sound
-static inline int judged_group(const struct hearing *h, int stage) { return h->group[h->plan->stages[stage].group]; }
+static inline int judged_group(const struct hearing *h, int stage)
+{
+    return h->group[h->plan->stages[stage].group];
+}
 static inline int gradient_rank(const struct hearing *h, int stage)
 {
     return h->plan->gradient_options[h->plan->stages[stage].gradient_option].rank;
@@ -105,12 +131,13 @@ static inline int boundary_rank(const struct hearing *h, int stage)
 }
 int recomputable_layers(const struct hearing *h, int stage);
 int judged_run(const struct hearing *h, int layer);
-// The mode of one layer: first_layers is full for the first so many that can be recomputed. *left counts those down.
+// The mode of one layer: first_layers is full for the first so many that can be recomputed. *left
+// counts those down.
 enum recompute layer_mode(const struct hearing *h, const struct plan_stage *x, int run, int *left);
 
 // ---- of boundaries; false for -1 and for the last stage's
-bool sends_over(const struct hearing *h, int boundary);             // its stages stand on two ranks
-bool sends_back_over(const struct hearing *h, int boundary);        // a gradient too
-bool learns_locally(const struct hearing *h, int stage);            // the boundary behind the stage is local
+bool sends_over(const struct hearing *h, int boundary);      // its stages stand on two ranks
+bool sends_back_over(const struct hearing *h, int boundary); // a gradient too
+bool learns_locally(const struct hearing *h, int stage); // the boundary behind the stage is local
 
 #endif

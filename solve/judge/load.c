@@ -1,13 +1,15 @@
-// The greatest load, where the job asks for the least of it: what one micro-batch occupies of every rank and of every link
-// direction, summed up from the prices of the stages without the schedule's table. A stage computes, and at either end of a
-// message its rank is held up by the part that blocks and by the overhead; the link's part occupies the direction from rank to
-// rank; a delay nobody. What an iteration does once is no load, nor is the drain's way of sending (docs/FORMULAS.md section 17).
+// The greatest load, where the job asks for the least of it: what one micro-batch occupies of every
+// rank and of every link direction, summed up from the prices of the stages without the schedule's
+// table. A stage computes, and at either end of a message its rank is held up by the part that
+// blocks and by the overhead; the link's part occupies the direction from rank to rank; a delay
+// nobody. What an iteration does once is no load, nor is the drain's way of sending
+// (docs/FORMULAS.md section 17).
 #include "solve/judge/internal.h"
 
 struct loads {
     int ranks;
-    int64_t *rank_ns;           // [rank]
-    int64_t *link_ns;           // [from * ranks + to]
+    int64_t *rank_ns; // [rank]
+    int64_t *link_ns; // [from * ranks + to]
 };
 
 static void add_to(int64_t *load, int64_t ns) { *load = judged_later(*load, ns); }
@@ -34,10 +36,12 @@ static void add_message(struct loads *l, int from, int to, const int64_t *parts)
     add_to(&l->link_ns[from * l->ranks + to], parts[PART_LINK]);
 }
 
-static void add_boundary(struct loads *l, const struct hearing *h, const struct plan *plan, int boundary)
+static void add_boundary(struct loads *l, const struct hearing *h, const struct plan *plan,
+                         int boundary)
 {
     const struct plan_stage *x = &plan->stages[boundary];
-    int from = schedule_rank_of(&h->request, boundary), to = schedule_rank_of(&h->request, boundary + 1);
+    int from = schedule_rank_of(&h->request, boundary),
+        to = schedule_rank_of(&h->request, boundary + 1);
     if (!sends_over(h, boundary)) return;
     add_message(l, from, to, x->send_forward_ns);
     if (sends_back_over(h, boundary)) add_message(l, to, from, x->send_backward_ns);
@@ -51,7 +55,8 @@ int64_t judged_load(const struct hearing *h, const struct plan *plan)
 {
     struct arena_mark mark = arena_set_mark(h->arena);
     int ranks = h->request.rank_count;
-    struct loads l = {ranks, TAKE(h->arena, ranks, int64_t), TAKE(h->arena, ranks * ranks, int64_t)};
+    struct loads l = {ranks, TAKE(h->arena, ranks, int64_t),
+                      TAKE(h->arena, ranks * ranks, int64_t)};
     int64_t most = 0;
     for (int s = 0; s < plan->stage_count; s++) {
         add_passes(&l, plan, s, schedule_rank_of(&h->request, s));
@@ -69,5 +74,7 @@ void hear_load(struct hearing *h, int64_t own_ns)
     if (h->problem->job.objective != OBJECTIVE_MAX_LOAD) return;
     h->verdict->terms_checked++;
     if (claimed == own_ns) return;
-    REJECT(h, "objective", -1, "claimed a greatest load of %lld ns, the judge finds %lld ns (%+lld)", (long long)claimed, (long long)own_ns, (long long)(claimed - own_ns));
+    REJECT(h, "objective", -1,
+           "claimed a greatest load of %lld ns, the judge finds %lld ns (%+lld)",
+           (long long)claimed, (long long)own_ns, (long long)(claimed - own_ns));
 }

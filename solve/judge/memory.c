@@ -1,27 +1,36 @@
-// Memory of each stage, and of each rank that has several (docs/FORMULAS.md, sections 4, 5 and 8): sums of the judge's own
-// terms against the plan's claims and the limit. What is in flight is counted along the ranks' streams, moment by moment.
+// Memory of each stage, and of each rank that has several (docs/FORMULAS.md, sections 4, 5 and 8):
+// sums of the judge's own terms against the plan's claims and the limit. What is in flight is
+// counted along the ranks' streams, moment by moment.
 #include "solve/judge/internal.h"
 
 enum {
-    MEMORY_WEIGHT, MEMORY_GRADIENT, MEMORY_OPTIMIZER, MEMORY_ACTIVATION, MEMORY_WORKING, MEMORY_BUFFER, MEMORY_FEEDBACK,
+    MEMORY_WEIGHT,
+    MEMORY_GRADIENT,
+    MEMORY_OPTIMIZER,
+    MEMORY_ACTIVATION,
+    MEMORY_WORKING,
+    MEMORY_BUFFER,
+    MEMORY_FEEDBACK,
     MEMORY_CONSTANT,
     MEMORY_PARTS,
 };
 static const char *const part_names[MEMORY_PARTS] = {
-    "weights", "gradients", "optimizer", "activations", "working", "buffers", "feedback", "constant",
+    "weights", "gradients", "optimizer", "activations",
+    "working", "buffers",   "feedback",  "constant",
 };
 
 struct stage_bytes {
     struct sum parts[MEMORY_PARTS];
-    struct sum stash;               // of one micro-batch
-    int in_flight;                  // the most
+    struct sum stash; // of one micro-batch
+    int in_flight;    // the most
 };
 
 // ---- what is in flight
 
-// In the order of a rank's compute stream: a forward of the first slice adds its stage's stash, the pass that ends with the
-// first slice (the weight gradient where backward is split) takes it away.
-static void walk_stream(const struct hearing *h, const struct stream *stream, struct stage_bytes *stages, struct sum *most)
+// In the order of a rank's compute stream: a forward of the first slice adds its stage's stash, the
+// pass that ends with the first slice (the weight gradient where backward is split) takes it away.
+static void walk_stream(const struct hearing *h, const struct stream *stream,
+                        struct stage_bytes *stages, struct sum *most)
 {
     int count = h->request.stage_count;
     int release = schedule_splits_backward(h->request.kind) ? SYMBOL_WEIGHT : SYMBOL_BACKWARD;
@@ -70,7 +79,8 @@ static void add_layers(struct stage_bytes *sums, const struct hearing *h, int st
         sum_add(&parts[MEMORY_OPTIMIZER], b.optimizer);
         sum_add(&sums->stash, b.stash[mode]);
         sum_add(&parts[MEMORY_FEEDBACK], feedback);
-        if (b.working[mode] > parts[MEMORY_WORKING].value) parts[MEMORY_WORKING].value = b.working[mode];
+        if (b.working[mode] > parts[MEMORY_WORKING].value)
+            parts[MEMORY_WORKING].value = b.working[mode];
     }
 }
 
@@ -84,57 +94,68 @@ static void add_stage(struct stage_bytes *sums, const struct hearing *h, int sta
     if (sends_over(h, stage - 1)) {
         add_buffers(&parts[MEMORY_BUFFER], h, x->first_layer - 1);
         sum_add(&parts[MEMORY_FEEDBACK],
-                boundary_feedback_of(&h->assay, judged_run(h, x->first_layer - 1), boundary_rank(h, stage)));
+                boundary_feedback_of(&h->assay, judged_run(h, x->first_layer - 1),
+                                     boundary_rank(h, stage)));
     }
-    if (sends_over(h, stage)) add_buffers(&parts[MEMORY_BUFFER], h, x->first_layer + x->layer_count - 1);
+    if (sends_over(h, stage))
+        add_buffers(&parts[MEMORY_BUFFER], h, x->first_layer + x->layer_count - 1);
     // The constant is there once a rank; its first stage carries it.
-    if (stage < h->request.rank_count) sum_add(&parts[MEMORY_CONSTANT], constant_bytes_of(&h->assay, judged_group(h, stage)));
+    if (stage < h->request.rank_count)
+        sum_add(&parts[MEMORY_CONSTANT], constant_bytes_of(&h->assay, judged_group(h, stage)));
 }
 
 // ---- claims
 
-// Each part, and the sum of the judge's own and of the claims against the limit; at: the stage the limit is taken from. Of a
-// plan that claims nothing (collect) the judge's own sum alone.
-static struct sum hear_parts(struct hearing *h, int stage, const char *whose, const struct memory_parts *m,
-                             const struct sum *own)
+// Each part, and the sum of the judge's own and of the claims against the limit; at: the stage the
+// limit is taken from. Of a plan that claims nothing (collect) the judge's own sum alone.
+static struct sum hear_parts(struct hearing *h, int stage, const char *whose,
+                             const struct memory_parts *m, const struct sum *own)
 {
-    const int64_t claimed[MEMORY_PARTS] = {m->weight_bytes,  m->gradient_bytes, m->optimizer_bytes, m->activation_bytes,
-                                           m->working_bytes, m->buffer_bytes,   m->feedback_bytes,  m->constant_bytes};
+    const int64_t claimed[MEMORY_PARTS] = {
+        m->weight_bytes,  m->gradient_bytes, m->optimizer_bytes, m->activation_bytes,
+        m->working_bytes, m->buffer_bytes,   m->feedback_bytes,  m->constant_bytes};
     struct sum total = {0, 0};
     for (int i = 0; i < MEMORY_PARTS; i++) {
-        if (!h->collect) hear_claim(h, "memory", stage, arena_print(h->arena, "%s%s", whose, part_names[i]), "bytes", claimed[i], own[i]);
+        if (!h->collect)
+            hear_claim(h, "memory", stage, arena_print(h->arena, "%s%s", whose, part_names[i]),
+                       "bytes", claimed[i], own[i]);
         total.value += own[i].value;
         total.terms += own[i].terms;
     }
     return total;
 }
 
-static void hear_limit(struct hearing *h, int stage, const char *whose, const struct memory_parts *m, struct sum total)
+static void hear_limit(struct hearing *h, int stage, const char *whose,
+                       const struct memory_parts *m, struct sum total)
 {
     int64_t claimed = memory_total(m), limit = memory_limit_of(&h->assay, judged_group(h, stage)),
             claimed_limit = h->plan->stages[stage].memory_limit_bytes;
     if (claimed > claimed_limit && !h->collect)
-        REJECT(h, "memory", stage, "%s%lld bytes claimed, %lld over the limit of %lld", whose, (long long)claimed,
-               (long long)(claimed - claimed_limit), (long long)claimed_limit);
+        REJECT(h, "memory", stage, "%s%lld bytes claimed, %lld over the limit of %lld", whose,
+               (long long)claimed, (long long)(claimed - claimed_limit), (long long)claimed_limit);
     if (total.value > limit)
-        REJECT(h, "memory", stage, "%sthe judge finds %lld bytes, %lld over the limit of %lld", whose,
-               (long long)total.value, (long long)(total.value - limit), (long long)limit);
+        REJECT(h, "memory", stage, "%sthe judge finds %lld bytes, %lld over the limit of %lld",
+               whose, (long long)total.value, (long long)(total.value - limit), (long long)limit);
 }
 
 static void hear_stage_memory(struct hearing *h, int stage, struct stage_bytes *own)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
-    own->parts[MEMORY_ACTIVATION] = (struct sum){own->in_flight * own->stash.value, own->in_flight * own->stash.terms};
+    own->parts[MEMORY_ACTIVATION] =
+        (struct sum){own->in_flight * own->stash.value, own->in_flight * own->stash.terms};
     struct sum total = hear_parts(h, stage, "", &x->memory, own->parts);
     if (!h->collect)
-        hear_claim(h, "memory", stage, "limit", "bytes", x->memory_limit_bytes, (struct sum){memory_limit_of(&h->assay, judged_group(h, stage)), 1});
+        hear_claim(h, "memory", stage, "limit", "bytes", x->memory_limit_bytes,
+                   (struct sum){memory_limit_of(&h->assay, judged_group(h, stage)), 1});
     if (h->request.virtual_stages > 1) return;
     hear_limit(h, stage, "", &x->memory, total);
     if (stage == 0) h->verdict->memory_bytes = total.value;
 }
 
-// Activations are the rank's fullest moment, working memory the largest of its stages'; the rest adds up.
-static void hear_rank_memory(struct hearing *h, int rank, const struct stage_bytes *stages, struct sum activations)
+// Activations are the rank's fullest moment, working memory the largest of its stages'; the rest
+// adds up.
+static void hear_rank_memory(struct hearing *h, int rank, const struct stage_bytes *stages,
+                             struct sum activations)
 {
     struct sum own[MEMORY_PARTS] = {0};
     for (int turn = 0; turn < h->request.virtual_stages; turn++) {
@@ -144,7 +165,8 @@ static void hear_rank_memory(struct hearing *h, int rank, const struct stage_byt
             own[i].value += parts[i].value;
             own[i].terms += parts[i].terms;
         }
-        if (parts[MEMORY_WORKING].value >= own[MEMORY_WORKING].value) own[MEMORY_WORKING] = parts[MEMORY_WORKING];
+        if (parts[MEMORY_WORKING].value >= own[MEMORY_WORKING].value)
+            own[MEMORY_WORKING] = parts[MEMORY_WORKING];
     }
     own[MEMORY_ACTIVATION] = activations;
     const char *whose = arena_print(h->arena, "rank %d: ", rank);
@@ -161,7 +183,8 @@ void hear_memory(struct hearing *h)
     struct sum *most = TAKE(h->arena, h->request.rank_count, struct sum);
     bool *known = TAKE(h->arena, count, bool);
     for (int s = 0; s < count; s++) {
-        // The message before a stage is known only where the stage before it ends where this one begins.
+        // The message before a stage is known only where the stage before it ends where this one
+        // begins.
         known[s] = h->sound[s] && (s == 0 || h->plan->stages[s].first_layer > 0);
         if (known[s]) add_stage(&stages[s], h, s);
     }

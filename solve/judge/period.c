@@ -1,19 +1,20 @@
-// The iteration time of a graph without a barrier: the period of the graph repeated for ever. A period of T is possible if
-// and only if start times exist that keep every dependence when each iteration begins T after the one before. That is a
-// question of longest paths between the operations that wait for the iteration before (entries): their times are raised
-// until nothing is too early any more, or until they chase each other round a cycle. The least possible T is found by
-// bisection; a right claim takes two tries, at it and 1 ns below.
+// The iteration time of a graph without a barrier: the period of the graph repeated for ever. A
+// period of T is possible if and only if start times exist that keep every dependence when each
+// iteration begins T after the one before. That is a question of longest paths between the
+// operations that wait for the iteration before (entries): their times are raised until nothing is
+// too early any more, or until they chase each other round a cycle. The least possible T is found
+// by bisection; a right claim takes two tries, at it and 1 ns below.
 #include "solve/judge/internal.h"
 
 struct entries {
     const struct schedule *s;
-    const int64_t *duration;        // [operation]
-    const int *order;               // operations, each behind those it waits for
+    const int64_t *duration; // [operation]
+    const int *order;        // operations, each behind those it waits for
     struct waiting w;
-    int64_t *start, *end;           // [operation], of one iteration
-    int *origin;                    // [operation]: the entry that its time comes from, -1: none
-    int64_t *time;                  // [operation]: of entries
-    int *raised_by;                 // [operation]: of entries: the entry of the lap before, -1: nothing raised it
+    int64_t *start, *end; // [operation], of one iteration
+    int *origin;          // [operation]: the entry that its time comes from, -1: none
+    int64_t *time;        // [operation]: of entries
+    int *raised_by; // [operation]: of entries: the entry of the lap before, -1: nothing raised it
     bool *is_entry;
     int entry_count;
 };
@@ -49,7 +50,8 @@ static void walk_iteration(struct entries *e)
     }
 }
 
-// Whether the entries that raised each other go round. Then their cycle takes more than its laps allow.
+// Whether the entries that raised each other go round. Then their cycle takes more than its laps
+// allow.
 static bool goes_round(const struct entries *e, int entry)
 {
     for (int laps = 0; entry >= 0; laps++, entry = e->raised_by[entry])
@@ -81,7 +83,7 @@ static bool is_possible(struct entries *e, int64_t period_ns)
 
 static int64_t least_period(struct entries *e, int64_t claimed_ns)
 {
-    int64_t low = -1, high = 1;     // impossible, possible
+    int64_t low = -1, high = 1; // impossible, possible
     if (claimed_ns > 0 && is_possible(e, claimed_ns)) {
         if (!is_possible(e, claimed_ns - 1)) return claimed_ns;
         high = claimed_ns - 1;
@@ -120,7 +122,8 @@ int64_t judged_period(const struct schedule *s, const struct plan *plan, struct 
                         .time = TAKE(arena, s->operation_count, int64_t),
                         .raised_by = TAKE(arena, s->operation_count, int),
                         .is_entry = TAKE(arena, s->operation_count, bool)};
-    for (int i = 0; i < s->operation_count; i++) duration[i] = judged_duration(plan, &s->operations[i]);
+    for (int i = 0; i < s->operation_count; i++)
+        duration[i] = judged_duration(plan, &s->operations[i]);
     for (int i = 0; i < s->carried_count; i++) {
         e.entry_count += !e.is_entry[s->carried[i].after];
         e.is_entry[s->carried[i].after] = true;

@@ -1,6 +1,7 @@
-// The objective of the published planner Pipette, worked out once more by the judge from model, cluster and job with the plan's
-// placement (docs/FORMULAS.md section 16): layers shared out evenly, replicas that fill a node on one row of nodes, the
-// dearest row's hops, the ring through the rows' first nodes in the order of the replicas, the ring within them.
+// The objective of the published planner Pipette, worked out once more by the judge from model,
+// cluster and job with the plan's placement (docs/FORMULAS.md section 16): layers shared out
+// evenly, replicas that fill a node on one row of nodes, the dearest row's hops, the ring through
+// the rows' first nodes in the order of the replicas, the ring within them.
 #include <string.h>
 
 #include "solve/judge/internal.h"
@@ -9,15 +10,16 @@ enum { FORWARD_AND_BACK = 2, SQUARES_OF_A_BLOCK = 16 };
 
 struct pipette {
     struct hearing *h;
-    const int *node;                // [replica * ranks + rank]
-    int ranks, rows, each;          // each: replicas of a row
-    long double message, gradient;  // bytes
+    const int *node;               // [replica * ranks + rank]
+    int ranks, rows, each;         // each: replicas of a row
+    long double message, gradient; // bytes
 };
 
 static long double blocks_of(const struct model *m)
 {
     long double blocks = 0;
-    for (int i = 0; i < m->run_count; i++) blocks += m->runs[i].kind == LAYER_BLOCK ? m->runs[i].count : 0;
+    for (int i = 0; i < m->run_count; i++)
+        blocks += m->runs[i].kind == LAYER_BLOCK ? m->runs[i].count : 0;
     return blocks;
 }
 
@@ -26,18 +28,28 @@ static bool open_pipette(struct pipette *x, struct hearing *h, const int *node)
     const struct layout *l = layout_of(&h->assay);
     const struct shape *shape = &h->problem->model.shape;
     long double hidden = shape->hidden, stage_blocks = blocks_of(&h->problem->model) / l->pipeline;
-    *x = (struct pipette){.h = h, .node = node, .ranks = l->pipeline, .each = h->problem->cluster.groups[0].gpus_per_node / l->tensor};
+    *x = (struct pipette){.h = h,
+                          .node = node,
+                          .ranks = l->pipeline,
+                          .each = h->problem->cluster.groups[0].gpus_per_node / l->tensor};
     if (x->each < 1 || l->data % x->each) {
         REJECT(h, "objective", -1, "%d replicas do not fill nodes of %d", l->data, x->each);
         return false;
     }
     x->rows = l->data / x->each;
-    x->message = h->assay.value_bytes * l->micro_batch * (long double)h->problem->job.sequence * hidden;
-    x->gradient = h->assay.value_bytes * (hidden * shape->vocabulary + stage_blocks * SQUARES_OF_A_BLOCK * hidden * hidden) / l->tensor;
+    x->message = h->assay.value_bytes * l->micro_batch * (long double)h->problem->job.sequence *
+                 hidden;
+    x->gradient =
+        h->assay.value_bytes *
+        (hidden * shape->vocabulary + stage_blocks * SQUARES_OF_A_BLOCK * hidden * hidden) /
+        l->tensor;
     return true;
 }
 
-static int node_of(const struct pipette *x, int row, int rank) { return x->node[row * x->each * x->ranks + rank]; }
+static int node_of(const struct pipette *x, int row, int rank)
+{
+    return x->node[row * x->each * x->ranks + rank];
+}
 
 // What so many bytes take over the link of two nodes, or within one.
 static int64_t passing_ns(const struct pipette *x, int from, int to, bool ring, long double bytes)
@@ -57,7 +69,9 @@ static void hear_rows(const struct pipette *x)
     for (int i = 0; i < x->rows * x->each * x->ranks; i++) {
         int row = i / (x->each * x->ranks), rank = i % x->ranks;
         if (x->node[i] != node_of(x, row, rank))
-            REJECT(x->h, "objective", rank, "replica %d and replica %d fill the same nodes, and stand on others", row * x->each, i / x->ranks);
+            REJECT(x->h, "objective", rank,
+                   "replica %d and replica %d fill the same nodes, and stand on others",
+                   row * x->each, i / x->ranks);
     }
 }
 
@@ -68,9 +82,13 @@ static void hear_shares(const struct pipette *x)
     int stage_blocks = (int)blocks_of(&x->h->problem->model) / x->ranks;
     for (int s = 0; s < p->stage_count; s++) {
         int blocks = 0;
-        for (int layer = p->stages[s].first_layer; layer >= 0 && layer < p->stages[s].first_layer + p->stages[s].layer_count && layer < x->h->problem->model.layer_count; layer++)
+        for (int layer = p->stages[s].first_layer;
+             layer >= 0 && layer < p->stages[s].first_layer + p->stages[s].layer_count &&
+             layer < x->h->problem->model.layer_count;
+             layer++)
             blocks += run_of(&x->h->assay, judged_run(x->h, layer))->kind == LAYER_BLOCK;
-        if (blocks != stage_blocks) REJECT(x->h, "objective", s, "%d blocks, every stage has %d", blocks, stage_blocks);
+        if (blocks != stage_blocks)
+            REJECT(x->h, "objective", s, "%d blocks, every stage has %d", blocks, stage_blocks);
     }
 }
 
@@ -80,7 +98,8 @@ static struct sum dearest_hops(const struct pipette *x)
     for (int row = 0; row < x->rows; row++) {
         struct sum hops = {0, 0};
         for (int rank = 0; rank + 1 < x->ranks; rank++)
-            sum_add(&hops, passing_ns(x, node_of(x, row, rank), node_of(x, row, rank + 1), false, FORWARD_AND_BACK * x->message));
+            sum_add(&hops, passing_ns(x, node_of(x, row, rank), node_of(x, row, rank + 1), false,
+                                      FORWARD_AND_BACK * x->message));
         if (!row || hops.value > dearest.value) dearest = hops;
     }
     return dearest;
@@ -102,7 +121,7 @@ void hear_pipette(struct hearing *h, const int *node)
 {
     const struct plan_pipette *claims = h->plan->placement->pipette;
     struct pipette x;
-    if (h->plan->objective != h->problem->job.objective) return;        // said where the bound is heard
+    if (h->plan->objective != h->problem->job.objective) return; // said where the bound is heard
     if (!claims) {
         REJECT(h, "objective", -1, "the plan does not say what its hops and rings come to");
         return;
@@ -110,10 +129,14 @@ void hear_pipette(struct hearing *h, const int *node)
     if (!open_pipette(&x, h, node)) return;
     hear_rows(&x);
     hear_shares(&x);
-    hear_claim(h, "objective", -1, "hops of the dearest pipeline", "ns", claims->hops_ns, dearest_hops(&x));
-    hear_claim(h, "objective", -1, "ring of the first stages", "ns", claims->ring_ns, dearest_ring(&x, false));
-    hear_claim(h, "objective", -1, "ring within a node", "ns", claims->inner_ns, dearest_ring(&x, true));
+    hear_claim(h, "objective", -1, "hops of the dearest pipeline", "ns", claims->hops_ns,
+               dearest_hops(&x));
+    hear_claim(h, "objective", -1, "ring of the first stages", "ns", claims->ring_ns,
+               dearest_ring(&x, false));
+    hear_claim(h, "objective", -1, "ring within a node", "ns", claims->inner_ns,
+               dearest_ring(&x, true));
     int64_t sum = judged_later(judged_later(claims->hops_ns, claims->ring_ns), claims->inner_ns);
     if (h->plan->objective_ns != sum)
-        REJECT(h, "objective", -1, "claimed %lld ns, hops and rings come to %lld ns", (long long)h->plan->objective_ns, (long long)sum);
+        REJECT(h, "objective", -1, "claimed %lld ns, hops and rings come to %lld ns",
+               (long long)h->plan->objective_ns, (long long)sum);
 }

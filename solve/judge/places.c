@@ -1,20 +1,21 @@
-// Plans whose ranks stand on nodes. Each replica is heard as a plan of its own, on a cluster that has its ranks' device groups
-// as node groups and, as stated links, what joins their nodes by the judge's own reading of places (docs/FORMULAS.md,
-// section 15). The stages' claims are the slowest replica's; of the others the time is played with the judge's prices.
+// Plans whose ranks stand on nodes. Each replica is heard as a plan of its own, on a cluster that
+// has its ranks' device groups as node groups and, as stated links, what joins their nodes by the
+// judge's own reading of places (docs/FORMULAS.md, section 15). The stages' claims are the slowest
+// replica's; of the others the time is played with the judge's prices.
 #include <string.h>
 
 #include "solve/judge/internal.h"
 
 // ---- one replica as a problem and a plan of its own
 
-static const double unlimited = 1e18;       // bytes per second
+static const double unlimited = 1e18; // bytes per second
 
 struct replica {
     struct problem problem;
     struct plan plan;
     struct group_link **ring_entries;
     struct ring_links *rings;
-    const int *node;            // [rank]
+    const int *node; // [rank]
 };
 
 static int node_named(const struct places *p, const char *name)
@@ -24,8 +25,8 @@ static int node_named(const struct places *p, const char *name)
     return -1;
 }
 
-// A device group is a node group with room for one rank. Behind the ranks' stand the cluster's own groups, likewise: rings
-// lead to GPUs of other replicas.
+// A device group is a node group with room for one rank. Behind the ranks' stand the cluster's own
+// groups, likewise: rings lead to GPUs of other replicas.
 static void make_groups(struct replica *r, const struct hearing *h)
 {
     const struct cluster *c = &h->problem->cluster;
@@ -35,7 +36,7 @@ static void make_groups(struct replica *r, const struct hearing *h)
         groups[i] = c->groups[i < ranks ? c->places.nodes[r->node[i]].group : i - ranks];
         groups[i].nodes = layout_of(&h->assay)->data;
         groups[i].gpus_per_node = (int)h->assay.collective;
-        groups[i].nic_count = 0;            // what joins nodes is stated, or nothing does
+        groups[i].nic_count = 0; // what joins nodes is stated, or nothing does
     }
     r->problem.cluster.groups = groups;
     r->problem.cluster.group_count = count;
@@ -55,7 +56,8 @@ static void make_links(struct replica *r, const struct hearing *h)
     for (int from = 0; from < ranks; from++)
         for (int to = 0; to < ranks; to++) {
             links[count] = (struct group_link){from, to, {unlimited, 0}};
-            count += from != to && judged_link_over(&h->assay, r->node[from], r->node[to], false, OWN_KIND, &links[count].link);
+            count += from != to && judged_link_over(&h->assay, r->node[from], r->node[to], false,
+                                                    OWN_KIND, &links[count].link);
         }
     r->problem.cluster.links = links;
     r->problem.cluster.link_count = count;
@@ -78,10 +80,13 @@ static void make_plan(struct replica *r, const struct hearing *h, int replica)
     r->plan.stages = arena_grow(h->arena, h->plan->stages, count, count, sizeof *r->plan.stages);
     r->plan.group_names = TAKE(h->arena, ranks, const char *);
     r->plan.group_count = ranks;
-    for (int rank = 0; rank < ranks; rank++) r->plan.group_names[rank] = r->problem.cluster.groups[rank].name;
+    for (int rank = 0; rank < ranks; rank++)
+        r->plan.group_names[rank] = r->problem.cluster.groups[rank].name;
     for (int s = 0; s < h->plan->stage_count; s++) {
         struct plan_stage *stage = &r->plan.stages[s];
-        if (slices) stage->slices = arena_grow(h->arena, stage->slices, slices, slices, sizeof *stage->slices);
+        if (slices)
+            stage->slices =
+                arena_grow(h->arena, stage->slices, slices, slices, sizeof *stage->slices);
         stage->group = schedule_rank_of(&h->request, s);
         stage->recompute = (enum recompute)x->recompute[replica * h->plan->stage_count + s];
         stage->recomputed_layers = x->recomputed_layers[replica * h->plan->stage_count + s];
@@ -90,8 +95,9 @@ static void make_plan(struct replica *r, const struct hearing *h, int replica)
 
 // ---- the hearing
 
-// Where the job lets replicas take unlike numbers: each takes some, interleaved ones in whole rounds of the ranks, all of the batch
-// together, and the plan's number is the slowest replica's. (As many for each are heard with the layout.)
+// Where the job lets replicas take unlike numbers: each takes some, interleaved ones in whole
+// rounds of the ranks, all of the batch together, and the plan's number is the slowest replica's.
+// (As many for each are heard with the layout.)
 static bool hear_micro_batches(struct hearing *h)
 {
     const struct job *j = &h->problem->job;
@@ -99,18 +105,27 @@ static bool hear_micro_batches(struct hearing *h)
     int64_t sum = 0, wanted = j->global_batch / j->layout.micro_batch;
     int before = h->verdict->violation_count;
     if (x->micro_batches && !j->placement.uneven_micro_batches)
-        REJECT(h, "micro_batches", -1, "replicas have micro-batches in numbers of their own, which the job does not permit");
+        REJECT(
+            h, "micro_batches", -1,
+            "replicas have micro-batches in numbers of their own, which the job does not permit");
     for (int i = 0; i < x->replica_count && j->placement.uneven_micro_batches; i++) {
         int each = micro_batches_of(h, i);
         sum += each;
-        if (each < 1) REJECT(h, "micro_batches", -1, "replica %d has %d micro-batches, expected 1 or more", i, each);
+        if (each < 1)
+            REJECT(h, "micro_batches", -1, "replica %d has %d micro-batches, expected 1 or more", i,
+                   each);
         if (j->layout.schedule == SCHEDULE_INTERLEAVED && each % j->layout.pipeline)
-            REJECT(h, "micro_batches", -1, "replica %d has %d micro-batches, interleaved expects a multiple of pipeline %d", i, each, j->layout.pipeline);
+            REJECT(h, "micro_batches", -1,
+                   "replica %d has %d micro-batches, interleaved expects a multiple of pipeline %d",
+                   i, each, j->layout.pipeline);
     }
     if (j->placement.uneven_micro_batches && sum != wanted)
-        REJECT(h, "micro_batches", -1, "the replicas have %lld micro-batches together, the job has %lld", (long long)sum, (long long)wanted);
+        REJECT(h, "micro_batches", -1,
+               "the replicas have %lld micro-batches together, the job has %lld", (long long)sum,
+               (long long)wanted);
     if (micro_batches_of(h, x->slowest) != h->plan->micro_batches)
-        REJECT(h, "micro_batches", -1, "the plan has %d micro-batches, its slowest replica %d", h->plan->micro_batches, micro_batches_of(h, x->slowest));
+        REJECT(h, "micro_batches", -1, "the plan has %d micro-batches, its slowest replica %d",
+               h->plan->micro_batches, micro_batches_of(h, x->slowest));
     return h->verdict->violation_count == before;
 }
 
@@ -120,11 +135,18 @@ static void hear_slowest(struct hearing *h, const int *node)
     const struct plan_placement *x = h->plan->placement;
     for (int s = 0; s < h->plan->stage_count; s++) {
         const struct plan_stage *stage = &h->plan->stages[s];
-        int at = x->slowest * h->plan->stage_count + s, group = h->problem->cluster.places.nodes[node[x->slowest * x->rank_count + schedule_rank_of(&h->request, s)]].group;
+        int at = x->slowest * h->plan->stage_count + s,
+            group = h->problem->cluster.places
+                        .nodes[node[x->slowest * x->rank_count + schedule_rank_of(&h->request, s)]]
+                        .group;
         bool known = stage->group >= 0 && stage->group < h->plan->group_count;
         if (!known || h->group[stage->group] != group)
-            REJECT(h, "placement", s, "the slowest replica's node is of group '%s', the plan says '%s'", h->problem->cluster.groups[group].name, known ? h->plan->group_names[stage->group] : "none");
-        if ((int)stage->recompute != x->recompute[at] || stage->recomputed_layers != x->recomputed_layers[at])
+            REJECT(h, "placement", s,
+                   "the slowest replica's node is of group '%s', the plan says '%s'",
+                   h->problem->cluster.groups[group].name,
+                   known ? h->plan->group_names[stage->group] : "none");
+        if ((int)stage->recompute != x->recompute[at] ||
+            stage->recomputed_layers != x->recomputed_layers[at])
             REJECT(h, "recompute", s, "the plan recomputes otherwise than its slowest replica");
     }
 }
@@ -142,16 +164,20 @@ static bool hear_nodes(struct hearing *h, int *node)
     }
     for (int i = 0; i < p->node_count; i++)
         if (used[i] > judged_slots_on(&h->assay, p->nodes[i].group))
-            REJECT(h, "placement", -1, "%d ranks on node '%s', it has room for %lld", used[i], p->nodes[i].name, (long long)judged_slots_on(&h->assay, p->nodes[i].group));
+            REJECT(h, "placement", -1, "%d ranks on node '%s', it has room for %lld", used[i],
+                   p->nodes[i].name, (long long)judged_slots_on(&h->assay, p->nodes[i].group));
     return h->verdict->violation_count == before;
 }
 
 // Where the job wants it, all nodes of a ring have the same kinds of card.
 static void hear_kinds(struct hearing *h, int stage, int from, int to)
 {
-    const struct cluster_node *a = &h->problem->cluster.places.nodes[from], *b = &h->problem->cluster.places.nodes[to];
+    const struct cluster_node *a = &h->problem->cluster.places.nodes[from],
+                              *b = &h->problem->cluster.places.nodes[to];
     if (!judged_may_ring(&h->assay, a->group, b->group))
-        REJECT(h, "homogeneous", stage, "the ring goes from node '%s' to node '%s', which has other kinds of network card", a->name, b->name);
+        REJECT(h, "homogeneous", stage,
+               "the ring goes from node '%s' to node '%s', which has other kinds of network card",
+               a->name, b->name);
 }
 
 static bool hear_rings(struct hearing *h, const int *node, struct ring_links *rings)
@@ -166,12 +192,15 @@ static bool hear_rings(struct hearing *h, const int *node, struct ring_links *ri
         for (int at = 0; at < x->replica_count; at++) members[at] = node[at * x->rank_count + rank];
         int kind = judged_ring_kind(&h->assay, members, x->replica_count);
         for (int at = 0; at < x->replica_count; at++) {
-            int from = node[ring[at] * x->rank_count + rank], to = node[ring[(at + 1) % x->replica_count] * x->rank_count + rank];
+            int from = node[ring[at] * x->rank_count + rank],
+                to = node[ring[(at + 1) % x->replica_count] * x->rank_count + rank];
             links[at].ends[0] = x->rank_count + h->problem->cluster.places.nodes[from].group;
             links[at].ends[1] = x->rank_count + h->problem->cluster.places.nodes[to].group;
             hear_kinds(h, s, from, to);
             if (!judged_link_over(&h->assay, from, to, true, kind, &links[at].link))
-                REJECT(h, "joined", s, "the ring goes from node '%s' to node '%s', which nothing joins", h->problem->cluster.places.nodes[from].name,
+                REJECT(h, "joined", s,
+                       "the ring goes from node '%s' to node '%s', which nothing joins",
+                       h->problem->cluster.places.nodes[from].name,
                        h->problem->cluster.places.nodes[to].name);
         }
     }
@@ -179,7 +208,8 @@ static bool hear_rings(struct hearing *h, const int *node, struct ring_links *ri
 }
 
 // With the schedule of its own number of micro-batches.
-static enum status begin_hearing(struct hearing *x, struct replica *r, const struct hearing *h, int *groups, struct error *err)
+static enum status begin_hearing(struct hearing *x, struct replica *r, const struct hearing *h,
+                                 int *groups, struct error *err)
 {
     *x = *h;
     x->problem = &r->problem;
@@ -192,7 +222,9 @@ static enum status begin_hearing(struct hearing *x, struct replica *r, const str
     x->ring_entries = r->ring_entries;
     x->sound = TAKE(h->arena, h->plan->stage_count, bool);
     for (int s = 0; s < h->plan->stage_count; s++) x->sound[s] = true;
-    return r->plan.micro_batches == h->schedule.request.micro_batches ? OK : schedule_build(&x->schedule, &x->request, h->arena, err);
+    return r->plan.micro_batches == h->schedule.request.micro_batches
+               ? OK
+               : schedule_build(&x->schedule, &x->request, h->arena, err);
 }
 
 // Time with the judge's own prices, which are left in the replica's plan.
@@ -211,11 +243,13 @@ static int64_t play(struct replica *r, const struct hearing *replica)
 static int pass_on(struct hearing *h, int replica, const struct verdict *found)
 {
     for (int i = 0; i < found->violation_count; i++)
-        REJECT(h, found->violations[i].rule, found->violations[i].stage, "replica %d: %s", replica, found->violations[i].text);
+        REJECT(h, found->violations[i].rule, found->violations[i].stage, "replica %d: %s", replica,
+               found->violations[i].text);
     return found->violation_count;
 }
 
-// Groups, options, rules, what the graph has, the schedule's table and memory, of a replica of which the plan claims nothing else.
+// Groups, options, rules, what the graph has, the schedule's table and memory, of a replica of
+// which the plan claims nothing else.
 static int hear_decision(struct hearing *h, const struct hearing *own, int replica)
 {
     struct verdict found = {0};
@@ -243,14 +277,18 @@ static void hear_messages(struct hearing *h, int replica, const struct plan *own
 {
     const struct plan_placement *x = h->plan->placement;
     for (int s = 0; s + 1 < h->plan->stage_count; s++) {
-        const int64_t claims[2] = {x->send_forward_ns[replica * h->plan->stage_count + s], x->send_backward_ns[replica * h->plan->stage_count + s]};
-        const int64_t own_ns[2] = {from_end_to_end(own->stages[s].send_forward_ns), from_end_to_end(own->stages[s].send_backward_ns)};
+        const int64_t claims[2] = {x->send_forward_ns[replica * h->plan->stage_count + s],
+                                   x->send_backward_ns[replica * h->plan->stage_count + s]};
+        const int64_t own_ns[2] = {from_end_to_end(own->stages[s].send_forward_ns),
+                                   from_end_to_end(own->stages[s].send_backward_ns)};
         for (int way = 0; way < 2; way++) {
             if (claims[way] < 0) continue;
             h->verdict->terms_checked++;
             if (claims[way] != own_ns[way])
-                REJECT(h, "price", s, "replica %d: a message %s is claimed to take %lld ns, the judge finds %lld", replica, way ? "back" : "on",
-                       (long long)claims[way], (long long)own_ns[way]);
+                REJECT(h, "price", s,
+                       "replica %d: a message %s is claimed to take %lld ns, the judge finds %lld",
+                       replica, way ? "back" : "on", (long long)claims[way],
+                       (long long)own_ns[way]);
         }
     }
 }
@@ -261,7 +299,8 @@ static void raise_load(int64_t *load_ns, int64_t ns)
 }
 
 // A replica that is not the slowest: decision and memory as any, prices of the judge's own.
-static void hear_other(struct hearing *h, struct replica *r, const struct hearing *own, int replica, int64_t *load_ns)
+static void hear_other(struct hearing *h, struct replica *r, const struct hearing *own, int replica,
+                       int64_t *load_ns)
 {
     if (hear_decision(h, own, replica)) return;
     int64_t claimed = h->plan->placement->iteration_ns[replica], own_ns = play(r, own);
@@ -269,20 +308,24 @@ static void hear_other(struct hearing *h, struct replica *r, const struct hearin
     hear_messages(h, replica, &r->plan);
     h->verdict->terms_checked++;
     if (claimed != own_ns)
-        REJECT(h, "iteration", -1, "replica %d: claimed %lld ns, the judge finds %lld", replica, (long long)claimed, (long long)own_ns);
+        REJECT(h, "iteration", -1, "replica %d: claimed %lld ns, the judge finds %lld", replica,
+               (long long)claimed, (long long)own_ns);
     if (claimed > h->plan->iteration_ns)
-        REJECT(h, "iteration", -1, "replica %d takes %lld ns, the plan claims %lld", replica, (long long)claimed, (long long)h->plan->iteration_ns);
+        REJECT(h, "iteration", -1, "replica %d takes %lld ns, the plan claims %lld", replica,
+               (long long)claimed, (long long)h->plan->iteration_ns);
 }
 
 // The slowest replica: all claims. false: the layers are such that others cannot be priced.
-static enum status hear_first(struct hearing *h, struct replica *r, struct hearing *own, int replica, bool *sound, int64_t *load_ns, struct error *err)
+static enum status hear_first(struct hearing *h, struct replica *r, struct hearing *own,
+                              int replica, bool *sound, int64_t *load_ns, struct error *err)
 {
     const struct plan_placement *x = h->plan->placement;
     TRY(hear_plan(own, err));
     hear_messages(h, replica, &r->plan);
     raise_load(load_ns, judged_load(own, &r->plan));
     if (x->iteration_ns[replica] != h->plan->iteration_ns)
-        REJECT(h, "iteration", -1, "the slowest replica takes %lld ns, the plan claims %lld", (long long)x->iteration_ns[replica], (long long)h->plan->iteration_ns);
+        REJECT(h, "iteration", -1, "the slowest replica takes %lld ns, the plan claims %lld",
+               (long long)x->iteration_ns[replica], (long long)h->plan->iteration_ns);
     *sound = true;
     for (int s = 0; s < h->plan->stage_count; s++) *sound = *sound && own->sound[s];
     return OK;
@@ -294,7 +337,9 @@ enum status hear_placement(struct hearing *h, struct error *err)
     int ranks = h->request.rank_count, *node, *groups = TAKE(h->arena, ranks, int);
     h->assay.error = greatest(h->assay.error, NODE_LINK_ERROR);
     if (!x || !h->problem->cluster.places.node_count) {
-        REJECT(h, "placement", -1, x ? "the cluster has no places" : "the cluster has places, and the plan does not say where its ranks stand");
+        REJECT(h, "placement", -1,
+               x ? "the cluster has no places"
+                 : "the cluster has places, and the plan does not say where its ranks stand");
         return OK;
     }
     if (!hear_micro_batches(h)) return OK;
@@ -311,7 +356,8 @@ enum status hear_placement(struct hearing *h, struct error *err)
         int replica = (x->slowest + i) % x->replica_count;
         struct replica *r = TAKE(h->arena, 1, struct replica);
         struct hearing own;
-        *r = (struct replica){.problem = h->judged, .rings = rings, .node = node + replica * x->rank_count};
+        *r = (struct replica){
+            .problem = h->judged, .rings = rings, .node = node + replica * x->rank_count};
         make_groups(r, h);
         make_links(r, h);
         make_plan(r, h, replica);

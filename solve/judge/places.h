@@ -1,5 +1,5 @@
-// What joins nodes by the judge's own reading of places (docs/FORMULAS.md section 15). Nodes are told by their indices in the
-// cluster's places, groups are the cluster's.
+// What joins nodes by the judge's own reading of places (docs/FORMULAS.md section 15). Nodes are
+// told by their indices in the cluster's places, groups are the cluster's.
 #ifndef PLUMBLINE_SOLVE_JUDGE_PLACES_H
 #define PLUMBLINE_SOLVE_JUDGE_PLACES_H
 
@@ -11,7 +11,8 @@
 // Device groups (tensor x context devices) of one of the group's nodes.
 int64_t judged_slots_on(const struct assay *a, int group);
 
-// The kind of network card that a ring over these nodes goes over; NO_KIND: their cards have none in common.
+// The kind of network card that a ring over these nodes goes over; NO_KIND: their cards have none
+// in common.
 enum { NO_KIND = NIC_KIND_COUNT, OWN_KIND };
 int judged_ring_kind(const struct assay *a, const int *nodes, int count);
 
@@ -19,7 +20,8 @@ int judged_ring_kind(const struct assay *a, const int *nodes, int count);
 bool judged_may_ring(const struct assay *a, int from_group, int to_group);
 
 // One stream; false: nothing joins them. kind: that the ring goes over; of messages OWN_KIND.
-bool judged_link_over(const struct assay *a, int from, int to, bool ring, int kind, struct link *link);
+bool judged_link_over(const struct assay *a, int from, int to, bool ring, int kind,
+                      struct link *link);
 // Over the kind that is fastest for the two.
 bool judged_node_link(const struct assay *a, int from, int to, bool ring, struct link *link);
 

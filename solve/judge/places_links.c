@@ -1,17 +1,20 @@
-// What joins two nodes by the judge's own reading of places (docs/FORMULAS.md section 15): measured, stated, a level of switches,
-// or cards; for a ring over the kind of card that all its nodes have.
+// What joins two nodes by the judge's own reading of places (docs/FORMULAS.md section 15):
+// measured, stated, a level of switches, or cards; for a ring over the kind of card that all its
+// nodes have.
 #include <math.h>
 #include <string.h>
 
 #include "solve/judge/places.h"
 
-static long double card_rate(const struct node_group *g, int kind, int64_t streams, bool one_card, long double efficiency, long double *latency_s)
+static long double card_rate(const struct node_group *g, int kind, int64_t streams, bool one_card,
+                             long double efficiency, long double *latency_s)
 {
     for (int i = 0; i < g->nic_count; i++) {
         if ((int)g->nics[i].kind != kind) continue;
         int64_t shares = one_card && streams < g->nics[i].count ? g->nics[i].count : streams;
         *latency_s = g->nics[i].link.latency_s;
-        return g->nics[i].count * (long double)g->nics[i].link.bytes_per_s * efficiency / (long double)shares;
+        return g->nics[i].count * (long double)g->nics[i].link.bytes_per_s * efficiency /
+               (long double)shares;
     }
     return 0;
 }
@@ -26,10 +29,14 @@ static long double inside_rate(const struct assay *a, int group, bool ring)
 {
     const struct costs *c = &a->problem->costs;
     bool apart = !ring && c->transfer_intra_efficiency.value > 0;
-    return (long double)a->problem->cluster.groups[group].intra.bytes_per_s * (apart ? c->transfer_intra_efficiency.value : c->intra_efficiency.value);
+    return (long double)a->problem->cluster.groups[group].intra.bytes_per_s *
+           (apart ? c->transfer_intra_efficiency.value : c->intra_efficiency.value);
 }
 
-int64_t judged_slots_on(const struct assay *a, int group) { return a->problem->cluster.groups[group].gpus_per_node / a->collective; }
+int64_t judged_slots_on(const struct assay *a, int group)
+{
+    return a->problem->cluster.groups[group].gpus_per_node / a->collective;
+}
 
 // What the cards of one kind give between nodes of two groups; 0: not both have it.
 static struct link cards_of_kind(const struct assay *a, int from, int to, bool ring, int kind)
@@ -37,8 +44,10 @@ static struct link cards_of_kind(const struct assay *a, int from, int to, bool r
     const struct node_group *groups = a->problem->cluster.groups;
     long double latencies[2] = {0, 0}, efficiency = efficiency_of(&a->problem->costs, kind, ring);
     int64_t each = ring ? layout_of(a)->tensor : a->collective;
-    long double rate = least(card_rate(&groups[from], kind, each * judged_slots_on(a, from), !ring, efficiency, &latencies[0]),
-                             card_rate(&groups[to], kind, each * judged_slots_on(a, to), !ring, efficiency, &latencies[1]));
+    long double rate = least(card_rate(&groups[from], kind, each * judged_slots_on(a, from), !ring,
+                                       efficiency, &latencies[0]),
+                             card_rate(&groups[to], kind, each * judged_slots_on(a, to), !ring,
+                                       efficiency, &latencies[1]));
     return (struct link){(double)rate, (double)greatest(latencies[0], latencies[1])};
 }
 
@@ -57,8 +66,9 @@ static int fastest_kind(const struct assay *a, int from, int to, bool ring)
     return best;
 }
 
-// A ring is one group, which talks over one kind of card: of those that all its nodes have the one whose slowest is fastest,
-// in whole bytes per second. Nodes without cards go along with any. NO_KIND: they have none in common.
+// A ring is one group, which talks over one kind of card: of those that all its nodes have the one
+// whose slowest is fastest, in whole bytes per second. Nodes without cards go along with any.
+// NO_KIND: they have none in common.
 int judged_ring_kind(const struct assay *a, const int *nodes, int count)
 {
     const struct cluster *c = &a->problem->cluster;
@@ -69,7 +79,9 @@ int judged_ring_kind(const struct assay *a, const int *nodes, int count)
         for (int i = 0; i < count; i++) {
             int group = c->places.nodes[nodes[i]].group;
             if (!c->groups[group].nic_count) continue;
-            long double rate = card_rate(&c->groups[group], kind, layout_of(a)->tensor * judged_slots_on(a, group), false, efficiency_of(&a->problem->costs, kind, true), &latency);
+            long double rate = card_rate(&c->groups[group], kind,
+                                         layout_of(a)->tensor * judged_slots_on(a, group), false,
+                                         efficiency_of(&a->problem->costs, kind, true), &latency);
             if (rate > 0) rate = floorl(least(rate, 0x1p51L) + 0.5L) + 1;
             if (slowest < 0 || rate < slowest) slowest = rate;
         }
@@ -110,7 +122,8 @@ static const struct link *level_between(const struct places *p, int from, int to
 // Whatever the link is, less what it has lost.
 static bool degraded(const struct places *p, int from, int to, struct link *link)
 {
-    if (p->factors) link->bytes_per_s *= p->factors[(size_t)from * (size_t)p->node_count + (size_t)to];
+    if (p->factors)
+        link->bytes_per_s *= p->factors[(size_t)from * (size_t)p->node_count + (size_t)to];
     return true;
 }
 
@@ -118,27 +131,34 @@ static bool degraded(const struct places *p, int from, int to, struct link *link
 static bool is_known(const struct cluster *c, int from, int to, struct link *link)
 {
     const struct places *p = &c->places;
-    *link = p->measured ? p->measured[(size_t)from * (size_t)p->node_count + (size_t)to] : (struct link){0, 0};
+    *link = p->measured ? p->measured[(size_t)from * (size_t)p->node_count + (size_t)to]
+                        : (struct link){0, 0};
     for (int i = 0; i < c->link_count && link->bytes_per_s <= 0; i++)
-        if (c->links[i].from == p->nodes[from].group && c->links[i].to == p->nodes[to].group) *link = c->links[i].link;
+        if (c->links[i].from == p->nodes[from].group && c->links[i].to == p->nodes[to].group)
+            *link = c->links[i].link;
     return link->bytes_per_s > 0;
 }
 
-// One stream from a node to another, over this kind of card or OWN_KIND: the best of the two. What is known holds for the best;
-// over another kind it is no better than the cards. false: nothing joins them.
-bool judged_link_over(const struct assay *a, int from, int to, bool ring, int kind, struct link *link)
+// One stream from a node to another, over this kind of card or OWN_KIND: the best of the two. What
+// is known holds for the best; over another kind it is no better than the cards. false: nothing
+// joins them.
+bool judged_link_over(const struct assay *a, int from, int to, bool ring, int kind,
+                      struct link *link)
 {
     const struct cluster *c = &a->problem->cluster;
     const struct places *p = &c->places;
     int groups[2] = {p->nodes[from].group, p->nodes[to].group};
-    *link = (struct link){(double)inside_rate(a, groups[0], ring), c->groups[groups[0]].intra.latency_s};
+    *link = (struct link){(double)inside_rate(a, groups[0], ring),
+                          c->groups[groups[0]].intra.latency_s};
     if (from == to) return true;
     bool cards = c->groups[groups[0]].nic_count && c->groups[groups[1]].nic_count;
     int own = fastest_kind(a, groups[0], groups[1], ring), used = kind == OWN_KIND ? own : kind;
-    struct link over = cards && used != NO_KIND ? cards_of_kind(a, groups[0], groups[1], ring, used) : (struct link){0, 0};
+    struct link over = cards && used != NO_KIND ? cards_of_kind(a, groups[0], groups[1], ring, used)
+                                                : (struct link){0, 0};
     if (is_known(c, from, to, link)) {
         if (cards && used != own && used != NO_KIND)
-            *link = (struct link){(double)least(link->bytes_per_s, over.bytes_per_s), (double)greatest(link->latency_s, over.latency_s)};
+            *link = (struct link){(double)least(link->bytes_per_s, over.bytes_per_s),
+                                  (double)greatest(link->latency_s, over.latency_s)};
         return degraded(p, from, to, link) && link->bytes_per_s > 0;
     }
     const struct link *level = level_between(p, from, to);
@@ -150,7 +170,10 @@ bool judged_link_over(const struct assay *a, int from, int to, bool ring, int ki
     }
     if (!cards) return false;
     degraded(p, from, to, link);
-    if (ring) link->bytes_per_s = (double)least(link->bytes_per_s, least(inside_rate(a, groups[0], true), inside_rate(a, groups[1], true)));
+    if (ring)
+        link->bytes_per_s =
+            (double)least(link->bytes_per_s,
+                          least(inside_rate(a, groups[0], true), inside_rate(a, groups[1], true)));
     return true;
 }
 

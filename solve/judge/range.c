@@ -1,5 +1,5 @@
-// How far the costs' intervals leave the plan's time open: the decision priced again with every number of the costs at its
-// fast and at its slow end, and played.
+// How far the costs' intervals leave the plan's time open: the decision priced again with every
+// number of the costs at its fast and at its slow end, and played.
 #include "data/inputs/cost_keys.h"
 #include "solve/judge/internal.h"
 
@@ -10,7 +10,8 @@ static struct plan copy_of(const struct plan *plan, struct arena *arena)
     size_t count = (size_t)plan->stage_count, slices = (size_t)plan->layout.slice_count - 1;
     copy.stages = arena_grow(arena, plan->stages, count, count, sizeof *copy.stages);
     for (int s = 0; s < plan->stage_count && slices; s++)
-        copy.stages[s].slices = arena_grow(arena, plan->stages[s].slices, slices, slices, sizeof *copy.stages[s].slices);
+        copy.stages[s].slices = arena_grow(arena, plan->stages[s].slices, slices, slices,
+                                           sizeof *copy.stages[s].slices);
     return copy;
 }
 
@@ -44,8 +45,8 @@ static void hear_end(struct hearing *h, const char *what, enum cost_end end, int
     arena_reset(h->arena, mark);
     h->verdict->terms_checked++;
     if (claimed_ns != own_ns)
-        REJECT(h, "range", -1, "%s: claimed %lld ns, the judge finds %lld (%+lld)", what, (long long)claimed_ns, (long long)own_ns,
-               (long long)(claimed_ns - own_ns));
+        REJECT(h, "range", -1, "%s: claimed %lld ns, the judge finds %lld (%+lld)", what,
+               (long long)claimed_ns, (long long)own_ns, (long long)(claimed_ns - own_ns));
 }
 
 void hear_range(struct hearing *h)
@@ -54,7 +55,9 @@ void hear_range(struct hearing *h)
     bool sound = true;
     for (int s = 0; s < p->stage_count; s++) sound = sound && h->sound[s];
     if (!sound || (!p->iteration_low_ns && !p->iteration_high_ns)) {
-        if (p->runner_up_inside) REJECT(h, "range", -1, "the runner-up is said to lie inside of a range that the plan does not state");
+        if (p->runner_up_inside)
+            REJECT(h, "range", -1,
+                   "the runner-up is said to lie inside of a range that the plan does not state");
         return;
     }
     hear_end(h, "time at the fast end of the costs", COSTS_FAST, p->iteration_low_ns);
@@ -62,6 +65,7 @@ void hear_range(struct hearing *h)
     bool inside = p->runner_up_ns > 0 && p->runner_up_ns >= p->iteration_low_ns &&
                   p->runner_up_ns <= p->iteration_high_ns;
     if (inside != p->runner_up_inside)
-        REJECT(h, "range", -1, "the runner-up's %lld ns are said to lie %s of %lld to %lld ns", (long long)p->runner_up_ns,
-               p->runner_up_inside ? "inside" : "outside", (long long)p->iteration_low_ns, (long long)p->iteration_high_ns);
+        REJECT(h, "range", -1, "the runner-up's %lld ns are said to lie %s of %lld to %lld ns",
+               (long long)p->runner_up_ns, p->runner_up_inside ? "inside" : "outside",
+               (long long)p->iteration_low_ns, (long long)p->iteration_high_ns);
 }

@@ -1,5 +1,6 @@
-// The iteration time of a graph with a barrier: the schedule's table played event by event with the plan's own durations. An
-// operation starts when everything it waits for has ended; ends are taken from a queue in order of time.
+// The iteration time of a graph with a barrier: the schedule's table played event by event with the
+// plan's own durations. An operation starts when everything it waits for has ended; ends are taken
+// from a queue in order of time.
 #include <string.h>
 
 #include "data/base/heap.h"
@@ -7,16 +8,23 @@
 
 enum { TIME_LIMIT_BITS = 61 };
 
-struct event { int64_t end_ns; int operation; };
+struct event {
+    int64_t end_ns;
+    int operation;
+};
 
-static bool ends_before(const struct event *a, const struct event *b) { return a->end_ns < b->end_ns; }
+static bool ends_before(const struct event *a, const struct event *b)
+{
+    return a->end_ns < b->end_ns;
+}
 
 HEAP(queue, struct event, ends_before)
 
-static void for_each_wait(const struct schedule *s, void (*note)(struct waiting *w, int before, int after),
-                          struct waiting *w)
+static void for_each_wait(const struct schedule *s,
+                          void (*note)(struct waiting *w, int before, int after), struct waiting *w)
 {
-    for (int i = 0; i < s->dependence_count; i++) note(w, s->dependences[i].before, s->dependences[i].after);
+    for (int i = 0; i < s->dependence_count; i++)
+        note(w, s->dependences[i].before, s->dependences[i].after);
     for (int i = 0; i < s->stream_count; i++)
         for (int k = 1; k < s->streams[i].count; k++)
             note(w, s->streams[i].operations[k - 1], s->streams[i].operations[k]);
@@ -28,11 +36,15 @@ static void count_wait(struct waiting *w, int before, int after)
     w->open[after]++;
 }
 
-static void list_wait(struct waiting *w, int before, int after) { w->successors[w->first[before]++] = after; }
+static void list_wait(struct waiting *w, int before, int after)
+{
+    w->successors[w->first[before]++] = after;
+}
 
 struct waiting judged_waiting(const struct schedule *s, struct arena *arena)
 {
-    struct waiting w = {TAKE(arena, s->operation_count, int), TAKE(arena, s->operation_count + 1, int), NULL};
+    struct waiting w = {TAKE(arena, s->operation_count, int),
+                        TAKE(arena, s->operation_count + 1, int), NULL};
     for_each_wait(s, count_wait, &w);
     for (int i = 0; i < s->operation_count; i++) w.first[i + 1] += w.first[i];
     w.successors = TAKE(arena, w.first[s->operation_count], int);
@@ -56,7 +68,8 @@ int64_t judged_duration(const struct plan *plan, const struct operation *o)
 {
     int stages = plan->stage_count, kind = o->symbol / stages;
     const struct plan_stage *x = &plan->stages[o->symbol % stages];
-    if (kind >= SYMBOL_KIND_COUNT) return slice_duration(&x->slices[symbol_slice(kind) - 1], symbol_base_kind(kind));
+    if (kind >= SYMBOL_KIND_COUNT)
+        return slice_duration(&x->slices[symbol_slice(kind) - 1], symbol_base_kind(kind));
     switch (kind) {
     case SYMBOL_FORWARD: return x->forward_ns;
     case SYMBOL_BACKWARD: return x->backward_ns;
@@ -79,8 +92,8 @@ int64_t judged_later(int64_t start, int64_t duration)
     return duration > limit - start ? limit : start + duration;
 }
 
-static void start(struct event *queue, int *running, const struct schedule *s, const struct plan *plan,
-                  int64_t now, int operation)
+static void start(struct event *queue, int *running, const struct schedule *s,
+                  const struct plan *plan, int64_t now, int operation)
 {
     int64_t duration = judged_duration(plan, &s->operations[operation]);
     queue_push(queue, running, &(struct event){judged_later(now, duration), operation});

@@ -8,7 +8,8 @@
 static void within(struct hearing *h, const char *what, int64_t used, int64_t limit)
 {
     if (limit >= 0 && used > limit)
-        REJECT(h, "budget", -1, "%s: %lld, the budget allows %lld", what, (long long)used, (long long)limit);
+        REJECT(h, "budget", -1, "%s: %lld, the budget allows %lld", what, (long long)used,
+               (long long)limit);
 }
 
 void hear_budget(struct hearing *h)
@@ -23,9 +24,11 @@ void hear_budget(struct hearing *h)
         cost += h->plan->boundary_options[h->plan->stages[s].boundary_option].quality_cost +
                 h->plan->gradient_options[h->plan->stages[s].gradient_option].quality_cost;
         if (boundary > 0 && boundary < b->rank_min)
-            REJECT(h, "budget", s, "backward transfers at rank %d, the budget wants at least %d", boundary, b->rank_min);
+            REJECT(h, "budget", s, "backward transfers at rank %d, the budget wants at least %d",
+                   boundary, b->rank_min);
         if (gradient > 0 && gradient < b->rank_min)
-            REJECT(h, "budget", s, "gradient sync at rank %d, the budget wants at least %d", gradient, b->rank_min);
+            REJECT(h, "budget", s, "gradient sync at rank %d, the budget wants at least %d",
+                   gradient, b->rank_min);
     }
     within(h, "compressed boundaries", boundaries, b->boundaries_max);
     within(h, "stages with compressed gradient sync", stages, b->stages_max);
@@ -59,14 +62,17 @@ static const char *unmet(const struct hearing *h, const struct rule *r, int stag
     const struct plan_stage *x = &h->plan->stages[stage];
     int counted = layers_of_run(h, stage, r->run);
     if (r->group_count && !names_group(r, h->plan->group_names[x->group])) return "node group";
-    if (r->holds_first >= 0 && (x->first_layer > r->holds_first || x->first_layer + x->layer_count <= r->holds_last))
+    if (r->holds_first >= 0 &&
+        (x->first_layer > r->holds_first || x->first_layer + x->layer_count <= r->holds_last))
         return "layers held";
     if (r->layers_min >= 0 && counted < r->layers_min) return "least number of layers";
     if (r->layers_max >= 0 && counted > r->layers_max) return "greatest number of layers";
     if (r->recompute_stated && !r->recompute[x->recompute]) return "recomputation";
-    if (r->compresses_gradient >= 0 && (gradient_rank(h, stage) > 0) != (r->compresses_gradient == 1))
+    if (r->compresses_gradient >= 0 &&
+        (gradient_rank(h, stage) > 0) != (r->compresses_gradient == 1))
         return "gradient compression";
-    if (r->compresses_boundary >= 0 && (boundary_rank(h, stage) > 0) != (r->compresses_boundary == 1))
+    if (r->compresses_boundary >= 0 &&
+        (boundary_rank(h, stage) > 0) != (r->compresses_boundary == 1))
         return "boundary compression";
     return NULL;
 }
@@ -82,8 +88,10 @@ void hear_rules(struct hearing *h)
             if (r->action == RULE_REQUIRE && missing)
                 REJECT(h, "rules", s, "rule %d is broken: it requires otherwise (%s)", i, missing);
             if (r->action == RULE_FORBID && !missing)
-                REJECT(h, "rules", s, "rule %d is broken: it forbids this (group '%s', layers %d to %d)", i,
-                       h->plan->group_names[h->plan->stages[s].group], h->plan->stages[s].first_layer,
+                REJECT(h, "rules", s,
+                       "rule %d is broken: it forbids this (group '%s', layers %d to %d)", i,
+                       h->plan->group_names[h->plan->stages[s].group],
+                       h->plan->stages[s].first_layer,
                        h->plan->stages[s].first_layer + h->plan->stages[s].layer_count - 1);
         }
 }

@@ -1,8 +1,9 @@
-// The schedule's table, checked without the generator that wrote it: every micro-batch, pass and message part once; the
-// named schedule's order in every stream (solve/judge/order.c); each message made before it is sent and sent before it is
-// used; no dependence that nothing asks for; how iterations end and follow each other (solve/judge/ending.c); the
-// micro-batches in flight. What the orders are: data/schedule/schedule.h and docs/ARCHITECTURE.md 2. Cycles are found by the replay,
-// which then comes to no end.
+// The schedule's table, checked without the generator that wrote it: every micro-batch, pass and
+// message part once; the named schedule's order in every stream (solve/judge/order.c); each message
+// made before it is sent and sent before it is used; no dependence that nothing asks for; how
+// iterations end and follow each other (solve/judge/ending.c); the micro-batches in flight. What
+// the orders are: data/schedule/schedule.h and docs/ARCHITECTURE.md 2. Cycles are found by the
+// replay, which then comes to no end.
 #include <stdlib.h>
 
 #include "solve/judge/internal.h"
@@ -19,7 +20,8 @@ static int *filled(struct arena *arena, size_t count, int value)
 
 bool carries_message(const struct schedule_request *r, int direction, int boundary)
 {
-    if (boundary < 0 || boundary >= r->stage_count - 1 || schedule_is_inner(r, boundary)) return false;
+    if (boundary < 0 || boundary >= r->stage_count - 1 || schedule_is_inner(r, boundary))
+        return false;
     return direction == FORWARD || !schedule_is_local(r, boundary);
 }
 
@@ -34,13 +36,14 @@ struct identity identity_of(const struct table *t, int operation)
     else if (base >= SYMBOL_SEND_FORWARD && base < SYMBOL_EMBEDDING_SYNC) {
         x.direction = base < SYMBOL_SEND_BACKWARD ? FORWARD : BACKWARD;
         x.piece = (base - SYMBOL_SEND_FORWARD) % PART_COUNT;
-        if (x.piece == PART_OVERHEAD && o->stage == x.place + (x.direction == FORWARD)) x.piece = RECEIVED;
+        if (x.piece == PART_OVERHEAD && o->stage == x.place + (x.direction == FORWARD))
+            x.piece = RECEIVED;
     }
     return x;
 }
 
-// Where the operation is to be noted, NULL if the request has no such operation. Whether a backward message is of the drain
-// is looked at later, when the order is known.
+// Where the operation is to be noted, NULL if the request has no such operation. Whether a backward
+// message is of the drain is looked at later, when the order is known.
 static int *slot_of(struct table *t, int operation)
 {
     const struct schedule_request *r = t->r;
@@ -52,12 +55,16 @@ static int *slot_of(struct table *t, int operation)
     bool single = o->micro_batch == -1 && o->stage == x.place;
     if (kind == SYMBOL_SYNC) return r->sync && single ? &t->sync[x.place] : NULL;
     if (kind == SYMBOL_OPTIMIZER) return r->optimizer && single ? &t->optimizer[x.place] : NULL;
-    if (kind == SYMBOL_EMBEDDING_SYNC) return r->embedding_sync && single && x.place == 0 ? &t->embedding_sync : NULL;
+    if (kind == SYMBOL_EMBEDDING_SYNC)
+        return r->embedding_sync && single && x.place == 0 ? &t->embedding_sync : NULL;
     if (o->micro_batch < 0 || o->micro_batch >= r->micro_batches) return NULL;
     if (x.pass >= 0)
-        return o->stage == x.place && x.pass < t->passes ? turn_at(t, x.pass, x.place, x.micro_batch, x.slice) : NULL;
+        return o->stage == x.place && x.pass < t->passes
+                   ? turn_at(t, x.pass, x.place, x.micro_batch, x.slice)
+                   : NULL;
     bool received = x.piece == RECEIVED;
-    if (!carries_message(r, x.direction, x.place) || !r->parts[received ? PART_OVERHEAD : x.piece]) return NULL;
+    if (!carries_message(r, x.direction, x.place) || !r->parts[received ? PART_OVERHEAD : x.piece])
+        return NULL;
     return o->stage == x.place + ((x.direction == BACKWARD) != received)
                ? message_at(t, x.direction, x.place, x.micro_batch, x.slice, x.piece)
                : NULL;
@@ -66,13 +73,14 @@ static int *slot_of(struct table *t, int operation)
 static int64_t operations_wanted(const struct table *t)
 {
     const struct schedule_request *r = t->r;
-    int64_t stages = r->stage_count, each = (int64_t)r->micro_batches * r->slice_count, parts = 0, messages = 0;
+    int64_t stages = r->stage_count, each = (int64_t)r->micro_batches * r->slice_count, parts = 0,
+            messages = 0;
     for (int k = 0; k < PART_COUNT; k++) parts += r->parts[k];
     parts += r->parts[PART_OVERHEAD];
     for (int boundary = 0; boundary < stages - 1; boundary++)
         messages += carries_message(r, FORWARD, boundary) + carries_message(r, BACKWARD, boundary);
-    return t->passes * stages * each + messages * each * parts + stages * r->sync + stages * r->optimizer +
-           r->embedding_sync;
+    return t->passes * stages * each + messages * each * parts + stages * r->sync +
+           stages * r->optimizer + r->embedding_sync;
 }
 
 static bool note_operations(struct table *t)
@@ -81,10 +89,13 @@ static bool note_operations(struct table *t)
         const struct operation *o = &t->s->operations[i];
         int *slot = slot_of(t, i);
         if (!slot)
-            return FAULT(t, o->stage, "operation %d (symbol %d, micro-batch %d) does not belong to this schedule", i,
-                         o->symbol, o->micro_batch);
+            return FAULT(
+                t, o->stage,
+                "operation %d (symbol %d, micro-batch %d) does not belong to this schedule", i,
+                o->symbol, o->micro_batch);
         if (*slot >= 0)
-            return FAULT(t, o->stage, "operation %d repeats operation %d (symbol %d, micro-batch %d)", i, *slot,
+            return FAULT(t, o->stage,
+                         "operation %d repeats operation %d (symbol %d, micro-batch %d)", i, *slot,
                          o->symbol, o->micro_batch);
         *slot = i;
     }
@@ -108,14 +119,18 @@ static bool note_streams(struct table *t)
         const struct stream *stream = &t->s->streams[i];
         if (stream->rank < 0 || stream->rank >= t->r->rank_count)
             return FAULT(t, -1, "stream %d belongs to rank %d", i, stream->rank);
-        int *of_rank = stream->kind == STREAM_COMPUTE ? t->compute : stream->kind == STREAM_SYNC ? t->sync_stream : NULL;
+        int *of_rank = stream->kind == STREAM_COMPUTE ? t->compute
+                       : stream->kind == STREAM_SYNC  ? t->sync_stream
+                                                      : NULL;
         if (of_rank && of_rank[stream->rank] >= 0)
             return FAULT(t, stream->rank, "rank %d has two streams of one kind", stream->rank);
         if (of_rank) of_rank[stream->rank] = i;
         for (int k = 0; k < stream->count; k++) {
             int o = stream->operations[k];
             if (o < 0 || o >= t->s->operation_count || t->seen[o] == 2)
-                return FAULT(t, -1, "stream %d holds operation %d, which is none or in too many streams", i, o);
+                return FAULT(t, -1,
+                             "stream %d holds operation %d, which is none or in too many streams",
+                             i, o);
             if (t->seen[o] && !t->stream[1]) note_second_streams(t);
             t->stream[t->seen[o]][o] = i;
             t->place[t->seen[o]++][o] = k;
@@ -132,13 +147,14 @@ static bool check_counts(struct table *t)
         struct identity x = identity_of(t, i);
         int kind = t->s->operations[i].symbol / t->r->stage_count,
             wanted = x.pass >= 0 || kind == SYMBOL_SYNC || kind == SYMBOL_OPTIMIZER ? 1
-                     : x.direction < 0                                               ? 0
-                     : x.piece == PART_BLOCKING                                      ? 2
-                                                                                     : x.piece != PART_DELAY;
+                     : x.direction < 0                                              ? 0
+                     : x.piece == PART_BLOCKING                                     ? 2
+                                                : x.piece != PART_DELAY;
         if (t->seen[i] != wanted)
-            return FAULT(t, t->s->operations[i].stage, "operation %d stands in %d streams, not in %d", i, t->seen[i],
-                         wanted);
-        bool computes = x.pass >= 0 || (x.direction >= 0 && (x.piece == PART_OVERHEAD || x.piece == RECEIVED));
+            return FAULT(t, t->s->operations[i].stage,
+                         "operation %d stands in %d streams, not in %d", i, t->seen[i], wanted);
+        bool computes = x.pass >= 0 ||
+                        (x.direction >= 0 && (x.piece == PART_OVERHEAD || x.piece == RECEIVED));
         if (computes && t->s->streams[t->stream[0][i]].kind != STREAM_COMPUTE)
             return FAULT(t, x.place, "operation %d stands in no compute stream", i);
     }
@@ -156,8 +172,8 @@ static void find_last_gradients(struct table *t)
     }
 }
 
-// Of the backward messages that a stage gets, the last p-1-i and the one before them have the drain's times, i counted
-// within its round of the ranks; of the first slice alone.
+// Of the backward messages that a stage gets, the last p-1-i and the one before them have the
+// drain's times, i counted within its round of the ranks; of the first slice alone.
 static bool check_drain(struct table *t)
 {
     const struct schedule_request *r = t->r;
@@ -170,8 +186,10 @@ static bool check_drain(struct table *t)
             bool drain = r->epilogue && left-- > 0;
             for (int piece = 0; piece < PIECES; piece++) {
                 int o = *message_at(t, BACKWARD, boundary, x.micro_batch, 0, piece);
-                if (o >= 0 && (t->s->operations[o].symbol / r->stage_count >= SYMBOL_SEND_EPILOGUE) != drain)
-                    return FAULT(t, boundary, "operation %d is %sof the drain", o, drain ? "" : "not ");
+                if (o >= 0 &&
+                    (t->s->operations[o].symbol / r->stage_count >= SYMBOL_SEND_EPILOGUE) != drain)
+                    return FAULT(t, boundary, "operation %d is %sof the drain", o,
+                                 drain ? "" : "not ");
             }
         }
     }
@@ -194,11 +212,15 @@ static bool check_streams(struct table *t)
 
 // ---- dependences
 
-void need(struct table *t, int before, int after) { t->needed[t->needed_count++] = (struct dependence){before, after}; }
+void need(struct table *t, int before, int after)
+{
+    t->needed[t->needed_count++] = (struct dependence){before, after};
+}
 
 static void need_message(struct table *t, int pass, int boundary, int micro_batch, int slice)
 {
-    int sender = pass == FORWARD ? boundary : boundary + 1, receiver = pass == FORWARD ? boundary + 1 : boundary;
+    int sender = pass == FORWARD ? boundary : boundary + 1,
+        receiver = pass == FORWARD ? boundary + 1 : boundary;
     int before = *turn_at(t, pass, sender, micro_batch, slice);
     static const int series[] = {PART_OVERHEAD, PART_BLOCKING, PART_LINK, PART_DELAY, RECEIVED};
     for (size_t i = 0; i < ARRAY_LENGTH(series); i++) {
@@ -215,12 +237,16 @@ static void need_pass(struct table *t, int stage, int micro_batch, int slice)
 {
     const struct schedule_request *r = t->r;
     int last = r->slice_count - 1;
-    need(t, *turn_at(t, FORWARD, stage, micro_batch, slice), *turn_at(t, BACKWARD, stage, micro_batch, slice));
+    need(t, *turn_at(t, FORWARD, stage, micro_batch, slice),
+         *turn_at(t, BACKWARD, stage, micro_batch, slice));
     if (t->passes > WEIGHT)
-        need(t, *turn_at(t, BACKWARD, stage, micro_batch, slice), *turn_at(t, WEIGHT, stage, micro_batch, slice));
+        need(t, *turn_at(t, BACKWARD, stage, micro_batch, slice),
+             *turn_at(t, WEIGHT, stage, micro_batch, slice));
     if (slice < last) {
-        need(t, *turn_at(t, FORWARD, stage, micro_batch, slice), *turn_at(t, FORWARD, stage, micro_batch, slice + 1));
-        need(t, *turn_at(t, BACKWARD, stage, micro_batch, slice + 1), *turn_at(t, BACKWARD, stage, micro_batch, slice));
+        need(t, *turn_at(t, FORWARD, stage, micro_batch, slice),
+             *turn_at(t, FORWARD, stage, micro_batch, slice + 1));
+        need(t, *turn_at(t, BACKWARD, stage, micro_batch, slice + 1),
+             *turn_at(t, BACKWARD, stage, micro_batch, slice));
     }
     if (stage == r->stage_count - 1) return;
     need_message(t, FORWARD, stage, micro_batch, slice);
@@ -238,7 +264,9 @@ static bool ordered_by_stream(const struct table *t, int before, int after)
 {
     for (int i = 0; i < t->seen[before]; i++)
         for (int k = 0; k < t->seen[after]; k++)
-            if (t->stream[i][before] == t->stream[k][after] && t->place[i][before] < t->place[k][after]) return true;
+            if (t->stream[i][before] == t->stream[k][after] &&
+                t->place[i][before] < t->place[k][after])
+                return true;
     return false;
 }
 
@@ -254,7 +282,8 @@ static bool check_dependences(struct table *t)
     const struct schedule_request *r = t->r;
     size_t given_count = (size_t)t->s->dependence_count,
            each = (size_t)r->stage_count * (size_t)r->micro_batches * (size_t)r->slice_count;
-    struct dependence *given = arena_grow(t->arena, t->s->dependences, given_count, given_count, sizeof *given);
+    struct dependence *given =
+        arena_grow(t->arena, t->s->dependences, given_count, given_count, sizeof *given);
     t->needed = TAKE(t->arena, each * (4 + 2 * (pieces_of(r) + 1)) + 3 * (size_t)r->stage_count,
                      struct dependence);
     for (int stage = 0; stage < r->stage_count; stage++)
@@ -267,12 +296,13 @@ static bool check_dependences(struct table *t)
         const struct dependence *d = &t->needed[i];
         if (!ordered_by_stream(t, d->before, d->after) &&
             !bsearch(d, given, given_count, sizeof *given, compare_dependences))
-            return FAULT(t, t->s->operations[d->after].stage, "operation %d does not wait for operation %d", d->after,
-                         d->before);
+            return FAULT(t, t->s->operations[d->after].stage,
+                         "operation %d does not wait for operation %d", d->after, d->before);
     }
     for (size_t i = 0; i < given_count; i++)
         if (!bsearch(&given[i], t->needed, t->needed_count, sizeof *given, compare_dependences))
-            return FAULT(t, -1, "operation %d waits for operation %d without need", given[i].after, given[i].before);
+            return FAULT(t, -1, "operation %d waits for operation %d without need", given[i].after,
+                         given[i].before);
     return true;
 }
 
@@ -281,21 +311,28 @@ static bool check_dependences(struct table *t)
 static bool same_request(struct table *t)
 {
     const struct schedule_request *x = &t->s->request, *y = t->r;
-    bool same = x->kind == y->kind && x->stage_count == y->stage_count && x->rank_count == y->rank_count &&
-                x->virtual_stages == y->virtual_stages && x->slice_count == y->slice_count &&
-                x->micro_batches == y->micro_batches && x->local_loss_every == y->local_loss_every &&
-                x->barrier == y->barrier && x->sync_overlapped == y->sync_overlapped && x->epilogue == y->epilogue &&
-                x->sync == y->sync && x->optimizer == y->optimizer && x->embedding_sync == y->embedding_sync;
+    bool same = x->kind == y->kind && x->stage_count == y->stage_count &&
+                x->rank_count == y->rank_count && x->virtual_stages == y->virtual_stages &&
+                x->slice_count == y->slice_count && x->micro_batches == y->micro_batches &&
+                x->local_loss_every == y->local_loss_every && x->barrier == y->barrier &&
+                x->sync_overlapped == y->sync_overlapped && x->epilogue == y->epilogue &&
+                x->sync == y->sync && x->optimizer == y->optimizer &&
+                x->embedding_sync == y->embedding_sync;
     for (int k = 0; k < PART_COUNT; k++) same = same && x->parts[k] == y->parts[k];
     return same || FAULT(t, -1, "the table was written for another request");
 }
 
-void hear_schedule(struct verdict *v, const struct schedule *s, const struct schedule_request *request,
-                   struct arena *arena)
+void hear_schedule(struct verdict *v, const struct schedule *s,
+                   const struct schedule_request *request, struct arena *arena)
 {
-    struct table t = {.s = s, .r = request, .v = v, .arena = arena, .passes = schedule_splits_backward(request->kind) ? 3 : 2};
+    struct table t = {.s = s,
+                      .r = request,
+                      .v = v,
+                      .arena = arena,
+                      .passes = schedule_splits_backward(request->kind) ? 3 : 2};
     struct arena_mark mark = arena_set_mark(arena);
-    size_t stages = (size_t)request->stage_count, operations = (size_t)s->operation_count, ranks = (size_t)request->rank_count,
+    size_t stages = (size_t)request->stage_count, operations = (size_t)s->operation_count,
+           ranks = (size_t)request->rank_count,
            turns = stages * (size_t)request->micro_batches * (size_t)request->slice_count;
     t.turn = filled(arena, PASSES * turns, -1);
     t.message = filled(arena, 2 * turns * PIECES, -1);
@@ -310,6 +347,7 @@ void hear_schedule(struct verdict *v, const struct schedule *s, const struct sch
     t.place[0] = filled(arena, operations, -1);
     if (!same_request(&t) || !note_operations(&t) || !note_streams(&t) || !check_counts(&t)) return;
     find_last_gradients(&t);
-    if (check_streams(&t) && check_drain(&t) && check_dependences(&t) && check_carried(&t) && check_peaks(&t))
+    if (check_streams(&t) && check_drain(&t) && check_dependences(&t) && check_carried(&t) &&
+        check_peaks(&t))
         arena_reset(arena, mark);
 }

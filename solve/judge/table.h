@@ -1,4 +1,5 @@
-// What the files share that check a schedule's table: which operation is which, and where it stands.
+// What the files share that check a schedule's table: which operation is which, and where it
+// stands.
 #ifndef PLUMBLINE_SOLVE_JUDGE_TABLE_H
 #define PLUMBLINE_SOLVE_JUDGE_TABLE_H
 
@@ -6,33 +7,40 @@
 #include "data/results/verdict.h"
 
 enum { FORWARD, BACKWARD, WEIGHT, PASSES };
-enum { RECEIVED = PART_COUNT, PIECES };     // of a message: its parts, the overhead being the sender's, and the receiver's
+enum {
+    RECEIVED = PART_COUNT,
+    PIECES
+}; // of a message: its parts, the overhead being the sender's, and the receiver's
 
 struct table {
     const struct schedule *s;
     const struct schedule_request *r;
     struct verdict *v;
     struct arena *arena;
-    int passes;             // 2, or 3 where the backward is split
-    int *turn;              // [pass, stage, micro-batch, slice]: its operation, -1 none
-    int *message;           // [forward or backward, boundary, micro-batch, slice, piece]
-    int *sync, *optimizer;  // [stage]
+    int passes;            // 2, or 3 where the backward is split
+    int *turn;             // [pass, stage, micro-batch, slice]: its operation, -1 none
+    int *message;          // [forward or backward, boundary, micro-batch, slice, piece]
+    int *sync, *optimizer; // [stage]
     int embedding_sync;
-    unsigned char *seen;    // [operation]: in how many streams it stands
-    int *stream[2], *place[2];      // [operation]: of the first two; NULL where none stands in two
-    int *compute, *sync_stream;     // [rank]: stream, -1 none
-    int *last_gradient;     // [stage]: place of its last one in its rank's compute stream
+    unsigned char *seen;        // [operation]: in how many streams it stands
+    int *stream[2], *place[2];  // [operation]: of the first two; NULL where none stands in two
+    int *compute, *sync_stream; // [rank]: stream, -1 none
+    int *last_gradient;         // [stage]: place of its last one in its rank's compute stream
     struct dependence *needed;
     size_t needed_count;
 };
 
-#define FAULT(t, stage, ...) (verdict_add((t)->v, (t)->arena, "schedule", stage, __VA_ARGS__), false)
+#define FAULT(t, stage, ...)                                                                       \
+    (verdict_add((t)->v, (t)->arena, "schedule", stage, __VA_ARGS__), false)
 
-static inline size_t pass_place(const struct table *t, int pass, int stage, int micro_batch, int slice)
+static inline size_t pass_place(const struct table *t, int pass, int stage, int micro_batch,
+                                int slice)
 {
     const struct schedule_request *r = t->r;
-    return (((size_t)pass * (size_t)r->stage_count + (size_t)stage) * (size_t)r->micro_batches + (size_t)micro_batch) *
-               (size_t)r->slice_count + (size_t)slice;
+    return (((size_t)pass * (size_t)r->stage_count + (size_t)stage) * (size_t)r->micro_batches +
+            (size_t)micro_batch) *
+               (size_t)r->slice_count +
+           (size_t)slice;
 }
 
 static inline int *turn_at(const struct table *t, int pass, int stage, int micro_batch, int slice)
@@ -40,19 +48,24 @@ static inline int *turn_at(const struct table *t, int pass, int stage, int micro
     return &t->turn[pass_place(t, pass, stage, micro_batch, slice)];
 }
 
-static inline int *message_at(const struct table *t, int pass, int boundary, int micro_batch, int slice, int piece)
+static inline int *message_at(const struct table *t, int pass, int boundary, int micro_batch,
+                              int slice, int piece)
 {
     return &t->message[pass_place(t, pass, boundary, micro_batch, slice) * PIECES + (size_t)piece];
 }
 
-// What an operation is: pass FORWARD to WEIGHT of a stage, or a message's piece; neither: pass and direction -1.
-struct identity { int pass, direction, piece, place, micro_batch, slice; };
+// What an operation is: pass FORWARD to WEIGHT of a stage, or a message's piece; neither: pass and
+// direction -1.
+struct identity {
+    int pass, direction, piece, place, micro_batch, slice;
+};
 struct identity identity_of(const struct table *t, int operation);
 
 bool carries_message(const struct schedule_request *r, int direction, int boundary);
 
 // solve/judge/order.c: the places of a rank's turns in the written order; larger is later.
-int64_t written_place(const struct schedule_request *r, int rank, int pass, int turn, int micro_batch, int slice);
+int64_t written_place(const struct schedule_request *r, int rank, int pass, int turn,
+                      int micro_batch, int slice);
 bool check_compute(struct table *t, const struct stream *stream);
 bool check_link(struct table *t, const struct stream *stream);
 bool check_peaks(struct table *t);

@@ -1,17 +1,18 @@
-// Prices of each stage: sums of the judge's own terms against the plan's claims, to the nanosecond (docs/FORMULAS.md, sections 3
-// to 7).
+// Prices of each stage: sums of the judge's own terms against the plan's claims, to the nanosecond
+// (docs/FORMULAS.md, sections 3 to 7).
 #include "solve/judge/internal.h"
 
-void hear_claim(struct hearing *h, const char *rule, int stage, const char *what, const char *unit, int64_t claimed,
-                struct sum own)
+void hear_claim(struct hearing *h, const char *rule, int stage, const char *what, const char *unit,
+                int64_t claimed, struct sum own)
 {
     h->verdict->terms_checked += own.terms;
     if (claimed != own.value)
-        REJECT(h, rule, stage, "%s: claimed %lld %s, the judge finds %lld (%+lld)", what, (long long)claimed, unit, (long long)own.value,
-               (long long)(claimed - own.value));
+        REJECT(h, rule, stage, "%s: claimed %lld %s, the judge finds %lld (%+lld)", what,
+               (long long)claimed, unit, (long long)own.value, (long long)(claimed - own.value));
 }
 
-static void hear_price(struct hearing *h, int stage, const char *what, int64_t *claim, struct sum own)
+static void hear_price(struct hearing *h, int stage, const char *what, int64_t *claim,
+                       struct sum own)
 {
     if (h->collect) *claim = own.value;
     else hear_claim(h, "price", stage, what, "ns", *claim, own);
@@ -20,7 +21,8 @@ static void hear_price(struct hearing *h, int stage, const char *what, int64_t *
 int judged_run(const struct hearing *h, int layer)
 {
     int run = 0;
-    for (int behind = h->problem->model.runs[0].count; layer >= behind; behind += h->problem->model.runs[run].count)
+    for (int behind = h->problem->model.runs[0].count; layer >= behind;
+         behind += h->problem->model.runs[run].count)
         run++;
     return run;
 }
@@ -34,7 +36,8 @@ enum recompute layer_mode(const struct hearing *h, const struct plan_stage *x, i
 
 bool sends_over(const struct hearing *h, int boundary)
 {
-    return boundary >= 0 && boundary < h->request.stage_count - 1 && !schedule_is_inner(&h->request, boundary);
+    return boundary >= 0 && boundary < h->request.stage_count - 1 &&
+           !schedule_is_inner(&h->request, boundary);
 }
 
 bool sends_back_over(const struct hearing *h, int boundary)
@@ -49,13 +52,16 @@ bool learns_locally(const struct hearing *h, int stage)
 
 // ---- what happens once per layer
 
-// What stands between one layer's gradient and the next one's, at the end of the last micro-batch, and its sync.
-struct layer_terms { int64_t gradient_ns, sync_ns; };
+// What stands between one layer's gradient and the next one's, at the end of the last micro-batch,
+// and its sync.
+struct layer_terms {
+    int64_t gradient_ns, sync_ns;
+};
 
-// The exposed part of the syncs that run behind the last gradients, layer by layer from the last to the first: an account
-// of two clocks, one of the gradients and one of the syncs.
-static struct sum sync_behind_gradients(const struct hearing *h, const struct layer_terms *layers, int count,
-                                        int64_t constant_ns)
+// The exposed part of the syncs that run behind the last gradients, layer by layer from the last to
+// the first: an account of two clocks, one of the gradients and one of the syncs.
+static struct sum sync_behind_gradients(const struct hearing *h, const struct layer_terms *layers,
+                                        int count, int64_t constant_ns)
 {
     struct sum result = {0, 1};
     bool overlapped = h->judged.job.layout.gradient_sync == SYNC_OVERLAPPED;
@@ -71,27 +77,34 @@ static struct sum sync_behind_gradients(const struct hearing *h, const struct la
 }
 
 // Sums over the layers of a stage.
-struct stage_times { struct sum forward, backward, weight, optimizer; };
+struct stage_times {
+    struct sum forward, backward, weight, optimizer;
+};
 
 static void add_layer(struct stage_times *t, const struct layer_duration *d, enum recompute mode)
 {
     sum_add(&t->forward, d->forward_ns);
     sum_add(&t->backward, d->backward_ns);
-    if (mode != RECOMPUTE_NONE) sum_add(&t->backward, mode == RECOMPUTE_FULL ? d->full_ns : d->selective_ns);
+    if (mode != RECOMPUTE_NONE)
+        sum_add(&t->backward, mode == RECOMPUTE_FULL ? d->full_ns : d->selective_ns);
     sum_add(&t->weight, d->weight_ns);
     sum_add(&t->optimizer, d->optimizer_ns);
 }
 
-static struct layer_terms terms_of_layer(const struct hearing *h, const struct layer_duration *d, enum recompute mode,
-                                         int64_t sync_ns)
+static struct layer_terms terms_of_layer(const struct hearing *h, const struct layer_duration *d,
+                                         enum recompute mode, int64_t sync_ns)
 {
-    if (schedule_splits_backward(h->request.kind)) return (struct layer_terms){d->weight_ns, sync_ns};
+    if (schedule_splits_backward(h->request.kind))
+        return (struct layer_terms){d->weight_ns, sync_ns};
     if (mode == RECOMPUTE_NONE) return (struct layer_terms){d->backward_ns, sync_ns};
-    return (struct layer_terms){d->backward_ns + (mode == RECOMPUTE_FULL ? d->full_ns : d->selective_ns), sync_ns};
+    return (struct layer_terms){
+        d->backward_ns + (mode == RECOMPUTE_FULL ? d->full_ns : d->selective_ns), sync_ns};
 }
 
-// Of one slice; layers, if not NULL, takes what the stage's sync depends on, over what joins sync_group.
-static struct stage_times stage_times_of(const struct hearing *h, int stage, int slice, struct layer_terms *layers, int sync_group)
+// Of one slice; layers, if not NULL, takes what the stage's sync depends on, over what joins
+// sync_group.
+static struct stage_times stage_times_of(const struct hearing *h, int stage, int slice,
+                                         struct layer_terms *layers, int sync_group)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
     int group = judged_group(h, stage), left = x->recomputed_layers, priced_run = -1;
@@ -112,13 +125,17 @@ static struct stage_times stage_times_of(const struct hearing *h, int stage, int
     return t;
 }
 
-static struct sum sync_of_stage(const struct hearing *h, int stage, const struct layer_terms *layers)
+static struct sum sync_of_stage(const struct hearing *h, int stage,
+                                const struct layer_terms *layers)
 {
-    return sync_behind_gradients(h, layers, h->plan->stages[stage].layer_count, sync_constant_ns(&h->assay, judged_group(h, stage)));
+    return sync_behind_gradients(h, layers, h->plan->stages[stage].layer_count,
+                                 sync_constant_ns(&h->assay, judged_group(h, stage)));
 }
 
-// If all links of the ring were like this one; where GPUs of two kinds meet, each term is the slower one's.
-static struct sum sync_over_link(const struct hearing *h, int stage, const struct ring_link *link, struct layer_terms *layers)
+// If all links of the ring were like this one; where GPUs of two kinds meet, each term is the
+// slower one's.
+static struct sum sync_over_link(const struct hearing *h, int stage, const struct ring_link *link,
+                                 struct layer_terms *layers)
 {
     int count = h->plan->stages[stage].layer_count;
     struct layer_terms *other = TAKE(h->arena, count, struct layer_terms);
@@ -127,7 +144,8 @@ static struct sum sync_over_link(const struct hearing *h, int stage, const struc
     stage_times_of(h, stage, 0, other, link->ends[1]);
     for (int i = 0; i < count; i++)
         if (other[i].sync_ns > layers[i].sync_ns) layers[i].sync_ns = other[i].sync_ns;
-    int64_t constants[2] = {sync_constant_ns(&h->assay, link->ends[0]), sync_constant_ns(&h->assay, link->ends[1])};
+    int64_t constants[2] = {sync_constant_ns(&h->assay, link->ends[0]),
+                            sync_constant_ns(&h->assay, link->ends[1])};
     return sync_behind_gradients(h, layers, count, constants[constants[1] > constants[0]]);
 }
 
@@ -145,8 +163,10 @@ static void hear_slice_passes(struct hearing *h, int stage, int slice)
 {
     struct plan_slice *x = &h->plan->stages[stage].slices[slice - 1];
     struct stage_times t = stage_times_of(h, stage, slice, NULL, -1);
-    hear_price(h, stage, arena_print(h->arena, "forward of slice %d", slice), &x->forward_ns, t.forward);
-    hear_price(h, stage, arena_print(h->arena, "backward of slice %d", slice), &x->backward_ns, t.backward);
+    hear_price(h, stage, arena_print(h->arena, "forward of slice %d", slice), &x->forward_ns,
+               t.forward);
+    hear_price(h, stage, arena_print(h->arena, "backward of slice %d", slice), &x->backward_ns,
+               t.backward);
 }
 
 static void hear_layer_prices(struct hearing *h, int stage)
@@ -164,18 +184,22 @@ static void hear_layer_prices(struct hearing *h, int stage)
     hear_price(h, stage, "backward", &x->backward_ns, t.backward);
     hear_price(h, stage, "weight gradient", &x->weight_ns, t.weight);
     hear_price(h, stage, "optimizer", &x->optimizer_ns, t.optimizer);
-    hear_price(h, stage, "sync", &x->sync_ns, h->rings ? sync_over_ring(h, stage, layers) : sync_of_stage(h, stage, layers));
+    hear_price(h, stage, "sync", &x->sync_ns,
+               h->rings ? sync_over_ring(h, stage, layers) : sync_of_stage(h, stage, layers));
     for (int slice = 1; slice < h->request.slice_count; slice++) hear_slice_passes(h, stage, slice);
 }
 
 // ---- messages over the boundary behind a stage
 
 // own NULL: there is no message.
-static void hear_parts(struct hearing *h, int stage, const char *what, int slice, int64_t *claimed, const int64_t *own)
+static void hear_parts(struct hearing *h, int stage, const char *what, int slice, int64_t *claimed,
+                       const int64_t *own)
 {
     for (int part = 0; part < PART_COUNT; part++) {
-        const char *name = arena_print(h->arena, slice ? "%s.%s of slice %d" : "%s.%s", what, transfer_part_names[part], slice);
-        hear_price(h, stage, name, &claimed[part], own ? (struct sum){own[part], 1} : (struct sum){0, 0});
+        const char *name = arena_print(h->arena, slice ? "%s.%s of slice %d" : "%s.%s", what,
+                                       transfer_part_names[part], slice);
+        hear_price(h, stage, name, &claimed[part],
+                   own ? (struct sum){own[part], 1} : (struct sum){0, 0});
     }
 }
 
@@ -185,11 +209,13 @@ static void hear_epilogue(struct hearing *h, int stage, const int64_t *own)
     struct plan_stage *x = &h->plan->stages[stage];
     int64_t claimed = 0;
     for (int part = 0; part < PART_COUNT; part++) claimed |= x->send_epilogue_ns[part];
-    if (h->request.epilogue || claimed) hear_parts(h, stage, "send_epilogue", 0, x->send_epilogue_ns, own);
+    if (h->request.epilogue || claimed)
+        hear_parts(h, stage, "send_epilogue", 0, x->send_epilogue_ns, own);
 }
 
 // What goes forward; own NULL as above. The first slice has its claims in the stage itself.
-static void hear_slices(struct hearing *h, int stage, const char *what, bool forward, int from, int to, int rank)
+static void hear_slices(struct hearing *h, int stage, const char *what, bool forward, int from,
+                        int to, int rank)
 {
     struct plan_stage *x = &h->plan->stages[stage];
     int run = judged_run(h, x->first_layer + x->layer_count - 1);
@@ -197,11 +223,15 @@ static void hear_slices(struct hearing *h, int stage, const char *what, bool for
     for (int slice = 0; slice < h->request.slice_count; slice++) {
         struct plan_slice *y = slice ? &x->slices[slice - 1] : NULL;
         int64_t *claimed = forward ? (y ? y->send_forward_ns : x->send_forward_ns)
-                                         : (y ? y->send_backward_ns : x->send_backward_ns);
+                                   : (y ? y->send_backward_ns : x->send_backward_ns);
         bool sent = from >= 0;
         if (sent)
             transfer_price(&h->assay,
-                           (struct sending){.run = run, .sender = from, .receiver = to, .rank = rank, .slice = slice,
+                           (struct sending){.run = run,
+                                            .sender = from,
+                                            .receiver = to,
+                                            .rank = rank,
+                                            .slice = slice,
                                             .backward = !forward},
                            own);
         hear_parts(h, stage, what, slice, claimed, sent ? own : NULL);
@@ -217,15 +247,21 @@ static void hear_messages(struct hearing *h, int stage)
     if (forward) {
         if (!h->sound[stage + 1]) return;
         to = judged_group(h, stage + 1);
-        if (!judged_stage_link(&h->assay, from, to).joined || !judged_stage_link(&h->assay, to, from).joined) return;
+        if (!judged_stage_link(&h->assay, from, to).joined ||
+            !judged_stage_link(&h->assay, to, from).joined)
+            return;
         option = &h->plan->boundary_options[h->plan->stages[stage + 1].boundary_option];
         rank = option->rank;
     }
     hear_slices(h, stage, "send_forward", true, forward ? from : -1, to, 0);
-    hear_slices(h, stage, "send_backward", false, back ? to : -1, from, option && option->epilogue_only ? 0 : rank);
+    hear_slices(h, stage, "send_backward", false, back ? to : -1, from,
+                option && option->epilogue_only ? 0 : rank);
     int64_t drain[PART_COUNT];
-    struct sending last = {.run = judged_run(h, x->first_layer + x->layer_count - 1), .sender = to, .receiver = from,
-                           .rank = rank, .backward = true};
+    struct sending last = {.run = judged_run(h, x->first_layer + x->layer_count - 1),
+                           .sender = to,
+                           .receiver = from,
+                           .rank = rank,
+                           .backward = true};
     if (back) transfer_price(&h->assay, last, drain);
     hear_epilogue(h, stage, back ? drain : NULL);
 }
@@ -241,10 +277,12 @@ void hear_prices(struct hearing *h)
         int before = h->verdict->violation_count;
         hear_layer_prices(h, s);
         hear_messages(h, s);
-        // The verdict's texts live in the same arena: scratch goes back only where none was written.
+        // The verdict's texts live in the same arena: scratch goes back only where none was
+        // written.
         if (h->verdict->violation_count == before) arena_reset(h->arena, mark);
     }
     if (!h->sound[0] || !h->sound[last]) return;
     if (embedding_sync_price(&h->assay, judged_group(h, 0), judged_group(h, last), &embedding_ns))
-        hear_price(h, -1, "embedding sync", &h->embedding_sync_ns, (struct sum){embedding_ns, h->assay.embedding_sync});
+        hear_price(h, -1, "embedding sync", &h->embedding_sync_ns,
+                   (struct sum){embedding_ns, h->assay.embedding_sync});
 }

@@ -1,5 +1,5 @@
-// The iteration time: what the schedule's table takes with the plan's own durations, against the plan's claim and, where one
-// holds, a closed form.
+// The iteration time: what the schedule's table takes with the plan's own durations, against the
+// plan's claim and, where one holds, a closed form.
 #include "solve/judge/internal.h"
 
 static int64_t signs_of_parts(const int64_t *parts)
@@ -18,7 +18,8 @@ static bool has_negative_claim(const struct plan *p)
         signs |= signs_of_parts(x->send_forward_ns) | signs_of_parts(x->send_backward_ns) |
                  signs_of_parts(x->send_epilogue_ns);
         for (int i = 0; i < p->layout.slice_count - 1; i++)
-            signs |= x->slices[i].forward_ns | x->slices[i].backward_ns | signs_of_parts(x->slices[i].send_forward_ns) |
+            signs |= x->slices[i].forward_ns | x->slices[i].backward_ns |
+                     signs_of_parts(x->slices[i].send_forward_ns) |
                      signs_of_parts(x->slices[i].send_backward_ns);
     }
     return signs < 0;
@@ -41,13 +42,13 @@ void hear_time(struct hearing *h)
         return;
     }
     if (ns != p->iteration_ns)
-        REJECT(h, "iteration", -1, "claimed %lld ns, %s %lld ns (%+lld)", (long long)p->iteration_ns, means, (long long)ns,
-               (long long)(p->iteration_ns - ns));
-    if (ns > (int64_t)1 << 53 || has_negative_claim(p)) return;        // the prices have said so
+        REJECT(h, "iteration", -1, "claimed %lld ns, %s %lld ns (%+lld)",
+               (long long)p->iteration_ns, means, (long long)ns, (long long)(p->iteration_ns - ns));
+    if (ns > (int64_t)1 << 53 || has_negative_claim(p)) return; // the prices have said so
     struct closed_form form = closed_form_of(p, &h->request);
     h->verdict->closed_form = form.name;
     h->verdict->closed_form_ns = form.name ? form.ns : -1;
     if (form.name && form.ns != p->iteration_ns)
-        REJECT(h, "closed_form", -1, "claimed %lld ns, %s gives %lld ns", (long long)p->iteration_ns, form.name,
-               (long long)form.ns);
+        REJECT(h, "closed_form", -1, "claimed %lld ns, %s gives %lld ns",
+               (long long)p->iteration_ns, form.name, (long long)form.ns);
 }

@@ -1,5 +1,6 @@
-// The judge: takes a plan and the problem's documents, and goes through everything the plan says. What is compared with
-// what stands in verify_parts.h; the prices are the judge's own (verify_price.h), the formulas those of docs/FORMULAS.md.
+// The judge: takes a plan and the problem's documents, and goes through everything the plan says.
+// What is compared with what stands in verify_parts.h; the prices are the judge's own
+// (verify_price.h), the formulas those of docs/FORMULAS.md.
 #include "solve/judge/verify.h"
 
 #include <string.h>
@@ -18,9 +19,13 @@ static const struct source *source_with_role(const struct document *d, const cha
 void verify_sources(struct verdict *v, const struct plan *plan, const struct problem *p,
                     struct arena *arena)
 {
-    const struct { const char *role; const struct document *document; } inputs[] = {
-        {"problem", &p->document}, {"model", &p->model.document}, {"cluster", &p->cluster.document},
-        {"costs", &p->costs.document}, {"job", &p->job.document},
+    const struct {
+        const char *role;
+        const struct document *document;
+    } inputs[] = {
+        {"problem", &p->document},         {"model", &p->model.document},
+        {"cluster", &p->cluster.document}, {"costs", &p->costs.document},
+        {"job", &p->job.document},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(inputs); i++) {
         const struct source *source = source_with_role(&plan->document, inputs[i].role);
@@ -29,8 +34,9 @@ void verify_sources(struct verdict *v, const struct plan *plan, const struct pro
         if (!source) {
             // A problem that was made in memory has no hash, nor has a plan of it any source.
             if (d->sha256[0])
-                verdict_add(v, arena, "hash", -1, "%s: the plan does not name the %s it was made from",
-                            path, inputs[i].role);
+                verdict_add(v, arena, "hash", -1,
+                            "%s: the plan does not name the %s it was made from", path,
+                            inputs[i].role);
         } else if (strcmp(source->sha256, d->sha256)) {
             verdict_add(v, arena, "hash", -1,
                         "%s: SHA-256 is %.12s..., the plan was made from %.12s...", path,
@@ -44,14 +50,18 @@ void verify_sources(struct verdict *v, const struct plan *plan, const struct pro
 static bool same_number(struct hearing *h, const char *what, int64_t found, int64_t wanted)
 {
     if (found != wanted)
-        REJECT(h, "layout", -1, "%s is %lld, the job's is %lld", what, (long long)found, (long long)wanted);
+        REJECT(h, "layout", -1, "%s is %lld, the job's is %lld", what, (long long)found,
+               (long long)wanted);
     return found == wanted;
 }
 
 static bool is_jobs_layout(struct hearing *h)
 {
     const struct layout *x = &h->plan->layout, *y = &h->problem->job.layout;
-    const struct { const char *name; int64_t found, wanted; } numbers[] = {
+    const struct {
+        const char *name;
+        int64_t found, wanted;
+    } numbers[] = {
         {"tensor degree", x->tensor, y->tensor},
         {"context degree", x->context, y->context},
         {"data degree", x->data, y->data},
@@ -73,7 +83,8 @@ static bool is_jobs_layout(struct hearing *h)
     bool same = true;
     for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
         same &= same_number(h, numbers[i].name, numbers[i].found, numbers[i].wanted);
-    for (int i = 0; same && i < x->slice_count; i++) same = same_number(h, "length of a slice", x->slices[i], y->slices[i]);
+    for (int i = 0; same && i < x->slice_count; i++)
+        same = same_number(h, "length of a slice", x->slices[i], y->slices[i]);
     if (same && !layout_equal(x, y)) {
         REJECT(h, "layout", -1, "the plan's layout is not the job's");
         same = false;
@@ -100,9 +111,11 @@ static bool has_claims(struct hearing *h)
 {
     const struct plan *p = h->plan;
     bool slices = true;
-    for (int s = 0; s < p->stage_count; s++) slices = slices && (p->layout.slice_count == 1 || p->stages[s].slices);
+    for (int s = 0; s < p->stage_count; s++)
+        slices = slices && (p->layout.slice_count == 1 || p->stages[s].slices);
     if (!slices) REJECT(h, "layout", -1, "claims for the slices behind the first are missing");
-    if (p->layout.virtual_stages > 1 && !p->ranks) REJECT(h, "layout", -1, "claims for the ranks are missing");
+    if (p->layout.virtual_stages > 1 && !p->ranks)
+        REJECT(h, "layout", -1, "claims for the ranks are missing");
     return slices && (p->layout.virtual_stages == 1 || p->ranks);
 }
 
@@ -113,8 +126,10 @@ bool hear_layout(struct hearing *h)
     h->assay = assay_over(&h->judged, &h->assay);
     // Of replicas that may have unlike numbers: see verify_places.c.
     bool uneven = h->problem->job.placement.uneven_micro_batches;
-    bool same = uneven || same_number(h, "number of micro-batches", h->plan->micro_batches, h->assay.micro_batches);
-    same &= same_number(h, "number of devices per stage", h->plan->devices_per_stage, h->assay.devices);
+    bool same = uneven || same_number(h, "number of micro-batches", h->plan->micro_batches,
+                                      h->assay.micro_batches);
+    same &=
+        same_number(h, "number of devices per stage", h->plan->devices_per_stage, h->assay.devices);
     same &= same_number(h, "number of stages", h->plan->stage_count, h->assay.stage_count);
     return same && has_claims(h);
 }
@@ -125,16 +140,23 @@ void hear_bound(struct hearing *h)
 {
     const struct plan *p = h->plan;
     if (p->bound_ns < 0)
-        verdict_add(h->verdict, h->arena, "bound", -1, "bound is %lld ns, below 0", (long long)p->bound_ns);
+        verdict_add(h->verdict, h->arena, "bound", -1, "bound is %lld ns, below 0",
+                    (long long)p->bound_ns);
     int64_t value = plan_value_ns(p);
     if (p->objective != h->problem->job.objective)
-        verdict_add(h->verdict, h->arena, "objective", -1, "the job asks for the least %s, the plan has the least %s",
+        verdict_add(h->verdict, h->arena, "objective", -1,
+                    "the job asks for the least %s, the plan has the least %s",
                     objective_names[h->problem->job.objective], objective_names[p->objective]);
     if (p->bound_ns > value)
-        verdict_add(h->verdict, h->arena, "bound", -1, "bound %lld ns is above the plan's %s %lld ns by %lld ns", (long long)p->bound_ns,
-                    p->objective == OBJECTIVE_ITERATION_TIME ? "iteration time" : objective_names[p->objective], (long long)value, (long long)(p->bound_ns - value));
+        verdict_add(h->verdict, h->arena, "bound", -1,
+                    "bound %lld ns is above the plan's %s %lld ns by %lld ns",
+                    (long long)p->bound_ns,
+                    p->objective == OBJECTIVE_ITERATION_TIME ? "iteration time"
+                                                             : objective_names[p->objective],
+                    (long long)value, (long long)(p->bound_ns - value));
     if (p->outcome == OUTCOME_INFEASIBLE || p->outcome == OUTCOME_NO_PLAN)
-        verdict_add(h->verdict, h->arena, "bound", -1, "outcome says that there is no plan, yet here is one");
+        verdict_add(h->verdict, h->arena, "bound", -1,
+                    "outcome says that there is no plan, yet here is one");
     // In long double, which holds these integers exactly; only the product is rounded.
     long double open = (long double)value - (long double)p->bound_ns;
     long double allowed = (long double)p->gap_asked * (long double)value;
@@ -180,23 +202,33 @@ enum status hear_plan(struct hearing *h, struct error *err)
     return OK;
 }
 
-enum status verify_plan(struct verdict *v, const struct plan *plan, const struct problem *problem, struct arena *arena,
-                        struct error *err)
+enum status verify_plan(struct verdict *v, const struct plan *plan, const struct problem *problem,
+                        struct arena *arena, struct error *err)
 {
     struct doubts doubts = {0, 0};
-    struct hearing h = {.verdict = v, .plan = plan, .problem = problem, .assay = {.doubts = &doubts}, .arena = arena};
-    *v = (struct verdict){.closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1, .proven_ns = -1};
+    struct hearing h = {.verdict = v,
+                        .plan = plan,
+                        .problem = problem,
+                        .assay = {.doubts = &doubts},
+                        .arena = arena};
+    *v = (struct verdict){
+        .closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1, .proven_ns = -1};
     verify_sources(v, plan, problem, arena);
     if (plan->stage_count == 0) {
-        verdict_add(v, arena, "plan", -1, "there is no plan here to verify (outcome %s)", outcome_names[plan->outcome]);
+        verdict_add(v, arena, "plan", -1, "there is no plan here to verify (outcome %s)",
+                    outcome_names[plan->outcome]);
     } else if (hear_layout(&h)) {
         h.request = plan_request(plan);
         match_groups(&h);
-        TRY(problem->cluster.places.node_count || plan->placement ? hear_placement(&h, err) : hear_plan(&h, err));
+        TRY(problem->cluster.places.node_count || plan->placement ? hear_placement(&h, err)
+                                                                  : hear_plan(&h, err));
     }
     v->doubtful = doubts.prices;
     if (doubts.sizes)
-        verdict_add(v, arena, "price", -1, "%lld sizes lie so near to where a price changes that the judge cannot tell them apart", (long long)doubts.sizes);
+        verdict_add(
+            v, arena, "price", -1,
+            "%lld sizes lie so near to where a price changes that the judge cannot tell them apart",
+            (long long)doubts.sizes);
     v->accepted = v->violation_count == 0;
     return OK;
 }

@@ -1,5 +1,5 @@
-// The first engine: boxes closed by mixtures of paths, without a linear program. What it does not finish goes on to the tree,
-// with the plan and the bound reached here.
+// The first engine: boxes closed by mixtures of paths, without a linear program. What it does not
+// finish goes on to the tree, with the plan and the bound reached here.
 #include <assert.h>
 #include <string.h>
 
@@ -7,55 +7,74 @@
 #include "solve/boxes/search.h"
 #include "solve/layout/parts.h"
 
-// Measured on the chain family: up to a few thousand cells of the table (layers x slots counted) boxes alone win, beyond
-// it a relaxation is cheaper than the programme. What has not ended after so many boxes is the tree's.
+// Measured on the chain family: up to a few thousand cells of the table (layers x slots counted)
+// boxes alone win, beyond it a relaxation is cheaper than the programme. What has not ended after
+// so many boxes is the tree's.
 enum { BOXES_MAX = 400, CELLS_MAX = 10000 };
-// By ranks of several stages no relaxation of the tree comes near: it has all their choices as columns.
+// By ranks of several stages no relaxation of the tree comes near: it has all their choices as
+// columns.
 enum { BOXES_BY_RANKS_MAX = 100 * 1000 };
 
 static bool is_small(const struct priced *p)
 {
     int64_t cells = p->layer_count, most = 1;
     for (int g = 0; g < p->group_count && cells < (int64_t)1 << 40; g++) {
-        int64_t slots = p->groups[g].excluded ? 0 : p->groups[g].slots < p->stage_count ? p->groups[g].slots : p->stage_count;
+        int64_t slots = p->groups[g].excluded                 ? 0
+                        : p->groups[g].slots < p->stage_count ? p->groups[g].slots
+                                                              : p->stage_count;
         cells *= slots + 1;
         most = slots + 1 > most ? slots + 1 : most;
     }
-    return cells / most <= CELLS_MAX;       // the largest group's slots are what the others leave
+    return cells / most <= CELLS_MAX; // the largest group's slots are what the others leave
 }
 
 void solving_keep_incumbent(struct solving *s)
 {
     if (!s->incumbent.found) return;
     s->incumbent_plan = TAKE(s->arena, 1, struct plan);
-    choices_to_plan(s->incumbent_plan, &s->choices, s->incumbent.chosen, s->incumbent.iteration_ns, s->arena);
+    choices_to_plan(s->incumbent_plan, &s->choices, s->incumbent.chosen, s->incumbent.iteration_ns,
+                    s->arena);
 }
 
-static void report(void *solving, int64_t best_ns, int64_t bound_ns, int64_t boxes, int open, int paths)
+static void report(void *solving, int64_t best_ns, int64_t bound_ns, int64_t boxes, int open,
+                   int paths)
 {
-    struct tree_progress p = {.incumbent_ns = best_ns == INT64_MAX ? 0 : best_ns, .bound_ns = bound_ns, .boxes = boxes, .path_rows = paths, .open = open};
+    struct tree_progress p = {.incumbent_ns = best_ns == INT64_MAX ? 0 : best_ns,
+                              .bound_ns = bound_ns,
+                              .boxes = boxes,
+                              .path_rows = paths,
+                              .open = open};
     solving_report(solving, &p);
 }
 
-// The program that is written rests on the same paths as the proof. The target is one above the optimum, so that the best
-// plans stay in it.
-static enum status write_program(struct solving *s, const struct box_search_result *r, struct error *err)
+// The program that is written rests on the same paths as the proof. The target is one above the
+// optimum, so that the best plans stay in it.
+static enum status write_program(struct solving *s, const struct box_search_result *r,
+                                 struct error *err)
 {
     struct program program;
     if (!s->settings->program_path) return OK;
-    if (s->incumbent.found) eliminate(&s->choices, s->graph, s->incumbent.iteration_ns + 1, NULL, NULL, 0, NULL, s->arena);
+    if (s->incumbent.found)
+        eliminate(&s->choices, s->graph, s->incumbent.iteration_ns + 1, NULL, NULL, 0, NULL,
+                  s->arena);
     TRY(solving_formulate(s, &program, err));
     for (int i = 0; i < r->proof.paths; i++) {
         bool is_new;
-        program_add_path(&program, r->proof.path_counts + (size_t)i * (size_t)program.path_size, &is_new);
+        program_add_path(&program, r->proof.path_counts + (size_t)i * (size_t)program.path_size,
+                         &is_new);
     }
     return solving_write_program(s, &program, err);
 }
 
 bool solving_is_cut_off(struct solving *s)
 {
-    if (s->settings->cutoff_ns <= 0 || !is_small(s->priced) || s->settings->alternatives > 1) return false;
-    struct box_search_settings settings = {.target_ns = INT64_MAX, .cutoff_ns = s->settings->cutoff_ns, .boxes_max = 1, .should_stop = solving_should_stop, .argument = s};
+    if (s->settings->cutoff_ns <= 0 || !is_small(s->priced) || s->settings->alternatives > 1)
+        return false;
+    struct box_search_settings settings = {.target_ns = INT64_MAX,
+                                           .cutoff_ns = s->settings->cutoff_ns,
+                                           .boxes_max = 1,
+                                           .should_stop = solving_should_stop,
+                                           .argument = s};
     struct box_search_result r;
     box_search(&r, &s->choices, s->graph, &settings, s->arena);
     s->effort = (struct plan_effort){r.boxes, 0, r.proof.paths, 0};
@@ -67,16 +86,26 @@ enum status solving_run_boxes(struct solving *s, struct error *err)
 {
     if (!is_small(s->priced)) return OK;
     bool by_ranks = s->choices.virtual_stages > 1 && !s->choices.by_position;
-    struct box_search_settings settings = {.target_ns = s->incumbent.found ? s->incumbent.iteration_ns : INT64_MAX, .gap = s->settings->gap,
-                                           .cutoff_ns = s->settings->cutoff_ns, .boxes_max = by_ranks ? BOXES_BY_RANKS_MAX : BOXES_MAX, .recheck = s->settings->recheck, .should_stop = solving_should_stop,
-                                           .report = report, .argument = s};
+    struct box_search_settings settings = {
+        .target_ns = s->incumbent.found ? s->incumbent.iteration_ns : INT64_MAX,
+        .gap = s->settings->gap,
+        .cutoff_ns = s->settings->cutoff_ns,
+        .boxes_max = by_ranks ? BOXES_BY_RANKS_MAX : BOXES_MAX,
+        .recheck = s->settings->recheck,
+        .should_stop = solving_should_stop,
+        .report = report,
+        .argument = s};
     struct box_search_result r;
     box_search(&r, &s->choices, s->graph, &settings, s->arena);
     if (s->result->evidence) {
         s->result->evidence->proof = r.proof;
         s->result->evidence->proof_bound_ns = r.bound_ns;
     }
-    if (r.bad) return fail(err, SOLVER, "%lld boxes did not prove their bound when their stored numbers were evaluated again", (long long)r.bad);
+    if (r.bad)
+        return fail(
+            err, SOLVER,
+            "%lld boxes did not prove their bound when their stored numbers were evaluated again",
+            (long long)r.bad);
     if (r.found_better) {
         assert(choices_fit_together(&s->choices, r.found));
         s->incumbent = (struct incumbent){true, r.found, r.best_ns};

@@ -1,5 +1,5 @@
-// Elimination by bound: the whole problem as one box (eliminate_box.h), whose steps are repeated until nothing more goes.
-// What leaves the box leaves the choices, with the bound that made it go.
+// Elimination by bound: the whole problem as one box (eliminate_box.h), whose steps are repeated
+// until nothing more goes. What leaves the box leaves the choices, with the bound that made it go.
 #include "solve/layout/eliminate.h"
 
 #include <assert.h>
@@ -13,23 +13,27 @@ static int count_allowed(const struct choices *c, bool *const *allowed)
 {
     int count = 0;
     for (int s = 0; s < c->priced->stage_count; s++)
-        for (int i = 0; i < c->stages[s].count; i++)
-            count += allowed[s][i];
+        for (int i = 0; i < c->stages[s].count; i++) count += allowed[s][i];
     return count;
 }
 
 // All steps of a sweep behind those of the sweeps before.
-static void keep_steps(struct box_proof *p, const struct box_answer *a, int resources, struct arena *arena)
+static void keep_steps(struct box_proof *p, const struct box_answer *a, int resources,
+                       struct arena *arena)
 {
     struct box_record *r = &p->records[0];
     int count = r->step_count + a->step_count;
-    struct box_step *steps = arena_grow(arena, r->steps, (size_t)r->step_count, (size_t)count, sizeof *steps);
-    if (a->step_count) memcpy(steps + r->step_count, box_steps_copy(a->steps, a->step_count, resources, arena), (size_t)a->step_count * sizeof *steps);
+    struct box_step *steps =
+        arena_grow(arena, r->steps, (size_t)r->step_count, (size_t)count, sizeof *steps);
+    if (a->step_count)
+        memcpy(steps + r->step_count, box_steps_copy(a->steps, a->step_count, resources, arena),
+               (size_t)a->step_count * sizeof *steps);
     r->steps = steps;
     r->step_count = count;
 }
 
-static int64_t sweep(struct choices *c, struct graph *g, struct box_closer *closer, int64_t target_ns, struct box_proof *proof, int64_t *removed_ns,
+static int64_t sweep(struct choices *c, struct graph *g, struct box_closer *closer,
+                     int64_t target_ns, struct box_proof *proof, int64_t *removed_ns,
                      struct arena *scratch, struct arena *arena)
 {
     int stages = c->priced->stage_count;
@@ -38,34 +42,33 @@ static int64_t sweep(struct choices *c, struct graph *g, struct box_closer *clos
     int64_t **amount = TAKE(scratch, stages, int64_t *), bound_ns = 0, left_ns = INT64_MAX;
     for (int s = 0; s < stages; s++) {
         amount[s] = TAKE(scratch, c->stages[s].count, int64_t);
-        for (int i = 0; i < c->stages[s].count; i++)
-            amount[s][i] = target_ns;
+        for (int i = 0; i < c->stages[s].count; i++) amount[s][i] = target_ns;
     }
     bool closed = false;
-    for (int sweep = 0, before = -1; !closed && sweep < SWEEPS_MAX && before != count_allowed(c, box.allowed); sweep++) {
+    for (int sweep = 0, before = -1;
+         !closed && sweep < SWEEPS_MAX && before != count_allowed(c, box.allowed); sweep++) {
         struct box_answer answer;
         before = count_allowed(c, box.allowed);
         closed = box_close(closer, &box, target_ns, 0, &answer);
         bound_ns = answer.bound_ns > bound_ns ? answer.bound_ns : bound_ns;
         left_ns = answer.removed_ns < left_ns ? answer.removed_ns : left_ns;
-        if (proof)
-            keep_steps(proof, &answer, c->priced->group_count + BUDGET_COUNT, arena);
+        if (proof) keep_steps(proof, &answer, c->priced->group_count + BUDGET_COUNT, arena);
     }
-    assert(bound_ns >= 0 && left_ns >= target_ns);         // only what reaches it has left
-    // A closed box need not have lost every choice one by one: what is left stays, and the bound says the rest.
+    assert(bound_ns >= 0 && left_ns >= target_ns); // only what reaches it has left
+    // A closed box need not have lost every choice one by one: what is left stays, and the bound
+    // says the rest.
     choices_remove(c, box.allowed, amount, REMOVED_BY_BOUND);
-    if (proof)
-        box_proof_take_paths(proof, closer, graph_symbol_count(g), arena);
-    if (removed_ns)
-        *removed_ns = left_ns;
+    if (proof) box_proof_take_paths(proof, closer, graph_symbol_count(g), arena);
+    if (removed_ns) *removed_ns = left_ns;
     bound_ns = left_ns < bound_ns ? left_ns : bound_ns;
     return bound_ns > target_ns && !removed_ns ? target_ns : bound_ns;
 }
 
-int64_t eliminate(struct choices *c, struct graph *g, int64_t target_ns, const int *paths, const int64_t *weights, int path_count, int64_t *removed_ns,
-                  struct arena *arena)
+int64_t eliminate(struct choices *c, struct graph *g, int64_t target_ns, const int *paths,
+                  const int64_t *weights, int path_count, int64_t *removed_ns, struct arena *arena)
 {
-    struct arena *scratch = arena_open_within(arena);      // the list of removed choices may grow in the other
+    struct arena *scratch =
+        arena_open_within(arena); // the list of removed choices may grow in the other
     struct box_closer *closer = box_closer_open(c, g, scratch);
     box_closer_suggest(closer, paths, weights, path_count);
     int64_t bound_ns = sweep(c, g, closer, target_ns, NULL, removed_ns, scratch, arena);
@@ -73,7 +76,8 @@ int64_t eliminate(struct choices *c, struct graph *g, int64_t target_ns, const i
     return bound_ns;
 }
 
-int64_t eliminate_recorded(struct choices *c, struct graph *g, int64_t target_ns, struct box_proof *proof, int64_t *removed_ns, struct arena *arena)
+int64_t eliminate_recorded(struct choices *c, struct graph *g, int64_t target_ns,
+                           struct box_proof *proof, int64_t *removed_ns, struct arena *arena)
 {
     struct arena *scratch = arena_open_within(arena);
     struct box_closer *closer = box_closer_open(c, g, scratch);

@@ -1,6 +1,7 @@
-// The second engine: glp_intopt on the same rows, path rows by replay in its callback, in a process of its own. It shares
-// the formulation with the tree but not the search, and is what the tree is checked against. Its bounds are floating
-// point and prove nothing: the bound that is reported is the elimination's, which is exact.
+// The second engine: glp_intopt on the same rows, path rows by replay in its callback, in a process
+// of its own. It shares the formulation with the tree but not the search, and is what the tree is
+// checked against. Its bounds are floating point and prove nothing: the bound that is reported is
+// the elimination's, which is exact.
 #include <math.h>
 
 #include "solve/layout/parts.h"
@@ -13,7 +14,8 @@ struct intopt_work {
     struct arena *arena;
 };
 
-// Every path that is longer than the time at hand is worth a row; a callback's rows do not outlive their subtree.
+// Every path that is longer than the time at hand is worth a row; a callback's rows do not outlive
+// their subtree.
 static int separate(void *argument, const double *values)
 {
     struct intopt_work *w = argument;
@@ -33,8 +35,12 @@ static void run(void *context, struct message *in, struct message *out, struct a
     (void)in;
     int columns = w->program->formulation->milp.column_count;
     double *values = TAKE(arena, columns, double);
-    struct intopt_request request = {.milp = &w->program->formulation->milp, .unit_log2 = w->program->unit_log2, .time_limit_s = w->time_limit_s,
-                                     .separate = separate, .argument = w, .branch_key = w->branch_key};
+    struct intopt_request request = {.milp = &w->program->formulation->milp,
+                                     .unit_log2 = w->program->unit_log2,
+                                     .time_limit_s = w->time_limit_s,
+                                     .separate = separate,
+                                     .argument = w,
+                                     .branch_key = w->branch_key};
     message_put_count(out, lp_intopt(&request, values, arena));
     message_put(out, values, (size_t)columns * sizeof *values);
 }
@@ -46,7 +52,8 @@ static void make_branch_keys(struct intopt_work *w)
     w->branch_key = TAKE(w->arena, f->milp.column_count, double);
     for (int s = 0; s < w->program->stage_count; s++)
         for (int j = 1; j < f->level_count[s]; j++)
-            w->branch_key[f->level_column[s][j]] = 1 + ldexp((double)f->level_load_ns[s][j], -w->program->unit_log2);
+            w->branch_key[f->level_column[s][j]] =
+                1 + ldexp((double)f->level_load_ns[s][j], -w->program->unit_log2);
 }
 
 static enum status formulate(struct solving *s, struct program *p, struct error *err)
@@ -68,7 +75,8 @@ static void take_answer(struct solving *s, struct program *p, struct message *an
     message_get(answer, values, (size_t)columns * sizeof *values);
     s->finished = status == INTOPT_INFEASIBLE;
     if (status != INTOPT_OPTIMAL && status != INTOPT_FEASIBLE) return;
-    int64_t time_ns = formulation_decode(p->formulation, values, chosen) ? program_time(p, chosen) : -1;
+    int64_t time_ns = formulation_decode(p->formulation, values, chosen) ? program_time(p, chosen)
+                                                                         : -1;
     if (time_ns < 0) {
         s->result->sidelined = "glp_intopt gave a point that is no plan";
         return;
@@ -84,14 +92,20 @@ enum status solving_run_intopt(struct solving *s, struct error *err)
     struct program program;
     struct worker_pool *pool;
     TRY(formulate(s, &program, err));
-    struct intopt_work work = {.program = &program, .time_limit_s = s->settings->time_limit_s, .arena = s->arena,
+    struct intopt_work work = {.program = &program,
+                               .time_limit_s = s->settings->time_limit_s,
+                               .arena = s->arena,
                                .symbol_ns = TAKE(s->arena, program.symbol_count, double)};
     make_branch_keys(&work);
-    struct worker_settings settings = {.count = 1, .memory_limit_bytes = s->settings->memory_limit_bytes, .run = run, .context = &work};
+    struct worker_settings settings = {.count = 1,
+                                       .memory_limit_bytes = s->settings->memory_limit_bytes,
+                                       .run = run,
+                                       .context = &work};
     struct message request, answer = {0};
     message_begin(&request, s->arena);
     TRY(worker_pool_open(&pool, &settings, s->arena, err));
-    bool answered = worker_pool_run(pool, &request, 1, &answer, solving_should_stop, s, &s->result->sidelined, s->arena);
+    bool answered = worker_pool_run(pool, &request, 1, &answer, solving_should_stop, s,
+                                    &s->result->sidelined, s->arena);
     worker_pool_close(pool);
     s->effort.path_rows = program.path_count;
     if (answered && !answer.broken) take_answer(s, &program, &answer);

@@ -1,18 +1,21 @@
-// Why there is no plan: one family of limits after the other is given up, and the problem asked again. What makes it
-// solvable is named.
+// Why there is no plan: one family of limits after the other is given up, and the problem asked
+// again. What makes it solvable is named.
 #include <stdio.h>
 #include <string.h>
 
 #include "solve/layout/parts.h"
 
 enum family { FAMILY_SLOTS, FAMILY_BUDGET, FAMILY_RULES, FAMILY_MEMORY, FAMILY_COUNT };
-static const char *const family_names[] = {"the number of devices of each group", "the quality budget", "the rules", "memory"};
+static const char *const family_names[] = {"the number of devices of each group",
+                                           "the quality budget", "the rules", "memory"};
 
 static void relax_family(struct priced *p, enum family family, struct arena *arena)
 {
-    if (family == FAMILY_BUDGET) p->budget.boundaries_max = p->budget.stages_max = p->budget.cost_max = -1;
+    if (family == FAMILY_BUDGET)
+        p->budget.boundaries_max = p->budget.stages_max = p->budget.cost_max = -1;
     if (family == FAMILY_RULES) p->rule_count = 0;
-    p->groups = arena_grow(arena, p->groups, (size_t)p->group_count, (size_t)p->group_count, sizeof *p->groups);
+    p->groups = arena_grow(arena, p->groups, (size_t)p->group_count, (size_t)p->group_count,
+                           sizeof *p->groups);
     for (int g = 0; g < p->group_count; g++) {
         if (family == FAMILY_SLOTS) p->groups[g].slots = p->stage_count;
         if (family == FAMILY_MEMORY) p->groups[g].memory_limit_bytes = (int64_t)1 << 60;
@@ -21,7 +24,9 @@ static void relax_family(struct priced *p, enum family family, struct arena *are
 
 static bool matters(const struct priced *p, enum family family)
 {
-    if (family == FAMILY_BUDGET) return p->budget.boundaries_max >= 0 || p->budget.stages_max >= 0 || p->budget.cost_max >= 0;
+    if (family == FAMILY_BUDGET)
+        return p->budget.boundaries_max >= 0 || p->budget.stages_max >= 0 ||
+               p->budget.cost_max >= 0;
     return family != FAMILY_RULES || p->rule_count > 0;
 }
 
@@ -46,7 +51,11 @@ enum status solving_find_reason(struct solving *s, const char **why, struct erro
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", used ? ", or " : "", family_names[f]);
     }
-    *why = names[0] ? arena_print(s->arena, "no plan satisfies all limits together; one would exist but for %s", names)
-                    : "no plan satisfies the limits; giving up devices, budget, rules or memory alone does not help";
+    *why = names[0]
+               ? arena_print(s->arena,
+                             "no plan satisfies all limits together; one would exist but for %s",
+                             names)
+               : "no plan satisfies the limits; giving up devices, budget, rules or memory alone "
+                 "does not help";
     return OK;
 }

@@ -1,4 +1,5 @@
-// Solving one layout: what is hopeless, an incumbent, elimination by bound, the tree. Each step hands on integers only.
+// Solving one layout: what is hopeless, an incumbent, elimination by bound, the tree. Each step
+// hands on integers only.
 #include "solve/layout/solve.h"
 
 #include <assert.h>
@@ -9,18 +10,22 @@
 #include "solve/layout/parts.h"
 #include "solve/tree/proof.h"
 
-#define NEVER_NS (INT64_MAX / 8)        // above every time
-enum { BOUND_ROUNDS = 6 };      // of the dynamic programme, for a quick bound
+#define NEVER_NS (INT64_MAX / 8) // above every time
+enum { BOUND_ROUNDS = 6 };       // of the dynamic programme, for a quick bound
 
 const char *const engine_names[] = {"tree", "intopt", NULL};
 const char *const formulation_names[] = {"choices", "textbook", NULL};
 
 void solve_defaults(struct solve_settings *s)
 {
-    *s = (struct solve_settings){.threads = 1, .progress = -1, .start_search = true, .eliminate = true};
+    *s = (struct solve_settings){
+        .threads = 1, .progress = -1, .start_search = true, .eliminate = true};
 }
 
-bool solving_should_stop(void *solving) { return watch_is_over(&((struct solving *)solving)->watch); }
+bool solving_should_stop(void *solving)
+{
+    return watch_is_over(&((struct solving *)solving)->watch);
+}
 
 // The iteration time when every symbol takes its greatest value: no plan takes longer.
 int64_t solving_greatest_ns(const struct formulation *f, struct graph *g, struct arena *arena)
@@ -32,20 +37,27 @@ int64_t solving_greatest_ns(const struct formulation *f, struct graph *g, struct
     return graph_longest(g, durations, NULL);
 }
 
-static enum status begin(struct solving *s, struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
-                         const volatile int *stop, struct arena *arena, struct error *err)
+static enum status begin(struct solving *s, struct solve_result *r, const struct priced *priced,
+                         const struct solve_settings *settings, const volatile int *stop,
+                         struct arena *arena, struct error *err)
 {
-    *s = (struct solving){.priced = priced, .settings = settings, .watch = watch_begin(stop, settings->time_limit_s), .arena = arena, .result = r};
+    *s = (struct solving){.priced = priced,
+                          .settings = settings,
+                          .watch = watch_begin(stop, settings->time_limit_s),
+                          .arena = arena,
+                          .result = r};
     *r = (struct solve_result){0};
     struct schedule_request request = schedule_request_of(priced);
     TRY(schedule_build(&s->schedule, &request, arena, err));
     TRY(choices_build(&s->choices, priced, &s->schedule, arena, err));
-    if (settings->whole_batch) TRY(objective_batch_graph(&s->graph, priced, &s->schedule, arena, err));
+    if (settings->whole_batch)
+        TRY(objective_batch_graph(&s->graph, priced, &s->schedule, arena, err));
     else TRY(objective_graph(&s->graph, priced, &s->schedule, arena, err));
     if (!settings->evidence) return OK;
     graph_keep_paths(s->graph, arena);
     r->evidence = TAKE(arena, 1, struct solve_evidence);
-    *r->evidence = (struct solve_evidence){.schedule = arena_grow(arena, &s->schedule, 1, 1, sizeof s->schedule), .graph = s->graph};
+    *r->evidence = (struct solve_evidence){
+        .schedule = arena_grow(arena, &s->schedule, 1, 1, sizeof s->schedule), .graph = s->graph};
     return OK;
 }
 
@@ -54,15 +66,18 @@ static enum status take_start(struct solving *s, const struct plan *start, struc
 {
     int stages = s->priced->stage_count, *chosen = TAKE(s->arena, stages, int);
     if (!start || !start->stage_count) return OK;
-    if (start->stage_count != stages || !choices_from_plan(chosen, &s->choices, start) || !choices_fit_together(&s->choices, chosen))
-        return fail(err, BAD_INPUT, "%s: the plan to start from does not fit this problem", start->document.path ? start->document.path : "start");
+    if (start->stage_count != stages || !choices_from_plan(chosen, &s->choices, start) ||
+        !choices_fit_together(&s->choices, chosen))
+        return fail(err, BAD_INPUT, "%s: the plan to start from does not fit this problem",
+                    start->document.path ? start->document.path : "start");
     int64_t *durations = TAKE(s->arena, graph_symbol_count(s->graph), int64_t);
     if (!choices_durations(&s->choices, chosen, durations)) return OK;
     s->incumbent = (struct incumbent){true, chosen, graph_longest(s->graph, durations, NULL)};
     return OK;
 }
 
-// In walks of the graph: what a search before the tree may take where a rank has several stages and the graph is large.
+// In walks of the graph: what a search before the tree may take where a rank has several stages and
+// the graph is large.
 static const int64_t operations_first = 40 * 1000 * 1000;
 
 // In replays. Little at first, for most trees are small; more when the tree turns out to be large.
@@ -78,8 +93,8 @@ static bool improve_plan(void *solving, int step, int64_t target_ns, struct foun
 {
     struct solving *s = solving;
     struct incumbent best = {0};
-    incumbent_search(&best, &s->choices, s->graph, (uint64_t)s->settings->seed + 1 + (uint64_t)step, search_effort(s, step + 1),
-                     solving_should_stop, s, s->arena);
+    incumbent_search(&best, &s->choices, s->graph, (uint64_t)s->settings->seed + 1 + (uint64_t)step,
+                     search_effort(s, step + 1), solving_should_stop, s, s->arena);
     if (!best.found || best.iteration_ns >= target_ns) return false;
     *plan = (struct found_plan){best.chosen, best.iteration_ns};
     return true;
@@ -88,7 +103,8 @@ static bool improve_plan(void *solving, int step, int64_t target_ns, struct foun
 static void search_incumbent(struct solving *s)
 {
     if (s->settings->start_search)
-        incumbent_search(&s->incumbent, &s->choices, s->graph, (uint64_t)s->settings->seed, search_effort(s, 0), solving_should_stop, s, s->arena);
+        incumbent_search(&s->incumbent, &s->choices, s->graph, (uint64_t)s->settings->seed,
+                         search_effort(s, 0), solving_should_stop, s, s->arena);
     solving_keep_incumbent(s);
 }
 
@@ -102,20 +118,24 @@ static void take_tree_plans(struct solving *s, const struct tree *tree)
     }
 }
 
-// The incumbent goes into the tree by its time alone: elimination may have taken its own choices away.
+// The incumbent goes into the tree by its time alone: elimination may have taken its own choices
+// away.
 static void known_plan(struct solving *s, struct found_plan *known, int *count)
 {
     *count = 0;
     if (!s->incumbent.found) return;
     known->time_ns = s->incumbent.iteration_ns;
     known->chosen = TAKE(s->arena, s->priced->stage_count, int);
-    if (s->settings->alternatives > 1) memcpy(known->chosen, s->incumbent.chosen, (size_t)s->priced->stage_count * sizeof(int));
-    else for (int i = 0; i < s->priced->stage_count; i++) known->chosen[i] = -1;
+    if (s->settings->alternatives > 1)
+        memcpy(known->chosen, s->incumbent.chosen, (size_t)s->priced->stage_count * sizeof(int));
+    else
+        for (int i = 0; i < s->priced->stage_count; i++) known->chosen[i] = -1;
     *count = 1;
 }
 
 // The tree's records are what a certificate is made of where they prove more than the boxes did.
-static void keep_tree(struct solving *s, const struct tree *tree, const struct program *program, const struct box_proof *root)
+static void keep_tree(struct solving *s, const struct tree *tree, const struct program *program,
+                      const struct box_proof *root)
 {
     struct solve_evidence *e = s->result->evidence;
     if (!e || s->bound_ns <= e->proof_bound_ns) return;
@@ -138,15 +158,25 @@ static enum status run_tree(struct solving *s, struct error *err)
             return OK;
         }
     }
-    if (s->settings->eliminate && (s->incumbent.found || s->settings->cutoff_ns > 0) && s->settings->alternatives <= 1) {
+    if (s->settings->eliminate && (s->incumbent.found || s->settings->cutoff_ns > 0) &&
+        s->settings->alternatives <= 1) {
         int64_t eliminated_ns = solving_eliminate(s, solving_closing_ns(s), &root, &removed_ns);
         root_bound_ns = eliminated_ns > root_bound_ns ? eliminated_ns : root_bound_ns;
     }
-    if (s->incumbent.found && root_bound_ns > s->incumbent.iteration_ns) root_bound_ns = s->incumbent.iteration_ns;
+    if (s->incumbent.found && root_bound_ns > s->incumbent.iteration_ns)
+        root_bound_ns = s->incumbent.iteration_ns;
     TRY(solving_formulate(s, &program, err));
-    struct tree_settings settings = {.threads = s->settings->threads, .plan_count = s->settings->alternatives > 1 ? s->settings->alternatives : 1,
-                                     .gap = s->settings->gap, .cutoff_ns = s->settings->cutoff_ns, .ended_ns = removed_ns, .memory_limit_bytes = s->settings->memory_limit_bytes,
-                                     .boxes_max = s->settings->boxes_max, .stop_asked = solving_should_stop, .report = solving_report, .argument = s};
+    struct tree_settings settings = {
+        .threads = s->settings->threads,
+        .plan_count = s->settings->alternatives > 1 ? s->settings->alternatives : 1,
+        .gap = s->settings->gap,
+        .cutoff_ns = s->settings->cutoff_ns,
+        .ended_ns = removed_ns,
+        .memory_limit_bytes = s->settings->memory_limit_bytes,
+        .boxes_max = s->settings->boxes_max,
+        .stop_asked = solving_should_stop,
+        .report = solving_report,
+        .argument = s};
     if (s->settings->start_search) settings.improve = improve_plan;
     struct found_plan known;
     int known_count;
@@ -170,7 +200,8 @@ static bool any_stage_empty(const struct choices *c)
     return false;
 }
 
-static enum status solve(struct solving *s, const struct plan *start, const char **why, struct error *err)
+static enum status solve(struct solving *s, const struct plan *start, const char **why,
+                         struct error *err)
 {
     const struct solve_settings *settings = s->settings;
     if (choices_hopeless_stage(&s->choices, why) >= 0 || any_stage_empty(&s->choices)) {
@@ -184,7 +215,9 @@ static enum status solve(struct solving *s, const struct plan *start, const char
         if (!s->finished || s->plan_count) return OK;
         s->finished = false;
         TRY(run_tree(s, err));
-        if (s->plan_count) s->result->sidelined = "glp_intopt called a problem infeasible that has a plan; the tree's answer stands";
+        if (s->plan_count)
+            s->result->sidelined =
+                "glp_intopt called a problem infeasible that has a plan; the tree's answer stands";
         return OK;
     }
     if (solving_is_cut_off(s)) return OK;
@@ -201,8 +234,9 @@ static void note_cutoff(struct solving *s, const char *why)
     s->result->cut_off = s->bound_ns >= cutoff;
 }
 
-enum status solve_without_reason(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
-                                 const volatile int *stop, struct arena *arena, struct error *err)
+enum status solve_without_reason(struct solve_result *r, const struct priced *priced,
+                                 const struct solve_settings *settings, const volatile int *stop,
+                                 struct arena *arena, struct error *err)
 {
     struct solving s;
     const char *why = NULL;
@@ -217,26 +251,30 @@ enum status solve_without_reason(struct solve_result *r, const struct priced *pr
 static enum status state_objective(struct solving *s, struct error *err)
 {
     if (s->settings->whole_batch) return OK;
-    for (int i = 0; i < s->plan_count; i++) TRY(objective_state(&s->plans[i], s->priced, &s->schedule, s->arena, err));
+    for (int i = 0; i < s->plan_count; i++)
+        TRY(objective_state(&s->plans[i], s->priced, &s->schedule, s->arena, err));
     if (s->plan_count) s->result->plan = s->plans[0];
     else TRY(objective_state(&s->result->plan, s->priced, &s->schedule, s->arena, err));
     return OK;
 }
 
-enum status solve_run(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
-                      const struct plan *start, const volatile int *stop, struct arena *arena, struct error *err)
+enum status solve_run(struct solve_result *r, const struct priced *priced,
+                      const struct solve_settings *settings, const struct plan *start,
+                      const volatile int *stop, struct arena *arena, struct error *err)
 {
     struct solving s;
     const char *why = NULL;
     TRY(begin(&s, r, priced, settings, stop, arena, err));
     TRY(solve(&s, start, &why, err));
     note_cutoff(&s, why);
-    if (s.finished && !s.plan_count && !why && !s.result->cut_off) TRY(solving_find_reason(&s, &why, err));
+    if (s.finished && !s.plan_count && !why && !s.result->cut_off)
+        TRY(solving_find_reason(&s, &why, err));
     solving_finish(&s, why);
     return state_objective(&s, err);
 }
 
-enum status solve_bound(int64_t *bound_ns, int64_t *time_ns, const struct priced *priced, struct arena *arena, struct error *err)
+enum status solve_bound(int64_t *bound_ns, int64_t *time_ns, const struct priced *priced,
+                        struct arena *arena, struct error *err)
 {
     struct solving s;
     struct solve_result r;

@@ -13,17 +13,21 @@ struct plan *solving_add_plan(struct solving *s)
     return &s->plans[s->plan_count++];
 }
 
-// With a gap asked, plans within it of the incumbent need not stay; the bound proven is then no more than this.
+// With a gap asked, plans within it of the incumbent need not stay; the bound proven is then no
+// more than this.
 int64_t solving_closing_ns(const struct solving *s)
 {
     int64_t best = s->incumbent.found ? s->incumbent.iteration_ns : INT64_MAX / 4;
-    int64_t closing = best - (int64_t)(s->settings->gap * (double)best), cutoff = s->settings->cutoff_ns;
+    int64_t closing = best - (int64_t)(s->settings->gap * (double)best),
+            cutoff = s->settings->cutoff_ns;
     return cutoff > 0 && cutoff < closing ? cutoff : closing;
 }
 
-int64_t solving_eliminate(struct solving *s, int64_t target_ns, struct box_proof *proof, int64_t *removed_ns)
+int64_t solving_eliminate(struct solving *s, int64_t target_ns, struct box_proof *proof,
+                          int64_t *removed_ns)
 {
-    if (s->result->evidence && proof) return eliminate_recorded(&s->choices, s->graph, target_ns, proof, removed_ns, s->arena);
+    if (s->result->evidence && proof)
+        return eliminate_recorded(&s->choices, s->graph, target_ns, proof, removed_ns, s->arena);
     return eliminate(&s->choices, s->graph, target_ns, NULL, NULL, 0, removed_ns, s->arena);
 }
 
@@ -36,7 +40,8 @@ void solving_add_starting_paths(struct solving *s, struct program *program)
     }
 }
 
-// The bound of the time column is taken from the program itself: the longest path at the symbols' greatest values.
+// The bound of the time column is taken from the program itself: the longest path at the symbols'
+// greatest values.
 enum status solving_formulate(struct solving *s, struct program *program, struct error *err)
 {
     TRY(formulate_choices(&s->formulation, &s->choices, (int64_t)1 << 53, s->arena, err));
@@ -47,12 +52,15 @@ enum status solving_formulate(struct solving *s, struct program *program, struct
     return OK;
 }
 
-enum status solving_write_program(struct solving *s, const struct program *program, struct error *err)
+enum status solving_write_program(struct solving *s, const struct program *program,
+                                  struct error *err)
 {
     const char *path = s->settings->program_path;
     if (!path) return OK;
     TRY(milp_write(&program->formulation->milp, path, s->arena, err));
-    return s->settings->map_path ? formulation_write_map(program->formulation, s->settings->map_path, s->arena, err) : OK;
+    return s->settings->map_path
+               ? formulation_write_map(program->formulation, s->settings->map_path, s->arena, err)
+               : OK;
 }
 
 void solving_report(void *solving, const struct tree_progress *p)
@@ -66,10 +74,12 @@ void solving_report(void *solving, const struct tree_progress *p)
     char incumbent[32] = "none", gap[32] = "-";
     if (p->incumbent_ns > 0) {
         snprintf(incumbent, sizeof incumbent, "%.9f s", (double)p->incumbent_ns / 1e9);
-        snprintf(gap, sizeof gap, "%.4f %%", 100 * (double)(p->incumbent_ns - p->bound_ns) / (double)p->incumbent_ns);
+        snprintf(gap, sizeof gap, "%.4f %%",
+                 100 * (double)(p->incumbent_ns - p->bound_ns) / (double)p->incumbent_ns);
     }
-    fprintf(stderr, "%8.1f s  plan %s  bound %.9f s  gap %s  boxes %lld (%d open)  rows %d\n", now - s->watch.begin_s, incumbent,
-            (double)s->shown_bound_ns / 1e9, gap, (long long)p->boxes, p->open, p->path_rows);
+    fprintf(stderr, "%8.1f s  plan %s  bound %.9f s  gap %s  boxes %lld (%d open)  rows %d\n",
+            now - s->watch.begin_s, incumbent, (double)s->shown_bound_ns / 1e9, gap,
+            (long long)p->boxes, p->open, p->path_rows);
 }
 
 static void fill_plan(const struct solving *s, struct plan *plan, const char *why)
@@ -79,10 +89,14 @@ static void fill_plan(const struct solving *s, struct plan *plan, const char *wh
     plan->effort = s->effort;
     plan->effort.seconds = watch_elapsed_s(&s->watch);
     plan->bound_ns = s->bound_ns;
-    if (plan->stage_count && plan->bound_ns > plan->iteration_ns) plan->bound_ns = plan->iteration_ns;
-    plan->bound_ns = plan->stage_count ? bound_stated(plan->bound_ns, plan->iteration_ns, s->shown_bound_ns) : bound_stated(plan->bound_ns, 0, 0);
+    if (plan->stage_count && plan->bound_ns > plan->iteration_ns)
+        plan->bound_ns = plan->iteration_ns;
+    plan->bound_ns = plan->stage_count
+                         ? bound_stated(plan->bound_ns, plan->iteration_ns, s->shown_bound_ns)
+                         : bound_stated(plan->bound_ns, 0, 0);
     plan->reason = why;
-    if (plan->stage_count) plan->outcome = plan_gap(plan) <= s->settings->gap ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
+    if (plan->stage_count)
+        plan->outcome = plan_gap(plan) <= s->settings->gap ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
     else plan->outcome = s->finished && !s->result->cut_off ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
 }
 
@@ -92,10 +106,16 @@ void solving_finish(struct solving *s, const char *why)
     r->finished = s->finished;
     if (!s->plan_count) {
         const struct priced *p = s->priced;
-        r->plan = (struct plan){.name = p->name, .layout = p->layout, .micro_batches = p->micro_batches, .devices_per_stage = p->devices_per_stage,
+        r->plan = (struct plan){.name = p->name,
+                                .layout = p->layout,
+                                .micro_batches = p->micro_batches,
+                                .devices_per_stage = p->devices_per_stage,
                                 .graph = plan_graph_of(&s->schedule.request)};
         if (s->finished && !r->cut_off) s->bound_ns = 0;
-        fill_plan(s, &r->plan, r->cut_off ? "every plan takes as long as the cut-off, or longer" : s->finished ? why : "the search was stopped before it met a plan");
+        fill_plan(s, &r->plan,
+                  r->cut_off    ? "every plan takes as long as the cut-off, or longer"
+                  : s->finished ? why
+                                : "the search was stopped before it met a plan");
         return;
     }
     for (int i = 0; i < s->plan_count; i++) fill_plan(s, &s->plans[i], why);

@@ -1,29 +1,41 @@
-// Bounds of a layout from its priced integers, each the length of a path of the schedule's graph (docs/PROOFS.md 8). For a
-// rank with k main layers, and `before` of them on the ranks before it:
-//   its compute stream     one micro-batch comes forward to it, it does all its passes and messages, then its optimizer steps
-//   its sync               the same up to its last pass, without the message that this one sends; then its sync and steps
-//   drain                  its compute stream, then that last message and the backwards of the stages before, where joint
-//   turning round          its passes up to its last forward, that micro-batch to the end of the pipeline and back
-// The layers are handed to the ranks in order, as many to each as T allows: if they do not all find room, T is too small.
-// Taking as many as possible is best: each length rises with k, and none rises when a layer moves to a rank before.
-// Of objective max_load the rank's passes and messages alone are bounded.
+// Bounds of a layout from its priced integers, each the length of a path of the schedule's graph
+// (docs/PROOFS.md 8). For a rank with k main layers, and `before` of them on the ranks before it:
+//   its compute stream     one micro-batch comes forward to it, it does all its passes and
+//                          messages, then its optimizer steps
+//   its sync               the same up to its last pass, without the message that this one sends;
+//                          then its sync and steps
+//   drain                  its compute stream, then that last message and the backwards of the
+//                          stages before, where joint
+//   turning round          its passes up to its last forward, that micro-batch to the end of the
+//                          pipeline and back
+// The layers are handed to the ranks in order, as many to each as T allows: if they do not all find
+// room, T is too small. Taking as many as possible is best: each length rises with k, and none
+// rises when a layer moves to a rank before. Of objective max_load the rank's passes and messages
+// alone are bounded.
 #include "solve/layouts/bound.h"
 
 #include <assert.h>
 #include "data/base/least.h"
 
-static int64_t pass_ns(const struct layer_terms *t) { return t->forward_ns + t->backward_ns + t->weight_ns; }
+static int64_t pass_ns(const struct layer_terms *t)
+{
+    return t->forward_ns + t->backward_ns + t->weight_ns;
+}
 
 static int64_t kept(const struct layout_sketch *s, int rank) { return s->kept[rank].least; }
 
 static int boundaries_of(const struct layout_sketch *s, int rank)
 {
     if (s->ranks == 1) return 0;
-    if (s->priced->layout.schedule == SCHEDULE_ZB_V) return 4 - (rank == 0 ? 2 : 0) - (rank == s->ranks - 1 ? 2 : 0);
+    if (s->priced->layout.schedule == SCHEDULE_ZB_V)
+        return 4 - (rank == 0 ? 2 : 0) - (rank == s->ranks - 1 ? 2 : 0);
     return 2 * s->turns - (rank == 0) - (rank == s->ranks - 1);
 }
 
-static bool holds_first(const struct layout_sketch *s, int rank) { return s->has_first && rank == 0; }
+static bool holds_first(const struct layout_sketch *s, int rank)
+{
+    return s->has_first && rank == 0;
+}
 
 static bool holds_last(const struct layout_sketch *s, int rank)
 {
@@ -41,7 +53,8 @@ static int64_t least_of_end(const struct layer_room *end, int64_t kept)
 // What is left of a device for main layers' bytes; those of one of them in a mode.
 static int64_t room_of(const struct layout_sketch *s, const struct group_terms *g, int rank)
 {
-    int64_t f = kept(s, rank), room = g->limit_bytes - g->constant_bytes - 2 * s->message_bytes * boundaries_of(s, rank);
+    int64_t f = kept(s, rank), room = g->limit_bytes - g->constant_bytes -
+                                      2 * s->message_bytes * boundaries_of(s, rank);
     if (holds_first(s, rank)) room -= least_of_end(&s->first, f);
     if (holds_last(s, rank)) room -= least_of_end(&s->last, f);
     return room;
@@ -52,16 +65,16 @@ static bool mode_allowed(const struct layout_sketch *s, int mode)
     return mode == 0 || (mode == 1 && s->selective) || (mode == 2 && (s->full || s->partly));
 }
 
-// Where all layers but the first and the last are main ones, a rank holds so many of those at least: one a stage, but for
-// the stages of the two.
+// Where all layers but the first and the last are main ones, a rank holds so many of those at
+// least: one a stage, but for the stages of the two.
 static int64_t fewest(const struct layout_sketch *s, int rank)
 {
     return s->only_ends ? s->turns - holds_first(s, rank) - holds_last(s, rank) : 0;
 }
 
-// Of k main layers on the rank: the sum over j of them of the micro-batches kept. Every stage holds one at least; the others,
-// at best, stand where the fewest are kept, and so do those missing where the first or the last layer has a stage alone. `top`:
-// of the j that keep the most, else of any j.
+// Of k main layers on the rank: the sum over j of them of the micro-batches kept. Every stage holds
+// one at least; the others, at best, stand where the fewest are kept, and so do those missing where
+// the first or the last layer has a stage alone. `top`: of the j that keep the most, else of any j.
 static int64_t kept_by(const struct layout_sketch *s, int rank, int64_t k, int64_t j)
 {
     const struct kept *kept = &s->kept[rank];
@@ -78,7 +91,10 @@ static int64_t bytes_of(const struct layout_sketch *s, int rank, int64_t k, int 
     return k * s->main.fixed_bytes + s->main.stash_bytes[mode] * kept_by(s, rank, k, k);
 }
 
-static int64_t stash_in(const struct layer_room *r, int mode, int64_t f) { return r->fixed_bytes + f * r->stash_bytes[mode]; }
+static int64_t stash_in(const struct layer_room *r, int mode, int64_t f)
+{
+    return r->fixed_bytes + f * r->stash_bytes[mode];
+}
 
 // Main layers that fit on the rank at most, at their least.
 static int64_t most_fitting(const struct layout_sketch *s, const struct group_terms *g, int rank)
@@ -87,7 +103,8 @@ static int64_t most_fitting(const struct layout_sketch *s, const struct group_te
     int mode = 0;
     if (room < 0) return -1;
     for (int other = 1; other < 3; other++)
-        if (mode_allowed(s, other) && s->main.stash_bytes[other] < s->main.stash_bytes[mode]) mode = other;
+        if (mode_allowed(s, other) && s->main.stash_bytes[other] < s->main.stash_bytes[mode])
+            mode = other;
     while (low < high) {
         int64_t k = low + (high - low + 1) / 2;
         if (bytes_of(s, rank, k, mode) <= room) low = k;
@@ -138,7 +155,8 @@ int64_t layout_missing_bytes(const struct layout_sketch *s)
             most = larger(most, most_fitting(s, &s->groups[g], i));
             room = larger(room, room_of(s, &s->groups[g], i));
         }
-        if (most < fewest(s, i) || most < 0) return larger(1, larger(0, fewest(s, i)) * least - room);
+        if (most < fewest(s, i) || most < 0)
+            return larger(1, larger(0, fewest(s, i)) * least - room);
         if (s->group_count == 1) sum += most;
     }
     return sum < s->main_count ? larger(1, (s->main_count - sum) * least) : 0;
@@ -146,14 +164,17 @@ int64_t layout_missing_bytes(const struct layout_sketch *s)
 
 // ---- time
 
-// On a rank with several stages each has a mode of its own: the fewest layers, those first that keep the most, whose recompu-
-// tation frees the bytes, over all splits between the two ways.
-static int64_t recomputation_apart_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k, int64_t over)
+// On a rank with several stages each has a mode of its own: the fewest layers, those first that
+// keep the most, whose recompu- tation frees the bytes, over all splits between the two ways.
+static int64_t recomputation_apart_ns(const struct layout_sketch *s, const struct group_terms *g,
+                                      int rank, int64_t k, int64_t over)
 {
     const struct layer_room *r = &s->main;
     bool full = s->full || s->partly;
-    int64_t free_selective = s->selective ? larger(0, r->stash_bytes[0] - r->stash_bytes[1]) : 0, best = -1, all = k;
-    int64_t free_full = full ? larger(free_selective, r->stash_bytes[0] - r->stash_bytes[2]) : free_selective;
+    int64_t free_selective = s->selective ? larger(0, r->stash_bytes[0] - r->stash_bytes[1]) : 0,
+            best = -1, all = k;
+    int64_t free_full = full ? larger(free_selective, r->stash_bytes[0] - r->stash_bytes[2])
+                             : free_selective;
     if (larger(free_full, free_selective) * kept_by(s, rank, k, k) < over) return -1;
     for (int64_t fully = 0; fully <= (full ? k : 0); fully++) {
         int64_t left = over - (free_full - free_selective) * kept_by(s, rank, k, fully);
@@ -167,9 +188,10 @@ static int64_t recomputation_apart_ns(const struct layout_sketch *s, const struc
     return best;
 }
 
-// On a rank with one stage: all its layers in one mode, or the first ones fully. -1: k main layers never fit.
-static int64_t recomputation_together_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
-                                         int64_t k, int64_t over)
+// On a rank with one stage: all its layers in one mode, or the first ones fully. -1: k main layers
+// never fit.
+static int64_t recomputation_together_ns(const struct layout_sketch *s, const struct group_terms *g,
+                                         int rank, int64_t k, int64_t over)
 {
     const struct layer_room *r = &s->main;
     const bool allowed[2] = {s->selective, s->full || s->partly};
@@ -178,8 +200,11 @@ static int64_t recomputation_together_ns(const struct layout_sketch *s, const st
     for (int mode = 0; mode < 2; mode++) {
         int64_t freed = kept(s, rank) * (r->stash_bytes[0] - r->stash_bytes[mode + 1]);
         bool partly = mode == 1 && s->partly;
-        int64_t excess = over + (partly ? smaller(r->working_bytes[0], r->working_bytes[2]) : r->working_bytes[mode + 1]);
-        int64_t layers = !partly || (excess > 0 && freed <= 0) ? k : excess <= 0 ? 0 : (excess + freed - 1) / freed;
+        int64_t excess = over + (partly ? smaller(r->working_bytes[0], r->working_bytes[2])
+                                        : r->working_bytes[mode + 1]);
+        int64_t layers = !partly || (excess > 0 && freed <= 0) ? k
+                         : excess <= 0                         ? 0
+                                                               : (excess + freed - 1) / freed;
         if (!allowed[mode] || layers > k || excess > layers * freed) continue;
         best = best < 0 ? layers * costs[mode] : smaller(best, layers * costs[mode]);
     }
@@ -187,25 +212,30 @@ static int64_t recomputation_together_ns(const struct layout_sketch *s, const st
 }
 
 // Least recomputation that may make k main layers fit, in ns of one micro-batch; -1: nothing does.
-static int64_t recomputation_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
+static int64_t recomputation_ns(const struct layout_sketch *s, const struct group_terms *g,
+                                int rank, int64_t k)
 {
     int64_t over = bytes_of(s, rank, k, 0) - room_of(s, g, rank);
     if (k < 1) return over <= 0 ? 0 : -1;
     if (s->turns > 1) return over <= 0 ? 0 : recomputation_apart_ns(s, g, rank, k, over);
-    return over + s->main.working_bytes[0] <= 0 ? 0 : recomputation_together_ns(s, g, rank, k, over);
+    return over + s->main.working_bytes[0] <= 0 ? 0
+                                                : recomputation_together_ns(s, g, rank, k, over);
 }
 
 // Load of one micro-batch with k main layers that recompute nothing.
-static int64_t bare_load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
+static int64_t bare_load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
+                            int64_t k)
 {
     int64_t load = k * pass_ns(&g->main);
     if (holds_first(s, rank)) load += pass_ns(&g->first);
     if (holds_last(s, rank)) load += pass_ns(&g->last);
-    return load + boundaries_of(s, rank) * (s->block_forward_ns + (s->local ? 0 : s->block_backward_ns));
+    return load +
+           boundaries_of(s, rank) * (s->block_forward_ns + (s->local ? 0 : s->block_backward_ns));
 }
 
 // Load of one micro-batch with k main layers, -1 where they do not fit.
-static int64_t find_load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
+static int64_t find_load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
+                            int64_t k)
 {
     int64_t extra = recomputation_ns(s, g, rank, k);
     if (extra < 0) return -1;
@@ -214,8 +244,10 @@ static int64_t find_load_ns(const struct layout_sketch *s, const struct group_te
 
 enum { LOAD_UNKNOWN = -2 };
 
-// Where there is one group the loads are remembered: a bound asks for the same ones again and again.
-static int64_t load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
+// Where there is one group the loads are remembered: a bound asks for the same ones again and
+// again.
+static int64_t load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
+                       int64_t k)
 {
     if (s->group_count > 1) return find_load_ns(s, g, rank, k);
     assert(rank >= 0 && rank < s->ranks && k >= 0 && k <= s->main_count);
@@ -226,14 +258,17 @@ static int64_t load_ns(const struct layout_sketch *s, const struct group_terms *
 
 // ---- after the rank's last pass
 
-// Of layers whose syncs run beside the gradients, from the last layer to the first, what is left when the last gradient is
-// there: at least the sync of the first layer, and of as many main layers before it as add to that.
-static int64_t exposed_layers_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
+// Of layers whose syncs run beside the gradients, from the last layer to the first, what is left
+// when the last gradient is there: at least the sync of the first layer, and of as many main layers
+// before it as add to that.
+static int64_t exposed_layers_ns(const struct layout_sketch *s, const struct group_terms *g,
+                                 int rank, int64_t k)
 {
     const struct layer_terms *main = &g->main, *first = &g->first;
     bool starts = holds_first(s, rank);
     if (k < 1 || !s->only_ends) return starts ? first->sync_ns : 0;
-    int64_t gradient = s->joint ? main->backward_ns + larger(main->full_ns, main->selective_ns) : main->weight_ns;
+    int64_t gradient = s->joint ? main->backward_ns + larger(main->full_ns, main->selective_ns)
+                                : main->weight_ns;
     int64_t tail = main->sync_ns + (k - 1) * larger(main->sync_ns - gradient, 0);
     if (!starts) return tail;
     int64_t again = larger(first->full_ns, first->selective_ns),
@@ -241,13 +276,18 @@ static int64_t exposed_layers_ns(const struct layout_sketch *s, const struct gro
     return first->sync_ns + larger(tail - of_first, 0);
 }
 
-struct ending { int64_t sync_ns, optimizer_ns; };
+struct ending {
+    int64_t sync_ns, optimizer_ns;
+};
 
 // The rank's syncs and optimizer steps, each kind in series.
-static struct ending ending_of(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
+static struct ending ending_of(const struct layout_sketch *s, const struct group_terms *g, int rank,
+                               int64_t k)
 {
-    struct ending e = {s->turns * g->sync_constant_ns + k * g->main.sync_ns, k * g->main.optimizer_ns};
-    if (holds_first(s, rank)) e.optimizer_ns += g->first.optimizer_ns, e.sync_ns += g->first.sync_ns;
+    struct ending e = {s->turns * g->sync_constant_ns + k * g->main.sync_ns,
+                       k * g->main.optimizer_ns};
+    if (holds_first(s, rank))
+        e.optimizer_ns += g->first.optimizer_ns, e.sync_ns += g->first.sync_ns;
     if (holds_last(s, rank)) e.optimizer_ns += g->last.optimizer_ns, e.sync_ns += g->last.sync_ns;
     if (!s->overlapped) return e;
     // Of several stages only the last one's gradient is known to be the rank's last.
@@ -255,7 +295,8 @@ static struct ending ending_of(const struct layout_sketch *s, const struct group
     return e;
 }
 
-// From the rank's last pass on. A step waits for its own stage's sync: of several stages one steps while another syncs.
+// From the rank's last pass on. A step waits for its own stage's sync: of several stages one steps
+// while another syncs.
 static int64_t after_passes_ns(const struct layout_sketch *s, struct ending e)
 {
     return s->turns > 1 ? larger(e.sync_ns, e.optimizer_ns) : e.sync_ns + e.optimizer_ns;
@@ -268,13 +309,15 @@ static int64_t last_send_ns(const struct layout_sketch *s, int rank)
 }
 
 // Beyond the compute stream's passes and messages.
-static int64_t tail_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
+static int64_t tail_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
+                       int64_t k)
 {
     struct ending e = ending_of(s, g, rank, k);
     return larger(e.optimizer_ns, after_passes_ns(s, e) - last_send_ns(s, rank));
 }
 
-// Sync and optimizer step of the first stage, of its first layer alone: they follow its last backward, which sends nothing.
+// Sync and optimizer step of the first stage, of its first layer alone: they follow its last
+// backward, which sends nothing.
 static int64_t first_ending_ns(const struct layout_sketch *s)
 {
     int64_t least = INT64_MAX;
@@ -287,32 +330,39 @@ static int64_t first_ending_ns(const struct layout_sketch *s)
 
 // ---- before its first pass, after its last message
 
-struct ends { int64_t fill_ns, drain_ns; };
+struct ends {
+    int64_t fill_ns, drain_ns;
+};
 
 // before: main layers on the ranks before.
 static struct ends ends_of(const struct layout_sketch *s, int rank, int64_t before)
 {
     struct ends e = {0, 0};
     if (rank == 0) return e;
-    int64_t others = rank - s->has_first;       // every stage before holds a layer at least
+    int64_t others = rank - s->has_first; // every stage before holds a layer at least
     bool many = s->turns == 1 && s->priced->slice_count == 1;
-    e.fill_ns = s->fill_first_ns + larger(others * s->fill_ns, many ? before * s->fill_main_ns : 0)
-                + rank * s->send_forward_ns - s->block_forward_ns;      // what blocks the rank itself is in its load
+    e.fill_ns = s->fill_first_ns +
+                larger(others * s->fill_ns, many ? before * s->fill_main_ns : 0) +
+                rank * s->send_forward_ns -
+                s->block_forward_ns; // what blocks the rank itself is in its load
     if (!s->joint || s->local) return e;
-    e.drain_ns = s->drain_first_ns + larger(others * s->drain_ns, many ? before * s->drain_main_ns : 0)
-                 + rank * s->send_backward_ns - s->block_backward_ns + first_ending_ns(s);
+    e.drain_ns = s->drain_first_ns +
+                 larger(others * s->drain_ns, many ? before * s->drain_main_ns : 0) +
+                 rank * s->send_backward_ns - s->block_backward_ns + first_ending_ns(s);
     return e;
 }
 
 // ---- lengths of paths
 
 // Main layers on the ranks before: the fewest and the most.
-struct before { int64_t least, most; };
+struct before {
+    int64_t least, most;
+};
 
-// Through the rank's compute stream. With a barrier every path starts at the first stage; without one the cycle closes at
-// the rank itself, or where the drain ends.
-static int64_t streaming_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, struct before before,
-                            int64_t k, int64_t load)
+// Through the rank's compute stream. With a barrier every path starts at the first stage; without
+// one the cycle closes at the rank itself, or where the drain ends.
+static int64_t streaming_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
+                            struct before before, int64_t k, int64_t load)
 {
     struct ends ends = ends_of(s, rank, before.least);
     int64_t passes = s->micro_batches * load, own = passes + tail_ns(s, g, rank, k);
@@ -322,36 +372,47 @@ static int64_t streaming_ns(const struct layout_sketch *s, const struct group_te
 }
 
 // Passes of a rank, one of each over its k main layers and the ends that it holds.
-struct passes { int64_t forward_ns, backward_ns, weight_ns; };
+struct passes {
+    int64_t forward_ns, backward_ns, weight_ns;
+};
 
-static struct passes passes_of(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
+static struct passes passes_of(const struct layout_sketch *s, const struct group_terms *g, int rank,
+                               int64_t k)
 {
     struct passes p = {k * g->main.forward_ns, k * g->main.backward_ns, k * g->main.weight_ns};
     if (holds_first(s, rank))
-        p.forward_ns += g->first.forward_ns, p.backward_ns += g->first.backward_ns, p.weight_ns += g->first.weight_ns;
+        p.forward_ns += g->first.forward_ns, p.backward_ns += g->first.backward_ns,
+            p.weight_ns += g->first.weight_ns;
     if (holds_last(s, rank))
-        p.forward_ns += g->last.forward_ns, p.backward_ns += g->last.backward_ns, p.weight_ns += g->last.weight_ns;
+        p.forward_ns += g->last.forward_ns, p.backward_ns += g->last.backward_ns,
+            p.weight_ns += g->last.weight_ns;
     p.backward_ns += load_ns(s, g, rank, k) - bare_load_ns(s, g, rank, k);
     return p;
 }
 
-// All that the rank computes up to its last forward, that micro-batch forward through the stages behind it, and back. With a
-// barrier the path begins and ends with the stages before the rank; without one the cycle closes at the rank itself.
-static int64_t turning_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, struct before before,
-                          int64_t k)
+// All that the rank computes up to its last forward, that micro-batch forward through the stages
+// behind it, and back. With a barrier the path begins and ends with the stages before the rank;
+// without one the cycle closes at the rank itself.
+static int64_t turning_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
+                          struct before before, int64_t k)
 {
     const struct kept *kept = &s->kept[rank];
-    int64_t further = kept_further_rounds(s->priced), behind = s->ranks - 1 - rank, others = s->main_count - k;
-    if (s->local || s->priced->slice_count > 1 || s->priced->layout.schedule == SCHEDULE_ZB_V) return 0;
+    int64_t further = kept_further_rounds(s->priced), behind = s->ranks - 1 - rank,
+            others = s->main_count - k;
+    if (s->local || s->priced->slice_count > 1 || s->priced->layout.schedule == SCHEDULE_ZB_V)
+        return 0;
     struct passes own = passes_of(s, g, rank, k);
-    int64_t way = s->micro_batches * own.forward_ns + (kept->backwards ? kept->backwards + further : 0) * own.backward_ns
-                  + (kept->weights ? kept->weights + further : 0) * own.weight_ns;
+    int64_t way = s->micro_batches * own.forward_ns +
+                  (kept->backwards ? kept->backwards + further : 0) * own.backward_ns +
+                  (kept->weights ? kept->weights + further : 0) * own.weight_ns;
     if (s->turns > 1) {
         way += behind * (s->fill_ns + s->send_forward_ns);
         if (!s->barrier) return way;
-        return way + s->main_count * s->drain_main_ns + ends_of(s, rank, 0).fill_ns + first_ending_ns(s);
+        return way + s->main_count * s->drain_main_ns + ends_of(s, rank, 0).fill_ns +
+               first_ending_ns(s);
     }
-    int64_t sends = s->send_forward_ns + s->send_backward_ns, through = s->fill_main_ns + s->drain_main_ns,
+    int64_t sends = s->send_forward_ns + s->send_backward_ns,
+            through = s->fill_main_ns + s->drain_main_ns,
             tail = after_passes_ns(s, ending_of(s, g, rank, k));
     way += own.backward_ns;
     if (!s->barrier) return way + larger(others - before.most, 0) * through + behind * sends + tail;
@@ -359,8 +420,10 @@ static int64_t turning_ns(const struct layout_sketch *s, const struct group_term
     return way + others * through + (s->ranks - 1) * sends + tail;
 }
 
-// Least time of an iteration (m x the load of the rank, for that objective); -1: k main layers never fit.
-static int64_t least_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, struct before before, int64_t k)
+// Least time of an iteration (m x the load of the rank, for that objective); -1: k main layers
+// never fit.
+static int64_t least_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
+                        struct before before, int64_t k)
 {
     int64_t load = load_ns(s, g, rank, k);
     if (load < 0) return -1;
@@ -368,16 +431,18 @@ static int64_t least_ns(const struct layout_sketch *s, const struct group_terms 
     return larger(streaming_ns(s, g, rank, before, k, load), turning_ns(s, g, rank, before, k));
 }
 
-static bool within(const struct layout_sketch *s, const struct group_terms *g, int rank, struct before before, int64_t k, int64_t limit_ns)
+static bool within(const struct layout_sketch *s, const struct group_terms *g, int rank,
+                   struct before before, int64_t k, int64_t limit_ns)
 {
     int64_t least = least_ns(s, g, rank, before, k);
     return least >= 0 && least <= limit_ns;
 }
 
-static int64_t most_within(const struct layout_sketch *s, const struct group_terms *g, int rank, struct before before, int64_t limit_ns)
+static int64_t most_within(const struct layout_sketch *s, const struct group_terms *g, int rank,
+                           struct before before, int64_t limit_ns)
 {
-    int64_t low = 0, high = s->main_count - before.least;     // low is not known to be within
-    int64_t share = 2 * (s->main_count / s->ranks) + 2;  // mostly enough
+    int64_t low = 0, high = s->main_count - before.least; // low is not known to be within
+    int64_t share = 2 * (s->main_count / s->ranks) + 2;   // mostly enough
     if (high < 0) return 0;
     if (share < high && !within(s, g, rank, before, share, limit_ns)) high = share - 1;
     while (low < high) {
@@ -392,27 +457,33 @@ static bool all_within(const struct layout_sketch *s, int64_t limit_ns)
 {
     int64_t before = 0;
     if (s->group_count == 1) {
-        for (int i = 0; i < s->ranks && before < s->main_count; i++) before += most_within(s, &s->groups[0], i, (struct before){before, before}, limit_ns);
+        for (int i = 0; i < s->ranks && before < s->main_count; i++)
+            before += most_within(s, &s->groups[0], i, (struct before){before, before}, limit_ns);
         return before >= s->main_count;
     }
     int64_t most[BOUND_GROUPS_MAX];
     for (int g = 0; g < s->group_count; g++) {
         most[g] = 0;
-        for (int i = 0; i < s->ranks; i++) most[g] = larger(most[g], most_within(s, &s->groups[g], i, (struct before){0, s->main_count}, limit_ns));
+        for (int i = 0; i < s->ranks; i++)
+            most[g] = larger(most[g], most_within(s, &s->groups[g], i,
+                                                  (struct before){0, s->main_count}, limit_ns));
     }
     return together(s, most) >= s->main_count;
 }
 
-int64_t layout_rank_bound(const struct layout_sketch *s, int group, int rank, int64_t before_least, int64_t before_most, int64_t k)
+int64_t layout_rank_bound(const struct layout_sketch *s, int group, int rank, int64_t before_least,
+                          int64_t before_most, int64_t k)
 {
-    assert(group >= 0 && group < s->group_count && before_least >= 0 && before_least <= before_most);
+    assert(group >= 0 && group < s->group_count && before_least >= 0 &&
+           before_least <= before_most);
     return least_ns(s, &s->groups[group], rank, (struct before){before_least, before_most}, k);
 }
 
 void layout_forget_loads(const struct layout_sketch *s)
 {
     if (s->group_count > 1) return;
-    for (int64_t i = 0; i < s->ranks * ((int64_t)s->main_count + 1); i++) s->loads[i] = LOAD_UNKNOWN;
+    for (int64_t i = 0; i < s->ranks * ((int64_t)s->main_count + 1); i++)
+        s->loads[i] = LOAD_UNKNOWN;
 }
 
 int64_t layout_average_bound(const struct layout_sketch *s)
@@ -420,8 +491,10 @@ int64_t layout_average_bound(const struct layout_sketch *s)
     int64_t all = s->all_ns, one = INT64_MAX;
     for (int g = 0; g < s->group_count; g++) one = smaller(one, pass_ns(&s->groups[g].main));
     assert(one >= 0 && one < INT64_MAX && all >= 0);
-    int64_t blocks = (s->ranks - 1) * 2 * (s->turns == 1) * (s->block_forward_ns + (s->local ? 0 : s->block_backward_ns));
-    int64_t average = (all + blocks + s->ranks - 1) / s->ranks, whole = (s->main_count + s->ranks - 1) / s->ranks * one;
+    int64_t blocks = (s->ranks - 1) * 2 * (s->turns == 1) *
+                     (s->block_forward_ns + (s->local ? 0 : s->block_backward_ns));
+    int64_t average = (all + blocks + s->ranks - 1) / s->ranks,
+            whole = (s->main_count + s->ranks - 1) / s->ranks * one;
     return s->micro_batches * larger(average, whole);
 }
 

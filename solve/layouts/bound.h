@@ -1,5 +1,6 @@
-// What is certain of a layout from its prices alone, without a schedule, choices or a program: that nothing fits, and a
-// bound on the iteration time (on m x the greatest load, for that objective) that holds for every plan of it.
+// What is certain of a layout from its prices alone, without a schedule, choices or a program: that
+// nothing fits, and a bound on the iteration time (on m x the greatest load, for that objective)
+// that holds for every plan of it.
 #ifndef PLUMBLINE_SOLVE_LAYOUTS_BOUND_H
 #define PLUMBLINE_SOLVE_LAYOUTS_BOUND_H
 
@@ -7,13 +8,15 @@
 
 enum { BOUND_GROUPS_MAX = 16 };
 
-// The prices that the bounds read: layers that are priced alike and make up most of the model (the main ones), and the first
-// and the last layer where they are others.
+// The prices that the bounds read: layers that are priced alike and make up most of the model (the
+// main ones), and the first and the last layer where they are others.
 struct layer_terms {
-    int64_t forward_ns, backward_ns, weight_ns;     // of all slices
+    int64_t forward_ns, backward_ns, weight_ns; // of all slices
     int64_t selective_ns, full_ns, optimizer_ns, sync_ns;
 };
-struct layer_room { int64_t fixed_bytes, stash_bytes[3], working_bytes[3]; };
+struct layer_room {
+    int64_t fixed_bytes, stash_bytes[3], working_bytes[3];
+};
 
 struct group_terms {
     int slots;
@@ -21,53 +24,67 @@ struct group_terms {
     struct layer_terms main, first, last;
 };
 
-// Micro-batches whose activations a rank keeps for the layers of its stages at its fullest moment, read off the turns of its
-// schedule, and remembered.
+// Micro-batches whose activations a rank keeps for the layers of its stages at its fullest moment,
+// read off the turns of its schedule, and remembered.
 struct kept {
-    int least;                          // for any of its stages
-    int *most;                          // [turns + 1]: for the so many stages that keep the most, together
-    int *by_turn;                       // [turns]
-    // Passes of each of its stages before the rank's last forward: at least so many backwards, and weight gradients.
+    int least;    // for any of its stages
+    int *most;    // [turns + 1]: for the so many stages that keep the most, together
+    int *by_turn; // [turns]
+    // Passes of each of its stages before the rank's last forward: at least so many backwards, and
+    // weight gradients.
     int backwards, weights;
 };
-struct kept_cache { struct kept_entry *entries; int count, capacity; int64_t *loads; int64_t load_capacity; struct arena *arena; };
-const struct kept *kept_by_ranks(struct kept_cache *c, const struct priced *p);        // [rank_count]
-int kept_further_rounds(const struct priced *p);            // to be added to backwards, and to weights where there are any
+struct kept_cache {
+    struct kept_entry *entries;
+    int count, capacity;
+    int64_t *loads;
+    int64_t load_capacity;
+    struct arena *arena;
+};
+const struct kept *kept_by_ranks(struct kept_cache *c, const struct priced *p); // [rank_count]
+int kept_further_rounds(
+    const struct priced *p); // to be added to backwards, and to weights where there are any
 
 struct layout_sketch {
     const struct priced *priced;
-    const struct kept *kept;            // [ranks]
-    int64_t *loads;                     // [ranks * (main_count + 1)]: the filling bound's own, good until the next sketch
+    const struct kept *kept; // [ranks]
+    int64_t
+        *loads; // [ranks * (main_count + 1)]: the filling bound's own, good until the next sketch
     int ranks, stages, turns, micro_batches;
     bool joint, local, barrier, overlapped;
-    int main_count, other_count;        // layers
-    bool has_first, has_last;           // the first, the last layer is not a main one
-    bool only_ends;                     // all others are those two
-    bool selective, full, partly;       // modes the job allows
+    int main_count, other_count;  // layers
+    bool has_first, has_last;     // the first, the last layer is not a main one
+    bool only_ends;               // all others are those two
+    bool selective, full, partly; // modes the job allows
     struct layer_room main, first, last;
-    int64_t all_ns;                     // one micro-batch through all layers, each where it is fastest
+    int64_t all_ns; // one micro-batch through all layers, each where it is fastest
     struct group_terms groups[BOUND_GROUPS_MAX];
-    int group_count;                    // of those that can hold a rank
-    int64_t fill_first_ns, fill_ns, fill_main_ns;       // forward: the first layer where it is no main one, the lightest of all, a main one
-    int64_t drain_first_ns, drain_ns, drain_main_ns;    // backward; of the slice that is fastest, where there are several
-    int64_t send_forward_ns, send_backward_ns;          // least of a boundary, all parts (one slice)
-    int64_t block_forward_ns, block_backward_ns;        // least that keeps one end busy, all slices
-    int64_t message_bytes;              // least
+    int group_count;                              // of those that can hold a rank
+    int64_t fill_first_ns, fill_ns, fill_main_ns; // forward: the first layer where it is no main
+                                                  // one, the lightest of all, a main one
+    int64_t drain_first_ns, drain_ns,
+        drain_main_ns; // backward; of the slice that is fastest, where there are several
+    int64_t send_forward_ns, send_backward_ns;   // least of a boundary, all parts (one slice)
+    int64_t block_forward_ns, block_backward_ns; // least that keeps one end busy, all slices
+    int64_t message_bytes;                       // least
 };
 
 // false: *why is one line without numbers, for counting (the groups have too few slots ...).
-bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_cache *kept, const char **why);
+bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_cache *kept,
+                   const char **why);
 
-// Bytes that are certainly missing, 0 if that is not certain; and the bounds: one of averages, one that fills the ranks in
-// order with whole layers, each in the least recomputation that can fit (INT64_MAX: none lets them all fit).
+// Bytes that are certainly missing, 0 if that is not certain; and the bounds: one of averages, one
+// that fills the ranks in order with whole layers, each in the least recomputation that can fit
+// (INT64_MAX: none lets them all fit).
 int64_t layout_missing_bytes(const struct layout_sketch *s);
 int64_t layout_average_bound(const struct layout_sketch *s);
 int64_t layout_filling_bound(const struct layout_sketch *s);
 
-// ns that an iteration takes at least (m x the rank's load, for that objective) if the rank stands on that group (of the
-// sketch) and holds k main layers, with so many on the ranks before it; -1: k main layers never fit. Never falls with k, nor
-// when a layer moves from those before to the rank.
-int64_t layout_rank_bound(const struct layout_sketch *s, int group, int rank, int64_t before_least, int64_t before_most, int64_t k);
-void layout_forget_loads(const struct layout_sketch *s);        // before the first of these
+// ns that an iteration takes at least (m x the rank's load, for that objective) if the rank stands
+// on that group (of the sketch) and holds k main layers, with so many on the ranks before it; -1: k
+// main layers never fit. Never falls with k, nor when a layer moves from those before to the rank.
+int64_t layout_rank_bound(const struct layout_sketch *s, int group, int rank, int64_t before_least,
+                          int64_t before_most, int64_t k);
+void layout_forget_loads(const struct layout_sketch *s); // before the first of these
 
 #endif

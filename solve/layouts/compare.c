@@ -1,5 +1,6 @@
-// Whether one layout is no worse than another whatever the plan: the same graph (or one with fewer waits), the same choices,
-// and every priced time and byte at most the other's. Then a bound of the first holds for the second.
+// Whether one layout is no worse than another whatever the plan: the same graph (or one with fewer
+// waits), the same choices, and every priced time and byte at most the other's. Then a bound of the
+// first holds for the second.
 
 #include <assert.h>
 
@@ -22,18 +23,23 @@ static bool all_equal(const int64_t *a, const int64_t *b, int count)
 static bool same_graph(const struct priced *a, const struct priced *b)
 {
     const struct layout *x = &a->layout, *y = &b->layout;
-    assert(a->layer_count == b->layer_count && a->objective == b->objective);       // of one problem
-    if (x->schedule != y->schedule || a->rank_count != b->rank_count || a->stage_count != b->stage_count
-        || a->slice_count != b->slice_count || a->micro_batches != b->micro_batches || x->local_loss_every != y->local_loss_every) return false;
-    if (x->local_loss_every && (a->local_forward_ns > b->local_forward_ns || a->local_backward_ns > b->local_backward_ns
-                                || a->local_bytes > b->local_bytes)) return false;
+    assert(a->layer_count == b->layer_count && a->objective == b->objective); // of one problem
+    if (x->schedule != y->schedule || a->rank_count != b->rank_count ||
+        a->stage_count != b->stage_count || a->slice_count != b->slice_count ||
+        a->micro_batches != b->micro_batches || x->local_loss_every != y->local_loss_every)
+        return false;
+    if (x->local_loss_every &&
+        (a->local_forward_ns > b->local_forward_ns || a->local_backward_ns > b->local_backward_ns ||
+         a->local_bytes > b->local_bytes))
+        return false;
     for (int i = 0; i < a->slice_count && a->slice_count > 1; i++)
         if (x->slices[i] != y->slices[i]) return false;
-    return x->barrier <= y->barrier;        // a barrier only adds waits
+    return x->barrier <= y->barrier; // a barrier only adds waits
 }
 
-// How a sync's exposed tail follows from its parts. It shrinks as backward grows: unlike backwards cannot be compared then,
-// but where a path to the sync comes through the stage's last backward, which has grown by as much.
+// How a sync's exposed tail follows from its parts. It shrinks as backward grows: unlike backwards
+// cannot be compared then, but where a path to the sync comes through the stage's last backward,
+// which has grown by as much.
 static bool syncs_comparable(const struct priced *a, const struct priced *b)
 {
     const struct layout *x = &a->layout, *y = &b->layout;
@@ -44,36 +50,51 @@ static bool syncs_comparable(const struct priced *a, const struct priced *b)
         for (int r = 0; r < a->run_count; r++) {
             const struct priced_run *u = &a->runs[r], *v = &b->runs[r];
             int n = a->group_count * a->slice_count;
-            if (!all_equal(u->backward_ns, v->backward_ns, n) || !all_equal(u->weight_ns, v->weight_ns, a->group_count)
-                || !all_equal(u->selective_ns, v->selective_ns, n) || !all_equal(u->full_ns, v->full_ns, n)) return false;
+            if (!all_equal(u->backward_ns, v->backward_ns, n) ||
+                !all_equal(u->weight_ns, v->weight_ns, a->group_count) ||
+                !all_equal(u->selective_ns, v->selective_ns, n) ||
+                !all_equal(u->full_ns, v->full_ns, n))
+                return false;
         }
         return true;
     }
-    return x->gradient_sync == SYNC_OVERLAPPED;         // its tail is at most the whole
+    return x->gradient_sync == SYNC_OVERLAPPED; // its tail is at most the whole
 }
 
-static bool run_no_worse(const struct priced *a, const struct priced_run *u, const struct priced_run *v)
+static bool run_no_worse(const struct priced *a, const struct priced_run *u,
+                         const struct priced_run *v)
 {
     int groups = a->group_count, n = groups * a->slice_count;
-    if (u->count != v->count || u->recomputable != v->recomputable || u->cut != v->cut) return false;
-    if (u->weight_bytes > v->weight_bytes || u->gradient_bytes > v->gradient_bytes || u->optimizer_bytes > v->optimizer_bytes) return false;
-    if (!none_above(u->stash_bytes, v->stash_bytes, 3) || !none_above(u->working_bytes, v->working_bytes, 3)) return false;
+    if (u->count != v->count || u->recomputable != v->recomputable || u->cut != v->cut)
+        return false;
+    if (u->weight_bytes > v->weight_bytes || u->gradient_bytes > v->gradient_bytes ||
+        u->optimizer_bytes > v->optimizer_bytes)
+        return false;
+    if (!none_above(u->stash_bytes, v->stash_bytes, 3) ||
+        !none_above(u->working_bytes, v->working_bytes, 3))
+        return false;
     for (int option = 0; option < a->gradient_option_count; option++)
         if (!none_above(u->sync_ns[option], v->sync_ns[option], groups)) return false;
-    return none_above(u->feedback_bytes, v->feedback_bytes, a->gradient_option_count) && none_above(u->forward_ns, v->forward_ns, n)
-        && none_above(u->backward_ns, v->backward_ns, n) && none_above(u->weight_ns, v->weight_ns, groups)
-        && none_above(u->selective_ns, v->selective_ns, n) && none_above(u->full_ns, v->full_ns, n)
-        && none_above(u->optimizer_ns, v->optimizer_ns, groups);
+    return none_above(u->feedback_bytes, v->feedback_bytes, a->gradient_option_count) &&
+           none_above(u->forward_ns, v->forward_ns, n) &&
+           none_above(u->backward_ns, v->backward_ns, n) &&
+           none_above(u->weight_ns, v->weight_ns, groups) &&
+           none_above(u->selective_ns, v->selective_ns, n) &&
+           none_above(u->full_ns, v->full_ns, n) &&
+           none_above(u->optimizer_ns, v->optimizer_ns, groups);
 }
 
-static bool group_no_worse(const struct priced *a, const struct priced_group *u, const struct priced_group *v)
+static bool group_no_worse(const struct priced *a, const struct priced_group *u,
+                           const struct priced_group *v)
 {
     if (v->excluded) return true;
-    return !u->excluded && u->slots >= v->slots && u->memory_limit_bytes >= v->memory_limit_bytes && u->constant_bytes <= v->constant_bytes
-        && none_above(u->sync_constant_ns, v->sync_constant_ns, a->gradient_option_count);
+    return !u->excluded && u->slots >= v->slots && u->memory_limit_bytes >= v->memory_limit_bytes &&
+           u->constant_bytes <= v->constant_bytes &&
+           none_above(u->sync_constant_ns, v->sync_constant_ns, a->gradient_option_count);
 }
 
-// PRICE_NONE, that nothing joins the two groups, stands below every price: it must be none on both sides or on the other.
+// PRICE_NONE, that nothing joins the two groups, stands below every price: it must be none on both
+// sides or on the other.
 static bool prices_no_worse(const int64_t *u, const int64_t *v, int count)
 {
     for (int i = 0; i < count; i++)
@@ -81,20 +102,29 @@ static bool prices_no_worse(const int64_t *u, const int64_t *v, int count)
     return true;
 }
 
-static bool cut_no_worse(const struct priced *a, const struct priced_cut *u, const struct priced_cut *v)
+static bool cut_no_worse(const struct priced *a, const struct priced_cut *u,
+                         const struct priced_cut *v)
 {
     int pairs = a->group_count * a->group_count * PART_COUNT;
-    if (u->message_bytes > v->message_bytes || !none_above(u->feedback_bytes, v->feedback_bytes, a->boundary_option_count)) return false;
+    if (u->message_bytes > v->message_bytes ||
+        !none_above(u->feedback_bytes, v->feedback_bytes, a->boundary_option_count))
+        return false;
     if (!prices_no_worse(u->forward_ns, v->forward_ns, pairs * a->slice_count)) return false;
     for (int option = 0; option < a->boundary_option_count; option++)
-        if (!prices_no_worse(u->backward_ns[option], v->backward_ns[option], pairs * a->slice_count)) return false;
+        if (!prices_no_worse(u->backward_ns[option], v->backward_ns[option],
+                             pairs * a->slice_count))
+            return false;
     return true;
 }
 
 bool layout_no_worse(const struct priced *a, const struct priced *b)
 {
-    if (!same_graph(a, b) || a->run_count != b->run_count || a->group_count != b->group_count || a->cut_count != b->cut_count) return false;
-    if (a->has_embedding_sync && (!b->has_embedding_sync || !prices_no_worse(a->embedding_sync_ns, b->embedding_sync_ns, a->group_count * a->group_count)))
+    if (!same_graph(a, b) || a->run_count != b->run_count || a->group_count != b->group_count ||
+        a->cut_count != b->cut_count)
+        return false;
+    if (a->has_embedding_sync &&
+        (!b->has_embedding_sync || !prices_no_worse(a->embedding_sync_ns, b->embedding_sync_ns,
+                                                    a->group_count * a->group_count)))
         return false;
     for (int g = 0; g < a->group_count; g++)
         if (!group_no_worse(a, &a->groups[g], &b->groups[g])) return false;

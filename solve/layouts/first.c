@@ -1,11 +1,13 @@
-// Layouts to look at before anything is scanned: what a person would try. Each step away from that costs a layout a point; those
-// with the same number of points form a tier. A layout's tier and its place in it follow from the space alone.
+// Layouts to look at before anything is scanned: what a person would try. Each step away from that
+// costs a layout a point; those with the same number of points form a tier. A layout's tier and its
+// place in it follow from the space alone.
 #include <assert.h>
 
 #include "solve/layouts/parts.h"
 
 enum { TIER_LAYOUTS = 512, TIER_CHECKS = 4096 };
-// Passes of a graph times the square of its ranks, and passes on their own, that one may have to be looked at quickly.
+// Passes of a graph times the square of its ranks, and passes on their own, that one may have to be
+// looked at quickly.
 enum { FIRST_COST_MAX = 1000 * 1000, FIRST_PASSES_MAX = 20 * 1000 };
 
 static int points_of_degrees(const struct layouts_first *f, const struct layout *l)
@@ -24,14 +26,17 @@ static int points_of(const struct layouts_first *f, const struct layout *l)
 {
     static const int of_zero[] = {0, 0, 1, 2};
     int schedule = l->schedule == SCHEDULE_1F1B ? 0 : l->schedule == SCHEDULE_INTERLEAVED ? 1 : 2;
-    int switches = (l->sequence_parallel != (l->tensor > 1)) + (l->gradient_sync == SYNC_EXPOSED) + l->fused_embedding_sync + !l->barrier;
-    return points_of_degrees(f, l) + schedule + switches + of_zero[l->zero] + 2 * l->offload_optimizer + 2 * (l->local_loss_every > 0);
+    int switches = (l->sequence_parallel != (l->tensor > 1)) + (l->gradient_sync == SYNC_EXPOSED) +
+                   l->fused_embedding_sync + !l->barrier;
+    return points_of_degrees(f, l) + schedule + switches + of_zero[l->zero] +
+           2 * l->offload_optimizer + 2 * (l->local_loss_every > 0);
 }
 
 void layouts_first_open(struct layouts_first *f, const struct problem *problem, struct arena *arena)
 {
     *f = (struct layouts_first){.problem = problem};
-    for (int i = 0; i < FIRST_TIERS; i++) f->tiers[i].layouts = TAKE(arena, TIER_LAYOUTS, struct candidate);
+    for (int i = 0; i < FIRST_TIERS; i++)
+        f->tiers[i].layouts = TAKE(arena, TIER_LAYOUTS, struct candidate);
 }
 
 void layouts_first_offer(struct layouts_first *f, int64_t number, const struct layout *layout)

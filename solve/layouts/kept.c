@@ -1,5 +1,6 @@
-// How many micro-batches a rank keeps at least. The turns of the first few micro-batches tell: with more of them no moment
-// of a schedule holds less. Where all micro-batches go forward before any comes back, all of them are kept.
+// How many micro-batches a rank keeps at least. The turns of the first few micro-batches tell: with
+// more of them no moment of a schedule holds less. Where all micro-batches go forward before any
+// comes back, all of them are kept.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +10,13 @@
 #include "data/schedule/written.h"
 #include "solve/layouts/bound.h"
 
-struct kept_entry { enum schedule_kind kind; int ranks, turns, micro_batches, slices; struct kept *kept; };
+struct kept_entry {
+    enum schedule_kind kind;
+    int ranks, turns, micro_batches, slices;
+    struct kept *kept;
+};
 
-enum { ROUNDS = 3 };        // micro-batches looked at, in multiples of the ranks
+enum { ROUNDS = 3 }; // micro-batches looked at, in multiples of the ranks
 
 static int looked_at(const struct priced *p)
 {
@@ -19,28 +24,37 @@ static int looked_at(const struct priced *p)
     return p->micro_batches < enough ? p->micro_batches : (int)enough;
 }
 
-static int last_pass(enum schedule_kind kind) { return schedule_splits_backward(kind) ? PASS_WEIGHT : PASS_BACKWARD; }
+static int last_pass(enum schedule_kind kind)
+{
+    return schedule_splits_backward(kind) ? PASS_WEIGHT : PASS_BACKWARD;
+}
 
 // What the rank's stages hold at the moment when they hold the most together.
-static void hold_most(const struct turn_list *list, const struct schedule_request *r, int *held, int *fullest)
+static void hold_most(const struct turn_list *list, const struct schedule_request *r, int *held,
+                      int *fullest)
 {
     int sum = 0, most = 0;
     for (int k = 0; k < r->virtual_stages; k++) held[k] = fullest[k] = 0;
     for (int i = 0; i < list->count; i++) {
         const struct turn *t = &list->turns[i];
-        int change = t->slice ? 0 : t->pass == PASS_FORWARD ? 1 : (int)t->pass == last_pass(r->kind) ? -1 : 0;
+        int change = t->slice                             ? 0
+                     : t->pass == PASS_FORWARD            ? 1
+                     : (int)t->pass == last_pass(r->kind) ? -1
+                                                          : 0;
         held[t->turn] += change;
         sum += change;
         if (sum <= most) continue;
         most = sum;
         memcpy(fullest, held, (size_t)r->virtual_stages * sizeof *held);
     }
-    assert(list->count == list->capacity && sum == 0);         // all turns are there, and release what they took
+    assert(list->count == list->capacity &&
+           sum == 0); // all turns are there, and release what they took
 }
 
-// Passes before the rank's last forward: of the stage that has done the fewest. In steady state each further micro-batch
-// adds one of each; ZB-V's turns are not looked at.
-static void count_before_last_forward(struct kept *kept, const struct turn_list *list, const struct schedule_request *r, int *done)
+// Passes before the rank's last forward: of the stage that has done the fewest. In steady state
+// each further micro-batch adds one of each; ZB-V's turns are not looked at.
+static void count_before_last_forward(struct kept *kept, const struct turn_list *list,
+                                      const struct schedule_request *r, int *done)
 {
     int last = list->count - 1;
     if (r->kind == SCHEDULE_ZB_V || r->slice_count > 1) return;
@@ -49,7 +63,8 @@ static void count_before_last_forward(struct kept *kept, const struct turn_list 
     for (int pass = PASS_BACKWARD; pass <= PASS_WEIGHT; pass++) {
         int least = r->micro_batches;
         for (int k = 0; k < r->virtual_stages; k++) done[k] = 0;
-        for (int i = 0; i < last; i++) done[list->turns[i].turn] += (int)list->turns[i].pass == pass;
+        for (int i = 0; i < last; i++)
+            done[list->turns[i].turn] += (int)list->turns[i].pass == pass;
         for (int k = 0; k < r->virtual_stages; k++) least = done[k] < least ? done[k] : least;
         *(pass == PASS_BACKWARD ? &kept->backwards : &kept->weights) = least;
     }
@@ -74,8 +89,13 @@ static bool keeps_all(enum schedule_kind kind)
 
 static void count_kept(struct kept_entry *e, const struct priced *p, struct arena *arena)
 {
-    struct schedule_request r = {.kind = e->kind, .stage_count = p->stage_count, .rank_count = p->rank_count, .virtual_stages = e->turns,
-                                 .slice_count = e->slices, .micro_batches = e->micro_batches, .barrier = true};
+    struct schedule_request r = {.kind = e->kind,
+                                 .stage_count = p->stage_count,
+                                 .rank_count = p->rank_count,
+                                 .virtual_stages = e->turns,
+                                 .slice_count = e->slices,
+                                 .micro_batches = e->micro_batches,
+                                 .barrier = true};
     e->kept = TAKE(arena, p->rank_count, struct kept);
     for (int rank = 0; rank < p->rank_count; rank++) {
         e->kept[rank].by_turn = TAKE(arena, e->turns, int);
@@ -84,7 +104,8 @@ static void count_kept(struct kept_entry *e, const struct priced *p, struct aren
     }
     if (keeps_all(e->kind)) return;
     struct arena_mark mark = arena_set_mark(arena);
-    int *held = TAKE(arena, e->turns, int), capacity = (last_pass(e->kind) + 1) * e->micro_batches * e->turns * e->slices;
+    int *held = TAKE(arena, e->turns, int),
+        capacity = (last_pass(e->kind) + 1) * e->micro_batches * e->turns * e->slices;
     struct turn *turns = TAKE(arena, capacity, struct turn);
     for (int rank = 0; rank < p->rank_count; rank++) {
         struct turn_list list = {turns, 0, capacity, e->micro_batches};
@@ -98,18 +119,25 @@ static void count_kept(struct kept_entry *e, const struct priced *p, struct aren
 
 int kept_further_rounds(const struct priced *p)
 {
-    return p->layout.schedule == SCHEDULE_ZB_V || keeps_all(p->layout.schedule) ? 0 : p->micro_batches - looked_at(p);
+    return p->layout.schedule == SCHEDULE_ZB_V || keeps_all(p->layout.schedule)
+               ? 0
+               : p->micro_batches - looked_at(p);
 }
 
 const struct kept *kept_by_ranks(struct kept_cache *c, const struct priced *p)
 {
     bool all = keeps_all(p->layout.schedule);
-    struct kept_entry want = {all ? SCHEDULE_GPIPE : p->layout.schedule, p->rank_count, p->layout.virtual_stages,
-                              all ? p->micro_batches : looked_at(p), all ? 1 : p->slice_count, NULL};
+    struct kept_entry want = {all ? SCHEDULE_GPIPE : p->layout.schedule,
+                              p->rank_count,
+                              p->layout.virtual_stages,
+                              all ? p->micro_batches : looked_at(p),
+                              all ? 1 : p->slice_count,
+                              NULL};
     for (int i = c->count - 1; i >= 0; i--) {
         struct kept_entry *e = &c->entries[i];
-        if (e->kind == want.kind && e->ranks == want.ranks && e->turns == want.turns && e->micro_batches == want.micro_batches
-            && e->slices == want.slices) return e->kept;
+        if (e->kind == want.kind && e->ranks == want.ranks && e->turns == want.turns &&
+            e->micro_batches == want.micro_batches && e->slices == want.slices)
+            return e->kept;
     }
     GROW(c->arena, c->entries, c->count, c->capacity, 256);
     c->entries[c->count] = want;

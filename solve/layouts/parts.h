@@ -12,57 +12,78 @@
 struct layouts_context {
     const struct problem *problem;
     const struct solve_settings *settings;
-    const volatile int *stop;           // shared between the processes
+    const volatile int *stop; // shared between the processes
 };
 worker_function layouts_serve;
 
 // The text of an error without the files' names and numbers: many layouts are refused alike.
-const char *layouts_plain_reason(const char *text, const struct problem *problem, struct arena *arena);
+const char *layouts_plain_reason(const char *text, const struct problem *problem,
+                                 struct arena *arena);
 
-enum layouts_request { REQUEST_SCAN, REQUEST_SHARPEN, REQUEST_FIRST, REQUEST_SCOUT, REQUEST_ROOT, REQUEST_SOLVE };
+enum layouts_request {
+    REQUEST_SCAN,
+    REQUEST_SHARPEN,
+    REQUEST_FIRST,
+    REQUEST_SCOUT,
+    REQUEST_ROOT,
+    REQUEST_SOLVE
+};
 
 // A range of the space -> a reason and a value for each of its layouts.
 void request_scan(struct message *m, int64_t first, int64_t end);
-bool answer_scan(struct message *m, struct layouts *l, int64_t first, int64_t end, struct arena *arena);
+bool answer_scan(struct message *m, struct layouts *l, int64_t first, int64_t end,
+                 struct arena *arena);
 
 void request_sharpen(struct message *m, const struct layout *const *layouts, int count);
 bool answer_sharpen(struct message *m, int64_t *bounds_ns, int count);
 
 struct layout_answer {
-    bool finished;                      // solved to the gap, or proven to hold no better plan than the cutoff, or none at all
+    bool finished; // solved to the gap, or proven to hold no better plan than the cutoff, or none
+                   // at all
     bool infeasible;
-    const char *reason;                 // why infeasible
+    const char *reason; // why infeasible
     int64_t bound_ns;
-    struct plan plan;                   // stage_count 0: none
+    struct plan plan; // stage_count 0: none
     const char *sidelined;
 };
-// request: REQUEST_FIRST, any plan, quickly; REQUEST_SCOUT, a plan alone; REQUEST_ROOT, a first look, or REQUEST_SOLVE. cutoff_ns: time of the best plan known, 0: none. seconds: 0, or how
-// long at most.
-void request_look(struct message *m, enum layouts_request request, const struct layout *layout, int64_t cutoff_ns, double seconds);
-bool answer_look(struct message *m, struct layout_answer *answer, const struct problem *problem, struct arena *arena);
+// request: REQUEST_FIRST, any plan, quickly; REQUEST_SCOUT, a plan alone; REQUEST_ROOT, a first
+// look, or REQUEST_SOLVE. cutoff_ns: time of the best plan known, 0: none. seconds: 0, or how long
+// at most.
+void request_look(struct message *m, enum layouts_request request, const struct layout *layout,
+                  int64_t cutoff_ns, double seconds);
+bool answer_look(struct message *m, struct layout_answer *answer, const struct problem *problem,
+                 struct arena *arena);
 
 // The priced problem of a layout that problem_check_layout lets through.
-enum status layout_price(struct priced *priced, const struct problem *problem, const struct layout *layout, struct arena *arena, struct error *err);
+enum status layout_price(struct priced *priced, const struct problem *problem,
+                         const struct layout *layout, struct arena *arena, struct error *err);
 
 // ---- layouts_root.c
-struct layout_effort { int64_t replays, boxes; };
-enum status layout_root(struct layout_answer *a, const struct layouts_context *x, const struct priced *priced, int64_t cutoff_ns,
-                        struct layout_effort effort, struct arena *arena, struct error *err);
+struct layout_effort {
+    int64_t replays, boxes;
+};
+enum status layout_root(struct layout_answer *a, const struct layouts_context *x,
+                        const struct priced *priced, int64_t cutoff_ns, struct layout_effort effort,
+                        struct arena *arena, struct error *err);
 
-// ---- layouts_price.c: the same prices serve many layouts, those that differ in what no price depends on
+// ---- layouts_price.c: the same prices serve many layouts, those that differ in what no price
+// depends on
 struct price_cache {
     const struct problem *problem;
-    struct cached_prices *entries;      // by hash, of the degrees at hand
+    struct cached_prices *entries; // by hash, of the degrees at hand
     int count;
     struct layout degrees;
     struct priced patched;
-    struct arena *arena;                // of the prices
+    struct arena *arena; // of the prices
     struct arena_mark empty;
 };
-void price_cache_open(struct price_cache *c, const struct problem *problem, struct arena *prices, struct arena *arena);
+void price_cache_open(struct price_cache *c, const struct problem *problem, struct arena *prices,
+                      struct arena *arena);
 // Until the next call. NULL: *why is the error's text.
-const struct priced *price_cached(struct price_cache *c, const struct layout *layout, const char **why);
-struct layout layout_price_key(const struct layout *layout);    // layouts with equal keys have equal prices
+const struct priced *price_cached(struct price_cache *c, const struct layout *layout,
+                                  const char **why);
+struct layout layout_price_key(
+    const struct layout *layout); // layouts with equal keys have equal prices
 
 // ---- layouts_compare.c
 // Every plan of b is one of a as well, and takes no longer there.
@@ -76,20 +97,29 @@ struct candidate {
     enum candidate_level level;
     struct layout layout;
 };
-struct queue { struct candidate **heap; int count, capacity; struct arena *arena; };
+struct queue {
+    struct candidate **heap;
+    int count, capacity;
+    struct arena *arena;
+};
 void queue_push(struct queue *q, struct candidate *c);
-struct candidate *queue_first(const struct queue *q);           // NULL: empty
+struct candidate *queue_first(const struct queue *q); // NULL: empty
 struct candidate *queue_pop(struct queue *q);
 
 // ---- layouts_first.c: what is looked at before the space is scanned, so that there is a plan soon
 
 enum { FIRST_TIERS = 8 };
-struct first_tier { struct candidate *layouts; int count, checks; };
+struct first_tier {
+    struct candidate *layouts;
+    int count, checks;
+};
 struct layouts_first {
     const struct problem *problem;
-    struct first_tier tiers[FIRST_TIERS];       // the most usual layouts first; all pass problem_check_layout
+    struct first_tier
+        tiers[FIRST_TIERS]; // the most usual layouts first; all pass problem_check_layout
 };
-void layouts_first_open(struct layouts_first *f, const struct problem *problem, struct arena *arena);
+void layouts_first_open(struct layouts_first *f, const struct problem *problem,
+                        struct arena *arena);
 // Offered with ascending numbers; kept where its tier has room.
 void layouts_first_offer(struct layouts_first *f, int64_t number, const struct layout *layout);
 

@@ -1,5 +1,5 @@
-// Prices for many layouts: what no price depends on (stages of a rank, mostly the barrier) is left out of the key they are
-// kept under, and put in again when they are handed out.
+// Prices for many layouts: what no price depends on (stages of a rank, mostly the barrier) is left
+// out of the key they are kept under, and put in again when they are handed out.
 #include <assert.h>
 #include <string.h>
 
@@ -7,38 +7,50 @@
 
 enum { ENTRIES = 1 << 13 };
 
-struct cached_prices { bool used; struct layout key; struct priced priced; const char *why; };
+struct cached_prices {
+    bool used;
+    struct layout key;
+    struct priced priced;
+    const char *why;
+};
 
 struct layout layout_price_key(const struct layout *layout)
 {
     struct layout key = *layout;
     key.virtual_stages = 1;
-    // Weights that every device holds a part of are gathered under the next iteration's forward only without a barrier.
+    // Weights that every device holds a part of are gathered under the next iteration's forward
+    // only without a barrier.
     if (key.zero == 0 || key.gradient_sync == SYNC_EXPOSED) key.barrier = true;
     return key;
 }
 
-void price_cache_open(struct price_cache *c, const struct problem *problem, struct arena *prices, struct arena *arena)
+void price_cache_open(struct price_cache *c, const struct problem *problem, struct arena *prices,
+                      struct arena *arena)
 {
-    *c = (struct price_cache){.problem = problem, .entries = TAKE(arena, ENTRIES, struct cached_prices), .arena = prices};
+    *c = (struct price_cache){
+        .problem = problem, .entries = TAKE(arena, ENTRIES, struct cached_prices), .arena = prices};
     c->empty = arena_set_mark(prices);
 }
 
 static bool same_degrees(const struct layout *a, const struct layout *b)
 {
-    return a->tensor == b->tensor && a->context == b->context && a->data == b->data && a->pipeline == b->pipeline;
+    return a->tensor == b->tensor && a->context == b->context && a->data == b->data &&
+           a->pipeline == b->pipeline;
 }
 
 static unsigned hash_of(const struct layout *l)
 {
     uint64_t h = (uint64_t)l->schedule;
-    const int parts[] = {l->micro_batch, l->sequence_parallel, l->zero, (int)l->gradient_sync, l->offload_optimizer, l->barrier,
-                         l->fused_embedding_sync, l->local_loss_every, l->slice_count};
-    for (size_t i = 0; i < ARRAY_LENGTH(parts); i++) h = (h ^ (uint64_t)parts[i]) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
+    const int parts[] = {l->micro_batch,          l->sequence_parallel, l->zero,
+                         (int)l->gradient_sync,   l->offload_optimizer, l->barrier,
+                         l->fused_embedding_sync, l->local_loss_every,  l->slice_count};
+    for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
+        h = (h ^ (uint64_t)parts[i]) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
     return (unsigned)h % ENTRIES;
 }
 
-const struct priced *price_cached(struct price_cache *c, const struct layout *layout, const char **why)
+const struct priced *price_cached(struct price_cache *c, const struct layout *layout,
+                                  const char **why)
 {
     struct layout key = layout_price_key(layout);
     if (!same_degrees(layout, &c->degrees) || c->count > ENTRIES / 2) {
@@ -54,9 +66,10 @@ const struct priced *price_cached(struct price_cache *c, const struct layout *la
         struct error err = {0};
         struct problem one = problem_with_layout(c->problem, layout);
         *e = (struct cached_prices){.used = true, .key = key};
-        if (price_terms(&e->priced, &one, c->arena, &err) != OK) e->why = arena_copy_text(c->arena, err.text);
+        if (price_terms(&e->priced, &one, c->arena, &err) != OK)
+            e->why = arena_copy_text(c->arena, err.text);
         c->count++;
-        assert(c->count <= ENTRIES / 2 + 1);        // probing ends
+        assert(c->count <= ENTRIES / 2 + 1); // probing ends
     }
     *why = e->why;
     if (e->why) return NULL;

@@ -7,7 +7,8 @@
 
 static bool before(struct candidate *const *a, struct candidate *const *b)
 {
-    return (*a)->bound_ns != (*b)->bound_ns ? (*a)->bound_ns < (*b)->bound_ns : (*a)->number < (*b)->number;
+    return (*a)->bound_ns != (*b)->bound_ns ? (*a)->bound_ns < (*b)->bound_ns
+                                            : (*a)->number < (*b)->number;
 }
 
 HEAP(heap, struct candidate *, before)

@@ -1,6 +1,6 @@
-// A look at a layout with its schedule and choices at hand: a short search for a plan, then boxes closed or bounded by mixtures
-// of paths, against the best plan of any layout. The effort is a number of replays and boxes (0: the search for a plan
-// alone), never a time.
+// A look at a layout with its schedule and choices at hand: a short search for a plan, then boxes
+// closed or bounded by mixtures of paths, against the best plan of any layout. The effort is a
+// number of replays and boxes (0: the search for a plan alone), never a time.
 #include <assert.h>
 
 #include "formulate/graph/objective.h"
@@ -19,13 +19,15 @@ static bool any_stage_empty(const struct choices *c)
     return false;
 }
 
-static void keep_plan(struct layout_answer *a, const struct choices *c, const int *chosen, int64_t iteration_ns, struct arena *arena)
+static void keep_plan(struct layout_answer *a, const struct choices *c, const int *chosen,
+                      int64_t iteration_ns, struct arena *arena)
 {
     choices_to_plan(&a->plan, c, chosen, iteration_ns, arena);
 }
 
-enum status layout_root(struct layout_answer *a, const struct layouts_context *x, const struct priced *priced, int64_t cutoff_ns,
-                        struct layout_effort effort, struct arena *arena, struct error *err)
+enum status layout_root(struct layout_answer *a, const struct layouts_context *x,
+                        const struct priced *priced, int64_t cutoff_ns, struct layout_effort effort,
+                        struct arena *arena, struct error *err)
 {
     struct schedule schedule;
     struct choices choices;
@@ -40,14 +42,18 @@ enum status layout_root(struct layout_answer *a, const struct layouts_context *x
     }
     TRY(objective_batch_graph(&graph, priced, &schedule, arena, err));
     struct incumbent best = {0};
-    int64_t replays = OPERATIONS / (schedule.operation_count + 1);      // large graphs get fewer
+    int64_t replays = OPERATIONS / (schedule.operation_count + 1); // large graphs get fewer
     replays = replays < effort.replays ? replays + REPLAYS_LEAST : effort.replays;
-    incumbent_search(&best, &choices, graph, (uint64_t)x->settings->seed, replays, is_told, (void *)(uintptr_t)x->stop, arena);
+    incumbent_search(&best, &choices, graph, (uint64_t)x->settings->seed, replays, is_told,
+                     (void *)(uintptr_t)x->stop, arena);
     if (best.found) keep_plan(a, &choices, best.chosen, best.iteration_ns, arena);
     if (!effort.boxes) return OK;
     int64_t target_ns = best.found ? best.iteration_ns : INT64_MAX;
     if (cutoff_ns > 0 && cutoff_ns < target_ns) target_ns = cutoff_ns;
-    struct box_search_settings settings = {.target_ns = target_ns, .gap = x->settings->gap, .boxes_max = effort.boxes, .should_stop = is_told,
+    struct box_search_settings settings = {.target_ns = target_ns,
+                                           .gap = x->settings->gap,
+                                           .boxes_max = effort.boxes,
+                                           .should_stop = is_told,
                                            .argument = (void *)(uintptr_t)x->stop};
     struct box_search_result r;
     box_search(&r, &choices, graph, &settings, arena);

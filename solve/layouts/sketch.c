@@ -1,5 +1,5 @@
-// The prices that a layout's bounds read, taken out of its priced document: layers priced alike are gathered, and of what a
-// plan may choose (groups, options, slices) the least is kept.
+// The prices that a layout's bounds read, taken out of its priced document: layers priced alike are
+// gathered, and of what a plan may choose (groups, options, slices) the least is kept.
 #include <assert.h>
 #include <string.h>
 
@@ -9,31 +9,39 @@
 static int64_t of_slices(const int64_t *prices, const struct priced *p, int group)
 {
     int64_t sum = 0;
-    for (int slice = 0; slice < p->slice_count; slice++) sum += prices[slice * p->group_count + group];
+    for (int slice = 0; slice < p->slice_count; slice++)
+        sum += prices[slice * p->group_count + group];
     return sum;
 }
 
 static int64_t of_one_slice(const int64_t *prices, const struct priced *p, int group)
 {
     int64_t least = INT64_MAX;
-    for (int slice = 0; slice < p->slice_count; slice++) least = smaller(least, prices[slice * p->group_count + group]);
+    for (int slice = 0; slice < p->slice_count; slice++)
+        least = smaller(least, prices[slice * p->group_count + group]);
     return least;
 }
 
 static struct layer_terms terms_of(const struct priced *p, int run, int g)
 {
     const struct priced_run *r = &p->runs[run];
-    struct layer_terms t = {.forward_ns = of_slices(r->forward_ns, p, g), .backward_ns = of_slices(r->backward_ns, p, g),
-                            .weight_ns = r->weight_ns[g], .optimizer_ns = r->optimizer_ns[g], .sync_ns = INT64_MAX,
-                            .selective_ns = of_slices(r->selective_ns, p, g), .full_ns = of_slices(r->full_ns, p, g)};
-    for (int option = 0; option < p->gradient_option_count; option++) t.sync_ns = smaller(t.sync_ns, r->sync_ns[option][g]);
+    struct layer_terms t = {.forward_ns = of_slices(r->forward_ns, p, g),
+                            .backward_ns = of_slices(r->backward_ns, p, g),
+                            .weight_ns = r->weight_ns[g],
+                            .optimizer_ns = r->optimizer_ns[g],
+                            .sync_ns = INT64_MAX,
+                            .selective_ns = of_slices(r->selective_ns, p, g),
+                            .full_ns = of_slices(r->full_ns, p, g)};
+    for (int option = 0; option < p->gradient_option_count; option++)
+        t.sync_ns = smaller(t.sync_ns, r->sync_ns[option][g]);
     return t;
 }
 
 static struct layer_room room_of(const struct priced *p, int run)
 {
     const struct priced_run *r = &p->runs[run];
-    struct layer_room room = {.fixed_bytes = r->weight_bytes + r->gradient_bytes + r->optimizer_bytes};
+    struct layer_room room = {.fixed_bytes = r->weight_bytes + r->gradient_bytes +
+                                             r->optimizer_bytes};
     for (int mode = 0; mode < 3; mode++) {
         int real = r->recomputable ? mode : 0;
         room.stash_bytes[mode] = r->stash_bytes[real];
@@ -42,7 +50,10 @@ static struct layer_room room_of(const struct priced *p, int run)
     return room;
 }
 
-static bool usable(const struct priced *p, int g) { return !p->groups[g].excluded && p->groups[g].slots > 0; }
+static bool usable(const struct priced *p, int g)
+{
+    return !p->groups[g].excluded && p->groups[g].slots > 0;
+}
 
 static bool same_numbers(const void *a, const void *b, size_t size) { return !memcmp(a, b, size); }
 
@@ -50,7 +61,8 @@ static bool runs_alike(const struct priced *p, int a, int b)
 {
     if (a == b) return true;
     struct layer_room x = room_of(p, a), y = room_of(p, b);
-    if (p->runs[a].recomputable != p->runs[b].recomputable || !same_numbers(&x, &y, sizeof x)) return false;
+    if (p->runs[a].recomputable != p->runs[b].recomputable || !same_numbers(&x, &y, sizeof x))
+        return false;
     for (int g = 0; g < p->group_count; g++) {
         struct layer_terms u = terms_of(p, a, g), v = terms_of(p, b, g);
         if (usable(p, g) && !same_numbers(&u, &v, sizeof u)) return false;
@@ -58,7 +70,10 @@ static bool runs_alike(const struct priced *p, int a, int b)
     return true;
 }
 
-static int64_t pass_ns(const struct layer_terms *t) { return t->forward_ns + t->backward_ns + t->weight_ns; }
+static int64_t pass_ns(const struct layer_terms *t)
+{
+    return t->forward_ns + t->backward_ns + t->weight_ns;
+}
 
 // The run whose layers take the most time together.
 static int main_run(const struct priced *p, int g)
@@ -93,8 +108,12 @@ static void gather_group(struct layout_sketch *s, const struct priced *p, int ru
     const struct priced_group *from = &p->groups[g];
     assert(s->group_count < BOUND_GROUPS_MAX && from->slots > 0);
     struct group_terms *to = &s->groups[s->group_count++];
-    *to = (struct group_terms){.slots = from->slots, .limit_bytes = from->memory_limit_bytes, .constant_bytes = from->constant_bytes,
-                               .sync_constant_ns = INT64_MAX, .main = terms_of(p, run, g), .first = terms_of(p, 0, g),
+    *to = (struct group_terms){.slots = from->slots,
+                               .limit_bytes = from->memory_limit_bytes,
+                               .constant_bytes = from->constant_bytes,
+                               .sync_constant_ns = INT64_MAX,
+                               .main = terms_of(p, run, g),
+                               .first = terms_of(p, 0, g),
                                .last = terms_of(p, p->run_count - 1, g)};
     for (int option = 0; option < p->gradient_option_count; option++)
         to->sync_constant_ns = smaller(to->sync_constant_ns, from->sync_constant_ns[option]);
@@ -123,16 +142,20 @@ static int64_t all_passes_ns(const struct priced *p)
 }
 
 // Least of a table of transfers: all parts of one slice; what keeps one end busy, of all slices.
-static void least_transfer(const struct priced *p, const int64_t *prices, int64_t *all_ns, int64_t *blocking_ns)
+static void least_transfer(const struct priced *p, const int64_t *prices, int64_t *all_ns,
+                           int64_t *blocking_ns)
 {
     int64_t blocking = 0;
     for (int slice = 0; slice < p->slice_count; slice++) {
         int64_t least = INT64_MAX;
         for (int from = 0; from < p->group_count; from++)
             for (int to = 0; to < p->group_count; to++) {
-                const int64_t *parts = prices + (size_t)((slice * p->group_count + from) * p->group_count + to) * PART_COUNT;
+                const int64_t *parts =
+                    prices +
+                    (size_t)((slice * p->group_count + from) * p->group_count + to) * PART_COUNT;
                 if (!usable(p, from) || !usable(p, to) || parts[0] == PRICE_NONE) continue;
-                *all_ns = smaller(*all_ns, parts[PART_BLOCKING] + parts[PART_LINK] + parts[PART_DELAY] + 2 * parts[PART_OVERHEAD]);
+                *all_ns = smaller(*all_ns, parts[PART_BLOCKING] + parts[PART_LINK] +
+                                               parts[PART_DELAY] + 2 * parts[PART_OVERHEAD]);
                 least = smaller(least, parts[PART_BLOCKING] + parts[PART_OVERHEAD]);
             }
         blocking += least == INT64_MAX ? 0 : least;
@@ -142,28 +165,42 @@ static void least_transfer(const struct priced *p, const int64_t *prices, int64_
 
 static void gather_transfers(struct layout_sketch *s, const struct priced *p)
 {
-    s->send_forward_ns = s->send_backward_ns = s->block_forward_ns = s->block_backward_ns = s->message_bytes = INT64_MAX;
+    s->send_forward_ns = s->send_backward_ns = s->block_forward_ns = s->block_backward_ns =
+        s->message_bytes = INT64_MAX;
     for (int c = 0; c < p->cut_count; c++) {
         least_transfer(p, p->cuts[c].forward_ns, &s->send_forward_ns, &s->block_forward_ns);
         for (int option = 0; option < p->boundary_option_count; option++)
-            least_transfer(p, p->cuts[c].backward_ns[option], &s->send_backward_ns, &s->block_backward_ns);
+            least_transfer(p, p->cuts[c].backward_ns[option], &s->send_backward_ns,
+                           &s->block_backward_ns);
         s->message_bytes = smaller(s->message_bytes, p->cuts[c].message_bytes);
     }
-    int64_t *all[] = {&s->send_forward_ns, &s->send_backward_ns, &s->block_forward_ns, &s->block_backward_ns, &s->message_bytes};
+    int64_t *all[] = {&s->send_forward_ns, &s->send_backward_ns, &s->block_forward_ns,
+                      &s->block_backward_ns, &s->message_bytes};
     for (size_t i = 0; i < ARRAY_LENGTH(all); i++)
         if (*all[i] == INT64_MAX) *all[i] = 0;
 }
 
-bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_cache *kept, const char **why)
+bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_cache *kept,
+                   const char **why)
 {
     const struct layout *l = &p->layout;
     int64_t slots = 0;
     int any = -1;
-    *s = (struct layout_sketch){.priced = p, .ranks = p->rank_count, .stages = p->stage_count, .turns = l->virtual_stages,
-                                .micro_batches = p->micro_batches, .joint = !schedule_splits_backward(l->schedule),
-                                .local = l->local_loss_every > 0, .barrier = l->barrier, .overlapped = l->gradient_sync == SYNC_OVERLAPPED,
-                                .fill_ns = INT64_MAX, .fill_main_ns = INT64_MAX, .fill_first_ns = INT64_MAX,
-                                .drain_ns = INT64_MAX, .drain_main_ns = INT64_MAX, .drain_first_ns = INT64_MAX};
+    *s = (struct layout_sketch){.priced = p,
+                                .ranks = p->rank_count,
+                                .stages = p->stage_count,
+                                .turns = l->virtual_stages,
+                                .micro_batches = p->micro_batches,
+                                .joint = !schedule_splits_backward(l->schedule),
+                                .local = l->local_loss_every > 0,
+                                .barrier = l->barrier,
+                                .overlapped = l->gradient_sync == SYNC_OVERLAPPED,
+                                .fill_ns = INT64_MAX,
+                                .fill_main_ns = INT64_MAX,
+                                .fill_first_ns = INT64_MAX,
+                                .drain_ns = INT64_MAX,
+                                .drain_main_ns = INT64_MAX,
+                                .drain_first_ns = INT64_MAX};
     for (int g = 0; g < p->group_count; g++) {
         if (!usable(p, g)) {
             if (p->groups[g].excluded && slots == 0) *why = p->groups[g].excluded;
@@ -183,7 +220,8 @@ bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_
     gather_transfers(s, p);
     s->kept = kept_by_ranks(kept, p);
     int64_t loads = s->ranks * ((int64_t)s->main_count + 1);
-    if (loads > kept->load_capacity) kept->loads = TAKE(kept->arena, 2 * loads, int64_t), kept->load_capacity = 2 * loads;
+    if (loads > kept->load_capacity)
+        kept->loads = TAKE(kept->arena, 2 * loads, int64_t), kept->load_capacity = 2 * loads;
     s->loads = kept->loads;
     return true;
 }

@@ -1,12 +1,14 @@
-// What the worker processes of a search over layouts do: scan a range of the space, sharpen bounds, solve one layout. An
-// answer is a function of its request alone, so that it does not matter which worker gives it.
+// What the worker processes of a search over layouts do: scan a range of the space, sharpen bounds,
+// solve one layout. An answer is a function of its request alone, so that it does not matter which
+// worker gives it.
 #include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
 #include "solve/layouts/parts.h"
 
-enum status layout_price(struct priced *priced, const struct problem *problem, const struct layout *layout, struct arena *arena, struct error *err)
+enum status layout_price(struct priced *priced, const struct problem *problem,
+                         const struct layout *layout, struct arena *arena, struct error *err)
 {
     struct problem one = problem_with_layout(problem, layout);
     return price_terms(priced, &one, arena, err);
@@ -16,7 +18,8 @@ enum status layout_price(struct priced *priced, const struct problem *problem, c
 
 static bool is_part_of_word(const char *c)
 {
-    return isalnum((unsigned char)*c) || *c == '_' || *c == '-' || (*c == '.' && isdigit((unsigned char)c[1]));
+    return isalnum((unsigned char)*c) || *c == '_' || *c == '-' ||
+           (*c == '.' && isdigit((unsigned char)c[1]));
 }
 
 // Numbers that stand alone are left out; those of names (v100-32gb, bf16) stay.
@@ -42,12 +45,15 @@ static const char *without_figures(const char *text, struct arena *arena)
 }
 
 // A reason without its figures and without the file's name, so that like ones are counted together.
-const char *layouts_plain_reason(const char *text, const struct problem *problem, struct arena *arena)
+const char *layouts_plain_reason(const char *text, const struct problem *problem,
+                                 struct arena *arena)
 {
-    const char *files[] = {problem->job.document.path ? problem->job.document.path : "job", problem->model.document.path ? problem->model.document.path : "model"};
+    const char *files[] = {problem->job.document.path ? problem->job.document.path : "job",
+                           problem->model.document.path ? problem->model.document.path : "model"};
     for (size_t i = 0; i < ARRAY_LENGTH(files); i++) {
         size_t length = strlen(files[i]);
-        if (!strncmp(text, files[i], length) && !strncmp(text + length, ": ", 2)) text += length + 2;
+        if (!strncmp(text, files[i], length) && !strncmp(text + length, ": ", 2))
+            text += length + 2;
     }
     return without_figures(text, arena);
 }
@@ -55,12 +61,12 @@ const char *layouts_plain_reason(const char *text, const struct problem *problem
 struct scan {
     const struct problem *problem;
     int64_t first, end;
-    struct layouts found;               // reasons only
+    struct layouts found; // reasons only
     struct message *values;
     struct price_cache cache;
     struct kept_cache kept;
-    struct layout refused;              // the last one, and why
-    int refusal;                        // -1: none yet
+    struct layout refused; // the last one, and why
+    int refusal;           // -1: none yet
     const volatile int *stop;
     struct arena *arena;
 };
@@ -69,7 +75,8 @@ struct scan {
 static bool refused_alike(const struct layout *a, const struct layout *b)
 {
     struct layout x = *a;
-    x.zero = b->zero, x.gradient_sync = b->gradient_sync, x.offload_optimizer = b->offload_optimizer, x.barrier = b->barrier;
+    x.zero = b->zero, x.gradient_sync = b->gradient_sync,
+    x.offload_optimizer = b->offload_optimizer, x.barrier = b->barrier;
     x.fused_embedding_sync = b->fused_embedding_sync;
     return layout_equal(&x, b);
 }
@@ -98,7 +105,10 @@ static int scan_layout(struct scan *s, const struct layout *layout, int64_t *val
     const struct priced *priced = price_cached(&s->cache, layout, &why);
     if (!priced || !layout_sketch(&sketch, priced, &s->kept, &why)) return refuse(s, NULL, why);
     *value = layout_missing_bytes(&sketch);
-    if (*value > 0) return layouts_reason(&s->found, FATE_MEMORY, "its layers do not fit on the devices, whatever is recomputed", s->arena);
+    if (*value > 0)
+        return layouts_reason(&s->found, FATE_MEMORY,
+                              "its layers do not fit on the devices, whatever is recomputed",
+                              s->arena);
     *value = layout_average_bound(&sketch);
     assert(*value >= 0);
     return layouts_reason(&s->found, FATE_OPEN, "not looked at", s->arena);
@@ -107,7 +117,7 @@ static int scan_layout(struct scan *s, const struct layout *layout, int64_t *val
 static bool scan_visit(void *argument, int64_t number, const struct layout *layout)
 {
     struct scan *s = argument;
-    if (number >= s->end || *s->stop) return false;        // what is cut short is no answer
+    if (number >= s->end || *s->stop) return false; // what is cut short is no answer
     if (number < s->first) return true;
     int64_t value;
     int reason = scan_layout(s, layout, &value);
@@ -131,11 +141,17 @@ static const char *get_text(struct message *m, struct arena *arena)
     return text;
 }
 
-static void serve_scan(const struct layouts_context *c, struct message *in, struct message *out, struct arena *arena)
+static void serve_scan(const struct layouts_context *c, struct message *in, struct message *out,
+                       struct arena *arena)
 {
     struct message values;
     message_begin(&values, arena);
-    struct scan s = {.problem = c->problem, .values = &values, .refusal = -1, .kept = {.arena = arena}, .stop = c->stop, .arena = arena};
+    struct scan s = {.problem = c->problem,
+                     .values = &values,
+                     .refusal = -1,
+                     .kept = {.arena = arena},
+                     .stop = c->stop,
+                     .arena = arena};
     struct arena prices;
     arena_open(&prices, arena->exit);
     price_cache_open(&s.cache, c->problem, &prices, arena);
@@ -160,7 +176,8 @@ void request_scan(struct message *m, int64_t first, int64_t end)
     message_put_count(m, end);
 }
 
-bool answer_scan(struct message *m, struct layouts *l, int64_t first, int64_t end, struct arena *arena)
+bool answer_scan(struct message *m, struct layouts *l, int64_t first, int64_t end,
+                 struct arena *arena)
 {
     int known[LAYOUTS_REASONS_MAX], count = (int)message_get_count(m);
     if (m->broken || count < 0 || count > LAYOUTS_REASONS_MAX) return false;
@@ -186,7 +203,8 @@ void request_sharpen(struct message *m, const struct layout *const *layouts, int
     for (int i = 0; i < count; i++) message_put(m, layouts[i], sizeof *layouts[i]);
 }
 
-static void serve_sharpen(const struct layouts_context *c, struct message *in, struct message *out, struct arena *arena)
+static void serve_sharpen(const struct layouts_context *c, struct message *in, struct message *out,
+                          struct arena *arena)
 {
     int count = message_get_length(in, sizeof(struct layout));
     struct arena turns;
@@ -200,9 +218,10 @@ static void serve_sharpen(const struct layouts_context *c, struct message *in, s
         struct error err = {0};
         const char *why;
         message_get(in, &layout, sizeof layout);
-        bool priced_well = layout_price(&priced, c->problem, &layout, arena, &err) == OK && layout_sketch(&sketch, &priced, &kept, &why);
+        bool priced_well = layout_price(&priced, c->problem, &layout, arena, &err) == OK &&
+                           layout_sketch(&sketch, &priced, &kept, &why);
         int64_t bound_ns = priced_well ? layout_filling_bound(&sketch) : 0;
-        assert(!priced_well || bound_ns >= layout_average_bound(&sketch));      // sharper, never blunter
+        assert(!priced_well || bound_ns >= layout_average_bound(&sketch)); // sharper, never blunter
         arena_reset(arena, mark);
         message_put_count(out, bound_ns);
     }
@@ -217,7 +236,8 @@ bool answer_sharpen(struct message *m, int64_t *bounds_ns, int count)
 
 // ---- solving
 
-void request_look(struct message *m, enum layouts_request request, const struct layout *layout, int64_t cutoff_ns, double seconds)
+void request_look(struct message *m, enum layouts_request request, const struct layout *layout,
+                  int64_t cutoff_ns, double seconds)
 {
     message_put_count(m, request);
     message_put(m, layout, sizeof *layout);
@@ -230,8 +250,10 @@ static void put_plan(struct message *m, const struct plan *p, int slices)
 {
     message_put(m, p, sizeof *p);
     message_put_count(m, slices);
-    message_put(m, p->boundary_options, (size_t)p->boundary_option_count * sizeof *p->boundary_options);
-    message_put(m, p->gradient_options, (size_t)p->gradient_option_count * sizeof *p->gradient_options);
+    message_put(m, p->boundary_options,
+                (size_t)p->boundary_option_count * sizeof *p->boundary_options);
+    message_put(m, p->gradient_options,
+                (size_t)p->gradient_option_count * sizeof *p->gradient_options);
     message_put(m, p->stages, (size_t)p->stage_count * sizeof *p->stages);
     for (int s = 0; s < p->stage_count && slices > 1; s++)
         message_put(m, p->stages[s].slices, (size_t)(slices - 1) * sizeof(struct plan_slice));
@@ -247,7 +269,8 @@ static void *get_array(struct message *m, int count, size_t size, struct arena *
     return array;
 }
 
-static void get_plan(struct message *m, struct plan *p, const struct problem *problem, struct arena *arena)
+static void get_plan(struct message *m, struct plan *p, const struct problem *problem,
+                     struct arena *arena)
 {
     message_get(m, p, sizeof *p);
     int slices = (int)message_get_count(m);
@@ -256,9 +279,12 @@ static void get_plan(struct message *m, struct plan *p, const struct problem *pr
     p->group_names = TAKE(arena, p->group_count, const char *);
     p->group_gpus = TAKE(arena, p->group_count, const char *);
     for (int g = 0; g < p->group_count; g++)
-        p->group_names[g] = problem->cluster.groups[g].name, p->group_gpus[g] = problem->cluster.groups[g].gpu;
-    p->boundary_options = get_array(m, p->boundary_option_count, sizeof *p->boundary_options, arena);
-    p->gradient_options = get_array(m, p->gradient_option_count, sizeof *p->gradient_options, arena);
+        p->group_names[g] = problem->cluster.groups[g].name,
+        p->group_gpus[g] = problem->cluster.groups[g].gpu;
+    p->boundary_options =
+        get_array(m, p->boundary_option_count, sizeof *p->boundary_options, arena);
+    p->gradient_options =
+        get_array(m, p->gradient_option_count, sizeof *p->gradient_options, arena);
     p->stages = get_array(m, p->stage_count, sizeof *p->stages, arena);
     for (int s = 0; s < p->stage_count && slices > 1 && !m->broken; s++)
         p->stages[s].slices = get_array(m, slices - 1, sizeof(struct plan_slice), arena);
@@ -275,8 +301,9 @@ static void solve_settings_of(struct solve_settings *settings, const struct layo
     settings->program_path = settings->map_path = NULL;
 }
 
-static enum status look(struct layout_answer *a, const struct layouts_context *c, enum layouts_request request, struct message *in,
-                        struct arena *arena, struct error *err)
+static enum status look(struct layout_answer *a, const struct layouts_context *c,
+                        enum layouts_request request, struct message *in, struct arena *arena,
+                        struct error *err)
 {
     struct layout layout;
     struct priced *priced = TAKE(arena, 1, struct priced);
@@ -289,22 +316,30 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
     message_get(in, &settings.time_limit_s, sizeof settings.time_limit_s);
     *one = problem_with_layout(c->problem, &layout);
     TRY(price_problem(priced, one, arena, err));
-    // The first plan of all is any; a scout looks for a plan; the first look is short; the second is boxes alone, which end where the program is small;
-    // then the whole of solving.
+    // The first plan of all is any; a scout looks for a plan; the first look is short; the second
+    // is boxes alone, which end where the program is small; then the whole of solving.
     static const struct layout_effort efforts[] = {
-        [REQUEST_FIRST] = {20, 0}, [REQUEST_SCOUT] = {200, 0}, [REQUEST_ROOT] = {200, 1}, [REQUEST_SOLVE] = {100, 400},
+        [REQUEST_FIRST] = {20, 0},
+        [REQUEST_SCOUT] = {200, 0},
+        [REQUEST_ROOT] = {200, 1},
+        [REQUEST_SOLVE] = {100, 400},
     };
     struct layout_effort effort = efforts[request];
     TRY(layout_root(a, c, priced, cutoff_ns, effort, arena, err));
     if (request != REQUEST_SOLVE || a->finished || *c->stop) return OK;
     settings.cutoff_ns = cutoff_ns;
     TRY(solve_run(&r, priced, &settings, NULL, c->stop, arena, err));
-    *a = (struct layout_answer){.finished = r.finished, .infeasible = r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off, .reason = r.plan.reason,
-                                .bound_ns = r.plan.bound_ns, .plan = r.plan, .sidelined = r.sidelined};
+    *a = (struct layout_answer){.finished = r.finished,
+                                .infeasible = r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off,
+                                .reason = r.plan.reason,
+                                .bound_ns = r.plan.bound_ns,
+                                .plan = r.plan,
+                                .sidelined = r.sidelined};
     return OK;
 }
 
-static void serve_look(const struct layouts_context *c, enum layouts_request request, struct message *in, struct message *out, struct arena *arena)
+static void serve_look(const struct layouts_context *c, enum layouts_request request,
+                       struct message *in, struct message *out, struct arena *arena)
 {
     struct layout_answer a = {0};
     struct error err = {0};
@@ -320,7 +355,8 @@ static void serve_look(const struct layouts_context *c, enum layouts_request req
     put_plan(out, &a.plan, a.plan.layout.slice_count);
 }
 
-bool answer_look(struct message *m, struct layout_answer *a, const struct problem *problem, struct arena *arena)
+bool answer_look(struct message *m, struct layout_answer *a, const struct problem *problem,
+                 struct arena *arena)
 {
     *a = (struct layout_answer){0};
     bool well = message_get_count(m) && !m->broken;

@@ -1,25 +1,26 @@
-// The proof for few device groups: every decision of layers and options that the relaxation leaves below the best plan, and
-// for each every way to stand on the nodes that is not another one with its replicas renamed. A replica whose own time,
-// with syncs as cheap as the relaxation has them, reaches the best ends its branch. One stage a rank only: there the
-// layers and options of a stage leave one choice on each group.
+// The proof for few device groups: every decision of layers and options that the relaxation leaves
+// below the best plan, and for each every way to stand on the nodes that is not another one with
+// its replicas renamed. A replica whose own time, with syncs as cheap as the relaxation has them,
+// reaches the best ends its branch. One stage a rank only: there the layers and options of a stage
+// leave one choice on each group.
 #include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"
 #include "solve/places/internal.h"
 
-enum { UNITS_MAX = 128 };           // of micro-batches of a replica: each has a graph of its own
+enum { UNITS_MAX = 128 }; // of micro-batches of a replica: each has a graph of its own
 
 struct exact {
     struct placed *p;
     struct placed_plan now, *best;
-    int *like;                  // [stage]: a choice with the layers and options at hand, on any group
-    int64_t *least;             // [symbol]: no replica has less
-    int64_t *one;               // likewise, scratch
-    int *left;                  // [node]: device groups that are free
-    int64_t together;           // micro-batches that replicas are yet to be given
-    int most;                   // that one can have
-    const struct placed_variant *fewest;    // with the fewest: whatever fits at all fits there
+    int *like;        // [stage]: a choice with the layers and options at hand, on any group
+    int64_t *least;   // [symbol]: no replica has less
+    int64_t *one;     // likewise, scratch
+    int *left;        // [node]: device groups that are free
+    int64_t together; // micro-batches that replicas are yet to be given
+    int most;         // that one can have
+    const struct placed_variant *fewest; // with the fewest: whatever fits at all fits there
     int64_t effort, effort_max;
 };
 
@@ -37,11 +38,15 @@ static int64_t replica_least_ns(struct exact *e, int replica)
     for (int s = 0; s < p->stages; s++) {
         stages[s] = placed_choice_of(p, &e->now, replica, s);
         choices_stage_durations(p->c, s, stages[s], p->durations);
-        p->durations[symbol_index(p->stages, SYMBOL_SYNC, s)] = e->least[symbol_index(p->stages, SYMBOL_SYNC, s)];
+        p->durations[symbol_index(p->stages, SYMBOL_SYNC, s)] =
+            e->least[symbol_index(p->stages, SYMBOL_SYNC, s)];
     }
-    bool joined = choices_node_transfers(p->c, stages, e->now.node + replica * p->ranks, p->durations);
+    bool joined =
+        choices_node_transfers(p->c, stages, e->now.node + replica * p->ranks, p->durations);
     arena_reset(p->arena, mark);
-    return joined ? graph_longest(placed_variant(p, e->now.micro_batches[replica])->graph, p->durations, NULL) : INT64_MAX;
+    return joined ? graph_longest(placed_variant(p, e->now.micro_batches[replica])->graph,
+                                  p->durations, NULL)
+                  : INT64_MAX;
 }
 
 static void try_nodes(struct exact *e, int place);
@@ -65,7 +70,8 @@ static void end_of_replica(struct exact *e, int replica, int64_t left)
     if (e->now.time_ns < e->best->time_ns) placed_plan_copy(p, e->best, &e->now);
 }
 
-// What the replica's stages choose on its nodes under its number of micro-batches. false: that does not fit.
+// What the replica's stages choose on its nodes under its number of micro-batches. false: that does
+// not fit.
 static bool choose(struct exact *e, int replica)
 {
     struct placed *p = e->p;
@@ -84,7 +90,8 @@ static void try_micro_batches(struct exact *e, int replica)
 {
     struct placed *p = e->p;
     int behind = p->replicas - 1 - replica;
-    int64_t left = e->together, most = left - (int64_t)behind * p->unit, least = left - (int64_t)behind * e->most;
+    int64_t left = e->together, most = left - (int64_t)behind * p->unit,
+            least = left - (int64_t)behind * e->most;
     if (most > e->most) most = e->most;
     if (least < p->unit) least = p->unit;
     if (!p->uneven) least = most = p->priced->micro_batches;
@@ -102,7 +109,10 @@ static void try_nodes(struct exact *e, int place)
     int replica = place / p->ranks, rank = place % p->ranks;
     int first = rank == 0 && replica > 0 ? e->now.node[(replica - 1) * p->ranks] : 0;
     for (int node = first; node < p->nodes && !is_over(e); node++) {
-        if (!e->left[node] || placed_choice_in(e->fewest, rank, &p->c->stages[rank].items[e->like[rank]], p->priced->places->nodes[node].group) < 0) continue;
+        if (!e->left[node] ||
+            placed_choice_in(e->fewest, rank, &p->c->stages[rank].items[e->like[rank]],
+                             p->priced->places->nodes[node].group) < 0)
+            continue;
         e->left[node]--;
         e->now.node[place] = node;
         if (rank == p->ranks - 1) try_micro_batches(e, replica);
@@ -119,23 +129,29 @@ static void take_least(const struct exact *e, bool found, const int64_t *one, in
 }
 
 // What a stage has at least with the layers and options at hand, on any group. false: on none.
-static bool fill_least_of_stage(struct exact *e, const struct placed_variant *v, int s, bool found, int64_t *one)
+static bool fill_least_of_stage(struct exact *e, const struct placed_variant *v, int s, bool found,
+                                int64_t *one)
 {
-    static const int kinds[] = {SYMBOL_FORWARD, SYMBOL_BACKWARD, SYMBOL_WEIGHT, SYMBOL_SYNC, SYMBOL_OPTIMIZER};
+    static const int kinds[] = {SYMBOL_FORWARD, SYMBOL_BACKWARD, SYMBOL_WEIGHT, SYMBOL_SYNC,
+                                SYMBOL_OPTIMIZER};
     const struct placed *p = e->p;
     for (int g = 0; g < p->priced->group_count; g++) {
         int chosen = placed_choice_in(v, s, &p->c->stages[s].items[e->like[s]], g);
         if (chosen < 0) continue;
         choices_stage_durations(v->choices, s, &v->choices->stages[s].items[chosen], one);
-        for (size_t k = 0; k < ARRAY_LENGTH(kinds); k++) take_least(e, found, one, symbol_index(p->stages, kinds[k], s));
+        for (size_t k = 0; k < ARRAY_LENGTH(kinds); k++)
+            take_least(e, found, one, symbol_index(p->stages, kinds[k], s));
         for (int slice = 1; slice < p->priced->slice_count; slice++)
-            for (int kind = SLICE_FORWARD; kind <= SLICE_BACKWARD; kind++) take_least(e, found, one, symbol_index(p->stages, symbol_slice_kind(slice, kind), s));
+            for (int kind = SLICE_FORWARD; kind <= SLICE_BACKWARD; kind++)
+                take_least(e, found, one,
+                           symbol_index(p->stages, symbol_slice_kind(slice, kind), s));
         found = true;
     }
     return found;
 }
 
-// Under any number of micro-batches: recomputation, which comes with them, may shorten a sync that is overlapped.
+// Under any number of micro-batches: recomputation, which comes with them, may shorten a sync that
+// is overlapped.
 static bool fill_least(struct exact *e)
 {
     struct placed *p = e->p;
@@ -170,7 +186,8 @@ static void try_decision(struct exact *e)
 {
     e->effort++;
     if (!choices_within_budget(e->p->c, e->like) || !fill_least(e)) return;
-    if (!e->p->uneven && graph_longest(e->p->own->graph, e->least, NULL) >= e->best->time_ns) return;
+    if (!e->p->uneven && graph_longest(e->p->own->graph, e->least, NULL) >= e->best->time_ns)
+        return;
     e->most = most_in_time(e);
     if ((int64_t)e->most * e->p->replicas < e->p->together) return;
     e->together = e->p->together;
@@ -183,7 +200,9 @@ static bool is_repeated(const struct stage_choices *choices, int index)
     const struct choice *x = &choices->items[index];
     for (int i = 0; i < index; i++) {
         const struct choice *y = &choices->items[i];
-        if (y->first_layer == x->first_layer && y->layer_count == x->layer_count && y->gradient_option == x->gradient_option && y->boundary_option == x->boundary_option) return true;
+        if (y->first_layer == x->first_layer && y->layer_count == x->layer_count &&
+            y->gradient_option == x->gradient_option && y->boundary_option == x->boundary_option)
+            return true;
     }
     return false;
 }
@@ -197,19 +216,28 @@ static void try_stage(struct exact *e, int stage, int layer)
         const struct choice *x = &choices->items[i];
         int next = layer + x->layer_count;
         if (p->c->by_position && x->first_layer != layer) continue;
-        if (next > layers - (p->stages - 1 - stage) || (stage == p->stages - 1 && next != layers) || is_repeated(choices, i)) continue;
+        if (next > layers - (p->stages - 1 - stage) || (stage == p->stages - 1 && next != layers) ||
+            is_repeated(choices, i))
+            continue;
         e->like[stage] = i;
         if (stage == p->stages - 1) try_decision(e);
         else try_stage(e, stage + 1, next);
     }
 }
 
-bool placed_prove(struct placed *p, struct placed_plan *best, int64_t effort_max, struct arena *arena)
+bool placed_prove(struct placed *p, struct placed_plan *best, int64_t effort_max,
+                  struct arena *arena)
 {
-    struct exact e = {.p = p, .now = placed_plan_empty(p, arena), .best = best, .like = TAKE(arena, p->stages, int),
-                      .least = TAKE(arena, p->symbols, int64_t), .one = TAKE(arena, p->symbols, int64_t), .left = TAKE(arena, p->nodes, int),
+    struct exact e = {.p = p,
+                      .now = placed_plan_empty(p, arena),
+                      .best = best,
+                      .like = TAKE(arena, p->stages, int),
+                      .least = TAKE(arena, p->symbols, int64_t),
+                      .one = TAKE(arena, p->symbols, int64_t),
+                      .left = TAKE(arena, p->nodes, int),
                       .effort_max = effort_max};
-    if (p->stages != p->ranks || p->replicas > PLACED_RING_EXACT || p->most / p->unit > UNITS_MAX) return false;
+    if (p->stages != p->ranks || p->replicas > PLACED_RING_EXACT || p->most / p->unit > UNITS_MAX)
+        return false;
     e.fewest = placed_variant(p, p->uneven ? p->unit : p->most);
     for (int i = 0; i < p->nodes; i++) e.left[i] = p->priced->places->nodes[i].slots;
     try_stage(&e, 0, 0);

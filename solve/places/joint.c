@@ -1,6 +1,7 @@
-// See placed_joint.h. A chain goes on from the last rank that has a node through free device groups, each once: the least of
-// its weighted transfers is a dynamic programme over sets of device groups, for few of them; for many the chain may come back
-// to a group, only not at once. What a boundary takes by itself at least is counted already, the chain adds what is beyond.
+// See placed_joint.h. A chain goes on from the last rank that has a node through free device
+// groups, each once: the least of its weighted transfers is a dynamic programme over sets of device
+// groups, for few of them; for many the chain may come back to a group, only not at once. What a
+// boundary takes by itself at least is counted already, the chain adds what is beyond.
 #include <assert.h>
 #include <string.h>
 
@@ -15,28 +16,32 @@ struct joint {
     struct joint_transfers functions;
     const struct placed *p;
     const struct choices *view;
-    int first, hops;            // ranks first .. first + hops are a chain of free groups; from rank first - 1, if that is one
-    int from;                   // its node; -1: the chain begins free
-    int *place, places;         // [places]: nodes, once for each free device group
-    int64_t *beyond;            // [hop][from * places + to]; hop 0 is the one from `from`, in its first row
+    int first, hops; // ranks first .. first + hops are a chain of free groups; from rank first - 1,
+                     // if that is one
+    int from;        // its node; -1: the chain begins free
+    int *place, places; // [places]: nodes, once for each free device group
+    int64_t *beyond;    // [hop][from * places + to]; hop 0 is the one from `from`, in its first row
     int64_t *value;
     unsigned char *before;
-    int *chain;                 // [hops + 1]: nodes of the least chain
+    int *chain; // [hops + 1]: nodes of the least chain
 };
 
 // ---- what a link takes beyond the least, weighted
 
-static wide parts_beyond(const struct joint *j, const int64_t *coefficients, int kind, int boundary, const int64_t *price, const int64_t *least)
+static wide parts_beyond(const struct joint *j, const int64_t *coefficients, int kind, int boundary,
+                         const int64_t *price, const int64_t *least)
 {
     wide sum = 0;
     for (int part = 0; part < PART_COUNT; part++)
-        sum += (wide)coefficients[symbol_index(j->p->stages, kind + part, boundary)] * (price[part] - least[part]);
-    assert(sum >= 0);           // coefficients are, and no link is below the least
+        sum += (wide)coefficients[symbol_index(j->p->stages, kind + part, boundary)] *
+               (price[part] - least[part]);
+    assert(sum >= 0); // coefficients are, and no link is below the least
     return sum;
 }
 
 // Over the boundary, with this class of message and compression. -1: not joined.
-static wide link_beyond(const struct joint *j, const int64_t *coefficients, int boundary, int cut, int option, int from, int to)
+static wide link_beyond(const struct joint *j, const int64_t *coefficients, int boundary, int cut,
+                        int option, int from, int to)
 {
     const struct priced *p = j->p->priced;
     const struct priced_cut *least = &j->view->boundary_cuts[boundary][cut];
@@ -44,20 +49,33 @@ static wide link_beyond(const struct joint *j, const int64_t *coefficients, int 
     int steady = p->boundary_options[option].epilogue_only ? 0 : option;
     wide sum = 0;
     for (int slice = 0; slice < p->slice_count; slice++) {
-        size_t at = (((size_t)slice * (size_t)j->p->nodes + (size_t)from) * (size_t)j->p->nodes + (size_t)to) * PART_COUNT;
-        size_t group = (size_t)((slice * p->group_count + p->places->nodes[from].group) * p->group_count + p->places->nodes[to].group) * PART_COUNT;
-        int forward = slice ? symbol_slice_kind(slice, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD, backward = slice ? symbol_slice_kind(slice, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD;
+        size_t at = (((size_t)slice * (size_t)j->p->nodes + (size_t)from) * (size_t)j->p->nodes +
+                     (size_t)to) *
+                    PART_COUNT;
+        size_t group =
+            (size_t)((slice * p->group_count + p->places->nodes[from].group) * p->group_count +
+                     p->places->nodes[to].group) *
+            PART_COUNT;
+        int forward = slice ? symbol_slice_kind(slice, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD,
+            backward = slice ? symbol_slice_kind(slice, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD;
         if (p->places->forward_ns[cut][at] == PRICE_NONE) return -1;
-        sum += parts_beyond(j, coefficients, forward, boundary, p->places->forward_ns[cut] + at, least->forward_ns + group);
+        sum += parts_beyond(j, coefficients, forward, boundary, p->places->forward_ns[cut] + at,
+                            least->forward_ns + group);
         if (schedule_is_local(r, boundary)) continue;
-        sum += parts_beyond(j, coefficients, backward, boundary, p->places->backward_ns[cut][steady] + at, least->backward_ns[steady] + group);
-        if (!slice) sum += parts_beyond(j, coefficients, SYMBOL_SEND_EPILOGUE, boundary, p->places->backward_ns[cut][option] + at, least->backward_ns[option] + group);
+        sum += parts_beyond(j, coefficients, backward, boundary,
+                            p->places->backward_ns[cut][steady] + at,
+                            least->backward_ns[steady] + group);
+        if (!slice)
+            sum += parts_beyond(j, coefficients, SYMBOL_SEND_EPILOGUE, boundary,
+                                p->places->backward_ns[cut][option] + at,
+                                least->backward_ns[option] + group);
     }
     return sum;
 }
 
 // The least over what the stages on both sides may choose.
-static int64_t beyond_of(const struct joint *j, const int64_t *coefficients, int fraction_bits, int boundary, int from, int to)
+static int64_t beyond_of(const struct joint *j, const int64_t *coefficients, int fraction_bits,
+                         int boundary, int from, int to)
 {
     const struct priced *p = j->p->priced;
     int64_t best = CHAIN_NONE;
@@ -77,13 +95,21 @@ static void weigh(const struct joint *j, const int64_t *coefficients, int fracti
             for (int b = 0; b < j->places; b++) {
                 int from = hop ? j->place[a] : j->from, to = j->place[b];
                 bool same = (hop && a == b) || (from == to && nodes[from].slots < 2);
-                j->beyond[((size_t)hop * (size_t)j->places + (size_t)a) * (size_t)j->places + (size_t)b] =
-                    same ? CHAIN_NONE : beyond_of(j, coefficients, fraction_bits, j->first - 1 + hop, from, to);
+                j->beyond[((size_t)hop * (size_t)j->places + (size_t)a) * (size_t)j->places +
+                          (size_t)b] =
+                    same ? CHAIN_NONE
+                         : beyond_of(j, coefficients, fraction_bits, j->first - 1 + hop, from, to);
             }
 }
 
-static int64_t hop_value(const struct joint *j, int hop, int a, int b) { return j->beyond[((size_t)hop * (size_t)j->places + (size_t)a) * (size_t)j->places + (size_t)b]; }
-static int64_t begin_value(const struct joint *j, int b) { return j->from < 0 ? 0 : hop_value(j, 0, 0, b); }
+static int64_t hop_value(const struct joint *j, int hop, int a, int b)
+{
+    return j->beyond[((size_t)hop * (size_t)j->places + (size_t)a) * (size_t)j->places + (size_t)b];
+}
+static int64_t begin_value(const struct joint *j, int b)
+{
+    return j->from < 0 ? 0 : hop_value(j, 0, 0, b);
+}
 
 // ---- every group once
 
@@ -140,7 +166,8 @@ static int64_t walk_on(const struct joint *j)
                         j->before[at] = (unsigned char)c;
                     }
                 j->value[at] = smaller(least + link, CHAIN_NONE);
-                if (hop == j->hops && j->value[at] < best) best = j->value[at], best_before = a, best_last = b;
+                if (hop == j->hops && j->value[at] < best)
+                    best = j->value[at], best_before = a, best_last = b;
             }
     for (int hop = j->hops; hop >= 1 && best < CHAIN_NONE; hop--) {
         j->chain[hop] = j->place[best_last];
@@ -172,23 +199,40 @@ static void put(void *of, int64_t *durations)
     const struct priced *p = j->p->priced;
     if (j->chain[0] < 0) return;
     for (int hop = j->from < 0; hop <= j->hops; hop++) {
-        int boundary = j->first - 1 + hop, from = hop ? j->chain[hop - 1] : j->from, to = j->chain[hop];
+        int boundary = j->first - 1 + hop, from = hop ? j->chain[hop - 1] : j->from,
+            to = j->chain[hop];
         for (int slice = 0; slice < p->slice_count; slice++)
             for (int part = 0; part < PART_COUNT; part++) {
-                size_t at = (((size_t)slice * (size_t)j->p->nodes + (size_t)from) * (size_t)j->p->nodes + (size_t)to) * PART_COUNT + (size_t)part;
-                size_t group = (size_t)((slice * p->group_count + p->places->nodes[from].group) * p->group_count + p->places->nodes[to].group) * PART_COUNT + (size_t)part;
+                size_t at =
+                    (((size_t)slice * (size_t)j->p->nodes + (size_t)from) * (size_t)j->p->nodes +
+                     (size_t)to) *
+                        PART_COUNT +
+                    (size_t)part;
+                size_t group = (size_t)((slice * p->group_count + p->places->nodes[from].group) *
+                                            p->group_count +
+                                        p->places->nodes[to].group) *
+                                   PART_COUNT +
+                               (size_t)part;
                 const struct priced_cut *least = &j->view->boundary_cuts[boundary][0];
-                int forward = slice ? symbol_slice_kind(slice, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD, backward = slice ? symbol_slice_kind(slice, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD;
-                durations[symbol_index(j->p->stages, forward + part, boundary)] += p->places->forward_ns[0][at] - least->forward_ns[group];
+                int forward = slice ? symbol_slice_kind(slice, SLICE_SEND_FORWARD)
+                                    : SYMBOL_SEND_FORWARD,
+                    backward = slice ? symbol_slice_kind(slice, SLICE_SEND_BACKWARD)
+                                     : SYMBOL_SEND_BACKWARD;
+                durations[symbol_index(j->p->stages, forward + part, boundary)] +=
+                    p->places->forward_ns[0][at] - least->forward_ns[group];
                 if (schedule_is_local(&j->view->schedule->request, boundary)) continue;
                 int64_t back = p->places->backward_ns[0][0][at] - least->backward_ns[0][group];
                 durations[symbol_index(j->p->stages, backward + part, boundary)] += back;
-                if (!slice) durations[symbol_index(j->p->stages, SYMBOL_SEND_EPILOGUE + part, boundary)] += back;
+                if (!slice)
+                    durations[symbol_index(j->p->stages, SYMBOL_SEND_EPILOGUE + part, boundary)] +=
+                        back;
             }
     }
 }
 
-const struct joint_transfers *placed_joint_make(const struct placed *p, const struct choices *of_view, const int *node, const int *left, struct arena *arena)
+const struct joint_transfers *placed_joint_make(const struct placed *p,
+                                                const struct choices *of_view, const int *node,
+                                                const int *left, struct arena *arena)
 {
     struct joint *j = TAKE(arena, 1, struct joint);
     *j = (struct joint){.functions = {excess, put, j}, .p = p, .view = of_view};
@@ -205,7 +249,8 @@ const struct joint_transfers *placed_joint_make(const struct placed *p, const st
     for (int i = 0; i < p->nodes; i++)
         for (int k = 0; k < left[i] && k <= j->hops; k++) j->place[j->places++] = i;
     assert(j->hops >= 0 && j->hops < j->places && j->places <= GROUPS_FREE_MAX);
-    size_t n = (size_t)j->places, cells = j->places <= SETS_MAX ? n << j->places : (size_t)(j->hops + 1) * n * n;
+    size_t n = (size_t)j->places,
+           cells = j->places <= SETS_MAX ? n << j->places : (size_t)(j->hops + 1) * n * n;
     j->beyond = TAKE(arena, (size_t)(j->hops + 1) * n * n, int64_t);
     j->value = TAKE(arena, cells, int64_t);
     j->before = TAKE(arena, cells, unsigned char);

@@ -9,7 +9,7 @@
 #include "solve/places/internal.h"
 #include "solve/process/worker.h"
 
-enum { FINE_BITS = 12 };        // fractional durations are walked in 2^-12 ns
+enum { FINE_BITS = 12 }; // fractional durations are walked in 2^-12 ns
 
 struct milp_work {
     struct placed_program program;
@@ -17,7 +17,7 @@ struct milp_work {
     double time_limit_s, cut_off_ns;
     int unit_log2;
     // Path rows: those of a path stand behind each other, one for each replica.
-    int first_path_row, path_count, path_capacity, *paths;      // [path * (symbols + 1)]
+    int first_path_row, path_count, path_capacity, *paths; // [path * (symbols + 1)]
     double *branch_key;
     int64_t *durations;
     int *counts, *slowest;
@@ -29,10 +29,12 @@ static int add_path(struct milp_work *w, const int *counts)
 {
     size_t size = (size_t)w->program.symbols + 1;
     for (int i = 0; i < w->path_count; i++)
-        if (!memcmp(w->paths + (size_t)i * size, counts, size * sizeof *counts)) return w->first_path_row + i * w->program.replicas;
+        if (!memcmp(w->paths + (size_t)i * size, counts, size * sizeof *counts))
+            return w->first_path_row + i * w->program.replicas;
     GROW_ROWS(w->arena, w->paths, w->path_count, w->path_capacity, 64, size * sizeof *counts);
     memcpy(w->paths + (size_t)w->path_count * size, counts, size * sizeof *counts);
-    for (int replica = 0; replica < w->program.replicas; replica++) placed_program_add_path(&w->program, counts, replica);
+    for (int replica = 0; replica < w->program.replicas; replica++)
+        placed_program_add_path(&w->program, counts, replica);
     return w->first_path_row + w->path_count++ * w->program.replicas;
 }
 
@@ -45,7 +47,8 @@ static int separate(void *argument, const double *values)
     int slowest = -1;
     for (int replica = 0; replica < f->replicas; replica++) {
         for (int i = 0; i < f->symbols; i++) {
-            double value = f->symbol_column[replica][i] < 0 ? 0 : values[f->symbol_column[replica][i]];
+            double value = f->symbol_column[replica][i] < 0 ? 0
+                                                            : values[f->symbol_column[replica][i]];
             w->durations[i] = value > 0 ? (int64_t)llround(ldexp(value, FINE_BITS)) : 0;
         }
         int64_t length = graph_longest(w->graph, w->durations, w->counts);
@@ -63,8 +66,13 @@ static void run(void *context, struct message *in, struct message *out, struct a
     const struct milp *m = &w->program.milp;
     (void)in;
     double *values = TAKE(arena, m->column_count, double);
-    struct intopt_request request = {.milp = m, .unit_log2 = w->unit_log2, .time_limit_s = w->time_limit_s, .cut_off_ns = w->cut_off_ns,
-                                     .separate = separate, .argument = w, .branch_key = w->branch_key};
+    struct intopt_request request = {.milp = m,
+                                     .unit_log2 = w->unit_log2,
+                                     .time_limit_s = w->time_limit_s,
+                                     .cut_off_ns = w->cut_off_ns,
+                                     .separate = separate,
+                                     .argument = w,
+                                     .branch_key = w->branch_key};
     message_put_count(out, lp_intopt(&request, values, arena));
     message_put(out, values, (size_t)m->column_count * sizeof *values);
 }
@@ -76,7 +84,8 @@ static int unit_of(const struct choices *c)
     int64_t heaviest_ns = 1;
     for (int s = 0; s < c->priced->stage_count; s++)
         for (int i = 0; i < c->stages[s].count; i++)
-            if (c->stages[s].items[i].load_ns > heaviest_ns) heaviest_ns = c->stages[s].items[i].load_ns;
+            if (c->stages[s].items[i].load_ns > heaviest_ns)
+                heaviest_ns = c->stages[s].items[i].load_ns;
     while (unit < 40 && heaviest_ns >> unit >= 32) unit++;
     return unit;
 }
@@ -86,11 +95,14 @@ static void put_branch_keys(struct milp_work *w)
 {
     const struct milp *m = &w->program.milp;
     w->branch_key = TAKE(w->arena, m->column_count, double);
-    for (int j = 0; j < m->column_count; j++) w->branch_key[j] = m->columns[j].role == COLUMN_OPTION ? 3 : m->columns[j].role == COLUMN_NODE ? 1 : 0;
+    for (int j = 0; j < m->column_count; j++)
+        w->branch_key[j] = m->columns[j].role == COLUMN_OPTION ? 3
+                           : m->columns[j].role == COLUMN_NODE ? 1
+                                                               : 0;
 }
 
-static void take_answer(struct placed_milp_result *r, struct placed_plan *plan, struct placed *p, const struct milp_work *w, struct message *answer,
-                        struct arena *arena)
+static void take_answer(struct placed_milp_result *r, struct placed_plan *plan, struct placed *p,
+                        const struct milp_work *w, struct message *answer, struct arena *arena)
 {
     int columns = w->program.milp.column_count;
     enum intopt_status status = (enum intopt_status)message_get_count(answer);
@@ -99,7 +111,8 @@ static void take_answer(struct placed_milp_result *r, struct placed_plan *plan, 
     r->finished = status == INTOPT_INFEASIBLE || status == INTOPT_OPTIMAL;
     if (status != INTOPT_OPTIMAL && status != INTOPT_FEASIBLE) return;
     plan->slowest = 0;
-    if (placed_program_decode(&w->program, values, plan->chosen, plan->node)) placed_evaluate(p, plan, INT64_MAX);
+    if (placed_program_decode(&w->program, values, plan->chosen, plan->node))
+        placed_evaluate(p, plan, INT64_MAX);
     else plan->time_ns = INT64_MAX;
     r->found = plan->time_ns < INT64_MAX;
     if (r->found) return;
@@ -107,14 +120,19 @@ static void take_answer(struct placed_milp_result *r, struct placed_plan *plan, 
     r->finished = false;
 }
 
-enum status placed_milp(struct placed_milp_result *r, struct placed_plan *plan, struct placed *p, const struct placed_milp_settings *settings,
-                        struct arena *arena, struct error *err)
+enum status placed_milp(struct placed_milp_result *r, struct placed_plan *plan, struct placed *p,
+                        const struct placed_milp_settings *settings, struct arena *arena,
+                        struct error *err)
 {
     struct worker_pool *pool;
     struct message request, answer = {0};
     int *paths;
     *r = (struct placed_milp_result){0};
-    struct milp_work w = {.graph = p->own->graph, .time_limit_s = settings->time_limit_s, .cut_off_ns = (double)settings->cut_off_ns, .unit_log2 = unit_of(p->c), .arena = arena};
+    struct milp_work w = {.graph = p->own->graph,
+                          .time_limit_s = settings->time_limit_s,
+                          .cut_off_ns = (double)settings->cut_off_ns,
+                          .unit_log2 = unit_of(p->c),
+                          .arena = arena};
     TRY(formulate_placed(&w.program, p->c, p->own->graph, 0, arena, err));
     w.first_path_row = w.program.milp.row_count;
     w.durations = TAKE(arena, w.program.symbols, int64_t);
@@ -122,13 +140,16 @@ enum status placed_milp(struct placed_milp_result *r, struct placed_plan *plan, 
     w.counts = TAKE(arena, w.program.symbols + 1, int);
     w.slowest = TAKE(arena, w.program.symbols + 1, int);
     int count = graph_starting_paths(p->own->graph, &paths, arena);
-    for (int i = 0; i < count; i++) add_path(&w, paths + (size_t)i * ((size_t)w.program.symbols + 1));
+    for (int i = 0; i < count; i++)
+        add_path(&w, paths + (size_t)i * ((size_t)w.program.symbols + 1));
     r->columns = w.program.milp.column_count;
     r->rows = w.program.milp.row_count;
-    struct worker_settings worker = {.count = 1, .memory_limit_bytes = settings->memory_limit_bytes, .run = run, .context = &w};
+    struct worker_settings worker = {
+        .count = 1, .memory_limit_bytes = settings->memory_limit_bytes, .run = run, .context = &w};
     message_begin(&request, arena);
     TRY(worker_pool_open(&pool, &worker, arena, err));
-    bool answered = worker_pool_run(pool, &request, 1, &answer, settings->should_stop, settings->argument, &r->sidelined, arena);
+    bool answered = worker_pool_run(pool, &request, 1, &answer, settings->should_stop,
+                                    settings->argument, &r->sidelined, arena);
     worker_pool_close(pool);
     if (answered && !answer.broken) take_answer(r, plan, p, &w, &answer, arena);
     return OK;

@@ -1,6 +1,8 @@
-// From an earlier placement to a new one with as few moves as can be. Replicas have no names of their own: those of the new
-// plan get the numbers with which the fewest ranks change their node (an assignment problem, by shortest augmenting paths
-// with potentials; S: Kuhn's method as Jonker and Volgenant have it). Then every rank goes back that makes nothing slower by it, or not more than the asked gap allows.
+// From an earlier placement to a new one with as few moves as can be. Replicas have no names of
+// their own: those of the new plan get the numbers with which the fewest ranks change their node
+// (an assignment problem, by shortest augmenting paths with potentials; S: Kuhn's method as Jonker
+// and Volgenant have it). Then every rank goes back that makes nothing slower by it, or not more
+// than the asked gap allows.
 #include <assert.h>
 #include <string.h>
 
@@ -11,8 +13,11 @@
 // cost[row * count + column] -> row_of[column], of least sum.
 static void assign(int *row_of, const int64_t *cost, int count, struct arena *arena)
 {
-    int64_t *row_price = TAKE(arena, count + 1, int64_t), *column_price = TAKE(arena, count + 1, int64_t), *distance = TAKE(arena, count + 1, int64_t);
-    int *taken = TAKE(arena, count + 1, int), *before = TAKE(arena, count + 1, int);       // from 1; column 0 is where a path begins
+    int64_t *row_price = TAKE(arena, count + 1, int64_t),
+            *column_price = TAKE(arena, count + 1, int64_t),
+            *distance = TAKE(arena, count + 1, int64_t);
+    int *taken = TAKE(arena, count + 1, int),
+        *before = TAKE(arena, count + 1, int); // from 1; column 0 is where a path begins
     bool *done = TAKE(arena, count + 1, bool);
     for (int row = 1; row <= count; row++) {
         int column = 0;
@@ -24,8 +29,9 @@ static void assign(int *row_of, const int64_t *cost, int count, struct arena *ar
             done[column] = true;
             for (int i = 1; i <= count; i++) {
                 if (done[i]) continue;
-                int64_t reduced = cost[(from - 1) * count + i - 1] - row_price[from] - column_price[i];
-                assert(reduced >= 0);           // prices stay such that no pair is below 0
+                int64_t reduced = cost[(from - 1) * count + i - 1] - row_price[from] -
+                                  column_price[i];
+                assert(reduced >= 0); // prices stay such that no pair is below 0
                 if (reduced < distance[i]) distance[i] = reduced, before[i] = column;
                 if (distance[i] < least) least = distance[i], next = i;
             }
@@ -41,21 +47,25 @@ static void assign(int *row_of, const int64_t *cost, int count, struct arena *ar
     for (int i = 1; i <= count; i++) row_of[i - 1] = taken[i] - 1;
 }
 
-void placed_match(int *number, const int *before, const int *after, int replicas, int ranks, struct arena *arena)
+void placed_match(int *number, const int *before, const int *after, int replicas, int ranks,
+                  struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     int64_t *cost = TAKE(arena, replicas * replicas, int64_t);
     for (int old = 0; old < replicas; old++)
-        for (int new = 0; new < replicas; new++) {
+        for (int new = 0; new < replicas; new ++) {
             int64_t moved = 0;
-            for (int rank = 0; rank < ranks; rank++) moved += before[old * ranks + rank] != after[new * ranks + rank];
-            cost[old * replicas + new] = moved * (replicas + 1) + (old != new);        // of equal ones those that keep their number
+            for (int rank = 0; rank < ranks; rank++)
+                moved += before[old * ranks + rank] != after[new *ranks + rank];
+            cost[old * replicas + new] = moved * (replicas + 1) +
+                                         (old != new); // of equal ones those that keep their number
         }
     assign(number, cost, replicas, arena);
     arena_reset(arena, mark);
 }
 
-// Of several best rings another one may now come first, which may be dearer for some replica: then all stays as it was.
+// Of several best rings another one may now come first, which may be dearer for some replica: then
+// all stays as it was.
 static void rename_replicas(struct placed *p, struct placed_plan *plan, const int *before)
 {
     struct arena_mark mark = arena_set_mark(p->arena);
@@ -66,8 +76,10 @@ static void rename_replicas(struct placed *p, struct placed_plan *plan, const in
     assert(placed_is_order(number, p->replicas));
     for (int replica = 0; replica < p->replicas; replica++) {
         plan->micro_batches[number[replica]] = old.micro_batches[replica];
-        memcpy(plan->chosen + number[replica] * p->stages, old.chosen + replica * p->stages, (size_t)p->stages * sizeof *old.chosen);
-        memcpy(plan->node + number[replica] * p->ranks, old.node + replica * p->ranks, (size_t)p->ranks * sizeof *old.node);
+        memcpy(plan->chosen + number[replica] * p->stages, old.chosen + replica * p->stages,
+               (size_t)p->stages * sizeof *old.chosen);
+        memcpy(plan->node + number[replica] * p->ranks, old.node + replica * p->ranks,
+               (size_t)p->ranks * sizeof *old.node);
     }
     for (int i = 0; i < p->stages * p->replicas; i++) plan->ring[i] = number[old.ring[i]];
     plan->slowest = 0;
@@ -79,20 +91,24 @@ static void rename_replicas(struct placed *p, struct placed_plan *plan, const in
 
 // ---- moves that are for nothing
 
-// The same layers and options on the groups of the nodes as they are now. false: there are none, or they do not fit.
+// The same layers and options on the groups of the nodes as they are now. false: there are none, or
+// they do not fit.
 static bool fit_nodes(struct placed *p, struct placed_plan *plan)
 {
     for (int i = 0; i < p->replicas * p->stages; i++) {
-        int replica = i / p->stages, stage = i % p->stages, node = plan->node[replica * p->ranks + choices_rank_of(p->c, stage)];
+        int replica = i / p->stages, stage = i % p->stages,
+            node = plan->node[replica * p->ranks + choices_rank_of(p->c, stage)];
         const struct placed_variant *v = placed_variant(p, plan->micro_batches[replica]);
-        plan->chosen[i] = placed_choice_in(v, stage, placed_choice_of(p, plan, replica, stage), p->priced->places->nodes[node].group);
+        plan->chosen[i] = placed_choice_in(v, stage, placed_choice_of(p, plan, replica, stage),
+                                           p->priced->places->nodes[node].group);
         if (plan->chosen[i] < 0) return false;
     }
     return placed_fits_ranks(p, plan);
 }
 
 // Takes `next` if it is no slower, or fast enough.
-static bool take_if_fast(struct placed *p, struct placed_plan *plan, struct placed_plan *next, int64_t enough_ns)
+static bool take_if_fast(struct placed *p, struct placed_plan *plan, struct placed_plan *next,
+                         int64_t enough_ns)
 {
     int64_t most = plan->time_ns > enough_ns ? plan->time_ns : enough_ns;
     if (!fit_nodes(p, next)) return false;
@@ -104,14 +120,16 @@ static bool take_if_fast(struct placed *p, struct placed_plan *plan, struct plac
 }
 
 // Whoever stands on `node` now and did not before, or -1.
-static int intruder(const struct placed *p, const struct placed_plan *plan, const int *before, int node)
+static int intruder(const struct placed *p, const struct placed_plan *plan, const int *before,
+                    int node)
 {
     for (int place = 0; place < p->replicas * p->ranks; place++)
         if (plan->node[place] == node && before[place] != node) return place;
     return -1;
 }
 
-static void go_back(struct placed *p, struct placed_plan *plan, const int *before, int64_t enough_ns, struct placed_plan *next)
+static void go_back(struct placed *p, struct placed_plan *plan, const int *before,
+                    int64_t enough_ns, struct placed_plan *next)
 {
     for (bool improved = true; improved;) {
         improved = false;
@@ -127,7 +145,8 @@ static void go_back(struct placed *p, struct placed_plan *plan, const int *befor
     }
 }
 
-void placed_settle(struct placed *p, struct placed_plan *plan, const int *like, const int *before, int64_t enough_ns)
+void placed_settle(struct placed *p, struct placed_plan *plan, const int *like, const int *before,
+                   int64_t enough_ns)
 {
     struct arena_mark mark = arena_set_mark(p->arena);
     struct placed_plan next = placed_plan_empty(p, p->arena);

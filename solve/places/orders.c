@@ -1,7 +1,8 @@
-// Rings in their very best orders. Where syncs are overlapped, what one takes of a replica hangs on the replica's own
-// backwards, so that of two orders one may be better for some replicas and the other for others: which counts depends on
-// who is slowest, and on the rings of the other stages. Orders that are no better for anybody are left out; of the rest all
-// combinations are tried that may be quicker than the best so far.
+// Rings in their very best orders. Where syncs are overlapped, what one takes of a replica hangs on
+// the replica's own backwards, so that of two orders one may be better for some replicas and the
+// other for others: which counts depends on who is slowest, and on the rings of the other stages.
+// Orders that are no better for anybody are left out; of the rest all combinations are tried that
+// may be quicker than the best so far.
 #include <assert.h>
 #include <string.h>
 
@@ -9,16 +10,20 @@
 #include "solve/places/internal.h"
 
 // Of one stage: what its sync takes of each replica, order by order.
-struct orders { int stage, count, capacity; int64_t *syncs; int *rings; };
+struct orders {
+    int stage, count, capacity;
+    int64_t *syncs;
+    int *rings;
+};
 
 struct ringing {
     struct placed *p;
     struct placed_plan *plan;
-    int64_t *links;             // [replica][from * replicas + to], of the stage at hand
-    struct orders *stages;      // whose replicas' syncs differ
+    int64_t *links;        // [replica][from * replicas + to], of the stage at hand
+    struct orders *stages; // whose replicas' syncs differ
     int count;
     int64_t best_ns;
-    int *best;                  // [of stages]: order
+    int *best; // [of stages]: order
     int *now;
 };
 
@@ -82,10 +87,13 @@ static void take_stage(struct ringing *x, int stage)
     int d = p->replicas, ring[PLACED_RING_EXACT];
     struct orders *o = &x->stages[x->count];
     placed_fill_links(p, x->plan, stage, x->links);
-    *o = (struct orders){.stage = stage, .capacity = 4, .syncs = TAKE(p->arena, 4 * d, int64_t), .rings = TAKE(p->arena, 4 * d, int)};
+    *o = (struct orders){.stage = stage,
+                         .capacity = 4,
+                         .syncs = TAKE(p->arena, 4 * d, int64_t),
+                         .rings = TAKE(p->arena, 4 * d, int)};
     for (int r = 0; r < d; r++) ring[r] = r;
     list_orders(x, o, ring, 1);
-    assert(placed_is_order(ring, d) && o->count > 0);      // as it was; the plan has one
+    assert(placed_is_order(ring, d) && o->count > 0); // as it was; the plan has one
     x->count++;
 }
 
@@ -94,7 +102,8 @@ static void take_stage(struct ringing *x, int stage)
 static void put_order(const struct ringing *x, int k, int order)
 {
     const struct orders *o = &x->stages[k];
-    for (int r = 0; r < x->p->replicas; r++) x->p->syncs[r * x->p->stages + o->stage] = o->syncs[order * x->p->replicas + r];
+    for (int r = 0; r < x->p->replicas; r++)
+        x->p->syncs[r * x->p->stages + o->stage] = o->syncs[order * x->p->replicas + r];
 }
 
 // Each replica has the sync that is best for it.
@@ -108,12 +117,15 @@ static void put_least(const struct ringing *x, int k)
     }
 }
 
-// The slowest replica's time with the syncs as they are; at_least or more where it is known to be so much.
+// The slowest replica's time with the syncs as they are; at_least or more where it is known to be
+// so much.
 static int64_t slowest_ns(const struct ringing *x, int64_t at_least)
 {
     int64_t slowest = 0;
     for (int i = 0; i < x->p->replicas && slowest < at_least; i++)
-        slowest = larger(slowest, placed_replica_ns(x->p, x->plan, (x->plan->slowest + i) % x->p->replicas, at_least));
+        slowest = larger(
+            slowest,
+            placed_replica_ns(x->p, x->plan, (x->plan->slowest + i) % x->p->replicas, at_least));
     return slowest;
 }
 
@@ -154,7 +166,9 @@ void placed_improve_rings(struct placed *p, struct placed_plan *plan)
 {
     struct ringing x = {.p = p, .plan = plan};
     int d = p->replicas;
-    if (p->priced->layout.gradient_sync != SYNC_OVERLAPPED || d < 3 || d > PLACED_RING_EXACT || plan->time_ns == INT64_MAX || p->keep_rings) return;
+    if (p->priced->layout.gradient_sync != SYNC_OVERLAPPED || d < 3 || d > PLACED_RING_EXACT ||
+        plan->time_ns == INT64_MAX || p->keep_rings)
+        return;
     if (!any_mixed(&x)) return;
     evaluate_as_is(p, plan);
     x.best_ns = plan->time_ns;
@@ -167,7 +181,8 @@ void placed_improve_rings(struct placed *p, struct placed_plan *plan)
         if (is_mixed(&x, stage)) take_stage(&x, stage);
     if (x.count) try_orders(&x, 0);
     for (int k = 0; k < x.count && x.best_ns < plan->time_ns; k++)
-        memcpy(plan->ring + x.stages[k].stage * d, x.stages[k].rings + x.best[k] * d, (size_t)d * sizeof *plan->ring);
+        memcpy(plan->ring + x.stages[k].stage * d, x.stages[k].rings + x.best[k] * d,
+               (size_t)d * sizeof *plan->ring);
     if (x.best_ns < plan->time_ns) evaluate_as_is(p, plan);
     assert(plan->time_ns == x.best_ns);
     arena_reset(p->arena, mark);

@@ -1,7 +1,8 @@
-// The objective of the published planner Pipette (docs/FORMULAS.md section 16): layers are shared out evenly, and nodes stand in
-// rows, the same row for all replicas that fill its nodes. Which rows, and in which order the ring goes through their first
-// nodes, are chains (solve/chains/chains.h). The ring within a node counts on the first nodes only, the dearest of them: one search
-// for each price that it can have, with dearer nodes kept from standing first.
+// The objective of the published planner Pipette (docs/FORMULAS.md section 16): layers are shared
+// out evenly, and nodes stand in rows, the same row for all replicas that fill its nodes. Which
+// rows, and in which order the ring goes through their first nodes, are chains
+// (solve/chains/chains.h). The ring within a node counts on the first nodes only, the dearest of
+// them: one search for each price that it can have, with dearer nodes kept from standing first.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,10 @@
 struct rows {
     const struct priced *priced;
     const struct priced_pipette *prices;
-    int *choice;                // [stage * group_count + group]; -1: the stage does not fit there
-    int count, length;          // of rows
-    int *order;                 // [row * length + rank]: nodes of the best there is; its value is CHAIN_NONE and more without any
+    int *choice;       // [stage * group_count + group]; -1: the stage does not fit there
+    int count, length; // of rows
+    int *order; // [row * length + rank]: nodes of the best there is; its value is CHAIN_NONE and
+                // more without any
     int64_t value, bound;
     struct solving *solving;
     struct arena *arena;
@@ -31,7 +33,9 @@ static void find_choices(struct rows *r, const struct placed *p)
     for (int stage = 0; stage < p->stages; stage++) {
         int first, layers;
         priced_pipette_layers(r->priced, stage, &first, &layers);
-        for (int g = 0; g < groups; g++) r->choice[stage * groups + g] = placed_find_choice(p->own, stage, first, layers, g, &plain);
+        for (int g = 0; g < groups; g++)
+            r->choice[stage * groups + g] =
+                placed_find_choice(p->own, stage, first, layers, g, &plain);
     }
 }
 
@@ -41,7 +45,10 @@ static bool fits(const struct rows *r, int stage, int node)
     return x->slots && r->choice[stage * r->priced->group_count + x->group] >= 0;
 }
 
-static bool may_be_first(const struct rows *r, int node, int64_t inner_ns) { return fits(r, 0, node) && r->prices->inner_ns[node] <= inner_ns; }
+static bool may_be_first(const struct rows *r, int node, int64_t inner_ns)
+{
+    return fits(r, 0, node) && r->prices->inner_ns[node] <= inner_ns;
+}
 
 // ---- one search
 
@@ -52,17 +59,22 @@ static int64_t price_of(const struct rows *r, const int64_t *prices, int from, i
 }
 
 // A node that may not be first has no way on from there, and no link in the ring.
-static struct chains chains_of(const struct rows *r, const int *nodes, int node_count, int64_t inner_ns)
+static struct chains chains_of(const struct rows *r, const int *nodes, int node_count,
+                               int64_t inner_ns)
 {
     size_t n = (size_t)node_count;
-    int64_t *hop = TAKE(r->arena, (size_t)(r->length - 1) * n * n + 1, int64_t), *ring = TAKE(r->arena, n * n, int64_t);
+    int64_t *hop = TAKE(r->arena, (size_t)(r->length - 1) * n * n + 1, int64_t),
+            *ring = TAKE(r->arena, n * n, int64_t);
     for (size_t i = 0; i < n * n; i++) {
         int from = nodes[i / n], to = nodes[i % n];
-        bool firsts = may_be_first(r, from, inner_ns) && may_be_first(r, to, inner_ns) && from != to;
+        bool firsts = may_be_first(r, from, inner_ns) && may_be_first(r, to, inner_ns) &&
+                      from != to;
         ring[i] = firsts ? price_of(r, r->prices->ring_ns, from, to) : CHAIN_NONE;
         for (int at = 0; at + 1 < r->length; at++) {
-            bool stands = (at ? fits(r, at, from) : may_be_first(r, from, inner_ns)) && fits(r, at + 1, to);
-            hop[(size_t)at * n * n + i] = stands ? price_of(r, r->prices->hop_ns, from, to) : CHAIN_NONE;
+            bool stands = (at ? fits(r, at, from) : may_be_first(r, from, inner_ns)) &&
+                          fits(r, at + 1, to);
+            hop[(size_t)at * n * n + i] = stands ? price_of(r, r->prices->hop_ns, from, to)
+                                                 : CHAIN_NONE;
         }
     }
     return (struct chains){node_count, r->count, r->length, hop, ring};
@@ -75,14 +87,18 @@ static void search_up_to(struct rows *r, int64_t inner_ns)
     int all = r->priced->places->node_count, count = 0, *nodes = TAKE(r->arena, all, int);
     struct chains_result found;
     for (int node = 0; node < all; node++)
-        if (r->length > 1 ? r->priced->places->nodes[node].slots > 0 : may_be_first(r, node, inner_ns)) nodes[count++] = node;
+        if (r->length > 1 ? r->priced->places->nodes[node].slots > 0
+                          : may_be_first(r, node, inner_ns))
+            nodes[count++] = node;
     if (count >= r->count * r->length) {
         struct chains c = chains_of(r, nodes, count, inner_ns);
-        struct chains_settings settings = chains_settings_for(&c, (uint64_t)r->solving->settings->seed);
+        struct chains_settings settings =
+            chains_settings_for(&c, (uint64_t)r->solving->settings->seed);
         settings.should_stop = solving_should_stop;
         settings.stop_argument = r->solving;
         chains_solve(&found, &c, &settings, r->arena);
-        if (found.bound < CHAIN_NONE && found.bound + inner_ns < r->bound) r->bound = found.bound + inner_ns;
+        if (found.bound < CHAIN_NONE && found.bound + inner_ns < r->bound)
+            r->bound = found.bound + inner_ns;
         if (found.value < CHAIN_NONE && found.value + inner_ns < r->value) {
             r->value = found.value + inner_ns;
             for (int i = 0; i < r->count * r->length; i++) r->order[i] = nodes[found.order[i]];
@@ -116,9 +132,11 @@ static void place(const struct rows *r, const struct placed *p, struct placed_pl
 {
     int each = r->prices->replicas_per_node;
     for (int i = 0; i < p->replicas * p->ranks; i++) {
-        int replica = i / p->ranks, rank = i % p->ranks, node = r->order[replica / each * r->length + rank];
+        int replica = i / p->ranks, rank = i % p->ranks,
+            node = r->order[replica / each * r->length + rank];
         plan->node[i] = node;
-        plan->chosen[i] = r->choice[rank * r->priced->group_count + r->priced->places->nodes[node].group];
+        plan->chosen[i] =
+            r->choice[rank * r->priced->group_count + r->priced->places->nodes[node].group];
         assert(plan->chosen[i] >= 0);
     }
 }
@@ -129,21 +147,32 @@ static struct plan_pipette parts_of(const struct rows *r)
     for (int row = 0; row < r->count; row++) {
         const int *nodes = r->order + row * r->length;
         int64_t hops = 0;
-        for (int at = 0; at + 1 < r->length; at++) hops += price_of(r, r->prices->hop_ns, nodes[at], nodes[at + 1]);
+        for (int at = 0; at + 1 < r->length; at++)
+            hops += price_of(r, r->prices->hop_ns, nodes[at], nodes[at + 1]);
         parts.hops_ns = larger(parts.hops_ns, hops);
         parts.inner_ns = larger(parts.inner_ns, r->prices->inner_ns[nodes[0]]);
-        if (r->count > 1) parts.ring_ns = larger(parts.ring_ns, price_of(r, r->prices->ring_ns, nodes[0], r->order[(row + 1) % r->count * r->length]));
+        if (r->count > 1)
+            parts.ring_ns =
+                larger(parts.ring_ns, price_of(r, r->prices->ring_ns, nodes[0],
+                                               r->order[(row + 1) % r->count * r->length]));
     }
     return parts;
 }
 
-static void put_nothing(struct plan *plan, const struct rows *r, const struct schedule_request *request)
+static void put_nothing(struct plan *plan, const struct rows *r,
+                        const struct schedule_request *request)
 {
     const struct priced *p = r->priced;
     bool proven = r->bound >= CHAIN_NONE;
-    *plan = (struct plan){.name = p->name, .layout = p->layout, .micro_batches = p->micro_batches, .devices_per_stage = p->devices_per_stage,
-                          .graph = plan_graph_of(request), .outcome = proven ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN};
-    plan->reason = proven ? "no rows of nodes have room for all stages with as many blocks each, as memory and rules allow, and join them" : "no placement was found that joins all ranks";
+    *plan = (struct plan){.name = p->name,
+                          .layout = p->layout,
+                          .micro_batches = p->micro_batches,
+                          .devices_per_stage = p->devices_per_stage,
+                          .graph = plan_graph_of(request),
+                          .outcome = proven ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN};
+    plan->reason = proven ? "no rows of nodes have room for all stages with as many blocks each, "
+                            "as memory and rules allow, and join them"
+                          : "no placement was found that joins all ranks";
 }
 
 static void put_objective(struct plan *plan, const struct rows *r, struct arena *arena)
@@ -152,14 +181,23 @@ static void put_objective(struct plan *plan, const struct rows *r, struct arena 
     *parts = parts_of(r);
     plan->objective_ns = parts->hops_ns + parts->ring_ns + parts->inner_ns;
     assert(plan->objective_ns <= r->value && r->bound <= r->value);
-    plan->bound_ns = bound_stated(r->bound < plan->objective_ns ? r->bound : plan->objective_ns, plan->objective_ns, 0);
+    plan->bound_ns = bound_stated(r->bound < plan->objective_ns ? r->bound : plan->objective_ns,
+                                  plan->objective_ns, 0);
 }
 
-enum status placed_solve_pipette(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
-                                 const volatile int *stop, struct arena *arena, struct error *err)
+enum status placed_solve_pipette(struct solve_result *r, const struct priced *priced,
+                                 const struct solve_settings *settings, const volatile int *stop,
+                                 struct arena *arena, struct error *err)
 {
-    struct solving s = {.priced = priced, .settings = settings, .watch = watch_begin(stop, settings->time_limit_s), .arena = arena};
-    struct rows rows = {.priced = priced, .prices = priced->places->pipette, .length = priced->rank_count, .solving = &s, .arena = arena};
+    struct solving s = {.priced = priced,
+                        .settings = settings,
+                        .watch = watch_begin(stop, settings->time_limit_s),
+                        .arena = arena};
+    struct rows rows = {.priced = priced,
+                        .prices = priced->places->pipette,
+                        .length = priced->rank_count,
+                        .solving = &s,
+                        .arena = arena};
     struct schedule_request request = schedule_request_of(priced);
     struct plan *plan = &r->plan;
     rows.count = priced->layout.data / rows.prices->replicas_per_node;

@@ -10,7 +10,8 @@
 
 // ---- time
 
-static bool fill_durations(struct placed *p, const struct placed_plan *plan, int replica, int64_t *durations)
+static bool fill_durations(struct placed *p, const struct placed_plan *plan, int replica,
+                           int64_t *durations)
 {
     struct arena_mark mark = arena_set_mark(p->arena);
     const struct choice **stages = TAKE(p->arena, p->stages, const struct choice *);
@@ -27,7 +28,8 @@ static bool fill_durations(struct placed *p, const struct placed_plan *plan, int
     return joined;
 }
 
-bool placed_durations(struct placed *p, const struct placed_plan *plan, int replica, int64_t *durations)
+bool placed_durations(struct placed *p, const struct placed_plan *plan, int replica,
+                      int64_t *durations)
 {
     struct placed_plan same = *plan;
     bool kept = p->keep_rings;
@@ -40,7 +42,8 @@ bool placed_durations(struct placed *p, const struct placed_plan *plan, int repl
 static bool is_of_links(int kind)
 {
     int base = symbol_base_kind(kind);
-    return base == SYMBOL_SYNC || base == SYMBOL_EMBEDDING_SYNC || (base >= SYMBOL_SEND_FORWARD && base < SYMBOL_SEND_EPILOGUE + PART_COUNT);
+    return base == SYMBOL_SYNC || base == SYMBOL_EMBEDDING_SYNC ||
+           (base >= SYMBOL_SEND_FORWARD && base < SYMBOL_SEND_EPILOGUE + PART_COUNT);
 }
 
 int64_t placed_free_links_ns(struct placed *p, const struct placed_plan *plan)
@@ -50,7 +53,9 @@ int64_t placed_free_links_ns(struct placed *p, const struct placed_plan *plan)
         if (!placed_durations(p, plan, replica, p->durations)) return 0;
         for (int symbol = 0; symbol < p->symbols; symbol++)
             if (is_of_links(symbol / p->stages)) p->durations[symbol] = 0;
-        slowest = larger(slowest, graph_longest(placed_variant(p, plan->micro_batches[replica])->graph, p->durations, NULL));
+        slowest =
+            larger(slowest, graph_longest(placed_variant(p, plan->micro_batches[replica])->graph,
+                                          p->durations, NULL));
     }
     return slowest;
 }
@@ -86,13 +91,14 @@ static int64_t replica_ns(struct placed *p, struct placed_variant *v, int64_t at
     int64_t longest = longest_row(v, p->durations);
     if (longest >= at_least) return longest;
     int64_t time_ns = graph_longest(v->graph, p->durations, p->counts);
-    assert(time_ns >= longest);         // every row is a path of this graph
+    assert(time_ns >= longest); // every row is a path of this graph
     if (time_ns > longest) keep_row(p, v, p->counts);
     p->walks++;
     return time_ns;
 }
 
-int64_t placed_replica_ns(struct placed *p, const struct placed_plan *plan, int replica, int64_t at_least)
+int64_t placed_replica_ns(struct placed *p, const struct placed_plan *plan, int replica,
+                          int64_t at_least)
 {
     if (!fill_durations(p, plan, replica, p->durations)) return INT64_MAX;
     return replica_ns(p, placed_variant(p, plan->micro_batches[replica]), at_least);
@@ -107,7 +113,7 @@ static bool all_are_given(const struct placed *p, const struct placed_plan *plan
 
 void placed_evaluate(struct placed *p, struct placed_plan *plan, int64_t at_least)
 {
-    int first = plan->slowest;          // it is most likely the slowest still
+    int first = plan->slowest; // it is most likely the slowest still
     plan->time_ns = INT64_MAX;
     assert(first >= 0 && first < p->replicas && all_are_given(p, plan));
     for (int i = 0; i < p->replicas; i++) placed_variant(p, plan->micro_batches[i]);

@@ -1,6 +1,7 @@
-// The program over groups, with syncs as dear as the best ring: whichever nodes a stage's replicas stand on, their ring goes
-// over one transport and has a link that is no better than the best bottleneck of all rings of so many over it, nor than the
-// best link of a node of their group. So a sync takes at least the least among links that are no better than that.
+// The program over groups, with syncs as dear as the best ring: whichever nodes a stage's replicas
+// stand on, their ring goes over one transport and has a link that is no better than the best
+// bottleneck of all rings of so many over it, nor than the best link of a node of their group. So a
+// sync takes at least the least among links that are no better than that.
 #include <assert.h>
 #include <string.h>
 
@@ -8,13 +9,15 @@
 #include "solve/chains/chains.h"
 #include "solve/places/internal.h"
 
-// What links are told apart by: the sync of a mean stage, uncompressed. CHAIN_NONE: nothing joins the pair.
+// What links are told apart by: the sync of a mean stage, uncompressed. CHAIN_NONE: nothing joins
+// the pair.
 static int64_t weight_of(const struct priced *p, size_t link)
 {
     const struct priced_places *x = p->places;
     if (x->ring_constant_ns[0][link] == PRICE_NONE) return CHAIN_NONE;
     int64_t sum = 0;
-    for (int run = 0; run < p->run_count; run++) sum += p->runs[run].count * x->ring_ns[run][0][link];
+    for (int run = 0; run < p->run_count; run++)
+        sum += p->runs[run].count * x->ring_ns[run][0][link];
     return x->ring_constant_ns[0][link] + sum / p->stage_count;
 }
 
@@ -30,7 +33,10 @@ static int64_t least_bottleneck(const struct priced *p, const int64_t *weights, 
         for (int k = 0; k < x->nodes[i].slots; k++) slots[count++] = i;
     int64_t *links = TAKE(arena, (size_t)count * (size_t)count + 1, int64_t);
     for (int a = 0; a < count; a++)
-        for (int b = 0; b < count; b++) links[a * count + b] = a == b ? CHAIN_NONE : weights[(size_t)slots[a] * (size_t)x->node_count + (size_t)slots[b]];
+        for (int b = 0; b < count; b++)
+            links[a * count + b] =
+                a == b ? CHAIN_NONE
+                       : weights[(size_t)slots[a] * (size_t)x->node_count + (size_t)slots[b]];
     int64_t bottleneck = ring_bound(links, count, p->layout.data, arena);
     assert(bottleneck >= 0);
     return bottleneck;
@@ -42,15 +48,18 @@ void placed_ring_links(bool *counts, const struct priced *p, struct arena *arena
     size_t nodes = (size_t)x->node_count, pairs = nodes * nodes, links = priced_ring_links(x);
     int64_t *weights = TAKE(arena, pairs, int64_t);
     for (int t = 0; t < x->transport_count && p->layout.data > 1; t++) {
-        for (size_t pair = 0; pair < pairs; pair++) weights[pair] = weight_of(p, (size_t)t * pairs + pair);
+        for (size_t pair = 0; pair < pairs; pair++)
+            weights[pair] = weight_of(p, (size_t)t * pairs + pair);
         int64_t bottleneck = least_bottleneck(p, weights, arena);
         for (int g = 0; g < p->group_count; g++) {
             int64_t beside = CHAIN_NONE;
             for (size_t pair = 0; pair < pairs; pair++)
-                if (x->nodes[pair / nodes].group == g || x->nodes[pair % nodes].group == g) beside = smaller(beside, weights[pair]);
+                if (x->nodes[pair / nodes].group == g || x->nodes[pair % nodes].group == g)
+                    beside = smaller(beside, weights[pair]);
             int64_t least = larger(bottleneck, beside);
             for (size_t pair = 0; pair < pairs; pair++)
-                counts[(size_t)g * links + (size_t)t * pairs + pair] = weights[pair] >= least && weights[pair] < CHAIN_NONE;
+                counts[(size_t)g * links + (size_t)t * pairs + pair] = weights[pair] >= least &&
+                                                                       weights[pair] < CHAIN_NONE;
         }
     }
 }
@@ -75,19 +84,23 @@ static void move_blocking(int64_t *prices, size_t count)
     }
 }
 
-// Where more micro-batches might otherwise take less time: graphs without blocking transfers (placed_schedules_nest).
+// Where more micro-batches might otherwise take less time: graphs without blocking transfers
+// (placed_schedules_nest).
 static void relax_blocking(struct priced *relaxed, struct arena *arena)
 {
-    size_t count = (size_t)(relaxed->slice_count * relaxed->group_count * relaxed->group_count) * PART_COUNT;
-    relaxed->places = NULL;         // there the part has prices still
-    relaxed->cuts = arena_grow(arena, relaxed->cuts, (size_t)relaxed->cut_count, (size_t)relaxed->cut_count, sizeof *relaxed->cuts);
+    size_t count = (size_t)(relaxed->slice_count * relaxed->group_count * relaxed->group_count) *
+                   PART_COUNT;
+    relaxed->places = NULL; // there the part has prices still
+    relaxed->cuts = arena_grow(arena, relaxed->cuts, (size_t)relaxed->cut_count,
+                               (size_t)relaxed->cut_count, sizeof *relaxed->cuts);
     for (int i = 0; i < relaxed->cut_count; i++) {
         struct priced_cut *cut = &relaxed->cuts[i];
         cut->forward_ns = arena_grow(arena, cut->forward_ns, count, count, sizeof *cut->forward_ns);
         move_blocking(cut->forward_ns, count);
         int64_t **backward = TAKE(arena, relaxed->boundary_option_count, int64_t *);
         for (int option = 0; option < relaxed->boundary_option_count; option++) {
-            backward[option] = arena_grow(arena, cut->backward_ns[option], count, count, sizeof **backward);
+            backward[option] =
+                arena_grow(arena, cut->backward_ns[option], count, count, sizeof **backward);
             move_blocking(backward[option], count);
         }
         cut->backward_ns = backward;
@@ -102,8 +115,10 @@ void placed_relax(struct priced *relaxed, const struct priced *p, struct arena *
     if (p->layout.data == 1) return;
     bool *counts = TAKE(arena, (size_t)p->group_count * priced_ring_links(x), bool);
     placed_ring_links(counts, p, arena);
-    relaxed->runs = arena_grow(arena, p->runs, (size_t)p->run_count, (size_t)p->run_count, sizeof *p->runs);
-    relaxed->groups = arena_grow(arena, p->groups, (size_t)p->group_count, (size_t)p->group_count, sizeof *p->groups);
+    relaxed->runs =
+        arena_grow(arena, p->runs, (size_t)p->run_count, (size_t)p->run_count, sizeof *p->runs);
+    relaxed->groups = arena_grow(arena, p->groups, (size_t)p->group_count, (size_t)p->group_count,
+                                 sizeof *p->groups);
     for (int g = 0; g < p->group_count; g++) {
         relaxed->groups[g].sync_constant_ns = TAKE(arena, p->gradient_option_count, int64_t);
         for (int o = 0; o < p->gradient_option_count; o++)
@@ -113,7 +128,8 @@ void placed_relax(struct priced *relaxed, const struct priced *p, struct arena *
         relaxed->runs[run].sync_ns = TAKE(arena, p->gradient_option_count, int64_t *);
         for (int o = 0; o < p->gradient_option_count; o++) {
             relaxed->runs[run].sync_ns[o] = TAKE(arena, p->group_count, int64_t);
-            for (int g = 0; g < p->group_count; g++) relaxed->runs[run].sync_ns[o][g] = least_of(p, x->ring_ns[run][o], counts, g);
+            for (int g = 0; g < p->group_count; g++)
+                relaxed->runs[run].sync_ns[o][g] = least_of(p, x->ring_ns[run][o], counts, g);
         }
     }
 }

@@ -6,14 +6,19 @@
 #include "solve/chains/chains.h"
 #include "solve/places/internal.h"
 
-static size_t pair_of(const struct placed *p, int from, int to) { return (size_t)from * (size_t)p->nodes + (size_t)to; }
+static size_t pair_of(const struct placed *p, int from, int to)
+{
+    return (size_t)from * (size_t)p->nodes + (size_t)to;
+}
 
-// Where the prices of the stage's rings begin: what all its replicas' nodes have in common is their transport.
+// Where the prices of the stage's rings begin: what all its replicas' nodes have in common is their
+// transport.
 static size_t transport_of(const struct placed *p, const struct placed_plan *plan, int stage)
 {
     struct arena_mark mark = arena_set_mark(p->arena);
     int *nodes = TAKE(p->arena, p->replicas, int);
-    for (int r = 0; r < p->replicas; r++) nodes[r] = plan->node[r * p->ranks + choices_rank_of(p->c, stage)];
+    for (int r = 0; r < p->replicas; r++)
+        nodes[r] = plan->node[r * p->ranks + choices_rank_of(p->c, stage)];
     size_t offset = priced_ring_offset(p->priced->places, nodes, p->replicas);
     arena_reset(p->arena, mark);
     return offset;
@@ -41,7 +46,8 @@ static void fill_links(struct placed *p, const struct placed_plan *plan, int sta
     size_t transport = transport_of(p, plan, stage);
     for (int a = 0; a < p->replicas; a++)
         for (int b = 0; b < p->replicas; b++) {
-            size_t link = transport + pair_of(p, plan->node[a * p->ranks + rank], plan->node[b * p->ranks + rank]);
+            size_t link = transport + pair_of(p, plan->node[a * p->ranks + rank],
+                                              plan->node[b * p->ranks + rank]);
             links[a * p->replicas + b] = a == b ? CHAIN_NONE : link_ns(p, plan, stage, link);
         }
 }
@@ -51,16 +57,21 @@ void placed_fill_links(struct placed *p, const struct placed_plan *plan, int sta
     int rank = choices_rank_of(p->c, stage), d = p->replicas;
     size_t transport = transport_of(p, plan, stage);
     for (int i = 0; i < d * d; i++) {
-        size_t link = transport + pair_of(p, plan->node[i / d * p->ranks + rank], plan->node[i % d * p->ranks + rank]);
+        size_t link = transport + pair_of(p, plan->node[i / d * p->ranks + rank],
+                                          plan->node[i % d * p->ranks + rank]);
         bool joined = p->priced->places->ring_constant_ns[0][link] != PRICE_NONE;
-        for (int r = 0; r < d; r++) links[r * d * d + i] = joined ? choice_ring_sync_ns(p->c, stage, placed_choice_of(p, plan, r, stage), link) : -1;
+        for (int r = 0; r < d; r++)
+            links[r * d * d + i] =
+                joined ? choice_ring_sync_ns(p->c, stage, placed_choice_of(p, plan, r, stage), link)
+                       : -1;
     }
 }
 
 static int64_t dearest_link(const int64_t *links, const int *ring, int count)
 {
     int64_t dearest = 0;
-    for (int at = 0; at < count; at++) dearest = larger(dearest, links[ring[at] * count + ring[(at + 1) % count]]);
+    for (int at = 0; at < count; at++)
+        dearest = larger(dearest, links[ring[at] * count + ring[(at + 1) % count]]);
     return dearest;
 }
 
@@ -103,32 +114,40 @@ enum { KNOWN_OF_STAGE = 4 };
 
 struct placed_known_ring {
     bool used, joined;
-    int *nodes, *ring;                  // [replica]
+    int *nodes, *ring; // [replica]
     const struct choice **choices;
     int64_t *syncs;
 };
 
 struct placed_known_ring *placed_rings_open(const struct placed *p, struct arena *arena)
 {
-    struct placed_known_ring *known = TAKE(arena, p->stages * KNOWN_OF_STAGE, struct placed_known_ring);
+    struct placed_known_ring *known =
+        TAKE(arena, p->stages * KNOWN_OF_STAGE, struct placed_known_ring);
     for (int i = 0; i < p->stages * KNOWN_OF_STAGE; i++)
-        known[i] = (struct placed_known_ring){.nodes = TAKE(arena, p->replicas, int), .ring = TAKE(arena, p->replicas, int),
-                                              .choices = TAKE(arena, p->replicas, const struct choice *), .syncs = TAKE(arena, p->replicas, int64_t)};
+        known[i] =
+            (struct placed_known_ring){.nodes = TAKE(arena, p->replicas, int),
+                                       .ring = TAKE(arena, p->replicas, int),
+                                       .choices = TAKE(arena, p->replicas, const struct choice *),
+                                       .syncs = TAKE(arena, p->replicas, int64_t)};
     return known;
 }
 
-static bool is_known(struct placed *p, const struct placed_plan *plan, int stage, const struct placed_known_ring *known)
+static bool is_known(struct placed *p, const struct placed_plan *plan, int stage,
+                     const struct placed_known_ring *known)
 {
     int rank = choices_rank_of(p->c, stage);
     for (int r = 0; r < p->replicas && known->used; r++)
-        if (known->nodes[r] != plan->node[r * p->ranks + rank] || known->choices[r] != placed_choice_of(p, plan, r, stage)) return false;
+        if (known->nodes[r] != plan->node[r * p->ranks + rank] ||
+            known->choices[r] != placed_choice_of(p, plan, r, stage))
+            return false;
     return known->used;
 }
 
 // ---- syncs
 
 // The dearest link of the stage's ring, by what it takes of each replica's own.
-static void work_out(struct placed *p, struct placed_plan *plan, int stage, struct placed_known_ring *known)
+static void work_out(struct placed *p, struct placed_plan *plan, int stage,
+                     struct placed_known_ring *known)
 {
     struct arena_mark mark = arena_set_mark(p->arena);
     int64_t *links = TAKE(p->arena, p->replicas * p->replicas, int64_t);
@@ -137,7 +156,10 @@ static void work_out(struct placed *p, struct placed_plan *plan, int stage, stru
     fill_links(p, plan, stage, links);
     order_ring(p, links, ring);
     assert(placed_is_order(ring, p->replicas));
-    *known = (struct placed_known_ring){true, dearest_link(links, ring, p->replicas) < CHAIN_NONE, known->nodes, known->ring, known->choices, known->syncs};
+    *known = (struct placed_known_ring){
+        true,           dearest_link(links, ring, p->replicas) < CHAIN_NONE,
+        known->nodes,   known->ring,
+        known->choices, known->syncs};
     arena_reset(p->arena, mark);
     memcpy(known->ring, ring, (size_t)p->replicas * sizeof *ring);
     for (int r = 0; r < p->replicas; r++) {
@@ -145,7 +167,8 @@ static void work_out(struct placed *p, struct placed_plan *plan, int stage, stru
         known->nodes[r] = plan->node[r * p->ranks + rank];
         known->choices[r] = placed_choice_of(p, plan, r, stage);
         for (int at = 0; at < p->replicas && known->joined; at++) {
-            int from = plan->node[ring[at] * p->ranks + rank], to = plan->node[ring[(at + 1) % p->replicas] * p->ranks + rank];
+            int from = plan->node[ring[at] * p->ranks + rank],
+                to = plan->node[ring[(at + 1) % p->replicas] * p->ranks + rank];
             size_t link = transport + pair_of(p, from, to);
             assert(link < priced_ring_links(p->priced->places));
             most = larger(most, choice_ring_sync_ns(p->c, stage, known->choices[r], link));
@@ -156,7 +179,8 @@ static void work_out(struct placed *p, struct placed_plan *plan, int stage, stru
 
 static bool sync_stage(struct placed *p, struct placed_plan *plan, int stage)
 {
-    struct placed_known_ring *all = p->rings + stage * KNOWN_OF_STAGE, *known = NULL, *oldest = &all[p->ring_next[stage]];
+    struct placed_known_ring *all = p->rings + stage * KNOWN_OF_STAGE, *known = NULL,
+                             *oldest = &all[p->ring_next[stage]];
     for (int i = 0; i < KNOWN_OF_STAGE && !known && !p->keep_rings; i++)
         if (is_known(p, plan, stage, &all[i])) known = &all[i];
     if (!known) {
@@ -164,7 +188,8 @@ static bool sync_stage(struct placed *p, struct placed_plan *plan, int stage)
         p->ring_next[stage] = (p->ring_next[stage] + 1) % KNOWN_OF_STAGE;
         known->used = !p->keep_rings;
     }
-    memcpy(plan->ring + stage * p->replicas, known->ring, (size_t)p->replicas * sizeof *known->ring);
+    memcpy(plan->ring + stage * p->replicas, known->ring,
+           (size_t)p->replicas * sizeof *known->ring);
     assert(p->ring_next[stage] < KNOWN_OF_STAGE);
     for (int r = 0; r < p->replicas; r++) p->syncs[r * p->stages + stage] = known->syncs[r];
     return known->joined;
@@ -175,7 +200,9 @@ bool placed_sync_all(struct placed *p, struct placed_plan *plan)
     memset(p->syncs, 0, (size_t)(p->replicas * p->stages) * sizeof *p->syncs);
     for (int stage = 0; stage < p->stages; stage++) {
         int node = plan->node[choices_rank_of(p->c, stage)];
-        if (p->replicas == 1) p->syncs[stage] = choice_ring_sync_ns(p->c, stage, placed_choice_of(p, plan, 0, stage), pair_of(p, node, node));
+        if (p->replicas == 1)
+            p->syncs[stage] = choice_ring_sync_ns(p->c, stage, placed_choice_of(p, plan, 0, stage),
+                                                  pair_of(p, node, node));
         else if (!sync_stage(p, plan, stage)) return false;
     }
     return true;

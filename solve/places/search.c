@@ -1,30 +1,33 @@
-// The search for a good placement: a few plain orders of the nodes, then exchanges of two nodes (a spare one among them, as
-// the case may be), reversals within a replica, and layers moved from one stage to another. Steps that leave the time as it
-// is are taken too: of several slow replicas only one may get faster at a time. What gets stuck is shaken and goes on from
-// the best.
+// The search for a good placement: a few plain orders of the nodes, then exchanges of two nodes (a
+// spare one among them, as the case may be), reversals within a replica, and layers moved from one
+// stage to another. Steps that leave the time as it is are taken too: of several slow replicas only
+// one may get faster at a time. What gets stuck is shaken and goes on from the best.
 #include <assert.h>
 #include <string.h>
 
 #include "data/base/random.h"
 #include "solve/places/internal.h"
 
-enum { STUCK_AFTER = 400, SHAKES = 3, LAYERS_EVERY = 200 };
+// IDLE_MOST: steps in a row of which none was possible; then none will be.
+enum { STUCK_AFTER = 400, SHAKES = 3, LAYERS_EVERY = 200, IDLE_MOST = 20000 };
 
 struct search {
     struct placed *p;
     const struct placed_settings *settings;
     struct placed_plan now, next, *best;
-    int *spare, spare_count;            // nodes with room left, once for each device group; of `now`
+    int *spare, spare_count; // nodes with room left, once for each device group; of `now`
     int *spare_next, *left;
-    double *loads;                      // [replica]
-    int *share;                         // likewise, micro-batches
+    double *loads; // [replica]
+    int *share;    // likewise, micro-batches
     uint64_t state;
     int64_t evaluations;
 };
 
 static bool is_over(const struct search *s)
 {
-    return s->evaluations >= s->settings->evaluations || s->best->time_ns <= s->settings->enough_ns || (s->settings->should_stop && s->settings->should_stop(s->settings->stop_argument));
+    return s->evaluations >= s->settings->evaluations ||
+           s->best->time_ns <= s->settings->enough_ns ||
+           (s->settings->should_stop && s->settings->should_stop(s->settings->stop_argument));
 }
 
 // ---- choices that go with the nodes
@@ -33,7 +36,9 @@ static bool fit_choice(struct placed *p, struct placed_plan *plan, int replica, 
 {
     const struct placed_variant *v = placed_variant(p, plan->micro_batches[replica]);
     int *chosen = &plan->chosen[replica * p->stages + stage];
-    int group = p->priced->places->nodes[plan->node[replica * p->ranks + choices_rank_of(p->c, stage)]].group;
+    int group =
+        p->priced->places->nodes[plan->node[replica * p->ranks + choices_rank_of(p->c, stage)]]
+            .group;
     *chosen = placed_choice_in(v, stage, &v->choices->stages[stage].items[*chosen], group);
     return *chosen >= 0;
 }
@@ -43,7 +48,9 @@ static bool fit_replica(struct placed *p, struct placed_plan *plan, int replica)
     for (int stage = 0; stage < p->stages; stage++)
         if (!fit_choice(p, plan, replica, stage)) return false;
     for (int rank = 0; rank < p->ranks && p->stages > p->ranks; rank++)
-        if (!choices_rank_fits(placed_variant(p, plan->micro_batches[replica])->choices, plan->chosen + replica * p->stages, rank)) return false;
+        if (!choices_rank_fits(placed_variant(p, plan->micro_batches[replica])->choices,
+                               plan->chosen + replica * p->stages, rank))
+            return false;
     return true;
 }
 
@@ -60,13 +67,16 @@ static double load_of(struct placed *p, const struct placed_plan *plan, int repl
     double most = 1;
     for (int rank = 0; rank < p->ranks; rank++) {
         double load = 0;
-        for (int turn = 0; turn < p->stages / p->ranks; turn++) load += (double)placed_choice_of(p, plan, replica, choices_stage_of(p->c, rank, turn))->load_ns;
+        for (int turn = 0; turn < p->stages / p->ranks; turn++)
+            load += (double)placed_choice_of(p, plan, replica, choices_stage_of(p->c, rank, turn))
+                        ->load_ns;
         if (load > most) most = load;
     }
     return most;
 }
 
-// Micro-batches in proportion to the replicas' speeds: one unit after another to the replica that would be done with it first.
+// Micro-batches in proportion to the replicas' speeds: one unit after another to the replica that
+// would be done with it first.
 static bool share_micro_batches(struct search *s, struct placed_plan *plan)
 {
     struct placed *p = s->p;
@@ -79,7 +89,9 @@ static bool share_micro_batches(struct search *s, struct placed_plan *plan)
     for (; left > 0; left -= p->unit) {
         int first = 0;
         for (int r = 1; r < p->replicas; r++)
-            if ((s->share[r] + p->unit) * s->loads[r] < (s->share[first] + p->unit) * s->loads[first]) first = r;
+            if ((s->share[r] + p->unit) * s->loads[r] <
+                (s->share[first] + p->unit) * s->loads[first])
+                first = r;
         s->share[first] += p->unit;
     }
     for (int r = 0; r < p->replicas; r++)
@@ -125,18 +137,22 @@ static void begin_step(struct search *s)
 static bool swap_nodes(struct search *s)
 {
     struct placed *p = s->p;
-    int places = p->replicas * p->ranks, a = random_below(&s->state, places), b = random_below(&s->state, places + s->spare_count);
-    int *from = &s->next.node[a], *to = b < places ? &s->next.node[b] : &s->spare_next[b - places], kept = *from;
+    int places = p->replicas * p->ranks, a = random_below(&s->state, places),
+        b = random_below(&s->state, places + s->spare_count);
+    int *from = &s->next.node[a], *to = b < places ? &s->next.node[b] : &s->spare_next[b - places],
+        kept = *from;
     if (*from == *to) return false;
     *from = *to;
     *to = kept;
-    return fit_replica(p, &s->next, a / p->ranks) && (b >= places || fit_replica(p, &s->next, b / p->ranks));
+    return fit_replica(p, &s->next, a / p->ranks) &&
+           (b >= places || fit_replica(p, &s->next, b / p->ranks));
 }
 
 static bool reverse_nodes(struct search *s)
 {
     struct placed *p = s->p;
-    int replica = random_below(&s->state, p->replicas), a = random_below(&s->state, p->ranks), b = random_below(&s->state, p->ranks);
+    int replica = random_below(&s->state, p->replicas), a = random_below(&s->state, p->ranks),
+        b = random_below(&s->state, p->ranks);
     int *node = s->next.node + replica * p->ranks;
     if (a > b) {
         int kept = a;
@@ -174,7 +190,9 @@ static bool move_layer(struct search *s, int a, int b)
             const struct choice *x = &v->choices->stages[stage].items[chosen[stage]];
             int count = x->layer_count + (stage == b) - (stage == a);
             bool same = count == x->layer_count && (!p->c->by_position || x->first_layer == layer);
-            if (!same) chosen[stage] = count ? placed_find_choice(v, stage, layer, count, x->group, x) : -1;
+            if (!same)
+                chosen[stage] = count ? placed_find_choice(v, stage, layer, count, x->group, x)
+                                      : -1;
             if (chosen[stage] < 0) return false;
             layer += count;
         }
@@ -193,7 +211,8 @@ static void improve_layers(struct search *s)
                 int64_t before = s->now.time_ns;
                 if (a == b) continue;
                 begin_step(s);
-                if (move_layer(s, a, b) && take_next(s)) improved = improved || s->now.time_ns < before;
+                if (move_layer(s, a, b) && take_next(s))
+                    improved = improved || s->now.time_ns < before;
             }
     }
 }
@@ -214,7 +233,8 @@ static void improve_micro_batches(struct search *s)
         for (int to = 0; to < s->p->replicas && !is_over(s) && !improved; to++) {
             int64_t before = s->now.time_ns;
             begin_step(s);
-            improved = move_micro_batches(s, s->now.slowest, to, s->p->unit) && take_next(s) && s->now.time_ns < before;
+            improved = move_micro_batches(s, s->now.slowest, to, s->p->unit) && take_next(s) &&
+                       s->now.time_ns < before;
         }
     }
 }
@@ -223,7 +243,8 @@ static bool change(struct search *s)
 {
     struct placed *p = s->p;
     int kind = random_below(&s->state, p->uneven ? 10 : 8);
-    if (kind == 8) return move_micro_batches(s, s->now.slowest, random_below(&s->state, p->replicas), p->unit);
+    if (kind == 8)
+        return move_micro_batches(s, s->now.slowest, random_below(&s->state, p->replicas), p->unit);
     if (kind == 9) return swap_nodes(s) && share_micro_batches(s, &s->next);
     return kind == 0 ? reverse_nodes(s) : kind == 1 ? swap_ranks(s) : swap_nodes(s);
 }
@@ -266,20 +287,24 @@ static int list_slots(const struct placed *p, int **slots, struct arena *arena)
     return count;
 }
 
-// The k-th place of an order: pipelines one after another, or ranks (the replicas of a rank are neighbours).
+// The k-th place of an order: pipelines one after another, or ranks (the replicas of a rank are
+// neighbours).
 static int place_of(const struct placed *p, int order, int k)
 {
     return order == 0 ? k : k % p->replicas * p->ranks + k / p->replicas;
 }
 
 // Each place gets the first free slot whose group has the choice wanted, else any that has one.
-static bool take_slots(struct search *s, const int *chosen, const int *slots, int slot_count, int order, struct arena *arena)
+static bool take_slots(struct search *s, const int *chosen, const int *slots, int slot_count,
+                       int order, struct arena *arena)
 {
     struct placed *p = s->p;
     bool *used = TAKE(arena, slot_count, bool);
     for (int k = 0; k < p->replicas * p->ranks; k++) {
         int place = place_of(p, order, k), rank = place % p->ranks, found = -1;
-        int wanted = p->c->stages[choices_stage_of(p->c, rank, 0)].items[chosen[choices_stage_of(p->c, rank, 0)]].group;
+        int wanted = p->c->stages[choices_stage_of(p->c, rank, 0)]
+                         .items[chosen[choices_stage_of(p->c, rank, 0)]]
+                         .group;
         for (int pass = 0; pass < 2 && found < 0; pass++)
             for (int i = 0; i < slot_count && found < 0; i++) {
                 int group = p->priced->places->nodes[slots[i]].group;
@@ -315,11 +340,13 @@ static bool begin(struct search *s, const int *chosen, bool in_proportion)
 
 static void improve(struct search *s)
 {
-    int64_t stuck = 0, steps = 0;
+    int64_t stuck = 0, steps = 0, idle = 0;
     improve_layers(s);
     improve_micro_batches(s);
-    while (!is_over(s)) {
+    while (!is_over(s) && idle < IDLE_MOST) {
+        int64_t before = s->evaluations;
         stuck = step(s) ? 0 : stuck + 1;
+        idle = s->evaluations == before ? idle + 1 : 0;
         if (++steps % LAYERS_EVERY == 0) {
             improve_layers(s);
             improve_micro_batches(s);
@@ -331,10 +358,16 @@ static void improve(struct search *s)
     }
 }
 
-bool placed_search(struct placed *p, struct placed_plan *best, const int *chosen, const struct placed_settings *settings, struct arena *arena)
+bool placed_search(struct placed *p, struct placed_plan *best, const int *chosen,
+                   const struct placed_settings *settings, struct arena *arena)
 {
     enum { ORDERS = 2 };
-    struct search s = {.p = p, .settings = settings, .now = placed_plan_empty(p, arena), .next = placed_plan_empty(p, arena), .best = best, .state = settings->seed};
+    struct search s = {.p = p,
+                       .settings = settings,
+                       .now = placed_plan_empty(p, arena),
+                       .next = placed_plan_empty(p, arena),
+                       .best = best,
+                       .state = settings->seed};
     int *slots, slot_count = list_slots(p, &slots, arena);
     s.spare = TAKE(arena, slot_count, int);
     s.spare_next = TAKE(arena, slot_count, int);
@@ -347,7 +380,9 @@ bool placed_search(struct placed *p, struct placed_plan *best, const int *chosen
         take_next(&s);
     }
     for (int order = 0; order < ORDERS; order++) {
-        if (slot_count < p->replicas * p->ranks || !take_slots(&s, chosen, slots, slot_count, order, arena)) continue;
+        if (slot_count < p->replicas * p->ranks ||
+            !take_slots(&s, chosen, slots, slot_count, order, arena))
+            continue;
         for (int in_proportion = p->uneven; in_proportion >= 0; in_proportion--) {
             s.now.time_ns = INT64_MAX;
             if (begin(&s, chosen, in_proportion)) take_next(&s);

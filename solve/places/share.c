@@ -1,8 +1,9 @@
-// The bound where replicas take unlike numbers of micro-batches. What one pipeline takes at least, L(k, m), with no more than
-// k[g] device groups of each kind of GPU and m micro-batches or more, is the program over groups; a plan is a sharing out of
-// micro-batches and device groups among the replicas, so that the least T for which some sharing has L(k, m) <= T everywhere
-// is a bound. Of the L only those are worked out that some sharing below the goal leans on; the others stand for less:
-// L grows with m and falls with k (docs/FORMULAS.md section 15).
+// The bound where replicas take unlike numbers of micro-batches. What one pipeline takes at least,
+// L(k, m), with no more than k[g] device groups of each kind of GPU and m micro-batches or more, is
+// the program over groups; a plan is a sharing out of micro-batches and device groups among the
+// replicas, so that the least T for which some sharing has L(k, m) <= T everywhere is a bound. Of
+// the L only those are worked out that some sharing below the goal leans on; the others stand for
+// less: L grows with m and falls with k (docs/FORMULAS.md section 15).
 #include <assert.h>
 #include <stdlib.h>
 
@@ -11,16 +12,17 @@
 
 enum { SOLVES_MAX = 120, STATES_MAX = 2000, PARTS_MAX = 500 };
 
-static const double share_of_gap = 0.1;         // that one program may leave open
-static const double close_enough = 2e-4;        // of the time: goals that lie nearer are not told apart
+static const double share_of_gap = 0.1;  // that one program may leave open
+static const double close_enough = 2e-4; // of the time: goals that lie nearer are not told apart
 
 struct share {
     struct placed *p;
     const struct priced *relaxed;
     const struct placed_share_settings *settings;
-    int kinds, *group, *most;   // groups whose device groups are counted, the fastest first, and how many there are
-    int states;                 // products of (most + 1)
-    int parts;                  // of device groups that a replica may have
+    int kinds, *group,
+        *most;  // groups whose device groups are counted, the fastest first, and how many there are
+    int states; // products of (most + 1)
+    int parts;  // of device groups that a replica may have
     int *part, *weight;         // [part * kinds + kind]; [part]: its number among the states
     int units, wanted;          // that a replica, and all together, can take
     int64_t *least;             // [part * units + (micro-batches / unit - 1)]
@@ -36,11 +38,17 @@ struct share {
 static double load_of(const struct priced *p, int group)
 {
     double load = 0;
-    for (int run = 0; run < p->run_count; run++) load += p->runs[run].count * ((double)p->runs[run].forward_ns[group] + (double)p->runs[run].backward_ns[group] + (double)p->runs[run].weight_ns[group]);
+    for (int run = 0; run < p->run_count; run++)
+        load += p->runs[run].count *
+                ((double)p->runs[run].forward_ns[group] + (double)p->runs[run].backward_ns[group] +
+                 (double)p->runs[run].weight_ns[group]);
     return load;
 }
 
-static int slots_of(const struct share *x, int group) { return x->p->own->priced->groups[group].slots; }
+static int slots_of(const struct share *x, int group)
+{
+    return x->p->own->priced->groups[group].slots;
+}
 
 // All but the slowest, as long as their combinations are few.
 static void choose_kinds(struct share *x)
@@ -52,7 +60,8 @@ static void choose_kinds(struct share *x)
     for (int g = 0; g < p->group_count; g++) {
         int at = count;
         if (p->groups[g].excluded || !slots_of(x, g)) continue;
-        for (; at > 0 && load_of(p, g) < load_of(p, x->group[at - 1]); at--) x->group[at] = x->group[at - 1];
+        for (; at > 0 && load_of(p, g) < load_of(p, x->group[at - 1]); at--)
+            x->group[at] = x->group[at - 1];
         x->group[at] = g;
         count++;
     }
@@ -70,7 +79,8 @@ static void list_parts(struct share *x, int kind, int left, int *part)
 {
     if (kind == x->kinds) {
         int others = 0;
-        for (int g = 0; g < x->p->priced->group_count; g++) others += x->p->priced->groups[g].excluded ? 0 : slots_of(x, g);
+        for (int g = 0; g < x->p->priced->group_count; g++)
+            others += x->p->priced->groups[g].excluded ? 0 : slots_of(x, g);
         for (int k = 0; k < x->kinds; k++) others -= slots_of(x, x->group[k]);
         if (left > others) return;
         int weight = 0;
@@ -80,7 +90,8 @@ static void list_parts(struct share *x, int kind, int left, int *part)
         x->parts++;
         return;
     }
-    for (part[kind] = 0; part[kind] <= left && part[kind] <= x->most[kind]; part[kind]++) list_parts(x, kind + 1, left - part[kind], part);
+    for (part[kind] = 0; part[kind] <= left && part[kind] <= x->most[kind]; part[kind]++)
+        list_parts(x, kind + 1, left - part[kind], part);
 }
 
 static bool has_no_more(const struct share *x, int a, int b)
@@ -97,7 +108,8 @@ static void raise_bounds(struct share *x, int part, int units, int64_t bound_ns)
     for (int a = 0; a < x->parts; a++) {
         if (!has_no_more(x, a, part)) continue;
         for (int u = units; u <= x->units; u++)
-            if (x->least[a * x->units + u - 1] < bound_ns) x->least[a * x->units + u - 1] = bound_ns;
+            if (x->least[a * x->units + u - 1] < bound_ns)
+                x->least[a * x->units + u - 1] = bound_ns;
     }
 }
 
@@ -138,7 +150,9 @@ static bool can_share(struct share *x, int64_t time_ns)
             *best = -1;
             for (int part = 0; part < x->parts; part++) {
                 int from = state_without(x, state, part);
-                if (from < 0 || x->before[from] < 0 || !x->count[part] || x->before[from] + x->count[part] <= *best) continue;
+                if (from < 0 || x->before[from] < 0 || !x->count[part] ||
+                    x->before[from] + x->count[part] <= *best)
+                    continue;
                 *best = x->before[from] + x->count[part];
                 x->pick[replica * x->states + state] = part;
             }
@@ -172,14 +186,16 @@ static int64_t proven_ns(struct share *x)
 
 // ---- one part
 
-static enum status solve_part(struct share *x, int part, int units, int64_t goal_ns, struct error *err)
+static enum status solve_part(struct share *x, int part, int units, int64_t goal_ns,
+                              struct error *err)
 {
     struct arena_mark mark = arena_set_mark(x->arena);
     struct priced one = *x->relaxed;
     struct solve_settings settings = *x->settings->solve;
     struct solve_result r;
     one.micro_batches = units * x->p->unit;
-    one.groups = arena_grow(x->arena, one.groups, (size_t)one.group_count, (size_t)one.group_count, sizeof *one.groups);
+    one.groups = arena_grow(x->arena, one.groups, (size_t)one.group_count, (size_t)one.group_count,
+                            sizeof *one.groups);
     for (int g = 0; g < one.group_count; g++) one.groups[g].slots = slots_of(x, g);
     for (int k = 0; k < x->kinds; k++) {
         struct priced_group *group = &one.groups[x->group[k]];
@@ -187,15 +203,18 @@ static enum status solve_part(struct share *x, int part, int units, int64_t goal
         if (!group->slots) group->excluded = "the part has none of it";
     }
     settings.cutoff_ns = goal_ns;
-    settings.gap = settings.gap * share_of_gap > close_enough ? settings.gap * share_of_gap : close_enough;
+    settings.gap = settings.gap * share_of_gap > close_enough ? settings.gap * share_of_gap
+                                                              : close_enough;
     settings.time_limit_s = x->settings->time_limit_s;
     settings.program_path = settings.map_path = NULL;
     settings.evidence = false;
     settings.alternatives = 0;
     settings.progress = 0;
-    enum status status = solve_without_reason(&r, &one, &settings, x->settings->stop, x->arena, err);
+    enum status status =
+        solve_without_reason(&r, &one, &settings, x->settings->stop, x->arena, err);
     int64_t bound_ns = 0;
-    if (status == OK) bound_ns = r.finished && !r.plan.stage_count && !r.cut_off ? INT64_MAX : r.plan.bound_ns;
+    if (status == OK)
+        bound_ns = r.finished && !r.plan.stage_count && !r.cut_off ? INT64_MAX : r.plan.bound_ns;
     arena_reset(x->arena, mark);
     if (status != OK) return status;
     x->solves++;
@@ -205,8 +224,8 @@ static enum status solve_part(struct share *x, int part, int units, int64_t goal
     return OK;
 }
 
-// Where a part's time is likely to pass the goal: in proportion to its micro-batches and the ranks that are to be filled, from
-// the nearest number of which something is known.
+// Where a part's time is likely to pass the goal: in proportion to its micro-batches and the ranks
+// that are to be filled, from the nearest number of which something is known.
 static int guess_units(const struct share *x, int part, int low, int high, int64_t goal_ns)
 {
     const int64_t *least = x->least + part * x->units;
@@ -214,12 +233,14 @@ static int guess_units(const struct share *x, int part, int low, int high, int64
     for (int u = high; u <= x->units && !from; u++)
         if (x->solved[part * x->units + u - 1] && least[u - 1] < INT64_MAX) from = u;
     if (!from) from = x->p->priced->micro_batches / unit;
-    double known = (double)least[from - 1], wanted = known > 0 ? (double)goal_ns / known * (from * unit + fill) - fill : 0;
+    double known = (double)least[from - 1],
+           wanted = known > 0 ? (double)goal_ns / known * (from * unit + fill) - fill : 0;
     int units = wanted < (double)x->units * unit ? (int)(wanted / unit) + 1 : x->units;
     return units <= low ? low + 1 : units >= high ? high - 1 : units;
 }
 
-// Of the sharing picked, a number of micro-batches of some part that is not known yet to go with the goal. false: all are.
+// Of the sharing picked, a number of micro-batches of some part that is not known yet to go with
+// the goal. false: all are.
 static bool find_open(const struct share *x, int64_t goal_ns, int *part, int *units)
 {
     int state = x->states - 1;
@@ -238,10 +259,12 @@ static bool find_open(const struct share *x, int64_t goal_ns, int *part, int *un
 }
 
 // Goal by goal: the one wanted, then halfway between what is proven and what is not to be had.
-static enum status reach_goals(struct share *x, int64_t wanted_ns, int64_t *bound_ns, struct error *err)
+static enum status reach_goals(struct share *x, int64_t wanted_ns, int64_t *bound_ns,
+                               struct error *err)
 {
     int64_t low = proven_ns(x), high = wanted_ns, goal = wanted_ns;
-    while (low < high && x->solves < SOLVES_MAX && !(x->settings->should_stop && x->settings->should_stop(x->settings->stop_argument))) {
+    while (low < high && x->solves < SOLVES_MAX &&
+           !(x->settings->should_stop && x->settings->should_stop(x->settings->stop_argument))) {
         int part, units;
         if (!can_share(x, goal - 1)) {
             low = goal;
@@ -260,10 +283,16 @@ static enum status reach_goals(struct share *x, int64_t wanted_ns, int64_t *boun
     return OK;
 }
 
-enum status placed_share(struct placed *p, const struct priced *relaxed, int64_t wanted_ns, int64_t *bound_ns, const struct placed_share_settings *settings, struct arena *arena,
-                         struct error *err)
+enum status placed_share(struct placed *p, const struct priced *relaxed, int64_t wanted_ns,
+                         int64_t *bound_ns, const struct placed_share_settings *settings,
+                         struct arena *arena, struct error *err)
 {
-    struct share x = {.p = p, .relaxed = relaxed, .settings = settings, .units = p->most / p->unit, .wanted = (int)(p->together / p->unit), .arena = arena};
+    struct share x = {.p = p,
+                      .relaxed = relaxed,
+                      .settings = settings,
+                      .units = p->most / p->unit,
+                      .wanted = (int)(p->together / p->unit),
+                      .arena = arena};
     int *part = TAKE(arena, p->priced->group_count + 1, int);
     choose_kinds(&x);
     list_parts(&x, 0, p->ranks, part);
@@ -278,6 +307,7 @@ enum status placed_share(struct placed *p, const struct priced *relaxed, int64_t
     x.before = TAKE(arena, x.states, int);
     x.pick = TAKE(arena, p->replicas * x.states, int);
     x.count = TAKE(arena, x.parts, int);
-    for (int a = 0; a < x.parts; a++) raise_bounds(&x, a, p->priced->micro_batches / p->unit, *bound_ns);
+    for (int a = 0; a < x.parts; a++)
+        raise_bounds(&x, a, p->priced->micro_batches / p->unit, *bound_ns);
     return reach_goals(&x, wanted_ns, bound_ns, err);
 }

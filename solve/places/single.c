@@ -1,5 +1,6 @@
-// See placed_single.h. What stands in the tables by pairs of nodes is what a priced document has by pairs of groups; the rest
-// of a group each of its nodes has. With so many groups the relaxations of the tree are what proves it.
+// See placed_single.h. What stands in the tables by pairs of nodes is what a priced document has by
+// pairs of groups; the rest of a group each of its nodes has. With so many groups the relaxations
+// of the tree are what proves it.
 #include "solve/places/single.h"
 
 #include <assert.h>
@@ -8,14 +9,19 @@
 #include "solve/places/internal.h"
 #include "solve/layout/solve.h"
 
-bool placed_is_single(const struct placed *p) { return p->replicas == 1 && !p->uneven && p->nodes <= GROUPS_MAX; }
+bool placed_is_single(const struct placed *p)
+{
+    return p->replicas == 1 && !p->uneven && p->nodes <= GROUPS_MAX;
+}
 
 // rows x groups -> rows x nodes
-static int64_t *spread(const struct priced *p, const int64_t *of_groups, int rows, struct arena *arena)
+static int64_t *spread(const struct priced *p, const int64_t *of_groups, int rows,
+                       struct arena *arena)
 {
     int nodes = p->places->node_count;
     int64_t *of_nodes = TAKE(arena, rows * nodes, int64_t);
-    for (int i = 0; i < rows * nodes; i++) of_nodes[i] = of_groups[i / nodes * p->group_count + p->places->nodes[i % nodes].group];
+    for (int i = 0; i < rows * nodes; i++)
+        of_nodes[i] = of_groups[i / nodes * p->group_count + p->places->nodes[i % nodes].group];
     return of_nodes;
 }
 
@@ -24,13 +30,15 @@ static int64_t *on_node(const struct priced *p, const int64_t *of_pairs, struct 
 {
     int nodes = p->places->node_count;
     int64_t *of_nodes = TAKE(arena, nodes, int64_t);
-    for (int i = 0; i < nodes; i++) of_nodes[i] = of_pairs[i * nodes + i] == PRICE_NONE ? 0 : of_pairs[i * nodes + i];
+    for (int i = 0; i < nodes; i++)
+        of_nodes[i] = of_pairs[i * nodes + i] == PRICE_NONE ? 0 : of_pairs[i * nodes + i];
     return of_nodes;
 }
 
 static void put_runs(struct priced *to, const struct priced *p, struct arena *arena)
 {
-    to->runs = arena_grow(arena, p->runs, (size_t)p->run_count, (size_t)p->run_count, sizeof *p->runs);
+    to->runs =
+        arena_grow(arena, p->runs, (size_t)p->run_count, (size_t)p->run_count, sizeof *p->runs);
     for (int i = 0; i < p->run_count; i++) {
         const struct priced_run *from = &p->runs[i];
         struct priced_run *run = &to->runs[i];
@@ -41,7 +49,8 @@ static void put_runs(struct priced *to, const struct priced *p, struct arena *ar
         run->weight_ns = spread(p, from->weight_ns, 1, arena);
         run->optimizer_ns = spread(p, from->optimizer_ns, 1, arena);
         run->sync_ns = TAKE(arena, p->gradient_option_count, int64_t *);
-        for (int o = 0; o < p->gradient_option_count; o++) run->sync_ns[o] = on_node(p, p->places->ring_ns[i][o], arena);
+        for (int o = 0; o < p->gradient_option_count; o++)
+            run->sync_ns[o] = on_node(p, p->places->ring_ns[i][o], arena);
     }
 }
 
@@ -64,8 +73,11 @@ static void put_groups(struct priced *to, const struct priced *p, struct arena *
 static int64_t *embedding_of(const struct priced *p, bool one_rank, struct arena *arena)
 {
     int nodes = p->places->node_count;
-    int64_t *ns = arena_grow(arena, p->places->embedding_sync_ns, (size_t)nodes * (size_t)nodes, (size_t)nodes * (size_t)nodes, sizeof *ns);
-    for (int i = 0; i < nodes && one_rank; i++) ns[i * nodes + i] = p->embedding_sync_ns[p->places->nodes[i].group * p->group_count + p->places->nodes[i].group];
+    int64_t *ns = arena_grow(arena, p->places->embedding_sync_ns, (size_t)nodes * (size_t)nodes,
+                             (size_t)nodes * (size_t)nodes, sizeof *ns);
+    for (int i = 0; i < nodes && one_rank; i++)
+        ns[i * nodes + i] = p->embedding_sync_ns[p->places->nodes[i].group * p->group_count +
+                                                 p->places->nodes[i].group];
     return ns;
 }
 
@@ -76,7 +88,8 @@ static void put_nodes(struct priced *to, const struct placed *p, struct arena *a
     to->places = NULL;
     put_runs(to, from, arena);
     put_groups(to, from, arena);
-    to->cuts = arena_grow(arena, from->cuts, (size_t)from->cut_count, (size_t)from->cut_count, sizeof *from->cuts);
+    to->cuts = arena_grow(arena, from->cuts, (size_t)from->cut_count, (size_t)from->cut_count,
+                          sizeof *from->cuts);
     for (int cut = 0; cut < from->cut_count; cut++) {
         to->cuts[cut].forward_ns = from->places->forward_ns[cut];
         to->cuts[cut].backward_ns = from->places->backward_ns[cut];
@@ -90,9 +103,11 @@ static bool take_plan(struct placed *p, struct placed_plan *to, const struct pla
 {
     for (int s = 0; s < p->stages; s++) {
         const struct plan_stage *x = &plan->stages[s];
-        const struct choice like = {.gradient_option = x->gradient_option, .boundary_option = x->boundary_option};
+        const struct choice like = {.gradient_option = x->gradient_option,
+                                    .boundary_option = x->boundary_option};
         to->node[choices_rank_of(p->c, s)] = x->group;
-        to->chosen[s] = placed_find_choice(p->own, s, x->first_layer, x->layer_count, p->priced->places->nodes[x->group].group, &like);
+        to->chosen[s] = placed_find_choice(p->own, s, x->first_layer, x->layer_count,
+                                           p->priced->places->nodes[x->group].group, &like);
         if (to->chosen[s] < 0) return false;
     }
     if (!placed_fits_ranks(p, to)) return false;
@@ -101,8 +116,9 @@ static bool take_plan(struct placed *p, struct placed_plan *to, const struct pla
     return to->time_ns < INT64_MAX;
 }
 
-enum status placed_single(struct placed *p, struct placed_plan *best, int64_t *bound_ns, struct solve_evidence **evidence,
-                          const struct solve_settings *settings, const volatile int *stop, struct arena *arena, struct error *err)
+enum status placed_single(struct placed *p, struct placed_plan *best, int64_t *bound_ns,
+                          struct solve_evidence **evidence, const struct solve_settings *settings,
+                          const volatile int *stop, struct arena *arena, struct error *err)
 {
     struct priced *nodes = TAKE(arena, 1, struct priced);
     struct solve_settings own;
@@ -120,12 +136,15 @@ enum status placed_single(struct placed *p, struct placed_plan *best, int64_t *b
     own.cutoff_ns = settings->cutoff_ns;
     own.evidence = settings->evidence;
     int64_t before_ns = *bound_ns;
-    if (best->time_ns < INT64_MAX && (!own.cutoff_ns || best->time_ns < own.cutoff_ns)) own.cutoff_ns = best->time_ns;
+    if (best->time_ns < INT64_MAX && (!own.cutoff_ns || best->time_ns < own.cutoff_ns))
+        own.cutoff_ns = best->time_ns;
     put_nodes(nodes, p, arena);
     TRY(solve_run(&r, nodes, &own, NULL, stop, arena, err));
-    if (r.plan.stage_count && take_plan(p, &plan, &r.plan) && plan.time_ns < best->time_ns) placed_plan_copy(p, best, &plan);
+    if (r.plan.stage_count && take_plan(p, &plan, &r.plan) && plan.time_ns < best->time_ns)
+        placed_plan_copy(p, best, &plan);
     if (r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off) *bound_ns = best->time_ns;
-    else if (r.plan.bound_ns > *bound_ns) *bound_ns = r.plan.bound_ns < best->time_ns ? r.plan.bound_ns : best->time_ns;
+    else if (r.plan.bound_ns > *bound_ns)
+        *bound_ns = r.plan.bound_ns < best->time_ns ? r.plan.bound_ns : best->time_ns;
     assert(*bound_ns >= before_ns && *bound_ns <= best->time_ns);
     if (own.evidence && *bound_ns > before_ns) *evidence = r.evidence;
     return OK;

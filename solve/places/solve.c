@@ -1,5 +1,5 @@
-// A problem whose cluster has places: the program over groups first, at the least price of every link, which is a relaxation
-// and tells layers and options; then the search for a placement.
+// A problem whose cluster has places: the program over groups first, at the least price of every
+// link, which is a relaxation and tells layers and options; then the search for a placement.
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -14,9 +14,9 @@
 // In evaluations of a placement.
 static const int64_t proof_steps = 200000;
 enum { TREE_NODES_MAX = 32, FEW_PLACES = 8 };
-static const double share_for_relaxation = 0.5;        // of a time limit
-static const double share_for_part = 0.1;              // likewise, for one program of the bound by sharing out
-static const double share_for_single = 0.7;            // of what is left then
+static const double share_for_relaxation = 0.5; // of a time limit
+static const double share_for_part = 0.1;   // likewise, for one program of the bound by sharing out
+static const double share_for_single = 0.7; // of what is left then
 
 // The claims of the slowest replica: what hangs on nodes instead of what hangs on groups.
 static void put_claims(struct plan *plan, const struct choices *c, const int64_t *durations)
@@ -26,12 +26,17 @@ static void put_claims(struct plan *plan, const struct choices *c, const int64_t
         struct plan_stage *to = &plan->stages[s];
         to->sync_ns = durations[symbol_index(stages, SYMBOL_SYNC, s)];
         for (int part = 0; part < PART_COUNT && s + 1 < stages; part++) {
-            to->send_forward_ns[part] = durations[symbol_index(stages, SYMBOL_SEND_FORWARD + part, s)];
-            to->send_backward_ns[part] = durations[symbol_index(stages, SYMBOL_SEND_BACKWARD + part, s)];
-            to->send_epilogue_ns[part] = durations[symbol_index(stages, SYMBOL_SEND_EPILOGUE + part, s)];
+            to->send_forward_ns[part] =
+                durations[symbol_index(stages, SYMBOL_SEND_FORWARD + part, s)];
+            to->send_backward_ns[part] =
+                durations[symbol_index(stages, SYMBOL_SEND_BACKWARD + part, s)];
+            to->send_epilogue_ns[part] =
+                durations[symbol_index(stages, SYMBOL_SEND_EPILOGUE + part, s)];
             for (int slice = 1; slice < c->priced->slice_count; slice++) {
-                to->slices[slice - 1].send_forward_ns[part] = durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_SEND_FORWARD + part), s)];
-                to->slices[slice - 1].send_backward_ns[part] = durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_SEND_BACKWARD + part), s)];
+                to->slices[slice - 1].send_forward_ns[part] = durations[symbol_index(
+                    stages, symbol_slice_kind(slice, SLICE_SEND_FORWARD + part), s)];
+                to->slices[slice - 1].send_backward_ns[part] = durations[symbol_index(
+                    stages, symbol_slice_kind(slice, SLICE_SEND_BACKWARD + part), s)];
             }
         }
     }
@@ -42,7 +47,9 @@ static void put_claims(struct plan *plan, const struct choices *c, const int64_t
 static int64_t message_ns(int stages, int first_kind, int boundary, const int64_t *durations)
 {
     int64_t sum = 0;
-    for (int part = 0; part < PART_COUNT; part++) sum += (part == PART_OVERHEAD ? 2 : 1) * durations[symbol_index(stages, first_kind + part, boundary)];
+    for (int part = 0; part < PART_COUNT; part++)
+        sum += (part == PART_OVERHEAD ? 2 : 1) *
+               durations[symbol_index(stages, first_kind + part, boundary)];
     return sum;
 }
 
@@ -60,7 +67,8 @@ static struct plan_placement *empty_placement(const struct placed *p, struct are
     return x;
 }
 
-static void put_replica(struct plan_placement *x, struct placed *p, const struct placed_plan *best, int replica, int64_t *durations)
+static void put_replica(struct plan_placement *x, struct placed *p, const struct placed_plan *best,
+                        int replica, int64_t *durations)
 {
     for (int s = 0; s < p->stages; s++) {
         const struct choice *choice = placed_choice_of(p, best, replica, s);
@@ -68,32 +76,40 @@ static void put_replica(struct plan_placement *x, struct placed *p, const struct
         x->recomputed_layers[replica * p->stages + s] = choice->recomputed_layers;
     }
     placed_durations(p, best, replica, durations);
-    x->iteration_ns[replica] = graph_longest(placed_variant(p, best->micro_batches[replica])->graph, durations, NULL);
+    x->iteration_ns[replica] =
+        graph_longest(placed_variant(p, best->micro_batches[replica])->graph, durations, NULL);
     for (int s = 0; s + 1 < p->stages; s++) {
-        x->send_forward_ns[replica * p->stages + s] = message_ns(p->stages, SYMBOL_SEND_FORWARD, s, durations);
-        x->send_backward_ns[replica * p->stages + s] = message_ns(p->stages, SYMBOL_SEND_BACKWARD, s, durations);
+        x->send_forward_ns[replica * p->stages + s] =
+            message_ns(p->stages, SYMBOL_SEND_FORWARD, s, durations);
+        x->send_backward_ns[replica * p->stages + s] =
+            message_ns(p->stages, SYMBOL_SEND_BACKWARD, s, durations);
     }
 }
 
 // What is said of the stages, and the number of micro-batches, is the slowest replica's.
-void placed_put_plan(struct plan *plan, struct placed *p, struct placed_plan *best, struct arena *arena)
+void placed_put_plan(struct plan *plan, struct placed *p, struct placed_plan *best,
+                     struct arena *arena)
 {
     int64_t *durations = TAKE(arena, p->symbols, int64_t);
     const struct placed_variant *slowest = placed_variant(p, best->micro_batches[best->slowest]);
-    choices_to_plan(plan, slowest->choices, best->chosen + best->slowest * p->stages, best->time_ns, arena);
+    choices_to_plan(plan, slowest->choices, best->chosen + best->slowest * p->stages, best->time_ns,
+                    arena);
     struct plan_placement *x = plan->placement = empty_placement(p, arena);
     assert(plan->stage_count == p->stages && best->slowest < p->replicas);
     plan->micro_batches = slowest->micro_batches;
     x->slowest = best->slowest;
     x->rings = best->ring;
     x->micro_batches = p->uneven ? best->micro_batches : NULL;
-    for (int i = 0; i < p->replicas * p->ranks; i++) x->nodes[i] = arena_copy_text(arena, p->priced->places->nodes[best->node[i]].name);
-    for (int replica = 0; replica < p->replicas; replica++) put_replica(x, p, best, replica, durations);
+    for (int i = 0; i < p->replicas * p->ranks; i++)
+        x->nodes[i] = arena_copy_text(arena, p->priced->places->nodes[best->node[i]].name);
+    for (int replica = 0; replica < p->replicas; replica++)
+        put_replica(x, p, best, replica, durations);
     placed_durations(p, best, best->slowest, durations);
     put_claims(plan, slowest->choices, durations);
 }
 
-// Where another objective was searched by: from here on the iteration time counts, and who is slowest in it.
+// Where another objective was searched by: from here on the iteration time counts, and who is
+// slowest in it.
 static enum status find_slowest(struct placed *p, struct placed_plan *best, struct error *err)
 {
     if (p->priced->objective == OBJECTIVE_ITERATION_TIME) return OK;
@@ -111,9 +127,11 @@ static enum status find_slowest(struct placed *p, struct placed_plan *best, stru
 }
 
 // The second engine: the whole decision by glp_intopt.
-static enum status solve_program(struct solving *s, struct placed *placed, struct placed_plan *best, struct solve_result *r, struct error *err)
+static enum status solve_program(struct solving *s, struct placed *placed, struct placed_plan *best,
+                                 struct solve_result *r, struct error *err)
 {
-    struct placed_milp_settings settings = {s->settings->time_limit_s, 0, s->settings->memory_limit_bytes, solving_should_stop, s};
+    struct placed_milp_settings settings = {
+        s->settings->time_limit_s, 0, s->settings->memory_limit_bytes, solving_should_stop, s};
     struct placed_milp_result result;
     TRY(placed_milp(&result, best, placed, &settings, s->arena, err));
     if (result.sidelined) r->sidelined = result.sidelined;
@@ -121,7 +139,10 @@ static enum status solve_program(struct solving *s, struct placed *placed, struc
 }
 
 // An earlier plan made ready.
-struct beginning { int *like, *home; struct placed_plan mended; };
+struct beginning {
+    int *like, *home;
+    struct placed_plan mended;
+};
 
 // The longest time that leaves no more than the asked gap above the bound.
 static int64_t enough_for(int64_t bound_ns, double gap)
@@ -134,14 +155,19 @@ static int64_t enough_for(int64_t bound_ns, double gap)
     return enough;
 }
 
-// The search from an earlier plan: the first, so that it has what time there is. One that is good enough stays as it is.
-static enum status search_from(struct placed *p, struct placed_plan *best, struct beginning *b, struct placed_start *start, int64_t enough_ns,
-                               const struct placed_settings *settings, struct arena *arena, struct error *err)
+// The search from an earlier plan: the first, so that it has what time there is. One that is good
+// enough stays as it is.
+static enum status search_from(struct placed *p, struct placed_plan *best, struct beginning *b,
+                               struct placed_start *start, int64_t enough_ns,
+                               const struct placed_settings *settings, struct arena *arena,
+                               struct error *err)
 {
     struct placed_settings from = *settings;
-    *b = (struct beginning){TAKE(arena, p->stages, int), TAKE(arena, p->replicas * p->ranks, int), placed_plan_empty(p, arena)};
+    *b = (struct beginning){TAKE(arena, p->stages, int), TAKE(arena, p->replicas * p->ranks, int),
+                            placed_plan_empty(p, arena)};
     if (!placed_take_start(p, start, b->like, b->home, &b->mended, arena))
-        return fail(err, BAD_INPUT, "%s: the plan to start from does not fit this problem", start->plan->document.path ? start->plan->document.path : "start");
+        return fail(err, BAD_INPUT, "%s: the plan to start from does not fit this problem",
+                    start->plan->document.path ? start->plan->document.path : "start");
     if (b->mended.time_ns < INT64_MAX) from.start = &b->mended;
     if (b->mended.time_ns <= enough_ns) placed_plan_copy(p, best, &b->mended);
     else placed_search(p, best, b->like, &from, arena);
@@ -154,26 +180,36 @@ static int64_t wanted_ns(const struct solving *s, const struct placed_plan *best
     return best->time_ns - (int64_t)(s->settings->gap * (double)best->time_ns);
 }
 
-// Replicas with unlike numbers of micro-batches: all of few placements, else a bound by sharing out.
-static enum status prove_uneven(struct solving *s, struct placed *p, const struct priced *relaxed, struct placed_plan *best, int64_t *bound_ns, struct error *err)
+// Replicas with unlike numbers of micro-batches: all of few placements, else a bound by sharing
+// out.
+static enum status prove_uneven(struct solving *s, struct placed *p, const struct priced *relaxed,
+                                struct placed_plan *best, int64_t *bound_ns, struct error *err)
 {
-    const struct placed_share_settings settings = {s->settings, s->settings->time_limit_s * share_for_part, s->watch.stop, solving_should_stop, s};
+    const struct placed_share_settings settings = {s->settings,
+                                                   s->settings->time_limit_s * share_for_part,
+                                                   s->watch.stop, solving_should_stop, s};
     bool few = p->replicas * p->ranks <= FEW_PLACES;
-    if (!few && best->time_ns < INT64_MAX) TRY(placed_share(p, relaxed, wanted_ns(s, best), bound_ns, &settings, s->arena, err));
+    if (!few && best->time_ns < INT64_MAX)
+        TRY(placed_share(p, relaxed, wanted_ns(s, best), bound_ns, &settings, s->arena, err));
     if (best->time_ns < INT64_MAX && *bound_ns >= wanted_ns(s, best)) return OK;
-    if (placed_prove(p, best, few ? proof_steps : proof_steps / 20, s->arena)) *bound_ns = best->time_ns;
-    else if (few && best->time_ns < INT64_MAX) TRY(placed_share(p, relaxed, wanted_ns(s, best), bound_ns, &settings, s->arena, err));
+    if (placed_prove(p, best, few ? proof_steps : proof_steps / 20, s->arena))
+        *bound_ns = best->time_ns;
+    else if (few && best->time_ns < INT64_MAX)
+        TRY(placed_share(p, relaxed, wanted_ns(s, best), bound_ns, &settings, s->arena, err));
     return OK;
 }
 
 // One replica: a box of that tree is worth some parts of the other.
-static enum status prove_single(struct solving *s, struct placed *p, const struct placed_effort *effort, struct placed_plan *best, int64_t *bound_ns,
-                                struct solve_result *r, struct error *err)
+static enum status prove_single(struct solving *s, struct placed *p,
+                                const struct placed_effort *effort, struct placed_plan *best,
+                                int64_t *bound_ns, struct solve_result *r, struct error *err)
 {
     enum { WORTH = 75 };
     struct solve_settings settings = *s->settings;
     settings.boxes_max = effort->tree == INT64_MAX ? 0 : effort->tree / WORTH;
-    if (settings.time_limit_s > 0) settings.time_limit_s = share_for_single * (settings.time_limit_s - watch_elapsed_s(&s->watch));
+    if (settings.time_limit_s > 0)
+        settings.time_limit_s = share_for_single *
+                                (settings.time_limit_s - watch_elapsed_s(&s->watch));
     if (s->settings->time_limit_s > 0 && settings.time_limit_s <= 0) return OK;
     struct solve_evidence *evidence = NULL;
     TRY(placed_single(p, best, bound_ns, &evidence, &settings, s->watch.stop, s->arena, err));
@@ -183,32 +219,43 @@ static enum status prove_single(struct solving *s, struct placed *p, const struc
     return OK;
 }
 
-// The search; under a time limit as many more of them, each from where the last one ended, as a share of it has room for.
-static void search_on(struct solving *s, struct placed *p, struct placed_plan *best, const int *chosen, int64_t enough_ns, const struct placed_settings *search)
+// The search; under a time limit as many more of them, each from where the last one ended, as a
+// share of it has room for.
+static void search_on(struct solving *s, struct placed *p, struct placed_plan *best,
+                      const int *chosen, int64_t enough_ns, const struct placed_settings *search)
 {
     double share = p->nodes > TREE_NODES_MAX ? 0.9 : 0.3, limit_s = s->settings->time_limit_s;
-    struct placed_plan from = placed_plan_empty(p, s->arena), found = placed_plan_empty(p, s->arena);
+    struct placed_plan from = placed_plan_empty(p, s->arena),
+                       found = placed_plan_empty(p, s->arena);
     struct placed_settings settings = *search;
     if (!placed_search(p, best, chosen, &settings, s->arena)) return;
     settings.start = &from;
-    while (best->time_ns > enough_ns && limit_s > 0 && watch_elapsed_s(&s->watch) < share * limit_s && !solving_should_stop(s)) {
+    while (best->time_ns > enough_ns && limit_s > 0 &&
+           watch_elapsed_s(&s->watch) < share * limit_s && !solving_should_stop(s)) {
         settings.seed++;
         placed_plan_copy(p, &from, best);
-        if (placed_search(p, &found, chosen, &settings, s->arena) && found.time_ns < best->time_ns) placed_plan_copy(p, best, &found);
+        if (placed_search(p, &found, chosen, &settings, s->arena) && found.time_ns < best->time_ns)
+            placed_plan_copy(p, best, &found);
     }
 }
 
-enum status placed_solve_with(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings, struct placed_start *start,
-                              const struct placed_effort *effort, const volatile int *stop, struct arena *arena, struct error *err)
+enum status placed_solve_with(struct solve_result *r, const struct priced *priced,
+                              const struct solve_settings *settings, struct placed_start *start,
+                              const struct placed_effort *effort, const volatile int *stop,
+                              struct arena *arena, struct error *err)
 {
-    if (priced->objective == OBJECTIVE_PIPETTE) return placed_solve_pipette(r, priced, settings, stop, arena, err);
-    struct solving s = {.priced = priced, .settings = settings, .watch = watch_begin(stop, settings->time_limit_s), .arena = arena};
+    if (priced->objective == OBJECTIVE_PIPETTE)
+        return placed_solve_pipette(r, priced, settings, stop, arena, err);
+    struct solving s = {.priced = priced,
+                        .settings = settings,
+                        .watch = watch_begin(stop, settings->time_limit_s),
+                        .arena = arena};
     struct solve_settings relaxed = *settings;
     struct solve_result first;
     struct priced *groups = TAKE(arena, 1, struct priced);
     relaxed.time_limit_s *= share_for_relaxation;
     relaxed.gap *= effort->share_of_gap;
-    relaxed.engine = ENGINE_TREE;       // it is the bound
+    relaxed.engine = ENGINE_TREE; // it is the bound
     placed_relax(groups, priced, arena);
     TRY(solve_run(&first, groups, &relaxed, NULL, stop, arena, err));
     *r = first;
@@ -219,20 +266,26 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     struct placed *placed;
     TRY(placed_open(&placed, priced, arena, err));
     int *chosen = TAKE(arena, priced->stage_count, int);
-    if (told && !choices_from_plan(chosen, placed_choices(placed), &first.plan)) return fail(err, SOLVER, "the plan of the program over groups is none of its choices");
-    struct placed_plan best = placed_plan_empty(placed, arena), other = placed_plan_empty(placed, arena);
-    const struct placed_settings search = {effort->evaluations, (uint64_t)settings->seed, solving_should_stop, &s, NULL, first.plan.bound_ns};
+    if (told && !choices_from_plan(chosen, placed_choices(placed), &first.plan))
+        return fail(err, SOLVER, "the plan of the program over groups is none of its choices");
+    struct placed_plan best = placed_plan_empty(placed, arena),
+                       other = placed_plan_empty(placed, arena);
+    const struct placed_settings search = {
+        effort->evaluations, (uint64_t)settings->seed, solving_should_stop, &s, NULL,
+        first.plan.bound_ns};
     bool by_program = settings->engine == ENGINE_INTOPT, proven = false;
     struct beginning beginning;
     int64_t enough_ns = enough_for(first.plan.bound_ns, settings->gap);
     if (start) TRY(search_from(placed, &best, &beginning, start, enough_ns, &search, arena, err));
     if (by_program) TRY(solve_program(&s, placed, &other, r, err));
-    else if (told && best.time_ns > enough_ns) search_on(&s, placed, &other, chosen, enough_ns, &search);
+    else if (told && best.time_ns > enough_ns)
+        search_on(&s, placed, &other, chosen, enough_ns, &search);
     if (other.time_ns < best.time_ns) placed_plan_copy(placed, &best, &other);
     bool found = best.time_ns < INT64_MAX;
     if (found) placed_improve_rings(placed, &best);
     int64_t bound_ns = first.plan.bound_ns;
-    bool open = !found || (!by_program && (double)(best.time_ns - bound_ns) > settings->gap * (double)best.time_ns);
+    bool open = !found || (!by_program && (double)(best.time_ns - bound_ns) >
+                                              settings->gap * (double)best.time_ns);
     if (open && effort->tree && placed_is_single(placed)) {
         TRY(prove_single(&s, placed, effort, &best, &bound_ns, r, err));
         open = best.time_ns == INT64_MAX ? bound_ns < INT64_MAX : bound_ns < wanted_ns(&s, &best);
@@ -241,8 +294,10 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     if (open && placed->uneven) {
         TRY(prove_uneven(&s, placed, groups, &best, &bound_ns, err));
         proven = bound_ns >= best.time_ns;
-    } else if (open && !(settings->cutoff_ns > 0 && bound_ns >= settings->cutoff_ns) && priced->places->node_count <= TREE_NODES_MAX) {
-        const struct placed_tree_settings tree = {settings->gap, settings->cutoff_ns, effort->tree, solving_should_stop, &s};
+    } else if (open && !(settings->cutoff_ns > 0 && bound_ns >= settings->cutoff_ns) &&
+               priced->places->node_count <= TREE_NODES_MAX) {
+        const struct placed_tree_settings tree = {settings->gap, settings->cutoff_ns, effort->tree,
+                                                  solving_should_stop, &s};
         bound_ns = placed_tree(placed, &best, bound_ns, &tree, arena);
         proven = bound_ns >= best.time_ns || bound_ns >= INT64_MAX / 4;
     }
@@ -252,7 +307,9 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     }
     if (best.time_ns == INT64_MAX) {
         r->plan.outcome = proven ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
-        r->plan.reason = proven ? "no placement on the nodes has room for all ranks, as memory and rules allow, and joins them" : NULL;
+        r->plan.reason = proven ? "no placement on the nodes has room for all ranks, as memory and "
+                                  "rules allow, and joins them"
+                                : NULL;
         r->plan.stage_count = 0;
         r->plan.iteration_ns = r->plan.objective_ns = 0;
         r->plan.bound_ns = proven ? 0 : bound_ns;
@@ -262,7 +319,9 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     assert(bound_ns >= first.plan.bound_ns);
     if (proven) bound_ns = best.time_ns;
     assert(bound_ns <= best.time_ns);
-    if (start) placed_settle(placed, &best, beginning.like, beginning.home, enough_for(bound_ns, settings->gap));
+    if (start)
+        placed_settle(placed, &best, beginning.like, beginning.home,
+                      enough_for(bound_ns, settings->gap));
     int64_t value_ns = best.time_ns;
     TRY(find_slowest(placed, &best, err));
     placed_put_plan(&r->plan, placed, &best, arena);
@@ -271,7 +330,8 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     if (priced->objective != OBJECTIVE_ITERATION_TIME) r->plan.objective_ns = value_ns;
     r->plan.gap_asked = settings->gap;
     r->plan.iteration_ns = best.time_ns;
-    r->plan.bound_ns = bound_stated(bound_ns, value_ns, first.plan.stage_count ? first.plan.bound_ns : 0);
+    r->plan.bound_ns =
+        bound_stated(bound_ns, value_ns, first.plan.stage_count ? first.plan.bound_ns : 0);
     r->plan.seed = settings->seed;
     r->plan.effort = first.plan.effort;
     r->plan.effort.seconds = watch_elapsed_s(&s.watch);
@@ -280,12 +340,14 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     return OK;
 }
 
-enum status placed_solve(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
-                         struct placed_start *start, const volatile int *stop, struct arena *arena, struct error *err)
+enum status placed_solve(struct solve_result *r, const struct priced *priced,
+                         const struct solve_settings *settings, struct placed_start *start,
+                         const volatile int *stop, struct arena *arena, struct error *err)
 {
     bool many = priced->places->node_count > TREE_NODES_MAX;
-    const struct placed_effort effort = {many ? 200000 : 60000, settings->time_limit_s > 0 ? INT64_MAX : 300 * 1000, 0.02};
+    const struct placed_effort effort = {many ? 200000 : 60000,
+                                         settings->time_limit_s > 0 ? INT64_MAX : 300 * 1000, 0.02};
     TRY(placed_solve_with(r, priced, settings, start, &effort, stop, arena, err));
-    r->plan.gap_asked = settings->gap;      // whatever the program over groups was asked
+    r->plan.gap_asked = settings->gap; // whatever the program over groups was asked
     return OK;
 }

@@ -1,6 +1,7 @@
-// The search over a space of layouts where the cluster has places. Each layout has prices of its own for every pair of nodes,
-// so they are looked at one by one: first a bound from the program over groups, then, least bound first, a solve, until none
-// that is left can be better than the best plan by more than the gap asked.
+// The search over a space of layouts where the cluster has places. Each layout has prices of its
+// own for every pair of nodes, so they are looked at one by one: first a bound from the program
+// over groups, then, least bound first, a solve, until none that is left can be better than the
+// best plan by more than the gap asked.
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,18 +14,21 @@
 #include "solve/places/space.h"
 #include "solve/layout/parts.h"
 
-struct placed_layout { int64_t number, bound_ns; struct layout layout; };
+struct placed_layout {
+    int64_t number, bound_ns;
+    struct layout layout;
+};
 
 struct placed_space {
     struct layouts_result *r;
-    struct solving clock;               // for the time limit and the signal alone
+    struct solving clock; // for the time limit and the signal alone
     const struct problem *problem;
     struct placed_layout *candidates;
     int64_t count;
     int worked;
     int64_t boxes;
     struct arena *arena;
-    struct arena *work;                 // of one layout at a time, and the best plan
+    struct arena *work; // of one layout at a time, and the best plan
     enum status status;
     struct error error;
 };
@@ -38,11 +42,13 @@ static int64_t closing_ns(const struct placed_space *s)
     return best - (int64_t)(s->clock.settings->gap * (double)best);
 }
 
-static void put_fate(struct placed_space *s, int64_t number, enum layout_fate fate, const char *why, int64_t value)
+static void put_fate(struct placed_space *s, int64_t number, enum layout_fate fate, const char *why,
+                     int64_t value)
 {
     s->r->layouts.reason[number] = (uint16_t)layouts_reason(&s->r->layouts, fate, why, s->arena);
     assert(number >= 0 && number < s->r->layouts.count);
-    assert(fate == FATE_REFUSED || fate == FATE_MEMORY || fate == FATE_INFEASIBLE || value >= s->r->layouts.value[number]);
+    assert(fate == FATE_REFUSED || fate == FATE_MEMORY || fate == FATE_INFEASIBLE ||
+           value >= s->r->layouts.value[number]);
     s->r->layouts.value[number] = value;
 }
 
@@ -55,11 +61,13 @@ static bool count_layout(void *argument, int64_t number, const struct layout *la
 }
 
 // INT64_MAX: no plan.
-static enum status bound_layout(struct placed_space *s, const struct layout *layout, int64_t *bound_ns, struct error *err)
+static enum status bound_layout(struct placed_space *s, const struct layout *layout,
+                                int64_t *bound_ns, struct error *err)
 {
     struct arena_mark mark = arena_set_mark(s->work);
     struct problem *one = TAKE(s->work, 1, struct problem);
-    struct priced *priced = TAKE(s->work, 1, struct priced), *groups = TAKE(s->work, 1, struct priced);
+    struct priced *priced = TAKE(s->work, 1, struct priced),
+                  *groups = TAKE(s->work, 1, struct priced);
     int64_t time_ns;
     *one = problem_with_layout(s->problem, layout);
     enum status status = problem_check_layout(one, err);
@@ -85,7 +93,8 @@ static bool look_at(void *argument, int64_t number, const struct layout *layout)
         s->error = err;
         return false;
     } else if (bound_ns == INT64_MAX) {
-        put_fate(s, number, FATE_MEMORY, "no room on any nodes, whatever the layers and options", 0);
+        put_fate(s, number, FATE_MEMORY, "no room on any nodes, whatever the layers and options",
+                 0);
     } else {
         s->r->layouts.value[number] = bound_ns;
         s->candidates[s->count++] = (struct placed_layout){number, bound_ns, *layout};
@@ -108,14 +117,18 @@ static int by_number(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static void note_work(struct placed_space *s, const struct placed_layout *c, const struct plan *plan)
+static void note_work(struct placed_space *s, const struct placed_layout *c,
+                      const struct plan *plan)
 {
     struct layouts *l = &s->r->layouts;
     int at = 0;
     while (at < s->worked && l->work[at].number != c->number) at++;
     assert(at < s->count);
-    if (at == s->worked) l->work[s->worked++] = (struct layouts_work){.number = c->number, .other = -1};
-    if (plan->stage_count && (!l->work[at].iteration_ns || plan->iteration_ns < l->work[at].iteration_ns)) l->work[at].iteration_ns = plan->iteration_ns;
+    if (at == s->worked)
+        l->work[s->worked++] = (struct layouts_work){.number = c->number, .other = -1};
+    if (plan->stage_count &&
+        (!l->work[at].iteration_ns || plan->iteration_ns < l->work[at].iteration_ns))
+        l->work[at].iteration_ns = plan->iteration_ns;
     l->work[at].boxes += plan->effort.boxes;
     s->boxes += plan->effort.boxes;
 }
@@ -124,10 +137,12 @@ static void show_progress(const struct placed_space *s, int64_t looked_at)
 {
     int asked = s->clock.settings->progress;
     if (!asked || (asked < 0 && !isatty(2))) return;
-    fprintf(stderr, "%lld of %lld layouts, best %.9f s\n", (long long)looked_at + 1, (long long)s->count, (double)s->r->solved.plan.iteration_ns / 1e9);
+    fprintf(stderr, "%lld of %lld layouts, best %.9f s\n", (long long)looked_at + 1,
+            (long long)s->count, (double)s->r->solved.plan.iteration_ns / 1e9);
 }
 
-static enum status solve_one(struct placed_space *s, struct placed_layout *c, const struct placed_effort *effort, struct error *err)
+static enum status solve_one(struct placed_space *s, struct placed_layout *c,
+                             const struct placed_effort *effort, struct error *err)
 {
     struct arena_mark mark = arena_set_mark(s->work);
     struct problem *one = TAKE(s->work, 1, struct problem);
@@ -136,17 +151,21 @@ static enum status solve_one(struct placed_space *s, struct placed_layout *c, co
     struct solve_result r = {0};
     int64_t closing = closing_ns(s);
     if (s->r->solved.plan.stage_count) settings.cutoff_ns = closing;
-    if (settings.time_limit_s > 0) settings.time_limit_s = fmax(0.01, settings.time_limit_s - watch_elapsed_s(&s->clock.watch));
+    if (settings.time_limit_s > 0)
+        settings.time_limit_s =
+            fmax(0.01, settings.time_limit_s - watch_elapsed_s(&s->clock.watch));
     *one = problem_with_layout(s->problem, &c->layout);
     TRY(price_problem(priced, one, s->work, err));
     TRY(placed_solve_with(&r, priced, &settings, NULL, effort, s->clock.watch.stop, s->work, err));
-    bool infeasible = r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off, better = r.plan.stage_count && r.plan.iteration_ns < closing_ns(s);
+    bool infeasible = r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off,
+         better = r.plan.stage_count && r.plan.iteration_ns < closing_ns(s);
     int64_t bound_ns = r.plan.bound_ns > c->bound_ns ? r.plan.bound_ns : c->bound_ns;
     note_work(s, c, &r.plan);
     if (infeasible) put_fate(s, c->number, FATE_INFEASIBLE, r.plan.reason, 0);
     else if (r.cut_off || !r.finished) s->r->layouts.value[c->number] = bound_ns;
     else put_fate(s, c->number, FATE_SOLVED, "its best plan is known to the gap asked", bound_ns);
-    if (!better || (s->r->solved.plan.stage_count && r.plan.iteration_ns >= s->r->solved.plan.iteration_ns)) {
+    if (!better ||
+        (s->r->solved.plan.stage_count && r.plan.iteration_ns >= s->r->solved.plan.iteration_ns)) {
         arena_reset(s->work, mark);
         return OK;
     }
@@ -158,14 +177,17 @@ static enum status solve_one(struct placed_space *s, struct placed_layout *c, co
 // Little effort for all that matter, then more for those that still do.
 static enum status solve_all(struct placed_space *s, struct error *err)
 {
-    static const struct placed_effort efforts[] = {{2000, 0, 0.2}, {10000, 20 * 1000, 0.05}, {60000, 300 * 1000, 0.02}};
+    static const struct placed_effort efforts[] = {
+        {2000, 0, 0.2}, {10000, 20 * 1000, 0.05}, {60000, 300 * 1000, 0.02}};
     s->r->layouts.work = TAKE(s->arena, s->count, struct layouts_work);
     for (size_t pass = 0; pass < ARRAY_LENGTH(efforts); pass++) {
         for (int64_t i = 0; i < s->count && !is_over(s); i++) {
             struct placed_layout *c = &s->candidates[i];
             if (c->bound_ns >= closing_ns(s)) continue;
             TRY(solve_one(s, c, &efforts[pass], err));
-            c->bound_ns = layouts_fate(&s->r->layouts, c->number) == FATE_INFEASIBLE ? INT64_MAX : s->r->layouts.value[c->number];
+            c->bound_ns = layouts_fate(&s->r->layouts, c->number) == FATE_INFEASIBLE
+                              ? INT64_MAX
+                              : s->r->layouts.value[c->number];
             show_progress(s, i);
         }
         qsort(s->candidates, (size_t)s->count, sizeof *s->candidates, by_bound);
@@ -188,7 +210,8 @@ static int64_t settle(struct placed_space *s)
         put_fate(s, i, FATE_OPEN, "its bound leaves room for a better plan", l->value[i]);
     }
     for (int64_t i = 0; i < l->count; i++)
-        if (layouts_fate(l, i) == FATE_OPEN && l->value[i] >= closing) put_fate(s, i, FATE_BOUND, "no plan of it is better by more than the gap", l->value[i]);
+        if (layouts_fate(l, i) == FATE_OPEN && l->value[i] >= closing)
+            put_fate(s, i, FATE_BOUND, "no plan of it is better by more than the gap", l->value[i]);
     l->work_count = s->worked;
     if (l->work_count) qsort(l->work, (size_t)l->work_count, sizeof *l->work, by_number);
     layouts_count(l);
@@ -211,34 +234,56 @@ static void finish(struct placed_space *s)
         plan->outcome = plan_gap(plan) <= plan->gap_asked ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
     } else {
         bool none = least == INT64_MAX;
-        *plan = (struct plan){.name = s->problem->name, .outcome = none ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN, .layout = s->problem->job.layout, .gap_asked = plan->gap_asked, .bound_ns = plan->bound_ns,
-                              .reason = none ? "no layout of the space has a plan; the layouts document says why" : "the search was stopped before it met a plan"};
-        plan->micro_batches = job_micro_batches(&s->problem->job) > 0 ? job_micro_batches(&s->problem->job) : 1;
-        plan->devices_per_stage = (int64_t)plan->layout.tensor * plan->layout.context * plan->layout.data;
+        *plan = (struct plan){
+            .name = s->problem->name,
+            .outcome = none ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN,
+            .layout = s->problem->job.layout,
+            .gap_asked = plan->gap_asked,
+            .bound_ns = plan->bound_ns,
+            .reason = none ? "no layout of the space has a plan; the layouts document says why"
+                           : "the search was stopped before it met a plan"};
+        plan->micro_batches =
+            job_micro_batches(&s->problem->job) > 0 ? job_micro_batches(&s->problem->job) : 1;
+        plan->devices_per_stage = (int64_t)plan->layout.tensor * plan->layout.context *
+                                  plan->layout.data;
     }
     plan->bound_ns = bound_stated(plan->bound_ns, plan->iteration_ns, 0);
     l->iteration_ns = plan->iteration_ns, l->bound_ns = plan->bound_ns;
     if (!plan->stage_count) l->chosen = -1;
 }
 
-enum status placed_space_search(struct layouts_result *r, const struct problem *problem, const struct solve_settings *settings, const volatile int *stop,
+enum status placed_space_search(struct layouts_result *r, const struct problem *problem,
+                                const struct solve_settings *settings, const volatile int *stop,
                                 struct arena *arena, struct error *err)
 {
     struct placed_space s = {.r = r, .problem = problem, .arena = arena};
     struct space_limits limits = problem_space_limits(problem);
     if (problem->job.objective != OBJECTIVE_ITERATION_TIME)
-        return fail(err, BAD_INPUT, "%s: space: on a cluster with places expected the objective \"iteration_time\", found \"%s\"",
-                    problem->job.document.path ? problem->job.document.path : "job", objective_names[problem->job.objective]);
+        return fail(err, BAD_INPUT,
+                    "%s: space: on a cluster with places expected the objective "
+                    "\"iteration_time\", found \"%s\"",
+                    problem->job.document.path ? problem->job.document.path : "job",
+                    objective_names[problem->job.objective]);
     s.work = arena_open_within(arena);
-    s.clock = (struct solving){.settings = settings, .watch = watch_begin(stop, settings->time_limit_s), .arena = arena};
+    s.clock = (struct solving){
+        .settings = settings, .watch = watch_begin(stop, settings->time_limit_s), .arena = arena};
     *r = (struct layouts_result){0};
-    r->layouts = (struct layouts){.name = problem->name, .base = problem->job.layout, .space = problem->job.space, .devices = limits.devices,
-                                  .global_batch = problem->job.global_batch, .sequence = problem->job.sequence, .layers = problem->model.layer_count,
-                                  .gap_asked = settings->gap, .chosen = -1};
+    r->layouts = (struct layouts){.name = problem->name,
+                                  .base = problem->job.layout,
+                                  .space = problem->job.space,
+                                  .devices = limits.devices,
+                                  .global_batch = problem->job.global_batch,
+                                  .sequence = problem->job.sequence,
+                                  .layers = problem->model.layer_count,
+                                  .gap_asked = settings->gap,
+                                  .chosen = -1};
     r->layouts.count = space_each(&problem->job.space, &limits, count_layout, NULL);
     if (r->layouts.count > PLACED_LAYOUTS_MAX)
-        return fail(err, BAD_INPUT, "%s: space: %lld layouts; expected at most %d on a cluster with places, where each is priced node by node; fix some of its keys",
-                    problem->job.document.path ? problem->job.document.path : "job", (long long)r->layouts.count, PLACED_LAYOUTS_MAX);
+        return fail(err, BAD_INPUT,
+                    "%s: space: %lld layouts; expected at most %d on a cluster with places, where "
+                    "each is priced node by node; fix some of its keys",
+                    problem->job.document.path ? problem->job.document.path : "job",
+                    (long long)r->layouts.count, PLACED_LAYOUTS_MAX);
     r->layouts.reason = TAKE(arena, r->layouts.count, uint16_t);
     r->layouts.value = TAKE(arena, r->layouts.count, int64_t);
     s.candidates = TAKE(arena, r->layouts.count, struct placed_layout);

@@ -1,16 +1,20 @@
-// Beginning from an earlier plan: its layers and options, its nodes by their names. Ranks whose node is gone get a spare
-// one, each the best of those left, one rank after another. What the earlier plan takes as it stands is worked out with
-// its rings as they are.
+// Beginning from an earlier plan: its layers and options, its nodes by their names. Ranks whose
+// node is gone get a spare one, each the best of those left, one rank after another. What the
+// earlier plan takes as it stands is worked out with its rings as they are.
 #include <assert.h>
 #include <string.h>
 
 #include "solve/places/internal.h"
 
-static bool same_options(const struct priced *p, const struct choice *x, const struct plan *plan, const struct plan_stage *s)
+static bool same_options(const struct priced *p, const struct choice *x, const struct plan *plan,
+                         const struct plan_stage *s)
 {
-    const struct priced_gradient_option *a = &p->gradient_options[x->gradient_option], *b = &plan->gradient_options[s->gradient_option];
-    const struct priced_boundary_option *c = &p->boundary_options[x->boundary_option], *d = &plan->boundary_options[s->boundary_option];
-    return a->rank == b->rank && a->quality_cost == b->quality_cost && c->rank == d->rank && c->epilogue_only == d->epilogue_only && c->quality_cost == d->quality_cost;
+    const struct priced_gradient_option *a = &p->gradient_options[x->gradient_option],
+                                        *b = &plan->gradient_options[s->gradient_option];
+    const struct priced_boundary_option *c = &p->boundary_options[x->boundary_option],
+                                        *d = &plan->boundary_options[s->boundary_option];
+    return a->rank == b->rank && a->quality_cost == b->quality_cost && c->rank == d->rank &&
+           c->epilogue_only == d->epilogue_only && c->quality_cost == d->quality_cost;
 }
 
 // A choice of the stage with the plan's layers and options, on any group; -1: there is none.
@@ -20,23 +24,31 @@ static int find_like(const struct placed *p, const struct plan *plan, int stage)
     const struct stage_choices *choices = &p->c->stages[stage];
     for (int i = 0; i < choices->count; i++) {
         const struct choice *x = &choices->items[i];
-        if (x->layer_count == s->layer_count && (!p->c->by_position || x->first_layer == s->first_layer) && same_options(p->priced, x, plan, s)) return i;
+        if (x->layer_count == s->layer_count &&
+            (!p->c->by_position || x->first_layer == s->first_layer) &&
+            same_options(p->priced, x, plan, s))
+            return i;
     }
     return -1;
 }
 
 // The choice of the replica of `place` on the node.
-static int choice_at(struct placed *p, const struct placed_plan *plan, const int *like, int place, int stage, int node)
+static int choice_at(struct placed *p, const struct placed_plan *plan, const int *like, int place,
+                     int stage, int node)
 {
     const struct placed_variant *v = placed_variant(p, plan->micro_batches[place / p->ranks]);
-    return placed_choice_in(v, stage, &p->c->stages[stage].items[like[stage]], p->priced->places->nodes[node].group);
+    return placed_choice_in(v, stage, &p->c->stages[stage].items[like[stage]],
+                            p->priced->places->nodes[node].group);
 }
 
 // Whether all stages of the rank have a choice on the node.
-static bool rank_can_stand(struct placed *p, const struct placed_plan *plan, const int *like, int place, int node)
+static bool rank_can_stand(struct placed *p, const struct placed_plan *plan, const int *like,
+                           int place, int node)
 {
     for (int turn = 0; turn < p->stages / p->ranks; turn++)
-        if (choice_at(p, plan, like, place, choices_stage_of(p->c, place % p->ranks, turn), node) < 0) return false;
+        if (choice_at(p, plan, like, place, choices_stage_of(p->c, place % p->ranks, turn), node) <
+            0)
+            return false;
     return true;
 }
 
@@ -44,12 +56,14 @@ static void put_choices(struct placed *p, struct placed_plan *to, const int *lik
 {
     for (int turn = 0; turn < p->stages / p->ranks; turn++) {
         int stage = choices_stage_of(p->c, place % p->ranks, turn);
-        to->chosen[place / p->ranks * p->stages + stage] = choice_at(p, to, like, place, stage, to->node[place]);
+        to->chosen[place / p->ranks * p->stages + stage] =
+            choice_at(p, to, like, place, stage, to->node[place]);
     }
 }
 
 // The plan's own numbers of micro-batches, where they are of this problem.
-static void put_micro_batches(const struct placed *p, struct placed_plan *to, const struct plan *plan)
+static void put_micro_batches(const struct placed *p, struct placed_plan *to,
+                              const struct plan *plan)
 {
     const struct plan_placement *x = plan->placement;
     int64_t sum = 0;
@@ -71,7 +85,8 @@ static int node_named(const struct placed *p, const char *name)
 }
 
 // Ranks on the nodes they had; -1 for those that cannot stay. Returns how many.
-static int put_known(struct placed *p, struct placed_plan *to, const struct plan_placement *x, const int *like, int *left)
+static int put_known(struct placed *p, struct placed_plan *to, const struct plan_placement *x,
+                     const int *like, int *left)
 {
     int lost = 0;
     for (int place = 0; place < p->replicas * p->ranks; place++) {
@@ -91,7 +106,9 @@ bool placed_fits_ranks(struct placed *p, const struct placed_plan *plan)
 {
     for (int replica = 0; replica < p->replicas && p->stages > p->ranks; replica++)
         for (int rank = 0; rank < p->ranks; rank++)
-            if (!choices_rank_fits(placed_variant(p, plan->micro_batches[replica])->choices, plan->chosen + replica * p->stages, rank)) return false;
+            if (!choices_rank_fits(placed_variant(p, plan->micro_batches[replica])->choices,
+                                   plan->chosen + replica * p->stages, rank))
+                return false;
     return true;
 }
 
@@ -118,14 +135,17 @@ static bool fill_lost(struct placed *p, struct placed_plan *plan, const int *lik
 }
 
 // Each lost rank on the spare node that is best for it, again and again as long as that helps.
-static void improve_lost(struct placed *p, struct placed_plan *plan, const int *home, const int *like, int *left, struct arena *arena)
+static void improve_lost(struct placed *p, struct placed_plan *plan, const int *home,
+                         const int *like, int *left, struct arena *arena)
 {
     struct placed_plan next = placed_plan_empty(p, arena);
     for (bool improved = true; improved;) {
         improved = false;
         for (int place = 0; place < p->replicas * p->ranks; place++)
             for (int node = 0; node < p->nodes && home[place] < 0; node++) {
-                if (left[node] < 1 || node == plan->node[place] || !rank_can_stand(p, plan, like, place, node)) continue;
+                if (left[node] < 1 || node == plan->node[place] ||
+                    !rank_can_stand(p, plan, like, place, node))
+                    continue;
                 placed_plan_copy(p, &next, plan);
                 next.node[place] = node;
                 put_choices(p, &next, like, place);
@@ -140,12 +160,15 @@ static void improve_lost(struct placed *p, struct placed_plan *plan, const int *
     }
 }
 
-static void put_rings(const struct placed *p, struct placed_plan *to, const struct plan_placement *x)
+static void put_rings(const struct placed *p, struct placed_plan *to,
+                      const struct plan_placement *x)
 {
-    if (x->replica_count == p->replicas) memcpy(to->ring, x->rings, (size_t)(p->stages * p->replicas) * sizeof *to->ring);
+    if (x->replica_count == p->replicas)
+        memcpy(to->ring, x->rings, (size_t)(p->stages * p->replicas) * sizeof *to->ring);
 }
 
-bool placed_take_start(struct placed *p, struct placed_start *start, int *like, int *home, struct placed_plan *mended, struct arena *arena)
+bool placed_take_start(struct placed *p, struct placed_start *start, int *like, int *home,
+                       struct placed_plan *mended, struct arena *arena)
 {
     const struct plan *plan = start->plan;
     const struct plan_placement *x = plan->placement;
@@ -180,6 +203,8 @@ bool placed_take_start(struct placed *p, struct placed_start *start, int *like, 
     if (mended->time_ns == INT64_MAX) return true;
     start->mended_ns = mended->time_ns;
     start->mended_nodes = TAKE(arena, places, const char *);
-    for (int i = 0; i < places; i++) start->mended_nodes[i] = arena_copy_text(arena, p->priced->places->nodes[mended->node[i]].name);
+    for (int i = 0; i < places; i++)
+        start->mended_nodes[i] =
+            arena_copy_text(arena, p->priced->places->nodes[mended->node[i]].name);
     return true;
 }

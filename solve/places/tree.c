@@ -1,8 +1,10 @@
-// The proof of placements by a tree over nodes: rank after rank, and within a rank replica after replica, a rank is put on
-// each node that it can stand on. What is left open of a part is bounded by the replica that came last, as a chain problem of
-// its own (placed_view.h) that boxes of choices solve (eliminate_search.h): the layers are decided anew under every part.
-// Best bound first, deeper parts first among equals. Of replicas, and of nodes whose links are all alike, one order is
-// tried; where all ranks stand, the choices are split until no replica can be quicker than the best plan.
+// The proof of placements by a tree over nodes: rank after rank, and within a rank replica after
+// replica, a rank is put on each node that it can stand on. What is left open of a part is bounded
+// by the replica that came last, as a chain problem of its own (placed_view.h) that boxes of
+// choices solve (eliminate_search.h): the layers are decided anew under every part. Best bound
+// first, deeper parts first among equals. Of replicas, and of nodes whose links are all alike, one
+// order is tried; where all ranks stand, the choices are split until no replica can be quicker than
+// the best plan.
 #include <assert.h>
 #include <string.h>
 
@@ -15,7 +17,12 @@
 
 enum { BOXES_OF_PART = 60, BOXES_OF_WHOLE = 4000 };
 
-struct part { int64_t bound_ns; int depth; int64_t number; int *node; };
+struct part {
+    int64_t bound_ns;
+    int depth;
+    int64_t number;
+    int *node;
+};
 
 struct place_tree {
     struct placed *p;
@@ -24,18 +31,21 @@ struct place_tree {
     struct placed_plan now, *best;
     struct part *heap;
     int open, capacity, places;
-    int *kind;                  // [node]: the first node whose links are all like its own
+    int *kind; // [node]: the first node whose links are all like its own
     int *left;
     int64_t numbered, effort;
-    int64_t given_up_ns;        // the least bound of what was left without proof; INT64_MAX: nothing was
-    int64_t ended_ns;                   // the least bound of what is closed
+    int64_t given_up_ns; // the least bound of what was left without proof; INT64_MAX: nothing was
+    int64_t ended_ns;    // the least bound of what is closed
     struct arena *arena, *scratch;
 };
 
-#define NEVER_NS (INT64_MAX / 4)        // above every time
+#define NEVER_NS (INT64_MAX / 4) // above every time
 
 // A part that is closed: what it reached is often more than it had to.
-static void note_ended(struct place_tree *t, int64_t bound_ns) { t->ended_ns = smaller(t->ended_ns, bound_ns); }
+static void note_ended(struct place_tree *t, int64_t bound_ns)
+{
+    t->ended_ns = smaller(t->ended_ns, bound_ns);
+}
 
 static bool is_over(const struct place_tree *t)
 {
@@ -53,10 +63,13 @@ static int64_t closing_ns(const struct place_tree *t)
 
 // ---- nodes that are alike
 
-static bool same_pair(const int64_t *table, size_t width, size_t tables, size_t pairs, size_t a, size_t b)
+static bool same_pair(const int64_t *table, size_t width, size_t tables, size_t pairs, size_t a,
+                      size_t b)
 {
     for (size_t k = 0; k < tables; k++)
-        if (memcmp(table + (k * pairs + a) * width, table + (k * pairs + b) * width, width * sizeof *table)) return false;
+        if (memcmp(table + (k * pairs + a) * width, table + (k * pairs + b) * width,
+                   width * sizeof *table))
+            return false;
     return true;
 }
 
@@ -68,12 +81,15 @@ static bool is_same_link(const struct priced *p, size_t a, size_t b)
     for (int cut = 0; cut < p->cut_count; cut++) {
         if (!same_pair(x->forward_ns[cut], PART_COUNT, slices, pairs, a, b)) return false;
         for (int option = 0; option < p->boundary_option_count; option++)
-            if (!same_pair(x->backward_ns[cut][option], PART_COUNT, slices, pairs, a, b)) return false;
+            if (!same_pair(x->backward_ns[cut][option], PART_COUNT, slices, pairs, a, b))
+                return false;
     }
     for (int option = 0; option < p->gradient_option_count; option++) {
-        if (!same_pair(x->ring_constant_ns[option], 1, (size_t)x->transport_count, pairs, a, b)) return false;
+        if (!same_pair(x->ring_constant_ns[option], 1, (size_t)x->transport_count, pairs, a, b))
+            return false;
         for (int run = 0; run < p->run_count; run++)
-            if (!same_pair(x->ring_ns[run][option], 1, (size_t)x->transport_count, pairs, a, b)) return false;
+            if (!same_pair(x->ring_ns[run][option], 1, (size_t)x->transport_count, pairs, a, b))
+                return false;
     }
     return !x->embedding_sync_ns || x->embedding_sync_ns[a] == x->embedding_sync_ns[b];
 }
@@ -83,10 +99,14 @@ static bool is_alike(const struct priced *p, int a, int b)
 {
     const struct priced_places *x = p->places;
     size_t n = (size_t)x->node_count, i = (size_t)a, j = (size_t)b;
-    if (x->nodes[a].group != x->nodes[b].group || x->nodes[a].slots != x->nodes[b].slots) return false;
-    if (!is_same_link(p, i * n + j, j * n + i) || !is_same_link(p, i * n + i, j * n + j)) return false;
+    if (x->nodes[a].group != x->nodes[b].group || x->nodes[a].slots != x->nodes[b].slots)
+        return false;
+    if (!is_same_link(p, i * n + j, j * n + i) || !is_same_link(p, i * n + i, j * n + j))
+        return false;
     for (size_t k = 0; k < n; k++)
-        if (k != i && k != j && (!is_same_link(p, i * n + k, j * n + k) || !is_same_link(p, k * n + i, k * n + j))) return false;
+        if (k != i && k != j &&
+            (!is_same_link(p, i * n + k, j * n + k) || !is_same_link(p, k * n + i, k * n + j)))
+            return false;
     return true;
 }
 
@@ -118,7 +138,10 @@ static void push(struct place_tree *t, struct part x)
 
 // ---- a part as it stands
 
-static int place_of(const struct place_tree *t, int k) { return k % t->p->replicas * t->p->ranks + k / t->p->replicas; }
+static int place_of(const struct place_tree *t, int k)
+{
+    return k % t->p->replicas * t->p->ranks + k / t->p->replicas;
+}
 
 static void count_left(struct place_tree *t, const int *node)
 {
@@ -130,16 +153,24 @@ static void count_left(struct place_tree *t, const int *node)
     }
 }
 
-struct sight { int64_t bound_ns; bool finished, found; int *chosen; };     // chosen[stage] of the problem's choices
+struct sight {
+    int64_t bound_ns;
+    bool finished, found;
+    int *chosen;
+}; // chosen[stage] of the problem's choices
 
 // The least time of the replica under the part.
-static struct sight look(struct place_tree *t, const int *node, int replica, bool *const *barred, int boxes_max, struct arena *arena)
+static struct sight look(struct place_tree *t, const int *node, int replica, bool *const *barred,
+                         int boxes_max, struct arena *arena)
 {
     struct placed_part part = {(int *)node, t->left};
     struct placed_view view;
     struct sight sight = {NEVER_NS, true, false, NULL};
-    struct box_search_settings settings = {.target_ns = t->best->time_ns, .gap = t->settings->gap, .boxes_max = boxes_max,
-                                           .should_stop = t->settings->should_stop, .argument = t->settings->stop_argument};
+    struct box_search_settings settings = {.target_ns = t->best->time_ns,
+                                           .gap = t->settings->gap,
+                                           .boxes_max = boxes_max,
+                                           .should_stop = t->settings->should_stop,
+                                           .argument = t->settings->stop_argument};
     struct box_search_result r;
     t->effort += t->p->stages * t->p->stages;
     if (!placed_view_make(&view, t->views, &part, replica, barred, arena)) return sight;
@@ -158,7 +189,8 @@ static struct sight look(struct place_tree *t, const int *node, int replica, boo
 
 static bool is_like(const struct choice *a, const struct choice *b)
 {
-    return a->first_layer == b->first_layer && a->layer_count == b->layer_count && a->gradient_option == b->gradient_option && a->boundary_option == b->boundary_option;
+    return a->first_layer == b->first_layer && a->layer_count == b->layer_count &&
+           a->gradient_option == b->gradient_option && a->boundary_option == b->boundary_option;
 }
 
 // The whole plan with the replica's layers and options; its time.
@@ -185,33 +217,43 @@ static bool **copy_barred(const struct place_tree *t, bool *const *barred, struc
     return copy;
 }
 
-// The stage at which two decisions differ most; equal ones: the first at which another choice is left. -1: none is.
-static int split_stage(const struct place_tree *t, const int *chosen, const int *other, bool *const *barred)
+// The stage at which two decisions differ most; equal ones: the first at which another choice is
+// left. -1: none is.
+static int split_stage(const struct place_tree *t, const int *chosen, const int *other,
+                       bool *const *barred)
 {
     int best = -1;
     int64_t most = -1;
     for (int s = 0; s < t->p->stages; s++) {
         const struct choice *items = t->p->c->stages[s].items;
         if (is_like(&items[chosen[s]], &items[other[s]])) continue;
-        int64_t apart = larger(items[chosen[s]].load_ns, items[other[s]].load_ns) - smaller(items[chosen[s]].load_ns, items[other[s]].load_ns);
+        int64_t apart = larger(items[chosen[s]].load_ns, items[other[s]].load_ns) -
+                        smaller(items[chosen[s]].load_ns, items[other[s]].load_ns);
         if (apart > most) most = apart, best = s;
     }
     for (int s = 0; s < t->p->stages && best < 0; s++)
         for (int i = 0; i < t->p->c->stages[s].count && best < 0; i++)
-            if (!(barred && barred[s][i]) && !is_like(&t->p->c->stages[s].items[i], &t->p->c->stages[s].items[chosen[s]])) best = s;
+            if (!(barred && barred[s][i]) &&
+                !is_like(&t->p->c->stages[s].items[i], &t->p->c->stages[s].items[chosen[s]]))
+                best = s;
     return best;
 }
 
-// Whether nodes, layers and options say what a plan takes: many replicas' rings are only improved, and stages that share a rank
-// may be recomputed in several ways.
-static bool is_evaluated_exactly(const struct placed *p) { return p->replicas <= PLACED_RING_EXACT && p->stages == p->ranks; }
+// Whether nodes, layers and options say what a plan takes: many replicas' rings are only improved,
+// and stages that share a rank may be recomputed in several ways.
+static bool is_evaluated_exactly(const struct placed *p)
+{
+    return p->replicas <= PLACED_RING_EXACT && p->stages == p->ranks;
+}
 
-// Every replica is quicker than the best plan with some decision; with one for all of them none may be.
+// Every replica is quicker than the best plan with some decision; with one for all of them none may
+// be.
 static void settle(struct place_tree *t, const int *node, bool *const *barred)
 {
     struct placed *p = t->p;
     struct arena_mark mark = arena_set_mark(t->arena);
-    struct sight worst = {-1, true, false, NULL}, *sights = TAKE(t->arena, p->replicas, struct sight);
+    struct sight worst = {-1, true, false, NULL},
+                 *sights = TAKE(t->arena, p->replicas, struct sight);
     for (int r = 0; r < p->replicas; r++) {
         sights[r] = look(t, node, r, barred, BOXES_OF_WHOLE, t->arena);
         if (sights[r].found) try_plan(t, node, sights[r].chosen);
@@ -228,8 +270,12 @@ static void settle(struct place_tree *t, const int *node, bool *const *barred)
             t->given_up_ns = smaller(t->given_up_ns, worst.bound_ns);
         } else if (stage >= 0) {
             const struct stage_choices *choices = &p->c->stages[stage];
-            bool **with = copy_barred(t, barred, t->arena), **without = copy_barred(t, barred, t->arena);
-            for (int i = 0; i < choices->count; i++) *(is_like(&choices->items[i], &choices->items[worst.chosen[stage]]) ? &without[stage][i] : &with[stage][i]) = true;
+            bool **with = copy_barred(t, barred, t->arena),
+                 **without = copy_barred(t, barred, t->arena);
+            for (int i = 0; i < choices->count; i++)
+                *(is_like(&choices->items[i], &choices->items[worst.chosen[stage]])
+                      ? &without[stage][i]
+                      : &with[stage][i]) = true;
             settle(t, node, with);
             settle(t, node, without);
         } else if (!is_evaluated_exactly(p)) {
@@ -242,13 +288,16 @@ static void settle(struct place_tree *t, const int *node, bool *const *barred)
 
 // ---- parts
 
-// Replicas that stand on the same nodes so far are interchangeable: the later one's node does not come before.
+// Replicas that stand on the same nodes so far are interchangeable: the later one's node does not
+// come before.
 static int least_node(const struct place_tree *t, const int *node, int k)
 {
     const struct placed *p = t->p;
     int replica = k % p->replicas, rank = k / p->replicas;
     for (int other = replica - 1; other >= 0; other--)
-        if (!memcmp(node + other * p->ranks, node + replica * p->ranks, (size_t)rank * sizeof *node)) return node[other * p->ranks + rank];
+        if (!memcmp(node + other * p->ranks, node + replica * p->ranks,
+                    (size_t)rank * sizeof *node))
+            return node[other * p->ranks + rank];
     return 0;
 }
 
@@ -257,7 +306,9 @@ static bool is_repeated(const struct place_tree *t, int node)
 {
     const struct priced_node *nodes = t->p->priced->places->nodes;
     for (int i = 0; i < node; i++)
-        if (t->kind[i] == t->kind[node] && t->left[i] == nodes[i].slots && t->left[node] == nodes[node].slots) return true;
+        if (t->kind[i] == t->kind[node] && t->left[i] == nodes[i].slots &&
+            t->left[node] == nodes[node].slots)
+            return true;
     return false;
 }
 
@@ -283,7 +334,9 @@ static void close_part(struct place_tree *t, const struct part *x)
         assert(t->left[i] > 0);
         t->left[i]--;
         struct arena_mark mark = arena_set_mark(t->scratch);
-        int64_t bound = larger(x->bound_ns, look(t, node, x->depth % t->p->replicas, NULL, BOXES_OF_PART, t->scratch).bound_ns);
+        int64_t bound = larger(
+            x->bound_ns,
+            look(t, node, x->depth % t->p->replicas, NULL, BOXES_OF_PART, t->scratch).bound_ns);
         arena_reset(t->scratch, mark);
         if (bound >= closing_ns(t)) {
             note_ended(t, bound);
@@ -295,9 +348,16 @@ static void close_part(struct place_tree *t, const struct part *x)
     }
 }
 
-int64_t placed_tree(struct placed *p, struct placed_plan *best, int64_t bound_ns, const struct placed_tree_settings *settings, struct arena *arena)
+int64_t placed_tree(struct placed *p, struct placed_plan *best, int64_t bound_ns,
+                    const struct placed_tree_settings *settings, struct arena *arena)
 {
-    struct place_tree t = {.p = p, .settings = settings, .best = best, .places = p->replicas * p->ranks, .given_up_ns = INT64_MAX, .ended_ns = INT64_MAX, .arena = arena};
+    struct place_tree t = {.p = p,
+                           .settings = settings,
+                           .best = best,
+                           .places = p->replicas * p->ranks,
+                           .given_up_ns = INT64_MAX,
+                           .ended_ns = INT64_MAX,
+                           .arena = arena};
     t.scratch = arena_open_within(arena);
     t.now = placed_plan_empty(p, arena);
     t.left = TAKE(arena, p->nodes, int);

@@ -1,5 +1,6 @@
-// A placement's problem made ready, for each number of micro-batches that a replica may take: schedule, choices, graph.
-// Numbers under which a stage holds the same activations have the same choices.
+// A placement's problem made ready, for each number of micro-batches that a replica may take:
+// schedule, choices, graph. Numbers under which a stage holds the same activations have the same
+// choices.
 #include <assert.h>
 #include <string.h>
 
@@ -8,31 +9,41 @@
 
 // ---- one number of micro-batches
 
-// Slots of the groups bound what the program over groups may take; a placement counts the nodes themselves.
+// Slots of the groups bound what the program over groups may take; a placement counts the nodes
+// themselves.
 static struct priced *priced_for(const struct placed *p, int micro_batches)
 {
     struct priced *priced = TAKE(p->arena, 1, struct priced);
     *priced = *p->priced;
     priced->micro_batches = micro_batches;
-    priced->groups = arena_grow(p->arena, priced->groups, (size_t)priced->group_count, (size_t)priced->group_count, sizeof *priced->groups);
+    priced->groups = arena_grow(p->arena, priced->groups, (size_t)priced->group_count,
+                                (size_t)priced->group_count, sizeof *priced->groups);
     for (int g = 0; g < priced->group_count; g++) priced->groups[g].slots = 0;
-    for (int i = 0; i < p->nodes; i++) priced->groups[priced->places->nodes[i].group].slots += priced->places->nodes[i].slots;
+    for (int i = 0; i < p->nodes; i++)
+        priced->groups[priced->places->nodes[i].group].slots += priced->places->nodes[i].slots;
     return priced;
 }
 
 static bool holds_the_same(const struct schedule *a, const struct schedule *b)
 {
     int turns = a->request.virtual_stages;
-    if (memcmp(a->in_flight, b->in_flight, (size_t)a->request.stage_count * sizeof *a->in_flight) || a->peak_count != b->peak_count) return false;
+    if (memcmp(a->in_flight, b->in_flight, (size_t)a->request.stage_count * sizeof *a->in_flight) ||
+        a->peak_count != b->peak_count)
+        return false;
     for (int i = 0; i < a->peak_count; i++)
-        if (a->peaks[i].rank != b->peaks[i].rank || memcmp(a->peaks[i].in_flight, b->peaks[i].in_flight, (size_t)turns * sizeof *a->peaks[i].in_flight)) return false;
+        if (a->peaks[i].rank != b->peaks[i].rank ||
+            memcmp(a->peaks[i].in_flight, b->peaks[i].in_flight,
+                   (size_t)turns * sizeof *a->peaks[i].in_flight))
+            return false;
     return true;
 }
 
 static struct choices *choices_like(const struct placed *p, const struct schedule *schedule)
 {
     for (int i = 1; i <= p->most / p->unit; i++)
-        if (p->variants[i] && p->variants[i]->choices && holds_the_same(p->variants[i]->schedule, schedule)) return p->variants[i]->choices;
+        if (p->variants[i] && p->variants[i]->choices &&
+            holds_the_same(p->variants[i]->schedule, schedule))
+            return p->variants[i]->choices;
     return NULL;
 }
 
@@ -62,7 +73,8 @@ struct placed_variant *placed_variant(struct placed *p, int micro_batches)
     struct placed_variant **v = &p->variants[micro_batches / p->unit];
     if (*v) return *v;
     struct placed_variant *made = TAKE(p->arena, 1, struct placed_variant);
-    *made = (struct placed_variant){.micro_batches = micro_batches, .priced = priced_for(p, micro_batches)};
+    *made = (struct placed_variant){.micro_batches = micro_batches,
+                                    .priced = priced_for(p, micro_batches)};
     enum status status = build(p, made, &p->error);
     if (status != OK) {
         p->status = status;
@@ -75,9 +87,10 @@ struct placed_variant *placed_variant(struct placed *p, int micro_batches)
 
 // ---- all of them
 
-// Whether the graph of fewer micro-batches is that of more with the first ones taken out: no path of it is longer then, for
-// any durations, and nothing more is in flight (docs/FORMULAS.md section 15). Where transfers block both ends, their places
-// in the orders come from one run, which may begin in another way.
+// Whether the graph of fewer micro-batches is that of more with the first ones taken out: no path
+// of it is longer then, for any durations, and nothing more is in flight (docs/FORMULAS.md section
+// 15). Where transfers block both ends, their places in the orders come from one run, which may
+// begin in another way.
 bool placed_schedules_nest(const struct priced *priced)
 {
     enum schedule_kind kind = priced->layout.schedule;
@@ -85,15 +98,23 @@ bool placed_schedules_nest(const struct priced *priced)
     return kind != SCHEDULE_ZB_V && (plain || !priced_uses_part(priced, PART_BLOCKING));
 }
 
-enum status placed_open(struct placed **placed, const struct priced *priced, struct arena *arena, struct error *err)
+enum status placed_open(struct placed **placed, const struct priced *priced, struct arena *arena,
+                        struct error *err)
 {
     struct placed *p = *placed = TAKE(arena, 1, struct placed);
-    *p = (struct placed){.priced = priced, .replicas = priced->layout.data, .ranks = priced->rank_count, .stages = priced->stage_count,
-                         .nodes = priced->places->node_count, .unit = layout_micro_batch_unit(&priced->layout), .arena = arena};
+    *p = (struct placed){.priced = priced,
+                         .replicas = priced->layout.data,
+                         .ranks = priced->rank_count,
+                         .stages = priced->stage_count,
+                         .nodes = priced->places->node_count,
+                         .unit = layout_micro_batch_unit(&priced->layout),
+                         .arena = arena};
     p->nested = placed_schedules_nest(priced);
     p->uneven = priced->places->micro_batches_together > 0;
-    p->together = p->uneven ? priced->places->micro_batches_together : (int64_t)priced->micro_batches * p->replicas;
-    p->most = p->uneven ? (int)(p->together - (int64_t)(p->replicas - 1) * p->unit) : priced->micro_batches;
+    p->together = p->uneven ? priced->places->micro_batches_together
+                            : (int64_t)priced->micro_batches * p->replicas;
+    p->most = p->uneven ? (int)(p->together - (int64_t)(p->replicas - 1) * p->unit)
+                        : priced->micro_batches;
     p->variants = TAKE(arena, p->most / p->unit + 1, struct placed_variant *);
     p->own = placed_variant(p, priced->micro_batches);
     if (p->status != OK) {
@@ -118,20 +139,26 @@ void placed_spread(const struct placed *p, struct placed_plan *plan)
 {
     int64_t units = p->together / p->unit;
     assert(units >= p->replicas && p->together % p->unit == 0);
-    for (int r = 0; r < p->replicas; r++) plan->micro_batches[r] = (int)(units / p->replicas + (r < units % p->replicas)) * p->unit;
+    for (int r = 0; r < p->replicas; r++)
+        plan->micro_batches[r] = (int)(units / p->replicas + (r < units % p->replicas)) * p->unit;
 }
 
 struct placed_plan placed_plan_empty(const struct placed *p, struct arena *arena)
 {
-    struct placed_plan plan = {TAKE(arena, p->replicas, int), TAKE(arena, p->replicas * p->stages, int), TAKE(arena, p->replicas * p->ranks, int),
-                               TAKE(arena, p->stages * p->replicas, int), INT64_MAX, 0};
+    struct placed_plan plan = {TAKE(arena, p->replicas, int),
+                               TAKE(arena, p->replicas * p->stages, int),
+                               TAKE(arena, p->replicas * p->ranks, int),
+                               TAKE(arena, p->stages * p->replicas, int),
+                               INT64_MAX,
+                               0};
     placed_spread(p, &plan);
     for (int s = 0; s < p->stages; s++)
         for (int r = 0; r < p->replicas; r++) plan.ring[s * p->replicas + r] = r;
     return plan;
 }
 
-void placed_plan_copy(const struct placed *p, struct placed_plan *to, const struct placed_plan *from)
+void placed_plan_copy(const struct placed *p, struct placed_plan *to,
+                      const struct placed_plan *from)
 {
     assert(to->node != from->node);
     memcpy(to->micro_batches, from->micro_batches, (size_t)p->replicas * sizeof *to->micro_batches);
@@ -142,20 +169,25 @@ void placed_plan_copy(const struct placed *p, struct placed_plan *to, const stru
     to->slowest = from->slowest;
 }
 
-int placed_find_choice(const struct placed_variant *v, int stage, int first_layer, int layer_count, int group, const struct choice *like)
+int placed_find_choice(const struct placed_variant *v, int stage, int first_layer, int layer_count,
+                       int group, const struct choice *like)
 {
     const struct stage_choices *choices = &v->choices->stages[stage];
     int best = -1;
     for (int i = 0; i < choices->count; i++) {
         const struct choice *y = &choices->items[i];
-        if (y->group != group || y->layer_count != layer_count || (v->choices->by_position && y->first_layer != first_layer) ||
-            y->gradient_option != like->gradient_option || y->boundary_option != like->boundary_option) continue;
+        if (y->group != group || y->layer_count != layer_count ||
+            (v->choices->by_position && y->first_layer != first_layer) ||
+            y->gradient_option != like->gradient_option ||
+            y->boundary_option != like->boundary_option)
+            continue;
         if (best < 0 || y->load_ns < choices->items[best].load_ns) best = i;
     }
     return best;
 }
 
-int placed_choice_in(const struct placed_variant *v, int stage, const struct choice *like, int group)
+int placed_choice_in(const struct placed_variant *v, int stage, const struct choice *like,
+                     int group)
 {
     const struct stage_choices *choices = &v->choices->stages[stage];
     bool own = like >= choices->items && like < choices->items + choices->count;
@@ -165,7 +197,8 @@ int placed_choice_in(const struct placed_variant *v, int stage, const struct cho
 
 bool placed_give(struct placed *p, struct placed_plan *plan, int replica, int micro_batches)
 {
-    const struct placed_variant *to = placed_variant(p, micro_batches), *from = placed_variant(p, plan->micro_batches[replica]);
+    const struct placed_variant *to = placed_variant(p, micro_batches),
+                                *from = placed_variant(p, plan->micro_batches[replica]);
     int *chosen = plan->chosen + replica * p->stages;
     plan->micro_batches[replica] = micro_batches;
     if (to->choices == from->choices) return true;
@@ -180,9 +213,11 @@ bool placed_give(struct placed *p, struct placed_plan *plan, int replica, int mi
 bool placed_choose(struct placed *p, struct placed_plan *plan, const int *like)
 {
     for (int i = 0; i < p->replicas * p->stages; i++) {
-        int replica = i / p->stages, stage = i % p->stages, node = plan->node[replica * p->ranks + choices_rank_of(p->c, stage)];
+        int replica = i / p->stages, stage = i % p->stages,
+            node = plan->node[replica * p->ranks + choices_rank_of(p->c, stage)];
         const struct placed_variant *v = placed_variant(p, plan->micro_batches[replica]);
-        plan->chosen[i] = placed_choice_in(v, stage, &p->c->stages[stage].items[like[stage]], p->priced->places->nodes[node].group);
+        plan->chosen[i] = placed_choice_in(v, stage, &p->c->stages[stage].items[like[stage]],
+                                           p->priced->places->nodes[node].group);
         if (plan->chosen[i] < 0) return false;
     }
     return true;

@@ -1,6 +1,7 @@
-// See placed_view.h. Every price is the least over the nodes that the ranks at its ends may still stand on: the very node of
-// a rank that has one, else any with a device group free. A ring passes each of its nodes, in and out: over links that are
-// no better than the best into it and the best out of it.
+// See placed_view.h. Every price is the least over the nodes that the ranks at its ends may still
+// stand on: the very node of a rank that has one, else any with a device group free. A ring passes
+// each of its nodes, in and out: over links that are no better than the best into it and the best
+// out of it.
 #include <assert.h>
 #include <string.h>
 
@@ -11,8 +12,8 @@
 
 struct placed_views {
     struct placed *p;
-    int64_t **sync;             // [stage][choice * links + link]; -1: not worked out yet
-    int64_t **sync_floor;       // [stage][choice]: over the best of all rings
+    int64_t **sync;       // [stage][choice * links + link]; -1: not worked out yet
+    int64_t **sync_floor; // [stage][choice]: over the best of all rings
     size_t links;
 };
 
@@ -24,7 +25,9 @@ static int64_t sync_on(struct placed_views *x, int stage, int choice, size_t lin
     int64_t *known = &x->sync[stage][(size_t)choice * x->links + link];
     if (*known < 0) {
         bool joined = x->p->priced->places->ring_constant_ns[0][link] != PRICE_NONE;
-        *known = joined ? choice_ring_sync_ns(x->p->c, stage, &x->p->c->stages[stage].items[choice], link) : CHAIN_NONE;
+        *known = joined ? choice_ring_sync_ns(x->p->c, stage, &x->p->c->stages[stage].items[choice],
+                                              link)
+                        : CHAIN_NONE;
     }
     return *known;
 }
@@ -34,7 +37,8 @@ static int64_t sync_over(struct placed_views *x, int stage, int choice, int from
 {
     size_t pair = (size_t)from * (size_t)x->p->nodes + (size_t)to;
     int64_t least = CHAIN_NONE;
-    for (; pair < x->links; pair += (size_t)x->p->nodes * (size_t)x->p->nodes) least = smaller(least, sync_on(x, stage, choice, pair));
+    for (; pair < x->links; pair += (size_t)x->p->nodes * (size_t)x->p->nodes)
+        least = smaller(least, sync_on(x, stage, choice, pair));
     return least;
 }
 
@@ -73,7 +77,10 @@ struct view_making {
     struct arena *arena;
 };
 
-static int node_of(const struct view_making *m, int replica, int rank) { return m->part->node[replica * m->x->p->ranks + rank]; }
+static int node_of(const struct view_making *m, int replica, int rank)
+{
+    return m->part->node[replica * m->x->p->ranks + rank];
+}
 
 // Whether the rank may stand on the node.
 static bool may_stand(const struct view_making *m, int replica, int rank, int node)
@@ -89,8 +96,10 @@ static bool has_room(const struct view_making *m, int a, int b, int from, int to
     return from != to || m->part->left[from] >= wanted;
 }
 
-// The least of every part over the pairs of nodes that the ranks a and b may stand on, by the groups of the two.
-static void least_pairs(const struct view_making *m, int a, int b, int64_t *to, const int64_t *from, int slices, int parts)
+// The least of every part over the pairs of nodes that the ranks a and b may stand on, by the
+// groups of the two.
+static void least_pairs(const struct view_making *m, int a, int b, int64_t *to, const int64_t *from,
+                        int slices, int parts)
 {
     const struct placed *p = m->x->p;
     const struct priced_places *places = p->priced->places;
@@ -101,10 +110,16 @@ static void least_pairs(const struct view_making *m, int a, int b, int64_t *to, 
         for (int v = 0; v < nodes; v++) {
             if (!may_stand(m, m->replica, b, v) || !has_room(m, a, b, u, v)) continue;
             for (int slice = 0; slice < slices; slice++) {
-                const int64_t *price = from + (((size_t)slice * (size_t)nodes + (size_t)u) * (size_t)nodes + (size_t)v) * (size_t)parts;
-                int64_t *least = to + ((slice * groups + places->nodes[u].group) * groups + places->nodes[v].group) * parts;
+                const int64_t *price =
+                    from +
+                    (((size_t)slice * (size_t)nodes + (size_t)u) * (size_t)nodes + (size_t)v) *
+                        (size_t)parts;
+                int64_t *least = to + ((slice * groups + places->nodes[u].group) * groups +
+                                       places->nodes[v].group) *
+                                          parts;
                 for (int part = 0; part < parts && price[0] != PRICE_NONE; part++)
-                    least[part] = least[part] == PRICE_NONE ? price[part] : smaller(least[part], price[part]);
+                    least[part] = least[part] == PRICE_NONE ? price[part]
+                                                            : smaller(least[part], price[part]);
             }
         }
     }
@@ -114,22 +129,28 @@ static struct priced_cut *boundary_cuts(const struct view_making *m, int boundar
 {
     const struct priced *priced = m->x->p->priced;
     int a = choices_rank_of(m->x->p->c, boundary), b = choices_rank_of(m->x->p->c, boundary + 1);
-    size_t size = (size_t)(priced->slice_count * priced->group_count * priced->group_count) * PART_COUNT;
-    struct priced_cut *cuts = arena_grow(m->arena, priced->cuts, (size_t)priced->cut_count, (size_t)priced->cut_count, sizeof *cuts);
+    size_t size = (size_t)(priced->slice_count * priced->group_count * priced->group_count) *
+                  PART_COUNT;
+    struct priced_cut *cuts = arena_grow(m->arena, priced->cuts, (size_t)priced->cut_count,
+                                         (size_t)priced->cut_count, sizeof *cuts);
     for (int cut = 0; cut < priced->cut_count; cut++) {
         cuts[cut].forward_ns = TAKE(m->arena, size, int64_t);
         cuts[cut].backward_ns = TAKE(m->arena, priced->boundary_option_count, int64_t *);
-        least_pairs(m, a, b, cuts[cut].forward_ns, priced->places->forward_ns[cut], priced->slice_count, PART_COUNT);
+        least_pairs(m, a, b, cuts[cut].forward_ns, priced->places->forward_ns[cut],
+                    priced->slice_count, PART_COUNT);
         for (int option = 0; option < priced->boundary_option_count; option++) {
             cuts[cut].backward_ns[option] = TAKE(m->arena, size, int64_t);
-            least_pairs(m, a, b, cuts[cut].backward_ns[option], priced->places->backward_ns[cut][option], priced->slice_count, PART_COUNT);
+            least_pairs(m, a, b, cuts[cut].backward_ns[option],
+                        priced->places->backward_ns[cut][option], priced->slice_count, PART_COUNT);
         }
     }
     return cuts;
 }
 
-// The best link into or out of a member of the ring: from the members that have nodes, or from what is free.
-static int64_t best_beside(const struct view_making *m, int stage, int choice, int member, bool into)
+// The best link into or out of a member of the ring: from the members that have nodes, or from what
+// is free.
+static int64_t best_beside(const struct view_making *m, int stage, int choice, int member,
+                           bool into)
 {
     const struct placed *p = m->x->p;
     int rank = choices_rank_of(p->c, stage), node = node_of(m, member, rank);
@@ -138,10 +159,14 @@ static int64_t best_beside(const struct view_making *m, int stage, int choice, i
     for (int r = 0; r < p->replicas; r++) {
         int other = node_of(m, r, rank);
         open = open || other < 0;
-        if (r != member && other >= 0) best = smaller(best, sync_over(m->x, stage, choice, into ? other : node, into ? node : other));
+        if (r != member && other >= 0)
+            best = smaller(
+                best, sync_over(m->x, stage, choice, into ? other : node, into ? node : other));
     }
     for (int other = 0; other < p->nodes && open; other++) {
-        if (m->part->left[other] > 0) best = smaller(best, sync_over(m->x, stage, choice, into ? other : node, into ? node : other));
+        if (m->part->left[other] > 0)
+            best = smaller(
+                best, sync_over(m->x, stage, choice, into ? other : node, into ? node : other));
     }
     return best;
 }
@@ -149,17 +174,23 @@ static int64_t best_beside(const struct view_making *m, int stage, int choice, i
 static int64_t sync_of_whole_ring(const struct view_making *m, int stage, int choice)
 {
     const struct placed *p = m->x->p;
-    int rank = choices_rank_of(p->c, stage), count = p->replicas, all[PLACED_RING_EXACT], ring[PLACED_RING_EXACT], nodes[PLACED_RING_EXACT];
+    int rank = choices_rank_of(p->c, stage), count = p->replicas, all[PLACED_RING_EXACT],
+        ring[PLACED_RING_EXACT], nodes[PLACED_RING_EXACT];
     int64_t links[PLACED_RING_EXACT * PLACED_RING_EXACT], dearest = 0;
     for (int a = 0; a < count; a++) nodes[a] = node_of(m, a, rank);
     size_t transport = priced_ring_offset(p->priced->places, nodes, count);
     for (int a = 0; a < count; a++) {
         all[a] = a;
         for (int b = 0; b < count; b++)
-            links[a * count + b] = a == b ? CHAIN_NONE : sync_on(m->x, stage, choice, transport + (size_t)nodes[a] * (size_t)p->nodes + (size_t)nodes[b]);
+            links[a * count + b] =
+                a == b
+                    ? CHAIN_NONE
+                    : sync_on(m->x, stage, choice,
+                              transport + (size_t)nodes[a] * (size_t)p->nodes + (size_t)nodes[b]);
     }
     ring_through(ring, links, count, all, count, m->arena);
-    for (int at = 0; at < count; at++) dearest = larger(dearest, links[ring[at] * count + ring[(at + 1) % count]]);
+    for (int at = 0; at < count; at++)
+        dearest = larger(dearest, links[ring[at] * count + ring[(at + 1) % count]]);
     return dearest;
 }
 
@@ -167,17 +198,22 @@ static int64_t sync_of_whole_ring(const struct view_making *m, int stage, int ch
 static int64_t least_sync(const struct view_making *m, int stage, int choice)
 {
     const struct placed *p = m->x->p;
-    int rank = choices_rank_of(p->c, stage), group = p->c->stages[stage].items[choice].group, members = 0;
+    int rank = choices_rank_of(p->c, stage), group = p->c->stages[stage].items[choice].group,
+        members = 0;
     int64_t least = CHAIN_NONE, floor = m->x->sync_floor[stage][choice];
     if (p->replicas == 1) {
         for (int v = 0; v < p->nodes; v++)
-            if (may_stand(m, 0, rank, v) && p->priced->places->nodes[v].group == group) least = smaller(least, sync_over(m->x, stage, choice, v, v));
+            if (may_stand(m, 0, rank, v) && p->priced->places->nodes[v].group == group)
+                least = smaller(least, sync_over(m->x, stage, choice, v, v));
         return least;
     }
     for (int r = 0; r < p->replicas; r++) members += node_of(m, r, rank) >= 0;
-    if (members == p->replicas && members <= PLACED_RING_EXACT) return larger(floor, sync_of_whole_ring(m, stage, choice));
+    if (members == p->replicas && members <= PLACED_RING_EXACT)
+        return larger(floor, sync_of_whole_ring(m, stage, choice));
     for (int r = 0; r < p->replicas; r++)
-        if (node_of(m, r, rank) >= 0) floor = larger(floor, larger(best_beside(m, stage, choice, r, true), best_beside(m, stage, choice, r, false)));
+        if (node_of(m, r, rank) >= 0)
+            floor = larger(floor, larger(best_beside(m, stage, choice, r, true),
+                                         best_beside(m, stage, choice, r, false)));
     return floor;
 }
 
@@ -190,7 +226,8 @@ static bool goes_with_others(const struct view_making *m, int stage, int choice)
         int node = node_of(m, r, rank);
         if (node < 0) continue;
         int other = p->priced->places->nodes[node].group;
-        if (r == m->replica ? other != group : placed_choice_on(p, stage, choice, other) < 0) return false;
+        if (r == m->replica ? other != group : placed_choice_on(p, stage, choice, other) < 0)
+            return false;
     }
     return true;
 }
@@ -220,17 +257,21 @@ static void make_groups(const struct view_making *m)
 {
     const struct placed *p = m->x->p;
     const struct priced *priced = p->priced;
-    m->v->priced.groups = arena_grow(m->arena, priced->groups, (size_t)priced->group_count, (size_t)priced->group_count, sizeof *priced->groups);
+    m->v->priced.groups = arena_grow(m->arena, priced->groups, (size_t)priced->group_count,
+                                     (size_t)priced->group_count, sizeof *priced->groups);
     for (int g = 0; g < priced->group_count; g++) m->v->priced.groups[g].slots = 0;
     for (int i = 0; i < p->nodes; i++) {
         assert(m->part->left[i] >= 0 && m->part->left[i] <= priced->places->nodes[i].slots);
         m->v->priced.groups[priced->places->nodes[i].group].slots += m->part->left[i];
     }
     for (int rank = 0; rank < p->ranks; rank++)
-        if (node_of(m, m->replica, rank) >= 0) m->v->priced.groups[priced->places->nodes[node_of(m, m->replica, rank)].group].slots++;
+        if (node_of(m, m->replica, rank) >= 0)
+            m->v->priced.groups[priced->places->nodes[node_of(m, m->replica, rank)].group].slots++;
 }
 
-bool placed_view_make(struct placed_view *v, struct placed_views *views, const struct placed_part *part, int replica, bool *const *barred, struct arena *arena)
+bool placed_view_make(struct placed_view *v, struct placed_views *views,
+                      const struct placed_part *part, int replica, bool *const *barred,
+                      struct arena *arena)
 {
     const struct placed *p = views->p;
     const struct view_making m = {v, views, part, replica, arena};
@@ -245,10 +286,15 @@ bool placed_view_make(struct placed_view *v, struct placed_views *views, const s
     const struct priced_cut **cuts = TAKE(arena, p->stages, const struct priced_cut *);
     for (int s = 0; s + 1 < p->stages; s++) cuts[s] = boundary_cuts(&m, s);
     v->choices.boundary_cuts = cuts;
-    if (p->stages == p->ranks) v->choices.joint = placed_joint_make(p, &v->choices, part->node + replica * p->ranks, part->left, arena);
-    if (p->priced->has_embedding_sync && choices_rank_of(p->c, 0) != choices_rank_of(p->c, p->stages - 1)) {
-        v->priced.embedding_sync_ns = TAKE(arena, p->priced->group_count * p->priced->group_count, int64_t);
-        least_pairs(&m, choices_rank_of(p->c, 0), choices_rank_of(p->c, p->stages - 1), v->priced.embedding_sync_ns, p->priced->places->embedding_sync_ns, 1, 1);
+    if (p->stages == p->ranks)
+        v->choices.joint =
+            placed_joint_make(p, &v->choices, part->node + replica * p->ranks, part->left, arena);
+    if (p->priced->has_embedding_sync &&
+        choices_rank_of(p->c, 0) != choices_rank_of(p->c, p->stages - 1)) {
+        v->priced.embedding_sync_ns =
+            TAKE(arena, p->priced->group_count * p->priced->group_count, int64_t);
+        least_pairs(&m, choices_rank_of(p->c, 0), choices_rank_of(p->c, p->stages - 1),
+                    v->priced.embedding_sync_ns, p->priced->places->embedding_sync_ns, 1, 1);
     }
     return true;
 }

@@ -4,7 +4,10 @@
 
 #include <string.h>
 
-void message_begin(struct message *m, struct arena *arena) { *m = (struct message){.arena = arena}; }
+void message_begin(struct message *m, struct arena *arena)
+{
+    *m = (struct message){.arena = arena};
+}
 
 void message_put(struct message *m, const void *bytes, size_t size)
 {
@@ -36,7 +39,8 @@ int64_t message_get_count(struct message *m)
 int message_get_length(struct message *m, size_t element_size)
 {
     int64_t length = message_get_count(m);
-    if (!m->broken && length >= 0 && (uint64_t)length <= (m->used - m->read) / element_size) return (int)length;
+    if (!m->broken && length >= 0 && (uint64_t)length <= (m->used - m->read) / element_size)
+        return (int)length;
     m->broken = true;
     return 0;
 }

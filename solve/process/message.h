@@ -1,5 +1,6 @@
-// Bytes between processes of one machine: what is put in one order is got in the same. A message that ends too early sets
-// `broken` and yields zeros; nobody trusts lengths from the other side beyond what is there.
+// Bytes between processes of one machine: what is put in one order is got in the same. A message
+// that ends too early sets `broken` and yields zeros; nobody trusts lengths from the other side
+// beyond what is there.
 #ifndef PLUMBLINE_SOLVE_PROCESS_MESSAGE_H
 #define PLUMBLINE_SOLVE_PROCESS_MESSAGE_H
 

@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 struct worker {
-    pid_t process;          // 0: none
-    int to, from;           // pipes
-    int request;            // at work on, -1
-    int told;               // of the pool's messages
-    char *answer;           // what has come so far, the length first
+    pid_t process; // 0: none
+    int to, from;  // pipes
+    int request;   // at work on, -1
+    int told;      // of the pool's messages
+    char *answer;  // what has come so far, the length first
     size_t have, capacity;
     double since_s;
 };
@@ -67,11 +67,15 @@ static void serve_one(const struct worker_settings *s, int in, int out)
     message_begin(&request, &arena);
     message_begin(&answer, &arena);
     char wants_answer;
-    if (!read_all(in, &wants_answer, 1) || !read_all(in, (char *)&request.used, sizeof request.used)) _exit(0);
+    if (!read_all(in, &wants_answer, 1) ||
+        !read_all(in, (char *)&request.used, sizeof request.used))
+        _exit(0);
     request.bytes = arena_take(&arena, request.used, 1);
     if (!read_all(in, request.bytes, request.used)) _exit(0);
     s->run(s->context, &request, wants_answer ? &answer : NULL, &arena);
-    if (wants_answer && (!write_all(out, (char *)&answer.used, sizeof answer.used) || !write_all(out, answer.bytes, answer.used))) _exit(0);
+    if (wants_answer && (!write_all(out, (char *)&answer.used, sizeof answer.used) ||
+                         !write_all(out, answer.bytes, answer.used)))
+        _exit(0);
     arena_close(&arena);
 }
 
@@ -81,13 +85,15 @@ static void silence_file(int file)
     if (nothing >= 0) dup2(nothing, file);
 }
 
-// The signals that ask the program to stop are the parent's to answer; GLPK's dying words are not the user's concern.
+// The signals that ask the program to stop are the parent's to answer; GLPK's dying words are not
+// the user's concern.
 static void serve(const struct worker_pool *pool, int in, int out)
 {
     const struct worker_settings *s = &pool->settings;
     jmp_buf exhausted;
     if (setjmp(exhausted)) _exit(3);
-    pool->arena->exit = &exhausted;     // what was the parent's must not lead back into the parent's frames
+    pool->arena->exit =
+        &exhausted; // what was the parent's must not lead back into the parent's frames
     struct sigaction ignore = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL};
     sigaction(SIGINT, &ignore, NULL);
     sigaction(SIGTERM, &usual, NULL);
@@ -138,14 +144,20 @@ static bool start_worker(struct worker_pool *pool, struct worker *w)
     close(to[0]);
     close(from[1]);
     if (process < 0) return close(to[1]), close(from[0]), false;
-    *w = (struct worker){.process = process, .to = to[1], .from = from[0], .request = -1, .told = pool->told_count,
-                         .answer = w->answer, .capacity = w->capacity};
+    *w = (struct worker){.process = process,
+                         .to = to[1],
+                         .from = from[0],
+                         .request = -1,
+                         .told = pool->told_count,
+                         .answer = w->answer,
+                         .capacity = w->capacity};
     return true;
 }
 
 static void close_pool(void *pool) { worker_pool_close(pool); }
 
-enum status worker_pool_open(struct worker_pool **pool, const struct worker_settings *settings, struct arena *arena, struct error *err)
+enum status worker_pool_open(struct worker_pool **pool, const struct worker_settings *settings,
+                             struct arena *arena, struct error *err)
 {
     struct worker_pool *p = *pool = TAKE(arena, 1, struct worker_pool);
     p->settings = *settings;
@@ -154,7 +166,8 @@ enum status worker_pool_open(struct worker_pool **pool, const struct worker_sett
     arena_defer(arena, close_pool, p);
     for (int i = 0; i < settings->count; i++) {
         p->workers[i].request = -1;
-        if (!start_worker(p, &p->workers[i])) return fail(err, SYSTEM, "a worker process cannot be started: %s", strerror(errno));
+        if (!start_worker(p, &p->workers[i]))
+            return fail(err, SYSTEM, "a worker process cannot be started: %s", strerror(errno));
     }
     return OK;
 }
@@ -172,10 +185,13 @@ void worker_pool_tell(struct worker_pool *pool, const struct message *message)
 
 static bool send(const struct worker *w, const struct message *m, char wants_answer)
 {
-    return write_all(w->to, &wants_answer, 1) && write_all(w->to, (const char *)&m->used, sizeof m->used) && write_all(w->to, m->bytes, m->used);
+    return write_all(w->to, &wants_answer, 1) &&
+           write_all(w->to, (const char *)&m->used, sizeof m->used) &&
+           write_all(w->to, m->bytes, m->used);
 }
 
-static bool hand_out(struct worker_pool *pool, struct worker *w, const struct message *request, int index)
+static bool hand_out(struct worker_pool *pool, struct worker *w, const struct message *request,
+                     int index)
 {
     if (!w->process && !start_worker(pool, w)) return false;
     w->request = index;
@@ -208,7 +224,8 @@ static int take_in(struct worker *w, struct arena *arena)
     return w->have - sizeof size >= size;
 }
 
-static void settle_answer(struct worker *w, struct message *answers, bool whole, struct arena *arena)
+static void settle_answer(struct worker *w, struct message *answers, bool whole,
+                          struct arena *arena)
 {
     struct message *answer = &answers[w->request];
     message_begin(answer, arena);
@@ -217,8 +234,9 @@ static void settle_answer(struct worker *w, struct message *answers, bool whole,
     w->request = -1;
 }
 
-bool worker_pool_run(struct worker_pool *pool, struct message *requests, int count, struct message *answers,
-                     bool (*stop_asked)(void *), void *argument, const char **why, struct arena *arena)
+bool worker_pool_run(struct worker_pool *pool, struct message *requests, int count,
+                     struct message *answers, bool (*stop_asked)(void *), void *argument,
+                     const char **why, struct arena *arena)
 {
     struct pollfd *files = TAKE(arena, pool->settings.count, struct pollfd);
     for (int next = 0, left = count; left > 0;) {
@@ -236,12 +254,14 @@ bool worker_pool_run(struct worker_pool *pool, struct message *requests, int cou
             files[i] = (struct pollfd){.fd = w->request < 0 ? -1 : w->from, .events = POLLIN};
         }
         if (stop_asked && stop_asked(argument)) return worker_pool_close(pool), false;
-        if (poll(files, (nfds_t)pool->settings.count, 20) < 0 && errno != EINTR) return worker_pool_close(pool), false;
+        if (poll(files, (nfds_t)pool->settings.count, 20) < 0 && errno != EINTR)
+            return worker_pool_close(pool), false;
         for (int i = 0; i < pool->settings.count; i++) {
             struct worker *w = &pool->workers[i];
             if (w->request < 0) continue;
             int state = files[i].revents ? take_in(w, pool->arena) : 0;
-            bool silent = pool->settings.silence_limit_s > 0 && clock_s() - w->since_s > pool->settings.silence_limit_s;
+            bool silent = pool->settings.silence_limit_s > 0 &&
+                          clock_s() - w->since_s > pool->settings.silence_limit_s;
             if (!state && !silent) continue;
             if (state <= 0) *why = silent ? "a worker process hung" : "a worker process died";
             settle_answer(w, answers, state > 0, arena);

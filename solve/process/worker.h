@@ -1,33 +1,38 @@
-// Worker processes: forked, fed and read through pipes. A worker's abort, crash, hang or exhausted memory ends that process
-// alone; the pool says so and starts another. What a worker computes is a function of the message it gets and of the
-// memory it was forked with.
+// Worker processes: forked, fed and read through pipes. A worker's abort, crash, hang or exhausted
+// memory ends that process alone; the pool says so and starts another. What a worker computes is a
+// function of the message it gets and of the memory it was forked with.
 #ifndef PLUMBLINE_SOLVE_PROCESS_WORKER_H
 #define PLUMBLINE_SOLVE_PROCESS_WORKER_H
 
 #include "data/base/status.h"
 #include "solve/process/message.h"
 
-// Runs in the worker for each message; arena is emptied after it. out is NULL for what is only told.
-typedef void worker_function(void *context, struct message *in, struct message *out, struct arena *arena);
+// Runs in the worker for each message; arena is emptied after it. out is NULL for what is only
+// told.
+typedef void worker_function(void *context, struct message *in, struct message *out,
+                             struct arena *arena);
 
 struct worker_pool;
 struct worker_settings {
     int count;
-    int64_t memory_limit_bytes;     // of one worker, address space; 0: none
-    double silence_limit_s;         // a worker that answers nothing for so long is ended; 0: none
+    int64_t memory_limit_bytes; // of one worker, address space; 0: none
+    double silence_limit_s;     // a worker that answers nothing for so long is ended; 0: none
     worker_function *run;
     void *context;
 };
-enum status worker_pool_open(struct worker_pool **pool, const struct worker_settings *settings, struct arena *arena, struct error *err);
-void worker_pool_close(struct worker_pool *pool);       // ends all processes
+enum status worker_pool_open(struct worker_pool **pool, const struct worker_settings *settings,
+                             struct arena *arena, struct error *err);
+void worker_pool_close(struct worker_pool *pool); // ends all processes
 
-// Told to every worker before its next request. A worker started later was forked with the knowledge: the caller must
-// know it itself by then. The bytes must stay.
+// Told to every worker before its next request. A worker started later was forked with the
+// knowledge: the caller must know it itself by then. The bytes must stay.
 void worker_pool_tell(struct worker_pool *pool, const struct message *message);
 
-// Answers to requests[0..count): answers[i].broken where the worker died on request i (*why says how). Which worker gets
-// which request is left open. stop_asked is asked about every 20 ms: true ends the wait, all workers, and returns false.
-bool worker_pool_run(struct worker_pool *pool, struct message *requests, int count, struct message *answers,
-                     bool (*stop_asked)(void *), void *argument, const char **why, struct arena *arena);
+// Answers to requests[0..count): answers[i].broken where the worker died on request i (*why says
+// how). Which worker gets which request is left open. stop_asked is asked about every 20 ms: true
+// ends the wait, all workers, and returns false.
+bool worker_pool_run(struct worker_pool *pool, struct message *requests, int count,
+                     struct message *answers, bool (*stop_asked)(void *), void *argument,
+                     const char **why, struct arena *arena);
 
 #endif

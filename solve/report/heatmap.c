@@ -1,5 +1,6 @@
-// A cluster's links as a map, a cell for each ordered pair of nodes, rows send to columns; on it what a plan sends. The colour
-// is what one message between stages gets of the link, the figure that pricing used.
+// A cluster's links as a map, a cell for each ordered pair of nodes, rows send to columns; on it
+// what a plan sends. The colour is what one message between stages gets of the link, the figure
+// that pricing used.
 #include "solve/report/heatmap.h"
 
 #include <math.h>
@@ -7,22 +8,28 @@
 #include "solve/report/report.h"
 
 static const double plot_most = 760, cell_most = 40, cell_least = 4;
-static const double logarithmic_from = 6;       // greatest over least bandwidth
-enum { LONG_TITLES_MOST = 128 };                // nodes: with more, cells' titles are short
+static const double logarithmic_from = 6; // greatest over least bandwidth
+enum { LONG_TITLES_MOST = 128 };          // nodes: with more, cells' titles are short
 
 double heatmap_share(const struct heatmap *m, double bytes_per_s)
 {
     if (!(m->most > m->least)) return 1;
-    return m->logarithmic ? log(bytes_per_s / m->least) / log(m->most / m->least) : (bytes_per_s - m->least) / (m->most - m->least);
+    return m->logarithmic ? log(bytes_per_s / m->least) / log(m->most / m->least)
+                          : (bytes_per_s - m->least) / (m->most - m->least);
 }
 
-const char *heatmap_link_text(const struct heatmap *m, int from, int to, const struct place_link *link)
+const char *heatmap_link_text(const struct heatmap *m, int from, int to,
+                              const struct place_link *link)
 {
     const struct places *p = &m->links->problem.cluster.places;
     const char *ends = arena_print(m->arena, "%s > %s", p->nodes[from].name, p->nodes[to].name);
-    if (!(link->link.bytes_per_s > 0)) return arena_print(m->arena, "%s: %s", ends, from == to ? "the node itself" : "nothing joins them");
-    if (m->count > LONG_TITLES_MOST) return arena_print(m->arena, "%s: %.4g GB/s", ends, link->link.bytes_per_s / 1e9);
-    return arena_print(m->arena, "%s: %.4g GB/s, %.3g us, %s", ends, link->link.bytes_per_s / 1e9, link->link.latency_s * 1e6, place_origin_text(link, p, m->arena));
+    if (!(link->link.bytes_per_s > 0))
+        return arena_print(m->arena, "%s: %s", ends,
+                           from == to ? "the node itself" : "nothing joins them");
+    if (m->count > LONG_TITLES_MOST)
+        return arena_print(m->arena, "%s: %.4g GB/s", ends, link->link.bytes_per_s / 1e9);
+    return arena_print(m->arena, "%s: %.4g GB/s, %.3g us, %s", ends, link->link.bytes_per_s / 1e9,
+                       link->link.latency_s * 1e6, place_origin_text(link, p, m->arena));
 }
 
 static void find_links(struct heatmap *m)
@@ -51,7 +58,8 @@ static void set_sizes(struct heatmap *m)
     m->cell = fmin(fmax(floor(plot_most / m->count), cell_least), cell_most);
     m->at = TAKE(m->arena, m->count + 1, double);
     for (int i = 0; i < m->count; i++) {
-        double gap = i && m->breaks[i] ? (m->cell >= 8 ? 2 : 1) * (m->breaks[i] + (m->cell >= 8)) : 0;
+        double gap = i && m->breaks[i] ? (m->cell >= 8 ? 2 : 1) * (m->breaks[i] + (m->cell >= 8))
+                                       : 0;
         m->at[i] += gap;
         m->at[i + 1] = m->at[i] + m->cell;
     }
@@ -61,7 +69,8 @@ static void set_sizes(struct heatmap *m)
 // Pairs that were not measured where others were; and pairs that nothing joins.
 static bool is_derived(const struct heatmap *m, const struct place_link *link)
 {
-    return m->links->problem.cluster.places.measured && link->link.bytes_per_s > 0 && link->origin != PLACE_MEASURED && link->origin != PLACE_INSIDE;
+    return m->links->problem.cluster.places.measured && link->link.bytes_per_s > 0 &&
+           link->origin != PLACE_MEASURED && link->origin != PLACE_INSIDE;
 }
 
 static void draw_cell(struct heatmap *m, int row, int column)
@@ -69,9 +78,14 @@ static void draw_cell(struct heatmap *m, int row, int column)
     static const struct svg_rgb none = {0xff, 0xff, 0xff}, self = {0xe3, 0xe7, 0xec};
     int from = m->order[row], to = m->order[column];
     const struct place_link *link = &m->link[from * m->count + to];
-    double x = m->left + m->at[column], y = m->top + m->at[row], gap = m->cell >= 8 ? 1 : 0, size = m->cell - gap;
+    double x = m->left + m->at[column], y = m->top + m->at[row], gap = m->cell >= 8 ? 1 : 0,
+           size = m->cell - gap;
     bool joined = link->link.bytes_per_s > 0;
-    svg_shade(&m->svg, x, y, size, size, from == to ? self : joined ? svg_ramp(heatmap_share(m, link->link.bytes_per_s)) : none, heatmap_link_text(m, from, to, link));
+    svg_shade(&m->svg, x, y, size, size,
+              from == to ? self
+              : joined   ? svg_ramp(heatmap_share(m, link->link.bytes_per_s))
+                         : none,
+              heatmap_link_text(m, from, to, link));
     if (from == to) return;
     if (!joined) {
         svg_frame(&m->svg, x + 0.5, y + 0.5, size - 1, size - 1, SVG_FAINT, 0.5);
@@ -89,18 +103,33 @@ static void put_headings(struct heatmap *m)
     const struct plan *plan = m->links->plan;
     const struct plan_placement *x = plan->placement;
     const char *title = plan->name ? plan->name : "plan";
-    svg_text(&m->svg, 24, 34, SVG_START, 20, SVG_INK, arena_print(m->arena, "%s: %s per iteration", title, report_time(plan->iteration_ns, m->arena)));
+    svg_text(&m->svg, 24, 34, SVG_START, 20, SVG_INK,
+             arena_print(m->arena, "%s: %s per iteration", title,
+                         report_time(plan->iteration_ns, m->arena)));
     svg_text(&m->svg, 24, 56, SVG_START, 12, SVG_INK,
-             arena_print(m->arena, "%d replica%s of %d pipeline ranks on %d nodes, %s%s. Rows send to columns; %s%s.", x->replica_count, x->replica_count == 1 ? "" : "s", x->rank_count,
-                         m->count, plan->bound_ns == plan_value_ns(plan) ? plan->bound_judged ? "proven optimal" : "optimal as stated by solve" : arena_print(m->arena, "gap %.3g %%", 100 * plan_gap(plan)),
-                         plan->objective == OBJECTIVE_ITERATION_TIME ? "" : arena_print(m->arena, " for %s", objective_names[plan->objective]),
-                         m->by_plan ? "nodes in the plan's order, replica after replica" : "nodes in the cluster's order", m->cell >= 20 ? "; beside names replica:rank" : ""));
+             arena_print(
+                 m->arena,
+                 "%d replica%s of %d pipeline ranks on %d nodes, %s%s. Rows send to columns; %s%s.",
+                 x->replica_count, x->replica_count == 1 ? "" : "s", x->rank_count, m->count,
+                 plan->bound_ns == plan_value_ns(plan)
+                     ? plan->bound_judged ? "proven optimal" : "optimal as stated by solve"
+                     : arena_print(m->arena, "gap %.3g %%", 100 * plan_gap(plan)),
+                 plan->objective == OBJECTIVE_ITERATION_TIME
+                     ? ""
+                     : arena_print(m->arena, " for %s", objective_names[plan->objective]),
+                 m->by_plan ? "nodes in the plan's order, replica after replica"
+                            : "nodes in the cluster's order",
+                 m->cell >= 20 ? "; beside names replica:rank" : ""));
 }
 
-void report_heatmap(const struct report_links *links, bool by_plan, const char **text, size_t *length, struct arena *arena)
+void report_heatmap(const struct report_links *links, bool by_plan, const char **text,
+                    size_t *length, struct arena *arena)
 {
     enum { LEGEND_WIDTH = 300, HEADINGS = 76, MARGIN = 24, LEGEND_HEIGHT = 600 };
-    struct heatmap m = {.links = links, .arena = arena, .count = links->problem.cluster.places.node_count, .by_plan = by_plan};
+    struct heatmap m = {.links = links,
+                        .arena = arena,
+                        .count = links->problem.cluster.places.node_count,
+                        .by_plan = by_plan};
     find_links(&m);
     heatmap_order(&m, by_plan);
     set_sizes(&m);
@@ -109,7 +138,11 @@ void report_heatmap(const struct report_links *links, bool by_plan, const char *
     m.top = HEADINGS + labels;
     m.width = m.left + m.side + 36 + LEGEND_WIDTH;
     m.height = fmax(m.top + m.side + MARGIN, HEADINGS + LEGEND_HEIGHT);
-    svg_begin(&m.svg, m.width, m.height, arena_print(arena, "Links between the nodes of %s, and those that %s uses", links->problem.cluster.name, links->plan->name ? links->plan->name : "the plan"), arena);
+    svg_begin(&m.svg, m.width, m.height,
+              arena_print(arena, "Links between the nodes of %s, and those that %s uses",
+                          links->problem.cluster.name,
+                          links->plan->name ? links->plan->name : "the plan"),
+              arena);
     put_headings(&m);
     heatmap_axes(&m);
     svg_open_map(&m.svg, "links");

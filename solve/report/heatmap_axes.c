@@ -1,5 +1,5 @@
-// The axes of the heat map: by switches, the outermost first, or by the plan, replica after replica; nodes' names where there
-// is room for them, and brackets for what belongs together.
+// The axes of the heat map: by switches, the outermost first, or by the plan, replica after
+// replica; nodes' names where there is room for them, and brackets for what belongs together.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,12 @@
 #include "solve/report/heatmap.h"
 
 enum { BRACKETS_MOST = 2, NAME_MOST = 18 };
-static const double bracket_width = 18, letter = 0.62;     // of a font's size
+static const double bracket_width = 18, letter = 0.62; // of a font's size
 
-static const struct places *places_of(const struct heatmap *m) { return &m->links->problem.cluster.places; }
+static const struct places *places_of(const struct heatmap *m)
+{
+    return &m->links->problem.cluster.places;
+}
 
 // ---- order
 
@@ -26,7 +29,8 @@ static int seat_of(const struct heatmap *m, int node)
 static bool stands_before(const struct places *p, int a, int b)
 {
     for (int level = p->level_count - 1; level >= 0; level--) {
-        unsigned x = (unsigned)p->nodes[a].switches[level], y = (unsigned)p->nodes[b].switches[level];
+        unsigned x = (unsigned)p->nodes[a].switches[level],
+                 y = (unsigned)p->nodes[b].switches[level];
         if (x != y) return x < y;
     }
     return a < b;
@@ -43,11 +47,14 @@ static void order_by_switches(struct heatmap *m)
         }
     for (int i = 1; i < m->count; i++)
         for (int level = 0; level < p->level_count; level++)
-            if (p->nodes[m->order[i]].switches[level] != p->nodes[m->order[i - 1]].switches[level]) m->breaks[i] = level + 1;
-    for (int i = 1; i < m->count && !p->level_count; i++) m->breaks[i] = p->nodes[m->order[i]].group != p->nodes[m->order[i - 1]].group;
+            if (p->nodes[m->order[i]].switches[level] != p->nodes[m->order[i - 1]].switches[level])
+                m->breaks[i] = level + 1;
+    for (int i = 1; i < m->count && !p->level_count; i++)
+        m->breaks[i] = p->nodes[m->order[i]].group != p->nodes[m->order[i - 1]].group;
 }
 
-// A node stands where the plan first needs it; behind all replicas stand the nodes that nothing stands on.
+// A node stands where the plan first needs it; behind all replicas stand the nodes that nothing
+// stands on.
 static void order_by_plan(struct heatmap *m)
 {
     const struct plan_placement *x = m->links->plan->placement;
@@ -57,7 +64,8 @@ static void order_by_plan(struct heatmap *m)
         int node = m->links->node[i];
         if (taken[node]) continue;
         taken[node] = true;
-        m->breaks[filled] = filled && seat_of(m, m->order[filled - 1]) / x->rank_count != i / x->rank_count;
+        m->breaks[filled] = filled &&
+                            seat_of(m, m->order[filled - 1]) / x->rank_count != i / x->rank_count;
         m->order[filled++] = node;
     }
     for (int node = 0, used = filled; node < m->count; node++) {
@@ -85,7 +93,9 @@ static double name_size(const struct heatmap *m) { return m->cell < 9 ? 0 : fmin
 static const char *short_name(const struct heatmap *m, const char *name)
 {
     int length = (int)strlen(name);
-    return length <= NAME_MOST ? name : arena_print(m->arena, "%.*s..%s", NAME_MOST / 2 - 1, name, name + length - NAME_MOST / 2 + 1);
+    return length <= NAME_MOST ? name
+                               : arena_print(m->arena, "%.*s..%s", NAME_MOST / 2 - 1, name,
+                                             name + length - NAME_MOST / 2 + 1);
 }
 
 // With room: which rank of which replica stands there, "+" where there are more.
@@ -94,15 +104,18 @@ static const char *label_of(const struct heatmap *m, int node)
     const struct plan_placement *x = m->links->plan->placement;
     const char *name = short_name(m, places_of(m)->nodes[node].name);
     int seat = seat_of(m, node), more = 0;
-    for (int i = seat + 1; seat >= 0 && i < x->replica_count * x->rank_count; i++) more += m->links->node[i] == node;
+    for (int i = seat + 1; seat >= 0 && i < x->replica_count * x->rank_count; i++)
+        more += m->links->node[i] == node;
     if (m->cell < 20 || seat < 0) return name;
-    return arena_print(m->arena, "%s %d:%d%s", name, seat / x->rank_count, seat % x->rank_count, more ? "+" : "");
+    return arena_print(m->arena, "%s %d:%d%s", name, seat / x->rank_count, seat % x->rank_count,
+                       more ? "+" : "");
 }
 
 static const char *seat_text(const struct heatmap *m, int node)
 {
     int seat = seat_of(m, node), ranks = m->links->plan->placement->rank_count;
-    return seat < 0 ? "nothing" : arena_print(m->arena, "replica %d, rank %d", seat / ranks, seat % ranks);
+    return seat < 0 ? "nothing"
+                    : arena_print(m->arena, "replica %d, rank %d", seat / ranks, seat % ranks);
 }
 
 static void draw_names(struct heatmap *m)
@@ -113,8 +126,10 @@ static void draw_names(struct heatmap *m)
         double middle = m->at[i] + m->cell / 2 + size * 0.33;
         enum svg_colour colour = seat_of(m, m->order[i]) < 0 ? SVG_MUTED : SVG_INK;
         svg_open(&m->svg, arena_print(m->arena, "%s: %s", name, seat_text(m, m->order[i])));
-        svg_text(&m->svg, m->left - 5, m->top + middle, SVG_END, size, colour, label_of(m, m->order[i]));
-        svg_text_upwards(&m->svg, m->left + middle, m->top - 5, SVG_START, size, colour, label_of(m, m->order[i]));
+        svg_text(&m->svg, m->left - 5, m->top + middle, SVG_END, size, colour,
+                 label_of(m, m->order[i]));
+        svg_text_upwards(&m->svg, m->left + middle, m->top - 5, SVG_START, size, colour,
+                         label_of(m, m->order[i]));
         svg_close(&m->svg);
     }
 }
@@ -128,7 +143,9 @@ static int bracket_of(const struct heatmap *m, int row, int node, const char **n
     if (m->by_plan) {
         const struct plan_placement *x = m->links->plan->placement;
         int seat = seat_of(m, node), replica = seat / x->rank_count;
-        *name = seat < 0 ? "not used" : arena_print(m->arena, "replica %d%s", replica, replica == x->slowest ? "*" : "");
+        *name = seat < 0 ? "not used"
+                         : arena_print(m->arena, "replica %d%s", replica,
+                                       replica == x->slowest ? "*" : "");
         return seat < 0 ? x->replica_count : replica;
     }
     if (p->level_count) {
@@ -161,20 +178,25 @@ static double names_width(const struct heatmap *m)
 static void draw_bracket(struct heatmap *m, int row, int first, int last, const char *name)
 {
     const char *last_word = strrchr(name, ' '), *shown = name;
-    double size = 11, out = names_width(m) + 2 + bracket_width * row, from = m->at[first], to = m->at[last + 1] - 1, middle = (from + to) / 2;
+    double size = 11, out = names_width(m) + 2 + bracket_width * row, from = m->at[first],
+           to = m->at[last + 1] - 1, middle = (from + to) / 2;
     if ((double)strlen(shown) * size * letter > to - from && last_word) shown = last_word + 1;
     bool fits = (double)strlen(shown) * size * letter <= to - from;
     svg_open(&m->svg, name);
     svg_line(&m->svg, m->left - out, m->top + from, m->left - out, m->top + to, SVG_FAINT, 2);
     svg_line(&m->svg, m->left + from, m->top - out, m->left + to, m->top - out, SVG_FAINT, 2);
     if (fits) {
-        svg_text_upwards(&m->svg, m->left - out - 4, m->top + middle, SVG_MIDDLE, size, SVG_INK, shown);
+        svg_text_upwards(&m->svg, m->left - out - 4, m->top + middle, SVG_MIDDLE, size, SVG_INK,
+                         shown);
         svg_text(&m->svg, m->left + middle, m->top - out - 4, SVG_MIDDLE, size, SVG_INK, shown);
     }
     svg_close(&m->svg);
 }
 
-double heatmap_label_width(const struct heatmap *m) { return names_width(m) + 4 + bracket_width * bracket_rows(m); }
+double heatmap_label_width(const struct heatmap *m)
+{
+    return names_width(m) + 4 + bracket_width * bracket_rows(m);
+}
 
 void heatmap_axes(struct heatmap *m)
 {
@@ -183,7 +205,9 @@ void heatmap_axes(struct heatmap *m)
         for (int first = 0, last; first < m->count; first = last + 1) {
             const char *name, *unused;
             int number = bracket_of(m, row, m->order[first], &name);
-            for (last = first; last + 1 < m->count && bracket_of(m, row, m->order[last + 1], &unused) == number;) last++;
+            for (last = first;
+                 last + 1 < m->count && bracket_of(m, row, m->order[last + 1], &unused) == number;)
+                last++;
             if (number >= 0) draw_bracket(m, row, first, last, name);
         }
 }

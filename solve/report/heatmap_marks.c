@@ -1,12 +1,17 @@
-// The plan on the map: a mark in each cell whose link carries messages forward, messages back, a ring of gradient syncs, or the
-// sync of the embeddings; a frame round the dearest in use. And beside the map what colours and marks mean, with the
-// distribution of all links and of those in use along the scale.
+// The plan on the map: a mark in each cell whose link carries messages forward, messages back, a
+// ring of gradient syncs, or the sync of the embeddings; a frame round the dearest in use. And
+// beside the map what colours and marks mean, with the distribution of all links and of those in
+// use along the scale.
 #include <math.h>
 
 #include "solve/report/report.h"
 #include "solve/report/heatmap.h"
 
-static const struct { enum svg_shape shape; enum svg_colour fill, edge; const char *means; } marks[LINK_USE_COUNT] = {
+static const struct {
+    enum svg_shape shape;
+    enum svg_colour fill, edge;
+    const char *means;
+} marks[LINK_USE_COUNT] = {
     [USE_FORWARD] = {SVG_DISC, SVG_PAPER, SVG_INK, "messages forward"},
     [USE_BACKWARD] = {SVG_DISC, SVG_INK, SVG_PAPER, "messages back"},
     [USE_RING] = {SVG_DIAMOND, SVG_RING, SVG_PAPER, "ring of gradient syncs"},
@@ -15,33 +20,50 @@ static const struct { enum svg_shape shape; enum svg_colour fill, edge; const ch
 
 // ---- the dearest
 
-static const struct report_link *dearest_of(const struct heatmap *m, enum link_use first, enum link_use last)
+static const struct report_link *dearest_of(const struct heatmap *m, enum link_use first,
+                                            enum link_use last)
 {
     const struct report_link *dearest = NULL;
     for (int i = 0; i < m->links->count; i++) {
         const struct report_link *x = &m->links->items[i];
         if (x->use < first || x->use > last || (x->use == USE_RING && !x->dearest)) continue;
-        if (!dearest || x->ns > dearest->ns || (x->ns == dearest->ns && x->link.link.bytes_per_s < dearest->link.link.bytes_per_s)) dearest = x;
+        if (!dearest || x->ns > dearest->ns ||
+            (x->ns == dearest->ns && x->link.link.bytes_per_s < dearest->link.link.bytes_per_s))
+            dearest = x;
     }
     return dearest;
 }
 
-const struct report_link *heatmap_dearest_transfer(const struct heatmap *m) { return dearest_of(m, USE_FORWARD, USE_BACKWARD); }
-const struct report_link *heatmap_dearest_ring(const struct heatmap *m) { return dearest_of(m, USE_RING, USE_RING); }
+const struct report_link *heatmap_dearest_transfer(const struct heatmap *m)
+{
+    return dearest_of(m, USE_FORWARD, USE_BACKWARD);
+}
+const struct report_link *heatmap_dearest_ring(const struct heatmap *m)
+{
+    return dearest_of(m, USE_RING, USE_RING);
+}
 
 // ---- marks
 
 static const char *use_text(const struct report_link *x, struct arena *arena)
 {
-    if (x->use == USE_RING) return arena_print(arena, "ring of stage %d, replica %d > %d", x->stage, x->replica, x->to_replica);
-    if (x->use == USE_EMBEDDING) return arena_print(arena, "embedding sync of replica %d", x->replica);
-    return arena_print(arena, "%s, replica %d, stage %d > %d", x->use == USE_FORWARD ? "forward" : "back", x->replica, x->stage + (x->use == USE_BACKWARD), x->stage + (x->use == USE_FORWARD));
+    if (x->use == USE_RING)
+        return arena_print(arena, "ring of stage %d, replica %d > %d", x->stage, x->replica,
+                           x->to_replica);
+    if (x->use == USE_EMBEDDING)
+        return arena_print(arena, "embedding sync of replica %d", x->replica);
+    return arena_print(arena, "%s, replica %d, stage %d > %d",
+                       x->use == USE_FORWARD ? "forward" : "back", x->replica,
+                       x->stage + (x->use == USE_BACKWARD), x->stage + (x->use == USE_FORWARD));
 }
 
 static const char *time_text(const struct report_link *x, struct arena *arena)
 {
     if (x->ns < 0) return "";
-    return arena_print(arena, " takes %s%s", report_time(x->ns, arena), x->critical_ns ? arena_print(arena, " (%s on the critical path)", report_time(x->critical_ns, arena)) : "");
+    return arena_print(arena, " takes %s%s", report_time(x->ns, arena),
+                       x->critical_ns ? arena_print(arena, " (%s on the critical path)",
+                                                    report_time(x->critical_ns, arena))
+                                      : "");
 }
 
 // All that this link carries of the kind, and how it compares.
@@ -51,9 +73,12 @@ static const char *mark_title(const struct heatmap *m, const struct report_link 
     for (int i = 0; i < m->links->count; i++) {
         const struct report_link *x = &m->links->items[i];
         if (x->use != first->use || x->from != first->from || x->to != first->to) continue;
-        text = arena_print(m->arena, "%s%s%s%s", text, *text ? "; " : "", use_text(x, m->arena), time_text(x, m->arena));
+        text = arena_print(m->arena, "%s%s%s%s", text, *text ? "; " : "", use_text(x, m->arena),
+                           time_text(x, m->arena));
     }
-    return arena_print(m->arena, "%s. %s, %.0f %% of the best", text, heatmap_link_text(m, first->from, first->to, &first->link), 100 * report_share(first));
+    return arena_print(m->arena, "%s. %s, %.0f %% of the best", text,
+                       heatmap_link_text(m, first->from, first->to, &first->link),
+                       100 * report_share(first));
 }
 
 // Which kinds the link carries.
@@ -61,7 +86,8 @@ static unsigned kinds_on(const struct heatmap *m, int from, int to)
 {
     unsigned kinds = 0;
     for (int i = 0; i < m->links->count; i++)
-        if (m->links->items[i].from == from && m->links->items[i].to == to) kinds |= 1u << m->links->items[i].use;
+        if (m->links->items[i].from == from && m->links->items[i].to == to)
+            kinds |= 1u << m->links->items[i].use;
     return kinds;
 }
 
@@ -75,26 +101,39 @@ static int bits_of(unsigned set)
 // In the middle alone; two across a diagonal; more in the four corners.
 static void draw_mark(struct heatmap *m, const struct report_link *x)
 {
-    static const double offsets[3][4][2] = {{{0, 0}}, {{-0.22, -0.22}, {0.22, 0.22}}, {{-0.23, -0.23}, {0.23, 0.23}, {0.23, -0.23}, {-0.23, 0.23}}};
+    static const double offsets[3][4][2] = {
+        {{0, 0}},
+        {{-0.22, -0.22}, {0.22, 0.22}},
+        {{-0.23, -0.23}, {0.23, 0.23}, {0.23, -0.23}, {-0.23, 0.23}}};
     unsigned kinds = kinds_on(m, x->from, x->to);
-    int together = bits_of(kinds), before = bits_of(kinds & ((1u << x->use) - 1)), number = x->use == USE_RING ? x->stage : x->replica;
+    int together = bits_of(kinds), before = bits_of(kinds & ((1u << x->use) - 1)),
+        number = x->use == USE_RING ? x->stage : x->replica;
     const double *offset = offsets[together > 2 ? 2 : together - 1][before];
-    double size = m->cell >= 8 ? m->cell - 1 : m->cell, radius = size * (together == 1 ? 0.36 : 0.24);
-    double px = m->left + m->at[m->place[x->to]] + size * (0.5 + offset[0]), py = m->top + m->at[m->place[x->from]] + size * (0.5 + offset[1]);
+    double size = m->cell >= 8 ? m->cell - 1 : m->cell,
+           radius = size * (together == 1 ? 0.36 : 0.24);
+    double px = m->left + m->at[m->place[x->to]] + size * (0.5 + offset[0]),
+           py = m->top + m->at[m->place[x->from]] + size * (0.5 + offset[1]);
     if (marks[x->use].shape == SVG_DIAMOND) radius *= 1.2;
     svg_open(&m->svg, mark_title(m, x));
-    svg_mark(&m->svg, marks[x->use].shape, px, py, fmax(radius, 2.1), marks[x->use].fill, marks[x->use].edge, m->cell >= 20 ? 1.4 : m->cell >= 8 ? 0.9 : 0.6);
+    svg_mark(&m->svg, marks[x->use].shape, px, py, fmax(radius, 2.1), marks[x->use].fill,
+             marks[x->use].edge,
+             m->cell >= 20  ? 1.4
+             : m->cell >= 8 ? 0.9
+                            : 0.6);
     if (radius >= 6.5)
-        svg_text(&m->svg, px, py + radius * 0.36, SVG_MIDDLE, fmin(radius * 1.05, 12), marks[x->use].edge, arena_print(m->arena, "%d", number));
+        svg_text(&m->svg, px, py + radius * 0.36, SVG_MIDDLE, fmin(radius * 1.05, 12),
+                 marks[x->use].edge, arena_print(m->arena, "%d", number));
     svg_close(&m->svg);
 }
 
 static void frame_dearest(struct heatmap *m, const struct report_link *x)
 {
     if (!x) return;
-    double size = m->cell >= 8 ? m->cell - 1 : m->cell, line = fmax(m->cell / 9, 1.6), out = line / 2 + 0.5;
+    double size = m->cell >= 8 ? m->cell - 1 : m->cell, line = fmax(m->cell / 9, 1.6),
+           out = line / 2 + 0.5;
     double left = m->left + m->at[m->place[x->to]], top = m->top + m->at[m->place[x->from]];
-    svg_frame(&m->svg, left - out, top - out, size + 2 * out, size + 2 * out, SVG_PAPER, line + 1.6);
+    svg_frame(&m->svg, left - out, top - out, size + 2 * out, size + 2 * out, SVG_PAPER,
+              line + 1.6);
     svg_frame(&m->svg, left - out, top - out, size + 2 * out, size + 2 * out, SVG_ALARM, line);
 }
 
@@ -133,32 +172,42 @@ static void count_bins(const struct heatmap *m, int all[BINS], int used[BINS])
         }
 }
 
-static void draw_bars(struct heatmap *m, double x, double y, const int bins[BINS], double direction, enum svg_colour colour)
+static void draw_bars(struct heatmap *m, double x, double y, const int bins[BINS], double direction,
+                      enum svg_colour colour)
 {
     int most = 1;
     for (int i = 0; i < BINS; i++) most = bins[i] > most ? bins[i] : most;
     for (int i = 0; i < BINS; i++) {
         double length = bars_width * bins[i] / most, height = scale_height / BINS;
-        if (bins[i]) svg_rectangle(&m->svg, direction < 0 ? x - length : x, y + scale_height - (i + 1) * height, fmax(length, 1), height - 1, colour);
+        if (bins[i])
+            svg_rectangle(&m->svg, direction < 0 ? x - length : x,
+                          y + scale_height - (i + 1) * height, fmax(length, 1), height - 1, colour);
     }
 }
 
-// Round figures: 1, 2 or 5 times a power of ten apart; on a logarithmic scale those figures themselves.
+// Round figures: 1, 2 or 5 times a power of ten apart; on a logarithmic scale those figures
+// themselves.
 static void draw_ticks(struct heatmap *m, double x, double y)
 {
-    double span = m->most - m->least, power = span > 0 ? pow(10, floor(log10(span / 4))) : 0, step = power;
+    double span = m->most - m->least, power = span > 0 ? pow(10, floor(log10(span / 4))) : 0,
+           step = power;
     if (span / step > 10) step = span / (2 * power) > 8 ? 5 * power : 2 * power;
-    for (double power_of_ten = pow(10, floor(log10(fmax(m->least, 1)))); m->logarithmic && power_of_ten <= m->most; power_of_ten *= 10)
+    for (double power_of_ten = pow(10, floor(log10(fmax(m->least, 1))));
+         m->logarithmic && power_of_ten <= m->most; power_of_ten *= 10)
         for (int digit = 1; digit <= 5; digit += digit == 1 ? 1 : 3) {
-            double rate = digit * power_of_ten, up = y + scale_height * (1 - heatmap_share(m, rate));
+            double rate = digit * power_of_ten,
+                   up = y + scale_height * (1 - heatmap_share(m, rate));
             if (rate < m->least || rate > m->most) continue;
             svg_line(&m->svg, x, up, x + 4, up, SVG_INK, 1);
-            svg_text(&m->svg, x + 7, up + 4, SVG_START, 11, SVG_INK, arena_print(m->arena, "%g", rate / 1e9));
+            svg_text(&m->svg, x + 7, up + 4, SVG_START, 11, SVG_INK,
+                     arena_print(m->arena, "%g", rate / 1e9));
         }
-    for (double rate = step > 0 ? ceil(m->least / step) * step : 0; !m->logarithmic && step > 0 && rate <= m->most; rate += step) {
+    for (double rate = step > 0 ? ceil(m->least / step) * step : 0;
+         !m->logarithmic && step > 0 && rate <= m->most; rate += step) {
         double up = y + scale_height * (1 - heatmap_share(m, rate));
         svg_line(&m->svg, x, up, x + 4, up, SVG_INK, 1);
-        svg_text(&m->svg, x + 7, up + 4, SVG_START, 11, SVG_INK, arena_print(m->arena, "%g", rate / 1e9));
+        svg_text(&m->svg, x + 7, up + 4, SVG_START, 11, SVG_INK,
+                 arena_print(m->arena, "%g", rate / 1e9));
     }
 }
 
@@ -170,13 +219,18 @@ static double draw_scale(struct heatmap *m, double x, double y)
     int links = 0, in_use = 0;
     count_bins(m, all, used);
     for (int i = 0; i < BINS; i++) links += all[i], in_use += used[i];
-    svg_text(&m->svg, x, y, SVG_START, 13, SVG_INK, arena_print(m->arena, "GB/s of one message%s", m->logarithmic ? " (logarithmic)" : ""));
-    svg_text(&m->svg, bar - 6, y + 20, SVG_END, 11, SVG_INK, arena_print(m->arena, "all %d", links));
-    svg_text(&m->svg, ticks + 44, y + 20, SVG_START, 11, SVG_INK, arena_print(m->arena, "%d in use", in_use));
+    svg_text(
+        &m->svg, x, y, SVG_START, 13, SVG_INK,
+        arena_print(m->arena, "GB/s of one message%s", m->logarithmic ? " (logarithmic)" : ""));
+    svg_text(&m->svg, bar - 6, y + 20, SVG_END, 11, SVG_INK,
+             arena_print(m->arena, "all %d", links));
+    svg_text(&m->svg, ticks + 44, y + 20, SVG_START, 11, SVG_INK,
+             arena_print(m->arena, "%d in use", in_use));
     y += 30;
     for (int i = 0; i < STEPS; i++) {
         double height = scale_height / STEPS;
-        svg_shade(&m->svg, bar, y + scale_height - (i + 1) * height, scale_width, height + (i ? 0.4 : 0), svg_ramp((i + 0.5) / STEPS), NULL);
+        svg_shade(&m->svg, bar, y + scale_height - (i + 1) * height, scale_width,
+                  height + (i ? 0.4 : 0), svg_ramp((i + 0.5) / STEPS), NULL);
     }
     draw_bars(m, bar - 4, y, all, -1, SVG_FAINT);
     draw_bars(m, ticks + 44, y, used, 1, SVG_INK);
@@ -186,18 +240,26 @@ static double draw_scale(struct heatmap *m, double x, double y)
 
 // ---- what marks mean
 
-static double put_line(struct heatmap *m, double x, double y, enum svg_colour colour, const char *text)
+static double put_line(struct heatmap *m, double x, double y, enum svg_colour colour,
+                       const char *text)
 {
     svg_text(&m->svg, x, y, SVG_START, 12, colour, text);
     return y + 17;
 }
 
-static double put_dearest(struct heatmap *m, double x, double y, const struct report_link *l, const char *what)
+static double put_dearest(struct heatmap *m, double x, double y, const struct report_link *l,
+                          const char *what)
 {
     const struct cluster_node *nodes = m->links->problem.cluster.places.nodes;
     if (!l) return y;
-    y = put_line(m, x, y, SVG_INK, arena_print(m->arena, "%s: %s > %s", what, nodes[l->from].name, nodes[l->to].name));
-    return put_line(m, x, y, SVG_INK, arena_print(m->arena, "%.4g GB/s, %.0f %% of the best %.4g", l->link.link.bytes_per_s / 1e9, 100 * report_share(l), l->best->bytes_per_s / 1e9)) + 5;
+    y = put_line(
+        m, x, y, SVG_INK,
+        arena_print(m->arena, "%s: %s > %s", what, nodes[l->from].name, nodes[l->to].name));
+    return put_line(m, x, y, SVG_INK,
+                    arena_print(m->arena, "%.4g GB/s, %.0f %% of the best %.4g",
+                                l->link.link.bytes_per_s / 1e9, 100 * report_share(l),
+                                l->best->bytes_per_s / 1e9)) +
+           5;
 }
 
 static bool uses(const struct heatmap *m, int use)
@@ -213,7 +275,10 @@ static bool has_pairs(const struct heatmap *m, bool joined)
         for (int to = 0; to < m->count; to++) {
             const struct place_link *link = &m->link[from * m->count + to];
             if (from == to) continue;
-            if (joined ? link->link.bytes_per_s > 0 && link->origin != PLACE_MEASURED && m->links->problem.cluster.places.measured : !(link->link.bytes_per_s > 0)) return true;
+            if (joined ? link->link.bytes_per_s > 0 && link->origin != PLACE_MEASURED &&
+                             m->links->problem.cluster.places.measured
+                       : !(link->link.bytes_per_s > 0))
+                return true;
         }
     return false;
 }
@@ -225,7 +290,10 @@ void heatmap_legend(struct heatmap *m, double x, double y)
         if (!uses(m, use)) continue;
         svg_rectangle(&m->svg, x, y - 13, 18, 18, SVG_FAINT);
         svg_mark(&m->svg, marks[use].shape, x + 9, y - 4, 6, marks[use].fill, marks[use].edge, 1.2);
-        svg_text(&m->svg, x + 27, y, SVG_START, 12, SVG_INK, m->cell < 20 ? marks[use].means : arena_print(m->arena, "%s (number: %s)", marks[use].means, use == USE_RING ? "stage" : "replica"));
+        svg_text(&m->svg, x + 27, y, SVG_START, 12, SVG_INK,
+                 m->cell < 20 ? marks[use].means
+                              : arena_print(m->arena, "%s (number: %s)", marks[use].means,
+                                            use == USE_RING ? "stage" : "replica"));
         y += 23;
     }
     if (has_pairs(m, true)) {
@@ -233,7 +301,8 @@ void heatmap_legend(struct heatmap *m, double x, double y)
         svg_line(&m->svg, x, y - 4, x + 9, y - 13, SVG_FAINT, 0.8);
         svg_line(&m->svg, x, y + 5, x + 18, y - 13, SVG_FAINT, 0.8);
         svg_line(&m->svg, x + 9, y + 5, x + 18, y - 4, SVG_FAINT, 0.8);
-        svg_text(&m->svg, x + 27, y, SVG_START, 12, SVG_INK, "not measured: from level, group or cards");
+        svg_text(&m->svg, x + 27, y, SVG_START, 12, SVG_INK,
+                 "not measured: from level, group or cards");
         y += 23;
     }
     if (has_pairs(m, false)) {

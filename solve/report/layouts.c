@@ -1,5 +1,6 @@
-// The list of layouts: what became of the space in counts that add up, then the layouts by their time, the best first. What
-// has no plan yet stands at its bound; what is refused or does not fit stands last.
+// The list of layouts: what became of the space in counts that add up, then the layouts by their
+// time, the best first. What has no plan yet stands at its bound; what is refused or does not fit
+// stands last.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,10 @@ struct line {
     struct layout layout;
 };
 
-static bool has_time(enum layout_fate fate) { return fate != FATE_REFUSED && fate != FATE_MEMORY && fate != FATE_INFEASIBLE; }
+static bool has_time(enum layout_fate fate)
+{
+    return fate != FATE_REFUSED && fate != FATE_MEMORY && fate != FATE_INFEASIBLE;
+}
 
 static int by_time(const void *a, const void *b)
 {
@@ -32,8 +36,11 @@ static struct line *sort_lines(const struct layouts *l, struct arena *arena)
     struct line *lines = TAKE(arena, l->count, struct line);
     for (int64_t i = 0, k = 0; i < l->count; i++) {
         while (k < l->work_count && l->work[k].number < i) k++;
-        const struct layouts_work *work = k < l->work_count && l->work[k].number == i ? &l->work[k] : NULL;
-        lines[i] = (struct line){.number = i, .work = work, .key_ns = has_time(layouts_fate(l, i)) ? l->value[i] : INT64_MAX};
+        const struct layouts_work *work = k < l->work_count && l->work[k].number == i ? &l->work[k]
+                                                                                      : NULL;
+        lines[i] = (struct line){.number = i,
+                                 .work = work,
+                                 .key_ns = has_time(layouts_fate(l, i)) ? l->value[i] : INT64_MAX};
         if (work && work->iteration_ns > 0) lines[i].key_ns = work->iteration_ns;
     }
     qsort(lines, (size_t)l->count, sizeof *lines, by_time);
@@ -42,7 +49,9 @@ static struct line *sort_lines(const struct layouts *l, struct arena *arena)
 
 // ---- their degrees, from one walk through the space
 
-struct filling { struct line **next, **end; };
+struct filling {
+    struct line **next, **end;
+};
 
 static bool fill(void *argument, int64_t number, const struct layout *layout)
 {
@@ -51,7 +60,8 @@ static bool fill(void *argument, int64_t number, const struct layout *layout)
     return f->next < f->end;
 }
 
-static void fill_layouts(const struct layouts *l, struct line *lines, int64_t count, struct arena *arena)
+static void fill_layouts(const struct layouts *l, struct line *lines, int64_t count,
+                         struct arena *arena)
 {
     struct line **sorted = TAKE(arena, count, struct line *);
     for (int64_t i = 0; i < count; i++) sorted[i] = &lines[i];
@@ -73,7 +83,8 @@ static void print_counts(struct report_out *out, const struct layouts *l)
         report_print(out, "  %10" PRId64 "  %s\n", counts[f], layout_fate_names[f]);
         for (int i = 0; i < l->reason_count; i++)
             if ((int)l->reasons[i].fate == f && l->reasons[i].count)
-                report_print(out, "  %10s    %10" PRId64 "  %s\n", "", l->reasons[i].count, l->reasons[i].text);
+                report_print(out, "  %10s    %10" PRId64 "  %s\n", "", l->reasons[i].count,
+                             l->reasons[i].text);
     }
 }
 
@@ -83,13 +94,22 @@ static void print_verdict(struct report_out *out, const struct layouts *l)
         report_print(out, "no plan is known\n");
         return;
     }
-    if (l->objective == OBJECTIVE_MAX_LOAD) report_print(out, "times are of max_load: micro-batches x the greatest load\n");
-    report_print(out, "chosen: layout %" PRId64 ", %s per iteration; any plan of any layout takes at least %s as stated by solve, gap %.4g %% (asked %.4g %%)\n", l->chosen,
-                 report_time(l->iteration_ns, out->arena), report_time(l->bound_ns, out->arena),
-                 l->iteration_ns ? 100 * (double)(l->iteration_ns - l->bound_ns) / (double)l->iteration_ns : 0, 100 * l->gap_asked);
+    if (l->objective == OBJECTIVE_MAX_LOAD)
+        report_print(out, "times are of max_load: micro-batches x the greatest load\n");
+    report_print(
+        out,
+        "chosen: layout %" PRId64 ", %s per iteration; any plan of any layout takes at least %s as "
+        "stated by solve, gap %.4g %% (asked %.4g %%)\n",
+        l->chosen, report_time(l->iteration_ns, out->arena), report_time(l->bound_ns, out->arena),
+        l->iteration_ns ? 100 * (double)(l->iteration_ns - l->bound_ns) / (double)l->iteration_ns
+                        : 0,
+        100 * l->gap_asked);
 }
 
-static const char *seconds_of(int64_t ns, struct arena *arena) { return ns > 0 ? arena_print(arena, "%.6f", (double)ns / 1e9) : "-"; }
+static const char *seconds_of(int64_t ns, struct arena *arena)
+{
+    return ns > 0 ? arena_print(arena, "%.6f", (double)ns / 1e9) : "-";
+}
 
 static void print_line(struct report_out *out, const struct layouts *l, const struct line *line)
 {
@@ -97,46 +117,65 @@ static void print_line(struct report_out *out, const struct layouts *l, const st
     enum layout_fate fate = layouts_fate(l, line->number);
     struct arena_mark mark = arena_set_mark(out->arena);
     const char *time = seconds_of(line->work ? line->work->iteration_ns : 0, out->arena);
-    const char *bound = fate == FATE_MEMORY ? arena_print(out->arena, "+%.3f GB", (double)l->value[line->number] / 1e9)
-                      : has_time(fate) ? seconds_of(l->value[line->number], out->arena) : "-";
+    const char *bound = fate == FATE_MEMORY ? arena_print(out->arena, "+%.3f GB",
+                                                          (double)l->value[line->number] / 1e9)
+                        : has_time(fate)    ? seconds_of(l->value[line->number], out->arena)
+                                            : "-";
     char text[512];
-    snprintf(text, sizeof text, "%9" PRId64 " %-10s %14s %14s %5d %4d %4d %5d %2d %5d %-12s %d %d %-10s %d %d %d %d %d", line->number,
-             layout_fate_names[fate], time, bound, x->tensor, x->context, x->pipeline, x->data, x->virtual_stages, x->micro_batch,
-             schedule_names[x->schedule], x->sequence_parallel, x->zero, gradient_sync_names[x->gradient_sync], x->offload_optimizer,
-             x->barrier, x->fused_embedding_sync, x->local_loss_every, x->slice_count);
+    snprintf(
+        text, sizeof text,
+        "%9" PRId64 " %-10s %14s %14s %5d %4d %4d %5d %2d %5d %-12s %d %d %-10s %d %d %d %d %d",
+        line->number, layout_fate_names[fate], time, bound, x->tensor, x->context, x->pipeline,
+        x->data, x->virtual_stages, x->micro_batch, schedule_names[x->schedule],
+        x->sequence_parallel, x->zero, gradient_sync_names[x->gradient_sync], x->offload_optimizer,
+        x->barrier, x->fused_embedding_sync, x->local_loss_every, x->slice_count);
     arena_reset(out->arena, mark);
     report_print(out, "%s\n", text);
 }
 
-static void print_lines(struct report_out *out, const struct layouts *l, const struct line *lines, int64_t count)
+static void print_lines(struct report_out *out, const struct layouts *l, const struct line *lines,
+                        int64_t count)
 {
-    report_print(out, "%9s %-10s %14s %14s %5s %4s %4s %5s %2s %5s %-12s %s %s %-10s %s %s %s %s %s\n", "layout", "fate", "plan s", "bound s", "tens", "ctx",
-                 "pipe", "data", "v", "mb", "schedule", "q", "z", "sync", "o", "b", "f", "l", "slices");
+    report_print(out,
+                 "%9s %-10s %14s %14s %5s %4s %4s %5s %2s %5s %-12s %s %s %-10s %s %s %s %s %s\n",
+                 "layout", "fate", "plan s", "bound s", "tens", "ctx", "pipe", "data", "v", "mb",
+                 "schedule", "q", "z", "sync", "o", "b", "f", "l", "slices");
     for (int64_t i = 0; i < count; i++) print_line(out, l, &lines[i]);
-    report_print(out, "tens, ctx, pipe, data: degrees; v: stages of a rank; mb: sequences of a micro-batch; q: sequence parallel; z: ZeRO; "
-                      "o: optimizer offloaded;\nb: barrier; f: fused embedding sync; l: local losses\n");
+    report_print(out,
+                 "tens, ctx, pipe, data: degrees; v: stages of a rank; mb: sequences of a "
+                 "micro-batch; q: sequence parallel; z: ZeRO; "
+                 "o: optimizer offloaded;\nb: barrier; f: fused embedding sync; l: local losses\n");
 }
 
 // ---- comma-separated values
 
-static void print_csv(struct report_out *out, const struct layouts *l, const struct line *lines, int64_t count)
+static void print_csv(struct report_out *out, const struct layouts *l, const struct line *lines,
+                      int64_t count)
 {
-    report_print(out, "layout,fate,iteration_ns,bound_ns,excess_bytes,other,tensor,context,pipeline,data,virtual_stages,micro_batch,schedule,"
-                      "sequence_parallel,zero,gradient_sync,offload_optimizer,barrier,fused_embedding_sync,local_loss_every,slice_count,reason\n");
+    report_print(out, "layout,fate,iteration_ns,bound_ns,excess_bytes,other,tensor,context,"
+                      "pipeline,data,virtual_stages,micro_batch,schedule,"
+                      "sequence_parallel,zero,gradient_sync,offload_optimizer,barrier,fused_"
+                      "embedding_sync,local_loss_every,slice_count,reason\n");
     for (int64_t i = 0; i < count; i++) {
         const struct line *k = &lines[i];
         const struct layout *x = &k->layout;
         enum layout_fate fate = layouts_fate(l, k->number);
         int64_t value = l->value[k->number];
-        report_print(out, "%" PRId64 ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%d,%d,%d,%d,%d,%d,%s,%d,%d,%s,%d,%d,%d,%d,%d,%d\n", k->number,
-                     layout_fate_names[fate], k->work ? k->work->iteration_ns : 0, has_time(fate) ? value : 0, fate == FATE_MEMORY ? value : 0,
-                     k->work ? k->work->other : -1, x->tensor, x->context, x->pipeline, x->data, x->virtual_stages, x->micro_batch,
-                     schedule_names[x->schedule], x->sequence_parallel, x->zero, gradient_sync_names[x->gradient_sync], x->offload_optimizer,
-                     x->barrier, x->fused_embedding_sync, x->local_loss_every, x->slice_count, l->reason[k->number]);
+        report_print(out,
+                     "%" PRId64 ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
+                     ",%d,%d,%d,%d,%d,%d,%s,%d,%d,%s,%d,%d,%d,%d,%d,%d\n",
+                     k->number, layout_fate_names[fate], k->work ? k->work->iteration_ns : 0,
+                     has_time(fate) ? value : 0, fate == FATE_MEMORY ? value : 0,
+                     k->work ? k->work->other : -1, x->tensor, x->context, x->pipeline, x->data,
+                     x->virtual_stages, x->micro_batch, schedule_names[x->schedule],
+                     x->sequence_parallel, x->zero, gradient_sync_names[x->gradient_sync],
+                     x->offload_optimizer, x->barrier, x->fused_embedding_sync, x->local_loss_every,
+                     x->slice_count, l->reason[k->number]);
     }
 }
 
-void report_layouts(const struct layouts *l, int64_t top, bool csv, const char **text, size_t *length, struct arena *arena)
+void report_layouts(const struct layouts *l, int64_t top, bool csv, const char **text,
+                    size_t *length, struct arena *arena)
 {
     struct report_out out;
     int64_t count = top > 0 && top < l->count ? top : l->count;

@@ -1,37 +1,45 @@
-// The loads of one micro-batch, of a plan that makes the greatest of them least: who is busiest, how busy the others are, and
-// what throughput a long stream of micro-batches approaches at best (docs/FORMULAS.md section 17).
+// The loads of one micro-batch, of a plan that makes the greatest of them least: who is busiest,
+// how busy the others are, and what throughput a long stream of micro-batches approaches at best
+// (docs/FORMULAS.md section 17).
 #include <inttypes.h>
 
 #include "solve/report/report.h"
 
-struct load { int64_t compute_ns, transfer_ns; };
+struct load {
+    int64_t compute_ns, transfer_ns;
+};
 
 static int64_t sum_of(const struct load *l) { return l->compute_ns + l->transfer_ns; }
 
-static struct load load_of(const struct schedule *s, const struct stream *stream, const int64_t *durations)
+static struct load load_of(const struct schedule *s, const struct stream *stream,
+                           const int64_t *durations)
 {
     struct load l = {0, 0};
     for (int k = 0; k < stream->count; k++) {
         int symbol = s->operations[stream->operations[k]].symbol;
-        if (symbol_base_kind(symbol / s->request.stage_count) <= SYMBOL_WEIGHT) l.compute_ns += durations[symbol];
+        if (symbol_base_kind(symbol / s->request.stage_count) <= SYMBOL_WEIGHT)
+            l.compute_ns += durations[symbol];
         else l.transfer_ns += durations[symbol];
     }
     return l;
 }
 
-static const char *links_text(const struct schedule *s, const int64_t *durations, int rank, struct arena *arena)
+static const char *links_text(const struct schedule *s, const int64_t *durations, int rank,
+                              struct arena *arena)
 {
     const char *text = "";
     for (int i = 0; i < s->stream_count; i++) {
         const struct stream *stream = &s->streams[i];
         if (stream->kind != STREAM_LINK || stream->rank != rank) continue;
         struct load l = load_of(s, stream, durations);
-        text = arena_print(arena, "%s%s%s to %d", text, *text ? ", " : "", report_milliseconds(l.transfer_ns, arena), stream->to_rank);
+        text = arena_print(arena, "%s%s%s to %d", text, *text ? ", " : "",
+                           report_milliseconds(l.transfer_ns, arena), stream->to_rank);
     }
     return *text ? text : "-";
 }
 
-static void print_busiest(struct report_out *out, const struct plan *plan, const struct schedule *s, const int64_t *durations)
+static void print_busiest(struct report_out *out, const struct plan *plan, const struct schedule *s,
+                          const int64_t *durations)
 {
     const struct stream *busiest = NULL;
     int64_t most = -1;
@@ -42,16 +50,24 @@ static void print_busiest(struct report_out *out, const struct plan *plan, const
         busiest = &s->streams[i];
     }
     double sequences = (double)plan->layout.micro_batch * (double)plan->layout.data;
-    if (plan->placement && most < plan->objective_ns) report_print(out, "  busiest    a rank or link of another replica than the one shown\n");
-    else if (busiest && busiest->kind == STREAM_LINK) report_print(out, "  busiest    the link from rank %d to rank %d\n", busiest->rank, busiest->to_rank);
+    if (plan->placement && most < plan->objective_ns)
+        report_print(out, "  busiest    a rank or link of another replica than the one shown\n");
+    else if (busiest && busiest->kind == STREAM_LINK)
+        report_print(out, "  busiest    the link from rank %d to rank %d\n", busiest->rank,
+                     busiest->to_rank);
     else if (busiest) report_print(out, "  busiest    rank %d\n", busiest->rank);
     if (plan->objective_ns > 0)
-        report_print(out, "  throughput %.2f sequences/s at most, approached by a long stream of micro-batches\n", sequences / ((double)plan->objective_ns / 1e9));
+        report_print(
+            out,
+            "  throughput %.2f sequences/s at most, approached by a long stream of micro-batches\n",
+            sequences / ((double)plan->objective_ns / 1e9));
 }
 
-enum status report_loads(struct report_out *out, const struct plan *plan, const struct report_replay *r, struct error *err)
+enum status report_loads(struct report_out *out, const struct plan *plan,
+                         const struct report_replay *r, struct error *err)
 {
-    static const char *const headings[] = {"rank", "computing", "in transfers", "load", "", "of the most", "links"};
+    static const char *const headings[] = {"rank", "computing",   "in transfers", "load",
+                                           "",     "of the most", "links"};
     struct schedule s;
     struct report_table t;
     if (plan->objective != OBJECTIVE_MAX_LOAD) return OK;

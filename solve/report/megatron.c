@@ -1,6 +1,7 @@
-// A plan as Megatron-LM flags: a bash array to be sourced. What the flags cannot say follows as comments, so that nobody
-// believes a plan was handed over that was not. Layout grammar: stages separated by '|', E embedding, t decoder layer,
-// L loss, x*n repeats; one E first, one L last. Stage k of V p is chunk k / p of pipeline rank k mod p, as here.
+// A plan as Megatron-LM flags: a bash array to be sourced. What the flags cannot say follows as
+// comments, so that nobody believes a plan was handed over that was not. Layout grammar: stages
+// separated by '|', E embedding, t decoder layer, L loss, x*n repeats; one E first, one L last.
+// Stage k of V p is chunk k / p of pipeline rank k mod p, as here.
 #include <inttypes.h>
 
 #include "solve/report/megatron.h"
@@ -13,7 +14,8 @@ static char letter_of(const struct megatron *e, int layer)
     const struct layer_run *run = &model->runs[model_run_of(model, layer)];
     switch (run->kind) {
     case LAYER_EMBEDDING: return 'E';
-    case LAYER_BLOCK: case LAYER_MOE: return 't';
+    case LAYER_BLOCK:
+    case LAYER_MOE: return 't';
     case LAYER_MEMORY: return '?';
     case LAYER_HEAD: return 'L';
     case LAYER_MEASURED: return run->recomputable ? 't' : by_place == 't' ? '?' : by_place;
@@ -50,7 +52,8 @@ static void count_layers(struct megatron *e, struct arena *arena)
             e->holds_head[s] |= letter == 'L';
             e->unknown_layers += letter == '?';
         }
-    e->ends_assumed = !e->problem || !e->holds_embedding[0] || !e->holds_head[plan->stage_count - 1];
+    e->ends_assumed = !e->problem || !e->holds_embedding[0] ||
+                      !e->holds_head[plan->stage_count - 1];
     e->holds_embedding[0] = e->holds_head[plan->stage_count - 1] = true;
 }
 
@@ -85,13 +88,15 @@ static void put_parallel(const struct megatron *e)
     if (l->expert > 1) put_count(e->out, "expert-model-parallel-size", l->expert);
     put_count(e->out, "pipeline-model-parallel-size", l->pipeline);
     if (plan->stage_count > 1)
-        report_print(e->out, "  --pipeline-model-parallel-layout '%s'\n", layout_text(e, e->out->arena));
+        report_print(e->out, "  --pipeline-model-parallel-layout '%s'\n",
+                     layout_text(e, e->out->arena));
     put_count(e->out, "micro-batch-size", l->micro_batch);
     put_count(e->out, "global-batch-size", plan_micro_batches_together(plan) * l->micro_batch);
     put_flag(e->out, "sequence-parallel", l->sequence_parallel && l->tensor > 1);
     put_flag(e->out, "use-distributed-optimizer", l->zero >= 1 || l->offload_optimizer);
     put_flag(e->out, "optimizer-cpu-offload", l->offload_optimizer);
-    put_flag(e->out, "use-precision-aware-optimizer", l->offload_optimizer);    // offloading asks for both
+    put_flag(e->out, "use-precision-aware-optimizer",
+             l->offload_optimizer); // offloading asks for both
     put_flag(e->out, "overlap-grad-reduce", l->gradient_sync == SYNC_OVERLAPPED);
     put_flag(e->out, "attention-backend flash", l->fused_attention);
 }
@@ -143,7 +148,8 @@ static void put_model(const struct megatron *e)
     put_count(e->out, "ffn-hidden-size", m->ffn);
     put_count(e->out, "num-attention-heads", m->heads);
     if (m->kv_heads != m->heads)
-        report_print(e->out, "  --group-query-attention\n  --num-query-groups %" PRId64 "\n", m->kv_heads);
+        report_print(e->out, "  --group-query-attention\n  --num-query-groups %" PRId64 "\n",
+                     m->kv_heads);
     if (m->head_width * m->heads != m->hidden) put_count(e->out, "kv-channels", m->head_width);
     put_flag(e->out, "swiglu", m->gated_ffn);
     put_flag(e->out, "normalization RMSNorm", m->rms_norm);
@@ -163,8 +169,8 @@ static int full_layers(const struct megatron *e, int s)
     return stage->recompute == RECOMPUTE_FIRST_LAYERS ? stage->recomputed_layers : 0;
 }
 
-// One setting for the whole model: all selective, or the first k layers of every stage (fewer where a stage has fewer).
-// Returns whether that is what the plan says.
+// One setting for the whole model: all selective, or the first k layers of every stage (fewer where
+// a stage has fewer). Returns whether that is what the plan says.
 static bool put_recompute(const struct megatron *e)
 {
     int most = 0, selective = 0;
@@ -184,7 +190,8 @@ static bool put_recompute(const struct megatron *e)
     if (!most && !selective) return true;
     if (selective || !uniform) return false;
     report_print(e->out, "  --recompute-granularity full\n");
-    if (all_layers) report_print(e->out, "  --recompute-method uniform\n  --recompute-num-layers 1\n");
+    if (all_layers)
+        report_print(e->out, "  --recompute-method uniform\n  --recompute-num-layers 1\n");
     else report_print(e->out, "  --recompute-method block\n  --recompute-num-layers %d\n", most);
     return true;
 }
@@ -193,31 +200,37 @@ static bool put_recompute(const struct megatron *e)
 static bool fits(const struct problem *problem, const struct plan *plan)
 {
     for (int s = 0; s < plan->stage_count; s++)
-        if (plan->stages[s].first_layer + plan->stages[s].layer_count > problem->model.layer_count) return false;
+        if (plan->stages[s].first_layer + plan->stages[s].layer_count > problem->model.layer_count)
+            return false;
     return true;
 }
 
-enum status report_megatron(const struct plan *plan, const struct problem *problem, const char **text, size_t *length,
-                            struct arena *arena, struct error *err)
+enum status report_megatron(const struct plan *plan, const struct problem *problem,
+                            const char **text, size_t *length, struct arena *arena,
+                            struct error *err)
 {
     struct report_out out;
     if (!plan->stage_count)
         return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to launch",
                     outcome_names[plan->outcome]);
     report_out_begin(&out, arena);
-    struct megatron e = {.out = &out, .plan = plan, .problem = problem && fits(problem, plan) ? problem : NULL};
+    struct megatron e = {
+        .out = &out, .plan = plan, .problem = problem && fits(problem, plan) ? problem : NULL};
     count_layers(&e, arena);
     find_experts(&e);
     const char *proven = report_time(plan->bound_ns, arena);
     if (plan->objective != OBJECTIVE_ITERATION_TIME)
         proven = arena_print(arena, "%s of %s", proven, objective_names[plan->objective]);
-    report_print(&out,
-                 "# Megatron-LM flags of the plan %s: %s per iteration, at least %s %s. By plumbline %s.\n"
-                 "# In bash: source this file, then run pretrain_gpt.py \"${MEGATRON_ARGS[@]}\" with data, tokenizer "
-                 "and learning rate\n"
-                 "# on %" PRId64 " GPUs.\nMEGATRON_ARGS=(\n",
-                 plan->name ? plan->name : "", report_time(plan->iteration_ns, arena),
-                 proven, plan->bound_judged ? "proven" : "as stated by solve", PLUMBLINE_VERSION, plan->layout.pipeline * plan->devices_per_stage);
+    report_print(
+        &out,
+        "# Megatron-LM flags of the plan %s: %s per iteration, at least %s %s. By plumbline %s.\n"
+        "# In bash: source this file, then run pretrain_gpt.py \"${MEGATRON_ARGS[@]}\" with data, "
+        "tokenizer "
+        "and learning rate\n"
+        "# on %" PRId64 " GPUs.\nMEGATRON_ARGS=(\n",
+        plan->name ? plan->name : "", report_time(plan->iteration_ns, arena), proven,
+        plan->bound_judged ? "proven" : "as stated by solve", PLUMBLINE_VERSION,
+        plan->layout.pipeline * plan->devices_per_stage);
     put_parallel(&e);
     put_model(&e);
     bool recompute_said = put_recompute(&e);

@@ -1,5 +1,5 @@
-// What the two halves of the export to Megatron-LM share: flags (report_megatron.c) and what flags cannot say
-// (report_megatron_notes.c).
+// What the two halves of the export to Megatron-LM share: flags (report_megatron.c) and what flags
+// cannot say (report_megatron_notes.c).
 #ifndef PLUMBLINE_SOLVE_REPORT_MEGATRON_H
 #define PLUMBLINE_SOLVE_REPORT_MEGATRON_H
 
@@ -8,7 +8,7 @@
 struct megatron {
     struct report_out *out;
     const struct plan *plan;
-    const struct problem *problem;      // NULL: not at hand
+    const struct problem *problem; // NULL: not at hand
     int layer_count;
     int *blocks;                        // [stage]: decoder layers
     bool *holds_embedding, *holds_head; // [stage]

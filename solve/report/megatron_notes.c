@@ -1,5 +1,5 @@
-// The comments below Megatron-LM's flags: which node group each rank stands on, and every decision of the plan that no
-// flag expresses. Silence would pass for a plan handed over.
+// The comments below Megatron-LM's flags: which node group each rank stands on, and every decision
+// of the plan that no flag expresses. Silence would pass for a plan handed over.
 #include <inttypes.h>
 
 #include "solve/report/megatron.h"
@@ -10,11 +10,14 @@ static void put_nodes(const struct megatron *e)
     const struct plan *plan = e->plan;
     const struct plan_placement *x = plan->placement;
     const int *replicas = report_data_ranks(plan, e->out->arena);
-    report_print(e->out, "\n# Placement. The hosts of all ranks: plumbline report --format hostfile (srun -m arbitrary), rankfile (mpirun), hosts (torchrun),\n"
-                         "# with --rank-order tp-pp-dp where --use-tp-pp-dp-mapping is set. Pipeline ranks of each data-parallel rank:\n");
+    report_print(e->out, "\n# Placement. The hosts of all ranks: plumbline report --format "
+                         "hostfile (srun -m arbitrary), rankfile (mpirun), hosts (torchrun),\n"
+                         "# with --rank-order tp-pp-dp where --use-tp-pp-dp-mapping is set. "
+                         "Pipeline ranks of each data-parallel rank:\n");
     for (int d = 0; d < x->replica_count; d++) {
         report_print(e->out, "#   %d:", d);
-        for (int r = 0; r < x->rank_count; r++) report_print(e->out, " %s", x->nodes[replicas[d] * x->rank_count + r]);
+        for (int r = 0; r < x->rank_count; r++)
+            report_print(e->out, " %s", x->nodes[replicas[d] * x->rank_count + r]);
         report_print(e->out, "\n");
     }
 }
@@ -26,29 +29,38 @@ void megatron_put_placement(const struct megatron *e)
         put_nodes(e);
         return;
     }
-    report_print(e->out, "\n# Placement. Default rank order (tp-cp-ep-dp-pp): list the hosts (hostfile, "
-                         "SLURM_HOSTFILE) so that the ranks\n"
-                         "# fall on these node groups:\n");
+    report_print(e->out,
+                 "\n# Placement. Default rank order (tp-cp-ep-dp-pp): list the hosts (hostfile, "
+                 "SLURM_HOSTFILE) so that the ranks\n"
+                 "# fall on these node groups:\n");
     struct schedule_request request = plan_request(plan);
     for (int r = 0; r < plan->layout.pipeline; r++) {
         int64_t first = r * plan->devices_per_stage;
         int group = plan->stages[schedule_stage_of(&request, r, 0)].group;
-        report_print(e->out, "#   ranks %" PRId64 "-%" PRId64 ": stage", first, first + plan->devices_per_stage - 1);
+        report_print(e->out, "#   ranks %" PRId64 "-%" PRId64 ": stage", first,
+                     first + plan->devices_per_stage - 1);
         for (int k = 0; k < request.virtual_stages; k++)
-            report_print(e->out, "%s%d", k ? ", " : request.virtual_stages > 1 ? "s " : " ", schedule_stage_of(&request, r, k));
+            report_print(e->out, "%s%d",
+                         k                            ? ", "
+                         : request.virtual_stages > 1 ? "s "
+                                                      : " ",
+                         schedule_stage_of(&request, r, k));
         report_print(e->out, " on %s (%s)\n", plan->group_names[group], plan->group_gpus[group]);
     }
 }
 
 static void put_recompute_notes(const struct megatron *e)
 {
-    report_print(e->out, "#   - recomputation that differs between stages; no recompute flag is set, and without it "
-                         "stages may run out of\n"
-                         "#     memory (full granularity everywhere is safe and slower). The plan:\n");
+    report_print(
+        e->out,
+        "#   - recomputation that differs between stages; no recompute flag is set, and without it "
+        "stages may run out of\n"
+        "#     memory (full granularity everywhere is safe and slower). The plan:\n");
     for (int s = 0; s < e->plan->stage_count; s++) {
         const struct plan_stage *stage = &e->plan->stages[s];
         report_print(e->out, "#       stage %d: %s", s, recompute_names[stage->recompute]);
-        if (stage->recompute == RECOMPUTE_FIRST_LAYERS) report_print(e->out, " %d", stage->recomputed_layers);
+        if (stage->recompute == RECOMPUTE_FIRST_LAYERS)
+            report_print(e->out, " %d", stage->recomputed_layers);
         report_print(e->out, "\n");
     }
 }
@@ -62,9 +74,11 @@ static void put_compression_notes(const struct megatron *e)
             report_print(e->out, "#   - low-rank gradient sync of stage %d, rank %d\n", s,
                          plan->gradient_options[stage->gradient_option].rank);
         if (stage->boundary_option)
-            report_print(e->out, "#   - low-rank backward transfers from stage %d to stage %d, rank %d%s\n", s, s - 1,
-                         plan->boundary_options[stage->boundary_option].rank,
-                         plan->boundary_options[stage->boundary_option].epilogue_only ? ", in the drain only" : "");
+            report_print(
+                e->out, "#   - low-rank backward transfers from stage %d to stage %d, rank %d%s\n",
+                s, s - 1, plan->boundary_options[stage->boundary_option].rank,
+                plan->boundary_options[stage->boundary_option].epilogue_only ? ", in the drain only"
+                                                                             : "");
     }
 }
 
@@ -75,7 +89,8 @@ static void put_uneven_note(const struct megatron *e)
     if (!x || !x->micro_batches) return;
     const int *replicas = report_data_ranks(e->plan, e->out->arena);
     report_print(e->out, "#   - micro-batches that differ between the data-parallel replicas:");
-    for (int i = 0; i < x->replica_count; i++) report_print(e->out, " %d", x->micro_batches[replicas[i]]);
+    for (int i = 0; i < x->replica_count; i++)
+        report_print(e->out, " %d", x->micro_batches[replicas[i]]);
     report_print(e->out, "\n");
 }
 
@@ -85,37 +100,51 @@ static void put_schedule_notes(const struct megatron *e)
     put_uneven_note(e);
     bool winds = l->virtual_stages > 1;
     if (l->schedule != SCHEDULE_1F1B && l->schedule != SCHEDULE_INTERLEAVED)
-        report_print(e->out, "#   - the %s schedule: Megatron-LM runs %s; times and memory are another schedule's\n",
-                     schedule_names[l->schedule], winds ? "interleaved 1F1B" : "1F1B");
+        report_print(
+            e->out,
+            "#   - the %s schedule: Megatron-LM runs %s; times and memory are another schedule's\n",
+            schedule_names[l->schedule], winds ? "interleaved 1F1B" : "1F1B");
     if (l->schedule == SCHEDULE_ZB_V)
-        report_print(e->out, "#   - stages that fold back at the last rank: these flags wind them round the ranks, which "
+        report_print(e->out, "#   - stages that fold back at the last rank: these flags wind them "
+                             "round the ranks, which "
                              "then hold other\n"
                              "#     stages than the placement above says\n");
     if (winds && l->pipeline == 1)
-        report_print(e->out, "#   - several stages of the only rank: Megatron-LM has them with two ranks and more\n");
+        report_print(e->out, "#   - several stages of the only rank: Megatron-LM has them with two "
+                             "ranks and more\n");
     if (!l->barrier)
-        report_print(e->out, "#   - iterations that follow each other without a barrier: Megatron-LM ends them for all "
+        report_print(e->out, "#   - iterations that follow each other without a barrier: "
+                             "Megatron-LM ends them for all "
                              "ranks together\n");
     if (l->local_loss_every)
-        report_print(e->out, "#   - local losses, one every %d stages: gradients go back over every boundary\n",
-                     l->local_loss_every);
+        report_print(
+            e->out,
+            "#   - local losses, one every %d stages: gradients go back over every boundary\n",
+            l->local_loss_every);
     if (l->slice_count > 1)
-        report_print(e->out, "#   - %d slices of a sequence that follow each other: micro-batches go whole\n",
-                     l->slice_count);
+        report_print(
+            e->out,
+            "#   - %d slices of a sequence that follow each other: micro-batches go whole\n",
+            l->slice_count);
 }
 
 static void put_state_notes(const struct megatron *e)
 {
     const struct layout *l = &e->plan->layout;
     if (l->zero > 1)
-        report_print(e->out, "#   - ZeRO %d: the distributed optimizer shards optimizer state alone; gradients%s stay "
-                             "whole, and stages\n"
-                             "#     may run out of memory\n",
+        report_print(e->out,
+                     "#   - ZeRO %d: the distributed optimizer shards optimizer state alone; "
+                     "gradients%s stay "
+                     "whole, and stages\n"
+                     "#     may run out of memory\n",
                      l->zero, l->zero > 2 ? " and weights" : "");
     if (l->offload_optimizer && !l->zero)
-        report_print(e->out, "#   - optimizer state that is whole on each rank: offloading asks for the distributed "
-                             "optimizer, which shards it\n");
-    if (l->fused_embedding_sync) report_print(e->out, "#   - the fused embedding synchronisation\n");
+        report_print(
+            e->out,
+            "#   - optimizer state that is whole on each rank: offloading asks for the distributed "
+            "optimizer, which shards it\n");
+    if (l->fused_embedding_sync)
+        report_print(e->out, "#   - the fused embedding synchronisation\n");
 }
 
 static void put_frozen_note(const struct megatron *e)
@@ -123,7 +152,8 @@ static void put_frozen_note(const struct megatron *e)
     const struct model *model = &e->problem->model;
     for (int i = 0; i < model->run_count; i++)
         if (model->runs[i].frozen) {
-            report_print(e->out, "#   - frozen layers, their adapters and weights of few bits: all layers are trained "
+            report_print(e->out, "#   - frozen layers, their adapters and weights of few bits: all "
+                                 "layers are trained "
                                  "whole\n");
             return;
         }
@@ -132,17 +162,21 @@ static void put_frozen_note(const struct megatron *e)
 static void put_model_notes(const struct megatron *e)
 {
     if (!e->problem)
-        report_print(e->out, "#   - the model's shape, sequence length and precision: the plan's problem was not found "
+        report_print(e->out, "#   - the model's shape, sequence length and precision: the plan's "
+                             "problem was not found "
                              "or has changed since\n");
     if (e->problem && !e->problem->model.has_shape)
         report_print(e->out, "#   - the model's shape: its layers were measured, not described\n");
     if (e->ends_assumed)
-        report_print(e->out, "#   - (assumed: the embedding stands on the first stage and the loss on the last%s)\n",
-                     e->problem ? "" : ", as layers of their own");
+        report_print(
+            e->out,
+            "#   - (assumed: the embedding stands on the first stage and the loss on the last%s)\n",
+            e->problem ? "" : ", as layers of their own");
     if (e->unknown_layers)
         report_print(e->out, "#   - %d layers that are neither embedding, decoder layer nor head\n",
                      e->unknown_layers);
-    if (e->experts_differ) report_print(e->out, "#   - experts: their shape differs between layers\n");
+    if (e->experts_differ)
+        report_print(e->out, "#   - experts: their shape differs between layers\n");
     if (e->problem) put_frozen_note(e);
 }
 
@@ -156,7 +190,8 @@ void megatron_put_notes(const struct megatron *e, bool recompute_said)
     put_state_notes(e);
     for (int s = 1; s < plan->stage_count; s++)
         if (plan->stages[s].group != plan->stages[0].group) {
-            report_print(e->out, "#   - stages on unlike node groups: only the order of the hosts does it (above)\n");
+            report_print(e->out, "#   - stages on unlike node groups: only the order of the hosts "
+                                 "does it (above)\n");
             break;
         }
     put_model_notes(e);

@@ -56,10 +56,11 @@ const char *report_bar(double share, int width, struct arena *arena)
     return bar;
 }
 
-void report_table_begin(struct report_table *t, const char *const *headings, const char *align, struct arena *arena)
+void report_table_begin(struct report_table *t, const char *const *headings, const char *align,
+                        struct arena *arena)
 {
-    *t =
-        (struct report_table){.headings = headings, .align = align, .column_count = (int)strlen(align), .arena = arena};
+    *t = (struct report_table){
+        .headings = headings, .align = align, .column_count = (int)strlen(align), .arena = arena};
 }
 
 void report_cell(struct report_table *t, const char *text)
@@ -81,7 +82,8 @@ static int column_width(const struct report_table *t, int column)
     return says ? width : 0;
 }
 
-static void print_row(struct report_out *out, const struct report_table *t, const char *const *cells)
+static void print_row(struct report_out *out, const struct report_table *t,
+                      const char *const *cells)
 {
     size_t line = out->length;
     for (int c = 0; c < t->column_count; c++) {

@@ -14,26 +14,28 @@ struct report_out {
 };
 
 void report_out_begin(struct report_out *out, struct arena *arena);
-void report_print(struct report_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void report_print(struct report_out *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 // "1.234567 s", "12.346 ms", "3.200 us".
 const char *report_time(int64_t ns, struct arena *arena);
-const char *report_milliseconds(int64_t ns, struct arena *arena);       // "12.346"
-const char *report_gigabytes(int64_t bytes, struct arena *arena);       // "12.35", of 1e9 bytes
+const char *report_milliseconds(int64_t ns, struct arena *arena); // "12.346"
+const char *report_gigabytes(int64_t bytes, struct arena *arena); // "12.35", of 1e9 bytes
 // `width` characters, filled in proportion to share (0..1).
 const char *report_bar(double share, int width, struct arena *arena);
 
 // A table: cells row by row. A column whose every cell is "-" is left out.
 struct report_table {
     const char *const *headings;
-    const char *align;              // one letter per column: 'l' or 'r'
+    const char *align; // one letter per column: 'l' or 'r'
     int column_count;
     const char **cells;
     int cell_count, cell_capacity;
     struct arena *arena;
 };
 
-void report_table_begin(struct report_table *t, const char *const *headings, const char *align, struct arena *arena);
+void report_table_begin(struct report_table *t, const char *const *headings, const char *align,
+                        struct arena *arena);
 void report_cell(struct report_table *t, const char *text);
 void report_table_print(struct report_out *out, const struct report_table *t);
 

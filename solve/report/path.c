@@ -1,4 +1,5 @@
-// Where the time goes: of every stage (computing, blocked by transfers, waiting), and of the critical path by kind.
+// Where the time goes: of every stage (computing, blocked by transfers, waiting), and of the
+// critical path by kind.
 #include "solve/report/report.h"
 
 enum path_class {
@@ -25,7 +26,8 @@ static enum path_class class_of(int symbol_kind)
     return kind < SYMBOL_SEND_BACKWARD ? CLASS_SEND_FORWARD : CLASS_SEND_BACKWARD;
 }
 
-void report_critical_path(struct report_out *out, const struct plan *plan, const struct report_replay *r)
+void report_critical_path(struct report_out *out, const struct plan *plan,
+                          const struct report_replay *r)
 {
     static const char *const names[CLASS_COUNT] = {"forward compute",
                                                    "backward compute",
@@ -59,19 +61,24 @@ void report_critical_path(struct report_out *out, const struct plan *plan, const
         report_cell(&t, arena_print(out->arena, "%d", counts[c]));
     }
     if (r->schedule.request.barrier)
-        report_print(out, "\nCritical path (%s): what the iteration waits for, from its start to its end\n",
-                     report_time(r->iteration_ns, out->arena));
+        report_print(
+            out, "\nCritical path (%s): what the iteration waits for, from its start to its end\n",
+            report_time(r->iteration_ns, out->arena));
     else
-        report_print(out, "\nLongest way to the end of one iteration (iterations follow each other every %s, without a barrier)\n",
+        report_print(out,
+                     "\nLongest way to the end of one iteration (iterations follow each other "
+                     "every %s, without a barrier)\n",
                      report_time(r->iteration_ns, out->arena));
     report_table_print(out, &t);
-    report_print(out, "  the stage that is longest on it: %d, with %.1f %% of the iteration\n", heaviest,
-                 100 * (double)of_stage[heaviest] / whole);
+    report_print(out, "  the stage that is longest on it: %d, with %.1f %% of the iteration\n",
+                 heaviest, 100 * (double)of_stage[heaviest] / whole);
 }
 
-// Busy time of a rank by use. Syncs stand behind its last gradient, when it computes nothing; with several stages one's may
-// lie under another's passes.
-struct use { int64_t compute, blocked, sync, optimizer; };
+// Busy time of a rank by use. Syncs stand behind its last gradient, when it computes nothing; with
+// several stages one's may lie under another's passes.
+struct use {
+    int64_t compute, blocked, sync, optimizer;
+};
 
 static struct use use_of(const struct report_replay *r, const struct plan *plan, int rank)
 {
@@ -107,15 +114,23 @@ static const char *in_flight_text(const struct report_replay *r, int rank, struc
     const struct schedule_request *q = &r->schedule.request;
     const char *text = "";
     for (int k = 0; k < q->virtual_stages; k++)
-        text = arena_print(arena, "%s%s%d", text, k ? " + " : "", r->schedule.in_flight[schedule_stage_of(q, rank, k)]);
+        text = arena_print(arena, "%s%s%d", text, k ? " + " : "",
+                           r->schedule.in_flight[schedule_stage_of(q, rank, k)]);
     return text;
 }
 
-void report_use_of_time(struct report_out *out, const struct plan *plan, const struct report_replay *r)
+void report_use_of_time(struct report_out *out, const struct plan *plan,
+                        const struct report_replay *r)
 {
     const struct schedule_request *q = &r->schedule.request;
     bool several = q->virtual_stages > 1;
-    const char *headings[] = {several ? "rank" : "stage", "computing", "in transfers", "in sync", "optimizer", "bubble", "",
+    const char *headings[] = {several ? "rank" : "stage",
+                              "computing",
+                              "in transfers",
+                              "in sync",
+                              "optimizer",
+                              "bubble",
+                              "",
                               "in flight"};
     struct report_table t;
     double whole = r->iteration_ns > 0 ? (double)r->iteration_ns : 1, idle_sum = 0;
@@ -135,7 +150,9 @@ void report_use_of_time(struct report_out *out, const struct plan *plan, const s
         report_cell(&t, in_flight_text(r, s, out->arena));
     }
     report_print(out,
-                 "\nUse of each %s's time (bubble: nothing to do; mean %.2f %%; in flight: micro-batches held%s)\n",
-                 several ? "rank" : "stage", 100 * idle_sum / whole / q->rank_count, several ? ", by stage" : "");
+                 "\nUse of each %s's time (bubble: nothing to do; mean %.2f %%; in flight: "
+                 "micro-batches held%s)\n",
+                 several ? "rank" : "stage", 100 * idle_sum / whole / q->rank_count,
+                 several ? ", by stage" : "");
     report_table_print(out, &t);
 }

@@ -1,11 +1,17 @@
-// Where a placed plan's ranks stand, for people: nodes by replica, rings by stage, and the links that they use beside the
-// best there are.
+// Where a placed plan's ranks stand, for people: nodes by replica, rings by stage, and the links
+// that they use beside the best there are.
 #include <stdlib.h>
 
 #include "solve/report/report.h"
 
-static const char *gigabytes_per_s(double bytes_per_s, struct arena *arena) { return arena_print(arena, "%.4g", bytes_per_s / 1e9); }
-static const char *percent(double share, struct arena *arena) { return arena_print(arena, "%.0f %%", 100 * share); }
+static const char *gigabytes_per_s(double bytes_per_s, struct arena *arena)
+{
+    return arena_print(arena, "%.4g", bytes_per_s / 1e9);
+}
+static const char *percent(double share, struct arena *arena)
+{
+    return arena_print(arena, "%.0f %%", 100 * share);
+}
 
 static const char *link_text(const struct report_links *l, int from, int to, struct arena *arena)
 {
@@ -15,16 +21,20 @@ static const char *link_text(const struct report_links *l, int from, int to, str
 
 static void print_nodes(struct report_out *out, const struct plan *plan)
 {
-    static const char *const headings[] = {"replica", "takes", "micro-batches", "nodes, rank by rank"};
+    static const char *const headings[] = {"replica", "takes", "micro-batches",
+                                           "nodes, rank by rank"};
     const struct plan_placement *x = plan->placement;
     struct report_table t;
     report_table_begin(&t, headings, "rrrl", out->arena);
     for (int replica = 0; replica < x->replica_count; replica++) {
         const char *nodes = x->nodes[replica * x->rank_count];
-        for (int rank = 1; rank < x->rank_count; rank++) nodes = arena_print(out->arena, "%s %s", nodes, x->nodes[replica * x->rank_count + rank]);
+        for (int rank = 1; rank < x->rank_count; rank++)
+            nodes =
+                arena_print(out->arena, "%s %s", nodes, x->nodes[replica * x->rank_count + rank]);
         report_cell(&t, arena_print(out->arena, "%d%s", replica, replica == x->slowest ? "*" : ""));
         report_cell(&t, report_time(x->iteration_ns[replica], out->arena));
-        report_cell(&t, x->micro_batches ? arena_print(out->arena, "%d", x->micro_batches[replica]) : "-");
+        report_cell(&t, x->micro_batches ? arena_print(out->arena, "%d", x->micro_batches[replica])
+                                         : "-");
         report_cell(&t, nodes);
     }
     report_print(out, "\nNodes (the iteration waits for *, whose stages are shown here)\n");
@@ -34,35 +44,48 @@ static void print_nodes(struct report_out *out, const struct plan *plan)
 // ---- rings
 
 // NCCL joins the nodes of a ring in the order of their ranks, and that order is one for all stages.
-static void print_launched(struct report_out *out, const struct plan *plan, const struct report_links *links)
+static void print_launched(struct report_out *out, const struct plan *plan,
+                           const struct report_links *links)
 {
     const struct plan_placement *x = plan->placement;
     const int *replicas = report_data_ranks(plan, out->arena);
     const char *order = "";
     struct report_link dearest, worst = {.stage = -1};
     int alike = 0, slower = 0;
-    for (int at = 0; at < x->replica_count; at++) order = arena_print(out->arena, "%s%s%d", order, at ? " " : "", replicas[at]);
+    for (int at = 0; at < x->replica_count; at++)
+        order = arena_print(out->arena, "%s%s%d", order, at ? " " : "", replicas[at]);
     for (int stage = 0; stage < plan->stage_count; stage++) {
         if (report_ring_is_launched(plan, stage, replicas)) {
             alike++;
-        } else if (links && report_dearest_in_order(links, stage, replicas, &dearest, out->arena) && report_ring_excess(links, &dearest) > 1) {
+        } else if (links && report_dearest_in_order(links, stage, replicas, &dearest, out->arena) &&
+                   report_ring_excess(links, &dearest) > 1) {
             slower++;
-            if (worst.stage < 0 || report_ring_excess(links, &dearest) > report_ring_excess(links, &worst)) worst = dearest;
+            if (worst.stage < 0 ||
+                report_ring_excess(links, &dearest) > report_ring_excess(links, &worst))
+                worst = dearest;
         }
     }
-    report_print(out, "  as launched (hostfile, rankfile, hosts): data-parallel ranks are replicas %s; rings in that order, as NCCL joins them,\n", order);
+    report_print(out,
+                 "  as launched (hostfile, rankfile, hosts): data-parallel ranks are replicas %s; "
+                 "rings in that order, as NCCL joins them,\n",
+                 order);
     report_print(out, "  are these rings in %d of %d stages", alike, plan->stage_count);
     if (worst.stage >= 0)
-        report_print(out, ", slower in %d: at worst stage %d over %s with %s GB/s, about %.3g times its sync", slower, worst.stage,
-                     link_text(links, worst.from, worst.to, out->arena), gigabytes_per_s(worst.link.link.bytes_per_s, out->arena), report_ring_excess(links, &worst));
-    else if (links && alike < plan->stage_count)
-        report_print(out, ", and no slower in the others");
+        report_print(
+            out,
+            ", slower in %d: at worst stage %d over %s with %s GB/s, about %.3g times its sync",
+            slower, worst.stage, link_text(links, worst.from, worst.to, out->arena),
+            gigabytes_per_s(worst.link.link.bytes_per_s, out->arena),
+            report_ring_excess(links, &worst));
+    else if (links && alike < plan->stage_count) report_print(out, ", and no slower in the others");
     report_print(out, "\n");
 }
 
-static void print_rings(struct report_out *out, const struct plan *plan, const struct report_links *links)
+static void print_rings(struct report_out *out, const struct plan *plan,
+                        const struct report_links *links)
 {
-    static const char *const headings[] = {"stage", "sync in ms", "dearest link", "GB/s", "of best", "ring of nodes"};
+    static const char *const headings[] = {"stage", "sync in ms", "dearest link",
+                                           "GB/s",  "of best",    "ring of nodes"};
     const struct plan_placement *x = plan->placement;
     struct schedule_request request = plan_request(plan);
     struct report_table t;
@@ -72,18 +95,25 @@ static void print_rings(struct report_out *out, const struct plan *plan, const s
         int rank = schedule_rank_of(&request, stage);
         const char *nodes = "";
         for (int at = 0; at < x->replica_count; at++)
-            nodes = arena_print(out->arena, "%s%s%s", nodes, at ? " > " : "", x->nodes[x->rings[stage * x->replica_count + at] * x->rank_count + rank]);
-        report_cell(&t, arena_print(out->arena, "%d%s", stage, dearest && dearest->critical_ns ? "!" : ""));
+            nodes = arena_print(
+                out->arena, "%s%s%s", nodes, at ? " > " : "",
+                x->nodes[x->rings[stage * x->replica_count + at] * x->rank_count + rank]);
+        report_cell(
+            &t, arena_print(out->arena, "%d%s", stage, dearest && dearest->critical_ns ? "!" : ""));
         report_cell(&t, report_milliseconds(plan->stages[stage].sync_ns, out->arena));
         report_cell(&t, dearest ? link_text(links, dearest->from, dearest->to, out->arena) : "-");
-        report_cell(&t, dearest ? gigabytes_per_s(dearest->link.link.bytes_per_s, out->arena) : "-");
+        report_cell(&t,
+                    dearest ? gigabytes_per_s(dearest->link.link.bytes_per_s, out->arena) : "-");
         report_cell(&t, dearest ? percent(report_share(dearest), out->arena) : "-");
         report_cell(&t, nodes);
     }
-    report_print(out, "\nRings of gradient syncs (each sends to the next, the last to the first%s)\n", links ? "; ! on the critical path" : "");
+    report_print(out,
+                 "\nRings of gradient syncs (each sends to the next, the last to the first%s)\n",
+                 links ? "; ! on the critical path" : "");
     report_table_print(out, &t);
     if (links && links->best_ring_bytes_per_s > 0)
-        report_print(out, "  no ring of %d device groups has all its links faster than %s GB/s\n", x->replica_count, gigabytes_per_s(links->best_ring_bytes_per_s, out->arena));
+        report_print(out, "  no ring of %d device groups has all its links faster than %s GB/s\n",
+                     x->replica_count, gigabytes_per_s(links->best_ring_bytes_per_s, out->arena));
     if (x->replica_count > 2) print_launched(out, plan, links);
 }
 
@@ -91,13 +121,18 @@ static void print_rings(struct report_out *out, const struct plan *plan, const s
 
 static int by_rate(const void *a, const void *b)
 {
-    const struct report_link *x = *(const struct report_link *const *)a, *y = *(const struct report_link *const *)b;
-    return x->link.link.bytes_per_s < y->link.link.bytes_per_s ? -1 : x->link.link.bytes_per_s > y->link.link.bytes_per_s;
+    const struct report_link *x = *(const struct report_link *const *)a,
+                             *y = *(const struct report_link *const *)b;
+    return x->link.link.bytes_per_s < y->link.link.bytes_per_s
+               ? -1
+               : x->link.link.bytes_per_s > y->link.link.bytes_per_s;
 }
 
-static void print_summary(struct report_out *out, const struct report_links *links, const struct report_link **sorted)
+static void print_summary(struct report_out *out, const struct report_links *links,
+                          const struct report_link **sorted)
 {
-    static const char *const headings[] = {"for", "links", "GB/s", "median", "to", "worst share of best", "best there is"};
+    static const char *const headings[] = {
+        "for", "links", "GB/s", "median", "to", "worst share of best", "best there is"};
     struct report_table t;
     report_table_begin(&t, headings, "lrrrrrl", out->arena);
     for (int use = 0; use < LINK_USE_COUNT; use++) {
@@ -113,24 +148,32 @@ static void print_summary(struct report_out *out, const struct report_links *lin
         report_cell(&t, gigabytes_per_s(sorted[count / 2]->link.link.bytes_per_s, out->arena));
         report_cell(&t, gigabytes_per_s(sorted[count - 1]->link.link.bytes_per_s, out->arena));
         report_cell(&t, percent(report_share(worst), out->arena));
-        report_cell(&t, arena_print(out->arena, "%s (%s)", gigabytes_per_s(worst->best->bytes_per_s, out->arena), link_text(links, worst->best->from, worst->best->to, out->arena)));
+        report_cell(&t,
+                    arena_print(out->arena, "%s (%s)",
+                                gigabytes_per_s(worst->best->bytes_per_s, out->arena),
+                                link_text(links, worst->best->from, worst->best->to, out->arena)));
     }
-    report_print(out, "\nLinks in use (best: of all between nodes of these groups, for the same use)\n");
+    report_print(out,
+                 "\nLinks in use (best: of all between nodes of these groups, for the same use)\n");
     report_table_print(out, &t);
 }
 
-static void print_transfers(struct report_out *out, const struct report_links *links, int64_t top, const struct report_link **sorted)
+static void print_transfers(struct report_out *out, const struct report_links *links, int64_t top,
+                            const struct report_link **sorted)
 {
-    static const char *const headings[] = {"stages", "replica", "link", "GB/s", "of best", "latency", "from", "takes", "critical path"};
+    static const char *const headings[] = {"stages",  "replica", "link",  "GB/s",         "of best",
+                                           "latency", "from",    "takes", "critical path"};
     const struct plan_placement *x = links->plan->placement;
-    int all = report_links_sorted(links, USE_FORWARD, USE_BACKWARD, sorted), count = top && top < all ? (int)top : all;
+    int all = report_links_sorted(links, USE_FORWARD, USE_BACKWARD, sorted),
+        count = top && top < all ? (int)top : all;
     struct report_table t;
     report_table_begin(&t, headings, "rrlrrrlrr", out->arena);
     for (int i = 0; i < count; i++) {
         const struct report_link *l = sorted[i];
         bool back = l->use == USE_BACKWARD;
         report_cell(&t, arena_print(out->arena, "%d > %d", l->stage + back, l->stage + !back));
-        report_cell(&t, arena_print(out->arena, "%d%s", l->replica, l->replica == x->slowest ? "*" : ""));
+        report_cell(
+            &t, arena_print(out->arena, "%d%s", l->replica, l->replica == x->slowest ? "*" : ""));
         report_cell(&t, link_text(links, l->from, l->to, out->arena));
         report_cell(&t, gigabytes_per_s(l->link.link.bytes_per_s, out->arena));
         report_cell(&t, percent(report_share(l), out->arena));
@@ -141,19 +184,23 @@ static void print_transfers(struct report_out *out, const struct report_links *l
     }
     if (!all) return;
     report_print(out, "\n%s messages between stages (one of the schedule's, from end to end%s)\n",
-                 count < all ? arena_print(out->arena, "The %d dearest of %d", count, all) : "All", count < all ? "; --top 0: all; --format links: as a table" : "");
+                 count < all ? arena_print(out->arena, "The %d dearest of %d", count, all) : "All",
+                 count < all ? "; --top 0: all; --format links: as a table" : "");
     report_table_print(out, &t);
 }
 
-void report_places(struct report_out *out, const struct plan *plan, const struct report_links *links, int64_t top)
+void report_places(struct report_out *out, const struct plan *plan,
+                   const struct report_links *links, int64_t top)
 {
     print_nodes(out, plan);
     if (plan->placement->replica_count > 1) print_rings(out, plan, links);
     if (!links) {
-        report_print(out, "  links: not shown, as the problem is not where the plan says or has changed since (--problem FILE)\n");
+        report_print(out, "  links: not shown, as the problem is not where the plan says or has "
+                          "changed since (--problem FILE)\n");
         return;
     }
-    const struct report_link **sorted = TAKE(out->arena, links->count + 1, const struct report_link *);
+    const struct report_link **sorted =
+        TAKE(out->arena, links->count + 1, const struct report_link *);
     print_summary(out, links, sorted);
     print_transfers(out, links, top, sorted);
 }
@@ -167,21 +214,26 @@ static void put_name(struct report_out *out, const char *name)
     report_print(out, "\"");
 }
 
-void report_links_csv(const struct report_links *links, const char **text, size_t *length, struct arena *arena)
+void report_links_csv(const struct report_links *links, const char **text, size_t *length,
+                      struct arena *arena)
 {
     const struct cluster_node *nodes = links->problem.cluster.places.nodes;
     struct report_out out;
     report_out_begin(&out, arena);
-    report_print(&out, "use,stage,replica,to_replica,from,to,bytes_per_s,latency_s,origin,time_ns,critical_ns,dearest_of_ring,share_of_best,best_bytes_per_s,best_from,best_to\n");
+    report_print(&out,
+                 "use,stage,replica,to_replica,from,to,bytes_per_s,latency_s,origin,time_ns,"
+                 "critical_ns,dearest_of_ring,share_of_best,best_bytes_per_s,best_from,best_to\n");
     for (int i = 0; i < links->count; i++) {
         const struct report_link *l = &links->items[i];
-        report_print(&out, "%s,%d,%d,%d", link_use_names[l->use], l->stage, l->replica, l->to_replica);
+        report_print(&out, "%s,%d,%d,%d", link_use_names[l->use], l->stage, l->replica,
+                     l->to_replica);
         put_name(&out, nodes[l->from].name);
         put_name(&out, nodes[l->to].name);
         report_print(&out, ",%.17g,%.17g", l->link.link.bytes_per_s, l->link.link.latency_s);
         put_name(&out, place_origin_text(&l->link, &links->problem.cluster.places, arena));
         report_print(&out, l->ns >= 0 ? ",%lld" : ",", (long long)l->ns);
-        report_print(&out, ",%lld,%d,%.6g,%.17g", (long long)l->critical_ns, l->dearest, report_share(l), l->best->bytes_per_s);
+        report_print(&out, ",%lld,%d,%.6g,%.17g", (long long)l->critical_ns, l->dearest,
+                     report_share(l), l->best->bytes_per_s);
         put_name(&out, nodes[l->best->from].name);
         put_name(&out, nodes[l->best->to].name);
         report_print(&out, "\n");

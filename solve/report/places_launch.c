@@ -1,6 +1,7 @@
-// Which host gets which rank. A framework numbers its ranks by its own rule and knows nothing of links, so a placement is
-// carried out by which host gets which global rank (rank orders of Megatron-LM, S: parallel_state). Which replica is which
-// data-parallel rank is free, and decides the rings: NCCL joins the nodes of a communicator in the order of their ranks.
+// Which host gets which rank. A framework numbers its ranks by its own rule and knows nothing of
+// links, so a placement is carried out by which host gets which global rank (rank orders of
+// Megatron-LM, S: parallel_state). Which replica is which data-parallel rank is free, and decides
+// the rings: NCCL joins the nodes of a communicator in the order of their ranks.
 #include <string.h>
 
 #include "solve/report/report.h"
@@ -10,7 +11,7 @@ const char *const rank_order_names[] = {"tp-cp-ep-dp-pp", "tp-pp-dp", NULL};
 struct launch {
     const struct plan *plan;
     enum rank_order order;
-    const int *replica;             // [data-parallel rank]
+    const int *replica; // [data-parallel rank]
     int64_t ranks;
 };
 
@@ -38,8 +39,10 @@ const int *report_data_ranks(const struct plan *plan, struct arena *arena)
         int64_t ns = 0;
         int zero = 0;
         while (ring[zero] != 0) zero++;
-        for (int at = 0; at < x->replica_count; at++) order[at] = ring[(zero + at) % x->replica_count];
-        for (int other = 0; other < plan->stage_count; other++) ns += goes_like(x, other, order) ? plan->stages[other].sync_ns + 1 : 0;
+        for (int at = 0; at < x->replica_count; at++)
+            order[at] = ring[(zero + at) % x->replica_count];
+        for (int other = 0; other < plan->stage_count; other++)
+            ns += goes_like(x, other, order) ? plan->stages[other].sync_ns + 1 : 0;
         if (ns <= best_ns) continue;
         best_ns = ns;
         memcpy(best, order, (size_t)x->replica_count * sizeof *best);
@@ -47,7 +50,10 @@ const int *report_data_ranks(const struct plan *plan, struct arena *arena)
     return best;
 }
 
-bool report_ring_is_launched(const struct plan *plan, int stage, const int *replicas) { return goes_like(plan->placement, stage, replicas); }
+bool report_ring_is_launched(const struct plan *plan, int stage, const int *replicas)
+{
+    return goes_like(plan->placement, stage, replicas);
+}
 
 // ---- ranks
 
@@ -55,13 +61,17 @@ bool report_ring_is_launched(const struct plan *plan, int stage, const int *repl
 static const char *host_of(const struct launch *l, int64_t global)
 {
     const struct plan_placement *x = l->plan->placement;
-    int64_t together = (int64_t)l->plan->layout.tensor * l->plan->layout.context, group = global / together;
-    int64_t data = l->order == RANK_ORDER_DATA_FIRST ? group % x->replica_count : group / x->rank_count;
-    int64_t rank = l->order == RANK_ORDER_DATA_FIRST ? group / x->replica_count : group % x->rank_count;
+    int64_t together = (int64_t)l->plan->layout.tensor * l->plan->layout.context,
+            group = global / together;
+    int64_t data = l->order == RANK_ORDER_DATA_FIRST ? group % x->replica_count
+                                                     : group / x->rank_count;
+    int64_t rank = l->order == RANK_ORDER_DATA_FIRST ? group / x->replica_count
+                                                     : group % x->rank_count;
     return x->nodes[l->replica[data] * x->rank_count + rank];
 }
 
-// Hosts with the number of their ranks, in the order in which a launcher must number them that numbers ranks host by host.
+// Hosts with the number of their ranks, in the order in which a launcher must number them that
+// numbers ranks host by host.
 static enum status print_hosts(struct report_out *out, const struct launch *l, struct error *err)
 {
     for (int64_t global = 0, next; global < l->ranks; global = next) {
@@ -69,7 +79,10 @@ static enum status print_hosts(struct report_out *out, const struct launch *l, s
         for (next = global + 1; next < l->ranks && !strcmp(host, host_of(l, next));) next++;
         for (int64_t before = 0; before < global; before++)
             if (!strcmp(host, host_of(l, before)))
-                return fail(err, BAD_INPUT, "%s: ranks are numbered host by host, and those of '%s' do not stand together in the order %s; expected another --rank-order, or --format hostfile or rankfile, which give each rank its host",
+                return fail(err, BAD_INPUT,
+                            "%s: ranks are numbered host by host, and those of '%s' do not stand "
+                            "together in the order %s; expected another --rank-order, or --format "
+                            "hostfile or rankfile, which give each rank its host",
                             l->plan->document.path, host, rank_order_names[l->order]);
         report_print(out, "%s slots=%lld\n", host, (long long)(next - global));
     }
@@ -81,23 +94,31 @@ static void print_rankfile(struct report_out *out, const struct launch *l, int c
 {
     for (int64_t global = 0; global < l->ranks; global++) {
         int64_t first = 0;
-        for (int64_t before = 0; before < global; before++) first += !strcmp(host_of(l, before), host_of(l, global)) ? cores : 0;
-        report_print(out, "rank %lld=%s slot=%lld", (long long)global, host_of(l, global), (long long)first);
+        for (int64_t before = 0; before < global; before++)
+            first += !strcmp(host_of(l, before), host_of(l, global)) ? cores : 0;
+        report_print(out, "rank %lld=%s slot=%lld", (long long)global, host_of(l, global),
+                     (long long)first);
         report_print(out, cores > 1 ? "-%lld\n" : "\n", (long long)(first + cores - 1));
     }
 }
 
-enum status report_launch(const struct plan *plan, const struct launch_request *request, const char **text, size_t *length, struct arena *arena,
-                          struct error *err)
+enum status report_launch(const struct plan *plan, const struct launch_request *request,
+                          const char **text, size_t *length, struct arena *arena, struct error *err)
 {
     struct report_out out;
-    if (!plan->placement) return fail(err, BAD_INPUT, "%s: placement: expected a plan for a cluster with places, found one for groups", plan->document.path);
+    if (!plan->placement)
+        return fail(
+            err, BAD_INPUT,
+            "%s: placement: expected a plan for a cluster with places, found one for groups",
+            plan->document.path);
     struct launch l = {plan, request->order, report_data_ranks(plan, arena),
-                       (int64_t)plan->layout.tensor * plan->layout.context * plan->layout.data * plan->layout.pipeline};
+                       (int64_t)plan->layout.tensor * plan->layout.context * plan->layout.data *
+                           plan->layout.pipeline};
     report_out_begin(&out, arena);
     if (request->format == LAUNCH_HOSTS) TRY(print_hosts(&out, &l, err));
     if (request->format == LAUNCH_RANKFILE) print_rankfile(&out, &l, request->cores_per_rank);
-    for (int64_t global = 0; global < l.ranks && request->format == LAUNCH_HOSTFILE; global++) report_print(&out, "%s\n", host_of(&l, global));
+    for (int64_t global = 0; global < l.ranks && request->format == LAUNCH_HOSTFILE; global++)
+        report_print(&out, "%s\n", host_of(&l, global));
     *text = out.text;
     *length = out.length;
     return OK;

@@ -1,6 +1,7 @@
-// Collects the links of a placed plan, and the best there are. A ring is as fast as its dearest link: no ring of d device
-// groups is faster than the greatest rate at which the links that reach it still go round among nodes with d device groups
-// (a strongly connected part of the graph of these links).
+// Collects the links of a placed plan, and the best there are. A ring is as fast as its dearest
+// link: no ring of d device groups is faster than the greatest rate at which the links that reach
+// it still go round among nodes with d device groups (a strongly connected part of the graph of
+// these links).
 #include "solve/report/places_links.h"
 
 #include <stdlib.h>
@@ -12,7 +13,8 @@ const char *const link_use_names[] = {"forward", "backward", "ring", "embedding"
 
 static bool is_usable(const struct problem *p, int node)
 {
-    return places_slots(p, node) > 0 && costs_find_gpu(&p->costs, p->cluster.groups[p->cluster.places.nodes[node].group].gpu);
+    return places_slots(p, node) > 0 &&
+           costs_find_gpu(&p->costs, p->cluster.groups[p->cluster.places.nodes[node].group].gpu);
 }
 
 // ---- the best links
@@ -21,7 +23,8 @@ static struct report_best *best_of(const struct report_links *l, bool ring, int 
 {
     const struct cluster *c = &l->problem.cluster;
     int groups = c->group_count;
-    return &l->best[((ring * 2 + (from == to)) * groups + c->places.nodes[from].group) * groups + c->places.nodes[to].group];
+    return &l->best[((ring * 2 + (from == to)) * groups + c->places.nodes[from].group) * groups +
+                    c->places.nodes[to].group];
 }
 
 static void find_best(struct report_links *l)
@@ -31,9 +34,13 @@ static void find_best(struct report_links *l)
         for (int from = 0; from < p->cluster.places.node_count; from++)
             for (int to = 0; to < p->cluster.places.node_count; to++) {
                 struct place_link link;
-                if (!is_usable(p, from) || !is_usable(p, to) || (from == to && places_slots(p, from) < 2) || !places_used_link(&link, p, from, to, ring)) continue;
+                if (!is_usable(p, from) || !is_usable(p, to) ||
+                    (from == to && places_slots(p, from) < 2) ||
+                    !places_used_link(&link, p, from, to, ring))
+                    continue;
                 struct report_best *best = best_of(l, ring, from, to);
-                if (link.link.bytes_per_s > best->bytes_per_s) *best = (struct report_best){link.link.bytes_per_s, from, to};
+                if (link.link.bytes_per_s > best->bytes_per_s)
+                    *best = (struct report_best){link.link.bytes_per_s, from, to};
             }
 }
 
@@ -43,9 +50,16 @@ static int descending(const void *a, const void *b)
     return *x < *y ? 1 : *x > *y ? -1 : 0;
 }
 
-struct walk { const double *rates; int count; double least; bool *seen; int *order, *stack, *next, ordered; };
+struct walk {
+    const double *rates;
+    int count;
+    double least;
+    bool *seen;
+    int *order, *stack, *next, ordered;
+};
 
-// Depth first from a node along links of at least the rate (backwards: against them); nodes in the order they are left.
+// Depth first from a node along links of at least the rate (backwards: against them); nodes in the
+// order they are left.
 static void walk_from(struct walk *w, int start, bool backwards)
 {
     int depth = 0;
@@ -57,7 +71,8 @@ static void walk_from(struct walk *w, int start, bool backwards)
         if (to == w->count) {
             w->order[w->ordered++] = at;
             depth--;
-        } else if (!w->seen[to] && w->rates[backwards ? to * w->count + at : at * w->count + to] >= w->least) {
+        } else if (!w->seen[to] &&
+                   w->rates[backwards ? to * w->count + at : at * w->count + to] >= w->least) {
             w->seen[to] = true;
             w->stack[++depth] = to;
             w->next[depth] = 0;
@@ -66,10 +81,18 @@ static void walk_from(struct walk *w, int start, bool backwards)
 }
 
 // Whether links of at least this rate go round among nodes with so many device groups.
-static bool goes_round(const double *rates, const int *slots, int count, double least, int wanted, struct arena *arena)
+static bool goes_round(const double *rates, const int *slots, int count, double least, int wanted,
+                       struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
-    struct walk out = {rates, count, least, TAKE(arena, count, bool), TAKE(arena, count, int), TAKE(arena, count, int), TAKE(arena, count, int), 0};
+    struct walk out = {rates,
+                       count,
+                       least,
+                       TAKE(arena, count, bool),
+                       TAKE(arena, count, int),
+                       TAKE(arena, count, int),
+                       TAKE(arena, count, int),
+                       0};
     struct walk back = out;
     back.seen = TAKE(arena, count, bool);
     back.order = TAKE(arena, count, int);
@@ -81,7 +104,9 @@ static bool goes_round(const double *rates, const int *slots, int count, double 
         int first = back.ordered, room = 0;
         walk_from(&back, out.order[i], true);
         for (int k = first; k < back.ordered; k++) room += slots[back.order[k]];
-        bool inside = back.ordered - first == 1 && rates[out.order[i] * count + out.order[i]] < least;     // one node's groups, and it is too slow
+        bool inside = back.ordered - first == 1 &&
+                      rates[out.order[i] * count + out.order[i]] <
+                          least; // one node's groups, and it is too slow
         found = room >= wanted && !inside;
     }
     arena_reset(arena, mark);
@@ -92,18 +117,21 @@ static bool goes_round(const double *rates, const int *slots, int count, double 
 static double best_ring(const struct problem *p, int replicas, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
-    int count = p->cluster.places.node_count, *slots = TAKE(arena, count, int), pairs = count * count;
+    int count = p->cluster.places.node_count, *slots = TAKE(arena, count, int),
+        pairs = count * count;
     double *rates = TAKE(arena, pairs, double), best = 0;
     for (int from = 0; from < count; from++) {
         slots[from] = is_usable(p, from) ? places_slots(p, from) : 0;
         for (int to = 0; to < count; to++) {
             struct place_link link;
-            if (is_usable(p, from) && is_usable(p, to) && places_used_link(&link, p, from, to, true)) rates[from * count + to] = link.link.bytes_per_s;
+            if (is_usable(p, from) && is_usable(p, to) &&
+                places_used_link(&link, p, from, to, true))
+                rates[from * count + to] = link.link.bytes_per_s;
         }
     }
     double *sorted = arena_grow(arena, rates, (size_t)pairs, (size_t)pairs, sizeof *rates);
     qsort(sorted, (size_t)pairs, sizeof *sorted, descending);
-    int low = -1, high = pairs - 1;         // sorted[low] is too fast for any ring
+    int low = -1, high = pairs - 1; // sorted[low] is too fast for any ring
     if (goes_round(rates, slots, count, sorted[high], replicas, arena)) {
         while (high - low > 1) {
             int middle = low + (high - low) / 2;
@@ -118,14 +146,16 @@ static double best_ring(const struct problem *p, int replicas, struct arena *are
 
 // ---- what is on the critical path
 
-// Of the slowest replica, by boundary forward and backward, by stage its sync, and the embedding's at stage 0.
+// Of the slowest replica, by boundary forward and backward, by stage its sync, and the embedding's
+// at stage 0.
 static void find_critical(int64_t *critical, const struct plan *plan, struct arena *arena)
 {
     struct report_replay r;
     struct error unread = {OK, ""};
     if (report_replay(&r, plan, arena, &unread) != OK) return;
     for (int i = 0; i < r.path_length; i++) {
-        int kind = symbol_base_kind(report_kind_of(&r, r.path[i])), stage = report_place_of(&r, r.path[i]);
+        int kind = symbol_base_kind(report_kind_of(&r, r.path[i])),
+            stage = report_place_of(&r, r.path[i]);
         enum link_use use;
         if (kind >= SYMBOL_SEND_FORWARD && kind < SYMBOL_SEND_BACKWARD) use = USE_FORWARD;
         else if (kind >= SYMBOL_SEND_BACKWARD && kind < SYMBOL_EMBEDDING_SYNC) use = USE_BACKWARD;
@@ -138,34 +168,51 @@ static void find_critical(int64_t *critical, const struct plan *plan, struct are
 
 // ---- the links in use
 
-struct finding { struct report_links *l; const int64_t *critical; int transport; struct arena *arena; struct error *err; };     // transport: of the ring at hand
+struct finding {
+    struct report_links *l;
+    const int64_t *critical;
+    int transport;
+    struct arena *arena;
+    struct error *err;
+}; // transport: of the ring at hand
 
-static enum status add_link(struct finding *f, enum link_use use, int stage, int replica, int to_replica, int from_rank, int to_rank)
+static enum status add_link(struct finding *f, enum link_use use, int stage, int replica,
+                            int to_replica, int from_rank, int to_rank)
 {
     struct report_links *l = f->l;
     const struct plan_placement *x = l->plan->placement;
     struct report_link *link = &l->items[l->count];
     bool ring = use == USE_RING, shown = ring || replica == x->slowest;
-    *link = (struct report_link){.use = use, .stage = stage, .replica = replica, .to_replica = to_replica, .ns = -1,
-                                 .from = l->node[replica * x->rank_count + from_rank], .to = l->node[to_replica * x->rank_count + to_rank]};
+    *link = (struct report_link){.use = use,
+                                 .stage = stage,
+                                 .replica = replica,
+                                 .to_replica = to_replica,
+                                 .ns = -1,
+                                 .from = l->node[replica * x->rank_count + from_rank],
+                                 .to = l->node[to_replica * x->rank_count + to_rank]};
     if (shown) link->critical_ns = f->critical[(int)use * l->plan->stage_count + stage];
     link->best = best_of(l, ring, link->from, link->to);
     if (use == USE_FORWARD) link->ns = x->send_forward_ns[replica * l->plan->stage_count + stage];
     if (use == USE_BACKWARD) link->ns = x->send_backward_ns[replica * l->plan->stage_count + stage];
     if (use == USE_EMBEDDING && replica == x->slowest) link->ns = l->plan->embedding_sync_ns;
-    bool joined = ring ? places_ring_link(&link->link, &l->problem, link->from, link->to, f->transport) : places_used_link(&link->link, &l->problem, link->from, link->to, false);
+    bool joined =
+        ring ? places_ring_link(&link->link, &l->problem, link->from, link->to, f->transport)
+             : places_used_link(&link->link, &l->problem, link->from, link->to, false);
     if (!joined)
-        return fail(f->err, BAD_INPUT, "%s: placement: nothing joins node '%s' to node '%s'", l->plan->document.path,
-                    l->problem.cluster.places.nodes[link->from].name, l->problem.cluster.places.nodes[link->to].name);
+        return fail(f->err, BAD_INPUT, "%s: placement: nothing joins node '%s' to node '%s'",
+                    l->plan->document.path, l->problem.cluster.places.nodes[link->from].name,
+                    l->problem.cluster.places.nodes[link->to].name);
     l->count++;
     return OK;
 }
 
-static enum status add_transfers(struct finding *f, const struct schedule_request *q, enum link_use use)
+static enum status add_transfers(struct finding *f, const struct schedule_request *q,
+                                 enum link_use use)
 {
     const struct plan *plan = f->l->plan;
     for (int stage = 0; stage + 1 < plan->stage_count; stage++) {
-        int ranks[2] = {schedule_rank_of(q, stage), schedule_rank_of(q, stage + 1)}, back = use == USE_BACKWARD;
+        int ranks[2] = {schedule_rank_of(q, stage), schedule_rank_of(q, stage + 1)},
+            back = use == USE_BACKWARD;
         if (schedule_is_inner(q, stage) || (back && schedule_is_local(q, stage))) continue;
         for (int replica = 0; replica < plan->placement->replica_count; replica++)
             TRY(add_link(f, use, stage, replica, replica, ranks[back], ranks[!back]));
@@ -173,12 +220,15 @@ static enum status add_transfers(struct finding *f, const struct schedule_reques
     return OK;
 }
 
-// What a ring would take if all its links were like this one, but for what no link changes: its latency and bandwidth terms.
+// What a ring would take if all its links were like this one, but for what no link changes: its
+// latency and bandwidth terms.
 static double ring_s(const struct report_links *l, const struct report_link *x)
 {
     const struct layout *layout = &l->plan->layout;
     double ranks = (double)layout->data * layout->context;
-    return 2 * (ranks - 1) * (x->link.link.latency_s + (double)l->plan->stages[x->stage].memory.gradient_bytes / ranks / x->link.link.bytes_per_s);
+    return 2 * (ranks - 1) *
+           (x->link.link.latency_s + (double)l->plan->stages[x->stage].memory.gradient_bytes /
+                                         ranks / x->link.link.bytes_per_s);
 }
 
 // A ring goes over what all its nodes have in common.
@@ -186,7 +236,8 @@ static int ring_transport(const struct report_links *l, int rank, struct arena *
 {
     const struct plan_placement *x = l->plan->placement;
     int *nodes = TAKE(arena, x->replica_count, int);
-    for (int replica = 0; replica < x->replica_count; replica++) nodes[replica] = l->node[replica * x->rank_count + rank];
+    for (int replica = 0; replica < x->replica_count; replica++)
+        nodes[replica] = l->node[replica * x->rank_count + rank];
     return places_transport(&l->problem, nodes, x->replica_count);
 }
 
@@ -199,10 +250,13 @@ static enum status add_rings(struct finding *f, const struct schedule_request *q
         int rank = schedule_rank_of(q, stage), first = l->count, dearest = l->count;
         f->transport = ring_transport(l, rank, f->arena);
         for (int at = 0; at < x->replica_count; at++) {
-            TRY(add_link(f, USE_RING, stage, ring[at], ring[(at + 1) % x->replica_count], rank, rank));
-            if (ring_s(l, &l->items[l->count - 1]) > ring_s(l, &l->items[dearest])) dearest = l->count - 1;
+            TRY(add_link(f, USE_RING, stage, ring[at], ring[(at + 1) % x->replica_count], rank,
+                         rank));
+            if (ring_s(l, &l->items[l->count - 1]) > ring_s(l, &l->items[dearest]))
+                dearest = l->count - 1;
         }
-        for (int i = first; i < l->count; i++) l->items[i].critical_ns = i == dearest ? l->items[i].critical_ns : 0;
+        for (int i = first; i < l->count; i++)
+            l->items[i].critical_ns = i == dearest ? l->items[i].critical_ns : 0;
         l->items[dearest].dearest = true;
         l->items[dearest].ns = l->plan->stages[stage].sync_ns;
     }
@@ -213,27 +267,33 @@ static enum status add_embeddings(struct finding *f, const struct schedule_reque
 {
     const struct plan *plan = f->l->plan;
     int last = schedule_rank_of(q, plan->stage_count - 1);
-    for (int replica = 0; replica < plan->placement->replica_count && plan->embedding_sync_ns && last; replica++) {
+    for (int replica = 0;
+         replica < plan->placement->replica_count && plan->embedding_sync_ns && last; replica++) {
         TRY(add_link(f, USE_EMBEDDING, 0, replica, replica, 0, last));
         TRY(add_link(f, USE_EMBEDDING, 0, replica, replica, last, 0));
     }
     return OK;
 }
 
-enum status report_links_find(struct report_links *l, const struct plan *plan, const struct problem *problem, struct arena *arena, struct error *err)
+enum status report_links_find(struct report_links *l, const struct plan *plan,
+                              const struct problem *problem, struct arena *arena, struct error *err)
 {
     const struct plan_placement *x = plan->placement;
     int groups = problem->cluster.group_count, ranks = x->replica_count * x->rank_count;
     struct schedule_request request = plan_request(plan);
-    *l = (struct report_links){.problem = problem_with_layout(problem, &plan->layout), .plan = plan, .node = TAKE(arena, ranks, int)};
+    *l = (struct report_links){.problem = problem_with_layout(problem, &plan->layout),
+                               .plan = plan,
+                               .node = TAKE(arena, ranks, int)};
     for (int i = 0; i < ranks; i++) {
         l->node[i] = places_find(&problem->cluster.places, x->nodes[i]);
         if (l->node[i] < 0)
-            return fail(err, BAD_INPUT, "%s: placement: node '%s' is not in the cluster %s", plan->document.path, x->nodes[i], problem->cluster.document.path);
+            return fail(err, BAD_INPUT, "%s: placement: node '%s' is not in the cluster %s",
+                        plan->document.path, x->nodes[i], problem->cluster.document.path);
     }
     l->best = TAKE(arena, 4 * groups * groups, struct report_best);
     find_best(l);
-    if (x->replica_count > 1) l->best_ring_bytes_per_s = best_ring(&l->problem, x->replica_count, arena);
+    if (x->replica_count > 1)
+        l->best_ring_bytes_per_s = best_ring(&l->problem, x->replica_count, arena);
     int64_t *critical = TAKE(arena, LINK_USE_COUNT * plan->stage_count, int64_t);
     find_critical(critical, plan, arena);
     l->items = TAKE(arena, (3 * plan->stage_count + 2) * x->replica_count, struct report_link);
@@ -249,19 +309,26 @@ enum status report_links_find(struct report_links *l, const struct plan *plan, c
 const struct report_link *report_dearest(const struct report_links *l, int stage)
 {
     for (int i = 0; i < l->count; i++)
-        if (l->items[i].use == USE_RING && l->items[i].stage == stage && l->items[i].dearest) return &l->items[i];
+        if (l->items[i].use == USE_RING && l->items[i].stage == stage && l->items[i].dearest)
+            return &l->items[i];
     return NULL;
 }
 
-bool report_dearest_in_order(const struct report_links *l, int stage, const int *replicas, struct report_link *dearest, struct arena *arena)
+bool report_dearest_in_order(const struct report_links *l, int stage, const int *replicas,
+                             struct report_link *dearest, struct arena *arena)
 {
     const struct plan_placement *x = l->plan->placement;
     struct schedule_request request = plan_request(l->plan);
     int rank = schedule_rank_of(&request, stage), transport = ring_transport(l, rank, arena);
     for (int at = 0; at < x->replica_count; at++) {
         int sender = replicas[at], receiver = replicas[(at + 1) % x->replica_count];
-        struct report_link link = {.use = USE_RING, .stage = stage, .replica = sender, .to_replica = receiver, .ns = -1,
-                                   .from = l->node[sender * x->rank_count + rank], .to = l->node[receiver * x->rank_count + rank]};
+        struct report_link link = {.use = USE_RING,
+                                   .stage = stage,
+                                   .replica = sender,
+                                   .to_replica = receiver,
+                                   .ns = -1,
+                                   .from = l->node[sender * x->rank_count + rank],
+                                   .to = l->node[receiver * x->rank_count + rank]};
         link.best = best_of(l, true, link.from, link.to);
         if (!places_ring_link(&link.link, &l->problem, link.from, link.to, transport)) return false;
         if (!at || ring_s(l, &link) > ring_s(l, dearest)) *dearest = link;
@@ -277,14 +344,16 @@ double report_ring_excess(const struct report_links *l, const struct report_link
 
 static int by_time(const void *a, const void *b)
 {
-    const struct report_link *x = *(const struct report_link *const *)a, *y = *(const struct report_link *const *)b;
+    const struct report_link *x = *(const struct report_link *const *)a,
+                             *y = *(const struct report_link *const *)b;
     if (x->ns != y->ns) return x->ns > y->ns ? -1 : 1;
     if (x->link.link.bytes_per_s < y->link.link.bytes_per_s) return -1;
     if (x->link.link.bytes_per_s > y->link.link.bytes_per_s) return 1;
     return x < y ? -1 : x > y;
 }
 
-int report_links_sorted(const struct report_links *l, enum link_use first, enum link_use last, const struct report_link **sorted)
+int report_links_sorted(const struct report_links *l, enum link_use first, enum link_use last,
+                        const struct report_link **sorted)
 {
     int count = 0;
     for (int i = 0; i < l->count; i++)

@@ -1,5 +1,6 @@
-// The links that a placed plan uses, one by one: who sends what to whom, what the link gives (as pricing took it, by
-// data/inputs/places_use.h), what that takes, and the best link that two nodes of these groups have between them.
+// The links that a placed plan uses, one by one: who sends what to whom, what the link gives (as
+// pricing took it, by data/inputs/places_use.h), what that takes, and the best link that two nodes
+// of these groups have between them.
 #ifndef PLUMBLINE_SOLVE_REPORT_PLACES_LINKS_H
 #define PLUMBLINE_SOLVE_REPORT_PLACES_LINKS_H
 
@@ -7,44 +8,62 @@
 #include "data/results/plan.h"
 
 enum link_use { USE_FORWARD, USE_BACKWARD, USE_RING, USE_EMBEDDING, LINK_USE_COUNT };
-extern const char *const link_use_names[];      // "forward", "backward", "ring", "embedding"
+extern const char *const link_use_names[]; // "forward", "backward", "ring", "embedding"
 
 struct report_link {
     enum link_use use;
-    int stage;                      // forward, backward: the boundary behind it; ring: whose; embedding: 0
-    int replica, to_replica;        // the sender's, the receiver's
-    int from, to;                   // nodes of the cluster
+    int stage;               // forward, backward: the boundary behind it; ring: whose; embedding: 0
+    int replica, to_replica; // the sender's, the receiver's
+    int from, to;            // nodes of the cluster
     struct place_link link;
-    int64_t ns;                     // of one message; of the stage's whole sync where this link is its dearest; -1: not known
-    int64_t critical_ns;            // of the iteration's critical path, in the replica that it waits for
-    bool dearest;                   // of its ring
+    int64_t ns; // of one message; of the stage's whole sync where this link is its dearest; -1: not
+                // known
+    int64_t critical_ns; // of the iteration's critical path, in the replica that it waits for
+    bool dearest;        // of its ring
     const struct report_best *best;
 };
 
-// The fastest link for messages, or for rings, from nodes of a group to nodes of a group; inside: between device groups of a node.
-struct report_best { double bytes_per_s; int from, to; };
-
-struct report_links {
-    struct problem problem;         // with the plan's layout
-    const struct plan *plan;
-    int *node;                      // [replica * rank_count + rank]
-    struct report_link *items;      // by use, stage, replica or place in the ring
-    int count;
-    struct report_best *best;       // [(ring * 2 + inside) * group_count * group_count + from * group_count + to]
-    double best_ring_bytes_per_s;   // no ring of so many device groups has a faster dearest link; 0: one replica
+// The fastest link for messages, or for rings, from nodes of a group to nodes of a group; inside:
+// between device groups of a node.
+struct report_best {
+    double bytes_per_s;
+    int from, to;
 };
 
-// BAD_INPUT: a node of the plan is not in the cluster, or nothing joins two that send to each other.
-enum status report_links_find(struct report_links *l, const struct plan *plan, const struct problem *problem, struct arena *arena, struct error *err);
+struct report_links {
+    struct problem problem; // with the plan's layout
+    const struct plan *plan;
+    int *node;                 // [replica * rank_count + rank]
+    struct report_link *items; // by use, stage, replica or place in the ring
+    int count;
+    struct report_best
+        *best; // [(ring * 2 + inside) * group_count * group_count + from * group_count + to]
+    double best_ring_bytes_per_s; // no ring of so many device groups has a faster dearest link; 0:
+                                  // one replica
+};
 
-static inline double report_share(const struct report_link *x) { return x->best->bytes_per_s > 0 ? x->link.link.bytes_per_s / x->best->bytes_per_s : 1; }
+// BAD_INPUT: a node of the plan is not in the cluster, or nothing joins two that send to each
+// other.
+enum status report_links_find(struct report_links *l, const struct plan *plan,
+                              const struct problem *problem, struct arena *arena,
+                              struct error *err);
+
+static inline double report_share(const struct report_link *x)
+{
+    return x->best->bytes_per_s > 0 ? x->link.link.bytes_per_s / x->best->bytes_per_s : 1;
+}
 // The dearest link of a stage's ring; NULL: it has none.
 const struct report_link *report_dearest(const struct report_links *l, int stage);
-// The dearest link of the stage's ring if it went in this order of replicas. false: nothing joins two of them.
-bool report_dearest_in_order(const struct report_links *l, int stage, const int *replicas, struct report_link *dearest, struct arena *arena);
-// How much longer a ring with this dearest link takes than the stage's own: 1 where no longer. An estimate by bandwidth and latency.
+// The dearest link of the stage's ring if it went in this order of replicas. false: nothing joins
+// two of them.
+bool report_dearest_in_order(const struct report_links *l, int stage, const int *replicas,
+                             struct report_link *dearest, struct arena *arena);
+// How much longer a ring with this dearest link takes than the stage's own: 1 where no longer. An
+// estimate by bandwidth and latency.
 double report_ring_excess(const struct report_links *l, const struct report_link *dearest);
-// By `use`, the slowest first: those with the greatest time, then the least bandwidth. Returns how many.
-int report_links_sorted(const struct report_links *l, enum link_use first, enum link_use last, const struct report_link **sorted);
+// By `use`, the slowest first: those with the greatest time, then the least bandwidth. Returns how
+// many.
+int report_links_sorted(const struct report_links *l, enum link_use first, enum link_use last,
+                        const struct report_link **sorted);
 
 #endif

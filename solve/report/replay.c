@@ -1,16 +1,20 @@
-// Replays a plan's claims on its schedule. Operation by operation in an order of the graph: each tells its followers
-// when it ends; who told last is what an operation waited for.
+// Replays a plan's claims on its schedule. Operation by operation in an order of the graph: each
+// tells its followers when it ends; who told last is what an operation waited for.
 #include <string.h>
 
 #include "solve/report/replay.h"
 
-static void set_slice(int64_t *durations, int stages, int stage, int slice, const struct plan_slice *x)
+static void set_slice(int64_t *durations, int stages, int stage, int slice,
+                      const struct plan_slice *x)
 {
     durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_FORWARD), stage)] = x->forward_ns;
-    durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_BACKWARD), stage)] = x->backward_ns;
+    durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_BACKWARD), stage)] =
+        x->backward_ns;
     for (int part = 0; part < PART_COUNT; part++) {
-        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_SEND_FORWARD) + part, stage)] = x->send_forward_ns[part];
-        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_SEND_BACKWARD) + part, stage)] = x->send_backward_ns[part];
+        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_SEND_FORWARD) + part,
+                               stage)] = x->send_forward_ns[part];
+        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_SEND_BACKWARD) + part,
+                               stage)] = x->send_backward_ns[part];
     }
 }
 
@@ -25,27 +29,34 @@ static void set_durations(int64_t *durations, const struct plan *plan)
         durations[symbol_index(p, SYMBOL_SYNC, s)] = stage->sync_ns;
         durations[symbol_index(p, SYMBOL_OPTIMIZER, s)] = stage->optimizer_ns;
         for (int part = 0; part < PART_COUNT; part++) {
-            durations[symbol_index(p, SYMBOL_SEND_FORWARD + part, s)] = stage->send_forward_ns[part];
-            durations[symbol_index(p, SYMBOL_SEND_BACKWARD + part, s)] = stage->send_backward_ns[part];
-            durations[symbol_index(p, SYMBOL_SEND_EPILOGUE + part, s)] = stage->send_epilogue_ns[part];
+            durations[symbol_index(p, SYMBOL_SEND_FORWARD + part, s)] =
+                stage->send_forward_ns[part];
+            durations[symbol_index(p, SYMBOL_SEND_BACKWARD + part, s)] =
+                stage->send_backward_ns[part];
+            durations[symbol_index(p, SYMBOL_SEND_EPILOGUE + part, s)] =
+                stage->send_epilogue_ns[part];
         }
-        for (int i = 1; i < plan->layout.slice_count; i++) set_slice(durations, p, s, i, &stage->slices[i - 1]);
+        for (int i = 1; i < plan->layout.slice_count; i++)
+            set_slice(durations, p, s, i, &stage->slices[i - 1]);
     }
     durations[symbol_index(p, SYMBOL_EMBEDDING_SYNC, 0)] = plan->embedding_sync_ns;
 }
 
-// Followers on streams (an operation stands on two at most) and by dependence (a list per operation).
+// Followers on streams (an operation stands on two at most) and by dependence (a list per
+// operation).
 struct followers {
     int *on_stream[2];
-    int *first_dependence, *next_dependence;        // [operation], [dependence]
+    int *first_dependence, *next_dependence; // [operation], [dependence]
 };
 
 static struct followers find_followers(const struct schedule *s, struct arena *arena)
 {
-    struct followers f = {{TAKE(arena, s->operation_count, int), TAKE(arena, s->operation_count, int)},
-                          TAKE(arena, s->operation_count, int),
-                          TAKE(arena, s->dependence_count, int)};
-    for (int i = 0; i < s->operation_count; i++) f.on_stream[0][i] = f.on_stream[1][i] = f.first_dependence[i] = -1;
+    struct followers f = {
+        {TAKE(arena, s->operation_count, int), TAKE(arena, s->operation_count, int)},
+        TAKE(arena, s->operation_count, int),
+        TAKE(arena, s->dependence_count, int)};
+    for (int i = 0; i < s->operation_count; i++)
+        f.on_stream[0][i] = f.on_stream[1][i] = f.first_dependence[i] = -1;
     for (int i = 0; i < s->stream_count; i++)
         for (int k = 1; k < s->streams[i].count; k++) {
             int before = s->streams[i].operations[k - 1];
@@ -72,7 +83,7 @@ static bool times_add_up(const struct report_replay *r)
     int64_t sum = 0;
     for (int i = 0; i < r->schedule.operation_count; i++)
         if (__builtin_add_overflow(sum, report_duration_of(r, i), &sum)) return false;
-    return r->schedule.request.barrier || sum < INT64_MAX / 128;        // so many iterations may be played
+    return r->schedule.request.barrier || sum < INT64_MAX / 128; // so many iterations may be played
 }
 
 static void trace_back(struct report_replay *r, const int *waited_for)
@@ -87,7 +98,8 @@ static void trace_back(struct report_replay *r, const int *waited_for)
 }
 
 // One iteration: start_ns[] holds what lets an operation begin beside its own iteration's.
-static void play(struct report_replay *r, const struct followers *f, const int *order, int *waited_for)
+static void play(struct report_replay *r, const struct followers *f, const int *order,
+                 int *waited_for)
 {
     int n = r->schedule.operation_count;
     for (int i = 0; i < n; i++) waited_for[i] = -1;
@@ -101,10 +113,10 @@ static void play(struct report_replay *r, const struct followers *f, const int *
     }
 }
 
-// Iterations one behind the other until the slowest operation of all comes after the same time again and again; an odd
-// case that does not show it soon keeps the plan's claim.
-static void repeat(struct report_replay *r, const struct followers *f, const int *order, int *waited_for, int64_t claimed_ns,
-                   struct arena *arena)
+// Iterations one behind the other until the slowest operation of all comes after the same time
+// again and again; an odd case that does not show it soon keeps the plan's claim.
+static void repeat(struct report_replay *r, const struct followers *f, const int *order,
+                   int *waited_for, int64_t claimed_ns, struct arena *arena)
 {
     enum { ITERATIONS_MAX = 64, ENOUGH = 6 };
     const struct schedule *s = &r->schedule;
@@ -119,13 +131,15 @@ static void repeat(struct report_replay *r, const struct followers *f, const int
         }
         for (int i = 0; i < s->carried_count; i++) {
             int after = s->carried[i].after;
-            if (begin[after] - r->start_ns[after] > growth) growth = begin[after] - r->start_ns[after];
+            if (begin[after] - r->start_ns[after] > growth)
+                growth = begin[after] - r->start_ns[after];
         }
         same = growth == r->iteration_ns ? same + 1 : 0;
         r->iteration_ns = growth;
         memcpy(r->start_ns, begin, (size_t)n * sizeof *begin);
         play(r, f, order, waited_for);
-        for (int i = 0; i < s->carried_count; i++) begin[s->carried[i].after] = r->start_ns[s->carried[i].after];
+        for (int i = 0; i < s->carried_count; i++)
+            begin[s->carried[i].after] = r->start_ns[s->carried[i].after];
     }
     if (same < ENOUGH) r->iteration_ns = claimed_ns;
     for (int i = 0; i < n; i++)
@@ -136,14 +150,19 @@ static void repeat(struct report_replay *r, const struct followers *f, const int
     }
 }
 
-enum status report_replay(struct report_replay *r, const struct plan *plan, struct arena *arena, struct error *err)
+enum status report_replay(struct report_replay *r, const struct plan *plan, struct arena *arena,
+                          struct error *err)
 {
     struct schedule_request request = plan_request(plan);
-    *r = (struct report_replay){.durations = TAKE(arena, symbol_count(plan->stage_count, plan->layout.slice_count), int64_t)};
+    *r = (struct report_replay){
+        .durations =
+            TAKE(arena, symbol_count(plan->stage_count, plan->layout.slice_count), int64_t)};
     TRY(schedule_build(&r->schedule, &request, arena, err));
-    int n = r->schedule.operation_count, *order = TAKE(arena, n, int), *waited_for = TAKE(arena, n, int);
+    int n = r->schedule.operation_count, *order = TAKE(arena, n, int),
+        *waited_for = TAKE(arena, n, int);
     set_durations(r->durations, plan);
-    if (!times_add_up(r)) return fail(err, BAD_INPUT, "the plan's times add up to more than 2^63 ns");
+    if (!times_add_up(r))
+        return fail(err, BAD_INPUT, "the plan's times add up to more than 2^63 ns");
     r->start_ns = TAKE(arena, n, int64_t);
     r->end_ns = TAKE(arena, n, int64_t);
     r->path = TAKE(arena, n, int);

@@ -1,4 +1,5 @@
-// The reports' own walk of a plan's schedule: when every operation starts and ends, and the critical path.
+// The reports' own walk of a plan's schedule: when every operation starts and ends, and the
+// critical path.
 #ifndef PLUMBLINE_SOLVE_REPORT_REPLAY_H
 #define PLUMBLINE_SOLVE_REPORT_REPLAY_H
 
@@ -9,17 +10,19 @@
 
 struct report_replay {
     struct schedule schedule;
-    int64_t *durations;             // [symbol]
-    int64_t *start_ns, *end_ns;     // [operation]
-    int *path;                      // the critical path in order of time
+    int64_t *durations;         // [symbol]
+    int64_t *start_ns, *end_ns; // [operation]
+    int *path;                  // the critical path in order of time
     int path_length;
-    int64_t iteration_ns;           // with a barrier the last end, without one the period
-    int64_t span_ns;                // from the first start to the last end
+    int64_t iteration_ns; // with a barrier the last end, without one the period
+    int64_t span_ns;      // from the first start to the last end
 };
 
-// Without a barrier: an iteration behind so many others that it no longer differs from them, its first start at 0; the
-// path is then the longest way to its last end from where the iteration before lets a rank begin.
-enum status report_replay(struct report_replay *r, const struct plan *plan, struct arena *arena, struct error *err);
+// Without a barrier: an iteration behind so many others that it no longer differs from them, its
+// first start at 0; the path is then the longest way to its last end from where the iteration
+// before lets a rank begin.
+enum status report_replay(struct report_replay *r, const struct plan *plan, struct arena *arena,
+                          struct error *err);
 
 static inline int report_kind_of(const struct report_replay *r, int operation)
 {

@@ -1,4 +1,5 @@
-// Reports of a plan: for people, for a trace viewer, for a launcher. Each is a text in the arena; data only is included.
+// Reports of a plan: for people, for a trace viewer, for a launcher. Each is a text in the arena;
+// data only is included.
 #ifndef PLUMBLINE_SOLVE_REPORT_REPORT_H
 #define PLUMBLINE_SOLVE_REPORT_REPORT_H
 
@@ -10,53 +11,79 @@
 #include "solve/report/places_links.h"
 #include "solve/report/replay.h"
 
-// Verdict, placement, times, memory, critical path, Gantt, origin. At most 100 columns where names are short. links: of a plan
-// with a placement, the `top` dearest (0: all); NULL: not known.
-enum status report_text(const struct plan *plan, const struct report_links *links, int64_t top, const char **text, size_t *length, struct arena *arena, struct error *err);
+// Verdict, placement, times, memory, critical path, Gantt, origin. At most 100 columns where names
+// are short. links: of a plan with a placement, the `top` dearest (0: all); NULL: not known.
+enum status report_text(const struct plan *plan, const struct report_links *links, int64_t top,
+                        const char **text, size_t *length, struct arena *arena, struct error *err);
 
 // Chrome/Perfetto trace: pid = stage, tid = stream. BAD_INPUT: there is no plan to show.
-enum status report_trace(const struct plan *plan, const char **text, size_t *length, struct arena *arena, struct error *err);
+enum status report_trace(const struct plan *plan, const char **text, size_t *length,
+                         struct arena *arena, struct error *err);
 
-// Megatron-LM flags, one per line, and as comments what they cannot express. problem: NULL where it is not at hand or has
-// changed since; the flags that describe the model are then left out, and the comments say so.
-enum status report_megatron(const struct plan *plan, const struct problem *problem, const char **text, size_t *length,
-                            struct arena *arena, struct error *err);
+// Megatron-LM flags, one per line, and as comments what they cannot express. problem: NULL where it
+// is not at hand or has changed since; the flags that describe the model are then left out, and the
+// comments say so.
+enum status report_megatron(const struct plan *plan, const struct problem *problem,
+                            const char **text, size_t *length, struct arena *arena,
+                            struct error *err);
 
-// Which host gets which global rank, of a plan with a placement: a host a rank (SLURM_HOSTFILE, Open MPI's seq mapper), an Open MPI
-// rankfile, or hosts with their numbers of ranks in the order in which torchrun and DeepSpeed must number them. Megatron-LM numbers
-// ranks with data before pipeline, or (--use-tp-pp-dp-mapping) behind it.
-// BAD_INPUT: no placement; or, for the last, a host whose ranks do not stand together.
+// Which host gets which global rank, of a plan with a placement: a host a rank (SLURM_HOSTFILE,
+// Open MPI's seq mapper), an Open MPI rankfile, or hosts with their numbers of ranks in the order
+// in which torchrun and DeepSpeed must number them. Megatron-LM numbers ranks with data before
+// pipeline, or (--use-tp-pp-dp-mapping) behind it. BAD_INPUT: no placement; or, for the last, a
+// host whose ranks do not stand together.
 enum launch_format { LAUNCH_HOSTFILE, LAUNCH_RANKFILE, LAUNCH_HOSTS };
 enum rank_order { RANK_ORDER_DATA_FIRST, RANK_ORDER_PIPELINE_FIRST };
-extern const char *const rank_order_names[];        // "tp-cp-ep-dp-pp", "tp-pp-dp"
-struct launch_request { enum launch_format format; enum rank_order order; int cores_per_rank; };       // cores: of a rankfile
-enum status report_launch(const struct plan *plan, const struct launch_request *request, const char **text, size_t *length, struct arena *arena,
+extern const char *const rank_order_names[]; // "tp-cp-ep-dp-pp", "tp-pp-dp"
+struct launch_request {
+    enum launch_format format;
+    enum rank_order order;
+    int cores_per_rank;
+}; // cores: of a rankfile
+enum status report_launch(const struct plan *plan, const struct launch_request *request,
+                          const char **text, size_t *length, struct arena *arena,
                           struct error *err);
-// The replica that each data-parallel rank is: in the order of the rings of the stages whose syncs take longest together.
+// The replica that each data-parallel rank is: in the order of the rings of the stages whose syncs
+// take longest together.
 const int *report_data_ranks(const struct plan *plan, struct arena *arena);
-bool report_ring_is_launched(const struct plan *plan, int stage, const int *replicas);      // a ring in the order of ranks is the plan's
+bool report_ring_is_launched(const struct plan *plan, int stage,
+                             const int *replicas); // a ring in the order of ranks is the plan's
 
-// Every link that a placement uses, one a line, as CSV; and all links of the cluster as a map with those drawn on it (SVG), its axes
-// in the cluster's order or the plan's.
-void report_links_csv(const struct report_links *links, const char **text, size_t *length, struct arena *arena);
-void report_heatmap(const struct report_links *links, bool by_plan, const char **text, size_t *length, struct arena *arena);
+// Every link that a placement uses, one a line, as CSV; and all links of the cluster as a map with
+// those drawn on it (SVG), its axes in the cluster's order or the plan's.
+void report_links_csv(const struct report_links *links, const char **text, size_t *length,
+                      struct arena *arena);
+void report_heatmap(const struct report_links *links, bool by_plan, const char **text,
+                    size_t *length, struct arena *arena);
 
-// Counts of fates that add up to the space, and the first `top` layouts by time (0: all), as text or as CSV.
-void report_layouts(const struct layouts *l, int64_t top, bool csv, const char **text, size_t *length, struct arena *arena);
+// Counts of fates that add up to the space, and the first `top` layouts by time (0: all), as text
+// or as CSV.
+void report_layouts(const struct layouts *l, int64_t top, bool csv, const char **text,
+                    size_t *length, struct arena *arena);
 
-// A line of a paper's table: a plan, and the verdict on its certificate; one of the two may be NULL.
-struct report_row { const struct plan *plan; const struct checked *checked; };
-// Puts a verdict beside the plan it is about, else in a line of its own: rows has room for one more. BAD_INPUT: it was not
-// accepted, or the two contradict each other.
-enum status report_join(struct report_row *rows, int *count, const struct checked *c, struct error *err);
+// A line of a paper's table: a plan, and the verdict on its certificate; one of the two may be
+// NULL.
+struct report_row {
+    const struct plan *plan;
+    const struct checked *checked;
+};
+// Puts a verdict beside the plan it is about, else in a line of its own: rows has room for one
+// more. BAD_INPUT: it was not accepted, or the two contradict each other.
+enum status report_join(struct report_row *rows, int *count, const struct checked *c,
+                        struct error *err);
 // Time, bound, gap, nodes, certificate, check: LaTeX (booktabs) or CSV.
-void report_table_of(const struct report_row *rows, int count, bool csv, const char **text, size_t *length, struct arena *arena);
+void report_table_of(const struct report_row *rows, int count, bool csv, const char **text,
+                     size_t *length, struct arena *arena);
 
 // ---- pieces of the text report
-void report_critical_path(struct report_out *out, const struct plan *plan, const struct report_replay *r);
-void report_use_of_time(struct report_out *out, const struct plan *plan, const struct report_replay *r);
-enum status report_loads(struct report_out *out, const struct plan *plan, const struct report_replay *r, struct error *err);   // of objective max_load
-void report_places(struct report_out *out, const struct plan *plan, const struct report_links *links, int64_t top);
+void report_critical_path(struct report_out *out, const struct plan *plan,
+                          const struct report_replay *r);
+void report_use_of_time(struct report_out *out, const struct plan *plan,
+                        const struct report_replay *r);
+enum status report_loads(struct report_out *out, const struct plan *plan,
+                         const struct report_replay *r, struct error *err); // of objective max_load
+void report_places(struct report_out *out, const struct plan *plan,
+                   const struct report_links *links, int64_t top);
 void report_gantt(struct report_out *out, const struct report_replay *r);
 
 #endif

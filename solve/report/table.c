@@ -1,7 +1,8 @@
-// The table of a paper: one line for each plan, with what the checker said of its certificate; LaTeX (booktabs) or
-// comma-separated values after RFC 4180. A verdict belongs to the plan that was made from the same priced document. Times
-// and bounds are whole nanoseconds and are written out; what is rounded (gaps, sizes, seconds of checking) is rounded up. Where
-// something else than the iteration time was made least, bound and gap are of that, and LaTeX's time is.
+// The table of a paper: one line for each plan, with what the checker said of its certificate;
+// LaTeX (booktabs) or comma-separated values after RFC 4180. A verdict belongs to the plan that was
+// made from the same priced document. Times and bounds are whole nanoseconds and are written out;
+// what is rounded (gaps, sizes, seconds of checking) is rounded up. Where something else than the
+// iteration time was made least, bound and gap are of that, and LaTeX's time is.
 #include <stdio.h>
 #include <string.h>
 
@@ -21,20 +22,28 @@ static enum status join(struct report_row *row, const struct checked *c, struct 
 {
     const struct plan *p = row->plan;
     const char *file = c->document.path;
-    if (row->checked) return fail(err, BAD_INPUT, "%s: the second verdict on %s, beside %s", file, p->document.path, row->checked->document.path);
-    if (c->infeasible && p->stage_count) return fail(err, BAD_INPUT, "%s: proves that there is no plan, and %s is one", file, p->document.path);
+    if (row->checked)
+        return fail(err, BAD_INPUT, "%s: the second verdict on %s, beside %s", file,
+                    p->document.path, row->checked->document.path);
+    if (c->infeasible && p->stage_count)
+        return fail(err, BAD_INPUT, "%s: proves that there is no plan, and %s is one", file,
+                    p->document.path);
     if (c->iteration_ns >= 0 && c->iteration_ns != (p->stage_count ? p->iteration_ns : -1))
-        return fail(err, BAD_INPUT, "%s: is about a plan of %lld ns, and %s takes %lld ns", file, (long long)c->iteration_ns, p->document.path,
-                    (long long)p->iteration_ns);
+        return fail(err, BAD_INPUT, "%s: is about a plan of %lld ns, and %s takes %lld ns", file,
+                    (long long)c->iteration_ns, p->document.path, (long long)p->iteration_ns);
     if (p->stage_count && c->bound_ns > p->iteration_ns)
-        return fail(err, BAD_INPUT, "%s: proves that %s takes longer than it says", file, p->document.path);
+        return fail(err, BAD_INPUT, "%s: proves that %s takes longer than it says", file,
+                    p->document.path);
     row->checked = c;
     return OK;
 }
 
-enum status report_join(struct report_row *rows, int *count, const struct checked *c, struct error *err)
+enum status report_join(struct report_row *rows, int *count, const struct checked *c,
+                        struct error *err)
 {
-    if (!c->accepted) return fail(err, BAD_INPUT, "%s: the certificate was not accepted: %.200s", c->document.path, c->reason);
+    if (!c->accepted)
+        return fail(err, BAD_INPUT, "%s: the certificate was not accepted: %.200s",
+                    c->document.path, c->reason);
     bool found = false;
     for (int i = 0; i < *count; i++) {
         if (!rows[i].plan || !proves_plan(c, rows[i].plan)) continue;
@@ -50,9 +59,10 @@ enum status report_join(struct report_row *rows, int *count, const struct checke
 struct line {
     const char *name;
     enum objective objective;
-    int64_t iteration_ns, value_ns, bound_ns;       // value_ns: of what was made least, as the bound; -1: none
+    int64_t iteration_ns, value_ns,
+        bound_ns; // value_ns: of what was made least, as the bound; -1: none
     bool infeasible;
-    int64_t boxes, certificate_bytes, microseconds;     // -1: not known
+    int64_t boxes, certificate_bytes, microseconds; // -1: not known
 };
 
 // Where a verdict is at hand its bound counts: it was checked.
@@ -60,7 +70,8 @@ static struct line line_of(const struct report_row *row)
 {
     const struct plan *p = row->plan;
     const struct checked *c = row->checked;
-    struct line l = {c ? c->name : p->name, OBJECTIVE_ITERATION_TIME, -1, -1, -1, false, -1, -1, -1};
+    struct line l = {
+        c ? c->name : p->name, OBJECTIVE_ITERATION_TIME, -1, -1, -1, false, -1, -1, -1};
     if (p) {
         l.name = p->name;
         l.objective = p->objective;
@@ -85,9 +96,23 @@ static const char *const none = "--";
 
 static const char *escape_tex(const char *text, struct arena *arena)
 {
-    static const struct { char from; const char *to; } specials[] = {
-        {'\\', "\\textbackslash{}"}, {'{', "\\{"}, {'}', "\\}"}, {'$', "\\$"}, {'&', "\\&"}, {'#', "\\#"}, {'%', "\\%"}, {'_', "\\_"},
-        {'^', "\\textasciicircum{}"}, {'~', "\\textasciitilde{}"}, {'<', "\\textless{}"}, {'>', "\\textgreater{}"}, {'|', "\\textbar{}"},
+    static const struct {
+        char from;
+        const char *to;
+    } specials[] = {
+        {'\\', "\\textbackslash{}"},
+        {'{', "\\{"},
+        {'}', "\\}"},
+        {'$', "\\$"},
+        {'&', "\\&"},
+        {'#', "\\#"},
+        {'%', "\\%"},
+        {'_', "\\_"},
+        {'^', "\\textasciicircum{}"},
+        {'~', "\\textasciitilde{}"},
+        {'<', "\\textless{}"},
+        {'>', "\\textgreater{}"},
+        {'|', "\\textbar{}"},
         {'"', "\\textquotedbl{}"},
     };
     struct report_out out;
@@ -104,10 +129,14 @@ static const char *escape_tex(const char *text, struct arena *arena)
 // ns as ms, microseconds as s: all six places.
 static const char *million_text(int64_t value, struct arena *arena)
 {
-    return arena_print(arena, "%lld.%06lld", (long long)(value / 1000000), (long long)(value % 1000000));
+    return arena_print(arena, "%lld.%06lld", (long long)(value / 1000000),
+                       (long long)(value % 1000000));
 }
 
-static int64_t rounded_up(int64_t value, int64_t unit) { return value / unit + (value % unit != 0); }
+static int64_t rounded_up(int64_t value, int64_t unit)
+{
+    return value / unit + (value % unit != 0);
+}
 
 // In percent with four places, rounded up.
 static const char *gap_text(const struct line *l, struct arena *arena)
@@ -115,21 +144,34 @@ static const char *gap_text(const struct line *l, struct arena *arena)
     if (l->value_ns < 0 || l->bound_ns < 0) return none;
     if (l->bound_ns >= l->value_ns) return "0";
     __extension__ typedef __int128 wide;
-    int64_t parts = (int64_t)(((wide)(l->value_ns - l->bound_ns) * 1000000 + l->value_ns - 1) / l->value_ns);
-    return arena_print(arena, "%lld.%04lld", (long long)(parts / 10000), (long long)(parts % 10000));
+    int64_t parts =
+        (int64_t)(((wide)(l->value_ns - l->bound_ns) * 1000000 + l->value_ns - 1) / l->value_ns);
+    return arena_print(arena, "%lld.%04lld", (long long)(parts / 10000),
+                       (long long)(parts % 10000));
 }
 
 static void print_tex_row(struct report_out *out, const struct line *l)
 {
     struct arena *a = out->arena;
     const char *cells[ROW_COLUMNS] = {
-        escape_tex(l->objective == OBJECTIVE_ITERATION_TIME ? l->name : arena_print(a, "%s (%s)", l->name, objective_names[l->objective]), a),
+        escape_tex(l->objective == OBJECTIVE_ITERATION_TIME
+                       ? l->name
+                       : arena_print(a, "%s (%s)", l->name, objective_names[l->objective]),
+                   a),
         l->value_ns < 0 ? none : million_text(l->value_ns, a),
-        l->infeasible ? "infeasible" : l->bound_ns < 0 ? none : million_text(l->bound_ns, a),
+        l->infeasible     ? "infeasible"
+        : l->bound_ns < 0 ? none
+                          : million_text(l->bound_ns, a),
         gap_text(l, a),
         l->boxes < 0 ? none : arena_print(a, "%lld", (long long)l->boxes),
-        l->certificate_bytes < 0 ? none : arena_print(a, "%lld.%lld", (long long)(rounded_up(l->certificate_bytes, 100) / 10), (long long)(rounded_up(l->certificate_bytes, 100) % 10)),
-        l->microseconds < 0 ? none : arena_print(a, "%lld.%03lld", (long long)(rounded_up(l->microseconds, 1000) / 1000), (long long)(rounded_up(l->microseconds, 1000) % 1000)),
+        l->certificate_bytes < 0
+            ? none
+            : arena_print(a, "%lld.%lld", (long long)(rounded_up(l->certificate_bytes, 100) / 10),
+                          (long long)(rounded_up(l->certificate_bytes, 100) % 10)),
+        l->microseconds < 0
+            ? none
+            : arena_print(a, "%lld.%03lld", (long long)(rounded_up(l->microseconds, 1000) / 1000),
+                          (long long)(rounded_up(l->microseconds, 1000) % 1000)),
     };
     for (int i = 0; i < ROW_COLUMNS; i++) report_print(out, "%s%s", i ? " & " : "  ", cells[i]);
     report_print(out, " \\\\\n");
@@ -137,10 +179,13 @@ static void print_tex_row(struct report_out *out, const struct line *l)
 
 static void print_tex(struct report_out *out, const struct report_row *rows, int count)
 {
-    report_print(out, "%% plumbline report --format latex; needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}\n"
-                      "%% a bound beside a certificate is the one that was checked, the others are as stated by solve\n"
+    report_print(out, "%% plumbline report --format latex; needs \\usepackage{booktabs} and "
+                      "\\usepackage[T1]{fontenc}\n"
+                      "%% a bound beside a certificate is the one that was checked, the others are "
+                      "as stated by solve\n"
                       "\\begin{tabular}{lrrrrrr}\n  \\toprule\n"
-                      "  Instance & Time (ms) & Bound (ms) & Gap (\\%%) & Nodes & Certificate (kB) & Check (s) \\\\\n  \\midrule\n");
+                      "  Instance & Time (ms) & Bound (ms) & Gap (\\%%) & Nodes & Certificate (kB) "
+                      "& Check (s) \\\\\n  \\midrule\n");
     for (int i = 0; i < count; i++) {
         struct line l = line_of(&rows[i]);
         print_tex_row(out, &l);
@@ -161,7 +206,10 @@ static void put_text(struct report_out *out, const char *text)
     report_print(out, "\"");
 }
 
-static void put_number(struct report_out *out, int64_t value) { report_print(out, value < 0 ? "," : ",%lld", (long long)value); }
+static void put_number(struct report_out *out, int64_t value)
+{
+    report_print(out, value < 0 ? "," : ",%lld", (long long)value);
+}
 
 static void print_csv_row(struct report_out *out, const struct report_row *row)
 {
@@ -169,7 +217,11 @@ static void print_csv_row(struct report_out *out, const struct report_row *row)
     const struct checked *c = row->checked;
     const char *priced = source_hash(row->plan ? &row->plan->document : &c->document, "priced");
     put_text(out, l.name);
-    report_print(out, ",%s", l.infeasible ? "infeasible" : row->plan ? outcome_names[row->plan->outcome] : l.value_ns == l.bound_ns ? "optimal" : "open");
+    report_print(out, ",%s",
+                 l.infeasible               ? "infeasible"
+                 : row->plan                ? outcome_names[row->plan->outcome]
+                 : l.value_ns == l.bound_ns ? "optimal"
+                                            : "open");
     put_number(out, l.iteration_ns);
     put_number(out, l.bound_ns);
     report_print(out, ",%s", l.value_ns < 0 || l.bound_ns < 0 ? "" : gap_text(&l, out->arena));
@@ -178,19 +230,22 @@ static void print_csv_row(struct report_out *out, const struct report_row *row)
     put_number(out, l.certificate_bytes);
     put_number(out, c ? c->boxes : -1);
     report_print(out, ",%s", l.microseconds < 0 ? "" : million_text(l.microseconds, out->arena));
-    report_print(out, ",%s,%s,%s", c ? source_hash(&c->document, "certificate") : "", priced ? priced : "", objective_names[l.objective]);
+    report_print(out, ",%s,%s,%s", c ? source_hash(&c->document, "certificate") : "",
+                 priced ? priced : "", objective_names[l.objective]);
     put_number(out, l.value_ns);
     report_print(out, "\r\n");
 }
 
 static void print_csv(struct report_out *out, const struct report_row *rows, int count)
 {
-    report_print(out, "instance,outcome,iteration_ns,bound_ns,gap_percent,nodes,solve_s,certificate_bytes,certificate_boxes,check_s,"
+    report_print(out, "instance,outcome,iteration_ns,bound_ns,gap_percent,nodes,solve_s,"
+                      "certificate_bytes,certificate_boxes,check_s,"
                       "certificate_sha256,priced_sha256,objective,objective_ns\r\n");
     for (int i = 0; i < count; i++) print_csv_row(out, &rows[i]);
 }
 
-void report_table_of(const struct report_row *rows, int count, bool csv, const char **text, size_t *length, struct arena *arena)
+void report_table_of(const struct report_row *rows, int count, bool csv, const char **text,
+                     size_t *length, struct arena *arena)
 {
     struct report_out out;
     report_out_begin(&out, arena);

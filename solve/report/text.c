@@ -1,4 +1,5 @@
-// The text report: verdict first, then where everything is, what it costs, and why it is not faster.
+// The text report: verdict first, then where everything is, what it costs, and why it is not
+// faster.
 #include <inttypes.h>
 
 #include "solve/report/report.h"
@@ -7,16 +8,21 @@ static void print_extrapolated(struct report_out *out, const struct plan *plan)
 {
     for (int i = 0; i < plan->extrapolated_count; i++) {
         const struct plan_extrapolation *e = &plan->extrapolated[i];
-        report_print(out, "  beyond     %s of %s: used at %.3g to %.3g, fitted on %.3g to %.3g (%.3g times; %s)\n", e->cost, e->gpu, e->least, e->greatest,
-                     e->valid_low, e->valid_high, plan_extrapolation_times(e), e->of);
+        report_print(out,
+                     "  beyond     %s of %s: used at %.3g to %.3g, fitted on %.3g to %.3g (%.3g "
+                     "times; %s)\n",
+                     e->cost, e->gpu, e->least, e->greatest, e->valid_low, e->valid_high,
+                     plan_extrapolation_times(e), e->of);
     }
 }
 
 static void print_verdict(struct report_out *out, const struct plan *plan)
 {
     static const char *const sentences[] = {
-        [OUTCOME_OPTIMAL] = "solved to the asked gap", [OUTCOME_OPEN] = "stopped early, the gap is open",
-        [OUTCOME_INFEASIBLE] = "infeasible, as stated by solve", [OUTCOME_NO_PLAN] = "no plan found within the limit",
+        [OUTCOME_OPTIMAL] = "solved to the asked gap",
+        [OUTCOME_OPEN] = "stopped early, the gap is open",
+        [OUTCOME_INFEASIBLE] = "infeasible, as stated by solve",
+        [OUTCOME_NO_PLAN] = "no plan found within the limit",
     };
     const char *title = plan->name ? plan->name : "plan";
     if (!plan->stage_count) {
@@ -28,23 +34,36 @@ static void print_verdict(struct report_out *out, const struct plan *plan)
                          report_time(plan->bound_ns, out->arena));
         return;
     }
-    bool closed = plan->bound_ns == plan_value_ns(plan), other = plan->objective != OBJECTIVE_ITERATION_TIME;
-    report_print(out, "%s: %s per iteration, %s%s%s\n", title, report_time(plan->iteration_ns, out->arena),
-                 !closed ? sentences[plan->outcome] : plan->bound_judged ? "proven optimal" : "optimal as stated by solve", other ? " for another objective: " : "", other ? objective_names[plan->objective] : "");
+    bool closed = plan->bound_ns == plan_value_ns(plan),
+         other = plan->objective != OBJECTIVE_ITERATION_TIME;
+    report_print(
+        out, "%s: %s per iteration, %s%s%s\n", title, report_time(plan->iteration_ns, out->arena),
+        !closed              ? sentences[plan->outcome]
+        : plan->bound_judged ? "proven optimal"
+                             : "optimal as stated by solve",
+        other ? " for another objective: " : "", other ? objective_names[plan->objective] : "");
     if (other)
-        report_print(out, "  objective  %s: %s, made least instead of the iteration time\n", objective_names[plan->objective], report_time(plan->objective_ns, out->arena));
+        report_print(out, "  objective  %s: %s, made least instead of the iteration time\n",
+                     objective_names[plan->objective], report_time(plan->objective_ns, out->arena));
     if (plan->placement && plan->placement->pipette)
-        report_print(out, "  of which   hops of the dearest pipeline %s, ring of the first stages %s, ring within a node %s\n",
-                     report_time(plan->placement->pipette->hops_ns, out->arena), report_time(plan->placement->pipette->ring_ns, out->arena),
+        report_print(out,
+                     "  of which   hops of the dearest pipeline %s, ring of the first stages %s, "
+                     "ring within a node %s\n",
+                     report_time(plan->placement->pipette->hops_ns, out->arena),
+                     report_time(plan->placement->pipette->ring_ns, out->arena),
                      report_time(plan->placement->pipette->inner_ns, out->arena));
-    report_print(out, "  bound      %s %s, gap %.4g %% (asked %.4g %%)\n", report_time(plan->bound_ns, out->arena),
-                 plan->bound_judged ? "proven" : "as stated by solve", 100 * plan_gap(plan), 100 * plan->gap_asked);
+    report_print(out, "  bound      %s %s, gap %.4g %% (asked %.4g %%)\n",
+                 report_time(plan->bound_ns, out->arena),
+                 plan->bound_judged ? "proven" : "as stated by solve", 100 * plan_gap(plan),
+                 100 * plan->gap_asked);
     print_extrapolated(out, plan);
     if (!plan->iteration_high_ns) return;
-    report_print(out, "  costs      leave %s to %s open", report_time(plan->iteration_low_ns, out->arena),
+    report_print(out, "  costs      leave %s to %s open",
+                 report_time(plan->iteration_low_ns, out->arena),
                  report_time(plan->iteration_high_ns, out->arena));
     if (plan->runner_up_ns)
-        report_print(out, "; the best of another layout, %s, lies %s", report_time(plan->runner_up_ns, out->arena),
+        report_print(out, "; the best of another layout, %s, lies %s",
+                     report_time(plan->runner_up_ns, out->arena),
                      plan->runner_up_inside ? "inside" : "outside");
     report_print(out, "\n");
 }
@@ -53,7 +72,8 @@ static void print_slices(struct report_out *out, const struct layout *l)
 {
     if (l->slice_count == 1) return;
     report_print(out, "  slices     of");
-    for (int i = 0; i < l->slice_count; i++) report_print(out, "%s %" PRId64, i ? "," : "", l->slices[i]);
+    for (int i = 0; i < l->slice_count; i++)
+        report_print(out, "%s %" PRId64, i ? "," : "", l->slices[i]);
     report_print(out, " tokens\n");
 }
 
@@ -61,21 +81,30 @@ static void print_layout(struct report_out *out, const struct plan *plan)
 {
     const struct layout *l = &plan->layout;
     int64_t sequences = plan_micro_batches_together(plan) * l->micro_batch;
-    const char *stages = l->virtual_stages > 1 ? arena_print(out->arena, "ranks of %d stages", l->virtual_stages) : "stages",
+    const char *stages = l->virtual_stages > 1
+                             ? arena_print(out->arena, "ranks of %d stages", l->virtual_stages)
+                             : "stages",
                *expert = l->expert > 1 ? arena_print(out->arena, ", expert %d", l->expert) : "";
+    report_print(out,
+                 "  layout     %d pipeline %s x %" PRId64
+                 " GPUs (tensor %d, context %d, data %d%s) = %" PRId64 " GPUs\n",
+                 l->pipeline, stages, plan->devices_per_stage, l->tensor, l->context, l->data,
+                 expert, l->pipeline * plan->devices_per_stage);
     report_print(
-        out, "  layout     %d pipeline %s x %" PRId64 " GPUs (tensor %d, context %d, data %d%s) = %" PRId64 " GPUs\n",
-        l->pipeline, stages, plan->devices_per_stage, l->tensor, l->context, l->data, expert,
-        l->pipeline * plan->devices_per_stage);
-    report_print(out, "  schedule   %s, %d micro-batches of %d sequence%s%s\n", schedule_names[l->schedule], plan->micro_batches, l->micro_batch,
-                 l->micro_batch == 1 ? "" : "s", plan->placement && plan->placement->micro_batches ? " (of the slowest replica)" : "");
-    report_print(out, "  fixed      gradient sync %s, ZeRO %d%s%s%s%s%s\n", gradient_sync_names[l->gradient_sync], l->zero,
-                 l->offload_optimizer ? ", offloaded optimizer" : "", l->sequence_parallel ? ", sequence parallel" : "",
-                 l->fused_attention ? ", fused attention" : "", l->fused_embedding_sync ? ", fused embedding sync" : "",
+        out, "  schedule   %s, %d micro-batches of %d sequence%s%s\n", schedule_names[l->schedule],
+        plan->micro_batches, l->micro_batch, l->micro_batch == 1 ? "" : "s",
+        plan->placement && plan->placement->micro_batches ? " (of the slowest replica)" : "");
+    report_print(out, "  fixed      gradient sync %s, ZeRO %d%s%s%s%s%s\n",
+                 gradient_sync_names[l->gradient_sync], l->zero,
+                 l->offload_optimizer ? ", offloaded optimizer" : "",
+                 l->sequence_parallel ? ", sequence parallel" : "",
+                 l->fused_attention ? ", fused attention" : "",
+                 l->fused_embedding_sync ? ", fused embedding sync" : "",
                  l->barrier ? "" : ", no barrier");
     print_slices(out, l);
     if (l->local_loss_every)
-        report_print(out, "  losses     local, one every %d stage%s\n", l->local_loss_every, l->local_loss_every == 1 ? "" : "s");
+        report_print(out, "  losses     local, one every %d stage%s\n", l->local_loss_every,
+                     l->local_loss_every == 1 ? "" : "s");
     if (plan->iteration_ns > 0)
         report_print(out, "  throughput %.4g sequences/s (%" PRId64 " sequences per iteration)\n",
                      (double)sequences / ((double)plan->iteration_ns / 1e9), sequences);
@@ -88,7 +117,8 @@ static const char *recompute_text(const struct plan_stage *stage, struct arena *
     return stage->recompute == RECOMPUTE_NONE ? "-" : recompute_names[stage->recompute];
 }
 
-static const char *compression_text(const struct plan *plan, const struct plan_stage *stage, struct arena *arena)
+static const char *compression_text(const struct plan *plan, const struct plan_stage *stage,
+                                    struct arena *arena)
 {
     const struct priced_gradient_option *g =
         stage->gradient_option > 0 && stage->gradient_option < plan->gradient_option_count
@@ -100,7 +130,8 @@ static const char *compression_text(const struct plan *plan, const struct plan_s
             : NULL;
     const char *gradient = g ? arena_print(arena, "gradient rank %d", g->rank) : "";
     const char *boundary =
-        b ? arena_print(arena, "backward rank %d%s", b->rank, b->epilogue_only ? " (drain)" : "") : "";
+        b ? arena_print(arena, "backward rank %d%s", b->rank, b->epilogue_only ? " (drain)" : "")
+          : "";
     return g || b ? arena_print(arena, "%s%s%s", gradient, g && b ? ", " : "", boundary) : "-";
 }
 
@@ -122,7 +153,8 @@ static void print_placement(struct report_out *out, const struct plan *plan)
         const struct plan_stage *stage = &plan->stages[s];
         int64_t rank = schedule_rank_of(&request, s) * plan->devices_per_stage;
         report_cell(&t, arena_print(out->arena, "%d", s));
-        report_cell(&t, range_text(stage->first_layer, stage->first_layer + stage->layer_count - 1, out->arena));
+        report_cell(&t, range_text(stage->first_layer, stage->first_layer + stage->layer_count - 1,
+                                   out->arena));
         report_cell(&t, arena_print(out->arena, "%d", stage->layer_count));
         report_cell(&t, plan->group_names[stage->group]);
         report_cell(&t, plan->group_gpus[stage->group]);
@@ -145,12 +177,15 @@ static void print_times(struct report_out *out, const struct plan *plan)
 {
     static const char *const headings[] = {"stage",     "forward",  "backward", "send on",
                                            "back here", "in drain", "sync",     "optimizer"};
-    static const char *const split_headings[] = {"stage",     "forward",  "backward", "weight", "send on",
-                                                 "back here", "in drain", "sync",     "optimizer"};
+    static const char *const split_headings[] = {"stage",    "forward", "backward",
+                                                 "weight",   "send on", "back here",
+                                                 "in drain", "sync",    "optimizer"};
     struct report_table t;
     bool drain = false, split = schedule_splits_backward(plan->layout.schedule);
-    report_table_begin(&t, split ? split_headings : headings, split ? "rrrrrrrrr" : "rrrrrrrr", out->arena);
-    for (int i = 0; i < plan->boundary_option_count; i++) drain |= plan->boundary_options[i].epilogue_only;
+    report_table_begin(&t, split ? split_headings : headings, split ? "rrrrrrrrr" : "rrrrrrrr",
+                       out->arena);
+    for (int i = 0; i < plan->boundary_option_count; i++)
+        drain |= plan->boundary_options[i].epilogue_only;
     for (int s = 0; s < plan->stage_count; s++) {
         const struct plan_stage *stage = &plan->stages[s];
         bool last = s == plan->stage_count - 1;
@@ -162,10 +197,13 @@ static void print_times(struct report_out *out, const struct plan *plan)
         report_cell(&t, last ? "-" : sum_of_parts(stage->send_backward_ns, out->arena));
         report_cell(&t, last || !drain ? "-" : sum_of_parts(stage->send_epilogue_ns, out->arena));
         report_cell(&t, stage->sync_ns ? report_milliseconds(stage->sync_ns, out->arena) : "-");
-        report_cell(&t, stage->optimizer_ns ? report_milliseconds(stage->optimizer_ns, out->arena) : "-");
+        report_cell(&t, stage->optimizer_ns ? report_milliseconds(stage->optimizer_ns, out->arena)
+                                            : "-");
     }
-    report_print(out, "\nTimes in ms (of one micro-batch%s, and of its messages to and from the next stage)\n",
-                 plan->layout.slice_count > 1 ? "'s first slice" : "");
+    report_print(
+        out,
+        "\nTimes in ms (of one micro-batch%s, and of its messages to and from the next stage)\n",
+        plan->layout.slice_count > 1 ? "'s first slice" : "");
     report_table_print(out, &t);
     if (plan->embedding_sync_ns)
         report_print(out, "  embedding sync of the first and last stage: %s\n",
@@ -179,9 +217,21 @@ static const char *bytes_or_dash(int64_t bytes, struct arena *arena)
 
 static void print_memory(struct report_out *out, const struct plan *plan)
 {
-    bool several = plan->ranks != NULL;         // then a rank's stages share its devices, and their peaks need not meet
-    const char *const headings[] = {several ? "rank" : "stage", "weights", "grads", "optim", "activ", "work", "buf",
-                                    "feedb", "const", "total", "limit", "", "used"};
+    bool several = plan->ranks !=
+                   NULL; // then a rank's stages share its devices, and their peaks need not meet
+    const char *const headings[] = {several ? "rank" : "stage",
+                                    "weights",
+                                    "grads",
+                                    "optim",
+                                    "activ",
+                                    "work",
+                                    "buf",
+                                    "feedb",
+                                    "const",
+                                    "total",
+                                    "limit",
+                                    "",
+                                    "used"};
     struct schedule_request request = plan_request(plan);
     struct report_table t;
     report_table_begin(&t, headings, "rrrrrrrrrrrlr", out->arena);
@@ -189,15 +239,18 @@ static void print_memory(struct report_out *out, const struct plan *plan)
         const struct memory_parts *m = several ? &plan->ranks[s].memory : &plan->stages[s].memory;
         int64_t total = memory_total(m);
         int64_t limit = plan->stages[schedule_stage_of(&request, s, 0)].memory_limit_bytes,
-                parts[] = {m->weight_bytes,  m->gradient_bytes, m->optimizer_bytes, m->activation_bytes,
-                           m->working_bytes, m->buffer_bytes,   m->feedback_bytes,  m->constant_bytes};
+                parts[] = {m->weight_bytes,     m->gradient_bytes, m->optimizer_bytes,
+                           m->activation_bytes, m->working_bytes,  m->buffer_bytes,
+                           m->feedback_bytes,   m->constant_bytes};
         double share = limit > 0 ? (double)total / (double)limit : 1;
         report_cell(&t, arena_print(out->arena, "%d", s));
-        for (size_t i = 0; i < ARRAY_LENGTH(parts); i++) report_cell(&t, bytes_or_dash(parts[i], out->arena));
+        for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
+            report_cell(&t, bytes_or_dash(parts[i], out->arena));
         report_cell(&t, report_gigabytes(total, out->arena));
         report_cell(&t, report_gigabytes(limit, out->arena));
         report_cell(&t, report_bar(share, 8, out->arena));
-        report_cell(&t, arena_print(out->arena, "%.0f %%%s", 100 * share, total > limit ? " OVER" : ""));
+        report_cell(
+            &t, arena_print(out->arena, "%.0f %%%s", 100 * share, total > limit ? " OVER" : ""));
     }
     report_print(out, "\nMemory of one GPU in GB (limit: what may be planned)\n");
     report_table_print(out, &t);
@@ -210,13 +263,16 @@ static void print_origin(struct report_out *out, const struct plan *plan)
         const struct source *s = &plan->document.sources[i];
         report_print(out, "  %-8s %s  %s\n", s->role, s->sha256, s->path);
     }
-    if (plan->document.made_by) report_print(out, "  by %s, seed %" PRId64 "\n", plan->document.made_by, plan->seed);
-    report_print(out, "  search: %" PRId64 " boxes, %" PRId64 " relaxations, %" PRId64 " path rows, %.2f s\n",
-                 plan->effort.boxes, plan->effort.relaxations, plan->effort.path_rows, plan->effort.seconds);
+    if (plan->document.made_by)
+        report_print(out, "  by %s, seed %" PRId64 "\n", plan->document.made_by, plan->seed);
+    report_print(
+        out,
+        "  search: %" PRId64 " boxes, %" PRId64 " relaxations, %" PRId64 " path rows, %.2f s\n",
+        plan->effort.boxes, plan->effort.relaxations, plan->effort.path_rows, plan->effort.seconds);
 }
 
-enum status report_text(const struct plan *plan, const struct report_links *links, int64_t top, const char **text, size_t *length,
-                        struct arena *arena, struct error *err)
+enum status report_text(const struct plan *plan, const struct report_links *links, int64_t top,
+                        const char **text, size_t *length, struct arena *arena, struct error *err)
 {
     struct report_out out;
     struct report_replay replay;
@@ -227,8 +283,8 @@ enum status report_text(const struct plan *plan, const struct report_links *link
         print_layout(&out, plan);
         if (replay.iteration_ns != plan->iteration_ns)
             report_print(&out,
-                         "  WARNING    a replay of the plan's own times takes %" PRId64 " ns, not the claimed %" PRId64
-                         " ns: see plumbline verify\n",
+                         "  WARNING    a replay of the plan's own times takes %" PRId64
+                         " ns, not the claimed %" PRId64 " ns: see plumbline verify\n",
                          replay.iteration_ns, plan->iteration_ns);
         print_placement(&out, plan);
         if (plan->placement) report_places(&out, plan, links, top);

@@ -1,6 +1,6 @@
-// A trace for chrome://tracing and Perfetto: one process per rank, one thread per stream, complete events in
-// microseconds; arrows for messages, pure delays as asynchronous events (they may overlap), activation bytes as a counter.
-// Without a barrier it shows one iteration of many.
+// A trace for chrome://tracing and Perfetto: one process per rank, one thread per stream, complete
+// events in microseconds; arrows for messages, pure delays as asynchronous events (they may
+// overlap), activation bytes as a counter. Without a barrier it shows one iteration of many.
 #include <stdio.h>
 
 #include "solve/report/report.h"
@@ -12,15 +12,16 @@ struct tracer {
     struct json_writer json;
     const struct plan *plan;
     const struct report_replay *replay;
-    bool *critical;                 // [operation]
-    bool *in_stream;                // [operation]
-    int *compute;                   // [((backward x stages + stage) x micro-batches + micro-batch) x slices + slice]: operation
+    bool *critical;  // [operation]
+    bool *in_stream; // [operation]
+    int *compute; // [((backward x stages + stage) x micro-batches + micro-batch) x slices + slice]:
+                  // operation
 };
 
 static double microseconds(int64_t ns) { return (double)ns / 1000; }
 
-static void open_event(struct tracer *t, const char *phase, const char *name, int64_t at_ns, int rank,
-                       enum track track)
+static void open_event(struct tracer *t, const char *phase, const char *name, int64_t at_ns,
+                       int rank, enum track track)
 {
     json_open_flat_object(&t->json, NULL);
     json_put_text(&t->json, "ph", phase);
@@ -30,8 +31,8 @@ static void open_event(struct tracer *t, const char *phase, const char *name, in
     json_put_count(&t->json, "tid", track);
 }
 
-static void put_metadata(struct tracer *t, const char *what, int rank, int track, const char *key, const char *text,
-                         int64_t count)
+static void put_metadata(struct tracer *t, const char *what, int rank, int track, const char *key,
+                         const char *text, int64_t count)
 {
     json_open_flat_object(&t->json, NULL);
     json_put_text(&t->json, "ph", "M");
@@ -49,7 +50,8 @@ static void put_metadata(struct tracer *t, const char *what, int rank, int track
 static const char *name_of_rank(const struct tracer *t, int rank, struct arena *arena)
 {
     const struct schedule_request *q = &t->replay->schedule.request;
-    const char *name = arena_print(arena, "%s %d: layers", q->virtual_stages > 1 ? "rank" : "stage", rank);
+    const char *name =
+        arena_print(arena, "%s %d: layers", q->virtual_stages > 1 ? "rank" : "stage", rank);
     for (int k = 0; k < q->virtual_stages; k++) {
         const struct plan_stage *stage = &t->plan->stages[schedule_stage_of(q, rank, k)];
         name = arena_print(arena, "%s%s %d-%d", name, k ? "," : "", stage->first_layer,
@@ -60,7 +62,8 @@ static const char *name_of_rank(const struct tracer *t, int rank, struct arena *
 
 static void put_names(struct tracer *t, struct arena *arena)
 {
-    static const char *const tracks[TRACK_COUNT] = {"compute", "link forward", "link backward", "sync"};
+    static const char *const tracks[TRACK_COUNT] = {"compute", "link forward", "link backward",
+                                                    "sync"};
     for (int s = 0; s < t->replay->schedule.request.rank_count; s++) {
         const char *name = name_of_rank(t, s, arena);
         put_metadata(t, "process_name", s, 0, "name", name, 0);
@@ -87,11 +90,14 @@ static const char *name_of(const struct report_replay *r, int operation, char na
     int symbol_kind = report_kind_of(r, operation), kind = symbol_base_kind(symbol_kind),
         micro_batch = r->schedule.operations[operation].micro_batch;
     if (micro_batch < 0) return symbol_kind_name(kind);
-    if (kind > SYMBOL_WEIGHT) snprintf(name, NAME_MAX_BYTES, "%s %d", symbol_kind_name(symbol_kind), micro_batch);
+    if (kind > SYMBOL_WEIGHT)
+        snprintf(name, NAME_MAX_BYTES, "%s %d", symbol_kind_name(symbol_kind), micro_batch);
     else if (q->virtual_stages > 1)
-        snprintf(name, NAME_MAX_BYTES, "%c%d stage %d", "FBW"[kind], micro_batch, report_place_of(r, operation));
+        snprintf(name, NAME_MAX_BYTES, "%c%d stage %d", "FBW"[kind], micro_batch,
+                 report_place_of(r, operation));
     else if (q->slice_count > 1)
-        snprintf(name, NAME_MAX_BYTES, "%c%d slice %d", "FBW"[kind], micro_batch, symbol_slice(symbol_kind));
+        snprintf(name, NAME_MAX_BYTES, "%c%d slice %d", "FBW"[kind], micro_batch,
+                 symbol_slice(symbol_kind));
     else snprintf(name, NAME_MAX_BYTES, "%c%d", "FBW"[kind], micro_batch);
     return name;
 }
@@ -117,7 +123,8 @@ static void put_streams(struct tracer *t)
     for (int i = 0; i < s->stream_count; i++) {
         const struct stream *stream = &s->streams[i];
         int p = s->request.rank_count;
-        bool onward = p > 2 ? stream->to_rank == (stream->rank + 1) % p : stream->to_rank > stream->rank;
+        bool onward = p > 2 ? stream->to_rank == (stream->rank + 1) % p
+                            : stream->to_rank > stream->rank;
         enum track track = stream->kind == STREAM_COMPUTE ? TRACK_COMPUTE
                            : stream->kind == STREAM_SYNC  ? TRACK_SYNC
                            : onward                       ? TRACK_LINK_FORWARD
@@ -129,7 +136,8 @@ static void put_streams(struct tracer *t)
     }
 }
 
-// What stands on no stream: delays, each with an id of its own, and the embedding sync, shown at its first stage.
+// What stands on no stream: delays, each with an id of its own, and the embedding sync, shown at
+// its first stage.
 static void put_others(struct tracer *t)
 {
     const struct report_replay *r = t->replay;
@@ -142,8 +150,8 @@ static void put_others(struct tracer *t)
         }
         for (int end = 0; end < 2; end++) {
             char name[NAME_MAX_BYTES];
-            open_event(t, end ? "e" : "b", name_of(r, i, name), end ? r->end_ns[i] : r->start_ns[i], rank,
-                       TRACK_COMPUTE);
+            open_event(t, end ? "e" : "b", name_of(r, i, name), end ? r->end_ns[i] : r->start_ns[i],
+                       rank, TRACK_COMPUTE);
             json_put_text(&t->json, "cat", "delay");
             json_put_count(&t->json, "id", i);
             json_close_object(&t->json);
@@ -154,7 +162,9 @@ static void put_others(struct tracer *t)
 static int *compute_of(const struct tracer *t, int backward, int stage, int micro_batch, int slice)
 {
     const struct schedule_request *q = &t->replay->schedule.request;
-    size_t place = ((size_t)backward * (size_t)q->stage_count + (size_t)stage) * (size_t)q->micro_batches + (size_t)micro_batch;
+    size_t place = ((size_t)backward * (size_t)q->stage_count + (size_t)stage) *
+                       (size_t)q->micro_batches +
+                   (size_t)micro_batch;
     return &t->compute[place * (size_t)q->slice_count + (size_t)slice];
 }
 
@@ -165,7 +175,8 @@ static void put_arrow(struct tracer *t, int from, int to, int64_t id)
     const int ends[] = {from, to};
     for (int i = 0; i < 2; i++) {
         open_event(t, i ? "f" : "s", "message", (r->start_ns[ends[i]] + r->end_ns[ends[i]]) / 2,
-                   schedule_rank_of(&r->schedule.request, r->schedule.operations[ends[i]].stage), TRACK_COMPUTE);
+                   schedule_rank_of(&r->schedule.request, r->schedule.operations[ends[i]].stage),
+                   TRACK_COMPUTE);
         json_put_text(&t->json, "cat", "message");
         json_put_count(&t->json, "id", id);
         if (i) json_put_text(&t->json, "bp", "e");
@@ -180,26 +191,33 @@ static void put_arrows(struct tracer *t)
     for (int s = 0; s + 1 < q->stage_count; s++)
         for (int m = 0; m < q->micro_batches && !schedule_is_inner(q, s); m++)
             for (int slice = 0; slice < q->slice_count; slice++) {
-                put_arrow(t, *compute_of(t, 0, s, m, slice), *compute_of(t, 0, s + 1, m, slice), id++);
+                put_arrow(t, *compute_of(t, 0, s, m, slice), *compute_of(t, 0, s + 1, m, slice),
+                          id++);
                 if (schedule_is_local(q, s)) continue;
-                put_arrow(t, *compute_of(t, 1, s + 1, m, slice), *compute_of(t, 1, s, m, slice), id++);
+                put_arrow(t, *compute_of(t, 1, s + 1, m, slice), *compute_of(t, 1, s, m, slice),
+                          id++);
             }
 }
 
 static void put_counters(struct tracer *t)
 {
     const struct report_replay *r = t->replay;
-    int release = schedule_splits_backward(r->schedule.request.kind) ? SYMBOL_WEIGHT : SYMBOL_BACKWARD;
+    int release = schedule_splits_backward(r->schedule.request.kind) ? SYMBOL_WEIGHT
+                                                                     : SYMBOL_BACKWARD;
     for (int i = 0; i < r->schedule.stream_count; i++) {
         const struct stream *stream = &r->schedule.streams[i];
         if (stream->kind != STREAM_COMPUTE) continue;
         double bytes = 0;
         for (int k = 0; k < stream->count; k++) {
-            int kind = report_kind_of(r, stream->operations[k]), stage = report_place_of(r, stream->operations[k]);
-            if (kind != SYMBOL_FORWARD && kind != release) continue;       // of the first slice: it starts and ends the micro-batch
-            double each = (double)t->plan->stages[stage].memory.activation_bytes / r->schedule.in_flight[stage];
+            int kind = report_kind_of(r, stream->operations[k]),
+                stage = report_place_of(r, stream->operations[k]);
+            if (kind != SYMBOL_FORWARD && kind != release)
+                continue; // of the first slice: it starts and ends the micro-batch
+            double each = (double)t->plan->stages[stage].memory.activation_bytes /
+                          r->schedule.in_flight[stage];
             bytes += kind == SYMBOL_FORWARD ? each : -each;
-            int64_t at = kind == SYMBOL_FORWARD ? r->start_ns[stream->operations[k]] : r->end_ns[stream->operations[k]];
+            int64_t at = kind == SYMBOL_FORWARD ? r->start_ns[stream->operations[k]]
+                                                : r->end_ns[stream->operations[k]];
             open_event(t, "C", "activations", at, stream->rank, TRACK_COMPUTE);
             json_open_flat_object(&t->json, "args");
             json_put_number(&t->json, "GB", bytes > 0 ? bytes / 1e9 : 0);
@@ -215,18 +233,21 @@ static void prepare(struct tracer *t, struct arena *arena)
     t->critical = TAKE(arena, r->schedule.operation_count, bool);
     t->in_stream = TAKE(arena, r->schedule.operation_count, bool);
     const struct schedule_request *q = &r->schedule.request;
-    t->compute = TAKE(arena, (size_t)2 * (size_t)q->stage_count * (size_t)q->micro_batches * (size_t)q->slice_count, int);
+    t->compute =
+        TAKE(arena,
+             (size_t)2 * (size_t)q->stage_count * (size_t)q->micro_batches * (size_t)q->slice_count,
+             int);
     for (int i = 0; i < r->path_length; i++) t->critical[r->path[i]] = true;
     for (int i = 0; i < r->schedule.operation_count; i++) {
         int symbol_kind = report_kind_of(r, i), kind = symbol_base_kind(symbol_kind);
         if (kind <= SYMBOL_BACKWARD)
-            *compute_of(t, kind == SYMBOL_BACKWARD, report_place_of(r, i), r->schedule.operations[i].micro_batch,
-                        symbol_slice(symbol_kind)) = i;
+            *compute_of(t, kind == SYMBOL_BACKWARD, report_place_of(r, i),
+                        r->schedule.operations[i].micro_batch, symbol_slice(symbol_kind)) = i;
     }
 }
 
-enum status report_trace(const struct plan *plan, const char **text, size_t *length, struct arena *arena,
-                         struct error *err)
+enum status report_trace(const struct plan *plan, const char **text, size_t *length,
+                         struct arena *arena, struct error *err)
 {
     struct report_replay replay;
     if (!plan->stage_count)

@@ -28,12 +28,14 @@ void bound_prepare(struct bound_scratch *s, const struct milp *m, struct arena *
         const struct milp_row *r = &m->rows[i];
         s->is_time_row[i] = is_time_row(m, r);
         for (int e = r->first; r->role == ROW_SYMBOL && e < r->first + r->count; e++)
-            if (m->columns[m->entry_column[e]].role == COLUMN_SYMBOL) s->symbol_row[m->entry_column[e]] = i;
+            if (m->columns[m->entry_column[e]].role == COLUMN_SYMBOL)
+                s->symbol_row[m->entry_column[e]] = i;
     }
 }
 
 // A row's multiplier in 2^-40 ns per unit of the row.
-static wide full_value(const struct bound_scratch *s, const struct milp *m, int row, int64_t value, int unit_log2)
+static wide full_value(const struct bound_scratch *s, const struct milp *m, int row, int64_t value,
+                       int unit_log2)
 {
     bool time = row < s->row_known ? s->is_time_row[row] : is_time_row(m, &m->rows[row]);
     return time ? (wide)value : (wide)value * ((wide)1 << unit_log2);
@@ -41,7 +43,8 @@ static wide full_value(const struct bound_scratch *s, const struct milp *m, int 
 
 static void start(struct bound_scratch *s)
 {
-    for (int k = 0; k < s->touched_count; k++) s->residual[s->touched[k]] = 0, s->is_touched[s->touched[k]] = false;
+    for (int k = 0; k < s->touched_count; k++)
+        s->residual[s->touched[k]] = 0, s->is_touched[s->touched[k]] = false;
     s->touched_count = 0;
     s->touched[s->touched_count++] = 0;
     s->is_touched[0] = true;
@@ -67,7 +70,8 @@ static bool right_sign(const struct milp_row *r, int64_t y)
     return r->sense == ROW_EQUAL || (r->sense == ROW_AT_LEAST ? y >= 0 : y <= 0);
 }
 
-bool bound_evaluate(int64_t *bound_ns, wide *exact, const struct milp *m, const bool *closed, const struct multipliers *y, struct bound_scratch *s)
+bool bound_evaluate(int64_t *bound_ns, wide *exact, const struct milp *m, const bool *closed,
+                    const struct multipliers *y, struct bound_scratch *s)
 {
     wide sum = 0, term;
     bool bad = false;
@@ -116,14 +120,18 @@ static int64_t entry_of(const struct milp *m, int row, int column)
 
 static wide floor_of(wide a, wide b) { return a / b - (a % b < 0); }
 
-// What is left of a column's residual goes into one row that has an entry there, if the sign allows. Where that entry is
-// not +1 or -1 (a path of several laps) a residual may stay: of the time column, above zero, where it costs nothing.
-static void clear_residual(struct multipliers *y, int k, const struct milp *m, int column, struct bound_scratch *s)
+// What is left of a column's residual goes into one row that has an entry there, if the sign
+// allows. Where that entry is not +1 or -1 (a path of several laps) a residual may stay: of the
+// time column, above zero, where it costs nothing.
+static void clear_residual(struct multipliers *y, int k, const struct milp *m, int column,
+                           struct bound_scratch *s)
 {
     int64_t a = entry_of(m, y->rows[k], column);
     if (a != 1 && a != -1 && (column || a < 1)) return;
-    wide next = (wide)y->values[k] + (a == -1 ? -s->residual[column] : floor_of(s->residual[column], a));
-    if (next > INT64_MAX || next < INT64_MIN || !right_sign(&m->rows[y->rows[k]], (int64_t)next)) return;
+    wide next = (wide)y->values[k] +
+                (a == -1 ? -s->residual[column] : floor_of(s->residual[column], a));
+    if (next > INT64_MAX || next < INT64_MIN || !right_sign(&m->rows[y->rows[k]], (int64_t)next))
+        return;
     y->values[k] = (int64_t)next;
 }
 
@@ -147,7 +155,10 @@ static void drop_zeros(struct multipliers *y)
     y->count = n;
 }
 
-struct keyed { int row; double value; };
+struct keyed {
+    int row;
+    double value;
+};
 
 static int by_row(const void *a, const void *b)
 {
@@ -155,14 +166,18 @@ static int by_row(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Path rows first (their sum clears the time column), then the symbol rows that these call for, so that no residual is
-// left where column bounds are loose.
-void bound_round(struct multipliers *y, struct bound_scratch *s, const int *rows, const double *values, int count, int unit_log2, struct arena *arena)
+// Path rows first (their sum clears the time column), then the symbol rows that these call for, so
+// that no residual is left where column bounds are loose.
+void bound_round(struct multipliers *y, struct bound_scratch *s, const int *rows,
+                 const double *values, int count, int unit_log2, struct arena *arena)
 {
     const struct milp *m = s->milp;
     assert(count >= 0 && unit_log2 >= 0);
     struct keyed *sorted = TAKE(arena, count, struct keyed);
-    *y = (struct multipliers){.rows = TAKE(arena, count, int), .values = TAKE(arena, count, int64_t), .count = count, .unit_log2 = unit_log2};
+    *y = (struct multipliers){.rows = TAKE(arena, count, int),
+                              .values = TAKE(arena, count, int64_t),
+                              .count = count,
+                              .unit_log2 = unit_log2};
     for (int k = 0; k < count; k++) sorted[k] = (struct keyed){rows[k], values[k]};
     qsort(sorted, (size_t)count, sizeof *sorted, by_row);
     int largest = -1;
@@ -173,7 +188,9 @@ void bound_round(struct multipliers *y, struct bound_scratch *s, const int *rows
         if (r->role == ROW_SYMBOL) continue;
         y->values[k] = whole_multiplier(r, sorted[k].value);
         if (!y->values[k]) continue;
-        if (entry_of(m, y->rows[k], 0) && (largest < 0 || llabs(y->values[k]) > llabs(y->values[largest]))) largest = k;
+        if (entry_of(m, y->rows[k], 0) &&
+            (largest < 0 || llabs(y->values[k]) > llabs(y->values[largest])))
+            largest = k;
         subtract_row(s, m, y->rows[k], full_value(s, m, y->rows[k], y->values[k], unit_log2));
     }
     if (largest >= 0 && s->residual[0]) {

@@ -15,7 +15,8 @@ static uint64_t *copy_bits(const uint64_t *bits, const struct program *p, struct
 int box_allowed_count(const struct box *b, const struct program *p, int stage)
 {
     int count = 0;
-    for (int i = p->first_choice[stage]; i < p->first_choice[stage + 1]; i++) count += box_allows(b, i);
+    for (int i = p->first_choice[stage]; i < p->first_choice[stage + 1]; i++)
+        count += box_allows(b, i);
     return count;
 }
 
@@ -57,7 +58,8 @@ bool split_is_first(const struct split *s, const struct program *p, int choice)
     return s->by_load ? p->load_ns[choice] < s->load_ns : choice == s->choice;
 }
 
-void split_apply(struct box *first, struct box *second, const struct box *of, const struct split *s, const struct program *p, struct arena *arena)
+void split_apply(struct box *first, struct box *second, const struct box *of, const struct split *s,
+                 const struct program *p, struct arena *arena)
 {
     box_copy(first, of, p, arena);
     box_copy(second, of, p, arena);
@@ -65,7 +67,8 @@ void split_apply(struct box *first, struct box *second, const struct box *of, co
     first->depth = second->depth = of->depth + 1;
     for (int i = p->first_choice[s->stage]; i < p->first_choice[s->stage + 1]; i++)
         box_forbid(split_is_first(s, p, i) ? second : first, i);
-    assert(box_allowed_count(first, p, s->stage) + box_allowed_count(second, p, s->stage) == box_allowed_count(of, p, s->stage));
+    assert(box_allowed_count(first, p, s->stage) + box_allowed_count(second, p, s->stage) ==
+           box_allowed_count(of, p, s->stage));
 }
 
 bool split_blindly(struct split *s, const struct box *b, const struct program *p)
@@ -82,7 +85,8 @@ bool split_blindly(struct split *s, const struct box *b, const struct program *p
         if (!box_allows(b, i)) continue;
         if (lowest < 0) lowest = i;
         if (2 * passed++ >= most && p->load_ns[i] > p->load_ns[lowest]) {
-            *s = (struct split){.stage = stage, .by_load = true, .load_ns = p->load_ns[i], .choice = i};
+            *s = (struct split){
+                .stage = stage, .by_load = true, .load_ns = p->load_ns[i], .choice = i};
             return true;
         }
     }
@@ -91,12 +95,17 @@ bool split_blindly(struct split *s, const struct box *b, const struct program *p
     return true;
 }
 
-struct record *record_add(struct record_list *list, enum record_kind kind, const struct box *b, const struct program *p, struct arena *arena)
+struct record *record_add(struct record_list *list, enum record_kind kind, const struct box *b,
+                          const struct program *p, struct arena *arena)
 {
     GROW(arena, list->items, list->count, list->capacity, 64);
     assert(b->number >= 0 && b->bound_ns >= 0);
     struct record *r = &list->items[list->count++];
-    *r = (struct record){.kind = kind, .box = b->number, .bound_ns = b->bound_ns, .ample = b->ample, .allowed = copy_bits(b->allowed, p, arena)};
+    *r = (struct record){.kind = kind,
+                         .box = b->number,
+                         .bound_ns = b->bound_ns,
+                         .ample = b->ample,
+                         .allowed = copy_bits(b->allowed, p, arena)};
     return r;
 }
 
@@ -152,7 +161,8 @@ static unsigned char *get_bytes(struct message *m, int count, struct arena *aren
     return bytes;
 }
 
-static void get_basis(struct lp_basis *b, struct message *m, const struct program *p, struct arena *arena)
+static void get_basis(struct lp_basis *b, struct message *m, const struct program *p,
+                      struct arena *arena)
 {
     const struct milp *milp = &p->formulation->milp;
     *b = (struct lp_basis){.present = message_get_count(m) != 0};

@@ -1,8 +1,9 @@
-// A box of the tree: which choices are still allowed in every stage, and the bound that it inherits. Splitting a box on
-// the level of a stage's load is splitting the stage's allowed choices in two; so is every other branching.
+// A box of the tree: which choices are still allowed in every stage, and the bound that it
+// inherits. Splitting a box on the level of a stage's load is splitting the stage's allowed choices
+// in two; so is every other branching.
 //
-// Records are what the tree proves: they are kept in full, can be evaluated a second time (tree_recheck.c), and are what
-// a certificate is written from.
+// Records are what the tree proves: they are kept in full, can be evaluated a second time
+// (tree_recheck.c), and are what a certificate is written from.
 #ifndef PLUMBLINE_SOLVE_TREE_BOX_H
 #define PLUMBLINE_SOLVE_TREE_BOX_H
 
@@ -15,39 +16,56 @@
 enum { AMPLE_BITS = BOUND_FRACTION_BITS - 4 };
 
 struct box {
-    int64_t number;             // 0: the root; a child's is larger than its parent's
-    int64_t bound_ns;           // exact
-    bool ample;                 // before it was rounded up it was above bound_ns - 1 by more than 2^-4 ns
+    int64_t number;   // 0: the root; a child's is larger than its parent's
+    int64_t bound_ns; // exact
+    bool ample;       // before it was rounded up it was above bound_ns - 1 by more than 2^-4 ns
     int depth;
-    uint64_t *allowed;          // bit for each choice number
-    struct multipliers proof;   // of bound_ns in this box or one around it; count 0: the bound is the root's own
+    uint64_t *allowed; // bit for each choice number
+    struct multipliers
+        proof; // of bound_ns in this box or one around it; count 0: the bound is the root's own
     struct lp_basis basis;
 };
 
 static inline int box_words(const struct program *p) { return (p->choice_count + 63) / 64; }
-static inline bool box_allows(const struct box *b, int choice) { return b->allowed[choice / 64] >> (choice % 64) & 1; }
-static inline void box_forbid(struct box *b, int choice) { b->allowed[choice / 64] &= ~((uint64_t)1 << (choice % 64)); }
+static inline bool box_allows(const struct box *b, int choice)
+{
+    return b->allowed[choice / 64] >> (choice % 64) & 1;
+}
+static inline void box_forbid(struct box *b, int choice)
+{
+    b->allowed[choice / 64] &= ~((uint64_t)1 << (choice % 64));
+}
 int box_allowed_count(const struct box *b, const struct program *p, int stage);
 void box_whole(struct box *b, const struct program *p, struct arena *arena);
 void box_copy(struct box *to, const struct box *from, const struct program *p, struct arena *arena);
-// One decision left: chosen[] is it. Zero: no stage is without choice, more than one decision. -1: a stage has none.
+// One decision left: chosen[] is it. Zero: no stage is without choice, more than one decision. -1:
+// a stage has none.
 int box_single(const struct box *b, const struct program *p, int *chosen);
 // closed[column] of the program in this box; all other columns false.
 void box_close_columns(const struct box *b, const struct program *p, bool *closed);
 
 // A split: the stage's choices in first[] against the others.
-struct split { int stage; bool by_load; int64_t load_ns; int choice; };     // load below load_ns; or this very choice
+struct split {
+    int stage;
+    bool by_load;
+    int64_t load_ns;
+    int choice;
+}; // load below load_ns; or this very choice
 bool split_is_first(const struct split *s, const struct program *p, int choice);
-void split_apply(struct box *first, struct box *second, const struct box *of, const struct split *s, const struct program *p, struct arena *arena);
-// Without looking at any relaxation: the stage with the most choices left, halved by load or by one choice.
+void split_apply(struct box *first, struct box *second, const struct box *of, const struct split *s,
+                 const struct program *p, struct arena *arena);
+// Without looking at any relaxation: the stage with the most choices left, halved by load or by one
+// choice.
 bool split_blindly(struct split *s, const struct box *b, const struct program *p);
 
 enum record_kind {
-    RECORD_CLOSED,      // bound_ns by the multipliers in the box `allowed`
-    RECORD_EMPTY,       // a stage has no choice left
-    RECORD_LEAF,        // one decision, its exact time is bound_ns (program's hopeless_ns: it does not fit together)
-    RECORD_REMOVED,     // by the multipliers, the choices in `removed` cannot occur in a plan better than target_ns in this box
-    RECORD_SPLIT,       // into the boxes first and first + 1
+    RECORD_CLOSED, // bound_ns by the multipliers in the box `allowed`
+    RECORD_EMPTY,  // a stage has no choice left
+    RECORD_LEAF, // one decision, its exact time is bound_ns (program's hopeless_ns: it does not fit
+                 // together)
+    RECORD_REMOVED, // by the multipliers, the choices in `removed` cannot occur in a plan better
+                    // than target_ns in this box
+    RECORD_SPLIT,   // into the boxes first and first + 1
 };
 
 struct record {
@@ -61,8 +79,12 @@ struct record {
     struct split split;
 };
 
-struct record_list { struct record *items; int count, capacity; };
-struct record *record_add(struct record_list *list, enum record_kind kind, const struct box *b, const struct program *p, struct arena *arena);
+struct record_list {
+    struct record *items;
+    int count, capacity;
+};
+struct record *record_add(struct record_list *list, enum record_kind kind, const struct box *b,
+                          const struct program *p, struct arena *arena);
 
 void box_put(struct message *m, const struct box *b, const struct program *p);
 void box_get(struct box *b, struct message *m, const struct program *p, struct arena *arena);

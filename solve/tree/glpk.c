@@ -1,8 +1,9 @@
-// GLPK behind the seam of lp.h; the only file that includes glpk.h. Indices are turned to GLPK's here (columns and rows
-// from 1), and times to units of 2^unit_log2 ns: raw nanoseconds fail in the simplex method, and a power of two is exact.
+// GLPK behind the seam of lp.h; the only file that includes glpk.h. Indices are turned to GLPK's
+// here (columns and rows from 1), and times to units of 2^unit_log2 ns: raw nanoseconds fail in the
+// simplex method, and a power of two is exact.
 //
-// Runs inside worker processes only: misuse, failed assertions and exhausted memory end in abort() there, and the process
-// that started the worker goes on.
+// Runs inside worker processes only: misuse, failed assertions and exhausted memory end in abort()
+// there, and the process that started the worker goes on.
 #include "solve/tree/lp.h"
 
 #include <glpk.h>
@@ -16,18 +17,21 @@ struct lp {
     glp_prob *problem;
     double unit;
     int first_path_row;
-    int *index_of_column;       // [column_count] GLPK's, 0: left out
-    bool *defined;              // [column_count]: a symbol that a row defines needs no lower bound of its own
+    int *index_of_column; // [column_count] GLPK's, 0: left out
+    bool *defined; // [column_count]: a symbol that a row defines needs no lower bound of its own
     int first_elastic, elastic_count;
-    int *index_of_row;          // [row_capacity] GLPK's, 0: not in
-    int *row_of_index;          // [row_capacity + 1]
+    int *index_of_row; // [row_capacity] GLPK's, 0: not in
+    int *row_of_index; // [row_capacity + 1]
     int row_capacity;
-    int *indices;               // scratch for one row
+    int *indices; // scratch for one row
     double *values;
     struct arena *arena;
 };
 
-static double column_scale(const struct lp *lp, int column) { return lp->milp->columns[column].time ? lp->unit : 1; }
+static double column_scale(const struct lp *lp, int column)
+{
+    return lp->milp->columns[column].time ? lp->unit : 1;
+}
 
 static bool is_time_row(const struct milp *m, const struct milp_row *row)
 {
@@ -36,7 +40,8 @@ static bool is_time_row(const struct milp *m, const struct milp_row *row)
     return false;
 }
 
-// The zero point satisfies every row that is not elastic: then the dual simplex method always ends at an optimum.
+// The zero point satisfies every row that is not elastic: then the dual simplex method always ends
+// at an optimum.
 static int elastic_sign(const struct milp_row *row)
 {
     if (row->right > 0 && row->sense != ROW_AT_MOST) return 1;
@@ -64,7 +69,8 @@ static bool is_in_program(const struct lp_request *r, int column)
 static void note_defined(struct lp *lp, const struct milp_row *row)
 {
     for (int e = row->first; row->role == ROW_SYMBOL && e < row->first + row->count; e++)
-        if (lp->milp->columns[lp->milp->entry_column[e]].role == COLUMN_SYMBOL) lp->defined[lp->milp->entry_column[e]] = true;
+        if (lp->milp->columns[lp->milp->entry_column[e]].role == COLUMN_SYMBOL)
+            lp->defined[lp->milp->entry_column[e]] = true;
 }
 
 static void bound_column(struct lp *lp, int column, bool closed)
@@ -73,8 +79,8 @@ static void bound_column(struct lp *lp, int column, bool closed)
     int at = lp->index_of_column[column];
     double lower = lp->defined[column] ? 0 : (double)c->lower / column_scale(lp, column);
     double upper = (double)c->upper / column_scale(lp, column);
-    // A defined symbol must not rest on its own bound: the row that defines it has to carry the multiplier, because the
-    // exact bound clears every symbol's residual.
+    // A defined symbol must not rest on its own bound: the row that defines it has to carry the
+    // multiplier, because the exact bound clears every symbol's residual.
     if (lp->defined[column]) upper = 2 * upper + 1;
     if (closed) upper = 0;
     glp_set_col_bnds(lp->problem, at, lower < upper ? GLP_DB : GLP_FX, lower, upper);
@@ -91,7 +97,8 @@ static void add_columns(struct lp *lp, const struct lp_request *r)
     for (int j = 0; j < r->milp->column_count; j++)
         if (lp->index_of_column[j]) bound_column(lp, j, r->closed[j]);
     glp_set_obj_coef(lp->problem, lp->index_of_column[0], 1);
-    for (int e = 0; e < lp->elastic_count; e++) glp_set_col_bnds(lp->problem, lp->first_elastic + e, GLP_DB, 0, 1 << 20);
+    for (int e = 0; e < lp->elastic_count; e++)
+        glp_set_col_bnds(lp->problem, lp->first_elastic + e, GLP_DB, 0, 1 << 20);
     lp_set_elastic_price(lp, r->elastic_price);
 }
 
@@ -99,8 +106,10 @@ static void ensure_rows(struct lp *lp, int needed)
 {
     if (needed <= lp->row_capacity) return;
     int capacity = needed + needed / 2 + 64;
-    lp->index_of_row = arena_grow(lp->arena, lp->index_of_row, (size_t)lp->row_capacity, (size_t)capacity, sizeof(int));
-    lp->row_of_index = arena_grow(lp->arena, lp->row_of_index, (size_t)lp->row_capacity, (size_t)capacity + 1, sizeof(int));
+    lp->index_of_row = arena_grow(lp->arena, lp->index_of_row, (size_t)lp->row_capacity,
+                                  (size_t)capacity, sizeof(int));
+    lp->row_of_index = arena_grow(lp->arena, lp->row_of_index, (size_t)lp->row_capacity,
+                                  (size_t)capacity + 1, sizeof(int));
     lp->row_capacity = capacity;
 }
 
@@ -123,7 +132,11 @@ static void add_row(struct lp *lp, int row, int elastic)
     if (elastic) lp->indices[++n] = elastic, lp->values[n] = elastic_sign(r);
     glp_set_mat_row(lp->problem, at, n, lp->indices, lp->values);
     double right = (double)r->right / scale;
-    glp_set_row_bnds(lp->problem, at, r->sense == ROW_EQUAL ? GLP_FX : r->sense == ROW_AT_MOST ? GLP_UP : GLP_LO, right, right);
+    glp_set_row_bnds(lp->problem, at,
+                     r->sense == ROW_EQUAL     ? GLP_FX
+                     : r->sense == ROW_AT_MOST ? GLP_UP
+                                               : GLP_LO,
+                     right, right);
 }
 
 struct lp *lp_open(const struct lp_request *r, struct arena *arena)
@@ -154,7 +167,10 @@ struct lp *lp_open(const struct lp_request *r, struct arena *arena)
     return lp;
 }
 
-bool lp_has_row(const struct lp *lp, int row) { return row < lp->row_capacity && lp->index_of_row[row]; }
+bool lp_has_row(const struct lp *lp, int row)
+{
+    return row < lp->row_capacity && lp->index_of_row[row];
+}
 
 void lp_add_row(struct lp *lp, int row) { add_row(lp, row, 0); }
 
@@ -163,11 +179,12 @@ void lp_set_closed(struct lp *lp, int column, bool closed)
     if (lp->index_of_column[column]) bound_column(lp, column, closed);
 }
 
-// A row counted in many units (layers) needs a smaller price per unit than one that counts a single stage, but dearer is
-// never wrong: only the numbers grow.
+// A row counted in many units (layers) needs a smaller price per unit than one that counts a single
+// stage, but dearer is never wrong: only the numbers grow.
 void lp_set_elastic_price(struct lp *lp, double price)
 {
-    for (int e = 0; e < lp->elastic_count; e++) glp_set_obj_coef(lp->problem, lp->first_elastic + e, price);
+    for (int e = 0; e < lp->elastic_count; e++)
+        glp_set_obj_coef(lp->problem, lp->first_elastic + e, price);
 }
 
 enum lp_status lp_solve(struct lp *lp, enum lp_method method, double limit_ns)
@@ -176,8 +193,11 @@ enum lp_status lp_solve(struct lp *lp, enum lp_method method, double limit_ns)
     glp_init_smcp(&simplex);
     simplex.msg_lev = GLP_MSG_OFF;
     simplex.meth = method == LP_PRIMAL ? GLP_PRIMAL : GLP_DUAL;
-    simplex.tol_bnd = simplex.tol_dj = 1e-9;    // 1e-7 leaves a row short by nanoseconds: boxes never close
-    simplex.it_lim = 1000 + 20 * (glp_get_num_rows(lp->problem) + glp_get_num_cols(lp->problem));     // beyond: it goes round in circles
+    simplex.tol_bnd = simplex.tol_dj =
+        1e-9; // 1e-7 leaves a row short by nanoseconds: boxes never close
+    simplex.it_lim = 1000 +
+                     20 * (glp_get_num_rows(lp->problem) +
+                           glp_get_num_cols(lp->problem)); // beyond: it goes round in circles
     simplex.tm_lim = 20000;
     if (method != LP_PRIMAL) simplex.obj_ul = limit_ns / lp->unit;
     if (method == LP_DUAL_SCALED) glp_scale_prob(lp->problem, GLP_SF_GM | GLP_SF_EQ | GLP_SF_2N);
@@ -200,13 +220,17 @@ double lp_value(const struct lp *lp, int column)
 double lp_elastic_use(const struct lp *lp)
 {
     double sum = 0;
-    for (int e = 0; e < lp->elastic_count; e++) sum += glp_get_col_prim(lp->problem, lp->first_elastic + e);
+    for (int e = 0; e < lp->elastic_count; e++)
+        sum += glp_get_col_prim(lp->problem, lp->first_elastic + e);
     return sum;
 }
 
 int lp_row_count(const struct lp *lp) { return glp_get_num_rows(lp->problem); }
 int lp_row_of(const struct lp *lp, int index) { return lp->row_of_index[index + 1]; }
-double lp_multiplier(const struct lp *lp, int index) { return glp_get_row_dual(lp->problem, index + 1); }
+double lp_multiplier(const struct lp *lp, int index)
+{
+    return glp_get_row_dual(lp->problem, index + 1);
+}
 long lp_iterations(const struct lp *lp) { return glp_get_it_cnt(lp->problem); }
 
 void lp_basis_save(struct lp_basis *b, const struct lp *lp, struct arena *arena)
@@ -219,26 +243,35 @@ void lp_basis_save(struct lp_basis *b, const struct lp *lp, struct arena *arena)
     b->path_rows = TAKE(arena, rows, int);
     b->path_statuses = TAKE(arena, rows, unsigned char);
     for (int j = 0; j < lp->milp->column_count; j++)
-        if (lp->index_of_column[j]) b->columns[j] = (unsigned char)glp_get_col_stat(lp->problem, lp->index_of_column[j]);
-    for (int e = 0; e < lp->elastic_count; e++) b->elastics[e] = (unsigned char)glp_get_col_stat(lp->problem, lp->first_elastic + e);
+        if (lp->index_of_column[j])
+            b->columns[j] = (unsigned char)glp_get_col_stat(lp->problem, lp->index_of_column[j]);
+    for (int e = 0; e < lp->elastic_count; e++)
+        b->elastics[e] = (unsigned char)glp_get_col_stat(lp->problem, lp->first_elastic + e);
     for (int i = 1; i <= rows; i++) {
         int row = lp->row_of_index[i], status = glp_get_row_stat(lp->problem, i);
         if (row < lp->first_path_row) b->rows[row] = (unsigned char)status;
-        else if (status != GLP_BS) b->path_rows[b->path_count] = row, b->path_statuses[b->path_count++] = (unsigned char)status;
+        else if (status != GLP_BS)
+            b->path_rows[b->path_count] = row,
+            b->path_statuses[b->path_count++] = (unsigned char)status;
     }
 }
 
 void lp_basis_restore(struct lp *lp, const struct lp_basis *b)
 {
     for (int i = 1; i <= lp_row_count(lp); i++)
-        glp_set_row_stat(lp->problem, i, lp->row_of_index[i] < lp->first_path_row ? b->rows[lp->row_of_index[i]] : GLP_BS);
+        glp_set_row_stat(lp->problem, i,
+                         lp->row_of_index[i] < lp->first_path_row ? b->rows[lp->row_of_index[i]]
+                                                                  : GLP_BS);
     for (int k = 0; k < b->path_count; k++) {
         if (!lp_has_row(lp, b->path_rows[k])) lp_add_row(lp, b->path_rows[k]);
         glp_set_row_stat(lp->problem, lp->index_of_row[b->path_rows[k]], b->path_statuses[k]);
     }
     for (int j = 0; j < lp->milp->column_count; j++)
-        if (lp->index_of_column[j]) glp_set_col_stat(lp->problem, lp->index_of_column[j], b->columns[j] ? b->columns[j] : GLP_NL);
-    for (int e = 0; e < lp->elastic_count; e++) glp_set_col_stat(lp->problem, lp->first_elastic + e, b->elastics[e]);
+        if (lp->index_of_column[j])
+            glp_set_col_stat(lp->problem, lp->index_of_column[j],
+                             b->columns[j] ? b->columns[j] : GLP_NL);
+    for (int e = 0; e < lp->elastic_count; e++)
+        glp_set_col_stat(lp->problem, lp->first_elastic + e, b->elastics[e]);
 }
 
 void lp_memory_limit(int64_t bytes)
@@ -253,12 +286,13 @@ struct intopt {
     const struct intopt_request *request;
     struct lp lp;
     double *values;
-    int last_node, last_row;        // asked for the same row twice in a node: tolerance, not progress
+    int last_node, last_row; // asked for the same row twice in a node: tolerance, not progress
 };
 
 static void take_values(struct intopt *t, glp_prob *p, double (*value)(glp_prob *, int))
 {
-    for (int j = 0; j < t->lp.milp->column_count; j++) t->values[j] = value(p, j + 1) * column_scale(&t->lp, j);
+    for (int j = 0; j < t->lp.milp->column_count; j++)
+        t->values[j] = value(p, j + 1) * column_scale(&t->lp, j);
 }
 
 // A lazy row lives in the subtree only, hence the milp's copy: it is asked again elsewhere.
@@ -282,8 +316,10 @@ static void branch(struct intopt *t, glp_tree *tree)
     double key = 0;
     for (int j = 0; j < t->lp.milp->column_count; j++) {
         double x = glp_get_col_prim(p, j + 1), fraction = fmin(x, 1 - x);
-        if (t->request->branch_key[j] <= 0 || fraction < 1e-6 || !glp_ios_can_branch(tree, j + 1)) continue;
-        if (t->request->branch_key[j] + fraction > key) key = t->request->branch_key[j] + fraction, chosen = j + 1;
+        if (t->request->branch_key[j] <= 0 || fraction < 1e-6 || !glp_ios_can_branch(tree, j + 1))
+            continue;
+        if (t->request->branch_key[j] + fraction > key)
+            key = t->request->branch_key[j] + fraction, chosen = j + 1;
     }
     if (chosen) glp_ios_branch_upon(tree, chosen, GLP_UP_BRNCH);
 }
@@ -306,21 +342,28 @@ static glp_prob *build_whole(struct intopt *t, struct arena *arena)
     glp_add_cols(p, m->column_count);
     for (int j = 0; j < m->column_count; j++) {
         const struct milp_column *c = &m->columns[j];
-        double lower = (double)c->lower / column_scale(&t->lp, j), upper = (double)c->upper / column_scale(&t->lp, j);
+        double lower = (double)c->lower / column_scale(&t->lp, j),
+               upper = (double)c->upper / column_scale(&t->lp, j);
         t->lp.index_of_column[j] = j + 1;
         if (c->integer) glp_set_col_kind(p, j + 1, GLP_IV);
         glp_set_col_bnds(p, j + 1, lower < upper ? GLP_DB : GLP_FX, lower, upper);
     }
-    if (t->request->cut_off_ns > 0) glp_set_col_bnds(p, 1, GLP_DB, 0, t->request->cut_off_ns / t->lp.unit);
+    if (t->request->cut_off_ns > 0)
+        glp_set_col_bnds(p, 1, GLP_DB, 0, t->request->cut_off_ns / t->lp.unit);
     glp_set_obj_coef(p, 1, 1);
     for (int i = 0; i < m->row_count; i++) add_row(&t->lp, i, 0);
     return p;
 }
 
-enum intopt_status lp_intopt(const struct intopt_request *request, double *values, struct arena *arena)
+enum intopt_status lp_intopt(const struct intopt_request *request, double *values,
+                             struct arena *arena)
 {
-    struct intopt t = {.request = request, .values = TAKE(arena, request->milp->column_count, double)};
-    t.lp = (struct lp){.milp = request->milp, .unit = ldexp(1, request->unit_log2), .first_path_row = request->milp->row_count, .arena = arena};
+    struct intopt t = {.request = request,
+                       .values = TAKE(arena, request->milp->column_count, double)};
+    t.lp = (struct lp){.milp = request->milp,
+                       .unit = ldexp(1, request->unit_log2),
+                       .first_path_row = request->milp->row_count,
+                       .arena = arena};
     t.lp.index_of_column = TAKE(arena, request->milp->column_count, int);
     t.lp.defined = TAKE(arena, request->milp->column_count, bool);
     t.lp.indices = TAKE(arena, request->milp->column_count + 2, int);
@@ -340,13 +383,15 @@ enum intopt_status lp_intopt(const struct intopt_request *request, double *value
     glp_init_iocp(&control);
     control.msg_lev = GLP_MSG_OFF;
     control.sr_heur = GLP_OFF;
-    control.tol_obj = 1e-12;        // the default prunes at 1e-7 of the objective: most answers are then not optimal
+    control.tol_obj =
+        1e-12; // the default prunes at 1e-7 of the objective: most answers are then not optimal
     control.mip_gap = 0;
     control.cb_func = call_back;
     control.cb_info = kept;
     if (request->time_limit_s > 0) control.tm_lim = (int)fmin(request->time_limit_s * 1e3, INT_MAX);
     code = glp_intopt(p, &control);
-    if (code == GLP_EFAIL) {            // a node's simplex gave up: once more with rows and columns scaled (bytes are large)
+    if (code == GLP_EFAIL) { // a node's simplex gave up: once more with rows and columns scaled
+                             // (bytes are large)
         glp_scale_prob(p, GLP_SF_AUTO);
         glp_std_basis(p);
         if (glp_simplex(p, &simplex) || glp_get_status(p) != GLP_OPT) return INTOPT_UNKNOWN;
@@ -355,6 +400,7 @@ enum intopt_status lp_intopt(const struct intopt_request *request, double *value
     int status = glp_mip_status(p);
     if (status == GLP_NOFEAS && !code) return INTOPT_INFEASIBLE;
     if (status != GLP_OPT && status != GLP_FEAS) return INTOPT_UNKNOWN;
-    for (int j = 0; j < request->milp->column_count; j++) values[j] = glp_mip_col_val(p, j + 1) * column_scale(&kept->lp, j);
+    for (int j = 0; j < request->milp->column_count; j++)
+        values[j] = glp_mip_col_val(p, j + 1) * column_scale(&kept->lp, j);
     return status == GLP_OPT && !code ? INTOPT_OPTIMAL : INTOPT_FEASIBLE;
 }

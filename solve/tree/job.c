@@ -30,8 +30,9 @@ static void note_plan(struct subtree *t, const int *chosen)
     int64_t time_ns = program_time(t->program, chosen);
     if (time_ns < 0 || time_ns >= t->best_ns) return;
     GROW(t->arena, r->plans, r->plan_count, r->plan_capacity, 4);
-    assert(time_ns >= t->job->box.bound_ns);        // else that bound was none
-    r->plans[r->plan_count].chosen = arena_grow(t->arena, chosen, (size_t)stages, (size_t)stages, sizeof *chosen);
+    assert(time_ns >= t->job->box.bound_ns); // else that bound was none
+    r->plans[r->plan_count].chosen =
+        arena_grow(t->arena, chosen, (size_t)stages, (size_t)stages, sizeof *chosen);
     r->plans[r->plan_count++].time_ns = time_ns;
     if (!t->job->keep_target) set_target(t, time_ns);
 }
@@ -47,7 +48,8 @@ static bool is_leaf(struct subtree *t, struct box *box, int *chosen)
     }
     note_plan(t, chosen);
     int64_t time_ns = program_time(t->program, chosen);
-    record_add(&t->result->records, RECORD_LEAF, box, t->program, t->arena)->bound_ns = time_ns < 0 ? t->program->hopeless_ns : time_ns;
+    record_add(&t->result->records, RECORD_LEAF, box, t->program, t->arena)->bound_ns =
+        time_ns < 0 ? t->program->hopeless_ns : time_ns;
     return true;
 }
 
@@ -76,7 +78,8 @@ static void split_box(struct subtree *t, struct box *box, const struct split *s)
     push(t, &light);
 }
 
-// Explores one box; true: its lighter half is on top of the stack and fits the relaxation as it stands.
+// Explores one box; true: its lighter half is on top of the stack and fits the relaxation as it
+// stands.
 static bool explore(struct subtree *t, struct box *box, bool restore)
 {
     int *chosen = TAKE(t->arena, t->program->stage_count, int);
@@ -94,18 +97,21 @@ static bool explore(struct subtree *t, struct box *box, bool restore)
         relaxed_decision(t, box, chosen);
         note_plan(t, chosen);
         if (box->bound_ns >= t->target_ns) {
-            record_add(&t->result->records, RECORD_CLOSED, box, t->program, t->arena)->proof = box->proof;
+            record_add(&t->result->records, RECORD_CLOSED, box, t->program, t->arena)->proof =
+                box->proof;
             return false;
         }
-        relaxed = false;        // whole, and still better than the target: alternatives, or multipliers too coarse
+        relaxed = false; // whole, and still better than the target: alternatives, or multipliers
+                         // too coarse
     }
     bool split_found = relaxed || split_blindly(&split, box, t->program);
-    assert(split_found);        // it is no leaf: a stage has several choices
+    assert(split_found); // it is no leaf: a stage has several choices
     split_box(t, box, &split);
     return settled == SETTLED_OPEN;
 }
 
-static void begin(struct subtree *t, const struct task *job, struct job_result *r, struct program *p, struct arena *arena)
+static void begin(struct subtree *t, const struct task *job, struct job_result *r,
+                  struct program *p, struct arena *arena)
 {
     const struct milp *m = &p->formulation->milp;
     *r = (struct job_result){0};
@@ -120,8 +126,11 @@ static void begin(struct subtree *t, const struct task *job, struct job_result *
         if (m->columns[j].time) t->time_columns[t->time_column_count++] = j;
     box_close_columns(&job->box, p, t->closed);
     t->elastic_price = 8 * ldexp((double)job->target_ns, -p->unit_log2) + 1;
-    struct lp_request request = {.milp = m, .first_path_row = p->first_path_row, .unit_log2 = p->unit_log2,
-                                 .elastic_price = t->elastic_price, .closed = t->closed};
+    struct lp_request request = {.milp = m,
+                                 .first_path_row = p->first_path_row,
+                                 .unit_log2 = p->unit_log2,
+                                 .elastic_price = t->elastic_price,
+                                 .closed = t->closed};
     if (!job->attempt) request.basis = &job->box.basis;
     t->lp = lp_open(&request, arena);
 }
@@ -153,11 +162,12 @@ void job_run(struct job_result *r, const struct task *job, struct program *p, st
     }
     r->open = t.stack;
     r->open_count = t.stack_count;
-    assert(ended_count(r) + r->open_count == 1 + r->box_count);      // every box has one end, or is open
+    assert(ended_count(r) + r->open_count == 1 + r->box_count); // every box has one end, or is open
     r->iterations = lp_iterations(t.lp);
     r->path_count = p->path_count - first_new;
-    r->paths = arena_grow(arena, p->paths + (size_t)first_new * (size_t)p->path_size, (size_t)r->path_count,
-                          (size_t)r->path_count, (size_t)p->path_size * sizeof(int));
+    r->paths = arena_grow(arena, p->paths + (size_t)first_new * (size_t)p->path_size,
+                          (size_t)r->path_count, (size_t)r->path_count,
+                          (size_t)p->path_size * sizeof(int));
 }
 
 // ---- messages
@@ -189,19 +199,23 @@ static void put_operations(struct message *m, const struct job_result *r, const 
 {
     for (int i = 0; i < r->path_count && graph_keeps_paths(p->graph); i++) {
         int count = 0;
-        const int *operations = graph_path_operations(p->graph, r->paths + (size_t)i * (size_t)p->path_size, &count);
+        const int *operations =
+            graph_path_operations(p->graph, r->paths + (size_t)i * (size_t)p->path_size, &count);
         if (!operations) count = 0;
         message_put_count(m, count);
         message_put(m, operations, (size_t)count * sizeof *operations);
     }
 }
 
-static void get_operations(struct message *m, const struct job_result *r, const struct program *p, struct arena *arena)
+static void get_operations(struct message *m, const struct job_result *r, const struct program *p,
+                           struct arena *arena)
 {
     for (int i = 0; i < r->path_count && graph_keeps_paths(p->graph); i++) {
         int count = message_get_length(m, sizeof(int)), *operations = TAKE(arena, count, int);
         message_get(m, operations, (size_t)count * sizeof *operations);
-        if (count && !m->broken) graph_remember_path(p->graph, r->paths + (size_t)i * (size_t)p->path_size, operations, count);
+        if (count && !m->broken)
+            graph_remember_path(p->graph, r->paths + (size_t)i * (size_t)p->path_size, operations,
+                                count);
     }
 }
 
@@ -226,9 +240,11 @@ void job_result_put(struct message *m, const struct job_result *r, const struct 
     for (int i = 0; i < r->open_count; i++) box_put(m, &r->open[i], p);
 }
 
-void job_result_get(struct job_result *r, struct message *m, const struct program *p, struct arena *arena)
+void job_result_get(struct job_result *r, struct message *m, const struct program *p,
+                    struct arena *arena)
 {
-    size_t path_size = (size_t)p->path_size * sizeof *r->paths, plan_size = (size_t)p->stage_count * sizeof(int);
+    size_t path_size = (size_t)p->path_size * sizeof *r->paths,
+           plan_size = (size_t)p->stage_count * sizeof(int);
     *r = (struct job_result){.box_count = (int)message_get_count(m)};
     r->explored = message_get_count(m);
     r->relaxations = message_get_count(m);
@@ -247,7 +263,8 @@ void job_result_get(struct job_result *r, struct message *m, const struct progra
     }
     r->records.count = message_get_length(m, 1);
     r->records.items = TAKE(arena, r->records.count, struct record);
-    for (int i = 0; i < r->records.count && !m->broken; i++) record_get(&r->records.items[i], m, p, arena);
+    for (int i = 0; i < r->records.count && !m->broken; i++)
+        record_get(&r->records.items[i], m, p, arena);
     r->open_count = message_get_length(m, 1);
     r->open = TAKE(arena, r->open_count, struct box);
     for (int i = 0; i < r->open_count && !m->broken; i++) box_get(&r->open[i], m, p, arena);

@@ -1,32 +1,42 @@
-// One job of the tree: a box is explored depth first, the lighter half of every split first, up to a number of
-// relaxations; what is left comes back as open boxes. A job depends on nothing but its request and the program with the
-// paths known at the round's start, so the answer does not depend on which process does it, or when.
+// One job of the tree: a box is explored depth first, the lighter half of every split first, up to
+// a number of relaxations; what is left comes back as open boxes. A job depends on nothing but its
+// request and the program with the paths known at the round's start, so the answer does not depend
+// on which process does it, or when.
 #ifndef PLUMBLINE_SOLVE_TREE_JOB_H
 #define PLUMBLINE_SOLVE_TREE_JOB_H
 
 #include "solve/tree/box.h"
 
 struct task {
-    int64_t target_ns;          // of the best plan known: only better ones are told
-    int attempt;                // 0; later ones are more careful and do less
+    int64_t target_ns; // of the best plan known: only better ones are told
+    int attempt;       // 0; later ones are more careful and do less
     int box_limit;
-    bool keep_target;           // alternatives are wanted: a plan found does not lower the target
-    double gap;                 // boxes are closed at bounds that come so near to the target, or that reach the cut-off
+    bool keep_target; // alternatives are wanted: a plan found does not lower the target
+    double gap; // boxes are closed at bounds that come so near to the target, or that reach the
+                // cut-off
     int64_t cutoff_ns;
     struct box box;
 };
 
 // What a bound must reach with this gap asked.
-static inline int64_t gap_closing_ns(int64_t time_ns, double gap) { return time_ns - (int64_t)(gap * (double)time_ns); }
+static inline int64_t gap_closing_ns(int64_t time_ns, double gap)
+{
+    return time_ns - (int64_t)(gap * (double)time_ns);
+}
 
-struct found_plan { int *chosen; int64_t time_ns; };
+struct found_plan {
+    int *chosen;
+    int64_t time_ns;
+};
 
-enum { LOCAL_NUMBERS = 1 << 30 };      // boxes made by the job are numbered from here; the master renumbers them
+enum {
+    LOCAL_NUMBERS = 1 << 30
+}; // boxes made by the job are numbered from here; the master renumbers them
 
 struct job_result {
-    int box_count;              // boxes made
+    int box_count; // boxes made
     int64_t explored, relaxations, iterations, failures;
-    int path_count;             // new ones
+    int path_count; // new ones
     int *paths;
     struct found_plan *plans;
     int plan_count, plan_capacity;
@@ -40,6 +50,7 @@ void job_run(struct job_result *r, const struct task *job, struct program *p, st
 void job_put(struct message *m, const struct task *job, const struct program *p);
 void job_get(struct task *job, struct message *m, const struct program *p, struct arena *arena);
 void job_result_put(struct message *m, const struct job_result *r, const struct program *p);
-void job_result_get(struct job_result *r, struct message *m, const struct program *p, struct arena *arena);
+void job_result_get(struct job_result *r, struct message *m, const struct program *p,
+                    struct arena *arena);
 
 #endif

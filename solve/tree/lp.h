@@ -1,8 +1,10 @@
-// The relaxation seam: a linear program over a struct milp in our own terms. The only file behind it is glpk.c.
+// The relaxation seam: a linear program over a struct milp in our own terms. The only file behind
+// it is glpk.c.
 //
-// Times are scaled by a power of two (exact in binary), so that stage loads are small numbers. Rows that the zero point
-// violates get one elastic column each, so that every relaxation has an optimum and the dual simplex alone suffices;
-// infeasibility then shows as a bound. What comes back is floating point: nothing here proves anything (bound.h does).
+// Times are scaled by a power of two (exact in binary), so that stage loads are small numbers. Rows
+// that the zero point violates get one elastic column each, so that every relaxation has an optimum
+// and the dual simplex alone suffices; infeasibility then shows as a bound. What comes back is
+// floating point: nothing here proves anything (bound.h does).
 #ifndef PLUMBLINE_SOLVE_TREE_LP_H
 #define PLUMBLINE_SOLVE_TREE_LP_H
 
@@ -10,12 +12,13 @@
 
 struct lp;
 
-// Where the simplex method stood: one status for each column, elastic column and row below first_path_row, and the path
-// rows whose slack was not basic. Path rows outside the list need not be in the program for the basis to fit.
+// Where the simplex method stood: one status for each column, elastic column and row below
+// first_path_row, and the path rows whose slack was not basic. Path rows outside the list need not
+// be in the program for the basis to fit.
 struct lp_basis {
-    unsigned char *columns;         // [column_count] of the milp; 0: was not in the program
-    unsigned char *elastics;        // [elastic count]
-    unsigned char *rows;            // [first_path_row]
+    unsigned char *columns;  // [column_count] of the milp; 0: was not in the program
+    unsigned char *elastics; // [elastic count]
+    unsigned char *rows;     // [first_path_row]
     int *path_rows;
     unsigned char *path_statuses;
     int path_count;
@@ -24,11 +27,11 @@ struct lp_basis {
 
 struct lp_request {
     const struct milp *milp;
-    int first_path_row;             // rows from here on enter by lp_add_row only
-    int unit_log2;                  // a time of 2^unit_log2 ns is 1
-    double elastic_price;           // in units of time, per unit of violation
-    const bool *closed;             // [column_count]: fixed at 0, and left out where the basis allows
-    const struct lp_basis *basis;   // NULL or not present: the standard basis
+    int first_path_row;           // rows from here on enter by lp_add_row only
+    int unit_log2;                // a time of 2^unit_log2 ns is 1
+    double elastic_price;         // in units of time, per unit of violation
+    const bool *closed;           // [column_count]: fixed at 0, and left out where the basis allows
+    const struct lp_basis *basis; // NULL or not present: the standard basis
 };
 
 // Lives as long as the arena.
@@ -36,19 +39,25 @@ struct lp *lp_open(const struct lp_request *request, struct arena *arena);
 
 bool lp_has_row(const struct lp *lp, int row);
 void lp_add_row(struct lp *lp, int row);
-void lp_set_closed(struct lp *lp, int column, bool closed);     // a column that is not in the program stays out
+void lp_set_closed(struct lp *lp, int column,
+                   bool closed); // a column that is not in the program stays out
 void lp_set_elastic_price(struct lp *lp, double price);
 
 enum lp_method { LP_DUAL, LP_DUAL_FROM_SCRATCH, LP_DUAL_SCALED, LP_PRIMAL, LP_METHOD_COUNT };
-enum lp_status { LP_OPTIMAL, LP_ABOVE_LIMIT, LP_FAILED };       // ABOVE_LIMIT: dual feasible, and the objective passed the limit
+enum lp_status {
+    LP_OPTIMAL,
+    LP_ABOVE_LIMIT,
+    LP_FAILED
+}; // ABOVE_LIMIT: dual feasible, and the objective passed the limit
 enum lp_status lp_solve(struct lp *lp, enum lp_method method, double limit_ns);
 
 double lp_objective_ns(const struct lp *lp);
-double lp_value(const struct lp *lp, int column);               // in ns for times; 0 where the column is left out
-double lp_elastic_use(const struct lp *lp);                     // sum over the elastic columns
-// Row multipliers in the program's own units (a time row's is a plain number, another row's is in units of time).
+double lp_value(const struct lp *lp, int column); // in ns for times; 0 where the column is left out
+double lp_elastic_use(const struct lp *lp);       // sum over the elastic columns
+// Row multipliers in the program's own units (a time row's is a plain number, another row's is in
+// units of time).
 int lp_row_count(const struct lp *lp);
-int lp_row_of(const struct lp *lp, int index);                  // milp row of the index-th row
+int lp_row_of(const struct lp *lp, int index); // milp row of the index-th row
 double lp_multiplier(const struct lp *lp, int index);
 long lp_iterations(const struct lp *lp);
 
@@ -56,19 +65,23 @@ void lp_basis_save(struct lp_basis *basis, const struct lp *lp, struct arena *ar
 void lp_basis_restore(struct lp *lp, const struct lp_basis *basis);
 int lp_elastic_count(const struct milp *milp, int first_path_row);
 
-// The second engine: glp_intopt on all rows of the milp, levels first, path rows by replay. Floating point throughout.
+// The second engine: glp_intopt on all rows of the milp, levels first, path rows by replay.
+// Floating point throughout.
 struct intopt_request {
     const struct milp *milp;
     int unit_log2;
-    double time_limit_s;            // 0: none
-    double cut_off_ns;              // only plans below are wanted; 0: none
-    // Adds the violated path row to the milp for these column values (times in ns); its index, or -1.
+    double time_limit_s; // 0: none
+    double cut_off_ns;   // only plans below are wanted; 0: none
+    // Adds the violated path row to the milp for these column values (times in ns); its index, or
+    // -1.
     int (*separate)(void *argument, const double *values);
     void *argument;
-    const double *branch_key;       // [column_count]: the fractional column of the highest key first; 0: left to GLPK
+    const double *branch_key; // [column_count]: the fractional column of the highest key first; 0:
+                              // left to GLPK
 };
 enum intopt_status { INTOPT_OPTIMAL, INTOPT_FEASIBLE, INTOPT_INFEASIBLE, INTOPT_UNKNOWN };
-enum intopt_status lp_intopt(const struct intopt_request *request, double *values, struct arena *arena);
+enum intopt_status lp_intopt(const struct intopt_request *request, double *values,
+                             struct arena *arena);
 
 // Bytes that the back end may take in this process; beyond it aborts.
 void lp_memory_limit(int64_t bytes);

@@ -1,5 +1,5 @@
-// The tree's inner loop. Only bound_evaluate closes a box; the simplex method's own numbers decide nothing but where to
-// look: which path is violated, which level is fractional.
+// The tree's inner loop. Only bound_evaluate closes a box; the simplex method's own numbers decide
+// nothing but where to look: which path is violated, which level is fractional.
 #include "solve/tree/node.h"
 
 #include <assert.h>
@@ -11,7 +11,8 @@ static const double violated_ns = 0.3;
 
 static enum lp_status relax(struct subtree *t, double limit_ns)
 {
-    for (int method = t->job->attempt ? LP_DUAL_FROM_SCRATCH : LP_DUAL; method < LP_METHOD_COUNT; method++) {
+    for (int method = t->job->attempt ? LP_DUAL_FROM_SCRATCH : LP_DUAL; method < LP_METHOD_COUNT;
+         method++) {
         t->result->relaxations++;
         enum lp_status status = lp_solve(t->lp, (enum lp_method)method, limit_ns);
         if (status != LP_FAILED) return status;
@@ -20,7 +21,8 @@ static enum lp_status relax(struct subtree *t, double limit_ns)
     return LP_FAILED;
 }
 
-// Bound of the box by the multipliers at hand, as an exact sum; false: nothing is known. A better bound stays in the box.
+// Bound of the box by the multipliers at hand, as an exact sum; false: nothing is known. A better
+// bound stays in the box.
 static bool bound_box(struct subtree *t, struct box *box, wide *exact)
 {
     struct arena_mark mark = arena_set_mark(t->arena);
@@ -36,12 +38,13 @@ static bool bound_box(struct subtree *t, struct box *box, wide *exact)
     struct multipliers y;
     int64_t bound_ns;
     bound_round(&y, &t->scratch, rows, values, used, t->program->unit_log2, t->arena);
-    if (!bound_evaluate(&bound_ns, exact, &t->program->formulation->milp, t->closed, &y, &t->scratch)) {
+    if (!bound_evaluate(&bound_ns, exact, &t->program->formulation->milp, t->closed, &y,
+                        &t->scratch)) {
         arena_reset(t->arena, mark);
         return false;
     }
     wide one_ns = (wide)1 << BOUND_FRACTION_BITS;
-    assert(*exact <= bound_ns * one_ns && *exact > (bound_ns - 1) * one_ns);    // rounded up
+    assert(*exact <= bound_ns * one_ns && *exact > (bound_ns - 1) * one_ns); // rounded up
     if (bound_ns > box->bound_ns) {
         box->bound_ns = bound_ns;
         box->ample = *exact - ((wide)(bound_ns - 1) << BOUND_FRACTION_BITS) > (wide)1 << AMPLE_BITS;
@@ -54,15 +57,18 @@ static double violation(const struct milp *m, int row, const double *values)
 {
     const struct milp_row *r = &m->rows[row];
     double sum = 0;
-    for (int e = r->first; e < r->first + r->count; e++) sum += (double)m->entry_value[e] * values[m->entry_column[e]];
+    for (int e = r->first; e < r->first + r->count; e++)
+        sum += (double)m->entry_value[e] * values[m->entry_column[e]];
     return r->sense == ROW_AT_LEAST ? (double)r->right - sum : sum - (double)r->right;
 }
 
 static void read_times(struct subtree *t)
 {
     const struct formulation *f = t->program->formulation;
-    for (int k = 0; k < t->time_column_count; k++) t->values[t->time_columns[k]] = lp_value(t->lp, t->time_columns[k]);
-    for (int i = 0; i < t->program->symbol_count; i++) t->symbol_ns[i] = f->symbol_column[i] < 0 ? 0 : t->values[f->symbol_column[i]];
+    for (int k = 0; k < t->time_column_count; k++)
+        t->values[t->time_columns[k]] = lp_value(t->lp, t->time_columns[k]);
+    for (int i = 0; i < t->program->symbol_count; i++)
+        t->symbol_ns[i] = f->symbol_column[i] < 0 ? 0 : t->values[f->symbol_column[i]];
 }
 
 // The most violated of the known paths that are not in the relaxation.
@@ -108,15 +114,18 @@ static int64_t proven_with_spare(wide exact)
     return whole < INT64_MAX / 4 ? (int64_t)whole : INT64_MAX / 4;
 }
 
-// Choices whose reduced cost alone lifts the bound to the target, with something to spare: no better plan of this box contains
-// them.
+// Choices whose reduced cost alone lifts the bound to the target, with something to spare: no
+// better plan of this box contains them.
 static void remove_by_residual(struct subtree *t, struct box *box, wide exact)
 {
     struct program *p = t->program;
     struct record *r = NULL;
-    wide least = 0, missing = ((wide)(t->target_ns - 1) << BOUND_FRACTION_BITS) + ((wide)1 << AMPLE_BITS) - exact;
+    wide least = 0, missing = ((wide)(t->target_ns - 1) << BOUND_FRACTION_BITS) +
+                              ((wide)1 << AMPLE_BITS) - exact;
     for (int i = 0; i < p->choice_count; i++) {
-        if (!box_allows(box, i) || !t->scratch.is_touched[p->column_of[i]] || t->scratch.residual[p->column_of[i]] <= missing) continue;
+        if (!box_allows(box, i) || !t->scratch.is_touched[p->column_of[i]] ||
+            t->scratch.residual[p->column_of[i]] <= missing)
+            continue;
         wide residual = t->scratch.residual[p->column_of[i]];
         if (!r || residual < least) least = residual;
         if (!r) {
@@ -165,13 +174,14 @@ enum settled settle(struct subtree *t, struct box *box)
             if (bound_box(t, box, &exact) && close_box(t, box)) return SETTLED_CLOSED;
             limited = false;
         }
-        if (status == LP_ABOVE_LIMIT && !limited && relax(t, 1e300) == LP_FAILED) return SETTLED_BLIND;
+        if (status == LP_ABOVE_LIMIT && !limited && relax(t, 1e300) == LP_FAILED)
+            return SETTLED_BLIND;
         if (separate(t)) continue;
         if (lp_elastic_use(t->lp) < 1e-7 || raises++ == PRICE_RAISES || !raise_price(t)) break;
     }
     int64_t before = box->bound_ns;
     bool known = bound_box(t, box, &exact);
-    assert(box->bound_ns >= before);            // bounds never fall
+    assert(box->bound_ns >= before); // bounds never fall
     if (close_box(t, box)) return SETTLED_CLOSED;
     if (known && box->bound_ns > before) remove_by_residual(t, box, exact);
     return lp_elastic_use(t->lp) < 1e-7 ? SETTLED_OPEN : SETTLED_BLIND;
@@ -181,9 +191,10 @@ enum settled settle(struct subtree *t, struct box *box)
 
 static const double whole = 1e-6;
 
-// Weight of the choices at or above each distinct load, from the heaviest down; the level's key is its load, and among
-// equal loads the more undecided one.
-static void highest_level(struct split *best, double *best_key, const struct subtree *t, const struct box *box, int stage)
+// Weight of the choices at or above each distinct load, from the heaviest down; the level's key is
+// its load, and among equal loads the more undecided one.
+static void highest_level(struct split *best, double *best_key, const struct subtree *t,
+                          const struct box *box, int stage)
 {
     const struct program *p = t->program;
     double above = 0, unit = ldexp(1, p->unit_log2);
@@ -193,13 +204,15 @@ static void highest_level(struct split *best, double *best_key, const struct sub
         int i = p->by_load[k];
         if (!box_allows(box, i)) continue;
         above += lp_value(t->lp, p->column_of[i]);
-        double fraction = fmin(above, 1 - above), key = (double)p->load_ns[i] + 0.5 * unit * fraction;
+        double fraction = fmin(above, 1 - above),
+               key = (double)p->load_ns[i] + 0.5 * unit * fraction;
         if (fraction < whole || key <= *best_key) continue;
         int below = k - 1;
         while (!box_allows(box, p->by_load[below])) below--;
-        if (p->load_ns[p->by_load[below]] == p->load_ns[i]) continue;      // not the whole level yet
+        if (p->load_ns[p->by_load[below]] == p->load_ns[i]) continue; // not the whole level yet
         *best_key = key;
-        *best = (struct split){.stage = stage, .by_load = true, .load_ns = p->load_ns[i], .choice = i};
+        *best =
+            (struct split){.stage = stage, .by_load = true, .load_ns = p->load_ns[i], .choice = i};
         assert(below >= p->first_choice[stage] && p->load_ns[p->by_load[below]] < p->load_ns[i]);
     }
 }
@@ -211,7 +224,8 @@ bool split_by_relaxation(struct split *s, const struct subtree *t, const struct 
     for (int stage = 0; stage < p->stage_count; stage++) highest_level(s, &key, t, box, stage);
     if (key >= 0) return true;
     for (int i = 0; i < p->choice_count; i++) {
-        double x = box_allows(box, i) ? lp_value(t->lp, p->column_of[i]) : 0, fraction = fmin(x, 1 - x);
+        double x = box_allows(box, i) ? lp_value(t->lp, p->column_of[i]) : 0,
+               fraction = fmin(x, 1 - x);
         if (fraction < whole || fraction <= key) continue;
         key = fraction;
         *s = (struct split){.stage = p->stage_of[i], .choice = i};
@@ -228,6 +242,7 @@ void relaxed_decision(const struct subtree *t, const struct box *box, int *chose
         for (int i = p->first_choice[s]; i < p->first_choice[s + 1]; i++)
             if (box_allows(box, i) && lp_value(t->lp, p->column_of[i]) > most)
                 most = lp_value(t->lp, p->column_of[i]), chosen[s] = i - p->first_choice[s];
-        assert(most > -1 && chosen[s] >= 0 && chosen[s] < p->first_choice[s + 1] - p->first_choice[s]);
+        assert(most > -1 && chosen[s] >= 0 &&
+               chosen[s] < p->first_choice[s + 1] - p->first_choice[s]);
     }
 }

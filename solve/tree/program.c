@@ -16,7 +16,8 @@ static int unit_for(int64_t heaviest_ns)
 
 static void sort_by_load(struct program *p, int stage)
 {
-    int *order = p->by_load + p->first_choice[stage], n = p->first_choice[stage + 1] - p->first_choice[stage];
+    int *order = p->by_load + p->first_choice[stage],
+        n = p->first_choice[stage + 1] - p->first_choice[stage];
     for (int i = 1; i < n; i++) {
         int moved = order[i], k = i;
         for (; k > 0 && p->load_ns[order[k - 1]] > p->load_ns[moved]; k--) order[k] = order[k - 1];
@@ -24,7 +25,8 @@ static void sort_by_load(struct program *p, int stage)
     }
 }
 
-void program_prepare(struct program *p, struct formulation *f, struct graph *graph, int64_t time_upper_ns, struct arena *arena)
+void program_prepare(struct program *p, struct formulation *f, struct graph *graph,
+                     int64_t time_upper_ns, struct arena *arena)
 {
     const struct choices *c = f->choices;
     *p = (struct program){.formulation = f, .choices = c, .graph = graph, .arena = arena};
@@ -32,7 +34,8 @@ void program_prepare(struct program *p, struct formulation *f, struct graph *gra
     p->symbol_count = graph_symbol_count(graph);
     p->path_size = p->symbol_count + 1;
     p->first_choice = TAKE(arena, p->stage_count + 1, int);
-    for (int s = 0; s < p->stage_count; s++) p->first_choice[s + 1] = p->first_choice[s] + c->stages[s].count;
+    for (int s = 0; s < p->stage_count; s++)
+        p->first_choice[s + 1] = p->first_choice[s] + c->stages[s].count;
     p->choice_count = p->first_choice[p->stage_count];
     p->stage_of = TAKE(arena, p->choice_count, int);
     p->column_of = TAKE(arena, p->choice_count, int);
@@ -70,7 +73,9 @@ int program_add_path(struct program *p, const int *counts, bool *is_new)
     size_t n = (size_t)p->path_size;
     *is_new = false;
     for (int i = 0; i < p->path_count; i++)
-        if (p->path_hashes[i] == hash && !memcmp(p->paths + (size_t)i * n, counts, n * sizeof *counts)) return p->first_path_row + i;
+        if (p->path_hashes[i] == hash &&
+            !memcmp(p->paths + (size_t)i * n, counts, n * sizeof *counts))
+            return p->first_path_row + i;
     int capacity = p->path_capacity;
     GROW(p->arena, p->path_hashes, p->path_count, capacity, 256);
     GROW_ROWS(p->arena, p->paths, p->path_count, p->path_capacity, 256, n * sizeof *counts);
@@ -89,19 +94,23 @@ void program_forget_paths(struct program *p, int path_count)
     p->formulation->path_row_count -= p->path_count - path_count;
     p->path_count = path_count;
     m->row_count = p->first_path_row + path_count;
-    m->entry_count = m->row_count ? m->rows[m->row_count - 1].first + m->rows[m->row_count - 1].count : 0;
+    m->entry_count =
+        m->row_count ? m->rows[m->row_count - 1].first + m->rows[m->row_count - 1].count : 0;
 }
 
-enum { FINE_BITS = 12 };        // fractional durations are walked in 2^-12 ns
+enum { FINE_BITS = 12 }; // fractional durations are walked in 2^-12 ns
 
 double program_longest_at(struct program *p, const double *symbol_ns, int *counts)
 {
-    for (int i = 0; i < p->symbol_count; i++) p->durations[i] = symbol_ns[i] > 0 ? (int64_t)llround(ldexp(symbol_ns[i], FINE_BITS)) : 0;
+    for (int i = 0; i < p->symbol_count; i++)
+        p->durations[i] = symbol_ns[i] > 0 ? (int64_t)llround(ldexp(symbol_ns[i], FINE_BITS)) : 0;
     return ldexp((double)graph_longest(p->graph, p->durations, counts), -FINE_BITS);
 }
 
 int64_t program_time(struct program *p, const int *chosen)
 {
-    if (!choices_fit_together(p->choices, chosen) || !choices_durations(p->choices, chosen, p->durations)) return -1;
+    if (!choices_fit_together(p->choices, chosen) ||
+        !choices_durations(p->choices, chosen, p->durations))
+        return -1;
     return graph_longest(p->graph, p->durations, NULL);
 }

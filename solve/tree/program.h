@@ -1,5 +1,6 @@
-// A program as the tree sees it: the formulation, its choices numbered through, and the pool of path rows. Path rows are
-// global: a path is one of the graph and holds for every plan of the layout.
+// A program as the tree sees it: the formulation, its choices numbered through, and the pool of
+// path rows. Path rows are global: a path is one of the graph and holds for every plan of the
+// layout.
 #ifndef PLUMBLINE_SOLVE_TREE_PROGRAM_H
 #define PLUMBLINE_SOLVE_TREE_PROGRAM_H
 
@@ -10,31 +11,33 @@ struct program {
     const struct choices *choices;
     struct graph *graph;
     int stage_count, symbol_count;
-    int path_size;                  // of a path: the counts of all symbols, and its laps
-    int choice_count;               // over all stages; a choice's number is first_choice[stage] + index
-    int *first_choice;              // [stage_count + 1]
-    int *stage_of, *column_of;      // [choice_count]
-    int *by_load;                   // [choice_count]: each stage's choices in ascending load
-    int64_t *load_ns;               // [choice_count]
+    int path_size;             // of a path: the counts of all symbols, and its laps
+    int choice_count;          // over all stages; a choice's number is first_choice[stage] + index
+    int *first_choice;         // [stage_count + 1]
+    int *stage_of, *column_of; // [choice_count]
+    int *by_load;              // [choice_count]: each stage's choices in ascending load
+    int64_t *load_ns;          // [choice_count]
     int unit_log2;
-    int64_t hopeless_ns;            // more than any plan takes: a box with such a bound holds none
+    int64_t hopeless_ns; // more than any plan takes: a box with such a bound holds none
     int first_path_row;
     int path_count, path_capacity;
-    int *paths;                     // [path_count x path_size]
+    int *paths; // [path_count x path_size]
     uint64_t *path_hashes;
-    int64_t *durations;             // scratch, [symbol_count]
+    int64_t *durations; // scratch, [symbol_count]
     int *counts;
     struct arena *arena;
 };
 
-void program_prepare(struct program *p, struct formulation *f, struct graph *graph, int64_t time_upper_ns, struct arena *arena);
+void program_prepare(struct program *p, struct formulation *f, struct graph *graph,
+                     int64_t time_upper_ns, struct arena *arena);
 
 // The row of a path, new or old. *is_new tells.
 int program_add_path(struct program *p, const int *counts, bool *is_new);
 // Forgets the paths after the first path_count: a worker's program is the same before every box.
 void program_forget_paths(struct program *p, int path_count);
 
-// The longest path at column values (times in ns, fractional): counts[] of one and its length in ns.
+// The longest path at column values (times in ns, fractional): counts[] of one and its length in
+// ns.
 double program_longest_at(struct program *p, const double *symbol_ns, int *counts);
 
 // Exact time of a decision, or -1 where the stages do not fit together.

@@ -8,17 +8,18 @@
 struct translation {
     struct box_proof *proof;
     const struct program *p;
-    int first_path;             // the program's first path among the proof's
+    int first_path; // the program's first path among the proof's
     int resources;
     int64_t bound_ns;
     struct arena *arena;
 };
 
-// In multiples of 2^-20 ns, not more than a certificate may hold. The multiplier of an upper limit is negative; it is a number
-// of 2^(unit - 40) ns.
+// In multiples of 2^-20 ns, not more than a certificate may hold. The multiplier of an upper limit
+// is negative; it is a number of 2^(unit - 40) ns.
 static int64_t price_of(struct translation *t, const struct multipliers *y, int k, int resource)
 {
-    wide price = -((wide)y->values[k] * ((wide)1 << y->unit_log2)) / ((wide)1 << (BOUND_FRACTION_BITS - PRICE_BITS));
+    wide price = -((wide)y->values[k] * ((wide)1 << y->unit_log2)) /
+                 ((wide)1 << (BOUND_FRACTION_BITS - PRICE_BITS));
     int64_t most = (int64_t)1 << (resource == t->resources - 1 ? 50 : 59);
     if (price > most) t->proof->sure = false;
     return price < most ? (int64_t)price : most;
@@ -50,16 +51,19 @@ static struct box_step step_of(struct translation *t, const struct multipliers *
 static void add_step(struct translation *t, int64_t box, const struct multipliers *y)
 {
     struct box_record *r = &t->proof->records[box];
-    struct box_step *steps = arena_grow(t->arena, r->steps, (size_t)r->step_count, (size_t)r->step_count + 1, sizeof *steps);
+    struct box_step *steps = arena_grow(t->arena, r->steps, (size_t)r->step_count,
+                                        (size_t)r->step_count + 1, sizeof *steps);
     steps[r->step_count++] = step_of(t, y);
     r->steps = steps;
 }
 
-// A box whose plans take bound_ns at least, by these multipliers; none: by what was known before the tree.
-static void add_bound(struct translation *t, int64_t box, int64_t bound_ns, bool ample, const struct multipliers *y)
+// A box whose plans take bound_ns at least, by these multipliers; none: by what was known before
+// the tree.
+static void add_bound(struct translation *t, int64_t box, int64_t bound_ns, bool ample,
+                      const struct multipliers *y)
 {
     struct box_record *r = &t->proof->records[box];
-    bool needs_none = t->proof->records[0].proven_ns >= t->bound_ns;        // the first one ends the proof
+    bool needs_none = t->proof->records[0].proven_ns >= t->bound_ns; // the first one ends the proof
     if (y->count) add_step(t, box, y);
     assert(box >= 0 && box < t->proof->count && bound_ns >= 0);
     if (bound_ns > r->proven_ns) r->proven_ns = r->claim_ns = bound_ns;
@@ -75,8 +79,11 @@ static void add_split(struct translation *t, const struct record *of)
     r->branch_stage = of->split.stage;
     t->proof->records[of->first].parent = t->proof->records[of->first + 1].parent = of->box;
     if (of->split.by_load) r->branch_load_ns = of->split.load_ns;
-    else r->branched = arena_grow(t->arena, &p->choices->stages[of->split.stage].items[of->split.choice - p->first_choice[of->split.stage]], 1, 1,
-                                  sizeof *r->branched);
+    else
+        r->branched = arena_grow(t->arena,
+                                 &p->choices->stages[of->split.stage]
+                                      .items[of->split.choice - p->first_choice[of->split.stage]],
+                                 1, 1, sizeof *r->branched);
 }
 
 static void add_record(struct translation *t, const struct record *of)
@@ -88,7 +95,10 @@ static void add_record(struct translation *t, const struct record *of)
     case RECORD_REMOVED: add_step(t, of->box, &of->proof); return;
     case RECORD_CLOSED: add_bound(t, of->box, of->bound_ns, of->ample, &of->proof); return;
     case RECORD_EMPTY: r->proven_ns = r->claim_ns = INT64_MAX; return;
-    case RECORD_LEAF: r->single = true; r->proven_ns = r->claim_ns = of->bound_ns; return;
+    case RECORD_LEAF:
+        r->single = true;
+        r->proven_ns = r->claim_ns = of->bound_ns;
+        return;
     }
 }
 
@@ -101,19 +111,34 @@ static void take_paths(struct translation *t, const struct box_proof *root)
     t->proof->paths = t->first_path + p->path_count;
     t->proof->path_counts = TAKE(t->arena, t->proof->paths * p->path_size, int);
     if (root) memcpy(t->proof->path_counts, root->path_counts, (size_t)root->paths * size);
-    if (p->path_count) memcpy(t->proof->path_counts + t->first_path * p->path_size, p->paths, (size_t)p->path_count * size);
+    if (p->path_count)
+        memcpy(t->proof->path_counts + t->first_path * p->path_size, p->paths,
+               (size_t)p->path_count * size);
 }
 
-void tree_proof(struct box_proof *proof, const struct tree *tree, const struct program *p, const struct box_proof *root, int64_t bound_ns, struct arena *arena)
+void tree_proof(struct box_proof *proof, const struct tree *tree, const struct program *p,
+                const struct box_proof *root, int64_t bound_ns, struct arena *arena)
 {
     const struct priced *priced = p->choices->priced;
-    struct translation t = {.proof = proof, .p = p, .resources = priced->group_count + BUDGET_COUNT, .bound_ns = bound_ns, .arena = arena};
-    *proof = (struct box_proof){.count = tree->next_number, .capacity = tree->next_number, .counted = TAKE(arena, t.resources, bool),
-                                .sure = priced->layout.virtual_stages == 1 && !priced->has_embedding_sync};
+    struct translation t = {.proof = proof,
+                            .p = p,
+                            .resources = priced->group_count + BUDGET_COUNT,
+                            .bound_ns = bound_ns,
+                            .arena = arena};
+    *proof = (struct box_proof){.count = tree->next_number,
+                                .capacity = tree->next_number,
+                                .counted = TAKE(arena, t.resources, bool),
+                                .sure = priced->layout.virtual_stages == 1 &&
+                                        !priced->has_embedding_sync};
     proof->records = TAKE(arena, proof->count, struct box_record);
     take_paths(&t, root);
     for (int64_t i = 0; i < proof->count; i++)
-        proof->records[i] = (struct box_record){.parent = -1, .first_part = -1, .branch_stage = -1, .branch_rank = -1, .branch_choice = -1, .branch_group = -1};
+        proof->records[i] = (struct box_record){.parent = -1,
+                                                .first_part = -1,
+                                                .branch_stage = -1,
+                                                .branch_rank = -1,
+                                                .branch_choice = -1,
+                                                .branch_group = -1};
     if (root) {
         proof->counted = root->counted;
         proof->records[0].steps = root->records[0].steps;

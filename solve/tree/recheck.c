@@ -1,15 +1,16 @@
-// The second look: every record of the tree is evaluated again from its stored numbers, and the records must hang together
-// from the whole box down. Nothing is trusted that is not in a record: a box is what its ancestors' splits and proven
-// removals make it, and each record must speak of exactly that box.
+// The second look: every record of the tree is evaluated again from its stored numbers, and the
+// records must hang together from the whole box down. Nothing is trusted that is not in a record: a
+// box is what its ancestors' splits and proven removals make it, and each record must speak of
+// exactly that box.
 #include <assert.h>
 #include <string.h>
 
 #include "solve/tree/tree.h"
 
 struct known_box {
-    uint64_t *allowed;          // NULL: not reached by a split yet
-    int64_t bound_ns;           // inherited
-    bool done;                  // closed, or split
+    uint64_t *allowed; // NULL: not reached by a split yet
+    int64_t bound_ns;  // inherited
+    bool done;         // closed, or split
 };
 
 struct recheck {
@@ -38,13 +39,17 @@ static bool evaluate(struct recheck *c, const struct record *r, int64_t *bound_n
     struct box box = {.allowed = r->allowed};
     assert(r->allowed);
     box_close_columns(&box, c->program, c->closed);
-    return bound_evaluate(bound_ns, exact, &c->program->formulation->milp, c->closed, &r->proof, &c->scratch);
+    return bound_evaluate(bound_ns, exact, &c->program->formulation->milp, c->closed, &r->proof,
+                          &c->scratch);
 }
 
 static const char *check_closed(struct recheck *c, const struct record *r)
 {
     int64_t bound_ns, least_ns = c->tree->bound_ns;
-    if (!r->proof.count) return r->bound_ns <= c->boxes[0].bound_ns && r->bound_ns >= least_ns ? NULL : "closed without multipliers";
+    if (!r->proof.count)
+        return r->bound_ns <= c->boxes[0].bound_ns && r->bound_ns >= least_ns
+                   ? NULL
+                   : "closed without multipliers";
     if (!evaluate(c, r, &bound_ns, NULL)) return "multipliers that prove nothing";
     if (bound_ns < r->bound_ns) return "a bound that the multipliers do not reach";
     return r->bound_ns >= least_ns ? NULL : "closed below the bound claimed for all";
@@ -59,8 +64,10 @@ static const char *check_removed(struct recheck *c, const struct record *r)
     if (r->target_ns < c->tree->bound_ns) return "choices removed below the bound claimed for all";
     for (int i = 0; i < p->choice_count; i++) {
         if (!(r->removed[i / 64] >> (i % 64) & 1)) continue;
-        wide residual = c->scratch.is_touched[p->column_of[i]] ? c->scratch.residual[p->column_of[i]] : 0;
-        if (residual < 0 || exact + residual <= (wide)(r->target_ns - 1) << BOUND_FRACTION_BITS) return "a choice removed that may be better";
+        wide residual =
+            c->scratch.is_touched[p->column_of[i]] ? c->scratch.residual[p->column_of[i]] : 0;
+        if (residual < 0 || exact + residual <= (wide)(r->target_ns - 1) << BOUND_FRACTION_BITS)
+            return "a choice removed that may be better";
         c->boxes[r->box].allowed[i / 64] &= ~((uint64_t)1 << (i % 64));
     }
     return NULL;
@@ -73,15 +80,18 @@ static const char *check_leaf(struct recheck *c, const struct record *r)
     if (box_single(&box, c->program, chosen) != 1) return "a leaf with more than one decision";
     int64_t time_ns = program_time(c->program, chosen);
     if (time_ns < 0) time_ns = c->program->hopeless_ns;
-    return time_ns == r->bound_ns && time_ns >= c->tree->bound_ns ? NULL : "a leaf with another time";
+    return time_ns == r->bound_ns && time_ns >= c->tree->bound_ns ? NULL
+                                                                  : "a leaf with another time";
 }
 
 static const char *check_split(struct recheck *c, const struct record *r)
 {
     struct box box = {.number = r->box, .bound_ns = r->bound_ns}, first, second;
     box.allowed = r->allowed;
-    if (r->split.stage < 0 || r->split.stage >= c->program->stage_count) return "a split of no stage";
-    if (r->first <= r->box || r->first + 1 >= c->box_count) return "a split into boxes that are not there";
+    if (r->split.stage < 0 || r->split.stage >= c->program->stage_count)
+        return "a split of no stage";
+    if (r->first <= r->box || r->first + 1 >= c->box_count)
+        return "a split into boxes that are not there";
     split_apply(&first, &second, &box, &r->split, c->program, c->arena);
     reach(c, r->first, &first);
     reach(c, r->first + 1, &second);
@@ -91,31 +101,41 @@ static const char *check_split(struct recheck *c, const struct record *r)
 static const char *check_record(struct recheck *c, const struct record *r)
 {
     struct box box = {.allowed = r->allowed};
-    if (r->box < 0 || r->box >= c->box_count || !c->boxes[r->box].allowed) return "a record of a box that nothing leads to";
-    if (!same(c, r->allowed, c->boxes[r->box].allowed)) return "a record that speaks of another box";
+    if (r->box < 0 || r->box >= c->box_count || !c->boxes[r->box].allowed)
+        return "a record of a box that nothing leads to";
+    if (!same(c, r->allowed, c->boxes[r->box].allowed))
+        return "a record that speaks of another box";
     if (c->boxes[r->box].done) return "a box with two ends";
     if (r->kind == RECORD_REMOVED) return check_removed(c, r);
     c->boxes[r->box].done = true;
     int *chosen = TAKE(c->arena, c->program->stage_count, int);
     switch (r->kind) {
     case RECORD_CLOSED: return check_closed(c, r);
-    case RECORD_EMPTY: return box_single(&box, c->program, chosen) < 0 ? NULL : "a box called empty that is not";
+    case RECORD_EMPTY:
+        return box_single(&box, c->program, chosen) < 0 ? NULL : "a box called empty that is not";
     case RECORD_LEAF: return check_leaf(c, r);
     default: return check_split(c, r);
     }
 }
 
-// An open box must be one that the records lead to and none has ended, and its bound is not below what is claimed.
+// An open box must be one that the records lead to and none has ended, and its bound is not below
+// what is claimed.
 static const char *check_open(struct recheck *c, const struct box *b)
 {
     struct record r = {.allowed = b->allowed, .proof = b->proof, .bound_ns = b->bound_ns};
     int64_t bound_ns;
-    if (b->number < 0 || b->number >= c->box_count || !c->boxes[b->number].allowed || c->boxes[b->number].done) return "an open box that nothing leads to";
+    if (b->number < 0 || b->number >= c->box_count || !c->boxes[b->number].allowed ||
+        c->boxes[b->number].done)
+        return "an open box that nothing leads to";
     c->boxes[b->number].done = true;
     if (!same(c, b->allowed, c->boxes[b->number].allowed)) return "an open box that is another";
     if (b->bound_ns < c->tree->bound_ns) return "an open box below the bound claimed for all";
-    if (!b->proof.count) return b->bound_ns <= c->boxes[0].bound_ns ? NULL : "an open box's bound without multipliers";
-    return evaluate(c, &r, &bound_ns, NULL) && bound_ns >= b->bound_ns ? NULL : "an open box's bound that does not hold";
+    if (!b->proof.count)
+        return b->bound_ns <= c->boxes[0].bound_ns ? NULL
+                                                   : "an open box's bound without multipliers";
+    return evaluate(c, &r, &bound_ns, NULL) && bound_ns >= b->bound_ns
+               ? NULL
+               : "an open box's bound that does not hold";
 }
 
 static void begin(struct recheck *c, int64_t root_bound_ns)
@@ -131,7 +151,8 @@ static void begin(struct recheck *c, int64_t root_bound_ns)
     reach(c, 0, &root);
 }
 
-enum status tree_recheck(const struct tree *tree, struct program *p, int64_t root_bound_ns, struct arena *arena, struct error *err)
+enum status tree_recheck(const struct tree *tree, struct program *p, int64_t root_bound_ns,
+                         struct arena *arena, struct error *err)
 {
     struct recheck c = {.tree = tree, .program = p, .arena = arena};
     begin(&c, root_bound_ns);
@@ -142,9 +163,12 @@ enum status tree_recheck(const struct tree *tree, struct program *p, int64_t roo
     }
     for (int i = 0; i < tree->open_count; i++) {
         const char *wrong = check_open(&c, &tree->open[i]);
-        if (wrong) return fail(err, SOLVER, "recheck: box %lld: %s", (long long)tree->open[i].number, wrong);
+        if (wrong)
+            return fail(err, SOLVER, "recheck: box %lld: %s", (long long)tree->open[i].number,
+                        wrong);
     }
     for (int64_t i = 0; i < c.box_count; i++)
-        if (c.boxes[i].allowed && !c.boxes[i].done) return fail(err, SOLVER, "recheck: box %lld has no end", (long long)i);
+        if (c.boxes[i].allowed && !c.boxes[i].done)
+            return fail(err, SOLVER, "recheck: box %lld has no end", (long long)i);
     return OK;
 }

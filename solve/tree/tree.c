@@ -7,9 +7,16 @@
 #include "data/base/heap.h"
 #include "solve/process/worker.h"
 
-// A round long enough to feed a few processes, jobs short enough to be fair. Constants: they decide the answer's path.
-// In a large tree the bound matters, and jobs that dive less follow it closer.
-enum { JOBS_PER_ROUND = 4, BOXES_FIRST = 8, BOXES_PER_JOB = 24, BOXES_IN_LARGE = 1, LARGE = 100, ATTEMPTS = 2 };
+// A round long enough to feed a few processes, jobs short enough to be fair. Constants: they decide
+// the answer's path. In a large tree the bound matters, and jobs that dive less follow it closer.
+enum {
+    JOBS_PER_ROUND = 4,
+    BOXES_FIRST = 8,
+    BOXES_PER_JOB = 24,
+    BOXES_IN_LARGE = 1,
+    LARGE = 100,
+    ATTEMPTS = 2
+};
 
 struct search {
     struct tree *tree;
@@ -18,7 +25,7 @@ struct search {
     struct worker_pool *pool;
     struct arena *arena, scratch;
     int64_t root_bound_ns;
-    int improvements;       // asked for
+    int improvements; // asked for
 };
 
 // ---- heap of open boxes: least bound first, then the older
@@ -42,14 +49,16 @@ static void push(struct tree *t, const struct box *box, struct arena *arena)
 static int64_t target_of(const struct search *s)
 {
     const struct tree *t = s->tree;
-    return t->plan_count < s->settings->plan_count ? s->program->hopeless_ns : t->plans[t->plan_count - 1].time_ns;
+    return t->plan_count < s->settings->plan_count ? s->program->hopeless_ns
+                                                   : t->plans[t->plan_count - 1].time_ns;
 }
 
 // What a box must reach to be closed.
 static int64_t closing_of(const struct search *s)
 {
     bool near_will_do = s->settings->plan_count == 1 && s->tree->plan_count == 1;
-    int64_t closing = gap_closing_ns(target_of(s), near_will_do ? s->settings->gap : 0), cutoff = s->settings->cutoff_ns;
+    int64_t closing = gap_closing_ns(target_of(s), near_will_do ? s->settings->gap : 0),
+            cutoff = s->settings->cutoff_ns;
     return cutoff > 0 && cutoff < closing ? cutoff : closing;
 }
 
@@ -64,7 +73,8 @@ static void take_plan(struct search *s, const struct found_plan *plan)
     assert(plan->time_ns >= 0);
     if (at < s->settings->plan_count) t->plan_count++;
     else at--;
-    for (; at > 0 && t->plans[at - 1].time_ns > plan->time_ns; at--) t->plans[at] = t->plans[at - 1];
+    for (; at > 0 && t->plans[at - 1].time_ns > plan->time_ns; at--)
+        t->plans[at] = t->plans[at - 1];
     t->plans[at] = (struct found_plan){TAKE(s->arena, s->program->stage_count, int), plan->time_ns};
     memcpy(t->plans[at].chosen, plan->chosen, size);
     assert(t->plan_count <= s->settings->plan_count);
@@ -74,17 +84,26 @@ static void take_plan(struct search *s, const struct found_plan *plan)
 
 // ---- merging
 
-struct numbering { int64_t first; int known_rows; const int *rows; };
+struct numbering {
+    int64_t first;
+    int known_rows;
+    const int *rows;
+};
 
-static int64_t global_number(const struct numbering *n, int64_t number) { return number < LOCAL_NUMBERS ? number : n->first + number - LOCAL_NUMBERS; }
+static int64_t global_number(const struct numbering *n, int64_t number)
+{
+    return number < LOCAL_NUMBERS ? number : n->first + number - LOCAL_NUMBERS;
+}
 
 static void renumber_rows(int *rows, int count, const struct numbering *n)
 {
     for (int i = 0; i < count; i++)
-        if (rows[i] >= n->known_rows) rows[i] = n->rows[rows[i] - n->known_rows];    // of paths found since
+        if (rows[i] >= n->known_rows)
+            rows[i] = n->rows[rows[i] - n->known_rows]; // of paths found since
 }
 
-// What the record proves of what it ends; where rounding up added much, a ns less, so that a certificate can say it too.
+// What the record proves of what it ends; where rounding up added much, a ns less, so that a
+// certificate can say it too.
 static int64_t ended_ns(const struct record *r)
 {
     switch (r->kind) {
@@ -116,7 +135,8 @@ static int *merge_paths(struct search *s, const struct job_result *r)
         rows[i] = program_add_path(p, r->paths + (size_t)i * (size_t)p->path_size, &is_new);
     }
     for (int i = before; i < p->path_count; i++)
-        message_put(news, p->paths + (size_t)i * (size_t)p->path_size, (size_t)p->path_size * sizeof *p->paths);
+        message_put(news, p->paths + (size_t)i * (size_t)p->path_size,
+                    (size_t)p->path_size * sizeof *p->paths);
     assert(p->path_count - before <= r->path_count);
     if (news->used) worker_pool_tell(s->pool, news);
     return rows;
@@ -149,7 +169,8 @@ static void merge(struct search *s, struct job_result *r, int known_rows)
     }
 }
 
-// ---- what remains when workers fail: split without a relaxation, down to single decisions, whose time is exact
+// ---- what remains when workers fail: split without a relaxation, down to single decisions, whose
+// time is exact
 
 static void split_without_worker(struct search *s, const struct box *box)
 {
@@ -158,7 +179,8 @@ static void split_without_worker(struct search *s, const struct box *box)
     struct record_list list = {0};
     int single = box_single(box, p, chosen);
     struct split split = {0};
-    if (single < 0) keep_record(s->tree, record_add(&list, RECORD_EMPTY, box, p, s->arena), s->arena);
+    if (single < 0)
+        keep_record(s->tree, record_add(&list, RECORD_EMPTY, box, p, s->arena), s->arena);
     else if (single) {
         int64_t time_ns = program_time(p, chosen);
         struct record *r = record_add(&list, RECORD_LEAF, box, p, s->arena);
@@ -182,7 +204,8 @@ static void split_without_worker(struct search *s, const struct box *box)
 
 // ---- rounds
 
-static bool run_tasks(struct search *s, const struct task *tasks, int count, struct job_result *results, bool *failed)
+static bool run_tasks(struct search *s, const struct task *tasks, int count,
+                      struct job_result *results, bool *failed)
 {
     struct message requests[JOBS_PER_ROUND], answers[JOBS_PER_ROUND];
     for (int i = 0; i < count; i++) {
@@ -190,7 +213,8 @@ static bool run_tasks(struct search *s, const struct task *tasks, int count, str
         answers[i] = (struct message){0};
         job_put(&requests[i], &tasks[i], s->program);
     }
-    if (!worker_pool_run(s->pool, requests, count, answers, s->settings->stop_asked, s->settings->argument, &s->tree->sidelined, &s->scratch))
+    if (!worker_pool_run(s->pool, requests, count, answers, s->settings->stop_asked,
+                         s->settings->argument, &s->tree->sidelined, &s->scratch))
         return false;
     for (int i = 0; i < count; i++) {
         if (!answers[i].broken) job_result_get(&results[i], &answers[i], s->program, s->arena);
@@ -199,7 +223,8 @@ static bool run_tasks(struct search *s, const struct task *tasks, int count, str
     return true;
 }
 
-// No box that a job leaves open has a lesser bound than the one it was given, and no plan that it met a lesser time.
+// No box that a job leaves open has a lesser bound than the one it was given, and no plan that it
+// met a lesser time.
 static bool keeps_bound(const struct job_result *r, int64_t bound_ns)
 {
     bool keeps = true;
@@ -218,7 +243,9 @@ static bool run_round(struct search *s, int job_limit, int box_limit)
     int count = 0, known_rows = s->program->formulation->milp.row_count;
     while (count < job_limit && t->open_count) {
         struct box box = heap_pop(t->open, &t->open_count);
-        tasks[count++] = (struct task){target_of(s), 0, box_limit, s->settings->plan_count > 1, s->settings->gap, s->settings->cutoff_ns, box};
+        tasks[count++] = (struct task){
+            target_of(s),           0,  box_limit, s->settings->plan_count > 1, s->settings->gap,
+            s->settings->cutoff_ns, box};
     }
     bool done = run_tasks(s, tasks, count, results, failed);
     for (int i = 0; !done && i < count; i++) push(t, &tasks[i].box, s->arena);
@@ -248,15 +275,19 @@ static int64_t open_bound(const struct search *s)
 {
     const struct tree *t = s->tree;
     bool several = s->settings->plan_count > 1 && t->plan_count;
-    int64_t bound_ns = several ? t->plans[0].time_ns : target_of(s) < t->ended_ns ? target_of(s) : t->ended_ns;
-    if (!several && bound_ns < closing_of(s)) bound_ns = closing_of(s);     // all that ended reaches that, too
+    int64_t bound_ns = several                      ? t->plans[0].time_ns
+                       : target_of(s) < t->ended_ns ? target_of(s)
+                                                    : t->ended_ns;
+    if (!several && bound_ns < closing_of(s))
+        bound_ns = closing_of(s); // all that ended reaches that, too
     if (t->open_count && t->open[0].bound_ns < bound_ns) bound_ns = t->open[0].bound_ns;
     if (bound_ns < s->root_bound_ns) bound_ns = s->root_bound_ns;
-    if (bound_ns > s->tree->told_ns) s->tree->told_ns = bound_ns;       // what was proven once stays so
+    if (bound_ns > s->tree->told_ns) s->tree->told_ns = bound_ns; // what was proven once stays so
     return s->tree->told_ns;
 }
 
-// What the best plan's time closes without another look: the bound it inherited is of a box around it.
+// What the best plan's time closes without another look: the bound it inherited is of a box around
+// it.
 static void close_inherited(struct search *s)
 {
     struct tree *t = s->tree;
@@ -273,7 +304,8 @@ static bool gap_reached(const struct search *s)
 {
     const struct tree *t = s->tree;
     if (t->plan_count < s->settings->plan_count) return false;
-    double time = (double)t->plans[t->plan_count - 1].time_ns, bound = t->open_count ? (double)t->open[0].bound_ns : time;
+    double time = (double)t->plans[t->plan_count - 1].time_ns,
+           bound = t->open_count ? (double)t->open[0].bound_ns : time;
     return time - bound <= s->settings->gap * time;
 }
 
@@ -281,19 +313,24 @@ static void improve(struct search *s)
 {
     static const int64_t at_boxes[] = {150, 1000, 10000};
     struct found_plan plan;
-    if (!s->settings->improve || s->improvements == (int)ARRAY_LENGTH(at_boxes) || s->tree->boxes < at_boxes[s->improvements]) return;
-    if (s->settings->improve(s->settings->argument, s->improvements++, target_of(s), &plan)) take_plan(s, &plan);
+    if (!s->settings->improve || s->improvements == (int)ARRAY_LENGTH(at_boxes) ||
+        s->tree->boxes < at_boxes[s->improvements])
+        return;
+    if (s->settings->improve(s->settings->argument, s->improvements++, target_of(s), &plan))
+        take_plan(s, &plan);
 }
 
 static void show(const struct search *s)
 {
     const struct tree *t = s->tree;
     if (!s->settings->report) return;
-    struct tree_progress progress = {t->plan_count ? t->plans[0].time_ns : 0, open_bound(s), t->boxes, s->program->path_count, t->open_count};
+    struct tree_progress progress = {t->plan_count ? t->plans[0].time_ns : 0, open_bound(s),
+                                     t->boxes, s->program->path_count, t->open_count};
     s->settings->report(s->settings->argument, &progress);
 }
 
-static void run_in_worker(void *context, struct message *in, struct message *out, struct arena *arena)
+static void run_in_worker(void *context, struct message *in, struct message *out,
+                          struct arena *arena)
 {
     struct program *p = context;
     if (!out) {
@@ -314,13 +351,24 @@ static void run_in_worker(void *context, struct message *in, struct message *out
     program_forget_paths(p, known);
 }
 
-enum status tree_run(struct tree *tree, struct program *p, const struct tree_settings *settings, const struct found_plan *plans, int plan_count,
-                     int64_t root_bound_ns, struct arena *arena, struct error *err)
+enum status tree_run(struct tree *tree, struct program *p, const struct tree_settings *settings,
+                     const struct found_plan *plans, int plan_count, int64_t root_bound_ns,
+                     struct arena *arena, struct error *err)
 {
-    struct search s = {.tree = tree, .program = p, .settings = settings, .arena = arena, .root_bound_ns = root_bound_ns};
-    struct worker_settings workers = {.count = settings->threads < JOBS_PER_ROUND ? settings->threads : JOBS_PER_ROUND,
-                                      .memory_limit_bytes = settings->memory_limit_bytes, .silence_limit_s = 300, .run = run_in_worker, .context = p};
-    *tree = (struct tree){.plans = TAKE(arena, settings->plan_count, struct found_plan), .next_number = 1, .ended_ns = settings->ended_ns ? settings->ended_ns : INT64_MAX};
+    struct search s = {.tree = tree,
+                       .program = p,
+                       .settings = settings,
+                       .arena = arena,
+                       .root_bound_ns = root_bound_ns};
+    struct worker_settings workers = {
+        .count = settings->threads < JOBS_PER_ROUND ? settings->threads : JOBS_PER_ROUND,
+        .memory_limit_bytes = settings->memory_limit_bytes,
+        .silence_limit_s = 300,
+        .run = run_in_worker,
+        .context = p};
+    *tree = (struct tree){.plans = TAKE(arena, settings->plan_count, struct found_plan),
+                          .next_number = 1,
+                          .ended_ns = settings->ended_ns ? settings->ended_ns : INT64_MAX};
     for (int i = 0; i < plan_count; i++) take_plan(&s, &plans[i]);
     TRY(worker_pool_open(&s.pool, &workers, arena, err));
     struct box root;
@@ -332,7 +380,9 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
     bool going = true;
     for (bool first = true; going && tree->open_count && !gap_reached(&s); first = false) {
         if (settings->boxes_max && tree->boxes >= settings->boxes_max) break;
-        int box_limit = first ? BOXES_FIRST : tree->open_count < LARGE ? BOXES_PER_JOB : BOXES_IN_LARGE;
+        int box_limit = first                      ? BOXES_FIRST
+                        : tree->open_count < LARGE ? BOXES_PER_JOB
+                                                   : BOXES_IN_LARGE;
         arena_open(&s.scratch, arena->exit);
         going = run_round(&s, JOBS_PER_ROUND, box_limit);
         arena_close(&s.scratch);
@@ -345,6 +395,7 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
     tree->finished = going && (!tree->open_count || gap_reached(&s));
     tree->bound_ns = open_bound(&s);
     assert(tree->bound_ns >= root_bound_ns);
-    assert(!tree->plan_count || tree->bound_ns <= tree->plans[tree->plan_count - 1].time_ns || tree->bound_ns <= root_bound_ns);
+    assert(!tree->plan_count || tree->bound_ns <= tree->plans[tree->plan_count - 1].time_ns ||
+           tree->bound_ns <= root_bound_ns);
     return OK;
 }

@@ -1,16 +1,23 @@
-// What the benchmark of placements needs beside the commands: clusters of racks, slower links, proofs under the Pipette
-// objective, and annealing as the published planner does it, for that objective and for the exact iteration time.
+// What the benchmark of placements needs beside the commands: clusters of racks, slower links,
+// proofs under the Pipette objective, and annealing as the published planner does it, for that
+// objective and for the exact iteration time.
 //
-//     bench-placement racks RACKS NODES_A_RACK SEED cluster.json       links of 400, 200, 100 Gb/s, +-10 %
-//     bench-placement slower cluster.json FACTOR cluster.json
-//     bench-placement pipette problem.json SECONDS RUNS                SECONDS 0: as long as the proof took
-//     bench-placement time problem.json plan.json SECONDS RUNS
+//     bench-placement racks RACKS NODES_A_RACK SEED cluster.json       links of 400, 200, 100 Gb/s,
+//                                                                      +-10 % bench-placement
+//                                                                      slower cluster.json FACTOR
+//                                                                      cluster.json
+//     bench-placement pipette problem.json SECONDS RUNS                SECONDS 0: as long as the
+//                                                                      proof took bench-placement
+//                                                                      time problem.json plan.json
+//                                                                      SECONDS RUNS
 //
-// pipette prints: value ns, bound ns, seconds; then the median and the best of the annealing runs, and seconds of each.
-// time prints: the plan's iteration ns, its bound ns, the same plan's ns with free links, then median, best, seconds.
+// pipette prints: value ns, bound ns, seconds; then the median and the best of the annealing runs,
+// and seconds of each. time prints: the plan's iteration ns, its bound ns, the same plan's ns with
+// free links, then median, best, seconds.
 //
-// The annealing follows what is known of yimjinkyu1/date2024_pipette (docs/FORMULAS.md section 15): one of five moves at
-// random, temperature 1 and x 0.999 an iteration, a difference in ms divided by ten until it is below 1, stopped by the clock.
+// The annealing follows what is known of yimjinkyu1/date2024_pipette (docs/FORMULAS.md section 15):
+// one of five moves at random, temperature 1 and x 0.999 an iteration, a difference in ms divided
+// by ten until it is below 1, stopped by the clock.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +41,7 @@ static double now_s(void)
 struct annealed {
     int64_t (*value)(void *of, const int *order);
     void *of;
-    int count;                  // of nodes in order
+    int count; // of nodes in order
 };
 
 static void turn(int *order, int a, int b)
@@ -46,7 +53,8 @@ static void turn(int *order, int a, int b)
 }
 
 // What stands at first .. last goes to where `to` nodes of the others stand before it.
-static void insert_route(int *order, int count, int first, int last, int to, bool turned, int *scratch)
+static void insert_route(int *order, int count, int first, int last, int to, bool turned,
+                         int *scratch)
 {
     int size = last - first + 1, rest = 0;
     if (turned) turn(order, first, last);
@@ -60,7 +68,8 @@ static void insert_route(int *order, int count, int first, int last, int to, boo
 
 static void move(int *order, int count, uint64_t *state, int *scratch)
 {
-    int a = random_below(state, count), b = random_below(state, count), kind = random_below(state, 5);
+    int a = random_below(state, count), b = random_below(state, count),
+        kind = random_below(state, 5);
     int first = a < b ? a : b, last = a < b ? b : a;
     if (kind == 0) {
         turn(order, first, last);
@@ -70,7 +79,8 @@ static void move(int *order, int count, uint64_t *state, int *scratch)
         int kept = order[a];
         order[a] = order[b], order[b] = kept;
     } else {
-        insert_route(order, count, first, last, random_below(state, count - (last - first)), kind == 4, scratch);
+        insert_route(order, count, first, last, random_below(state, count - (last - first)),
+                     kind == 4, scratch);
     }
 }
 
@@ -79,7 +89,8 @@ static int64_t anneal(const struct annealed *x, double seconds, uint64_t seed, s
 {
     struct arena_mark mark = arena_set_mark(arena);
     size_t size = (size_t)x->count * sizeof(int);
-    int *now = TAKE(arena, x->count, int), *next = TAKE(arena, x->count, int), *scratch = TAKE(arena, x->count * 2, int);
+    int *now = TAKE(arena, x->count, int), *next = TAKE(arena, x->count, int),
+        *scratch = TAKE(arena, x->count * 2, int);
     for (int i = 0; i < x->count; i++) now[i] = i;
     int64_t value = x->value(x->of, now), best = value;
     double temperature = 1, end_s = now_s() + seconds;
@@ -87,7 +98,8 @@ static int64_t anneal(const struct annealed *x, double seconds, uint64_t seed, s
         memcpy(next, now, size);
         move(next, x->count, &seed, scratch);
         int64_t moved = x->value(x->of, next);
-        double difference = (double)(moved - value) / 1e6, chance = (double)(random_next(&seed) >> 11) / 9007199254740992.0;
+        double difference = (double)(moved - value) / 1e6,
+               chance = (double)(random_next(&seed) >> 11) / 9007199254740992.0;
         while (difference >= 1) difference /= 10;
         if (difference > 0 && chance >= exp(-difference / temperature)) continue;
         memcpy(now, next, size);
@@ -104,7 +116,8 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void anneal_and_print(const struct annealed *x, double seconds, int runs, struct arena *arena)
+static void anneal_and_print(const struct annealed *x, double seconds, int runs,
+                             struct arena *arena)
 {
     int64_t *values = TAKE(arena, runs, int64_t);
     for (int i = 0; i < runs; i++) values[i] = anneal(x, seconds, (uint64_t)i + 1, arena);
@@ -121,26 +134,35 @@ static struct chains pipette_chains(const struct problem *p, struct arena *arena
     const struct shape *shape = &p->model.shape;
     int n = x->node_count, k = l->data, blocks = 0;
     double bytes = precision_bytes(p->job.precision), hidden = (double)shape->hidden;
-    for (int i = 0; i < p->model.run_count; i++) blocks += p->model.runs[i].kind == LAYER_BLOCK ? p->model.runs[i].count : 0;
+    for (int i = 0; i < p->model.run_count; i++)
+        blocks += p->model.runs[i].kind == LAYER_BLOCK ? p->model.runs[i].count : 0;
     double message = (double)l->micro_batch * (double)p->job.sequence * hidden * bytes;
-    double gradient = (hidden * (double)shape->vocabulary + (double)blocks / l->pipeline * 16 * hidden * hidden) / l->tensor * bytes;
-    int64_t *hop = TAKE(arena, (size_t)l->pipeline * (size_t)n * (size_t)n, int64_t), *ring = TAKE(arena, (size_t)n * (size_t)n, int64_t);
+    double gradient =
+        (hidden * (double)shape->vocabulary + (double)blocks / l->pipeline * 16 * hidden * hidden) /
+        l->tensor * bytes;
+    int64_t *hop = TAKE(arena, (size_t)l->pipeline * (size_t)n * (size_t)n, int64_t),
+            *ring = TAKE(arena, (size_t)n * (size_t)n, int64_t);
     for (int i = 0; i < n * n; i++) {
         double speed = x->measured[i].bytes_per_s;
-        ring[i] = i / n == i % n || speed <= 0 ? CHAIN_NONE : llround(2.0 * (k - 1) / k * gradient / speed * 1e9);
+        ring[i] = i / n == i % n || speed <= 0
+                      ? CHAIN_NONE
+                      : llround(2.0 * (k - 1) / k * gradient / speed * 1e9);
         for (int at = 0; at + 1 < l->pipeline; at++)
-            hop[(size_t)at * (size_t)n * (size_t)n + (size_t)i] = i / n == i % n || speed <= 0 ? CHAIN_NONE : llround(2 * message / speed * 1e9);
+            hop[(size_t)at * (size_t)n * (size_t)n + (size_t)i] =
+                i / n == i % n || speed <= 0 ? CHAIN_NONE : llround(2 * message / speed * 1e9);
     }
     return (struct chains){n, k, l->pipeline, hop, ring};
 }
 
 static int64_t value_of_chains(void *of, const int *order) { return chains_value(of, order); }
 
-static enum status bench_pipette(const char *path, double seconds, int runs, struct arena *arena, struct error *err)
+static enum status bench_pipette(const char *path, double seconds, int runs, struct arena *arena,
+                                 struct error *err)
 {
     struct problem problem;
     TRY(problem_load(&problem, path, arena, err));
-    if (!problem.cluster.places.measured || !problem.model.has_shape) return fail(err, BAD_INPUT, "%s: measured links and a model's shape are needed", path);
+    if (!problem.cluster.places.measured || !problem.model.has_shape)
+        return fail(err, BAD_INPUT, "%s: measured links and a model's shape are needed", path);
     struct chains c = pipette_chains(&problem, arena);
     struct chains_settings settings = chains_settings_for(&c, 1);
     struct chains_result r;
@@ -158,7 +180,7 @@ static enum status bench_pipette(const char *path, double seconds, int runs, str
 struct timed {
     struct placed *placed;
     struct placed_plan plan;
-    int ranks;                  // of all replicas together
+    int ranks; // of all replicas together
 };
 
 static int64_t time_of_order(void *of, const int *order)
@@ -171,7 +193,8 @@ static int64_t time_of_order(void *of, const int *order)
 }
 
 // One replica of the plan's layers alone, every transfer and sync for nothing.
-static enum status time_with_free_links(int64_t *free_ns, const struct choices *c, const int *chosen, struct arena *arena, struct error *err)
+static enum status time_with_free_links(int64_t *free_ns, const struct choices *c,
+                                        const int *chosen, struct arena *arena, struct error *err)
 {
     struct graph *g;
     TRY(graph_compile(&g, c->schedule, arena, err));
@@ -185,7 +208,8 @@ static enum status time_with_free_links(int64_t *free_ns, const struct choices *
     return OK;
 }
 
-static enum status bench_time(const char *path, const char *plan_path, double seconds, int runs, struct arena *arena, struct error *err)
+static enum status bench_time(const char *path, const char *plan_path, double seconds, int runs,
+                              struct arena *arena, struct error *err)
 {
     struct problem problem;
     struct priced priced;
@@ -194,16 +218,20 @@ static enum status bench_time(const char *path, const char *plan_path, double se
     TRY(problem_load(&problem, path, arena, err));
     TRY(price_problem(&priced, &problem, arena, err));
     TRY(plan_load(&plan, plan_path, arena, err));
-    if (!priced.places || priced.group_count != 1) return fail(err, BAD_INPUT, "%s: places of one group are needed", path);
+    if (!priced.places || priced.group_count != 1)
+        return fail(err, BAD_INPUT, "%s: places of one group are needed", path);
     TRY(placed_open(&placed, &priced, arena, err));
     const struct choices *choices = placed_choices(placed);
     int *chosen = TAKE(arena, priced.stage_count, int), replicas = priced.layout.data;
     int64_t free_ns;
-    if (!choices_from_plan(chosen, choices, &plan)) return fail(err, BAD_INPUT, "%s: not a plan of %s", plan_path, path);
+    if (!choices_from_plan(chosen, choices, &plan))
+        return fail(err, BAD_INPUT, "%s: not a plan of %s", plan_path, path);
     TRY(time_with_free_links(&free_ns, choices, chosen, arena, err));
     struct timed timed = {placed, placed_plan_empty(placed, arena), replicas * choices->rank_count};
-    for (int i = 0; i < replicas * priced.stage_count; i++) timed.plan.chosen[i] = chosen[i % priced.stage_count];
-    printf("%lld %lld %lld", (long long)plan.iteration_ns, (long long)plan.bound_ns, (long long)free_ns);
+    for (int i = 0; i < replicas * priced.stage_count; i++)
+        timed.plan.chosen[i] = chosen[i % priced.stage_count];
+    printf("%lld %lld %lld", (long long)plan.iteration_ns, (long long)plan.bound_ns,
+           (long long)free_ns);
     const struct annealed x = {time_of_order, &timed, priced.places->node_count};
     anneal_and_print(&x, seconds, runs, arena);
     return OK;
@@ -212,40 +240,59 @@ static enum status bench_time(const char *path, const char *plan_path, double se
 // ---- clusters
 
 // Racks of so many nodes below switches, four racks below each of a second level.
-static enum status write_racks(int racks, int size, uint64_t seed, const char *path, struct arena *arena, struct error *err)
+static enum status write_racks(int racks, int size, uint64_t seed, const char *path,
+                               struct arena *arena, struct error *err)
 {
     int n = racks * size;
-    struct node_group group = {.name = "a100", .gpu = "a100-80gb", .nodes = n, .gpus_per_node = 8, .memory_bytes = INT64_C(80000000000), .intra = {3e11, 3.4e-6}};
-    struct cluster c = {.name = arena_print(arena, "racks-%dx%d-%d", racks, size, (int)seed), .groups = &group, .group_count = 1};
+    struct node_group group = {.name = "a100",
+                               .gpu = "a100-80gb",
+                               .nodes = n,
+                               .gpus_per_node = 8,
+                               .memory_bytes = INT64_C(80000000000),
+                               .intra = {3e11, 3.4e-6}};
+    struct cluster c = {.name = arena_print(arena, "racks-%dx%d-%d", racks, size, (int)seed),
+                        .groups = &group,
+                        .group_count = 1};
     c.places.node_count = n;
     c.places.nodes = TAKE(arena, n, struct cluster_node);
     c.places.measured = TAKE(arena, n * n, struct link);
-    for (int i = 0; i < n; i++) c.places.nodes[i].name = arena_print(arena, "rack%d-%d", i / size, i % size);
+    for (int i = 0; i < n; i++)
+        c.places.nodes[i].name = arena_print(arena, "rack%d-%d", i / size, i % size);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             double gbit = i / size == j / size ? 400 : i / size / 4 == j / size / 4 ? 200 : 100;
             double u = 0.2 * ((double)(random_next(&seed) >> 11) / 9007199254740992.0 - 0.5);
-            if (i != j) c.places.measured[i * n + j] = (struct link){gbit * 1e9 / 8 * (1 + u), 1.4e-5};
+            if (i != j)
+                c.places.measured[i * n + j] = (struct link){gbit * 1e9 / 8 * (1 + u), 1.4e-5};
         }
     return cluster_save(&c, path, arena, err);
 }
 
-static enum status write_slower(const char *from, double factor, const char *to, struct arena *arena, struct error *err)
+static enum status write_slower(const char *from, double factor, const char *to,
+                                struct arena *arena, struct error *err)
 {
     struct cluster c;
     TRY(cluster_load(&c, from, arena, err));
-    for (int i = 0; i < c.places.node_count * c.places.node_count && c.places.measured; i++) c.places.measured[i].bytes_per_s /= factor;
+    for (int i = 0; i < c.places.node_count * c.places.node_count && c.places.measured; i++)
+        c.places.measured[i].bytes_per_s /= factor;
     return cluster_save(&c, to, arena, err);
 }
 
 static enum status run(int count, char **words, struct arena *arena, struct error *err)
 {
     const char *what = count > 1 ? words[1] : "";
-    if (!strcmp(what, "racks") && count == 6) return write_racks(atoi(words[2]), atoi(words[3]), (uint64_t)atoi(words[4]), words[5], arena, err);
-    if (!strcmp(what, "slower") && count == 5) return write_slower(words[2], atof(words[3]), words[4], arena, err);
-    if (!strcmp(what, "pipette") && count == 5) return bench_pipette(words[2], atof(words[3]), atoi(words[4]), arena, err);
-    if (!strcmp(what, "time") && count == 6) return bench_time(words[2], words[3], atof(words[4]), atoi(words[5]), arena, err);
-    return fail(err, BAD_INPUT, "usage: bench-placement racks|slower|pipette|time ...: see tests/bench/placement.c");
+    if (!strcmp(what, "racks") && count == 6)
+        return write_racks(atoi(words[2]), atoi(words[3]), (uint64_t)atoi(words[4]), words[5],
+                           arena, err);
+    if (!strcmp(what, "slower") && count == 5)
+        return write_slower(words[2], atof(words[3]), words[4], arena, err);
+    if (!strcmp(what, "pipette") && count == 5)
+        return bench_pipette(words[2], atof(words[3]), atoi(words[4]), arena, err);
+    if (!strcmp(what, "time") && count == 6)
+        return bench_time(words[2], words[3], atof(words[4]), atoi(words[5]), arena, err);
+    return fail(
+        err, BAD_INPUT,
+        "usage: bench-placement racks|slower|pipette|time ...: see tests/bench/placement.c");
 }
 
 int main(int count, char **words)

@@ -1,4 +1,5 @@
-// Calibration: straight lines in, their coefficients out; what must not matter does not; published quantiles.
+// Calibration: straight lines in, their coefficients out; what must not matter does not; published
+// quantiles.
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "calibrate/fit/least_squares.h"
 #include "data/numbers/intervals.h"
 
-#include "tests/support/check.h"     // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 
 static void assert_near(double got, double want, double relative)
 {
@@ -26,8 +27,8 @@ static void put_line(struct fit_point *points, int count, double overhead, doubl
 {
     for (int i = 0; i < count; i++) {
         double work = 1e6 * (i + 1) * (i + 1), seconds = overhead + work / rate;
-        points[i] =
-            (struct fit_point){.operation = "line", .work = work, .seconds = seconds, .low = seconds, .high = seconds};
+        points[i] = (struct fit_point){
+            .operation = "line", .work = work, .seconds = seconds, .low = seconds, .high = seconds};
     }
 }
 
@@ -38,11 +39,14 @@ static void test_exact_line(void **state)
         put_line(points, count, 3e-5, 7.5e10);
         struct fit f;
         struct error err = {OK, ""};
-        assert_int_equal(fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, count, *state, &err), OK);
+        assert_int_equal(
+            fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, count, *state, &err),
+            OK);
         assert_near(f.overhead_s.value, 3e-5, 1e-9);
         assert_near(f.rate.value, 7.5e10, 1e-9);
         assert_true(f.rate.low <= f.rate.value && f.rate.value <= f.rate.high);
-        assert_true(f.overhead_s.low <= f.overhead_s.value && f.overhead_s.value <= f.overhead_s.high);
+        assert_true(f.overhead_s.low <= f.overhead_s.value &&
+                    f.overhead_s.value <= f.overhead_s.high);
         assert_false(f.through_zero);
     }
 }
@@ -58,7 +62,8 @@ static void test_explained_part(void **state)
     }
     struct fit f;
     struct error err = {OK, ""};
-    assert_int_equal(fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 6, *state, &err), OK);
+    assert_int_equal(
+        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 6, *state, &err), OK);
     assert_near(f.overhead_s.value, 1e-5, 1e-8);
     assert_near(f.rate.value, 2e9, 1e-8);
 }
@@ -82,14 +87,17 @@ static void test_order_does_not_matter(void **state)
     memcpy(shuffled, points, sizeof points);
     struct fit f, g;
     struct error err = {OK, ""};
-    assert_int_equal(fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 12, *state, &err), OK);
+    assert_int_equal(
+        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 12, *state, &err), OK);
     for (int round = 0; round < 50; round++) {
         for (int i = 11; i > 0; i--) {
             int j = (int)(draw(&seed) * (i + 1));
             struct fit_point p = shuffled[i];
             shuffled[i] = shuffled[j], shuffled[j] = p;
         }
-        assert_int_equal(fit_line(&g, "samples.json", "line", LINE_WITH_OVERHEAD, shuffled, 12, *state, &err), OK);
+        assert_int_equal(
+            fit_line(&g, "samples.json", "line", LINE_WITH_OVERHEAD, shuffled, 12, *state, &err),
+            OK);
         assert_memory_equal(&f.rate, &g.rate, sizeof f.rate);
         assert_memory_equal(&f.overhead_s, &g.overhead_s, sizeof f.overhead_s);
     }
@@ -109,9 +117,12 @@ static void test_scaling(void **state)
     }
     struct fit f, g, h;
     struct error err = {OK, ""};
-    assert_int_equal(fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 9, *state, &err), OK);
-    assert_int_equal(fit_line(&g, "samples.json", "line", LINE_WITH_OVERHEAD, more, 9, *state, &err), OK);
-    assert_int_equal(fit_line(&h, "samples.json", "line", LINE_WITH_OVERHEAD, slower, 9, *state, &err), OK);
+    assert_int_equal(
+        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 9, *state, &err), OK);
+    assert_int_equal(
+        fit_line(&g, "samples.json", "line", LINE_WITH_OVERHEAD, more, 9, *state, &err), OK);
+    assert_int_equal(
+        fit_line(&h, "samples.json", "line", LINE_WITH_OVERHEAD, slower, 9, *state, &err), OK);
     assert_near(g.rate.value, 1000 * f.rate.value, 1e-10);
     assert_near(g.rate.low, 1000 * f.rate.low, 1e-10);
     assert_near(g.rate.high, 1000 * f.rate.high, 1e-10);
@@ -120,8 +131,8 @@ static void test_scaling(void **state)
     assert_near(h.overhead_s.value, 8 * f.overhead_s.value, 1e-9);
 }
 
-// The weighted residual is orthogonal to each column of the design, and chi-square is its square; the covariance is the
-// inverse of the normal matrix (multiplied out here).
+// The weighted residual is orthogonal to each column of the design, and chi-square is its square;
+// the covariance is the inverse of the normal matrix (multiplied out here).
 static void test_normal_equations(void **state)
 {
     uint64_t seed = 13;
@@ -136,7 +147,8 @@ static void test_normal_equations(void **state)
     }
     struct solution s;
     struct error err = {OK, ""};
-    assert_int_equal(least_squares(&s, ROWS, COLUMNS, design, observed, deviation, *state, &err), OK);
+    assert_int_equal(least_squares(&s, ROWS, COLUMNS, design, observed, deviation, *state, &err),
+                     OK);
     double chi_square = 0, normal[COLUMNS][COLUMNS] = {{0}};
     for (int j = 0; j < COLUMNS; j++) {
         double product = 0, size = 0;
@@ -163,26 +175,32 @@ static void test_normal_equations(void **state)
         }
 }
 
-// ---- coverage: a clock with a known truth and heavy tails, samples as they are taken, fits as they are made
+// ---- coverage: a clock with a known truth and heavy tails, samples as they are taken, fits as
+// they are made
 
 enum { TRIALS = 3000 };
 
-// Heavy-tailed, of median 0, as a share of the time. By kind: Student's t with 3 degrees of freedom; mostly narrow, one in ten late by
-// up to half as much again; Pareto's tail of index 1.5.
+// Heavy-tailed, of median 0, as a share of the time. By kind: Student's t with 3 degrees of
+// freedom; mostly narrow, one in ten late by up to half as much again; Pareto's tail of index 1.5.
 static double heavy(int kind, uint64_t *seed)
 {
     if (kind == 2) return 0.01 * (pow(1 - draw(seed), -1 / 1.5) - pow(2, 1 / 1.5));
     double normal[4];
-    for (int i = 0; i < 4; i++) normal[i] = sqrt(-2 * log(1 - draw(seed))) * cos(2 * acos(-1.0) * draw(seed));
-    if (kind == 0) return 0.02 * normal[0] / sqrt((normal[1] * normal[1] + normal[2] * normal[2] + normal[3] * normal[3]) / 3);
-    // The late tenth lies above the median: the others' quantile 5/9 is the median of all, 0.1397 deviations up.
+    for (int i = 0; i < 4; i++)
+        normal[i] = sqrt(-2 * log(1 - draw(seed))) * cos(2 * acos(-1.0) * draw(seed));
+    if (kind == 0)
+        return 0.02 * normal[0] /
+               sqrt((normal[1] * normal[1] + normal[2] * normal[2] + normal[3] * normal[3]) / 3);
+    // The late tenth lies above the median: the others' quantile 5/9 is the median of all, 0.1397
+    // deviations up.
     return draw(seed) < 0.1 ? 0.05 + 0.5 * draw(seed) : 0.01 * (normal[0] - 0.13971);
 }
 
 static bool holds(struct interval x, double truth) { return x.low <= truth && truth <= x.high; }
 
 // Overhead, rate, and where there is one the traffic's rate; how many of the trials hold each.
-static void cover(int kind, enum line line, int sizes, int repetitions, int held[3], struct arena *arena)
+static void cover(int kind, enum line line, int sizes, int repetitions, int held[3],
+                  struct arena *arena)
 {
     uint64_t seed = (uint64_t)(kind + 1) * 1000 + (uint64_t)sizes;
     const double overhead = 2e-5, rate = 1e11, traffic_rate = 2e10;
@@ -191,18 +209,24 @@ static void cover(int kind, enum line line, int sizes, int repetitions, int held
         struct fit_point points[24];
         double seconds[64];
         for (int i = 0; i < sizes; i++) {
-            double work = 1e6 * pow(64, i / (double)(sizes - 1)), traffic = line == LINE_WITH_TRAFFIC ? 1e5 * (1 + (i * 7) % 5) : 0;
+            double work = 1e6 * pow(64, i / (double)(sizes - 1)),
+                   traffic = line == LINE_WITH_TRAFFIC ? 1e5 * (1 + (i * 7) % 5) : 0;
             double truth = overhead + work / rate + traffic / traffic_rate;
-            struct sample s = {.operation = "simulated", .seconds = seconds, .repetitions = repetitions, .stopped_by = "count"};
+            struct sample s = {.operation = "simulated",
+                               .seconds = seconds,
+                               .repetitions = repetitions,
+                               .stopped_by = "count"};
             for (int k = 0; k < repetitions; k++) seconds[k] = truth * (1 + heavy(kind, &seed));
             struct error err = {OK, ""};
-            assert_int_equal(point_of_sample(&points[i], &s, work, "samples.json", i, arena, &err), OK);
+            assert_int_equal(point_of_sample(&points[i], &s, work, "samples.json", i, arena, &err),
+                             OK);
             points[i].sample = NULL;
             points[i].traffic = traffic;
         }
         struct fit f;
         struct error err = {OK, ""};
-        assert_int_equal(fit_line(&f, "samples.json", "line", line, points, sizes, arena, &err), OK);
+        assert_int_equal(fit_line(&f, "samples.json", "line", line, points, sizes, arena, &err),
+                         OK);
         held[0] += holds(f.overhead_s, overhead);
         held[1] += holds(f.rate, rate);
         held[2] += holds(f.traffic_rate, traffic_rate);
@@ -212,8 +236,14 @@ static void cover(int kind, enum line line, int sizes, int repetitions, int held
 
 static void test_coverage(void **state)
 {
-    static const struct { enum line line; int sizes, repetitions; } ladders[] = {
-        {LINE_WITH_OVERHEAD, 8, 9}, {LINE_WITH_OVERHEAD, 15, 11}, {LINE_WITH_OVERHEAD, 12, 40}, {LINE_WITH_TRAFFIC, 15, 9},
+    static const struct {
+        enum line line;
+        int sizes, repetitions;
+    } ladders[] = {
+        {LINE_WITH_OVERHEAD, 8, 9},
+        {LINE_WITH_OVERHEAD, 15, 11},
+        {LINE_WITH_OVERHEAD, 12, 40},
+        {LINE_WITH_TRAFFIC, 15, 9},
     };
     static const char *const names[] = {"overhead", "rate", "traffic"};
     for (size_t l = 0; l < ARRAY_LENGTH(ladders); l++)
@@ -222,7 +252,8 @@ static void test_coverage(void **state)
             cover(kind, ladders[l].line, ladders[l].sizes, ladders[l].repetitions, held, *state);
             for (int j = 0; j < (ladders[l].line == LINE_WITH_TRAFFIC ? 3 : 2); j++) {
                 double share = 100.0 * held[j] / TRIALS;
-                print_message("noise %d, %d sizes, %d repetitions: %s held in %.1f %%\n", kind, ladders[l].sizes, ladders[l].repetitions, names[j], share);
+                print_message("noise %d, %d sizes, %d repetitions: %s held in %.1f %%\n", kind,
+                              ladders[l].sizes, ladders[l].repetitions, names[j], share);
                 assert_true(share >= 93 && share <= 97.5);
             }
         }
@@ -234,17 +265,20 @@ static void test_overhead_is_never_negative(void **state)
     put_line(points, 5, -2e-5, 1e10);
     struct fit f;
     struct error err = {OK, ""};
-    assert_int_equal(fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 5, *state, &err), OK);
+    assert_int_equal(
+        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 5, *state, &err), OK);
     assert_true(f.through_zero);
     assert_true(f.overhead_s.value == 0 && f.overhead_s.low == 0 && f.overhead_s.high >= 0);
     assert_true(f.rate.low <= f.rate.value && f.rate.value <= f.rate.high);
-    put_line(points, 5, 0, 1e10);       // held at 0 because that was asked for
-    assert_int_equal(fit_line(&f, "samples.json", "line", LINE_THROUGH_ZERO, points, 5, *state, &err), OK);
+    put_line(points, 5, 0, 1e10); // held at 0 because that was asked for
+    assert_int_equal(
+        fit_line(&f, "samples.json", "line", LINE_THROUGH_ZERO, points, 5, *state, &err), OK);
     assert_true(f.through_zero && f.overhead_s.value == 0 && f.overhead_s.high == 0);
     assert_near(f.rate.value, 1e10, 1e-12);
 }
 
-// So few and so scattered points that the slope's interval reaches 0: the rate's stays finite, and wide on both sides.
+// So few and so scattered points that the slope's interval reaches 0: the rate's stays finite, and
+// wide on both sides.
 static void test_open_interval(void **state)
 {
     struct fit_point points[3];
@@ -252,8 +286,10 @@ static void test_open_interval(void **state)
     points[1].seconds *= 1.5;
     struct fit f;
     struct error err = {OK, ""};
-    assert_int_equal(fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 3, *state, &err), OK);
-    assert_true(isfinite(f.rate.high) && f.rate.low < f.rate.value / 2 && f.rate.high > 2 * f.rate.value);
+    assert_int_equal(
+        fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 3, *state, &err), OK);
+    assert_true(isfinite(f.rate.high) && f.rate.low < f.rate.value / 2 &&
+                f.rate.high > 2 * f.rate.value);
 }
 
 static void test_refusals(void **state)
@@ -262,17 +298,25 @@ static void test_refusals(void **state)
     put_line(points, 3, 1e-5, 1e10);
     struct fit f;
     struct error err = {OK, ""};
-    assert_int_equal(fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 0, *state, &err), BAD_INPUT);
+    assert_int_equal(
+        fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 0, *state, &err),
+        BAD_INPUT);
     err = (struct error){OK, ""};
-    assert_int_equal(fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 1, *state, &err), BAD_INPUT);
+    assert_int_equal(
+        fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 1, *state, &err),
+        BAD_INPUT);
     assert_non_null(strstr(err.text, "gemm"));
-    points[1].work = points[2].work = points[0].work;       // one size only
+    points[1].work = points[2].work = points[0].work; // one size only
     err = (struct error){OK, ""};
-    assert_int_equal(fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 3, *state, &err), BAD_INPUT);
+    assert_int_equal(
+        fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 3, *state, &err),
+        BAD_INPUT);
     put_line(points, 3, 1e-5, 1e10);
-    for (int i = 0; i < 3; i++) points[i].seconds = 1.0 / (i + 1);      // faster with more work
+    for (int i = 0; i < 3; i++) points[i].seconds = 1.0 / (i + 1); // faster with more work
     err = (struct error){OK, ""};
-    assert_int_equal(fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 3, *state, &err), BAD_INPUT);
+    assert_int_equal(
+        fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 3, *state, &err),
+        BAD_INPUT);
     // Two like columns cannot be told apart.
     double design[] = {1, 2, 1, 2, 1, 2}, observed[] = {1, 2, 3}, deviation[] = {1, 1, 1};
     struct solution s;
@@ -284,9 +328,14 @@ static void test_refusals(void **state)
 static void test_student(void **state)
 {
     (void)state;
-    static const struct { double coverage; int freedom; double quantile; } table[] = {
-        {0.95, 1, 12.706}, {0.95, 2, 4.303}, {0.95, 3, 3.182}, {0.95, 4, 2.776}, {0.95, 5, 2.571}, {0.95, 10, 2.228},
-        {0.95, 30, 2.042}, {0.95, 120, 1.980}, {0.99, 1, 63.657}, {0.99, 5, 4.032}, {0.99, 20, 2.845}, {0.90, 7, 1.895},
+    static const struct {
+        double coverage;
+        int freedom;
+        double quantile;
+    } table[] = {
+        {0.95, 1, 12.706}, {0.95, 2, 4.303},  {0.95, 3, 3.182},  {0.95, 4, 2.776},
+        {0.95, 5, 2.571},  {0.95, 10, 2.228}, {0.95, 30, 2.042}, {0.95, 120, 1.980},
+        {0.99, 1, 63.657}, {0.99, 5, 4.032},  {0.99, 20, 2.845}, {0.90, 7, 1.895},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(table); i++) {
         double got = student_quantile(table[i].coverage, table[i].freedom);
@@ -299,11 +348,20 @@ static void test_student(void **state)
 
 enum { CELLS = 20 };
 
-struct truth { double gemm, attention, low_rank, memory, product_s, attention_s, low_rank_s, memory_s, block_s; };
+struct truth {
+    double gemm, attention, low_rank, memory, product_s, attention_s, low_rank_s, memory_s, block_s;
+};
 
 static const struct truth truth = {
-    .gemm = 9e10, .attention = 4e10, .low_rank = 2e10, .memory = 8e9,
-    .product_s = 3e-5, .attention_s = 2e-5, .low_rank_s = 1e-5, .memory_s = 5e-6, .block_s = 6e-5,
+    .gemm = 9e10,
+    .attention = 4e10,
+    .low_rank = 2e10,
+    .memory = 8e9,
+    .product_s = 3e-5,
+    .attention_s = 2e-5,
+    .low_rank_s = 1e-5,
+    .memory_s = 5e-6,
+    .block_s = 6e-5,
 };
 
 // The kinds that every device has: gemm to overhead.
@@ -312,8 +370,10 @@ enum { PLANTED_KINDS = SAMPLE_OVERHEAD + 1 };
 static void put_samples(struct samples *samples, const struct truth *t, struct arena *arena)
 {
     static const char sha256[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
-    *samples = (struct samples){.samples = TAKE(arena, CELLS, struct sample), .sample_count = CELLS,
-                                .machine = {.gpu = "planted", .threads = 1}, .document = {.path = "samples.json"}};
+    *samples = (struct samples){.samples = TAKE(arena, CELLS, struct sample),
+                                .sample_count = CELLS,
+                                .machine = {.gpu = "planted", .threads = 1},
+                                .document = {.path = "samples.json"}};
     memcpy(samples->document.sha256, sha256, sizeof sha256);
     for (int i = 0; i < CELLS; i++) {
         struct sample *s = &samples->samples[i];
@@ -333,17 +393,25 @@ static void put_samples(struct samples *samples, const struct truth *t, struct a
             s->flop = 1e8 * size * size, s->bytes = 1e6 * size * size;
             seconds = t->attention_s + s->flop / t->attention + s->bytes / t->memory;
             break;
-        case SAMPLE_LOW_RANK: s->flop = 1e7 * size, seconds = t->low_rank_s + s->flop / t->low_rank; break;
-        case SAMPLE_MEMORY: s->bytes = 1e7 * size, seconds = t->memory_s + s->bytes / t->memory; break;
+        case SAMPLE_LOW_RANK:
+            s->flop = 1e7 * size, seconds = t->low_rank_s + s->flop / t->low_rank;
+            break;
+        case SAMPLE_MEMORY:
+            s->bytes = 1e7 * size, seconds = t->memory_s + s->bytes / t->memory;
+            break;
         case SAMPLE_OVERHEAD: seconds = size * t->block_s; break;
         default: break;
         }
-        s->seconds = TAKE(arena, s->repetitions, double); // the median is the middle one; the others lie around it
-        for (int k = 0; k < s->repetitions; k++) s->seconds[k] = seconds * (1 + 0.001 * ((k * 5) % 9 - 4));
+        s->seconds = TAKE(arena, s->repetitions,
+                          double); // the median is the middle one; the others lie around it
+        for (int k = 0; k < s->repetitions; k++)
+            s->seconds[k] = seconds * (1 + 0.001 * ((k * 5) % 9 - 4));
     }
 }
 
-static enum status calibrate_all(struct calibration *c, struct samples *samples, const struct calibrate_settings *settings, struct arena *arena, struct error *err)
+static enum status calibrate_all(struct calibration *c, struct samples *samples,
+                                 const struct calibrate_settings *settings, struct arena *arena,
+                                 struct error *err)
 {
     struct inputs *in = TAKE(arena, 1, struct inputs);
     TRY(inputs_join(in, samples, 1, settings->name, arena, err));
@@ -376,12 +444,14 @@ static void test_samples_to_costs(void **state)
     assert_estimate(&g->precisions[0].attention_flop_per_s, truth.attention, sha256);
     assert_estimate(&g->precisions[0].low_rank_flop_per_s, truth.low_rank, sha256);
     assert_estimate(&g->memory_bytes_per_s, truth.memory, sha256);
-    assert_estimate(&g->layer_overhead_s, 4 * truth.product_s + truth.attention_s + truth.memory_s, sha256);
+    assert_estimate(&g->layer_overhead_s, 4 * truth.product_s + truth.attention_s + truth.memory_s,
+                    sha256);
     assert_estimate(&g->compression_overhead_s, truth.low_rank_s, sha256);
     assert_true(g->precisions[0].gemm_flop_per_s.valid_low == 1e9 &&
                 g->precisions[0].gemm_flop_per_s.valid_high == 4e9);
     assert_true(g->constant_bytes.value == 123 && g->constant_bytes.origin == ORIGIN_ASSUMED);
-    assert_true(c.costs.intra_efficiency.value == 1 && c.costs.intra_efficiency.origin == ORIGIN_ASSUMED);
+    assert_true(c.costs.intra_efficiency.value == 1 &&
+                c.costs.intra_efficiency.origin == ORIGIN_ASSUMED);
     assert_string_equal(c.costs.document.sources[0].role, "samples");
     assert_string_equal(c.costs.document.sources[0].sha256, sha256);
     assert_int_equal(costs_check(&c.costs, &err), OK);
@@ -439,7 +509,7 @@ static void test_kinds_missing(void **state)
         struct error err = {OK, ""};
         put_samples(&samples, &truth, *state);
         int left = 0;
-        for (int i = 0; i < CELLS; i++)         // none of this kind is left
+        for (int i = 0; i < CELLS; i++) // none of this kind is left
             if ((int)samples.samples[i].kind != kind) samples.samples[left++] = samples.samples[i];
         samples.sample_count = left;
         assert_int_equal(calibrate_all(&c, &samples, &settings, *state, &err), OK);
@@ -453,8 +523,11 @@ static void test_kinds_missing(void **state)
         assert_non_null(g);
         assert_int_equal(g->precision_count, kind != SAMPLE_GEMM);
         if (kind == SAMPLE_ATTENTION || kind == SAMPLE_LOW_RANK) {
-            const struct estimate *e = kind == SAMPLE_LOW_RANK ? &g->precisions[0].low_rank_flop_per_s : &g->precisions[0].attention_flop_per_s;
-            assert_true(e->value == g->precisions[0].gemm_flop_per_s.value && e->origin == ORIGIN_ASSUMED);
+            const struct estimate *e = kind == SAMPLE_LOW_RANK
+                                           ? &g->precisions[0].low_rank_flop_per_s
+                                           : &g->precisions[0].attention_flop_per_s;
+            assert_true(e->value == g->precisions[0].gemm_flop_per_s.value &&
+                        e->origin == ORIGIN_ASSUMED);
         }
     }
     struct samples samples;
@@ -480,7 +553,8 @@ int main(void)
         cmocka_unit_test(test_normal_equations),
         cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_overhead_is_never_negative),
-        cmocka_unit_test(test_open_interval), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_open_interval),
+        cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_student),
         cmocka_unit_test(test_samples_to_costs),
         cmocka_unit_test(test_samples_in_any_order),

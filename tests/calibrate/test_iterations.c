@@ -1,5 +1,5 @@
-// Fitting to iterations: planted constants come back from rows that were predicted with them, with the noise's interval around
-// them; what cannot be fitted is refused by name.
+// Fitting to iterations: planted constants come back from rows that were predicted with them, with
+// the noise's interval around them; what cannot be fitted is refused by name.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,19 +18,24 @@ static double draw(uint64_t *seed)
     return (double)(*seed >> 11) / 9007199254740992.0;
 }
 
-// Rows over a grid of configurations, measured as predicted with the costs as `set`, times 1 +- noise.
+// Rows over a grid of configurations, measured as predicted with the costs as `set`, times 1 +-
+// noise.
 static void write_rows(const char *set, double noise, uint64_t seed, struct arena *arena)
 {
     struct predict_settings settings = {.margin = 0.8};
     struct predictor *p;
     struct error err = {OK, ""};
-    const char *text = "id,gpu,layers,hidden,seq,tp,pp,dp,micro_batch,global_batch,recompute,metric,value,unit\n";
+    const char *text =
+        "id,gpu,layers,hidden,seq,tp,pp,dp,micro_batch,global_batch,recompute,metric,value,unit\n";
     CHECK_OK(predictor_open(&p, &settings, arena, &err));
     CHECK_OK(predictor_set(p, set, &err));
     for (int i = 0; i < 72; i++) {
         const char *cells[9], *words = "";
-        const int64_t values[] = {8 * (1 + i % 3), 1024 << (i / 3) % 3, 1024, 1 << (i / 9) % 2, 1 << (i / 18) % 2, 1 << (i / 36) % 2, 1 + i % 2};
-        static const char *const names[] = {"layers", "hidden", "seq", "tp", "pp", "dp", "micro_batch"};
+        const int64_t values[] = {8 * (1 + i % 3),  1024 << (i / 3) % 3, 1024,
+                                  1 << (i / 9) % 2, 1 << (i / 18) % 2,   1 << (i / 36) % 2,
+                                  1 + i % 2};
+        static const char *const names[] = {"layers", "hidden", "seq",        "tp",
+                                            "pp",     "dp",     "micro_batch"};
         for (int k = 0; k < 7; k++) {
             cells[k] = arena_print(arena, "%s=%lld", names[k], (long long)values[k]);
             words = arena_print(arena, "%s,%lld", words, (long long)values[k]);
@@ -42,13 +47,15 @@ static void write_rows(const char *set, double noise, uint64_t seed, struct aren
         CHECK_OK(row_of_words(&row, cells, 9, arena, &err));
         predict_row(p, &row, &x);
         assert_string_equal(x.reason, "");
-        text = arena_print(arena, "%s%d,A100%s,%lld,full,iteration_time,%.9g,s\n", text, i, words, (long long)(8 * values[5] * values[6]),
+        text = arena_print(arena, "%s%d,A100%s,%lld,full,iteration_time,%.9g,s\n", text, i, words,
+                           (long long)(8 * values[5] * values[6]),
                            (double)x.iteration_ns * 1e-9 * (1 + noise * (2 * draw(&seed) - 1)));
     }
     CHECK_OK(file_write(path, text, strlen(text), &err));
 }
 
-static enum status fit_rows(struct iterations_fit *fit, const char *names, const char *set, const char *rows, struct arena *arena, struct error *err)
+static enum status fit_rows(struct iterations_fit *fit, const char *names, const char *set,
+                            const char *rows, struct arena *arena, struct error *err)
 {
     struct predict_settings settings = {.margin = 0.8};
     struct run_choice choice = {0};
@@ -75,15 +82,19 @@ static void planted_constants_come_back(void **state)
     (void)state;
     arena_open(&arena, NULL);
     write_rows("gemm=1.8e14,memory=1.1e12,layer_overhead=2e-4", 0, 1, &arena);
-    CHECK_OK(fit_rows(&fit, "gemm_flop_per_s,memory_bytes_per_s,layer_overhead_s", NULL, "", &arena, &err));
+    CHECK_OK(fit_rows(&fit, "gemm_flop_per_s,memory_bytes_per_s,layer_overhead_s", NULL, "", &arena,
+                      &err));
     assert_int_equal(fit.rows, 72);
     for (int k = 0; k < 3; k++)
-        if (!(fabs(fit.constants[k].value / planted[k] - 1) < 1e-4)) fail_msg("constant %d: %g, planted %g", k, fit.constants[k].value, planted[k]);
+        if (!(fabs(fit.constants[k].value / planted[k] - 1) < 1e-4))
+            fail_msg("constant %d: %g, planted %g", k, fit.constants[k].value, planted[k]);
     assert_true(fit.mean_abs_error < 1e-5);
     // From rows of one stage alone, and from another start.
-    CHECK_OK(fit_rows(&fit, "memory,gemm,layer_overhead", "gemm=4e13,memory=5e12,layer_overhead=1e-6", "pp=1", &arena, &err));
+    CHECK_OK(fit_rows(&fit, "memory,gemm,layer_overhead",
+                      "gemm=4e13,memory=5e12,layer_overhead=1e-6", "pp=1", &arena, &err));
     assert_int_equal(fit.rows, 36);
-    assert_true(fabs(fit.constants[1].value / planted[0] - 1) < 1e-3 && fabs(fit.constants[0].value / planted[1] - 1) < 1e-3);
+    assert_true(fabs(fit.constants[1].value / planted[0] - 1) < 1e-3 &&
+                fabs(fit.constants[0].value / planted[1] - 1) < 1e-3);
     // One constant for two numbers, which keep their ratio.
     write_rows("gemm=1.8e14,attention=0.9e14", 0, 1, &arena);
     CHECK_OK(fit_rows(&fit, "gemm+attention", "gemm=1e14,attention=5e13", "", &arena, &err));
@@ -91,7 +102,8 @@ static void planted_constants_come_back(void **state)
     arena_close(&arena);
 }
 
-// Over many noisy tables a 95 % interval holds the planted value most of the time, and is not wide beyond use.
+// Over many noisy tables a 95 % interval holds the planted value most of the time, and is not wide
+// beyond use.
 static void intervals_hold_what_was_planted(void **state)
 {
     int held = 0, tables = 40;
@@ -123,11 +135,15 @@ static void outliers_do_not_pull(void **state)
     arena_open(&arena, NULL);
     write_rows("gemm=1.8e14,layer_overhead=2e-4", 0.01, 3, &arena);
     CHECK_OK(file_read(path, &text, &size, &arena, &err));
-    const char *more = arena_print(&arena, "%s900,A100,8,1024,1024,1,1,1,1,8,full,iteration_time,50,s\n901,A100,8,4096,1024,1,1,1,1,8,full,iteration_time,50,s\n", text);
+    const char *more = arena_print(&arena,
+                                   "%s900,A100,8,1024,1024,1,1,1,1,8,full,iteration_time,50,s\n901,"
+                                   "A100,8,4096,1024,1,1,1,1,8,full,iteration_time,50,s\n",
+                                   text);
     CHECK_OK(file_write(path, more, strlen(more), &err));
     CHECK_OK(fit_rows(&fit, "gemm_flop_per_s,layer_overhead_s", NULL, "", &arena, &err));
     assert_int_equal(fit.rows, 74);
-    assert_true(fabs(fit.constants[0].value / 1.8e14 - 1) < 0.05 && fabs(fit.constants[1].value / 2e-4 - 1) < 0.05);
+    assert_true(fabs(fit.constants[0].value / 1.8e14 - 1) < 0.05 &&
+                fabs(fit.constants[1].value / 2e-4 - 1) < 0.05);
     arena_close(&arena);
 }
 
@@ -155,7 +171,8 @@ static void what_cannot_be_fitted_is_refused(void **state)
     refuse("memory,gemm+memory", NULL, "", "memory_bytes_per_s stands twice");
     refuse("gemm+", NULL, "", "found ''");
     refuse("layer_overhead_s", "layer_overhead_s=0", "", "layer_overhead_s is 0 in these costs");
-    refuse("gemm,network_efficiency.infiniband", NULL, "", "no row depends on network_efficiency.infiniband");
+    refuse("gemm,network_efficiency.infiniband", NULL, "",
+           "no row depends on network_efficiency.infiniband");
     refuse("gemm,memory", NULL, "id=3", "2 constants from 1 rows");
     refuse("constant_bytes", NULL, "", "1 constants from 0 rows");
     refuse("gemm", NULL, "colour=red", "there is no column colour");
@@ -177,7 +194,9 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(planted_constants_come_back), cmocka_unit_test(intervals_hold_what_was_planted), cmocka_unit_test(outliers_do_not_pull),
+        cmocka_unit_test(planted_constants_come_back),
+        cmocka_unit_test(intervals_hold_what_was_planted),
+        cmocka_unit_test(outliers_do_not_pull),
         cmocka_unit_test(what_cannot_be_fitted_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,6 +1,6 @@
-// Validation: scores against values worked out by hand and against second definitions; a row's own measurement never reaches its
-// prediction; every row is scored or listed with a reason. The published sets, where they are at hand, within the figures that
-// docs/VALIDATION.md states.
+// Validation: scores against values worked out by hand and against second definitions; a row's own
+// measurement never reaches its prediction; every row is scored or listed with a reason. The
+// published sets, where they are at hand, within the figures that docs/VALIDATION.md states.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,8 @@ static char path[64];
 
 static void assert_near(double got, double want)
 {
-    if (!(fabs(got - want) <= 1e-12 * fmax(1, fabs(want)))) fail_msg("got %.17g, want %.17g", got, want);
+    if (!(fabs(got - want) <= 1e-12 * fmax(1, fabs(want))))
+        fail_msg("got %.17g, want %.17g", got, want);
 }
 
 // ---- scores
@@ -25,15 +26,16 @@ static void rank_correlations_by_hand(void **state)
     struct arena arena;
     (void)state;
     arena_open(&arena, NULL);
-    const double x[] = {1, 2, 3, 4}, up[] = {10, 20, 30, 40}, down[] = {4, 3, 2, 1}, swapped[] = {1, 3, 2, 4}, tied[] = {1, 1, 2, 3}, flat[] = {5, 5, 5, 5};
+    const double x[] = {1, 2, 3, 4}, up[] = {10, 20, 30, 40}, down[] = {4, 3, 2, 1},
+                 swapped[] = {1, 3, 2, 4}, tied[] = {1, 1, 2, 3}, flat[] = {5, 5, 5, 5};
     assert_near(kendall_tau_b(x, up, 4), 1);
     assert_near(kendall_tau_b(x, down, 4), -1);
     assert_near(kendall_tau_b(x, swapped, 4), 4.0 / 6);
-    assert_near(kendall_tau_b(x, tied, 4), 5 / sqrt(6.0 * 5));       // one pair tied in y alone
+    assert_near(kendall_tau_b(x, tied, 4), 5 / sqrt(6.0 * 5)); // one pair tied in y alone
     assert_true(isnan(kendall_tau_b(x, flat, 4)));
     assert_near(spearman_rho(x, up, 4, &arena), 1);
     assert_near(spearman_rho(x, down, 4, &arena), -1);
-    assert_near(spearman_rho(x, swapped, 4, &arena), 0.8);          // 1 - 6 (1 + 1) / (4 . 15)
+    assert_near(spearman_rho(x, swapped, 4, &arena), 0.8); // 1 - 6 (1 + 1) / (4 . 15)
     assert_near(spearman_rho(x, tied, 4, &arena), 4.5 / sqrt(5 * 4.5));
     assert_true(isnan(spearman_rho(x, flat, 4, &arena)));
     const double sorted[] = {1, 2, 4, 8};
@@ -45,8 +47,10 @@ static void rank_correlations_by_hand(void **state)
 
 static void scores_by_hand(void **state)
 {
-    // Group 0: the predicted best (0.9 of row 1) measures 2, the best 1: regret 1. Group 1: chosen right. Group 2: too few rows.
-    const struct scored rows[] = {{1, 1.1, 0}, {2, 0.9, 0}, {4, 4, 0}, {8, 8, 0}, {2, 1, 1}, {4, 4, 1}, {6, 9, 1}, {8, 8, 1}, {3, 3, 2}, {1, 9, 2}};
+    // Group 0: the predicted best (0.9 of row 1) measures 2, the best 1: regret 1. Group 1: chosen
+    // right. Group 2: too few rows.
+    const struct scored rows[] = {{1, 1.1, 0}, {2, 0.9, 0}, {4, 4, 0}, {8, 8, 0}, {2, 1, 1},
+                                  {4, 4, 1},   {6, 9, 1},   {8, 8, 1}, {3, 3, 2}, {1, 9, 2}};
     struct arena arena;
     (void)state;
     arena_open(&arena, NULL);
@@ -73,21 +77,29 @@ static void scores_by_hand(void **state)
 
 // ---- rows
 
-static const char header[] = "id,gpu,layers,hidden,seq,tp,pp,dp,micro_batch,global_batch,recompute,metric,value,unit,note\n";
+static const char header[] =
+    "id,gpu,layers,hidden,seq,tp,pp,dp,micro_batch,global_batch,recompute,metric,value,unit,note\n";
 
 static void write_table(const double *values, int count, struct arena *arena)
 {
     struct error err = {OK, ""};
     const char *text = header;
     for (int i = 0; i < count; i++)
-        text = arena_print(arena, "%sr%d,A100,%d,%d,1024,%d,%d,1,%d,%d,full,iteration_time,%.17g,s,x\n", text, i, 8 * (1 + i % 2), 1024 << (i / 2) % 2,
-                           1 << (i / 4) % 2, 1 << (i / 8) % 2, 1 << (i / 16) % 2, 8 << (i / 16) % 2, values[i]);
+        text = arena_print(arena,
+                           "%sr%d,A100,%d,%d,1024,%d,%d,1,%d,%d,full,iteration_time,%.17g,s,x\n",
+                           text, i, 8 * (1 + i % 2), 1024 << (i / 2) % 2, 1 << (i / 4) % 2,
+                           1 << (i / 8) % 2, 1 << (i / 16) % 2, 8 << (i / 16) % 2, values[i]);
     CHECK_OK(file_write(path, text, strlen(text), &err));
 }
 
-struct case_of { struct run_set set; struct validation v; struct validate_settings settings; };
+struct case_of {
+    struct run_set set;
+    struct validation v;
+    struct validate_settings settings;
+};
 
-static enum status run_case(struct case_of *c, const char *fit, const char *fit_rows, struct arena *arena, struct error *err)
+static enum status run_case(struct case_of *c, const char *fit, const char *fit_rows,
+                            struct arena *arena, struct error *err)
 {
     struct predict_settings settings = {.margin = 0.8};
     struct run_choice choice = {.fits = fit_rows != NULL};
@@ -106,7 +118,9 @@ enum { ROWS = 32 };
 
 static void some_values(double *values)
 {
-    for (int i = 0; i < ROWS; i++) values[i] = 0.1 * (1 + i % 2) * (1 << (i / 2) % 2) * (1 << (i / 16)) * (1 + 0.1 * ((i * 7) % 5));
+    for (int i = 0; i < ROWS; i++)
+        values[i] = 0.1 * (1 + i % 2) * (1 << (i / 2) % 2) * (1 << (i / 16)) *
+                    (1 + 0.1 * ((i * 7) % 5));
 }
 
 // Changing what one row measured changes other folds' predictions, never those of its own fold.
@@ -120,7 +134,10 @@ static void no_row_sees_its_own_measurement(void **state)
             struct arena arena;
             struct error err;
             bool others_differ = false;
-            struct case_of c = {.settings = {.mode = VALIDATE_FOLDS, .by = ways[way], .folds = ways[way] == FOLD_BY_MODEL ? 0 : 4, .margins = {0.8, 1}}};
+            struct case_of c = {.settings = {.mode = VALIDATE_FOLDS,
+                                             .by = ways[way],
+                                             .folds = ways[way] == FOLD_BY_MODEL ? 0 : 4,
+                                             .margins = {0.8, 1}}};
             arena_open(&arena, NULL);
             some_values(values);
             write_table(values, ROWS, &arena);
@@ -131,7 +148,8 @@ static void no_row_sees_its_own_measurement(void **state)
             CHECK_OK(run_case(&c, "gemm,layer_overhead", NULL, &arena, &err));
             for (int i = 0; i < ROWS; i++) {
                 bool own = c.set.runs[i].fold == c.set.runs[changed].fold;
-                if (own && c.set.runs[i].predicted != before[i]) fail_msg("row %d follows row %d of its own fold", i, changed);
+                if (own && c.set.runs[i].predicted != before[i])
+                    fail_msg("row %d follows row %d of its own fold", i, changed);
                 others_differ = others_differ || (!own && c.set.runs[i].predicted != before[i]);
             }
             assert_true(others_differ);
@@ -177,10 +195,12 @@ static void rows_of_a_cell_stay_together(void **state)
     CHECK_OK(runs_add(&set, path, &choice, &err));
     assert_int_equal(runs_deal(&set, FOLD_BY_ROW, 5), 5);
     for (int i = 0; i < ROWS; i++) assert_int_equal(set.runs[i].fold, i % 5);
-    assert_int_equal(runs_deal(&set, FOLD_BY_CELL, 0), 8);      // 2 widths x 2 tp x 2 micro-batches
+    assert_int_equal(runs_deal(&set, FOLD_BY_CELL, 0), 8); // 2 widths x 2 tp x 2 micro-batches
     for (int i = 0; i < ROWS; i++)
         for (int k = 0; k < i; k++)
-            assert_int_equal(set.runs[i].fold == set.runs[k].fold, (i / 2) % 2 == (k / 2) % 2 && (i / 4) % 2 == (k / 4) % 2 && i / 16 == k / 16);
+            assert_int_equal(set.runs[i].fold == set.runs[k].fold, (i / 2) % 2 == (k / 2) % 2 &&
+                                                                       (i / 4) % 2 == (k / 4) % 2 &&
+                                                                       i / 16 == k / 16);
     assert_int_equal(runs_deal(&set, FOLD_BY_MODEL, 0), 4);
     assert_int_equal(runs_deal(&set, FOLD_BY_CELL, 3), 3);
     arena_close(&arena);
@@ -189,18 +209,21 @@ static void rows_of_a_cell_stay_together(void **state)
 // Whatever is not scored is listed, and out of memory is counted at both margins.
 static void every_row_is_accounted_for(void **state)
 {
-    static const char *const rows = "id,gpu,layers,hidden,seq,micro_batch,metric,value,unit\n"
-                                    "a,A100,24,2048,1024,1,iteration_time,0.1,s\n"
-                                    "b,TPU,24,2048,1024,1,iteration_time,0.1,s\n"
-                                    "c,A100,24,2048,1024,1,iteration_time,,s\n"
-                                    "d,A100,24,2048,1024,1,loss,3,nats\n"
-                                    "e,A100,24,2048,1024,1,peak_memory,30,GB\n"
-                                    "f,A100,24,2048,1024,256,peak_memory,40,GB\n"        // predicted far over: a false alarm
-                                    "g,A100,24,2048,1024,256,peak_memory,79,GB\n"        // said not to fit, but nearly full
-                                    "h,A100,24,2048,1024,256,oom,1,flag\n"
-                                    "i,A100,24,2048,1024,1,oom,1,flag\n"
-                                    "j,A100,24,2048,1024,256,oom,0,flag\n";
-    static const char *const reasons[] = {NULL, "no cluster has a GPU like 'TPU'", "no metric or value", "a metric or unit that is not known"};
+    static const char *const rows =
+        "id,gpu,layers,hidden,seq,micro_batch,metric,value,unit\n"
+        "a,A100,24,2048,1024,1,iteration_time,0.1,s\n"
+        "b,TPU,24,2048,1024,1,iteration_time,0.1,s\n"
+        "c,A100,24,2048,1024,1,iteration_time,,s\n"
+        "d,A100,24,2048,1024,1,loss,3,nats\n"
+        "e,A100,24,2048,1024,1,peak_memory,30,GB\n"
+        "f,A100,24,2048,1024,256,peak_memory,40,GB\n" // predicted far over: a false alarm
+        "g,A100,24,2048,1024,256,peak_memory,79,GB\n" // said not to fit, but nearly full
+        "h,A100,24,2048,1024,256,oom,1,flag\n"
+        "i,A100,24,2048,1024,1,oom,1,flag\n"
+        "j,A100,24,2048,1024,256,oom,0,flag\n";
+    static const char *const reasons[] = {NULL, "no cluster has a GPU like 'TPU'",
+                                          "no metric or value",
+                                          "a metric or unit that is not known"};
     struct arena arena;
     struct error err = {OK, ""};
     struct case_of c = {.settings = {.margins = {0.8, 1}, .ran_below = 0.75}};
@@ -218,13 +241,15 @@ static void every_row_is_accounted_for(void **state)
     assert_int_equal(c.v.sources[0].scores.rows, 1);
     for (int m = 0; m < 2; m++) {
         const struct oom_scores *o = &c.v.sources[1].oom[m];
-        assert_true(o->caught == 1 && o->total == 2 && o->false_alarms == 1 && o->ran_total == 2 && o->ran_over == 2 && o->ran_all == 3);
+        assert_true(o->caught == 1 && o->total == 2 && o->false_alarms == 1 && o->ran_total == 2 &&
+                    o->ran_over == 2 && o->ran_all == 3);
     }
     arena_close(&arena);
 }
 
-// Rows made by the formulas: the table read off those without a pipeline predicts those with one, though nothing told it how much of
-// the ends is the embedding; a cell that the table lacks is said to be missing.
+// Rows made by the formulas: the table read off those without a pipeline predicts those with one,
+// though nothing told it how much of the ends is the embedding; a cell that the table lacks is said
+// to be missing.
 static void tables_carry_over_to_pipelines(void **state)
 {
     struct arena arena;
@@ -234,20 +259,26 @@ static void tables_carry_over_to_pipelines(void **state)
     (void)state;
     arena_open(&arena, NULL);
     CHECK_OK(predictor_open(&p, &settings, &arena, &err));
-    const char *text = "id,gpu,layers,hidden,seq,tp,pp,dp,micro_batch,global_batch,recompute,metric,value,unit\n";
+    const char *text =
+        "id,gpu,layers,hidden,seq,tp,pp,dp,micro_batch,global_batch,recompute,metric,value,unit\n";
     for (int i = 0; i < 96; i++) {
-        int tp = 1 + i % 2, pp = (i / 2) % 3 == 0 ? 1 : 2 << (i / 2) % 2, layers = 8 * (1 + (i / 6) % 2), dp = 1 + (i / 12) % 2, b = 1 + (i / 24) % 2,
+        int tp = 1 + i % 2, pp = (i / 2) % 3 == 0 ? 1 : 2 << (i / 2) % 2,
+            layers = 8 * (1 + (i / 6) % 2), dp = 1 + (i / 12) % 2, b = 1 + (i / 24) % 2,
             batch = b * dp * (i >= 48 ? 8 : 24);
-        const char *word = arena_print(&arena, "gpu=A100,layers=%d,hidden=2048,seq=1024,tp=%d,pp=%d,dp=%d,micro_batch=%d,global_batch=%d,recompute=full", layers, tp,
-                                       pp, dp, b, batch);
+        const char *word = arena_print(&arena,
+                                       "gpu=A100,layers=%d,hidden=2048,seq=1024,tp=%d,pp=%d,dp=%d,"
+                                       "micro_batch=%d,global_batch=%d,recompute=full",
+                                       layers, tp, pp, dp, b, batch);
         struct run_row row;
         struct prediction x;
         CHECK_OK(row_of_words(&row, &word, 1, &arena, &err));
         predict_row(p, &row, &x);
-        text = arena_print(&arena, "%s%d,A100,%d,2048,1024,%d,%d,%d,%d,%d,full,iteration_time,%.9g,s\n", text, i, layers, tp, pp, dp, b, batch,
-                           (double)x.iteration_ns * 1e-9);
+        text = arena_print(&arena,
+                           "%s%d,A100,%d,2048,1024,%d,%d,%d,%d,%d,full,iteration_time,%.9g,s\n",
+                           text, i, layers, tp, pp, dp, b, batch, (double)x.iteration_ns * 1e-9);
     }
-    text = arena_print(&arena, "%slone,A100,8,2048,1024,1,2,1,4,16,full,iteration_time,1,s\n", text);
+    text =
+        arena_print(&arena, "%slone,A100,8,2048,1024,1,2,1,4,16,full,iteration_time,1,s\n", text);
     CHECK_OK(file_write(path, text, strlen(text), &err));
     struct case_of c = {.settings = {.mode = VALIDATE_TABLE, .margins = {0.8, 1}}};
     CHECK_OK(run_case(&c, NULL, NULL, &arena, &err));
@@ -261,7 +292,8 @@ static void tables_carry_over_to_pipelines(void **state)
             continue;
         }
         scored++;
-        if (fabs(run->predicted / run->row.value - 1) > 0.01) fail_msg("row %d: %g, measured %g", i, run->predicted, run->row.value);
+        if (fabs(run->predicted / run->row.value - 1) > 0.01)
+            fail_msg("row %d: %g, measured %g", i, run->predicted, run->row.value);
     }
     assert_int_equal(c.v.sources[0].scores.rows, scored);
     assert_true(scored > 40);
@@ -272,9 +304,12 @@ static void tables_carry_over_to_pipelines(void **state)
 static void rates_are_times(void **state)
 {
     static const char *const rows = "id,gpu,layers,hidden,seq,dp,global_batch,metric,value,unit\n"
-                                    "a,A100,24,2048,1024,4,64,iteration_time,1,s\nb,A100,24,2048,1024,4,64,throughput,1,samples/s\n"
-                                    "c,A100,24,2048,1024,4,64,throughput,1,samples/s/GPU\nd,A100,24,2048,1024,4,64,throughput,1,tokens/s\n"
-                                    "e,A100,24,2048,1024,4,64,throughput,1,tokens/s/GPU\nf,A100,24,2048,1024,4,64,iteration_time,1000,ms\n"
+                                    "a,A100,24,2048,1024,4,64,iteration_time,1,s\nb,A100,24,2048,"
+                                    "1024,4,64,throughput,1,samples/s\n"
+                                    "c,A100,24,2048,1024,4,64,throughput,1,samples/s/"
+                                    "GPU\nd,A100,24,2048,1024,4,64,throughput,1,tokens/s\n"
+                                    "e,A100,24,2048,1024,4,64,throughput,1,tokens/s/"
+                                    "GPU\nf,A100,24,2048,1024,4,64,iteration_time,1000,ms\n"
                                     "g,A100,24,2048,1024,4,64,throughput,1,furlongs\n";
     static const double factor[] = {0, 64, 16, 65536, 16384};
     struct arena arena;
@@ -296,10 +331,15 @@ static void rates_are_times(void **state)
 
 static void conditions_hold_as_they_say(void **state)
 {
-    static const struct { const char *text; bool holds; } cases[] = {
-        {"", true}, {"n=7", true}, {"n=7.0", true}, {"n!=7", false}, {"n<8", true}, {"n<7", false}, {"n<=7", true}, {"n>6,n>=7", true}, {"n>6,n>7", false},
-        {"t=full", true}, {"t~UL", true}, {"t!~ul", false}, {"t>empty", true}, {"empty=", true}, {"empty!=", false}, {"empty<9", false}, {"row%5=0", true},
-        {"row%5=1", false},
+    static const struct {
+        const char *text;
+        bool holds;
+    } cases[] = {
+        {"", true},         {"n=7", true},      {"n=7.0", true},    {"n!=7", false},
+        {"n<8", true},      {"n<7", false},     {"n<=7", true},     {"n>6,n>=7", true},
+        {"n>6,n>7", false}, {"t=full", true},   {"t~UL", true},     {"t!~ul", false},
+        {"t>empty", true},  {"empty=", true},   {"empty!=", false}, {"empty<9", false},
+        {"row%5=0", true},  {"row%5=1", false},
     };
     struct arena arena;
     struct error err = {OK, ""};
@@ -314,30 +354,43 @@ static void conditions_hold_as_they_say(void **state)
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
         CHECK_OK(filter_read(&f, "--rows", cases[i].text, &arena, &err));
         CHECK_OK(filter_holds(&f, &t, &holds, &err));
-        if (holds != cases[i].holds) fail_msg("'%s' %s", cases[i].text, holds ? "holds" : "does not hold");
+        if (holds != cases[i].holds)
+            fail_msg("'%s' %s", cases[i].text, holds ? "holds" : "does not hold");
     }
     static const char *const bad[] = {"n", "=7", "row%0=1", "row%x=1"};
     for (size_t i = 0; i < ARRAY_LENGTH(bad); i++) {
         err = (struct error){OK, ""};
-        if (filter_read(&f, "--rows", bad[i], &arena, &err) != BAD_INPUT) fail_msg("'%s' accepted", bad[i]);
+        if (filter_read(&f, "--rows", bad[i], &arena, &err) != BAD_INPUT)
+            fail_msg("'%s' accepted", bad[i]);
         assert_non_null(strstr(err.text, "--rows: expected"));
     }
     arena_close(&arena);
 }
 
-// ---- the published sets, where they are at hand: within the figures of docs/VALIDATION.md and a little more
+// ---- the published sets, where they are at hand: within the figures of docs/VALIDATION.md and a
+// little more
 
 #define SETS "../shared/validation/"
 
-struct published { const char *table, *costs, *cluster, *defaults, *rows, *set, *fit; bool by_table; int metric; int rows_min; double mean_max, regret_max; };
+struct published {
+    const char *table, *costs, *cluster, *defaults, *rows, *set, *fit;
+    bool by_table;
+    int metric;
+    int rows_min;
+    double mean_max, regret_max;
+};
 
 static void check_published(const struct published *x)
 {
     struct arena arena;
     struct error err = {OK, ""};
     struct predict_settings predict = {.margin = 0.8, .costs = x->costs, .cluster = x->cluster};
-    struct validate_settings settings = {.mode = x->by_table ? VALIDATE_TABLE : x->fit ? VALIDATE_FOLDS : VALIDATE_AS_GIVEN, .folds = 5,
-                                         .margins = {0.8, 1}, .ran_below = 0.75};
+    struct validate_settings settings = {.mode = x->by_table ? VALIDATE_TABLE
+                                                 : x->fit    ? VALIDATE_FOLDS
+                                                             : VALIDATE_AS_GIVEN,
+                                         .folds = 5,
+                                         .margins = {0.8, 1},
+                                         .ran_below = 0.75};
     struct run_choice choice = {.defaults = x->defaults};
     struct validation v;
     struct predictor *p;
@@ -354,12 +407,16 @@ static void check_published(const struct published *x)
         const struct source_scores *s = &v.sources[i];
         if (s->metric != x->metric) continue;
         found = true;
-        print_message("%s: %d rows, mean %.2f %%\n", x->table, s->scores.rows, 100 * s->scores.mean_abs_error);
+        print_message("%s: %d rows, mean %.2f %%\n", x->table, s->scores.rows,
+                      100 * s->scores.mean_abs_error);
         assert_true(s->scores.rows >= x->rows_min);
-        if (!(s->scores.mean_abs_error <= x->mean_max)) fail_msg("%s: mean error %.4f, at most %.4f", x->table, s->scores.mean_abs_error, x->mean_max);
+        if (!(s->scores.mean_abs_error <= x->mean_max))
+            fail_msg("%s: mean error %.4f, at most %.4f", x->table, s->scores.mean_abs_error,
+                     x->mean_max);
         if (x->regret_max > 0) assert_true(s->scores.regret_mean <= x->regret_max);
         if (x->metric == METRIC_PEAK_MEMORY && s->oom[0].total)
-            assert_true(s->oom[0].caught == s->oom[0].total && 10 * s->oom[0].false_alarms <= s->oom[0].ran_total);
+            assert_true(s->oom[0].caught == s->oom[0].total &&
+                        10 * s->oom[0].false_alarms <= s->oom[0].ran_total);
     }
     assert_true(found);
     arena_close(&arena);
@@ -368,28 +425,73 @@ static void check_published(const struct published *x)
 static void published_sets_are_predicted(void **state)
 {
     static const struct published cases[] = {
-        {.table = SETS "vtrain_single_2312.12391.csv", .costs = "a100-tables", .fit = "layer_overhead_s,layer_launch_s,misaligned_gemm_share",
-         .metric = METRIC_ITERATION_TIME, .rows_min = 1440, .mean_max = 0.08},
-        {.table = SETS "vtrain_single_2312.12391.csv", .costs = "a100-tables", .by_table = true, .metric = METRIC_ITERATION_TIME, .rows_min = 720,
-         .mean_max = 0.015, .regret_max = 0.001},
-        {.table = SETS "vtrain_multi_2312.12391.csv", .costs = "a100-vtrain", .metric = METRIC_ITERATION_TIME, .rows_min = 109, .mean_max = 0.09},
-        {.table = SETS "amp_homogeneous_2210.07297.csv", .costs = "t4-deepspeed", .cluster = "t4-4x4", .defaults = "gradient_bytes=4",
-         .fit = "gemm+attention,collective_launch_s+transfer_launch_s,intra_efficiency+network_efficiency.ethernet", .metric = METRIC_ITERATION_TIME,
-         .rows_min = 47, .mean_max = 0.06, .regret_max = 0.06},
-        {.table = SETS "korthikanti_2205.05198.csv", .costs = "datasheet", .fit = "gemm+attention", .metric = METRIC_ITERATION_TIME, .rows_min = 9,
+        {.table = SETS "vtrain_single_2312.12391.csv",
+         .costs = "a100-tables",
+         .fit = "layer_overhead_s,layer_launch_s,misaligned_gemm_share",
+         .metric = METRIC_ITERATION_TIME,
+         .rows_min = 1440,
+         .mean_max = 0.08},
+        {.table = SETS "vtrain_single_2312.12391.csv",
+         .costs = "a100-tables",
+         .by_table = true,
+         .metric = METRIC_ITERATION_TIME,
+         .rows_min = 720,
+         .mean_max = 0.015,
+         .regret_max = 0.001},
+        {.table = SETS "vtrain_multi_2312.12391.csv",
+         .costs = "a100-vtrain",
+         .metric = METRIC_ITERATION_TIME,
+         .rows_min = 109,
+         .mean_max = 0.09},
+        {.table = SETS "amp_homogeneous_2210.07297.csv",
+         .costs = "t4-deepspeed",
+         .cluster = "t4-4x4",
+         .defaults = "gradient_bytes=4",
+         .fit = "gemm+attention,collective_launch_s+transfer_launch_s,intra_efficiency+network_"
+                "efficiency.ethernet",
+         .metric = METRIC_ITERATION_TIME,
+         .rows_min = 47,
+         .mean_max = 0.06,
+         .regret_max = 0.06},
+        {.table = SETS "korthikanti_2205.05198.csv",
+         .costs = "datasheet",
+         .fit = "gemm+attention",
+         .metric = METRIC_ITERATION_TIME,
+         .rows_min = 9,
          .mean_max = 0.12},
-        {.table = SETS "nvidia_dgxc_v25.04.csv", .costs = "datasheet-overlapped", .defaults = "overlap=1", .fit = "gemm+attention",
-         .metric = METRIC_ITERATION_TIME, .rows_min = 58, .mean_max = 0.12},
-        {.table = SETS "bigscience_176B_prequel_A100.csv", .costs = "a100-tables", .defaults = "heads=96,kv_heads=96", .rows = "metric!=iteration_time",
-         .fit = "allocator_factor", .metric = METRIC_PEAK_MEMORY, .rows_min = 95, .mean_max = 0.06},
-        {.table = SETS "megatron_lm_golden_values.csv", .costs = "datasheet", .rows = "hidden>=3072,source~7b,pp=1", .metric = METRIC_STATIC_MEMORY,
-         .rows_min = 2, .mean_max = 0.01},
-        {.table = "data/runs/sailor-opt350-gh200.csv", .costs = "gh200-sailor", .cluster = "gh200-clariden", .rows = "micro_batch>1",
-         .metric = METRIC_ITERATION_TIME, .rows_min = 11, .mean_max = 0.09},
+        {.table = SETS "nvidia_dgxc_v25.04.csv",
+         .costs = "datasheet-overlapped",
+         .defaults = "overlap=1",
+         .fit = "gemm+attention",
+         .metric = METRIC_ITERATION_TIME,
+         .rows_min = 58,
+         .mean_max = 0.12},
+        {.table = SETS "bigscience_176B_prequel_A100.csv",
+         .costs = "a100-tables",
+         .defaults = "heads=96,kv_heads=96",
+         .rows = "metric!=iteration_time",
+         .fit = "allocator_factor",
+         .metric = METRIC_PEAK_MEMORY,
+         .rows_min = 95,
+         .mean_max = 0.06},
+        {.table = SETS "megatron_lm_golden_values.csv",
+         .costs = "datasheet",
+         .rows = "hidden>=3072,source~7b,pp=1",
+         .metric = METRIC_STATIC_MEMORY,
+         .rows_min = 2,
+         .mean_max = 0.01},
+        {.table = "data/runs/sailor-opt350-gh200.csv",
+         .costs = "gh200-sailor",
+         .cluster = "gh200-clariden",
+         .rows = "micro_batch>1",
+         .metric = METRIC_ITERATION_TIME,
+         .rows_min = 11,
+         .mean_max = 0.09},
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
-        if (access(cases[i].table, R_OK)) print_message("%s is not at hand: left out\n", cases[i].table);
+        if (access(cases[i].table, R_OK))
+            print_message("%s is not at hand: left out\n", cases[i].table);
         else check_published(&cases[i]);
     }
 }
@@ -411,10 +513,16 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rank_correlations_by_hand), cmocka_unit_test(scores_by_hand), cmocka_unit_test(no_row_sees_its_own_measurement),
-        cmocka_unit_test(stated_rows_are_not_scored), cmocka_unit_test(rows_of_a_cell_stay_together), cmocka_unit_test(every_row_is_accounted_for),
-        cmocka_unit_test(tables_carry_over_to_pipelines), cmocka_unit_test(rates_are_times),
-        cmocka_unit_test(conditions_hold_as_they_say), cmocka_unit_test(published_sets_are_predicted),
+        cmocka_unit_test(rank_correlations_by_hand),
+        cmocka_unit_test(scores_by_hand),
+        cmocka_unit_test(no_row_sees_its_own_measurement),
+        cmocka_unit_test(stated_rows_are_not_scored),
+        cmocka_unit_test(rows_of_a_cell_stay_together),
+        cmocka_unit_test(every_row_is_accounted_for),
+        cmocka_unit_test(tables_carry_over_to_pipelines),
+        cmocka_unit_test(rates_are_times),
+        cmocka_unit_test(conditions_hold_as_they_say),
+        cmocka_unit_test(published_sets_are_predicted),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

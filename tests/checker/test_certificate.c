@@ -1,5 +1,6 @@
-// Certificates that solve writes: for random problems of every schedule the file is accepted, and what it proves is what
-// enumeration finds. A solver that was deprived of the best plan's choice has no certificate for what it then believes.
+// Certificates that solve writes: for random problems of every schedule the file is accepted, and
+// what it proves is what enumeration finds. A solver that was deprived of the best plan's choice
+// has no certificate for what it then believes.
 //
 //   test_certificate [PROBLEMS] [SEED]      make test runs 240, make test-exact 2,000
 #include <stdio.h>
@@ -14,13 +15,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>      // last: it has a macro fail()
+#include <cmocka.h> // last: it has a macro fail()
 
 enum { DEFAULT_PROBLEMS = 240 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
-static struct { int64_t plans, infeasible, mended, boxes, bytes, refused, split, ranks, gaps; } seen;
+static struct {
+    int64_t plans, infeasible, mended, boxes, bytes, refused, split, ranks, gaps;
+} seen;
 
 static void solve_trial(struct solve_result *r, const struct check_trial *t, struct arena *arena)
 {
@@ -30,16 +33,19 @@ static void solve_trial(struct solve_result *r, const struct check_trial *t, str
     solve_defaults(&settings);
     settings.progress = 0;
     settings.evidence = true;
-    settings.eliminate = t->seed % 5 != 0;          // else there are no records, and all is made anew
+    settings.eliminate = t->seed % 5 != 0; // else there are no records, and all is made anew
     settings.start_search = t->seed % 3 != 0;
-    if (solve_run(r, &t->priced, &settings, NULL, &never, arena, &err) != OK) fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
+    if (solve_run(r, &t->priced, &settings, NULL, &never, arena, &err) != OK)
+        fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
 }
 
-static struct certified certify_trial(const struct check_trial *t, const struct solve_result *r, bool shrink, struct arena *arena)
+static struct certified certify_trial(const struct check_trial *t, const struct solve_result *r,
+                                      bool shrink, struct arena *arena)
 {
     struct certified c;
     struct error err = {OK, ""};
-    if (!certify_solved(&c, &t->priced, &t->text, r, shrink, arena, &err)) fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
+    if (!certify_solved(&c, &t->priced, &t->text, r, shrink, arena, &err))
+        fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
     return c;
 }
 
@@ -51,11 +57,14 @@ static void check_one(const struct check_trial *t, bool shrink, struct arena *ar
     const struct certified c = certify_trial(t, &solved, shrink, arena);
     const struct certificate_result made = c.made;
     const struct check_result heard = c.heard;
-    if (!made.text) fail_msg("seed %llu: no certificate of %s, bound %lld", name, outcome_names[solved.plan.outcome], (long long)solved.plan.bound_ns);
+    if (!made.text)
+        fail_msg("seed %llu: no certificate of %s, bound %lld", name,
+                 outcome_names[solved.plan.outcome], (long long)solved.plan.bound_ns);
     if (!heard.accepted) fail_msg("seed %llu: refused: %s", name, heard.reason);
     assert_int_equal(heard.infeasible, t->best_ns == INT64_MAX);
     if (t->best_ns != INT64_MAX && heard.bound_ns != t->best_ns)
-        fail_msg("seed %llu: proves %lld ns, the best of all plans takes %lld ns", name, (long long)heard.bound_ns, (long long)t->best_ns);
+        fail_msg("seed %llu: proves %lld ns, the best of all plans takes %lld ns", name,
+                 (long long)heard.bound_ns, (long long)t->best_ns);
     if (t->best_ns != INT64_MAX) assert_int_equal(heard.iteration_ns, t->best_ns);
     seen.plans += t->best_ns != INT64_MAX;
     seen.infeasible += t->best_ns == INT64_MAX;
@@ -78,10 +87,13 @@ static void check_gap(const struct check_trial *t, struct arena *arena)
     settings.evidence = true;
     settings.gap = 0.3;
     if (t->best_ns == INT64_MAX) return;
-    if (solve_run(&solved, &t->priced, &settings, NULL, &never, arena, &err) != OK) fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
+    if (solve_run(&solved, &t->priced, &settings, NULL, &never, arena, &err) != OK)
+        fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
     const struct certified c = certify_trial(t, &solved, false, arena);
     const struct check_result heard = c.heard;
-    if (!c.made.text || !heard.accepted) fail_msg("seed %llu: with a gap: %s", (unsigned long long)t->seed, c.made.text ? heard.reason : "no certificate");
+    if (!c.made.text || !heard.accepted)
+        fail_msg("seed %llu: with a gap: %s", (unsigned long long)t->seed,
+                 c.made.text ? heard.reason : "no certificate");
     assert_int_equal(heard.iteration_ns, solved.plan.iteration_ns);
     assert_int_equal(heard.bound_ns, solved.plan.bound_ns);
     assert_true(heard.bound_ns <= t->best_ns);
@@ -90,7 +102,8 @@ static void check_gap(const struct check_trial *t, struct arena *arena)
 
 // ---- a wrong solver
 
-static void save_plan(struct plan *plan, const struct choices *c, const struct box_search_result *r, struct arena *arena)
+static void save_plan(struct plan *plan, const struct choices *c, const struct box_search_result *r,
+                      struct arena *arena)
 {
     choices_to_plan(plan, c, r->found, r->best_ns, arena);
     plan->outcome = OUTCOME_OPTIMAL;
@@ -99,13 +112,17 @@ static void save_plan(struct plan *plan, const struct choices *c, const struct b
 
 static bool is_choice(const struct plan_stage *x, const struct choice *c)
 {
-    return (c->first_layer < 0 || x->first_layer == c->first_layer) && x->layer_count == c->layer_count && x->group == c->group && x->recompute == c->recompute &&
-           x->gradient_option == c->gradient_option && x->boundary_option == c->boundary_option &&
+    return (c->first_layer < 0 || x->first_layer == c->first_layer) &&
+           x->layer_count == c->layer_count && x->group == c->group &&
+           x->recompute == c->recompute && x->gradient_option == c->gradient_option &&
+           x->boundary_option == c->boundary_option &&
            (x->recompute != RECOMPUTE_FIRST_LAYERS || x->recomputed_layers == c->recomputed_layers);
 }
 
-// An elimination that takes the best plan's choice away at one stage. true: the solver then believes in a bound that is false.
-static bool deceive(struct solve_result *solved, const struct check_trial *t, int stage, struct arena *arena)
+// An elimination that takes the best plan's choice away at one stage. true: the solver then
+// believes in a bound that is false.
+static bool deceive(struct solve_result *solved, const struct check_trial *t, int stage,
+                    struct arena *arena)
 {
     struct error err = {OK, ""};
     struct choices choices;
@@ -123,7 +140,8 @@ static bool deceive(struct solve_result *solved, const struct check_trial *t, in
     for (int s = 0; s < t->priced.stage_count; s++) {
         keep[s] = TAKE(arena, choices.stages[s].count, bool);
         amount[s] = TAKE(arena, choices.stages[s].count, int64_t);
-        for (int i = 0; i < choices.stages[s].count; i++) keep[s][i] = s != stage || !is_choice(&t->best[s], &choices.stages[s].items[i]);
+        for (int i = 0; i < choices.stages[s].count; i++)
+            keep[s][i] = s != stage || !is_choice(&t->best[s], &choices.stages[s].items[i]);
     }
     choices_remove(&choices, keep, amount, REMOVED_BY_BOUND);
     box_search(&r, &choices, e->graph, &settings, arena);
@@ -137,11 +155,13 @@ static bool deceive(struct solve_result *solved, const struct check_trial *t, in
 static void catch_wrong_solver(const struct check_trial *t, struct arena *arena)
 {
     struct solve_result solved;
-    if (t->best_ns == INT64_MAX || !deceive(&solved, t, (int)(t->seed % (uint64_t)t->priced.stage_count), arena)) return;
+    if (t->best_ns == INT64_MAX ||
+        !deceive(&solved, t, (int)(t->seed % (uint64_t)t->priced.stage_count), arena))
+        return;
     const struct certified c = certify_trial(t, &solved, false, arena);
     if (c.made.text && c.heard.accepted && c.heard.bound_ns > t->best_ns)
-        fail_msg("seed %llu: a wrong solver's bound %lld is accepted, the best plan takes %lld", (unsigned long long)t->seed, (long long)c.heard.bound_ns,
-                 (long long)t->best_ns);
+        fail_msg("seed %llu: a wrong solver's bound %lld is accepted, the best plan takes %lld",
+                 (unsigned long long)t->seed, (long long)c.heard.bound_ns, (long long)t->best_ns);
     seen.refused++;
 }
 
@@ -161,11 +181,16 @@ static void solve_writes_what_check_accepts(void **state)
         }
         arena_close(&arena);
     }
-    print_message("%lld plans and %lld infeasible problems certified, %lld boxes, %lld bytes; %lld split, %lld mended, %lld with several stages a rank; "
-                  "%lld wrong solvers caught; %lld bounds with a gap\n", (long long)seen.plans, (long long)seen.infeasible, (long long)seen.boxes, (long long)seen.bytes,
-                  (long long)seen.split, (long long)seen.mended, (long long)seen.ranks, (long long)seen.refused, (long long)seen.gaps);
-    assert_true(seen.plans >= problem_count / 5 && seen.infeasible >= problem_count / 20 && seen.refused >= problem_count / 10);
-    assert_true(seen.mended >= problem_count / 40 && seen.split >= problem_count / 120 && seen.ranks >= problem_count / 20);
+    print_message("%lld plans and %lld infeasible problems certified, %lld boxes, %lld bytes; %lld "
+                  "split, %lld mended, %lld with several stages a rank; "
+                  "%lld wrong solvers caught; %lld bounds with a gap\n",
+                  (long long)seen.plans, (long long)seen.infeasible, (long long)seen.boxes,
+                  (long long)seen.bytes, (long long)seen.split, (long long)seen.mended,
+                  (long long)seen.ranks, (long long)seen.refused, (long long)seen.gaps);
+    assert_true(seen.plans >= problem_count / 5 && seen.infeasible >= problem_count / 20 &&
+                seen.refused >= problem_count / 10);
+    assert_true(seen.mended >= problem_count / 40 && seen.split >= problem_count / 120 &&
+                seen.ranks >= problem_count / 20);
     assert_true(seen.gaps >= problem_count / 40);
 }
 

@@ -1,5 +1,6 @@
-// The checker against what it shares nothing with: its graphs against the schedule tables, its verdicts against
-// enumeration. A true bound is accepted; one that is a nanosecond too high has no proof, however the boxes are made.
+// The checker against what it shares nothing with: its graphs against the schedule tables, its
+// verdicts against enumeration. A true bound is accepted; one that is a nanosecond too high has no
+// proof, however the boxes are made.
 //
 //   test_check [PROBLEMS] [SEED]
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>      // last: it has a macro fail()
+#include <cmocka.h> // last: it has a macro fail()
 
 enum { DEFAULT_PROBLEMS = 240 };
 
@@ -26,13 +27,19 @@ static int operation_in(const struct check_graph *g, const struct schedule *s, i
 {
     const struct operation *o = &s->operations[operation];
     int stages = s->request.stage_count, kind = o->symbol / stages;
-    int base = symbol_base_kind(kind), place = o->symbol % stages, micro_batch = o->micro_batch < 0 ? 0 : o->micro_batch;
-    bool sends = base >= SYMBOL_SEND_FORWARD && base < SYMBOL_EMBEDDING_SYNC, forward = base < SYMBOL_SEND_BACKWARD;
-    if (sends && o->stage == place + forward) micro_batch += s->request.micro_batches;      // the receiver's overhead
+    int base = symbol_base_kind(kind), place = o->symbol % stages,
+        micro_batch = o->micro_batch < 0 ? 0 : o->micro_batch;
+    bool sends = base >= SYMBOL_SEND_FORWARD && base < SYMBOL_EMBEDDING_SYNC,
+         forward = base < SYMBOL_SEND_BACKWARD;
+    if (sends && o->stage == place + forward)
+        micro_batch += s->request.micro_batches; // the receiver's overhead
     return check_operation(g, base, place, micro_batch, symbol_slice(kind));
 }
 
-struct edges { int (*items)[3]; int count; };
+struct edges {
+    int (*items)[3];
+    int count;
+};
 
 static void add_edge(struct edges *e, int before, int after, int lap)
 {
@@ -44,26 +51,33 @@ static void add_edge(struct edges *e, int before, int after, int lap)
 static int compare_edge(const void *a, const void *b)
 {
     for (int i = 0; i < 3; i++)
-        if (((const int *)a)[i] != ((const int *)b)[i]) return ((const int *)a)[i] < ((const int *)b)[i] ? -1 : 1;
+        if (((const int *)a)[i] != ((const int *)b)[i])
+            return ((const int *)a)[i] < ((const int *)b)[i] ? -1 : 1;
     return 0;
 }
 
-// All edges of the tables, in the checker's numbers, sorted, each once. Slices of one symbol are told apart by the symbol.
-static struct edges edges_of(const struct check_graph *g, const struct schedule *s, struct arena *arena)
+// All edges of the tables, in the checker's numbers, sorted, each once. Slices of one symbol are
+// told apart by the symbol.
+static struct edges edges_of(const struct check_graph *g, const struct schedule *s,
+                             struct arena *arena)
 {
     int capacity = s->dependence_count + s->carried_count, kept = 0;
     for (int i = 0; i < s->stream_count; i++) capacity += s->streams[i].count;
     struct edges e = {arena_take(arena, (size_t)capacity, sizeof *e.items), 0};
     for (int i = 0; i < s->dependence_count; i++)
-        add_edge(&e, operation_in(g, s, s->dependences[i].before), operation_in(g, s, s->dependences[i].after), 0);
+        add_edge(&e, operation_in(g, s, s->dependences[i].before),
+                 operation_in(g, s, s->dependences[i].after), 0);
     for (int i = 0; i < s->carried_count; i++)
-        add_edge(&e, operation_in(g, s, s->carried[i].before), operation_in(g, s, s->carried[i].after), 1);
+        add_edge(&e, operation_in(g, s, s->carried[i].before),
+                 operation_in(g, s, s->carried[i].after), 1);
     for (int i = 0; i < s->stream_count; i++)
         for (int k = 1; k < s->streams[i].count; k++)
-            add_edge(&e, operation_in(g, s, s->streams[i].operations[k - 1]), operation_in(g, s, s->streams[i].operations[k]), 0);
+            add_edge(&e, operation_in(g, s, s->streams[i].operations[k - 1]),
+                     operation_in(g, s, s->streams[i].operations[k]), 0);
     qsort(e.items, (size_t)e.count, sizeof *e.items, compare_edge);
     for (int i = 0; i < e.count; i++)
-        if (i == 0 || compare_edge(e.items[i], e.items[kept - 1])) memmove(e.items[kept++], e.items[i], sizeof *e.items);
+        if (i == 0 || compare_edge(e.items[i], e.items[kept - 1]))
+            memmove(e.items[kept++], e.items[i], sizeof *e.items);
     e.count = kept;
     return e;
 }
@@ -73,7 +87,8 @@ static void compare_graphs(const struct check_trial *t, struct arena *arena)
     struct error err = {OK, ""};
     struct check_problem p;
     struct check_graph g;
-    if (check_read_problem(&p, t->text.file, t->text.text, t->text.size, arena, &err) || check_build_graph(&g, &p, arena))
+    if (check_read_problem(&p, t->text.file, t->text.text, t->text.size, arena, &err) ||
+        check_build_graph(&g, &p, arena))
         fail_msg("%s", err.text);
     assert_int_equal(g.operation_count, t->schedule.operation_count);
     struct edges e = edges_of(&g, &t->schedule, arena);
@@ -111,13 +126,15 @@ static void test_graphs(void **state)
 
 static bool same_choice(const struct choice *x, const struct check_choice *c)
 {
-    return (x->first_layer == c->first || x->first_layer < 0 || c->first < 0) && x->layer_count == c->layers &&
-           x->group == c->group && (int)x->recompute == c->mode && x->recomputed_layers == c->recomputed &&
-           x->gradient_option == c->gradient && x->boundary_option == c->boundary;
+    return (x->first_layer == c->first || x->first_layer < 0 || c->first < 0) &&
+           x->layer_count == c->layers && x->group == c->group && (int)x->recompute == c->mode &&
+           x->recomputed_layers == c->recomputed && x->gradient_option == c->gradient &&
+           x->boundary_option == c->boundary;
 }
 
-// Every choice of the checker is one of the planner's, and means the same. Where ranks have one stage both have the same;
-// where they have several the checker knows more of the room that the others leave.
+// Every choice of the checker is one of the planner's, and means the same. Where ranks have one
+// stage both have the same; where they have several the checker knows more of the room that the
+// others leave.
 static void compare_choices(const struct check_trial *t, const struct check_choices *own)
 {
     for (int s = 0; s < own->p->stages; s++) {
@@ -129,11 +146,15 @@ static void compare_choices(const struct check_trial *t, const struct check_choi
             while (k < stage->count && !same_choice(&stage->items[k], c)) k++;
             assert_true(k < stage->count);
             const struct choice *x = &stage->items[k];
-            assert_true(x->forward_ns == c->forward[0] && x->backward_ns == c->backward[0] && x->weight_ns == c->weight);
-            assert_true(x->sync_ns == c->sync && x->optimizer_ns == c->optimizer && x->load_ns == c->load);
-            assert_true(x->quality_cost == c->cost && x->stash_bytes == c->stash && x->cut == c->cut);
+            assert_true(x->forward_ns == c->forward[0] && x->backward_ns == c->backward[0] &&
+                        x->weight_ns == c->weight);
+            assert_true(x->sync_ns == c->sync && x->optimizer_ns == c->optimizer &&
+                        x->load_ns == c->load);
+            assert_true(x->quality_cost == c->cost && x->stash_bytes == c->stash &&
+                        x->cut == c->cut);
             assert_true(x->memory.working_bytes == c->working);
-            assert_true(memory_total(&x->memory) - x->memory.constant_bytes - x->memory.activation_bytes ==
+            assert_true(memory_total(&x->memory) - x->memory.constant_bytes -
+                            x->memory.activation_bytes ==
                         c->working + c->resident);
         }
     }
@@ -154,8 +175,8 @@ static void test_choices(void **state)
         arena_open(&arena, NULL);
         if (check_trial_draw(&t, seed, &arena)) {
             if (choices_build(&t.choices, &t.priced, &t.schedule, &arena, &err) ||
-                check_read_problem(&p, t.text.file, t.text.text, t.text.size, &arena, &err) || check_build_graph(&g, &p, &arena) ||
-                check_list_choices(&own, &g, &work, &arena))
+                check_read_problem(&p, t.text.file, t.text.text, t.text.size, &arena, &err) ||
+                check_build_graph(&g, &p, &arena) || check_list_choices(&own, &g, &work, &arena))
                 fail_msg("%s", err.text);
             compare_choices(&t, &own);
             for (int s = 0; s < p.stages; s++) compared += own.count[s];
@@ -174,7 +195,8 @@ static int left_under(const struct check_choices *c, const int64_t *prices, stru
     const struct check_problem *p = c->p;
     struct check_mixer *m;
     const bool counted[RESOURCES_MOST] = {false};
-    struct check_box box = {TAKE(arena, p->stages, int *), TAKE(arena, p->stages, int), TAKE(arena, p->ranks, struct check_span)};
+    struct check_box box = {TAKE(arena, p->stages, int *), TAKE(arena, p->stages, int),
+                            TAKE(arena, p->ranks, struct check_span)};
     struct check_round round = {.coefficients = TAKE(arena, check_symbol_count(p), int64_t)};
     bool closed;
     int sum = 0;
@@ -185,12 +207,14 @@ static int left_under(const struct check_choices *c, const int64_t *prices, stru
         for (int i = 0; i < c->count[s]; i++) box.left[s][i] = i;
     }
     memcpy(round.prices, prices, sizeof round.prices);
-    if (check_open_mixer(&m, c, counted, arena) || check_use_round(m, &box, &round, -1, &closed)) fail_msg("a round is not heard");
+    if (check_open_mixer(&m, c, counted, arena) || check_use_round(m, &box, &round, -1, &closed))
+        fail_msg("a round is not heard");
     for (int s = 0; s < p->stages; s++) sum += box.count[s];
     return sum;
 }
 
-// Limits that nothing reaches: the greatest prices of theirs take nothing away, for no product of them is too large.
+// Limits that nothing reaches: the greatest prices of theirs take nothing away, for no product of
+// them is too large.
 static void test_prices(void **state)
 {
     int binding = 0;
@@ -206,16 +230,19 @@ static void test_prices(void **state)
         int64_t none[RESOURCES_MOST] = {0}, dear[RESOURCES_MOST] = {0};
         arena_open(&arena, NULL);
         if (check_trial_draw(&t, seed, &arena)) {
-            if (check_read_problem(&p, t.text.file, t.text.text, t.text.size, &arena, &err)) fail_msg("%s", err.text);
+            if (check_read_problem(&p, t.text.file, t.text.text, t.text.size, &arena, &err))
+                fail_msg("%s", err.text);
             for (int i = 0; i < BUDGETS; i++) p.budget[i] = (int64_t)1 << (50 + seed % 4);
-            if (check_build_graph(&g, &p, &arena) || check_list_choices(&own, &g, &work, &arena)) fail_msg("%s", err.text);
+            if (check_build_graph(&g, &p, &arena) || check_list_choices(&own, &g, &work, &arena))
+                fail_msg("%s", err.text);
             int left = left_under(&own, none, &arena);
             for (int i = 0; i < BUDGETS; i++) {
                 dear[p.group_count + i] = (int64_t)1 << (i == BUDGET_COST ? 50 : 59);
                 assert_int_equal(left_under(&own, dear, &arena), left);
             }
             for (int s = 0; s < p.stages && left > 0; s++)
-                for (int i = 0; i < own.count[s]; i++) binding += own.items[s][i].boundary > 0 || own.items[s][i].gradient > 0;
+                for (int i = 0; i < own.count[s]; i++)
+                    binding += own.items[s][i].boundary > 0 || own.items[s][i].gradient > 0;
         }
         arena_close(&arena);
     }
@@ -229,19 +256,21 @@ static struct {
     int64_t boxes;
 } seen;
 
-static void expect(const struct check_text *certificate, const struct check_text *priced, bool accepted, uint64_t seed,
-                   struct arena *arena)
+static void expect(const struct check_text *certificate, const struct check_text *priced,
+                   bool accepted, uint64_t seed, struct arena *arena)
 {
     struct error err = {OK, ""};
     struct check_result result;
     if (check_certificate(&result, certificate, priced, CHECK_WORK_DEFAULT, arena, &err))
         fail_msg("seed %llu: %s", (unsigned long long)seed, err.text);
     if (result.accepted != accepted)
-        fail_msg("seed %llu: %s, %s", (unsigned long long)seed, accepted ? "not accepted" : "accepted", result.reason);
+        fail_msg("seed %llu: %s, %s", (unsigned long long)seed,
+                 accepted ? "not accepted" : "accepted", result.reason);
     seen.boxes += result.boxes;
 }
 
-// How many claims about the trial that are not true are refused: a nanosecond too much, and that there is no plan.
+// How many claims about the trial that are not true are refused: a nanosecond too much, and that
+// there is no plan.
 static int refuse_false_claims(const struct check_trial *t, struct arena *arena)
 {
     int refused = 0;
@@ -279,13 +308,16 @@ static void test_bounds(void **state)
         if (check_trial_draw(&t, seed, &arena)) check_bounds(&t, &arena);
         arena_close(&arena);
     }
-    print_message("%d bounds and %d infeasible problems proven, %d false claims refused, %lld boxes; %d by ranks; %d skipped\n", seen.feasible,
-                  seen.infeasible, seen.refused, (long long)seen.boxes, seen.by_ranks, seen.skipped);
+    print_message("%d bounds and %d infeasible problems proven, %d false claims refused, %lld "
+                  "boxes; %d by ranks; %d skipped\n",
+                  seen.feasible, seen.infeasible, seen.refused, (long long)seen.boxes,
+                  seen.by_ranks, seen.skipped);
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
         print_message("  %-12s %d\n", schedule_names[kind], seen.by_kind[kind]);
         assert_true(seen.by_kind[kind] >= problem_count / 80);
     }
-    assert_true(seen.feasible >= problem_count / 5 && seen.infeasible >= problem_count / 20 && seen.refused >= problem_count / 5);
+    assert_true(seen.feasible >= problem_count / 5 && seen.infeasible >= problem_count / 20 &&
+                seen.refused >= problem_count / 5);
     assert_true(seen.by_ranks >= problem_count / 40);
 }
 
@@ -293,6 +325,8 @@ int main(int argc, char **argv)
 {
     if (argc > 1) problem_count = atoi(argv[1]);
     if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_graphs), cmocka_unit_test(test_choices), cmocka_unit_test(test_prices), cmocka_unit_test(test_bounds)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_graphs), cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_prices), cmocka_unit_test(test_bounds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

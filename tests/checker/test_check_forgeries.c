@@ -1,5 +1,6 @@
-// Forged certificates: every kind of damage that follows is planted in the proofs of many random problems, and each must be
-// refused with the reason. Damages of the text come first, then those of what it says.
+// Forged certificates: every kind of damage that follows is planted in the proofs of many random
+// problems, and each must be refused with the reason. Damages of the text come first, then those of
+// what it says.
 #include <cjson/cJSON.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,20 +13,23 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>      // last: it has a macro fail()
+#include <cmocka.h> // last: it has a macro fail()
 
 enum { TRIALS = 150, TIMES_MOST = 25 };
 
 struct forgery {
     struct check_trial *t;
-    struct check_text priced;       // as it is laid before the checker
+    struct check_text priced; // as it is laid before the checker
     cJSON *root, *proof, *paths, *boxes, *stages;
     struct arena *arena;
 };
 
 // ---- finding places
 
-static cJSON *get(const cJSON *object, const char *key) { return cJSON_GetObjectItemCaseSensitive(object, key); }
+static cJSON *get(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
 
 static void set_number(cJSON *object, const char *key, double value)
 {
@@ -39,14 +43,18 @@ static void set_text(cJSON *object, const char *key, const char *value)
     cJSON_AddStringToObject(object, key, value);
 }
 
-static void drop(cJSON *object, const char *key) { cJSON_DeleteItemFromObjectCaseSensitive(object, key); }
+static void drop(cJSON *object, const char *key)
+{
+    cJSON_DeleteItemFromObjectCaseSensitive(object, key);
+}
 
 // The first box that has this key and (with_rounds) some rounds.
 static cJSON *box_with(const struct forgery *f, const char *key, bool with_rounds)
 {
     cJSON *box;
-    cJSON_ArrayForEach(box, f->boxes)
-        if (get(box, key) && (!with_rounds || cJSON_GetArraySize(get(box, "rounds")) > 0)) return box;
+    cJSON_ArrayForEach(
+        box, f->boxes) if (get(box, key) &&
+                           (!with_rounds || cJSON_GetArraySize(get(box, "rounds")) > 0)) return box;
     return NULL;
 }
 
@@ -54,9 +62,9 @@ static cJSON *box_with(const struct forgery *f, const char *key, bool with_round
 static cJSON *first_weight(const struct forgery *f)
 {
     cJSON *box, *round;
-    cJSON_ArrayForEach(box, f->boxes)
-        cJSON_ArrayForEach(round, get(box, "rounds"))
-            if (cJSON_GetArraySize(get(round, "weights"))) return cJSON_GetArrayItem(get(round, "weights"), 0);
+    cJSON_ArrayForEach(box, f->boxes) cJSON_ArrayForEach(round, get(box, "rounds")) if (
+        cJSON_GetArraySize(get(round, "weights"))) return cJSON_GetArrayItem(get(round, "weights"),
+                                                                             0);
     return NULL;
 }
 
@@ -67,7 +75,10 @@ static cJSON *first_round(const struct forgery *f)
 }
 
 static cJSON *first_path(const struct forgery *f) { return cJSON_GetArrayItem(f->paths, 0); }
-static cJSON *first_stage(const struct forgery *f) { return f->stages ? cJSON_GetArrayItem(f->stages, 0) : NULL; }
+static cJSON *first_stage(const struct forgery *f)
+{
+    return f->stages ? cJSON_GetArrayItem(f->stages, 0) : NULL;
+}
 static bool has_plan(const struct forgery *f) { return f->stages != NULL; }
 
 // ---- claims
@@ -175,7 +186,8 @@ static bool recomputed_without_mode(struct forgery *f)
 }
 static bool gradient_option_unknown(struct forgery *f)
 {
-    if (has_plan(f)) set_number(first_stage(f), "gradient_option", f->t->priced.gradient_option_count);
+    if (has_plan(f))
+        set_number(first_stage(f), "gradient_option", f->t->priced.gradient_option_count);
     return has_plan(f);
 }
 static bool boundary_before_first(struct forgery *f)
@@ -190,7 +202,8 @@ static bool slots_overdrawn(struct forgery *f)
     const struct priced *p = &f->t->priced;
     cJSON *stage;
     for (int g = 0; g < p->group_count && has_plan(f); g++) {
-        if (p->groups[g].excluded || p->groups[g].slots < 1 || p->groups[g].slots >= p->rank_count) continue;
+        if (p->groups[g].excluded || p->groups[g].slots < 1 || p->groups[g].slots >= p->rank_count)
+            continue;
         cJSON_ArrayForEach(stage, f->stages) set_text(stage, "group", p->groups[g].name);
         return true;
     }
@@ -206,7 +219,8 @@ static bool path_is_none(struct forgery *f)
 }
 static bool path_laps_wrong(struct forgery *f)
 {
-    if (first_path(f)) set_number(first_path(f), "laps", get(first_path(f), "laps")->valuedouble + 1);
+    if (first_path(f))
+        set_number(first_path(f), "laps", get(first_path(f), "laps")->valuedouble + 1);
     return first_path(f) != NULL;
 }
 static bool path_no_laps(struct forgery *f)
@@ -222,22 +236,29 @@ static bool path_cycle_open(struct forgery *f)
 }
 static bool path_of_no_operation(struct forgery *f)
 {
-    if (first_path(f)) cJSON_ReplaceItemInArray(get(first_path(f), "start"), 2, cJSON_CreateNumber(2 * f->t->priced.micro_batches));
+    if (first_path(f))
+        cJSON_ReplaceItemInArray(get(first_path(f), "start"), 2,
+                                 cJSON_CreateNumber(2 * f->t->priced.micro_batches));
     return first_path(f) != NULL;
 }
 static bool path_of_no_slice(struct forgery *f)
 {
-    if (first_path(f)) cJSON_ReplaceItemInArray(get(first_path(f), "start"), 3, cJSON_CreateNumber(f->t->priced.slice_count));
+    if (first_path(f))
+        cJSON_ReplaceItemInArray(get(first_path(f), "start"), 3,
+                                 cJSON_CreateNumber(f->t->priced.slice_count));
     return first_path(f) != NULL;
 }
 static bool path_of_no_stage(struct forgery *f)
 {
-    if (first_path(f)) cJSON_ReplaceItemInArray(get(first_path(f), "start"), 1, cJSON_CreateNumber(f->t->priced.stage_count));
+    if (first_path(f))
+        cJSON_ReplaceItemInArray(get(first_path(f), "start"), 1,
+                                 cJSON_CreateNumber(f->t->priced.stage_count));
     return first_path(f) != NULL;
 }
 static bool path_of_no_kind(struct forgery *f)
 {
-    if (first_path(f)) cJSON_ReplaceItemInArray(get(first_path(f), "start"), 0, cJSON_CreateString("sideways"));
+    if (first_path(f))
+        cJSON_ReplaceItemInArray(get(first_path(f), "start"), 0, cJSON_CreateString("sideways"));
     return first_path(f) != NULL;
 }
 static bool path_start_short(struct forgery *f)
@@ -247,8 +268,10 @@ static bool path_start_short(struct forgery *f)
 }
 static bool steps_garbled(struct forgery *f)
 {
-    static const char *const steps[] = {"x", "0**2", "0*0", "0 ", " 0", "0*", "-1", "0,0", "0  0", "123456789", "0*9999999"};
-    if (first_path(f)) set_text(first_path(f), "steps", steps[f->t->seed % (sizeof steps / sizeof *steps)]);
+    static const char *const steps[] = {"x",  "0**2", "0*0",  "0 ",        " 0",       "0*",
+                                        "-1", "0,0",  "0  0", "123456789", "0*9999999"};
+    if (first_path(f))
+        set_text(first_path(f), "steps", steps[f->t->seed % (sizeof steps / sizeof *steps)]);
     return first_path(f) != NULL;
 }
 
@@ -261,21 +284,28 @@ static bool weight_negative(struct forgery *f)
 }
 static bool weight_too_large(struct forgery *f)
 {
-    if (first_weight(f)) cJSON_ReplaceItemInArray(first_weight(f), 1, cJSON_CreateNumber(1099511627777.0));
+    if (first_weight(f))
+        cJSON_ReplaceItemInArray(first_weight(f), 1, cJSON_CreateNumber(1099511627777.0));
     return first_weight(f) != NULL;
 }
 static bool weights_sum_too_large(struct forgery *f)
 {
     cJSON *weights = first_weight(f) ? get(first_round(f), "weights") : NULL;
-    if (weights) cJSON_AddItemToArray(weights, cJSON_Duplicate(cJSON_GetArrayItem(weights, 0), true));
-    if (weights) cJSON_AddItemToArray(weights, cJSON_Duplicate(cJSON_GetArrayItem(weights, 0), true));
-    if (weights) cJSON_AddItemToArray(weights, cJSON_Duplicate(cJSON_GetArrayItem(weights, 0), true));
-    if (weights) cJSON_AddItemToArray(weights, cJSON_Duplicate(cJSON_GetArrayItem(weights, 0), true));
+    if (weights)
+        cJSON_AddItemToArray(weights, cJSON_Duplicate(cJSON_GetArrayItem(weights, 0), true));
+    if (weights)
+        cJSON_AddItemToArray(weights, cJSON_Duplicate(cJSON_GetArrayItem(weights, 0), true));
+    if (weights)
+        cJSON_AddItemToArray(weights, cJSON_Duplicate(cJSON_GetArrayItem(weights, 0), true));
+    if (weights)
+        cJSON_AddItemToArray(weights, cJSON_Duplicate(cJSON_GetArrayItem(weights, 0), true));
     return weights != NULL;
 }
 static bool weight_of_no_path(struct forgery *f)
 {
-    if (first_weight(f)) cJSON_ReplaceItemInArray(first_weight(f), 0, cJSON_CreateNumber(cJSON_GetArraySize(f->paths)));
+    if (first_weight(f))
+        cJSON_ReplaceItemInArray(first_weight(f), 0,
+                                 cJSON_CreateNumber(cJSON_GetArraySize(f->paths)));
     return first_weight(f) != NULL;
 }
 static bool weight_alone(struct forgery *f)
@@ -333,7 +363,9 @@ static bool all_dropped(struct forgery *f)
 }
 static bool box_too_many(struct forgery *f)
 {
-    cJSON_AddItemToArray(f->boxes, cJSON_Duplicate(cJSON_GetArrayItem(f->boxes, cJSON_GetArraySize(f->boxes) - 1), true));
+    cJSON_AddItemToArray(
+        f->boxes,
+        cJSON_Duplicate(cJSON_GetArrayItem(f->boxes, cJSON_GetArraySize(f->boxes) - 1), true));
     return true;
 }
 static bool rounds_dropped(struct forgery *f)
@@ -412,7 +444,10 @@ static bool counted_group_unknown(struct forgery *f)
 
 // ---- the envelope and the problem
 
-static bool kind_wrong(struct forgery *f) { return set_text(f->root, "kind", "plumbline.plan"), true; }
+static bool kind_wrong(struct forgery *f)
+{
+    return set_text(f->root, "kind", "plumbline.plan"), true;
+}
 static bool version_wrong(struct forgery *f) { return set_number(f->root, "version", 2), true; }
 static bool sources_missing(struct forgery *f) { return drop(f->root, "made_from"), true; }
 static bool priced_not_named(struct forgery *f)
@@ -427,7 +462,10 @@ static bool priced_named_twice(struct forgery *f)
     return true;
 }
 static bool proof_missing(struct forgery *f) { return drop(f->root, "proof"), true; }
-static bool key_unknown(struct forgery *f) { return cJSON_AddNumberToObject(f->proof, "trust", 1) != NULL; }
+static bool key_unknown(struct forgery *f)
+{
+    return cJSON_AddNumberToObject(f->proof, "trust", 1) != NULL;
+}
 static bool hash_wrong(struct forgery *f)
 {
     char hash[SHA256_TEXT];
@@ -461,10 +499,13 @@ static bool prices_rounded(struct forgery *f)
     struct priced other = f->t->priced;
     if (!has_plan(f)) return false;
     const struct plan_stage *first = &f->t->best[0];
-    other.runs = arena_grow(f->arena, other.runs, (size_t)other.run_count, (size_t)other.run_count, sizeof *other.runs);
+    other.runs = arena_grow(f->arena, other.runs, (size_t)other.run_count, (size_t)other.run_count,
+                            sizeof *other.runs);
     int prices = other.slice_count * other.group_count;
-    other.runs[0].forward_ns = arena_grow(f->arena, other.runs[0].forward_ns, (size_t)prices, (size_t)prices, sizeof(int64_t));
-    for (int i = first->group; i < prices; i += other.group_count) other.runs[0].forward_ns[i] += 1000;
+    other.runs[0].forward_ns = arena_grow(f->arena, other.runs[0].forward_ns, (size_t)prices,
+                                          (size_t)prices, sizeof(int64_t));
+    for (int i = first->group; i < prices; i += other.group_count)
+        other.runs[0].forward_ns[i] += 1000;
     adopt_priced(f, &other);
     return true;
 }
@@ -472,7 +513,8 @@ static bool memory_shrunk(struct forgery *f)
 {
     struct priced other = f->t->priced;
     if (!has_plan(f)) return false;
-    other.groups = arena_grow(f->arena, other.groups, (size_t)other.group_count, (size_t)other.group_count, sizeof *other.groups);
+    other.groups = arena_grow(f->arena, other.groups, (size_t)other.group_count,
+                              (size_t)other.group_count, sizeof *other.groups);
     other.groups[f->t->best[0].group].memory_limit_bytes = 0;
     other.groups[f->t->best[0].group].constant_bytes = 1;
     adopt_priced(f, &other);
@@ -483,9 +525,9 @@ static bool memory_shrunk(struct forgery *f)
 
 static const struct {
     const char *name;
-    bool (*forge)(struct forgery *f);       // false: it does not apply
-    const char *reason;                     // stands in what is said
-    bool is_heard;                          // not proven; else a file that cannot be heard
+    bool (*forge)(struct forgery *f); // false: it does not apply
+    const char *reason;               // stands in what is said
+    bool is_heard;                    // not proven; else a file that cannot be heard
 } forgeries[] = {
     {"bound a nanosecond too high", bound_too_high, "boxes", true},
     {"bound above the plan's time", bound_above_plan, "above iteration_ns", true},
@@ -555,21 +597,26 @@ enum { FORGERY_COUNT = sizeof forgeries / sizeof *forgeries };
 
 static int tried[FORGERY_COUNT];
 
-static void expect_refused(const char *name, const struct check_text *certificate, const struct check_text *priced,
-                           const char *reason, bool is_heard, struct arena *arena)
+static void expect_refused(const char *name, const struct check_text *certificate,
+                           const struct check_text *priced, const char *reason, bool is_heard,
+                           struct arena *arena)
 {
     struct error err = {OK, ""};
     struct check_result result;
-    enum status status = check_certificate(&result, certificate, priced, CHECK_WORK_DEFAULT, arena, &err);
+    enum status status =
+        check_certificate(&result, certificate, priced, CHECK_WORK_DEFAULT, arena, &err);
     const char *said = status == OK ? result.reason : err.text;
     if (status == OK && result.accepted) fail_msg("%s: accepted", name);
-    if ((status == OK) != is_heard) fail_msg("%s: %s: %s", name, is_heard ? "not heard" : "heard", said);
-    if (!*said || !strstr(said, reason)) fail_msg("%s: expected \"%s\", found \"%s\"", name, reason, said);
+    if ((status == OK) != is_heard)
+        fail_msg("%s: %s: %s", name, is_heard ? "not heard" : "heard", said);
+    if (!*said || !strstr(said, reason))
+        fail_msg("%s: expected \"%s\", found \"%s\"", name, reason, said);
 }
 
 static void forge(int number, struct check_trial *t, struct arena *arena)
 {
-    struct forgery f = {.t = t, .priced = t->text, .root = cJSON_Parse(t->certificate.text), .arena = arena};
+    struct forgery f = {
+        .t = t, .priced = t->text, .root = cJSON_Parse(t->certificate.text), .arena = arena};
     assert_non_null(f.root);
     f.proof = get(f.root, "proof");
     f.paths = get(f.proof, "paths");
@@ -578,7 +625,8 @@ static void forge(int number, struct check_trial *t, struct arena *arena)
     if (tried[number] < TIMES_MOST && forgeries[number].forge(&f)) {
         char *text = cJSON_PrintUnformatted(f.root);
         struct check_text certificate = {"forged.json", text, strlen(text)};
-        expect_refused(forgeries[number].name, &certificate, &f.priced, forgeries[number].reason, forgeries[number].is_heard, arena);
+        expect_refused(forgeries[number].name, &certificate, &f.priced, forgeries[number].reason,
+                       forgeries[number].is_heard, arena);
         tried[number]++;
         cJSON_free(text);
     }
@@ -601,12 +649,15 @@ static void test_forgeries(void **state)
         if (tried[i] < least) least = tried[i];
         if (!tried[i]) fail_msg("%s: never tried", forgeries[i].name);
     }
-    print_message("%d kinds of forgery refused, each %d to %d times\n", FORGERY_COUNT, least, TIMES_MOST);
+    print_message("%d kinds of forgery refused, each %d to %d times\n", FORGERY_COUNT, least,
+                  TIMES_MOST);
 }
 
 // ---- damages of the text
 
-static const struct { const char *from, *to, *reason; } damages[] = {
+static const struct {
+    const char *from, *to, *reason;
+} damages[] = {
     {"\"version\": 1", "\"version\": 1.0", "whole number"},
     {"\"version\": 1", "\"version\": 1e0", "whole number"},
     {"\"version\": 1", "\"version\": 01", "starts with 0"},
@@ -633,12 +684,14 @@ static const struct { const char *from, *to, *reason; } damages[] = {
     {"{\"weights\"", "{\"prices\": {\"slots\": [[0, 999999999999999999]]}, \"weights\"", "2^59"},
 };
 
-static struct check_text edited(const struct check_text *text, const char *from, const char *to, struct arena *arena)
+static struct check_text edited(const struct check_text *text, const char *from, const char *to,
+                                struct arena *arena)
 {
     const char *at = strstr(text->text, from);
     struct check_text out = {.file = "damaged.json"};
     assert_non_null(at);
-    out.text = arena_print(arena, "%.*s%s%s", (int)(at - text->text), text->text, to, at + strlen(from));
+    out.text =
+        arena_print(arena, "%.*s%s%s", (int)(at - text->text), text->text, to, at + strlen(from));
     out.size = strlen(out.text);
     return out;
 }
@@ -693,7 +746,8 @@ static void test_sizes(void **state)
     large.size = huge - 1;
     expect_refused("values", &large, &t.text, "more values", false, &arena);
     for (uint64_t limit = 1; limit < 100; limit += 7) {
-        assert_int_equal(check_certificate(&result, &t.certificate, &t.text, limit, &arena, &err), OK);
+        assert_int_equal(check_certificate(&result, &t.certificate, &t.text, limit, &arena, &err),
+                         OK);
         assert_false(result.accepted);
         assert_non_null(strstr(result.reason, "work limit"));
     }
@@ -702,6 +756,7 @@ static void test_sizes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forgeries), cmocka_unit_test(test_text), cmocka_unit_test(test_sizes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forgeries),
+                                       cmocka_unit_test(test_text), cmocka_unit_test(test_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

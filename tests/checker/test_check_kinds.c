@@ -1,5 +1,5 @@
-// plumbline check on problems for whose bounds there is no certificate: refused by name, whichever file names the problem, and
-// whatever has been taken out of the priced document.
+// plumbline check on problems for whose bounds there is no certificate: refused by name, whichever
+// file names the problem, and whatever has been taken out of the priced document.
 #include <stdio.h>
 #include <string.h>
 
@@ -19,9 +19,15 @@ struct files {
     struct problem problem;
 };
 
-#define MUST(call) do { if ((call) != OK) fail_msg("%s", f->err.text); } while (0)
+#define MUST(call)                                                                                 \
+    do {                                                                                           \
+        if ((call) != OK) fail_msg("%s", f->err.text);                                             \
+    } while (0)
 
-static const char *inside(struct files *f, const char *name) { return arena_print(&f->arena, "%s/%s", f->folder, name); }
+static const char *inside(struct files *f, const char *name)
+{
+    return arena_print(&f->arena, "%s/%s", f->folder, name);
+}
 
 static void save_problem(struct files *f, const struct problem *p)
 {
@@ -38,7 +44,8 @@ static void save_problem(struct files *f, const struct problem *p)
     MUST(problem_load(&f->problem, inside(f, "problem.json"), &f->arena, &f->err));
 }
 
-// The priced document, with its places or without them, said to be made from the problem or from nothing.
+// The priced document, with its places or without them, said to be made from the problem or from
+// nothing.
 static void save_priced(struct files *f, bool with_places, bool named)
 {
     struct priced priced;
@@ -46,7 +53,8 @@ static void save_priced(struct files *f, bool with_places, bool named)
     const char *path = inside(f, "priced.json");
     MUST(price_problem(&priced, &f->problem, &f->arena, &f->err));
     priced.document.sources = sources;
-    priced.document.source_count = named ? problem_sources(&f->problem, path, sources, &f->arena) : 0;
+    priced.document.source_count = named ? problem_sources(&f->problem, path, sources, &f->arena)
+                                         : 0;
     if (!with_places) priced.places = NULL;
     MUST(priced_save(&priced, path, &f->arena, &f->err));
 }
@@ -58,23 +66,28 @@ static const char *source_text(struct files *f, const char *role, const char *na
     char hash[SHA256_TEXT];
     MUST(file_read(inside(f, name), &text, &size, &f->arena, &f->err));
     sha256_text(text, size, hash);
-    return arena_print(&f->arena, "{\"role\": \"%s\", \"path\": \"%s\", \"sha256\": \"%s\"}", role, name, hash);
+    return arena_print(&f->arena, "{\"role\": \"%s\", \"path\": \"%s\", \"sha256\": \"%s\"}", role,
+                       name, hash);
 }
 
 // A true proof of very little: one forward.
 static void save_certificate(struct files *f, bool names_problem)
 {
-    const char *text = arena_print(&f->arena,
-        "{\"kind\": \"plumbline.certificate\", \"version\": 1, \"made_from\": [%s%s%s], \"proof\": {\"bound_ns\": 0, "
+    const char *text = arena_print(
+        &f->arena,
+        "{\"kind\": \"plumbline.certificate\", \"version\": 1, \"made_from\": [%s%s%s], \"proof\": "
+        "{\"bound_ns\": 0, "
         "\"paths\": [{\"start\": [\"forward\", 0, 0, 0], \"laps\": 1, \"steps\": \"\"}], "
         "\"boxes\": [{\"rounds\": [{\"weights\": [[0, 1099511627776]]}], \"closed\": true}]}}",
-        source_text(f, "priced", "priced.json"), names_problem ? ", " : "", names_problem ? source_text(f, "problem", "problem.json") : "");
+        source_text(f, "priced", "priced.json"), names_problem ? ", " : "",
+        names_problem ? source_text(f, "problem", "problem.json") : "");
     MUST(file_write(inside(f, "certificate.json"), text, strlen(text), &f->err));
 }
 
 static enum status check(struct files *f, const char *given, int *exit_code)
 {
-    const char *words[] = {"check", inside(f, "certificate.json"), given ? inside(f, given) : NULL, NULL};
+    const char *words[] = {"check", inside(f, "certificate.json"), given ? inside(f, given) : NULL,
+                           NULL};
     char *arguments[4] = {NULL};
     f->err = (struct error){OK, ""};
     for (int i = 0; words[i]; i++) arguments[i] = arena_copy_text(&f->arena, words[i]);
@@ -85,7 +98,9 @@ static void must_refuse(struct files *f, const char *given, const char *what)
 {
     int exit_code;
     assert_int_equal(check(f, given, &exit_code), BAD_INPUT);
-    if (!strstr(f->err.text, what)) fail_msg("%s: \"%s\" is not in %s", given ? given : "the certificate alone", what, f->err.text);
+    if (!strstr(f->err.text, what))
+        fail_msg("%s: \"%s\" is not in %s", given ? given : "the certificate alone", what,
+                 f->err.text);
 }
 
 static void must_accept(struct files *f, const char *given)
@@ -117,7 +132,8 @@ static void draw(struct files *f, struct problem *p)
     do {
         *p = (struct problem){0};
         random_placed_problem(p, &rng, false, &f->arena);
-    } while (p->job.objective != OBJECTIVE_ITERATION_TIME || price_problem(&priced, p, &f->arena, &f->err) != OK);
+    } while (p->job.objective != OBJECTIVE_ITERATION_TIME ||
+             price_problem(&priced, p, &f->arena, &f->err) != OK);
 }
 
 static void test_places(void **state)

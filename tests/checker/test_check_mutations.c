@@ -1,5 +1,6 @@
-// Random damage to certificates: bytes, numbers, parts taken out, doubled and exchanged, in proofs of true claims and of
-// false ones. Whatever is accepted after it must still be true by enumeration.
+// Random damage to certificates: bytes, numbers, parts taken out, doubled and exchanged, in proofs
+// of true claims and of false ones. Whatever is accepted after it must still be true by
+// enumeration.
 //
 //   test_check_mutations [MUTATIONS] [SEED]       make test runs 2,000, make test-mutations 20,000
 #include <cjson/cJSON.h>
@@ -14,18 +15,21 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>      // last: it has a macro fail()
+#include <cmocka.h> // last: it has a macro fail()
 
 enum { DEFAULT_MUTATIONS = 2000, PER_TRIAL = 40 };
 
 static int mutation_count = DEFAULT_MUTATIONS;
 static uint64_t first_seed = 1;
 
-static struct { int unheard, not_proven, accepted; } seen;
+static struct {
+    int unheard, not_proven, accepted;
+} seen;
 
 // ---- bytes and numbers of the text
 
-static struct check_text flip_bytes(const struct check_text *text, uint64_t *state, struct arena *arena)
+static struct check_text flip_bytes(const struct check_text *text, uint64_t *state,
+                                    struct arena *arena)
 {
     struct check_text out = {.file = "mutated.json", .size = text->size};
     char *bytes = arena_grow(arena, text->text, text->size, text->size + 1, 1);
@@ -52,15 +56,18 @@ static const char *nth_number(const char *text, int64_t n)
 static int64_t count_numbers(const char *text)
 {
     int64_t count = 0;
-    for (const char *at = text; *at; at++) count += *at >= '0' && *at <= '9' && !(at[1] >= '0' && at[1] <= '9');
+    for (const char *at = text; *at; at++)
+        count += *at >= '0' && *at <= '9' && !(at[1] >= '0' && at[1] <= '9');
     return count;
 }
 
 // One number becomes another: a neighbour, a multiple, nothing, much, or one that stands elsewhere.
-static struct check_text change_number(const struct check_text *text, uint64_t *state, struct arena *arena)
+static struct check_text change_number(const struct check_text *text, uint64_t *state,
+                                       struct arena *arena)
 {
     int64_t count = count_numbers(text->text);
-    const char *at = nth_number(text->text, random_less(state, count)), *other = nth_number(text->text, random_less(state, count));
+    const char *at = nth_number(text->text, random_less(state, count)),
+               *other = nth_number(text->text, random_less(state, count));
     char *end;
     long long number = strtoll(at, &end, 10), changed = number;
     switch (random_less(state, 8)) {
@@ -92,8 +99,7 @@ static cJSON *random_array(cJSON *node, uint64_t *state)
     while (depth) {
         cJSON *at = stack[--depth];
         if (cJSON_IsArray(at) && at->child && random_less(state, ++seen_arrays) == 0) found = at;
-        cJSON_ArrayForEach(child, at)
-            if (child->child && depth < 4000) stack[depth++] = child;
+        cJSON_ArrayForEach(child, at) if (child->child && depth < 4000) stack[depth++] = child;
     }
     return found;
 }
@@ -103,25 +109,27 @@ static void put_at(cJSON *array, int place, cJSON *item)
     if (!cJSON_InsertItemInArray(array, place, item)) cJSON_Delete(item);
 }
 
-static struct check_text change_parts(const struct check_text *text, uint64_t *state, struct arena *arena)
+static struct check_text change_parts(const struct check_text *text, uint64_t *state,
+                                      struct arena *arena)
 {
     cJSON *root = cJSON_Parse(text->text), *array = random_array(root, state);
     assert_non_null(array);
-    int count = cJSON_GetArraySize(array), i = (int)random_less(state, count), k = (int)random_less(state, count);
+    int count = cJSON_GetArraySize(array), i = (int)random_less(state, count),
+        k = (int)random_less(state, count);
     switch (random_less(state, 3)) {
     case 0: cJSON_DeleteItemFromArray(array, i); break;
-    case 1:
-        put_at(array, k, cJSON_Duplicate(cJSON_GetArrayItem(array, i), true));
-        break;
+    case 1: put_at(array, k, cJSON_Duplicate(cJSON_GetArrayItem(array, i), true)); break;
     default:
         if (i == k) break;
         int low = i < k ? i : k, high = i < k ? k : i;
-        cJSON *second = cJSON_DetachItemFromArray(array, high), *first = cJSON_DetachItemFromArray(array, low);
+        cJSON *second = cJSON_DetachItemFromArray(array, high),
+              *first = cJSON_DetachItemFromArray(array, low);
         put_at(array, low, second);
         put_at(array, high, first);
     }
     char *printed = cJSON_PrintUnformatted(root);
-    struct check_text out = {.file = "mutated.json", .text = arena_copy_text(arena, printed), .size = strlen(printed)};
+    struct check_text out = {
+        .file = "mutated.json", .text = arena_copy_text(arena, printed), .size = strlen(printed)};
     cJSON_free(printed);
     cJSON_Delete(root);
     return out;
@@ -129,11 +137,13 @@ static struct check_text change_parts(const struct check_text *text, uint64_t *s
 
 // ---- the law
 
-static void hear(const struct check_trial *t, const struct check_text *certificate, struct arena *arena)
+static void hear(const struct check_trial *t, const struct check_text *certificate,
+                 struct arena *arena)
 {
     struct error err = {OK, ""};
     struct check_result r;
-    enum status status = check_certificate(&r, certificate, &t->text, (uint64_t)1 << 32, arena, &err);
+    enum status status =
+        check_certificate(&r, certificate, &t->text, (uint64_t)1 << 32, arena, &err);
     if (status != OK) {
         assert_int_equal(status, BAD_INPUT);
         assert_true(*err.text && !strchr(err.text, '\n'));
@@ -147,18 +157,26 @@ static void hear(const struct check_trial *t, const struct check_text *certifica
     }
     seen.accepted++;
     bool feasible = t->best_ns != INT64_MAX;
-    bool is_true = r.infeasible ? !feasible : r.bound_ns <= t->best_ns && (r.iteration_ns < 0 || (feasible && r.iteration_ns >= t->best_ns));
-    if (!is_true) fail_msg("seed %llu: a false claim was accepted:\n%s", (unsigned long long)t->seed, certificate->text);
+    bool is_true = r.infeasible
+                       ? !feasible
+                       : r.bound_ns <= t->best_ns &&
+                             (r.iteration_ns < 0 || (feasible && r.iteration_ns >= t->best_ns));
+    if (!is_true)
+        fail_msg("seed %llu: a false claim was accepted:\n%s", (unsigned long long)t->seed,
+                 certificate->text);
 }
 
-static void mutate(const struct check_trial *t, const struct check_text *from, uint64_t *state, struct arena *arena)
+static void mutate(const struct check_trial *t, const struct check_text *from, uint64_t *state,
+                   struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     struct check_text text = *from;
     for (int64_t n = 1 + random_less(state, 3) / 2; n > 0; n--) {
         int64_t kind = random_less(state, 10);
-        text = kind < 1 ? flip_bytes(&text, state, arena) : kind < 7 ? change_number(&text, state, arena) : change_parts(&text, state, arena);
-        if (kind < 1) break;        // it may be no JSON any more
+        text = kind < 1   ? flip_bytes(&text, state, arena)
+               : kind < 7 ? change_number(&text, state, arena)
+                          : change_parts(&text, state, arena);
+        if (kind < 1) break; // it may be no JSON any more
     }
     hear(t, &text, arena);
     arena_reset(arena, mark);
@@ -187,7 +205,8 @@ static void test_mutations(void **state)
         }
         arena_close(&arena);
     }
-    print_message("%d mutations: %d no certificate, %d not proven, %d accepted and true\n", done, seen.unheard, seen.not_proven, seen.accepted);
+    print_message("%d mutations: %d no certificate, %d not proven, %d accepted and true\n", done,
+                  seen.unheard, seen.not_proven, seen.accepted);
     assert_true(seen.not_proven > done / 20 && seen.accepted > done / 50);
 }
 

@@ -1,7 +1,8 @@
-// Certificates about placements: random problems on a few nodes, with enumeration as the oracle. Of every way to bound all
-// placements by one replica, the greatest bound that any proof can claim is the least time of that replica's problem, which is
-// solved here: it is never above the best placement's time. What solve writes is accepted; every other claim of it that is
-// accepted is no higher than that time.
+// Certificates about placements: random problems on a few nodes, with enumeration as the oracle. Of
+// every way to bound all placements by one replica, the greatest bound that any proof can claim is
+// the least time of that replica's problem, which is solved here: it is never above the best
+// placement's time. What solve writes is accepted; every other claim of it that is accepted is no
+// higher than that time.
 //
 //   test_check_places [PROBLEMS] [SEED]
 #include <stdio.h>
@@ -16,25 +17,34 @@ enum { DEFAULT_PROBLEMS = 150 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
-static struct { int problems, plans, several, uneven, ways, reached, infeasible, certificates, whole, by_nodes, chained, trees,
-    claims, most, most_reached;
-    int64_t terms; } seen;
+static struct {
+    int problems, plans, several, uneven, ways, reached, infeasible, certificates, whole, by_nodes,
+        chained, trees, claims, most, most_reached;
+    int64_t terms;
+} seen;
 
 // ---- the judge's prices beside the planner's, which enumeration goes by
 
 static void same_price(const struct place_trial *t, const char *what, int64_t price, int64_t own)
 {
     seen.terms++;
-    if (price != own) fail_msg("problem %llu: %s: the planner has %lld, the judge %lld", t->seed, what, (long long)price, (long long)own);
+    if (price != own)
+        fail_msg("problem %llu: %s: the planner has %lld, the judge %lld", t->seed, what,
+                 (long long)price, (long long)own);
 }
 
 static void same_parts(const struct place_trial *t, const int64_t *prices, const int64_t *own)
 {
-    static const int ours[PART_COUNT] = {[PART_BLOCKING] = PART_BLOCKS, [PART_LINK] = PART_LINKS, [PART_DELAY] = PART_DELAYS, [PART_OVERHEAD] = PART_WORKS};
-    for (int part = 0; part < PART_COUNT; part++) same_price(t, "a message", prices[part], own ? own[ours[part]] : PRICE_NONE);
+    static const int ours[PART_COUNT] = {[PART_BLOCKING] = PART_BLOCKS,
+                                         [PART_LINK] = PART_LINKS,
+                                         [PART_DELAY] = PART_DELAYS,
+                                         [PART_OVERHEAD] = PART_WORKS};
+    for (int part = 0; part < PART_COUNT; part++)
+        same_price(t, "a message", prices[part], own ? own[ours[part]] : PRICE_NONE);
 }
 
-static void same_pair(const struct place_trial *t, int from, int to, bool joined, const struct check_pair *own)
+static void same_pair(const struct place_trial *t, int from, int to, bool joined,
+                      const struct check_pair *own)
 {
     const struct check_problem *p = t->places.problem;
     const struct priced_places *x = t->priced.places;
@@ -42,22 +52,33 @@ static void same_pair(const struct place_trial *t, int from, int to, bool joined
         for (int slice = 0; slice < p->slices; slice++) {
             size_t at = (size_t)((slice * x->node_count + from) * x->node_count + to) * PART_COUNT;
             int cut = p->runs[run].cut, planned = t->priced.runs[run].cut;
-            same_parts(t, x->forward_ns[planned] + at, joined ? own->forward + (cut * p->slices + slice) * PARTS : NULL);
+            same_parts(t, x->forward_ns[planned] + at,
+                       joined ? own->forward + (cut * p->slices + slice) * PARTS : NULL);
             for (int o = 0; o < p->boundary_count; o++)
-                same_parts(t, x->backward_ns[planned][o] + at, joined ? own->backward + ((cut * p->boundary_count + o) * p->slices + slice) * PARTS : NULL);
+                same_parts(t, x->backward_ns[planned][o] + at,
+                           joined ? own->backward +
+                                        ((cut * p->boundary_count + o) * p->slices + slice) * PARTS
+                                  : NULL);
         }
-    if (p->embedding) same_price(t, "embedding sync", x->embedding_sync_ns[from * x->node_count + to], joined ? own->embedding : PRICE_NONE);
+    if (p->embedding)
+        same_price(t, "embedding sync", x->embedding_sync_ns[from * x->node_count + to],
+                   joined ? own->embedding : PRICE_NONE);
 }
 
-static void same_link(const struct place_trial *t, int transport, int from, int to, bool joined, const struct check_ring_link *own)
+static void same_link(const struct place_trial *t, int transport, int from, int to, bool joined,
+                      const struct check_ring_link *own)
 {
     const struct check_problem *p = t->places.problem;
     const struct priced_places *x = t->priced.places;
-    size_t link = ((size_t)transport * (size_t)x->node_count + (size_t)from) * (size_t)x->node_count + (size_t)to;
+    size_t link = ((size_t)transport * (size_t)x->node_count + (size_t)from) *
+                      (size_t)x->node_count +
+                  (size_t)to;
     for (int o = 0; o < p->gradient_count; o++) {
-        same_price(t, "a ring's constant", x->ring_constant_ns[o][link], joined ? own->constant[o] : PRICE_NONE);
+        same_price(t, "a ring's constant", x->ring_constant_ns[o][link],
+                   joined ? own->constant[o] : PRICE_NONE);
         for (int run = 0; run < p->run_count; run++)
-            same_price(t, "a layer's sync", x->ring_ns[run][o][link], joined ? own->layer[run * p->gradient_count + o] : PRICE_NONE);
+            same_price(t, "a layer's sync", x->ring_ns[run][o][link],
+                       joined ? own->layer[run * p->gradient_count + o] : PRICE_NONE);
     }
 }
 
@@ -72,26 +93,36 @@ static bool may_ring(const struct place_trial *t, int from, int to)
 {
     const struct check_places *x = &t->places;
     bool several = x->replicas > 1 ? from != to || x->nodes[from].slots > 1 : from == to;
-    return several && x->may_ring[x->nodes[from].group * x->problem->group_count + x->nodes[to].group];
+    return several &&
+           x->may_ring[x->nodes[from].group * x->problem->group_count + x->nodes[to].group];
 }
 
-static bool is_usable(const struct place_trial *t, int node) { return t->places.nodes[node].slots && !t->places.problem->groups[t->places.nodes[node].group].excluded; }
+static bool is_usable(const struct place_trial *t, int node)
+{
+    return t->places.nodes[node].slots &&
+           !t->places.problem->groups[t->places.nodes[node].group].excluded;
+}
 
 static void same_links(const struct place_trial *t)
 {
     const struct check_places *x = &t->places;
     const struct check_problem *p = x->problem;
     int prices = p->cut_count * p->slices * PARTS;
-    struct check_pair pair = {TAKE(t->arena, prices, int64_t), TAKE(t->arena, prices * p->boundary_count, int64_t), 0};
-    struct check_ring_link link = {TAKE(t->arena, p->gradient_count, int64_t), TAKE(t->arena, p->gradient_count * p->run_count, int64_t)};
+    struct check_pair pair = {TAKE(t->arena, prices, int64_t),
+                              TAKE(t->arena, prices * p->boundary_count, int64_t), 0};
+    struct check_ring_link link = {TAKE(t->arena, p->gradient_count, int64_t),
+                                   TAKE(t->arena, p->gradient_count * p->run_count, int64_t)};
     for (int from = 0; from < x->node_count; from++)
         for (int to = 0; to < x->node_count; to++) {
             bool both = is_usable(t, from) && is_usable(t, to), joined = false;
-            if (both && (from != to || x->nodes[from].slots > 1)) assert_true(x->pair(x->context, from, to, &joined, &pair));
+            if (both && (from != to || x->nodes[from].slots > 1))
+                assert_true(x->pair(x->context, from, to, &joined, &pair));
             same_pair(t, from, to, joined, &pair);
             for (int k = 0; k < t->priced.places->transport_count; k++) {
                 joined = false;
-                if (both && may_ring(t, from, to)) assert_true(x->link(x->context, kind_of(t->priced.places->transports[k]), from, to, &joined, &link));
+                if (both && may_ring(t, from, to))
+                    assert_true(x->link(x->context, kind_of(t->priced.places->transports[k]), from,
+                                        to, &joined, &link));
                 same_link(t, k, from, to, joined, &link);
             }
         }
@@ -144,8 +175,9 @@ static void try_way(const struct place_trial *t, struct check_relaxation how)
     place_trial_solve(&result, t, &priced, 0);
     int64_t claim_ns = result.plan.outcome == OUTCOME_INFEASIBLE ? INT64_MAX : result.plan.bound_ns;
     if (claim_ns > t->best_ns)
-        fail_msg("problem %llu by %s, shared %d: %lld ns can be claimed, a plan takes %lld", t->seed, how.by_nodes ? "nodes" : "groups", how.shared,
-                 (long long)claim_ns, (long long)t->best_ns);
+        fail_msg("problem %llu by %s, shared %d: %lld ns can be claimed, a plan takes %lld",
+                 t->seed, how.by_nodes ? "nodes" : "groups", how.shared, (long long)claim_ns,
+                 (long long)t->best_ns);
     seen.ways++;
     seen.reached += claim_ns == t->best_ns && claim_ns < INT64_MAX;
     seen.infeasible += claim_ns == INT64_MAX;
@@ -155,13 +187,15 @@ static void try_way(const struct place_trial *t, struct check_relaxation how)
 static void try_ways(const struct place_trial *t)
 {
     try_way(t, (struct check_relaxation){true, -1, false});
-    for (int shared = -1; shared < (t->places.together ? 0 : t->places.problem->group_count); shared++)
+    for (int shared = -1; shared < (t->places.together ? 0 : t->places.problem->group_count);
+         shared++)
         try_way(t, (struct check_relaxation){false, shared, false});
 }
 
 // ---- what is written
 
-static bool is_accepted(const struct place_trial *t, const char *text, size_t size, struct check_result *heard, const char **why)
+static bool is_accepted(const struct place_trial *t, const char *text, size_t size,
+                        struct check_result *heard, const char **why)
 {
     return place_trial_hear(heard, t, text, size, why) == OK && heard->accepted;
 }
@@ -186,7 +220,9 @@ static void bisect_claims(const struct place_trial *t, const struct certificate_
         int64_t middle = low + (high - low) / 2;
         *(claims(t, made->text, middle) ? &low : &high) = middle;
     }
-    if (low > t->best_ns) fail_msg("problem %llu: %lld ns is accepted, a plan takes %lld", t->seed, (long long)low, (long long)t->best_ns);
+    if (low > t->best_ns)
+        fail_msg("problem %llu: %lld ns is accepted, a plan takes %lld", t->seed, (long long)low,
+                 (long long)t->best_ns);
 }
 
 static void try_certificate(const struct place_trial *t, double gap)
@@ -198,16 +234,20 @@ static void try_certificate(const struct place_trial *t, double gap)
     place_trial_solve(&solved, t, &t->priced, gap);
     place_trial_write(&made, t, &solved);
     if (!made.text) return;
-    if (!is_accepted(t, made.text, made.size, &heard, &why)) fail_msg("problem %llu: its certificate is not accepted: %s", t->seed, why);
+    if (!is_accepted(t, made.text, made.size, &heard, &why))
+        fail_msg("problem %llu: its certificate is not accepted: %s", t->seed, why);
     assert_int_equal(heard.infeasible, made.bound_ns < 0);
-    if (heard.infeasible && t->best_ns < INT64_MAX) fail_msg("problem %llu: proven to have no plan, one takes %lld ns", t->seed, (long long)t->best_ns);
+    if (heard.infeasible && t->best_ns < INT64_MAX)
+        fail_msg("problem %llu: proven to have no plan, one takes %lld ns", t->seed,
+                 (long long)t->best_ns);
     seen.certificates++;
     seen.by_nodes += !strcmp(made.how, "nodes");
     seen.trees += !strcmp(made.how, "a tree over placements");
     seen.chained += !strcmp(made.how, "groups, chained");
     seen.whole += heard.infeasible || made.bound_ns >= solved.plan.bound_ns;
     if (heard.infeasible) return;
-    assert_true(made.bound_ns <= solved.plan.bound_ns && heard.bound_ns == made.bound_ns && made.bound_ns <= t->best_ns);
+    assert_true(made.bound_ns <= solved.plan.bound_ns && heard.bound_ns == made.bound_ns &&
+                made.bound_ns <= t->best_ns);
     bisect_claims(t, &made);
 }
 
@@ -218,11 +258,15 @@ static void try_most(const struct place_trial *t)
     struct check_result heard;
     const char *why;
     if (t->best_ns == INT64_MAX || t->best_ns > INT64_MAX / 16) return;
-    const struct solve_result believed = {.plan = {.outcome = OUTCOME_OPEN, .bound_ns = 4 * t->best_ns + 4}};
+    const struct solve_result believed = {
+        .plan = {.outcome = OUTCOME_OPEN, .bound_ns = 4 * t->best_ns + 4}};
     place_trial_write(&made, t, &believed);
     if (!made.text) return;
-    if (!is_accepted(t, made.text, made.size, &heard, &why)) fail_msg("problem %llu: its certificate is not accepted: %s", t->seed, why);
-    if (heard.infeasible || heard.bound_ns > t->best_ns) fail_msg("problem %llu: %lld ns is proven %s, a plan takes %lld", t->seed, (long long)heard.bound_ns, made.how, (long long)t->best_ns);
+    if (!is_accepted(t, made.text, made.size, &heard, &why))
+        fail_msg("problem %llu: its certificate is not accepted: %s", t->seed, why);
+    if (heard.infeasible || heard.bound_ns > t->best_ns)
+        fail_msg("problem %llu: %lld ns is proven %s, a plan takes %lld", t->seed,
+                 (long long)heard.bound_ns, made.how, (long long)t->best_ns);
     seen.most++;
     seen.most_reached += heard.bound_ns == t->best_ns;
     seen.chained += !strcmp(made.how, "groups, chained");
@@ -246,16 +290,21 @@ static void test_problems(void **state)
 {
     (void)state;
     for (int i = 0; i < problem_count; i++) try_problem(first_seed + (uint64_t)i, i % 4 == 3);
-    printf("%d problems, %d of them with a plan, %d with several replicas, %d with numbers of micro-batches of their own\n", seen.problems, seen.plans,
-           seen.several, seen.uneven);
-    printf("%d ways to bound: %d reach the best plan's time, %d prove that there is none; %d certificates, %d at the solver's bound, %d by nodes, "
+    printf("%d problems, %d of them with a plan, %d with several replicas, %d with numbers of "
+           "micro-batches of their own\n",
+           seen.problems, seen.plans, seen.several, seen.uneven);
+    printf("%d ways to bound: %d reach the best plan's time, %d prove that there is none; %d "
+           "certificates, %d at the solver's bound, %d by nodes, "
            "%d by chains, %d by trees; %d claims heard\n",
-           seen.ways, seen.reached, seen.infeasible, seen.certificates, seen.whole, seen.by_nodes, seen.chained,
-           seen.trees, seen.claims);
-    printf("%d certificates as high as they come: %d at the best plan's time\n", seen.most, seen.most_reached);
+           seen.ways, seen.reached, seen.infeasible, seen.certificates, seen.whole, seen.by_nodes,
+           seen.chained, seen.trees, seen.claims);
+    printf("%d certificates as high as they come: %d at the best plan's time\n", seen.most,
+           seen.most_reached);
     printf("%lld prices of the judge and the planner\n", (long long)seen.terms);
-    assert_true(seen.problems * 4 > problem_count && seen.plans * 3 > seen.problems && seen.several * 3 > seen.problems && seen.uneven * 20 > seen.problems);
-    assert_true(seen.certificates * 2 > seen.problems && seen.by_nodes > 0 && seen.by_nodes < seen.certificates);
+    assert_true(seen.problems * 4 > problem_count && seen.plans * 3 > seen.problems &&
+                seen.several * 3 > seen.problems && seen.uneven * 20 > seen.problems);
+    assert_true(seen.certificates * 2 > seen.problems && seen.by_nodes > 0 &&
+                seen.by_nodes < seen.certificates);
 }
 
 int main(int argc, char **argv)

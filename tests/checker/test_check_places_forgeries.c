@@ -1,5 +1,5 @@
-// Forged certificates about placements: each kind is refused with its reason, and whatever is accepted after random damage is
-// still true.
+// Forged certificates about placements: each kind is refused with its reason, and whatever is
+// accepted after random damage is still true.
 //
 //   test_check_places_forgeries [DAMAGES] [SEED]
 #include <stdio.h>
@@ -16,15 +16,20 @@ enum { DEFAULT_DAMAGES = 3000 };
 static int damage_count = DEFAULT_DAMAGES;
 static uint64_t first_seed = 1;
 
-struct honest { struct place_trial t; struct certificate_places_result made; };
+struct honest {
+    struct place_trial t;
+    struct certificate_places_result made;
+};
 
 // A problem with a plan whose certificate has a bound above 0.
-static void find_honest(struct honest *h, bool (*suits)(const struct honest *h), bool uneven, uint64_t seed, struct arena *arena)
+static void find_honest(struct honest *h, bool (*suits)(const struct honest *h), bool uneven,
+                        uint64_t seed, struct arena *arena)
 {
     struct solve_result solved;
     for (;; seed++) {
         struct arena_mark mark = arena_set_mark(arena);
-        bool found = place_trial_open(&h->t, seed, uneven, arena) && h->t.best_ns > 0 && h->t.best_ns < INT64_MAX;
+        bool found = place_trial_open(&h->t, seed, uneven, arena) && h->t.best_ns > 0 &&
+                     h->t.best_ns < INT64_MAX;
         if (found) place_trial_solve(&solved, &h->t, &h->t.priced, 0.02);
         if (found) place_trial_write(&h->made, &h->t, &solved);
         if (found && h->made.text && h->made.bound_ns > 0 && suits(h)) return;
@@ -32,9 +37,19 @@ static void find_honest(struct honest *h, bool (*suits)(const struct honest *h),
     }
 }
 
-static bool has_several(const struct honest *h) { return h->t.places.replicas > 1 && h->t.places.problem->group_count > 1 && !strcmp(h->made.how, "groups"); }
-static bool has_one(const struct honest *h) { return !strcmp(h->made.how, "nodes") && h->t.places.problem->group_count > 1; }
-static bool has_no_hop(const struct honest *h) { return h->t.places.problem->ranks == 1 && !strcmp(h->made.how, "groups"); }
+static bool has_several(const struct honest *h)
+{
+    return h->t.places.replicas > 1 && h->t.places.problem->group_count > 1 &&
+           !strcmp(h->made.how, "groups");
+}
+static bool has_one(const struct honest *h)
+{
+    return !strcmp(h->made.how, "nodes") && h->t.places.problem->group_count > 1;
+}
+static bool has_no_hop(const struct honest *h)
+{
+    return h->t.places.problem->ranks == 1 && !strcmp(h->made.how, "groups");
+}
 static bool is_any(const struct honest *h) { return h != NULL; }
 
 // The text with the first `from` as `to`.
@@ -42,34 +57,43 @@ static const char *edit(const struct honest *h, const char *from, const char *to
 {
     const char *at = strstr(h->made.text, from);
     if (!at) fail_msg("\"%s\" is not in the certificate", from);
-    return arena_print(h->t.arena, "%.*s%s%s", (int)(at - h->made.text), h->made.text, to, at + strlen(from));
+    return arena_print(h->t.arena, "%.*s%s%s", (int)(at - h->made.text), h->made.text, to,
+                       at + strlen(from));
 }
 
-static void must_refuse(const struct honest *h, const char *text, enum status status, const char *what)
+static void must_refuse(const struct honest *h, const char *text, enum status status,
+                        const char *what)
 {
     struct check_result heard;
     const char *why;
     enum status found = place_trial_hear(&heard, &h->t, text, strlen(text), &why);
-    if (found != status || heard.accepted) fail_msg("\"%s\": status %d, accepted %d: %s", what, found, heard.accepted, why);
+    if (found != status || heard.accepted)
+        fail_msg("\"%s\": status %d, accepted %d: %s", what, found, heard.accepted, why);
     if (!strstr(why, what)) fail_msg("\"%s\" is not in: %s", what, why);
 }
 
-static const char *number(const struct honest *h, int64_t x) { return arena_print(h->t.arena, "\"bound_ns\": %lld", (long long)x); }
+static const char *number(const struct honest *h, int64_t x)
+{
+    return arena_print(h->t.arena, "\"bound_ns\": %lld", (long long)x);
+}
 
 static void test_sources(void **state)
 {
     struct honest h;
     find_honest(&h, is_any, false, 3, *state);
     for (int i = 0; i < PLACE_SOURCES; i++) {
-        const char *role = h.t.sources[i].role, *quoted = arena_print(*state, "\"role\": \"%s\"", role);
-        must_refuse(&h, edit(&h, quoted, "\"role\": \"samples\""), BAD_INPUT, arena_print(*state, "names no document of role %s", role));
+        const char *role = h.t.sources[i].role,
+                   *quoted = arena_print(*state, "\"role\": \"%s\"", role);
+        must_refuse(&h, edit(&h, quoted, "\"role\": \"samples\""), BAD_INPUT,
+                    arena_print(*state, "names no document of role %s", role));
         struct check_text kept = h.t.sources[i].text;
         h.t.sources[i].text.text = "another text";
         h.t.sources[i].text.size = strlen("another text");
         must_refuse(&h, h.made.text, OK, "SHA-256");
         h.t.sources[i].text = kept;
     }
-    must_refuse(&h, edit(&h, "\"role\": \"job\"", "\"role\": \"model\""), BAD_INPUT, "two documents of role model");
+    must_refuse(&h, edit(&h, "\"role\": \"job\"", "\"role\": \"model\""), BAD_INPUT,
+                "two documents of role model");
 }
 
 static void test_ways(void **state)
@@ -77,13 +101,20 @@ static void test_ways(void **state)
     struct honest h;
     find_honest(&h, has_several, false, 3, *state);
     must_refuse(&h, edit(&h, "\"by\": \"groups\"", "\"by\": \"racks\""), BAD_INPUT, "places.by");
-    must_refuse(&h, edit(&h, "\"by\": \"groups\"", "\"by\": \"nodes\""), BAD_INPUT, "with by groups alone");
-    must_refuse(&h, edit(&h, "\"by\": \"groups\"", "\"by\": \"groups\", \"chained\": 1"), BAD_INPUT, "chained");
-    const char *shared = arena_print(*state, "\"shared\": \"%s\"", h.t.places.problem->groups[0].name);
-    const char *plain = strstr(h.made.text, "\"shared\"") ? h.made.text : edit(&h, "\"by\": \"groups\"", arena_print(*state, "\"by\": \"groups\", %s", shared));
+    must_refuse(&h, edit(&h, "\"by\": \"groups\"", "\"by\": \"nodes\""), BAD_INPUT,
+                "with by groups alone");
+    must_refuse(&h, edit(&h, "\"by\": \"groups\"", "\"by\": \"groups\", \"chained\": 1"), BAD_INPUT,
+                "chained");
+    const char *shared =
+        arena_print(*state, "\"shared\": \"%s\"", h.t.places.problem->groups[0].name);
+    const char *plain =
+        strstr(h.made.text, "\"shared\"")
+            ? h.made.text
+            : edit(&h, "\"by\": \"groups\"", arena_print(*state, "\"by\": \"groups\", %s", shared));
     struct honest named = h;
     named.made.text = plain;
-    must_refuse(&named, edit(&named, "\"shared\": \"", "\"shared\": \"no"), BAD_INPUT, "places.shared");
+    must_refuse(&named, edit(&named, "\"shared\": \"", "\"shared\": \"no"), BAD_INPUT,
+                "places.shared");
     must_refuse(&h, edit(&h, "\"places\"", "\"proofs\""), BAD_INPUT, "proofs");
     must_refuse(&h, edit(&h, "\"by\":", "\"why\":"), BAD_INPUT, "\"by\" is missing");
     must_refuse(&h, edit(&h, "\"proof\":", "\"proofs\":"), BAD_INPUT, "\"proof\" is missing");
@@ -91,20 +122,24 @@ static void test_ways(void **state)
     struct check_node *nodes = TAKE(*state, MOST_GROUPS + 1, struct check_node);
     for (int i = 0; i <= MOST_GROUPS; i++) nodes[i] = h.t.places.nodes[0];
     find_honest(&h, has_one, false, 3, *state);
-    must_refuse(&h, edit(&h, "\"by\": \"nodes\"", "\"by\": \"nodes\", \"chained\": true"), BAD_INPUT, "with by groups alone");
+    must_refuse(&h, edit(&h, "\"by\": \"nodes\"", "\"by\": \"nodes\", \"chained\": true"),
+                BAD_INPUT, "with by groups alone");
     h.t.places.nodes = nodes;
     h.t.places.node_count = MOST_GROUPS + 1;
     must_refuse(&h, h.made.text, OK, "more than the 16 groups");
     find_honest(&h, has_no_hop, false, 3, *state);
-    must_refuse(&h, edit(&h, "\"by\": \"groups\"", "\"by\": \"groups\", \"chained\": true"), OK, "expected one stage a rank, 2 ranks or more");
+    must_refuse(&h, edit(&h, "\"by\": \"groups\"", "\"by\": \"groups\", \"chained\": true"), OK,
+                "expected one stage a rank, 2 ranks or more");
 }
 
 static void test_uneven(void **state)
 {
     struct honest h;
     find_honest(&h, is_any, true, 3, *state);
-    if (!strcmp(h.made.how, "nodes")) h.made.text = edit(&h, "\"by\": \"nodes\"", "\"by\": \"groups\"");
-    const char *to = arena_print(*state, "\"by\": \"groups\", \"shared\": \"%s\"", h.t.places.problem->groups[0].name);
+    if (!strcmp(h.made.how, "nodes"))
+        h.made.text = edit(&h, "\"by\": \"nodes\"", "\"by\": \"groups\"");
+    const char *to = arena_print(*state, "\"by\": \"groups\", \"shared\": \"%s\"",
+                                 h.t.places.problem->groups[0].name);
     must_refuse(&h, edit(&h, "\"by\": \"groups\"", to), OK, "may have all of a group");
 }
 
@@ -115,9 +150,18 @@ static void test_claims(void **state)
     const char *bound = number(&h, h.made.bound_ns);
     must_refuse(&h, edit(&h, bound, number(&h, h.t.best_ns + 1)), OK, "boxes[");
     must_refuse(&h, edit(&h, bound, "\"infeasible\": true"), OK, "");
-    must_refuse(&h, edit(&h, bound, "\"infeasible\": false"), BAD_INPUT, "expected either infeasible or bound_ns");
-    must_refuse(&h, edit(&h, bound, arena_print(*state, "%s, \"iteration_ns\": %lld", bound, (long long)h.t.best_ns)), BAD_INPUT, "both iteration_ns and incumbent");
-    must_refuse(&h, edit(&h, bound, arena_print(*state, "%s, \"iteration_ns\": %lld, \"incumbent\": []", bound, (long long)h.t.best_ns)), BAD_INPUT, "a bound alone");
+    must_refuse(&h, edit(&h, bound, "\"infeasible\": false"), BAD_INPUT,
+                "expected either infeasible or bound_ns");
+    must_refuse(
+        &h,
+        edit(&h, bound,
+             arena_print(*state, "%s, \"iteration_ns\": %lld", bound, (long long)h.t.best_ns)),
+        BAD_INPUT, "both iteration_ns and incumbent");
+    must_refuse(&h,
+                edit(&h, bound,
+                     arena_print(*state, "%s, \"iteration_ns\": %lld, \"incumbent\": []", bound,
+                                 (long long)h.t.best_ns)),
+                BAD_INPUT, "a bound alone");
 }
 
 // Prices that a pricer cannot count, and work that is not allowed.
@@ -136,7 +180,8 @@ static void test_limits(void **state)
     struct error err = {OK, ""};
     find_honest(&h, has_ranks, false, 3, *state);
     const struct check_text file = {"certificate.json", h.made.text, h.made.size};
-    CHECK_OK(check_places_certificate(&heard, &file, h.t.sources, PLACE_SOURCES, &h.t.places, 10, *state, &err));
+    CHECK_OK(check_places_certificate(&heard, &file, h.t.sources, PLACE_SOURCES, &h.t.places, 10,
+                                      *state, &err));
     assert_false(heard.accepted);
     assert_non_null(strstr(heard.reason, "work limit"));
     h.t.places.pair = too_large;
@@ -155,8 +200,14 @@ static void test_kinds(void **state)
     p.cluster.places = (struct places){0};
     assert_int_equal(space_places(&places, &p, *state, &err), BAD_INPUT);
     assert_non_null(strstr(err.text, "expected a cluster with places"));
-    static const struct { enum objective objective; bool space; const char *what; } others[] = {
-        {OBJECTIVE_MAX_LOAD, false, "max_load"}, {OBJECTIVE_PIPETTE, false, "pipette"}, {OBJECTIVE_ITERATION_TIME, true, "space of layouts on a cluster with places"},
+    static const struct {
+        enum objective objective;
+        bool space;
+        const char *what;
+    } others[] = {
+        {OBJECTIVE_MAX_LOAD, false, "max_load"},
+        {OBJECTIVE_PIPETTE, false, "pipette"},
+        {OBJECTIVE_ITERATION_TIME, true, "space of layouts on a cluster with places"},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         p = t.problem;
@@ -186,7 +237,8 @@ static void test_damages(void **state)
     for (int problem = 0; problem < 4; problem++) {
         struct arena_mark mark = arena_set_mark(*state);
         struct honest h;
-        find_honest(&h, problem % 2 ? has_several : is_any, problem == 2, first_seed + 50 * (uint64_t)problem, *state);
+        find_honest(&h, problem % 2 ? has_several : is_any, problem == 2,
+                    first_seed + 50 * (uint64_t)problem, *state);
         const char *places = strstr(h.made.text, "\"places\"");
         for (int i = 0; i < damage_count / 4; i++) {
             struct arena_mark inner = arena_set_mark(*state);
@@ -199,13 +251,16 @@ static void test_damages(void **state)
             if (place_trial_hear(&heard, &h.t, text, h.made.size, &why) == OK && heard.accepted) {
                 accepted++;
                 changed += strcmp(text, h.made.text) != 0;
-                if (heard.infeasible || heard.bound_ns > h.t.best_ns) fail_msg("damage %d: %lld ns is accepted, a plan takes %lld", i, (long long)heard.bound_ns, (long long)h.t.best_ns);
+                if (heard.infeasible || heard.bound_ns > h.t.best_ns)
+                    fail_msg("damage %d: %lld ns is accepted, a plan takes %lld", i,
+                             (long long)heard.bound_ns, (long long)h.t.best_ns);
             }
             arena_reset(*state, inner);
         }
         arena_reset(*state, mark);
     }
-    printf("%d damages, %d accepted, %d of them with another text\n", damage_count, accepted, changed);
+    printf("%d damages, %d accepted, %d of them with another text\n", damage_count, accepted,
+           changed);
     assert_true(changed > 0 && accepted < damage_count / 2);
 }
 
@@ -214,8 +269,10 @@ int main(int argc, char **argv)
     if (argc > 1) damage_count = atoi(argv[1]);
     if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sources), cmocka_unit_test(test_ways), cmocka_unit_test(test_uneven), cmocka_unit_test(test_claims),
-        cmocka_unit_test(test_limits), cmocka_unit_test(test_kinds), cmocka_unit_test(test_damages),
+        cmocka_unit_test(test_sources), cmocka_unit_test(test_ways),
+        cmocka_unit_test(test_uneven),  cmocka_unit_test(test_claims),
+        cmocka_unit_test(test_limits),  cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_damages),
     };
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

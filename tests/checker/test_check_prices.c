@@ -1,5 +1,6 @@
-// Priced documents against the judge's own prices of their problems, as plumbline check CERTIFICATE PROBLEM compares them: honest
-// ones agree in every number, and whatever one number, word or name of a document is changed to, it is found.
+// Priced documents against the judge's own prices of their problems, as plumbline check CERTIFICATE
+// PROBLEM compares them: honest ones agree in every number, and whatever one number, word or name
+// of a document is changed to, it is found.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +15,17 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>      // last: it has a macro fail()
+#include <cmocka.h> // last: it has a macro fail()
 
 struct pricing_trial {
     struct problem problem;
-    struct check_text text;         // of the planner's priced document
-    struct check_problem *own;      // by the judge
+    struct check_text text;    // of the planner's priced document
+    struct check_problem *own; // by the judge
     struct arena *arena;
 };
 
-static bool pricing_trial_open(struct pricing_trial *t, int flavour, struct random *rng, struct arena *arena)
+static bool pricing_trial_open(struct pricing_trial *t, int flavour, struct random *rng,
+                               struct arena *arena)
 {
     struct random_limits limits = random_limits_small();
     struct error err = {OK, ""};
@@ -42,7 +44,8 @@ static bool pricing_trial_open(struct pricing_trial *t, int flavour, struct rand
 }
 
 // What comes of a document with this text.
-static enum status compare(const struct pricing_trial *t, const char *text, size_t size, struct error *err)
+static enum status compare(const struct pricing_trial *t, const char *text, size_t size,
+                           struct error *err)
 {
     struct check_problem *read = TAKE(t->arena, 1, struct check_problem);
     int64_t compared;
@@ -62,8 +65,9 @@ static void honest_documents_agree(void **state)
         struct pricing_trial t;
         struct error err = {OK, ""};
         arena_open(&arena, NULL);
-         pricing_trial_open(&t, i % FLAVOUR_COUNT, &rng, &arena);
-        if (compare(&t, t.text.text, t.text.size, &err) != OK) fail_msg("problem %d: %s", i, err.text);
+        pricing_trial_open(&t, i % FLAVOUR_COUNT, &rng, &arena);
+        if (compare(&t, t.text.text, t.text.size, &err) != OK)
+            fail_msg("problem %d: %s", i, err.text);
         compared++;
         arena_close(&arena);
     }
@@ -79,7 +83,8 @@ static void put(char *to, const char *text, size_t from, size_t length, const ch
     sprintf(to, "%.*s%s%s", (int)from, text, instead, text + from + length);
 }
 
-// The next token behind `at` that is a number, a word (true, false) or a text that is no key; its length. 0: none.
+// The next token behind `at` that is a number, a word (true, false) or a text that is no key; its
+// length. 0: none.
 static size_t next_token(const char *text, size_t *at)
 {
     for (size_t i = *at; text[i]; i++) {
@@ -87,7 +92,10 @@ static size_t next_token(const char *text, size_t *at)
         if (text[i] == '"') {
             while (text[i + length] != '"') length++;
             length++;
-            if (text[i + length] == ':') { i += length; continue; }
+            if (text[i + length] == ':') {
+                i += length;
+                continue;
+            }
         } else if (is_digit(text[i]) || text[i] == '-') {
             while (is_digit(text[i + length])) length++;
         } else if (!strncmp(text + i, "true", 4) || !strncmp(text + i, "false", 5)) {
@@ -118,13 +126,18 @@ static int forge_all(const struct pricing_trial *t, int off)
     char *forged = TAKE(t->arena, t->text.size + 100, char);
     int count = 0;
     size_t length;
-    for (size_t at = body_of(t->text.text); (length = next_token(t->text.text, &at)); at += length, count++) {
+    for (size_t at = body_of(t->text.text); (length = next_token(t->text.text, &at));
+         at += length, count++) {
         struct arena_mark mark = arena_set_mark(t->arena);
         struct error err = {OK, ""};
-        put(forged, t->text.text, at, length, forged_token(t->text.text + at, length, off, t->arena));
+        put(forged, t->text.text, at, length,
+            forged_token(t->text.text + at, length, off, t->arena));
         enum status status = compare(t, forged, strlen(forged), &err);
-        if (status == OK) fail_msg("accepted: %.*s -> %.*s", 60, t->text.text + (at > 30 ? at - 30 : 0), 60, forged + (at > 30 ? at - 30 : 0));
-        if (status == (enum status)NOT_PROVEN && !strstr(err.text, "by the problem it is")) fail_msg("%s", err.text);
+        if (status == OK)
+            fail_msg("accepted: %.*s -> %.*s", 60, t->text.text + (at > 30 ? at - 30 : 0), 60,
+                     forged + (at > 30 ? at - 30 : 0));
+        if (status == (enum status)NOT_PROVEN && !strstr(err.text, "by the problem it is"))
+            fail_msg("%s", err.text);
         arena_reset(t->arena, mark);
     }
     return count;
@@ -151,6 +164,7 @@ static void whatever_is_changed_is_found(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(honest_documents_agree), cmocka_unit_test(whatever_is_changed_is_found)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(honest_documents_agree),
+                                       cmocka_unit_test(whatever_is_changed_is_found)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

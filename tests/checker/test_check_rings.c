@@ -1,5 +1,6 @@
-// Rings as the checker bounds them, against all rings: how light the heaviest link can be, never above the least of them and
-// mostly it; and what a stage's sync takes at least on each group of nodes, on places that are drawn as such.
+// Rings as the checker bounds them, against all rings: how light the heaviest link can be, never
+// above the least of them and mostly it; and what a stage's sync takes at least on each group of
+// nodes, on places that are drawn as such.
 //
 //   test_check_rings [TRIALS] [SEED]
 #include <stdio.h>
@@ -17,24 +18,29 @@ static uint64_t first_seed = 1;
 
 struct brute {
     const int64_t *weights;
-    int count, size, places, node[SLOTS], ring[SLOTS];      // places: device groups
+    int count, size, places, node[SLOTS], ring[SLOTS]; // places: device groups
     bool used[SLOTS];
     int64_t least;
 };
 
-static int64_t weight_of(const struct brute *x, int from, int to) { return x->weights[x->node[from] * x->count + x->node[to]]; }
+static int64_t weight_of(const struct brute *x, int from, int to)
+{
+    return x->weights[x->node[from] * x->count + x->node[to]];
+}
 
 // From its first place on, which no later one comes before.
 static void all_rings(struct brute *x, int at, int64_t heaviest)
 {
     if (at == x->size) {
         int64_t last = weight_of(x, x->ring[at - 1], x->ring[0]);
-        if (last >= 0 && (last > heaviest ? last : heaviest) < x->least) x->least = last > heaviest ? last : heaviest;
+        if (last >= 0 && (last > heaviest ? last : heaviest) < x->least)
+            x->least = last > heaviest ? last : heaviest;
         return;
     }
     for (int i = at ? x->ring[0] + 1 : 0; i < x->places; i++) {
         int64_t weight = at ? weight_of(x, x->ring[at - 1], i) : 0;
-        if (x->used[i] || weight < 0 || (weight > heaviest ? weight : heaviest) >= x->least) continue;
+        if (x->used[i] || weight < 0 || (weight > heaviest ? weight : heaviest) >= x->least)
+            continue;
         x->used[i] = true;
         x->ring[at] = i;
         all_rings(x, at + 1, weight > heaviest ? weight : heaviest);
@@ -42,7 +48,10 @@ static void all_rings(struct brute *x, int at, int64_t heaviest)
     }
 }
 
-struct drawn { int64_t weights[MANY_NODES * MANY_NODES]; int slots[MANY_NODES], count, size; };
+struct drawn {
+    int64_t weights[MANY_NODES * MANY_NODES];
+    int slots[MANY_NODES], count, size;
+};
 
 // many: more device groups than are gone through as sets.
 static void draw(struct drawn *d, struct random *rng, bool many)
@@ -51,17 +60,21 @@ static void draw(struct drawn *d, struct random *rng, bool many)
     bool racks = random_chance(rng, 40);
     d->count = many ? MANY_NODES : (int)random_between(rng, 2, NODES);
     d->size = (int)random_between(rng, 2, many ? 4 : 6);
-    for (int i = 0; i < d->count; i++) d->slots[i] = random_chance(rng, 20) ? (int)random_between(rng, many, 2) : 1;
+    for (int i = 0; i < d->count; i++)
+        d->slots[i] = random_chance(rng, 20) ? (int)random_between(rng, many, 2) : 1;
     for (int i = 0; i < d->count * d->count; i++) {
         bool apart = racks && i / d->count % 2 != i % d->count % 2;
-        d->weights[i] = random_chance(rng, missing) ? -1 : random_between(rng, 0, many ? 200 * kinds : kinds) + (apart ? 5 : 0);
+        d->weights[i] = random_chance(rng, missing)
+                            ? -1
+                            : random_between(rng, 0, many ? 200 * kinds : kinds) + (apart ? 5 : 0);
         if (i / d->count == i % d->count && d->slots[i / d->count] < 2) d->weights[i] = -1;
     }
 }
 
 static int64_t least_of_all(const struct drawn *d)
 {
-    struct brute x = {.weights = d->weights, .count = d->count, .size = d->size, .least = INT64_MAX};
+    struct brute x = {
+        .weights = d->weights, .count = d->count, .size = d->size, .least = INT64_MAX};
     for (int i = 0; i < d->count; i++)
         for (int k = 0; k < d->slots[i]; k++) x.node[x.places++] = i;
     all_rings(&x, 0, -1);
@@ -75,8 +88,11 @@ static void find_bottlenecks(bool many, int count, int *exact, int *rings, struc
         struct random rng = {first_seed + (uint64_t)i};
         struct drawn d;
         draw(&d, &rng, many);
-        int64_t least = least_of_all(&d), found = check_least_bottleneck(d.weights, d.slots, d.count, d.size, arena);
-        if (found > least) fail_msg("trial %d: a ring of %d has links of %lld, %lld is said to be the least", i, d.size, (long long)least, (long long)found);
+        int64_t least = least_of_all(&d),
+                found = check_least_bottleneck(d.weights, d.slots, d.count, d.size, arena);
+        if (found > least)
+            fail_msg("trial %d: a ring of %d has links of %lld, %lld is said to be the least", i,
+                     d.size, (long long)least, (long long)found);
         *exact += found == least;
         *rings += least < INT64_MAX;
     }
@@ -109,11 +125,13 @@ struct synced_places {
     struct check_places places;
     unsigned char kind_of[1 << GROUPS];
     bool may_ring[GROUPS * GROUPS];
-    int64_t constant[KINDS][NODES][NODES][OPTIONS], layer[KINDS][NODES][NODES][RUNS][OPTIONS];      // constant -1: not joined
+    int64_t constant[KINDS][NODES][NODES][OPTIONS],
+        layer[KINDS][NODES][NODES][RUNS][OPTIONS]; // constant -1: not joined
     int64_t nothing[GROUPS], counts[RUNS];
 };
 
-static bool tell_link(void *context, int kind, int from, int to, bool *joined, struct check_ring_link *prices)
+static bool tell_link(void *context, int kind, int from, int to, bool *joined,
+                      struct check_ring_link *prices)
 {
     const struct synced_places *x = context;
     *joined = x->constant[kind][from][to][0] >= 0;
@@ -125,12 +143,14 @@ static bool tell_link(void *context, int kind, int from, int to, bool *joined, s
 static void draw_links(struct synced_places *x, struct random *rng, int missing)
 {
     for (int i = 0; i < KINDS * NODES * NODES; i++) {
-        int64_t (*layer)[OPTIONS] = x->layer[i / NODES / NODES][i / NODES % NODES][i % NODES], *constant = x->constant[i / NODES / NODES][i / NODES % NODES][i % NODES];
+        int64_t(*layer)[OPTIONS] = x->layer[i / NODES / NODES][i / NODES % NODES][i % NODES],
+        *constant = x->constant[i / NODES / NODES][i / NODES % NODES][i % NODES];
         bool joined = !random_chance(rng, missing);
         int64_t speed = random_between(rng, 1, 5);
         for (int o = 0; o < OPTIONS; o++) {
             constant[o] = joined ? random_between(rng, 0, 3) : -1;
-            for (int run = 0; run < RUNS; run++) layer[run][o] = 10 * speed + random_between(rng, 0, 4);
+            for (int run = 0; run < RUNS; run++)
+                layer[run][o] = 10 * speed + random_between(rng, 0, 4);
         }
     }
 }
@@ -140,22 +160,59 @@ static void draw_synced(struct synced_places *x, struct random *rng, struct aren
     *x = (struct synced_places){0};
     struct check_problem *p = &x->problem;
     bool apart = random_chance(rng, 30);
-    *p = (struct check_problem){.kind = ONE_F_ONE_B, .barrier = true, .stages = 1, .ranks = 1, .turns = 1, .slices = 1, .micro_batches = 1, .layers = RUNS,
-                                .group_count = GROUPS, .run_count = RUNS, .boundary_count = 1, .gradient_count = OPTIONS, .groups = x->groups, .runs = x->runs};
-    p->boundary = TAKE(arena, 1, struct check_option), p->gradient = TAKE(arena, OPTIONS, struct check_option);
-    for (int g = 0; g < GROUPS; g++) x->groups[g] = (struct check_group){.name = "group", .excluded = random_chance(rng, 10)};
+    *p = (struct check_problem){.kind = ONE_F_ONE_B,
+                                .barrier = true,
+                                .stages = 1,
+                                .ranks = 1,
+                                .turns = 1,
+                                .slices = 1,
+                                .micro_batches = 1,
+                                .layers = RUNS,
+                                .group_count = GROUPS,
+                                .run_count = RUNS,
+                                .boundary_count = 1,
+                                .gradient_count = OPTIONS,
+                                .groups = x->groups,
+                                .runs = x->runs};
+    p->boundary = TAKE(arena, 1, struct check_option),
+    p->gradient = TAKE(arena, OPTIONS, struct check_option);
+    for (int g = 0; g < GROUPS; g++)
+        x->groups[g] = (struct check_group){.name = "group", .excluded = random_chance(rng, 10)};
     for (int r = 0; r < RUNS; r++) {
         int64_t *none = x->nothing;
         x->counts[r] = random_between(rng, 0, 3);
-        x->runs[r] = (struct check_run){"run", .count = (int)random_between(rng, 1, 3), .forward = none, .backward = none, .selective = none, .full = none, .weight = none, .optimizer = none,
-                                        .stash = TAKE(arena, 3, int64_t), .working = TAKE(arena, 3, int64_t), .feedback = TAKE(arena, OPTIONS, int64_t)};
+        x->runs[r] = (struct check_run){"run",
+                                        .count = (int)random_between(rng, 1, 3),
+                                        .forward = none,
+                                        .backward = none,
+                                        .selective = none,
+                                        .full = none,
+                                        .weight = none,
+                                        .optimizer = none,
+                                        .stash = TAKE(arena, 3, int64_t),
+                                        .working = TAKE(arena, 3, int64_t),
+                                        .feedback = TAKE(arena, OPTIONS, int64_t)};
     }
-    for (int set = 0; set < 1 << GROUPS; set++) x->kind_of[set] = (unsigned char)random_between(rng, 0, KINDS - 1);
-    for (int i = 0; i < GROUPS * GROUPS; i++) x->may_ring[i] = !apart || (i / GROUPS == 2) == (i % GROUPS == 2);
-    for (int i = 0; i < NODES; i++) x->nodes[i] = (struct check_node){"node", (int)random_between(rng, 0, GROUPS - 1), random_chance(rng, 25) ? (int)random_between(rng, 0, 2) : 1};
+    for (int set = 0; set < 1 << GROUPS; set++)
+        x->kind_of[set] = (unsigned char)random_between(rng, 0, KINDS - 1);
+    for (int i = 0; i < GROUPS * GROUPS; i++)
+        x->may_ring[i] = !apart || (i / GROUPS == 2) == (i % GROUPS == 2);
+    for (int i = 0; i < NODES; i++)
+        x->nodes[i] =
+            (struct check_node){"node", (int)random_between(rng, 0, GROUPS - 1),
+                                random_chance(rng, 25) ? (int)random_between(rng, 0, 2) : 1};
     draw_links(x, rng, (int)random_between(rng, 0, 2) * 20);
-    x->places = (struct check_places){.problem = p, .nodes = x->nodes, .node_count = NODES, .replicas = (int)random_between(rng, 2, 4), .kinds = KINDS, .kind_of = x->kind_of,
-                                      .may_ring = x->may_ring, .micro_batches = 1, .unit = 1, .link = tell_link, .context = x};
+    x->places = (struct check_places){.problem = p,
+                                      .nodes = x->nodes,
+                                      .node_count = NODES,
+                                      .replicas = (int)random_between(rng, 2, 4),
+                                      .kinds = KINDS,
+                                      .kind_of = x->kind_of,
+                                      .may_ring = x->may_ring,
+                                      .micro_batches = 1,
+                                      .unit = 1,
+                                      .link = tell_link,
+                                      .context = x};
 }
 
 struct all_syncs {
@@ -163,7 +220,7 @@ struct all_syncs {
     int places, node[2 * NODES], ring[4];
     bool used[2 * NODES];
     int option;
-    int64_t least[GROUPS];                  // of a ring with a node of the group; INT64_MAX: there is none
+    int64_t least[GROUPS]; // of a ring with a node of the group; INT64_MAX: there is none
 };
 
 static int64_t sync_over(const struct all_syncs *a, int kind, int from, int to)
@@ -171,7 +228,8 @@ static int64_t sync_over(const struct all_syncs *a, int kind, int from, int to)
     const struct synced_places *x = a->x;
     int64_t sum = x->constant[kind][from][to][a->option];
     if (sum < 0 || !x->may_ring[x->nodes[from].group * GROUPS + x->nodes[to].group]) return -1;
-    for (int run = 0; run < RUNS; run++) sum += x->counts[run] * x->layer[kind][from][to][run][a->option];
+    for (int run = 0; run < RUNS; run++)
+        sum += x->counts[run] * x->layer[kind][from][to][run][a->option];
     return sum;
 }
 
@@ -181,7 +239,8 @@ static void time_ring(struct all_syncs *a)
     int64_t longest = 0;
     for (int i = 0; i < size; i++) set |= 1 << a->x->nodes[a->node[a->ring[i]]].group;
     for (int i = 0; i < size; i++) {
-        int64_t sync = sync_over(a, a->x->kind_of[set], a->node[a->ring[i]], a->node[a->ring[(i + 1) % size]]);
+        int64_t sync =
+            sync_over(a, a->x->kind_of[set], a->node[a->ring[i]], a->node[a->ring[(i + 1) % size]]);
         if (sync < 0) return;
         longest = sync > longest ? sync : longest;
     }
@@ -205,18 +264,24 @@ static void all_orders(struct all_syncs *a, int at)
 }
 
 // Of the stage that is drawn, on each group, with each option.
-static void compare_syncs(int trial, const struct synced_places *x, const struct check_problem *relaxed, int *reached, int *rings)
+static void compare_syncs(int trial, const struct synced_places *x,
+                          const struct check_problem *relaxed, int *reached, int *rings)
 {
     struct all_syncs a = {.x = x};
     for (int i = 0; i < NODES; i++)
-        for (int k = 0; k < x->nodes[i].slots && !x->groups[x->nodes[i].group].excluded; k++) a.node[a.places++] = i;
+        for (int k = 0; k < x->nodes[i].slots && !x->groups[x->nodes[i].group].excluded; k++)
+            a.node[a.places++] = i;
     for (a.option = 0; a.option < OPTIONS; a.option++) {
         for (int g = 0; g < GROUPS; g++) a.least[g] = INT64_MAX;
         all_orders(&a, 0);
         for (int g = 0; g < GROUPS; g++) {
             int64_t sum = relaxed->groups[g].sync_constant[a.option];
-            for (int run = 0; run < RUNS; run++) sum += x->counts[run] * relaxed->runs[run].sync[a.option][g];
-            if (sum > a.least[g]) fail_msg("trial %d: group %d, option %d: a sync takes %lld at least, one takes %lld", trial, g, a.option, (long long)sum, (long long)a.least[g]);
+            for (int run = 0; run < RUNS; run++)
+                sum += x->counts[run] * relaxed->runs[run].sync[a.option][g];
+            if (sum > a.least[g])
+                fail_msg(
+                    "trial %d: group %d, option %d: a sync takes %lld at least, one takes %lld",
+                    trial, g, a.option, (long long)sum, (long long)a.least[g]);
             *rings += a.least[g] < INT64_MAX;
             *reached += a.least[g] < INT64_MAX && 10 * sum >= 8 * a.least[g];
         }
@@ -248,6 +313,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1) trial_count = atoi(argv[1]);
     if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_few), cmocka_unit_test(test_many), cmocka_unit_test(test_syncs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_few), cmocka_unit_test(test_many),
+                                       cmocka_unit_test(test_syncs)};
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -1,6 +1,7 @@
-// Certificates of whole spaces: random problems, every layout solved by itself as the oracle. The certificate that the writer
-// makes is accepted and proves the least of all layouts' times; no argument that the checker makes for a layout alone is ever
-// above that layout's own best plan; its walk, refusals and tables are those of the planner, which are other code.
+// Certificates of whole spaces: random problems, every layout solved by itself as the oracle. The
+// certificate that the writer makes is accepted and proves the least of all layouts' times; no
+// argument that the checker makes for a layout alone is ever above that layout's own best plan; its
+// walk, refusals and tables are those of the planner, which are other code.
 //
 //   test_check_space [PROBLEMS] [SEED]
 #include <stdio.h>
@@ -17,13 +18,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>      // last: it has a macro fail()
+#include <cmocka.h> // last: it has a macro fail()
 
 enum { DEFAULT_PROBLEMS = 40 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
-static struct { int64_t layouts, fates[FATES], plans, infeasible, gaps, tables, terms, bounds, rooms, reached; } seen;
+static struct {
+    int64_t layouts, fates[FATES], plans, infeasible, gaps, tables, terms, bounds, rooms, reached;
+} seen;
 
 // ---- certificates
 
@@ -38,21 +41,27 @@ static void try_certificate(uint64_t seed)
     arena_open(&arena, NULL);
     space_trial_open(&t, seed, gap, &arena);
     const struct plan *plan = &t.found.solved.plan;
-    if (!t.certificate.text) fail_msg("seed %llu: no certificate of %s, bound %lld", name, outcome_names[plan->outcome], (long long)plan->bound_ns);
-    if (!space_trial_hear(&t, &t.certificate, &heard, &why, &arena) || !heard.proof.accepted) fail_msg("seed %llu: refused: %s", name, why);
+    if (!t.certificate.text)
+        fail_msg("seed %llu: no certificate of %s, bound %lld", name, outcome_names[plan->outcome],
+                 (long long)plan->bound_ns);
+    if (!space_trial_hear(&t, &t.certificate, &heard, &why, &arena) || !heard.proof.accepted)
+        fail_msg("seed %llu: refused: %s", name, why);
     assert_int_equal(heard.proof.infeasible, t.alone.best_ns == INT64_MAX);
     assert_int_equal(heard.layouts, t.found.layouts.count);
     if (t.alone.best_ns != INT64_MAX) {
         if (heard.proof.bound_ns > t.alone.best_ns)
-            fail_msg("seed %llu: proves %lld ns, the best of all plans takes %lld", name, (long long)heard.proof.bound_ns, (long long)t.alone.best_ns);
+            fail_msg("seed %llu: proves %lld ns, the best of all plans takes %lld", name,
+                     (long long)heard.proof.bound_ns, (long long)t.alone.best_ns);
         if (heard.proof.bound_ns != plan->bound_ns)
-            fail_msg("seed %llu: proves %lld ns, the search's bound is %lld", name, (long long)heard.proof.bound_ns, (long long)plan->bound_ns);
+            fail_msg("seed %llu: proves %lld ns, the search's bound is %lld", name,
+                     (long long)heard.proof.bound_ns, (long long)plan->bound_ns);
         assert_int_equal(heard.proof.iteration_ns, plan->iteration_ns);
         assert_int_equal(heard.doubtful, 0);
         assert_int_equal(heard.chosen, t.found.layouts.chosen);
         seen.gaps += heard.proof.bound_ns < t.alone.best_ns;
     }
-    const int64_t counts[FATES] = {heard.refused, heard.memory, heard.bounded, heard.dominated, heard.proven};
+    const int64_t counts[FATES] = {heard.refused, heard.memory, heard.bounded, heard.dominated,
+                                   heard.proven};
     for (int f = 0; f < FATES; f++) seen.fates[f] += counts[f];
     *(t.alone.best_ns == INT64_MAX ? &seen.infeasible : &seen.plans) += 1;
     arena_close(&arena);
@@ -62,16 +71,23 @@ static void writer_proves_what_all_layouts_say(void **state)
 {
     (void)state;
     for (int i = 0; i < problem_count; i++) try_certificate(first_seed + (uint64_t)i);
-    print_message("%lld spaces with a plan, %lld without; layouts: %lld refused, %lld without room, %lld by a bound, %lld dominated, %lld with a proof; %lld gaps\n",
-                  (long long)seen.plans, (long long)seen.infeasible, (long long)seen.fates[0], (long long)seen.fates[1], (long long)seen.fates[2],
-                  (long long)seen.fates[3], (long long)seen.fates[4], (long long)seen.gaps);
+    print_message("%lld spaces with a plan, %lld without; layouts: %lld refused, %lld without "
+                  "room, %lld by a bound, %lld dominated, %lld with a proof; %lld gaps\n",
+                  (long long)seen.plans, (long long)seen.infeasible, (long long)seen.fates[0],
+                  (long long)seen.fates[1], (long long)seen.fates[2], (long long)seen.fates[3],
+                  (long long)seen.fates[4], (long long)seen.gaps);
     assert_true(seen.plans > problem_count / 4 && seen.infeasible > 0 && seen.gaps > 0);
     for (int f = 0; f < FATES; f++) assert_true(seen.fates[f] > 0);
 }
 
-// ---- arguments for one layout: the least time at which none holds any more is at most the best plan's
+// ---- arguments for one layout: the least time at which none holds any more is at most the best
+// plan's
 
-struct sounding { const struct spaces_alone *alone; struct check_layouts x; struct problem *problem; };
+struct sounding {
+    const struct spaces_alone *alone;
+    struct check_layouts x;
+    struct problem *problem;
+};
 
 static bool sound_layout(void *argument, int64_t number, const struct check_layout *layout)
 {
@@ -81,14 +97,17 @@ static bool sound_layout(void *argument, int64_t number, const struct check_layo
     const char *why;
     if (s->alone->refused[number]) return true;
     assert_int_equal(check_fate_holds(&s->x, layout, FATE_IS_MEMORY, &holds, &why), OK);
-    if (holds && optimum_ns) fail_msg("layout %lld has a plan, and is said not to fit", (long long)number);
+    if (holds && optimum_ns)
+        fail_msg("layout %lld has a plan, and is said not to fit", (long long)number);
     seen.rooms += holds;
     s->x.bound_ns = (optimum_ns ? optimum_ns : ((int64_t)1 << 50)) + 1;
     assert_int_equal(check_fate_holds(&s->x, layout, FATE_IS_BOUND, &holds, &why), OK);
     if (holds && optimum_ns)
-        fail_msg("layout %lld has a plan of %lld ns, and is said to take more", (long long)number, (long long)optimum_ns);
+        fail_msg("layout %lld has a plan of %lld ns, and is said to take more", (long long)number,
+                 (long long)optimum_ns);
     s->x.bound_ns = optimum_ns / 10 * 8;
-    if (optimum_ns) assert_int_equal(check_fate_holds(&s->x, layout, FATE_IS_BOUND, &holds, &why), OK);
+    if (optimum_ns)
+        assert_int_equal(check_fate_holds(&s->x, layout, FATE_IS_BOUND, &holds, &why), OK);
     seen.bounds += optimum_ns > 0;
     seen.reached += optimum_ns && holds;
     return true;
@@ -98,7 +117,8 @@ static void draw_sounding(struct problem *p, struct random *rng, struct arena *a
 {
     spaces_draw(p, rng, arena);
     // Syncs and optimizers that weigh, recomputation that pays: what the bounds turn on.
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) p->job.recompute[mode] = p->job.recompute[mode] || random_chance(rng, 60);
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        p->job.recompute[mode] = p->job.recompute[mode] || random_chance(rng, 60);
 }
 
 static void arguments_never_exceed_the_best_plan(void **state)
@@ -119,19 +139,28 @@ static void arguments_never_exceed_the_best_plan(void **state)
         spaces_solve(&alone, &p, &arena);
         space_read(&space, &p, &arena);
         assert_int_equal(space_pricer_open(&pricer, &p, &arena, &err), OK);
-        struct sounding s = {&alone, {.space = &space, .pricer = &pricer, .reader = {"prices", &err}, .held = {.work = &work, .arena = &arena, .scratch = &scratch}}, &p};
+        struct sounding s = {&alone,
+                             {.space = &space,
+                              .pricer = &pricer,
+                              .reader = {"prices", &err},
+                              .held = {.work = &work, .arena = &arena, .scratch = &scratch}},
+                             &p};
         check_space_walk(&space, sound_layout, &s);
         arena_close(&scratch);
         arena_close(&arena);
     }
-    print_message("%lld layouts with plans, of %lld of them 80 %% of the best plan's time follow from the prices alone; %lld without room\n",
+    print_message("%lld layouts with plans, of %lld of them 80 %% of the best plan's time follow "
+                  "from the prices alone; %lld without room\n",
                   (long long)seen.bounds, (long long)seen.reached, (long long)seen.rooms);
     assert_true(seen.bounds > 50 && seen.reached > seen.bounds / 10 && seen.rooms > 0);
 }
 
 // ---- the walk and the refusals, against the planner's
 
-struct listing { struct layout *layouts; int64_t count; };
+struct listing {
+    struct layout *layouts;
+    int64_t count;
+};
 
 static bool list_layout(void *argument, int64_t number, const struct layout *layout)
 {
@@ -140,7 +169,11 @@ static bool list_layout(void *argument, int64_t number, const struct layout *lay
     return number < l->count;
 }
 
-struct comparison { const struct problem *problem; const struct listing *theirs; int64_t refused; };
+struct comparison {
+    const struct problem *problem;
+    const struct listing *theirs;
+    int64_t refused;
+};
 
 static bool compare_layout(void *argument, int64_t number, const struct check_layout *layout)
 {
@@ -148,7 +181,8 @@ static bool compare_layout(void *argument, int64_t number, const struct check_la
     struct error err = {OK, ""};
     assert_true(number < c->theirs->count);
     struct layout own = space_layout_back(layout, &c->problem->job.layout);
-    if (!layout_equal(&own, &c->theirs->layouts[number])) fail_msg("layout %lld is another", (long long)number);
+    if (!layout_equal(&own, &c->theirs->layouts[number]))
+        fail_msg("layout %lld is another", (long long)number);
     struct check_space space;
     struct arena arena;
     arena_open(&arena, NULL);
@@ -156,13 +190,16 @@ static bool compare_layout(void *argument, int64_t number, const struct check_la
     struct problem one = problem_with_layout(c->problem, &own);
     bool refused = problem_check_layout(&one, &err) != OK;
     const char *why = check_space_refusal(&space, layout);
-    if (refused != (why != NULL)) fail_msg("layout %lld: the planner: %s; the checker: %s", (long long)number, refused ? err.text : "fine", why ? why : "fine");
+    if (refused != (why != NULL))
+        fail_msg("layout %lld: the planner: %s; the checker: %s", (long long)number,
+                 refused ? err.text : "fine", why ? why : "fine");
     c->refused += refused;
     arena_close(&arena);
     return true;
 }
 
-// Any space, of any size, of shapes and mixtures alike; lists of values, slices that the layout fixes.
+// Any space, of any size, of shapes and mixtures alike; lists of values, slices that the layout
+// fixes.
 static void draw_any_space(struct problem *p, struct random *rng, struct arena *arena)
 {
     struct random_limits limits = random_limits_small();
@@ -175,7 +212,8 @@ static void draw_any_space(struct problem *p, struct random *rng, struct arena *
         struct layout *base = &p->job.layout;
         *space = (struct space){.given = true, .fewer_devices = random_chance(rng, 40)};
         if (random_chance(rng, 15) && p->job.sequence > 3)
-            base->schedule = SCHEDULE_TOKEN_SLICED, base->virtual_stages = 1, base->slice_count = 2, base->slices[0] = 1, base->slices[1] = p->job.sequence - 1;
+            base->schedule = SCHEDULE_TOKEN_SLICED, base->virtual_stages = 1, base->slice_count = 2,
+            base->slices[0] = 1, base->slices[1] = p->job.sequence - 1;
         for (int key = 0; key < SPACE_KEY_COUNT; key++) {
             struct space_axis *axis = &space->axes[key];
             if (random_chance(rng, 40)) axis->kind = AXIS_ALL;
@@ -183,7 +221,8 @@ static void draw_any_space(struct problem *p, struct random *rng, struct arena *
                 axis->kind = AXIS_LIST;
                 axis->count = 2;
                 axis->values = TAKE(arena, 2, int);
-                axis->values[0] = (int)random_between(rng, 1, 3), axis->values[1] = (int)random_between(rng, 4, 8);
+                axis->values[0] = (int)random_between(rng, 1, 3),
+                axis->values[1] = (int)random_between(rng, 4, 8);
             }
         }
         count = spaces_count(p);
@@ -235,17 +274,22 @@ static void same_runs(const struct check_problem *a, const struct check_problem 
         const struct check_run *x = &a->runs[r], *y = &b->runs[r];
         assert_string_equal(x->name, y->name);
         assert_true(x->count == y->count && x->recomputable == y->recomputable && x->cut == y->cut);
-        same("weight", x->weight_bytes, y->weight_bytes), same("gradient", x->gradient_bytes, y->gradient_bytes);
+        same("weight", x->weight_bytes, y->weight_bytes),
+            same("gradient", x->gradient_bytes, y->gradient_bytes);
         same("optimizer", x->optimizer_bytes, y->optimizer_bytes);
-        same_numbers("stash", x->stash, y->stash, 3), same_numbers("working", x->working, y->working, 3);
+        same_numbers("stash", x->stash, y->stash, 3),
+            same_numbers("working", x->working, y->working, 3);
         same_numbers("feedback", x->feedback, y->feedback, a->gradient_count);
         for (int g = 0; g < a->group_count; g++) {
             if (a->groups[g].excluded) continue;
             for (int k = g; k < passes; k += a->group_count) {
-                same("forward", x->forward[k], y->forward[k]), same("backward", x->backward[k], y->backward[k]);
-                same("selective", x->selective[k], y->selective[k]), same("full", x->full[k], y->full[k]);
+                same("forward", x->forward[k], y->forward[k]),
+                    same("backward", x->backward[k], y->backward[k]);
+                same("selective", x->selective[k], y->selective[k]),
+                    same("full", x->full[k], y->full[k]);
             }
-            same("weight gradient", x->weight[g], y->weight[g]), same("optimizer", x->optimizer[g], y->optimizer[g]);
+            same("weight gradient", x->weight[g], y->weight[g]),
+                same("optimizer", x->optimizer[g], y->optimizer[g]);
             for (int o = 0; o < a->gradient_count; o++) same("sync", x->sync[o][g], y->sync[o][g]);
         }
     }
@@ -259,38 +303,56 @@ static void same_cuts(const struct check_problem *a, const struct check_problem 
         same("message", x->message_bytes, y->message_bytes);
         same_numbers("feedback", x->feedback, y->feedback, a->boundary_count);
         same_numbers("send", x->forward, y->forward, prices);
-        for (int o = 0; o < a->boundary_count; o++) same_numbers("send back", x->backward[o], y->backward[o], prices);
+        for (int o = 0; o < a->boundary_count; o++)
+            same_numbers("send back", x->backward[o], y->backward[o], prices);
     }
 }
 
 static void same_rest(const struct check_problem *a, const struct check_problem *b)
 {
-    assert_true(a->kind == b->kind && a->barrier == b->barrier && a->overlapped == b->overlapped && a->splits_backward == b->splits_backward);
-    assert_true(a->local_every == b->local_every && a->stages == b->stages && a->ranks == b->ranks && a->turns == b->turns && a->slices == b->slices);
-    assert_true(a->micro_batches == b->micro_batches && a->layers == b->layers && a->rank_min == b->rank_min && a->rule_count == b->rule_count);
-    assert_true(a->group_count == b->group_count && a->run_count == b->run_count && a->cut_count == b->cut_count);
-    assert_true(a->boundary_count == b->boundary_count && a->gradient_count == b->gradient_count && !a->embedding == !b->embedding);
+    assert_true(a->kind == b->kind && a->barrier == b->barrier && a->overlapped == b->overlapped &&
+                a->splits_backward == b->splits_backward);
+    assert_true(a->local_every == b->local_every && a->stages == b->stages &&
+                a->ranks == b->ranks && a->turns == b->turns && a->slices == b->slices);
+    assert_true(a->micro_batches == b->micro_batches && a->layers == b->layers &&
+                a->rank_min == b->rank_min && a->rule_count == b->rule_count);
+    assert_true(a->group_count == b->group_count && a->run_count == b->run_count &&
+                a->cut_count == b->cut_count);
+    assert_true(a->boundary_count == b->boundary_count && a->gradient_count == b->gradient_count &&
+                !a->embedding == !b->embedding);
     assert_memory_equal(a->modes, b->modes, sizeof a->modes);
     same_numbers("budget", a->budget, b->budget, BUDGETS);
-    same("local", a->local_forward, b->local_forward), same("local", a->local_backward, b->local_backward), same("local", a->local_bytes, b->local_bytes);
-    if (a->embedding) same_numbers("embedding sync", a->embedding, b->embedding, a->group_count * a->group_count);
+    same("local", a->local_forward, b->local_forward),
+        same("local", a->local_backward, b->local_backward),
+        same("local", a->local_bytes, b->local_bytes);
+    if (a->embedding)
+        same_numbers("embedding sync", a->embedding, b->embedding, a->group_count * a->group_count);
     for (int i = 0; i < a->boundary_count; i++)
-        assert_true(a->boundary[i].rank == b->boundary[i].rank && a->boundary[i].cost == b->boundary[i].cost && a->boundary[i].epilogue_only == b->boundary[i].epilogue_only);
-    for (int i = 0; i < a->gradient_count; i++) assert_true(a->gradient[i].rank == b->gradient[i].rank && a->gradient[i].cost == b->gradient[i].cost);
+        assert_true(a->boundary[i].rank == b->boundary[i].rank &&
+                    a->boundary[i].cost == b->boundary[i].cost &&
+                    a->boundary[i].epilogue_only == b->boundary[i].epilogue_only);
+    for (int i = 0; i < a->gradient_count; i++)
+        assert_true(a->gradient[i].rank == b->gradient[i].rank &&
+                    a->gradient[i].cost == b->gradient[i].cost);
     for (int g = 0; g < a->group_count; g++) {
         const struct check_group *x = &a->groups[g], *y = &b->groups[g];
         assert_string_equal(x->name, y->name);
         assert_int_equal(x->excluded, y->excluded);
         if (x->excluded) continue;
         assert_int_equal(x->slots, y->slots);
-        same("limit", x->memory_limit, y->memory_limit), same("constant", x->constant_bytes, y->constant_bytes);
+        same("limit", x->memory_limit, y->memory_limit),
+            same("constant", x->constant_bytes, y->constant_bytes);
         same_numbers("sync constant", x->sync_constant, y->sync_constant, a->gradient_count);
     }
     for (int i = 0; i < a->rule_count; i++) {
         const struct check_rule *x = &a->rules[i], *y = &b->rules[i];
-        assert_true(x->forbids == y->forbids && x->stage == y->stage && x->groups == y->groups && x->holds_first == y->holds_first && x->holds_last == y->holds_last);
-        assert_true(x->run == y->run && x->layers_min == y->layers_min && x->layers_max == y->layers_max && x->modes_stated == y->modes_stated);
-        assert_true((!x->modes_stated || x->modes == y->modes) && x->compresses_gradient == y->compresses_gradient && x->compresses_boundary == y->compresses_boundary);
+        assert_true(x->forbids == y->forbids && x->stage == y->stage && x->groups == y->groups &&
+                    x->holds_first == y->holds_first && x->holds_last == y->holds_last);
+        assert_true(x->run == y->run && x->layers_min == y->layers_min &&
+                    x->layers_max == y->layers_max && x->modes_stated == y->modes_stated);
+        assert_true((!x->modes_stated || x->modes == y->modes) &&
+                    x->compresses_gradient == y->compresses_gradient &&
+                    x->compresses_boundary == y->compresses_boundary);
     }
 }
 
@@ -312,7 +374,8 @@ static void tables_are_the_priced_documents(void **state)
         struct check_layout layout = space_layout(&p.job.layout);
         assert_int_equal(price_problem(&priced, &p, &arena, &err), OK);
         struct check_text text = check_trial_save(&priced, "priced.json", &arena);
-        if (check_read_problem(&read, text.file, text.text, text.size, &arena, &err) != OK) fail_msg("problem %d: %s", i, err.text);
+        if (check_read_problem(&read, text.file, text.text, text.size, &arena, &err) != OK)
+            fail_msg("problem %d: %s", i, err.text);
         assert_int_equal(space_pricer_open(&pricer, &p, &arena, &err), OK);
         assert_true(pricer.bytes(pricer.context, &layout, &own) && pricer.times(pricer.context));
         same_rest(own, &read);
@@ -329,8 +392,10 @@ int main(int argc, char **argv)
     if (argc > 1) problem_count = atoi(argv[1]);
     if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(writer_proves_what_all_layouts_say), cmocka_unit_test(arguments_never_exceed_the_best_plan),
-        cmocka_unit_test(walk_and_refusals_are_the_planners), cmocka_unit_test(tables_are_the_priced_documents),
+        cmocka_unit_test(writer_proves_what_all_layouts_say),
+        cmocka_unit_test(arguments_never_exceed_the_best_plan),
+        cmocka_unit_test(walk_and_refusals_are_the_planners),
+        cmocka_unit_test(tables_are_the_priced_documents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,7 +133,7 @@ static void try_descent(const struct place_trial *t, const struct check_tree *tr
 
 struct rings {
     const struct place_trial *t;
-    const struct check_problem *p;    // the part's
+    const struct check_problem *p; // the part's
     int members[PLACES], count, kind, node;
     struct check_ring_link link;
     bool some;
@@ -165,8 +165,8 @@ static bool is_ring(struct rings *x, const int *order)
     const struct check_places *places = &x->t->places;
     for (int i = 0; i < x->count; i++) {
         int from = order[i], to = order[(i + 1) % x->count];
-        int pair =
-            places->nodes[from].group * places->problem->group_count + places->nodes[to].group;
+        int pair = places->nodes[from].group * places->problem->group_count +
+                   places->nodes[to].group;
         bool joined = places->may_ring[pair];
         if (joined) places->link(places->context, x->kind, from, to, &joined, &x->link);
         if (!joined) return false;
@@ -403,7 +403,11 @@ static void test_problems(void **state)
 
 // ---- nodes that are alike but for one direction of one link
 
-static struct { const struct check_places *plain; int from, to; bool of_rings; } dearer;
+static struct {
+    const struct check_places *plain;
+    int from, to;
+    bool of_rings;
+} dearer;
 
 static bool price_pair(void *context, int from, int to, bool *joined, struct check_pair *prices)
 {

@@ -29,7 +29,7 @@ static bool is_accepted(const struct place_trial *t, const char *text, const cha
 struct honest {
     struct place_trial t;
     struct certificate_places_result made;
-    const char *begin[PARTS_MOST], *end[PARTS_MOST];    // of the parts
+    const char *begin[PARTS_MOST], *end[PARTS_MOST]; // of the parts
     int count;
 };
 

@@ -1,9 +1,11 @@
-// The largest claim: random problems over all features, of each layout of which the best plan is known (by enumeration where that is
-// small, else by an exact solve). No bound that the planner states, in any document, is above it; nor is the largest bound that the checker
-// can be made to accept, for each kind of argument by itself and for whole certificates. Each problem drawn is changed step by step
-// towards tighter bounds, and all of those are judged.
+// The largest claim: random problems over all features, of each layout of which the best plan is
+// known (by enumeration where that is small, else by an exact solve). No bound that the planner
+// states, in any document, is above it; nor is the largest bound that the checker can be made to
+// accept, for each kind of argument by itself and for whole certificates. Each problem drawn is
+// changed step by step towards tighter bounds, and all of those are judged.
 //
-//   test_claims [PROBLEMS] [SEED] [FOLDER]       problems with a violation are saved in FOLDER, reduced
+//   test_claims [PROBLEMS] [SEED] [FOLDER]       problems with a violation are saved in FOLDER,
+//                                                reduced
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +18,20 @@
 #include "tests/support/claims/printed.h"
 #include "tests/support/folder.h"
 
-#include "tests/support/check.h"     // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 
-enum { DEFAULT_PROBLEMS = 500, STEPS = 20, DEEP_EVERY = 5, CERTIFICATE_EVERY = 10, PLACED_EVERY = 10, PRINTED_EVERY = 50, SQUEEZED_EVERY = 4, CHANGES = 12, PLANS_MOST = 20000, SHOWN_MOST = 12 };
+enum {
+    DEFAULT_PROBLEMS = 500,
+    STEPS = 20,
+    DEEP_EVERY = 5,
+    CERTIFICATE_EVERY = 10,
+    PLACED_EVERY = 10,
+    PRINTED_EVERY = 50,
+    SQUEEZED_EVERY = 4,
+    CHANGES = 12,
+    PLANS_MOST = 20000,
+    SHOWN_MOST = 12
+};
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
@@ -28,8 +41,8 @@ struct run {
     struct claims claims;
     struct features features;
     int64_t judged;
-    int problems_with[CLAIM_KINDS];     // a violation
-    bool violated[CLAIM_KINDS];         // in the problem at hand
+    int problems_with[CLAIM_KINDS]; // a violation
+    bool violated[CLAIM_KINDS];     // in the problem at hand
     struct violation first[CLAIM_KINDS];
     int shown;
     int printed;
@@ -56,7 +69,11 @@ static void show(struct run *r, uint64_t seed, const struct problem *problem, st
         space_truth_find(&t, &p, PLANS_MOST, arena);
         if (kind < CLAIM_QUICK) claims_reduce(&p, &t, &v, PLANS_MOST, arena);
         print_message("seed %llu: %s\n", (unsigned long long)seed, violation_text(&v, &t, arena));
-        if (folder && !claims_save(&p, arena_print(arena, "%s/%llu-%s", folder, (unsigned long long)seed, claim_names[kind]), arena)) fail_msg("%s: cannot be written", folder);
+        if (folder && !claims_save(&p,
+                                   arena_print(arena, "%s/%llu-%s", folder,
+                                               (unsigned long long)seed, claim_names[kind]),
+                                   arena))
+            fail_msg("%s: cannot be written", folder);
     }
 }
 
@@ -89,8 +106,7 @@ static void try_problem(struct run *r, uint64_t seed)
     space_truth_find(&t, &p, PLANS_MOST, &arena);
     features_count(&r->features, &t);
     r->judged += claims_climb(&r->claims, &p, &t, STEPS, PLANS_MOST, &rng, &arena);
-    if (is_squeezed(&p, seed))
-        r->judged += claims_squeeze(&r->claims, &p, &t, PLANS_MOST, &arena);
+    if (is_squeezed(&p, seed)) r->judged += claims_squeeze(&r->claims, &p, &t, PLANS_MOST, &arena);
     claims_proofs(&r->claims, &t, seed % DEEP_EVERY ? 0 : CHANGES, &rng);
     if (seed % DEEP_EVERY == 0) claims_search(&r->claims, &t, &rng);
     if (seed % CERTIFICATE_EVERY == 0) claims_certificate(&r->claims, &t);
@@ -103,15 +119,21 @@ static void try_problem(struct run *r, uint64_t seed)
 static void say_figures(const struct run *r, struct arena *arena)
 {
     const struct features *f = &r->features;
-    const char *text = arena_print(arena, "%lld problems, %lld judged with their changes; of the first %lld layouts: %lld with a plan, %lld without, %lld refused, %lld too large; %s; claims tried, "
-                                   "held, mean and greatest share of the truth:", (long long)f->problems, (long long)r->judged, (long long)f->layouts, (long long)f->feasible,
-                                   (long long)f->infeasible, (long long)f->refused, (long long)f->unknown, features_text(f, arena));
+    const char *text = arena_print(
+        arena,
+        "%lld problems, %lld judged with their changes; of the first %lld layouts: %lld with a "
+        "plan, %lld without, %lld refused, %lld too large; %s; claims tried, "
+        "held, mean and greatest share of the truth:",
+        (long long)f->problems, (long long)r->judged, (long long)f->layouts, (long long)f->feasible,
+        (long long)f->infeasible, (long long)f->refused, (long long)f->unknown,
+        features_text(f, arena));
     for (int kind = 0; kind < CLAIM_KINDS; kind++) {
         const struct claims_seen *s = &r->claims.seen[kind];
-        text = arena_print(arena, "%s%s %s %lld %lld %.3f %.3f", text, kind ? "," : "", claim_names[kind], (long long)s->tried, (long long)s->held, s->bounds ? s->ratio_sum / (double)s->bounds : 0,
-                           s->ratio_most);
+        text = arena_print(arena, "%s%s %s %lld %lld %.3f %.3f", text, kind ? "," : "",
+                           claim_names[kind], (long long)s->tried, (long long)s->held,
+                           s->bounds ? s->ratio_sum / (double)s->bounds : 0, s->ratio_most);
     }
-    printf("%s\n", text);        // too long for print_message
+    printf("%s\n", text); // too long for print_message
     fflush(stdout);
 }
 
@@ -121,8 +143,11 @@ static void expect_all_drawn(const struct run *r)
     const char *rarest = features_rarest(&r->features, &least);
     if (least * 100 < problem_count) fail_msg("%s: only %lld layouts", rarest, (long long)least);
     for (int kind = 0; kind < CLAIM_KINDS; kind++)
-        if (r->claims.seen[kind].held * 50 < problem_count) fail_msg("%s: only %lld claims", claim_names[kind], (long long)r->claims.seen[kind].held);
-    assert_true(r->features.unknown * 50 <= r->features.layouts && r->features.enumerated * 10 >= 9 * (r->features.feasible + r->features.infeasible));
+        if (r->claims.seen[kind].held * 50 < problem_count)
+            fail_msg("%s: only %lld claims", claim_names[kind],
+                     (long long)r->claims.seen[kind].held);
+    assert_true(r->features.unknown * 50 <= r->features.layouts &&
+                r->features.enumerated * 10 >= 9 * (r->features.feasible + r->features.infeasible));
 }
 
 static void no_claim_is_above_the_truth(void **state)
@@ -132,7 +157,9 @@ static void no_claim_is_above_the_truth(void **state)
     r.claims.argument = &r;
     for (int i = 0; i < problem_count; i++) try_problem(&r, first_seed + (uint64_t)i);
     for (int kind = 0; kind < CLAIM_KINDS; kind++)
-        if (r.problems_with[kind]) print_message("%s: above the truth in %d problems\n", claim_names[kind], r.problems_with[kind]);
+        if (r.problems_with[kind])
+            print_message("%s: above the truth in %d problems\n", claim_names[kind],
+                          r.problems_with[kind]);
     struct arena arena;
     arena_open(&arena, NULL);
     say_figures(&r, &arena);

@@ -3,7 +3,7 @@
 // own whose address space may grow by that much (not under the sanitizers, whose own memory grows
 // it), and ends in one clear line. What is found to need more is refused by the program's own
 // count.
-#define _DEFAULT_SOURCE         // wait4
+#define _DEFAULT_SOURCE // wait4
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +16,14 @@
 #include "data/base/options.h"
 #include "tests/support/folder.h"
 
-#include "tests/support/check.h"     // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 
 command_function command_check, command_verify, command_vipr;
 
 enum { OUTSIDE_BYTES = 64 * 1000 * 1000, LINE_BYTES = 2000 };
 
 static char folder[FOLDER_SIZE];
-static size_t written;          // bytes of the case's files
+static size_t written; // bytes of the case's files
 
 static FILE *begin_file(const char *name)
 {
@@ -57,8 +57,8 @@ static void change(const char *name, const char *from, const char *to, char hash
         file_read(arena_print(&arena, "tests/documents/%s", name), &text, &size, &arena, &err));
     const char *at = strstr(text, from);
     if (!at) fail_msg("%s: '%s' is not there", name, from);
-    const char *changed = arena_print(&arena, "%.*s%s%s", (int)(at - text), text, to,
-                                      at + strlen(from));
+    const char *changed =
+        arena_print(&arena, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
     sha256_text(changed, strlen(changed), hash);
     FILE *f = begin_file(name);
     fputs(changed, f);
@@ -205,7 +205,8 @@ static void write_paths(void)
     fputs("\"paths\": [", f);
     repeat(f, "{\"start\": [\"forward\", 0, 0, 0], \"laps\": 1, \"steps\": \"\"}, ", 40000);
     fputs("{\"start\": [\"forward\", 0, 0, 0], \"laps\": 1, \"steps\": \"\"}], "
-          "\"boxes\": [{\"rounds\": [], \"closed\": true}]}}", f);
+          "\"boxes\": [{\"rounds\": [], \"closed\": true}]}}",
+          f);
     end_file(f);
 }
 
@@ -319,7 +320,7 @@ static void write_sources(void)
 static const struct {
     const char *name, *command, *file;
     void (*write)(void);
-    int exit_code;              // or a line on stdout: 0
+    int exit_code; // or a line on stdout: 0
     const char *says;
 } cases[] = {
     {"numbers", "check", "case.json", write_numbers, 2, "made_from: expected"},

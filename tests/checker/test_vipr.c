@@ -1,6 +1,7 @@
-// Proofs in the format of VIPR: for random problems of every schedule what is written is accepted and claims what enumeration
-// finds; the program in the file is the layout's problem (every decision, and no other, is a point of it; its minimum is the
-// best plan's time); false claims cannot be written, and random damage to the proof never makes one pass.
+// Proofs in the format of VIPR: for random problems of every schedule what is written is accepted
+// and claims what enumeration finds; the program in the file is the layout's problem (every
+// decision, and no other, is a point of it; its minimum is the best plan's time); false claims
+// cannot be written, and random damage to the proof never makes one pass.
 //
 //   test_vipr [PROBLEMS] [SEED]
 #include <math.h>
@@ -19,41 +20,58 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>      // last: it has a macro fail()
+#include <cmocka.h> // last: it has a macro fail()
 
 enum { DEFAULT_PROBLEMS = 90, DECISIONS_MOST = 1500 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
-static struct { int64_t plans, infeasible, weaker, enumerated, decisions, misfits, lies, bytes, leaves; bool kinds[SCHEDULE_KIND_COUNT]; } seen;
+static struct {
+    int64_t plans, infeasible, weaker, enumerated, decisions, misfits, lies, bytes, leaves;
+    bool kinds[SCHEDULE_KIND_COUNT];
+} seen;
 
 // ---- writing
 
-static enum status write_claim(struct vipr_result *made, const struct check_trial *t, bool infeasible, int64_t bound_ns, struct arena *arena, struct error *err)
+static enum status write_claim(struct vipr_result *made, const struct check_trial *t,
+                               bool infeasible, int64_t bound_ns, struct arena *arena,
+                               struct error *err)
 {
-    struct plan plan = {.group_count = t->priced.group_count, .stage_count = t->priced.stage_count, .stages = (struct plan_stage *)t->best,
-                        .boundary_options = t->priced.boundary_options, .boundary_option_count = t->priced.boundary_option_count,
-                        .gradient_options = t->priced.gradient_options, .gradient_option_count = t->priced.gradient_option_count};
-    struct vipr_request request = {.priced = &t->priced, .plan = t->best && !infeasible ? &plan : NULL, .infeasible = infeasible, .bound_ns = bound_ns, .threads = 1};
+    struct plan plan = {.group_count = t->priced.group_count,
+                        .stage_count = t->priced.stage_count,
+                        .stages = (struct plan_stage *)t->best,
+                        .boundary_options = t->priced.boundary_options,
+                        .boundary_option_count = t->priced.boundary_option_count,
+                        .gradient_options = t->priced.gradient_options,
+                        .gradient_option_count = t->priced.gradient_option_count};
+    struct vipr_request request = {.priced = &t->priced,
+                                   .plan = t->best && !infeasible ? &plan : NULL,
+                                   .infeasible = infeasible,
+                                   .bound_ns = bound_ns,
+                                   .threads = 1};
     plan.group_names = TAKE(arena, t->priced.group_count, const char *);
     for (int g = 0; g < t->priced.group_count; g++) plan.group_names[g] = t->priced.groups[g].name;
     return vipr_make(made, &request, arena, err);
 }
 
-static struct check_vipr_result hear(const struct vipr_result *made, uint64_t seed, struct arena *arena)
+static struct check_vipr_result hear(const struct vipr_result *made, uint64_t seed,
+                                     struct arena *arena)
 {
     struct error err = {OK, ""};
     struct check_vipr_result r;
     struct check_text text = {"proof.vipr", made->text, made->size};
-    if (check_vipr(&r, &text, CHECK_WORK_DEFAULT, arena, &err) != OK) fail_msg("seed %llu: %s", (unsigned long long)seed, err.text);
+    if (check_vipr(&r, &text, CHECK_WORK_DEFAULT, arena, &err) != OK)
+        fail_msg("seed %llu: %s", (unsigned long long)seed, err.text);
     return r;
 }
 
-static void write_true(struct vipr_result *made, const struct check_trial *t, int64_t bound_ns, struct arena *arena)
+static void write_true(struct vipr_result *made, const struct check_trial *t, int64_t bound_ns,
+                       struct arena *arena)
 {
     struct error err = {OK, ""};
     bool infeasible = t->best_ns == INT64_MAX;
-    if (write_claim(made, t, infeasible, bound_ns, arena, &err) != OK) fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
+    if (write_claim(made, t, infeasible, bound_ns, arena, &err) != OK)
+        fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
     struct check_vipr_result r = hear(made, t->seed, arena);
     if (!r.accepted) fail_msg("seed %llu: refused: %s", (unsigned long long)t->seed, r.reason);
     assert_int_equal(r.infeasible, infeasible);
@@ -75,12 +93,20 @@ static void refuse_lies(const struct check_trial *t, struct arena *arena)
 // ---- the program in the file against enumeration
 
 // The file's program as the checker reads it.
-static void read_program(struct vipr *v, const struct vipr_result *made, struct error *err, struct arena *arena)
+static void read_program(struct vipr *v, const struct vipr_result *made, struct error *err,
+                         struct arena *arena)
 {
     struct check_text *text = TAKE(arena, 1, struct check_text);
     *text = (struct check_text){"proof.vipr", made->text, made->size};
-    *v = (struct vipr){.file = text, .at = text->text, .end = text->text + text->size, .line = 1, .err = err, .result = TAKE(arena, 1, struct check_vipr_result),
-                       .work = UINT64_MAX / 2, .arena = arena, .copy = TAKE(arena, made->size + 1, char)};
+    *v = (struct vipr){.file = text,
+                       .at = text->text,
+                       .end = text->text + text->size,
+                       .line = 1,
+                       .err = err,
+                       .result = TAKE(arena, 1, struct check_vipr_result),
+                       .work = UINT64_MAX / 2,
+                       .arena = arena,
+                       .copy = TAKE(arena, made->size + 1, char)};
     if (vipr_read_problem(v) != OK) fail_msg("%s", err->text);
 }
 
@@ -92,22 +118,34 @@ static int64_t whole(struct vipr_value value)
     return mpz_get_si(mpq_numref(q));
 }
 
-// As a linear program of rows without meaning; the columns' meaning is that of the formulation, which has the same ones.
-static void rebuild(struct milp *to, const struct vipr *v, const struct milp *columns, struct arena *arena)
+// As a linear program of rows without meaning; the columns' meaning is that of the formulation,
+// which has the same ones.
+static void rebuild(struct milp *to, const struct vipr *v, const struct milp *columns,
+                    struct arena *arena)
 {
     milp_begin(to, arena);
     assert_int_equal(v->variables, columns->column_count);
     for (int j = 0; j < v->variables; j++) {
         const struct vipr_row *low = vipr_row_at(v, 2 * j), *high = vipr_row_at(v, 2 * j + 1);
-        assert_true(low->sense > 0 && high->sense < 0 && low->terms->columns[0] == j && high->terms->columns[0] == j);
-        struct milp_column c = {.role = COLUMN_OTHER, .a = j, .time = columns->columns[j].time, .lower = whole(low->right), .upper = whole(high->right)};
+        assert_true(low->sense > 0 && high->sense < 0 && low->terms->columns[0] == j &&
+                    high->terms->columns[0] == j);
+        struct milp_column c = {.role = COLUMN_OTHER,
+                                .a = j,
+                                .time = columns->columns[j].time,
+                                .lower = whole(low->right),
+                                .upper = whole(high->right)};
         assert_int_equal(v->integer[j], j == 0 || columns->columns[j].integer);
         milp_add_column(to, c);
     }
     for (int i = 2 * v->variables; i < v->constraint_count; i++) {
         const struct vipr_row *r = vipr_row_at(v, i);
-        for (int k = 0; k < r->terms->count; k++) milp_add_entry(to, r->terms->columns[k], whole(r->terms->values[k]));
-        milp_add_row(to, ROW_OTHER, r->sense < 0 ? ROW_AT_MOST : r->sense ? ROW_AT_LEAST : ROW_EQUAL, whole(r->right));
+        for (int k = 0; k < r->terms->count; k++)
+            milp_add_entry(to, r->terms->columns[k], whole(r->terms->values[k]));
+        milp_add_row(to, ROW_OTHER,
+                     r->sense < 0 ? ROW_AT_MOST
+                     : r->sense   ? ROW_AT_LEAST
+                                  : ROW_EQUAL,
+                     whole(r->right));
     }
 }
 
@@ -118,25 +156,37 @@ static void compare_rows(const struct milp *file, const struct milp *ours)
         const struct milp_row *a = &file->rows[i], *b = &ours->rows[i];
         assert_true(a->sense == b->sense && a->right == b->right);
         int64_t *sum = calloc((size_t)ours->column_count, sizeof *sum);
-        for (int e = a->first; e < a->first + a->count; e++) sum[file->entry_column[e]] += file->entry_value[e];
-        for (int e = b->first; e < b->first + b->count; e++) sum[ours->entry_column[e]] -= ours->entry_value[e];
+        for (int e = a->first; e < a->first + a->count; e++)
+            sum[file->entry_column[e]] += file->entry_value[e];
+        for (int e = b->first; e < b->first + b->count; e++)
+            sum[ours->entry_column[e]] -= ours->entry_value[e];
         for (int j = 0; j < ours->column_count; j++) assert_int_equal(sum[j], 0);
         free(sum);
     }
 }
 
-struct least { double time_ns; bool fits; };
+struct least {
+    double time_ns;
+    bool fits;
+};
 
-static struct least solve_decision(const struct milp *m, const struct formulation *f, const int *chosen, int stages, struct arena *arena)
+static struct least solve_decision(const struct milp *m, const struct formulation *f,
+                                   const int *chosen, int stages, struct arena *arena)
 {
     bool *closed = TAKE(arena, m->column_count, bool);
     for (int s = 0; s < stages; s++)
-        for (int i = 0; i < f->choices->stages[s].count; i++) closed[f->choice_column[s][i]] = i != chosen[s];
-    struct lp_request request = {.milp = m, .first_path_row = m->row_count, .unit_log2 = 4, .elastic_price = 1e7, .closed = closed};
+        for (int i = 0; i < f->choices->stages[s].count; i++)
+            closed[f->choice_column[s][i]] = i != chosen[s];
+    struct lp_request request = {.milp = m,
+                                 .first_path_row = m->row_count,
+                                 .unit_log2 = 4,
+                                 .elastic_price = 1e7,
+                                 .closed = closed};
     struct lp *lp = lp_open(&request, arena);
     for (int method = LP_DUAL_FROM_SCRATCH; method < LP_METHOD_COUNT; method++)
-        if (lp_solve(lp, (enum lp_method)method, 1e300) == LP_OPTIMAL) return (struct least){lp_value(lp, 0), lp_elastic_use(lp) < 1e-6};
-    return (struct least){0, false};        // rows without an elastic column: it ends without an optimum
+        if (lp_solve(lp, (enum lp_method)method, 1e300) == LP_OPTIMAL)
+            return (struct least){lp_value(lp, 0), lp_elastic_use(lp) < 1e-6};
+    return (struct least){0, false}; // rows without an elastic column: it ends without an optimum
 }
 
 static bool next_decision(int *chosen, const struct choices *c, int stages)
@@ -148,7 +198,8 @@ static bool next_decision(int *chosen, const struct choices *c, int stages)
     return false;
 }
 
-static void compare_program(const struct check_trial *t, const struct vipr_result *made, struct arena *arena)
+static void compare_program(const struct check_trial *t, const struct vipr_result *made,
+                            struct arena *arena)
 {
     struct error err = {OK, ""};
     struct vipr *v = TAKE(arena, 1, struct vipr);
@@ -169,11 +220,17 @@ static void compare_program(const struct check_trial *t, const struct vipr_resul
         struct arena_mark mark = arena_set_mark(arena);
         struct least least = solve_decision(&m, &f, chosen, stages, arena);
         bool fits = choices_fit_together(&t->choices, chosen);
-        if (fits != least.fits) fail_msg("seed %llu: a decision that %s is %s point of the program", (unsigned long long)t->seed, fits ? "fits" : "does not fit", least.fits ? "a" : "no");
+        if (fits != least.fits)
+            fail_msg("seed %llu: a decision that %s is %s point of the program",
+                     (unsigned long long)t->seed, fits ? "fits" : "does not fit",
+                     least.fits ? "a" : "no");
         if (fits) {
             assert_true(choices_durations(&t->choices, chosen, durations));
-            int64_t time_ns = graph_longest(g, durations, NULL), at_least = (int64_t)ceil(least.time_ns - 1e-3);
-            if (at_least > time_ns) fail_msg("seed %llu: the program asks for %lld ns of a plan of %lld ns", (unsigned long long)t->seed, (long long)at_least, (long long)time_ns);
+            int64_t time_ns = graph_longest(g, durations, NULL),
+                    at_least = (int64_t)ceil(least.time_ns - 1e-3);
+            if (at_least > time_ns)
+                fail_msg("seed %llu: the program asks for %lld ns of a plan of %lld ns",
+                         (unsigned long long)t->seed, (long long)at_least, (long long)time_ns);
             if (at_least < least_ns) least_ns = at_least;
         }
         seen.decisions++;
@@ -210,10 +267,14 @@ static void test_random_problems(void **state)
         }
         arena_close(&arena);
     }
-    print_message("%lld optima, %lld infeasible problems, %lld weaker bounds proven in %lld bytes; %lld programs enumerated: %lld decisions, %lld that do not fit; "
-                  "%lld lies refused\n", (long long)seen.plans, (long long)seen.infeasible, (long long)seen.weaker, (long long)seen.bytes, (long long)seen.enumerated,
-                  (long long)seen.decisions, (long long)seen.misfits, (long long)seen.lies);
-    assert_true(seen.plans >= problem_count / 5 && seen.infeasible >= problem_count / 20 && seen.enumerated >= problem_count / 6 && seen.lies > 0);
+    print_message("%lld optima, %lld infeasible problems, %lld weaker bounds proven in %lld bytes; "
+                  "%lld programs enumerated: %lld decisions, %lld that do not fit; "
+                  "%lld lies refused\n",
+                  (long long)seen.plans, (long long)seen.infeasible, (long long)seen.weaker,
+                  (long long)seen.bytes, (long long)seen.enumerated, (long long)seen.decisions,
+                  (long long)seen.misfits, (long long)seen.lies);
+    assert_true(seen.plans >= problem_count / 5 && seen.infeasible >= problem_count / 20 &&
+                seen.enumerated >= problem_count / 6 && seen.lies > 0);
     for (int k = 0; k < SCHEDULE_KIND_COUNT && problem_count >= DEFAULT_PROBLEMS; k++)
         if (!seen.kinds[k]) fail_msg("no problem of schedule %s", schedule_names[k]);
 }
@@ -229,7 +290,8 @@ static void test_damage(void **state)
         struct check_trial t;
         struct vipr_result made;
         arena_open(&arena, NULL);
-        if (check_trial_draw(&t, seed, &arena) && check_trial_enumerate(&t, &arena) && t.best_ns != INT64_MAX) {
+        if (check_trial_draw(&t, seed, &arena) && check_trial_enumerate(&t, &arena) &&
+            t.best_ns != INT64_MAX) {
             write_true(&made, &t, t.best_ns, &arena);
             size_t start = (size_t)(strstr(made.text, "\nRTP") - made.text);
             for (int i = 0; i < 60 && made.size < 40000; i++, total++) {
@@ -239,13 +301,17 @@ static void test_damage(void **state)
                 char *copy = arena_copy_text(&arena, made.text);
                 for (int k = 0; k < 1 + i % 3; k++) {
                     size_t at = start + (size_t)random_less(&random, (int64_t)(made.size - start));
-                    while (copy[at] < '0' || copy[at] > '9') at = start + (at + 1 - start) % (made.size - start);
+                    while (copy[at] < '0' || copy[at] > '9')
+                        at = start + (at + 1 - start) % (made.size - start);
                     copy[at] = (char)('0' + random_less(&random, 10));
                 }
                 struct check_text text = {"damaged.vipr", copy, made.size};
                 if (check_vipr(&r, &text, CHECK_WORK_DEFAULT, &arena, &err) == OK && r.accepted) {
-                    if (r.infeasible || (strcmp(r.lower, "-inf") && strtoll(r.lower, NULL, 10) > t.best_ns) || strtoll(r.upper, NULL, 10) < t.best_ns)
-                        fail_msg("seed %llu: accepted: %s to %s, the best plan takes %lld", (unsigned long long)seed, r.lower, r.upper, (long long)t.best_ns);
+                    if (r.infeasible ||
+                        (strcmp(r.lower, "-inf") && strtoll(r.lower, NULL, 10) > t.best_ns) ||
+                        strtoll(r.upper, NULL, 10) < t.best_ns)
+                        fail_msg("seed %llu: accepted: %s to %s, the best plan takes %lld",
+                                 (unsigned long long)seed, r.lower, r.upper, (long long)t.best_ns);
                     accepted++;
                 }
                 arena_reset(&arena, mark);
@@ -261,6 +327,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1) problem_count = atoi(argv[1]);
     if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_problems), cmocka_unit_test(test_damage)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_problems),
+                                       cmocka_unit_test(test_damage)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

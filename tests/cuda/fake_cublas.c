@@ -1,4 +1,5 @@
-// cuBLASLt: descriptors with their attributes, as sizes checked by the real headers' types; naive products.
+// cuBLASLt: descriptors with their attributes, as sizes checked by the real headers' types; naive
+// products.
 #include <assert.h>
 #include <cublasLt.h>
 #include <math.h>
@@ -10,7 +11,10 @@
 
 int fake_algorithm_uses[16];
 
-#define CALL() do { if (!fake_may()) return CUBLAS_STATUS_INTERNAL_ERROR; } while (0)
+#define CALL()                                                                                     \
+    do {                                                                                           \
+        if (!fake_may()) return CUBLAS_STATUS_INTERNAL_ERROR;                                      \
+    } while (0)
 
 struct operation_desc {
     cublasOperation_t a, b;
@@ -19,15 +23,24 @@ struct operation_desc {
     int8_t fast;
 };
 
-struct layout { cudaDataType_t type; uint64_t rows, columns; int64_t leading, stride; int32_t batch; };
+struct layout {
+    cudaDataType_t type;
+    uint64_t rows, columns;
+    int64_t leading, stride;
+    int32_t batch;
+};
 
-struct preference { size_t workspace; uint32_t alignment[4]; };
+struct preference {
+    size_t workspace;
+    uint32_t alignment[4];
+};
 
 // ---- numbers of 8 and 16 bits, after their definitions
 
 static float small_float(uint32_t bits, int exponent_bits, int mantissa_bits, int sign_shift)
 {
-    int bias = (1 << (exponent_bits - 1)) - 1, exponent = (int)(bits >> mantissa_bits) & ((1 << exponent_bits) - 1);
+    int bias = (1 << (exponent_bits - 1)) - 1,
+        exponent = (int)(bits >> mantissa_bits) & ((1 << exponent_bits) - 1);
     float mantissa = (float)(bits & ((1u << mantissa_bits) - 1)) / (float)(1 << mantissa_bits);
     float size = exponent ? ldexpf(1 + mantissa, exponent - bias) : ldexpf(mantissa, 1 - bias);
     return bits >> sign_shift & 1 ? -size : size;
@@ -66,9 +79,12 @@ void fake_write(void *at, int element, int64_t index, float value)
         return;
     }
     int exponent = 0;
-    float fraction = frexpf(fabsf(value), &exponent);       // value = fraction x 2^exponent, fraction in [1/2, 1)
+    float fraction =
+        frexpf(fabsf(value), &exponent); // value = fraction x 2^exponent, fraction in [1/2, 1)
     if (exponent < -13) bits = (uint32_t)nearbyintf(ldexpf(fabsf(value), 24));
-    else bits = ((uint32_t)(exponent + 14) << 10) + (uint32_t)nearbyintf(ldexpf(fraction, 11)) - 1024;
+    else
+        bits = ((uint32_t)(exponent + 14) << 10) + (uint32_t)nearbyintf(ldexpf(fraction, 11)) -
+               1024;
     if (fraction == 0) bits = 0;
     ((uint16_t *)at)[index] = (uint16_t)(bits | (signbit(value) ? 0x8000u : 0));
 }
@@ -89,16 +105,25 @@ static int element_of_type(cudaDataType_t type)
     return 0;
 }
 
-static int bytes_of(int element) { return element == ELEMENT_FLOAT ? 4 : element <= ELEMENT_BFLOAT ? 2 : 1; }
+static int bytes_of(int element)
+{
+    return element == ELEMENT_FLOAT ? 4 : element <= ELEMENT_BFLOAT ? 2 : 1;
+}
 
 static struct fake_matrix matrix_of(cublasLtMatrixLayout_t of_layout, const void *at)
 {
     const struct layout *l = (const struct layout *)(const void *)of_layout;
-    struct fake_matrix m = {element_of_type(l->type), (int64_t)l->rows, (int64_t)l->columns, l->leading, l->stride,
-                            l->batch, at};
+    struct fake_matrix m = {element_of_type(l->type),
+                            (int64_t)l->rows,
+                            (int64_t)l->columns,
+                            l->leading,
+                            l->stride,
+                            l->batch,
+                            at};
     assert(m.leading >= m.rows);
     int64_t last = (m.batch - 1) * m.stride + (m.columns - 1) * m.leading + m.rows;
-    assert(fake_holds(at, last * bytes_of(m.element)) || !"a matrix that is not in the device's memory");
+    assert(fake_holds(at, last * bytes_of(m.element)) ||
+           !"a matrix that is not in the device's memory");
     return m;
 }
 
@@ -116,19 +141,24 @@ void fake_multiply(const struct operation *o)
             for (int64_t i = 0; i < o->d.rows; i++) {
                 double sum = 0;
                 for (int64_t k = 0; k < inner; k++)
-                    sum += (double)(o->transpose_a ? value_at(&o->a, batch, k, i) : value_at(&o->a, batch, i, k)) *
-                           (double)(o->transpose_b ? value_at(&o->b, batch, j, k) : value_at(&o->b, batch, k, j));
+                    sum += (double)(o->transpose_a ? value_at(&o->a, batch, k, i)
+                                                   : value_at(&o->a, batch, i, k)) *
+                           (double)(o->transpose_b ? value_at(&o->b, batch, j, k)
+                                                   : value_at(&o->b, batch, k, j));
                 sum *= (double)o->alpha;
                 if (o->beta != 0) sum += (double)(o->beta * value_at(&o->d, batch, i, j));
                 if (o->bias) sum += (double)fake_read(o->bias, o->d.element, i);
-                fake_write((void *)o->d.at, o->d.element, batch * o->d.stride + j * o->d.leading + i, (float)sum);
+                fake_write((void *)o->d.at, o->d.element,
+                           batch * o->d.stride + j * o->d.leading + i, (float)sum);
             }
 }
 
-cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t of_operation, const void *alpha, const void *a,
-                              cublasLtMatrixLayout_t a_layout, const void *b, cublasLtMatrixLayout_t b_layout,
-                              const void *beta, const void *c, cublasLtMatrixLayout_t c_layout, void *d,
-                              cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t *algorithm, void *workspace,
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t of_operation,
+                              const void *alpha, const void *a, cublasLtMatrixLayout_t a_layout,
+                              const void *b, cublasLtMatrixLayout_t b_layout, const void *beta,
+                              const void *c, cublasLtMatrixLayout_t c_layout, void *d,
+                              cublasLtMatrixLayout_t d_layout,
+                              const cublasLtMatmulAlgo_t *algorithm, void *workspace,
                               size_t workspace_bytes, cudaStream_t stream)
 {
     CALL();
@@ -148,9 +178,11 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t of_o
     assert(o->a.batch == o->d.batch && o->b.batch == o->d.batch);
     assert((o->transpose_a ? o->a.columns : o->a.rows) == o->d.rows);
     assert((o->transpose_b ? o->b.rows : o->b.columns) == o->d.columns);
-    assert((o->transpose_a ? o->a.rows : o->a.columns) == (o->transpose_b ? o->b.columns : o->b.rows));
-    if (bytes_of(o->a.element) == 1)        // what the library asks for in 8 bits
-        assert(o->transpose_a && !o->transpose_b && o->a.rows % 16 == 0 && o->a.columns % 16 == 0 && o->b.columns % 16 == 0);
+    assert((o->transpose_a ? o->a.rows : o->a.columns) ==
+           (o->transpose_b ? o->b.columns : o->b.rows));
+    if (bytes_of(o->a.element) == 1) // what the library asks for in 8 bits
+        assert(o->transpose_a && !o->transpose_b && o->a.rows % 16 == 0 && o->a.columns % 16 == 0 &&
+               o->b.columns % 16 == 0);
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -162,24 +194,39 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
     *handle = (cublasLtHandle_t)(void *)fake_algorithm_uses;
     return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) { return handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE; }
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle)
+{
+    return handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+}
 size_t cublasLtGetVersion(void) { return 130100; }
-const char *cublasLtGetStatusString(cublasStatus_t status) { return status ? "a planted fault of cuBLAS" : "success"; }
+const char *cublasLtGetStatusString(cublasStatus_t status)
+{
+    return status ? "a planted fault of cuBLAS" : "success";
+}
 
-cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *of_desc, cublasComputeType_t compute, cudaDataType_t scale)
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *of_desc, cublasComputeType_t compute,
+                                        cudaDataType_t scale)
 {
     CALL();
     assert(compute == CUBLAS_COMPUTE_32F && scale == CUDA_R_32F);
     *of_desc = (cublasLtMatmulDesc_t)calloc(1, sizeof(struct operation_desc));
     return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t desc) { return free(desc), CUBLAS_STATUS_SUCCESS; }
-cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t of_desc, cublasLtMatmulDescAttributes_t name,
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t desc)
+{
+    return free(desc), CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t of_desc,
+                                              cublasLtMatmulDescAttributes_t name,
                                               const void *value, size_t bytes)
 {
     CALL();
     struct operation_desc *desc = (struct operation_desc *)(void *)of_desc;
-    const struct { cublasLtMatmulDescAttributes_t name; void *to; size_t bytes; } known[] = {
+    const struct {
+        cublasLtMatmulDescAttributes_t name;
+        void *to;
+        size_t bytes;
+    } known[] = {
         {CUBLASLT_MATMUL_DESC_TRANSA, &desc->a, sizeof(int32_t)},
         {CUBLASLT_MATMUL_DESC_TRANSB, &desc->b, sizeof(int32_t)},
         {CUBLASLT_MATMUL_DESC_EPILOGUE, &desc->epilogue, sizeof(uint32_t)},
@@ -187,13 +234,14 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t of_desc, cubl
         {CUBLASLT_MATMUL_DESC_FAST_ACCUM, &desc->fast, sizeof(int8_t)},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].name == name && known[i].bytes == bytes) return memcpy(known[i].to, value, bytes), CUBLAS_STATUS_SUCCESS;
+        if (known[i].name == name && known[i].bytes == bytes)
+            return memcpy(known[i].to, value, bytes), CUBLAS_STATUS_SUCCESS;
     assert(!"an attribute of another size or name");
     return CUBLAS_STATUS_INVALID_VALUE;
 }
 
-cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *of_layout, cudaDataType type, uint64_t rows,
-                                          uint64_t columns, int64_t leading)
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *of_layout, cudaDataType type,
+                                          uint64_t rows, uint64_t columns, int64_t leading)
 {
     CALL();
     struct layout *l = calloc(1, sizeof *l);
@@ -201,14 +249,20 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *of_layout, cud
     *of_layout = (cublasLtMatrixLayout_t)(void *)l;
     return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) { return free(layout), CUBLAS_STATUS_SUCCESS; }
-cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t of_layout, cublasLtMatrixLayoutAttribute_t name,
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout)
+{
+    return free(layout), CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t of_layout,
+                                                cublasLtMatrixLayoutAttribute_t name,
                                                 const void *value, size_t bytes)
 {
     CALL();
     struct layout *l = (struct layout *)(void *)of_layout;
-    if (name == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT && bytes == sizeof l->batch) memcpy(&l->batch, value, bytes);
-    else if (name == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET && bytes == sizeof l->stride) memcpy(&l->stride, value, bytes);
+    if (name == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT && bytes == sizeof l->batch)
+        memcpy(&l->batch, value, bytes);
+    else if (name == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET && bytes == sizeof l->stride)
+        memcpy(&l->stride, value, bytes);
     else assert(!"an attribute of another size or name");
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -219,24 +273,30 @@ cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *of_pre
     *of_preference = (cublasLtMatmulPreference_t)calloc(1, sizeof(struct preference));
     return CUBLAS_STATUS_SUCCESS;
 }
-cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t p) { return free(p), CUBLAS_STATUS_SUCCESS; }
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t p)
+{
+    return free(p), CUBLAS_STATUS_SUCCESS;
+}
 cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t of_preference,
-                                                    cublasLtMatmulPreferenceAttributes_t name, const void *value, size_t bytes)
+                                                    cublasLtMatmulPreferenceAttributes_t name,
+                                                    const void *value, size_t bytes)
 {
     CALL();
     struct preference *p = (struct preference *)(void *)of_preference;
-    if (name == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES && bytes == sizeof p->workspace) memcpy(&p->workspace, value, bytes);
+    if (name == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES && bytes == sizeof p->workspace)
+        memcpy(&p->workspace, value, bytes);
     else {
-        assert(name >= CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES && name <= CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES &&
-               bytes == sizeof *p->alignment);
+        assert(name >= CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES &&
+               name <= CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES && bytes == sizeof *p->alignment);
         memcpy(&p->alignment[name - CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES], value, bytes);
     }
     return CUBLAS_STATUS_SUCCESS;
 }
 
 // Proposal 1 is the slowest by the fake's clock, the last the fastest but one: see fake_cuda.c.
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a,
-                                              cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
                                               cublasLtMatmulPreference_t preference, int asked,
                                               cublasLtMatmulHeuristicResult_t results[], int *count)
 {

@@ -15,26 +15,40 @@ struct fake_counts fake_counts;
 
 enum { OPERATIONS_MAX = 1 << 14, ALLOCATIONS_MAX = 256, POISONED_MAX = 1 << 22 };
 
-struct cudaGraph { struct operation *operations; int count; };
+struct cudaGraph {
+    struct operation *operations;
+    int count;
+};
 
 static struct operation queue[OPERATIONS_MAX];
 static int queued;
 static bool capturing;
 static int capture_from;
-static struct { char *at; size_t bytes; } allocations[ALLOCATIONS_MAX];
+static struct {
+    char *at;
+    size_t bytes;
+} allocations[ALLOCATIONS_MAX];
 static int64_t allocated_bytes;
 static unsigned long long clock_ns;
 
-struct event { unsigned long long at_ns; bool recorded; };
+struct event {
+    unsigned long long at_ns;
+    bool recorded;
+};
 
-void fake_run_kernel(const void *kernel, dim3 grid, dim3 block, const struct kernel_arguments *arguments);
+void fake_run_kernel(const void *kernel, dim3 grid, dim3 block,
+                     const struct kernel_arguments *arguments);
 
 unsigned long long fake_clock_ns(void);
 unsigned long long fake_clock_ns(void) { return clock_ns += 100; }
 
 void fake_reset(void)
 {
-    fake = (struct fake_settings){.devices = 1, .capability = 90, .memory_bytes = (int64_t)1 << 30, .proposals = 3, .refused = -1};
+    fake = (struct fake_settings){.devices = 1,
+                                  .capability = 90,
+                                  .memory_bytes = (int64_t)1 << 30,
+                                  .proposals = 3,
+                                  .refused = -1};
     fake_counts = (struct fake_counts){0};
     memset(fake_algorithm_uses, 0, 16 * sizeof *fake_algorithm_uses);
 }
@@ -45,7 +59,10 @@ bool fake_may(void)
     return !fake.fail_at || --fake.fail_at > 0 || (fake.fail_at = 1, false);
 }
 
-#define CALL(code) do { if (!fake_may()) return (code); } while (0)
+#define CALL(code)                                                                                 \
+    do {                                                                                           \
+        if (!fake_may()) return (code);                                                            \
+    } while (0)
 
 bool fake_holds(const void *at, int64_t bytes)
 {
@@ -117,7 +134,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
     *stream = (cudaStream_t)&queue;
     return cudaSuccess;
 }
-cudaError_t cudaStreamDestroy(cudaStream_t stream) { return stream ? cudaSuccess : cudaErrorInvalidValue; }
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    return stream ? cudaSuccess : cudaErrorInvalidValue;
+}
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     CALL(cudaErrorUnknown);
@@ -137,7 +157,10 @@ static cudaError_t take(void **at, size_t bytes, cudaError_t failure)
         if (!allocations[i].at) {
             allocations[i].at = aligned_alloc(256, (bytes + 255) / 256 * 256);
             assert(allocations[i].at);
-            memset(allocations[i].at, 0xff, bytes < POISONED_MAX ? bytes : POISONED_MAX);     // not a number in any type: reading what nobody wrote shows
+            memset(allocations[i].at, 0xff,
+                   bytes < POISONED_MAX
+                       ? bytes
+                       : POISONED_MAX); // not a number in any type: reading what nobody wrote shows
             allocations[i].bytes = bytes;
             allocated_bytes += (int64_t)bytes;
             fake_counts.allocations++;
@@ -163,7 +186,10 @@ static cudaError_t give(void *at)
     return cudaErrorInvalidValue;
 }
 
-cudaError_t cudaMalloc(void **at, size_t bytes) { return take(at, bytes, cudaErrorMemoryAllocation); }
+cudaError_t cudaMalloc(void **at, size_t bytes)
+{
+    return take(at, bytes, cudaErrorMemoryAllocation);
+}
 cudaError_t cudaFree(void *at) { return give(at); }
 cudaError_t cudaFreeHost(void *at) { return give(at); }
 cudaError_t cudaHostAlloc(void **at, size_t bytes, unsigned flags)
@@ -185,7 +211,8 @@ cudaError_t cudaMemGetInfo(size_t *unused, size_t *total)
     *total = (size_t)fake.memory_bytes;
     return cudaSuccess;
 }
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t stream)
 {
     CALL(cudaErrorUnknown);
     (void)stream;
@@ -198,7 +225,8 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
     CALL(cudaErrorUnknown);
-    assert(kind == cudaMemcpyHostToDevice ? fake_holds(to, (int64_t)bytes) : fake_holds(from, (int64_t)bytes));
+    assert(kind == cudaMemcpyHostToDevice ? fake_holds(to, (int64_t)bytes)
+                                          : fake_holds(from, (int64_t)bytes));
     drain();
     memcpy(to, from, bytes);
     return cudaSuccess;
@@ -223,12 +251,14 @@ cudaError_t cudaMemsetAsync(void *at, int value, size_t bytes, cudaStream_t stre
 
 // ---- kernels, events, graphs
 
-cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **parameters, size_t shared, cudaStream_t stream)
+cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **parameters,
+                             size_t shared, cudaStream_t stream)
 {
     CALL(cudaErrorLaunchFailure);
     (void)stream;
     assert(shared == 0 && function);
-    assert(grid.x >= 1 && grid.y >= 1 && grid.y <= 65535 && grid.z == 1 && block.x >= 1 && block.x <= 1024);
+    assert(grid.x >= 1 && grid.y >= 1 && grid.y <= 65535 && grid.z == 1 && block.x >= 1 &&
+           block.x <= 1024);
     struct operation *o = fake_queue(OPERATION_KERNEL);
     o->function = function, o->grid = grid, o->block = block;
     memcpy(&o->arguments, parameters[0], sizeof o->arguments);
@@ -262,7 +292,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end)
 {
     CALL(cudaErrorUnknown);
-    const struct event *b = (const struct event *)(void *)begin, *e = (const struct event *)(void *)end;
+    const struct event *b = (const struct event *)(void *)begin,
+                       *e = (const struct event *)(void *)end;
     if (!b->recorded || !e->recorded) return cudaErrorNotReady;
     *milliseconds = (float)((double)(e->at_ns - b->at_ns) * 1e-6);
     return cudaSuccess;
@@ -311,7 +342,10 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t run, cudaStream_t stream)
     fake_queue(OPERATION_GRAPH)->graph = (struct cudaGraph *)(void *)run;
     return cudaSuccess;
 }
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t run) { return run ? cudaSuccess : cudaErrorInvalidValue; }
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t run)
+{
+    return run ? cudaSuccess : cudaErrorInvalidValue;
+}
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
     struct cudaGraph *g = (struct cudaGraph *)(void *)graph;
@@ -350,7 +384,8 @@ cudaError_t cudaDeviceGetPCIBusId(char *text, int length, int device)
     snprintf(text, (size_t)length, "0000:%02x:00.0", (unsigned)device);
     return cudaSuccess;
 }
-cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version, unsigned long long flags,
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
+                                             unsigned long long flags,
                                              enum cudaDriverEntryPointQueryResult *found)
 {
     (void)symbol, (void)function, (void)version, (void)flags;
@@ -360,5 +395,11 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function
 cudaError_t cudaRuntimeGetVersion(int *version) { return *version = 13000, cudaSuccess; }
 cudaError_t cudaDriverGetVersion(int *version) { return *version = 13000, cudaSuccess; }
 cudaError_t cudaGetLastError(void) { return cudaSuccess; }
-const char *cudaGetErrorString(cudaError_t code) { return code == cudaSuccess ? "no error" : "a planted fault"; }
-const char *cudaGetErrorName(cudaError_t code) { return code == cudaSuccess ? "cudaSuccess" : "cudaErrorPlanted"; }
+const char *cudaGetErrorString(cudaError_t code)
+{
+    return code == cudaSuccess ? "no error" : "a planted fault";
+}
+const char *cudaGetErrorName(cudaError_t code)
+{
+    return code == cudaSuccess ? "cudaSuccess" : "cudaErrorPlanted";
+}

@@ -1,5 +1,6 @@
-// Runs a kernel on the CPU: blocks one after the other, the threads of a block as fibers, round and round, each until its
-// next barrier. A barrier that not all threads reach is a bug of the kernel and ends the test.
+// Runs a kernel on the CPU: blocks one after the other, the threads of a block as fibers, round and
+// round, each until its next barrier. A barrier that not all threads reach is a bug of the kernel
+// and ends the test.
 #include <setjmp.h>
 #include <ucontext.h>
 
@@ -84,7 +85,7 @@ void run_block(unsigned threads)
     }
 }
 
-}
+} // namespace
 
 void fake_barrier(void)
 {
@@ -105,7 +106,8 @@ float fake_exchange(float x, int mask)
     return x;
 }
 
-extern "C" void fake_run_kernel(const void *kernel, dim3 grid, dim3 block, const struct kernel_arguments *arguments)
+extern "C" void fake_run_kernel(const void *kernel, dim3 grid, dim3 block,
+                                const struct kernel_arguments *arguments)
 {
     function = (kernel_function *)kernel;
     arguments_now = *arguments;

@@ -1,5 +1,6 @@
-// What a kernel's code sees of a device, for running it on the CPU: included before it by the compiler's -include. Threads
-// of a block are fibers that change at every barrier and shuffle (fake_device.cpp).
+// What a kernel's code sees of a device, for running it on the CPU: included before it by the
+// compiler's -include. Threads of a block are fibers that change at every barrier and shuffle
+// (fake_device.cpp).
 #ifndef PLUMBLINE_TESTS_FAKE_DEVICE_H
 #define PLUMBLINE_TESTS_FAKE_DEVICE_H
 
@@ -12,11 +13,14 @@
 #include <vector_functions.h>
 #include <vector_types.h>
 
-struct fake_place { unsigned x, y, z; };
+struct fake_place {
+    unsigned x, y, z;
+};
 extern fake_place threadIdx, blockIdx, blockDim, gridDim;
 
-void fake_barrier(void);                                // all threads of the block
-float fake_exchange(float x, int mask);                 // of the thread of the same warp whose number differs by mask
+void fake_barrier(void); // all threads of the block
+float fake_exchange(float x,
+                    int mask); // of the thread of the same warp whose number differs by mask
 
 #undef __shared__
 #define __shared__ static
@@ -31,7 +35,7 @@ template <typename T> static inline T atomicAdd(T *at, T value)
     *at += value;
     return before;
 }
-#define __expf(x) expf(x)        // the C library has a function of that name
+#define __expf(x) expf(x) // the C library has a function of that name
 static inline float rsqrtf(float x) { return 1 / sqrtf(x); }
 static inline uint32_t __float_as_uint(float x)
 {

@@ -1,5 +1,5 @@
-// measure/cuda/fused.h by loops, in float: causal attention that keeps the logarithms of the rows' sums. It takes every
-// element type, and has no kernel for heads of WIDTH_REFUSED.
+// measure/cuda/fused.h by loops, in float: causal attention that keeps the logarithms of the rows'
+// sums. It takes every element type, and has no kernel for heads of WIDTH_REFUSED.
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,11 +10,20 @@
 
 enum { PLANS_MAX = 64, WIDTH_REFUSED = 7, WORKSPACE = 512 };
 
-struct fused { struct attention plans[PLANS_MAX]; int count; };
+struct fused {
+    struct attention plans[PLANS_MAX];
+    int count;
+};
 
-struct call { struct attention a; const void *in[6]; void *out[4]; float scale; };
+struct call {
+    struct attention a;
+    const void *in[6];
+    void *out[4];
+    float scale;
+};
 
-enum status fused_open(struct fused **fused, cudaStream_t stream, struct arena *arena, struct error *err)
+enum status fused_open(struct fused **fused, cudaStream_t stream, struct arena *arena,
+                       struct error *err)
 {
     (void)stream, (void)err;
     *fused = TAKE(arena, 1, struct fused);
@@ -27,16 +36,21 @@ const char *fused_library(struct fused *fused, struct arena *arena)
     return "loops";
 }
 
-enum status fused_plan(struct fused *fused, const struct attention *attention, int *plan, struct error *err)
+enum status fused_plan(struct fused *fused, const struct attention *attention, int *plan,
+                       struct error *err)
 {
-    if (attention->width == WIDTH_REFUSED) return fail(err, UNAVAILABLE, "loops: no kernel for this attention");
+    if (attention->width == WIDTH_REFUSED)
+        return fail(err, UNAVAILABLE, "loops: no kernel for this attention");
     assert(fused->count < PLANS_MAX);
     fused->plans[fused->count] = *attention;
     *plan = fused->count++;
     return OK;
 }
 
-int64_t fused_workspace_bytes(const struct fused *fused) { return (int64_t)WORKSPACE * fused->count; }
+int64_t fused_workspace_bytes(const struct fused *fused)
+{
+    return (int64_t)WORKSPACE * fused->count;
+}
 
 // Scores of a row, and its share of column j out of what was kept.
 static float score(const struct call *c, int64_t b, int64_t head, int64_t i, int64_t j)
@@ -45,8 +59,9 @@ static float score(const struct call *c, int64_t b, int64_t head, int64_t i, int
     int64_t row = (a->heads + 2 * a->kv_heads) * a->width, of_key = head / (a->heads / a->kv_heads);
     float sum = 0;
     for (int64_t k = 0; k < a->width; k++)
-        sum += fake_read(c->in[0], (int)a->type, (b * a->sequence + i) * row + head * a->width + k) *
-               fake_read(c->in[1], (int)a->type, (b * a->sequence + j) * row + of_key * a->width + k);
+        sum +=
+            fake_read(c->in[0], (int)a->type, (b * a->sequence + i) * row + head * a->width + k) *
+            fake_read(c->in[1], (int)a->type, (b * a->sequence + j) * row + of_key * a->width + k);
     return sum * c->scale;
 }
 
@@ -63,8 +78,10 @@ static void forward_row(const struct call *c, int64_t b, int64_t head, int64_t i
         float value = 0;
         for (int64_t j = 0; j <= i; j++)
             value += expf(score(c, b, head, i, j) - kept) *
-                     fake_read(c->in[2], (int)a->type, (b * a->sequence + j) * row + of_key * a->width + k);
-        fake_write(c->out[0], (int)a->type, ((b * a->sequence + i) * a->heads + head) * a->width + k, value);
+                     fake_read(c->in[2], (int)a->type,
+                               (b * a->sequence + j) * row + of_key * a->width + k);
+        fake_write(c->out[0], (int)a->type,
+                   ((b * a->sequence + i) * a->heads + head) * a->width + k, value);
     }
 }
 
@@ -77,14 +94,18 @@ static void backward_row(const struct call *c, int64_t b, int64_t head, int64_t 
 {
     const struct attention *a = &c->a;
     int type = (int)a->type;
-    int64_t w = a->width, row = (a->heads + 2 * a->kv_heads) * w, of_key = head / (a->heads / a->kv_heads);
-    int64_t context = ((b * a->sequence + i) * a->heads + head) * w, query = (b * a->sequence + i) * row + head * w;
+    int64_t w = a->width, row = (a->heads + 2 * a->kv_heads) * w,
+            of_key = head / (a->heads / a->kv_heads);
+    int64_t context = ((b * a->sequence + i) * a->heads + head) * w,
+            query = (b * a->sequence + i) * row + head * w;
     float kept = ((const float *)c->in[5])[(b * a->heads + head) * a->sequence + i], both = 0;
-    for (int64_t k = 0; k < w; k++) both += fake_read(c->in[3], type, context + k) * fake_read(c->in[4], type, context + k);
+    for (int64_t k = 0; k < w; k++)
+        both += fake_read(c->in[3], type, context + k) * fake_read(c->in[4], type, context + k);
     for (int64_t j = 0; j <= i; j++) {
         int64_t key = (b * a->sequence + j) * row + of_key * w;
         float share = expf(score(c, b, head, i, j) - kept), d_share = 0;
-        for (int64_t k = 0; k < w; k++) d_share += fake_read(c->in[4], type, context + k) * fake_read(c->in[2], type, key + k);
+        for (int64_t k = 0; k < w; k++)
+            d_share += fake_read(c->in[4], type, context + k) * fake_read(c->in[2], type, key + k);
         float d_score = share * (d_share - both) * c->scale;
         for (int64_t k = 0; k < w; k++) {
             add_to(c->out[0], type, query + k, d_score * fake_read(c->in[1], type, key + k));
@@ -99,7 +120,8 @@ static void run_now(const struct operation *o)
     const struct call *c = o->context;
     const struct attention *a = &c->a;
     int64_t row = (a->heads + 2 * a->kv_heads) * a->width;
-    for (int64_t i = 0; a->backward && i < a->batch * a->sequence; i++) {       // query, key and value of a token are one row
+    for (int64_t i = 0; a->backward && i < a->batch * a->sequence;
+         i++) { // query, key and value of a token are one row
         for (int64_t k = 0; k < row; k++) fake_write(c->out[0], (int)a->type, i * row + k, 0);
     }
     for (int64_t b = 0; b < a->batch; b++)
@@ -110,10 +132,10 @@ static void run_now(const struct operation *o)
             }
 }
 
-enum status fused_run(struct fused *fused, int plan, const void *const in[6], void *const out[4], float scale,
-                      void *workspace, struct error *err)
+enum status fused_run(struct fused *fused, int plan, const void *const in[6], void *const out[4],
+                      float scale, void *workspace, struct error *err)
 {
-    static struct call calls[1 << 12];          // a graph runs them again
+    static struct call calls[1 << 12]; // a graph runs them again
     static int count;
     (void)err;
     struct call *c = &calls[count++ % (1 << 12)];

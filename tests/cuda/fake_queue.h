@@ -7,10 +7,22 @@
 
 #include "measure/cuda/kernels.h"
 
-enum operation_kind { OPERATION_KERNEL, OPERATION_GEMM, OPERATION_COPY, OPERATION_CLEAR, OPERATION_EVENT, OPERATION_GRAPH,
-                      OPERATION_CALL };
+enum operation_kind {
+    OPERATION_KERNEL,
+    OPERATION_GEMM,
+    OPERATION_COPY,
+    OPERATION_CLEAR,
+    OPERATION_EVENT,
+    OPERATION_GRAPH,
+    OPERATION_CALL
+};
 
-struct fake_matrix { int element; int64_t rows, columns, leading, stride; int batch; const char *at; };
+struct fake_matrix {
+    int element;
+    int64_t rows, columns, leading, stride;
+    int batch;
+    const char *at;
+};
 
 struct operation {
     enum operation_kind kind;
@@ -27,13 +39,13 @@ struct operation {
     size_t bytes;
     struct event *event;
     struct cudaGraph *graph;
-    void (*call)(const struct operation *operation);    // OPERATION_CALL
+    void (*call)(const struct operation *operation); // OPERATION_CALL
     const void *context;
 };
 
 struct operation *fake_queue(enum operation_kind kind);
-bool fake_may(void);                                    // false: this call is to fail
-bool fake_holds(const void *at, int64_t bytes);         // whether that is allocated
+bool fake_may(void);                            // false: this call is to fail
+bool fake_holds(const void *at, int64_t bytes); // whether that is allocated
 void fake_multiply(const struct operation *operation);
 
 #endif

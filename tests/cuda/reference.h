@@ -1,18 +1,32 @@
-// A transformer block in double precision, written from its definition: what the device's passes are compared with. Its
-// gradients are taken by differences, so no backward pass is written twice.
+// A transformer block in double precision, written from its definition: what the device's passes
+// are compared with. Its gradients are taken by differences, so no backward pass is written twice.
 #ifndef PLUMBLINE_TESTS_CUDA_REFERENCE_H
 #define PLUMBLINE_TESTS_CUDA_REFERENCE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { BLOCK_X, NORM1, NORM1_BIAS, NORM2, NORM2_BIAS, QKV, QKV_BIAS, PROJECTION, PROJECTION_BIAS, UP, UP_BIAS, DOWN, DOWN_BIAS,
-       BLOCK_PARTS };
+enum {
+    BLOCK_X,
+    NORM1,
+    NORM1_BIAS,
+    NORM2,
+    NORM2_BIAS,
+    QKV,
+    QKV_BIAS,
+    PROJECTION,
+    PROJECTION_BIAS,
+    UP,
+    UP_BIAS,
+    DOWN,
+    DOWN_BIAS,
+    BLOCK_PARTS
+};
 
 struct reference {
     int batch, sequence, hidden, heads, kv_heads, width, ffn;
     bool gated, rms, qkv_bias, linear_bias;
-    double *part[BLOCK_PARTS];          // NULL: not there
+    double *part[BLOCK_PARTS]; // NULL: not there
     int64_t count[BLOCK_PARTS];
 };
 

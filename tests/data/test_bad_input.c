@@ -1,5 +1,6 @@
-// Bad documents: truncated, wrong-typed, duplicated, out of range, nested, missing, unwritable. Each must give one line that
-// names the file, BAD_INPUT, and nothing half-written; none may crash (run with BUILD=asan as well).
+// Bad documents: truncated, wrong-typed, duplicated, out of range, nested, missing, unwritable.
+// Each must give one line that names the file, BAD_INPUT, and nothing half-written; none may crash
+// (run with BUILD=asan as well).
 #include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>      // last: it has a macro fail()
+#include <cmocka.h> // last: it has a macro fail()
 
 static char folder[64];
 
@@ -27,7 +28,10 @@ static void write_text(const char *path, const char *text, size_t size)
     fclose(f);
 }
 
-static const char *in_folder(const char *name, struct arena *arena) { return arena_print(arena, "%s/%s", folder, name); }
+static const char *in_folder(const char *name, struct arena *arena)
+{
+    return arena_print(arena, "%s/%s", folder, name);
+}
 
 static const char *read_example(enum format format, size_t *size, struct arena *arena)
 {
@@ -37,7 +41,8 @@ static const char *read_example(enum format format, size_t *size, struct arena *
     return text;
 }
 
-// The example without its blanks and line ends, which no loader minds: what is done at every byte costs half as much.
+// The example without its blanks and line ends, which no loader minds: what is done at every byte
+// costs half as much.
 static const char *read_compact(enum format format, size_t *size, struct arena *arena)
 {
     const char *text = read_example(format, size, arena);
@@ -45,7 +50,7 @@ static const char *read_compact(enum format format, size_t *size, struct arena *
     bool in_text = false;
     size_t length = 0;
     for (size_t i = 0; i < *size; i++) {
-        if (text[i] == '"') in_text = !in_text;         // no example has an escaped one
+        if (text[i] == '"') in_text = !in_text; // no example has an escaped one
         if (text[i] == '\\') fail_msg("%s: an escape", format_names[format]);
         if (in_text || !isspace((unsigned char)text[i])) compact[length++] = text[i];
     }
@@ -53,7 +58,8 @@ static const char *read_compact(enum format format, size_t *size, struct arena *
     return compact;
 }
 
-// Loads the text as a file of this format. Whatever comes, an error is one clear line with the file's name.
+// Loads the text as a file of this format. Whatever comes, an error is one clear line with the
+// file's name.
 static enum status load_text(enum format format, const char *text, size_t size, struct error *err)
 {
     struct arena arena;
@@ -63,7 +69,9 @@ static enum status load_text(enum format format, const char *text, size_t size, 
     write_text(path, text, size);
     enum status status = format_load(format, path, NULL, &arena, err);
     if (status != OK) {
-        if (status != BAD_INPUT || err->status != BAD_INPUT || strncmp(err->text, folder, strlen(folder)) || strpbrk(err->text, "\n\r") || strlen(err->text) < strlen(path) + 8)
+        if (status != BAD_INPUT || err->status != BAD_INPUT ||
+            strncmp(err->text, folder, strlen(folder)) || strpbrk(err->text, "\n\r") ||
+            strlen(err->text) < strlen(path) + 8)
             fail_msg("%s: status %d, \"%s\"", format_names[format], status, err->text);
     }
     arena_close(&arena);
@@ -75,7 +83,10 @@ static int set_up(void **state)
 {
     struct arena arena;
     (void)state;
-    const char *base = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";      // thousands of files: in memory, where there is such a place
+    const char *base =
+        access("/dev/shm", W_OK)
+            ? "/tmp"
+            : "/dev/shm"; // thousands of files: in memory, where there is such a place
     snprintf(folder, sizeof folder, "%s/plumbline-XXXXXX", base);
     if (!mkdtemp(folder)) return 1;
     arena_open(&arena, NULL);
@@ -125,7 +136,8 @@ static void test_truncated_at_every_byte(void **state)
         assert_int_equal(load_text((enum format)format, text, size, &err), OK);
         assert_int_equal(text[size - 1], '}');
         for (size_t cut = 0; cut < size; cut++)
-            if (load_text((enum format)format, text, cut, &err) == OK) fail_msg("%s cut at byte %zu is accepted", format_names[format], cut);
+            if (load_text((enum format)format, text, cut, &err) == OK)
+                fail_msg("%s cut at byte %zu is accepted", format_names[format], cut);
         arena_close(&arena);
     }
 }
@@ -140,8 +152,10 @@ static void test_planted_damages(void **state)
         arena_open(&arena, NULL);
         const char *text = planted_text(p, &arena);
         if (!text) fail_msg("damage %zu: the example holds no '%s'", i, p->from);
-        if (load_text(p->format, text, strlen(text), &err) == OK) fail_msg("%s: '%s' -> '%s' is accepted", format_names[p->format], p->from, p->to);
-        if (!strstr(err.text + strlen(folder), p->where)) fail_msg("'%s' -> '%s': \"%s\" does not name %s", p->from, p->to, err.text, p->where);
+        if (load_text(p->format, text, strlen(text), &err) == OK)
+            fail_msg("%s: '%s' -> '%s' is accepted", format_names[p->format], p->from, p->to);
+        if (!strstr(err.text + strlen(folder), p->where))
+            fail_msg("'%s' -> '%s': \"%s\" does not name %s", p->from, p->to, err.text, p->where);
         arena_close(&arena);
     }
 }
@@ -149,9 +163,15 @@ static void test_planted_damages(void **state)
 // Every number of every document in turn becomes something else.
 static void test_every_number(void **state)
 {
-    static const struct { const char *text; bool never; } values[] = {
-        {"NaN", true}, {"-NaN", true}, {"Infinity", true}, {"1e999", false}, {"01", true}, {"+1", true}, {"1.", true}, {".5", true}, {"0x10", true}, {"--1", true},
-        {"-1", false}, {"9007199254740993", false}, {"1e308", false}, {"-1e308", false}, {"0.5", false}, {"null", false}, {"\"1\"", false}, {"[]", false}, {"{}", false}, {"true", false},
+    static const struct {
+        const char *text;
+        bool never;
+    } values[] = {
+        {"NaN", true},    {"-NaN", true},    {"Infinity", true}, {"1e999", false},
+        {"01", true},     {"+1", true},      {"1.", true},       {".5", true},
+        {"0x10", true},   {"--1", true},     {"-1", false},      {"9007199254740993", false},
+        {"1e308", false}, {"-1e308", false}, {"0.5", false},     {"null", false},
+        {"\"1\"", false}, {"[]", false},     {"{}", false},      {"true", false},
     };
     (void)state;
     for (int format = 0; format < FORMAT_COUNT; format++) {
@@ -168,8 +188,10 @@ static void test_every_number(void **state)
             size_t length = strspn(begin, "0123456789.eE-+");
             for (size_t v = 0; v < ARRAY_LENGTH(values); v++) {
                 struct arena_mark mark = arena_set_mark(&arena);
-                const char *bad = arena_print(&arena, "%.*s%s%s", (int)(begin - text), text, values[v].text, begin + length);
-                if (load_text((enum format)format, bad, strlen(bad), &err) == OK && values[v].never) fail_msg("%s: %s is accepted", format_names[format], values[v].text);
+                const char *bad = arena_print(&arena, "%.*s%s%s", (int)(begin - text), text,
+                                              values[v].text, begin + length);
+                if (load_text((enum format)format, bad, strlen(bad), &err) == OK && values[v].never)
+                    fail_msg("%s: %s is accepted", format_names[format], values[v].text);
                 arena_reset(&arena, mark);
             }
             p = begin + length - 1;
@@ -190,11 +212,17 @@ static void test_every_object(void **state)
         const char *text = read_example((enum format)format, &size, &arena);
         for (const char *p = strchr(text, '{'); p; p = strchr(p + 1, '{')) {
             struct arena_mark mark = arena_set_mark(&arena);
-            const char *unknown = arena_print(&arena, "%.*s\"no_such_key\": 1, %s", (int)(p + 1 - text), text, p + 1);
-            const char *twice = arena_print(&arena, "%.*s\"name\": 1, \"name\": 1, %s", (int)(p + 1 - text), text, p + 1);
-            if (load_text((enum format)format, unknown, strlen(unknown), &err) == OK && format != FORMAT_CONFIG) fail_msg("%s: an unknown key is accepted", format_names[format]);
+            const char *unknown =
+                arena_print(&arena, "%.*s\"no_such_key\": 1, %s", (int)(p + 1 - text), text, p + 1);
+            const char *twice = arena_print(&arena, "%.*s\"name\": 1, \"name\": 1, %s",
+                                            (int)(p + 1 - text), text, p + 1);
+            if (load_text((enum format)format, unknown, strlen(unknown), &err) == OK &&
+                format != FORMAT_CONFIG)
+                fail_msg("%s: an unknown key is accepted", format_names[format]);
             assert_int_equal(load_text((enum format)format, twice, strlen(twice), &err), BAD_INPUT);
-            if (!strstr(err.text, "twice")) fail_msg("%s: \"%s\" does not say that a key stands twice", format_names[format], err.text);
+            if (!strstr(err.text, "twice"))
+                fail_msg("%s: \"%s\" does not say that a key stands twice", format_names[format],
+                         err.text);
             arena_reset(&arena, mark);
         }
         arena_close(&arena);
@@ -203,11 +231,16 @@ static void test_every_object(void **state)
 
 static void test_nested_and_odd(void **state)
 {
-    static const char *const texts[] = {"", " ", "[]", "{}", "null", "1", "\"x\"", "{\"kind\"", "{\"kind\": 1}", "\xff\xfe", "{} {}", "\xef\xbb\xbf{}"};
+    static const char *const texts[] = {"",         " ",         "[]",
+                                        "{}",       "null",      "1",
+                                        "\"x\"",    "{\"kind\"", "{\"kind\": 1}",
+                                        "\xff\xfe", "{} {}",     "\xef\xbb\xbf{}"};
     struct error err;
     (void)state;
     for (int format = 0; format < FORMAT_COUNT; format++) {
-        for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) assert_int_equal(load_text((enum format)format, texts[i], strlen(texts[i]), &err), BAD_INPUT);
+        for (size_t i = 0; i < ARRAY_LENGTH(texts); i++)
+            assert_int_equal(load_text((enum format)format, texts[i], strlen(texts[i]), &err),
+                             BAD_INPUT);
         assert_int_equal(load_text((enum format)format, "{\"a\": 1}\0", 9, &err), BAD_INPUT);
         for (int depth = 60; depth <= 200000; depth *= 4) {
             char *deep = calloc(1, (size_t)depth + 1);
@@ -227,15 +260,19 @@ static void test_missing_and_directory(void **state)
         struct arena arena;
         struct error err = {OK, ""}, err_directory = {OK, ""};
         arena_open(&arena, NULL);
-        assert_int_equal(format_load((enum format)format, in_folder("missing.json", &arena), NULL, &arena, &err), BAD_INPUT);
+        assert_int_equal(
+            format_load((enum format)format, in_folder("missing.json", &arena), NULL, &arena, &err),
+            BAD_INPUT);
         assert_non_null(strstr(err.text, "missing.json"));
-        assert_int_equal(format_load((enum format)format, folder, NULL, &arena, &err_directory), BAD_INPUT);
+        assert_int_equal(format_load((enum format)format, folder, NULL, &arena, &err_directory),
+                         BAD_INPUT);
         assert_non_null(strstr(err_directory.text, "directory"));
         arena_close(&arena);
     }
 }
 
-// Outputs that cannot be written: in a folder that is not there, below a file, onto a folder. Nothing is left behind.
+// Outputs that cannot be written: in a folder that is not there, below a file, onto a folder.
+// Nothing is left behind.
 static void test_unwritable(void **state)
 {
     static const char *const outputs[] = {"nowhere/out.json", "model.json/out.json", "taken"};
@@ -251,8 +288,12 @@ static void test_unwritable(void **state)
             struct error err = {OK, ""};
             arena_open(&arena, NULL);
             const char *output = in_folder(outputs[i], &arena);
-            assert_int_equal(format_load((enum format)format, format_example((enum format)format, &arena), output, &arena, &err), BAD_INPUT);
-            if (!strstr(err.text, output) || strchr(err.text, '\n')) fail_msg("\"%s\" does not name %s", err.text, output);
+            assert_int_equal(format_load((enum format)format,
+                                         format_example((enum format)format, &arena), output,
+                                         &arena, &err),
+                             BAD_INPUT);
+            if (!strstr(err.text, output) || strchr(err.text, '\n'))
+                fail_msg("\"%s\" does not name %s", err.text, output);
             arena_close(&arena);
             assert_int_equal(files_in(folder, false), before);
         }
@@ -260,8 +301,9 @@ static void test_unwritable(void **state)
     arena_close(&outer);
 }
 
-// The n-th allocation fails, and all after it, for every n that the load of an example takes: out through the arena's exit, or
-// an error of kind SYSTEM that says so; never a document, never "bad input". true: the load took fewer than n.
+// The n-th allocation fails, and all after it, for every n that the load of an example takes: out
+// through the arena's exit, or an error of kind SYSTEM that says so; never a document, never "bad
+// input". true: the load took fewer than n.
 static bool load_with_failure_at(enum format format, const char *path, long n)
 {
     struct arena arena;
@@ -273,7 +315,8 @@ static bool load_with_failure_at(enum format format, const char *path, long n)
     if (!setjmp(exhausted)) {
         enum status status = format_load(format, path, NULL, &arena, &err);
         loaded = memory_taken() < n;
-        if (status != (loaded ? OK : SYSTEM)) fail_msg("%s, allocation %ld: status %d, \"%s\"", path, n, status, err.text);
+        if (status != (loaded ? OK : SYSTEM))
+            fail_msg("%s, allocation %ld: status %d, \"%s\"", path, n, status, err.text);
     }
     memory_fail_at(0);
     arena_close(&arena);

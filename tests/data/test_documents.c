@@ -1,5 +1,6 @@
-// load(save(x)) = x, on random problems field by field and on every example byte by byte; what loaders fill in; the name
-// tables; the accessors and the promises of priced documents; imported configs.
+// load(save(x)) = x, on random problems field by field and on every example byte by byte; what
+// loaders fill in; the name tables; the accessors and the promises of priced documents; imported
+// configs.
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,21 +21,32 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>      // last: it has a macro fail()
+#include <cmocka.h> // last: it has a macro fail()
 
 static char folder[FOLDER_SIZE];
 static struct arena arena;
 static struct error err;
 
-static const char *in_folder(const char *name) { return arena_print(&arena, "%s/%s", folder, name); }
+static const char *in_folder(const char *name)
+{
+    return arena_print(&arena, "%s/%s", folder, name);
+}
 
 static void expect_ok(enum status status)
 {
     if (status != OK) fail_msg("%s", err.text);
 }
 
-static int set_up(void **state) { (void)state; return folder_make(folder); }
-static int tear_down(void **state) { (void)state; return folder_remove(folder); }
+static int set_up(void **state)
+{
+    (void)state;
+    return folder_make(folder);
+}
+static int tear_down(void **state)
+{
+    (void)state;
+    return folder_remove(folder);
+}
 
 static int open_arena(void **state)
 {
@@ -65,21 +77,25 @@ static void expect_same_bytes(const char *a, const char *b)
 static void test_examples_round(void **state)
 {
     (void)state;
-    // A problem names its documents relative to itself, so the rounds stay beside the examples' copies.
+    // A problem names its documents relative to itself, so the rounds stay beside the examples'
+    // copies.
     for (int format = 0; format < FORMAT_CONFIG; format++) {
         const char *text;
         size_t size;
         const char *copy = in_folder(arena_print(&arena, "%s.json", format_names[format]));
-        expect_ok(file_read(format_example((enum format)format, &arena), &text, &size, &arena, &err));
+        expect_ok(
+            file_read(format_example((enum format)format, &arena), &text, &size, &arena, &err));
         expect_ok(file_write(copy, text, size, &err));
     }
     for (int format = 0; format < FORMAT_CONFIG; format++) {
         const char *copy = in_folder(arena_print(&arena, "%s.json", format_names[format]));
         expect_ok(format_load((enum format)format, copy, in_folder("first.json"), &arena, &err));
-        expect_ok(format_load((enum format)format, in_folder("first.json"), in_folder("second.json"), &arena, &err));
+        expect_ok(format_load((enum format)format, in_folder("first.json"),
+                              in_folder("second.json"), &arena, &err));
         expect_same_bytes(in_folder("first.json"), in_folder("second.json"));
         // These were saved by the program: nothing changes at all.
-        if (format == FORMAT_PRICED || format == FORMAT_PLAN) expect_same_bytes(copy, in_folder("first.json"));
+        if (format == FORMAT_PRICED || format == FORMAT_PLAN)
+            expect_same_bytes(copy, in_folder("first.json"));
     }
 }
 
@@ -90,8 +106,10 @@ static int round_folder(const char *path, enum format format)
     assert_non_null(d);
     for (struct dirent *e; (e = readdir(d));) {
         if (!strstr(e->d_name, ".json")) continue;
-        expect_ok(format_load(format, arena_print(&arena, "%s/%s", path, e->d_name), in_folder("first.json"), &arena, &err));
-        expect_ok(format_load(format, in_folder("first.json"), in_folder("second.json"), &arena, &err));
+        expect_ok(format_load(format, arena_print(&arena, "%s/%s", path, e->d_name),
+                              in_folder("first.json"), &arena, &err));
+        expect_ok(
+            format_load(format, in_folder("first.json"), in_folder("second.json"), &arena, &err));
         expect_same_bytes(in_folder("first.json"), in_folder("second.json"));
         count++;
     }
@@ -107,7 +125,8 @@ static void test_shipped_round(void **state)
     assert_true(round_folder("data/costs", FORMAT_COSTS) >= 1);
 }
 
-// The examples of docs/FORMATS.md, comments taken away: ```jsonc FORMAT. A problem finds the others beside it.
+// The examples of docs/FORMATS.md, comments taken away: ```jsonc FORMAT. A problem finds the others
+// beside it.
 static void test_manual(void **state)
 {
     const char *text;
@@ -117,7 +136,8 @@ static void test_manual(void **state)
     expect_ok(file_read("docs/FORMATS.md", &text, &size, &arena, &err));
     for (const char *p = text; (p = strstr(p, "```jsonc "));) {
         const char *name_end = strchr(p, '\n'), *end = strstr(name_end, "\n```");
-        const char *path = in_folder(arena_print(&arena, "%.*s.json", (int)(name_end - p - 9), p + 9));
+        const char *path =
+            in_folder(arena_print(&arena, "%.*s.json", (int)(name_end - p - 9), p + 9));
         char *bare = TAKE(&arena, end - name_end + 1, char);
         size_t length = 0;
         for (p = name_end; p < end; p++) {
@@ -126,7 +146,10 @@ static void test_manual(void **state)
         }
         expect_ok(file_write(path, bare, length, &err));
         int format = 0;
-        while (format < FORMAT_COUNT && strcmp(path + strlen(folder) + 1, arena_print(&arena, "%s.json", format_names[format]))) format++;
+        while (
+            format < FORMAT_COUNT &&
+            strcmp(path + strlen(folder) + 1, arena_print(&arena, "%s.json", format_names[format])))
+            format++;
         assert_true(format < FORMAT_COUNT);
         expect_ok(format_load((enum format)format, path, NULL, &arena, &err));
         count++;
@@ -163,7 +186,10 @@ static void test_random_problems(void **state)
     }
 }
 
-static void same_counts(const int64_t *a, const int64_t *b, int count) { assert_memory_equal(a, b, (size_t)count * sizeof *a); }
+static void same_counts(const int64_t *a, const int64_t *b, int count)
+{
+    assert_memory_equal(a, b, (size_t)count * sizeof *a);
+}
 
 // Prices of random problems, saved and loaded.
 static void test_random_priced(void **state)
@@ -184,19 +210,27 @@ static void test_random_priced(void **state)
         expect_ok(priced_save(&y, in_folder("second.json"), &arena, &err));
         expect_same_bytes(in_folder("first.json"), in_folder("second.json"));
         int links = x.group_count * x.group_count;
-        assert_true(x.group_count == y.group_count && x.run_count == y.run_count && x.cut_count == y.cut_count && x.has_embedding_sync == y.has_embedding_sync);
-        assert_true(x.boundary_option_count == y.boundary_option_count && x.gradient_option_count == y.gradient_option_count && x.rule_count == y.rule_count);
+        assert_true(x.group_count == y.group_count && x.run_count == y.run_count &&
+                    x.cut_count == y.cut_count && x.has_embedding_sync == y.has_embedding_sync);
+        assert_true(x.boundary_option_count == y.boundary_option_count &&
+                    x.gradient_option_count == y.gradient_option_count &&
+                    x.rule_count == y.rule_count);
         for (int r = 0; r < x.run_count; r++) {
             same_counts(x.runs[r].stash_bytes, y.runs[r].stash_bytes, 3);
-            same_counts(x.runs[r].feedback_bytes, y.runs[r].feedback_bytes, x.gradient_option_count);
+            same_counts(x.runs[r].feedback_bytes, y.runs[r].feedback_bytes,
+                        x.gradient_option_count);
             same_counts(x.runs[r].backward_ns, y.runs[r].backward_ns, x.group_count);
-            for (int o = 0; o < x.gradient_option_count; o++) same_counts(x.runs[r].sync_ns[o], y.runs[r].sync_ns[o], x.group_count);
+            for (int o = 0; o < x.gradient_option_count; o++)
+                same_counts(x.runs[r].sync_ns[o], y.runs[r].sync_ns[o], x.group_count);
         }
         for (int c = 0; c < x.cut_count; c++) {
             same_counts(x.cuts[c].forward_ns, y.cuts[c].forward_ns, links * PART_COUNT);
-            for (int o = 0; o < x.boundary_option_count; o++) same_counts(x.cuts[c].backward_ns[o], y.cuts[c].backward_ns[o], links * PART_COUNT);
+            for (int o = 0; o < x.boundary_option_count; o++)
+                same_counts(x.cuts[c].backward_ns[o], y.cuts[c].backward_ns[o], links * PART_COUNT);
         }
-        for (int g = 0; g < x.group_count; g++) assert_true(!x.groups[g].excluded == !y.groups[g].excluded && x.groups[g].memory_limit_bytes == y.groups[g].memory_limit_bytes);
+        for (int g = 0; g < x.group_count; g++)
+            assert_true(!x.groups[g].excluded == !y.groups[g].excluded &&
+                        x.groups[g].memory_limit_bytes == y.groups[g].memory_limit_bytes);
         if (x.has_embedding_sync) same_counts(x.embedding_sync_ns, y.embedding_sync_ns, links);
         arena_reset(&arena, mark);
     }
@@ -211,7 +245,8 @@ static void load_written(enum format format, const char *text, void *to)
     if (format == FORMAT_MODEL) expect_ok(model_load(to, path, &arena, &err));
     if (format == FORMAT_JOB) expect_ok(job_load(to, path, &arena, &err));
     if (format == FORMAT_COSTS) expect_ok(costs_load(to, path, &arena, &err));
-    if (format == FORMAT_CONFIG) expect_ok(model_import_hf(to, path, NULL, in_folder("out.json"), &arena, &err));
+    if (format == FORMAT_CONFIG)
+        expect_ok(model_import_hf(to, path, NULL, in_folder("out.json"), &arena, &err));
 }
 
 static void test_defaults(void **state)
@@ -220,20 +255,31 @@ static void test_defaults(void **state)
     struct job j;
     struct costs c;
     (void)state;
-    load_written(FORMAT_MODEL, "{\"kind\": \"plumbline.model\", \"version\": 1, \"name\": \"x\", \"shape\": {\"hidden\": 64, \"ffn\": 256, \"heads\": 4, \"vocabulary\": 9},"
-                 "\"runs\": [{\"name\": \"b\", \"kind\": \"block\"}]}", &m);
+    load_written(FORMAT_MODEL,
+                 "{\"kind\": \"plumbline.model\", \"version\": 1, \"name\": \"x\", \"shape\": "
+                 "{\"hidden\": 64, \"ffn\": 256, \"heads\": 4, \"vocabulary\": 9},"
+                 "\"runs\": [{\"name\": \"b\", \"kind\": \"block\"}]}",
+                 &m);
     assert_int_equal(m.shape.kv_heads, 4);
     assert_int_equal(m.shape.head_width, 16);
     assert_true(m.runs[0].recomputable && m.runs[0].count == 1 && !m.shape.tied_embeddings);
-    load_written(FORMAT_JOB, "{\"kind\": \"plumbline.job\", \"version\": 1, \"name\": \"x\", \"sequence\": 8, \"global_batch\": 4, \"precision\": \"bf16\", \"layout\": {\"pipeline\": 2}}", &j);
-    assert_true(j.adam && j.recompute[RECOMPUTE_NONE] && !j.recompute[RECOMPUTE_FULL] && j.rule_count == 0 && j.boundary_option_count == 0);
+    load_written(FORMAT_JOB,
+                 "{\"kind\": \"plumbline.job\", \"version\": 1, \"name\": \"x\", \"sequence\": 8, "
+                 "\"global_batch\": 4, \"precision\": \"bf16\", \"layout\": {\"pipeline\": 2}}",
+                 &j);
+    assert_true(j.adam && j.recompute[RECOMPUTE_NONE] && !j.recompute[RECOMPUTE_FULL] &&
+                j.rule_count == 0 && j.boundary_option_count == 0);
     assert_int_equal(j.budget.boundaries_max, -1);
     assert_int_equal(j.gradient_bytes_per_value, 4);
     assert_int_equal(job_micro_batches(&j), 4);
     assert_true(j.memory_fraction > 0.79 && j.memory_fraction < 0.81);
-    assert_true(j.layout.schedule == SCHEDULE_1F1B && j.layout.tensor == 1 && j.layout.micro_batch == 1);
-    load_written(FORMAT_COSTS, "{\"kind\": \"plumbline.costs\", \"version\": 1, \"name\": \"x\", \"gpus\": []}", &c);
-    assert_true(c.transfer_share[PART_DELAY] == 1 && c.transfer_share[PART_LINK] == 0 && c.intra_efficiency.value == 1);
+    assert_true(j.layout.schedule == SCHEDULE_1F1B && j.layout.tensor == 1 &&
+                j.layout.micro_batch == 1);
+    load_written(FORMAT_COSTS,
+                 "{\"kind\": \"plumbline.costs\", \"version\": 1, \"name\": \"x\", \"gpus\": []}",
+                 &c);
+    assert_true(c.transfer_share[PART_DELAY] == 1 && c.transfer_share[PART_LINK] == 0 &&
+                c.intra_efficiency.value == 1);
     assert_int_equal(c.network_efficiency[NIC_ROCE].origin, ORIGIN_ASSUMED);
 }
 
@@ -263,7 +309,10 @@ static void test_name_tables(void **state)
 
 // ---- priced documents
 
-static void load_priced(struct priced *p) { expect_ok(priced_load(p, "tests/documents/priced.json", &arena, &err)); }
+static void load_priced(struct priced *p)
+{
+    expect_ok(priced_load(p, "tests/documents/priced.json", &arena, &err));
+}
 
 static void test_priced_accessors(void **state)
 {
@@ -273,14 +322,17 @@ static void test_priced_accessors(void **state)
     load_priced(&p);
     for (int run = 0; run < p.run_count; run++) {
         assert_int_equal(priced_first_layer(&p, run), layer);
-        for (int i = 0; i < p.runs[run].count; i++) assert_int_equal(priced_run_of(&p, layer++), run);
+        for (int i = 0; i < p.runs[run].count; i++)
+            assert_int_equal(priced_run_of(&p, layer++), run);
     }
     assert_int_equal(layer, p.layer_count);
-    for (int part = 0; part < PART_COUNT; part++) assert_true(priced_uses_part(&p, (enum transfer_part)part));
+    for (int part = 0; part < PART_COUNT; part++)
+        assert_true(priced_uses_part(&p, (enum transfer_part)part));
     for (int c = 0; c < p.cut_count; c++)
         for (int link = 0; link < p.group_count * p.group_count; link++) {
             p.cuts[c].forward_ns[link * PART_COUNT + PART_LINK] = 0;
-            for (int o = 0; o < p.boundary_option_count; o++) p.cuts[c].backward_ns[o][link * PART_COUNT + PART_LINK] = 0;
+            for (int o = 0; o < p.boundary_option_count; o++)
+                p.cuts[c].backward_ns[o][link * PART_COUNT + PART_LINK] = 0;
         }
     assert_false(priced_uses_part(&p, PART_LINK));
     p.cuts[0].backward_ns[1][PART_LINK] = 1;
@@ -291,23 +343,23 @@ static void test_priced_accessors(void **state)
     assert_false(priced_uses_epilogue(&p) || priced_uses_sync(&p) || priced_uses_optimizer(&p));
 }
 
-#define REFUSED(damage, where)                                                  \
-    do {                                                                        \
-        struct priced p;                                                        \
-        load_priced(&p);                                                        \
-        damage;                                                                 \
-        assert_int_equal(priced_check(&p, &err), BAD_INPUT);                    \
-        if (!strstr(err.text, where)) fail_msg("\"%s\" lacks %s", err.text, where); \
-        err = (struct error){OK, ""};                                           \
+#define REFUSED(damage, where)                                                                     \
+    do {                                                                                           \
+        struct priced p;                                                                           \
+        load_priced(&p);                                                                           \
+        damage;                                                                                    \
+        assert_int_equal(priced_check(&p, &err), BAD_INPUT);                                       \
+        if (!strstr(err.text, where)) fail_msg("\"%s\" lacks %s", err.text, where);                \
+        err = (struct error){OK, ""};                                                              \
     } while (0)
 
 static void test_priced_promises(void **state)
 {
     (void)state;
-    REFUSED(p.runs[0].forward_ns[0] = INT64_C(1) << 50, "2^52 ns");             // 8 micro-batches
+    REFUSED(p.runs[0].forward_ns[0] = INT64_C(1) << 50, "2^52 ns"); // 8 micro-batches
     REFUSED(p.groups[0].sync_constant_ns[1] = INT64_C(1) << 52, "2^52 ns");
     REFUSED(p.cuts[0].backward_ns[1][0] = INT64_C(1) << 50, "2^52 ns");
-    REFUSED(p.runs[1].weight_bytes = INT64_C(1) << 51, "2^52 bytes");           // 4 layers
+    REFUSED(p.runs[1].weight_bytes = INT64_C(1) << 51, "2^52 bytes"); // 4 layers
     REFUSED(p.runs[1].stash_bytes[2] = INT64_C(1) << 49, "2^52 bytes");
     REFUSED(p.runs[1].forward_ns[0] = -1, "negative");
     REFUSED(p.runs[1].cut = p.cut_count, "runs[1].cut");
@@ -328,9 +380,10 @@ static void test_plan_numbers(void **state)
     assert_int_equal(p.stage_count, 3);
     assert_int_equal(p.stages[1].recompute, RECOMPUTE_FIRST_LAYERS);
     assert_int_equal(p.stages[1].send_epilogue_ns[PART_DELAY], 7);
-    assert_int_equal(memory_total(&p.stages[1].memory), 36008);     // 1000 .. 8000, each with 1 added
-    assert_true(plan_gap(&p) > 0.004098 && plan_gap(&p) < 0.004099);       // 12345 / 3012345
-    assert_true(p.graph.parts[PART_BLOCKING] && p.graph.parts[PART_LINK] && p.graph.parts[PART_DELAY] && p.graph.parts[PART_OVERHEAD]);
+    assert_int_equal(memory_total(&p.stages[1].memory), 36008); // 1000 .. 8000, each with 1 added
+    assert_true(plan_gap(&p) > 0.004098 && plan_gap(&p) < 0.004099); // 12345 / 3012345
+    assert_true(p.graph.parts[PART_BLOCKING] && p.graph.parts[PART_LINK] &&
+                p.graph.parts[PART_DELAY] && p.graph.parts[PART_OVERHEAD]);
     p.iteration_ns = 0;
     assert_true(plan_gap(&p) == 0);
 }
@@ -341,35 +394,66 @@ static void test_import(void **state)
 {
     struct model m, shipped;
     (void)state;
-    load_written(FORMAT_CONFIG, "{\"model_type\": \"gpt2\", \"n_embd\": 1600, \"n_layer\": 48, \"n_head\": 25, \"n_positions\": 1024, \"vocab_size\": 50257, \"n_inner\": null,"
-                 "\"_name_or_path\": \"gpt2-xl\"}", &m);
+    load_written(FORMAT_CONFIG,
+                 "{\"model_type\": \"gpt2\", \"n_embd\": 1600, \"n_layer\": 48, \"n_head\": 25, "
+                 "\"n_positions\": 1024, \"vocab_size\": 50257, \"n_inner\": null,"
+                 "\"_name_or_path\": \"gpt2-xl\"}",
+                 &m);
     expect_ok(model_load(&shipped, "data/models/gpt2-xl.json", &arena, &err));
     same_model(&m, &shipped);
-    load_written(FORMAT_CONFIG, "{\"model_type\": \"llama\", \"hidden_size\": 8192, \"num_hidden_layers\": 80, \"num_attention_heads\": 64, \"num_key_value_heads\": 8,"
-                 "\"intermediate_size\": 28672, \"vocab_size\": 128256, \"_name_or_path\": \"x/llama-3.1-70b\", \"unknown\": [1]}", &m);
+    load_written(FORMAT_CONFIG,
+                 "{\"model_type\": \"llama\", \"hidden_size\": 8192, \"num_hidden_layers\": 80, "
+                 "\"num_attention_heads\": 64, \"num_key_value_heads\": 8,"
+                 "\"intermediate_size\": 28672, \"vocab_size\": 128256, \"_name_or_path\": "
+                 "\"x/llama-3.1-70b\", \"unknown\": [1]}",
+                 &m);
     expect_ok(model_load(&shipped, "data/models/llama-3.1-70b.json", &arena, &err));
     same_model(&m, &shipped);
-    load_written(FORMAT_CONFIG, "{\"model_type\": \"mistral\", \"hidden_size\": 4096, \"num_hidden_layers\": 32, \"num_attention_heads\": 32, \"intermediate_size\": 14336, \"vocab_size\": 32000}", &m);
-    assert_true(m.shape.kv_heads == 8 && m.shape.head_width == 128 && m.shape.gated_ffn && !m.shape.tied_embeddings);
-    load_written(FORMAT_CONFIG, "{\"model_type\": \"mistral\", \"hidden_size\": 4096, \"num_hidden_layers\": 32, \"num_attention_heads\": 32, \"intermediate_size\": 14336, \"vocab_size\": 32000,"
-                 "\"num_key_value_heads\": null}", &m);
+    load_written(
+        FORMAT_CONFIG,
+        "{\"model_type\": \"mistral\", \"hidden_size\": 4096, \"num_hidden_layers\": 32, "
+        "\"num_attention_heads\": 32, \"intermediate_size\": 14336, \"vocab_size\": 32000}",
+        &m);
+    assert_true(m.shape.kv_heads == 8 && m.shape.head_width == 128 && m.shape.gated_ffn &&
+                !m.shape.tied_embeddings);
+    load_written(FORMAT_CONFIG,
+                 "{\"model_type\": \"mistral\", \"hidden_size\": 4096, \"num_hidden_layers\": 32, "
+                 "\"num_attention_heads\": 32, \"intermediate_size\": 14336, \"vocab_size\": 32000,"
+                 "\"num_key_value_heads\": null}",
+                 &m);
     assert_int_equal(m.shape.kv_heads, 32);
-    load_written(FORMAT_CONFIG, "{\"model_type\": \"qwen2\", \"hidden_size\": 896, \"num_hidden_layers\": 24, \"num_attention_heads\": 14, \"num_key_value_heads\": 2, \"intermediate_size\": 4864,"
-                 "\"vocab_size\": 151936, \"tie_word_embeddings\": true}", &m);
-    assert_true(m.shape.qkv_bias && !m.shape.linear_bias && m.shape.tied_embeddings && m.shape.rms_norm);
-    load_written(FORMAT_CONFIG, "{\"model_type\": \"gpt_neox\", \"hidden_size\": 6144, \"num_hidden_layers\": 44, \"num_attention_heads\": 64, \"intermediate_size\": 24576, \"vocab_size\": 50432}", &m);
-    assert_true(!m.shape.tied_embeddings && !m.shape.gated_ffn && m.shape.linear_bias && m.shape.positions == 0 && !m.shape.dropout);
-    load_written(FORMAT_CONFIG, "{\"model_type\": \"opt\", \"hidden_size\": 768, \"num_hidden_layers\": 12, \"num_attention_heads\": 12, \"ffn_dim\": 3072, \"vocab_size\": 50272,"
-                 "\"max_position_embeddings\": 2048, \"word_embed_proj_dim\": 768}", &m);
-    assert_true(m.shape.tied_embeddings && m.shape.positions == 2050 && m.shape.dropout && m.layer_count == 14);
+    load_written(
+        FORMAT_CONFIG,
+        "{\"model_type\": \"qwen2\", \"hidden_size\": 896, \"num_hidden_layers\": 24, "
+        "\"num_attention_heads\": 14, \"num_key_value_heads\": 2, \"intermediate_size\": 4864,"
+        "\"vocab_size\": 151936, \"tie_word_embeddings\": true}",
+        &m);
+    assert_true(m.shape.qkv_bias && !m.shape.linear_bias && m.shape.tied_embeddings &&
+                m.shape.rms_norm);
+    load_written(
+        FORMAT_CONFIG,
+        "{\"model_type\": \"gpt_neox\", \"hidden_size\": 6144, \"num_hidden_layers\": 44, "
+        "\"num_attention_heads\": 64, \"intermediate_size\": 24576, \"vocab_size\": 50432}",
+        &m);
+    assert_true(!m.shape.tied_embeddings && !m.shape.gated_ffn && m.shape.linear_bias &&
+                m.shape.positions == 0 && !m.shape.dropout);
+    load_written(FORMAT_CONFIG,
+                 "{\"model_type\": \"opt\", \"hidden_size\": 768, \"num_hidden_layers\": 12, "
+                 "\"num_attention_heads\": 12, \"ffn_dim\": 3072, \"vocab_size\": 50272,"
+                 "\"max_position_embeddings\": 2048, \"word_embed_proj_dim\": 768}",
+                 &m);
+    assert_true(m.shape.tied_embeddings && m.shape.positions == 2050 && m.shape.dropout &&
+                m.layer_count == 14);
 }
 
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, open_arena, close_arena)
     const struct CMUnitTest tests[] = {
-        TEST(test_examples_round), TEST(test_shipped_round), TEST(test_manual), TEST(test_random_problems), TEST(test_random_priced), TEST(test_defaults), TEST(test_name_tables),
-        TEST(test_priced_accessors), TEST(test_priced_promises), TEST(test_plan_numbers), TEST(test_import),
+        TEST(test_examples_round),  TEST(test_shipped_round),    TEST(test_manual),
+        TEST(test_random_problems), TEST(test_random_priced),    TEST(test_defaults),
+        TEST(test_name_tables),     TEST(test_priced_accessors), TEST(test_priced_promises),
+        TEST(test_plan_numbers),    TEST(test_import),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,5 +1,6 @@
-// Replays tests/fuzz/corpus/FORMAT/ with the ordinary compiler: everything the fuzzers found worth keeping, through the same
-// door. Each folder holds valid documents too, so that the laws of saving are really tried.
+// Replays tests/fuzz/corpus/FORMAT/ with the ordinary compiler: everything the fuzzers found worth
+// keeping, through the same door. Each folder holds valid documents too, so that the laws of saving
+// are really tried.
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>      // last: it has a macro fail()
+#include <cmocka.h> // last: it has a macro fail()
 
 static void test_corpus(void **state)
 {
@@ -30,7 +31,9 @@ static void test_corpus(void **state)
             const char *text;
             size_t size;
             if (e->d_name[0] == '.') continue;
-            if (file_read(arena_print(&arena, "%s/%s", path, e->d_name), &text, &size, &arena, &err)) fail_msg("%s", err.text);
+            if (file_read(arena_print(&arena, "%s/%s", path, e->d_name), &text, &size, &arena,
+                          &err))
+                fail_msg("%s", err.text);
             valid += fuzz_one((enum format)format, folder, (const uint8_t *)text, size);
             count++;
         }
@@ -55,7 +58,8 @@ static void replay(const char *name, bool (*one)(const uint8_t *data, size_t siz
         const char *text;
         size_t size;
         if (e->d_name[0] == '.') continue;
-        if (file_read(arena_print(&arena, "%s/%s", folder, e->d_name), &text, &size, &arena, &err)) fail_msg("%s", err.text);
+        if (file_read(arena_print(&arena, "%s/%s", folder, e->d_name), &text, &size, &arena, &err))
+            fail_msg("%s", err.text);
         valid += one((const uint8_t *)text, size);
         count++;
     }
@@ -98,8 +102,9 @@ static void test_plans(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_corpus), cmocka_unit_test(test_tables),
-                                       cmocka_unit_test(test_certificates), cmocka_unit_test(test_vipr),
-                                       cmocka_unit_test(test_bounds), cmocka_unit_test(test_plans)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_corpus),       cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_certificates), cmocka_unit_test(test_vipr),
+        cmocka_unit_test(test_bounds),       cmocka_unit_test(test_plans)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-// plumbline import matrix: files that are no matrix, each with one line that names the file and the place; links that were not
-// measured; whose a row is.
+// plumbline import matrix: files that are no matrix, each with one line that names the file and the
+// place; links that were not measured; whose a row is.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "data/import/import.h"
 #include "tests/support/folder.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/base/status.h's
+#include <cmocka.h> // last: its macro `fail` hides data/base/status.h's
 
 static char folder[FOLDER_SIZE];
 
@@ -31,15 +31,20 @@ static int tear_down(void **state)
 }
 
 enum { OPTIONS = 8 };
-static const char *const by_hand[OPTIONS] = {"--gpu", "G", "--gpus-per-node", "8", "--memory-gb", "80", "--intra-gb-s", "300"};
+static const char *const by_hand[OPTIONS] = {"--gpu",       "G",  "--gpus-per-node", "8",
+                                             "--memory-gb", "80", "--intra-gb-s",    "300"};
 static const char *const like[OPTIONS] = {"--like", "data/clusters/a100-16x8.json"};
 
-static enum status import(struct cluster *c, const char *text, const char *const *options, struct arena *arena, struct error *err)
+static enum status import(struct cluster *c, const char *text, const char *const *options,
+                          struct arena *arena, struct error *err)
 {
-    const char *path = arena_print(arena, "%s/matrix.json", folder), *output = arena_print(arena, "%s/cluster.json", folder);
-    char *arguments[6 + OPTIONS] = {arena_copy_text(arena, "matrix"), arena_copy_text(arena, path), arena_copy_text(arena, "-o"), arena_copy_text(arena, output)};
+    const char *path = arena_print(arena, "%s/matrix.json", folder),
+               *output = arena_print(arena, "%s/cluster.json", folder);
+    char *arguments[6 + OPTIONS] = {arena_copy_text(arena, "matrix"), arena_copy_text(arena, path),
+                                    arena_copy_text(arena, "-o"), arena_copy_text(arena, output)};
     int count = 4, exit_code = 0;
-    for (int i = 0; i < OPTIONS && options[i]; i++) arguments[count++] = arena_copy_text(arena, options[i]);
+    for (int i = 0; i < OPTIONS && options[i]; i++)
+        arguments[count++] = arena_copy_text(arena, options[i]);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs(text, file);
@@ -51,43 +56,73 @@ static enum status import(struct cluster *c, const char *text, const char *const
 
 static void test_wrong_files(void **state)
 {
-    static const struct { const char *text, *says; } wrong[] = {
+    static const struct {
+        const char *text, *says;
+    } wrong[] = {
         {"", "the document is cut short"},
         {"[1, 2]", "expected an object, found an array"},
         {"{\"bandwidth\": [[0, 1], [1, 0]]}", "key \"gpus\" is missing"},
         {"{\"gpus\": [\"a\", \"b\"]}", "key \"bandwidth\" is missing"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": \"x\"}", "bandwidth: expected an array, found \"x\""},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [0, 1]}", "bandwidth[0]: expected an array, found 0"},
-        {"{\"gpus\": [1, 2], \"bandwidth\": [[0, 1], [1, 0]]}", "gpus[0]: expected a string, found 1"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": \"x\"}",
+         "bandwidth: expected an array, found \"x\""},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [0, 1]}",
+         "bandwidth[0]: expected an array, found 0"},
+        {"{\"gpus\": [1, 2], \"bandwidth\": [[0, 1], [1, 0]]}",
+         "gpus[0]: expected a string, found 1"},
         {"{\"gpus\": [\"a\"], \"bandwidth\": [[0]]}", "gpus: expected 2 to 4096 names, found 1"},
-        {"{\"gpus\": [\"a\", \"a\"], \"bandwidth\": [[0, 1], [1, 0]]}", "gpus: [1]: \"a\" stands twice"},
-        {"{\"gpus\": [\"a\", \"\"], \"bandwidth\": [[0, 1], [1, 0]]}", "gpus: [1]: expected a name, found an empty one"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1]]}", "bandwidth: expected 2 rows, one for each of \"gpus\", found 1"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1], [1, 0], [1, 1]]}", "expected 2 rows, one for each of \"gpus\", found 3"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1], [1]]}", "bandwidth[1]: expected 2 numbers, one for each of \"gpus\", found 1"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1, 2], [1, 0]]}", "bandwidth[0]: expected 2 numbers, one for each of \"gpus\", found 3"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, NaN], [1, 0]]}", "line 1: expected a finite number, found 'NaN"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, Infinity], [1, 0]]}", "expected a finite number, found 'Infinity'"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, -Infinity], [1, 0]]}", "expected a number, found '-Infinit'"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1e999], [1, 0]]}", "bandwidth[0][1]: expected a finite number, or null, found inf"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1e300], [1, 0]]}", "bandwidth[0]: [1]: \"b\" to \"a\": expected a bandwidth of 1 to 1e+18 bytes/s"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1], [0, 0]]}", "bandwidth[1]: [0]: \"a\" to \"b\": expected a bandwidth of 1 to 1e+18 bytes/s, or null where nothing was measured, found 0"},
+        {"{\"gpus\": [\"a\", \"a\"], \"bandwidth\": [[0, 1], [1, 0]]}",
+         "gpus: [1]: \"a\" stands twice"},
+        {"{\"gpus\": [\"a\", \"\"], \"bandwidth\": [[0, 1], [1, 0]]}",
+         "gpus: [1]: expected a name, found an empty one"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1]]}",
+         "bandwidth: expected 2 rows, one for each of \"gpus\", found 1"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1], [1, 0], [1, 1]]}",
+         "expected 2 rows, one for each of \"gpus\", found 3"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1], [1]]}",
+         "bandwidth[1]: expected 2 numbers, one for each of \"gpus\", found 1"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1, 2], [1, 0]]}",
+         "bandwidth[0]: expected 2 numbers, one for each of \"gpus\", found 3"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, NaN], [1, 0]]}",
+         "line 1: expected a finite number, found 'NaN"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, Infinity], [1, 0]]}",
+         "expected a finite number, found 'Infinity'"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, -Infinity], [1, 0]]}",
+         "expected a number, found '-Infinit'"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1e999], [1, 0]]}",
+         "bandwidth[0][1]: expected a finite number, or null, found inf"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1e300], [1, 0]]}",
+         "bandwidth[0]: [1]: \"b\" to \"a\": expected a bandwidth of 1 to 1e+18 bytes/s"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1], [0, 0]]}",
+         "bandwidth[1]: [0]: \"a\" to \"b\": expected a bandwidth of 1 to 1e+18 bytes/s, or null "
+         "where nothing was measured, found 0"},
         {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, -2], [1, 0]]}", "found -2"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, true], [1, 0]]}", "bandwidth[0][1]: expected a finite number, or null, found true"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, \"9\"], [1, 0]]}", "bandwidth[0][1]: expected a finite number, or null, found \"9\""},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[\"0\", \"nan\"], [\"1\", \"0\"]]}", "bandwidth[0]: [1]: expected a number, found \"nan\""},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[\"0\", \"0x10\"], [\"1\", \"0\"]]}", "bandwidth[0]: [1]: expected a number, found \"0x10\""},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[\"0\", \"7 \"], [\"1\", \"0\"]]}", "expected a number, found \"7 \""},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[\"0\", \"\"], [\"1\", \"0\"]]}", "expected a number, found \"\""},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, null], [1, 0]]}", "places: \"b\" to \"a\": expected a measured bandwidth, or a link, a level or network cards"},
-        {"{\"1\": {\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1], [1, 0]]}}", "expected key \"0\", the Recv table"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1], [1, 0]]} x", "not valid JSON here: 'x'"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, true], [1, 0]]}",
+         "bandwidth[0][1]: expected a finite number, or null, found true"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, \"9\"], [1, 0]]}",
+         "bandwidth[0][1]: expected a finite number, or null, found \"9\""},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[\"0\", \"nan\"], [\"1\", \"0\"]]}",
+         "bandwidth[0]: [1]: expected a number, found \"nan\""},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[\"0\", \"0x10\"], [\"1\", \"0\"]]}",
+         "bandwidth[0]: [1]: expected a number, found \"0x10\""},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[\"0\", \"7 \"], [\"1\", \"0\"]]}",
+         "expected a number, found \"7 \""},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[\"0\", \"\"], [\"1\", \"0\"]]}",
+         "expected a number, found \"\""},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, null], [1, 0]]}",
+         "places: \"b\" to \"a\": expected a measured bandwidth, or a link, a level or network "
+         "cards"},
+        {"{\"1\": {\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1], [1, 0]]}}",
+         "expected key \"0\", the Recv table"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1], [1, 0]]} x",
+         "not valid JSON here: 'x'"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
         struct cluster c;
         struct error err;
         assert_int_equal(import(&c, wrong[i].text, by_hand, *state, &err), BAD_INPUT);
-        if (!strstr(err.text, wrong[i].says) || !strstr(err.text, "json: ") || strchr(err.text, '\n')) fail_msg("%s: %s", wrong[i].text, err.text);
+        if (!strstr(err.text, wrong[i].says) || !strstr(err.text, "json: ") ||
+            strchr(err.text, '\n'))
+            fail_msg("%s: %s", wrong[i].text, err.text);
     }
 }
 
@@ -96,12 +131,18 @@ static void test_missing_links(void **state)
 {
     struct cluster c;
     struct error err;
-    if (import(&c, "{\"gpus\": [\"a\", \"b\", \"c\"], \"bandwidth\": [[7, null, 2], [3, 7, 4], [null, 5, 7]]}", like, *state, &err) != OK) fail_msg("%s", err.text);
-    static const double units[9] = {0, 3, 0, 0, 0, 5, 2, 4, 0};         // [from][to]: a row is the receiver's
+    if (import(&c,
+               "{\"gpus\": [\"a\", \"b\", \"c\"], \"bandwidth\": [[7, null, 2], [3, 7, 4], [null, "
+               "5, 7]]}",
+               like, *state, &err) != OK)
+        fail_msg("%s", err.text);
+    static const double units[9] = {0, 3, 0, 0, 0,
+                                    5, 2, 4, 0}; // [from][to]: a row is the receiver's
     assert_int_equal(c.places.node_count, 3);
     for (int i = 0; i < 9; i++) {
         double found = c.places.measured[i].bytes_per_s, expected = units[i] * 1048576000.0;
-        if (found > expected || found < expected) fail_msg("%d: %g, expected %g", i, found, expected);
+        if (found > expected || found < expected)
+            fail_msg("%d: %g, expected %g", i, found, expected);
     }
 }
 

@@ -1,5 +1,6 @@
-// Imports of nccl-tests, nvbandwidth and nvidia-smi topo -m: the values that come out against those written into the examples,
-// every example cut at every byte, single damages that must be named, and random ones that must not crash.
+// Imports of nccl-tests, nvbandwidth and nvidia-smi topo -m: the values that come out against those
+// written into the examples, every example cut at every byte, single damages that must be named,
+// and random ones that must not crash.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>      // last: it has a macro fail()
+#include <cmocka.h> // last: it has a macro fail()
 
 static char folder[FOLDER_SIZE];
 static struct arena arena;
@@ -29,7 +30,11 @@ static int open_all(void **state)
     return folder_make(folder);
 }
 
-static int close_all(void **state) { (void)state; return folder_remove(folder); }
+static int close_all(void **state)
+{
+    (void)state;
+    return folder_remove(folder);
+}
 
 static int open_arena(void **state)
 {
@@ -45,12 +50,16 @@ static int close_arena(void **state)
     return 0;
 }
 
-static const char *in_folder(const char *name) { return arena_print(&arena, "%s/%s", folder, name); }
+static const char *in_folder(const char *name)
+{
+    return arena_print(&arena, "%s/%s", folder, name);
+}
 
 static const char *example(const char *name, size_t *size)
 {
     const char *read;
-    assert_int_equal(file_read(arena_print(&arena, "tests/imports/%s", name), &read, size, &arena, &err), OK);
+    assert_int_equal(
+        file_read(arena_print(&arena, "tests/imports/%s", name), &read, size, &arena, &err), OK);
     return arena_copy_text(&arena, read);
 }
 
@@ -76,7 +85,8 @@ static enum status import(command_function *function, const char *path, const ch
     return status;
 }
 
-static enum status import_text(command_function *function, const char *text, size_t size, const char *options)
+static enum status import_text(command_function *function, const char *text, size_t size,
+                               const char *options)
 {
     const char *path = in_folder("in");
     FILE *f = fopen(path, "w");
@@ -94,15 +104,19 @@ static bool logged(const char *text)
     return file_read(in_folder("log"), &log, &size, &arena, &ignored) == OK && strstr(log, text);
 }
 
-static void import_samples(struct samples *s, command_function *function, const char *name, const char *options)
+static void import_samples(struct samples *s, command_function *function, const char *name,
+                           const char *options)
 {
     const char *output = in_folder("out.json");
-    if (import(function, arena_print(&arena, "tests/imports/%s", name), arena_print(&arena, "-o %s %s", output, options)) != OK) fail_msg("%s", err.text);
+    if (import(function, arena_print(&arena, "tests/imports/%s", name),
+               arena_print(&arena, "-o %s %s", output, options)) != OK)
+        fail_msg("%s", err.text);
     if (samples_load(s, output, &arena, &err) != OK) fail_msg("%s", err.text);
     assert_int_equal(s->document.source_count, 1);
 }
 
-static void expect_collective(const struct sample *s, const char *operation, int64_t bytes, int ranks, enum precision precision, bool alone)
+static void expect_collective(const struct sample *s, const char *operation, int64_t bytes,
+                              int ranks, enum precision precision, bool alone)
 {
     assert_int_equal(s->kind, SAMPLE_COLLECTIVE);
     assert_string_equal(s->operation, operation);
@@ -118,7 +132,8 @@ static void expect_seconds(const struct sample *s, const double *us, int count)
 {
     assert_int_equal(s->repetitions, count);
     for (int i = 0; i < count; i++)
-        if (fabs(s->seconds[i] - us[i] * 1e-6) > 1e-15) fail_msg("repetition %d: %.9g s, not %g us", i, s->seconds[i], us[i]);
+        if (fabs(s->seconds[i] - us[i] * 1e-6) > 1e-15)
+            fail_msg("repetition %d: %.9g s, not %g us", i, s->seconds[i], us[i]);
 }
 
 // ---- nccl-tests
@@ -126,7 +141,8 @@ static void expect_seconds(const struct sample *s, const double *us, int count)
 static void test_nccl_text(void **state)
 {
     (void)state;
-    static const double out_of_place[] = {21.5, 61.2, 4012.5, 123456}, in_place[] = {20.9, 60.8, 4001, 123400};
+    static const double out_of_place[] = {21.5, 61.2, 4012.5, 123456},
+                        in_place[] = {20.9, 60.8, 4001, 123400};
     static const int64_t bytes[] = {1024, 1048576, 268435456, 8589934592};
     struct samples s;
     for (int side = 0; side < 2; side++) {
@@ -144,7 +160,8 @@ static void test_nccl_text(void **state)
     assert_string_equal(s.machine.gpu, "NVIDIA H100 80GB HBM3");
 }
 
-// Groups at once, int32 among the types, columns of single iterations, a timestamp; two runs of one size.
+// Groups at once, int32 among the types, columns of single iterations, a timestamp; two runs of one
+// size.
 static void test_nccl_groups(void **state)
 {
     (void)state;
@@ -156,7 +173,8 @@ static void test_nccl_groups(void **state)
     assert_int_equal(s.samples[0].members[0], 0);
     assert_int_equal(s.samples[0].members[1], 2);
     assert_string_equal(s.machine.gpu, "h100");
-    assert_true(logged("1 row of other types (int32) passed over") && logged("several groups ran at once"));
+    assert_true(logged("1 row of other types (int32) passed over") &&
+                logged("several groups ran at once"));
 }
 
 static void test_nccl_old(void **state)
@@ -170,7 +188,8 @@ static void test_nccl_old(void **state)
     assert_int_equal(import(import_nccl, "tests/imports/nccl_old.txt", ""), BAD_INPUT);
     assert_non_null(strstr(err.text, "--operation"));
     // What the file's own bandwidths contradict.
-    assert_int_equal(import(import_nccl, "tests/imports/nccl_old.txt", "--operation all_reduce"), BAD_INPUT);
+    assert_int_equal(import(import_nccl, "tests/imports/nccl_old.txt", "--operation all_reduce"),
+                     BAD_INPUT);
     assert_non_null(strstr(err.text, "nccl_old.txt: line 16: busbw / algbw"));
 }
 
@@ -179,10 +198,12 @@ static void test_nccl_several(void **state)
 {
     (void)state;
     size_t size, more;
-    const char *first = example("nccl_all_reduce.txt", &size), *second = example("nccl_groups.txt", &more), *output = in_folder("out.json");
+    const char *first = example("nccl_all_reduce.txt", &size),
+               *second = example("nccl_groups.txt", &more), *output = in_folder("out.json");
     struct samples s;
     char *both = arena_print(&arena, "%s%s%s", first, second, first);
-    assert_int_equal(import_text(import_nccl, both, strlen(both), arena_print(&arena, "-o %s", output)), OK);
+    assert_int_equal(
+        import_text(import_nccl, both, strlen(both), arena_print(&arena, "-o %s", output)), OK);
     assert_int_equal(samples_load(&s, output, &arena, &err), OK);
     assert_int_equal(s.sample_count, 5);
     assert_int_equal(s.endpoint_count, 6);
@@ -226,14 +247,17 @@ static void test_nccl_json(void **state)
 static const struct sample *link_between(const struct samples *s, int from, int to)
 {
     for (int i = 0; i < s->sample_count; i++)
-        if (s->samples[i].kind == SAMPLE_LINK && s->samples[i].from == from && s->samples[i].to == to) return &s->samples[i];
+        if (s->samples[i].kind == SAMPLE_LINK && s->samples[i].from == from &&
+            s->samples[i].to == to)
+            return &s->samples[i];
     fail_msg("no link from %d to %d", from, to);
     return NULL;
 }
 
 static void expect_rate(const struct sample *s, int repetition, double gb_per_s)
 {
-    assert_true(fabs((double)s->dimensions[0] / s->seconds[repetition] / (gb_per_s * 1e9) - 1) < 1e-12);
+    assert_true(fabs((double)s->dimensions[0] / s->seconds[repetition] / (gb_per_s * 1e9) - 1) <
+                1e-12);
 }
 
 static void test_nvbandwidth(void **state)
@@ -255,8 +279,10 @@ static void test_nvbandwidth(void **state)
     expect_rate(link_between(&s, 0, 2), 0, 389);
     assert_string_equal(s.endpoints[2].name, "node-1:2");
     assert_string_equal(s.machine.gpu, "NVIDIA H100 80GB HBM3");
-    assert_true(logged("--against-arrow") && logged("1 test passed over") && logged("1 test had not passed"));
-    import_samples(&s, import_nvbandwidth, "nvbandwidth.json", "--against-arrow --buffer-mib 64 --name h100");
+    assert_true(logged("--against-arrow") && logged("1 test passed over") &&
+                logged("1 test had not passed"));
+    import_samples(&s, import_nvbandwidth, "nvbandwidth.json",
+                   "--against-arrow --buffer-mib 64 --name h100");
     expect_rate(link_between(&s, 0, 2), 0, 120.25);
     assert_int_equal(s.samples[0].dimensions[0], 64 << 20);
     assert_string_equal(s.machine.gpu, "h100");
@@ -270,14 +296,22 @@ static void test_topo(void **state)
     struct cluster c;
     const char *output = in_folder("out.json"), *path = "tests/imports/topo.txt";
     assert_int_equal(import(import_topo, path, ""), OK);
-    assert_true(logged("4 GPUs, 3 NICs") && logged("NV12              2") && logged("SYS               4"));
-    assert_true(logged("GPU1   NIC0 (PXB)") && logged("GPU2   NIC1 (PXB)") && logged("tells no bandwidth"));
+    assert_true(logged("4 GPUs, 3 NICs") && logged("NV12              2") &&
+                logged("SYS               4"));
+    assert_true(logged("GPU1   NIC0 (PXB)") && logged("GPU2   NIC1 (PXB)") &&
+                logged("tells no bandwidth"));
     assert_int_equal(import(import_topo, path, arena_print(&arena, "-o %s", output)), BAD_INPUT);
     assert_non_null(strstr(err.text, "--intra-bytes-per-s"));
-    const char *numbers = arena_print(&arena, "-o %s --gpu h100 --memory-bytes 80000000000 --intra-bytes-per-s 4e11 --nodes 3 --name east", output);
+    const char *numbers = arena_print(&arena,
+                                      "-o %s --gpu h100 --memory-bytes 80000000000 "
+                                      "--intra-bytes-per-s 4e11 --nodes 3 --name east",
+                                      output);
     assert_int_equal(import(import_topo, path, numbers), BAD_INPUT);
     assert_non_null(strstr(err.text, "--nic-bytes-per-s"));
-    assert_int_equal(import(import_topo, path, arena_print(&arena, "%s --nic-bytes-per-s 5e10 --nic-kind roce", numbers)), OK);
+    assert_int_equal(
+        import(import_topo, path,
+               arena_print(&arena, "%s --nic-bytes-per-s 5e10 --nic-kind roce", numbers)),
+        OK);
     assert_true(logged("several kinds of path") && logged("2 of 3 NICs"));
     assert_int_equal(cluster_load(&c, output, &arena, &err), OK);
     assert_string_equal(c.groups[0].name, "east");
@@ -289,59 +323,87 @@ static void test_topo(void **state)
 
 // ---- damages
 
-struct damage { const char *file, *from, *to, *where; };
+struct damage {
+    const char *file, *from, *to, *where;
+};
 
 static const struct damage damages[] = {
-    {"nccl_all_reduce.txt", "    0    60.80", "    7    60.80", "line 17: #wrong: expected 0 or N/A, found '7'"},
-    {"nccl_all_reduce.txt", "   61.20   17.13", "   61.20   71.13", "line 17: 1048576 bytes in 61.2 us are 17.1 GB/s, but algbw is 71.13"},
-    {"nccl_all_reduce.txt", "   61.20   17.13", "   0x6120   17.13", "line 17: time: expected microseconds, found '0x6120'"},
+    {"nccl_all_reduce.txt", "    0    60.80", "    7    60.80",
+     "line 17: #wrong: expected 0 or N/A, found '7'"},
+    {"nccl_all_reduce.txt", "   61.20   17.13", "   61.20   71.13",
+     "line 17: 1048576 bytes in 61.2 us are 17.1 GB/s, but algbw is 71.13"},
+    {"nccl_all_reduce.txt", "   61.20   17.13", "   0x6120   17.13",
+     "line 17: time: expected microseconds, found '0x6120'"},
     {"nccl_all_reduce.txt", "   61.20   17.13", "   -61.20   17.13", "line 17: time: "},
-    {"nccl_all_reduce.txt", "   61.20   17.13", "   61.20", "line 17: expected 13 columns, as the header has, found 12"},
+    {"nccl_all_reduce.txt", "   61.20   17.13", "   61.20",
+     "line 17: expected 13 columns, as the header has, found 12"},
     {"nccl_all_reduce.txt", "#  Rank  1 ", "#  Rank  0 ", "line 7: rank 0 stands twice"},
     {"nccl_all_reduce.txt", "#  Rank  1 ", "#  Rank  2 ", "line 7: expected rank 1, found 2"},
     {"nccl_all_reduce.txt", "#  Rank  1 ", "#  Rank  x ", "line 7: expected \"# Rank R"},
     {"nccl_all_reduce.txt", "device  1", "device", "line 7: expected \"# Rank R"},
-    {"nccl_all_reduce.txt", "Group  0 Pid   9102", "Group  1 Pid   9102", "line 14: expected groups of as many ranks each, found 3 and 1"},
-    {"nccl_all_reduce.txt", "starting: all_reduce_perf", "starting: broadcast_perf", "line 2: expected all_reduce, "},
-    {"nccl_all_reduce.txt", "busbw  #wrong     time   algbw", "busbw  #wrong  cputime   algbw", "line 12: cputime"},
+    {"nccl_all_reduce.txt", "Group  0 Pid   9102", "Group  1 Pid   9102",
+     "line 14: expected groups of as many ranks each, found 3 and 1"},
+    {"nccl_all_reduce.txt", "starting: all_reduce_perf", "starting: broadcast_perf",
+     "line 2: expected all_reduce, "},
+    {"nccl_all_reduce.txt", "busbw  #wrong     time   algbw", "busbw  #wrong  cputime   algbw",
+     "line 12: cputime"},
     {"nccl_all_reduce.txt", "type", "kind", "line 12: expected columns"},
     {"nccl_all_reduce.txt", ": 0 OK", ": 3 FAILED", "line 20: the test failed"},
     {"nccl_reduce_scatter.json", "\"size\": 1048576", "\"size\": -5", "results[0].size"},
-    {"nccl_reduce_scatter.json", "\"time\": 61.1", "\"time\": \"fast\"", "results[0].out_of_place.time"},
-    {"nccl_reduce_scatter.json", "\"nwrong\": 0.0", "\"nwrong\": 4", "results[0].out_of_place: nwrong: expected 0, found 4"},
-    {"nccl_reduce_scatter.json", "\"time\": 61.1", "\"cpu_time\": 61.1", "results[0].out_of_place: cpu_time"},
-    {"nccl_reduce_scatter.json", "\"skipped_iterations\": 1", "\"skipped_iterations\": 5", "results[0].out_of_place_per_iter: skipped_iterations"},
-    {"nccl_reduce_scatter.json", "     60.25,\n     62", "     \"60.25\",\n     62", "results[0].out_of_place_per_iter.times_us"},
+    {"nccl_reduce_scatter.json", "\"time\": 61.1", "\"time\": \"fast\"",
+     "results[0].out_of_place.time"},
+    {"nccl_reduce_scatter.json", "\"nwrong\": 0.0", "\"nwrong\": 4",
+     "results[0].out_of_place: nwrong: expected 0, found 4"},
+    {"nccl_reduce_scatter.json", "\"time\": 61.1", "\"cpu_time\": 61.1",
+     "results[0].out_of_place: cpu_time"},
+    {"nccl_reduce_scatter.json", "\"skipped_iterations\": 1", "\"skipped_iterations\": 5",
+     "results[0].out_of_place_per_iter: skipped_iterations"},
+    {"nccl_reduce_scatter.json", "     60.25,\n     62", "     \"60.25\",\n     62",
+     "results[0].out_of_place_per_iter.times_us"},
     {"nccl_reduce_scatter.json", "\"rank\": 4", "\"rank\": 9", "expected rank"},
     {"nccl_reduce_scatter.json", "\"devices\"", "\"gadgets\"", "expected devices"},
     {"nccl_reduce_scatter.json", "\"results\"", "\"outcomes\"", "results"},
     {"nccl_reduce_scatter.json", "\"out_of_bounds\"", "\"in_bounds\"", "the test did not end"},
-    {"nccl_reduce_scatter.json", "reduce_scatter_perf", "gather_perf", "args: expected all_reduce, "},
-    {"nvbandwidth.json", "\"120.25\"", "\"fast\"", "testcases[4].bandwidth_matrix[0]: [2]: expected GB/s as text, or N/A, found \"fast\""},
+    {"nccl_reduce_scatter.json", "reduce_scatter_perf", "gather_perf",
+     "args: expected all_reduce, "},
+    {"nvbandwidth.json", "\"120.25\"", "\"fast\"",
+     "testcases[4].bandwidth_matrix[0]: [2]: expected GB/s as text, or N/A, found \"fast\""},
     {"nvbandwidth.json", "\"120.25\"", "120.25", "testcases[4].bandwidth_matrix[0][2]"},
     {"nvbandwidth.json", "\"120.25\"", "\"nan\"", "testcases[4].bandwidth_matrix[0]: [2]"},
-    {"nvbandwidth.json", "\"120.25\"", "\"1\", \"2\"", "testcases[4].bandwidth_matrix[0]: expected 3 cells, found 4"},
-    {"nvbandwidth.json", "GPU(row) <- GPU", "GPU(row) <-> GPU", "testcases[4].bandwidth_matrix: expected a description"},
+    {"nvbandwidth.json", "\"120.25\"", "\"1\", \"2\"",
+     "testcases[4].bandwidth_matrix[0]: expected 3 cells, found 4"},
+    {"nvbandwidth.json", "GPU(row) <- GPU", "GPU(row) <-> GPU",
+     "testcases[4].bandwidth_matrix: expected a description"},
     {"nvbandwidth.json", "\"nvbandwidth\"", "\"otherbandwidth\"", "nvbandwidth"},
     {"nvbandwidth.json", "\"testcases\"", "\"cases\"", "testcases"},
-    {"topo.txt", "GPU1\tNV12", "GPU1\tNV13", "line 3: GPU1, GPU0: expected NV12 as the other way round, found NV13"},
+    {"topo.txt", "GPU1\tNV12", "GPU1\tNV13",
+     "line 3: GPU1, GPU0: expected NV12 as the other way round, found NV13"},
     {"topo.txt", "GPU1\tNV12", "GPU1\tNVX", "line 3: GPU1, GPU0: expected NV1 to NV64"},
     {"topo.txt", "GPU0\t X ", "GPU0\tSYS", "line 2: GPU0, GPU0: expected X, found 'SYS'"},
     {"topo.txt", "\nGPU2\t", "\nGPU3\t", "line 4: expected the row of GPU2, found 'GPU3'"},
     {"topo.txt", "\tGPU1\tGPU2", "\tGPU1\tGPU1", "line 1: GPU1 stands twice"},
 };
 
-static command_function *function_of(const char *file) { return strstr(file, "nvb") ? import_nvbandwidth : strstr(file, "topo") ? import_topo : import_nccl; }
+static command_function *function_of(const char *file)
+{
+    return strstr(file, "nvb")    ? import_nvbandwidth
+           : strstr(file, "topo") ? import_topo
+                                  : import_nccl;
+}
 
 static const char *options_of(const char *file)
 {
-    const char *more = strstr(file, "topo") ? " --gpu a --memory-bytes 1 --intra-bytes-per-s 1" : strstr(file, "old") ? " --operation all_to_all" : "";
+    const char *more = strstr(file, "topo")  ? " --gpu a --memory-bytes 1 --intra-bytes-per-s 1"
+                       : strstr(file, "old") ? " --operation all_to_all"
+                                             : "";
     return arena_print(&arena, "-o %s%s", in_folder("hostile.json"), more);
 }
 
 static void expect_refused(const char *file, enum status status)
 {
-    if (status != BAD_INPUT || strncmp(err.text, folder, strlen(folder)) || strpbrk(err.text, "\r\n")) fail_msg("%s: status %d, \"%s\"", file, status, err.text);
+    if (status != BAD_INPUT || strncmp(err.text, folder, strlen(folder)) ||
+        strpbrk(err.text, "\r\n"))
+        fail_msg("%s: status %d, \"%s\"", file, status, err.text);
     assert_int_not_equal(access(in_folder("hostile.json"), F_OK), 0);
 }
 
@@ -354,15 +416,21 @@ static void test_damages(void **state)
         const char *text = example(d->file, &size), *found = strstr(text, d->from);
         if (!found) fail_msg("%s has no '%s'", d->file, d->from);
         size_t before = size - strlen(found);
-        const char *damaged = arena_print(&arena, "%.*s%s%s", (int)before, text, d->to, text + before + strlen(d->from));
-        expect_refused(d->file, import_text(function_of(d->file), damaged, strlen(damaged), options_of(d->file)));
-        if (!strstr(err.text, d->where)) fail_msg("'%s' -> '%s': \"%s\" does not say %s", d->from, d->to, err.text, d->where);
+        const char *damaged = arena_print(&arena, "%.*s%s%s", (int)before, text, d->to,
+                                          text + before + strlen(d->from));
+        expect_refused(d->file, import_text(function_of(d->file), damaged, strlen(damaged),
+                                            options_of(d->file)));
+        if (!strstr(err.text, d->where))
+            fail_msg("'%s' -> '%s': \"%s\" does not say %s", d->from, d->to, err.text, d->where);
     }
 }
 
-static const char *const files[] = {"nccl_all_reduce.txt", "nccl_groups.txt", "nccl_old.txt", "nccl_reduce_scatter.json", "nvbandwidth.json", "topo.txt"};
+static const char *const files[] = {"nccl_all_reduce.txt",      "nccl_groups.txt",  "nccl_old.txt",
+                                    "nccl_reduce_scatter.json", "nvbandwidth.json", "topo.txt"};
 // What must stand before a cut for the rest not to matter.
-static const char *const ends[] = {"# Avg bus", "# Avg bus", "# Avg bus", "}\n", "}\n", "NIC2\tSYS\tSYS\tNODE\tNODE\tSYS\tPIX\t X"};
+static const char *const ends[] = {"# Avg bus", "# Avg bus",
+                                   "# Avg bus", "}\n",
+                                   "}\n",       "NIC2\tSYS\tSYS\tNODE\tNODE\tSYS\tPIX\t X"};
 
 static void test_cut_at_every_byte(void **state)
 {
@@ -373,12 +441,14 @@ static void test_cut_at_every_byte(void **state)
         const char *text = example(files[f], &size), *last = NULL;
         for (const char *p = text; (p = strstr(p, ends[f])); p++) last = p;
         size_t enough = (size_t)(last - text) + strlen(ends[f]) - (*ends[f] == '}');
-        if (*ends[f] == 'N') enough--;      // the blank behind the last X is not needed
+        if (*ends[f] == 'N') enough--; // the blank behind the last X is not needed
         for (size_t cut = 0; cut < size; cut++) {
             struct arena_mark each = arena_set_mark(&arena);
-            enum status status = import_text(function_of(files[f]), text, cut, options_of(files[f]));
+            enum status status =
+                import_text(function_of(files[f]), text, cut, options_of(files[f]));
             if (cut <= enough - 1) expect_refused(files[f], status);
-            else if (cut > enough && status != OK) fail_msg("%s cut at %zu: %s", files[f], cut, err.text);
+            else if (cut > enough && status != OK)
+                fail_msg("%s cut at %zu: %s", files[f], cut, err.text);
             remove(in_folder("hostile.json"));
             arena_reset(&arena, each);
         }
@@ -400,7 +470,8 @@ static void test_random_bytes(void **state)
                 seed = seed * 6364136223846793005u + 1442695040888963407u;
                 text[(seed >> 20) % size] = put[(seed >> 50) % (sizeof put - 1)];
             }
-            enum status status = import_text(function_of(files[f]), text, size, options_of(files[f]));
+            enum status status =
+                import_text(function_of(files[f]), text, size, options_of(files[f]));
             if (status != OK) expect_refused(files[f], status);
             remove(in_folder("hostile.json"));
             arena_reset(&arena, mark);
@@ -411,24 +482,38 @@ static void test_random_bytes(void **state)
 static void test_too_much(void **state)
 {
     (void)state;
-    struct { const char *head, *each, *tail; int times; command_function *function; const char *where; } cases[] = {
-        {"# nThread 1\n", "# Rank 0 Pid 1 on a device 0 [0] X\n# nThread 1\n# Avg bus\n", "", 3000, import_nccl, "expected "},
-        {"# nThread 1\n# Rank 0 Pid 1 on a device 0 [0] X\n# Rank 1 Pid 1 on a device 1 [0] X\n# size count type time algbw busbw\n", "8 2 float 1 0 0\n", "# Avg bus\n", 20000,
-         import_nccl, "expected at most 16384 rows"},
+    struct {
+        const char *head, *each, *tail;
+        int times;
+        command_function *function;
+        const char *where;
+    } cases[] = {
+        {"# nThread 1\n", "# Rank 0 Pid 1 on a device 0 [0] X\n# nThread 1\n# Avg bus\n", "", 3000,
+         import_nccl, "expected "},
+        {"# nThread 1\n# Rank 0 Pid 1 on a device 0 [0] X\n# Rank 1 Pid 1 on a device 1 [0] X\n# "
+         "size count type time algbw busbw\n",
+         "8 2 float 1 0 0\n", "# Avg bus\n", 20000, import_nccl, "expected at most 16384 rows"},
         {"", "a ", "\n", 3000, import_nccl, "line 1: expected at most 1024 words"},
-        {"", "aaaaaaaaaa", "\n", 10000, import_topo, "line 1: expected lines of at most 65536 bytes"},
+        {"", "aaaaaaaaaa", "\n", 10000, import_topo,
+         "line 1: expected lines of at most 65536 bytes"},
         {"GPU0 ", "GPU1 ", "\n", 300, import_topo, "line 1: expected at most 256 GPUs and NICs"},
         {"{\"nvbandwidth\": ", "[", "", 3000, import_nvbandwidth, "in"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        size_t head = strlen(cases[i].head), each = strlen(cases[i].each), tail = strlen(cases[i].tail), size = head;
+        size_t head = strlen(cases[i].head), each = strlen(cases[i].each),
+               tail = strlen(cases[i].tail), size = head;
         char *text = TAKE(&arena, head + each * (size_t)cases[i].times + tail + 1, char);
         memcpy(text, cases[i].head, head);
-        for (int k = 0; k < cases[i].times; k++, size += each) memcpy(text + size, cases[i].each, each);
+        for (int k = 0; k < cases[i].times; k++, size += each)
+            memcpy(text + size, cases[i].each, each);
         memcpy(text + size, cases[i].tail, tail);
         const char *operation = cases[i].function == import_nccl ? " --operation all_reduce" : "";
-        expect_refused(cases[i].where, import_text(cases[i].function, text, size + tail, arena_print(&arena, "-o %s%s", in_folder("hostile.json"), operation)));
-        if (!strstr(err.text, cases[i].where)) fail_msg("\"%s\" does not say %s", err.text, cases[i].where);
+        expect_refused(
+            cases[i].where,
+            import_text(cases[i].function, text, size + tail,
+                        arena_print(&arena, "-o %s%s", in_folder("hostile.json"), operation)));
+        if (!strstr(err.text, cases[i].where))
+            fail_msg("\"%s\" does not say %s", err.text, cases[i].where);
     }
 }
 
@@ -437,8 +522,10 @@ static void test_too_much(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_nccl_text), TEST(test_nccl_groups), TEST(test_nccl_old), TEST(test_nccl_several), TEST(test_nccl_json), TEST(test_nvbandwidth),
-        TEST(test_topo), TEST(test_damages), TEST(test_cut_at_every_byte), TEST(test_random_bytes), TEST(test_too_much),
+        TEST(test_nccl_text),    TEST(test_nccl_groups), TEST(test_nccl_old),
+        TEST(test_nccl_several), TEST(test_nccl_json),   TEST(test_nvbandwidth),
+        TEST(test_topo),         TEST(test_damages),     TEST(test_cut_at_every_byte),
+        TEST(test_random_bytes), TEST(test_too_much),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

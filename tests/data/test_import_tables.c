@@ -1,4 +1,5 @@
-// Imports of measured tables: bandwidth matrices (which direction, which unit) and layers, and what is wrong with them.
+// Imports of measured tables: bandwidth matrices (which direction, which unit) and layers, and what
+// is wrong with them.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 #include "data/import/import.h"
 #include "tests/support/folder.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/base/status.h's
+#include <cmocka.h> // last: its macro `fail` hides data/base/status.h's
 
 static char folder[FOLDER_SIZE];
 static char input[FOLDER_SIZE + 20], output[FOLDER_SIZE + 20];
@@ -70,7 +71,8 @@ static enum status import(command_function *function, const char *path, const ch
 }
 
 // Refused in one line that has `word` in it, with nothing written.
-static void assert_refused(command_function *function, const char *text, size_t size, const char *words, const char *word)
+static void assert_refused(command_function *function, const char *text, size_t size,
+                           const char *words, const char *word)
 {
     write_input(text, size);
     assert_int_equal(import(function, input, words), BAD_INPUT);
@@ -97,9 +99,11 @@ static void assert_rate(const struct cluster *c, const char *from, const char *t
     assert_true(fabs(found - expected) <= 1e-12 * expected);
 }
 
-static const char one_table[] = "{\"gpus\": [\"a\", \"b\", \"c\"], \"bandwidth\": [[9, 1, 2], [3, 9, 4], [5, 6, -1]], \"date\": null}";
+static const char one_table[] = "{\"gpus\": [\"a\", \"b\", \"c\"], \"bandwidth\": [[9, 1, 2], [3, "
+                                "9, 4], [5, 6, -1]], \"date\": null}";
 static const char two_tables[] =
-    "{\"0\": {\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[7, 1000], [2000, 7]]}, \"1\": {\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[7, 2100], [1100, 7]]}}";
+    "{\"0\": {\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[7, 1000], [2000, 7]]}, \"1\": {\"gpus\": "
+    "[\"a\", \"b\"], \"bandwidth\": [[7, 2100], [1100, 7]]}}";
 
 static void load_matrix(struct cluster *c, const char *text, const char *words)
 {
@@ -117,7 +121,7 @@ static void test_directions_and_units(void **state)
     assert_int_equal(c.groups[0].nodes, 3);
     assert_int_equal(c.groups[0].gpus_per_node, 4);
     assert_true(c.groups[0].memory_bytes == 40000000000 && c.groups[0].intra.bytes_per_s == 200e9);
-    assert_rate(&c, "b", "a", 1 * 1.048576e9);          // row a, column b: a received from b
+    assert_rate(&c, "b", "a", 1 * 1.048576e9); // row a, column b: a received from b
     assert_rate(&c, "a", "b", 3 * 1.048576e9);
     assert_rate(&c, "c", "b", 4 * 1.048576e9);
     assert_rate(&c, "b", "c", 6 * 1.048576e9);
@@ -125,14 +129,16 @@ static void test_directions_and_units(void **state)
     load_matrix(&c, one_table, NODES "--rows sender --unit gb");
     assert_rate(&c, "a", "b", 1e9);
     assert_rate(&c, "c", "a", 5e9);
-    load_matrix(&c, two_tables, NODES);                 // MiB/s, Recv
+    load_matrix(&c, two_tables, NODES); // MiB/s, Recv
     assert_rate(&c, "b", "a", 1000 * 1048576.0);
     assert_rate(&c, "a", "b", 2000 * 1048576.0);
     load_matrix(&c, two_tables, NODES "--table send");
     assert_rate(&c, "a", "b", 2100 * 1048576.0);
     assert_rate(&c, "b", "a", 1100 * 1048576.0);
     // Pipette's planner reads numbers as texts, too.
-    load_matrix(&c, "{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[\"9\", \"1.5\"], [\"2.5\", \"9\"]]}", NODES "--unit gb");
+    load_matrix(&c,
+                "{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[\"9\", \"1.5\"], [\"2.5\", \"9\"]]}",
+                NODES "--unit gb");
     assert_rate(&c, "b", "a", 1.5e9);
     load_matrix(&c, one_table, "--like a100-16x8 --memory-gb 40");
     assert_string_equal(c.groups[0].gpu, "a100-80gb");
@@ -142,7 +148,9 @@ static void test_directions_and_units(void **state)
 
 static void test_wrong_matrices(void **state)
 {
-    static const struct { const char *text, *words, *word; } cases[] = {
+    static const struct {
+        const char *text, *words, *word;
+    } cases[] = {
         {one_table, "--gpu g", "--gpus-per-node is missing"},
         {one_table, "--like nothere", "nothere"},
         {one_table, NODES "--table send", "--table"},
@@ -151,20 +159,29 @@ static void test_wrong_matrices(void **state)
         {"{\"bandwidth\": [[1]]}", NODES, "gpus"},
         {"{\"1\": {\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1], [1, 0]]}}", NODES, "Recv"},
         {"{\"gpus\": [\"a\"], \"bandwidth\": [[1]]}", NODES, "expected 2 to"},
-        {"{\"gpus\": [\"a\", \"a\"], \"bandwidth\": [[0, 1], [1, 0]]}", NODES, "\"a\" stands twice"},
+        {"{\"gpus\": [\"a\", \"a\"], \"bandwidth\": [[0, 1], [1, 0]]}", NODES,
+         "\"a\" stands twice"},
         {"{\"gpus\": [\"a\", \"\"], \"bandwidth\": [[0, 1], [1, 0]]}", NODES, "empty"},
         {"{\"gpus\": [\"a\", 5], \"bandwidth\": [[0, 1], [1, 0]]}", NODES, "gpus[1]"},
         {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1]]}", NODES, "expected 2 rows"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1], [1]]}", NODES, "bandwidth[1]: expected 2 numbers"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1], []]}", NODES, "bandwidth[1]: expected 2 numbers"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 0], [1, 0]]}", NODES, "\"b\" to \"a\": expected a bandwidth of 1 to 1e+18 bytes/s"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1], [-2, 0]]}", NODES, "\"a\" to \"b\": expected a bandwidth of 1 to 1e+18 bytes/s, or null where nothing was measured, found -2"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1], [1]]}", NODES,
+         "bandwidth[1]: expected 2 numbers"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1], []]}", NODES,
+         "bandwidth[1]: expected 2 numbers"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 0], [1, 0]]}", NODES,
+         "\"b\" to \"a\": expected a bandwidth of 1 to 1e+18 bytes/s"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1], [-2, 0]]}", NODES,
+         "\"a\" to \"b\": expected a bandwidth of 1 to 1e+18 bytes/s, or null where nothing was "
+         "measured, found -2"},
         {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, NaN], [1, 0]]}", NODES, "in.json"},
         {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1e999], [1, 0]]}", NODES, "in.json"},
         {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, 1e300], [1, 0]]}", NODES, "found 1e+300"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, null], [1, 0]]}", NODES, "\"b\" to \"a\": expected a measured bandwidth"},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[\"0\", \"nan\"], [\"1\", \"0\"]]}", NODES, "expected a number, found \"nan\""},
-        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[\"0\", \"1x\"], [\"1\", \"0\"]]}", NODES, "1x"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[0, null], [1, 0]]}", NODES,
+         "\"b\" to \"a\": expected a measured bandwidth"},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[\"0\", \"nan\"], [\"1\", \"0\"]]}", NODES,
+         "expected a number, found \"nan\""},
+        {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[\"0\", \"1x\"], [\"1\", \"0\"]]}", NODES,
+         "1x"},
         {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": [5, 6]}", NODES, "bandwidth[0]"},
         {"{\"gpus\": [\"a\", \"b\"], \"bandwidth\": {}}", NODES, "bandwidth"},
         {"[]", NODES, "in.json"},
@@ -173,8 +190,10 @@ static void test_wrong_matrices(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_refused(import_matrix, cases[i].text, strlen(cases[i].text), cases[i].words, cases[i].word);
-    for (size_t n = 0; n < strlen(one_table); n++) assert_refused(import_matrix, one_table, n, NODES, "in.json");
+        assert_refused(import_matrix, cases[i].text, strlen(cases[i].text), cases[i].words,
+                       cases[i].word);
+    for (size_t n = 0; n < strlen(one_table); n++)
+        assert_refused(import_matrix, one_table, n, NODES, "in.json");
 }
 
 // The measured matrix that is not ours to ship, where it lies beside the repository.
@@ -197,10 +216,14 @@ static void test_published_matrix(void **state)
 
 static const char layers_text[] =
     "{\"unit\": \"milliseconds\", \"shape\": \"as measured\", \"profiles\": {\"m\": {\n"
-    "\"G\": {\"2\": {\"1\": {\"0\": [1, 2, 3], \"2\": [30, 50, 7], \"1\": [10, 30, 5], \"3\": [4, 5, 6]}},\n"
-    "        \"1\": {\"2\": {\"0\": [1, 1, 0], \"1\": [5, 9, 0], \"2\": [5, 9, 0], \"3\": [2, 3, 0]},\n"
-    "                \"1\": {\"0\": [1, 1, 0], \"1\": [6, 11, 0], \"2\": [6, 11, 0], \"3\": [2, 4, 0]}}},\n"
-    "\"H\": {\"1\": {\"1\": {\"0\": [9, 9], \"1\": [60, 110], \"2\": [60, 110], \"3\": [20, 40]}}}}}}";
+    "\"G\": {\"2\": {\"1\": {\"0\": [1, 2, 3], \"2\": [30, 50, 7], \"1\": [10, 30, 5], \"3\": [4, "
+    "5, 6]}},\n"
+    "        \"1\": {\"2\": {\"0\": [1, 1, 0], \"1\": [5, 9, 0], \"2\": [5, 9, 0], \"3\": [2, 3, "
+    "0]},\n"
+    "                \"1\": {\"0\": [1, 1, 0], \"1\": [6, 11, 0], \"2\": [6, 11, 0], \"3\": [2, 4, "
+    "0]}}},\n"
+    "\"H\": {\"1\": {\"1\": {\"0\": [9, 9], \"1\": [60, 110], \"2\": [60, 110], \"3\": [20, "
+    "40]}}}}}}";
 
 static void load_costs(struct costs *c, const char *text, const char *words)
 {
@@ -209,13 +232,16 @@ static void load_costs(struct costs *c, const char *text, const char *words)
     assert_int_equal(costs_load(c, output, &arena, &err), OK);
 }
 
-static void assert_time(const struct layer_time *t, const char *run, const char *gpu, int tensor, int micro_batch, double forward_ms, double backward_ms, double optimizer_ms)
+static void assert_time(const struct layer_time *t, const char *run, const char *gpu, int tensor,
+                        int micro_batch, double forward_ms, double backward_ms, double optimizer_ms)
 {
     assert_string_equal(t->run, run);
     assert_string_equal(t->gpu, gpu);
     assert_true(t->tensor == tensor && t->micro_batch == micro_batch);
-    assert_true(fabs(t->forward_s - forward_ms * 1e-3) < 1e-12 && fabs(t->backward_s - backward_ms * 1e-3) < 1e-12);
-    assert_true(fabs(t->optimizer_s - optimizer_ms * 1e-3) < 1e-12 && fabs(t->full_s - forward_ms * 1e-3) < 1e-12);
+    assert_true(fabs(t->forward_s - forward_ms * 1e-3) < 1e-12 &&
+                fabs(t->backward_s - backward_ms * 1e-3) < 1e-12);
+    assert_true(fabs(t->optimizer_s - optimizer_ms * 1e-3) < 1e-12 &&
+                fabs(t->full_s - forward_ms * 1e-3) < 1e-12);
 }
 
 static void test_layers(void **state)
@@ -230,14 +256,14 @@ static void test_layers(void **state)
     assert_time(&c.layer_times[0], "embedding", "G", 1, 1, 1, 1, 0);
     assert_time(&c.layer_times[1], "block", "G", 1, 1, 6, 11, 0);
     assert_time(&c.layer_times[3], "embedding", "G", 1, 2, 1, 2, 3);
-    assert_time(&c.layer_times[4], "block", "G", 1, 2, 20, 40, 6);          // the mean
+    assert_time(&c.layer_times[4], "block", "G", 1, 2, 20, 40, 6); // the mean
     assert_time(&c.layer_times[5], "head", "G", 1, 2, 4, 5, 6);
     assert_time(&c.layer_times[7], "block", "G", 2, 1, 5, 9, 0);
     assert_time(&c.layer_times[10], "block", "H", 1, 1, 60, 110, 0);
     load_costs(&c, layers_text, "--gpu G --as fast --micro-batch 2 --head-layers 2 --name n");
     assert_int_equal(c.layer_time_count, 3);
     assert_time(&c.layer_times[1], "block", "fast", 1, 2, 10, 30, 5);
-    assert_time(&c.layer_times[2], "head", "fast", 1, 2, 34, 55, 13);       // the sum
+    assert_time(&c.layer_times[2], "head", "fast", 1, 2, 34, 55, 13); // the sum
     load_costs(&c, layers_text, "--gpu H --as a100-80gb --into datasheet");
     assert_int_equal(c.layer_time_count, 3);
     assert_true(c.gpu_count > 1 && costs_find_gpu(&c, "a100-80gb"));
@@ -248,13 +274,15 @@ static void test_layers(void **state)
     snprintf(words, sizeof words, "--gpu G --as a100-80gb --tensor 2 --into %s", again);
     load_costs(&c, layers_text, words);
     assert_int_equal(c.layer_time_count, 6);
-    assert_time(&c.layer_times[1], "block", "a100-80gb", 2, 1, 5, 9, 0);    // what is new stands first
+    assert_time(&c.layer_times[1], "block", "a100-80gb", 2, 1, 5, 9, 0); // what is new stands first
     assert_time(&c.layer_times[4], "block", "a100-80gb", 1, 1, 60, 110, 0);
 }
 
 static void test_wrong_layers(void **state)
 {
-    static const struct { const char *text, *words, *word; } cases[] = {
+    static const struct {
+        const char *text, *words, *word;
+    } cases[] = {
         {layers_text, "--model x", "expected one of m, found 'x'"},
         {layers_text, "--gpu x", "expected one of G, H, found 'x'"},
         {layers_text, "--as x", "--gpu is missing"},
@@ -273,26 +301,41 @@ static void test_wrong_layers(void **state)
         {"{\"a\": {\"g\": {\"1\": {\"1.5\": {}}}}}", "", "tensor degree as key"},
         {"{\"a\": {\"g\": {\"99999999999999999999\": {}}}}", "", "micro-batch as key"},
         {"{\"a\": {\"g\": {\"1\": {\"1\": {}}}}}", "", "found 0 layers"},
-        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1, 1], \"1\": [1, 1, 1], \"3\": [1, 1, 1]}}}}}", "", "expected layers 0 to 2"},
-        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1, 1], \"01\": [1, 1, 1], \"1\": [1, 1, 1]}}}}}", "", "each once"},
-        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1, 1], \"1\": [1], \"2\": [1, 1, 1]}}}}}", "", "found 1 numbers"},
-        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1, 1], \"1\": [-1, 1, 1], \"2\": [1, 1, 1]}}}}}", "", "a.g.1.1.1[0]"},
-        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1, 1], \"1\": [1e999, 1, 1], \"2\": [1, 1, 1]}}}}}", "", "in.json"},
-        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1], \"1\": [5, 1], \"2\": [5, 1], \"3\": [0.1, 1], \"4\": [1, 1]}}}}}", "", "layer 3 takes 0.1 forward"},
-        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1], \"1\": [5, 1], \"2\": [5, 1]}, \"2\": {\"0\": [1, 1], \"1\": [5, 1], \"2\": [5, 1], \"3\": [5, 1]}}}}}", "",
-         "4 layers, but 3 in a.g.1.1"},
+        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1, 1], \"1\": [1, 1, 1], \"3\": [1, 1, "
+         "1]}}}}}",
+         "", "expected layers 0 to 2"},
+        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1, 1], \"01\": [1, 1, 1], \"1\": [1, 1, "
+         "1]}}}}}",
+         "", "each once"},
+        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1, 1], \"1\": [1], \"2\": [1, 1, 1]}}}}}", "",
+         "found 1 numbers"},
+        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1, 1], \"1\": [-1, 1, 1], \"2\": [1, 1, "
+         "1]}}}}}",
+         "", "a.g.1.1.1[0]"},
+        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1, 1], \"1\": [1e999, 1, 1], \"2\": [1, 1, "
+         "1]}}}}}",
+         "", "in.json"},
+        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1], \"1\": [5, 1], \"2\": [5, 1], \"3\": "
+         "[0.1, 1], \"4\": [1, 1]}}}}}",
+         "", "layer 3 takes 0.1 forward"},
+        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1], \"1\": [5, 1], \"2\": [5, 1]}, \"2\": "
+         "{\"0\": [1, 1], \"1\": [5, 1], \"2\": [5, 1], \"3\": [5, 1]}}}}}",
+         "", "4 layers, but 3 in a.g.1.1"},
         {"[1]", "", "in.json"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_refused(import_layers, cases[i].text, strlen(cases[i].text), cases[i].words, cases[i].word);
-    for (size_t n = 0; n < strlen(layers_text); n++) assert_refused(import_layers, layers_text, n, "", "in.json");
+        assert_refused(import_layers, cases[i].text, strlen(cases[i].text), cases[i].words,
+                       cases[i].word);
+    for (size_t n = 0; n < strlen(layers_text); n++)
+        assert_refused(import_layers, layers_text, n, "", "in.json");
     char deep[4000];
     memset(deep, '[', sizeof deep);
     assert_refused(import_layers, deep, sizeof deep, "", "nested deeper");
 }
 
-// The published table, where it lies beside the repository, gives the layer times that the shipped costs of GH200 hold.
+// The published table, where it lies beside the repository, gives the layer times that the shipped
+// costs of GH200 hold.
 static void test_published_layers(void **state)
 {
     static const char path[] = "../shared/validation/sailor/layer_profiles.json";
@@ -308,8 +351,12 @@ static void test_published_layers(void **state)
     for (int i = 0; i < shipped.layer_time_count; i++)
         for (int k = 0; k < c.layer_time_count; k++) {
             const struct layer_time *a = &shipped.layer_times[i], *b = &c.layer_times[k];
-            if (strcmp(a->run, b->run) || a->tensor != b->tensor || a->micro_batch != b->micro_batch) continue;
-            assert_true(fabs(a->forward_s - b->forward_s) < 1e-9 && fabs(a->backward_s - b->backward_s) < 1e-9 && fabs(a->optimizer_s - b->optimizer_s) < 1e-9);
+            if (strcmp(a->run, b->run) || a->tensor != b->tensor ||
+                a->micro_batch != b->micro_batch)
+                continue;
+            assert_true(fabs(a->forward_s - b->forward_s) < 1e-9 &&
+                        fabs(a->backward_s - b->backward_s) < 1e-9 &&
+                        fabs(a->optimizer_s - b->optimizer_s) < 1e-9);
             compared++;
         }
     assert_int_equal(compared, shipped.layer_time_count);
@@ -324,7 +371,9 @@ static void test_published_layers(void **state)
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
-    const struct CMUnitTest tests[] = {TEST(test_directions_and_units), TEST(test_wrong_matrices), TEST(test_published_matrix),
-        TEST(test_layers), TEST(test_wrong_layers), TEST(test_published_layers)};
+    const struct CMUnitTest tests[] = {
+        TEST(test_directions_and_units), TEST(test_wrong_matrices),
+        TEST(test_published_matrix),     TEST(test_layers),
+        TEST(test_wrong_layers),         TEST(test_published_layers)};
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

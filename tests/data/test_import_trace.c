@@ -1,5 +1,6 @@
-// Profiler traces: whose a kernel's time is (nested ranges, the backward's own thread, no launches, no device), times beyond a
-// double's digits, and traces that are cut, hostile or no traces. Memory stays the same however long the file is.
+// Profiler traces: whose a kernel's time is (nested ranges, the backward's own thread, no launches,
+// no device), times beyond a double's digits, and traces that are cut, hostile or no traces. Memory
+// stays the same however long the file is.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +16,7 @@
 #include "data/import/trace_ranges.h"
 #include "tests/support/folder.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/base/status.h's
+#include <cmocka.h> // last: its macro `fail` hides data/base/status.h's
 
 static char folder[FOLDER_SIZE], input[FOLDER_SIZE + 20], output[FOLDER_SIZE + 20];
 static struct arena arena;
@@ -96,30 +97,51 @@ static void assert_seconds(const struct trace *t, const char *name, double micro
     assert_true(fabs(found - microseconds * 1e-6) < 1e-12);
 }
 
-// As Kineto writes them: an epoch in microseconds with three decimals, the device's events under the device's number, flow
-// events and metadata between, a step with a forward and a backward, the backward's launches from a thread of their own.
+// As Kineto writes them: an epoch in microseconds with three decimals, the device's events under
+// the device's number, flow events and metadata between, a step with a forward and a backward, the
+// backward's launches from a thread of their own.
 static const char head[] =
-    "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA H100\", \"totalGlobalMem\": 84942979072}],\n"
-    "  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 0},\n  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": 1700000000000000000,\n"
+    "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA H100\", "
+    "\"totalGlobalMem\": 84942979072}],\n"
+    "  \"distributedInfo\": {\"backend\": \"nccl\", \"rank\": 0},\n  \"displayTimeUnit\": "
+    "\"ms\",\n  \"baseTimeNanoseconds\": 1700000000000000000,\n"
     "  \"traceEvents\": [\n"
-    "  {\"ph\": \"M\", \"name\": \"process_name\", \"ts\": 0, \"pid\": 77, \"tid\": 0, \"args\": {\"name\": \"python\"}},\n";
+    "  {\"ph\": \"M\", \"name\": \"process_name\", \"ts\": 0, \"pid\": 77, \"tid\": 0, \"args\": "
+    "{\"name\": \"python\"}},\n";
 static const char host[] =
-    "  {\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#7\", \"pid\": 77, \"tid\": 77, \"ts\": 1700000000000000.000, \"dur\": 1000.000},\n"
-    "  {\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"forward\", \"pid\": 77, \"tid\": 77, \"ts\": 1700000000000100.100, \"dur\": 100.200, \"args\": {\"External id\": 5}},\n"
-    "  {\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"backward\", \"pid\": 77, \"tid\": 77, \"ts\": 1700000000000300, \"dur\": 100},\n"
-    "  {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 77, \"tid\": 77, \"ts\": 1700000000000101.000, \"dur\": 5, \"args\": {\"Input Dims\": [[8, 8], [8, 8]], \"Sequence number\": 3}},\n"
-    "  {\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 77, \"tid\": 77, \"ts\": 1700000000000100.100, \"dur\": 2, \"args\": {\"correlation\": 11}},\n"
-    "  {\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 77, \"tid\": 77, \"ts\": 1700000000000200.301, \"dur\": 2, \"args\": {\"correlation\": 12}},\n"
-    "  {\"ph\": \"X\", \"cat\": \"cuda_driver\", \"name\": \"cuLaunchKernel\", \"pid\": 77, \"tid\": 99, \"ts\": 1700000000000350, \"dur\": 2, \"args\": {\"correlation\": 13}},\n"
-    "  {\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaMemcpyAsync\", \"pid\": 77, \"tid\": 99, \"ts\": 1700000000002000, \"dur\": 2, \"args\": {\"correlation\": 14}},\n";
+    "  {\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#7\", \"pid\": 77, "
+    "\"tid\": 77, \"ts\": 1700000000000000.000, \"dur\": 1000.000},\n"
+    "  {\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"forward\", \"pid\": 77, \"tid\": "
+    "77, \"ts\": 1700000000000100.100, \"dur\": 100.200, \"args\": {\"External id\": 5}},\n"
+    "  {\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"backward\", \"pid\": 77, \"tid\": "
+    "77, \"ts\": 1700000000000300, \"dur\": 100},\n"
+    "  {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 77, \"tid\": 77, "
+    "\"ts\": 1700000000000101.000, \"dur\": 5, \"args\": {\"Input Dims\": [[8, 8], [8, 8]], "
+    "\"Sequence number\": 3}},\n"
+    "  {\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 77, "
+    "\"tid\": 77, \"ts\": 1700000000000100.100, \"dur\": 2, \"args\": {\"correlation\": 11}},\n"
+    "  {\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 77, "
+    "\"tid\": 77, \"ts\": 1700000000000200.301, \"dur\": 2, \"args\": {\"correlation\": 12}},\n"
+    "  {\"ph\": \"X\", \"cat\": \"cuda_driver\", \"name\": \"cuLaunchKernel\", \"pid\": 77, "
+    "\"tid\": 99, \"ts\": 1700000000000350, \"dur\": 2, \"args\": {\"correlation\": 13}},\n"
+    "  {\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaMemcpyAsync\", \"pid\": 77, "
+    "\"tid\": 99, \"ts\": 1700000000002000, \"dur\": 2, \"args\": {\"correlation\": 14}},\n";
 static const char device[] =
-    "  {\"ph\": \"s\", \"id\": 11, \"pid\": 77, \"tid\": 77, \"ts\": 1700000000000100.100, \"cat\": \"ac2g\", \"name\": \"ac2g\"},\n"
-    "  {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"sm90_gemm<a, \\\"b\\\">\", \"pid\": 0, \"tid\": 7, \"ts\": 1700000000000500, \"dur\": 40.5, \"args\": {\"correlation\": 11, \"stream\": 7, \"grid\": [1, 2, 3]}},\n"
-    "  {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"relu\", \"pid\": 0, \"tid\": 7, \"ts\": 1700000000000550, \"dur\": 3, \"args\": {\"correlation\": 12, \"stream\": 7}},\n"
-    "  {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm_back\", \"pid\": 0, \"tid\": 7, \"ts\": 1700000000000600, \"dur\": 80, \"args\": {\"correlation\": 13, \"stream\": 7}},\n"
-    "  {\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"Memcpy DtoH\", \"pid\": 0, \"tid\": 7, \"ts\": 1700000000002100, \"dur\": 9, \"args\": {\"correlation\": 14, \"stream\": 7}},\n"
-    "  {\"ph\": \"X\", \"cat\": \"gpu_user_annotation\", \"name\": \"forward\", \"pid\": 0, \"tid\": 7, \"ts\": 1700000000000500, \"dur\": 60},\n"
-    "  {\"ph\": \"i\", \"s\": \"g\", \"name\": \"Record Window End\", \"pid\": \"\", \"tid\": \"\", \"ts\": 1700000000003000}\n";
+    "  {\"ph\": \"s\", \"id\": 11, \"pid\": 77, \"tid\": 77, \"ts\": 1700000000000100.100, "
+    "\"cat\": \"ac2g\", \"name\": \"ac2g\"},\n"
+    "  {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"sm90_gemm<a, \\\"b\\\">\", \"pid\": 0, "
+    "\"tid\": 7, \"ts\": 1700000000000500, \"dur\": 40.5, \"args\": {\"correlation\": 11, "
+    "\"stream\": 7, \"grid\": [1, 2, 3]}},\n"
+    "  {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"relu\", \"pid\": 0, \"tid\": 7, \"ts\": "
+    "1700000000000550, \"dur\": 3, \"args\": {\"correlation\": 12, \"stream\": 7}},\n"
+    "  {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm_back\", \"pid\": 0, \"tid\": 7, "
+    "\"ts\": 1700000000000600, \"dur\": 80, \"args\": {\"correlation\": 13, \"stream\": 7}},\n"
+    "  {\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"Memcpy DtoH\", \"pid\": 0, \"tid\": 7, "
+    "\"ts\": 1700000000002100, \"dur\": 9, \"args\": {\"correlation\": 14, \"stream\": 7}},\n"
+    "  {\"ph\": \"X\", \"cat\": \"gpu_user_annotation\", \"name\": \"forward\", \"pid\": 0, "
+    "\"tid\": 7, \"ts\": 1700000000000500, \"dur\": 60},\n"
+    "  {\"ph\": \"i\", \"s\": \"g\", \"name\": \"Record Window End\", \"pid\": \"\", \"tid\": "
+    "\"\", \"ts\": 1700000000003000}\n";
 static const char tail[] = "  ],\n  \"traceName\": \"trace.json\"\n}\n";
 
 static const char *whole_trace(const char *a, const char *b)
@@ -134,7 +156,8 @@ static void test_by_launch(void **state)
     const char *text = whole_trace(host, device);
     assert_int_equal(read_text(&t, text, strlen(text)), OK);
     assert_int_equal(t.rule, TRACE_BY_LAUNCH);
-    // 11 at the very start of forward; 12 one nanosecond behind its end; 13 from a thread without ranges; 14 behind all.
+    // 11 at the very start of forward; 12 one nanosecond behind its end; 13 from a thread without
+    // ranges; 14 behind all.
     assert_seconds(&t, "forward", 40.5);
     assert_seconds(&t, "backward", 80);
     assert_seconds(&t, "ProfilerStep", 123.5);
@@ -142,7 +165,8 @@ static void test_by_launch(void **state)
     assert_true(fabs(t.outside_s - 9e-6) < 1e-12);
     // The same as an array of events alone.
     const char *start = strstr(text, "\"traceEvents\": [") + strlen("\"traceEvents\": ");
-    assert_int_equal(read_text(&t, start, (size_t)(strstr(start, "  ],\n  \"traceName") + 3 - start)), OK);
+    assert_int_equal(
+        read_text(&t, start, (size_t)(strstr(start, "  ],\n  \"traceName") + 3 - start)), OK);
     assert_seconds(&t, "backward", 80);
 }
 
@@ -153,7 +177,7 @@ static void test_without_launches_or_device(void **state)
     const char *text = whole_trace("", device);
     assert_int_equal(read_text(&t, text, strlen(text)), OK);
     assert_int_equal(t.rule, TRACE_BY_DEVICE);
-    assert_seconds(&t, "forward", 43.5);        // what began on stream 7 from 500 to 560
+    assert_seconds(&t, "forward", 43.5); // what began on stream 7 from 500 to 560
     assert_int_equal(t.outside, 2);
     text = whole_trace(host, "  {\"ph\": \"M\"}\n");
     assert_int_equal(read_text(&t, text, strlen(text)), OK);
@@ -163,15 +187,18 @@ static void test_without_launches_or_device(void **state)
 
 static void test_ranges_within_their_like(void **state)
 {
-    static const char text[] =
-        "[{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"r\",\"pid\":1,\"tid\":1,\"ts\":0,\"dur\":100},"
-        "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"r\",\"pid\":1,\"tid\":1,\"ts\":10,\"dur\":50},"
-        "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"l\",\"pid\":1,\"tid\":1,\"ts\":2e1,\"args\":{\"correlation\":1}},"
-        "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":30,\"dur\":8,\"args\":{\"correlation\":1}}]";
+    static const char text[] = "[{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"r\",\"pid\":"
+                               "1,\"tid\":1,\"ts\":0,\"dur\":100},"
+                               "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"r\",\"pid\":1,"
+                               "\"tid\":1,\"ts\":10,\"dur\":50},"
+                               "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"l\",\"pid\":1,"
+                               "\"tid\":1,\"ts\":2e1,\"args\":{\"correlation\":1}},"
+                               "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":"
+                               "7,\"ts\":30,\"dur\":8,\"args\":{\"correlation\":1}}]";
     struct trace t;
     (void)state;
     assert_int_equal(read_text(&t, text, strlen(text)), OK);
-    assert_seconds(&t, "r", 8);                 // once, though two ranges of the name are open
+    assert_seconds(&t, "r", 8); // once, though two ranges of the name are open
     assert_true(fabs(t.used[0].seconds - 8e-6) < 1e-12 && fabs(t.used[1].seconds - 8e-6) < 1e-12);
 }
 
@@ -190,16 +217,21 @@ static void test_outputs(void **state)
     assert_string_equal(line, "ProfilerStep,1,3,0.0001235,0.0001235,0.001\n");
     fclose(file);
     assert_int_equal(import("--format table"), OK);
-    assert_int_equal(import("--format samples --gpu h100 --precision bf16 --micro-batch 2 --sequence 4096 --range forward --operation block"), OK);
+    assert_int_equal(import("--format samples --gpu h100 --precision bf16 --micro-batch 2 "
+                            "--sequence 4096 --range forward --operation block"),
+                     OK);
     assert_int_equal(samples_load(&s, output, &arena, &err), OK);
     assert_int_equal(s.sample_count, 1);
     assert_int_equal(s.samples[0].kind, SAMPLE_LAYER);
     assert_string_equal(s.samples[0].operation, "block");
-    assert_true(s.samples[0].dimensions[0] == 2 && s.samples[0].dimensions[1] == 4096 && s.samples[0].precision == BF16);
+    assert_true(s.samples[0].dimensions[0] == 2 && s.samples[0].dimensions[1] == 4096 &&
+                s.samples[0].precision == BF16);
     assert_true(s.samples[0].repetitions == 1 && fabs(s.samples[0].seconds[0] - 40.5e-6) < 1e-12);
     assert_int_equal(import("--format samples --gpu h100"), BAD_INPUT);
     assert_non_null(strstr(err.text, "--micro-batch is missing"));
-    assert_int_equal(import("--format samples --gpu h100 --precision bf16 --micro-batch 2 --sequence 4096 --operation block"), BAD_INPUT);
+    assert_int_equal(import("--format samples --gpu h100 --precision bf16 --micro-batch 2 "
+                            "--sequence 4096 --operation block"),
+                     BAD_INPUT);
     assert_non_null(strstr(err.text, "--range"));
     assert_int_equal(import("--range x"), BAD_INPUT);
     assert_non_null(strstr(err.text, "begins with 'x'"));
@@ -224,20 +256,48 @@ static void assert_refused(const char *text, size_t size, const char *word)
 
 static void test_hostile(void **state)
 {
-    static const struct { const char *text, *word; } cases[] = {
-        {"{}", "traceEvents"}, {"5", "traceEvents"}, {"{\"traceEvents\": 5}", "expected one array"}, {"{\"traceEvents\": [5]}", "expected objects"},
-        {"{\"traceEvents\": []} x", "nothing behind"}, {"[{\"ph\" \"X\"}]", "':'"}, {"[{5: 5}]", "a key"}, {"[1 2]", "objects"},
-        {"{\"a\": [1 2]}", "','"}, {"{\"a\": [1,]}", "a value"}, {"{\"a\": 01}", "'01'"}, {"{\"a\": NaN}", "'NaN'"}, {"{\"a\": nul}", "'nul'"},
-        {"{\"a\": 1111111111111111111111111111111111111111111111111111111111111111111}", "more than 63"}, {"{\"a\": \"\xff\"}", "UTF-8"},
-        {"{\"a\": \"\xed\xa0\x80\"}", "UTF-8"}, {"{\"a\": \"\xc0\x80\"}", "UTF-8"}, {"{\"a\": \"\\ud800x\"}", "surrogate"}, {"{\"a\": \"\\u0000\"}", "NUL"},
-        {"{\"a\": \"\\x\"}", "escape"}, {"{\"a\": \"b\nc\"}", "control character"}, {"{\"a\": \"b", "does not end"}, {"{\"a\": [1}", "']'"}, {"\x7f" "ELF", "0x7f"},
-        {"[{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1}]", "ts and dur"}, {"[{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1e999, \"dur\": 1}]", "below 9e15"},
-        {"[{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 99999999999999999999, \"dur\": 1}]", "below 9e15"},
-        {"[{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": -1}]", "0 to 1e14"}, {"[{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": 8e15}]", "0 to 1e14"}, {"[{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": \"x\", \"dur\": 1}]", "ts: "},
+    static const struct {
+        const char *text, *word;
+    } cases[] = {
+        {"{}", "traceEvents"},
+        {"5", "traceEvents"},
+        {"{\"traceEvents\": 5}", "expected one array"},
+        {"{\"traceEvents\": [5]}", "expected objects"},
+        {"{\"traceEvents\": []} x", "nothing behind"},
+        {"[{\"ph\" \"X\"}]", "':'"},
+        {"[{5: 5}]", "a key"},
+        {"[1 2]", "objects"},
+        {"{\"a\": [1 2]}", "','"},
+        {"{\"a\": [1,]}", "a value"},
+        {"{\"a\": 01}", "'01'"},
+        {"{\"a\": NaN}", "'NaN'"},
+        {"{\"a\": nul}", "'nul'"},
+        {"{\"a\": 1111111111111111111111111111111111111111111111111111111111111111111}",
+         "more than 63"},
+        {"{\"a\": \"\xff\"}", "UTF-8"},
+        {"{\"a\": \"\xed\xa0\x80\"}", "UTF-8"},
+        {"{\"a\": \"\xc0\x80\"}", "UTF-8"},
+        {"{\"a\": \"\\ud800x\"}", "surrogate"},
+        {"{\"a\": \"\\u0000\"}", "NUL"},
+        {"{\"a\": \"\\x\"}", "escape"},
+        {"{\"a\": \"b\nc\"}", "control character"},
+        {"{\"a\": \"b", "does not end"},
+        {"{\"a\": [1}", "']'"},
+        {"\x7f"
+         "ELF",
+         "0x7f"},
+        {"[{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1}]", "ts and dur"},
+        {"[{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1e999, \"dur\": 1}]", "below 9e15"},
+        {"[{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 99999999999999999999, \"dur\": 1}]",
+         "below 9e15"},
+        {"[{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": -1}]", "0 to 1e14"},
+        {"[{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": 8e15}]", "0 to 1e14"},
+        {"[{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": \"x\", \"dur\": 1}]", "ts: "},
         {"[{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": {}, \"dur\": 1}]", "ts: "},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) assert_refused(cases[i].text, strlen(cases[i].text), cases[i].word);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_refused(cases[i].text, strlen(cases[i].text), cases[i].word);
     const char *text = whole_trace(host, device);
     for (size_t n = 1; n + 2 < strlen(text); n++) assert_refused(text, n, "line ");
     char deep[3000];
@@ -285,7 +345,8 @@ static void test_names(void **state)
     assert_string_equal(names.texts[TRACE_NAMES_MAX - 1], text);
 }
 
-// Tokens across the buffer's edge, texts longer than what is kept of them, and no memory taken while it reads.
+// Tokens across the buffer's edge, texts longer than what is kept of them, and no memory taken
+// while it reads.
 static void test_stream(void **state)
 {
     struct json_stream *s = TAKE(&arena, 1, struct json_stream);
@@ -295,7 +356,8 @@ static void test_stream(void **state)
     FILE *file = fopen(input, "w+b");
     assert_non_null(file);
     fputc('[', file);
-    for (int i = 0; i < 20000; i++) fprintf(file, "%s\"\\u00e9\xc3\xa9\\n%0*d\", -%d.5e3", i ? ", " : "", i % 3000, i, i);
+    for (int i = 0; i < 20000; i++)
+        fprintf(file, "%s\"\\u00e9\xc3\xa9\\n%0*d\", -%d.5e3", i ? ", " : "", i % 3000, i, i);
     fputc(']', file);
     rewind(file);
     memory_fail_at(0);
@@ -304,7 +366,8 @@ static void test_stream(void **state)
         assert_int_equal(stream_next(s, &token, &err), OK);
         if (token == STREAM_TEXT) {
             assert_memory_equal(s->text, "\xc3\xa9\xc3\xa9\n", 5);
-            assert_true(s->length < STREAM_TEXT_MAX && (texts % 3000 >= 1019 || texts % 3000 < 6 || s->length == 5 + (size_t)(texts % 3000)));
+            assert_true(s->length < STREAM_TEXT_MAX && (texts % 3000 >= 1019 || texts % 3000 < 6 ||
+                                                        s->length == 5 + (size_t)(texts % 3000)));
             texts++;
         }
         if (token == STREAM_NUMBER) {
@@ -322,8 +385,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
     const struct CMUnitTest tests[] = {
-        TEST(test_by_launch), TEST(test_without_launches_or_device), TEST(test_ranges_within_their_like), TEST(test_outputs),
-        TEST(test_hostile), TEST(test_names), TEST(test_damaged), TEST(test_stream),
+        TEST(test_by_launch),
+        TEST(test_without_launches_or_device),
+        TEST(test_ranges_within_their_like),
+        TEST(test_outputs),
+        TEST(test_hostile),
+        TEST(test_names),
+        TEST(test_damaged),
+        TEST(test_stream),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

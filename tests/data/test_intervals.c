@@ -1,5 +1,6 @@
-// Intervals of medians where the data decide when to stop: the ranks of the looks against an exact sum over all paths of
-// signs, that sum against every path written out, stopping between looks, small counts, equal values, launches.
+// Intervals of medians where the data decide when to stop: the ranks of the looks against an exact
+// sum over all paths of signs, that sum against every path written out, stopping between looks,
+// small counts, equal values, launches.
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 #include "data/numbers/intervals.h"
 
-#include "tests/support/check.h"     // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 
 typedef int rank_function(int count);
 
@@ -28,12 +29,13 @@ static int rank_fixed(int count)
 }
 static int rank_fixed_at_looks(int count) { return look_is_at(count) ? rank_fixed(count) : 0; }
 
-// Probability that a walk of `last` fair signs has, at any count with a rank above 0, fewer than rank of one kind.
+// Probability that a walk of `last` fair signs has, at any count with a rank above 0, fewer than
+// rank of one kind.
 static double miss_probability(rank_function *rank, int last)
 {
     double *p = calloc((size_t)last + 2, sizeof *p), missed = 0;
     assert_non_null(p);
-    p[0] = 1;                               // p[k]: k below the median, never missed
+    p[0] = 1; // p[k]: k below the median, never missed
     for (int n = 1; n <= last; n++) {
         for (int k = n; k >= 0; k--) p[k] = (p[k] + (k ? p[k - 1] : 0)) / 2;
         int r = rank(n);
@@ -48,13 +50,16 @@ static void test_looks_spend_five_percent(void **state)
 {
     (void)state;
     double spent = miss_probability(rank_of_look, LOOK_LAST);
-    print_message("all %d looks miss with probability %.6f; intervals of a fixed number at the first 13 of them with %.4f\n", LOOK_COUNT,
-                  spent, miss_probability(rank_fixed_at_looks, 930));
-    assert_true(spent <= 0.05 && spent > 0.0495);           // nothing over, and hardly anything left lying
-    assert_true(miss_probability(rank_fixed_at_looks, 930) > 0.1);      // what the looks cost those who do not count them
+    print_message("all %d looks miss with probability %.6f; intervals of a fixed number at the "
+                  "first 13 of them with %.4f\n",
+                  LOOK_COUNT, spent, miss_probability(rank_fixed_at_looks, 930));
+    assert_true(spent <= 0.05 && spent > 0.0495); // nothing over, and hardly anything left lying
+    assert_true(miss_probability(rank_fixed_at_looks, 930) >
+                0.1); // what the looks cost those who do not count them
     // Stopping anywhere between the looks misses where a look misses, or nowhere.
     assert_true(fabs(miss_probability(look_rank, LOOK_LAST) - spent) < 1e-12);
-    for (int n = 1; n < LOOK_LAST; n++) assert_true(look_rank(n) <= look_rank(n + 1) && 2 * look_rank(n) <= n);
+    for (int n = 1; n < LOOK_LAST; n++)
+        assert_true(look_rank(n) <= look_rank(n + 1) && 2 * look_rank(n) <= n);
     for (int i = 0; i < LOOK_COUNT; i++) {
         assert_int_equal(look_after(i ? looks[i - 1].count : 0), looks[i].count);
         assert_int_equal(look_rank(looks[i].count), looks[i].rank);
@@ -72,7 +77,8 @@ static void test_looks_spend_five_percent(void **state)
 static void test_every_path(void **state)
 {
     (void)state;
-    static rank_function *const ranks[] = {rank_of_look, look_rank, rank_fixed, rank_fixed_at_looks};
+    static rank_function *const ranks[] = {rank_of_look, look_rank, rank_fixed,
+                                           rank_fixed_at_looks};
     enum { LONGEST = 20 };
     for (size_t r = 0; r < sizeof ranks / sizeof *ranks; r++)
         for (int last = 1; last <= LONGEST; last += r ? 6 : 1) {
@@ -92,7 +98,8 @@ static void test_every_path(void **state)
         }
 }
 
-// The interval of a fixed number, summed term by term elsewhere; of very many, where the normal distribution puts it.
+// The interval of a fixed number, summed term by term elsewhere; of very many, where the normal
+// distribution puts it.
 static void test_fixed_numbers(void **state)
 {
     enum { MOST = 200000 };
@@ -111,24 +118,32 @@ static void test_fixed_numbers(void **state)
 
 static struct sample numbers(int count, const char *stopped_by, double *seconds)
 {
-    for (int i = 0; i < count; i++) seconds[i] = (i * 7 + 3) % count + 1;       // 1 .. count in some order: 7 must not divide it
+    for (int i = 0; i < count; i++)
+        seconds[i] = (i * 7 + 3) % count + 1; // 1 .. count in some order: 7 must not divide it
     return (struct sample){.seconds = seconds, .repetitions = count, .stopped_by = stopped_by};
 }
 
 static void test_which_interval(void **state)
 {
     double seconds[128];
-    static const struct { int count; const char *stopped_by; int low; double coverage; } table[] = {
-        {24, "width", 6, 0.95},     {24, "budget", 6, 0.95},       {24, "interrupted", 6, 0.95}, {24, "count", 7, 0.95},
-        {24, "imported", 7, 0.95},  {23, "budget", 5, 0.95},       {17, "budget", 3, 0.95},      {9, "budget", 1, 0.95},
-        {9, "count", 2, 0.95},      {6, "count", 1, 0.95},         {6, "budget", 1, 0.95},       {5, "count", 1, 1 - 2. / 32},
-        {1, "count", 1, 0},         {122, "width", 46, 0.95},      {122, "count", 50, 0.95},
+    static const struct {
+        int count;
+        const char *stopped_by;
+        int low;
+        double coverage;
+    } table[] = {
+        {24, "width", 6, 0.95},  {24, "budget", 6, 0.95},   {24, "interrupted", 6, 0.95},
+        {24, "count", 7, 0.95},  {24, "imported", 7, 0.95}, {23, "budget", 5, 0.95},
+        {17, "budget", 3, 0.95}, {9, "budget", 1, 0.95},    {9, "count", 2, 0.95},
+        {6, "count", 1, 0.95},   {6, "budget", 1, 0.95},    {5, "count", 1, 1 - 2. / 32},
+        {1, "count", 1, 0},      {122, "width", 46, 0.95},  {122, "count", 50, 0.95},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         int n = table[i].count;
         struct sample s = numbers(n, table[i].stopped_by, seconds);
         struct median m = sample_median(&s, *state);
-        if (m.low != table[i].low || m.high != n + 1 - table[i].low || m.value != (n + 1) / 2.0 || m.launches != 1)
+        if (m.low != table[i].low || m.high != n + 1 - table[i].low || m.value != (n + 1) / 2.0 ||
+            m.launches != 1)
             fail_msg("%d by %s: %g in %g .. %g", n, s.stopped_by, m.value, m.low, m.high);
         assert_true(fabs(m.coverage - table[i].coverage) < 1e-12);
         assert_true(fabs(m.deviation - (m.high - m.low) / 2 / 1.959963984540054) < 1e-12);
@@ -142,10 +157,11 @@ static void test_stopping_at_looks(void **state)
         struct sample s = numbers(n % 7 ? n : n - 1, NULL, seconds);
         for (int i = 0; i < s.repetitions; i++) seconds[i] = 1 + 1e-3 * seconds[i];
         bool narrow = sample_is_narrow(&s, 0.1, *state);
-        assert_int_equal(narrow, look_is_at(s.repetitions));        // only there, however narrow
+        assert_int_equal(narrow, look_is_at(s.repetitions)); // only there, however narrow
         if (look_is_at(s.repetitions)) assert_false(sample_is_narrow(&s, 1e-4, *state));
     }
-    for (int i = 0; i < 8; i++) seconds[i] = 0;         // no width, no median: nothing is gained by going on
+    for (int i = 0; i < 8; i++)
+        seconds[i] = 0; // no width, no median: nothing is gained by going on
     struct sample zero = {.seconds = seconds, .repetitions = 8};
     assert_true(sample_is_narrow(&zero, 0.1, *state));
 }
@@ -160,12 +176,16 @@ static void test_launches_by_hand(void **state)
         seconds[8 + i] = 102 + (i % 2 ? 0.5 : -0.5);
         seconds[16 + i] = 104 + (i % 2 ? 0.5 : -0.5);
     }
-    struct sample s = {.seconds = seconds, .repetitions = 16, .stopped_by = "width", .launch_repetitions = repetitions};
+    struct sample s = {.seconds = seconds,
+                       .repetitions = 16,
+                       .stopped_by = "width",
+                       .launch_repetitions = repetitions};
     struct median m = sample_median(&s, *state);
     assert_int_equal(sample_launches(&s), 3);
     assert_int_equal(m.launches, 2);
     assert_true(m.value == 101);
-    assert_true(fabs(m.high - m.value - 12.7062 * 1) < 1e-4 && fabs(m.value - m.low - 12.7062 * 1) < 1e-4);
+    assert_true(fabs(m.high - m.value - 12.7062 * 1) < 1e-4 &&
+                fabs(m.value - m.low - 12.7062 * 1) < 1e-4);
     assert_true(fabs(m.deviation - 1) < 1e-12);
 
     repetitions[1] = 8, s.repetitions = 24;
@@ -173,11 +193,13 @@ static void test_launches_by_hand(void **state)
     assert_true(m.value == 102 && m.launches == 3);
     assert_true(fabs(m.high - m.value - 4.30265 * 2 / sqrt(3)) < 1e-4);
 
-    // Two that agree by chance keep what their own intervals leave open: 0.5 each, so 0.5 / sqrt(2).
+    // Two that agree by chance keep what their own intervals leave open: 0.5 each, so 0.5 /
+    // sqrt(2).
     for (int i = 8; i < 16; i++) seconds[i] -= 2;
     repetitions[1] = 0, s.repetitions = 16;
     m = sample_median(&s, *state);
-    assert_true(m.value == 100 && fabs(m.high - 100 - 0.5 / sqrt(2)) < 1e-12 && fabs(100 - m.low - 0.5 / sqrt(2)) < 1e-12);
+    assert_true(m.value == 100 && fabs(m.high - 100 - 0.5 / sqrt(2)) < 1e-12 &&
+                fabs(100 - m.low - 0.5 / sqrt(2)) < 1e-12);
 
     // One launch with repetitions is one launch; never below 0.
     repetitions[2] = 0, s.repetitions = 8;
@@ -192,8 +214,11 @@ static void test_launches_by_hand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_looks_spend_five_percent), cmocka_unit_test(test_every_path), cmocka_unit_test(test_fixed_numbers),
-        cmocka_unit_test(test_which_interval),           cmocka_unit_test(test_stopping_at_looks),
+        cmocka_unit_test(test_looks_spend_five_percent),
+        cmocka_unit_test(test_every_path),
+        cmocka_unit_test(test_fixed_numbers),
+        cmocka_unit_test(test_which_interval),
+        cmocka_unit_test(test_stopping_at_looks),
         cmocka_unit_test(test_launches_by_hand),
     };
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);

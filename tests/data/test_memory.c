@@ -1,5 +1,6 @@
-// Memory runs out at the N-th taking, for every N of one small run of each command: every one ends in
-// one clean error, nothing leaks (under ASan), no output is left half-written, and a run with enough memory succeeds again.
+// Memory runs out at the N-th taking, for every N of one small run of each command: every one ends
+// in one clean error, nothing leaks (under ASan), no output is left half-written, and a run with
+// enough memory succeeds again.
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +15,14 @@
 
 static char folder[64] = "build/memory-XXXXXX";
 
-static char *in_folder(struct arena *arena, const char *name) { return arena_print(arena, "%s/%s", folder, name); }
+static char *in_folder(struct arena *arena, const char *name)
+{
+    return arena_print(arena, "%s/%s", folder, name);
+}
 
 // As the front door runs a command; *exit_code receives what the shell would see.
-static enum status run(command_function *command, int argc, char **argv, int *exit_code, struct error *err)
+static enum status run(command_function *command, int argc, char **argv, int *exit_code,
+                       struct error *err)
 {
     struct arena arena;
     jmp_buf exhausted;
@@ -41,10 +46,11 @@ static void sweep(command_function *command, int argc, char **argv, const char *
         enum status status = run(command, argc, argv, &exit_code, &err);
         long taken = memory_taken();
         memory_fail_at(0);
-        if (status == OK && taken < n) break;       // the whole run takes fewer than n
-        if (status == OK) continue;                 // a worker's failure that was recovered from
+        if (status == OK && taken < n) break; // the whole run takes fewer than n
+        if (status == OK) continue;           // a worker's failure that was recovered from
         refused++;
-        if (status != SYSTEM) fail_msg("%s, taking %ld: status %d, '%s'", argv[0], n, status, err.text);
+        if (status != SYSTEM)
+            fail_msg("%s, taking %ld: status %d, '%s'", argv[0], n, status, err.text);
         assert_non_null(strstr(err.text, "memory"));
         assert_int_equal(access(output, F_OK), -1);
     }
@@ -61,9 +67,12 @@ static void every_taking_may_fail(void **state)
     int exit_code = 0;
     arena_open(&arena, NULL);
     assert_non_null(mkdtemp(folder));
-    char *example[] = {"example", "chain", "--layers", "6", "--stages", "2", "--types", "2", "--micro-batches", "4", "-o", folder};
-    if (run(command_example, ARRAY_LENGTH(example), example, &exit_code, &err) != OK) fail_msg("%s", err.text);
-    char *problem = in_folder(&arena, "problem.json"), *plan = in_folder(&arena, "plan.json"), *out = in_folder(&arena, "out");
+    char *example[] = {"example", "chain", "--layers",        "6", "--stages", "2",
+                       "--types", "2",     "--micro-batches", "4", "-o",       folder};
+    if (run(command_example, ARRAY_LENGTH(example), example, &exit_code, &err) != OK)
+        fail_msg("%s", err.text);
+    char *problem = in_folder(&arena, "problem.json"), *plan = in_folder(&arena, "plan.json"),
+         *out = in_folder(&arena, "out");
     char *solve[] = {"solve", problem, "-o", plan, "--threads", "1", "--time-limit-s", "60"};
     sweep(command_solve, ARRAY_LENGTH(solve), solve, plan);
     char *verify[] = {"verify", plan, "-o", out};
@@ -74,9 +83,10 @@ static void every_taking_may_fail(void **state)
     sweep(command_report, ARRAY_LENGTH(trace), trace, out);
     char *formulate[] = {"formulate", problem, "-o", in_folder(&arena, "f.lp")};
     sweep(command_formulate, ARRAY_LENGTH(formulate), formulate, formulate[3]);
-    static const char *const left[] = {"problem.json", "model.json", "cluster.json", "costs.json", "job.json", "plan.json", "out", "f.lp"};
+    static const char *const left[] = {"problem.json", "model.json", "cluster.json", "costs.json",
+                                       "job.json",     "plan.json",  "out",          "f.lp"};
     for (size_t i = 0; i < ARRAY_LENGTH(left); i++) unlink(in_folder(&arena, left[i]));
-    assert_int_equal(rmdir(folder), 0);     // nothing else was left behind
+    assert_int_equal(rmdir(folder), 0); // nothing else was left behind
     arena_close(&arena);
 }
 

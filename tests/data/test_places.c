@@ -6,25 +6,34 @@
 
 #include "data/places/places.h"
 
-#include "tests/support/check.h"     // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 
 static const char head[] =
     "{\"kind\": \"plumbline.cluster\", \"version\": 1, \"name\": \"c\", \"groups\": ["
-    "{\"name\": \"ib\", \"gpu\": \"g\", \"nodes\": 2, \"gpus_per_node\": 8, \"memory_bytes\": 1000, \"intra\": {\"bytes_per_s\": 1e11, \"latency_s\": 0},"
-    " \"nics\": [{\"kind\": \"infiniband\", \"count\": 4, \"link\": {\"bytes_per_s\": 2e10, \"latency_s\": 2e-6}},"
+    "{\"name\": \"ib\", \"gpu\": \"g\", \"nodes\": 2, \"gpus_per_node\": 8, \"memory_bytes\": "
+    "1000, \"intra\": {\"bytes_per_s\": 1e11, \"latency_s\": 0},"
+    " \"nics\": [{\"kind\": \"infiniband\", \"count\": 4, \"link\": {\"bytes_per_s\": 2e10, "
+    "\"latency_s\": 2e-6}},"
     "            {\"kind\": \"ethernet\", \"link\": {\"bytes_per_s\": 1e9, \"latency_s\": 3e-5}}]},"
-    "{\"name\": \"roce\", \"gpu\": \"g\", \"nodes\": 2, \"gpus_per_node\": 8, \"memory_bytes\": 1000, \"intra\": {\"bytes_per_s\": 1e11, \"latency_s\": 0},"
-    " \"nics\": [{\"kind\": \"roce\", \"count\": 2, \"link\": {\"bytes_per_s\": 1e10, \"latency_s\": 4e-6}},"
-    "            {\"kind\": \"ethernet\", \"link\": {\"bytes_per_s\": 2e9, \"latency_s\": 2e-5}}]}], \"places\": {";
+    "{\"name\": \"roce\", \"gpu\": \"g\", \"nodes\": 2, \"gpus_per_node\": 8, \"memory_bytes\": "
+    "1000, \"intra\": {\"bytes_per_s\": 1e11, \"latency_s\": 0},"
+    " \"nics\": [{\"kind\": \"roce\", \"count\": 2, \"link\": {\"bytes_per_s\": 1e10, "
+    "\"latency_s\": 4e-6}},"
+    "            {\"kind\": \"ethernet\", \"link\": {\"bytes_per_s\": 2e9, \"latency_s\": "
+    "2e-5}}]}], \"places\": {";
 
 static const char nodes[] =
-    "\"levels\": [{\"name\": \"rack\", \"link\": {\"bytes_per_s\": 1.5e10, \"latency_s\": 1e-6}}, {\"name\": \"pod\", \"link\": {\"bytes_per_s\": 5e8, \"latency_s\": 9e-6}}],"
-    "\"nodes\": [{\"name\": \"a\", \"switches\": [\"r0\", \"p\"]}, {\"name\": \"b\", \"switches\": [\"r0\", \"p\"]},"
-    " {\"name\": \"c\", \"group\": \"roce\", \"switches\": [\"r1\", \"p\"]}, {\"name\": \"d\", \"group\": \"roce\"}]";
+    "\"levels\": [{\"name\": \"rack\", \"link\": {\"bytes_per_s\": 1.5e10, \"latency_s\": 1e-6}}, "
+    "{\"name\": \"pod\", \"link\": {\"bytes_per_s\": 5e8, \"latency_s\": 9e-6}}],"
+    "\"nodes\": [{\"name\": \"a\", \"switches\": [\"r0\", \"p\"]}, {\"name\": \"b\", \"switches\": "
+    "[\"r0\", \"p\"]},"
+    " {\"name\": \"c\", \"group\": \"roce\", \"switches\": [\"r1\", \"p\"]}, {\"name\": \"d\", "
+    "\"group\": \"roce\"}]";
 
 static const double plain[NIC_KIND_COUNT] = {1, 1, 1};
 
-static enum status load_nodes(struct cluster *c, const char *of_nodes, const char *tail, struct arena *arena, struct error *err)
+static enum status load_nodes(struct cluster *c, const char *of_nodes, const char *tail,
+                              struct arena *arena, struct error *err)
 {
     char path[] = "/tmp/plumbline_places_XXXXXX";
     int file = mkstemp(path);
@@ -37,9 +46,13 @@ static enum status load_nodes(struct cluster *c, const char *of_nodes, const cha
     return status;
 }
 
-static enum status load(struct cluster *c, const char *tail, struct arena *arena, struct error *err) { return load_nodes(c, nodes, tail, arena, err); }
+static enum status load(struct cluster *c, const char *tail, struct arena *arena, struct error *err)
+{
+    return load_nodes(c, nodes, tail, arena, err);
+}
 
-static void assert_link(const struct cluster *c, int a, int b, const struct place_traffic *traffic, double bytes_per_s, double latency_s, enum place_origin origin)
+static void assert_link(const struct cluster *c, int a, int b, const struct place_traffic *traffic,
+                        double bytes_per_s, double latency_s, enum place_origin origin)
 {
     struct place_link link;
     assert_true(places_link(&link, c, a, b, traffic, plain));
@@ -52,14 +65,19 @@ static void test_what_joins_two_nodes(void **state)
     struct cluster c;
     struct error err = {OK, ""};
     const struct place_traffic one = {{1, 1}, false}, all = {{8, 8}, false}, ring = {{1, 1}, true};
-    assert_int_equal(load(&c, ", \"links\": [{\"from\": \"b\", \"to\": \"a\", \"link\": {\"bytes_per_s\": 7, \"latency_s\": 1}}]", *state, &err), OK);
-    assert_link(&c, 0, 1, &one, 1.5e10, 1e-6, PLACE_LEVEL);         // InfiniBand gives 2e10, the rack less
-    assert_link(&c, 0, 1, &all, 1e10, 2e-6, PLACE_CARDS);           // eight messages through four cards
-    assert_link(&c, 1, 0, &one, 7, 1, PLACE_MEASURED);              // this direction was measured
-    assert_link(&c, 0, 2, &one, 5e8, 9e-6, PLACE_LEVEL);            // Ethernet in common, the pod is slower still
-    assert_link(&c, 0, 3, &one, 1e9, 3e-5, PLACE_CARDS);            // Ethernet in common, no switch
-    assert_link(&c, 2, 3, &one, 1e10, 4e-6, PLACE_CARDS);           // RoCE
-    assert_link(&c, 2, 3, &ring, 2e10, 4e-6, PLACE_CARDS);          // over both cards
+    assert_int_equal(load(&c,
+                          ", \"links\": [{\"from\": \"b\", \"to\": \"a\", \"link\": "
+                          "{\"bytes_per_s\": 7, \"latency_s\": 1}}]",
+                          *state, &err),
+                     OK);
+    assert_link(&c, 0, 1, &one, 1.5e10, 1e-6, PLACE_LEVEL); // InfiniBand gives 2e10, the rack less
+    assert_link(&c, 0, 1, &all, 1e10, 2e-6, PLACE_CARDS);   // eight messages through four cards
+    assert_link(&c, 1, 0, &one, 7, 1, PLACE_MEASURED);      // this direction was measured
+    assert_link(&c, 0, 2, &one, 5e8, 9e-6,
+                PLACE_LEVEL); // Ethernet in common, the pod is slower still
+    assert_link(&c, 0, 3, &one, 1e9, 3e-5, PLACE_CARDS);   // Ethernet in common, no switch
+    assert_link(&c, 2, 3, &one, 1e10, 4e-6, PLACE_CARDS);  // RoCE
+    assert_link(&c, 2, 3, &ring, 2e10, 4e-6, PLACE_CARDS); // over both cards
     assert_int_equal(places_find(&c.places, "d"), 3);
     assert_int_equal(places_find(&c.places, "e"), -1);
 }
@@ -69,9 +87,11 @@ static void test_matrix(void **state)
     struct cluster c;
     struct error err = {OK, ""};
     const struct place_traffic one = {{1, 1}, false};
-    static const char matrix[] = ", \"matrix\": {\"nodes\": [\"d\", \"c\", \"b\", \"a\"], \"bytes_per_s\": [[0, 1, 2, 3], [4, 0, 5, 6], [7, 8, 0, 9], [10, 11, 12, 0]], \"latency_s\": 0.5}";
+    static const char matrix[] =
+        ", \"matrix\": {\"nodes\": [\"d\", \"c\", \"b\", \"a\"], \"bytes_per_s\": [[0, 1, 2, 3], "
+        "[4, 0, 5, 6], [7, 8, 0, 9], [10, 11, 12, 0]], \"latency_s\": 0.5}";
     assert_int_equal(load(&c, matrix, *state, &err), OK);
-    assert_link(&c, 0, 3, &one, 10, 0.5, PLACE_MEASURED);           // a to d: the last row's first number
+    assert_link(&c, 0, 3, &one, 10, 0.5, PLACE_MEASURED); // a to d: the last row's first number
     assert_link(&c, 3, 0, &one, 3, 0.5, PLACE_MEASURED);
     char path[] = "/tmp/plumbline_places_XXXXXX";
     assert_true(mkstemp(path) >= 0);
@@ -84,62 +104,113 @@ static void test_matrix(void **state)
 
 static void test_wrong_matrices(void **state)
 {
-    static const struct { const char *tail, *text; } wrong[] = {
+    static const struct {
+        const char *tail, *text;
+    } wrong[] = {
         {"\"nodes\": [\"a\", \"b\", \"c\"], \"bytes_per_s\": []", "all 4 nodes"},
         {"\"nodes\": [\"a\", \"b\", \"c\", \"e\"], \"bytes_per_s\": []", "\"e\""},
         {"\"nodes\": [\"a\", \"b\", \"c\", \"a\"], \"bytes_per_s\": []", "stands twice"},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1]]", "expected 4 rows"},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1]]", "bytes_per_s[3]: expected 4 numbers"},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 0], [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[1]: [3]: \"b\" to \"d\": expected 1 to 1e+18, or null where nothing was measured, found 0"},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 2, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[1]: [1]: expected 0"},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, NaN, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "line 1: expected a finite number, found 'NaN, 1, '"},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, -1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[0]: [1]: \"a\" to \"b\": expected 1 to 1e+18"},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, Infinity, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "expected a finite number, found 'Infinity'"},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1e400, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[0][1]: expected a finite number, or null, found inf"},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 2e18, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[0]: [1]: \"a\" to \"b\": expected 1 to 1e+18"},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, \"1\", 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[0][1]: expected a finite number, or null, found \"1\""},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], 5, [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[1]: expected an array, found 5"},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0], [1, 1, 1, 1]]", "expected 4 rows, one for each node, found 5"},
-        {"\"nodes\": [\"a\", \"b\", \"c\", 4], \"bytes_per_s\": []", "nodes[3]: expected a string, found 4"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1]]",
+         "expected 4 rows"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], "
+         "[1, 1, 0, 1], [1, 1, 1]]",
+         "bytes_per_s[3]: expected 4 numbers"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 0], "
+         "[1, 1, 0, 1], [1, 1, 1, 0]]",
+         "bytes_per_s[1]: [3]: \"b\" to \"d\": expected 1 to 1e+18, or null where nothing was "
+         "measured, found 0"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 2, 1, 1], "
+         "[1, 1, 0, 1], [1, 1, 1, 0]]",
+         "bytes_per_s[1]: [1]: expected 0"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, NaN, 1, 1], [1, 0, 1, 1], "
+         "[1, 1, 0, 1], [1, 1, 1, 0]]",
+         "line 1: expected a finite number, found 'NaN, 1, '"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, -1, 1, 1], [1, 0, 1, 1], "
+         "[1, 1, 0, 1], [1, 1, 1, 0]]",
+         "bytes_per_s[0]: [1]: \"a\" to \"b\": expected 1 to 1e+18"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, Infinity, 1, 1], [1, 0, "
+         "1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]",
+         "expected a finite number, found 'Infinity'"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1e400, 1, 1], [1, 0, 1, "
+         "1], [1, 1, 0, 1], [1, 1, 1, 0]]",
+         "bytes_per_s[0][1]: expected a finite number, or null, found inf"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 2e18, 1, 1], [1, 0, 1, "
+         "1], [1, 1, 0, 1], [1, 1, 1, 0]]",
+         "bytes_per_s[0]: [1]: \"a\" to \"b\": expected 1 to 1e+18"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, \"1\", 1, 1], [1, 0, 1, "
+         "1], [1, 1, 0, 1], [1, 1, 1, 0]]",
+         "bytes_per_s[0][1]: expected a finite number, or null, found \"1\""},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], 5, [1, 1, 0, "
+         "1], [1, 1, 1, 0]]",
+         "bytes_per_s[1]: expected an array, found 5"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], "
+         "[1, 1, 0, 1], [1, 1, 1, 0], [1, 1, 1, 1]]",
+         "expected 4 rows, one for each node, found 5"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", 4], \"bytes_per_s\": []",
+         "nodes[3]: expected a string, found 4"},
         {"\"bytes_per_s\": []", "key \"nodes\" is missing"},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]], \"latencies_s\": [[0, 1, 1, 1], [1, 0, 1, null], [1, 1, 0, 1], [1, 1, 1, 0]]", "latencies_s: [1][3]: \"b\" to \"d\": expected a latency beside the bandwidth, found null"},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]], \"latency_s\": -1", "latency_s: expected a number from 0"},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]], \"latency_s\": 1, \"latencies_s\": [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "expected it or latencies_s, found both"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], "
+         "[1, 1, 0, 1], [1, 1, 1, 0]], \"latencies_s\": [[0, 1, 1, 1], [1, 0, 1, null], [1, 1, 0, "
+         "1], [1, 1, 1, 0]]",
+         "latencies_s: [1][3]: \"b\" to \"d\": expected a latency beside the bandwidth, found "
+         "null"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], "
+         "[1, 1, 0, 1], [1, 1, 1, 0]], \"latency_s\": -1",
+         "latency_s: expected a number from 0"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], "
+         "[1, 1, 0, 1], [1, 1, 1, 0]], \"latency_s\": 1, \"latencies_s\": [[0, 1, 1, 1], [1, 0, 1, "
+         "1], [1, 1, 0, 1], [1, 1, 1, 0]]",
+         "expected it or latencies_s, found both"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
         struct cluster c;
         struct error err = {OK, ""};
-        assert_int_equal(load(&c, arena_print(*state, ", \"matrix\": {%s}", wrong[i].tail), *state, &err), BAD_INPUT);
+        assert_int_equal(
+            load(&c, arena_print(*state, ", \"matrix\": {%s}", wrong[i].tail), *state, &err),
+            BAD_INPUT);
         if (!strstr(err.text, wrong[i].text)) fail_msg("%s: %s", wrong[i].text, err.text);
     }
 }
 
-// Two nodes of one name, and names that would break a host file, are named where they stand, with a matrix too.
+// Two nodes of one name, and names that would break a host file, are named where they stand, with a
+// matrix too.
 static void test_wrong_names(void **state)
 {
-    static const struct { const char *name, *text; } wrong[] = {
-        {"a", "names two nodes"}, {"", "found an empty one"}, {"x y", "found \"x y\" with white space"}, {"x\\ny", "white space or control characters"},
+    static const struct {
+        const char *name, *text;
+    } wrong[] = {
+        {"a", "names two nodes"},
+        {"", "found an empty one"},
+        {"x y", "found \"x y\" with white space"},
+        {"x\\ny", "white space or control characters"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
         struct cluster c;
         struct error err = {OK, ""};
         char *changed = arena_print(*state, "%s", nodes), *at = strstr(changed, "\"name\": \"b\"");
         assert_non_null(at);
-        const char *whole = arena_print(*state, "%.*s\"name\": \"%s\"%s, \"matrix\": {\"nodes\": [], \"bytes_per_s\": []}", (int)(at - changed), changed, wrong[i].name, at + strlen("\"name\": \"b\""));
+        const char *whole = arena_print(
+            *state, "%.*s\"name\": \"%s\"%s, \"matrix\": {\"nodes\": [], \"bytes_per_s\": []}",
+            (int)(at - changed), changed, wrong[i].name, at + strlen("\"name\": \"b\""));
         assert_int_equal(load_nodes(&c, whole, "", *state, &err), BAD_INPUT);
-        if (!strstr(err.text, wrong[i].text) || !strstr(err.text, "places.nodes[1]")) fail_msg("%s: %s", wrong[i].text, err.text);
+        if (!strstr(err.text, wrong[i].text) || !strstr(err.text, "places.nodes[1]"))
+            fail_msg("%s: %s", wrong[i].text, err.text);
     }
 }
 
-// A cell of a matrix that is null is what the nodes' class says; a link of its own goes before that; where no class does, the
-// pair is named.
+// A cell of a matrix that is null is what the nodes' class says; a link of its own goes before
+// that; where no class does, the pair is named.
 static void test_missing_cells(void **state)
 {
     struct cluster c;
     struct error err = {OK, ""};
     const struct place_traffic one = {{1, 1}, false};
-    static const char matrix[] = ", \"matrix\": {\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"latencies_s\": [[0, null, 1, 1], [1, 0, 1, 1], [1, 1, 0, 0.5], [1, 1, 1, 0]],"
-        " \"bytes_per_s\": [[0, null, null, null], [5, 0, 6, 7], [8, 9, 0, null], [10, 11, null, 0]]}, \"links\": [{\"from\": \"a\", \"to\": \"d\", \"link\": {\"bytes_per_s\": 3, \"latency_s\": 2}}]";
+    static const char matrix[] =
+        ", \"matrix\": {\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"latencies_s\": [[0, null, 1, "
+        "1], [1, 0, 1, 1], [1, 1, 0, 0.5], [1, 1, 1, 0]],"
+        " \"bytes_per_s\": [[0, null, null, null], [5, 0, 6, 7], [8, 9, 0, null], [10, 11, null, "
+        "0]]}, \"links\": [{\"from\": \"a\", \"to\": \"d\", \"link\": {\"bytes_per_s\": 3, "
+        "\"latency_s\": 2}}]";
     assert_int_equal(load(&c, matrix, *state, &err), OK);
     for (int round = 0; round < 2; round++) {
         assert_link(&c, 0, 1, &one, 1.5e10, 1e-6, PLACE_LEVEL);
@@ -157,7 +228,8 @@ static void test_missing_cells(void **state)
     assert_int_equal(load(&c, matrix, *state, &err), OK);
     c.groups[1].nic_count = 0;
     assert_int_equal(cluster_check(&c, &err), BAD_INPUT);
-    if (!strstr(err.text, "places: \"c\" to \"d\": expected a measured bandwidth")) fail_msg("%s", err.text);
+    if (!strstr(err.text, "places: \"c\" to \"d\": expected a measured bandwidth"))
+        fail_msg("%s", err.text);
     struct group_link stated = {1, 1, {4, 0}};
     c.links = &stated;
     c.link_count = 1;
@@ -167,10 +239,8 @@ static void test_missing_cells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wrong_names),
-        cmocka_unit_test(test_what_joins_two_nodes),
-        cmocka_unit_test(test_matrix),
-        cmocka_unit_test(test_wrong_matrices),
+        cmocka_unit_test(test_wrong_names),   cmocka_unit_test(test_what_joins_two_nodes),
+        cmocka_unit_test(test_matrix),        cmocka_unit_test(test_wrong_matrices),
         cmocka_unit_test(test_missing_cells),
     };
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);

@@ -1,6 +1,7 @@
-// The tables of GPipe and 1F1B: written order, messages, epilogue, endings, micro-batches in flight; that blocking
-// transfers never deadlock; and that a table with a cycle is refused. The judge's own check of the same tables is tested in
-// test_verify_schedule.c; schedules of several stages a rank, split backward and slices are in test_schedule_kinds.c.
+// The tables of GPipe and 1F1B: written order, messages, epilogue, endings, micro-batches in
+// flight; that blocking transfers never deadlock; and that a table with a cycle is refused. The
+// judge's own check of the same tables is tested in test_verify_schedule.c; schedules of several
+// stages a rank, split backward and slices are in test_schedule_kinds.c.
 #include "data/schedule/schedule.h"
 #include "tests/support/oracle/tables.h"
 
@@ -37,21 +38,32 @@ static void test_written_order(void **state)
     struct arena arena;
     struct schedule s;
     arena_open(&arena, NULL);
-    build_schedule(&s,
-          &(struct schedule_request){.kind = SCHEDULE_1F1B, SCHEDULE_PLAIN(3), .micro_batches = 4, .optimizer = true},
-          &arena);
+    build_schedule(
+        &s,
+        &(struct schedule_request){
+            .kind = SCHEDULE_1F1B, SCHEDULE_PLAIN(3), .micro_batches = 4, .optimizer = true},
+        &arena);
     assert_string_equal(compute_text(&s, 0, &arena), "F0 F1 F2 B0 F3 B1 B2 B3 O");
     assert_string_equal(compute_text(&s, 1, &arena), "F0 F1 B0 F2 B1 F3 B2 B3 O");
     assert_string_equal(compute_text(&s, 2, &arena), "F0 B0 F1 B1 F2 B2 F3 B3 O");
-    build_schedule(&s, &(struct schedule_request){.kind = SCHEDULE_1F1B, SCHEDULE_PLAIN(4), .micro_batches = 2}, &arena);
+    build_schedule(
+        &s,
+        &(struct schedule_request){.kind = SCHEDULE_1F1B, SCHEDULE_PLAIN(4), .micro_batches = 2},
+        &arena);
     assert_string_equal(compute_text(&s, 0, &arena), "F0 F1 B0 B1");
-    build_schedule(&s, &(struct schedule_request){.kind = SCHEDULE_GPIPE, SCHEDULE_PLAIN(2), .micro_batches = 3}, &arena);
-    for (int stage = 0; stage < 2; stage++) assert_string_equal(compute_text(&s, stage, &arena), "F0 F1 F2 B0 B1 B2");
+    build_schedule(
+        &s,
+        &(struct schedule_request){.kind = SCHEDULE_GPIPE, SCHEDULE_PLAIN(2), .micro_batches = 3},
+        &arena);
+    for (int stage = 0; stage < 2; stage++)
+        assert_string_equal(compute_text(&s, stage, &arena), "F0 F1 F2 B0 B1 B2");
     // Both ends take the forward transfer of a crossing pair first.
     build_schedule(&s,
-          &(struct schedule_request){
-              .kind = SCHEDULE_1F1B, SCHEDULE_PLAIN(2), .micro_batches = 3, .parts = {[PART_BLOCKING] = true}},
-          &arena);
+                   &(struct schedule_request){.kind = SCHEDULE_1F1B,
+                                              SCHEDULE_PLAIN(2),
+                                              .micro_batches = 3,
+                                              .parts = {[PART_BLOCKING] = true}},
+                   &arena);
     assert_string_equal(compute_text(&s, 0, &arena), "F0 f0 F1 f1 b0 B0 F2 f2 b1 B1 b2 B2");
     assert_string_equal(compute_text(&s, 1, &arena), "f0 F0 B0 f1 b0 F1 B1 f2 b1 F2 B2 b2");
     arena_close(&arena);
@@ -61,16 +73,19 @@ static int smaller(int a, int b) { return a < b ? a : b; }
 
 static void check_each_once(const struct schedule *s, struct arena *arena)
 {
-    int p = s->request.stage_count, m = s->request.micro_batches, *seen = TAKE(arena, SYMBOL_KIND_COUNT * p * m, int);
+    int p = s->request.stage_count, m = s->request.micro_batches,
+        *seen = TAKE(arena, SYMBOL_KIND_COUNT * p * m, int);
     for (int i = 0; i < s->operation_count; i++) {
         struct operation o = s->operations[i];
         int kind = kind_of(s, i), boundary = symbol_stage_of(s, i);
         if (o.micro_batch < 0) continue;
-        if (kind >= SYMBOL_SEND_EPILOGUE) kind -= PART_COUNT;       // drain and steady state are one message
+        if (kind >= SYMBOL_SEND_EPILOGUE)
+            kind -= PART_COUNT; // drain and steady state are one message
         bool sends = kind >= SYMBOL_SEND_FORWARD, forward = kind < SYMBOL_SEND_BACKWARD,
              received = sends && o.stage == boundary + forward;
         // An overhead comes twice, once at each end; the sender's first.
-        int before = sends && (kind - SYMBOL_SEND_FORWARD) % PART_COUNT == PART_OVERHEAD && received;
+        int before = sends && (kind - SYMBOL_SEND_FORWARD) % PART_COUNT == PART_OVERHEAD &&
+                     received;
         assert_int_equal(seen[(kind * p + boundary) * m + o.micro_batch]++, before);
         if (!sends) assert_int_equal(o.stage, boundary);
         else if (!before) assert_int_equal(o.stage, forward ? boundary : boundary + 1);
@@ -79,9 +94,11 @@ static void check_each_once(const struct schedule *s, struct arena *arena)
         for (int stage = 0; stage < p; stage++)
             for (int k = 0; k < m; k++) {
                 bool message = kind >= SYMBOL_SEND_FORWARD &&
-                               s->request.parts[(kind - SYMBOL_SEND_FORWARD) % PART_COUNT] && stage < p - 1;
+                               s->request.parts[(kind - SYMBOL_SEND_FORWARD) % PART_COUNT] &&
+                               stage < p - 1;
                 bool twice = message && (kind - SYMBOL_SEND_FORWARD) % PART_COUNT == PART_OVERHEAD;
-                assert_int_equal(seen[(kind * p + stage) * m + k], twice ? 2 : kind <= SYMBOL_BACKWARD || message);
+                assert_int_equal(seen[(kind * p + stage) * m + k],
+                                 twice ? 2 : kind <= SYMBOL_BACKWARD || message);
             }
 }
 
@@ -89,7 +106,8 @@ static void check_each_once(const struct schedule *s, struct arena *arena)
 static void check_order(const struct schedule *s, struct arena *arena)
 {
     struct error err = {OK, ""};
-    int *order = TAKE(arena, s->operation_count, int), *place = TAKE(arena, s->operation_count, int);
+    int *order = TAKE(arena, s->operation_count, int),
+        *place = TAKE(arena, s->operation_count, int);
     assert_int_equal(schedule_order(s, order, arena, &err), OK);
     for (int i = 0; i < s->operation_count; i++) place[i] = -1;
     for (int i = 0; i < s->operation_count; i++) {
@@ -100,10 +118,12 @@ static void check_order(const struct schedule *s, struct arena *arena)
         assert_true(place[s->dependences[i].before] < place[s->dependences[i].after]);
     for (int i = 0; i < s->stream_count; i++)
         for (int k = 1; k < s->streams[i].count; k++)
-            assert_true(place[s->streams[i].operations[k - 1]] < place[s->streams[i].operations[k]]);
+            assert_true(place[s->streams[i].operations[k - 1]] <
+                        place[s->streams[i].operations[k]]);
 }
 
-// Whether the tables say that `before` ends before `after` starts: a dependence, or a stream that both stand on.
+// Whether the tables say that `before` ends before `after` starts: a dependence, or a stream that
+// both stand on.
 static bool joined(const struct schedule *s, int before, int after)
 {
     for (int i = 0; i < s->dependence_count; i++)
@@ -121,8 +141,8 @@ static bool joined(const struct schedule *s, int before, int after)
 static int find_at(const struct schedule *s, int kind, int symbol_stage, int stage, int micro_batch)
 {
     for (int i = 0; i < s->operation_count; i++)
-        if (kind_of(s, i) == kind && symbol_stage_of(s, i) == symbol_stage && s->operations[i].stage == stage &&
-            s->operations[i].micro_batch == micro_batch)
+        if (kind_of(s, i) == kind && symbol_stage_of(s, i) == symbol_stage &&
+            s->operations[i].stage == stage && s->operations[i].micro_batch == micro_batch)
             return i;
     return -1;
 }
@@ -132,22 +152,27 @@ static bool adjacent(const struct schedule *s, int first, int second)
 {
     for (int i = 0; i < s->stream_count; i++)
         for (int k = 1; k < s->streams[i].count && s->streams[i].kind == STREAM_COMPUTE; k++)
-            if (s->streams[i].operations[k - 1] == first && s->streams[i].operations[k] == second) return true;
+            if (s->streams[i].operations[k - 1] == first && s->streams[i].operations[k] == second)
+                return true;
     return false;
 }
 
-// A message is a chain: the sender's pass, its overhead right behind it, the parts in series, the receiver's overhead right
-// before its pass.
+// A message is a chain: the sender's pass, its overhead right behind it, the parts in series, the
+// receiver's overhead right before its pass.
 static void check_chain(const struct schedule *s, bool forward, int boundary, int micro_batch)
 {
-    static const int series[] = {PART_OVERHEAD, PART_BLOCKING, PART_LINK, PART_DELAY, PART_OVERHEAD};
-    int pass = forward ? SYMBOL_FORWARD : SYMBOL_BACKWARD, sender = forward ? boundary : boundary + 1,
-        receiver = forward ? boundary + 1 : boundary, at = find_at(s, pass, sender, sender, micro_batch),
+    static const int series[] = {PART_OVERHEAD, PART_BLOCKING, PART_LINK, PART_DELAY,
+                                 PART_OVERHEAD};
+    int pass = forward ? SYMBOL_FORWARD : SYMBOL_BACKWARD,
+        sender = forward ? boundary : boundary + 1, receiver = forward ? boundary + 1 : boundary,
+        at = find_at(s, pass, sender, sender, micro_batch),
         last = find_at(s, pass, receiver, receiver, micro_batch);
     for (int i = 0; i < 5; i++) {
-        int kind = (forward ? SYMBOL_SEND_FORWARD : SYMBOL_SEND_BACKWARD) + series[i], stage = i < 4 ? sender : receiver,
+        int kind = (forward ? SYMBOL_SEND_FORWARD : SYMBOL_SEND_BACKWARD) + series[i],
+            stage = i < 4 ? sender : receiver,
             next = find_at(s, kind, boundary, stage, micro_batch);
-        if (next < 0 && !forward) next = find_at(s, SYMBOL_SEND_EPILOGUE + series[i], boundary, stage, micro_batch);
+        if (next < 0 && !forward)
+            next = find_at(s, SYMBOL_SEND_EPILOGUE + series[i], boundary, stage, micro_batch);
         assert_int_equal(next >= 0, s->request.parts[series[i]]);
         if (next < 0) continue;
         assert_true(i ? joined(s, at, next) : adjacent(s, at, next));
@@ -178,7 +203,8 @@ static void test_messages(void **state)
     }
 }
 
-// All shapes and parts: no deadlock, everything once, the counts in flight that the closed forms give.
+// All shapes and parts: no deadlock, everything once, the counts in flight that the closed forms
+// give.
 static void test_all_shapes(void **state)
 {
     (void)state;
@@ -200,7 +226,8 @@ static void test_all_shapes(void **state)
                 check_each_once(&s, &arena);
                 check_order(&s, &arena);
                 for (int stage = 0; stage < p; stage++)
-                    assert_int_equal(s.in_flight[stage], r.kind == SCHEDULE_GPIPE ? m : smaller(m, p - stage));
+                    assert_int_equal(s.in_flight[stage],
+                                     r.kind == SCHEDULE_GPIPE ? m : smaller(m, p - stage));
                 arena_close(&arena);
             }
 }
@@ -214,11 +241,11 @@ static void test_large_blocking(void **state)
         struct schedule s;
         arena_open(&arena, NULL);
         build_schedule(&s,
-              &(struct schedule_request){.kind = SCHEDULE_1F1B,
-                                         SCHEDULE_PLAIN(shapes[i][0]),
-                                         .micro_batches = shapes[i][1],
-                                         .parts = {true, true, true}},
-              &arena);
+                       &(struct schedule_request){.kind = SCHEDULE_1F1B,
+                                                  SCHEDULE_PLAIN(shapes[i][0]),
+                                                  .micro_batches = shapes[i][1],
+                                                  .parts = {true, true, true}},
+                       &arena);
         arena_close(&arena);
     }
 }
@@ -234,12 +261,12 @@ static void test_epilogue(void **state)
             int p = 5, epilogue[5] = {0}, steady[5] = {0};
             arena_open(&arena, NULL);
             build_schedule(&s,
-                  &(struct schedule_request){.kind = (enum schedule_kind)kind,
-                                             SCHEDULE_PLAIN(p),
-                                             .micro_batches = m,
-                                             .parts = {[PART_LINK] = true},
-                                             .epilogue = true},
-                  &arena);
+                           &(struct schedule_request){.kind = (enum schedule_kind)kind,
+                                                      SCHEDULE_PLAIN(p),
+                                                      .micro_batches = m,
+                                                      .parts = {[PART_LINK] = true},
+                                                      .epilogue = true},
+                           &arena);
             for (int i = 0; i < s.operation_count; i++) {
                 int boundary = symbol_stage_of(&s, i);
                 if (kind_of(&s, i) == SYMBOL_SEND_BACKWARD + PART_LINK) steady[boundary]++;
@@ -255,12 +282,13 @@ static void test_epilogue(void **state)
         }
 }
 
-static bool depends(const struct schedule *s, int before_kind, int before_stage, int after_kind, int after_stage)
+static bool depends(const struct schedule *s, int before_kind, int before_stage, int after_kind,
+                    int after_stage)
 {
     for (int i = 0; i < s->dependence_count; i++) {
         int a = s->dependences[i].before, b = s->dependences[i].after;
-        if (kind_of(s, a) == before_kind && symbol_stage_of(s, a) == before_stage && kind_of(s, b) == after_kind &&
-            symbol_stage_of(s, b) == after_stage)
+        if (kind_of(s, a) == before_kind && symbol_stage_of(s, a) == before_stage &&
+            kind_of(s, b) == after_kind && symbol_stage_of(s, b) == after_stage)
             return true;
     }
     return false;
@@ -284,7 +312,8 @@ static void test_endings(void **state)
         assert_true(depends(&s, SYMBOL_BACKWARD, stage, SYMBOL_SYNC, stage));
         assert_int_equal(depends(&s, SYMBOL_SYNC, stage, SYMBOL_OPTIMIZER, stage), stage == 1);
         assert_int_equal(depends(&s, SYMBOL_SYNC, stage, SYMBOL_EMBEDDING_SYNC, 0), stage != 1);
-        assert_int_equal(depends(&s, SYMBOL_EMBEDDING_SYNC, 0, SYMBOL_OPTIMIZER, stage), stage != 1);
+        assert_int_equal(depends(&s, SYMBOL_EMBEDDING_SYNC, 0, SYMBOL_OPTIMIZER, stage),
+                         stage != 1);
     }
     r.sync = false;
     build_schedule(&s, &r, &arena);
@@ -304,15 +333,18 @@ static void test_deadlock(void **state)
     struct error err = {OK, ""};
     arena_open(&arena, NULL);
     build_schedule(&s,
-          &(struct schedule_request){
-              .kind = SCHEDULE_1F1B, SCHEDULE_PLAIN(2), .micro_batches = 3, .parts = {[PART_BLOCKING] = true}},
-          &arena);
+                   &(struct schedule_request){.kind = SCHEDULE_1F1B,
+                                              SCHEDULE_PLAIN(2),
+                                              .micro_batches = 3,
+                                              .parts = {[PART_BLOCKING] = true}},
+                   &arena);
     const struct stream *c = stream_of(&s, STREAM_COMPUTE, 1);
-    int swapped = c->operations[3];         // stage 1 sends backward before it takes the next forward
+    int swapped = c->operations[3]; // stage 1 sends backward before it takes the next forward
     assert_int_equal(kind_of(&s, swapped), SYMBOL_SEND_FORWARD + PART_BLOCKING);
     c->operations[3] = c->operations[4];
     c->operations[4] = swapped;
-    assert_int_equal(schedule_order(&s, TAKE(&arena, s.operation_count, int), &arena, &err), BAD_INPUT);
+    assert_int_equal(schedule_order(&s, TAKE(&arena, s.operation_count, int), &arena, &err),
+                     BAD_INPUT);
     assert_non_null(strstr(err.text, "deadlock"));
     arena_close(&arena);
 }
@@ -344,9 +376,11 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_written_order),  cmocka_unit_test(test_all_shapes), cmocka_unit_test(test_messages),
-        cmocka_unit_test(test_large_blocking), cmocka_unit_test(test_epilogue),   cmocka_unit_test(test_endings),
-        cmocka_unit_test(test_deadlock),       cmocka_unit_test(test_too_large),  cmocka_unit_test(test_names),
+        cmocka_unit_test(test_written_order), cmocka_unit_test(test_all_shapes),
+        cmocka_unit_test(test_messages),      cmocka_unit_test(test_large_blocking),
+        cmocka_unit_test(test_epilogue),      cmocka_unit_test(test_endings),
+        cmocka_unit_test(test_deadlock),      cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-// The published schemas against an existing validator (python3-jsonschema): shipped and saved documents pass, planted damages
-// fail there as they do in our loaders. Skipped, with the reason printed, where the validator is not installed.
+// The published schemas against an existing validator (python3-jsonschema): shipped and saved
+// documents pass, planted damages fail there as they do in our loaders. Skipped, with the reason
+// printed, where the validator is not installed.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>      // last: it has a macro fail()
+#include <cmocka.h> // last: it has a macro fail()
 
 static char folder[FOLDER_SIZE];
 
@@ -27,27 +28,44 @@ static void run(const char *command)
 
 static bool validator_is_missing(void)
 {
-    if (system("python3 -c 'from jsonschema import Draft202012Validator' 2> /dev/null") == 0) return false;
-    print_message("skipped: python3 with jsonschema 4 or later (Debian: python3-jsonschema) is not installed\n");
+    if (system("python3 -c 'from jsonschema import Draft202012Validator' 2> /dev/null") == 0)
+        return false;
+    print_message("skipped: python3 with jsonschema 4 or later (Debian: python3-jsonschema) is not "
+                  "installed\n");
     return true;
 }
 
-static int set_up(void **state) { (void)state; return folder_make(folder); }
-static int tear_down(void **state) { (void)state; return folder_remove(folder); }
+static int set_up(void **state)
+{
+    (void)state;
+    return folder_make(folder);
+}
+static int tear_down(void **state)
+{
+    (void)state;
+    return folder_remove(folder);
+}
 
 static void test_shipped(void **state)
 {
     (void)state;
     if (validator_is_missing()) skip();
-    run("python3 tests/check_schemas.py good data/models/*.json data/clusters/*.json data/costs/*.json $(ls tests/documents/*.json | grep -v config.json)");
+    run("python3 tests/check_schemas.py good data/models/*.json data/clusters/*.json "
+        "data/costs/*.json $(ls tests/documents/*.json | grep -v config.json)");
 }
 
 static void save_verdict(const char *path, bool accepted, struct arena *arena)
 {
     struct error err = {OK, ""};
-    struct verdict v = {.accepted = true, .replayed_ns = 5, .closed_form_ns = accepted ? 5 : -1, .closed_form = accepted ? "one stage" : NULL, .terms_checked = 3,
-                        .memory_bytes = accepted ? 70 : -1, .published_bytes = accepted ? 80 : -1,
-                        .bound_judged = accepted, .proven_ns = accepted ? 4 : -1};
+    struct verdict v = {.accepted = true,
+                        .replayed_ns = 5,
+                        .closed_form_ns = accepted ? 5 : -1,
+                        .closed_form = accepted ? "one stage" : NULL,
+                        .terms_checked = 3,
+                        .memory_bytes = accepted ? 70 : -1,
+                        .published_bytes = accepted ? 80 : -1,
+                        .bound_judged = accepted,
+                        .proven_ns = accepted ? 4 : -1};
     struct source source = {"plan", "plan.json", ""};
     sha256_text("x", 1, source.sha256);
     if (!accepted) verdict_add(&v, arena, "memory", 2, "%d bytes over the limit", 7);
@@ -55,7 +73,8 @@ static void save_verdict(const char *path, bool accepted, struct arena *arena)
     assert_int_equal(verdict_save(&v, path, &source, 1, arena, &err), OK);
 }
 
-// What the program itself saves: every example after a round, verdicts, and random problems with all their features.
+// What the program itself saves: every example after a round, verdicts, and random problems with
+// all their features.
 static void test_saved(void **state)
 {
     (void)state;
@@ -68,7 +87,9 @@ static void test_saved(void **state)
     for (int format = 0; format < FORMAT_COUNT; format++) {
         struct error err = {OK, ""};
         const char *to = arena_print(&arena, "%s/example-%s.json", folder, format_names[format]);
-        assert_int_equal(format_load((enum format)format, format_example((enum format)format, &arena), to, &arena, &err), OK);
+        assert_int_equal(format_load((enum format)format,
+                                     format_example((enum format)format, &arena), to, &arena, &err),
+                         OK);
     }
     save_verdict(arena_print(&arena, "%s/example-accepted.json", folder), true, &arena);
     save_verdict(arena_print(&arena, "%s/example-rejected.json", folder), false, &arena);
@@ -76,13 +97,25 @@ static void test_saved(void **state)
         struct error err = {OK, ""};
         struct problem p = {0};
         random_problem(&p, &rng, &limits, &arena);
-        assert_int_equal(model_save(&p.model, arena_print(&arena, "%s/example-%d-m.json", folder, i), &arena, &err), OK);
-        assert_int_equal(cluster_save(&p.cluster, arena_print(&arena, "%s/example-%d-c.json", folder, i), &arena, &err), OK);
-        assert_int_equal(costs_save(&p.costs, arena_print(&arena, "%s/example-%d-o.json", folder, i), &arena, &err), OK);
-        assert_int_equal(job_save(&p.job, arena_print(&arena, "%s/example-%d-j.json", folder, i), &arena, &err), OK);
+        assert_int_equal(model_save(&p.model,
+                                    arena_print(&arena, "%s/example-%d-m.json", folder, i), &arena,
+                                    &err),
+                         OK);
+        assert_int_equal(cluster_save(&p.cluster,
+                                      arena_print(&arena, "%s/example-%d-c.json", folder, i),
+                                      &arena, &err),
+                         OK);
+        assert_int_equal(costs_save(&p.costs,
+                                    arena_print(&arena, "%s/example-%d-o.json", folder, i), &arena,
+                                    &err),
+                         OK);
+        assert_int_equal(
+            job_save(&p.job, arena_print(&arena, "%s/example-%d-j.json", folder, i), &arena, &err),
+            OK);
     }
     arena_close(&arena);
-    snprintf(command, sizeof command, "python3 tests/check_schemas.py good %s/example-*.json", folder);
+    snprintf(command, sizeof command, "python3 tests/check_schemas.py good %s/example-*.json",
+             folder);
     run(command);
 }
 
@@ -98,7 +131,9 @@ static void test_planted(void **state)
     for (size_t i = 0; i < planted_count; i++) {
         if (!planted_damages[i].by_schema) continue;
         const char *text = planted_text(&planted_damages[i], &arena);
-        FILE *f = fopen(arena_print(&arena, "%s/%s-bad%zu.json", folder, format_names[planted_damages[i].format], i), "w");
+        FILE *f = fopen(arena_print(&arena, "%s/%s-bad%zu.json", folder,
+                                    format_names[planted_damages[i].format], i),
+                        "w");
         assert_non_null(f);
         assert_non_null(text);
         fputs(text, f);
@@ -113,6 +148,7 @@ static void test_planted(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shipped), cmocka_unit_test(test_saved), cmocka_unit_test(test_planted)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shipped), cmocka_unit_test(test_saved),
+                                       cmocka_unit_test(test_planted)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,4 +1,5 @@
-// The space of layouts: counted a second way, by plain nested loops over all numbers; every layout once; membership.
+// The space of layouts: counted a second way, by plain nested loops over all numbers; every layout
+// once; membership.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,9 +8,12 @@
 
 #include "data/inputs/space.h"
 
-#include <cmocka.h>        // last: it takes the name of fail()
+#include <cmocka.h> // last: it takes the name of fail()
 
-struct seen { struct layout *layouts; int64_t count, capacity; };
+struct seen {
+    struct layout *layouts;
+    int64_t count, capacity;
+};
 
 static bool note(void *argument, int64_t number, const struct layout *layout)
 {
@@ -27,7 +31,12 @@ static struct space all_of(const enum space_key *keys, int count)
     return space;
 }
 
-static const struct layout plain = {.tensor = 1, .context = 1, .data = 1, LAYOUT_PLAIN(1), .micro_batch = 1, .schedule = SCHEDULE_1F1B};
+static const struct layout plain = {.tensor = 1,
+                                    .context = 1,
+                                    .data = 1,
+                                    LAYOUT_PLAIN(1),
+                                    .micro_batch = 1,
+                                    .schedule = SCHEDULE_1F1B};
 
 // How many micro-batches a data degree allows; a degree that does not divide the batch counts once.
 static int64_t micro_batches_of(int64_t batch, int64_t data)
@@ -46,7 +55,8 @@ static int64_t turns_of(int layers, int p)
     return count;
 }
 
-// Six schedules with one value of everything, two with several stages a rank, one with three slicings.
+// Six schedules with one value of everything, two with several stages a rank, one with three
+// slicings.
 static int64_t count_by_hand(int64_t devices, int64_t batch, int layers, bool fewer)
 {
     int64_t count = 0;
@@ -63,8 +73,9 @@ static int64_t count_by_hand(int64_t devices, int64_t batch, int layers, bool fe
 static void counts_match(void **state)
 {
     (void)state;
-    const enum space_key keys[] = {SPACE_TENSOR, SPACE_CONTEXT, SPACE_PIPELINE, SPACE_DATA, SPACE_SCHEDULE,
-                                   SPACE_VIRTUAL_STAGES, SPACE_MICRO_BATCH, SPACE_SLICE_COUNT};
+    const enum space_key keys[] = {SPACE_TENSOR,      SPACE_CONTEXT,    SPACE_PIPELINE,
+                                   SPACE_DATA,        SPACE_SCHEDULE,   SPACE_VIRTUAL_STAGES,
+                                   SPACE_MICRO_BATCH, SPACE_SLICE_COUNT};
     static struct layout storage[100000];
     for (int fewer = 0; fewer < 2; fewer++)
         for (int devices = 1; devices <= 24; devices++) {

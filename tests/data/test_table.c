@@ -1,5 +1,5 @@
-// Tables: what a reader of comma-separated values must accept, what it must refuse and how it says so. Oracle: random cells
-// written by a writer of the test's own, read back unchanged.
+// Tables: what a reader of comma-separated values must accept, what it must refuse and how it says
+// so. Oracle: random cells written by a writer of the test's own, read back unchanged.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,8 @@
 #include "data/text/table.h"
 #include "tests/support/check.h"
 
-static enum status open_text(struct table *t, const char *text, struct arena *arena, struct error *err)
+static enum status open_text(struct table *t, const char *text, struct arena *arena,
+                             struct error *err)
 {
     *err = (struct error){OK, ""};
     return table_open_text(t, "rows.csv", text, strlen(text), arena, err);
@@ -21,7 +22,9 @@ static void assert_cell(struct cell cell, const char *text)
 static void reads_what_is_there(void **state)
 {
     static const char *const texts[] = {
-        "id,note\n1,\"a, \"\"b\"\"\nc\"\n2,\n", "id,note\r\n1,\"a, \"\"b\"\"\nc\"\r\n2,\r\n", "id,note\n1,\"a, \"\"b\"\"\nc\"\n2,",
+        "id,note\n1,\"a, \"\"b\"\"\nc\"\n2,\n",
+        "id,note\r\n1,\"a, \"\"b\"\"\nc\"\r\n2,\r\n",
+        "id,note\n1,\"a, \"\"b\"\"\nc\"\n2,",
         "\xEF\xBB\xBFid,\"note\"\n\"1\",\"a, \"\"b\"\"\nc\"\n2,\"\"\n\n\n",
     };
     (void)state;
@@ -103,10 +106,25 @@ static void refuses_what_is_too_large(void **state)
 
 static void reads_numbers(void **state)
 {
-    static const struct { const char *cell; bool whole, number; double value; } cases[] = {
-        {"12", true, true, 12}, {"-3", true, true, -3}, {"0.5", false, true, 0.5}, {"1e3", false, true, 1000}, {"12x", false, false, 0},
-        {"0x10", false, false, 0}, {"inf", false, false, 0}, {"nan", false, false, 0}, {" 1", false, false, 0}, {"-", false, false, 0},
-        {"99999999999999999999", false, false, 0}, {"1e400", false, false, 0}, {"1001", false, false, 0}, {"\"7\"", true, true, 7},
+    static const struct {
+        const char *cell;
+        bool whole, number;
+        double value;
+    } cases[] = {
+        {"12", true, true, 12},
+        {"-3", true, true, -3},
+        {"0.5", false, true, 0.5},
+        {"1e3", false, true, 1000},
+        {"12x", false, false, 0},
+        {"0x10", false, false, 0},
+        {"inf", false, false, 0},
+        {"nan", false, false, 0},
+        {" 1", false, false, 0},
+        {"-", false, false, 0},
+        {"99999999999999999999", false, false, 0},
+        {"1e400", false, false, 0},
+        {"1001", false, false, 0},
+        {"\"7\"", true, true, 7},
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
@@ -120,14 +138,18 @@ static void reads_numbers(void **state)
         CHECK_OK(open_text(&t, arena_print(&arena, "n,m\n%s,\n", cases[i].cell), &arena, &err));
         CHECK_OK(table_next(&t, &more, &err));
         enum status status = table_whole(&t, 0, -1000, 1000, &whole, &err);
-        if (status != (cases[i].whole ? OK : BAD_INPUT)) fail_msg("%s as a whole number", cases[i].cell);
-        if (!cases[i].whole) assert_non_null(strstr(err.text, "rows.csv: line 2, column n: expected a whole number from -1000 to 1000, found '"));
+        if (status != (cases[i].whole ? OK : BAD_INPUT))
+            fail_msg("%s as a whole number", cases[i].cell);
+        if (!cases[i].whole)
+            assert_non_null(strstr(
+                err.text,
+                "rows.csv: line 2, column n: expected a whole number from -1000 to 1000, found '"));
         err = (struct error){OK, ""};
         status = table_number(&t, 0, -1000, 1000, &number, &err);
         if (status != (cases[i].number ? OK : BAD_INPUT)) fail_msg("%s as a number", cases[i].cell);
         if (cases[i].whole) assert_true((double)whole == cases[i].value);
         if (cases[i].number) assert_true(number == cases[i].value);
-        whole = 42;     // an empty cell changes nothing
+        whole = 42; // an empty cell changes nothing
         err = (struct error){OK, ""};
         CHECK_OK(table_whole(&t, 1, 0, 1, &whole, &err));
         assert_int_equal(whole, 42);
@@ -151,7 +173,8 @@ static void names_are_listed(void **state)
     assert_int_equal(value, 1);
     CHECK_OK(table_next(&t, &more, &err));
     assert_int_equal(table_name(&t, 0, names, &value, &err), BAD_INPUT);
-    assert_string_equal(err.text, "rows.csv: line 3, column mode: expected one of none, full, found 'fuller'");
+    assert_string_equal(
+        err.text, "rows.csv: line 3, column mode: expected one of none, full, found 'fuller'");
     arena_close(&arena);
 }
 
@@ -185,7 +208,8 @@ static void what_was_written_is_read(void **state)
         for (int i = 0; i < ROWS; i++)
             for (int k = 0; k < COLUMNS; k++) {
                 int length = 0;
-                for (seed = seed * 6364136223846793005u + 1; length < (int)((seed >> 33) % CELL); length++) {
+                for (seed = seed * 6364136223846793005u + 1; length < (int)((seed >> 33) % CELL);
+                     length++) {
                     cells[i][k][length] = letters[(seed >> (20 + length)) % (sizeof letters - 1)];
                 }
                 cells[i][k][length] = '\0';
@@ -213,8 +237,9 @@ static void what_was_written_is_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_what_is_there), cmocka_unit_test(refuses_with_file_and_line), cmocka_unit_test(refuses_what_is_too_large),
-        cmocka_unit_test(reads_numbers), cmocka_unit_test(names_are_listed), cmocka_unit_test(what_was_written_is_read),
+        cmocka_unit_test(reads_what_is_there),       cmocka_unit_test(refuses_with_file_and_line),
+        cmocka_unit_test(refuses_what_is_too_large), cmocka_unit_test(reads_numbers),
+        cmocka_unit_test(names_are_listed),          cmocka_unit_test(what_was_written_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

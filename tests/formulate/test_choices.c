@@ -1,6 +1,7 @@
-// Choices against an enumeration of every decision that prices each stage layer by layer with code of its own: the best
-// plan of both must agree to the nanosecond, and be missing in both or none. Dominated choices that should have stayed,
-// memory or rules read wrongly, forgotten modes all show here.
+// Choices against an enumeration of every decision that prices each stage layer by layer with code
+// of its own: the best plan of both must agree to the nanosecond, and be missing in both or none.
+// Dominated choices that should have stayed, memory or rules read wrongly, forgotten modes all show
+// here.
 #include "formulate/choices/choices.h"
 #include "formulate/graph/longest.h"
 #include "tests/support/random_priced.h"
@@ -33,8 +34,9 @@ static int64_t layer_backward(const struct priced *p, const struct raw *x, int l
 {
     const struct priced_run *run = &p->runs[priced_run_of(p, layer)];
     int mode = layer_mode(p, x, layer);
-    return run->backward_ns[x->group] + (mode == RECOMPUTE_SELECTIVE ? run->selective_ns[x->group]
-        : 0) + (mode == RECOMPUTE_FULL ? run->full_ns[x->group] : 0);
+    return run->backward_ns[x->group] +
+           (mode == RECOMPUTE_SELECTIVE ? run->selective_ns[x->group] : 0) +
+           (mode == RECOMPUTE_FULL ? run->full_ns[x->group] : 0);
 }
 
 // The syncs one after the other on a clock that is zero when the last backward of the stage ends.
@@ -44,20 +46,24 @@ static int64_t sync_tail(const struct priced *p, const struct raw *x)
     for (int l = x->first; l < x->first + x->count; l++) clock -= layer_backward(p, x, l);
     for (int l = x->first + x->count - 1; l >= x->first; l--) {
         clock += layer_backward(p, x, l);
-        int64_t start = p->layout.gradient_sync == SYNC_EXPOSED && free_at < 0 ? 0 : clock > free_at ? clock : free_at;
+        int64_t start = p->layout.gradient_sync == SYNC_EXPOSED && free_at < 0 ? 0
+                        : clock > free_at                                      ? clock
+                                                                               : free_at;
         free_at = start + p->runs[priced_run_of(p, l)].sync_ns[x->gradient][x->group];
     }
     return free_at + p->groups[x->group].sync_constant_ns[x->gradient];
 }
 
-static int64_t raw_memory(const struct priced *p, const struct schedule *s, int stage, const struct raw *x)
+static int64_t raw_memory(const struct priced *p, const struct schedule *s, int stage,
+                          const struct raw *x)
 {
     int64_t bytes = p->groups[x->group].constant_bytes, working = 0;
     int end = x->first + x->count;
     for (int l = x->first; l < end; l++) {
         const struct priced_run *run = &p->runs[priced_run_of(p, l)];
         int mode = layer_mode(p, x, l);
-        bytes += run->weight_bytes + run->gradient_bytes + run->optimizer_bytes + run->feedback_bytes[x->gradient];
+        bytes += run->weight_bytes + run->gradient_bytes + run->optimizer_bytes +
+                 run->feedback_bytes[x->gradient];
         bytes += s->in_flight[stage] * run->stash_bytes[mode];
         if (run->working_bytes[mode] > working) working = run->working_bytes[mode];
     }
@@ -65,14 +71,16 @@ static int64_t raw_memory(const struct priced *p, const struct schedule *s, int 
         const struct priced_cut *cut = &p->cuts[p->runs[priced_run_of(p, x->first - 1)].cut];
         bytes += 2 * cut->message_bytes + cut->feedback_bytes[x->boundary];
     }
-    if (end < p->layer_count) bytes += 2 * p->cuts[p->runs[priced_run_of(p, end - 1)].cut].message_bytes;
+    if (end < p->layer_count)
+        bytes += 2 * p->cuts[p->runs[priced_run_of(p, end - 1)].cut].message_bytes;
     return bytes + working;
 }
 
 static bool raw_meets(const struct priced *p, const struct raw *x, const struct rule *r)
 {
     bool all = true, named = r->group_count == 0;
-    for (int i = 0; i < r->group_count; i++) named = named || !strcmp(r->groups[i], p->groups[x->group].name);
+    for (int i = 0; i < r->group_count; i++)
+        named = named || !strcmp(r->groups[i], p->groups[x->group].name);
     all = all && named;
     for (int l = r->holds_first; r->holds_first >= 0 && l <= r->holds_last; l++)
         all = all && l >= x->first && l < x->first + x->count;
@@ -82,19 +90,26 @@ static bool raw_meets(const struct priced *p, const struct raw *x, const struct 
     if (r->layers_min >= 0) all = all && counted >= r->layers_min;
     if (r->layers_max >= 0) all = all && counted <= r->layers_max;
     if (r->recompute_stated) all = all && r->recompute[x->mode];
-    if (r->compresses_gradient >= 0) all = all && (p->gradient_options[x->gradient].rank != 0) == r->compresses_gradient;
-    if (r->compresses_boundary >= 0) all = all && (p->boundary_options[x->boundary].rank != 0) == r->compresses_boundary;
+    if (r->compresses_gradient >= 0)
+        all = all && (p->gradient_options[x->gradient].rank != 0) == r->compresses_gradient;
+    if (r->compresses_boundary >= 0)
+        all = all && (p->boundary_options[x->boundary].rank != 0) == r->compresses_boundary;
     return all;
 }
 
-static bool raw_allowed(const struct priced *p, const struct schedule *s, int stage, const struct raw *x)
+static bool raw_allowed(const struct priced *p, const struct schedule *s, int stage,
+                        const struct raw *x)
 {
     if (p->groups[x->group].excluded || p->groups[x->group].slots == 0) return false;
-    if (p->gradient_options[x->gradient].rank && p->gradient_options[x->gradient].rank < p->budget.rank_min) return false;
-    if (p->boundary_options[x->boundary].rank && p->boundary_options[x->boundary].rank < p->budget.rank_min) return false;
+    if (p->gradient_options[x->gradient].rank &&
+        p->gradient_options[x->gradient].rank < p->budget.rank_min)
+        return false;
+    if (p->boundary_options[x->boundary].rank &&
+        p->boundary_options[x->boundary].rank < p->budget.rank_min)
+        return false;
     for (int i = 0; i < p->rule_count; i++)
-        if ((p->rules[i].stage == stage || p->rules[i].stage < 0) && raw_meets(p, x,
-            &p->rules[i]) == (p->rules[i].action == RULE_FORBID))
+        if ((p->rules[i].stage == stage || p->rules[i].stage < 0) &&
+            raw_meets(p, x, &p->rules[i]) == (p->rules[i].action == RULE_FORBID))
             return false;
     return raw_memory(p, s, stage, x) <= p->groups[x->group].memory_limit_bytes;
 }
@@ -117,10 +132,12 @@ static bool put_transfers(struct oracle *o, int boundary)
         steady = p->boundary_options[b->boundary].epilogue_only ? 0 : b->boundary;
     for (int i = 0; i < PART_COUNT; i++) {
         if (cut->forward_ns[pair + i] < 0) return false;
-        o->durations[symbol_index(p->stage_count, SYMBOL_SEND_FORWARD + i, boundary)] = cut->forward_ns[pair + i];
-        o->durations[symbol_index(p->stage_count, SYMBOL_SEND_BACKWARD + i, boundary)] = cut->backward_ns[steady][pair + i];
-        o->durations[symbol_index(p->stage_count, SYMBOL_SEND_EPILOGUE + i,
-            boundary)] = cut->backward_ns[b->boundary][pair + i];
+        o->durations[symbol_index(p->stage_count, SYMBOL_SEND_FORWARD + i, boundary)] =
+            cut->forward_ns[pair + i];
+        o->durations[symbol_index(p->stage_count, SYMBOL_SEND_BACKWARD + i, boundary)] =
+            cut->backward_ns[steady][pair + i];
+        o->durations[symbol_index(p->stage_count, SYMBOL_SEND_EPILOGUE + i, boundary)] =
+            cut->backward_ns[b->boundary][pair + i];
     }
     return true;
 }
@@ -135,18 +152,21 @@ static void judge(struct oracle *o)
         if (++used[x->group] > p->groups[x->group].slots) return;
         boundaries += p->boundary_options[x->boundary].rank > 0;
         stages += p->gradient_options[x->gradient].rank > 0;
-        cost += p->boundary_options[x->boundary].quality_cost + p->gradient_options[x->gradient].quality_cost;
+        cost += p->boundary_options[x->boundary].quality_cost +
+                p->gradient_options[x->gradient].quality_cost;
         o->durations[symbol_index(n, SYMBOL_FORWARD, s)] = x->forward;
         o->durations[symbol_index(n, SYMBOL_BACKWARD, s)] = x->backward;
         o->durations[symbol_index(n, SYMBOL_SYNC, s)] = x->sync;
         o->durations[symbol_index(n, SYMBOL_OPTIMIZER, s)] = x->optimizer;
         if (s < n - 1 && !put_transfers(o, s)) return;
     }
-    if ((p->budget.boundaries_max >= 0 && boundaries > p->budget.boundaries_max) || (p->budget.stages_max >= 0
-        && stages > p->budget.stages_max)
-        || (p->budget.cost_max >= 0 && cost > p->budget.cost_max)) return;
+    if ((p->budget.boundaries_max >= 0 && boundaries > p->budget.boundaries_max) ||
+        (p->budget.stages_max >= 0 && stages > p->budget.stages_max) ||
+        (p->budget.cost_max >= 0 && cost > p->budget.cost_max))
+        return;
     if (p->has_embedding_sync) {
-        int64_t sync = p->embedding_sync_ns[o->chosen[0].group * p->group_count + o->chosen[n - 1].group];
+        int64_t sync =
+            p->embedding_sync_ns[o->chosen[0].group * p->group_count + o->chosen[n - 1].group];
         if (sync < 0) return;
         o->durations[symbol_index(n, SYMBOL_EMBEDDING_SYNC, 0)] = sync;
     }
@@ -184,12 +204,16 @@ static void try_stage(struct oracle *o, int stage, int first)
         if (stage == p->stage_count - 1 && first + x.count < p->layer_count) continue;
         for (x.group = 0; x.group < p->group_count; x.group++)
             for (x.gradient = 0; x.gradient < p->gradient_option_count; x.gradient++)
-                for (x.boundary = 0; x.boundary < (stage ? p->boundary_option_count : 1); x.boundary++)
+                for (x.boundary = 0; x.boundary < (stage ? p->boundary_option_count : 1);
+                     x.boundary++)
                     for (x.mode = 0; x.mode < RECOMPUTE_COUNT; x.mode++) {
                         int most = 0;
-                        for (int l = first; l < first + x.count; l++) most += p->runs[priced_run_of(p, l)].recomputable;
-                        for (x.recomputed = x.mode == RECOMPUTE_FIRST_LAYERS; p->recompute[x.mode]
-                            && x.recomputed <= (x.mode == RECOMPUTE_FIRST_LAYERS ? most : 0); x.recomputed++)
+                        for (int l = first; l < first + x.count; l++)
+                            most += p->runs[priced_run_of(p, l)].recomputable;
+                        for (x.recomputed = x.mode == RECOMPUTE_FIRST_LAYERS;
+                             p->recompute[x.mode] &&
+                             x.recomputed <= (x.mode == RECOMPUTE_FIRST_LAYERS ? most : 0);
+                             x.recomputed++)
                             try_raw(o, stage, x);
                     }
     }
@@ -197,7 +221,14 @@ static void try_stage(struct oracle *o, int stage, int first)
 
 // ---- the best over the choices
 
-struct search { const struct choices *c; struct graph *graph; int chosen[8]; int64_t best; long plans; struct arena *arena; };
+struct search {
+    const struct choices *c;
+    struct graph *graph;
+    int chosen[8];
+    int64_t best;
+    long plans;
+    struct arena *arena;
+};
 
 static void check_round_trip(struct search *s, int64_t time)
 {
@@ -208,13 +239,15 @@ static void check_round_trip(struct search *s, int64_t time)
     for (int i = 0; i < s->c->priced->stage_count; i++) assert_int_equal(again[i], s->chosen[i]);
     assert_int_equal(plan.stages[0].first_layer, 0);
     for (int i = 1; i < plan.stage_count; i++)
-        assert_int_equal(plan.stages[i].first_layer, plan.stages[i - 1].first_layer + plan.stages[i - 1].layer_count);
+        assert_int_equal(plan.stages[i].first_layer,
+                         plan.stages[i - 1].first_layer + plan.stages[i - 1].layer_count);
 }
 
 static void search_stage(struct search *s, int stage)
 {
     if (stage < s->c->priced->stage_count) {
-        for (s->chosen[stage] = 0; s->chosen[stage] < s->c->stages[stage].count; s->chosen[stage]++) search_stage(s, stage + 1);
+        for (s->chosen[stage] = 0; s->chosen[stage] < s->c->stages[stage].count; s->chosen[stage]++)
+            search_stage(s, stage + 1);
         return;
     }
     int64_t durations[8 * SYMBOL_KIND_COUNT];
@@ -255,7 +288,8 @@ static void best_of_choices_is_best_of_all(void **state)
         priced_schedule(&schedule, &p, &arena);
         assert_int_equal(graph_compile(&graph, &schedule, &arena, &err), OK);
         assert_int_equal(choices_build(&c, &p, &schedule, &arena, &err), OK);
-        struct oracle oracle = {.p = &p, .s = &schedule, .graph = graph, .best = -1, .plans_max = 20000};
+        struct oracle oracle = {
+            .p = &p, .s = &schedule, .graph = graph, .best = -1, .plans_max = 20000};
         if (p.stage_count <= p.layer_count) try_stage(&oracle, 0, 0);
         if (oracle.plans <= oracle.plans_max && combinations(&c) < 200000) {
             struct search search = {.c = &c, .graph = graph, .best = -1, .arena = &arena};
@@ -272,12 +306,14 @@ static void best_of_choices_is_best_of_all(void **state)
         }
         arena_close(&arena);
     }
-    print_message("compared %d, infeasible %d (hopeless %d), by position %d\n", compared, infeasible, hopeless, by_position);
-    assert_true(compared > 600 && infeasible > 100 && compared - infeasible > 200 && by_position > 100
-        && compared - by_position > 100);
+    print_message("compared %d, infeasible %d (hopeless %d), by position %d\n", compared,
+                  infeasible, hopeless, by_position);
+    assert_true(compared > 600 && infeasible > 100 && compared - infeasible > 200 &&
+                by_position > 100 && compared - by_position > 100);
 }
 
-// Two choices that differ only in what couples stages must both stay: quality cost against time, a budget's flag.
+// Two choices that differ only in what couples stages must both stay: quality cost against time, a
+// budget's flag.
 static void dominance_respects_budget(void **state)
 {
     (void)state;
@@ -307,7 +343,7 @@ static void dominance_respects_budget(void **state)
     p.groups[0].sync_constant_ns = TAKE(&arena, 2, int64_t);
     assert_int_equal(choices_build(&c, &p, &schedule, &arena, &err), OK);
     assert_int_equal(c.stages[0].count, 2 * before);
-    p.runs[1].sync_ns[1][0] = 1000;             // compressed and slower: of no use
+    p.runs[1].sync_ns[1][0] = 1000; // compressed and slower: of no use
     assert_int_equal(choices_build(&c, &p, &schedule, &arena, &err), OK);
     assert_int_equal(c.stages[0].count, before);
     arena_close(&arena);
@@ -356,24 +392,34 @@ static void expect_hopeless(void (*damage)(struct priced *p), int stage, const c
 }
 
 static void nothing(struct priced *p) { (void)p; }
-static void little_memory(struct priced *p) { p->groups[0].memory_limit_bytes = p->groups[1].memory_limit_bytes = 1000; }
+static void little_memory(struct priced *p)
+{
+    p->groups[0].memory_limit_bytes = p->groups[1].memory_limit_bytes = 1000;
+}
 static void little_memory_plain(struct priced *p)
 {
     little_memory(p);
     for (int i = 1; i < RECOMPUTE_COUNT; i++) p->recompute[i] = false;
 }
 // Blocks of 10.5 GB, end layers of 4 GB: two layers at each end, one block between them.
-static void medium_memory(struct priced *p) { p->groups[0].memory_limit_bytes = p->groups[1].memory_limit_bytes = (int64_t)21e9; }
+static void medium_memory(struct priced *p)
+{
+    p->groups[0].memory_limit_bytes = p->groups[1].memory_limit_bytes = (int64_t)21e9;
+}
 static void few_slots(struct priced *p) { p->groups[0].slots = 1; }
 static void excluded(struct priced *p) { p->groups[0].excluded = "it has no bf16"; }
 static void strict_rule(struct priced *p) { p->rules[0].layers_min = 9; }
-static void few_layers(struct priced *p) { p->stage_count = p->rank_count = p->layout.pipeline = 11; }
+static void few_layers(struct priced *p)
+{
+    p->stage_count = p->rank_count = p->layout.pipeline = 11;
+}
 
 static void hopeless_stages_say_why(void **state)
 {
     (void)state;
     expect_hopeless(nothing, -1, NULL);
-    expect_hopeless(little_memory, 0, "stage 0: memory on every group even with full recomputation");
+    expect_hopeless(little_memory, 0,
+                    "stage 0: memory on every group even with full recomputation");
     expect_hopeless(little_memory_plain, 0, "without recomputation");
     expect_hopeless(medium_memory, 0, "all stages together hold at most 5 of 10 layers");
     expect_hopeless(few_slots, 0, "slots: the groups have room for 2 of 3 stages");
@@ -389,7 +435,7 @@ static void hopeless_stages_say_why(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(best_of_choices_is_best_of_all),
-        cmocka_unit_test(dominance_respects_budget),
+                                       cmocka_unit_test(dominance_respects_budget),
                                        cmocka_unit_test(hopeless_stages_say_why)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
-// Choices of every schedule against the oracle: the best plan over the choices that are left is the best of all plans, to
-// the nanosecond, and there is none exactly when the oracle finds none. Rank memory read wrongly, a dominated choice that
-// should have stayed, a price of a slice or a weight gradient forgotten: all show here. The rows of both formulations say
-// the same: tests/formulate/test_formulate.c, tests/formulate/test_textbook.c.
+// Choices of every schedule against the oracle: the best plan over the choices that are left is the
+// best of all plans, to the nanosecond, and there is none exactly when the oracle finds none. Rank
+// memory read wrongly, a dominated choice that should have stayed, a price of a slice or a weight
+// gradient forgotten: all show here. The rows of both formulations say the same:
+// tests/formulate/test_formulate.c, tests/formulate/test_textbook.c.
 #include "data/inputs/job.h"
 #include "tests/support/check.h"
 #include "tests/support/oracle/enumerate.h"
@@ -11,9 +12,12 @@
 
 enum { DRAWS = 300, PLANS_MAX = 6000 };
 
-struct seen { int compared, infeasible, hopeless, by_position, tight, periodic, local; };
+struct seen {
+    int compared, infeasible, hopeless, by_position, tight, periodic, local;
+};
 
-static void check_round_trip(const struct choices *c, const int *chosen, int64_t time, struct arena *arena)
+static void check_round_trip(const struct choices *c, const int *chosen, int64_t time,
+                             struct arena *arena)
 {
     struct plan plan;
     int *again = TAKE(arena, c->priced->stage_count, int);
@@ -23,9 +27,11 @@ static void check_round_trip(const struct choices *c, const int *chosen, int64_t
     assert_int_equal(plan.ranks != NULL, c->virtual_stages > 1);
     for (int rank = 0; plan.ranks && rank < c->rank_count; rank++) {
         int64_t shares = 0;
-        for (int turn = 0; turn < c->virtual_stages; turn++) shares += memory_total(&plan.stages[choices_stage_of(c, rank, turn)].memory);
-        assert_true(memory_total(&plan.ranks[rank].memory) <= plan.stages[choices_stage_of(c, rank, 0)].memory_limit_bytes);
-        assert_true(memory_total(&plan.ranks[rank].memory) <= shares);      // their peaks need not meet
+        for (int turn = 0; turn < c->virtual_stages; turn++)
+            shares += memory_total(&plan.stages[choices_stage_of(c, rank, turn)].memory);
+        assert_true(memory_total(&plan.ranks[rank].memory) <=
+                    plan.stages[choices_stage_of(c, rank, 0)].memory_limit_bytes);
+        assert_true(memory_total(&plan.ranks[rank].memory) <= shares); // their peaks need not meet
     }
 }
 
@@ -35,7 +41,8 @@ static bool is_tight(const struct choices *c, const int *chosen)
     for (int rank = 0; rank < c->rank_count; rank++) {
         struct memory_parts m;
         choices_rank_memory(c, chosen, rank, &m);
-        int64_t limit = c->priced->groups[c->stages[rank].items[chosen[rank]].group].memory_limit_bytes;
+        int64_t limit =
+            c->priced->groups[c->stages[rank].items[chosen[rank]].group].memory_limit_bytes;
         if (10 * memory_total(&m) >= 9 * limit) return true;
     }
     return false;
@@ -48,7 +55,8 @@ static double combinations(const struct choices *c)
     return product;
 }
 
-static void compare(struct seen *seen, enum schedule_kind kind, uint64_t *seed, int draw, struct arena *arena)
+static void compare(struct seen *seen, enum schedule_kind kind, uint64_t *seed, int draw,
+                    struct arena *arena)
 {
     struct prepared p = {0};
     struct oracle oracle;
@@ -57,12 +65,13 @@ static void compare(struct seen *seen, enum schedule_kind kind, uint64_t *seed, 
     const char *why;
     random_priced_of(&p.priced, kind, seed, arena);
     prepare(&p, arena);
-    if (oracle_size(&p.priced, PLANS_MAX, arena) > PLANS_MAX || combinations(&p.choices) > 1e6) return;
+    if (oracle_size(&p.priced, PLANS_MAX, arena) > PLANS_MAX || combinations(&p.choices) > 1e6)
+        return;
     assert_int_equal(oracle_answer(&oracle, &p.priced, &p.schedule, arena, &err), OK);
     enumerate(&e, &p.choices, p.graph, NULL, NULL, arena);
     if (e.best_ns != oracle.best_ns)
-        fail_msg("%s, draw %d: choices %lld ns, oracle %lld ns of %lld plans", schedule_names[kind], draw, (long long)e.best_ns,
-                 (long long)oracle.best_ns, (long long)oracle.plans);
+        fail_msg("%s, draw %d: choices %lld ns, oracle %lld ns of %lld plans", schedule_names[kind],
+                 draw, (long long)e.best_ns, (long long)oracle.best_ns, (long long)oracle.plans);
     if (choices_hopeless_stage(&p.choices, &why) >= 0) {
         assert_int_equal(oracle.plans, 0);
         assert_non_null(why);
@@ -90,9 +99,12 @@ static void best_of_choices_is_best_of_all(void **state)
             compare(&seen, (enum schedule_kind)kind, &seed, i, &arena);
             arena_close(&arena);
         }
-        print_message("%s: compared %d, infeasible %d (hopeless %d), by position %d, memory tight %d, without barrier %d, local losses %d\n",
-                      schedule_names[kind], seen.compared, seen.infeasible, seen.hopeless, seen.by_position, seen.tight, seen.periodic, seen.local);
-        assert_true(seen.compared >= 60 && seen.infeasible >= 15 && seen.compared - seen.infeasible >= 25 && seen.tight >= 2);
+        print_message("%s: compared %d, infeasible %d (hopeless %d), by position %d, memory tight "
+                      "%d, without barrier %d, local losses %d\n",
+                      schedule_names[kind], seen.compared, seen.infeasible, seen.hopeless,
+                      seen.by_position, seen.tight, seen.periodic, seen.local);
+        assert_true(seen.compared >= 60 && seen.infeasible >= 15 &&
+                    seen.compared - seen.infeasible >= 25 && seen.tight >= 2);
         assert_true(seen.periodic >= 5 && seen.local >= 5 && seen.by_position >= 5);
     }
 }

@@ -8,7 +8,7 @@
 #include "formulate/graph/longest.h"
 #include "tests/support/requests.h"
 
-#include <cmocka.h>        // last: it takes the name of fail()
+#include <cmocka.h> // last: it takes the name of fail()
 
 static int64_t random_below(uint64_t *state, int64_t n)
 {
@@ -18,14 +18,21 @@ static int64_t random_below(uint64_t *state, int64_t n)
     return drawn;
 }
 
-struct pipeline { struct schedule schedule; struct graph *graph; int64_t *durations; int stage_count; };
+struct pipeline {
+    struct schedule schedule;
+    struct graph *graph;
+    int64_t *durations;
+    int stage_count;
+};
 
-static void open_pipeline(struct pipeline *p, enum schedule_kind kind, int stage_count, int micro_batches, bool delay,
-                          struct arena *arena)
+static void open_pipeline(struct pipeline *p, enum schedule_kind kind, int stage_count,
+                          int micro_batches, bool delay, struct arena *arena)
 {
     struct error err = {OK, ""};
-    struct schedule_request r = {
-        .kind = kind, SCHEDULE_PLAIN(stage_count), .micro_batches = micro_batches, .parts = {[PART_DELAY] = delay}};
+    struct schedule_request r = {.kind = kind,
+                                 SCHEDULE_PLAIN(stage_count),
+                                 .micro_batches = micro_batches,
+                                 .parts = {[PART_DELAY] = delay}};
     assert_int_equal(schedule_build(&p->schedule, &r, arena, &err), OK);
     assert_int_equal(graph_compile(&p->graph, &p->schedule, arena, &err), OK);
     p->durations = TAKE(arena, symbol_count(stage_count, 1), int64_t);
@@ -56,7 +63,8 @@ static void test_gpipe_closed_form(void **state)
             if (f > most_forward) most_forward = f;
             if (b > most_backward) most_backward = b;
         }
-        assert_int_equal(graph_longest(p.graph, p.durations, NULL), sum + (m - 1) * (most_forward + most_backward));
+        assert_int_equal(graph_longest(p.graph, p.durations, NULL),
+                         sum + (m - 1) * (most_forward + most_backward));
         arena_close(&arena);
     }
 }
@@ -78,9 +86,10 @@ static void test_1f1b_equal_stages(void **state)
         }
 }
 
-// The time of equal stages without transfers, forward, backward and weight gradient each the same everywhere.
-static int64_t equal_time(enum schedule_kind kind, int ranks, int virtual_stages, int slices, int micro_batches, bool barrier,
-                          const int64_t passes[3])
+// The time of equal stages without transfers, forward, backward and weight gradient each the same
+// everywhere.
+static int64_t equal_time(enum schedule_kind kind, int ranks, int virtual_stages, int slices,
+                          int micro_batches, bool barrier, const int64_t passes[3])
 {
     struct arena arena;
     struct error err = {OK, ""};
@@ -101,8 +110,8 @@ static int64_t equal_time(enum schedule_kind kind, int ranks, int virtual_stages
     return time;
 }
 
-// Interleaved (m divisible by p) and looped (m >= p): the bubble of 1F1B, divided by the stages of a rank. Sliced: GPipe of
-// more micro-batches.
+// Interleaved (m divisible by p) and looped (m >= p): the bubble of 1F1B, divided by the stages of
+// a rank. Sliced: GPipe of more micro-batches.
 static void test_wound_closed_forms(void **state)
 {
     (void)state;
@@ -111,18 +120,25 @@ static void test_wound_closed_forms(void **state)
             for (int m = 1; m <= 4 * p; m++)
                 for (int64_t f = 1; f <= 3; f++)
                     for (int64_t b = 1; b <= 4; b++) {
-                        const int64_t passes[3] = {f, b, 0}, expected = ((int64_t)m * stages + p - 1) * (f + b);
+                        const int64_t passes[3] = {f, b, 0},
+                                      expected = ((int64_t)m * stages + p - 1) * (f + b);
                         if (m % p == 0)
-                            assert_int_equal(equal_time(SCHEDULE_INTERLEAVED, p, stages, 1, m, true, passes), expected);
+                            assert_int_equal(
+                                equal_time(SCHEDULE_INTERLEAVED, p, stages, 1, m, true, passes),
+                                expected);
                         if (m >= p)
-                            assert_int_equal(equal_time(SCHEDULE_LOOPED_BFS, p, stages, 1, m, true, passes), expected);
+                            assert_int_equal(
+                                equal_time(SCHEDULE_LOOPED_BFS, p, stages, 1, m, true, passes),
+                                expected);
                         if (m <= p)
-                            assert_int_equal(equal_time(SCHEDULE_TOKEN_SLICED, p, 1, stages, m, true, passes), expected);
+                            assert_int_equal(
+                                equal_time(SCHEDULE_TOKEN_SLICED, p, 1, stages, m, true, passes),
+                                expected);
                     }
 }
 
-// ZB-H1: bubble (p-1)(F+B-W) where W <= F and W <= B, m >= p; never less. ZB-H2 without a barrier: (p-1)(F+B-2W), m >= 2p-1;
-// never less. ZB-V without a barrier: none where F = B = W, m >= 2p-1.
+// ZB-H1: bubble (p-1)(F+B-W) where W <= F and W <= B, m >= p; never less. ZB-H2 without a barrier:
+// (p-1)(F+B-2W), m >= 2p-1; never less. ZB-V without a barrier: none where F = B = W, m >= 2p-1.
 static void test_zero_bubble_closed_forms(void **state)
 {
     (void)state;
@@ -141,14 +157,18 @@ static void test_zero_bubble_closed_forms(void **state)
                         if (m < 2 * p - 1) continue;
                         if (short_weight) assert_int_equal(two, ideal + (p - 1) * (f + b - 2 * w));
                         if (f == b && b == w)
-                            assert_int_equal(equal_time(SCHEDULE_ZB_V, p, 2, 1, m, false, passes), 2 * ideal);
-                        // With a barrier the skew of H2 comes back: at least the fill and the drain's last backwards.
-                        assert_true(equal_time(SCHEDULE_ZB_H2, p, 1, 1, m, true, passes) >= ideal + (p - 1) * f);
+                            assert_int_equal(equal_time(SCHEDULE_ZB_V, p, 2, 1, m, false, passes),
+                                             2 * ideal);
+                        // With a barrier the skew of H2 comes back: at least the fill and the
+                        // drain's last backwards.
+                        assert_true(equal_time(SCHEDULE_ZB_H2, p, 1, 1, m, true, passes) >=
+                                    ideal + (p - 1) * f);
                     }
 }
 
-// Unequal stages with delays: T >= sum over j < i of (e_j + 2 c_j) + m e_i for every i, and the period of every window
-// a..b is a path: T (b-a+1) >= (rounds of it that fit) x window; with many micro-batches T/m tends to the largest window mean.
+// Unequal stages with delays: T >= sum over j < i of (e_j + 2 c_j) + m e_i for every i, and the
+// period of every window a..b is a path: T (b-a+1) >= (rounds of it that fit) x window; with many
+// micro-batches T/m tends to the largest window mean.
 static void test_1f1b_bounds(void **state)
 {
     (void)state;
@@ -170,11 +190,14 @@ static void test_1f1b_bounds(void **state)
         twice.durations = p.durations;
         int64_t length = graph_longest(p.graph, p.durations, NULL), before = 0;
         for (int i = 0; i < stages; i++) {
-            int64_t own = *duration_of(&p, SYMBOL_FORWARD, i) + *duration_of(&p, SYMBOL_BACKWARD, i), window = 0;
+            int64_t own = *duration_of(&p, SYMBOL_FORWARD, i) +
+                          *duration_of(&p, SYMBOL_BACKWARD, i),
+                    window = 0;
             assert_true(length >= before + m * own);
             before += own + 2 * *duration_of(&p, SYMBOL_SEND_FORWARD + PART_DELAY, i);
             for (int b = i; b < stages; b++) {
-                window += *duration_of(&p, SYMBOL_FORWARD, b) + *duration_of(&p, SYMBOL_BACKWARD, b);
+                window += *duration_of(&p, SYMBOL_FORWARD, b) +
+                          *duration_of(&p, SYMBOL_BACKWARD, b);
                 if ((double)window / (b - i + 1) > period) period = (double)window / (b - i + 1);
                 window += 2 * *duration_of(&p, SYMBOL_SEND_FORWARD + PART_DELAY, b);
             }
@@ -188,8 +211,8 @@ static void test_1f1b_bounds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gpipe_closed_form),        cmocka_unit_test(test_1f1b_equal_stages),
-        cmocka_unit_test(test_wound_closed_forms),       cmocka_unit_test(test_zero_bubble_closed_forms),
+        cmocka_unit_test(test_gpipe_closed_form),  cmocka_unit_test(test_1f1b_equal_stages),
+        cmocka_unit_test(test_wound_closed_forms), cmocka_unit_test(test_zero_bubble_closed_forms),
         cmocka_unit_test(test_1f1b_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

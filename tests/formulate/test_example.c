@@ -1,4 +1,5 @@
-// The shipped documents load and price, the examples are what their descriptions say, and writing one harms nothing.
+// The shipped documents load and price, the examples are what their descriptions say, and writing
+// one harms nothing.
 #include "formulate/example/example.h"
 
 #include <setjmp.h>
@@ -14,7 +15,13 @@
 
 #include "formulate/price/price.h"
 
-struct bench { struct arena arena; struct error err; struct problem problem; struct priced priced; const char *folder; };
+struct bench {
+    struct arena arena;
+    struct error err;
+    struct problem problem;
+    struct priced priced;
+    const char *folder;
+};
 
 static int begin(void **state)
 {
@@ -31,8 +38,9 @@ static int end(void **state)
 {
     static const char *const names[] = {"problem", "model", "cluster", "costs", "job"};
     struct bench *b = *state;
-    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) unlink(arena_print(&b->arena, "%s/%s.json", b->folder, names[i]));
-    int removed = rmdir(b->folder);         // fails if anything else was left there
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
+        unlink(arena_print(&b->arena, "%s/%s.json", b->folder, names[i]));
+    int removed = rmdir(b->folder); // fails if anything else was left there
     arena_close(&b->arena);
     free(b);
     return removed;
@@ -47,7 +55,8 @@ static const struct priced *write_and_price(struct bench *b)
 {
     demand(b, example_write(&b->problem, b->folder, false, &b->arena, &b->err));
     struct problem *loaded = TAKE(&b->arena, 1, struct problem);
-    demand(b, problem_load(loaded, arena_print(&b->arena, "%s/problem.json", b->folder), &b->arena, &b->err));
+    demand(b, problem_load(loaded, arena_print(&b->arena, "%s/problem.json", b->folder), &b->arena,
+                           &b->err));
     demand(b, price_problem(&b->priced, loaded, &b->arena, &b->err));
     return &b->priced;
 }
@@ -62,18 +71,18 @@ static void chain_is_as_described(void **state)
     assert_int_equal(p->micro_batches, 32);
     assert_int_equal(p->layer_count, 50);
     assert_int_equal(p->group_count, 3);
-    assert_int_equal(p->groups[0].slots, 3);            // 8 = 3 + 3 + 2
+    assert_int_equal(p->groups[0].slots, 3); // 8 = 3 + 3 + 2
     assert_int_equal(p->groups[1].slots, 3);
     assert_int_equal(p->groups[2].slots, 2);
     assert_int_equal(p->groups[1].memory_limit_bytes, 40000000000);
     assert_int_equal(p->groups[2].memory_limit_bytes, 80000000000);
     const struct priced_run *block = &p->runs[1];
     assert_int_equal(block->forward_ns[0], 1000000);
-    assert_int_equal(block->backward_ns[1], 3636364);   // 2 / 0.55 ms
-    assert_int_equal(block->full_ns[2], 1333333);       // 1 / 0.75 ms
+    assert_int_equal(block->backward_ns[1], 3636364); // 2 / 0.55 ms
+    assert_int_equal(block->full_ns[2], 1333333);     // 1 / 0.75 ms
     assert_int_equal(p->runs[0].forward_ns[0], 300000);
-    assert_int_equal(p->runs[2].backward_ns[1], 4363636);       // 2.4 / 0.55 ms
-    assert_int_equal(block->weight_bytes, 4666666666);          // 28e9 x 8 / 48, down
+    assert_int_equal(p->runs[2].backward_ns[1], 4363636); // 2.4 / 0.55 ms
+    assert_int_equal(block->weight_bytes, 4666666666);    // 28e9 x 8 / 48, down
     assert_int_equal(block->stash_bytes[RECOMPUTE_NONE], 1083333333);
     assert_int_equal(block->stash_bytes[RECOMPUTE_FULL], 86666666);
     assert_int_equal(p->runs[0].weight_bytes, 4000000000);
@@ -81,7 +90,8 @@ static void chain_is_as_described(void **state)
                   *other = &p->cuts[block->cut].backward_ns[0][(0 * 3 + 2) * PART_COUNT];
     assert_int_equal(same[PART_DELAY], 200000);
     assert_int_equal(other[PART_DELAY], 1500000);
-    assert_int_equal(same[PART_LINK] + same[PART_BLOCKING] + other[PART_LINK] + other[PART_BLOCKING], 0);
+    assert_int_equal(
+        same[PART_LINK] + same[PART_BLOCKING] + other[PART_LINK] + other[PART_BLOCKING], 0);
     assert_false(priced_uses_sync(p));
     assert_false(p->recompute[RECOMPUTE_SELECTIVE]);
     assert_true(p->recompute[RECOMPUTE_FIRST_LAYERS]);
@@ -101,8 +111,10 @@ static void chain_with_fewer_stages_than_types(void **state)
 
 static void every_shipped_pair_prices(void **state)
 {
-    static const char *const models[] = {"gpt2-xl", "gpt3-175b", "llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b"};
-    static const char *const clusters[] = {"a100-16x8", "h100-128x8", "mixed-a100-v100", "two-nics"};
+    static const char *const models[] = {"gpt2-xl", "gpt3-175b", "llama-3.1-8b", "llama-3.1-70b",
+                                         "llama-3.1-405b"};
+    static const char *const clusters[] = {"a100-16x8", "h100-128x8", "mixed-a100-v100",
+                                           "two-nics"};
     struct bench *b = *state;
     for (size_t m = 0; m < ARRAY_LENGTH(models); m++)
         for (size_t c = 0; c < ARRAY_LENGTH(clusters); c++) {
@@ -127,7 +139,7 @@ static void every_shipped_pair_prices(void **state)
                 slots += b->priced.groups[g].slots;
                 assert_true(b->priced.runs[1].forward_ns[g] > 0);
             }
-            assert_int_equal(slots, 4);         // the replicas take every GPU
+            assert_int_equal(slots, 4); // the replicas take every GPU
             // unlike groups are joined, by what both have
             int last = b->priced.group_count - 1;
             const int64_t *parts = &b->priced.cuts[0].forward_ns[last * PART_COUNT];
@@ -136,11 +148,17 @@ static void every_shipped_pair_prices(void **state)
         }
 }
 
-// arXiv 2205.05198 Table 4: one layer of the 22B model on A100, tensor 8, 4 sequences of 2048 (ms), within 12 %.
+// arXiv 2205.05198 Table 4: one layer of the 22B model on A100, tensor 8, 4 sequences of 2048 (ms),
+// within 12 %.
 static void published_layer_times(void **state)
 {
-    static const struct { bool sequence_parallel; int mode; double forward_ms, backward_ms; } rows[] = {
-        {false, 0, 7.7, 11.9}, {true, 0, 7.2, 11.8}, {false, 2, 7.7, 19.5}, {false, 1, 7.7, 13.2}, {true, 1, 7.2, 13.1},
+    static const struct {
+        bool sequence_parallel;
+        int mode;
+        double forward_ms, backward_ms;
+    } rows[] = {
+        {false, 0, 7.7, 11.9}, {true, 0, 7.2, 11.8}, {false, 2, 7.7, 19.5},
+        {false, 1, 7.7, 13.2}, {true, 1, 7.2, 13.1},
     };
     struct bench *b = *state;
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
@@ -158,10 +176,13 @@ static void published_layer_times(void **state)
                                         .memory_fraction = 1};
         demand(b, example_transformer(&b->problem, &r, &b->arena, &b->err));
         struct shape *shape = &b->problem.model.shape;
-        shape->hidden = 6144, shape->ffn = 24576, shape->heads = shape->kv_heads = 64, shape->head_width = 96;
+        shape->hidden = 6144, shape->ffn = 24576, shape->heads = shape->kv_heads = 64,
+        shape->head_width = 96;
         demand(b, price_problem(&b->priced, &b->problem, &b->arena, &b->err));
         const struct priced_run *block = &b->priced.runs[1];
-        int64_t extra = rows[i].mode == 0 ? 0 : rows[i].mode == 1 ? block->selective_ns[0] : block->full_ns[0];
+        int64_t extra = rows[i].mode == 0   ? 0
+                        : rows[i].mode == 1 ? block->selective_ns[0]
+                                            : block->full_ns[0];
         double forward = (double)block->forward_ns[0] / 1e6 / rows[i].forward_ms,
                backward = (double)(block->backward_ns[0] + extra) / 1e6 / rows[i].backward_ms;
         assert_true(forward > 0.88 && forward < 1.12);
@@ -172,9 +193,11 @@ static void published_layer_times(void **state)
 static void compression_as_asked(void **state)
 {
     struct bench *b = *state;
-    struct transformer_request r = {.name = "test", .model = "gpt2-xl", .cluster = "a100-16x8", .costs = "published"};
+    struct transformer_request r = {
+        .name = "test", .model = "gpt2-xl", .cluster = "a100-16x8", .costs = "published"};
     r.sequence = 1024;
-    r.precision = FP16, r.memory_fraction = 0.9, r.boundary_rank = 16, r.gradient_rank = 128, r.quality_budget = 3;
+    r.precision = FP16, r.memory_fraction = 0.9, r.boundary_rank = 16, r.gradient_rank = 128,
+    r.quality_budget = 3;
     r.layout = (struct layout){.tensor = 1, .context = 1, LAYOUT_PLAIN(4), .micro_batch = 8};
     demand(b, example_transformer(&b->problem, &r, &b->arena, &b->err));
     const struct priced *p = write_and_price(b);
@@ -182,10 +205,11 @@ static void compression_as_asked(void **state)
     assert_int_equal(p->gradient_option_count, 2);
     assert_true(priced_uses_epilogue(p));
     assert_int_equal(p->budget.cost_max, 3);
-    assert_int_equal(p->layout.data, 32);               // 128 GPUs / 4
+    assert_int_equal(p->layout.data, 32); // 128 GPUs / 4
     assert_int_equal(p->micro_batches, 64);
     // 2 x 8 x 1024 x 1600 B become 2 x 16 x (8192 + 1600)
-    const int64_t *whole = &p->cuts[0].backward_ns[0][PART_LINK], *low = &p->cuts[0].backward_ns[1][PART_LINK];
+    const int64_t *whole = &p->cuts[0].backward_ns[0][PART_LINK],
+                  *low = &p->cuts[0].backward_ns[1][PART_LINK];
     assert_true(llabs(*whole * (16 * (8192 + 1600)) / (8192 * 1600) - *low) <= 1);
 }
 
@@ -220,7 +244,8 @@ static const char *content_of(struct bench *b, const char *name)
 {
     const char *text;
     size_t size;
-    demand(b, file_read(arena_print(&b->arena, "%s/%s", b->folder, name), &text, &size, &b->arena, &b->err));
+    demand(b, file_read(arena_print(&b->arena, "%s/%s", b->folder, name), &text, &size, &b->arena,
+                        &b->err));
     return text;
 }
 
@@ -230,9 +255,10 @@ static void nothing_is_overwritten(void **state)
     struct chain_request request = {12, 3, 1, 4};
     demand(b, example_chain(&b->problem, &request, &b->arena, &b->err));
     write_and_price(b);
-    demand(b, example_write(&b->problem, b->folder, false, &b->arena, &b->err));       // the same once more
+    demand(b,
+           example_write(&b->problem, b->folder, false, &b->arena, &b->err)); // the same once more
     const char *model = content_of(b, "model.json"), *job = content_of(b, "job.json");
-    request.micro_batches = 5;                                                      // another job, the same model
+    request.micro_batches = 5; // another job, the same model
     demand(b, example_chain(&b->problem, &request, &b->arena, &b->err));
     assert_int_equal(example_write(&b->problem, b->folder, false, &b->arena, &b->err), BAD_INPUT);
     assert_non_null(strstr(b->err.text, "job.json: exists with other content"));

@@ -1,6 +1,7 @@
-// The formulation row by row in integer arithmetic: for every combination of choices the binaries are fixed, the other
-// columns follow from their defining rows, and then all rows hold exactly when the combination is a plan, and the symbol
-// columns show its durations. No LP solver is trusted here.
+// The formulation row by row in integer arithmetic: for every combination of choices the binaries
+// are fixed, the other columns follow from their defining rows, and then all rows hold exactly when
+// the combination is a plan, and the symbol columns show its durations. No LP solver is trusted
+// here.
 #include "formulate/program/formulate.h"
 #include "tests/support/random_priced.h"
 
@@ -24,7 +25,8 @@ struct checked {
     int chosen[8];
 };
 
-static int64_t row_value(const struct milp *m, const struct milp_row *row, const int64_t *values, int without)
+static int64_t row_value(const struct milp *m, const struct milp_row *row, const int64_t *values,
+                         int without)
 {
     int64_t sum = 0;
     for (int e = row->first; e < row->first + row->count; e++)
@@ -35,18 +37,23 @@ static int64_t row_value(const struct milp *m, const struct milp_row *row, const
 static bool row_holds(const struct milp *m, const struct milp_row *row, const int64_t *values)
 {
     int64_t left = row_value(m, row, values, -1);
-    return row->sense == ROW_EQUAL ? left == row->right : row->sense == ROW_AT_MOST ? left <= row->right : left >= row->right;
+    return row->sense == ROW_EQUAL     ? left == row->right
+           : row->sense == ROW_AT_MOST ? left <= row->right
+                                       : left >= row->right;
 }
 
 // The first column of the role with coefficient `value`, or -1.
-static int entry_of_role(const struct milp *m, const struct milp_row *row, enum column_role role, int64_t value)
+static int entry_of_role(const struct milp *m, const struct milp_row *row, enum column_role role,
+                         int64_t value)
 {
     for (int e = row->first; e < row->first + row->count; e++)
-        if (m->columns[m->entry_column[e]].role == role && m->entry_value[e] == value) return m->entry_column[e];
+        if (m->columns[m->entry_column[e]].role == role && m->entry_value[e] == value)
+            return m->entry_column[e];
     return -1;
 }
 
-// A flow is one when both its rows ask for one: the rest of each row, its states, says whether it does.
+// A flow is one when both its rows ask for one: the rest of each row, its states, says whether it
+// does.
 static void set_flows(const struct milp *m, int64_t *values)
 {
     for (int j = 0; j < m->column_count; j++)
@@ -56,7 +63,8 @@ static void set_flows(const struct milp *m, int64_t *values)
         if (row->role != ROW_FLOW) continue;
         int64_t wanted = row->right;
         for (int e = row->first; e < row->first + row->count; e++)
-            if (m->columns[m->entry_column[e]].role != COLUMN_FLOW) wanted -= m->entry_value[e] * values[m->entry_column[e]];
+            if (m->columns[m->entry_column[e]].role != COLUMN_FLOW)
+                wanted -= m->entry_value[e] * values[m->entry_column[e]];
         for (int e = row->first; e < row->first + row->count && !wanted; e++)
             if (m->columns[m->entry_column[e]].role == COLUMN_FLOW) values[m->entry_column[e]] = 0;
     }
@@ -73,16 +81,19 @@ static void raise_working(const struct milp *m, const struct milp_row *row, int6
 static void set_values(const struct formulation *f, const int *chosen, int64_t *values)
 {
     const struct milp *m = &f->milp;
-    for (int j = 0; j < m->column_count; j++) values[j] = m->columns[j].lower == m->columns[j].upper ? m->columns[j].lower : 0;
+    for (int j = 0; j < m->column_count; j++)
+        values[j] = m->columns[j].lower == m->columns[j].upper ? m->columns[j].lower : 0;
     values[0] = m->columns[0].upper;
-    for (int s = 0; s < f->choices->priced->stage_count; s++) values[f->choice_column[s][chosen[s]]] = 1;
+    for (int s = 0; s < f->choices->priced->stage_count; s++)
+        values[f->choice_column[s][chosen[s]]] = 1;
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < m->row_count; i++) {
             const struct milp_row *row = &m->rows[i];
             if (row->role == ROW_WORKING) raise_working(m, row, values);
-            int column = row->role == ROW_LINK_STATE ? entry_of_role(m, row, COLUMN_STATE, -1)
-                       : row->role == ROW_LEVEL ? entry_of_role(m, row, COLUMN_LEVEL, 1)
-                       : row->role == ROW_SYMBOL && pass ? entry_of_role(m, row, COLUMN_SYMBOL, 1) : -1;
+            int column = row->role == ROW_LINK_STATE       ? entry_of_role(m, row, COLUMN_STATE, -1)
+                         : row->role == ROW_LEVEL          ? entry_of_role(m, row, COLUMN_LEVEL, 1)
+                         : row->role == ROW_SYMBOL && pass ? entry_of_role(m, row, COLUMN_SYMBOL, 1)
+                                                           : -1;
             if (column < 0) continue;
             int64_t rest = row_value(m, row, values, column);
             values[column] = row->role == ROW_LINK_STATE ? rest - row->right : row->right - rest;
@@ -106,7 +117,9 @@ static void check_levels(const struct checked *k)
         int64_t load = k->c.stages[s].items[k->chosen[s]].load_ns;
         for (int j = 0; j < k->f.level_count[s]; j++) {
             if (j) assert_true(k->f.level_load_ns[s][j] > k->f.level_load_ns[s][j - 1]);
-            if (j) assert_int_equal(k->values[k->f.level_column[s][j]], load >= k->f.level_load_ns[s][j]);
+            if (j)
+                assert_int_equal(k->values[k->f.level_column[s][j]],
+                                 load >= k->f.level_load_ns[s][j]);
         }
     }
 }
@@ -129,7 +142,9 @@ static void check_combination(struct checked *k, const bool *used)
     int decoded[8];
     assert_true(choices_durations(&k->c, k->chosen, k->durations));
     for (int i = 0; i < symbol_count(k->p.stage_count, k->p.slice_count); i++)
-        if (used[i]) assert_int_equal(k->f.symbol_column[i] < 0 ? 0 : k->values[k->f.symbol_column[i]], k->durations[i]);
+        if (used[i])
+            assert_int_equal(k->f.symbol_column[i] < 0 ? 0 : k->values[k->f.symbol_column[i]],
+                             k->durations[i]);
     check_levels(k);
     for (int j = 0; j < m->column_count; j++) floating[j] = (double)k->values[j];
     assert_true(formulation_decode(&k->f, floating, decoded));
@@ -169,7 +184,8 @@ static void rows_hold_exactly_for_plans(void **state)
 {
     (void)state;
     uint64_t seed = 7;
-    int programs = 0, with_flow = 0, with_budget = 0, with_memory = 0, with_working = 0, of_schedule[SCHEDULE_KIND_COUNT] = {0};
+    int programs = 0, with_flow = 0, with_budget = 0, with_memory = 0, with_working = 0,
+        of_schedule[SCHEDULE_KIND_COUNT] = {0};
     long plans = 0;
     struct checked *k = &checked;
     for (int i = 0; i < 1600; i++) {
@@ -197,17 +213,20 @@ static void rows_hold_exactly_for_plans(void **state)
         }
         arena_close(&k->arena);
     }
-    print_message("%d programs, %ld combinations, %d programs with flows, %d with budgets, %d with memory of ranks, %d of them "
-                  "with steps of working memory\n", programs, plans, with_flow, with_budget, with_memory, with_working);
-    assert_true(programs > 150 && with_flow > 20 && with_budget > 20 && with_memory > 20 && with_working > 10);
+    print_message("%d programs, %ld combinations, %d programs with flows, %d with budgets, %d with "
+                  "memory of ranks, %d of them "
+                  "with steps of working memory\n",
+                  programs, plans, with_flow, with_budget, with_memory, with_working);
+    assert_true(programs > 150 && with_flow > 20 && with_budget > 20 && with_memory > 20 &&
+                with_working > 10);
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
         print_message("%s %d\n", schedule_names[kind], of_schedule[kind]);
         assert_true(of_schedule[kind] >= 15);
     }
 }
 
-// A path row of a plan: holds for every plan with its own time, and with equality for the plan it was taken from; up to
-// the rounding of the period where iterations overlap.
+// A path row of a plan: holds for every plan with its own time, and with equality for the plan it
+// was taken from; up to the rounding of the period where iterations overlap.
 static bool path_row_is_sound(struct checked *k, int row, int laps)
 {
     int source[8];
@@ -221,7 +240,8 @@ static bool path_row_is_sound(struct checked *k, int row, int laps)
         set_values(&k->f, k->chosen, k->values);
         k->values[0] = graph_longest(k->graph, k->durations, NULL);
         sound = sound && row_holds(m, &m->rows[row], k->values);
-        if (!memcmp(source, k->chosen, sizeof source)) tight = row_value(m, &m->rows[row], k->values, -1) < m->rows[row].right + laps;
+        if (!memcmp(source, k->chosen, sizeof source))
+            tight = row_value(m, &m->rows[row], k->values, -1) < m->rows[row].right + laps;
     } while (advance(k));
     memcpy(k->chosen, source, sizeof source);
     return sound && tight;
@@ -239,7 +259,8 @@ static void wrong_coefficient_in_path_row_is_noticed(void **state)
         bool found = draw(k, i, &seed, 400);
         while (found && !choices_fit_together(&k->c, k->chosen) && (found = advance(k))) continue;
         if (found) {
-            int *counts = TAKE(&k->arena, symbol_count(k->p.stage_count, k->p.slice_count) + 1, int);
+            int *counts =
+                TAKE(&k->arena, symbol_count(k->p.stage_count, k->p.slice_count) + 1, int);
             choices_durations(&k->c, k->chosen, k->durations);
             graph_longest(k->graph, k->durations, counts);
             struct milp *m = &k->f.milp;
@@ -268,6 +289,6 @@ static void wrong_coefficient_in_path_row_is_noticed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rows_hold_exactly_for_plans),
-        cmocka_unit_test(wrong_coefficient_in_path_row_is_noticed)};
+                                       cmocka_unit_test(wrong_coefficient_in_path_row_is_noticed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-// Laws that hold between the answers to related problems: a looser limit, a faster link or more that may be chosen never makes
-// the optimum worse, and a bound never exceeds an optimum, nor an optimum any heuristic plan.
+// Laws that hold between the answers to related problems: a looser limit, a faster link or more
+// that may be chosen never makes the optimum worse, and a bound never exceeds an optimum, nor an
+// optimum any heuristic plan.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -52,12 +53,14 @@ static int64_t solve_eased(uint64_t seed, void (*ease)(struct problem *p))
 
 static void add_memory(struct problem *p)
 {
-    for (int g = 0; g < p->cluster.group_count; g++) p->cluster.groups[g].memory_bytes += p->cluster.groups[g].memory_bytes / 3 + 100;
+    for (int g = 0; g < p->cluster.group_count; g++)
+        p->cluster.groups[g].memory_bytes += p->cluster.groups[g].memory_bytes / 3 + 100;
 }
 
 static void add_nodes(struct problem *p)
 {
-    for (int g = 0; g < p->cluster.group_count; g++) p->cluster.groups[g].nodes += 1 + p->cluster.groups[g].nodes;
+    for (int g = 0; g < p->cluster.group_count; g++)
+        p->cluster.groups[g].nodes += 1 + p->cluster.groups[g].nodes;
 }
 
 static void speed_links(struct problem *p)
@@ -96,7 +99,8 @@ static const struct easing {
     const char *name;
     void (*apply)(struct problem *p);
 } easings[] = {
-    {"memory", add_memory}, {"nodes", add_nodes}, {"links", speed_links}, {"rules", drop_rules}, {"budget", loosen_budget}, {"recompute", allow_recompute},
+    {"memory", add_memory}, {"nodes", add_nodes},      {"links", speed_links},
+    {"rules", drop_rules},  {"budget", loosen_budget}, {"recompute", allow_recompute},
 };
 
 static void easier_is_never_worse(void **state)
@@ -108,13 +112,16 @@ static void easier_is_never_worse(void **state)
         for (size_t e = 0; e < ARRAY_LENGTH(easings); e++) {
             int64_t after = solve_eased(seed, easings[e].apply);
             if (after > before)
-                fail_msg("seed %llu: %s eased, the optimum rises from %lld to %lld ns", (unsigned long long)seed, easings[e].name, (long long)before, (long long)after);
+                fail_msg("seed %llu: %s eased, the optimum rises from %lld to %lld ns",
+                         (unsigned long long)seed, easings[e].name, (long long)before,
+                         (long long)after);
             improved[e] += after < before;
         }
     }
     for (size_t e = 0; e < ARRAY_LENGTH(easings); e++) {
-        printf("laws: %s eased: better in %d of %d problems, worse in none\n", easings[e].name, improved[e], PROBLEMS);
-        assert_true(improved[e] > 0);       // or the law was never put to the test
+        printf("laws: %s eased: better in %d of %d problems, worse in none\n", easings[e].name,
+               improved[e], PROBLEMS);
+        assert_true(improved[e] > 0); // or the law was never put to the test
     }
 }
 
@@ -122,7 +129,8 @@ static void easier_is_never_worse(void **state)
 
 static void more_memory(struct priced *p)
 {
-    for (int g = 0; g < p->group_count; g++) p->groups[g].memory_limit_bytes += 1 + p->groups[g].memory_limit_bytes / 8;
+    for (int g = 0; g < p->group_count; g++)
+        p->groups[g].memory_limit_bytes += 1 + p->groups[g].memory_limit_bytes / 8;
 }
 
 static void more_slots(struct priced *p)
@@ -132,30 +140,41 @@ static void more_slots(struct priced *p)
 
 static void no_rules(struct priced *p) { p->rule_count = 0; }
 
-static void no_barrier(struct priced *p) { p->layout.barrier = false; }     // iterations may still wait for one another
+static void no_barrier(struct priced *p)
+{
+    p->layout.barrier = false;
+} // iterations may still wait for one another
 
-// A gradient less to send, if the loss itself costs nothing; the compression of what is not sent is not to be had.
+// A gradient less to send, if the loss itself costs nothing; the compression of what is not sent is
+// not to be had.
 static void free_local_losses(struct priced *p)
 {
     p->local_forward_ns = p->local_backward_ns = p->local_bytes = 0;
-    if (p->boundary_option_count == 1 && !p->rule_count && !p->layout.local_loss_every) p->layout.local_loss_every = 1;
+    if (p->boundary_option_count == 1 && !p->rule_count && !p->layout.local_loss_every)
+        p->layout.local_loss_every = 1;
 }
 
 static const struct priced_easing {
     const char *name;
     void (*apply)(struct priced *p);
 } priced_easings[] = {
-    {"memory", more_memory}, {"slots", more_slots}, {"rules", no_rules}, {"barrier", no_barrier}, {"local losses", free_local_losses},
+    {"memory", more_memory},
+    {"slots", more_slots},
+    {"rules", no_rules},
+    {"barrier", no_barrier},
+    {"local losses", free_local_losses},
 };
 
-static void draw_priced(struct priced *p, enum schedule_kind kind, uint64_t seed, struct arena *arena)
+static void draw_priced(struct priced *p, enum schedule_kind kind, uint64_t seed,
+                        struct arena *arena)
 {
     uint64_t state = 1000 * seed + kind;
     do random_priced_of(p, kind, &state, arena);
     while (oracle_size(p, PLANS_MAX, arena) > PLANS_MAX || p->layer_count < p->stage_count);
 }
 
-static int64_t solve_priced_eased(enum schedule_kind kind, uint64_t seed, void (*ease)(struct priced *p))
+static int64_t solve_priced_eased(enum schedule_kind kind, uint64_t seed,
+                                  void (*ease)(struct priced *p))
 {
     struct arena arena;
     struct priced p;
@@ -175,16 +194,18 @@ static void easier_is_never_worse_by_schedule(void **state)
         for (uint64_t seed = 1; seed <= PRICED_PROBLEMS; seed++) {
             int64_t before = solve_priced_eased((enum schedule_kind)kind, seed, NULL);
             for (size_t e = 0; e < ARRAY_LENGTH(priced_easings); e++) {
-                int64_t after = solve_priced_eased((enum schedule_kind)kind, seed, priced_easings[e].apply);
+                int64_t after =
+                    solve_priced_eased((enum schedule_kind)kind, seed, priced_easings[e].apply);
                 if (after > before)
-                    fail_msg("%s, seed %llu: %s eased, the optimum rises from %lld to %lld ns", schedule_names[kind],
-                             (unsigned long long)seed, priced_easings[e].name, (long long)before, (long long)after);
+                    fail_msg("%s, seed %llu: %s eased, the optimum rises from %lld to %lld ns",
+                             schedule_names[kind], (unsigned long long)seed, priced_easings[e].name,
+                             (long long)before, (long long)after);
                 improved[e] += after < before;
             }
         }
     for (size_t e = 0; e < ARRAY_LENGTH(priced_easings); e++) {
-        printf("laws: %s eased: better in %d of %d problems of all schedules, worse in none\n", priced_easings[e].name, improved[e],
-               PRICED_PROBLEMS * SCHEDULE_KIND_COUNT);
+        printf("laws: %s eased: better in %d of %d problems of all schedules, worse in none\n",
+               priced_easings[e].name, improved[e], PRICED_PROBLEMS * SCHEDULE_KIND_COUNT);
         assert_true(improved[e] > 0);
     }
 }
@@ -212,7 +233,8 @@ static void bound_optimum_heuristic(void **state)
         CHECK_OK(choices_build(&choices, &priced, &schedule, &arena, &err));
         CHECK_OK(graph_compile(&graph, &schedule, &arena, &err));
         const char *why;
-        if (choices_hopeless_stage(&choices, &why) < 0) incumbent_search(&heuristic, &choices, graph, seed, 20, NULL, NULL, &arena);
+        if (choices_hopeless_stage(&choices, &why) < 0)
+            incumbent_search(&heuristic, &choices, graph, seed, 20, NULL, NULL, &arena);
         int64_t best = optimum_ns(&priced, &arena);
         if (heuristic.found) {
             assert_true(best <= heuristic.iteration_ns);

@@ -1,6 +1,6 @@
-// The walk of the solver against a naive event-driven simulation of the same tables, against ranks that follow rules of
-// their own in rounds, with and without a barrier, against Karp's theorem, and its counts against its length. Closed forms
-// are in test_closed_forms.c.
+// The walk of the solver against a naive event-driven simulation of the same tables, against ranks
+// that follow rules of their own in rounds, with and without a barrier, against Karp's theorem, and
+// its counts against its length. Closed forms are in test_closed_forms.c.
 #include "data/schedule/schedule.h"
 #include "formulate/graph/longest.h"
 
@@ -13,7 +13,7 @@
 #include "tests/support/oracle/pipeline.h"
 #include "tests/support/requests.h"
 
-#include <cmocka.h>        // last: it takes the name of fail()
+#include <cmocka.h> // last: it takes the name of fail()
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -24,7 +24,10 @@ static uint64_t next_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-static int64_t random_below(uint64_t *state, int64_t n) { return (int64_t)(next_random(state) % (uint64_t)n); }
+static int64_t random_below(uint64_t *state, int64_t n)
+{
+    return (int64_t)(next_random(state) % (uint64_t)n);
+}
 
 static struct schedule_request draw_request(uint64_t *state)
 {
@@ -34,16 +37,19 @@ static struct schedule_request draw_request(uint64_t *state)
     return r;
 }
 
-static int64_t *draw_durations(uint64_t *state, int symbol_total, int64_t below, struct arena *arena)
+static int64_t *draw_durations(uint64_t *state, int symbol_total, int64_t below,
+                               struct arena *arena)
 {
     int64_t *d = TAKE(arena, symbol_total, int64_t);
-    for (int i = 0; i < symbol_total; i++) d[i] = random_below(state, 4) ? random_below(state, below) : 0;
+    for (int i = 0; i < symbol_total; i++)
+        d[i] = random_below(state, 4) ? random_below(state, below) : 0;
     return d;
 }
 
-// Event by event, slow and plain: any operation that is next on all its streams and whose dependences have ended starts
-// as early as they allow. end[] receives when each operation ends.
-static int64_t simulate(const struct schedule *s, const int64_t *durations, int64_t *end, struct arena *arena)
+// Event by event, slow and plain: any operation that is next on all its streams and whose
+// dependences have ended starts as early as they allow. end[] receives when each operation ends.
+static int64_t simulate(const struct schedule *s, const int64_t *durations, int64_t *end,
+                        struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     int *next = TAKE(arena, s->stream_count, int), left = s->operation_count;
@@ -63,7 +69,8 @@ static int64_t simulate(const struct schedule *s, const int64_t *durations, int6
             for (int k = 0; k < s->dependence_count && ready; k++)
                 if (s->dependences[k].after == o) {
                     if (!done[s->dependences[k].before]) ready = false;
-                    else if (end[s->dependences[k].before] > start) start = end[s->dependences[k].before];
+                    else if (end[s->dependences[k].before] > start)
+                        start = end[s->dependences[k].before];
                 }
             if (!ready) continue;
             end[o] = start + durations[s->operations[o].symbol];
@@ -80,14 +87,16 @@ static int64_t simulate(const struct schedule *s, const int64_t *durations, int6
     return longest;
 }
 
-static int64_t length_of(const struct schedule *s, const int64_t *durations, const int *path, int count)
+static int64_t length_of(const struct schedule *s, const int64_t *durations, const int *path,
+                         int count)
 {
     int64_t sum = 0;
     for (int i = 0; i < count; i++) sum += durations[s->operations[path[i]].symbol];
     return sum;
 }
 
-static void check_counts(const int *counts, const int64_t *durations, int symbol_total, int64_t length)
+static void check_counts(const int *counts, const int64_t *durations, int symbol_total,
+                         int64_t length)
 {
     int64_t sum = 0;
     for (int i = 0; i < symbol_total; i++) {
@@ -114,7 +123,8 @@ static void test_random(void **state)
             *path = TAKE(&arena, s.operation_count, int), path_count;
         assert_int_equal(symbols, symbol_count(r.stage_count, r.slice_count));
         for (int draw = 0; draw < 4; draw++) {
-            int64_t *durations = draw_durations(&seed, symbols, draw % 2 ? 5 : (int64_t)1 << 40, &arena),
+            int64_t *durations =
+                        draw_durations(&seed, symbols, draw % 2 ? 5 : (int64_t)1 << 40, &arena),
                     *end = TAKE(&arena, s.operation_count, int64_t);
             int64_t expected = simulate(&s, durations, end, &arena);
             memset(counts, 255, (size_t)symbols * sizeof *counts);
@@ -136,7 +146,8 @@ static void test_random(void **state)
     }
 }
 
-// All schedules and options, and without a barrier many iterations in a row: equal to the nanosecond.
+// All schedules and options, and without a barrier many iterations in a row: equal to the
+// nanosecond.
 static void test_random_pipelines(void **state)
 {
     (void)state;
@@ -149,14 +160,16 @@ static void test_random_pipelines(void **state)
         uint64_t draws = seed;
         arena_open(&arena, NULL);
         struct schedule_request r = request_random(&rng, 4, 7);
-        if (schedule_build(&s, &r, &arena, &err) != OK) fail_msg("seed %d: %s", (int)seed, err.text);
+        if (schedule_build(&s, &r, &arena, &err) != OK)
+            fail_msg("seed %d: %s", (int)seed, err.text);
         assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
         int symbols = graph_symbol_count(g), *counts = TAKE(&arena, symbols + 1, int);
         int64_t *durations = draw_durations(&draws, symbols, seed % 3 ? 100 : 5, &arena), sum = 0,
-                expected = pipeline_time(&s, durations, &arena), found = graph_longest(g, durations, counts);
+                expected = pipeline_time(&s, durations, &arena),
+                found = graph_longest(g, durations, counts);
         if (found != expected)
-            fail_msg("seed %d (%s): %lld, the ranks take %lld", (int)seed, schedule_names[r.kind], (long long)found,
-                     (long long)expected);
+            fail_msg("seed %d (%s): %lld, the ranks take %lld", (int)seed, schedule_names[r.kind],
+                     (long long)found, (long long)expected);
         assert_int_equal(graph_longest(g, durations, NULL), expected);
         for (int i = 0; i < symbols; i++) sum += counts[i] * durations[i];
         assert_true(counts[symbols] >= 1 && (!r.barrier || counts[symbols] == 1));
@@ -171,20 +184,22 @@ enum { NODES = 8 };
 
 static struct schedule draw_table(uint64_t *state, struct arena *arena)
 {
-    struct schedule s = {.request = {.kind = SCHEDULE_GPIPE, SCHEDULE_PLAIN(NODES), .micro_batches = 1},
-                         .operations = TAKE(arena, NODES, struct operation),
-                         .operation_count = NODES,
-                         .streams = TAKE(arena, 1, struct stream),
-                         .stream_count = 1,
-                         .dependences = TAKE(arena, NODES * NODES, struct dependence),
-                         .carried = TAKE(arena, NODES + 1, struct dependence)};
+    struct schedule s = {
+        .request = {.kind = SCHEDULE_GPIPE, SCHEDULE_PLAIN(NODES), .micro_batches = 1},
+        .operations = TAKE(arena, NODES, struct operation),
+        .operation_count = NODES,
+        .streams = TAKE(arena, 1, struct stream),
+        .stream_count = 1,
+        .dependences = TAKE(arena, NODES * NODES, struct dependence),
+        .carried = TAKE(arena, NODES + 1, struct dependence)};
     s.request.barrier = false;
     s.streams[0] = (struct stream){.kind = STREAM_COMPUTE, .operations = TAKE(arena, NODES, int)};
     for (int i = 0; i < NODES; i++) {
         s.operations[i] = (struct operation){symbol_index(NODES, SYMBOL_FORWARD, i), i, 0};
         if (random_below(state, 4) == 0) s.streams[0].operations[s.streams[0].count++] = i;
         for (int k = 0; k < i; k++)
-            if (random_below(state, 4) == 0) s.dependences[s.dependence_count++] = (struct dependence){k, i};
+            if (random_below(state, 4) == 0)
+                s.dependences[s.dependence_count++] = (struct dependence){k, i};
     }
     int kept = (int)random_below(state, NODES);
     s.carried[s.carried_count++] = (struct dependence){kept, kept};
@@ -194,20 +209,24 @@ static struct schedule draw_table(uint64_t *state, struct arena *arena)
     return s;
 }
 
-// The longest way from the start of `from` to the end of `to` within an iteration, -1: there is none.
+// The longest way from the start of `from` to the end of `to` within an iteration, -1: there is
+// none.
 static int64_t way(const struct schedule *s, const int64_t *durations, int from, int to)
 {
     int64_t longest = from == to ? 0 : -1;
     for (int i = 0; i < s->dependence_count && from != to; i++)
-        if (s->dependences[i].after == to && way(s, durations, from, s->dependences[i].before) > longest)
+        if (s->dependences[i].after == to &&
+            way(s, durations, from, s->dependences[i].before) > longest)
             longest = way(s, durations, from, s->dependences[i].before);
     for (int i = 1; i < s->streams[0].count && from != to; i++)
-        if (s->streams[0].operations[i] == to && way(s, durations, from, s->streams[0].operations[i - 1]) > longest)
+        if (s->streams[0].operations[i] == to &&
+            way(s, durations, from, s->streams[0].operations[i - 1]) > longest)
             longest = way(s, durations, from, s->streams[0].operations[i - 1]);
     return longest < 0 ? -1 : longest + durations[s->operations[to].symbol];
 }
 
-// Karp's theorem: over all ends of walks of n edges, the least mean of their last edges, the greatest of these. Rounded up.
+// Karp's theorem: over all ends of walks of n edges, the least mean of their last edges, the
+// greatest of these. Rounded up.
 static int64_t greatest_mean(const struct schedule *s, const int64_t *durations)
 {
     int n = s->carried_count;
@@ -218,7 +237,8 @@ static int64_t greatest_mean(const struct schedule *s, const int64_t *durations)
             walk[step][k] = -1;
             for (int j = 0; j < n; j++) {
                 int64_t length = way(s, durations, s->carried[j].after, s->carried[k].before);
-                if (length >= 0 && walk[step - 1][j] >= 0 && walk[step - 1][j] + length > walk[step][k])
+                if (length >= 0 && walk[step - 1][j] >= 0 &&
+                    walk[step - 1][j] + length > walk[step][k])
                     walk[step][k] = walk[step - 1][j] + length;
             }
         }
@@ -226,7 +246,8 @@ static int64_t greatest_mean(const struct schedule *s, const int64_t *durations)
         if (walk[n][k] < 0) continue;
         int64_t length = 0, laps = 0;
         for (int step = 0; step < n; step++)
-            if (walk[step][k] >= 0 && (!laps || (walk[n][k] - walk[step][k]) * laps < length * (n - step)))
+            if (walk[step][k] >= 0 &&
+                (!laps || (walk[n][k] - walk[step][k]) * laps < length * (n - step)))
                 length = walk[n][k] - walk[step][k], laps = n - step;
         if (length * most_laps > most_length * laps) most_length = length, most_laps = laps;
     }
@@ -264,9 +285,11 @@ static bool crosses(const struct schedule_request *r, int boundary, bool forward
 }
 
 // The overheads of a pass's messages, added to it.
-static void lengthen(const struct schedule_request *r, int64_t *durations, int stage, int slice, bool forward)
+static void lengthen(const struct schedule_request *r, int64_t *durations, int stage, int slice,
+                     bool forward)
 {
-    int kind = forward ? SYMBOL_FORWARD : SYMBOL_BACKWARD, send = forward ? SYMBOL_SEND_FORWARD : SYMBOL_SEND_BACKWARD;
+    int kind = forward ? SYMBOL_FORWARD : SYMBOL_BACKWARD,
+        send = forward ? SYMBOL_SEND_FORWARD : SYMBOL_SEND_BACKWARD;
     if (slice) {
         kind = symbol_slice_kind(slice, forward ? SLICE_FORWARD : SLICE_BACKWARD);
         send = symbol_slice_kind(slice, forward ? SLICE_SEND_FORWARD : SLICE_SEND_BACKWARD);
@@ -277,8 +300,9 @@ static void lengthen(const struct schedule_request *r, int64_t *durations, int s
                 durations[symbol_index(r->stage_count, send + PART_OVERHEAD, boundary)];
 }
 
-// Overheads stand beside their passes and no end waits for the other's: where a message has nothing else and nothing waits
-// for a pass alone, the time is that of longer passes whose messages take none. So no schedule serialises round its ring.
+// Overheads stand beside their passes and no end waits for the other's: where a message has nothing
+// else and nothing waits for a pass alone, the time is that of longer passes whose messages take
+// none. So no schedule serialises round its ring.
 static void test_overheads_lengthen_passes(void **state)
 {
     (void)state;
@@ -303,7 +327,8 @@ static void test_overheads_lengthen_passes(void **state)
                 length = graph_longest(one, durations, NULL);
         for (int stage = 0; stage < r.stage_count; stage++)
             for (int slice = 0; slice < r.slice_count; slice++)
-                for (int forward = 0; forward < 2; forward++) lengthen(&r, durations, stage, slice, forward);
+                for (int forward = 0; forward < 2; forward++)
+                    lengthen(&r, durations, stage, slice, forward);
         assert_int_equal(length, graph_longest(other, durations, NULL));
         wound += r.virtual_stages > 1 && r.rank_count > 1;
         arena_close(&arena);
@@ -311,7 +336,8 @@ static void test_overheads_lengthen_passes(void **state)
     assert_true(wound > 50);
 }
 
-// Starting rows are paths (so for any durations at most the length), all distinct; each stage's steady round is among them.
+// Starting rows are paths (so for any durations at most the length), all distinct; each stage's
+// steady round is among them.
 static void test_starting_paths(void **state)
 {
     (void)state;
@@ -325,25 +351,30 @@ static void test_starting_paths(void **state)
         arena_open(&arena, NULL);
         assert_int_equal(schedule_build(&s, &r, &arena, &err), OK);
         assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
-        int symbols = graph_symbol_count(g), *paths, count = graph_starting_paths(g, &paths, &arena);
+        int symbols = graph_symbol_count(g), *paths,
+            count = graph_starting_paths(g, &paths, &arena);
         assert_true(count >= 1);
         for (int draw = 0; draw < 5; draw++) {
             int64_t *durations = draw_durations(&seed, symbols, 1000, &arena),
                     length = graph_longest(g, durations, NULL);
             for (int i = 0; i < count; i++) {
                 int64_t sum = 0;
-                for (int k = 0; k < symbols; k++) sum += paths[i * (symbols + 1) + k] * durations[k];
+                for (int k = 0; k < symbols; k++)
+                    sum += paths[i * (symbols + 1) + k] * durations[k];
                 assert_true(sum <= length);
             }
         }
         for (int i = 0; i < count; i++)
             for (int j = 0; j < i; j++)
-                assert_memory_not_equal(&paths[i * (symbols + 1)], &paths[j * (symbols + 1)], (size_t)symbols * sizeof *paths);
+                assert_memory_not_equal(&paths[i * (symbols + 1)], &paths[j * (symbols + 1)],
+                                        (size_t)symbols * sizeof *paths);
         for (int stage = 0; stage < r.stage_count; stage++) {
             int most = 0;
             for (int i = 0; i < count; i++)
-                if (paths[i * (symbols + 1) + symbol_index(r.stage_count, SYMBOL_FORWARD, stage)] > most)
-                    most = paths[i * (symbols + 1) + symbol_index(r.stage_count, SYMBOL_FORWARD, stage)];
+                if (paths[i * (symbols + 1) + symbol_index(r.stage_count, SYMBOL_FORWARD, stage)] >
+                    most)
+                    most = paths[i * (symbols + 1) +
+                                 symbol_index(r.stage_count, SYMBOL_FORWARD, stage)];
             assert_int_equal(most, r.micro_batches);
         }
         arena_close(&arena);
@@ -353,10 +384,8 @@ static void test_starting_paths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_random_pipelines),
-        cmocka_unit_test(test_several_laps),
-        cmocka_unit_test(test_overheads_lengthen_passes),
+        cmocka_unit_test(test_random),         cmocka_unit_test(test_random_pipelines),
+        cmocka_unit_test(test_several_laps),   cmocka_unit_test(test_overheads_lengthen_passes),
         cmocka_unit_test(test_starting_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
-// Predictions: equal to a replay of the test's own on ten thousand random configurations, to the solver's choices on problems, and
-// refused with a reason where a row says too little or contradicts itself.
+// Predictions: equal to a replay of the test's own on ten thousand random configurations, to the
+// solver's choices on problems, and refused with a reason where a row says too little or
+// contradicts itself.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,16 +30,18 @@ static struct run_row row_of(const char *text, struct arena *arena)
 
 // ---- the replay: 1F1B and GPipe as in the papers, one link per boundary and direction
 
-struct stage_times { int64_t forward, backward, ending; };
+struct stage_times {
+    int64_t forward, backward, ending;
+};
 enum { STAGES = 8, BATCHES = 40 };
 
 struct replay {
     int p, m;
     bool gpipe;
     struct stage_times stages[STAGES];
-    int64_t link[2], delay[2];          // of one transfer, forward and backward
-    int64_t overhead[2];                // of a message at each of its ends
-    int64_t ended[STAGES];              // the stage's last pass; its last message may take it longer
+    int64_t link[2], delay[2]; // of one transfer, forward and backward
+    int64_t overhead[2];       // of a message at each of its ends
+    int64_t ended[STAGES];     // the stage's last pass; its last message may take it longer
     int64_t done[2][STAGES][BATCHES], arrived[2][STAGES][BATCHES], link_free[2][STAGES];
     int next[STAGES];
     int64_t now[STAGES];
@@ -50,7 +53,8 @@ static int turn_of(const struct replay *r, int s, int k, int *batch)
     int warm_up = r->gpipe ? r->m : r->p - 1 - s < r->m ? r->p - 1 - s : r->m;
     if (k < warm_up) return *batch = k, 0;
     int behind = k - warm_up, steady = r->m - warm_up;
-    if (behind < 2 * steady) return *batch = behind % 2 ? behind / 2 : warm_up + behind / 2, behind % 2;
+    if (behind < 2 * steady)
+        return *batch = behind % 2 ? behind / 2 : warm_up + behind / 2, behind % 2;
     return *batch = behind - steady, 1;
 }
 
@@ -71,7 +75,8 @@ static bool step(struct replay *r, int s)
     if (to < 0 || to >= r->p) return true;
     r->now[s] = end += r->overhead[pass];
     int boundary = pass ? s - 1 : s;
-    int64_t sent = (end > r->link_free[pass][boundary] ? end : r->link_free[pass][boundary]) + r->link[pass];
+    int64_t sent = (end > r->link_free[pass][boundary] ? end : r->link_free[pass][boundary]) +
+                   r->link[pass];
     r->link_free[pass][boundary] = sent;
     r->arrived[pass][to][batch] = sent + r->delay[pass];
     return true;
@@ -94,7 +99,8 @@ static int64_t replay(struct replay *r, int64_t embedding_sync)
     int64_t last = 0;
     for (int s = 0; s < r->p; s++) assert_int_equal(r->next[s], 2 * r->m);
     int64_t ends = r->ended[0] + r->stages[0].ending;
-    if (r->ended[r->p - 1] + r->stages[r->p - 1].ending > ends) ends = r->ended[r->p - 1] + r->stages[r->p - 1].ending;
+    if (r->ended[r->p - 1] + r->stages[r->p - 1].ending > ends)
+        ends = r->ended[r->p - 1] + r->stages[r->p - 1].ending;
     for (int s = 0; s < r->p; s++) {
         int64_t end = r->ended[s] + r->stages[s].ending;
         if (r->now[s] > last) last = r->now[s];
@@ -104,8 +110,8 @@ static int64_t replay(struct replay *r, int64_t embedding_sync)
     return last;
 }
 
-// Embedding with the first, head with the last, blocks in between as the placement says; everything by hand. The optimizer
-// step follows the syncs.
+// Embedding with the first, head with the last, blocks in between as the placement says; everything
+// by hand. The optimizer step follows the syncs.
 static int64_t by_replay(struct predictor *p, struct arena *arena)
 {
     static struct replay r;
@@ -121,18 +127,22 @@ static int64_t by_replay(struct predictor *p, struct arena *arena)
         struct stage_times *t = &r.stages[s];
         *t = (struct stage_times){.ending = q.groups[0].sync_constant_ns[0]};
         for (int k = 0; k < p->placement.layer_count[s]; k++, layer++) {
-            const struct priced_run *run = &q.runs[layer == 0 ? 0 : layer == q.layer_count - 1 ? 2 : 1];
+            const struct priced_run *run = &q.runs[layer == 0                   ? 0
+                                                   : layer == q.layer_count - 1 ? 2
+                                                                                : 1];
             bool block = layer > 0 && layer < q.layer_count - 1;
             t->forward += run->forward_ns[0];
             t->backward += run->backward_ns[0];
             if (block && p->placement.recompute == RECOMPUTE_FULL) t->backward += run->full_ns[0];
-            if (block && p->placement.recompute == RECOMPUTE_SELECTIVE) t->backward += run->selective_ns[0];
+            if (block && p->placement.recompute == RECOMPUTE_SELECTIVE)
+                t->backward += run->selective_ns[0];
             t->ending += run->sync_ns[0][0];
             optimizer[s] += run->optimizer_ns[0];
         }
     }
     const struct priced_cut *cut = &q.cuts[q.runs[1].cut];
-    r.overhead[0] = cut->forward_ns[PART_OVERHEAD], r.overhead[1] = cut->backward_ns[0][PART_OVERHEAD];
+    r.overhead[0] = cut->forward_ns[PART_OVERHEAD],
+    r.overhead[1] = cut->backward_ns[0][PART_OVERHEAD];
     r.link[0] = cut->forward_ns[PART_LINK], r.delay[0] = cut->forward_ns[PART_DELAY];
     r.link[1] = cut->backward_ns[0][PART_LINK], r.delay[1] = cut->backward_ns[0][PART_DELAY];
     assert_int_equal(cut->forward_ns[PART_BLOCKING], 0);
@@ -141,16 +151,19 @@ static int64_t by_replay(struct predictor *p, struct arena *arena)
     last = replay(&r, sync);
     int64_t ends = 0;
     for (int s = 0; s < r.p; s++)
-        if ((s == 0 || s == r.p - 1) && r.ended[s] + r.stages[s].ending > ends) ends = r.ended[s] + r.stages[s].ending;
+        if ((s == 0 || s == r.p - 1) && r.ended[s] + r.stages[s].ending > ends)
+            ends = r.ended[s] + r.stages[s].ending;
     for (int s = 0; s < r.p; s++) {
-        int64_t end = sync && (s == 0 || s == r.p - 1) ? ends + sync : r.ended[s] + r.stages[s].ending;
+        int64_t end = sync && (s == 0 || s == r.p - 1) ? ends + sync
+                                                       : r.ended[s] + r.stages[s].ending;
         end = (end > r.now[s] ? end : r.now[s]) + optimizer[s];
         if (end > last) last = end;
     }
     return last;
 }
 
-// The fullest rank's bytes by hand, for one stage a rank: 1F1B holds min(m, p - s) micro-batches, GPipe all.
+// The fullest rank's bytes by hand, for one stage a rank: 1F1B holds min(m, p - s) micro-batches,
+// GPipe all.
 static int64_t fullest_by_hand(struct predictor *p, struct arena *arena)
 {
     struct priced q;
@@ -159,15 +172,19 @@ static int64_t fullest_by_hand(struct predictor *p, struct arena *arena)
     CHECK_OK(price_problem(&q, &p->problem, arena, &err));
     for (int s = 0, layer = 0; s < q.stage_count; s++) {
         int64_t sum = q.groups[0].constant_bytes, working = 0;
-        int held = q.layout.schedule == SCHEDULE_GPIPE || q.micro_batches < q.stage_count - s ? q.micro_batches : q.stage_count - s;
+        int held = q.layout.schedule == SCHEDULE_GPIPE || q.micro_batches < q.stage_count - s
+                       ? q.micro_batches
+                       : q.stage_count - s;
         for (int k = 0; k < p->placement.layer_count[s]; k++, layer++) {
             bool block = layer > 0 && layer < q.layer_count - 1;
             const struct priced_run *run = &q.runs[layer == 0 ? 0 : block ? 1 : 2];
             int mode = block ? (int)p->placement.recompute : RECOMPUTE_NONE;
-            sum += run->weight_bytes + run->gradient_bytes + run->optimizer_bytes + held * run->stash_bytes[mode];
+            sum += run->weight_bytes + run->gradient_bytes + run->optimizer_bytes +
+                   held * run->stash_bytes[mode];
             if (run->working_bytes[mode] > working) working = run->working_bytes[mode];
         }
-        sum += working + 2 * q.cuts[q.runs[1].cut].message_bytes * ((s > 0) + (s < q.stage_count - 1));
+        sum += working +
+               2 * q.cuts[q.runs[1].cut].message_bytes * ((s > 0) + (s < q.stage_count - 1));
         if (sum > most) most = sum;
     }
     return most;
@@ -176,9 +193,15 @@ static int64_t fullest_by_hand(struct predictor *p, struct arena *arena)
 static struct run_row random_row(struct random *rng)
 {
     static const int64_t hidden[] = {1024, 2048, 4096, 12288};
-    struct run_row row = {.gpu = {"A100", 4}, .fused = random_chance(rng, 50), .precision = BF16, .metric = NOT_STATED, .trainer = NOT_STATED,
-                          .schedule = random_chance(rng, 20) ? SCHEDULE_GPIPE : SCHEDULE_1F1B, .recompute = (int)random_between(rng, 0, 2)};
-    row.num_gpus = row.head_width = row.kv_heads = row.ffn = row.positions = row.gpus_per_node = row.gated = row.rms_norm = NOT_STATED;
+    struct run_row row = {.gpu = {"A100", 4},
+                          .fused = random_chance(rng, 50),
+                          .precision = BF16,
+                          .metric = NOT_STATED,
+                          .trainer = NOT_STATED,
+                          .schedule = random_chance(rng, 20) ? SCHEDULE_GPIPE : SCHEDULE_1F1B,
+                          .recompute = (int)random_between(rng, 0, 2)};
+    row.num_gpus = row.head_width = row.kv_heads = row.ffn = row.positions = row.gpus_per_node =
+        row.gated = row.rms_norm = NOT_STATED;
     row.dropout = row.bias = row.adam = row.fused_loss = row.barrier = NOT_STATED;
     row.overlap = 0;
     row.tied = random_chance(rng, 60);
@@ -203,7 +226,7 @@ static struct run_row random_row(struct random *rng)
 static void ten_thousand_rows_equal_a_replay(void **state)
 {
     struct random rng = {11};
-    struct arena arena, scratch;     // the predictor takes from its own while it lives
+    struct arena arena, scratch; // the predictor takes from its own while it lives
     (void)state;
     arena_open(&arena, NULL);
     arena_open(&scratch, NULL);
@@ -216,11 +239,13 @@ static void ten_thousand_rows_equal_a_replay(void **state)
         if (*prediction.reason) fail_msg("row %d: %s", trial, prediction.reason);
         int64_t expected = by_replay(p, &scratch);
         if (prediction.iteration_ns != expected)
-            fail_msg("row %d (p %lld, m %d): %lld ns, by replay %lld", trial, (long long)row.pp, prediction.micro_batches,
-                     (long long)prediction.iteration_ns, (long long)expected);
+            fail_msg("row %d (p %lld, m %d): %lld ns, by replay %lld", trial, (long long)row.pp,
+                     prediction.micro_batches, (long long)prediction.iteration_ns,
+                     (long long)expected);
         int64_t bytes = fullest_by_hand(p, &scratch);
         if (prediction.device_bytes != bytes || memory_total(&prediction.memory) != bytes)
-            fail_msg("row %d: %lld bytes, by hand %lld", trial, (long long)prediction.device_bytes, (long long)bytes);
+            fail_msg("row %d: %lld bytes, by hand %lld", trial, (long long)prediction.device_bytes,
+                     (long long)bytes);
         assert_int_equal(prediction.fits, bytes <= prediction.limit_bytes);
         arena_reset(&scratch, mark);
     }
@@ -250,7 +275,8 @@ static void ends_enclose_the_value(void **state)
         assert_true(x.low_ns < x.iteration_ns && x.iteration_ns < x.high_ns);
     }
     // Without intervals the three agree.
-    for (int key = 0; key < cost_key_count; key++) costs_visit(predictor_costs(p), key, NULL, 0, close_interval, NULL);
+    for (int key = 0; key < cost_key_count; key++)
+        costs_visit(predictor_costs(p), key, NULL, 0, close_interval, NULL);
     predictor_costs_changed(p);
     for (int trial = 0; trial < 50; trial++) {
         struct run_row row = random_row(&rng);
@@ -261,9 +287,11 @@ static void ends_enclose_the_value(void **state)
     // One setting does for all GPUs and precisions what it says.
     struct error err = {OK, ""};
     CHECK_OK(predictor_set(p, "gemm=1e14,intra_efficiency=0.5", &err));
-    assert_true(p->costs.gpus[0].precisions[0].gemm_flop_per_s.value == 1e14 && p->costs.intra_efficiency.value == 0.5);
+    assert_true(p->costs.gpus[0].precisions[0].gemm_flop_per_s.value == 1e14 &&
+                p->costs.intra_efficiency.value == 0.5);
     assert_int_equal(predictor_set(p, "gemm=1e14,intra_efficiency=1.5", &err), BAD_INPUT);
-    assert_non_null(strstr(err.text, "intra_efficiency: expected a number from 1e-06 to 1, found '1.5'"));
+    assert_non_null(
+        strstr(err.text, "intra_efficiency: expected a number from 1e-06 to 1, found '1.5'"));
     arena_close(&arena);
 }
 
@@ -288,19 +316,27 @@ static void what_cannot_be_predicted_says_why(void **state)
     refuse(p, "gpu=A100,layers=4,hidden=1024", "seq not stated", &arena);
     refuse(p, "layers=4,hidden=1024,seq=1024", "gpu not stated", &arena);
     refuse(p, "gpu=TPU,layers=4,hidden=1024,seq=1024", "no cluster has a GPU like 'TPU'", &arena);
-    refuse(p, "gpu=A100-40GB,layers=4,hidden=1024,seq=1024", "no cluster has a GPU like 'A100-40GB'", &arena);
+    refuse(p, "gpu=A100-40GB,layers=4,hidden=1024,seq=1024",
+           "no cluster has a GPU like 'A100-40GB'", &arena);
     refuse(p, "gpu=A10,layers=4,hidden=1024,seq=1024", "no cluster has a GPU like 'A10'", &arena);
-    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,tp=2,num_gpus=4,dp=1", "tp x cp x pp x dp = 2, num_gpus 4", &arena);
-    refuse(p, "gpu=A100,layers=4,hidden=1024,heads=16,seq=1024,tp=3", "heads 16 is no multiple of 3", &arena);
-    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,dp=2,global_batch=3", "global_batch 3 is not", &arena);
+    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,tp=2,num_gpus=4,dp=1",
+           "tp x cp x pp x dp = 2, num_gpus 4", &arena);
+    refuse(p, "gpu=A100,layers=4,hidden=1024,heads=16,seq=1024,tp=3",
+           "heads 16 is no multiple of 3", &arena);
+    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,dp=2,global_batch=3", "global_batch 3 is not",
+           &arena);
     refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,pp=5", "4 layers on 5 stages", &arena);
-    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,pp=2,split=1 2 1", "split states 3 stages", &arena);
-    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,pp=2,split=1 2", "split holds 3 layers", &arena);
-    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,notes=an FP8 run", "a100-80gb lacks fp8", &arena);
+    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,pp=2,split=1 2 1", "split states 3 stages",
+           &arena);
+    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,pp=2,split=1 2", "split holds 3 layers",
+           &arena);
+    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,notes=an FP8 run", "a100-80gb lacks fp8",
+           &arena);
     arena_close(&arena);
 }
 
-static void check_placement(struct predictor *p, const char *text, const int *counts, int stages, struct arena *arena)
+static void check_placement(struct predictor *p, const char *text, const int *counts, int stages,
+                            struct arena *arena)
 {
     struct run_row row = row_of(text, arena);
     struct prediction x;
@@ -308,10 +344,13 @@ static void check_placement(struct predictor *p, const char *text, const int *co
     if (*x.reason) fail_msg("%s: %s", text, x.reason);
     assert_int_equal(p->placement.stage_count, stages);
     for (int s = 0; s < stages; s++)
-        if (p->placement.layer_count[s] != counts[s]) fail_msg("%s: stage %d holds %d layers", text, s, p->placement.layer_count[s]);
+        if (p->placement.layer_count[s] != counts[s])
+            fail_msg("%s: stage %d holds %d layers", text, s, p->placement.layer_count[s]);
 }
 
-#define PLACED(text, ...) check_placement(p, text, (const int[]){__VA_ARGS__}, (int)(sizeof(int[]){__VA_ARGS__} / sizeof(int)), &arena)
+#define PLACED(text, ...)                                                                          \
+    check_placement(p, text, (const int[]){__VA_ARGS__},                                           \
+                    (int)(sizeof(int[]){__VA_ARGS__} / sizeof(int)), &arena)
 
 static void layers_stand_as_stated(void **state)
 {
@@ -323,11 +362,17 @@ static void layers_stand_as_stated(void **state)
     PLACED("gpu=A100,layers=24,hidden=1024,seq=1024,pp=4", 7, 6, 6, 7);
     PLACED("gpu=A100,layers=26,hidden=1024,seq=1024,pp=4", 7, 7, 7, 7);
     PLACED("gpu=A100,layers=27,hidden=1024,seq=1024,pp=4", 8, 7, 7, 7);
-    PLACED("gpu=A100,layers=70,hidden=1024,seq=1024,pp=12,notes=embedding counted as a transformer layer", 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6);
+    PLACED("gpu=A100,layers=70,hidden=1024,seq=1024,pp=12,notes=embedding counted as a transformer "
+           "layer",
+           6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6);
     PLACED("gpu=A100,layers=24,hidden=1024,seq=1024,pp=3,split=10 4 10", 11, 4, 11);
-    PLACED("gpu=A100,layers=24,hidden=1024,seq=1024,pp=4,notes=over pseudo-layers=[0  9  15  21  30]; x", 8, 6, 6, 6);
-    PLACED("gpu=A100,layers=24,hidden=1024,seq=1024,pp=2,notes=over pseudo-layers=[0  1 30]", 1, 25);
-    PLACED("gpu=A100,layers=24,hidden=1024,seq=1024,pp=2,notes=over pseudo-layers=[0  26 30]", 25, 1);
+    PLACED("gpu=A100,layers=24,hidden=1024,seq=1024,pp=4,notes=over pseudo-layers=[0  9  15  21  "
+           "30]; x",
+           8, 6, 6, 6);
+    PLACED("gpu=A100,layers=24,hidden=1024,seq=1024,pp=2,notes=over pseudo-layers=[0  1 30]", 1,
+           25);
+    PLACED("gpu=A100,layers=24,hidden=1024,seq=1024,pp=2,notes=over pseudo-layers=[0  26 30]", 25,
+           1);
     arena_close(&arena);
 }
 
@@ -335,16 +380,24 @@ static void layers_stand_as_stated(void **state)
 static void defaults_are_the_documented_ones(void **state)
 {
     static const char *const pairs[][2] = {
-        {"gpu=A100,layers=8,hidden=2048,seq=1024", "gpu=a100-80gb,layers=8,hidden=2048,seq=1024,heads=32,kv_heads=32,ffn=8192,tp=1,pp=1,cp=1,dp=1,"
-         "vpp=1,micro_batch=1,global_batch=1,recompute=none,sp=0,flash=0,zero=0,precision=fp16,vocab=50304,positions=1024,gated=0,rms_norm=0,"
+        {"gpu=A100,layers=8,hidden=2048,seq=1024",
+         "gpu=a100-80gb,layers=8,hidden=2048,seq=1024,heads=32,kv_heads=32,ffn=8192,tp=1,pp=1,cp=1,"
+         "dp=1,"
+         "vpp=1,micro_batch=1,global_batch=1,recompute=none,sp=0,flash=0,zero=0,precision=fp16,"
+         "vocab=50304,positions=1024,gated=0,rms_norm=0,"
          "tied=1,dropout=1,bias=1,gradient_bytes=4,adam=1,schedule=1f1b,head_width=64,overlap=0"},
-        {"gpu=H100,layers=8,hidden=2048,seq=1024,notes=BF16 Llama", "gpu=H100-80GB,layers=8,hidden=2048,seq=1024,precision=bf16,gated=1,rms_norm=1,tied=0,"
+        {"gpu=H100,layers=8,hidden=2048,seq=1024,notes=BF16 Llama",
+         "gpu=H100-80GB,layers=8,hidden=2048,seq=1024,precision=bf16,gated=1,rms_norm=1,tied=0,"
          "dropout=0,bias=0,positions=0"},
-        {"gpu=H100,layers=8,hidden=2048,seq=1024,flash=te,notes=Nemotron", "gpu=H100,layers=8,hidden=2048,seq=1024,flash=1,gated=0,rms_norm=0,tied=0,dropout=0,"
+        {"gpu=H100,layers=8,hidden=2048,seq=1024,flash=te,notes=Nemotron",
+         "gpu=H100,layers=8,hidden=2048,seq=1024,flash=1,gated=0,rms_norm=0,tied=0,dropout=0,"
          "bias=0,positions=0"},
-        {"gpu=A100,layers=8,hidden=2048,seq=1024,num_gpus=16,tp=2,pp=2", "gpu=A100,layers=8,hidden=2048,seq=1024,tp=2,pp=2,dp=4,global_batch=8"},
-        {"gpu=A100,layers=8,hidden=2048,seq=1024,recompute=full:uniform1", "gpu=A100,layers=8,hidden=2048,seq=1024,recompute=full"},
-        {"gpu=A100,layers=8,hidden=2048,seq=1024,recompute=full:block8", "gpu=A100,layers=8,hidden=2048,seq=1024,recompute=full"},
+        {"gpu=A100,layers=8,hidden=2048,seq=1024,num_gpus=16,tp=2,pp=2",
+         "gpu=A100,layers=8,hidden=2048,seq=1024,tp=2,pp=2,dp=4,global_batch=8"},
+        {"gpu=A100,layers=8,hidden=2048,seq=1024,recompute=full:uniform1",
+         "gpu=A100,layers=8,hidden=2048,seq=1024,recompute=full"},
+        {"gpu=A100,layers=8,hidden=2048,seq=1024,recompute=full:block8",
+         "gpu=A100,layers=8,hidden=2048,seq=1024,recompute=full"},
     };
     struct arena arena;
     (void)state;
@@ -365,9 +418,22 @@ static void defaults_are_the_documented_ones(void **state)
 // A problem with its layers spread equally, and the same configuration as a row.
 static void a_problem_is_predicted_as_its_row(void **state)
 {
-    struct transformer_request r = {.name = "x", .model = "gpt2-xl", .cluster = "a100-16x8", .costs = "published", .gpus = 32, .sequence = 1024,
-                                    .global_batch = 64, .precision = FP16, .memory_fraction = 0.8, .quality_budget = -1,
-                                    .layout = {.tensor = 1, .context = 1, .data = 8, LAYOUT_PLAIN(4), .micro_batch = 1, .schedule = SCHEDULE_1F1B}};
+    struct transformer_request r = {.name = "x",
+                                    .model = "gpt2-xl",
+                                    .cluster = "a100-16x8",
+                                    .costs = "published",
+                                    .gpus = 32,
+                                    .sequence = 1024,
+                                    .global_batch = 64,
+                                    .precision = FP16,
+                                    .memory_fraction = 0.8,
+                                    .quality_budget = -1,
+                                    .layout = {.tensor = 1,
+                                               .context = 1,
+                                               .data = 8,
+                                               LAYOUT_PLAIN(4),
+                                               .micro_batch = 1,
+                                               .schedule = SCHEDULE_1F1B}};
     struct problem problem;
     struct placement placement;
     struct prediction as_problem, as_row;
@@ -379,7 +445,9 @@ static void a_problem_is_predicted_as_its_row(void **state)
     CHECK_OK(example_transformer(&problem, &r, &arena, &err));
     CHECK_OK(placement_equal(&placement, &problem, RECOMPUTE_FULL, &err));
     predict_problem(p, &problem, &placement, &as_problem);
-    struct run_row row = row_of("gpu=A100,layers=48,hidden=1600,heads=25,vocab=50257,seq=1024,pp=4,dp=8,global_batch=64,recompute=full", &arena);
+    struct run_row row = row_of("gpu=A100,layers=48,hidden=1600,heads=25,vocab=50257,seq=1024,pp=4,"
+                                "dp=8,global_batch=64,recompute=full",
+                                &arena);
     predict_row(p, &row, &as_row);
     assert_string_equal(as_problem.reason, "");
     assert_string_equal(as_problem.gpu, as_row.gpu);
@@ -397,9 +465,12 @@ static int set_data(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ten_thousand_rows_equal_a_replay), cmocka_unit_test(ends_enclose_the_value),
-        cmocka_unit_test(what_cannot_be_predicted_says_why), cmocka_unit_test(layers_stand_as_stated),
-        cmocka_unit_test(defaults_are_the_documented_ones), cmocka_unit_test(a_problem_is_predicted_as_its_row),
+        cmocka_unit_test(ten_thousand_rows_equal_a_replay),
+        cmocka_unit_test(ends_enclose_the_value),
+        cmocka_unit_test(what_cannot_be_predicted_says_why),
+        cmocka_unit_test(layers_stand_as_stated),
+        cmocka_unit_test(defaults_are_the_documented_ones),
+        cmocka_unit_test(a_problem_is_predicted_as_its_row),
     };
     return cmocka_run_group_tests(tests, set_data, NULL);
 }

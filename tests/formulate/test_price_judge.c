@@ -1,6 +1,7 @@
-// The solver's priced document against the judge's single terms on random models of real size: every kind of layer, every
-// switch of the layout, every cost that can be stated, over shared, unlike and missing links (small problems:
-// test_verify_price.c): the same to the nanosecond and the byte. And the judge's bound on its own error, at a coarser precision.
+// The solver's priced document against the judge's single terms on random models of real size:
+// every kind of layer, every switch of the layout, every cost that can be stated, over shared,
+// unlike and missing links (small problems: test_verify_price.c): the same to the nanosecond and
+// the byte. And the judge's bound on its own error, at a coarser precision.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 #include "tests/support/oracle/prices.h"
 #include "tests/support/problems.h"
 
-#include <cmocka.h>        // last: it takes the name of fail()
+#include <cmocka.h> // last: it takes the name of fail()
 
 static struct estimate estimate(struct random *rng, double low, double high)
 {
@@ -24,49 +25,60 @@ static struct estimate estimate(struct random *rng, double low, double high)
 
 static struct estimate sometimes(struct random *rng, int percent, double low, double high)
 {
-    return random_chance(rng, percent) ? estimate(rng, low, high) : (struct estimate){.origin = ORIGIN_ASSUMED};
+    return random_chance(rng, percent) ? estimate(rng, low, high)
+                                       : (struct estimate){.origin = ORIGIN_ASSUMED};
 }
 
 // ---- costs
 
-static void random_collectives(struct costs *c, const char *gpu, struct random *rng, struct arena *arena)
+static void random_collectives(struct costs *c, const char *gpu, struct random *rng,
+                               struct arena *arena)
 {
     struct collective_times *table = &c->collectives[c->collective_count++];
     int points = (int)random_between(rng, 1, 5);
     bool send = random_chance(rng, 30);
-    *table = (struct collective_times){.gpu = gpu, .ranks = send ? 2 : random_between(rng, 1, 4) * 2, .point_count = points,
-                                       .between_nodes = random_chance(rng, 50), .send = send};
-    if (random_chance(rng, 50)) {       // lines instead, which may jump either way
+    *table = (struct collective_times){.gpu = gpu,
+                                       .ranks = send ? 2 : random_between(rng, 1, 4) * 2,
+                                       .point_count = points,
+                                       .between_nodes = random_chance(rng, 50),
+                                       .send = send};
+    if (random_chance(rng, 50)) { // lines instead, which may jump either way
         table->segment_count = points, table->point_count = 0;
         table->segments = TAKE(arena, points, struct segment);
         for (int i = 0; i < points; i++)
-            table->segments[i] = (struct segment){(i ? table->segments[i - 1].from_bytes * 4 + (double)random_between(rng, 1, 1000000) : 0),
-                                                  estimate(rng, 1e-6, 1e-3), estimate(rng, 1e9, 1e12)};
+            table->segments[i] = (struct segment){
+                (i ? table->segments[i - 1].from_bytes * 4 + (double)random_between(rng, 1, 1000000)
+                   : 0),
+                estimate(rng, 1e-6, 1e-3), estimate(rng, 1e9, 1e12)};
         return;
     }
     table->bytes = TAKE(arena, points, double);
     table->seconds = TAKE(arena, points, double);
     for (int i = 0; i < points; i++) {
-        table->bytes[i] = (i ? table->bytes[i - 1] * 4 : 1e5) + (double)random_between(rng, 1, 1000000);
-        table->seconds[i] = (i ? table->seconds[i - 1] : 0) + (double)random_between(rng, 1, 1000) * 1e-6;
+        table->bytes[i] = (i ? table->bytes[i - 1] * 4 : 1e5) +
+                          (double)random_between(rng, 1, 1000000);
+        table->seconds[i] = (i ? table->seconds[i - 1] : 0) +
+                            (double)random_between(rng, 1, 1000) * 1e-6;
     }
 }
 
 static struct precision_costs random_rates(enum precision precision, struct random *rng)
 {
-    return (struct precision_costs){.precision = precision,
-                                      .gemm_flop_per_s = estimate(rng, 50e12, 700e12),
-                                      .attention_flop_per_s = estimate(rng, 50e12, 300e12),
-                                      .low_rank_flop_per_s = estimate(rng, 5e12, 50e12),
-                                      .misaligned_gemm_share = sometimes(rng, 40, 0.3, 1),
-                                      .data_gradient_flop_per_s = sometimes(rng, 40, 50e12, 700e12),
-                                      .weight_gradient_flop_per_s = sometimes(rng, 40, 50e12, 700e12),
-                                      .low_rank_bytes_per_s = sometimes(rng, 40, 5e11, 2e12),
-                                      .operand_bytes_per_s = sometimes(rng, 40, 1e12, 2e13),
-                                      .backward_attention_flop_per_s = sometimes(rng, 40, 50e12, 300e12)};
+    return (struct precision_costs){
+        .precision = precision,
+        .gemm_flop_per_s = estimate(rng, 50e12, 700e12),
+        .attention_flop_per_s = estimate(rng, 50e12, 300e12),
+        .low_rank_flop_per_s = estimate(rng, 5e12, 50e12),
+        .misaligned_gemm_share = sometimes(rng, 40, 0.3, 1),
+        .data_gradient_flop_per_s = sometimes(rng, 40, 50e12, 700e12),
+        .weight_gradient_flop_per_s = sometimes(rng, 40, 50e12, 700e12),
+        .low_rank_bytes_per_s = sometimes(rng, 40, 5e11, 2e12),
+        .operand_bytes_per_s = sometimes(rng, 40, 1e12, 2e13),
+        .backward_attention_flop_per_s = sometimes(rng, 40, 50e12, 300e12)};
 }
 
-static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng, struct arena *arena)
+static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng,
+                       struct arena *arena)
 {
     static const enum precision precisions[] = {BF16, FP8, FP32, FP16};
     struct precision_costs *rates = TAKE(arena, ARRAY_LENGTH(precisions), struct precision_costs);
@@ -94,7 +106,8 @@ static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng
                             .library_bytes = sometimes(rng, 50, 0, 1e8)};
 }
 
-static void random_stated_time(struct costs *c, const struct model *m, const char *gpu, struct random *rng)
+static void random_stated_time(struct costs *c, const struct model *m, const char *gpu,
+                               struct random *rng)
 {
     double forward = (double)random_between(rng, 1000, 1000000) * 1e-8;
     c->layer_times[c->layer_time_count++] =
@@ -158,39 +171,43 @@ static void random_cluster(struct cluster *c, struct random *rng, struct arena *
         int count = 0;
         for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
             if (random_chance(rng, 60))
-                nics[count++] =
-                    (struct nic){(enum nic_kind)kind,
-                                 (int)random_between(rng, 1, 8),
-                                 {(double)random_between(rng, 1, 50) * 1e9, (double)random_between(rng, 0, 50) * 1e-6}};
-        c->groups[i] =
-            (struct node_group){names[i],
-                                gpus[i],
-                                (int)random_between(rng, 1, 128),
-                                (int)random_between(rng, 1, 8),
-                                random_between(rng, 16, 192) * 1000000000,
-                                {(double)random_between(rng, 10, 900) * 1e9, (double)random_between(rng, 0, 10) * 1e-6},
-                                nics,
-                                count};
+                nics[count++] = (struct nic){(enum nic_kind)kind,
+                                             (int)random_between(rng, 1, 8),
+                                             {(double)random_between(rng, 1, 50) * 1e9,
+                                              (double)random_between(rng, 0, 50) * 1e-6}};
+        c->groups[i] = (struct node_group){
+            names[i],
+            gpus[i],
+            (int)random_between(rng, 1, 128),
+            (int)random_between(rng, 1, 8),
+            random_between(rng, 16, 192) * 1000000000,
+            {(double)random_between(rng, 10, 900) * 1e9, (double)random_between(rng, 0, 10) * 1e-6},
+            nics,
+            count};
     }
     for (int i = 0; i < 4; i++)
         if (random_chance(rng, 15))
-            c->links[c->link_count++] =
-                (struct group_link){i / 2, i % 2, {(double)random_between(rng, 1, 100) * 1e9, 1e-5}};
+            c->links[c->link_count++] = (struct group_link){
+                i / 2, i % 2, {(double)random_between(rng, 1, 100) * 1e9, 1e-5}};
 }
 
 // ---- model: embedding, some runs of blocks of all kinds, head
 
 static struct layer_run random_middle(struct random *rng, const char *name)
 {
-    struct layer_run r = {.name = name, .kind = LAYER_BLOCK, .count = (int)random_between(rng, 4, 40), .recomputable = true};
+    struct layer_run r = {.name = name,
+                          .kind = LAYER_BLOCK,
+                          .count = (int)random_between(rng, 4, 40),
+                          .recomputable = true};
     switch (random_between(rng, 0, 5)) {
     case 0:
         r.kind = LAYER_MOE;
-        r.experts = (struct expert_shape){.experts = 64,
-                                          .top_k = random_between(rng, 1, 8),
-                                          .ffn = 256 * random_between(rng, 1, 16),
-                                          .shared_ffn = random_chance(rng, 50) ? 512 * random_between(rng, 1, 8) : 0,
-                                          .imbalance = random_chance(rng, 50) ? 1 + (double)random_between(rng, 0, 8) / 8 : 0};
+        r.experts = (struct expert_shape){
+            .experts = 64,
+            .top_k = random_between(rng, 1, 8),
+            .ffn = 256 * random_between(rng, 1, 16),
+            .shared_ffn = random_chance(rng, 50) ? 512 * random_between(rng, 1, 8) : 0,
+            .imbalance = random_chance(rng, 50) ? 1 + (double)random_between(rng, 0, 8) / 8 : 0};
         r.frozen = random_chance(rng, 20);
         break;
     case 1: {
@@ -200,7 +217,8 @@ static struct layer_run random_middle(struct random *rng, const char *name)
         r.pool = (struct pool_shape){.values = half * half,
                                      .width = 256 * random_between(rng, 1, 4),
                                      .heads = random_between(rng, 1, 4),
-                                     .key_width = 128 * random_between(rng, 1, 4), .top_k = random_between(rng, 1, 32),
+                                     .key_width = 128 * random_between(rng, 1, 4),
+                                     .top_k = random_between(rng, 1, 32),
                                      .gated = random_chance(rng, 50)};
         r.frozen = random_chance(rng, 20);
         break;
@@ -229,7 +247,10 @@ static void random_shape(struct model *m, struct random *rng, struct arena *aren
     int64_t kv_heads = 8 << random_between(rng, 0, 2);
     int middle = (int)random_between(rng, 1, 3), last = middle + 1;
     bool frozen_ends = random_chance(rng, 15);
-    *m = (struct model){.name = "random", .has_shape = true, .runs = TAKE(arena, 5, struct layer_run), .run_count = last + 1};
+    *m = (struct model){.name = "random",
+                        .has_shape = true,
+                        .runs = TAKE(arena, 5, struct layer_run),
+                        .run_count = last + 1};
     m->shape = (struct shape){.hidden = 1024 * random_between(rng, 1, 12),
                               .ffn = 512 * random_between(rng, 4, 100),
                               .heads = kv_heads * random_between(rng, 1, 4),
@@ -244,9 +265,11 @@ static void random_shape(struct model *m, struct random *rng, struct arena *aren
                               .linear_bias = random_chance(rng, 50),
                               .dropout = random_chance(rng, 50),
                               .tied_embeddings = random_chance(rng, 50)};
-    m->runs[0] = (struct layer_run){.name = names[0], .kind = LAYER_EMBEDDING, .count = 1, .frozen = frozen_ends};
+    m->runs[0] = (struct layer_run){
+        .name = names[0], .kind = LAYER_EMBEDDING, .count = 1, .frozen = frozen_ends};
     for (int i = 1; i <= middle; i++) m->runs[i] = random_middle(rng, names[i]);
-    m->runs[last] = (struct layer_run){.name = names[4], .kind = LAYER_HEAD, .count = 1, .frozen = frozen_ends};
+    m->runs[last] =
+        (struct layer_run){.name = names[4], .kind = LAYER_HEAD, .count = 1, .frozen = frozen_ends};
     for (int i = 0; i <= last; i++) m->layer_count += m->runs[i].count;
 }
 
@@ -262,22 +285,25 @@ static int divisor_of(struct random *rng, int64_t n)
 static void random_layout(struct job *j, bool has_experts, struct random *rng)
 {
     struct layout *l = &j->layout;
-    *l = (struct layout){.tensor = 1 << random_between(rng, 0, 3),
-                         .context = 1 << random_between(rng, 0, 2),
-                         .data = (int)random_between(rng, 1, 8),
-                         LAYOUT_PLAIN((int)random_between(rng, 1, 8)),
-                         .micro_batch = (int)random_between(rng, 1, 4),
-                         .schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1),
-                         .sequence_parallel = random_chance(rng, 50),
-                         .fused_attention = random_chance(rng, 50),
-                         .gradient_sync = random_chance(rng, 50) ? SYNC_OVERLAPPED : SYNC_EXPOSED,
-                         .fused_embedding_sync = random_chance(rng, 50),
-                         .zero = (int)random_between(rng, 0, 3),
-                         .offload_optimizer = random_chance(rng, 20),
-                         .local_loss_every = random_chance(rng, 20)};
+    *l = (struct layout){
+        .tensor = 1 << random_between(rng, 0, 3),
+        .context = 1 << random_between(rng, 0, 2),
+        .data = (int)random_between(rng, 1, 8),
+        LAYOUT_PLAIN((int)random_between(rng, 1, 8)),
+        .micro_batch = (int)random_between(rng, 1, 4),
+        .schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1),
+        .sequence_parallel = random_chance(rng, 50),
+        .fused_attention = random_chance(rng, 50),
+        .gradient_sync = random_chance(rng, 50) ? SYNC_OVERLAPPED : SYNC_EXPOSED,
+        .fused_embedding_sync = random_chance(rng, 50),
+        .zero = (int)random_between(rng, 0, 3),
+        .offload_optimizer = random_chance(rng, 20),
+        .local_loss_every = random_chance(rng, 20)};
     l->barrier = random_chance(rng, 70);
-    if (has_experts && random_chance(rng, 60)) l->expert = divisor_of(rng, (int64_t)l->data * l->context);
-    if (l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS || l->schedule == SCHEDULE_ZB_V) {
+    if (has_experts && random_chance(rng, 60))
+        l->expert = divisor_of(rng, (int64_t)l->data * l->context);
+    if (l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS ||
+        l->schedule == SCHEDULE_ZB_V) {
         l->virtual_stages = 2;
         l->pipeline = l->pipeline > 3 ? 3 : l->pipeline;
     }
@@ -285,18 +311,23 @@ static void random_layout(struct job *j, bool has_experts, struct random *rng)
     l->slice_count = (int)random_between(rng, 2, 4);
     int64_t left = j->sequence;
     for (int i = 0; i < l->slice_count; i++) {
-        l->slices[i] = i == l->slice_count - 1 ? left : left / 32 * random_between(rng, 4, 10) / 4 * 4;
+        l->slices[i] = i == l->slice_count - 1 ? left
+                                               : left / 32 * random_between(rng, 4, 10) / 4 * 4;
         left -= l->slices[i];
     }
 }
 
-static void random_job(struct job *j, const struct model *m, struct random *rng, struct arena *arena)
+static void random_job(struct job *j, const struct model *m, struct random *rng,
+                       struct arena *arena)
 {
     bool has_experts = false;
-    for (int i = 0; i < m->run_count; i++) has_experts = has_experts || m->runs[i].kind == LAYER_MOE;
+    for (int i = 0; i < m->run_count; i++)
+        has_experts = has_experts || m->runs[i].kind == LAYER_MOE;
     *j = (struct job){.name = "random",
                       .sequence = 256 * random_between(rng, 1, 32),
-                      .precision = random_chance(rng, 60) ? BF16 : random_chance(rng, 60) ? FP8 : FP32,
+                      .precision = random_chance(rng, 60)   ? BF16
+                                   : random_chance(rng, 60) ? FP8
+                                                            : FP32,
                       .gradient_bytes_per_value = random_chance(rng, 50) ? 2 : 4,
                       .adam = random_chance(rng, 80),
                       .trainer = random_chance(rng, 25) ? TRAINER_DEEPSPEED : TRAINER_MEGATRON,
@@ -310,16 +341,21 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
                       .budget = {-1, -1, -1, random_chance(rng, 20) ? 16 : 0},
                       .memory_fraction = 0.9};
     j->recompute[RECOMPUTE_NONE] = true;
-    j->boundary_options[0] = (struct boundary_compression){(int)random_between(rng, 4, 64), true, 1};
+    j->boundary_options[0] =
+        (struct boundary_compression){(int)random_between(rng, 4, 64), true, 1};
     j->gradient_options[0] = (struct gradient_compression){(int)random_between(rng, 4, 256), 1};
     random_layout(j, has_experts, rng);
     if (j->layout.slice_count > 1) j->boundary_option_count = 0;
-    j->global_batch = (int64_t)j->layout.data * j->layout.micro_batch * random_between(rng, 1, 5) * j->layout.pipeline;
+    j->global_batch = (int64_t)j->layout.data * j->layout.micro_batch * random_between(rng, 1, 5) *
+                      j->layout.pipeline;
 }
 
 // ---- the comparison
 
-struct tally { int problems, refused, excluded, unjoined, kinds[LAYER_MEMORY + 1], schedules[SCHEDULE_KIND_COUNT], zero[4]; };
+struct tally {
+    int problems, refused, excluded, unjoined, kinds[LAYER_MEMORY + 1],
+        schedules[SCHEDULE_KIND_COUNT], zero[4];
+};
 
 static void note(struct tally *t, const struct problem *p)
 {
@@ -327,7 +363,8 @@ static void note(struct tally *t, const struct problem *p)
     t->problems++;
     t->excluded += exclusion_of(&a, 0) != NULL;
     t->unjoined += !judged_stage_link(&a, 0, 1).joined;
-    for (int i = 0; i < p->model.run_count && !exclusion_of(&a, 0); i++) t->kinds[p->model.runs[i].kind]++;
+    for (int i = 0; i < p->model.run_count && !exclusion_of(&a, 0); i++)
+        t->kinds[p->model.runs[i].kind]++;
     if (exclusion_of(&a, 0)) return;
     t->schedules[p->job.layout.schedule]++;
     t->zero[p->job.layout.zero]++;
@@ -335,8 +372,8 @@ static void note(struct tally *t, const struct problem *p)
 
 static void check_tally(const struct tally *t)
 {
-    print_message("%d problems, %d refused, first group excluded in %d, unjoined %d\n", t->problems, t->refused, t->excluded,
-                  t->unjoined);
+    print_message("%d problems, %d refused, first group excluded in %d, unjoined %d\n", t->problems,
+                  t->refused, t->excluded, t->unjoined);
     assert_true(t->problems > 2000 && t->excluded > 50 && t->unjoined > 50);
     for (int i = 0; i <= LAYER_MEMORY; i++)
         if (i != LAYER_MEASURED) assert_true(t->kinds[i] > 50);
@@ -370,13 +407,14 @@ static void random_models(void **state)
         arena_close(&arena);
     }
     if (tally.refused > 1000) print_message("refused: %s\n", last);
-    print_message("%lld terms, %lld of them in doubt\n", (long long)count.terms, (long long)count.doubtful);
+    print_message("%lld terms, %lld of them in doubt\n", (long long)count.terms,
+                  (long long)count.doubtful);
     check_tally(&tally);
     assert_true(count.terms > 400000 && count.doubtful == 0);
 }
 
-// ---- the judge's bound on its own error, of 256 roundings: with 24 bits instead of 64 every price must lie where 16 roundings of
-// these could take it.
+// ---- the judge's bound on its own error, of 256 roundings: with 24 bits instead of 64 every price
+// must lie where 16 roundings of these could take it.
 
 #if defined(__x86_64__)
 
@@ -384,9 +422,14 @@ enum { CONTROL_64_BITS = 0x37f, CONTROL_24_BITS = 0x07f };
 
 static void set_precision(unsigned short control) { __asm__ volatile("fldcw %0" : : "m"(control)); }
 
-struct coarse { int64_t prices, decided, problems, skipped; };
+struct coarse {
+    int64_t prices, decided, problems, skipped;
+};
 
-struct numbers { int64_t *items; int count; };
+struct numbers {
+    int64_t *items;
+    int count;
+};
 
 static void add(struct numbers *n, const int64_t *items, int count)
 {
@@ -397,28 +440,37 @@ static void add(struct numbers *n, const int64_t *items, int count)
 static struct numbers numbers_of(const struct check_problem *p, struct arena *arena)
 {
     int passes = p->slices * p->group_count, prices = passes * p->group_count * PARTS;
-    struct numbers n = {TAKE(arena, p->run_count * (20 + 70 * passes) + p->cut_count * (2 + 70 * prices) + 100 * p->group_count, int64_t), 0};
+    struct numbers n = {TAKE(arena,
+                             p->run_count * (20 + 70 * passes) + p->cut_count * (2 + 70 * prices) +
+                                 100 * p->group_count,
+                             int64_t),
+                        0};
     for (int i = 0; i < p->run_count; i++) {
         const struct check_run *r = &p->runs[i];
         const int64_t bytes[] = {r->weight_bytes, r->gradient_bytes, r->optimizer_bytes};
-        add(&n, bytes, 3), add(&n, r->stash, 3), add(&n, r->working, 3), add(&n, r->feedback, p->gradient_count);
-        add(&n, r->forward, passes), add(&n, r->backward, passes), add(&n, r->selective, passes), add(&n, r->full, passes);
+        add(&n, bytes, 3), add(&n, r->stash, 3), add(&n, r->working, 3),
+            add(&n, r->feedback, p->gradient_count);
+        add(&n, r->forward, passes), add(&n, r->backward, passes), add(&n, r->selective, passes),
+            add(&n, r->full, passes);
         add(&n, r->weight, p->group_count), add(&n, r->optimizer, p->group_count);
         for (int o = 0; o < p->gradient_count; o++) add(&n, r->sync[o], p->group_count);
     }
     for (int c = 0; c < p->cut_count; c++) {
-        add(&n, &p->cuts[c].message_bytes, 1), add(&n, p->cuts[c].feedback, p->boundary_count), add(&n, p->cuts[c].forward, prices);
+        add(&n, &p->cuts[c].message_bytes, 1), add(&n, p->cuts[c].feedback, p->boundary_count),
+            add(&n, p->cuts[c].forward, prices);
         for (int o = 0; o < p->boundary_count; o++) add(&n, p->cuts[c].backward[o], prices);
     }
     for (int g = 0; g < p->group_count; g++) {
-        int64_t limit = -p->groups[g].memory_limit;         // leans the other way
-        add(&n, &limit, 1), add(&n, &p->groups[g].constant_bytes, 1), add(&n, p->groups[g].sync_constant, p->gradient_count);
+        int64_t limit = -p->groups[g].memory_limit; // leans the other way
+        add(&n, &limit, 1), add(&n, &p->groups[g].constant_bytes, 1),
+            add(&n, p->groups[g].sync_constant, p->gradient_count);
     }
     if (p->embedding) add(&n, p->embedding, p->group_count * p->group_count);
     return n;
 }
 
-static bool price_at(struct numbers *to, const struct problem *problem, unsigned short control, int direction, struct arena *arena)
+static bool price_at(struct numbers *to, const struct problem *problem, unsigned short control,
+                     int direction, struct arena *arena)
 {
     struct check_pricer pricer;
     struct check_problem *p;
@@ -436,14 +488,16 @@ static bool price_at(struct numbers *to, const struct problem *problem, unsigned
 static void try_coarse(struct coarse *seen, const struct problem *p, int name, struct arena *arena)
 {
     struct numbers exact, low, high;
-    if (!price_at(&exact, p, CONTROL_64_BITS, 0, arena) || !price_at(&low, p, CONTROL_24_BITS, -1, arena) ||
+    if (!price_at(&exact, p, CONTROL_64_BITS, 0, arena) ||
+        !price_at(&low, p, CONTROL_24_BITS, -1, arena) ||
         !price_at(&high, p, CONTROL_24_BITS, 1, arena)) {
         seen->skipped++;
         return;
     }
     for (int i = 0; i < exact.count; i++) {
         if (low.items[i] > exact.items[i] || exact.items[i] > high.items[i])
-            fail_msg("problem %d, number %d: %lld is not within %lld and %lld", name, i, (long long)exact.items[i], (long long)low.items[i], (long long)high.items[i]);
+            fail_msg("problem %d, number %d: %lld is not within %lld and %lld", name, i,
+                     (long long)exact.items[i], (long long)low.items[i], (long long)high.items[i]);
         seen->decided += low.items[i] == high.items[i] && exact.items[i] > 0;
         seen->prices += exact.items[i] > 0;
     }
@@ -466,12 +520,14 @@ static void errors_are_bounded(void **state)
         random_job(&problem.job, &problem.model, &rng, &arena);
         // Logarithms reduce their arguments with 64 bits, whatever the processor is told.
         for (int k = 0; k < problem.costs.collective_count; k++)
-            if (problem.costs.collectives[k].point_count > 1) problem.costs.collectives[k].point_count = 1;
+            if (problem.costs.collectives[k].point_count > 1)
+                problem.costs.collectives[k].point_count = 1;
         if (problem_check(&problem, &err) == OK) try_coarse(&seen, &problem, i, &arena);
         arena_close(&arena);
     }
-    print_message("%lld problems, %lld skipped; %lld prices, of them %lld decided by 24 bits\n", (long long)seen.problems, (long long)seen.skipped,
-                  (long long)seen.prices, (long long)seen.decided);
+    print_message("%lld problems, %lld skipped; %lld prices, of them %lld decided by 24 bits\n",
+                  (long long)seen.problems, (long long)seen.skipped, (long long)seen.prices,
+                  (long long)seen.decided);
     assert_true(seen.problems > 500 && seen.decided > 10000);
 }
 
@@ -481,6 +537,7 @@ static void errors_are_bounded(void **state) { (void)state; }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_models), cmocka_unit_test(errors_are_bounded)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_models),
+                                       cmocka_unit_test(errors_are_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

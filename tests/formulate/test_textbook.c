@@ -1,6 +1,7 @@
-// The textbook rows in integer arithmetic: every raw decision of every stage, allowed or not, is set in the binaries; the
-// least values of the continuous columns follow; then all rows hold exactly when the decision is a plan, and the symbols'
-// least values are its durations. With the same path rows the optimum is then that of the choices.
+// The textbook rows in integer arithmetic: every raw decision of every stage, allowed or not, is
+// set in the binaries; the least values of the continuous columns follow; then all rows hold
+// exactly when the decision is a plan, and the symbols' least values are its durations. With the
+// same path rows the optimum is then that of the choices.
 #include "formulate/choices/parts.h"
 #include "formulate/program/textbook.h"
 #include "tests/support/random_priced.h"
@@ -17,7 +18,7 @@ struct checked {
     struct arena arena;
     struct priced p;
     struct schedule schedule;
-    struct choices c, raw;      // raw: everything that can be written down, unfiltered
+    struct choices c, raw; // raw: everything that can be written down, unfiltered
     bool *valid[8];
     struct graph *graph;
     struct formulation f;
@@ -30,11 +31,13 @@ static void add_raw(struct checked *k, int stage, struct choice x)
     struct stage_choices *list = &k->raw.stages[stage];
     choice_evaluate(&k->raw, stage, &x);
     const struct priced *p = &k->p;
-    int rank = p->gradient_options[x.gradient_option].rank, other = p->boundary_options[x.boundary_option].rank;
-    k->valid[stage][list->count] = p->recompute[x.recompute] && !p->groups[x.group].excluded
-        && choice_broken_rule(&k->raw, stage, &x) < 0
-        && choice_excess_bytes(&k->raw, stage, &x) <= 0 && (!rank || rank >= p->budget.rank_min) && (!other
-            || other >= p->budget.rank_min);
+    int rank = p->gradient_options[x.gradient_option].rank,
+        other = p->boundary_options[x.boundary_option].rank;
+    k->valid[stage][list->count] = p->recompute[x.recompute] && !p->groups[x.group].excluded &&
+                                   choice_broken_rule(&k->raw, stage, &x) < 0 &&
+                                   choice_excess_bytes(&k->raw, stage, &x) <= 0 &&
+                                   (!rank || rank >= p->budget.rank_min) &&
+                                   (!other || other >= p->budget.rank_min);
     list->items[list->count++] = x;
 }
 
@@ -48,16 +51,24 @@ static void enumerate(struct checked *k)
         k->raw.stages[s].items = TAKE(&k->arena, 8000, struct choice);
         k->valid[s] = TAKE(&k->arena, 8000, bool);
         struct choice x = {0};
-        for (x.first_layer = s; x.first_layer <= (s ? p->layer_count - p->stage_count + s : 0); x.first_layer++)
-            for (x.layer_count = 1; x.first_layer + x.layer_count <= p->layer_count - p->stage_count + s + 1; x.layer_count++) {
-                if (s == p->stage_count - 1 && x.first_layer + x.layer_count < p->layer_count) continue;
+        for (x.first_layer = s; x.first_layer <= (s ? p->layer_count - p->stage_count + s : 0);
+             x.first_layer++)
+            for (x.layer_count = 1;
+                 x.first_layer + x.layer_count <= p->layer_count - p->stage_count + s + 1;
+                 x.layer_count++) {
+                if (s == p->stage_count - 1 && x.first_layer + x.layer_count < p->layer_count)
+                    continue;
                 int most = span_recomputable(p, x.first_layer, x.layer_count);
                 for (x.group = 0; x.group < p->group_count; x.group++)
-                    for (x.gradient_option = 0; x.gradient_option < p->gradient_option_count; x.gradient_option++)
-                        for (x.boundary_option = 0; x.boundary_option < (choice_sends_backward(&k->raw, s) ? p->boundary_option_count : 1); x.boundary_option++)
+                    for (x.gradient_option = 0; x.gradient_option < p->gradient_option_count;
+                         x.gradient_option++)
+                        for (x.boundary_option = 0;
+                             x.boundary_option <
+                             (choice_sends_backward(&k->raw, s) ? p->boundary_option_count : 1);
+                             x.boundary_option++)
                             for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
-                                for (int n = mode == RECOMPUTE_FIRST_LAYERS; n <= (mode == RECOMPUTE_FIRST_LAYERS
-                                    ? most : 0); n++) {
+                                for (int n = mode == RECOMPUTE_FIRST_LAYERS;
+                                     n <= (mode == RECOMPUTE_FIRST_LAYERS ? most : 0); n++) {
                                     x.recompute = (enum recompute)mode;
                                     x.recomputed_layers = n;
                                     add_raw(k, s, x);
@@ -75,9 +86,11 @@ static bool is_one(const struct checked *k, const struct milp_column *column)
     switch (column->a) {
     case TEXTBOOK_HOLDS: return inside;
     case TEXTBOOK_FULL:
-        for (int l = x->first_layer; l < column->c; l++) before += p->runs[priced_run_of(p, l)].recomputable;
-        return inside && (x->recompute == RECOMPUTE_FULL || (x->recompute == RECOMPUTE_FIRST_LAYERS
-            && before < x->recomputed_layers));
+        for (int l = x->first_layer; l < column->c; l++)
+            before += p->runs[priced_run_of(p, l)].recomputable;
+        return inside &&
+               (x->recompute == RECOMPUTE_FULL ||
+                (x->recompute == RECOMPUTE_FIRST_LAYERS && before < x->recomputed_layers));
     case TEXTBOOK_SELECTIVE: return inside && x->recompute == RECOMPUTE_SELECTIVE;
     case TEXTBOOK_GROUP: return column->c == x->group;
     case TEXTBOOK_MODE: return column->c == (int)x->recompute;
@@ -91,11 +104,15 @@ static bool is_one(const struct checked *k, const struct milp_column *column)
 static bool row_holds(const struct milp *m, const struct milp_row *row, const int64_t *values)
 {
     int64_t left = 0;
-    for (int e = row->first; e < row->first + row->count; e++) left += m->entry_value[e] * values[m->entry_column[e]];
-    return row->sense == ROW_EQUAL ? left == row->right : row->sense == ROW_AT_MOST ? left <= row->right : left >= row->right;
+    for (int e = row->first; e < row->first + row->count; e++)
+        left += m->entry_value[e] * values[m->entry_column[e]];
+    return row->sense == ROW_EQUAL     ? left == row->right
+           : row->sense == ROW_AT_MOST ? left <= row->right
+                                       : left >= row->right;
 }
 
-// Rows with one continuous column of coefficient +1 and sense >= raise it; a counting row lets its OUTSIDE binary be one.
+// Rows with one continuous column of coefficient +1 and sense >= raise it; a counting row lets its
+// OUTSIDE binary be one.
 static void set_derived(struct checked *k, int row_index)
 {
     const struct milp *m = &k->f.milp;
@@ -106,10 +123,12 @@ static void set_derived(struct checked *k, int row_index)
         const struct milp_column *column = &m->columns[m->entry_column[e]];
         if (!column->integer) continuous = m->entry_column[e], others++;
         else rest += m->entry_value[e] * k->values[m->entry_column[e]];
-        if (column->role == COLUMN_OTHER && column->a == TEXTBOOK_OUTSIDE && m->entry_value[e] != -1)
+        if (column->role == COLUMN_OTHER && column->a == TEXTBOOK_OUTSIDE &&
+            m->entry_value[e] != -1)
             outside = m->entry_column[e];
         // max + 1 may be 1: the row of the forbidding sum is told apart by its sense.
-        if (column->role == COLUMN_OTHER && column->a == TEXTBOOK_OUTSIDE && row->sense == ROW_AT_LEAST)
+        if (column->role == COLUMN_OTHER && column->a == TEXTBOOK_OUTSIDE &&
+            row->sense == ROW_AT_LEAST)
             outside = m->entry_column[e];
     }
     if (others == 1 && row->sense == ROW_AT_LEAST && row->right - rest > k->values[continuous])
@@ -123,11 +142,14 @@ static void set_values(struct checked *k)
 {
     const struct milp *m = &k->f.milp;
     for (int j = 0; j < m->column_count; j++)
-        k->values[j] = m->columns[j].role == COLUMN_OTHER && m->columns[j].integer ? is_one(k, &m->columns[j]) : 0;
+        k->values[j] = m->columns[j].role == COLUMN_OTHER && m->columns[j].integer
+                           ? is_one(k, &m->columns[j])
+                           : 0;
     for (int i = 0; i < m->row_count; i++) set_derived(k, i);
 }
 
-// A raw decision may use a binary that does not exist (mode not allowed, group excluded): then it is not representable.
+// A raw decision may use a binary that does not exist (mode not allowed, group excluded): then it
+// is not representable.
 static bool all_hold(struct checked *k)
 {
     const struct milp *m = &k->f.milp;
@@ -153,7 +175,9 @@ static void check_combination(struct checked *k, const bool *used, long *plans)
     double *floating = TAKE(&k->arena, k->f.milp.column_count, double);
     choices_durations(&k->raw, k->chosen, durations);
     for (int i = 0; i < symbol_count(k->p.stage_count, k->p.slice_count); i++)
-        if (used[i]) assert_int_equal(k->f.symbol_column[i] < 0 ? 0 : k->values[k->f.symbol_column[i]], durations[i]);
+        if (used[i])
+            assert_int_equal(k->f.symbol_column[i] < 0 ? 0 : k->values[k->f.symbol_column[i]],
+                             durations[i]);
     for (int j = 0; j < k->f.milp.column_count; j++) floating[j] = (double)k->values[j];
     assert_true(formulation_decode(&k->f, floating, decoded));
     assert_true(choices_fit_together(&k->c, decoded));
@@ -181,17 +205,22 @@ static void rows_hold_exactly_for_plans(void **state)
             k->values = TAKE(&k->arena, k->f.milp.column_count, int64_t);
             enumerate(k);
             bool *used = TAKE(&k->arena, symbol_count(k->p.stage_count, k->p.slice_count), bool);
-            for (int o = 0; o < k->schedule.operation_count; o++) used[k->schedule.operations[o].symbol] = true;
-            // Stages are drawn so that the layers mostly meet, and mostly from what is valid by itself.
+            for (int o = 0; o < k->schedule.operation_count; o++)
+                used[k->schedule.operations[o].symbol] = true;
+            // Stages are drawn so that the layers mostly meet, and mostly from what is valid by
+            // itself.
             for (int sample = 0; sample < 400 && plans < before + 40; sample++) {
                 for (int s = 0, layer = 0; s < k->p.stage_count; s++) {
                     const struct stage_choices *list = &k->raw.stages[s];
                     for (int attempt = 0; attempt < 200; attempt++) {
                         k->chosen[s] = (int)random_less(&seed, list->count);
                         bool odd = random_less(&seed, 60) == 0;
-                        if (odd || (list->items[k->chosen[s]].first_layer == layer && k->valid[s][k->chosen[s]])) break;
+                        if (odd || (list->items[k->chosen[s]].first_layer == layer &&
+                                    k->valid[s][k->chosen[s]]))
+                            break;
                     }
-                    layer = list->items[k->chosen[s]].first_layer + list->items[k->chosen[s]].layer_count;
+                    layer = list->items[k->chosen[s]].first_layer +
+                            list->items[k->chosen[s]].layer_count;
                 }
                 check_combination(k, used, &plans);
                 tried++;

@@ -1,5 +1,6 @@
-// The exact writers: what they write is read back here by small parsers of their own, number by number, and must be the
-// program that was written; values near 2^53, negative ones, empty rows and fixed columns included.
+// The exact writers: what they write is read back here by small parsers of their own, number by
+// number, and must be the program that was written; values near 2^53, negative ones, empty rows and
+// fixed columns included.
 #include "data/base/file.h"
 #include "formulate/program/formulate.h"
 #include "tests/support/random_priced.h"
@@ -18,7 +19,7 @@
 
 struct reading {
     const struct milp *m;
-    int64_t *dense;             // [row * column_count + column]
+    int64_t *dense; // [row * column_count + column]
     int64_t *right, *lower, *upper;
     int *sense;
     bool *integer, *known;
@@ -83,7 +84,8 @@ static void read_mps(struct reading *r, char *text)
         if (line[0] != ' ') snprintf(section, sizeof section, "%.31s", a);
         else if (!strcmp(section, "ROWS")) {
             int i = find(r->rows, r->m->row_count, b);
-            if (i >= 0) r->sense[i] = a[0] == 'L' ? ROW_AT_MOST : a[0] == 'E' ? ROW_EQUAL : ROW_AT_LEAST;
+            if (i >= 0)
+                r->sense[i] = a[0] == 'L' ? ROW_AT_MOST : a[0] == 'E' ? ROW_EQUAL : ROW_AT_LEAST;
             else assert_string_equal(b, "objective");
         } else if (!strcmp(section, "COLUMNS")) {
             if (!strcmp(b, "'MARKER'")) {
@@ -121,7 +123,9 @@ static void read_lp_rows(struct reading *r, char **word, char *until)
         } else if (!strcmp(*word, "-")) sign = -1;
         else if (!strcmp(*word, "+")) sign = 1;
         else if (strchr("<>=", (*word)[0])) {
-            r->sense[row] = (*word)[0] == '<' ? ROW_AT_MOST : (*word)[0] == '=' ? ROW_EQUAL : ROW_AT_LEAST;
+            r->sense[row] = (*word)[0] == '<'   ? ROW_AT_MOST
+                            : (*word)[0] == '=' ? ROW_EQUAL
+                                                : ROW_AT_LEAST;
             *word = strtok(NULL, " \n");
             r->right[row] = strtoll(*word, NULL, 10);
         } else if ((*word)[0] >= '0' && (*word)[0] <= '9') value = strtoll(*word, NULL, 10);
@@ -138,12 +142,13 @@ static void read_lp(struct reading *r, char *text)
 {
     char *word = strtok(strstr(text, "Subject To") + strlen("Subject To"), " \n"), to[] = "Bounds";
     read_lp_rows(r, &word, to);
-    for (word = strtok(NULL, " \n"); strcmp(word, "Generals") && strcmp(word, "End"); word = strtok(NULL, " \n")) {
+    for (word = strtok(NULL, " \n"); strcmp(word, "Generals") && strcmp(word, "End");
+         word = strtok(NULL, " \n")) {
         int j = find(r->columns, r->m->column_count, word);
-        if (j >= 0) {               // name = value
+        if (j >= 0) { // name = value
             assert_string_equal(strtok(NULL, " \n"), "=");
             r->lower[j] = r->upper[j] = strtoll(strtok(NULL, " \n"), NULL, 10);
-        } else {                    // low <= name <= high
+        } else { // low <= name <= high
             int64_t low = strtoll(word, NULL, 10);
             assert_string_equal(strtok(NULL, " \n"), "<=");
             j = find(r->columns, r->m->column_count, strtok(NULL, " \n"));
@@ -195,7 +200,8 @@ static void random_programs_are_read_back(void **state)
         random_priced_of(&p, (enum schedule_kind)(i / 2 % SCHEDULE_KIND_COUNT), &seed, &arena);
         priced_schedule(&schedule, &p, &arena);
         assert_int_equal(choices_build(&c, &p, &schedule, &arena, &err), OK);
-        assert_int_equal((i % 2 ? formulate_textbook : formulate_choices)(&f, &c, 1000000, &arena, &err), OK);
+        assert_int_equal(
+            (i % 2 ? formulate_textbook : formulate_choices)(&f, &c, 1000000, &arena, &err), OK);
         if (f.milp.column_count < 600 && f.milp.row_count < 2000) {
             check_both(&f.milp, &arena);
             programs++;
@@ -214,9 +220,12 @@ static void large_numbers_stay_exact(void **state)
     arena_open(&arena, NULL);
     milp_begin(&m, &arena);
     milp_add_column(&m, (struct milp_column){.role = COLUMN_TIME, .upper = large, .time = true});
-    milp_add_column(&m, (struct milp_column){.role = COLUMN_SYMBOL, .a = 3, .lower = -large, .upper = -large, .time = true});
-    milp_add_column(&m, (struct milp_column){.role = COLUMN_CHOICE, .a = 1, .b = 2, .upper = 1, .integer = true});
-    milp_add_column(&m, (struct milp_column){.role = COLUMN_FLOW, .upper = 1});     // in no row
+    milp_add_column(
+        &m, (struct milp_column){
+                .role = COLUMN_SYMBOL, .a = 3, .lower = -large, .upper = -large, .time = true});
+    milp_add_column(&m, (struct milp_column){
+                            .role = COLUMN_CHOICE, .a = 1, .b = 2, .upper = 1, .integer = true});
+    milp_add_column(&m, (struct milp_column){.role = COLUMN_FLOW, .upper = 1}); // in no row
     milp_add_entry(&m, 0, 1);
     milp_add_entry(&m, 1, -large);
     milp_add_entry(&m, 2, large - 1);
@@ -224,7 +233,7 @@ static void large_numbers_stay_exact(void **state)
     milp_add_entry(&m, 0, -1);
     milp_add_row(&m, ROW_OTHER, ROW_EQUAL, 0);
     check_both(&m, &arena);
-    milp_add_row(&m, ROW_OTHER, ROW_AT_MOST, -1);       // empty: the program is infeasible
+    milp_add_row(&m, ROW_OTHER, ROW_AT_MOST, -1); // empty: the program is infeasible
     struct error err = {OK, ""};
     assert_int_equal(milp_write_mps(&m, "/nowhere/at/all.mps", &arena, &err), BAD_INPUT);
     assert_non_null(strstr(err.text, "/nowhere/at/all.mps"));
@@ -234,6 +243,6 @@ static void large_numbers_stay_exact(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_are_read_back),
-        cmocka_unit_test(large_numbers_stay_exact)};
+                                       cmocka_unit_test(large_numbers_stay_exact)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

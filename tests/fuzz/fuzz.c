@@ -1,6 +1,6 @@
-// One fuzz target for every format, told by the name it is called by (fuzz-model, fuzz-cluster ...): any bytes must load or be
-// refused, never crash; and what loads must save to a document that loads again and saves to the same bytes.
-// Built and run by `make fuzz-FORMAT SECONDS=600`.
+// One fuzz target for every format, told by the name it is called by (fuzz-model, fuzz-cluster
+// ...): any bytes must load or be refused, never crash; and what loads must save to a document that
+// loads again and saves to the same bytes. Built and run by `make fuzz-FORMAT SECONDS=600`.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int format;
-static bool (*one)(const uint8_t *data, size_t size);        // of a target that is no format; NULL: it is one
-static const struct { const char *name; bool (*one)(const uint8_t *data, size_t size); } targets[] = {
+static bool (*one)(const uint8_t *data,
+                   size_t size); // of a target that is no format; NULL: it is one
+static const struct {
+    const char *name;
+    bool (*one)(const uint8_t *data, size_t size);
+} targets[] = {
     {"table", fuzz_table}, {"certificate", fuzz_certificate}, {"vipr", fuzz_vipr},
-    {"space", fuzz_space}, {"places", fuzz_places}, {"verify", fuzz_verify},
+    {"space", fuzz_space}, {"places", fuzz_places},           {"verify", fuzz_verify},
 };
 static char folder[FUZZ_FOLDER];
 

@@ -10,12 +10,15 @@
 
 enum { FUZZ_FOLDER = 64 };
 
-// A folder of its own with the examples that a problem names; the caller removes it with fuzz_close.
+// A folder of its own with the examples that a problem names; the caller removes it with
+// fuzz_close.
 void fuzz_open(char folder[FUZZ_FOLDER]);
 void fuzz_close(const char *folder);
 
-// With the limit of memory that the commands have for an input of this size; one that needs more is not accepted.
-bool fuzz_within_limit(bool (*one)(const void *argument, struct arena *arena), const void *argument, size_t size);
+// With the limit of memory that the commands have for an input of this size; one that needs more is
+// not accepted.
+bool fuzz_within_limit(bool (*one)(const void *argument, struct arena *arena), const void *argument,
+                       size_t size);
 
 // Loads the bytes; aborts when a law is broken. true: they were a valid document.
 bool fuzz_one(enum format format, const char *folder, const uint8_t *data, size_t size);

@@ -1,7 +1,9 @@
-// The best of 8: for each product "M,N,K" (bf16, y = x w^T) the first 8 algorithms that cuBLASLt proposes are timed, and
-// the least median is printed; "copy,BYTES" times a plain copy on the device of half as many bytes. A program of its own,
-// which shares no code with plumbline: what tests/gpu/rates.py compares its figures with.
-// usage: gemm_heuristics M,N,K ... copy,BYTES ...        prints: the word, seconds, algorithms tried
+// The best of 8: for each product "M,N,K" (bf16, y = x w^T) the first 8 algorithms that cuBLASLt
+// proposes are timed, and the least median is printed; "copy,BYTES" times a plain copy on the
+// device of half as many bytes. A program of its own, which shares no code with plumbline: what
+// tests/gpu/rates.py compares its figures with.
+// usage: gemm_heuristics M,N,K ... copy,BYTES ...        prints: the word, seconds, algorithms
+//                                                        tried
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
 #include <stdint.h>
@@ -11,13 +13,13 @@
 
 enum { ASKED = 8, RUNS = 15, SETS = 4, WORKSPACE = 32 << 20 };
 
-#define CHECK(call, good)                                                        \
-    do {                                                                         \
-        int code = (int)(call);                                                  \
-        if (code != (int)(good)) {                                               \
-            fprintf(stderr, "gemm_heuristics: %s: error %d\n", #call, code);     \
-            exit(2);                                                             \
-        }                                                                        \
+#define CHECK(call, good)                                                                          \
+    do {                                                                                           \
+        int code = (int)(call);                                                                    \
+        if (code != (int)(good)) {                                                                 \
+            fprintf(stderr, "gemm_heuristics: %s: error %d\n", #call, code);                       \
+            exit(2);                                                                               \
+        }                                                                                          \
     } while (0)
 #define CUDA(call) CHECK(call, cudaSuccess)
 #define CUBLAS(call) CHECK(call, CUBLAS_STATUS_SUCCESS)
@@ -37,7 +39,8 @@ static void *random_device(size_t values)
     uint16_t *host = malloc(values * sizeof *host);
     void *device = NULL;
     if (!host) exit(2);
-    for (size_t i = 0; i < values; i++) host[i] = (uint16_t)((rand() & 0x807f) | (119 + rand() % 8) << 7);
+    for (size_t i = 0; i < values; i++)
+        host[i] = (uint16_t)((rand() & 0x807f) | (119 + rand() % 8) << 7);
     CUDA(cudaMalloc(&device, values * sizeof *host));
     CUDA(cudaMemcpy(device, host, values * sizeof *host, cudaMemcpyHostToDevice));
     free(host);
@@ -59,7 +62,8 @@ static double median_s(float *times)
     return (double)times[RUNS / 2];
 }
 
-static void time_product(cublasLtHandle_t cublas, void *workspace, const char *word, long m, long n, long k)
+static void time_product(cublasLtHandle_t cublas, void *workspace, const char *word, long m, long n,
+                         long k)
 {
     cublasLtMatmulDesc_t operation;
     cublasLtMatrixLayout_t w, x, y;
@@ -70,13 +74,16 @@ static void time_product(cublasLtHandle_t cublas, void *workspace, const char *w
     int count = 0, tried = 0;
     const float one = 1, zero = 0;
     CUBLAS(cublasLtMatmulDescCreate(&operation, CUBLAS_COMPUTE_32F, CUDA_R_32F));
-    CUBLAS(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed));
+    CUBLAS(cublasLtMatmulDescSetAttribute(operation, CUBLASLT_MATMUL_DESC_TRANSA, &transposed,
+                                          sizeof transposed));
     CUBLAS(cublasLtMatrixLayoutCreate(&w, CUDA_R_16BF, (uint64_t)k, (uint64_t)n, k));
     CUBLAS(cublasLtMatrixLayoutCreate(&x, CUDA_R_16BF, (uint64_t)k, (uint64_t)m, k));
     CUBLAS(cublasLtMatrixLayoutCreate(&y, CUDA_R_16BF, (uint64_t)n, (uint64_t)m, n));
     CUBLAS(cublasLtMatmulPreferenceCreate(&preference));
-    CUBLAS(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most, sizeof most));
-    CUBLAS(cublasLtMatmulAlgoGetHeuristic(cublas, operation, w, x, y, y, preference, ASKED, proposals, &count));
+    CUBLAS(cublasLtMatmulPreferenceSetAttribute(
+        preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &most, sizeof most));
+    CUBLAS(cublasLtMatmulAlgoGetHeuristic(cublas, operation, w, x, y, y, preference, ASKED,
+                                          proposals, &count));
     void *ws[SETS], *xs[SETS], *ys[SETS];
     for (int i = 0; i < SETS; i++) {
         ws[i] = random_device((size_t)(n * k));
@@ -91,8 +98,9 @@ static void time_product(cublasLtHandle_t cublas, void *workspace, const char *w
         for (int i = -2; i < RUNS && works; i++) {
             int set = (i + 2) % SETS;
             CUDA(cudaEventRecord(begin, stream));
-            works = cublasLtMatmul(cublas, operation, &one, ws[set], w, xs[set], x, &zero, ys[set], y, ys[set], y, &proposals[a].algo,
-                                   workspace, WORKSPACE, stream) == CUBLAS_STATUS_SUCCESS;
+            works = cublasLtMatmul(cublas, operation, &one, ws[set], w, xs[set], x, &zero, ys[set],
+                                   y, ys[set], y, &proposals[a].algo, workspace, WORKSPACE,
+                                   stream) == CUBLAS_STATUS_SUCCESS;
             double seconds = elapsed_s();
             if (i >= 0) times[i] = (float)seconds;
         }
@@ -140,8 +148,12 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         long m, n, k;
         if (sscanf(argv[i], "copy,%ld", &m) == 1) time_copy(argv[i], m);
-        else if (sscanf(argv[i], "%ld,%ld,%ld", &m, &n, &k) == 3) time_product(cublas, workspace, argv[i], m, n, k);
-        else return fprintf(stderr, "gemm_heuristics: expected M,N,K or copy,BYTES, found '%s'\n", argv[i]), 2;
+        else if (sscanf(argv[i], "%ld,%ld,%ld", &m, &n, &k) == 3)
+            time_product(cublas, workspace, argv[i], m, n, k);
+        else
+            return fprintf(stderr, "gemm_heuristics: expected M,N,K or copy,BYTES, found '%s'\n",
+                           argv[i]),
+                   2;
         fflush(stdout);
     }
     return 0;

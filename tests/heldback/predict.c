@@ -14,16 +14,27 @@
 
 static const char first_operation[] = "query, key and value";
 
-enum status heldback_shapes(struct heldback_shapes *h, const struct samples *samples, struct arena *arena, struct error *err)
+enum status heldback_shapes(struct heldback_shapes *h, const struct samples *samples,
+                            struct arena *arena, struct error *err)
 {
-    const char *command = samples->launch_count ? samples->launches[0].command : NULL, *at = command ? strstr(command, "--shape ") : NULL;
-    if (!at) return fail(err, BAD_INPUT, "%s: launches[0].command: expected --shape among the options", samples->document.path);
+    const char *command = samples->launch_count ? samples->launches[0].command : NULL,
+               *at = command ? strstr(command, "--shape ") : NULL;
+    if (!at)
+        return fail(err, BAD_INPUT, "%s: launches[0].command: expected --shape among the options",
+                    samples->document.path);
     at += strlen("--shape ");
-    struct request_settings settings = {.shapes = arena_print(arena, "%.*s", (int)strcspn(at, " "), at), .tensors = "1", .contexts = "1",
-                                        .micro_batches = "1", .ranks = "1", .recompute = "none", .sequence = 1};
+    struct request_settings settings = {
+        .shapes = arena_print(arena, "%.*s", (int)strcspn(at, " "), at),
+        .tensors = "1",
+        .contexts = "1",
+        .micro_batches = "1",
+        .ranks = "1",
+        .recompute = "none",
+        .sequence = 1};
     struct cells_request request = {.threads = 1};
     TRY(request_read(&request, &settings, arena, err));
-    h->shapes = arena_grow(arena, request.shapes, (size_t)request.shape_count, (size_t)request.shape_count, sizeof *h->shapes);
+    h->shapes = arena_grow(arena, request.shapes, (size_t)request.shape_count,
+                           (size_t)request.shape_count, sizeof *h->shapes);
     h->count = request.shape_count;
     h->of_sample = TAKE(arena, samples->sample_count, int);
     int shape = -1;
@@ -32,12 +43,16 @@ enum status heldback_shapes(struct heldback_shapes *h, const struct samples *sam
         shape += !strcmp(s->operation, first_operation) && (!before || before->kind != SAMPLE_GEMM);
         h->of_sample[i] = s->kind == SAMPLE_OVERHEAD ? -1 : shape;
     }
-    return shape + 1 == h->count ? OK : fail(err, BAD_INPUT, "%s: samples: expected %d shapes one behind the other, found %d", samples->document.path,
-                                             h->count, shape + 1);
+    return shape + 1 == h->count
+               ? OK
+               : fail(err, BAD_INPUT,
+                      "%s: samples: expected %d shapes one behind the other, found %d",
+                      samples->document.path, h->count, shape + 1);
 }
 
-static enum status calibrate_without(struct calibration *c, const struct samples *samples, const struct heldback_shapes *h, int held,
-                                     struct arena *arena, struct error *err)
+static enum status calibrate_without(struct calibration *c, const struct samples *samples,
+                                     const struct heldback_shapes *h, int held, struct arena *arena,
+                                     struct error *err)
 {
     struct samples *rest = TAKE(arena, 1, struct samples);
     struct inputs *in = TAKE(arena, 1, struct inputs);
@@ -55,55 +70,89 @@ static enum status calibrate_without(struct calibration *c, const struct samples
 // ---- prediction
 
 // One machine with as many devices as the sample's degrees, joined by links that take no time.
-static struct cluster machine_of(const struct costs *costs, const struct sample *s, struct arena *arena)
+static struct cluster machine_of(const struct costs *costs, const struct sample *s,
+                                 struct arena *arena)
 {
     struct node_group *group = TAKE(arena, 1, struct node_group);
-    *group = (struct node_group){.name = "machine", .gpu = costs->gpus[0].gpu, .nodes = 1,
-                                 .gpus_per_node = (int)(s->dimensions[2] * s->dimensions[3]), .memory_bytes = (int64_t)1 << 50,
+    *group = (struct node_group){.name = "machine",
+                                 .gpu = costs->gpus[0].gpu,
+                                 .nodes = 1,
+                                 .gpus_per_node = (int)(s->dimensions[2] * s->dimensions[3]),
+                                 .memory_bytes = (int64_t)1 << 50,
                                  .intra = {1e18, 0}};
     return (struct cluster){.name = "machine", .groups = group, .group_count = 1};
 }
 
 static struct model layers_of(const struct shape *shape, struct arena *arena)
 {
-    static const struct { const char *name; enum layer_kind kind; } runs[] = {
-        {"embedding", LAYER_EMBEDDING}, {"block", LAYER_BLOCK}, {"head", LAYER_HEAD},
+    static const struct {
+        const char *name;
+        enum layer_kind kind;
+    } runs[] = {
+        {"embedding", LAYER_EMBEDDING},
+        {"block", LAYER_BLOCK},
+        {"head", LAYER_HEAD},
     };
-    struct model m = {.name = "held back", .has_shape = true, .shape = *shape, .run_count = 3, .layer_count = 3};
+    struct model m = {
+        .name = "held back", .has_shape = true, .shape = *shape, .run_count = 3, .layer_count = 3};
     m.runs = TAKE(arena, m.run_count, struct layer_run);
     for (int i = 0; i < m.run_count; i++)
-        m.runs[i] = (struct layer_run){.name = runs[i].name, .kind = runs[i].kind, .count = 1, .recomputable = runs[i].kind == LAYER_BLOCK};
+        m.runs[i] = (struct layer_run){.name = runs[i].name,
+                                       .kind = runs[i].kind,
+                                       .count = 1,
+                                       .recomputable = runs[i].kind == LAYER_BLOCK};
     return m;
 }
 
 static int run_of(const struct sample *s)
 {
-    return !strncmp(s->operation, "embedding", 9) ? 0 : !strncmp(s->operation, "block", 5) ? 1 : !strncmp(s->operation, "head", 4) ? 2 : -1;
+    return !strncmp(s->operation, "embedding", 9) ? 0
+           : !strncmp(s->operation, "block", 5)   ? 1
+           : !strncmp(s->operation, "head", 4)    ? 2
+                                                  : -1;
 }
 
-static enum status predict_layer(double *seconds, const struct costs *costs, const struct shape *shape, const struct sample *s,
+static enum status predict_layer(double *seconds, const struct costs *costs,
+                                 const struct shape *shape, const struct sample *s,
                                  struct arena *arena, struct error *err)
 {
     const int64_t *d = s->dimensions;
-    struct problem problem = {.name = "held back", .model = layers_of(shape, arena), .cluster = machine_of(costs, s, arena), .costs = *costs,
-                              .job = {.name = "held back", .sequence = d[1], .global_batch = d[0], .precision = s->precision,
-                                      .gradient_bytes_per_value = 4, .adam = true, .memory_fraction = 1,
-                                      .recompute = {true, true, true, false}, .budget = {.boundaries_max = -1, .stages_max = -1},
-                                      .layout = {.tensor = (int)d[2], .context = (int)d[3], .data = 1, LAYOUT_PLAIN(1),
-                                                 .micro_batch = (int)d[0], .schedule = SCHEDULE_1F1B,
-                                                 .fused_attention = strstr(s->operation, "fused") != NULL}}};
+    struct problem problem = {
+        .name = "held back",
+        .model = layers_of(shape, arena),
+        .cluster = machine_of(costs, s, arena),
+        .costs = *costs,
+        .job = {.name = "held back",
+                .sequence = d[1],
+                .global_batch = d[0],
+                .precision = s->precision,
+                .gradient_bytes_per_value = 4,
+                .adam = true,
+                .memory_fraction = 1,
+                .recompute = {true, true, true, false},
+                .budget = {.boundaries_max = -1, .stages_max = -1},
+                .layout = {.tensor = (int)d[2],
+                           .context = (int)d[3],
+                           .data = 1,
+                           LAYOUT_PLAIN(1),
+                           .micro_batch = (int)d[0],
+                           .schedule = SCHEDULE_1F1B,
+                           .fused_attention = strstr(s->operation, "fused") != NULL}}};
     struct priced priced;
     TRY(price_problem(&priced, &problem, arena, err));
-    if (priced.groups[0].excluded) return fail(err, BAD_INPUT, "the machine is excluded: %s", priced.groups[0].excluded);
+    if (priced.groups[0].excluded)
+        return fail(err, BAD_INPUT, "the machine is excluded: %s", priced.groups[0].excluded);
     const struct priced_run *run = &priced.runs[run_of(s)];
-    double ns = (double)(strstr(s->operation, "forward") ? run->forward_ns[0] : run->backward_ns[0]);
+    double ns =
+        (double)(strstr(s->operation, "forward") ? run->forward_ns[0] : run->backward_ns[0]);
     if (strstr(s->operation, "selective")) ns += (double)run->selective_ns[0];
     if (strstr(s->operation, "full")) ns += (double)run->full_ns[0];
     *seconds = 1e-9 * ns;
     return OK;
 }
 
-// By the fit of its kind; what that one takes for traffic of another rate is so much a byte. 0: there is none.
+// By the fit of its kind; what that one takes for traffic of another rate is so much a byte. 0:
+// there is none.
 static double predict_kernel(const struct calibration *c, const struct sample *s)
 {
     const struct precision_fits *p = NULL;
@@ -114,14 +163,18 @@ static double predict_kernel(const struct calibration *c, const struct sample *s
         if (!f || !kernel_has((enum kernel)k, s)) continue;
         const struct fit_point *last = &f->points[f->point_count - 1];
         int unit = kernel_kinds[k].unit;
-        struct fit_point at = {.work = unit == UNIT_FLOP ? s->flop : unit == UNIT_BYTES ? s->bytes : (double)s->dimensions[0], .traffic = s->bytes};
+        struct fit_point at = {.work = unit == UNIT_FLOP    ? s->flop
+                                       : unit == UNIT_BYTES ? s->bytes
+                                                            : (double)s->dimensions[0],
+                               .traffic = s->bytes};
         double explained_s = last->traffic > 0 ? last->explained_s / last->traffic * at.traffic : 0;
         return fit_seconds(f, &at) + explained_s;
     }
     return 0;
 }
 
-enum status heldback_predict(struct heldback_point **points, int *count, const struct samples *samples, const struct heldback_shapes *h,
+enum status heldback_predict(struct heldback_point **points, int *count,
+                             const struct samples *samples, const struct heldback_shapes *h,
                              int held, struct arena *arena, struct error *err)
 {
     struct calibration *calibration = TAKE(arena, 1, struct calibration);
@@ -151,17 +204,20 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median_error(const struct heldback_point *points, int count, bool layers, bool kernels, int *taken, struct arena *arena)
+static double median_error(const struct heldback_point *points, int count, bool layers,
+                           bool kernels, int *taken, struct arena *arena)
 {
     double *errors = TAKE(arena, count + 1, double);
     *taken = 0;
     for (int i = 0; i < count; i++)
-        if (points[i].layer ? layers : kernels) errors[(*taken)++] = fabs(points[i].predicted_s / points[i].measured_s - 1);
+        if (points[i].layer ? layers : kernels)
+            errors[(*taken)++] = fabs(points[i].predicted_s / points[i].measured_s - 1);
     qsort(errors, (size_t)*taken, sizeof *errors, compare_numbers);
     return *taken ? (errors[(*taken - 1) / 2] + errors[*taken / 2]) / 2 : 0;
 }
 
-struct heldback_errors heldback_errors(const struct heldback_point *points, int count, struct arena *arena)
+struct heldback_errors heldback_errors(const struct heldback_point *points, int count,
+                                       struct arena *arena)
 {
     struct heldback_errors e;
     int all;
@@ -173,13 +229,16 @@ struct heldback_errors heldback_errors(const struct heldback_point *points, int 
 
 void heldback_show(const struct heldback_point *points, int count, FILE *to)
 {
-    fprintf(to, "%-42s %-24s %10s %21s %10s %7s\n", "operation", "sizes", "measured", "its interval", "predicted", "error");
+    fprintf(to, "%-42s %-24s %10s %21s %10s %7s\n", "operation", "sizes", "measured",
+            "its interval", "predicted", "error");
     for (int i = 0; i < count; i++) {
         const struct heldback_point *p = &points[i];
         char sizes[96] = "";
         for (int k = 0, used = 0; k < p->sample->dimension_count; k++)
-            used += snprintf(sizes + used, sizeof sizes - (size_t)used, "%s%lld", k ? " x " : "", (long long)p->sample->dimensions[k]);
-        fprintf(to, "%-42s %-24s %7.3f ms %7.3f to %7.3f ms %7.3f ms %+6.1f%%\n", p->sample->operation, sizes, 1e3 * p->measured_s,
-                1e3 * p->low_s, 1e3 * p->high_s, 1e3 * p->predicted_s, 100 * (p->predicted_s / p->measured_s - 1));
+            used += snprintf(sizes + used, sizeof sizes - (size_t)used, "%s%lld", k ? " x " : "",
+                             (long long)p->sample->dimensions[k]);
+        fprintf(to, "%-42s %-24s %7.3f ms %7.3f to %7.3f ms %7.3f ms %+6.1f%%\n",
+                p->sample->operation, sizes, 1e3 * p->measured_s, 1e3 * p->low_s, 1e3 * p->high_s,
+                1e3 * p->predicted_s, 100 * (p->predicted_s / p->measured_s - 1));
     }
 }

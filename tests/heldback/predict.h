@@ -1,5 +1,6 @@
-// Costs against samples that they were not made from: a document with several shapes, each in turn left out of the
-// calibration and then predicted, whole layers as the planner prices them, kernels by the fits of their kinds.
+// Costs against samples that they were not made from: a document with several shapes, each in turn
+// left out of the calibration and then predicted, whole layers as the planner prices them, kernels
+// by the fits of their kinds.
 #ifndef PLUMBLINE_TESTS_HELDBACK_PREDICT_H
 #define PLUMBLINE_TESTS_HELDBACK_PREDICT_H
 
@@ -9,25 +10,37 @@
 #include "data/inputs/model.h"
 #include "data/inputs/samples.h"
 
-// Which shape each sample of the document was measured with: the shapes that its command names, one after the other; -1:
-// none in particular. BAD_INPUT: the document does not tell (one tensor degree, and --shape, are needed).
-struct heldback_shapes { struct shape *shapes; int count; int *of_sample; };
-enum status heldback_shapes(struct heldback_shapes *h, const struct samples *samples, struct arena *arena, struct error *err);
+// Which shape each sample of the document was measured with: the shapes that its command names, one
+// after the other; -1: none in particular. BAD_INPUT: the document does not tell (one tensor
+// degree, and --shape, are needed).
+struct heldback_shapes {
+    struct shape *shapes;
+    int count;
+    int *of_sample;
+};
+enum status heldback_shapes(struct heldback_shapes *h, const struct samples *samples,
+                            struct arena *arena, struct error *err);
 
 struct heldback_point {
     const struct sample *sample;
-    double measured_s, low_s, high_s;       // the median and its interval
+    double measured_s, low_s, high_s; // the median and its interval
     double predicted_s;
     bool layer;
 };
 
-// Calibrates from all shapes but one, and predicts that one's samples; whatever no cost speaks of is left out.
-enum status heldback_predict(struct heldback_point **points, int *count, const struct samples *samples, const struct heldback_shapes *h,
+// Calibrates from all shapes but one, and predicts that one's samples; whatever no cost speaks of
+// is left out.
+enum status heldback_predict(struct heldback_point **points, int *count,
+                             const struct samples *samples, const struct heldback_shapes *h,
                              int held, struct arena *arena, struct error *err);
 
 // Medians of |predicted / measured - 1|.
-struct heldback_errors { double layers, kernels, all; int layer_count, kernel_count; };
-struct heldback_errors heldback_errors(const struct heldback_point *points, int count, struct arena *arena);
+struct heldback_errors {
+    double layers, kernels, all;
+    int layer_count, kernel_count;
+};
+struct heldback_errors heldback_errors(const struct heldback_point *points, int count,
+                                       struct arena *arena);
 void heldback_show(const struct heldback_point *points, int count, FILE *to);
 
 #endif

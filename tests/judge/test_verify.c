@@ -1,6 +1,7 @@
-// The judge: plans that are right are accepted, and whatever number stands in a plan, it answers. The plans come from the
-// solver's choices for random problems, with the time of the solver's own walk; so this is also the agreement of two
-// computations of every claim. Planted faults: test_verify_decision.c, test_verify_claims.c.
+// The judge: plans that are right are accepted, and whatever number stands in a plan, it answers.
+// The plans come from the solver's choices for random problems, with the time of the solver's own
+// walk; so this is also the agreement of two computations of every claim. Planted faults:
+// test_verify_decision.c, test_verify_claims.c.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 #include "tests/support/trials/trial.h"
 
-#include <cmocka.h>        // last: it takes the name of fail()
+#include <cmocka.h> // last: it takes the name of fail()
 
 static void test_right_plans(void **state)
 {
@@ -49,13 +50,16 @@ static void test_varied_layouts(void **state)
         several += l->virtual_stages > 1;
         trial_close(&t);
     }
-    for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) print_message("%s %d, ", schedule_names[i], schedules[i]);
-    print_message("%d without a barrier, %d with local losses, %d with several stages a rank\n", waived, local, several);
+    for (int i = 0; i < SCHEDULE_KIND_COUNT; i++)
+        print_message("%s %d, ", schedule_names[i], schedules[i]);
+    print_message("%d without a barrier, %d with local losses, %d with several stages a rank\n",
+                  waived, local, several);
     for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) assert_true(schedules[i] > 15);
     assert_true(waived > 100 && local > 50 && several > 100);
 }
 
-// Whatever number stands in a plan, the judge answers; and a number that decides is missed by no check.
+// Whatever number stands in a plan, the judge answers; and a number that decides is missed by no
+// check.
 static void test_absurd_numbers(void **state)
 {
     (void)state;
@@ -65,12 +69,21 @@ static void test_absurd_numbers(void **state)
         struct trial t;
         if (!trial_open(&t, seed, &limits, seed % 2)) continue;
         struct plan_stage *x = &t.plan.stages[trial_stage(&t)];
-        int *indices[] = {&x->first_layer, &x->layer_count, &x->group, &x->recomputed_layers, &x->gradient_option,
-                          &x->boundary_option, (int *)&x->recompute};
-        int64_t *claims[] = {&x->forward_ns, &x->backward_ns, &x->weight_ns, &x->sync_ns, &x->optimizer_ns,
+        int *indices[] = {&x->first_layer,       &x->layer_count,     &x->group,
+                          &x->recomputed_layers, &x->gradient_option, &x->boundary_option,
+                          (int *)&x->recompute};
+        int64_t *claims[] = {&x->forward_ns,
+                             &x->backward_ns,
+                             &x->weight_ns,
+                             &x->sync_ns,
+                             &x->optimizer_ns,
                              &x->send_forward_ns[PART_LINK],
-                             &x->send_backward_ns[PART_BLOCKING], &x->send_epilogue_ns[PART_DELAY], &t.plan.iteration_ns,
-                             &t.plan.bound_ns, &t.plan.embedding_sync_ns, &x->memory.activation_bytes,
+                             &x->send_backward_ns[PART_BLOCKING],
+                             &x->send_epilogue_ns[PART_DELAY],
+                             &t.plan.iteration_ns,
+                             &t.plan.bound_ns,
+                             &t.plan.embedding_sync_ns,
+                             &x->memory.activation_bytes,
                              &x->memory_limit_bytes};
         const int64_t absurd[] = {-1, -1000000, 1000003, (int64_t)1 << 31, (int64_t)1 << 53};
         for (size_t i = 0; i < ARRAY_LENGTH(indices); i++) {
@@ -89,7 +102,8 @@ static void test_absurd_numbers(void **state)
             int64_t before = *claims[i];
             *claims[i] = absurd[random_between(&t.rng, 0, (int64_t)ARRAY_LENGTH(absurd) - 1)];
             if (trial_judge(&t).accepted)
-                fail_msg("seed %llu: claim %zu as %lld is accepted", (unsigned long long)seed, i, (long long)*claims[i]);
+                fail_msg("seed %llu: claim %zu as %lld is accepted", (unsigned long long)seed, i,
+                         (long long)*claims[i]);
             *claims[i] = before;
         }
         trial_expect_accepted(&t, seed);
@@ -117,7 +131,8 @@ static void test_no_plan(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_plans), cmocka_unit_test(test_varied_layouts),
-                                       cmocka_unit_test(test_absurd_numbers), cmocka_unit_test(test_no_plan)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_right_plans), cmocka_unit_test(test_varied_layouts),
+        cmocka_unit_test(test_absurd_numbers), cmocka_unit_test(test_no_plan)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

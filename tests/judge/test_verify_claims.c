@@ -1,4 +1,5 @@
-// The judge on damaged claims: memory, times, the bound, prices, the kinds of operations. Each is caught under its own name.
+// The judge on damaged claims: memory, times, the bound, prices, the kinds of operations. Each is
+// caught under its own name.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,19 +9,21 @@
 #include "solve/judge/internal.h"
 #include "tests/support/trials/trial.h"
 
-#include <cmocka.h>        // last: it takes the name of fail()
+#include <cmocka.h> // last: it takes the name of fail()
 
 static int64_t fullest(const struct trial *t, int group)
 {
     int64_t most = 0;
     for (int i = 0; i < t->plan.layout.pipeline; i++) {
-        const struct memory_parts *m = t->plan.ranks ? &t->plan.ranks[i].memory : &t->plan.stages[i].memory;
+        const struct memory_parts *m = t->plan.ranks ? &t->plan.ranks[i].memory
+                                                     : &t->plan.stages[i].memory;
         if (t->plan.stages[i].group == group && memory_total(m) > most) most = memory_total(m);
     }
     return most;
 }
 
-// The fullest device of a stage's group, to the byte: at the limit it is right, one byte less is too little.
+// The fullest device of a stage's group, to the byte: at the limit it is right, one byte less is
+// too little.
 static bool set_limit(struct trial *t, int64_t missing)
 {
     int group = t->plan.stages[trial_stage(t)].group;
@@ -31,7 +34,8 @@ static bool set_limit(struct trial *t, int64_t missing)
         if (i != group) t->problem.cluster.groups[i].memory_bytes = 1 << 30;
     t->problem.cluster.groups[group].memory_bytes = total - missing;
     for (int i = 0; i <= trial_last(t); i++)
-        t->plan.stages[i].memory_limit_bytes = t->problem.cluster.groups[t->plan.stages[i].group].memory_bytes;
+        t->plan.stages[i].memory_limit_bytes =
+            t->problem.cluster.groups[t->plan.stages[i].group].memory_bytes;
     return total > missing;
 }
 
@@ -48,10 +52,12 @@ static bool limit_misreported(struct trial *t)
 static bool memory_misreported(struct trial *t)
 {
     struct plan_stage *x = &t->plan.stages[trial_stage(t)];
-    int64_t *parts[] = {&x->memory.weight_bytes,     &x->memory.gradient_bytes, &x->memory.optimizer_bytes,
-                        &x->memory.activation_bytes, &x->memory.working_bytes,  &x->memory.buffer_bytes,
-                        &x->memory.feedback_bytes,   &x->memory.constant_bytes};
-    *parts[random_between(&t->rng, 0, (int64_t)ARRAY_LENGTH(parts) - 1)] += random_chance(&t->rng, 50) ? 1 : -1;
+    int64_t *parts[] = {&x->memory.weight_bytes,    &x->memory.gradient_bytes,
+                        &x->memory.optimizer_bytes, &x->memory.activation_bytes,
+                        &x->memory.working_bytes,   &x->memory.buffer_bytes,
+                        &x->memory.feedback_bytes,  &x->memory.constant_bytes};
+    *parts[random_between(&t->rng, 0, (int64_t)ARRAY_LENGTH(parts) - 1)] +=
+        random_chance(&t->rng, 50) ? 1 : -1;
     return true;
 }
 
@@ -123,15 +129,21 @@ static bool recompute_claimed(struct trial *t)
     x->recompute = RECOMPUTE_FULL;
     t->problem.job.recompute[RECOMPUTE_FULL] = true;
     for (int r = 0; r < t->problem.model.run_count; r++)
-        if (!t->problem.model.runs[r].recomputable || t->priced.runs[r].full_ns[x->group] < 100) return false;
+        if (!t->problem.model.runs[r].recomputable || t->priced.runs[r].full_ns[x->group] < 100)
+            return false;
     return t->problem.job.rule_count == 0;
 }
 
 static bool *some_kind(struct trial *t)
 {
     struct plan_graph *g = &t->plan.graph;
-    bool *kinds[] = {&g->parts[PART_BLOCKING], &g->parts[PART_LINK], &g->parts[PART_DELAY], &g->epilogue, &g->sync,
-                     &g->optimizer, &g->embedding_sync};
+    bool *kinds[] = {&g->parts[PART_BLOCKING],
+                     &g->parts[PART_LINK],
+                     &g->parts[PART_DELAY],
+                     &g->epilogue,
+                     &g->sync,
+                     &g->optimizer,
+                     &g->embedding_sync};
     return kinds[random_between(&t->rng, 0, (int64_t)ARRAY_LENGTH(kinds) - 1)];
 }
 
@@ -158,7 +170,8 @@ static bool graph_lacks_and_claims(struct trial *t)
     t->plan.graph.parts[part] = false;
     for (int s = 0; s <= trial_last(t); s++) {
         struct plan_stage *x = &t->plan.stages[s];
-        if (x->send_forward_ns[part] || x->send_backward_ns[part] || x->send_epilogue_ns[part]) return false;
+        if (x->send_forward_ns[part] || x->send_backward_ns[part] || x->send_epilogue_ns[part])
+            return false;
     }
     struct schedule_request request = plan_request(&t->plan);
     if (schedule_build(&schedule, &request, &t->arena, &t->err) != OK) fail_msg("%s", t->err.text);
@@ -191,26 +204,41 @@ static const struct damage damages[] = {
 
 // ---- every number that a plan states of its stages, off by one
 
-struct claim { int64_t *value; const char *rule, *name; int stage; };
-struct claims { struct claim *items; int count; };
+struct claim {
+    int64_t *value;
+    const char *rule, *name;
+    int stage;
+};
+struct claims {
+    struct claim *items;
+    int count;
+};
 
-static void add_claim(struct claims *c, int64_t *value, const char *rule, int stage, const char *name)
+static void add_claim(struct claims *c, int64_t *value, const char *rule, int stage,
+                      const char *name)
 {
     c->items[c->count++] = (struct claim){value, rule, name, stage};
 }
 
-static void add_parts(struct trial *t, struct claims *c, int64_t *parts, int stage, const char *what, int slice)
+static void add_parts(struct trial *t, struct claims *c, int64_t *parts, int stage,
+                      const char *what, int slice)
 {
     for (int k = 0; k < PART_COUNT; k++)
-        add_claim(c, &parts[k], "price", stage, arena_print(&t->arena, slice ? "%s.%s of slice %d: " : "%s.%s: ", what, transfer_part_names[k], slice));
+        add_claim(c, &parts[k], "price", stage,
+                  arena_print(&t->arena, slice ? "%s.%s of slice %d: " : "%s.%s: ", what,
+                              transfer_part_names[k], slice));
 }
 
-static void add_memory(struct trial *t, struct claims *c, struct memory_parts *m, int stage, const char *whose)
+static void add_memory(struct trial *t, struct claims *c, struct memory_parts *m, int stage,
+                       const char *whose)
 {
-    static const char *const names[] = {"weights", "gradients", "optimizer", "activations", "working", "buffers", "feedback", "constant"};
-    int64_t *parts[] = {&m->weight_bytes, &m->gradient_bytes, &m->optimizer_bytes, &m->activation_bytes,
-                        &m->working_bytes, &m->buffer_bytes, &m->feedback_bytes, &m->constant_bytes};
-    for (size_t i = 0; i < ARRAY_LENGTH(parts); i++) add_claim(c, parts[i], "memory", stage, arena_print(&t->arena, "%s%s: ", whose, names[i]));
+    static const char *const names[] = {"weights", "gradients", "optimizer", "activations",
+                                        "working", "buffers",   "feedback",  "constant"};
+    int64_t *parts[] = {&m->weight_bytes,     &m->gradient_bytes, &m->optimizer_bytes,
+                        &m->activation_bytes, &m->working_bytes,  &m->buffer_bytes,
+                        &m->feedback_bytes,   &m->constant_bytes};
+    for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
+        add_claim(c, parts[i], "memory", stage, arena_print(&t->arena, "%s%s: ", whose, names[i]));
 }
 
 static void add_stage(struct trial *t, struct claims *c, int stage)
@@ -226,8 +254,10 @@ static void add_stage(struct trial *t, struct claims *c, int stage)
     add_parts(t, c, x->send_epilogue_ns, stage, "send_epilogue", 0);
     for (int i = 1; i < t->plan.layout.slice_count; i++) {
         struct plan_slice *y = &x->slices[i - 1];
-        add_claim(c, &y->forward_ns, "price", stage, arena_print(&t->arena, "forward of slice %d: ", i));
-        add_claim(c, &y->backward_ns, "price", stage, arena_print(&t->arena, "backward of slice %d: ", i));
+        add_claim(c, &y->forward_ns, "price", stage,
+                  arena_print(&t->arena, "forward of slice %d: ", i));
+        add_claim(c, &y->backward_ns, "price", stage,
+                  arena_print(&t->arena, "backward of slice %d: ", i));
         add_parts(t, c, y->send_forward_ns, stage, "send_forward", i);
         add_parts(t, c, y->send_backward_ns, stage, "send_backward", i);
     }
@@ -238,11 +268,13 @@ static void add_stage(struct trial *t, struct claims *c, int stage)
 static struct claims claims_of(struct trial *t)
 {
     int stages = t->plan.stage_count;
-    struct claims c = {TAKE(&t->arena, (stages * (64 + 12 * t->plan.layout.slice_count)) + 1, struct claim), 0};
+    struct claims c = {
+        TAKE(&t->arena, (stages * (64 + 12 * t->plan.layout.slice_count)) + 1, struct claim), 0};
     for (int s = 0; s < stages; s++) add_stage(t, &c, s);
     struct schedule_request request = plan_request(&t->plan);
     for (int r = 0; t->plan.ranks && r < t->plan.layout.pipeline; r++)
-        add_memory(t, &c, &t->plan.ranks[r].memory, schedule_stage_of(&request, r, 0), arena_print(&t->arena, "rank %d: ", r));
+        add_memory(t, &c, &t->plan.ranks[r].memory, schedule_stage_of(&request, r, 0),
+                   arena_print(&t->arena, "rank %d: ", r));
     add_claim(&c, &t->plan.embedding_sync_ns, "price", -1, "embedding sync: ");
     return c;
 }
@@ -252,9 +284,12 @@ static void expect_named(struct trial *t, const struct claim *c, uint64_t seed, 
     struct verdict v = trial_judge(t);
     for (int i = 0; i < v.violation_count; i++) {
         const struct violation *x = &v.violations[i];
-        if (!strcmp(x->rule, c->rule) && x->stage == c->stage && !strncmp(x->text, c->name, strlen(c->name))) return;
+        if (!strcmp(x->rule, c->rule) && x->stage == c->stage &&
+            !strncmp(x->text, c->name, strlen(c->name)))
+            return;
     }
-    fail_msg("seed %llu: stage %d, %s%+d is not found", (unsigned long long)seed, c->stage, c->name, off);
+    fail_msg("seed %llu: stage %d, %s%+d is not found", (unsigned long long)seed, c->stage, c->name,
+             off);
 }
 
 static void test_off_by_one(void **state)
@@ -282,12 +317,19 @@ static void test_off_by_one(void **state)
     assert_true(plans > 30 && claims > 2000);
 }
 
-static void test_one_stage_a_rank(void **state) { (void)state, trial_plant(damages, ARRAY_LENGTH(damages), false); }
-static void test_varied_layouts(void **state) { (void)state, trial_plant(damages, ARRAY_LENGTH(damages), true); }
+static void test_one_stage_a_rank(void **state)
+{
+    (void)state, trial_plant(damages, ARRAY_LENGTH(damages), false);
+}
+static void test_varied_layouts(void **state)
+{
+    (void)state, trial_plant(damages, ARRAY_LENGTH(damages), true);
+}
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_stage_a_rank), cmocka_unit_test(test_varied_layouts),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_stage_a_rank),
+                                       cmocka_unit_test(test_varied_layouts),
                                        cmocka_unit_test(test_off_by_one)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-// Closed forms of the iteration time against the judge's replay and period, for every schedule, rank count, number of stages
-// and of micro-batches in a range, and random times: where there is a form it is exact. And the period against a replay of
-// many iterations.
+// Closed forms of the iteration time against the judge's replay and period, for every schedule,
+// rank count, number of stages and of micro-batches in a range, and random times: where there is a
+// form it is exact. And the period against a replay of many iterations.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,20 +10,26 @@
 #include "solve/judge/internal.h"
 #include "tests/support/problems.h"
 
-#include <cmocka.h>        // last: it takes the name of fail()
+#include <cmocka.h> // last: it takes the name of fail()
 
 enum { RANKS_MAX = 6, STAGES_OF_RANK_MAX = 4 };
 
-struct times { int64_t forward, backward, weight; };
+struct times {
+    int64_t forward, backward, weight;
+};
 
 // A plan of stages that all take the same, and nothing else.
-static struct plan even_plan(const struct layout *l, int micro_batches, struct times t, struct arena *arena)
+static struct plan even_plan(const struct layout *l, int micro_batches, struct times t,
+                             struct arena *arena)
 {
-    struct plan p = {.layout = *l, .micro_batches = micro_batches, .stage_count = layout_stage_count(l)};
+    struct plan p = {
+        .layout = *l, .micro_batches = micro_batches, .stage_count = layout_stage_count(l)};
     p.stages = TAKE(arena, p.stage_count, struct plan_stage);
     for (int s = 0; s < p.stage_count; s++) {
-        p.stages[s] = (struct plan_stage){.forward_ns = t.forward, .backward_ns = t.backward,
-                                          .weight_ns = schedule_splits_backward(l->schedule) ? t.weight : 0};
+        p.stages[s] =
+            (struct plan_stage){.forward_ns = t.forward,
+                                .backward_ns = t.backward,
+                                .weight_ns = schedule_splits_backward(l->schedule) ? t.weight : 0};
         p.stages[s].slices = TAKE(arena, l->slice_count, struct plan_slice);
     }
     return p;
@@ -60,9 +66,11 @@ static bool check_form(const struct layout *l, int micro_batches, struct times t
     if (form.name) {
         int64_t ns = time_of(&p, &arena);
         if (form.ns != ns)
-            fail_msg("%s, p %d, v %d, m %d, F %lld, B %lld, W %lld: %s gives %lld, the graph takes %lld",
-                     schedule_names[l->schedule], l->pipeline, l->virtual_stages, micro_batches, (long long)t.forward,
-                     (long long)t.backward, (long long)t.weight, form.name, (long long)form.ns, (long long)ns);
+            fail_msg(
+                "%s, p %d, v %d, m %d, F %lld, B %lld, W %lld: %s gives %lld, the graph takes %lld",
+                schedule_names[l->schedule], l->pipeline, l->virtual_stages, micro_batches,
+                (long long)t.forward, (long long)t.backward, (long long)t.weight, form.name,
+                (long long)form.ns, (long long)ns);
     }
     arena_close(&arena);
     return form.name != NULL;
@@ -70,7 +78,8 @@ static bool check_form(const struct layout *l, int micro_batches, struct times t
 
 static struct times random_times(struct random *rng)
 {
-    return (struct times){random_between(rng, 1, 60), random_between(rng, 1, 60), random_between(rng, 0, 60)};
+    return (struct times){random_between(rng, 1, 60), random_between(rng, 1, 60),
+                          random_between(rng, 0, 60)};
 }
 
 static void test_equal_stages(void **state)
@@ -83,18 +92,24 @@ static void test_equal_stages(void **state)
             for (int stages = 1; stages <= STAGES_OF_RANK_MAX; stages++)
                 for (int m = 1; m <= 3 * ranks + 1; m++) {
                     struct layout l = {LAYOUT_PLAIN(ranks), .schedule = (enum schedule_kind)kind};
-                    bool fits = kind == SCHEDULE_ZB_V ? stages == 2 : has_several(l.schedule) ? stages > 1 : stages == 1;
+                    bool fits = kind == SCHEDULE_ZB_V     ? stages == 2
+                                : has_several(l.schedule) ? stages > 1
+                                                          : stages == 1;
                     if (!fits || (kind == SCHEDULE_INTERLEAVED && m % ranks)) continue;
                     l.virtual_stages = stages;
                     l.barrier = random_chance(&rng, 50);
-                    for (int i = 0; i < 4; i++) checked[kind] += check_form(&l, m, random_times(&rng));
+                    for (int i = 0; i < 4; i++)
+                        checked[kind] += check_form(&l, m, random_times(&rng));
                 }
-    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) print_message("%s %d, ", schedule_names[kind], checked[kind]);
+    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
+        print_message("%s %d, ", schedule_names[kind], checked[kind]);
     print_message("forms checked\n");
-    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) assert_true(checked[kind] > (kind == SCHEDULE_ZB_H2 ? 5 : 10));
+    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
+        assert_true(checked[kind] > (kind == SCHEDULE_ZB_H2 ? 5 : 10));
 }
 
-// A form holds for the very plans it is there for: none where a message, a sync or a local loss comes in.
+// A form holds for the very plans it is there for: none where a message, a sync or a local loss
+// comes in.
 static void test_no_form(void **state)
 {
     (void)state;
@@ -119,9 +134,10 @@ static void test_no_form(void **state)
     arena_close(&arena);
 }
 
-// ---- the period: what so many more iterations take, one after the other, joined by what is carried
+// ---- the period: what so many more iterations take, one after the other, joined by what is
+// carried
 
-enum { ITERATIONS = 60 };       // a multiple of every number of laps that a critical cycle here takes
+enum { ITERATIONS = 60 }; // a multiple of every number of laps that a critical cycle here takes
 
 static struct schedule unrolled(const struct schedule *s, int iterations, struct arena *arena)
 {
@@ -131,7 +147,8 @@ static struct schedule unrolled(const struct schedule *s, int iterations, struct
     u.operations = TAKE(arena, u.operation_count, struct operation);
     u.stream_count = s->stream_count * iterations;
     u.streams = TAKE(arena, u.stream_count, struct stream);
-    u.dependences = TAKE(arena, iterations * (s->dependence_count + s->carried_count), struct dependence);
+    u.dependences =
+        TAKE(arena, iterations * (s->dependence_count + s->carried_count), struct dependence);
     u.dependence_count = 0;
     for (int k = 0; k < iterations; k++) {
         for (int i = 0; i < n; i++) u.operations[k * n + i] = s->operations[i];
@@ -139,14 +156,15 @@ static struct schedule unrolled(const struct schedule *s, int iterations, struct
             struct stream *to = &u.streams[k * s->stream_count + i];
             *to = s->streams[i];
             to->operations = TAKE(arena, to->count, int);
-            for (int at = 0; at < to->count; at++) to->operations[at] = s->streams[i].operations[at] + k * n;
+            for (int at = 0; at < to->count; at++)
+                to->operations[at] = s->streams[i].operations[at] + k * n;
         }
         for (int i = 0; i < s->dependence_count; i++)
-            u.dependences[u.dependence_count++] =
-                (struct dependence){s->dependences[i].before + k * n, s->dependences[i].after + k * n};
+            u.dependences[u.dependence_count++] = (struct dependence){
+                s->dependences[i].before + k * n, s->dependences[i].after + k * n};
         for (int i = 0; i < s->carried_count && k + 1 < iterations; i++)
-            u.dependences[u.dependence_count++] =
-                (struct dependence){s->carried[i].before + k * n, s->carried[i].after + (k + 1) * n};
+            u.dependences[u.dependence_count++] = (struct dependence){
+                s->carried[i].before + k * n, s->carried[i].after + (k + 1) * n};
     }
     return u;
 }
@@ -192,14 +210,17 @@ static void test_periods(void **state)
         struct schedule s;
         arena_open(&arena, NULL);
         struct layout l = random_layout(&rng);
-        struct plan p = even_plan(&l, l.pipeline * (int)random_between(&rng, 1, 3), random_times(&rng), &arena);
+        struct plan p =
+            even_plan(&l, l.pipeline * (int)random_between(&rng, 1, 3), random_times(&rng), &arena);
         put_random_times(&p, &rng);
         struct schedule_request r = plan_request(&p);
         if (schedule_build(&s, &r, &arena, &err) == OK) {
-            struct schedule some = unrolled(&s, 2 * ITERATIONS, &arena), more = unrolled(&s, 3 * ITERATIONS, &arena);
+            struct schedule some = unrolled(&s, 2 * ITERATIONS, &arena),
+                            more = unrolled(&s, 3 * ITERATIONS, &arena);
             int64_t period = judged_period(&s, &p, &arena),
                     longer = judged_replay(&more, &p, &arena) - judged_replay(&some, &p, &arena);
-            // Once the way in is behind, the laps of a critical cycle repeat; the period is theirs, rounded up.
+            // Once the way in is behind, the laps of a critical cycle repeat; the period is theirs,
+            // rounded up.
             assert_true(longer <= ITERATIONS * period && longer > ITERATIONS * (period - 1));
             built++;
         }
@@ -210,7 +231,8 @@ static void test_periods(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_equal_stages), cmocka_unit_test(test_no_form),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_equal_stages),
+                                       cmocka_unit_test(test_no_form),
                                        cmocka_unit_test(test_periods)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

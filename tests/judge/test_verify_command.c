@@ -1,5 +1,6 @@
-// plumbline verify on files: finds the inputs by the plan's made_from, and says by exit code and verdict what became of
-// them. 0 accepted, 20 rejected (a changed or missing input among the reasons), bad input for a plan that is none.
+// plumbline verify on files: finds the inputs by the plan's made_from, and says by exit code and
+// verdict what became of them. 0 accepted, 20 rejected (a changed or missing input among the
+// reasons), bad input for a plan that is none.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include "formulate/price/price.h"
 #include "tests/support/problems.h"
 
-#include <cmocka.h>        // last: it takes the name of fail()
+#include <cmocka.h> // last: it takes the name of fail()
 
 command_function command_verify;
 
@@ -25,11 +26,18 @@ struct folder {
     struct plan plan;
 };
 
-#define MUST(call) do { if ((call) != OK) fail_msg("%s", f->err.text); } while (0)
+#define MUST(call)                                                                                 \
+    do {                                                                                           \
+        if ((call) != OK) fail_msg("%s", f->err.text);                                             \
+    } while (0)
 
-static const char *inside(struct folder *f, const char *name) { return arena_print(&f->arena, "%s/%s", f->path, name); }
+static const char *inside(struct folder *f, const char *name)
+{
+    return arena_print(&f->arena, "%s/%s", f->path, name);
+}
 
-// Measured layers, one to a stage, all stages on one group: a problem with a plan that is known before it is solved.
+// Measured layers, one to a stage, all stages on one group: a problem with a plan that is known
+// before it is solved.
 static void make_problem(struct folder *f)
 {
     struct random rng = {7};
@@ -42,7 +50,9 @@ static void make_problem(struct folder *f)
                      f->problem.cluster.group_count == 1 && !j->rule_count;
         f->problem.cluster.groups[0].nodes = 16 * j->layout.data;
         f->problem.cluster.groups[0].memory_bytes = 1 << 30;
-        if (plain && f->problem.cluster.groups[0].nic_count && f->problem.costs.gpus[0].precision_count) return;
+        if (plain && f->problem.cluster.groups[0].nic_count &&
+            f->problem.costs.gpus[0].precision_count)
+            return;
     }
 }
 
@@ -87,18 +97,20 @@ static void make_plan(struct folder *f)
     MUST(choices_build(&choices, &priced, &schedule, &f->arena, &f->err));
     MUST(graph_compile(&graph, &schedule, &f->arena, &f->err));
     int *chosen = TAKE(&f->arena, priced.stage_count, int);
-    int64_t *durations = TAKE(&f->arena, symbol_count(priced.stage_count, priced.slice_count), int64_t);
+    int64_t *durations =
+        TAKE(&f->arena, symbol_count(priced.stage_count, priced.slice_count), int64_t);
     for (int s = 0; s < priced.stage_count; s++) {
         // The plain choice: one layer, nothing compressed.
         for (chosen[s] = 0; chosen[s] < choices.stages[s].count; chosen[s]++) {
             const struct choice *x = &choices.stages[s].items[chosen[s]];
-            if (x->layer_count == 1 && (x->first_layer < 0 || x->first_layer == s) && !x->gradient_option &&
-                !x->boundary_option)
+            if (x->layer_count == 1 && (x->first_layer < 0 || x->first_layer == s) &&
+                !x->gradient_option && !x->boundary_option)
                 break;
         }
         assert_true(chosen[s] < choices.stages[s].count);
     }
-    assert_true(choices_fit_together(&choices, chosen) && choices_durations(&choices, chosen, durations));
+    assert_true(choices_fit_together(&choices, chosen) &&
+                choices_durations(&choices, chosen, durations));
     choices_to_plan(&f->plan, &choices, chosen, graph_longest(graph, durations, NULL), &f->arena);
     f->plan.bound_ns = f->plan.iteration_ns;
     f->plan.outcome = OUTCOME_OPTIMAL;
@@ -121,8 +133,9 @@ static int open_folder(void **state)
 static int close_folder(void **state)
 {
     struct folder *f = *state;
-    static const char *const names[] = {"model.json",   "cluster.json", "costs.json",   "job.json",
-                                        "problem.json", "plan.json",    "verdict.json", "copy.json"};
+    static const char *const names[] = {"model.json",   "cluster.json", "costs.json",
+                                        "job.json",     "problem.json", "plan.json",
+                                        "verdict.json", "copy.json"};
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++) unlink(inside(f, names[i]));
     int result = rmdir(f->path);
     arena_close(&f->arena);

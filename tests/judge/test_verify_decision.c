@@ -1,5 +1,5 @@
-// The judge on damaged decisions: layers, node groups, options, budget, rules, the layout and the inputs. Each way of
-// damaging a plan, or what the job allows, is caught under its own name.
+// The judge on damaged decisions: layers, node groups, options, budget, rules, the layout and the
+// inputs. Each way of damaging a plan, or what the job allows, is caught under its own name.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "solve/judge/internal.h"
 #include "tests/support/trials/trial.h"
 
-#include <cmocka.h>        // last: it takes the name of fail()
+#include <cmocka.h> // last: it takes the name of fail()
 
 static bool layer_twice(struct trial *t)
 {
@@ -55,10 +55,12 @@ static bool count_exceeded(struct trial *t)
 {
     int s = trial_stage(t), used = 0, collective = t->plan.layout.tensor * t->plan.layout.context;
     // The first stage of each rank stands for it.
-    for (int i = 0; i < t->plan.layout.pipeline; i++) used += t->plan.stages[i].group == t->plan.stages[s].group;
+    for (int i = 0; i < t->plan.layout.pipeline; i++)
+        used += t->plan.stages[i].group == t->plan.stages[s].group;
     struct node_group *g = group_of(t, s);
     if (g->gpus_per_node < collective) return false;
-    // Room for one rank less than there are; a group with room for none is excluded, which is another damage.
+    // Room for one rank less than there are; a group with room for none is excluded, which is
+    // another damage.
     while (g->nodes * (g->gpus_per_node / collective) / t->plan.layout.data >= used) g->nodes--;
     return g->nodes * (g->gpus_per_node / collective) / t->plan.layout.data > 0;
 }
@@ -88,7 +90,8 @@ static bool unjoined(struct trial *t)
     t->problem.cluster.link_count = 0;
     for (int s = 0; s <= trial_last(t); s++) {
         // Gradient sync and collectives stay inside the node, messages leave it.
-        if (group_of(t, s)->gpus_per_node < devices || group_of(t, s)->gpus_per_node >= devices * l->pipeline)
+        if (group_of(t, s)->gpus_per_node < devices ||
+            group_of(t, s)->gpus_per_node >= devices * l->pipeline)
             return false;
         group_of(t, s)->nic_count = 0;
     }
@@ -99,7 +102,8 @@ static int used_options(const struct trial *t, bool boundary)
 {
     int used = 0;
     for (int s = 0; s <= trial_last(t); s++)
-        used += boundary ? t->plan.stages[s].boundary_option > 0 : t->plan.stages[s].gradient_option > 0;
+        used += boundary ? t->plan.stages[s].boundary_option > 0
+                         : t->plan.stages[s].gradient_option > 0;
     return used;
 }
 
@@ -180,7 +184,8 @@ static bool rule_broken(struct trial *t)
     int s = trial_stage(t);
     bool require = random_chance(&t->rng, 50);
     const struct plan_stage *x = &t->plan.stages[s];
-    struct rule *r = plant_rule(t, require ? RULE_REQUIRE : RULE_FORBID, random_chance(&t->rng, 20) ? -1 : s);
+    struct rule *r =
+        plant_rule(t, require ? RULE_REQUIRE : RULE_FORBID, random_chance(&t->rng, 20) ? -1 : s);
     const char *names[] = {require ? "elsewhere" : t->plan.group_names[x->group], NULL};
     // What holds on this stage is forbidden, what does not is required.
     switch (random_between(&t->rng, 0, 5)) {
@@ -188,11 +193,14 @@ static bool rule_broken(struct trial *t)
         r->groups = TAKE(&t->arena, 1, const char *);
         r->groups[r->group_count++] = names[0];
         break;
-    case 1: r->holds_first = r->holds_last = require ? x->first_layer + x->layer_count : x->first_layer; break;
+    case 1:
+        r->holds_first = r->holds_last = require ? x->first_layer + x->layer_count : x->first_layer;
+        break;
     case 2: r->layers_min = require ? x->layer_count + 1 : x->layer_count; break;
     case 3:
         r->recompute_stated = true;
-        for (int i = 0; i < RECOMPUTE_COUNT; i++) r->recompute[i] = require != (i == (int)x->recompute);
+        for (int i = 0; i < RECOMPUTE_COUNT; i++)
+            r->recompute[i] = require != (i == (int)x->recompute);
         break;
     case 4: r->compresses_gradient = (x->gradient_option > 0) != require; break;
     default: r->compresses_boundary = (x->boundary_option > 0) != require; break;
@@ -291,11 +299,18 @@ static const struct damage damages[] = {
     {"input not named", hash_missing, "hash", true},
 };
 
-static void test_one_stage_a_rank(void **state) { (void)state, trial_plant(damages, ARRAY_LENGTH(damages), false); }
-static void test_varied_layouts(void **state) { (void)state, trial_plant(damages, ARRAY_LENGTH(damages), true); }
+static void test_one_stage_a_rank(void **state)
+{
+    (void)state, trial_plant(damages, ARRAY_LENGTH(damages), false);
+}
+static void test_varied_layouts(void **state)
+{
+    (void)state, trial_plant(damages, ARRAY_LENGTH(damages), true);
+}
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_stage_a_rank), cmocka_unit_test(test_varied_layouts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_one_stage_a_rank),
+                                       cmocka_unit_test(test_varied_layouts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

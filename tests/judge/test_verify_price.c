@@ -1,5 +1,6 @@
-// The judge's prices against the solver's: two computations from docs/FORMULAS.md that share no code must agree within
-// 1 ns or 1 byte in every term, on random problems; and against figures worked out by hand.
+// The judge's prices against the solver's: two computations from docs/FORMULAS.md that share no
+// code must agree within 1 ns or 1 byte in every term, on random problems; and against figures
+// worked out by hand.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include "tests/support/oracle/prices.h"
 #include "tests/support/trials/trial.h"
 
-#include <cmocka.h>        // last: it takes the name of fail()
+#include <cmocka.h> // last: it takes the name of fail()
 
 static struct price_count compare_problems(int flavour, bool long_and_close, bool varied, int count)
 {
@@ -35,38 +36,51 @@ static struct price_count compare_problems(int flavour, bool long_and_close, boo
 static void check_flavour(int flavour, bool long_and_close, bool varied)
 {
     struct price_count compared = compare_problems(flavour, long_and_close, varied, 300);
-    print_message("%lld terms, %lld of them in doubt\n", (long long)compared.terms, (long long)compared.doubtful);
+    print_message("%lld terms, %lld of them in doubt\n", (long long)compared.terms,
+                  (long long)compared.doubtful);
     assert_true(compared.terms > 10000);
     assert_int_equal(compared.doubtful, 0);
 }
 
-static void test_unlike_layers(void **state) { (void)state, check_flavour(FLAVOUR_UNLIKE, false, false); }
-static void test_alike_layers(void **state) { (void)state, check_flavour(FLAVOUR_ALIKE, false, false); }
+static void test_unlike_layers(void **state)
+{
+    (void)state, check_flavour(FLAVOUR_UNLIKE, false, false);
+}
+static void test_alike_layers(void **state)
+{
+    (void)state, check_flavour(FLAVOUR_ALIKE, false, false);
+}
 static void test_shapes(void **state) { (void)state, check_flavour(FLAVOUR_SHAPE, false, false); }
-static void test_long_and_close(void **state) { (void)state, check_flavour(FLAVOUR_ANY, true, false); }
-static void test_varied_layouts(void **state) { (void)state, check_flavour(FLAVOUR_ANY, false, true); }
+static void test_long_and_close(void **state)
+{
+    (void)state, check_flavour(FLAVOUR_ANY, true, false);
+}
+static void test_varied_layouts(void **state)
+{
+    (void)state, check_flavour(FLAVOUR_ANY, false, true);
+}
 
 // ---- by hand: one GPT block, h 8, f 32, 2 heads, s 4, b 1, fp16, t 1, no recomputation tricks
 
 static struct problem hand_problem(void)
 {
-    static struct layer_run runs[] = {{.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1},
-                                      {.name = "block", .kind = LAYER_BLOCK, .count = 2, .recomputable = true},
-                                      {.name = "head", .kind = LAYER_HEAD, .count = 1}};
+    static struct layer_run runs[] = {
+        {.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1},
+        {.name = "block", .kind = LAYER_BLOCK, .count = 2, .recomputable = true},
+        {.name = "head", .kind = LAYER_HEAD, .count = 1}};
     static struct nic nics[] = {{NIC_ETHERNET, 2, {1e9, 1e-6}}};
     static struct node_group groups[] = {{"nodes", "gpu", 4, 1, 1000000, {1e10, 0}, nics, 1}};
     static struct precision_costs rates[] = {{.precision = FP16,
-                                             .gemm_flop_per_s = {.value = 1e9},
-                                             .attention_flop_per_s = {.value = 1e9},
-                                             .low_rank_flop_per_s = {.value = 1e9}}};
-    static struct gpu_costs gpus[] = {
-        {.gpu = "gpu",
-         .precisions = rates,
-         .precision_count = 1,
-         .memory_bytes_per_s = {.value = 1e9},
-         .layer_overhead_s = {.value = 1e-6},
-         .compression_overhead_s = {.value = 2e-6},
-         .constant_bytes = {.value = 100}}};
+                                              .gemm_flop_per_s = {.value = 1e9},
+                                              .attention_flop_per_s = {.value = 1e9},
+                                              .low_rank_flop_per_s = {.value = 1e9}}};
+    static struct gpu_costs gpus[] = {{.gpu = "gpu",
+                                       .precisions = rates,
+                                       .precision_count = 1,
+                                       .memory_bytes_per_s = {.value = 1e9},
+                                       .layer_overhead_s = {.value = 1e-6},
+                                       .compression_overhead_s = {.value = 2e-6},
+                                       .constant_bytes = {.value = 100}}};
     struct problem p = {0};
     p.model = (struct model){.has_shape = true, .runs = runs, .run_count = 3, .layer_count = 4};
     p.model.shape = (struct shape){.hidden = 8,
@@ -78,8 +92,10 @@ static struct problem hand_problem(void)
                                    .linear_bias = true,
                                    .qkv_bias = true};
     p.cluster = (struct cluster){.groups = groups, .group_count = 1};
-    p.costs =
-        (struct costs){.gpus = gpus, .gpu_count = 1, .intra_efficiency = {.value = 1}, .transfer_share = {0, 0.5, 0.5}};
+    p.costs = (struct costs){.gpus = gpus,
+                             .gpu_count = 1,
+                             .intra_efficiency = {.value = 1},
+                             .transfer_share = {0, 0.5, 0.5}};
     for (int i = 0; i < NIC_KIND_COUNT; i++) p.costs.network_efficiency[i].value = 0.5;
     p.job = (struct job){.sequence = 4,
                          .global_batch = 8,
@@ -88,7 +104,8 @@ static struct problem hand_problem(void)
                          .adam = true,
                          .memory_fraction = 0.5,
                          .memory_margin_bytes = 7};
-    p.job.layout = (struct layout){.tensor = 1, .context = 1, .data = 2, LAYOUT_PLAIN(2), .micro_batch = 1};
+    p.job.layout =
+        (struct layout){.tensor = 1, .context = 1, .data = 2, LAYOUT_PLAIN(2), .micro_batch = 1};
     return p;
 }
 
@@ -103,7 +120,8 @@ static void test_by_hand(void **state)
     assert_int_equal(b.weight, 2 * 872);
     assert_int_equal(b.gradient, 4 * 872);
     assert_int_equal(b.optimizer, 12 * 872);
-    // n = 4 tokens: 8 n h + (n (2 q + 6 q + 4 f) + 2 a s n) = 256 + 768 + 64 bytes at fp16; full keeps 2 n h.
+    // n = 4 tokens: 8 n h + (n (2 q + 6 q + 4 f) + 2 a s n) = 256 + 768 + 64 bytes at fp16; full
+    // keeps 2 n h.
     assert_int_equal(b.stash[RECOMPUTE_NONE], 256 + 768 + 64);
     assert_int_equal(b.stash[RECOMPUTE_SELECTIVE], 256 + 768);
     assert_int_equal(b.stash[RECOMPUTE_FULL], 64);
@@ -112,28 +130,34 @@ static void test_by_hand(void **state)
     assert_int_equal(b.working[RECOMPUTE_SELECTIVE], 64 + 1024 + 128 + 64);
     assert_int_equal(b.working[RECOMPUTE_FULL], 64 + 1024 + 128 + 256 + 768 + 64);
     assert_int_equal(b.message, 64);
-    // Linear 24 n h^2 = 6144 FLOP, attention 4 s^2 h = 512, memory 10 n h e + 2 n f e + 6 a s^2 e = 640 + 512 + 384 bytes.
+    // Linear 24 n h^2 = 6144 FLOP, attention 4 s^2 h = 512, memory 10 n h e + 2 n f e + 6 a s^2 e =
+    // 640 + 512 + 384 bytes.
     struct layer_duration d = layer_duration_of(&a, 1, 0, 0);
     assert_int_equal(d.forward_ns, 6144 + 512 + 1536 + 1000);
     assert_int_equal(d.backward_ns, 2 * 6144 + 2 * 512 + 2 * 1536 + 1000);
     assert_int_equal(d.selective_ns, 512 + 384);
     assert_int_equal(d.full_ns, d.forward_ns);
     assert_int_equal(d.optimizer_ns, 872 * (2 * 12 + 4 + 2));
-    // Network: a message through one NIC of two, at half of 1e9 B/s: 64 B take 128 ns, half on the link, half delay.
+    // Network: a message through one NIC of two, at half of 1e9 B/s: 64 B take 128 ns, half on the
+    // link, half delay.
     int64_t parts[PART_COUNT];
-    assert_true(transfer_price(&a, (struct sending){.run = 1, .sender = 0, .receiver = 0, .rank = 0}, parts));
+    assert_true(transfer_price(
+        &a, (struct sending){.run = 1, .sender = 0, .receiver = 0, .rank = 0}, parts));
     assert_int_equal(parts[PART_LINK], 64);
     assert_int_equal(parts[PART_DELAY], 64 + 1000);
     assert_int_equal(parts[PART_BLOCKING], 0);
-    // Rank 1: 2 (4 + 8) = 24 bytes, 48 ns; compress 4 n h + 2 n = 136 FLOP, decompress 2 n h = 64, 2 us each end.
-    assert_true(transfer_price(&a, (struct sending){.run = 1, .sender = 0, .receiver = 0, .rank = 1}, parts));
+    // Rank 1: 2 (4 + 8) = 24 bytes, 48 ns; compress 4 n h + 2 n = 136 FLOP, decompress 2 n h = 64,
+    // 2 us each end.
+    assert_true(transfer_price(
+        &a, (struct sending){.run = 1, .sender = 0, .receiver = 0, .rank = 1}, parts));
     assert_int_equal(parts[PART_LINK], 24);
     assert_int_equal(parts[PART_DELAY], 24 + 1000 + 136 + 64 + 4000);
     assert_int_equal(boundary_feedback_of(&a, 1, 1), 64);
     // Gradient sync over 2 ranks: both NICs serve it, 1e9 B/s: all-reduce moves 3488 bytes.
     assert_int_equal(layer_sync_ns(&a, 1, 0, 0), 3488);
     assert_int_equal(sync_constant_ns(&a, 0), 2000);
-    // Rank 1 saves 4 (192 + 64 + 256 + 256 - (32 + 16 + 40 + 40)) = 4 x 640 bytes of the four matrices.
+    // Rank 1 saves 4 (192 + 64 + 256 + 256 - (32 + 16 + 40 + 40)) = 4 x 640 bytes of the four
+    // matrices.
     int64_t work = 6 * (192 + 64 + 256 + 256) + 2 * (8 + 8 + 8 + 32) + 4 * 2 * 2000;
     assert_int_equal(layer_sync_ns(&a, 1, 0, 1), 3488 - 2560 + work);
     assert_int_equal(gradient_feedback_of(&a, 1, 1), 4 * 768);
@@ -141,7 +165,8 @@ static void test_by_hand(void **state)
     assert_int_equal(slots_of(&a, 0), 2);
 }
 
-// The blocking part of the hand problem's messages takes 128 ns times its share: 1/256 makes it half a nanosecond.
+// The blocking part of the hand problem's messages takes 128 ns times its share: 1/256 makes it
+// half a nanosecond.
 static int graph_faults(double share, bool stated)
 {
     struct problem p = hand_problem();
@@ -149,7 +174,8 @@ static int graph_faults(double share, bool stated)
     struct plan plan = {.graph = {.parts = {stated, true, true}, .sync = true, .optimizer = true}};
     struct arena arena;
     p.costs.transfer_share[PART_BLOCKING] = share;
-    struct hearing h = {.verdict = &v, .plan = &plan, .problem = &p, .assay = assay_of(&p), .arena = &arena};
+    struct hearing h = {
+        .verdict = &v, .plan = &plan, .problem = &p, .assay = assay_of(&p), .arena = &arena};
     arena_open(&arena, NULL);
     hear_graph(&h);
     arena_close(&arena);
@@ -159,7 +185,8 @@ static int graph_faults(double share, bool stated)
 static void test_half_a_nanosecond(void **state)
 {
     (void)state;
-    const double off[] = {-1e-4, -1e-12, -1e-14, 0, 1e-12, 1e-4};         // the last two are halves: see docs/FORMULAS.md
+    const double off[] = {-1e-4, -1e-12, -1e-14,
+                          0,     1e-12,  1e-4}; // the last two are halves: see docs/FORMULAS.md
     for (size_t i = 0; i < ARRAY_LENGTH(off); i++) {
         assert_int_equal(graph_faults((1 + off[i]) / 256, true), i < 2);
         assert_int_equal(graph_faults((1 + off[i]) / 256, false), i >= 2);
@@ -169,8 +196,10 @@ static void test_half_a_nanosecond(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand), cmocka_unit_test(test_half_a_nanosecond), cmocka_unit_test(test_unlike_layers), cmocka_unit_test(test_alike_layers),
-        cmocka_unit_test(test_shapes), cmocka_unit_test(test_long_and_close), cmocka_unit_test(test_varied_layouts),
+        cmocka_unit_test(test_by_hand),        cmocka_unit_test(test_half_a_nanosecond),
+        cmocka_unit_test(test_unlike_layers),  cmocka_unit_test(test_alike_layers),
+        cmocka_unit_test(test_shapes),         cmocka_unit_test(test_long_and_close),
+        cmocka_unit_test(test_varied_layouts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

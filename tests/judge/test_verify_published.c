@@ -1,5 +1,5 @@
-// Fujii et al.'s memory formula against values worked out from the paper's equations for its own models, to the digit
-// printed; and what it is not for.
+// Fujii et al.'s memory formula against values worked out from the paper's equations for its own
+// models, to the digit printed; and what it is not for.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include "solve/judge/internal.h"
 
-#include <cmocka.h>        // last: it takes the name of fail()
+#include <cmocka.h> // last: it takes the name of fail()
 
 static const struct row {
     int64_t hidden, ffn;
@@ -32,11 +32,20 @@ static struct problem problem_of(const struct row *r, struct layer_run runs[3])
     runs[0] = (struct layer_run){.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1};
     runs[1] = (struct layer_run){.name = "block", .kind = LAYER_BLOCK, .count = r->layers};
     runs[2] = (struct layer_run){.name = "head", .kind = LAYER_HEAD, .count = 1};
-    struct problem p = {.model = {.has_shape = true, .runs = runs, .run_count = 3, .layer_count = r->layers + 2}};
-    p.model.shape = (struct shape){.hidden = r->hidden, .ffn = r->ffn, .heads = r->heads, .kv_heads = r->kv_heads,
-                                   .head_width = r->hidden / r->heads, .vocabulary = r->vocabulary, .gated_ffn = true};
+    struct problem p = {
+        .model = {.has_shape = true, .runs = runs, .run_count = 3, .layer_count = r->layers + 2}};
+    p.model.shape = (struct shape){.hidden = r->hidden,
+                                   .ffn = r->ffn,
+                                   .heads = r->heads,
+                                   .kv_heads = r->kv_heads,
+                                   .head_width = r->hidden / r->heads,
+                                   .vocabulary = r->vocabulary,
+                                   .gated_ffn = true};
     p.job.sequence = r->sequence;
-    p.job.layout = (struct layout){.tensor = r->tensor, .context = r->context, .data = r->data, LAYOUT_PLAIN(r->pipeline),
+    p.job.layout = (struct layout){.tensor = r->tensor,
+                                   .context = r->context,
+                                   .data = r->data,
+                                   LAYOUT_PLAIN(r->pipeline),
                                    .micro_batch = 1};
     return p;
 }
@@ -64,7 +73,8 @@ static void test_published_values(void **state)
 static void test_other_models(void **state)
 {
     (void)state;
-    static const enum layer_kind others[] = {LAYER_MOE, LAYER_MEMORY, LAYER_MEASURED, LAYER_EMBEDDING};
+    static const enum layer_kind others[] = {LAYER_MOE, LAYER_MEMORY, LAYER_MEASURED,
+                                             LAYER_EMBEDDING};
     struct layer_run runs[3];
     struct published_memory m;
     for (size_t i = 0; i < ARRAY_LENGTH(others); i++) {
@@ -79,6 +89,7 @@ static void test_other_models(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_published_values), cmocka_unit_test(test_other_models)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_published_values),
+                                       cmocka_unit_test(test_other_models)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-// The judge on a plan's range: its times at both ends of the costs' intervals, worked out by the solver's own prices and
-// walk, are accepted; those that are off by one are not.
+// The judge on a plan's range: its times at both ends of the costs' intervals, worked out by the
+// solver's own prices and walk, are accepted; those that are off by one are not.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "solve/judge/internal.h"
 #include "tests/support/trials/trial.h"
 
-#include <cmocka.h>        // last: it takes the name of fail()
+#include <cmocka.h> // last: it takes the name of fail()
 
 static void widen(struct estimate *e, const struct cost_key *key, void *context)
 {
@@ -38,7 +38,8 @@ static int64_t time_at(struct trial *t, enum cost_end end)
         graph_compile(&graph, &t->schedule, &t->arena, &t->err) != OK)
         fail_msg("%s", t->err.text);
     int *chosen = TAKE(&t->arena, priced.stage_count, int);
-    int64_t *durations = TAKE(&t->arena, symbol_count(priced.stage_count, priced.slice_count), int64_t);
+    int64_t *durations =
+        TAKE(&t->arena, symbol_count(priced.stage_count, priced.slice_count), int64_t);
     for (int s = 0; s < priced.stage_count; s++) {
         struct choice x = t->choices.stages[s].items[t->chosen[s]];
         choice_evaluate(&choices, s, &x);
@@ -54,11 +55,14 @@ static bool open_with_range(struct trial *t, uint64_t seed)
     struct random_limits limits = random_limits_small();
     limits.flavour = (int)(seed % FLAVOUR_COUNT);
     if (!trial_open(t, seed, &limits, seed % 2)) return false;
-    for (int key = 0; key < cost_key_count; key++) costs_visit(&t->problem.costs, key, NULL, 0, widen, &t->rng);
+    for (int key = 0; key < cost_key_count; key++)
+        costs_visit(&t->problem.costs, key, NULL, 0, widen, &t->rng);
     t->plan.iteration_low_ns = time_at(t, COSTS_FAST);
     t->plan.iteration_high_ns = time_at(t, COSTS_SLOW);
-    t->plan.runner_up_ns = random_chance(&t->rng, 50) ? t->plan.iteration_high_ns + random_between(&t->rng, -1, 1) : 0;
-    t->plan.runner_up_inside = t->plan.runner_up_ns > 0 && t->plan.runner_up_ns >= t->plan.iteration_low_ns &&
+    t->plan.runner_up_ns =
+        random_chance(&t->rng, 50) ? t->plan.iteration_high_ns + random_between(&t->rng, -1, 1) : 0;
+    t->plan.runner_up_inside = t->plan.runner_up_ns > 0 &&
+                               t->plan.runner_up_ns >= t->plan.iteration_low_ns &&
                                t->plan.runner_up_ns <= t->plan.iteration_high_ns;
     return true;
 }
@@ -114,6 +118,7 @@ static void test_no_range(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranges), cmocka_unit_test(test_no_range)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranges),
+                                       cmocka_unit_test(test_no_range)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

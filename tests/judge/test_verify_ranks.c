@@ -1,5 +1,5 @@
-// The judge on what only some layouts have: ranks with several stages, split backward, slices, local losses, no barrier, and
-// layouts out of a space. Each damage is caught under its own name.
+// The judge on what only some layouts have: ranks with several stages, split backward, slices,
+// local losses, no barrier, and layouts out of a space. Each damage is caught under its own name.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,16 +9,20 @@
 #include "solve/judge/internal.h"
 #include "tests/support/trials/trial.h"
 
-#include <cmocka.h>        // last: it takes the name of fail()
+#include <cmocka.h> // last: it takes the name of fail()
 
-static int64_t off_by(struct trial *t, int64_t more) { return random_chance(&t->rng, 50) ? more : -more; }
+static int64_t off_by(struct trial *t, int64_t more)
+{
+    return random_chance(&t->rng, 50) ? more : -more;
+}
 
 // ---- prices
 
 static bool weight_off(struct trial *t)
 {
     struct plan_stage *x = &t->plan.stages[trial_stage(t)];
-    x->weight_ns += schedule_splits_backward(t->plan.layout.schedule) ? off_by(t, x->layer_count + 1) : 1;
+    x->weight_ns +=
+        schedule_splits_backward(t->plan.layout.schedule) ? off_by(t, x->layer_count + 1) : 1;
     return true;
 }
 
@@ -47,7 +51,8 @@ static bool slice_message_off(struct trial *t)
     return true;
 }
 
-static int some_boundary(struct trial *t, bool (*wanted)(const struct schedule_request *r, int boundary))
+static int some_boundary(struct trial *t,
+                         bool (*wanted)(const struct schedule_request *r, int boundary))
 {
     struct schedule_request r = plan_request(&t->plan);
     for (int b = 0; b < t->plan.stage_count - 1; b++)
@@ -91,12 +96,16 @@ static bool local_bytes_left_out(struct trial *t)
 static bool rank_misreported(struct trial *t)
 {
     if (!t->plan.ranks) return false;
-    struct memory_parts *m = &t->plan.ranks[random_between(&t->rng, 0, t->plan.layout.pipeline - 1)].memory;
-    int64_t *parts[] = {&m->weight_bytes,  &m->gradient_bytes, &m->optimizer_bytes, &m->activation_bytes,
-                        &m->working_bytes, &m->buffer_bytes,   &m->feedback_bytes,  &m->constant_bytes};
-    // More than one byte for each rounded term, of which activations have one per layer and micro-batch in flight.
+    struct memory_parts *m =
+        &t->plan.ranks[random_between(&t->rng, 0, t->plan.layout.pipeline - 1)].memory;
+    int64_t *parts[] = {&m->weight_bytes,     &m->gradient_bytes, &m->optimizer_bytes,
+                        &m->activation_bytes, &m->working_bytes,  &m->buffer_bytes,
+                        &m->feedback_bytes,   &m->constant_bytes};
+    // More than one byte for each rounded term, of which activations have one per layer and
+    // micro-batch in flight.
     *parts[random_between(&t->rng, 0, (int64_t)ARRAY_LENGTH(parts) - 1)] +=
-        off_by(t, (t->priced.layer_count + 8) * (t->plan.micro_batches * t->plan.layout.virtual_stages + 1));
+        off_by(t, (t->priced.layer_count + 8) *
+                      (t->plan.micro_batches * t->plan.layout.virtual_stages + 1));
     return true;
 }
 
@@ -148,7 +157,8 @@ static bool rank_apart(struct trial *t)
 
 static bool compressed_within_rank(struct trial *t)
 {
-    int boundary = some_boundary(t, random_chance(&t->rng, 50) ? schedule_is_inner : schedule_is_local);
+    int boundary =
+        some_boundary(t, random_chance(&t->rng, 50) ? schedule_is_inner : schedule_is_local);
     if (boundary < 0 || t->plan.boundary_option_count < 2) return false;
     t->plan.stages[boundary + 1].boundary_option = 1;
     t->problem.job.budget = (struct quality_budget){-1, -1, -1, 0};
@@ -230,7 +240,10 @@ static const struct damage damages[] = {
     {"a layout not in the space", out_of_space, "layout", true},
 };
 
-static void test_planted_faults(void **state) { (void)state, trial_plant(damages, ARRAY_LENGTH(damages), true); }
+static void test_planted_faults(void **state)
+{
+    (void)state, trial_plant(damages, ARRAY_LENGTH(damages), true);
+}
 
 int main(void)
 {

@@ -51,10 +51,10 @@ static struct events ranks[HOSTS];
 static struct frame *frames;
 static int frame_count, sample_count, rank_count, failures, judged;
 static struct sample samples[HOSTS * HOSTS * SIZES_MAX];
-static double *widths_s;      // of the ranges that repetitions were judged by
+static double *widths_s; // of the ranges that repetitions were judged by
 static int hosts[HOSTS], rate_mbit[HOSTS][HOSTS], delay_us[HOSTS][HOSTS], burst_bytes;
 static const double rounding_s = 1e-6,
-                    digits = 7e-4;      // readings as doubles; four digits in the report
+                    digits = 7e-4; // readings as doubles; four digits in the report
 
 static void complain(const char *format, ...)
 {
@@ -336,7 +336,7 @@ static void work_out_link(int from, int to)
     l->bytes_per_s = longer_s > 0 ? (longest->bytes - next->bytes) / longer_s
                                   : longest->bytes / median(longest->seconds, longest->count);
     l->delays = (struct range){shortest->seconds[0],
-                               shortest->seconds[shortest->count - 1]};      // sorted by now
+                               shortest->seconds[shortest->count - 1]}; // sorted by now
     l->longest = (struct range){longest->seconds[0], longest->seconds[longest->count - 1]};
 }
 
@@ -403,7 +403,7 @@ static void judge_report(const char *path, bool is_shared)
     while (fgets(line, sizeof line, report)) {
         bool is_rate = !strncmp(line, "rates in GB/s", 13);
         if (is_rate || !strncmp(line, "delays in us", 12)) {
-            if (!fgets(line, sizeof line, report)) break;      // the columns' names
+            if (!fgets(line, sizeof line, report)) break; // the columns' names
             judge_matrix(report, is_rate);
             matrices++;
         } else if (sscanf(line, "asymmetric: plumb-%d -> plumb-%d %lf %7s", &a, &b, &x, unit) == 4)

@@ -1,11 +1,12 @@
-// A switch that delays: for machines whose kernel cannot (no netem). usage: relay COUNT INTERFACE... DELAY_US...
-// Takes frames off COUNT interfaces and puts each onto the interface that its destination address names (the last byte,
-// from 1), DELAY_US[from][to] later. Rates are not its business: tc holds them, at the hosts' own ends.
-// Frames travel with the header of virtual devices in front, so that a checksum left to the hardware stays left to it.
-// Its record, a line on standard output for each frame with a payload of TCP:
+// A switch that delays: for machines whose kernel cannot (no netem). usage: relay COUNT
+// INTERFACE... DELAY_US... Takes frames off COUNT interfaces and puts each onto the interface that
+// its destination address names (the last byte, from 1), DELAY_US[from][to] later. Rates are not
+// its business: tc holds them, at the hosts' own ends. Frames travel with the header of virtual
+// devices in front, so that a checksum left to the hardware stays left to it. Its record, a line on
+// standard output for each frame with a payload of TCP:
 //   frame FROM TO BYTES TAKEN_NS PASSED_NS
-// ends from 1, bytes of the payload, times of boottime's clock, the same in every namespace.
-// On SIGUSR1 what there is so far is written, and "so far" behind it.
+// ends from 1, bytes of the payload, times of boottime's clock, the same in every namespace. On
+// SIGUSR1 what there is so far is written, and "so far" behind it.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,8 +25,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ENDS_MAX = 16, VIRTUAL_HEADER_BYTES = 10, FRAME_BYTES_MAX = 70000, RECEIVE_BYTES = 32 << 20, BATCH_MAX = 64 };
-enum { EARLY_NS = 60000 };      // before a frame is due it stops sleeping: sleeps may take longer
+enum {
+    ENDS_MAX = 16,
+    VIRTUAL_HEADER_BYTES = 10,
+    FRAME_BYTES_MAX = 70000,
+    RECEIVE_BYTES = 32 << 20,
+    BATCH_MAX = 64
+};
+enum { EARLY_NS = 60000 }; // before a frame is due it stops sleeping: sleeps may take longer
 
 struct frame {
     struct frame *next;
@@ -34,7 +41,9 @@ struct frame {
     unsigned char data[];
 };
 
-struct lane { struct frame *first, **last; };   // frames of one ordered pair: first come, first due
+struct lane {
+    struct frame *first, **last;
+}; // frames of one ordered pair: first come, first due
 
 struct relay {
     int count, sockets[ENDS_MAX];
@@ -61,7 +70,8 @@ static void die(const char *what)
 
 static int open_end(const char *interface)
 {
-    int s = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK, htons(ETH_P_IP)), yes = 1, bytes = RECEIVE_BYTES;
+    int s = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK, htons(ETH_P_IP)), yes = 1,
+        bytes = RECEIVE_BYTES;
     struct sockaddr_ll address = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_IP)};
     address.sll_ifindex = (int)if_nametoindex(interface);
     if (s < 0 || !address.sll_ifindex) die(interface);
@@ -78,7 +88,8 @@ static int take_frame(struct relay *r, int from)
     static unsigned char data[FRAME_BYTES_MAX];
     struct sockaddr_ll address;
     socklen_t length = sizeof address;
-    ssize_t bytes = recvfrom(r->sockets[from], data, sizeof data, 0, (struct sockaddr *)&address, &length);
+    ssize_t bytes =
+        recvfrom(r->sockets[from], data, sizeof data, 0, (struct sockaddr *)&address, &length);
     if (bytes < 0) return 0;
     if (address.sll_pkttype == PACKET_OUTGOING || bytes < VIRTUAL_HEADER_BYTES + ETH_HLEN) return 1;
     int to = data[VIRTUAL_HEADER_BYTES + ETH_ALEN - 1] - 1;
@@ -108,7 +119,7 @@ static int payload_bytes(const struct frame *f)
 static void pass(const struct relay *r, struct lane *lane, int from, int to)
 {
     struct frame *f = lane->first;
-    int64_t passed_ns = now_ns();       // the other end may have it before send() returns
+    int64_t passed_ns = now_ns(); // the other end may have it before send() returns
     if (send(r->sockets[to], f->data, f->bytes, 0) < 0) {
         if (errno != ENOBUFS && errno != EAGAIN) die("send");
     } else if (payload_bytes(f) > 0)
@@ -126,7 +137,7 @@ static int64_t deliver(struct relay *r)
     for (int from = 0; from < r->count; from++)
         for (int to = 0; to < r->count; to++) {
             struct lane *lane = &r->lanes[from][to];
-            for (int64_t now = now_ns(); lane->first; ) {
+            for (int64_t now = now_ns(); lane->first;) {
                 struct frame *f = lane->first;
                 if (f->due_ns > now) {
                     if (wait_ns < 0 || f->due_ns - now < wait_ns) wait_ns = f->due_ns - now;
@@ -165,7 +176,7 @@ int main(int argc, char **argv)
     sigemptyset(&none);
     sigemptyset(&asking);
     sigaddset(&asking, SIGUSR1);
-    sigprocmask(SIG_BLOCK, &asking, NULL);          // it comes in ppoll() alone
+    sigprocmask(SIG_BLOCK, &asking, NULL); // it comes in ppoll() alone
     puts("ready");
     fflush(stdout);
     for (;;) {

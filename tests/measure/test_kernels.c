@@ -1,6 +1,7 @@
-// The CPU's kernels are right, not only fast: whole layers against a second computation in double precision written out
-// loop by loop, their backward passes against finite differences of it; products and rows against their definitions;
-// compression against sorting, exact ranks and error bounds.
+// The CPU's kernels are right, not only fast: whole layers against a second computation in double
+// precision written out loop by loop, their backward passes against finite differences of it;
+// products and rows against their definitions; compression against sorting, exact ranks and error
+// bounds.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,12 +38,14 @@ static struct team *open_team(int threads, struct arena *arena)
 
 static void assert_close(double got, double want, double tolerance, const char *what, int64_t i)
 {
-    if (!(fabs(got - want) <= tolerance * (1 + fabs(want)))) fail_msg("%s[%lld]: got %.9g, want %.9g", what, (long long)i, got, want);
+    if (!(fabs(got - want) <= tolerance * (1 + fabs(want))))
+        fail_msg("%s[%lld]: got %.9g, want %.9g", what, (long long)i, got, want);
 }
 
 // ---- a block in double precision
 
-// Everything that the loss of a block depends on; one array each, so that a test can move any number of it.
+// Everything that the loss of a block depends on; one array each, so that a test can move any
+// number of it.
 enum part { PART_X, PART_QKV, PART_OUT, PART_UP, PART_DOWN, PART_OTHERS, PART_KINDS };
 static const char *const part_texts[] = {"x", "qkv", "out", "up", "down", "others"};
 
@@ -51,7 +54,7 @@ struct reference {
     double *part[PART_KINDS];
     int64_t count[PART_KINDS];
     const float *dy;
-    double *work;           // scratch of one evaluation
+    double *work; // scratch of one evaluation
 };
 
 static void norm_reference(const double *x, double *y, int64_t width, bool rms)
@@ -62,7 +65,8 @@ static void norm_reference(const double *x, double *y, int64_t width, bool rms)
     for (int64_t j = 0; j < width; j++) y[j] = (x[j] - mean) / sqrt(square + 1e-5);
 }
 
-static double product_reference(const double *row, const double *weights, int64_t inner, int64_t columns, int64_t j)
+static double product_reference(const double *row, const double *weights, int64_t inner,
+                                int64_t columns, int64_t j)
 {
     double sum = 0;
     for (int64_t k = 0; k < inner; k++) sum += row[k] * weights[k * columns + j];
@@ -70,7 +74,8 @@ static double product_reference(const double *row, const double *weights, int64_
 }
 
 // The key (or value, `value` 1) of a token of a sequence: of this rank, or of another one.
-static const double *key_reference(const struct reference *r, const double *qkv, int64_t batch, int64_t token, int value)
+static const double *key_reference(const struct reference *r, const double *qkv, int64_t batch,
+                                   int64_t token, int value)
 {
     const struct layer_sizes *z = &r->z;
     int64_t block = token / z->queries, place = batch * z->queries + token % z->queries;
@@ -87,15 +92,18 @@ static void attention_reference(const struct reference *r, const double *qkv, do
         for (int64_t a = 0; a < z->heads; a++) {
             double total = 0;
             for (int64_t j = 0; j < keys; j++) {
-                const double *key = key_reference(r, qkv, i / z->queries, j, 0) + a / group * z->width;
+                const double *key = key_reference(r, qkv, i / z->queries, j, 0) +
+                                    a / group * z->width;
                 double score = 0;
-                for (int64_t k = 0; k < z->width; k++) score += qkv[i * z->row + a * z->width + k] * key[k];
+                for (int64_t k = 0; k < z->width; k++)
+                    score += qkv[i * z->row + a * z->width + k] * key[k];
                 total += weight[j] = exp(score / sqrt((double)z->width));
             }
             for (int64_t k = 0; k < z->width; k++) {
                 double sum = 0;
                 for (int64_t j = 0; j < keys; j++)
-                    sum += weight[j] / total * key_reference(r, qkv, i / z->queries, j, 1)[a / group * z->width + k];
+                    sum += weight[j] / total *
+                           key_reference(r, qkv, i / z->queries, j, 1)[a / group * z->width + k];
                 context[i * z->query + a * z->width + k] = sum;
             }
         }
@@ -107,21 +115,29 @@ static double block_reference(const struct reference *r, double *y, struct arena
     const struct layer_sizes *z = &r->z;
     int64_t n = z->tokens, h = z->hidden;
     struct arena_mark mark = arena_set_mark(arena);
-    double *normal = TAKE(arena, h, double), *qkv = TAKE(arena, n * z->row, double), *context = TAKE(arena, n * z->query, double);
-    double *middle = TAKE(arena, h, double), *up = TAKE(arena, z->up, double), *active = TAKE(arena, z->ffn, double), loss = 0;
+    double *normal = TAKE(arena, h, double), *qkv = TAKE(arena, n * z->row, double),
+           *context = TAKE(arena, n * z->query, double);
+    double *middle = TAKE(arena, h, double), *up = TAKE(arena, z->up, double),
+           *active = TAKE(arena, z->ffn, double), loss = 0;
     for (int64_t i = 0; i < n; i++) {
         norm_reference(r->part[PART_X] + i * h, normal, h, z->rms);
-        for (int64_t j = 0; j < z->row; j++) qkv[i * z->row + j] = product_reference(normal, r->part[PART_QKV], h, z->row, j);
+        for (int64_t j = 0; j < z->row; j++)
+            qkv[i * z->row + j] = product_reference(normal, r->part[PART_QKV], h, z->row, j);
     }
     attention_reference(r, qkv, context);
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < h; j++)
-            middle[j] = r->part[PART_X][i * h + j] + product_reference(context + i * z->query, r->part[PART_OUT], z->query, h, j);
+            middle[j] = r->part[PART_X][i * h + j] + product_reference(context + i * z->query,
+                                                                       r->part[PART_OUT], z->query,
+                                                                       h, j);
         norm_reference(middle, normal, h, z->rms);
-        for (int64_t j = 0; j < z->up; j++) up[j] = product_reference(normal, r->part[PART_UP], h, z->up, j);
+        for (int64_t j = 0; j < z->up; j++)
+            up[j] = product_reference(normal, r->part[PART_UP], h, z->up, j);
         for (int64_t j = 0; j < z->ffn; j++) {
             double g = up[j];
-            active[j] = z->gated ? g / (1 + exp(-g)) * up[z->ffn + j] : 0.5 * g * (1 + tanh(sqrt(2 / acos(-1.0)) * (g + 0.044715 * g * g * g)));
+            active[j] =
+                z->gated ? g / (1 + exp(-g)) * up[z->ffn + j]
+                         : 0.5 * g * (1 + tanh(sqrt(2 / acos(-1.0)) * (g + 0.044715 * g * g * g)));
         }
         for (int64_t j = 0; j < h; j++) {
             double out = middle[j] + product_reference(active, r->part[PART_DOWN], z->ffn, h, j);
@@ -136,10 +152,14 @@ static double block_reference(const struct reference *r, double *y, struct arena
 static struct reference reference_of(const struct layer_buffers *b, struct arena *arena)
 {
     const struct layer_sizes *z = &b->z;
-    const float *const from[] = {b->x, b->weight_qkv, b->weight_out, b->weight_up, b->weight_down, b->others};
-    struct reference r = {.z = *z, .dy = b->dy, .work = TAKE(arena, z->queries * z->blocks, double),
-                          .count = {z->tokens * z->hidden, z->hidden * z->row, z->query * z->hidden, z->hidden * z->up,
-                                    z->ffn * z->hidden, (z->blocks - 1) * z->tokens * 2 * z->key}};
+    const float *const from[] = {b->x,         b->weight_qkv,  b->weight_out,
+                                 b->weight_up, b->weight_down, b->others};
+    struct reference r = {.z = *z,
+                          .dy = b->dy,
+                          .work = TAKE(arena, z->queries * z->blocks, double),
+                          .count = {z->tokens * z->hidden, z->hidden * z->row, z->query * z->hidden,
+                                    z->hidden * z->up, z->ffn * z->hidden,
+                                    (z->blocks - 1) * z->tokens * 2 * z->key}};
     for (int part = 0; part < PART_KINDS; part++) {
         r.part[part] = TAKE(arena, r.count[part], double);
         for (int64_t i = 0; i < r.count[part]; i++) r.part[part][i] = (double)from[part][i];
@@ -148,25 +168,50 @@ static struct reference reference_of(const struct layer_buffers *b, struct arena
 }
 
 static const struct shape shapes[] = {
-    {.hidden = 12, .ffn = 10, .heads = 4, .kv_heads = 4, .head_width = 3, .vocabulary = 29, .positions = 8},
-    {.hidden = 10, .ffn = 14, .heads = 4, .kv_heads = 2, .head_width = 4, .vocabulary = 31, .gated_ffn = true, .rms_norm = true},
-    {.hidden = 9, .ffn = 6, .heads = 6, .kv_heads = 1, .head_width = 2, .vocabulary = 17, .gated_ffn = true},
+    {.hidden = 12,
+     .ffn = 10,
+     .heads = 4,
+     .kv_heads = 4,
+     .head_width = 3,
+     .vocabulary = 29,
+     .positions = 8},
+    {.hidden = 10,
+     .ffn = 14,
+     .heads = 4,
+     .kv_heads = 2,
+     .head_width = 4,
+     .vocabulary = 31,
+     .gated_ffn = true,
+     .rms_norm = true},
+    {.hidden = 9,
+     .ffn = 6,
+     .heads = 6,
+     .kv_heads = 1,
+     .head_width = 2,
+     .vocabulary = 17,
+     .gated_ffn = true},
 };
 
-static struct cell layer_of(struct layer_cell *layer, enum layer_kind kind, enum pass pass, const struct shape *shape, int64_t batch,
-                            int64_t sequence, int64_t tensor, int64_t context)
+static struct cell layer_of(struct layer_cell *layer, enum layer_kind kind, enum pass pass,
+                            const struct shape *shape, int64_t batch, int64_t sequence,
+                            int64_t tensor, int64_t context)
 {
     *layer = (struct layer_cell){.kind = kind, .pass = pass, .shape = shape};
-    return (struct cell){.work = WORK_LAYER, .layer = layer, .sample = {.dimensions = {batch, sequence, tensor, context}, .dimension_count = 4}};
+    return (struct cell){
+        .work = WORK_LAYER,
+        .layer = layer,
+        .sample = {.dimensions = {batch, sequence, tensor, context}, .dimension_count = 4}};
 }
 
 // One pass over random operands, with a guard behind what is written.
-static void run_layer(struct layer_buffers *b, const struct cell *cell, int threads, struct arena *arena)
+static void run_layer(struct layer_buffers *b, const struct cell *cell, int threads,
+                      struct arena *arena)
 {
     struct layer_buffers sizes;
     layer_place(&sizes, cell, NULL, NULL);
     assert_int_equal(sizes.in_floats, part_input_floats(cell, threads));
-    float *in = random_floats(sizes.in_floats, 5, arena), *out = TAKE(arena, sizes.out_floats + 1, float);
+    float *in = random_floats(sizes.in_floats, 5, arena),
+          *out = TAKE(arena, sizes.out_floats + 1, float);
     out[sizes.out_floats] = 12345;
     layer_place(b, cell, in, out);
     layer_run(open_team(threads, arena), cell->layer, b);
@@ -175,7 +220,8 @@ static void run_layer(struct layer_buffers *b, const struct cell *cell, int thre
 
 static void check_gradients(struct reference *r, const struct layer_buffers *b, struct arena *arena)
 {
-    const float *const gradients[] = {b->dx, b->d_weight_qkv, b->d_weight_out, b->d_weight_up, b->d_weight_down, b->d_others};
+    const float *const gradients[] = {b->dx,          b->d_weight_qkv,  b->d_weight_out,
+                                      b->d_weight_up, b->d_weight_down, b->d_others};
     const double step = 1e-5;
     for (int part = 0; part < PART_KINDS; part++)
         for (int64_t i = 0; i < r->count[part]; i++) {
@@ -185,7 +231,8 @@ static void check_gradients(struct reference *r, const struct layer_buffers *b, 
             *value = kept - step;
             double below = block_reference(r, NULL, arena);
             *value = kept;
-            assert_close((double)gradients[part][i], (above - below) / (2 * step), 2e-4, part_texts[part], i);
+            assert_close((double)gradients[part][i], (above - below) / (2 * step), 2e-4,
+                         part_texts[part], i);
         }
 }
 
@@ -196,7 +243,8 @@ static void test_block(void **state)
         struct layer_cell layer;
         const struct shape *shape = &shapes[c / 2];
         int64_t context = c % 2 ? 3 : 1, tensor = c % 2 && shape->heads % 2 == 0 ? 2 : 1;
-        struct cell cell = layer_of(&layer, LAYER_BLOCK, PASS_BACKWARD_FULL, shape, 2, 3 * context, tensor, context);
+        struct cell cell = layer_of(&layer, LAYER_BLOCK, PASS_BACKWARD_FULL, shape, 2, 3 * context,
+                                    tensor, context);
         struct layer_buffers b;
         run_layer(&b, &cell, thread_counts[c % 3], *state);
         assert_int_equal(b.z.tokens, 6);
@@ -204,62 +252,88 @@ static void test_block(void **state)
         struct reference r = reference_of(&b, *state);
         double *y = TAKE((struct arena *)*state, b.z.tokens * b.z.hidden, double);
         block_reference(&r, y, *state);
-        for (int64_t i = 0; i < b.z.tokens * b.z.hidden; i++) assert_close((double)b.y[i], y[i], 2e-5, "y", i);
+        for (int64_t i = 0; i < b.z.tokens * b.z.hidden; i++)
+            assert_close((double)b.y[i], y[i], 2e-5, "y", i);
         check_gradients(&r, &b, *state);
         arena_reset(*state, mark);
     }
 }
 
-static void copy_floats(float *to, const float *from, int64_t count) { memcpy(to, from, (size_t)count * sizeof *to); }
+static void copy_floats(float *to, const float *from, int64_t count)
+{
+    memcpy(to, from, (size_t)count * sizeof *to);
+}
 
-// Backward from what forward kept, and with the scores computed again: the same gradients to the last bit.
+// Backward from what forward kept, and with the scores computed again: the same gradients to the
+// last bit.
 static void test_recompute_modes(void **state)
 {
     static const enum pass passes[] = {PASS_BACKWARD, PASS_BACKWARD_SELECTIVE};
     for (size_t c = 0; c < ARRAY_LENGTH(shapes) * 2; c++) {
         struct layer_cell layers[2];
         const struct shape *shape = &shapes[c / 2];
-        struct cell whole = layer_of(&layers[0], LAYER_BLOCK, PASS_BACKWARD_FULL, shape, 2, 6, 1, 2);
+        struct cell whole =
+            layer_of(&layers[0], LAYER_BLOCK, PASS_BACKWARD_FULL, shape, 2, 6, 1, 2);
         struct cell cell = layer_of(&layers[1], LAYER_BLOCK, passes[c % 2], shape, 2, 6, 1, 2);
         struct layer_buffers f, b;
         run_layer(&f, &whole, 2, *state);
         layer_place(&b, &cell, NULL, NULL);
-        float *in = random_floats(b.in_floats, 6, *state), *out = TAKE((struct arena *)*state, b.out_floats, float);
+        float *in = random_floats(b.in_floats, 6, *state),
+              *out = TAKE((struct arena *)*state, b.out_floats, float);
         layer_place(&b, &cell, in, out);
         const struct layer_sizes *z = &b.z;
-        int64_t n = z->tokens, h = z->hidden, scores = z->batch * z->heads * z->queries * z->queries * z->blocks;
-        const struct { const float *from, *to; int64_t count; } kept[] = {
-            {f.weight_qkv, b.weight_qkv, h * z->row}, {f.weight_out, b.weight_out, z->query * h}, {f.weight_up, b.weight_up, h * z->up},
-            {f.weight_down, b.weight_down, z->ffn * h}, {f.others, b.others, (z->blocks - 1) * n * 2 * z->key}, {f.dy, b.dy, n * h},
-            {f.normal1, b.normal1, n * h}, {f.scale1, b.scale1, n}, {f.qkv, b.qkv, n * z->row}, {f.scores, b.scores, scores},
-            {f.context, b.context, n * z->query}, {f.normal2, b.normal2, n * h}, {f.scale2, b.scale2, n}, {f.up, b.up, n * z->up},
+        int64_t n = z->tokens, h = z->hidden,
+                scores = z->batch * z->heads * z->queries * z->queries * z->blocks;
+        const struct {
+            const float *from, *to;
+            int64_t count;
+        } kept[] = {
+            {f.weight_qkv, b.weight_qkv, h * z->row},
+            {f.weight_out, b.weight_out, z->query * h},
+            {f.weight_up, b.weight_up, h * z->up},
+            {f.weight_down, b.weight_down, z->ffn * h},
+            {f.others, b.others, (z->blocks - 1) * n * 2 * z->key},
+            {f.dy, b.dy, n * h},
+            {f.normal1, b.normal1, n * h},
+            {f.scale1, b.scale1, n},
+            {f.qkv, b.qkv, n * z->row},
+            {f.scores, b.scores, scores},
+            {f.context, b.context, n * z->query},
+            {f.normal2, b.normal2, n * h},
+            {f.scale2, b.scale2, n},
+            {f.up, b.up, n * z->up},
             {f.active, b.active, n * z->ffn},
         };
         for (size_t i = 0; i < ARRAY_LENGTH(kept); i++) {
-            if (passes[c % 2] == PASS_BACKWARD_SELECTIVE && (kept[i].from == f.scores || kept[i].from == f.context)) continue;
+            if (passes[c % 2] == PASS_BACKWARD_SELECTIVE &&
+                (kept[i].from == f.scores || kept[i].from == f.context))
+                continue;
             copy_floats((float *)kept[i].to, kept[i].from, kept[i].count);
         }
         layer_run(open_team(2, *state), cell.layer, &b);
         assert_memory_equal(b.dx, f.dx, (size_t)(n * h) * sizeof(float));
         assert_memory_equal(b.d_weight_qkv, f.d_weight_qkv, (size_t)(h * z->row) * sizeof(float));
         assert_memory_equal(b.d_weight_down, f.d_weight_down, (size_t)(z->ffn * h) * sizeof(float));
-        assert_memory_equal(b.d_others, f.d_others, (size_t)((z->blocks - 1) * n * 2 * z->key) * sizeof(float));
+        assert_memory_equal(b.d_others, f.d_others,
+                            (size_t)((z->blocks - 1) * n * 2 * z->key) * sizeof(float));
     }
 }
 
 // ---- head and embedding
 
-static double head_reference(const struct layer_sizes *z, const double *x, const double *table, const float *token, double *each,
-                             struct arena *arena)
+static double head_reference(const struct layer_sizes *z, const double *x, const double *table,
+                             const float *token, double *each, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
-    double *normal = TAKE(arena, z->hidden, double), *logit = TAKE(arena, z->vocabulary, double), mean = 0;
+    double *normal = TAKE(arena, z->hidden, double), *logit = TAKE(arena, z->vocabulary, double),
+           mean = 0;
     for (int64_t i = 0; i < z->tokens; i++) {
         double total = 0;
         norm_reference(x + i * z->hidden, normal, z->hidden, z->rms);
         for (int64_t j = 0; j < z->vocabulary; j++) {
             logit[j] = 0;
-            for (int64_t k = 0; k < z->hidden; k++) logit[j] += normal[k] * table[j * z->hidden + k] / sqrt((double)z->hidden);
+            for (int64_t k = 0; k < z->hidden; k++)
+                logit[j] += normal[k] * table[j * z->hidden + k] / sqrt((double)z->hidden);
             total += exp(logit[j]);
         }
         double loss = log(total) - logit[token_row(token[i], z->vocabulary)];
@@ -282,19 +356,24 @@ static void test_head(void **state)
     struct arena *arena = *state;
     for (size_t c = 0; c < ARRAY_LENGTH(shapes); c++) {
         struct layer_cell layers[2];
-        struct cell forward = layer_of(&layers[0], LAYER_HEAD, PASS_FORWARD, &shapes[c], 2, 3, 1, 1);
-        struct cell backward = layer_of(&layers[1], LAYER_HEAD, PASS_BACKWARD, &shapes[c], 2, 3, 1, 1);
+        struct cell forward =
+            layer_of(&layers[0], LAYER_HEAD, PASS_FORWARD, &shapes[c], 2, 3, 1, 1);
+        struct cell backward =
+            layer_of(&layers[1], LAYER_HEAD, PASS_BACKWARD, &shapes[c], 2, 3, 1, 1);
         struct layer_buffers f, b;
         run_layer(&f, &forward, thread_counts[c], arena);
         const struct layer_sizes *z = &f.z;
         int64_t n = z->tokens, h = z->hidden, v = z->vocabulary;
-        double *x = doubles_of(f.x, n * h, arena), *table = doubles_of(f.table, v * h, arena), *each = TAKE(arena, n, double);
+        double *x = doubles_of(f.x, n * h, arena), *table = doubles_of(f.table, v * h, arena),
+               *each = TAKE(arena, n, double);
         head_reference(z, x, table, f.token, each, arena);
         for (int64_t i = 0; i < n; i++) assert_close((double)f.loss[i], each[i], 2e-5, "loss", i);
         layer_place(&b, &backward, NULL, NULL);
-        layer_place(&b, &backward, TAKE(arena, b.in_floats, float), TAKE(arena, b.out_floats, float));
+        layer_place(&b, &backward, TAKE(arena, b.in_floats, float),
+                    TAKE(arena, b.out_floats, float));
         copy_floats((float *)b.token, f.token, n), copy_floats((float *)b.table, f.table, v * h);
-        copy_floats(b.normal1, f.normal1, n * h), copy_floats(b.scale1, f.scale1, n), copy_floats(b.logits, f.logits, n * v);
+        copy_floats(b.normal1, f.normal1, n * h), copy_floats(b.scale1, f.scale1, n),
+            copy_floats(b.logits, f.logits, n * v);
         copy_floats(b.largest, f.largest, n), copy_floats(b.total, f.total, n);
         layer_run(open_team(thread_counts[c], arena), backward.layer, &b);
         for (int64_t i = 0; i < n * h + v * h; i++) {
@@ -304,7 +383,8 @@ static void test_head(void **state)
             *value = kept - step;
             double below = head_reference(z, x, table, f.token, NULL, arena);
             *value = kept;
-            assert_close(i < n * h ? (double)b.dx[i] : (double)b.d_table[i - n * h], (above - below) / (2 * step), 2e-5, "head", i);
+            assert_close(i < n * h ? (double)b.dx[i] : (double)b.d_table[i - n * h],
+                         (above - below) / (2 * step), 2e-5, "head", i);
         }
     }
 }
@@ -313,22 +393,28 @@ static void test_embedding(void **state)
 {
     for (size_t c = 0; c < ARRAY_LENGTH(shapes); c++) {
         struct layer_cell layers[2];
-        struct cell forward = layer_of(&layers[0], LAYER_EMBEDDING, PASS_FORWARD, &shapes[c], 5, 8, 1, 1);
-        struct cell backward = layer_of(&layers[1], LAYER_EMBEDDING, PASS_BACKWARD, &shapes[c], 5, 8, 1, 1);
+        struct cell forward =
+            layer_of(&layers[0], LAYER_EMBEDDING, PASS_FORWARD, &shapes[c], 5, 8, 1, 1);
+        struct cell backward =
+            layer_of(&layers[1], LAYER_EMBEDDING, PASS_BACKWARD, &shapes[c], 5, 8, 1, 1);
         struct layer_buffers f, b;
         run_layer(&f, &forward, thread_counts[c], *state);
         run_layer(&b, &backward, thread_counts[c], *state);
         int64_t h = f.z.hidden, v = f.z.vocabulary;
-        double *table = TAKE((struct arena *)*state, v * h, double), *positions = TAKE((struct arena *)*state, 8 * h, double);
+        double *table = TAKE((struct arena *)*state, v * h, double),
+               *positions = TAKE((struct arena *)*state, 8 * h, double);
         for (int64_t i = 0; i < f.z.tokens; i++)
             for (int64_t j = 0; j < h; j++) {
-                float want = f.table[token_row(f.token[i], v) * h + j] + (shapes[c].positions ? f.positions[i % 8 * h + j] : 0);
+                float want = f.table[token_row(f.token[i], v) * h + j] +
+                             (shapes[c].positions ? f.positions[i % 8 * h + j] : 0);
                 assert_true(f.y[i * h + j] == want);
                 table[token_row(b.token[i], v) * h + j] += (double)b.dy[i * h + j];
                 positions[i % 8 * h + j] += (double)b.dy[i * h + j];
             }
-        for (int64_t i = 0; i < v * h; i++) assert_close((double)b.d_table[i], table[i], 1e-5, "table", i);
-        for (int64_t i = 0; shapes[c].positions && i < 8 * h; i++) assert_close((double)b.d_positions[i], positions[i], 1e-5, "positions", i);
+        for (int64_t i = 0; i < v * h; i++)
+            assert_close((double)b.d_table[i], table[i], 1e-5, "table", i);
+        for (int64_t i = 0; shapes[c].positions && i < 8 * h; i++)
+            assert_close((double)b.d_positions[i], positions[i], 1e-5, "positions", i);
     }
     for (int64_t rows = 1; rows < 50; rows += 7) {
         assert_int_equal(token_row(-1, rows), 0);
@@ -338,12 +424,17 @@ static void test_embedding(void **state)
 
 // ---- timed parts that are not whole layers
 
-struct bench { struct cell cell; float *in, *out; };
+struct bench {
+    struct cell cell;
+    float *in, *out;
+};
 
-static struct bench run_part(enum work work, int threads, int64_t d0, int64_t d1, int64_t d2, int64_t d3, struct arena *arena)
+static struct bench run_part(enum work work, int threads, int64_t d0, int64_t d1, int64_t d2,
+                             int64_t d3, struct arena *arena)
 {
     struct bench b = {.cell = {.work = work, .sample = {.dimensions = {d0, d1, d2, d3}}}};
-    int64_t reads = part_input_floats(&b.cell, threads), writes = part_output_floats(&b.cell, threads);
+    int64_t reads = part_input_floats(&b.cell, threads),
+            writes = part_output_floats(&b.cell, threads);
     b.in = random_floats(reads, 9, arena);
     b.out = TAKE(arena, writes + 1, float);
     b.out[writes] = 12345;
@@ -359,57 +450,74 @@ static void test_products(void **state)
         struct bench d = run_part(WORK_GEMM_DATA, thread_counts[c], M, N, K, 0, *state);
         for (int i = 0; i < M * K; i++) {
             double sum = 0;
-            for (int j = 0; j < N; j++) sum += (double)d.in[i / K * N + j] * (double)d.in[M * N + i % K * N + j];
+            for (int j = 0; j < N; j++)
+                sum += (double)d.in[i / K * N + j] * (double)d.in[M * N + i % K * N + j];
             assert_close((double)d.out[i], sum, 1e-5, "data", i);
         }
         struct bench w = run_part(WORK_GEMM_WEIGHT, thread_counts[c], M, N, K, 0, *state);
         for (int i = 0; i < K * N; i++) {
             double sum = 0;
-            for (int j = 0; j < M; j++) sum += (double)w.in[j * K + i / N] * (double)w.in[M * K + j * N + i % N];
+            for (int j = 0; j < M; j++)
+                sum += (double)w.in[j * K + i / N] * (double)w.in[M * K + j * N + i % N];
             assert_close((double)w.out[i], sum, 1e-5, "weight", i);
         }
     }
 }
 
-// The backward parts read their operands from the places that they claim: each against its derivative written out.
+// The backward parts read their operands from the places that they claim: each against its
+// derivative written out.
 static void test_backward_parts(void **state)
 {
     enum { TOKENS = 5, H = 19, F = 22 };
     for (size_t c = 0; c < 2 * ARRAY_LENGTH(thread_counts); c++) {
         bool gated = c % 2;
-        struct bench b = run_part(gated ? WORK_GATED_ELEMENTWISE_BACKWARD : WORK_ELEMENTWISE_BACKWARD, thread_counts[c / 2], 0, TOKENS,
-                                  H, F, *state);
-        struct bench n = run_part(WORK_NORM_BACKWARD, thread_counts[c / 2], 0, TOKENS, H, 0, *state);
-        const float *scale = b.in + 2 * TOKENS * H, *gate = scale + TOKENS, *up = gate + TOKENS * F, *dy = gated ? up + TOKENS * F : up;
-        assert_memory_equal(n.out, b.out, TOKENS * H * sizeof(float));      // the same operands stand there
+        struct bench b =
+            run_part(gated ? WORK_GATED_ELEMENTWISE_BACKWARD : WORK_ELEMENTWISE_BACKWARD,
+                     thread_counts[c / 2], 0, TOKENS, H, F, *state);
+        struct bench n =
+            run_part(WORK_NORM_BACKWARD, thread_counts[c / 2], 0, TOKENS, H, 0, *state);
+        const float *scale = b.in + 2 * TOKENS * H, *gate = scale + TOKENS, *up = gate + TOKENS * F,
+                    *dy = gated ? up + TOKENS * F : up;
+        assert_memory_equal(n.out, b.out,
+                            TOKENS * H * sizeof(float)); // the same operands stand there
         for (int i = 0; i < TOKENS * H; i++) {
             double mean = 0, slope = 0;
             for (int j = i / H * H; j < (i / H + 1) * H; j++) {
                 mean += (double)b.in[TOKENS * H + j] / H;
                 slope += (double)b.in[j] * (double)b.in[TOKENS * H + j] / H;
             }
-            double want = (double)scale[i / H] * ((double)b.in[TOKENS * H + i] - mean - slope * (double)b.in[i]);
+            double want = (double)scale[i / H] *
+                          ((double)b.in[TOKENS * H + i] - mean - slope * (double)b.in[i]);
             assert_close((double)b.out[i], want, 1e-5, "norm", i);
-            assert_close((double)b.out[TOKENS * H + i], want + (double)b.in[TOKENS * H + i], 1e-5, "sum", i);
+            assert_close((double)b.out[TOKENS * H + i], want + (double)b.in[TOKENS * H + i], 1e-5,
+                         "sum", i);
         }
         for (int i = 0; i < TOKENS * F; i++) {
             double x = (double)gate[i], step = 1e-5, value[2];
             for (int k = 0; k < 2; k++) {
                 double at = k ? x + step : x - step;
-                value[k] = gated ? at / (1 + exp(-at)) * (double)up[i] : 0.5 * at * (1 + tanh(sqrt(2 / acos(-1.0)) * (at + 0.044715 * at * at * at)));
+                value[k] =
+                    gated ? at / (1 + exp(-at)) * (double)up[i]
+                          : 0.5 * at *
+                                (1 + tanh(sqrt(2 / acos(-1.0)) * (at + 0.044715 * at * at * at)));
             }
-            assert_close((double)b.out[2 * TOKENS * H + i], (value[1] - value[0]) / (2 * step) * (double)dy[i], 1e-4, "gate", i);
-            if (gated) assert_close((double)b.out[2 * TOKENS * H + TOKENS * F + i], x / (1 + exp(-x)) * (double)dy[i], 1e-5, "up", i);
+            assert_close((double)b.out[2 * TOKENS * H + i],
+                         (value[1] - value[0]) / (2 * step) * (double)dy[i], 1e-4, "gate", i);
+            if (gated)
+                assert_close((double)b.out[2 * TOKENS * H + TOKENS * F + i],
+                             x / (1 + exp(-x)) * (double)dy[i], 1e-5, "up", i);
         }
     }
 }
 
-// Attention's backward part against finite differences is the block's test; here its places, on the same kernel.
+// Attention's backward part against finite differences is the block's test; here its places, on the
+// same kernel.
 static void test_attention_backward_part(void **state)
 {
     enum { HEADS = 3, S = 5, W = 4, VALUES = HEADS * S * W };
     struct bench b = run_part(WORK_ATTENTION_BACKWARD, 2, HEADS, S, W, 0, *state);
-    const float *value = b.in + 2 * VALUES, *d_context = b.in + 3 * VALUES, *share = b.in + 4 * VALUES;
+    const float *value = b.in + 2 * VALUES, *d_context = b.in + 3 * VALUES,
+                *share = b.in + 4 * VALUES;
     for (int head = 0; head < HEADS; head++)
         for (int j = 0; j < S; j++)
             for (int k = 0; k < W; k++) {
@@ -420,28 +528,33 @@ static void test_attention_backward_part(void **state)
                     for (int l = 0; l < S; l++) {
                         double d = 0;
                         for (int m = 0; m < W; m++)
-                            d += (double)d_context[(head * S + i) * W + m] * (double)value[(head * S + l) * W + m];
+                            d += (double)d_context[(head * S + i) * W + m] *
+                                 (double)value[(head * S + l) * W + m];
                         mean += d * (double)row[l];
                         if (l == j) d_share = d;
                     }
                     d_value += (double)row[j] * (double)d_context[(head * S + i) * W + k];
-                    d_key += (double)row[j] * (d_share - mean) / sqrt(W) * (double)b.in[(head * S + i) * W + k];
+                    d_key += (double)row[j] * (d_share - mean) / sqrt(W) *
+                             (double)b.in[(head * S + i) * W + k];
                 }
                 int64_t at = (head * S + j) * W + k;
                 assert_close((double)b.out[HEADS * S * S + VALUES + at], d_key, 1e-5, "key", at);
-                assert_close((double)b.out[HEADS * S * S + 2 * VALUES + at], d_value, 1e-5, "value", at);
+                assert_close((double)b.out[HEADS * S * S + 2 * VALUES + at], d_value, 1e-5, "value",
+                             at);
             }
 }
 
 static void test_adam(void **state)
 {
     enum { COUNT = 1000 };
-    float *g = random_floats(COUNT, 1, *state), *w = random_floats(COUNT, 2, *state), *m = random_floats(COUNT, 3, *state);
+    float *g = random_floats(COUNT, 1, *state), *w = random_floats(COUNT, 2, *state),
+          *m = random_floats(COUNT, 3, *state);
     float *v = random_floats(COUNT, 4, *state);
     for (int i = 0; i < COUNT; i++) v[i] = fabsf(v[i]);
     double *want = TAKE((struct arena *)*state, COUNT, double);
     for (int i = 0; i < COUNT; i++) {
-        double first = 0.9 * (double)m[i] + 0.1 * (double)g[i], second = 0.999 * (double)v[i] + 0.001 * (double)g[i] * (double)g[i];
+        double first = 0.9 * (double)m[i] + 0.1 * (double)g[i],
+               second = 0.999 * (double)v[i] + 0.001 * (double)g[i] * (double)g[i];
         want[i] = (double)w[i] - 1e-4 * first / (sqrt(second) + 1e-8);
     }
     adam_run(open_team(3, *state), &(struct adam){COUNT, g, w, m, v});
@@ -450,8 +563,8 @@ static void test_adam(void **state)
 
 // ---- compression
 
-// A matrix of exactly the rank asked for comes back whole; of any other, what comes back is its projection: the rest is at
-// right angles to it.
+// A matrix of exactly the rank asked for comes back whole; of any other, what comes back is its
+// projection: the rest is at right angles to it.
 static void test_low_rank(void **state)
 {
     enum { ROWS = 31, COLUMNS = 22, RANK = 4 };
@@ -459,13 +572,17 @@ static void test_low_rank(void **state)
     for (int extra = 0; extra < 2; extra++)
         for (size_t c = 0; c < ARRAY_LENGTH(thread_counts); c++) {
             struct team *team = open_team(thread_counts[c], arena);
-            float *left = random_floats(ROWS * RANK, 1, arena), *right = random_floats(COLUMNS * RANK, 2, arena);
-            float *matrix = random_floats(ROWS * COLUMNS, 3, arena), *start = random_floats(COLUMNS * RANK, 4, arena);
+            float *left = random_floats(ROWS * RANK, 1, arena),
+                  *right = random_floats(COLUMNS * RANK, 2, arena);
+            float *matrix = random_floats(ROWS * COLUMNS, 3, arena),
+                  *start = random_floats(COLUMNS * RANK, 4, arena);
             for (int i = 0; i < ROWS * COLUMNS; i++) {
                 matrix[i] *= (float)extra;
-                for (int k = 0; k < RANK; k++) matrix[i] += left[i / COLUMNS * RANK + k] * right[i % COLUMNS * RANK + k];
+                for (int k = 0; k < RANK; k++)
+                    matrix[i] += left[i / COLUMNS * RANK + k] * right[i % COLUMNS * RANK + k];
             }
-            float *p = TAKE(arena, ROWS * RANK, float), *q = TAKE(arena, COLUMNS * RANK, float), *back = TAKE(arena, ROWS * COLUMNS, float);
+            float *p = TAKE(arena, ROWS * RANK, float), *q = TAKE(arena, COLUMNS * RANK, float),
+                  *back = TAKE(arena, ROWS * COLUMNS, float);
             low_rank_compress(team, &(struct low_rank){ROWS, COLUMNS, RANK, matrix, start, p, q});
             low_rank_decompress(team, &(struct low_rank_product){ROWS, COLUMNS, RANK, p, q, back});
             double product = 0, size = 0;
@@ -484,13 +601,16 @@ static int compare_sizes(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static void check_top_k(const float *x, int64_t count, int64_t kept, int threads, struct arena *arena)
+static void check_top_k(const float *x, int64_t count, int64_t kept, int threads,
+                        struct arena *arena)
 {
     struct team *team = open_team(threads, arena);
-    float *values = TAKE(arena, kept + 1, float), *back = random_floats(count, 8, arena), *sorted = TAKE(arena, count, float);
+    float *values = TAKE(arena, kept + 1, float), *back = random_floats(count, 8, arena),
+          *sorted = TAKE(arena, count, float);
     int32_t *places = TAKE(arena, kept + 1, int32_t);
     values[kept] = 12345;
-    top_k_compress(team, &(struct top_k){count, kept, x, values, places, TAKE(arena, threads * TOP_K_BUCKETS, uint32_t)});
+    top_k_compress(team, &(struct top_k){count, kept, x, values, places,
+                                         TAKE(arena, threads * TOP_K_BUCKETS, uint32_t)});
     assert_true(values[kept] == 12345);
     memcpy(sorted, x, (size_t)count * sizeof *sorted);
     qsort(sorted, (size_t)count, sizeof *sorted, compare_sizes);
@@ -513,8 +633,10 @@ static void check_top_k(const float *x, int64_t count, int64_t kept, int threads
 static void test_top_k(void **state)
 {
     struct arena *arena = *state;
-    float *x = random_floats(5000, 6, arena), *coarse = TAKE(arena, 5000, float), *same = TAKE(arena, 5000, float);
-    for (int i = 0; i < 5000; i++) coarse[i] = (float)(int)(x[i] * 5), same[i] = i % 2 ? -0.5f : 0.5f;
+    float *x = random_floats(5000, 6, arena), *coarse = TAKE(arena, 5000, float),
+          *same = TAKE(arena, 5000, float);
+    for (int i = 0; i < 5000; i++)
+        coarse[i] = (float)(int)(x[i] * 5), same[i] = i % 2 ? -0.5f : 0.5f;
     static const int64_t kept[] = {1, 2, 50, 499, 4999, 5000};
     for (size_t k = 0; k < ARRAY_LENGTH(kept); k++)
         for (size_t c = 0; c < ARRAY_LENGTH(thread_counts); c++) {
@@ -524,12 +646,17 @@ static void test_top_k(void **state)
         }
 }
 
-struct packed { float *scale, *lost, *back; uint8_t *packed; };
+struct packed {
+    float *scale, *lost, *back;
+    uint8_t *packed;
+};
 
-static struct packed quantise_there_and_back(const float *x, const float *lost, int64_t count, int bits, int threads, struct arena *arena)
+static struct packed quantise_there_and_back(const float *x, const float *lost, int64_t count,
+                                             int bits, int threads, struct arena *arena)
 {
     struct team *team = open_team(threads, arena);
-    struct packed p = {TAKE(arena, quantise_runs(count), float), TAKE(arena, count, float), TAKE(arena, count, float),
+    struct packed p = {TAKE(arena, quantise_runs(count), float), TAKE(arena, count, float),
+                       TAKE(arena, count, float),
                        TAKE(arena, quantise_bytes(count, bits), uint8_t)};
     quantise_run(team, &(struct quantise){count, bits, x, lost, p.scale, p.lost, p.packed});
     dequantise_run(team, &(struct dequantise){count, bits, p.scale, p.packed, p.back});
@@ -544,22 +671,26 @@ static void test_quantised(void **state)
         for (size_t c = 0; c < ARRAY_LENGTH(thread_counts); c++) {
             float *x = random_floats(COUNT, 11, *state);
             for (int i = QUANTISE_RUN; i < 2 * QUANTISE_RUN; i++) x[i] = 0;
-            struct packed p = quantise_there_and_back(x, NULL, COUNT, bits, thread_counts[c], *state);
+            struct packed p =
+                quantise_there_and_back(x, NULL, COUNT, bits, thread_counts[c], *state);
             for (int run = 0; run < 4; run++) {
                 float largest = 0;
-                int end = run == 3 ? COUNT : (run + 1) * QUANTISE_RUN, at = 0, most = bits == 8 ? 127 : 7;
+                int end = run == 3 ? COUNT : (run + 1) * QUANTISE_RUN, at = 0,
+                    most = bits == 8 ? 127 : 7;
                 for (int i = run * QUANTISE_RUN; i < end; i++)
                     if (fabsf(x[i]) > largest) largest = fabsf(x[i]), at = i;
                 double half = (double)largest / most / 2;
-                for (int i = run * QUANTISE_RUN; i < end; i++) assert_true(fabs((double)p.back[i] - (double)x[i]) <= half * 1.0001);
-                if (largest > 0) assert_close((double)p.back[at], (double)x[at], 1e-6, "largest", at);
+                for (int i = run * QUANTISE_RUN; i < end; i++)
+                    assert_true(fabs((double)p.back[i] - (double)x[i]) <= half * 1.0001);
+                if (largest > 0)
+                    assert_close((double)p.back[at], (double)x[at], 1e-6, "largest", at);
                 else assert_true(p.scale[run] == 0);
             }
         }
 }
 
-// Signs: of the mean size; what is lost and what arrives are the whole, and over many steps of the same gradient what
-// arrives is on average the gradient.
+// Signs: of the mean size; what is lost and what arrives are the whole, and over many steps of the
+// same gradient what arrives is on average the gradient.
 static void test_signs(void **state)
 {
     enum { COUNT = QUANTISE_RUN + 60, STEPS = 1000 };
@@ -568,9 +699,11 @@ static void test_signs(void **state)
     double *sum = TAKE(arena, COUNT, double);
     for (int step = 0; step < STEPS; step++) {
         struct arena_mark mark = arena_set_mark(arena);
-        struct packed p = quantise_there_and_back(x, lost, COUNT, 1, thread_counts[step % 3], arena);
+        struct packed p =
+            quantise_there_and_back(x, lost, COUNT, 1, thread_counts[step % 3], arena);
         for (int i = 0; i < COUNT; i++) {
-            assert_close((double)p.back[i] + (double)p.lost[i], (double)x[i] + (double)lost[i], 1e-5, "whole", i);
+            assert_close((double)p.back[i] + (double)p.lost[i], (double)x[i] + (double)lost[i],
+                         1e-5, "whole", i);
             assert_true(fabsf(p.back[i]) == p.scale[i / QUANTISE_RUN]);
             sum[i] += (double)p.back[i];
         }
@@ -587,11 +720,13 @@ static void test_compression_parts(void **state)
     struct bench b = run_part(WORK_TOP_K_COMPRESS, 2, COUNT, KEPT, 0, 0, *state);
     float smallest = 2;
     int larger = 0;
-    for (int i = 0; i < KEPT; i++) smallest = fabsf(b.out[i]) < smallest ? fabsf(b.out[i]) : smallest;
+    for (int i = 0; i < KEPT; i++)
+        smallest = fabsf(b.out[i]) < smallest ? fabsf(b.out[i]) : smallest;
     for (int i = 0; i < COUNT; i++) larger += fabsf(b.in[i]) >= smallest;
     assert_int_equal(larger, KEPT);
     struct bench d = run_part(WORK_TOP_K_DECOMPRESS, 3, COUNT, KEPT, 0, 0, *state);
-    for (int i = 0; i < COUNT; i++) assert_true(d.out[i] == (i % (COUNT / KEPT) ? 0 : d.in[i / (COUNT / KEPT)]));
+    for (int i = 0; i < COUNT; i++)
+        assert_true(d.out[i] == (i % (COUNT / KEPT) ? 0 : d.in[i / (COUNT / KEPT)]));
     static const int bits[] = {8, 4, 1};
     for (size_t i = 0; i < ARRAY_LENGTH(bits); i++) {
         struct bench q = run_part(WORK_QUANTISE, 2, COUNT, bits[i], 0, 0, *state);
@@ -651,7 +786,8 @@ static void run_measure(struct samples *samples, const char *words, struct arena
     const char *bin = getenv("BIN");
     assert_int_equal(folder_make(folder), 0);
     const char *path = arena_print(arena, "%s/samples.json", folder);
-    int status = system(arena_print(arena, "%s/plumbline measure %s --quiet --threads 2 -o %s", bin ? bin : "bin", words, path));
+    int status = system(arena_print(arena, "%s/plumbline measure %s --quiet --threads 2 -o %s",
+                                    bin ? bin : "bin", words, path));
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     CHECK_OK(samples_load(samples, path, arena, &err));
     assert_int_equal(folder_remove(folder), 0);
@@ -666,11 +802,13 @@ static void test_memory_command(void **state)
         assert_string_equal(s.samples[i].operation, "copy");
         assert_true(s.samples[i].bytes == 65536.0 * (1 << 2 * i));
     }
-    static const char *const names[] = {"memory_bytes", "context_bytes", "library_bytes", "allocator_granularity_bytes"};
+    static const char *const names[] = {"memory_bytes", "context_bytes", "library_bytes",
+                                        "allocator_granularity_bytes"};
     assert_int_equal(s.quantity_count, ARRAY_LENGTH(names));
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
         assert_string_equal(s.quantities[i].name, names[i]);
-        for (int k = 0; k < s.quantities[i].value_count; k++) assert_true(s.quantities[i].values[k] >= (i == 2 ? 0 : 1));
+        for (int k = 0; k < s.quantities[i].value_count; k++)
+            assert_true(s.quantities[i].values[k] >= (i == 2 ? 0 : 1));
     }
     assert_true(s.quantities[1].values[0] < s.quantities[0].values[0]);
 }
@@ -679,9 +817,12 @@ static void test_compress_command(void **state)
 {
     struct samples s;
     int kinds[SAMPLE_KIND_COUNT] = {0};
-    run_measure(&s, "compress --shared --quick --budget-s 0.1 --shape hidden=64,heads=2 --rank 2,4 --sequence 128", *state);
+    run_measure(&s,
+                "compress --shared --quick --budget-s 0.1 --shape hidden=64,heads=2 --rank 2,4 "
+                "--sequence 128",
+                *state);
     for (int i = 0; i < s.sample_count; i++) kinds[s.samples[i].kind]++;
-    assert_int_equal(kinds[SAMPLE_LOW_RANK], 2 * 2 * 2);       // ranks, sizes, there and back
+    assert_int_equal(kinds[SAMPLE_LOW_RANK], 2 * 2 * 2); // ranks, sizes, there and back
     assert_int_equal(kinds[SAMPLE_TOP_K], 2 * 2 * 2);
     assert_int_equal(kinds[SAMPLE_QUANTISE], 3 * 2 * 2);
 }
@@ -691,8 +832,12 @@ static void test_compute_command(void **state)
 {
     struct samples s;
     int layers = 0;
-    run_measure(&s, "compute --quick --budget-s 2 --shape hidden=64,heads=4,kv_heads=2,vocabulary=300,gated=1 --sequence 128 --micro-batch 1,2 "
-                    "--tensor 1,2 --context 1,2 --recompute selective", *state);
+    run_measure(
+        &s,
+        "compute --quick --budget-s 2 --shape hidden=64,heads=4,kv_heads=2,vocabulary=300,gated=1 "
+        "--sequence 128 --micro-batch 1,2 "
+        "--tensor 1,2 --context 1,2 --recompute selective",
+        *state);
     for (int i = 0; i < s.sample_count; i++) layers += s.samples[i].kind == SAMPLE_LAYER;
     assert_int_equal(layers, (2 + 3 + 2) * 2 * 2 * 2);
 }

@@ -1,5 +1,6 @@
-// What links and collectives are made of, without any MPI: who meets whom and when, the lengths, the messages' content,
-// groups, the report, and the rounds over ranks of which this test is one (its ranks_...() stand in for mpi.c).
+// What links and collectives are made of, without any MPI: who meets whom and when, the lengths,
+// the messages' content, groups, the report, and the rounds over ranks of which this test is one
+// (its ranks_...() stand in for mpi.c).
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,7 @@
 #include "measure/links/pairs.h"
 #include "measure/links/together.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/base/status.h's
+#include <cmocka.h> // last: its macro `fail` hides data/base/status.h's
 
 enum { COUNT_MAX = 33 };
 
@@ -34,8 +35,10 @@ static void test_every_pair_once(void **state)
             int found = pairs_of_turn(count, t, pairs);
             assert_int_equal(found, count / 2);
             for (int p = 0; p < found; p++) {
-                assert_true(pairs[p].from >= 0 && pairs[p].from < count && pairs[p].to >= 0 && pairs[p].to < count);
-                assert_false(busy[pairs[p].from] || busy[pairs[p].to] || pairs[p].from == pairs[p].to);
+                assert_true(pairs[p].from >= 0 && pairs[p].from < count && pairs[p].to >= 0 &&
+                            pairs[p].to < count);
+                assert_false(busy[pairs[p].from] || busy[pairs[p].to] ||
+                             pairs[p].from == pairs[p].to);
                 busy[pairs[p].from] = busy[pairs[p].to] = true;
                 met[pairs[p].from][pairs[p].to]++;
             }
@@ -78,7 +81,8 @@ static void test_pattern(void **state)
 // ---- groups
 
 static const struct endpoint six[] = {
-    {"a:0", "a", -1, 0}, {"a:1", "a", -1, 0}, {"b:0", "b", -1, 1}, {"b:1", "b", -1, 1}, {"b:2", "b", -1, 1}, {"c", "c", -1, 2},
+    {"a:0", "a", -1, 0}, {"a:1", "a", -1, 0}, {"b:0", "b", -1, 1},
+    {"b:1", "b", -1, 1}, {"b:2", "b", -1, 1}, {"c", "c", -1, 2},
 };
 
 // The groups as text: "0,1 2,3,4".
@@ -94,22 +98,26 @@ static const char *read_groups(const char *words, struct arena *arena, struct er
     const char *text = "";
     for (int g = 0; g < groups.count; g++)
         for (int i = 0; i < groups.lists[g].count; i++)
-            text = arena_print(arena, "%s%s%d", text, i ? "," : g ? " " : "", groups.lists[g].members[i]);
-    return arena_print(arena, "%s%s", text, groups_are_disjoint(&groups, 6, arena) ? "" : " overlapping");
+            text = arena_print(arena, "%s%s%d", text,
+                               i   ? ","
+                               : g ? " "
+                                   : "",
+                               groups.lists[g].members[i]);
+    return arena_print(arena, "%s%s", text,
+                       groups_are_disjoint(&groups, 6, arena) ? "" : " overlapping");
 }
 
 static void test_groups(void **state)
 {
     (void)state;
-    static const struct { const char *words, *groups; } good[] = {
-        {"all", "0,1,2,3,4,5"},
-        {"hosts", "0,1 2,3,4"},
-        {"across", "0,2,5 1,3"},
-        {"5,0,2-3", "0,2,3,5"},
-        {"0,1 1,0 hosts", "0,1 2,3,4"},
-        {"0-1 1-2", "0,1 1,2 overlapping"},
+    static const struct {
+        const char *words, *groups;
+    } good[] = {
+        {"all", "0,1,2,3,4,5"}, {"hosts", "0,1 2,3,4"},         {"across", "0,2,5 1,3"},
+        {"5,0,2-3", "0,2,3,5"}, {"0,1 1,0 hosts", "0,1 2,3,4"}, {"0-1 1-2", "0,1 1,2 overlapping"},
     };
-    static const char *const bad[] = {"0", "0,6", "0,0", "1-0", "0,,1", "0,1,", "-1,0", "0-", "x", "0,+1", "0, 1"};
+    static const char *const bad[] = {"0",    "0,6", "0,0", "1-0",  "0,,1", "0,1,",
+                                      "-1,0", "0-",  "x",   "0,+1", "0, 1"};
     struct arena arena;
     struct error err;
     arena_open(&arena, NULL);
@@ -128,11 +136,15 @@ static int meetings, signal_at_round, rounds_seen;
 
 int ranks_self(const struct ranks *ranks) { return (void)ranks, 0; }
 void ranks_meet(struct ranks *ranks) { (void)ranks, meetings++; }
-void ranks_share(struct ranks *ranks, void *data, int bytes) { (void)ranks, (void)data, (void)bytes; }
+void ranks_share(struct ranks *ranks, void *data, int bytes)
+{
+    (void)ranks, (void)data, (void)bytes;
+}
 void ranks_maximum(struct ranks *ranks, double *values, int count)
 {
     (void)ranks;
-    values[count - 1] = signal_at_round && ++rounds_seen == signal_at_round;   // another rank's signal
+    values[count - 1] = signal_at_round &&
+                        ++rounds_seen == signal_at_round; // another rank's signal
 }
 bool interrupts_came(void) { return false; }
 double clock_seconds(void) { return 0; }
@@ -140,11 +152,12 @@ double clock_seconds(void) { return 0; }
 struct script {
     int calls;
     uint64_t last;
-    int64_t order[4096];        // dimensions[0] of the calls
+    int64_t order[4096]; // dimensions[0] of the calls
 };
 
 // Cell 2 is noisy, the others are not.
-static enum status play(void *context, const struct sample *s, uint64_t number, double *seconds, struct error *err)
+static enum status play(void *context, const struct sample *s, uint64_t number, double *seconds,
+                        struct error *err)
 {
     (void)err;
     struct script *script = context;
@@ -157,11 +170,12 @@ static enum status play(void *context, const struct sample *s, uint64_t number, 
 
 static struct joint four_cells(struct arena *arena)
 {
-    struct joint j = {TAKE(arena, 4, struct joint_cell), 4, TAKE(arena, 3, struct step), 3, TAKE(arena, 2, struct turn), 2};
+    struct joint j = {TAKE(arena, 4, struct joint_cell), 4, TAKE(arena, 3, struct step), 3,
+                      TAKE(arena, 2, struct turn),       2};
     for (int i = 0; i < 4; i++) j.cells[i].sample.dimensions[0] = i;
-    j.steps[0] = (struct step){0, 1};       // turn 0: cell 0, cell 1
+    j.steps[0] = (struct step){0, 1}; // turn 0: cell 0, cell 1
     j.steps[1] = (struct step){1, 1};
-    j.steps[2] = (struct step){2, 2};       // turn 1: cells 2 and 3 at once
+    j.steps[2] = (struct step){2, 2}; // turn 1: cells 2 and 3 at once
     j.turns[0] = (struct turn){0, 2};
     j.turns[1] = (struct turn){2, 1};
     return j;
@@ -174,7 +188,12 @@ static void test_rounds_together(void **state)
     struct error err = {OK, ""};
     arena_open(&arena, NULL);
     struct joint j = four_cells(&arena);
-    struct joint_settings settings = {.budget_s = 100, .width = 0.01, .repetitions_min = 8, .repetitions_max = 60, .warm_ups = 2, .seed = 3};
+    struct joint_settings settings = {.budget_s = 100,
+                                      .width = 0.01,
+                                      .repetitions_min = 8,
+                                      .repetitions_max = 60,
+                                      .warm_ups = 2,
+                                      .seed = 3};
     struct joint_result result;
     struct script script = {0};
     meetings = 0;
@@ -185,12 +204,13 @@ static void test_rounds_together(void **state)
         // what is at once with the noisy cell goes on with it
         assert_int_equal(s->repetitions, i < 2 ? 8 : 60);
         assert_string_equal(s->stopped_by, i == 2 ? "budget" : "width");
-        if (i != 2) for (int k = 0; k < s->repetitions; k++) assert_true(s->seconds[k] == i + 1);
+        if (i != 2)
+            for (int k = 0; k < s->repetitions; k++) assert_true(s->seconds[k] == i + 1);
     }
     assert_int_equal(result.repetitions, 8 + 8 + 60 + 60);
     assert_int_equal(result.done, 3);
     assert_int_equal(result.rounds, 60);
-    assert_int_equal(meetings, 2 * 10 + 52);        // each open turn of each round, warm-ups too
+    assert_int_equal(meetings, 2 * 10 + 52); // each open turn of each round, warm-ups too
     // both orders of turn 0, and both of the turns, occur
     bool swapped[2] = {false};
     for (int i = 0; i + 1 < 40; i++) {
@@ -209,7 +229,8 @@ static void test_least_repetitions(void **state)
     struct error err = {OK, ""};
     arena_open(&arena, NULL);
     struct joint j = four_cells(&arena);
-    struct joint_settings settings = {.budget_s = 0, .width = 1e-9, .repetitions_min = 8, .repetitions_max = 60, .seed = 1};
+    struct joint_settings settings = {
+        .budget_s = 0, .width = 1e-9, .repetitions_min = 8, .repetitions_max = 60, .seed = 1};
     struct joint_result result;
     struct script script = {0};
     assert_int_equal(joint_run(&result, NULL, &j, &settings, play, &script, &arena, &err), OK);
@@ -225,7 +246,12 @@ static void test_signal(void **state)
     struct error err = {OK, ""};
     arena_open(&arena, NULL);
     struct joint j = four_cells(&arena);
-    struct joint_settings settings = {.budget_s = 100, .width = 0.01, .repetitions_min = 8, .repetitions_max = 60, .warm_ups = 1, .seed = 1};
+    struct joint_settings settings = {.budget_s = 100,
+                                      .width = 0.01,
+                                      .repetitions_min = 8,
+                                      .repetitions_max = 60,
+                                      .warm_ups = 1,
+                                      .seed = 1};
     struct joint_result result;
     struct script script = {0};
     signal_at_round = 4;
@@ -242,19 +268,30 @@ static void test_signal(void **state)
 
 // ---- the report
 
-static const struct endpoint four[] = {{"p", "p", -1, 0}, {"q", "q", -1, 0}, {"r", "r", -1, 0}, {"s", "s", -1, 0}};
+static const struct endpoint four[] = {
+    {"p", "p", -1, 0}, {"q", "q", -1, 0}, {"r", "r", -1, 0}, {"s", "s", -1, 0}};
 
-// Three lengths of one link: delay + overhead of a long message + bytes / rate, with a little noise.
-static void add_link(struct samples *all, int from, int to, double delay_s, double bytes_per_s, bool alone, struct arena *arena)
+// Three lengths of one link: delay + overhead of a long message + bytes / rate, with a little
+// noise.
+static void add_link(struct samples *all, int from, int to, double delay_s, double bytes_per_s,
+                     bool alone, struct arena *arena)
 {
     static const int64_t bytes[] = {1000000, 1, 250000};
     for (int i = 0; i < 3; i++) {
         struct sample *s = &all->samples[all->sample_count++];
-        *s = (struct sample){.kind = SAMPLE_LINK, .operation = "send", .dimensions = {bytes[i]}, .dimension_count = 1,
-                             .from = from, .to = to, .alone = alone, .repetitions = 8, .stopped_by = "width",
+        *s = (struct sample){.kind = SAMPLE_LINK,
+                             .operation = "send",
+                             .dimensions = {bytes[i]},
+                             .dimension_count = 1,
+                             .from = from,
+                             .to = to,
+                             .alone = alone,
+                             .repetitions = 8,
+                             .stopped_by = "width",
                              .seconds = TAKE(arena, 8, double)};
         for (int k = 0; k < 8; k++)
-            s->seconds[k] = (delay_s + (bytes[i] > 1 ? 0.01 : 0) + (double)bytes[i] / bytes_per_s) * (1 + 0.0001 * (k - 3.5));
+            s->seconds[k] = (delay_s + (bytes[i] > 1 ? 0.01 : 0) + (double)bytes[i] / bytes_per_s) *
+                            (1 + 0.0001 * (k - 3.5));
     }
 }
 
@@ -276,12 +313,14 @@ static void test_report(void **state)
     (void)state;
     struct arena arena;
     arena_open(&arena, NULL);
-    struct samples all = {.endpoints = arena_grow(&arena, four, 4, 4, sizeof *four), .endpoint_count = 4,
+    struct samples all = {.endpoints = arena_grow(&arena, four, 4, 4, sizeof *four),
+                          .endpoint_count = 4,
                           .samples = TAKE(&arena, 64, struct sample)};
     for (int a = 0; a < 4; a++)
         for (int b = 0; b < 4; b++)
             if (a != b)
-                add_link(&all, a, b, a == 2 && b == 3 ? 2e-3 : 1e-3, a == 1 && b == 0 ? 5e7 : 1e8, false, &arena);
+                add_link(&all, a, b, a == 2 && b == 3 ? 2e-3 : 1e-3, a == 1 && b == 0 ? 5e7 : 1e8,
+                         false, &arena);
     add_link(&all, 0, 3, 1e-3, 1e8, true, &arena);
     add_link(&all, 3, 0, 1e-3, 2e8, true, &arena);
     const char *text = report(&all, &arena);
@@ -299,9 +338,10 @@ static void test_report(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_pair_once), cmocka_unit_test(test_ladder), cmocka_unit_test(test_pattern),
-        cmocka_unit_test(test_groups), cmocka_unit_test(test_rounds_together), cmocka_unit_test(test_least_repetitions), cmocka_unit_test(test_signal),
-        cmocka_unit_test(test_report),
+        cmocka_unit_test(test_every_pair_once), cmocka_unit_test(test_ladder),
+        cmocka_unit_test(test_pattern),         cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_rounds_together), cmocka_unit_test(test_least_repetitions),
+        cmocka_unit_test(test_signal),          cmocka_unit_test(test_report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 // measure links on links that are played: four processes whose messages go through pipes and whose
 // clocks are played too. A message carries when it arrives, by the delay and the rate of its link,
 // and a clock moves only by waiting for one. So the program has one right answer, whatever the
-// machine does meanwhile: every repetition, both matrices and every name. tests/measure/test_links.sh
-// takes the same program to real messages, MPI and clocks.
+// machine does meanwhile: every repetition, both matrices and every name.
+// tests/measure/test_links.sh takes the same program to real messages, MPI and clocks.
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,25 +21,25 @@
 #include "measure/links/ranks.h"
 #include "tests/support/folder.h"
 
-#include "tests/support/check.h"      // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 
 enum { RANKS = 4, LATE_EVERY = 9, SIZE_CLASSES = 32 };
 static const double late_s =
-    0.04;      // a busy machine: every ninth message of a length arrives so much later
+    0.04; // a busy machine: every ninth message of a length arrives so much later
 
 struct links {
     double delay_s[RANKS][RANKS], bytes_per_s[RANKS][RANKS];
-    int clock[RANKS];      // the same number: the same clock
+    int clock[RANKS]; // the same number: the same clock
 };
 
-// ---- one process: what stands in for measure/links/mpi.c, measure/sampling/host.c and the system's clock and
-// name
+// ---- one process: what stands in for measure/links/mpi.c, measure/sampling/host.c and the
+// system's clock and name
 
 struct ranks {
     int self;
-    int to[RANKS], from[RANKS];      // messages
-    int leader[RANKS];      // all with rank 0; at rank 0 one for each, else only [0]
-    double now_s, free_s[RANKS];      // when the link to each is free again
+    int to[RANKS], from[RANKS];  // messages
+    int leader[RANKS];           // all with rank 0; at rank 0 one for each, else only [0]
+    double now_s, free_s[RANKS]; // when the link to each is free again
     int messages[RANKS][SIZE_CLASSES];
     struct links links;
     void *awaited;
@@ -318,7 +318,7 @@ static void check(const struct played *p, const struct links *l, const char *con
                   const char *total, struct arena *arena)
 {
     int names = 0, expected = 0;
-    assert_true(p->samples.sample_count > RANKS * (RANKS - 1) * 3);      // and some that are alone
+    assert_true(p->samples.sample_count > RANKS * (RANKS - 1) * 3); // and some that are alone
     for (int i = 0; i < p->samples.sample_count; i++) check_sample(&p->samples.samples[i], l);
     expect(p->report, matrix(l, true, arena));
     expect(p->report, matrix(l, false, arena));

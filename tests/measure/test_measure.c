@@ -1,6 +1,6 @@
-// Measurement: the rank interval against its published table and against enumeration; the timed parts against plain
-// loops; the order and the end of the repetitions against a back end whose times are known; a real, tiny run from end
-// to end.
+// Measurement: the rank interval against its published table and against enumeration; the timed
+// parts against plain loops; the order and the end of the repetitions against a back end whose
+// times are known; a real, tiny run from end to end.
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,16 +15,21 @@
 #include "measure/cpu/internal.h"
 #include "measure/sampling/rounds.h"
 
-#include "tests/support/check.h"     // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 
 // n and the rank l of the published table of rank intervals; 0: no such interval exists.
 static void test_rank_table(void **state)
 {
     (void)state;
-    static const struct { int count, rank_95; double coverage_95; int rank_99; } table[] = {
-        {6, 1, 0.969, 0}, {8, 1, 0.992, 1}, {9, 2, 0.961, 1}, {12, 3, 0.961, 2}, {15, 4, 0.965, 3}, {17, 5, 0.951, 3},
-        {20, 6, 0.959, 4}, {25, 8, 0.957, 6}, {30, 10, 0.957, 8}, {40, 14, 0.962, 12}, {50, 18, 0.967, 16},
-        {100, 40, 0.965, 37}, {200, 86, 0.960, 82},
+    static const struct {
+        int count, rank_95;
+        double coverage_95;
+        int rank_99;
+    } table[] = {
+        {6, 1, 0.969, 0},     {8, 1, 0.992, 1},    {9, 2, 0.961, 1},    {12, 3, 0.961, 2},
+        {15, 4, 0.965, 3},    {17, 5, 0.951, 3},   {20, 6, 0.959, 4},   {25, 8, 0.957, 6},
+        {30, 10, 0.957, 8},   {40, 14, 0.962, 12}, {50, 18, 0.967, 16}, {100, 40, 0.965, 37},
+        {200, 86, 0.960, 82},
     };
     double sorted[200], median, low, high;
     for (int i = 0; i < 200; i++) sorted[i] = i + 1;
@@ -36,7 +41,8 @@ static void test_rank_table(void **state)
         assert_true(median == (n + 1) / 2.0);
         reached = median_interval(sorted, n, 0.99, &median, &low, &high);
         if (table[i].rank_99)
-            assert_true(reached >= 0.99 && low == table[i].rank_99 && high == n + 1 - table[i].rank_99);
+            assert_true(reached >= 0.99 && low == table[i].rank_99 &&
+                        high == n + 1 - table[i].rank_99);
         else assert_true(reached < 0.99 && low == 1 && high == n);
     }
 }
@@ -53,7 +59,8 @@ static void test_coverage_counted(void **state)
         for (int pattern = 0; pattern < 1 << n; pattern++) {
             int below = 0;
             for (int k = 0; k < n; k++) below += pattern >> k & 1;
-            covered += below >= low && below <= n - low;       // x(l) below the median, x(n + 1 - l) above
+            covered += below >= low &&
+                       below <= n - low; // x(l) below the median, x(n + 1 - l) above
         }
         assert_true(fabs(reached - (double)covered / (1 << n)) < 1e-12);
         if (n >= 5) assert_true(reached >= 0.9);
@@ -69,13 +76,14 @@ struct bench {
     float *in, *out;
 };
 
-static struct bench run_part(enum work work, int threads, int64_t d0, int64_t d1, int64_t d2, int64_t d3,
-                             struct arena *arena)
+static struct bench run_part(enum work work, int threads, int64_t d0, int64_t d1, int64_t d2,
+                             int64_t d3, struct arena *arena)
 {
     struct error err = {OK, ""};
     struct team *team;
     struct bench b = {.cell = {.work = work, .sample = {.dimensions = {d0, d1, d2, d3}}}};
-    int64_t reads = part_input_floats(&b.cell, threads), writes = part_output_floats(&b.cell, threads);
+    int64_t reads = part_input_floats(&b.cell, threads),
+            writes = part_output_floats(&b.cell, threads);
     b.in = TAKE(arena, reads, float);
     b.out = TAKE(arena, writes + 1, float);
     uint64_t seed = 7;
@@ -83,7 +91,7 @@ static struct bench run_part(enum work work, int threads, int64_t d0, int64_t d1
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         b.in[i] = (float)(int32_t)(seed >> 32) * 0x1p-31f;
     }
-    b.out[writes] = 12345;      // nothing may be written behind the end
+    b.out[writes] = 12345; // nothing may be written behind the end
     assert_int_equal(team_open(&team, threads, arena, &err), OK);
     part_run(team, &b.cell, b.in, b.out);
     assert_true(b.out[writes] == 12345);
@@ -105,7 +113,8 @@ static void test_gemm_part(void **state)
         for (int i = 0; i < M; i++)
             for (int j = 0; j < N; j++) {
                 double sum = 0;
-                for (int k = 0; k < K; k++) sum += (double)b.in[i * K + k] * (double)b.in[M * K + k * N + j];
+                for (int k = 0; k < K; k++)
+                    sum += (double)b.in[i * K + k] * (double)b.in[M * K + k * N + j];
                 assert_near(b.out[i * N + j], sum);
             }
     }
@@ -124,12 +133,14 @@ static void test_attention_part(void **state)
                 for (int j = 0; j < S; j++) {
                     double score = 0;
                     for (int k = 0; k < W; k++)
-                        score += (double)query[(head * S + i) * W + k] * (double)key[(head * S + j) * W + k];
+                        score += (double)query[(head * S + i) * W + k] *
+                                 (double)key[(head * S + j) * W + k];
                     total += weight[j] = exp(score / sqrt(W));
                 }
                 for (int k = 0; k < W; k++) {
                     double sum = 0;
-                    for (int j = 0; j < S; j++) sum += weight[j] / total * (double)value[(head * S + j) * W + k];
+                    for (int j = 0; j < S; j++)
+                        sum += weight[j] / total * (double)value[(head * S + j) * W + k];
                     assert_near(context[(head * S + i) * W + k], sum);
                 }
             }
@@ -141,13 +152,14 @@ static void test_elementwise_parts(void **state)
     enum { TOKENS = 9, H = 21, F = 34 };
     for (size_t c = 0; c < 2 * ARRAY_LENGTH(thread_counts); c++) {
         bool gated = c % 2;
-        struct bench b =
-            run_part(gated ? WORK_GATED_ELEMENTWISE : WORK_ELEMENTWISE, thread_counts[c / 2], 0, TOKENS, H, F, *state);
+        struct bench b = run_part(gated ? WORK_GATED_ELEMENTWISE : WORK_ELEMENTWISE,
+                                  thread_counts[c / 2], 0, TOKENS, H, F, *state);
         for (int i = 0; i < TOKENS; i++) {
             const float *x = b.in + i * H;
             double mean = 0, variance = 1e-5;
             for (int j = 0; j < H; j++) mean += (double)x[j] / H;
-            for (int j = 0; j < H; j++) variance += ((double)x[j] - mean) * ((double)x[j] - mean) / H;
+            for (int j = 0; j < H; j++)
+                variance += ((double)x[j] - mean) * ((double)x[j] - mean) / H;
             for (int j = 0; j < H; j++) {
                 double normal = ((double)x[j] - mean) / sqrt(variance);
                 assert_near(b.out[i * H + j], normal);
@@ -155,9 +167,11 @@ static void test_elementwise_parts(void **state)
             }
         }
         for (int j = 0; j < TOKENS * F; j++) {
-            double g = (double)b.in[TOKENS * H + j], up = gated ? (double)b.in[TOKENS * H + TOKENS * F + j] : 0;
+            double g = (double)b.in[TOKENS * H + j],
+                   up = gated ? (double)b.in[TOKENS * H + TOKENS * F + j] : 0;
             double want = gated ? g / (1 + exp(-g)) * up
-                                : 0.5 * g * (1 + tanh(sqrt(2 / acos(-1.0)) * (g + 0.044715 * g * g * g)));
+                                : 0.5 * g *
+                                      (1 + tanh(sqrt(2 / acos(-1.0)) * (g + 0.044715 * g * g * g)));
             assert_near(b.out[2 * TOKENS * H + j], want);
         }
     }
@@ -169,8 +183,8 @@ static void test_copy_part(void **state)
     assert_memory_equal(b.in, b.out, 4000);
 }
 
-// Of a matrix of the rank asked for, compression and decompression give the matrix back: P has orthonormal columns that
-// span it, and Q = M^T P.
+// Of a matrix of the rank asked for, compression and decompression give the matrix back: P has
+// orthonormal columns that span it, and Q = M^T P.
 static void test_low_rank_parts(void **state)
 {
     enum { ROWS = 23, COLUMNS = 17, RANK = 3 };
@@ -180,16 +194,19 @@ static void test_low_rank_parts(void **state)
         for (int i = 0; i < RANK; i++) {
             for (int j = 0; j < RANK; j++) {
                 double product = 0;
-                for (int k = 0; k < ROWS; k++) product += (double)p[i * ROWS + k] * (double)p[j * ROWS + k];
+                for (int k = 0; k < ROWS; k++)
+                    product += (double)p[i * ROWS + k] * (double)p[j * ROWS + k];
                 assert_near(product, i == j);
             }
             for (int j = 0; j < COLUMNS; j++) {
                 double sum = 0;
-                for (int k = 0; k < ROWS; k++) sum += (double)b.in[k * COLUMNS + j] * (double)p[i * ROWS + k];
+                for (int k = 0; k < ROWS; k++)
+                    sum += (double)b.in[k * COLUMNS + j] * (double)p[i * ROWS + k];
                 assert_near(q[i * COLUMNS + j], sum);
             }
         }
-        struct bench d = run_part(WORK_DECOMPRESS, thread_counts[c], ROWS, COLUMNS, RANK, 0, *state);
+        struct bench d =
+            run_part(WORK_DECOMPRESS, thread_counts[c], ROWS, COLUMNS, RANK, 0, *state);
         for (int i = 0; i < ROWS; i++)
             for (int j = 0; j < COLUMNS; j++) {
                 double sum = 0;
@@ -202,7 +219,10 @@ static void test_low_rank_parts(void **state)
 
 // ---- the rounds, on a back end whose "times" are planted
 
-struct planted { int calls; uint64_t seed; };
+struct planted {
+    int calls;
+    uint64_t seed;
+};
 
 // Size 0 takes 1 s exactly; the others vary by a factor of ten.
 static double planted_repeat(void *session, const struct cell *cell)
@@ -210,7 +230,8 @@ static double planted_repeat(void *session, const struct cell *cell)
     struct planted *p = session;
     p->calls++;
     p->seed = p->seed * 6364136223846793005u + 1442695040888963407u;
-    return cell->sample.dimensions[0] == 0 ? 1 : 1 + 9 * (double)(p->seed >> 11) / 9007199254740992.0;
+    return cell->sample.dimensions[0] == 0 ? 1
+                                           : 1 + 9 * (double)(p->seed >> 11) / 9007199254740992.0;
 }
 
 static void test_rounds(void **state)
@@ -220,8 +241,13 @@ static void test_rounds(void **state)
     struct planted session = {.seed = 3};
     struct cell cells[CELLS] = {{.capacity = 0}};
     for (int i = 0; i < CELLS; i++) cells[i].sample.dimensions[0] = i % 2;
-    struct rounds_settings settings = {.budget_s = 1e9, .begin_s = clock_seconds(), .width = 0.01, .repetitions_min = 8,
-                                       .repetitions_max = MOST, .warm_ups = 2, .seed = 5};
+    struct rounds_settings settings = {.budget_s = 1e9,
+                                       .begin_s = clock_seconds(),
+                                       .width = 0.01,
+                                       .repetitions_min = 8,
+                                       .repetitions_max = MOST,
+                                       .warm_ups = 2,
+                                       .seed = 5};
     struct rounds_result result;
     rounds_run(&result, &planted, &session, cells, CELLS, &settings, *state);
     for (int i = 0; i < CELLS; i++) {
@@ -233,7 +259,8 @@ static void test_rounds(void **state)
     assert_int_equal(result.repetitions, CELLS / 2 * (MOST + 8));
     assert_int_equal(session.calls, result.repetitions + 2 * CELLS);
 
-    // No time at all: the least number of repetitions is taken all the same, and the budget is named.
+    // No time at all: the least number of repetitions is taken all the same, and the budget is
+    // named.
     struct cell late[1] = {{.sample = {.dimensions = {1}}}};
     settings.budget_s = 0;
     rounds_run(&result, &planted, &session, late, 1, &settings, *state);
@@ -247,13 +274,34 @@ static void test_cells(void **state)
 {
     static const double largest_s[] = {1e-4, 1e-3, 0.05, 10};
     static const struct shape shapes[] = {
-        {.hidden = 4096, .ffn = 14336, .heads = 32, .kv_heads = 8, .head_width = 128, .vocabulary = 128256, .gated_ffn = true},
-        {.hidden = 256, .ffn = 1024, .heads = 4, .kv_heads = 4, .head_width = 64, .vocabulary = 1000, .positions = 128},
+        {.hidden = 4096,
+         .ffn = 14336,
+         .heads = 32,
+         .kv_heads = 8,
+         .head_width = 128,
+         .vocabulary = 128256,
+         .gated_ffn = true},
+        {.hidden = 256,
+         .ffn = 1024,
+         .heads = 4,
+         .kv_heads = 4,
+         .head_width = 64,
+         .vocabulary = 1000,
+         .positions = 128},
     };
     struct cells_request request = {
-        .shapes = shapes, .shape_count = 2, .tensors = {{1, 2}, 2}, .contexts = {{1, 2}, 2}, .micro_batches = {{1, 2}, 2},
-        .ranks = {{4, 16}, 2}, .recompute = {[PASS_BACKWARD_SELECTIVE] = true, [PASS_BACKWARD_FULL] = true},
-        .sequence = 2048, .precision = FP32, .threads = 2, .gemm_flop_per_s = 1e11, .copy_bytes_per_s = 1e10,
+        .shapes = shapes,
+        .shape_count = 2,
+        .tensors = {{1, 2}, 2},
+        .contexts = {{1, 2}, 2},
+        .micro_batches = {{1, 2}, 2},
+        .ranks = {{4, 16}, 2},
+        .recompute = {[PASS_BACKWARD_SELECTIVE] = true, [PASS_BACKWARD_FULL] = true},
+        .sequence = 2048,
+        .precision = FP32,
+        .threads = 2,
+        .gemm_flop_per_s = 1e11,
+        .copy_bytes_per_s = 1e10,
     };
     for (size_t c = 0; c < 2 * ARRAY_LENGTH(largest_s); c++) {
         request.largest_s = largest_s[c / 2];
@@ -272,22 +320,28 @@ static void test_cells(void **state)
                 assert_true(s->dimensions[1] <= 2048 && s->dimensions[1] % s->dimensions[3] == 0);
             }
             if (s->kind != SAMPLE_GEMM) continue;
-            assert_true(s->flop == 2.0 * (double)s->dimensions[0] * (double)s->dimensions[1] * (double)s->dimensions[2]);
+            assert_true(s->flop == 2.0 * (double)s->dimensions[0] * (double)s->dimensions[1] *
+                                       (double)s->dimensions[2]);
             assert_true(s->dimensions[0] <= 4096);
-            if (i >= 3 && !strcmp(s->operation, cells[i - 3].sample.operation)) // the next size of one operation
+            if (i >= 3 && !strcmp(s->operation,
+                                  cells[i - 3].sample.operation)) // the next size of one operation
                 assert_true(cells[i - 3].sample.flop < s->flop);
         }
         for (int kind = 0; kind <= SAMPLE_OPTIMIZER; kind++) {
-            if (kind == SAMPLE_LAYER && largest_s[c / 2] < 1e-3) continue;     // no time for whole layers
+            if (kind == SAMPLE_LAYER && largest_s[c / 2] < 1e-3)
+                continue; // no time for whole layers
             assert_true(kinds[kind] >= 2);
         }
         if (largest_s[c / 2] >= 0.05)
-            for (int pass = 0; pass < PASS_COUNT; pass++) assert_true(passes[pass] >= 2 * 2 * 2 * 2);
+            for (int pass = 0; pass < PASS_COUNT; pass++)
+                assert_true(passes[pass] >= 2 * 2 * 2 * 2);
         cells_choose_compression(&cells, &count, &request, *state);
         for (int i = 0; i < count; i++) {
             const struct sample *s = &cells[i].sample;
-            assert_true(s->kind == SAMPLE_LOW_RANK || s->kind == SAMPLE_TOP_K || s->kind == SAMPLE_QUANTISE);
-            if (s->kind == SAMPLE_TOP_K) assert_true(s->dimensions[1] >= 1 && s->dimensions[1] <= s->dimensions[0]);
+            assert_true(s->kind == SAMPLE_LOW_RANK || s->kind == SAMPLE_TOP_K ||
+                        s->kind == SAMPLE_QUANTISE);
+            if (s->kind == SAMPLE_TOP_K)
+                assert_true(s->dimensions[1] >= 1 && s->dimensions[1] <= s->dimensions[0]);
             assert_string_equal(s->operation, i % 2 ? "decompress" : "compress");
         }
     }
@@ -299,8 +353,8 @@ static void test_cells(void **state)
 static int run_plumbline(const char *words, const char *log, struct arena *arena)
 {
     const char *bin = getenv("BIN");
-    const char *line =
-        arena_print(arena, "%s/plumbline %s > /dev/null 2> %s", bin ? bin : "bin", words, log ? log : "/dev/null");
+    const char *line = arena_print(arena, "%s/plumbline %s > /dev/null 2> %s", bin ? bin : "bin",
+                                   words, log ? log : "/dev/null");
     int status = system(line);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -315,12 +369,15 @@ static const char *make_folder(struct arena *arena)
 static void test_end_to_end(void **state)
 {
     struct arena *arena = *state;
-    const char *folder = make_folder(arena), *samples_path = arena_print(arena, "%s/samples.json", folder);
+    const char *folder = make_folder(arena),
+               *samples_path = arena_print(arena, "%s/samples.json", folder);
     const char *costs_path = arena_print(arena, "%s/costs.json", folder);
     const char *words =
-        "measure compute --shape hidden=64,ffn=160,heads=4,kv_heads=2,vocabulary=300,gated=1 --sequence 64 --threads 2 "
+        "measure compute --shape hidden=64,ffn=160,heads=4,kv_heads=2,vocabulary=300,gated=1 "
+        "--sequence 64 --threads 2 "
         "--budget-s 0.5 --name \"test device\" -o";
-    assert_int_equal(run_plumbline(arena_print(arena, "%s %s", words, samples_path), NULL, arena), 0);
+    assert_int_equal(run_plumbline(arena_print(arena, "%s %s", words, samples_path), NULL, arena),
+                     0);
     struct samples samples;
     struct error err = {OK, ""};
     assert_int_equal(samples_load(&samples, samples_path, arena, &err), OK);
@@ -329,12 +386,15 @@ static void test_end_to_end(void **state)
     assert_int_equal(samples.machine.threads, 2);
     for (int i = 0; i < samples.sample_count; i++) {
         assert_true(samples.samples[i].repetitions >= 8);
-        for (int k = 0; k < samples.samples[i].repetitions; k++) assert_true(samples.samples[i].seconds[k] > 0);
+        for (int k = 0; k < samples.samples[i].repetitions; k++)
+            assert_true(samples.samples[i].seconds[k] > 0);
     }
-    // What was measured becomes costs that load and pass their own check. A machine under load may scatter such tiny
-    // times so far that no line grows; that is refused in one line, and the only other outcome.
+    // What was measured becomes costs that load and pass their own check. A machine under load may
+    // scatter such tiny times so far that no line grows; that is refused in one line, and the only
+    // other outcome.
     const char *log = arena_print(arena, "%s/log", folder);
-    int code = run_plumbline(arena_print(arena, "calibrate %s --show -o %s", samples_path, costs_path), log, arena);
+    int code = run_plumbline(
+        arena_print(arena, "calibrate %s --show -o %s", samples_path, costs_path), log, arena);
     if (code == 0) {
         struct costs costs;
         assert_int_equal(costs_load(&costs, costs_path, arena, &err), OK);
@@ -358,7 +418,8 @@ static void test_end_to_end(void **state)
 // Every bad input: exit code 2, one line that names what is wrong, no file left behind.
 static void test_refusals(void **state)
 {
-    static const struct { const char *words, *named;
+    static const struct {
+        const char *words, *named;
     } table[] = {
         {"measure compute --shape hidden=64 -o %s/out", "--shape"},
         {"measure compute --shape hidden=64,heads=0 -o %s/out", "--shape"},
@@ -389,15 +450,17 @@ static void test_refusals(void **state)
     const char *folder = make_folder(arena), *log = arena_print(arena, "%s/log", folder);
     for (size_t i = 0; i < ARRAY_LENGTH(table); i++) {
         const char *place = strstr(table[i].words, "%s"), *text;
-        const char *words =
-            place ? arena_print(arena, "%.*s%s%s", (int)(place - table[i].words), table[i].words, folder, place + 2)
-                  : table[i].words;
+        const char *words = place ? arena_print(arena, "%.*s%s%s", (int)(place - table[i].words),
+                                                table[i].words, folder, place + 2)
+                                  : table[i].words;
         size_t size;
         struct error err = {OK, ""};
         assert_int_equal(run_plumbline(words, log, arena), 2);
         assert_int_equal(file_read(log, &text, &size, arena, &err), OK);
-        if (!strstr(text, table[i].named)) fail_msg("'%s' does not name %s: %s", words, table[i].named, text);
-        if (strcmp(table[i].words, "measure nothing")) assert_ptr_equal(strchr(text, '\n'), text + size - 1);
+        if (!strstr(text, table[i].named))
+            fail_msg("'%s' does not name %s: %s", words, table[i].named, text);
+        if (strcmp(table[i].words, "measure nothing"))
+            assert_ptr_equal(strchr(text, '\n'), text + size - 1);
     }
     remove(log);
     assert_int_equal(rmdir(folder), 0);

@@ -1,5 +1,6 @@
-// Launches merged: what belongs together, what is refused, and the whole chain on a simulated machine, from measuring twice
-// to costs that come near the truth; signals while the program measures.
+// Launches merged: what belongs together, what is refused, and the whole chain on a simulated
+// machine, from measuring twice to costs that come near the truth; signals while the program
+// measures.
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -18,39 +19,63 @@
 #include "measure/merge.h"
 #include "tests/support/folder.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/base/status.h's
+#include <cmocka.h> // last: its macro `fail` hides data/base/status.h's
 
-struct bench { struct arena arena; char folder[FOLDER_SIZE]; const char *programs; };
+struct bench {
+    struct arena arena;
+    char folder[FOLDER_SIZE];
+    const char *programs;
+};
 
-static const char *place(const struct bench *b, const char *name) { return arena_print((struct arena *)&b->arena, "%s/%s", b->folder, name); }
+static const char *place(const struct bench *b, const char *name)
+{
+    return arena_print((struct arena *)&b->arena, "%s/%s", b->folder, name);
+}
 
 // ---- documents made here
 
-static struct sample make_sample(const char *operation, int64_t size, double first, int count, struct arena *arena)
+static struct sample make_sample(const char *operation, int64_t size, double first, int count,
+                                 struct arena *arena)
 {
-    struct sample s = {.kind = SAMPLE_GEMM, .operation = operation, .dimensions = {size}, .dimension_count = 1, .from = -1, .to = -1,
-                       .seconds = TAKE(arena, count, double), .repetitions = count, .stopped_by = "width", .warm_ups = 1};
+    struct sample s = {.kind = SAMPLE_GEMM,
+                       .operation = operation,
+                       .dimensions = {size},
+                       .dimension_count = 1,
+                       .from = -1,
+                       .to = -1,
+                       .seconds = TAKE(arena, count, double),
+                       .repetitions = count,
+                       .stopped_by = "width",
+                       .warm_ups = 1};
     for (int i = 0; i < count; i++) s.seconds[i] = first + i;
     return s;
 }
 
 static struct samples make_document(const char *path, struct sample *samples, int count)
 {
-    return (struct samples){.document = {.path = path}, .machine = {.gpu = "G", .processor = "P", .threads = 2, .host = path}, .samples = samples, .sample_count = count};
+    return (struct samples){.document = {.path = path},
+                            .machine = {.gpu = "G", .processor = "P", .threads = 2, .host = path},
+                            .samples = samples,
+                            .sample_count = count};
 }
 
 static void test_what_belongs_together(void **state)
 {
     struct arena *arena = &((struct bench *)*state)->arena;
-    struct sample a[] = {make_sample("x", 1, 1, 8, arena), make_sample("y", 1, 100, 8, arena), make_sample("x", 2, 200, 8, arena), make_sample("x", 1, 300, 8, arena)};
-    struct sample b[] = {make_sample("x", 2, 250, 16, arena), make_sample("x", 1, 11, 11, arena), make_sample("x", 1, 350, 8, arena), make_sample("y", 1, 150, 8, arena)};
+    struct sample a[] = {make_sample("x", 1, 1, 8, arena), make_sample("y", 1, 100, 8, arena),
+                         make_sample("x", 2, 200, 8, arena), make_sample("x", 1, 300, 8, arena)};
+    struct sample b[] = {make_sample("x", 2, 250, 16, arena), make_sample("x", 1, 11, 11, arena),
+                         make_sample("x", 1, 350, 8, arena), make_sample("y", 1, 150, 8, arena)};
     b[0].stopped_by = "budget";
     a[0].seconds[2] = 1e6;
     struct condition hot = {.first = 3, .slowdown = 4};
     a[2].conditions = &hot, a[2].condition_count = 1;
-    struct quantity context = {"context_bytes", (double[]){5}, 1}, others[] = {{"library_bytes", (double[]){7}, 1}, {"context_bytes", (double[]){6, 8}, 2}};
+    struct quantity context = {"context_bytes", (double[]){5}, 1},
+                    others[] = {{"library_bytes", (double[]){7}, 1},
+                                {"context_bytes", (double[]){6, 8}, 2}};
     struct samples documents[] = {make_document("a", a, 4), make_document("b", b, 4)}, merged;
-    documents[0].quantities = &context, documents[0].quantity_count = 1, documents[1].quantities = others, documents[1].quantity_count = 2;
+    documents[0].quantities = &context, documents[0].quantity_count = 1,
+    documents[1].quantities = others, documents[1].quantity_count = 2;
     struct launch launches[] = {{.host = "h1", .seed = 3}, {.host = "h2", .seed = 4}};
     documents[1].launches = launches, documents[1].launch_count = 2;
     int split[4][2] = {{8, 8}, {11, 0}, {4, 4}, {0, 8}};
@@ -61,22 +86,32 @@ static void test_what_belongs_together(void **state)
     assert_string_equal(merged.launches[0].host, "a");
     assert_int_equal(merged.launches[2].seed, 4);
     assert_int_equal(merged.sample_count, 4);
-    static const struct { double first, other; int counts[3]; const char *stopped_by; } expected[] = {
-        {1, 11, {8, 11, 0}, "width"}, {100, 150, {8, 0, 8}, "width"}, {200, 250, {8, 8, 8}, "budget"}, {300, 350, {8, 4, 4}, "width"},
+    static const struct {
+        double first, other;
+        int counts[3];
+        const char *stopped_by;
+    } expected[] = {
+        {1, 11, {8, 11, 0}, "width"},
+        {100, 150, {8, 0, 8}, "width"},
+        {200, 250, {8, 8, 8}, "budget"},
+        {300, 350, {8, 4, 4}, "width"},
     };
     for (int i = 0; i < 4; i++) {
         const struct sample *s = &merged.samples[i];
         assert_true(s->seconds[0] == expected[i].first && s->seconds[8] == expected[i].other);
-        for (int l = 0; l < 3; l++) assert_int_equal(s->launch_repetitions[l], expected[i].counts[l]);
+        for (int l = 0; l < 3; l++)
+            assert_int_equal(s->launch_repetitions[l], expected[i].counts[l]);
         assert_string_equal(s->stopped_by, expected[i].stopped_by);
-        assert_int_equal(s->repetitions, expected[i].counts[0] + expected[i].counts[1] + expected[i].counts[2]);
+        assert_int_equal(s->repetitions,
+                         expected[i].counts[0] + expected[i].counts[1] + expected[i].counts[2]);
         assert_int_equal(s->warm_ups, 2);
     }
-    assert_int_equal(merged.samples[0].outlier_count, 1);       // marked anew
+    assert_int_equal(merged.samples[0].outlier_count, 1); // marked anew
     assert_int_equal(merged.samples[0].outliers[0], 2);
     assert_false(sample_is_throttled(&merged.samples[2], 2));
     assert_true(sample_is_throttled(&merged.samples[2], 7));
-    assert_false(sample_is_throttled(&merged.samples[2], 8));   // the other launch does not say that it was
+    assert_false(
+        sample_is_throttled(&merged.samples[2], 8)); // the other launch does not say that it was
     assert_int_equal(merged.quantity_count, 2);
     assert_int_equal(merged.quantities[0].value_count, 3);
     assert_true(merged.quantities[0].values[2] == 8);
@@ -86,10 +121,15 @@ static void test_what_belongs_together(void **state)
 static void test_refused(void **state)
 {
     struct arena *arena = &((struct bench *)*state)->arena;
-    static const char *const named[] = {"machine.gpu", "machine.processor", "machine.threads", "machine.library", "machine.driver", "'x' 1 fp32", "endpoints", "once more", "is not in it"};
+    static const char *const named[] = {"machine.gpu",     "machine.processor", "machine.threads",
+                                        "machine.library", "machine.driver",    "'x' 1 fp32",
+                                        "endpoints",       "once more",         "is not in it"};
     for (size_t i = 0; i < ARRAY_LENGTH(named); i++) {
-        struct sample a[] = {make_sample("x", 1, 1, 8, arena), make_sample("z", 1, 1, 8, arena)}, b[] = {make_sample("x", 1, 2, 8, arena), make_sample("z", 1, 1, 8, arena)};
-        struct samples documents[] = {make_document("a", a, 2), make_document("b", b, 2), make_document("c", b, 2)}, merged;
+        struct sample a[] = {make_sample("x", 1, 1, 8, arena), make_sample("z", 1, 1, 8, arena)},
+                      b[] = {make_sample("x", 1, 2, 8, arena), make_sample("z", 1, 1, 8, arena)};
+        struct samples documents[] = {make_document("a", a, 2), make_document("b", b, 2),
+                                      make_document("c", b, 2)},
+                       merged;
         struct machine *m = &documents[2].machine;
         struct endpoint end = {.name = "e"};
         struct error err = {OK, ""};
@@ -102,14 +142,17 @@ static void test_refused(void **state)
         case 4: m->driver = "D"; break;
         case 5: b[0].dimensions[0] = 7; break;
         case 6: documents[2].endpoints = &end, documents[2].endpoint_count = 1; break;
-        case 7: strcpy(documents[0].document.sha256, "aa"), strcpy(documents[2].document.sha256, "aa"); break;
+        case 7:
+            strcpy(documents[0].document.sha256, "aa"), strcpy(documents[2].document.sha256, "aa");
+            break;
         default: documents[2].sample_count = 1; break;
         }
         assert_int_equal(samples_merge(&merged, documents, 3, false, arena, &err), BAD_INPUT);
         if (!strstr(err.text, named[i]) || err.text[1] != ':') fail_msg("%zu: %s", i, err.text);
         struct error none = {OK, ""};
         bool partly = i == 5 || i == 8;
-        assert_int_equal(samples_merge(&merged, documents, 3, true, arena, &none), partly ? OK : BAD_INPUT);
+        assert_int_equal(samples_merge(&merged, documents, 3, true, arena, &none),
+                         partly ? OK : BAD_INPUT);
         if (i != 8) continue;
         assert_int_equal(merged.sample_count, 2);
         assert_int_equal(merged.samples[1].launch_repetitions[2], 0);
@@ -121,7 +164,9 @@ static void test_refused(void **state)
 
 static int run_plumbline(const struct bench *b, const char *words)
 {
-    int status = system(arena_print((struct arena *)&b->arena, "cd %s && %s/plumbline %s > out 2> log", b->folder, b->programs, words));
+    int status =
+        system(arena_print((struct arena *)&b->arena, "cd %s && %s/plumbline %s > out 2> log",
+                           b->folder, b->programs, words));
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -142,12 +187,18 @@ static void expect_named(const struct bench *b, const char *words, const char *n
     struct error err = {OK, ""};
     expect(b, 2, words);
     assert_int_equal(file_read(place(b, "log"), &text, &size, (struct arena *)&b->arena, &err), OK);
-    if (!strstr(text, named) || strchr(text, '\n') != text + size - 1) fail_msg("'%s' does not name %s in one line: %s", words, named, text);
+    if (!strstr(text, named) || strchr(text, '\n') != text + size - 1)
+        fail_msg("'%s' does not name %s in one line: %s", words, named, text);
 }
 
-#define SIMULATED "measure compute --backend simulated --quick --simulate gemm=2e12,memory=3e11,call=1e-5,noise=student,spread=0.02"
+#define SIMULATED                                                                                  \
+    "measure compute --backend simulated --quick --simulate "                                      \
+    "gemm=2e12,memory=3e11,call=1e-5,noise=student,spread=0.02"
 
-static struct median rate(const struct estimate *e) { return (struct median){.value = e->value, .low = e->low, .high = e->high}; }
+static struct median rate(const struct estimate *e)
+{
+    return (struct median){.value = e->value, .low = e->low, .high = e->high};
+}
 
 static void expect_near(const char *what, struct median m, double truth, double share)
 {
@@ -156,7 +207,8 @@ static void expect_near(const char *what, struct median m, double truth, double 
     assert_true(m.low <= truth && truth <= m.high);
 }
 
-// Three launches that differ by 1 %: costs near the truth, whose intervals hold the truth; byte for byte the same again.
+// Three launches that differ by 1 %: costs near the truth, whose intervals hold the truth; byte for
+// byte the same again.
 static void test_chain(void **state)
 {
     struct bench *b = *state;
@@ -176,9 +228,12 @@ static void test_chain(void **state)
     expect_near("gemm", rate(&costs.gpus[0].precisions[0].gemm_flop_per_s), 2e12, 0.03);
     expect_near("memory", rate(&costs.gpus[0].memory_bytes_per_s), 3e11, 0.1);
 
-    expect(b, 0, SIMULATED ",launch=0.01 -o again.json && cmp a.json again.json || sed 's/again.json/a.json/' again.json | cmp - a.json");
+    expect(b, 0,
+           SIMULATED ",launch=0.01 -o again.json && cmp a.json again.json || sed "
+                     "'s/again.json/a.json/' again.json | cmp - a.json");
     expect_named(b, "measure merge a.json b.json a.json -o no.json", "once more");
-    expect(b, 0, SIMULATED ",launch=0.5 --seed 9 -o d.json");       // guesses otherwise, so has other sizes
+    expect(b, 0,
+           SIMULATED ",launch=0.5 --seed 9 -o d.json"); // guesses otherwise, so has other sizes
     expect_named(b, "measure merge a.json d.json -o no.json", "--like a.json");
     expect(b, 0, "measure merge a.json d.json --partial -o partly.json");
     expect_named(b, "measure merge a.json", "operand");
@@ -193,13 +248,20 @@ static void test_chain(void **state)
 
 static void test_words(void **state)
 {
-    static const struct { const char *words, *named; } table[] = {
-        {"noise=loud", "loud"}, {"gemm", "'gemm'"}, {"gemm=", "gemm"}, {"gemm=0", "gemm"}, {"gemm=nan", "gemm"}, {"spread=2", "spread"},
+    static const struct {
+        const char *words, *named;
+    } table[] = {
+        {"noise=loud", "loud"}, {"gemm", "'gemm'"},           {"gemm=", "gemm"},
+        {"gemm=0", "gemm"},     {"gemm=nan", "gemm"},         {"spread=2", "spread"},
         {"colour=1", "colour"}, {"slowdown=0.5", "slowdown"}, {"throttle=1x", "throttle"},
     };
     struct bench *b = *state;
     for (size_t i = 0; i < ARRAY_LENGTH(table); i++)
-        expect_named(b, arena_print(&b->arena, "measure compute --backend simulated --simulate %s -o no.json", table[i].words), table[i].named);
+        expect_named(b,
+                     arena_print(&b->arena,
+                                 "measure compute --backend simulated --simulate %s -o no.json",
+                                 table[i].words),
+                     table[i].named);
     expect_named(b, "measure compute --simulate noise=none -o no.json", "--backend simulated");
     expect_named(b, "measure compute --backend imaginary -o no.json", "simulated");
 }
@@ -237,13 +299,14 @@ static void test_signal(void **state)
         assert_int_not_equal(access(path, F_OK), 0);
     }
     assert_true(WIFEXITED(status));
-    if (WEXITSTATUS(status) == 1) skip();       // not even the warm-ups were through
+    if (WEXITSTATUS(status) == 1) skip(); // not even the warm-ups were through
     assert_int_equal(WEXITSTATUS(status), 10);
     struct samples samples;
     struct error err = {OK, ""};
     assert_int_equal(samples_load(&samples, path, &b->arena, &err), OK);
     assert_true(samples.sample_count > 0);
-    for (int i = 0; i < samples.sample_count; i++) assert_string_equal(samples.samples[i].stopped_by, "interrupted");
+    for (int i = 0; i < samples.sample_count; i++)
+        assert_string_equal(samples.samples[i].stopped_by, "interrupted");
 }
 
 static int open_bench(void **state)
@@ -269,8 +332,11 @@ static int close_bench(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_belongs_together), cmocka_unit_test(test_refused), cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_words),                 cmocka_unit_test(test_signal),
+        cmocka_unit_test(test_what_belongs_together),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_chain),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_signal),
     };
     return cmocka_run_group_tests(tests, open_bench, close_bench);
 }

@@ -1,6 +1,7 @@
-// Samples that this program measured on real machines (data/recorded/), replayed: each file keeps its provenance and loads to
-// what it was; the files of each machine become costs, price a job, and what is solved from them passes the judge. Files with
-// several shapes predict each of them from the others.
+// Samples that this program measured on real machines (data/recorded/), replayed: each file keeps
+// its provenance and loads to what it was; the files of each machine become costs, price a job, and
+// what is solved from them passes the judge. Files with several shapes predict each of them from
+// the others.
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +19,16 @@
 static const char recorded[] = "data/recorded";
 enum { FILES_MAX = 256, BYTES_MAX = 300000 };
 
-struct files { const char *paths[FILES_MAX]; struct samples samples[FILES_MAX]; int count; };
+struct files {
+    const char *paths[FILES_MAX];
+    struct samples samples[FILES_MAX];
+    int count;
+};
 
-static int compare_paths(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 static struct files *load_all(struct arena *arena)
 {
@@ -36,7 +44,8 @@ static struct files *load_all(struct arena *arena)
     }
     closedir(folder);
     qsort(f->paths, (size_t)f->count, sizeof *f->paths, compare_paths);
-    for (int i = 0; i < f->count; i++) CHECK_OK(samples_load(&f->samples[i], f->paths[i], arena, &err));
+    for (int i = 0; i < f->count; i++)
+        CHECK_OK(samples_load(&f->samples[i], f->paths[i], arena, &err));
     assert_true(f->count > 0);
     return f;
 }
@@ -56,12 +65,17 @@ static void test_provenance(void **state)
         const struct samples *s = &f->samples[i];
         struct stat file;
         assert_int_equal(stat(f->paths[i], &file), 0);
-        if (file.st_size > BYTES_MAX) fail_msg("%s: %lld bytes", f->paths[i], (long long)file.st_size);
-        if (!s->document.made_by || strncmp(s->document.made_by, "plumbline", 9)) fail_msg("%s: not made by this program", f->paths[i]);
-        if (!s->machine.processor || !s->machine.library || !s->machine.taken_at) fail_msg("%s: machine: something is missing", f->paths[i]);
-        if (s->launch_count < 1 || !s->launches[0].command || !strstr(s->launches[0].command, "plumbline measure"))
+        if (file.st_size > BYTES_MAX)
+            fail_msg("%s: %lld bytes", f->paths[i], (long long)file.st_size);
+        if (!s->document.made_by || strncmp(s->document.made_by, "plumbline", 9))
+            fail_msg("%s: not made by this program", f->paths[i]);
+        if (!s->machine.processor || !s->machine.library || !s->machine.taken_at)
+            fail_msg("%s: machine: something is missing", f->paths[i]);
+        if (s->launch_count < 1 || !s->launches[0].command ||
+            !strstr(s->launches[0].command, "plumbline measure"))
             fail_msg("%s: launches: no command", f->paths[i]);
-        if (strchr(s->launches[0].command, '/')) fail_msg("%s: launches[0].command: names a place on the machine", f->paths[i]);
+        if (strchr(s->launches[0].command, '/'))
+            fail_msg("%s: launches[0].command: names a place on the machine", f->paths[i]);
         for (int k = 0; k < s->sample_count; k++) assert_true(s->samples[k].repetitions >= 8);
     }
 }
@@ -76,7 +90,8 @@ static void test_round_trip(void **state)
     for (int i = 0; i < f->count; i++) {
         size_t size, size_again;
         CHECK_OK(samples_save(&f->samples[i], again, *state, &err));
-        const char *text = read_text(f->paths[i], &size, *state), *text_again = read_text(again, &size_again, *state);
+        const char *text = read_text(f->paths[i], &size, *state),
+                   *text_again = read_text(again, &size_again, *state);
         assert_int_equal(size, size_again);
         assert_memory_equal(text, text_again, size);
     }
@@ -99,12 +114,14 @@ static bool files_of_machine(const struct files *f, int first, const char **path
 static int run_plumbline(const char *words, struct arena *arena)
 {
     const char *bin = getenv("BIN");
-    int status = system(arena_print(arena, "%s/plumbline %s > /dev/null 2>&1", bin ? bin : "bin", words));
+    int status =
+        system(arena_print(arena, "%s/plumbline %s > /dev/null 2>&1", bin ? bin : "bin", words));
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 // Eight blocks of GPT-2 XL in four stages, as deep as the test has time for.
-static void solve_and_verify(const struct calibration *c, const char *costs, const char *folder, struct arena *arena)
+static void solve_and_verify(const struct calibration *c, const char *costs, const char *folder,
+                             struct arena *arena)
 {
     struct problem problem;
     struct error err = {OK, ""};
@@ -115,7 +132,10 @@ static void solve_and_verify(const struct calibration *c, const char *costs, con
     problem.costs.document.path = costs;
     const char *place = arena_print(arena, "%s/problem", folder);
     CHECK_OK(example_write(&problem, place, true, arena, &err));
-    assert_int_equal(run_plumbline(arena_print(arena, "solve %s/problem.json -o %s/plan.json", place, place), arena), 0);
+    assert_int_equal(
+        run_plumbline(arena_print(arena, "solve %s/problem.json -o %s/plan.json", place, place),
+                      arena),
+        0);
     assert_int_equal(run_plumbline(arena_print(arena, "verify %s/plan.json", place), arena), 0);
 }
 
@@ -158,19 +178,21 @@ static void test_held_back(void **state)
     for (int i = 0; i < f->count; i++) {
         struct error err = {OK, ""};
         struct heldback_shapes shapes;
-        if (heldback_shapes(&shapes, &f->samples[i], arena, &err) != OK || shapes.count < 3) continue;
+        if (heldback_shapes(&shapes, &f->samples[i], arena, &err) != OK || shapes.count < 3)
+            continue;
         struct heldback_point *all = NULL;
         int all_count = 0;
         for (int held = 0; held < shapes.count; held++) {
             struct heldback_point *points;
             int count;
             CHECK_OK(heldback_predict(&points, &count, &f->samples[i], &shapes, held, arena, &err));
-            all = arena_grow(arena, all, (size_t)all_count, (size_t)(all_count + count), sizeof *all);
+            all =
+                arena_grow(arena, all, (size_t)all_count, (size_t)(all_count + count), sizeof *all);
             for (int k = 0; k < count; k++) all[all_count++] = points[k];
         }
         struct heldback_errors e = heldback_errors(all, all_count, arena);
-        printf("%s: median error of whole layers %.1f %% (%d), of kernels %.1f %% (%d)\n", f->paths[i], 100 * e.layers, e.layer_count,
-               100 * e.kernels, e.kernel_count);
+        printf("%s: median error of whole layers %.1f %% (%d), of kernels %.1f %% (%d)\n",
+               f->paths[i], 100 * e.layers, e.layer_count, 100 * e.kernels, e.kernel_count);
         assert_true(e.layer_count >= 10 && e.kernel_count >= 10);
         assert_true(e.layers <= 0.10 && e.kernels <= 0.10);
         files++;

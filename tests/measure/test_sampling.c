@@ -1,6 +1,7 @@
-// Sampling on a simulated machine whose truth is known: how often 95 % intervals cover it with the stopping rule active,
-// under heavy tails, gaps, equal values, both reasons to stop and differing launches; how wide they are; what happens to
-// outliers, throttled repetitions and signals. Seeds are fixed: a run is the same every time.
+// Sampling on a simulated machine whose truth is known: how often 95 % intervals cover it with the
+// stopping rule active, under heavy tails, gaps, equal values, both reasons to stop and differing
+// launches; how wide they are; what happens to outliers, throttled repetitions and signals. Seeds
+// are fixed: a run is the same every time.
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include "measure/sampling/simulated.h"
 #include "tests/support/folder.h"
 
-#include "tests/support/check.h"     // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 
 enum { TRIALS = 10000 };
 
@@ -34,7 +35,12 @@ static struct median fixed_median(const double *seconds, int count, struct arena
 
 static struct cell cell_of(double flop)
 {
-    return (struct cell){.work = WORK_GEMM, .sample = {.kind = SAMPLE_GEMM, .operation = "product", .dimensions = {1, 1, 1}, .dimension_count = 3, .flop = flop}};
+    return (struct cell){.work = WORK_GEMM,
+                         .sample = {.kind = SAMPLE_GEMM,
+                                    .operation = "product",
+                                    .dimensions = {1, 1, 1},
+                                    .dimension_count = 3,
+                                    .flop = flop}};
 }
 
 static struct simulated machine_of(const char *options, struct arena *arena)
@@ -50,30 +56,39 @@ static void *open_machine(const char *options, uint64_t seed, struct arena *aren
     void *session;
     struct error err = {OK, ""};
     const struct backend_settings settings = {.threads = 1, .seed = seed, .options = options};
-    if (backend_simulated.open(&session, &settings, FP32, arena, &err) != OK) fail_msg("%s", err.text);
+    if (backend_simulated.open(&session, &settings, FP32, arena, &err) != OK)
+        fail_msg("%s", err.text);
     return session;
 }
 
 // ---- coverage
 
-struct tally { int trials, covered, by_width, looks, repetitions; double wide, wide_fixed; double *ratios; };
+struct tally {
+    int trials, covered, by_width, looks, repetitions;
+    double wide, wide_fixed;
+    double *ratios;
+};
 
 static void count_trial(struct tally *t, const struct sample *s, double truth, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
-    struct median m = sample_median(s, arena), fixed = fixed_median(s->seconds, s->repetitions, arena);
+    struct median m = sample_median(s, arena),
+                  fixed = fixed_median(s->seconds, s->repetitions, arena);
     t->covered += m.low <= truth && truth <= m.high;
     t->by_width += !strcmp(s->stopped_by, "width");
     t->repetitions += s->repetitions;
     t->looks += look_is_at(s->repetitions);
-    t->ratios[t->trials++] = fixed.high > fixed.low ? (m.high - m.low) / (fixed.high - fixed.low) : 1;
+    t->ratios[t->trials++] = fixed.high > fixed.low ? (m.high - m.low) / (fixed.high - fixed.low)
+                                                    : 1;
     t->wide += (m.high - m.low) / truth;
     t->wide_fixed += (fixed.high - fixed.low) / truth;
     arena_reset(arena, mark);
 }
 
-// 10,000 cells with the real rounds, `together` of them sharing a budget of `calls` repetitions each.
-static struct tally run_trials(const char *options, double width, int together, double calls, struct arena *arena)
+// 10,000 cells with the real rounds, `together` of them sharing a budget of `calls` repetitions
+// each.
+static struct tally run_trials(const char *options, double width, int together, double calls,
+                               struct arena *arena)
 {
     struct tally t = {.ratios = TAKE(arena, TRIALS, double)};
     for (uint64_t seed = 1; t.trials < TRIALS; seed++) {
@@ -81,12 +96,17 @@ static struct tally run_trials(const char *options, double width, int together, 
         void *session = open_machine(options, 1000 * seed, arena);
         struct cell *cells = TAKE(arena, together, struct cell);
         for (int i = 0; i < together; i++) cells[i] = cell_of(1e9);
-        const struct rounds_settings settings = {.budget_s = calls * together * 1e-3, .width = width, .repetitions_min = 8,
-                                                 .repetitions_max = LOOK_LAST, .warm_ups = 1, .seed = seed};
+        const struct rounds_settings settings = {.budget_s = calls * together * 1e-3,
+                                                 .width = width,
+                                                 .repetitions_min = 8,
+                                                 .repetitions_max = LOOK_LAST,
+                                                 .warm_ups = 1,
+                                                 .seed = seed};
         struct rounds_result result;
         rounds_run(&result, &backend_simulated, session, cells, together, &settings, arena);
         struct simulated machine = machine_of(options, arena);
-        for (int i = 0; i < together && t.trials < TRIALS; i++) count_trial(&t, &cells[i].sample, simulated_truth(&machine, &cells[i].sample), arena);
+        for (int i = 0; i < together && t.trials < TRIALS; i++)
+            count_trial(&t, &cells[i].sample, simulated_truth(&machine, &cells[i].sample), arena);
         arena_reset(arena, mark);
     }
     qsort(t.ratios, TRIALS, sizeof *t.ratios, compare_numbers);
@@ -97,29 +117,45 @@ static void test_coverage(void **state)
 {
     // Widths that some fifty repetitions reach.
     // Widths that some fifty repetitions reach; budgets that end before.
-    static const struct { const char *noise; double spread, width, calls; int together; } table[] = {
-        {"lognormal", 0.05, 0.05, 4000, 20},  {"lognormal", 0.5, 0.5, 4000, 20}, {"student", 0.05, 0.06, 4000, 20}, {"pareto", 0.05, 0.07, 4000, 20},
-        {"bimodal", 0.02, 0.12, 4000, 20},    {"ticks", 0.1, 0.1, 4000, 20},     {"lognormal", 0.05, 0.04, 30, 20}, {"pareto", 0.05, 0.05, 30, 20},
-        {"student", 0.05, 0.04, 60, 1},       {"bimodal", 0.02, 0.08, 60, 1},    {"ticks", 0.1, 0.05, 30, 20},
+    static const struct {
+        const char *noise;
+        double spread, width, calls;
+        int together;
+    } table[] = {
+        {"lognormal", 0.05, 0.05, 4000, 20}, {"lognormal", 0.5, 0.5, 4000, 20},
+        {"student", 0.05, 0.06, 4000, 20},   {"pareto", 0.05, 0.07, 4000, 20},
+        {"bimodal", 0.02, 0.12, 4000, 20},   {"ticks", 0.1, 0.1, 4000, 20},
+        {"lognormal", 0.05, 0.04, 30, 20},   {"pareto", 0.05, 0.05, 30, 20},
+        {"student", 0.05, 0.04, 60, 1},      {"bimodal", 0.02, 0.08, 60, 1},
+        {"ticks", 0.1, 0.05, 30, 20},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(table); i++) {
         struct arena_mark mark = arena_set_mark(*state);
-        const char *options = arena_print(*state, "gemm=1e12,call=0,noise=%s,spread=%g", table[i].noise, table[i].spread);
-        struct tally t = run_trials(options, table[i].width, table[i].together, table[i].calls, *state);
-        double covered = (double)t.covered / TRIALS, ratio = t.wide / t.wide_fixed, middle = t.ratios[TRIALS / 2];
-        print_message("%-9s %-4g %-17s covers %.4f, %5.1f %% by width, %3.0f repetitions; times fixed n's width: median %.3f, of means %.3f\n",
-                      table[i].noise, table[i].spread, table[i].calls > 1000 ? "width" : table[i].together > 1 ? "budget" : "budget, one cell", covered,
-                      100. * t.by_width / TRIALS, (double)t.repetitions / TRIALS, middle, ratio);
+        const char *options = arena_print(*state, "gemm=1e12,call=0,noise=%s,spread=%g",
+                                          table[i].noise, table[i].spread);
+        struct tally t =
+            run_trials(options, table[i].width, table[i].together, table[i].calls, *state);
+        double covered = (double)t.covered / TRIALS, ratio = t.wide / t.wide_fixed,
+               middle = t.ratios[TRIALS / 2];
+        print_message("%-9s %-4g %-17s covers %.4f, %5.1f %% by width, %3.0f repetitions; times "
+                      "fixed n's width: median %.3f, of means %.3f\n",
+                      table[i].noise, table[i].spread,
+                      table[i].calls > 1000   ? "width"
+                      : table[i].together > 1 ? "budget"
+                                              : "budget, one cell",
+                      covered, 100. * t.by_width / TRIALS, (double)t.repetitions / TRIALS, middle,
+                      ratio);
         assert_true(covered >= 0.945);
         assert_true(ratio <= 1.6 && middle <= 1.6);
-        assert_true(t.looks >= 0.99 * TRIALS);          // between looks only where a machine alone overruns the budget
+        assert_true(t.looks >=
+                    0.99 * TRIALS); // between looks only where a machine alone overruns the budget
         assert_true(table[i].calls > 1000 ? t.by_width == TRIALS : t.by_width < TRIALS / 10);
         arena_reset(*state, mark);
     }
 }
 
-// What the test above must be able to see: the interval of a fixed number under the same stopping by width, looked at
-// after every repetition.
+// What the test above must be able to see: the interval of a fixed number under the same stopping
+// by width, looked at after every repetition.
 static bool naive_covers(enum noise noise, double width, uint64_t seed, const int *ranks, int most)
 {
     double sorted[512];
@@ -144,8 +180,10 @@ static void test_naive_interval_fails(void **state)
     for (int i = 8; i <= MOST; i++) ranks[i] = (int)fixed_median(numbers, i, *state).low;
     for (size_t n = 0; n < ARRAY_LENGTH(noises); n++) {
         int covered = 0;
-        for (uint64_t trial = 1; trial <= TRIALS; trial++) covered += naive_covers(noises[n], 0.05, 77777 * trial, ranks, MOST);
-        print_message("%-9s fixed n's interval, looked at after every repetition, covers %.4f\n", noise_names[noises[n]], (double)covered / TRIALS);
+        for (uint64_t trial = 1; trial <= TRIALS; trial++)
+            covered += naive_covers(noises[n], 0.05, 77777 * trial, ranks, MOST);
+        print_message("%-9s fixed n's interval, looked at after every repetition, covers %.4f\n",
+                      noise_names[noises[n]], (double)covered / TRIALS);
         assert_true(covered < 0.945 * TRIALS);
     }
 }
@@ -155,38 +193,56 @@ static void test_naive_interval_fails(void **state)
 // Every launch is a session of its own, its effect drawn anew; merged as the program merges them.
 static void test_launches_covered(void **state)
 {
-    static const struct { const char *noise; double spread, launch; int launches; } table[] = {
-        {"lognormal", 0.05, 0, 2}, {"lognormal", 0.05, 0.03, 2}, {"lognormal", 0.05, 0.03, 3}, {"pareto", 0.05, 0.03, 5}, {"student", 0.02, 0.1, 3}, {"bimodal", 0.02, 0.01, 2},
+    static const struct {
+        const char *noise;
+        double spread, launch;
+        int launches;
+    } table[] = {
+        {"lognormal", 0.05, 0, 2}, {"lognormal", 0.05, 0.03, 2}, {"lognormal", 0.05, 0.03, 3},
+        {"pareto", 0.05, 0.03, 5}, {"student", 0.02, 0.1, 3},    {"bimodal", 0.02, 0.01, 2},
     };
     enum { LAUNCHES_MAX = 5, CALLS_MAX = 40 * LAUNCHES_MAX, MERGED = 4000 };
     for (size_t i = 0; i < ARRAY_LENGTH(table); i++) {
         int covered = 0, pooled_covered = 0;
         double wide = 0;
-        const char *options = arena_print(*state, "gemm=1e12,call=0,noise=%s,spread=%g,launch=%g", table[i].noise, table[i].spread, table[i].launch);
+        const char *options = arena_print(*state, "gemm=1e12,call=0,noise=%s,spread=%g,launch=%g",
+                                          table[i].noise, table[i].spread, table[i].launch);
         for (int trial = 0; trial < MERGED; trial++) {
             struct arena_mark mark = arena_set_mark(*state);
             double seconds[CALLS_MAX];
             int repetitions[LAUNCHES_MAX];
-            struct sample merged = {.seconds = seconds, .launch_repetitions = repetitions, .stopped_by = "budget"};
+            struct sample merged = {
+                .seconds = seconds, .launch_repetitions = repetitions, .stopped_by = "budget"};
             for (int l = 0; l < table[i].launches; l++) {
                 struct cell cell = cell_of(1e9);
-                const struct rounds_settings settings = {.budget_s = 0.03, .width = 0.05, .repetitions_min = 8, .repetitions_max = 36, .warm_ups = 1, .seed = 1};
+                const struct rounds_settings settings = {.budget_s = 0.03,
+                                                         .width = 0.05,
+                                                         .repetitions_min = 8,
+                                                         .repetitions_max = 36,
+                                                         .warm_ups = 1,
+                                                         .seed = 1};
                 struct rounds_result result;
-                void *session = open_machine(options, (uint64_t)(trial * LAUNCHES_MAX + l + 1) * 9973, *state);
+                void *session =
+                    open_machine(options, (uint64_t)(trial * LAUNCHES_MAX + l + 1) * 9973, *state);
                 rounds_run(&result, &backend_simulated, session, &cell, 1, &settings, *state);
-                memcpy(seconds + merged.repetitions, cell.sample.seconds, (size_t)cell.sample.repetitions * sizeof *seconds);
+                memcpy(seconds + merged.repetitions, cell.sample.seconds,
+                       (size_t)cell.sample.repetitions * sizeof *seconds);
                 merged.repetitions += repetitions[l] = cell.sample.repetitions;
             }
-            struct median m = sample_median(&merged, *state), pooled = fixed_median(seconds, merged.repetitions, *state);
+            struct median m = sample_median(&merged, *state),
+                          pooled = fixed_median(seconds, merged.repetitions, *state);
             covered += m.low <= 1e-3 && 1e-3 <= m.high;
             pooled_covered += pooled.low <= 1e-3 && 1e-3 <= pooled.high;
             wide += (m.high - m.low) / 1e-3 / MERGED;
             arena_reset(*state, mark);
         }
-        print_message("%d launches, %-9s %-4g, effect %-4g covers %.4f, %.3f wide; launches ignored: %.4f\n", table[i].launches, table[i].noise, table[i].spread,
-                      table[i].launch, (double)covered / MERGED, wide, (double)pooled_covered / MERGED);
+        print_message(
+            "%d launches, %-9s %-4g, effect %-4g covers %.4f, %.3f wide; launches ignored: %.4f\n",
+            table[i].launches, table[i].noise, table[i].spread, table[i].launch,
+            (double)covered / MERGED, wide, (double)pooled_covered / MERGED);
         assert_true(covered >= 0.945 * MERGED);
-        if (table[i].launch > 0.02) assert_true(pooled_covered < 0.9 * MERGED);      // what ignoring them would claim
+        if (table[i].launch > 0.02)
+            assert_true(pooled_covered < 0.9 * MERGED); // what ignoring them would claim
     }
 }
 
@@ -208,7 +264,9 @@ static void test_outliers(void **state)
 {
     double seconds[60];
     int repetitions[2] = {20, 40}, marked;
-    for (int i = 0; i < 60; i++) seconds[i] = 1 + 0.01 * (i % 7 - 3) + (i >= 20 ? 0.5 : 0);      // the second launch is slower, no outlier
+    for (int i = 0; i < 60; i++)
+        seconds[i] = 1 + 0.01 * (i % 7 - 3) +
+                     (i >= 20 ? 0.5 : 0); // the second launch is slower, no outlier
     seconds[3] = 5, seconds[30] = 3, seconds[59] = 2.5;
     struct sample s = {.seconds = seconds, .repetitions = 60, .launch_repetitions = repetitions};
     sample_flag_outliers(&s, *state);
@@ -216,38 +274,51 @@ static void test_outliers(void **state)
     assert_int_equal(count_beyond(&s, 0, 20, &marked), 1);
     assert_int_equal(count_beyond(&s, 20, 40, &marked), 2);
     assert_int_equal(s.outlier_count, 3);
-    for (int i = 0; i < 60; i++) seconds[i] = i == 7 ? 1.004 : i == 8 ? 1.02 : 1;       // equal values: a floor under their deviation
+    for (int i = 0; i < 60; i++)
+        seconds[i] = i == 7   ? 1.004
+                     : i == 8 ? 1.02
+                              : 1; // equal values: a floor under their deviation
     s.launch_repetitions = NULL;
     sample_flag_outliers(&s, *state);
     assert_int_equal(s.outlier_count, 1);
     assert_int_equal(s.outliers[0], 8);
 }
 
-// A fifth of the time throttled: those repetitions are slower by the factor, and exactly those are marked, as far as
-// conditions are asked for often enough.
+// A fifth of the time throttled: those repetitions are slower by the factor, and exactly those are
+// marked, as far as conditions are asked for often enough.
 static void test_throttled(void **state)
 {
     enum { CELLS = 10 };
     struct cell cells[CELLS];
     for (int i = 0; i < CELLS; i++) cells[i] = cell_of(2e10);
-    void *session = open_machine("gemm=1e12,call=0,noise=lognormal,spread=0.01,throttle=0.2,slowdown=1.5", 4, *state);
-    const struct rounds_settings settings = {.budget_s = 30, .width = 1e-3, .repetitions_min = 8, .repetitions_max = 200, .warm_ups = 1, .seed = 9};
+    void *session = open_machine(
+        "gemm=1e12,call=0,noise=lognormal,spread=0.01,throttle=0.2,slowdown=1.5", 4, *state);
+    const struct rounds_settings settings = {.budget_s = 30,
+                                             .width = 1e-3,
+                                             .repetitions_min = 8,
+                                             .repetitions_max = 200,
+                                             .warm_ups = 1,
+                                             .seed = 9};
     struct rounds_result result;
     rounds_run(&result, &backend_simulated, session, cells, CELLS, &settings, *state);
     int slow = 0, wrong = 0, throttled = 0;
     for (int i = 0; i < CELLS; i++) {
         const struct sample *s = &cells[i].sample;
-        assert_true(s->condition_count > 0 && s->conditions[0].first == 0 && s->conditions[0].clock_hz > 0);
-        for (int k = 1; k < s->condition_count; k++) assert_true(s->conditions[k].first > s->conditions[k - 1].first && s->conditions[k].first < s->repetitions);
+        assert_true(s->condition_count > 0 && s->conditions[0].first == 0 &&
+                    s->conditions[0].clock_hz > 0);
+        for (int k = 1; k < s->condition_count; k++)
+            assert_true(s->conditions[k].first > s->conditions[k - 1].first &&
+                        s->conditions[k].first < s->repetitions);
         for (int k = 0; k < s->repetitions; k++) {
             slow += s->seconds[k] > 0.025;
             throttled += sample_is_throttled(s, k);
             wrong += (s->seconds[k] > 0.025) != sample_is_throttled(s, k);
         }
     }
-    print_message("%d of %d repetitions throttled, %d marked, %d wrongly or not\n", slow, result.repetitions, throttled, wrong);
+    print_message("%d of %d repetitions throttled, %d marked, %d wrongly or not\n", slow,
+                  result.repetitions, throttled, wrong);
     assert_true(slow > result.repetitions / 20 && slow < result.repetitions / 2);
-    assert_true(wrong <= slow / 5);      // those during which it changed
+    assert_true(wrong <= slow / 5); // those during which it changed
     assert_int_equal(result.throttled, throttled);
 }
 
@@ -262,11 +333,18 @@ static void test_interrupted(void **state)
     for (int calls = 0; calls < 100; calls += 7) {
         struct cell cells[CELLS];
         for (int i = 0; i < CELLS; i++) cells[i] = cell_of(1e9);
-        const struct rounds_settings settings = {.budget_s = 100, .width = 0.2, .repetitions_min = 8, .repetitions_max = 100, .warm_ups = 1,
-                                                 .seed = 3, .interrupted = interrupted};
+        const struct rounds_settings settings = {.budget_s = 100,
+                                                 .width = 0.2,
+                                                 .repetitions_min = 8,
+                                                 .repetitions_max = 100,
+                                                 .warm_ups = 1,
+                                                 .seed = 3,
+                                                 .interrupted = interrupted};
         struct rounds_result result;
         calls_left = calls;
-        rounds_run(&result, &backend_simulated, open_machine("noise=lognormal,spread=0.3", 5, *state), cells, CELLS, &settings, *state);
+        rounds_run(&result, &backend_simulated,
+                   open_machine("noise=lognormal,spread=0.3", 5, *state), cells, CELLS, &settings,
+                   *state);
         int kept = 0;
         assert_true(result.interrupted);
         for (int i = 0; i < CELLS; i++) {
@@ -275,7 +353,8 @@ static void test_interrupted(void **state)
             assert_string_equal(s->stopped_by, cells[i].done ? "width" : "interrupted");
             for (int k = 0; k < s->repetitions; k++) assert_true(s->seconds[k] > 0);
         }
-        assert_true(kept <= calls && kept >= calls - 1 - calls / 48);      // asked once more between stages
+        assert_true(kept <= calls &&
+                    kept >= calls - 1 - calls / 48); // asked once more between stages
     }
 }
 
@@ -286,18 +365,30 @@ static void test_budget(void **state)
     for (size_t b = 0; b < ARRAY_LENGTH(budgets_s); b++) {
         struct cell cells[CELLS];
         double least_s = 0;
-        for (int i = 0; i < CELLS; i++) cells[i] = cell_of(1e9 * (1 + i % 5)), least_s += 9 * (1.2e-3 * (1 + i % 5));
-        const struct rounds_settings settings = {.budget_s = budgets_s[b], .width = 1e-4, .repetitions_min = 8, .repetitions_max = LOOK_LAST, .warm_ups = 1, .seed = 3};
+        for (int i = 0; i < CELLS; i++)
+            cells[i] = cell_of(1e9 * (1 + i % 5)), least_s += 9 * (1.2e-3 * (1 + i % 5));
+        const struct rounds_settings settings = {.budget_s = budgets_s[b],
+                                                 .width = 1e-4,
+                                                 .repetitions_min = 8,
+                                                 .repetitions_max = LOOK_LAST,
+                                                 .warm_ups = 1,
+                                                 .seed = 3};
         struct rounds_result result;
-        rounds_run(&result, &backend_simulated, open_machine("noise=pareto,spread=0.05", 6, *state), cells, CELLS, &settings, *state);
-        print_message("budget %g s: %.2f s, %d repetitions\n", budgets_s[b], result.elapsed_s, result.repetitions);
+        rounds_run(&result, &backend_simulated, open_machine("noise=pareto,spread=0.05", 6, *state),
+                   cells, CELLS, &settings, *state);
+        print_message("budget %g s: %.2f s, %d repetitions\n", budgets_s[b], result.elapsed_s,
+                      result.repetitions);
         assert_true(result.elapsed_s <= fmax(least_s, 1.1 * budgets_s[b] + 0.02));
-        if (budgets_s[b] > 2 * least_s) assert_true(result.elapsed_s >= 0.8 * budgets_s[b]);       // little of it is left lying
-        for (int i = 0; i < CELLS; i++) assert_true(cells[i].sample.repetitions >= 8 && !strcmp(cells[i].sample.stopped_by, "budget"));
+        if (budgets_s[b] > 2 * least_s)
+            assert_true(result.elapsed_s >= 0.8 * budgets_s[b]); // little of it is left lying
+        for (int i = 0; i < CELLS; i++)
+            assert_true(cells[i].sample.repetitions >= 8 &&
+                        !strcmp(cells[i].sample.stopped_by, "budget"));
     }
     // Below the first look as many as asked for, which is an honest fixed number.
     struct cell one = cell_of(1e9);
-    const struct rounds_settings few = {.budget_s = 10, .width = 0.5, .repetitions_min = 3, .repetitions_max = 3, .seed = 1};
+    const struct rounds_settings few = {
+        .budget_s = 10, .width = 0.5, .repetitions_min = 3, .repetitions_max = 3, .seed = 1};
     struct rounds_result result;
     rounds_run(&result, &backend_simulated, open_machine(NULL, 6, *state), &one, 1, &few, *state);
     assert_int_equal(one.sample.repetitions, 3);
@@ -317,8 +408,9 @@ static void test_noise(void **state)
             below += x < 1;
             above += x > 1;
         }
-        assert_true(below <= 20400 && above <= 20400);      // 4 standard deviations of a fair coin
-        if (noise != NOISE_NONE && noise != NOISE_TICKS) assert_true(below >= 19600 && above >= 19600);
+        assert_true(below <= 20400 && above <= 20400); // 4 standard deviations of a fair coin
+        if (noise != NOISE_NONE && noise != NOISE_TICKS)
+            assert_true(below >= 19600 && above >= 19600);
     }
 }
 
@@ -326,7 +418,8 @@ static void test_noise(void **state)
 
 static void put(const char *root, const char *path, const char *text, struct arena *arena)
 {
-    const char *line = arena_print(arena, "mkdir -p $(dirname %s/%s) && echo '%s' > %s/%s", root, path, text, root, path);
+    const char *line = arena_print(arena, "mkdir -p $(dirname %s/%s) && echo '%s' > %s/%s", root,
+                                   path, text, root, path);
     assert_int_equal(system(line), 0);
 }
 
@@ -340,8 +433,12 @@ static void test_host_condition(void **state)
     host_condition_open(&c, root, arena);
     assert_false(host_condition_read(&c, &now));
     for (int cpu = 0; cpu < 3; cpu++) {
-        put(root, arena_print(arena, "devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", cpu), cpu ? "3000000" : "1500000", arena);
-        put(root, arena_print(arena, "devices/system/cpu/cpu%d/thermal_throttle/core_throttle_count", cpu), "7", arena);
+        put(root, arena_print(arena, "devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", cpu),
+            cpu ? "3000000" : "1500000", arena);
+        put(root,
+            arena_print(arena, "devices/system/cpu/cpu%d/thermal_throttle/core_throttle_count",
+                        cpu),
+            "7", arena);
     }
     put(root, "class/thermal/thermal_zone0/type", "acpitz", arena);
     put(root, "class/thermal/thermal_zone0/temp", "20000", arena);
@@ -354,7 +451,7 @@ static void test_host_condition(void **state)
     now = (struct condition){0};
     assert_true(host_condition_read(&c, &now) && (now.slowdown & SLOWDOWN_FLAGGED));
     now = (struct condition){0};
-    assert_true(host_condition_read(&c, &now) && !now.slowdown);        // that was it
+    assert_true(host_condition_read(&c, &now) && !now.slowdown); // that was it
     put(root, "devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "<unknown>", arena);
     now = (struct condition){0};
     assert_true(host_condition_read(&c, &now) && now.clock_hz == 3e9);
@@ -364,10 +461,11 @@ static void test_host_condition(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_coverage), cmocka_unit_test(test_naive_interval_fails), cmocka_unit_test(test_launches_covered),
-        cmocka_unit_test(test_outliers), cmocka_unit_test(test_throttled),
-        cmocka_unit_test(test_interrupted), cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_noise), cmocka_unit_test(test_host_condition),
+        cmocka_unit_test(test_coverage),         cmocka_unit_test(test_naive_interval_fails),
+        cmocka_unit_test(test_launches_covered), cmocka_unit_test(test_outliers),
+        cmocka_unit_test(test_throttled),        cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_budget),           cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_host_condition),
     };
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -62,7 +62,8 @@ static void test_all_orders(void **state)
         struct chains_result r;
         int order[NODES_MAX];
         bool used[NODES_MAX] = {false};
-        const struct chains_settings settings = {.starts = 1, .moves = i % 3 ? 50 : 0, .seed = (uint64_t)i};
+        const struct chains_settings settings = {
+            .starts = 1, .moves = i % 3 ? 50 : 0, .seed = (uint64_t)i};
         int64_t least = least_by_enumeration(&c, order, used, 0);
         chains_solve(&r, &c, &settings, *state);
         if (least < CHAIN_NONE) {
@@ -93,8 +94,8 @@ static bool is_order(const struct chains *c, const int *order)
     return true;
 }
 
-// What is done beyond the proof's tables, where all orders can be tried: no bound above the least value, whatever order it
-// started from, and seldom far below.
+// What is done beyond the proof's tables, where all orders can be tried: no bound above the least
+// value, whatever order it started from, and seldom far below.
 static void test_bounds_of_many(void **state)
 {
     int joined = 0, closed = 0;
@@ -104,7 +105,8 @@ static void test_bounds_of_many(void **state)
         struct chains_result r;
         int order[NODES_MAX];
         bool used[NODES_MAX] = {false};
-        const struct chains_settings settings = {.starts = i % 4, .moves = i % 3 ? 60 : 1, .seed = (uint64_t)i};
+        const struct chains_settings settings = {
+            .starts = i % 4, .moves = i % 3 ? 60 : 1, .seed = (uint64_t)i};
         int64_t least = least_by_enumeration(&c, order, used, 0);
         chains_approach(&r, &c, &settings, *state);
         assert_true(is_order(&c, r.order));
@@ -133,7 +135,8 @@ static void test_rings(void **state)
         c.chain_count = 2 + below(c.node_count - 1);
         for (int k = 0; k < c.node_count * c.node_count; k++) link[k] = price();
         int64_t least = least_by_enumeration(&c, order, used, 0);
-        assert_true(ring_bound(link, c.node_count, c.chain_count, *state) == (least < CHAIN_NONE ? least : CHAIN_NONE));
+        assert_true(ring_bound(link, c.node_count, c.chain_count, *state) ==
+                    (least < CHAIN_NONE ? least : CHAIN_NONE));
         c.chain_count = c.node_count;
         least = least_by_enumeration(&c, order, used, 0);
         ring_through(ring, link, c.node_count, all, c.node_count, *state);
@@ -158,8 +161,8 @@ static void test_racks(void **state)
     struct chains_result r;
     chains_solve(&r, &c, &settings, *state);
     assert_true(is_order(&c, r.order) && r.value == chains_value(&c, r.order));
-assert_true(r.bound <= r.value && (double)(r.value - r.bound) < 0.2 * (double)r.value);
-    assert_true(r.value < 4 * 3000 + 5 * 1100);         // the ring stays in a rack
+    assert_true(r.bound <= r.value && (double)(r.value - r.bound) < 0.2 * (double)r.value);
+    assert_true(r.value < 4 * 3000 + 5 * 1100); // the ring stays in a rack
 }
 
 // Beyond the proof's tables: a value, a bound below it, and every node at most once.
@@ -180,7 +183,9 @@ static void test_many_nodes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_orders), cmocka_unit_test(test_bounds_of_many),
-                                       cmocka_unit_test(test_rings), cmocka_unit_test(test_racks), cmocka_unit_test(test_many_nodes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_orders),
+                                       cmocka_unit_test(test_bounds_of_many),
+                                       cmocka_unit_test(test_rings), cmocka_unit_test(test_racks),
+                                       cmocka_unit_test(test_many_nodes)};
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -1,6 +1,7 @@
-// The program of placements against the search and enumeration for placements: glp_intopt, and where it is installed CBC on the
-// exported file with path rows added round by round, come to the same time on random small problems. A ring is checked by all
-// orders of its replicas. Interchangeable nodes and several device groups a node among them.
+// The program of placements against the search and enumeration for placements: glp_intopt, and
+// where it is installed CBC on the exported file with path rows added round by round, come to the
+// same time on random small problems. A ring is checked by all orders of its replicas.
+// Interchangeable nodes and several device groups a node among them.
 #include <stdint.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,11 +18,11 @@
 #include "solve/layout/solve.h"
 #include "tests/support/oracle/placements.h"
 
-#include "tests/support/check.h"     // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 
 enum { TIME_LIMIT_S = 200, COLUMNS_MAX = 700, DRAWS = 5 };
 
-static int trials = 24, cbc_trials = 5;        // with a plan
+static int trials = 24, cbc_trials = 5; // with a plan
 static char folder[64] = "build/placed-XXXXXX";
 
 // ---- random problems
@@ -32,7 +33,9 @@ static void make_alike(struct problem *p)
     struct places *x = &p->cluster.places;
     int n = x->node_count;
     for (int i = 0; x->measured && n > 3 && i < n * n; i++)
-        if (i / n != i % n) x->measured[i] = x->measured[i / n % 2 == i % n % 2 ? (i / n % 2) * n + i / n % 2 + 2 : (i / n % 2) * n + i % n % 2];
+        if (i / n != i % n)
+            x->measured[i] = x->measured[i / n % 2 == i % n % 2 ? (i / n % 2) * n + i / n % 2 + 2
+                                                                : (i / n % 2) * n + i % n % 2];
 }
 
 struct placed_case {
@@ -50,8 +53,10 @@ static void make_case(struct placed_case *c, int trial, struct arena *arena)
     random_placed_problem(&c->problem, &rng, false, arena);
     if (random_chance(&rng, 30)) make_alike(&c->problem);
     if (random_chance(&rng, 25))
-        for (int g = 0; g < c->problem.cluster.group_count; g++) c->problem.cluster.groups[g].gpus_per_node *= 2;
-    if (price_problem(&c->priced, &c->problem, arena, &err) != OK) fail_msg("trial %d: %s", trial, err.text);
+        for (int g = 0; g < c->problem.cluster.group_count; g++)
+            c->problem.cluster.groups[g].gpus_per_node *= 2;
+    if (price_problem(&c->priced, &c->problem, arena, &err) != OK)
+        fail_msg("trial %d: %s", trial, err.text);
     assert_int_equal(placed_open(&c->placed, &c->priced, arena, &err), OK);
     solve_defaults(&settings);
     settings.progress = 0;
@@ -68,7 +73,8 @@ static bool is_worth(const struct placed_case *c, int compared, int infeasible, 
     struct arena_mark mark = arena_set_mark(arena);
     assert_int_equal(formulate_placed(&f, c->placed->c, c->placed->own->graph, 0, arena, &err), OK);
     arena_reset(arena, mark);
-    return f.milp.column_count <= COLUMNS_MAX && (c->solved.plan.stage_count || infeasible * 4 <= compared);
+    return f.milp.column_count <= COLUMNS_MAX &&
+           (c->solved.plan.stage_count || infeasible * 4 <= compared);
 }
 
 static void test_intopt(void **state)
@@ -82,8 +88,12 @@ static void test_intopt(void **state)
         const struct plan *best = &c->solved.plan;
         if (is_worth(c, compared, infeasible, *state)) {
             struct placed_plan plan = placed_plan_empty(c->placed, *state);
-            // Every other one is told that plans a little slower than the best do not matter: quicker, and still either can be wrong.
-            const struct placed_milp_settings settings = {.time_limit_s = TIME_LIMIT_S, .cut_off_ns = trial % 2 && best->stage_count ? best->iteration_ns / 50 * 51 + 10 : 0};
+            // Every other one is told that plans a little slower than the best do not matter:
+            // quicker, and still either can be wrong.
+            const struct placed_milp_settings settings = {
+                .time_limit_s = TIME_LIMIT_S,
+                .cut_off_ns = trial % 2 && best->stage_count ? best->iteration_ns / 50 * 51 + 10
+                                                             : 0};
             struct placed_milp_result result;
             assert_int_equal(placed_milp(&result, &plan, c->placed, &settings, *state, &err), OK);
             bool decided = best->outcome == OUTCOME_OPTIMAL || best->outcome == OUTCOME_INFEASIBLE;
@@ -91,19 +101,26 @@ static void test_intopt(void **state)
             if (result.sidelined) printf("trial %d: %s\n", trial, result.sidelined);
             if (!result.finished || !decided) late++;
             else if (plan.time_ns != least_ns)
-                fail_msg("trial %d: %lld by the program, %lld by search and tree", trial, (long long)plan.time_ns, (long long)least_ns);
-            else compared++, several += c->priced.layout.data > 1, apart += c->problem.cluster.group_count > 1, infeasible += !result.found;
+                fail_msg("trial %d: %lld by the program, %lld by search and tree", trial,
+                         (long long)plan.time_ns, (long long)least_ns);
+            else
+                compared++, several += c->priced.layout.data > 1,
+                    apart += c->problem.cluster.group_count > 1, infeasible += !result.found;
         }
         arena_reset(*state, mark);
     }
-    printf("%d compared, %d of them with several replicas, %d with several groups, %d without a plan; %d not ended\n", compared, several, apart, infeasible, late);
-    assert_true(compared * 10 > trials * 8 && several * 4 > trials && apart * 4 > trials && infeasible * 2 < trials);
+    printf("%d compared, %d of them with several replicas, %d with several groups, %d without a "
+           "plan; %d not ended\n",
+           compared, several, apart, infeasible, late);
+    assert_true(compared * 10 > trials * 8 && several * 4 > trials && apart * 4 > trials &&
+                infeasible * 2 < trials);
 }
 
 // ---- CBC
 
 // Column values by name from CBC's solution file; -1: none, 0: infeasible.
-static int read_solution(const char *path, const struct milp *m, double *values, struct arena *arena)
+static int read_solution(const char *path, const struct milp *m, double *values,
+                         struct arena *arena)
 {
     struct error err = {OK, ""};
     const char *text;
@@ -115,7 +132,9 @@ static int read_solution(const char *path, const struct milp *m, double *values,
     if (strncmp(text, "Optimal", 7)) return -1;
     memset(values, 0, (size_t)m->column_count * sizeof *values);
     for (const char *line = strchr(text, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
-        if (sscanf(line + 1, "%*d %79s %lf", name, &value) != 2 && sscanf(line + 1, "** %*d %79s %lf", name, &value) != 2) continue;
+        if (sscanf(line + 1, "%*d %79s %lf", name, &value) != 2 &&
+            sscanf(line + 1, "** %*d %79s %lf", name, &value) != 2)
+            continue;
         const char *number = strrchr(name, '_');
         values[number ? atoi(number + 1) : 0] = value;
     }
@@ -125,9 +144,12 @@ static int read_solution(const char *path, const struct milp *m, double *values,
 static int run_cbc(const struct milp *m, double *values, struct arena *arena)
 {
     struct error err = {OK, ""};
-    const char *program = arena_print(arena, "%s/program.mps", folder), *solution = arena_print(arena, "%s/solution.txt", folder);
+    const char *program = arena_print(arena, "%s/program.mps", folder),
+               *solution = arena_print(arena, "%s/solution.txt", folder);
     assert_int_equal(milp_write(m, program, arena, &err), OK);
-    const char *command = arena_print(arena, "cbc %s ratio 0 allowable 0 sec %d solve solution %s > %s/log.txt 2>&1", program, TIME_LIMIT_S, solution, folder);
+    const char *command =
+        arena_print(arena, "cbc %s ratio 0 allowable 0 sec %d solve solution %s > %s/log.txt 2>&1",
+                    program, TIME_LIMIT_S, solution, folder);
     int found = system(command) ? -1 : read_solution(solution, m, values, arena);
     unlink(program);
     unlink(solution);
@@ -135,26 +157,34 @@ static int run_cbc(const struct milp *m, double *values, struct arena *arena)
     return found;
 }
 
-// Rounds of CBC and path rows of all replicas, until no replica takes longer than T. The time, 0: none, -1: not ended.
+// Rounds of CBC and path rows of all replicas, until no replica takes longer than T. The time, 0:
+// none, -1: not ended.
 static int64_t time_by_cbc(struct placed_case *c, struct arena *arena)
 {
     struct placed_program f;
     struct error err = {OK, ""};
     assert_int_equal(formulate_placed(&f, c->placed->c, c->placed->own->graph, 0, arena, &err), OK);
     double *values = TAKE(arena, f.milp.column_count, double);
-    int *counts = TAKE(arena, f.symbols + 1, int), *paths, count = graph_starting_paths(c->placed->own->graph, &paths, arena);
+    int *counts = TAKE(arena, f.symbols + 1, int), *paths,
+        count = graph_starting_paths(c->placed->own->graph, &paths, arena);
     int64_t *durations = TAKE(arena, f.symbols, int64_t);
     for (int i = 0; i < count; i++)
-        for (int r = 0; r < f.replicas; r++) placed_program_add_path(&f, paths + i * (f.symbols + 1), r);
+        for (int r = 0; r < f.replicas; r++)
+            placed_program_add_path(&f, paths + i * (f.symbols + 1), r);
     for (int round = 0; round < 50; round++) {
         int found = run_cbc(&f.milp, values, arena);
         if (found <= 0) return found;
         bool longer = false;
         for (int r = 0; r < f.replicas; r++) {
-            for (int i = 0; i < f.symbols; i++) durations[i] = f.symbol_column[r][i] < 0 ? 0 : llround(values[f.symbol_column[r][i]]);
-            if ((double)graph_longest(c->placed->own->graph, durations, counts) < values[0] * (1 + 1e-7) + 2) continue;
+            for (int i = 0; i < f.symbols; i++)
+                durations[i] = f.symbol_column[r][i] < 0 ? 0
+                                                         : llround(values[f.symbol_column[r][i]]);
+            if ((double)graph_longest(c->placed->own->graph, durations, counts) <
+                values[0] * (1 + 1e-7) + 2)
+                continue;
             longer = true;
-            for (int other = 0; other < f.replicas; other++) placed_program_add_path(&f, counts, other);
+            for (int other = 0; other < f.replicas; other++)
+                placed_program_add_path(&f, counts, other);
         }
         if (longer) continue;
         struct placed *p = c->placed;
@@ -179,11 +209,14 @@ static void test_cbc(void **state)
         struct placed_case *c = TAKE(*state, 1, struct placed_case);
         make_case(c, 1000 + trial, *state);
         const struct plan *best = &c->solved.plan;
-        int64_t time_ns = best->outcome == OUTCOME_OPTIMAL && is_worth(c, compared, 0, *state) ? time_by_cbc(c, *state) : -1;
+        int64_t time_ns = best->outcome == OUTCOME_OPTIMAL && is_worth(c, compared, 0, *state)
+                              ? time_by_cbc(c, *state)
+                              : -1;
         if (time_ns >= 0) {
             compared++;
             if (fabs((double)(time_ns - best->iteration_ns)) > 1e-6 * (double)best->iteration_ns)
-                fail_msg("trial %d: %lld by cbc, %lld by search and tree", trial, (long long)time_ns, (long long)best->iteration_ns);
+                fail_msg("trial %d: %lld by cbc, %lld by search and tree", trial,
+                         (long long)time_ns, (long long)best->iteration_ns);
         }
         arena_reset(*state, mark);
     }

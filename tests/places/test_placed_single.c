@@ -1,5 +1,5 @@
-// One replica on nodes as ranks on groups: plan and bound are the least time of all placements. And a tree that stops after a
-// number of boxes: its bound is never above the optimum.
+// One replica on nodes as ranks on groups: plan and bound are the least time of all placements. And
+// a tree that stops after a number of boxes: its bound is never above the optimum.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "solve/layout/solve.h"
 #include "tests/support/oracle/placements.h"
 
-#include "tests/support/check.h"     // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 
 enum { DRAWS_MAX = 2000 };
 
@@ -24,7 +24,9 @@ static int64_t prove(struct placed *p, struct placed_plan *best, struct arena *a
     solve_defaults(&settings);
     settings.progress = 0;
     assert_true(placed_is_single(p));
-    if (placed_single(p, best, &bound_ns, &(struct solve_evidence *){NULL}, &settings, NULL, arena, &err) != OK) fail_msg("%s", err.text);
+    if (placed_single(p, best, &bound_ns, &(struct solve_evidence *){NULL}, &settings, NULL, arena,
+                      &err) != OK)
+        fail_msg("%s", err.text);
     return bound_ns;
 }
 
@@ -46,11 +48,13 @@ static void test_against_all(void **state)
                 struct placed_plan best = placed_plan_empty(p, *state), known;
                 int64_t bound_ns = prove(p, &best, *state);
                 if (best.time_ns != least_ns || bound_ns != least_ns)
-                    fail_msg("draw %d: %lld, bound %lld, of all placements %lld", draw, (long long)best.time_ns, (long long)bound_ns, (long long)least_ns);
-                if (least_ns < INT64_MAX) {             // beside a plan that is known already
+                    fail_msg("draw %d: %lld, bound %lld, of all placements %lld", draw,
+                             (long long)best.time_ns, (long long)bound_ns, (long long)least_ns);
+                if (least_ns < INT64_MAX) { // beside a plan that is known already
                     known = placed_plan_empty(p, *state);
                     placed_plan_copy(p, &known, &best);
-                    if (prove(p, &known, *state) != least_ns || known.time_ns != least_ns) fail_msg("draw %d: with a known plan", draw);
+                    if (prove(p, &known, *state) != least_ns || known.time_ns != least_ns)
+                        fail_msg("draw %d: with a known plan", draw);
                 }
                 seen++;
                 without += least_ns == INT64_MAX;
@@ -59,7 +63,8 @@ static void test_against_all(void **state)
         }
         arena_reset(*state, mark);
     }
-    printf("%d problems, %d of them without a plan, %d with several groups\n", seen, without, apart);
+    printf("%d problems, %d of them without a plan, %d with several groups\n", seen, without,
+           apart);
     assert_true(seen == trials && apart * 4 > seen && without * 2 < seen);
 }
 
@@ -85,9 +90,13 @@ static void test_stopped_trees(void **state)
             settings.boxes_max = 1;
             assert_int_equal(solve_run(&stopped, &priced, &settings, NULL, NULL, *state, &err), OK);
             if (whole.plan.stage_count && stopped.plan.bound_ns > whole.plan.iteration_ns)
-                fail_msg("trial %d: bound %lld above %lld", trial, (long long)stopped.plan.bound_ns, (long long)whole.plan.iteration_ns);
-            if (stopped.plan.outcome == OUTCOME_OPTIMAL && stopped.plan.iteration_ns != whole.plan.iteration_ns) fail_msg("trial %d: not the optimum", trial);
-            if (stopped.plan.outcome == OUTCOME_INFEASIBLE) assert_int_equal(whole.plan.outcome, OUTCOME_INFEASIBLE);
+                fail_msg("trial %d: bound %lld above %lld", trial, (long long)stopped.plan.bound_ns,
+                         (long long)whole.plan.iteration_ns);
+            if (stopped.plan.outcome == OUTCOME_OPTIMAL &&
+                stopped.plan.iteration_ns != whole.plan.iteration_ns)
+                fail_msg("trial %d: not the optimum", trial);
+            if (stopped.plan.outcome == OUTCOME_INFEASIBLE)
+                assert_int_equal(whole.plan.outcome, OUTCOME_INFEASIBLE);
             open += stopped.plan.outcome == OUTCOME_OPEN || stopped.plan.outcome == OUTCOME_NO_PLAN;
             solved += stopped.plan.outcome == OUTCOME_OPTIMAL;
         }
@@ -100,6 +109,7 @@ static void test_stopped_trees(void **state)
 int main(int argc, char **argv)
 {
     if (argc > 1) trials = atoi(argv[1]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_all), cmocka_unit_test(test_stopped_trees)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_all),
+                                       cmocka_unit_test(test_stopped_trees)};
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -1,5 +1,5 @@
-// A space of layouts on nodes: the search against every layout solved by itself; a fate for each that its own answer bears out;
-// the judge accepts what is found.
+// A space of layouts on nodes: the search against every layout solved by itself; a fate for each
+// that its own answer bears out; the judge accepts what is found.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "solve/judge/verify.h"
 #include "tests/support/oracle/placements.h"
 
-#include "tests/support/check.h"      // last: cmocka's macro `fail` hides data/base/status.h's
+#include "tests/support/check.h" // last: cmocka's macro `fail` hides data/base/status.h's
 
 static int trials = 12;
 
@@ -42,7 +42,9 @@ static bool solve_alone(void *argument, int64_t number, const struct layout *lay
     CHECK_OK(placed_solve(&r, &priced, &settings, NULL, NULL, a->arena, &err));
     if (!r.plan.stage_count) {
         assert_int_equal(r.plan.outcome, OUTCOME_INFEASIBLE);
-        if (fate != FATE_MEMORY && fate != FATE_INFEASIBLE && fate != FATE_BOUND) fail_msg("layout %lld has no plan, found: %s", (long long)number, layout_fate_names[fate]);
+        if (fate != FATE_MEMORY && fate != FATE_INFEASIBLE && fate != FATE_BOUND)
+            fail_msg("layout %lld has no plan, found: %s", (long long)number,
+                     layout_fate_names[fate]);
         return true;
     }
     assert_true(fate == FATE_SOLVED || fate == FATE_BOUND);
@@ -90,7 +92,9 @@ static void test_every_layout_alone(void **state)
                 assert_int_equal(plan->iteration_ns, a.best_ns);
                 assert_int_equal(plan->bound_ns, a.best_ns);
                 CHECK_OK(verify_plan(&verdict, plan, &p, *state, &err));
-                if (!verdict.accepted) fail_msg("trial %d: %s: %s", trial, verdict.violations[0].rule, verdict.violations[0].text);
+                if (!verdict.accepted)
+                    fail_msg("trial %d: %s: %s", trial, verdict.violations[0].rule,
+                             verdict.violations[0].text);
                 planned++;
             } else {
                 assert_int_equal(plan->outcome, OUTCOME_INFEASIBLE);
@@ -99,7 +103,8 @@ static void test_every_layout_alone(void **state)
         }
         arena_reset(*state, mark);
     }
-    printf("%d spaces with a plan, %lld layouts, %lld of them refused\n", planned, (long long)layouts, (long long)refused);
+    printf("%d spaces with a plan, %lld layouts, %lld of them refused\n", planned,
+           (long long)layouts, (long long)refused);
     assert_true(planned * 4 > trials && layouts > 2 * trials && refused * 4 < layouts * 3);
 }
 

@@ -1,5 +1,5 @@
-// The tree over nodes: against all decisions on all placements where a rank has several stages, bounds that hold wherever it
-// is stopped, and nodes that are alike, of which it tries one.
+// The tree over nodes: against all decisions on all placements where a rank has several stages,
+// bounds that hold wherever it is stopped, and nodes that are alike, of which it tries one.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "solve/layout/solve.h"
 #include "tests/support/oracle/placements.h"
 
-#include "tests/support/check.h"     // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 
 static int trials = 60;
 
@@ -55,7 +55,9 @@ static void all_decisions(struct all *a, int stage, int layer)
         bool repeated = false;
         for (int k = 0; k < i && !repeated; k++) {
             const struct choice *y = &c->stages[stage].items[k];
-            repeated = x->first_layer == y->first_layer && x->layer_count == y->layer_count && x->gradient_option == y->gradient_option && x->boundary_option == y->boundary_option;
+            repeated = x->first_layer == y->first_layer && x->layer_count == y->layer_count &&
+                       x->gradient_option == y->gradient_option &&
+                       x->boundary_option == y->boundary_option;
         }
         if (repeated || (c->by_position && x->first_layer != layer)) continue;
         a->like[stage] = i;
@@ -65,7 +67,12 @@ static void all_decisions(struct all *a, int stage, int layer)
 
 static int64_t best_of_all(struct placed *p, struct arena *arena)
 {
-    struct all a = {p, placed_plan_empty(p, arena), TAKE(arena, p->stages, int), TAKE(arena, p->nodes, int), INT64_MAX, 0};
+    struct all a = {p,
+                    placed_plan_empty(p, arena),
+                    TAKE(arena, p->stages, int),
+                    TAKE(arena, p->nodes, int),
+                    INT64_MAX,
+                    0};
     for (int i = 0; i < p->nodes; i++) a.left[i] = p->priced->places->nodes[i].slots;
     for (int r = 0; r < p->replicas; r++) a.plan.micro_batches[r] = p->priced->micro_batches;
     all_decisions(&a, 0, 0);
@@ -91,8 +98,11 @@ static bool interleave(struct problem *problem, struct random *rng)
     l->slice_count = 1;
     l->local_loss_every = 0;
     problem->job.rule_count = 0;
-    problem->job.global_batch = (int64_t)l->data * l->micro_batch * l->pipeline * random_between(rng, 1, 2);
-    return l->pipeline > 1 && l->pipeline * l->data <= 4 && problem->model.layer_count >= 2 * l->pipeline && problem_check(problem, &err) == OK && problem_check_places(problem, &err) == OK;
+    problem->job.global_batch = (int64_t)l->data * l->micro_batch * l->pipeline *
+                                random_between(rng, 1, 2);
+    return l->pipeline > 1 && l->pipeline * l->data <= 4 &&
+           problem->model.layer_count >= 2 * l->pipeline && problem_check(problem, &err) == OK &&
+           problem_check_places(problem, &err) == OK;
 }
 
 static void test_ranks_with_several_stages(void **state)
@@ -112,8 +122,11 @@ static void test_ranks_with_several_stages(void **state)
             int64_t best = best_of_all(p, *state);
             struct placed_plan found = placed_plan_empty(p, *state);
             int64_t bound = tree(p, &found, INT64_MAX, *state);
-            if (found.time_ns != best) fail_msg("trial %d: %lld of %lld", trial, (long long)found.time_ns, (long long)best);
-            if (best < INT64_MAX && bound != best) fail_msg("trial %d: bound %lld of %lld", trial, (long long)bound, (long long)best);
+            if (found.time_ns != best)
+                fail_msg("trial %d: %lld of %lld", trial, (long long)found.time_ns,
+                         (long long)best);
+            if (best < INT64_MAX && bound != best)
+                fail_msg("trial %d: bound %lld of %lld", trial, (long long)bound, (long long)best);
             compared += best < INT64_MAX;
         }
         arena_reset(*state, mark);
@@ -141,7 +154,9 @@ static void test_bounds_of_a_tree_that_is_stopped(void **state)
         for (size_t i = 0; i < ARRAY_LENGTH(efforts) && found.time_ns < INT64_MAX; i++) {
             struct placed_plan early = placed_plan_empty(p, *state);
             int64_t bound = tree(p, &early, efforts[i], *state);
-            if (bound > best) fail_msg("trial %d: after %lld a bound of %lld, and %lld is possible", trial, (long long)efforts[i], (long long)bound, (long long)best);
+            if (bound > best)
+                fail_msg("trial %d: after %lld a bound of %lld, and %lld is possible", trial,
+                         (long long)efforts[i], (long long)bound, (long long)best);
             stopped += bound < best;
         }
         arena_reset(*state, mark);
@@ -168,13 +183,16 @@ static void test_nodes_that_are_alike(void **state)
             problem.job.global_batch = problem.job.global_batch / l->data * 2;
             l->data = 2;
             for (int i = 0; i < x->node_count * x->node_count; i++) x->measured[i] = x->measured[1];
-            for (int i = 0; i < x->node_count; i++) x->measured[i * x->node_count + i] = (struct link){0, 0};
+            for (int i = 0; i < x->node_count; i++)
+                x->measured[i * x->node_count + i] = (struct link){0, 0};
             assert_int_equal(price_problem(&priced, &problem, *state, &err), OK);
             assert_int_equal(placed_open(&p, &priced, *state, &err), OK);
             struct placed_plan found = placed_plan_empty(p, *state);
-            int64_t few = 40 * 9, bound = tree(p, &found, few, *state);     // some forty boxes
+            int64_t few = 40 * 9, bound = tree(p, &found, few, *state); // some forty boxes
             if (found.time_ns < INT64_MAX) {
-                if (bound != found.time_ns) fail_msg("trial %d: bound %lld of %lld", trial, (long long)bound, (long long)found.time_ns);
+                if (bound != found.time_ns)
+                    fail_msg("trial %d: bound %lld of %lld", trial, (long long)bound,
+                             (long long)found.time_ns);
                 proven++;
             }
         }
@@ -186,7 +204,8 @@ static void test_nodes_that_are_alike(void **state)
 int main(int argc, char **argv)
 {
     if (argc > 1) trials = atoi(argv[1]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranks_with_several_stages), cmocka_unit_test(test_bounds_of_a_tree_that_is_stopped),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranks_with_several_stages),
+                                       cmocka_unit_test(test_bounds_of_a_tree_that_is_stopped),
                                        cmocka_unit_test(test_nodes_that_are_alike)};
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -1,5 +1,5 @@
-// Replicas with unlike numbers of micro-batches: that they pay where GPUs are unlike, that bounds by sharing out hold, what
-// the judge refuses, and what a job may not ask for.
+// Replicas with unlike numbers of micro-batches: that they pay where GPUs are unlike, that bounds
+// by sharing out hold, what the judge refuses, and what a job may not ask for.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "solve/judge/verify.h"
 #include "tests/support/oracle/placements.h"
 
-#include "tests/support/check.h"     // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 
 static int trials = 100;
 
@@ -24,7 +24,9 @@ static struct plan solve(const struct problem *p, double gap, struct arena *aren
     solve_defaults(&settings);
     settings.progress = 0;
     settings.gap = gap;
-    if (price_problem(priced, p, arena, &err) != OK || placed_solve(&result, priced, &settings, NULL, NULL, arena, &err) != OK) fail_msg("%s", err.text);
+    if (price_problem(priced, p, arena, &err) != OK ||
+        placed_solve(&result, priced, &settings, NULL, NULL, arena, &err) != OK)
+        fail_msg("%s", err.text);
     return result.plan;
 }
 
@@ -42,24 +44,39 @@ static void assert_accepted(const struct plan *plan, const struct problem *p, st
     if (!v.accepted) fail_msg("%s: %s", v.violations[0].rule, v.violations[0].text);
 }
 
-// ---- two kinds of GPU, their speeds as 0.55 to 0.45: layers with large messages and few parameters, so that a pipeline
-// keeps to one kind
+// ---- two kinds of GPU, their speeds as 0.55 to 0.45: layers with large messages and few
+// parameters, so that a pipeline keeps to one kind
 
-static void two_kinds(struct problem *p, int pipeline, int layers, int micro_batches, bool uneven, struct arena *arena)
+static void two_kinds(struct problem *p, int pipeline, int layers, int micro_batches, bool uneven,
+                      struct arena *arena)
 {
     struct error err = {OK, ""};
-    const struct clusters_request r = {.costs = "data/costs/published.json", .share = 0.55, .layers = layers, .hidden = 512, .heads = 8, .nodes = pipeline, .gpus_per_node = 1,
-                                       .tensor = 1, .pipeline = pipeline, .micro_batch = 16, .micro_batches = micro_batches, .sequence = 2048};
+    const struct clusters_request r = {.costs = "data/costs/published.json",
+                                       .share = 0.55,
+                                       .layers = layers,
+                                       .hidden = 512,
+                                       .heads = 8,
+                                       .nodes = pipeline,
+                                       .gpus_per_node = 1,
+                                       .tensor = 1,
+                                       .pipeline = pipeline,
+                                       .micro_batch = 16,
+                                       .micro_batches = micro_batches,
+                                       .sequence = 2048};
     if (example_clusters(p, &r, arena, &err) != OK) fail_msg("%s", err.text);
     p->costs.document = (struct document){0};
     p->model.shape.vocabulary = 1024;
     p->job.layout.data = 2;
     p->job.global_batch = 2 * micro_batches * r.micro_batch;
     p->job.placement.uneven_micro_batches = uneven;
-    if (problem_check(p, &err) != OK || problem_check_places(p, &err) != OK) fail_msg("%s", err.text);
+    if (problem_check(p, &err) != OK || problem_check_places(p, &err) != OK)
+        fail_msg("%s", err.text);
 }
 
-static bool is_fast(const struct plan *plan, int place) { return !strncmp(plan->placement->nodes[place], "ib", 2); }
+static bool is_fast(const struct plan *plan, int place)
+{
+    return !strncmp(plan->placement->nodes[place], "ib", 2);
+}
 
 // Micro-batches of the replica that stands on fast GPUs alone; the other stands on slow ones alone.
 static int fast_share(const struct plan *plan)
@@ -67,7 +84,8 @@ static int fast_share(const struct plan *plan)
     const struct plan_placement *x = plan->placement;
     int fast = is_fast(plan, 0) ? 0 : 1;
     for (int place = 0; place < 2 * x->rank_count; place++)
-        if (is_fast(plan, place) != (place / x->rank_count == fast)) fail_msg("a replica stands on both kinds");
+        if (is_fast(plan, place) != (place / x->rank_count == fast))
+            fail_msg("a replica stands on both kinds");
     return x->micro_batches[fast];
 }
 
@@ -79,14 +97,16 @@ static void test_pays(void **state)
     struct plan as_many = solve(&even, 0, *state), unlike = solve(&uneven, 0, *state);
     assert_accepted(&as_many, &even, *state);
     assert_accepted(&unlike, &uneven, *state);
-    printf("two stages: %lld ns, as many for each %lld ns\n", (long long)unlike.iteration_ns, (long long)as_many.iteration_ns);
+    printf("two stages: %lld ns, as many for each %lld ns\n", (long long)unlike.iteration_ns,
+           (long long)as_many.iteration_ns);
     assert_true(unlike.bound_ns == unlike.iteration_ns && as_many.bound_ns == as_many.iteration_ns);
     assert_true((double)unlike.iteration_ns < 0.95 * (double)as_many.iteration_ns);
     assert_int_equal(fast_share(&unlike), 22);
     assert_int_equal(plan_micro_batches_together(&unlike), 40);
 }
 
-// Too many placements to go through: the bound shares micro-batches out. Two blocks a stage cannot follow the speeds.
+// Too many placements to go through: the bound shares micro-batches out. Two blocks a stage cannot
+// follow the speeds.
 static void test_pays_in_long_pipelines(void **state)
 {
     struct problem even, uneven;
@@ -94,8 +114,11 @@ static void test_pays_in_long_pipelines(void **state)
     two_kinds(&uneven, 5, 10, 40, true, *state);
     struct plan as_many = solve(&even, 0.01, *state), unlike = solve(&uneven, 0.01, *state);
     assert_accepted(&unlike, &uneven, *state);
-    printf("five stages: %lld ns, bound %lld, as many for each %lld ns, bound %lld; %d and %d micro-batches\n", (long long)unlike.iteration_ns, (long long)unlike.bound_ns,
-           (long long)as_many.iteration_ns, (long long)as_many.bound_ns, unlike.placement->micro_batches[0], unlike.placement->micro_batches[1]);
+    printf("five stages: %lld ns, bound %lld, as many for each %lld ns, bound %lld; %d and %d "
+           "micro-batches\n",
+           (long long)unlike.iteration_ns, (long long)unlike.bound_ns,
+           (long long)as_many.iteration_ns, (long long)as_many.bound_ns,
+           unlike.placement->micro_batches[0], unlike.placement->micro_batches[1]);
     assert_int_equal(unlike.outcome, OUTCOME_OPTIMAL);
     assert_true(unlike.iteration_ns < as_many.bound_ns);
     assert_int_equal(fast_share(&unlike), 44);
@@ -126,14 +149,18 @@ static void test_bounds(void **state)
             assert_int_equal(solve_bound(&simple, &(int64_t){0}, &relaxed, *state, &err), OK);
             bound = simple;
             assert_int_equal(placed_share(p, &relaxed, best, &bound, &share, *state, &err), OK);
-            if (bound > best || bound < simple) fail_msg("trial %d: bound %lld, best %lld", trial, (long long)bound, (long long)best);
+            if (bound > best || bound < simple)
+                fail_msg("trial %d: bound %lld, best %lld", trial, (long long)bound,
+                         (long long)best);
             if ((double)bound / (double)best < worst) worst = (double)bound / (double)best;
             better += bound > simple;
             bounds++;
         }
         arena_reset(*state, mark);
     }
-    printf("%d bounds, %d of them above the one that takes all micro-batches alike, the lowest %.3f of the optimum\n", bounds, better, worst);
+    printf("%d bounds, %d of them above the one that takes all micro-batches alike, the lowest "
+           "%.3f of the optimum\n",
+           bounds, better, worst);
     assert_true(bounds * 10 > trials && better > 0);
 }
 
@@ -146,20 +173,28 @@ static struct plan copy_plan(const struct plan *plan, struct arena *arena)
     size_t replicas = (size_t)x->replica_count, stages = (size_t)plan->stage_count;
     copy.stages = arena_grow(arena, plan->stages, stages, stages, sizeof *copy.stages);
     copy.placement = arena_grow(arena, x, 1, 1, sizeof *x);
-    copy.placement->micro_batches = arena_grow(arena, x->micro_batches, replicas, replicas, sizeof *x->micro_batches);
-    copy.placement->iteration_ns = arena_grow(arena, x->iteration_ns, replicas, replicas, sizeof *x->iteration_ns);
-    copy.placement->rings = arena_grow(arena, x->rings, stages * replicas, stages * replicas, sizeof *x->rings);
-    copy.placement->nodes = arena_grow(arena, x->nodes, replicas * (size_t)x->rank_count, replicas * (size_t)x->rank_count, sizeof *x->nodes);
-    copy.placement->recompute = arena_grow(arena, x->recompute, replicas * stages, replicas * stages, sizeof *x->recompute);
+    copy.placement->micro_batches =
+        arena_grow(arena, x->micro_batches, replicas, replicas, sizeof *x->micro_batches);
+    copy.placement->iteration_ns =
+        arena_grow(arena, x->iteration_ns, replicas, replicas, sizeof *x->iteration_ns);
+    copy.placement->rings =
+        arena_grow(arena, x->rings, stages * replicas, stages * replicas, sizeof *x->rings);
+    copy.placement->nodes = arena_grow(arena, x->nodes, replicas * (size_t)x->rank_count,
+                                       replicas * (size_t)x->rank_count, sizeof *x->nodes);
+    copy.placement->recompute =
+        arena_grow(arena, x->recompute, replicas * stages, replicas * stages, sizeof *x->recompute);
     return copy;
 }
 
-static void assert_refused(const struct plan *plan, const struct problem *p, const char *rule, const char *what, struct arena *arena)
+static void assert_refused(const struct plan *plan, const struct problem *p, const char *rule,
+                           const char *what, struct arena *arena)
 {
     struct verdict v = judge(plan, p, arena);
     bool named = false;
-    for (int i = 0; i < v.violation_count; i++) named = named || !strcmp(v.violations[i].rule, rule);
-    if (v.accepted || !named) fail_msg("%s: %s", what, v.accepted ? "accepted" : v.violations[0].text);
+    for (int i = 0; i < v.violation_count; i++)
+        named = named || !strcmp(v.violations[i].rule, rule);
+    if (v.accepted || !named)
+        fail_msg("%s: %s", what, v.accepted ? "accepted" : v.violations[0].text);
 }
 
 static void test_faults(void **state)
@@ -196,7 +231,8 @@ static void test_faults(void **state)
     x.placement->slowest = other;
     assert_refused(&x, &problem, "micro_batches", "the other one called the slowest", *state);
     x = copy_plan(&good, *state);
-    x.placement->nodes[0] = good.placement->nodes[2], x.placement->nodes[2] = good.placement->nodes[0];
+    x.placement->nodes[0] = good.placement->nodes[2],
+    x.placement->nodes[2] = good.placement->nodes[0];
     assert_refused(&x, &problem, "iteration", "two nodes exchanged", *state);
     problem.job.placement.uneven_micro_batches = false;
     assert_refused(&good, &problem, "layout", "a job that does not permit it", *state);
@@ -211,10 +247,14 @@ static void test_ring_turned(void **state)
         struct random rng = {(uint64_t)trial + 9000};
         struct problem problem;
         random_placed_problem(&problem, &rng, true, *state);
-        struct plan good = problem.job.layout.data == 3 ? solve(&problem, 0, *state) : (struct plan){0};
+        struct plan good = problem.job.layout.data == 3 ? solve(&problem, 0, *state)
+                                                        : (struct plan){0};
         if (good.stage_count) {
             struct plan x = copy_plan(&good, *state);
-            for (int s = 0; s < x.stage_count; s++) x.placement->rings[s * 3 + 1] = good.placement->rings[s * 3 + 2], x.placement->rings[s * 3 + 2] = good.placement->rings[s * 3 + 1];
+            for (int s = 0; s < x.stage_count; s++)
+                x.placement->rings[s * 3 + 1] = good.placement->rings[s * 3 + 2],
+                                           x.placement->rings[s * 3 + 2] =
+                                               good.placement->rings[s * 3 + 1];
             turned += !judge(&x, &problem, *state).accepted;
             assert_accepted(&good, &problem, *state);
         }
@@ -243,7 +283,8 @@ static void assert_bad(struct problem *p, const char *part)
     struct error err = {OK, ""};
     enum status status = problem_check(p, &err);
     if (status == OK) status = problem_check_places(p, &err);
-    if (status != BAD_INPUT || !strstr(err.text, part)) fail_msg("expected '%s', found '%s'", part, err.text);
+    if (status != BAD_INPUT || !strstr(err.text, part))
+        fail_msg("expected '%s', found '%s'", part, err.text);
 }
 
 static void test_refusals(void **state)
@@ -280,8 +321,10 @@ int main(int argc, char **argv)
 {
     if (argc > 1) trials = atoi(argv[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pays), cmocka_unit_test(test_pays_in_long_pipelines), cmocka_unit_test(test_bounds), cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_ring_turned), cmocka_unit_test(test_memory_of_others), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_pays),        cmocka_unit_test(test_pays_in_long_pipelines),
+        cmocka_unit_test(test_bounds),      cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_ring_turned), cmocka_unit_test(test_memory_of_others),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

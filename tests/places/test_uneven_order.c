@@ -1,5 +1,6 @@
-// What bounds on plans with unequal replicas rest on: a schedule of fewer micro-batches is that of more with the first ones
-// taken out, on every stream, so that no path of it is longer and nothing more is in flight (docs/FORMULAS.md section 15).
+// What bounds on plans with unequal replicas rest on: a schedule of fewer micro-batches is that of
+// more with the first ones taken out, on every stream, so that no path of it is longer and nothing
+// more is in flight (docs/FORMULAS.md section 15).
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "formulate/graph/longest.h"
 #include "tests/support/problems.h"
 
-#include "tests/support/check.h"     // last: its macro `fail` hides data/base/status.h's
+#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 
 static struct schedule_request draw_request(struct random *rng, enum schedule_kind kind)
 {
@@ -17,7 +18,12 @@ static struct schedule_request draw_request(struct random *rng, enum schedule_ki
     if (kind == SCHEDULE_INTERLEAVED) turns = (int)random_between(rng, 2, 3);
     if (kind == SCHEDULE_LOOPED_BFS) turns = (int)random_between(rng, 1, 3);
     if (kind == SCHEDULE_ZB_V) turns = 2;
-    struct schedule_request r = {.kind = kind, .stage_count = ranks * turns, .rank_count = ranks, .virtual_stages = turns, .slice_count = 1, .barrier = true};
+    struct schedule_request r = {.kind = kind,
+                                 .stage_count = ranks * turns,
+                                 .rank_count = ranks,
+                                 .virtual_stages = turns,
+                                 .slice_count = 1,
+                                 .barrier = true};
     if (kind == SCHEDULE_TOKEN_SLICED) r.slice_count = (int)random_between(rng, 2, 3);
     for (int part = 0; part < PART_COUNT; part++) r.parts[part] = random_chance(rng, 50);
     r.epilogue = (kind == SCHEDULE_1F1B || kind == SCHEDULE_GPIPE) && random_chance(rng, 40);
@@ -28,7 +34,8 @@ static struct schedule_request draw_request(struct random *rng, enum schedule_ki
     return r;
 }
 
-static struct schedule build(struct schedule_request request, int micro_batches, struct arena *arena)
+static struct schedule build(struct schedule_request request, int micro_batches,
+                             struct arena *arena)
 {
     struct schedule s;
     struct error err = {OK, ""};
@@ -37,7 +44,8 @@ static struct schedule build(struct schedule_request request, int micro_batches,
     return s;
 }
 
-static bool same_stream(const struct schedule *few, const struct schedule *many, const struct stream *a, const struct stream *b, int taken)
+static bool same_stream(const struct schedule *few, const struct schedule *many,
+                        const struct stream *a, const struct stream *b, int taken)
 {
     int at = 0;
     for (int i = 0; i < b->count; i++) {
@@ -45,7 +53,9 @@ static bool same_stream(const struct schedule *few, const struct schedule *many,
         if (y->micro_batch >= 0 && y->micro_batch < taken) continue;
         if (at == a->count) return false;
         const struct operation *x = &few->operations[a->operations[at++]];
-        if (x->symbol != y->symbol || x->stage != y->stage || (y->micro_batch >= 0 ? y->micro_batch - taken : -1) != x->micro_batch) return false;
+        if (x->symbol != y->symbol || x->stage != y->stage ||
+            (y->micro_batch >= 0 ? y->micro_batch - taken : -1) != x->micro_batch)
+            return false;
     }
     return at == a->count;
 }
@@ -53,21 +63,27 @@ static bool same_stream(const struct schedule *few, const struct schedule *many,
 // As solve/places/variants.c takes it.
 static bool nests(const struct schedule_request *r)
 {
-    bool plain = r->kind == SCHEDULE_GPIPE || r->kind == SCHEDULE_1F1B || r->kind == SCHEDULE_TOKEN_SLICED;
+    bool plain = r->kind == SCHEDULE_GPIPE || r->kind == SCHEDULE_1F1B ||
+                 r->kind == SCHEDULE_TOKEN_SLICED;
     return r->kind != SCHEDULE_ZB_V && (plain || !r->parts[PART_BLOCKING]);
 }
 
-static void assert_part_of(const struct schedule *few, const struct schedule *many, int taken, int trial)
+static void assert_part_of(const struct schedule *few, const struct schedule *many, int taken,
+                           int trial)
 {
     const char *name = schedule_names[few->request.kind];
-    if (few->stream_count != many->stream_count || few->dependence_count > many->dependence_count) fail_msg("%s, trial %d: other streams", name, trial);
+    if (few->stream_count != many->stream_count || few->dependence_count > many->dependence_count)
+        fail_msg("%s, trial %d: other streams", name, trial);
     for (int i = 0; i < few->stream_count; i++)
-        if (!same_stream(few, many, &few->streams[i], &many->streams[i], taken)) fail_msg("%s, trial %d: stream %d is another", name, trial, i);
+        if (!same_stream(few, many, &few->streams[i], &many->streams[i], taken))
+            fail_msg("%s, trial %d: stream %d is another", name, trial, i);
     for (int s = 0; s < few->request.stage_count; s++)
-        if (few->in_flight[s] > many->in_flight[s]) fail_msg("%s, trial %d: stage %d holds more", name, trial, s);
+        if (few->in_flight[s] > many->in_flight[s])
+            fail_msg("%s, trial %d: stage %d holds more", name, trial, s);
 }
 
-static void assert_no_longer(const struct schedule *few, const struct schedule *many, struct random *rng, int trial, struct arena *arena)
+static void assert_no_longer(const struct schedule *few, const struct schedule *many,
+                             struct random *rng, int trial, struct arena *arena)
 {
     struct graph *a, *b;
     struct error err = {OK, ""};
@@ -75,8 +91,12 @@ static void assert_no_longer(const struct schedule *few, const struct schedule *
     assert_int_equal(graph_compile(&b, many, arena, &err), OK);
     int64_t *durations = TAKE(arena, graph_symbol_count(a), int64_t);
     for (int k = 0; k < 5; k++) {
-        for (int i = 0; i < graph_symbol_count(a); i++) durations[i] = random_chance(rng, 30) ? 0 : random_between(rng, 1, random_chance(rng, 50) ? 10 : 1000);
-        if (graph_longest(a, durations, NULL) > graph_longest(b, durations, NULL)) fail_msg("%s, trial %d: longer", schedule_names[few->request.kind], trial);
+        for (int i = 0; i < graph_symbol_count(a); i++)
+            durations[i] = random_chance(rng, 30)
+                               ? 0
+                               : random_between(rng, 1, random_chance(rng, 50) ? 10 : 1000);
+        if (graph_longest(a, durations, NULL) > graph_longest(b, durations, NULL))
+            fail_msg("%s, trial %d: longer", schedule_names[few->request.kind], trial);
     }
 }
 
@@ -86,11 +106,14 @@ static void test_orders(void **state)
     for (int trial = 0; trial < 1600; trial++) {
         struct arena_mark mark = arena_set_mark(*state);
         struct random rng = {(uint64_t)trial};
-        struct schedule_request request = draw_request(&rng, (enum schedule_kind)(trial % SCHEDULE_KIND_COUNT));
-        int taken = layout_micro_batch_unit(&(struct layout){.schedule = request.kind, .pipeline = request.rank_count});
+        struct schedule_request request =
+            draw_request(&rng, (enum schedule_kind)(trial % SCHEDULE_KIND_COUNT));
+        int taken = layout_micro_batch_unit(
+            &(struct layout){.schedule = request.kind, .pipeline = request.rank_count});
         int micro_batches = taken * (int)random_between(&rng, 1, 9);
         if (nests(&request)) {
-            struct schedule few = build(request, micro_batches, *state), many = build(request, micro_batches + taken, *state);
+            struct schedule few = build(request, micro_batches, *state),
+                            many = build(request, micro_batches + taken, *state);
             assert_part_of(&few, &many, taken, trial);
             assert_no_longer(&few, &many, &rng, trial, *state);
             nested++;
@@ -102,30 +125,42 @@ static void test_orders(void **state)
 
 // ---- blocking time as a delay (solve/places/relax.c)
 
-static int part_symbol(int stages, int kind, int part, int boundary) { return symbol_index(stages, kind + part, boundary); }
+static int part_symbol(int stages, int kind, int part, int boundary)
+{
+    return symbol_index(stages, kind + part, boundary);
+}
 
 static void move_blocking(const struct schedule_request *r, int64_t *durations)
 {
     for (int b = 0; b + 1 < r->stage_count; b++)
         for (int kind = SYMBOL_SEND_FORWARD; kind <= SYMBOL_SEND_EPILOGUE; kind += PART_COUNT)
-            durations[part_symbol(r->stage_count, kind, PART_DELAY, b)] += durations[part_symbol(r->stage_count, kind, PART_BLOCKING, b)];
+            durations[part_symbol(r->stage_count, kind, PART_DELAY, b)] +=
+                durations[part_symbol(r->stage_count, kind, PART_BLOCKING, b)];
 }
 
 // Passes that take next to nothing, links that take long, and messages of which few block.
-static void draw_busy_links(const struct schedule_request *r, int64_t *durations, struct random *rng)
+static void draw_busy_links(const struct schedule_request *r, int64_t *durations,
+                            struct random *rng)
 {
     for (int s = 0; s < r->stage_count; s++) {
-        for (int kind = 0; kind < SYMBOL_SEND_FORWARD; kind++) durations[symbol_index(r->stage_count, kind, s)] = random_between(rng, 0, 2);
+        for (int kind = 0; kind < SYMBOL_SEND_FORWARD; kind++)
+            durations[symbol_index(r->stage_count, kind, s)] = random_between(rng, 0, 2);
         for (int kind = SYMBOL_SEND_FORWARD; kind < SYMBOL_SEND_EPILOGUE; kind += PART_COUNT) {
-            durations[part_symbol(r->stage_count, kind, PART_LINK, s)] = random_between(rng, 50, 100);
-            durations[part_symbol(r->stage_count, kind, PART_BLOCKING, s)] = random_chance(rng, 25) ? random_between(rng, 20, 60) : 0;
-            durations[part_symbol(r->stage_count, kind, PART_DELAY, s)] = durations[part_symbol(r->stage_count, kind, PART_OVERHEAD, s)] = random_between(rng, 0, 2);
+            durations[part_symbol(r->stage_count, kind, PART_LINK, s)] =
+                random_between(rng, 50, 100);
+            durations[part_symbol(r->stage_count, kind, PART_BLOCKING, s)] =
+                random_chance(rng, 25) ? random_between(rng, 20, 60) : 0;
+            durations[part_symbol(r->stage_count, kind, PART_DELAY, s)] =
+                durations[part_symbol(r->stage_count, kind, PART_OVERHEAD, s)] =
+                    random_between(rng, 0, 2);
         }
     }
 }
 
-// No path gets longer: a rank receives in the order in which its link carries, so that a message blocks behind the one before it.
-static void assert_not_longer(const struct schedule *with, const struct schedule *moved, struct random *rng, int trial, struct arena *arena)
+// No path gets longer: a rank receives in the order in which its link carries, so that a message
+// blocks behind the one before it.
+static void assert_not_longer(const struct schedule *with, const struct schedule *moved,
+                              struct random *rng, int trial, struct arena *arena)
 {
     struct graph *a, *b;
     struct error err = {OK, ""};
@@ -134,11 +169,15 @@ static void assert_not_longer(const struct schedule *with, const struct schedule
     int count = graph_symbol_count(a);
     int64_t *durations = TAKE(arena, count, int64_t);
     for (int k = 0; k < 6; k++) {
-        for (int i = 0; i < count; i++) durations[i] = random_chance(rng, 20) ? 0 : random_between(rng, 1, random_chance(rng, 50) ? 10 : 100);
+        for (int i = 0; i < count; i++)
+            durations[i] = random_chance(rng, 20)
+                               ? 0
+                               : random_between(rng, 1, random_chance(rng, 50) ? 10 : 100);
         if (k % 2) draw_busy_links(&with->request, durations, rng);
         int64_t longest = graph_longest(a, durations, NULL);
         move_blocking(&with->request, durations);
-        if (graph_longest(b, durations, NULL) > longest) fail_msg("%s, trial %d: longer", schedule_names[with->request.kind], trial);
+        if (graph_longest(b, durations, NULL) > longest)
+            fail_msg("%s, trial %d: longer", schedule_names[with->request.kind], trial);
     }
 }
 
@@ -148,12 +187,16 @@ static void test_blocking(void **state)
     for (int trial = 0; trial < 1600; trial++) {
         struct arena_mark mark = arena_set_mark(*state);
         struct random rng = {(uint64_t)trial};
-        struct schedule_request request = draw_request(&rng, (enum schedule_kind)(trial % SCHEDULE_KIND_COUNT)), without = request;
-        int unit = layout_micro_batch_unit(&(struct layout){.schedule = request.kind, .pipeline = request.rank_count});
+        struct schedule_request request = draw_request(
+                                    &rng, (enum schedule_kind)(trial % SCHEDULE_KIND_COUNT)),
+                                without = request;
+        int unit = layout_micro_batch_unit(
+            &(struct layout){.schedule = request.kind, .pipeline = request.rank_count});
         without.parts[PART_BLOCKING] = false;
         without.parts[PART_DELAY] = request.parts[PART_DELAY] = true;
         if (!nests(&request) && request.kind != SCHEDULE_ZB_V && request.rank_count > 1) {
-            struct schedule with = build(request, unit * (int)random_between(&rng, 1, 5), *state), moved = build(without, with.request.micro_batches, *state);
+            struct schedule with = build(request, unit * (int)random_between(&rng, 1, 5), *state),
+                            moved = build(without, with.request.micro_batches, *state);
             assert_not_longer(&with, &moved, &rng, trial, *state);
             tried++;
         }
@@ -164,6 +207,7 @@ static void test_blocking(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_blocking)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),
+                                       cmocka_unit_test(test_blocking)};
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

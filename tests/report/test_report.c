@@ -1,5 +1,6 @@
-// Reports: text and flags against golden files, the replay against the solver's walk, the command from plan to file.
-// A golden file is renewed by running the test with PLUMBLINE_GOLDEN=write and reading the difference.
+// Reports: text and flags against golden files, the replay against the solver's walk, the command
+// from plan to file. A golden file is renewed by running the test with PLUMBLINE_GOLDEN=write and
+// reading the difference.
 #include "data/results/plan.h"
 #include "formulate/graph/longest.h"
 #include "solve/commands/commands.h"
@@ -26,7 +27,8 @@ static void check_golden(const char *path, const char *text, size_t length, stru
     const char *mode = getenv("PLUMBLINE_GOLDEN");
     if (mode && !strcmp(mode, "write")) assert_int_equal(file_write(path, text, length, &err), OK);
     assert_int_equal(file_read(path, &expected, &size, arena, &err), OK);
-    if (size != length || memcmp(text, expected, size)) print_error("%s differs from:\n%s", path, text);
+    if (size != length || memcmp(text, expected, size))
+        print_error("%s differs from:\n%s", path, text);
     assert_int_equal(size, length);
     assert_memory_equal(text, expected, size);
 }
@@ -44,7 +46,8 @@ static void test_text_golden(void **state)
     assert_int_equal(report_text(&plan, NULL, 0, &text, &length, &arena, &err), OK);
     assert_int_equal(strlen(text), length);
     check_golden("tests/golden/report_small.txt", text, length, &arena);
-    for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) assert_true(end - line <= 100);
+    for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1)
+        assert_true(end - line <= 100);
     // A claim that its own times do not bear out is said.
     assert_null(strstr(text, "WARNING"));
     plan.iteration_ns++;
@@ -60,11 +63,13 @@ static void test_text_without_plan(void **state)
     struct error err = {OK, ""};
     const char *text;
     size_t length;
-    struct plan plan = {
-        .name = "tight", .outcome = OUTCOME_INFEASIBLE, .reason = "memory on every group even with full recomputation"};
+    struct plan plan = {.name = "tight",
+                        .outcome = OUTCOME_INFEASIBLE,
+                        .reason = "memory on every group even with full recomputation"};
     arena_open(&arena, NULL);
     assert_int_equal(report_text(&plan, NULL, 0, &text, &length, &arena, &err), OK);
-    assert_non_null(strstr(text, "tight: infeasible, as stated by solve: memory on every group even with full recomputation\n"));
+    assert_non_null(strstr(text, "tight: infeasible, as stated by solve: memory on every group "
+                                 "even with full recomputation\n"));
     assert_int_equal(report_trace(&plan, &text, &length, &arena, &err), BAD_INPUT);
     arena_close(&arena);
 }
@@ -124,8 +129,8 @@ static void test_replay_large(void **state)
     plan.graph = (struct plan_graph){{true, true, true}, true, false, false, false};
     plan.stages = TAKE(&arena, 32, struct plan_stage);
     for (int s = 0; s < 32; s++) {
-        plan.stages[s] =
-            (struct plan_stage){.forward_ns = 900000 + 7919 * s % 100000, .backward_ns = 1900000 - 104729 * s % 90000};
+        plan.stages[s] = (struct plan_stage){.forward_ns = 900000 + 7919 * s % 100000,
+                                             .backward_ns = 1900000 - 104729 * s % 90000};
         for (int part = 0; part < PART_COUNT && s < 31; part++)
             plan.stages[s].send_forward_ns[part] = plan.stages[s].send_backward_ns[part] =
                 plan.stages[s].send_epilogue_ns[part] = 1000 * (s + part) + 10;
@@ -136,7 +141,8 @@ static void test_replay_large(void **state)
     arena_close(&arena);
 }
 
-// Plans of random problems: what the report reads off a plan is the graph that made it, part for part.
+// Plans of random problems: what the report reads off a plan is the graph that made it, part for
+// part.
 static void test_random_plans(void **state)
 {
     (void)state;
@@ -178,13 +184,17 @@ static void test_random_plans(void **state)
 
 // ---- the command, from a saved plan to files
 
-static enum status run_report(const char *format, const char *from, const char *to, struct arena *arena,
-                              struct error *err)
+static enum status run_report(const char *format, const char *from, const char *to,
+                              struct arena *arena, struct error *err)
 {
     char name[] = "report", option[] = "--format", output[] = "-o";
-    char *argv[] = {
-        name, option, arena_copy_text(arena, format), output, arena_copy_text(arena, to), arena_copy_text(arena, from),
-        NULL};
+    char *argv[] = {name,
+                    option,
+                    arena_copy_text(arena, format),
+                    output,
+                    arena_copy_text(arena, to),
+                    arena_copy_text(arena, from),
+                    NULL};
     int exit_code = -1;
     *err = (struct error){OK, ""};
     enum status status = command_report(6, argv, &exit_code, arena, err);
@@ -202,13 +212,14 @@ static void test_command(void **state)
     size_t length, size;
     arena_open(&arena, NULL);
     assert_non_null(mkdtemp(folder));
-    const char *plan_path = arena_print(&arena, "%s/plan.json", folder), *to = arena_print(&arena, "%s/out", folder);
+    const char *plan_path = arena_print(&arena, "%s/plan.json", folder),
+               *to = arena_print(&arena, "%s/out", folder);
     struct plan plan = small_plan(&arena);
     claim_replay(&plan, &arena);
     assert_int_equal(plan_save(&plan, plan_path, &arena, &err), OK);
-    const char *const formats[] = {"text", "trace", "megatron"}, *const golden[] = {"tests/golden/report_small.txt",
-                                                                                    NULL,
-                                                                                    "tests/golden/megatron_small.txt"};
+    const char *const formats[] = {"text", "trace", "megatron"},
+                      *const golden[] = {"tests/golden/report_small.txt", NULL,
+                                         "tests/golden/megatron_small.txt"};
     for (int i = 0; i < 3; i++) {
         enum status status = run_report(formats[i], plan_path, to, &arena, &err);
         if (status != OK) print_error("%s\n", err.text);
@@ -221,7 +232,8 @@ static void test_command(void **state)
     assert_int_equal(remove(to), 0);
     assert_int_equal(run_report("text", to, plan_path, &arena, &err), BAD_INPUT);
     assert_non_null(strstr(err.text, to));
-    assert_int_equal(run_report("text", plan_path, arena_print(&arena, "%s/no/such/folder", folder), &arena, &err),
+    assert_int_equal(run_report("text", plan_path, arena_print(&arena, "%s/no/such/folder", folder),
+                                &arena, &err),
                      BAD_INPUT);
     assert_int_equal(run_report("painting", plan_path, to, &arena, &err), BAD_INPUT);
     assert_int_equal(file_read(to, &text, &length, &arena, &err), BAD_INPUT);
@@ -232,7 +244,8 @@ static void test_command(void **state)
 
 // ---- Megatron
 
-static const char *megatron(const struct plan *plan, const struct problem *problem, struct arena *arena)
+static const char *megatron(const struct plan *plan, const struct problem *problem,
+                            struct arena *arena)
 {
     struct error err = {OK, ""};
     const char *text;
@@ -255,14 +268,17 @@ static void test_megatron_alone(void **state)
     check_golden("tests/golden/megatron_small.txt", text, length, &arena);
     assert_non_null(strstr(text, "  --pipeline-model-parallel-layout 'Et*3|t*5|t*2|t*2L'\n"));
     assert_null(strstr(text, "  --recompute"));
-    // Uniform recomputation is a flag: everywhere all layers, then everywhere the first two at most.
+    // Uniform recomputation is a flag: everywhere all layers, then everywhere the first two at
+    // most.
     for (int s = 0; s < 4; s++) plan.stages[s].recompute = RECOMPUTE_FULL;
-    assert_non_null(
-        strstr(megatron(&plan, NULL, &arena),
-               "  --recompute-granularity full\n  --recompute-method uniform\n  --recompute-num-layers 1\n"));
-    for (int s = 0; s < 4; s++) plan.stages[s].recompute = RECOMPUTE_FIRST_LAYERS, plan.stages[s].recomputed_layers = 2;
     assert_non_null(strstr(megatron(&plan, NULL, &arena),
-                           "  --recompute-granularity full\n  --recompute-method block\n  --recompute-num-layers 2\n"));
+                           "  --recompute-granularity full\n  --recompute-method uniform\n  "
+                           "--recompute-num-layers 1\n"));
+    for (int s = 0; s < 4; s++)
+        plan.stages[s].recompute = RECOMPUTE_FIRST_LAYERS, plan.stages[s].recomputed_layers = 2;
+    assert_non_null(strstr(megatron(&plan, NULL, &arena),
+                           "  --recompute-granularity full\n  --recompute-method block\n  "
+                           "--recompute-num-layers 2\n"));
     for (int s = 0; s < 4; s++) plan.stages[s].recompute = RECOMPUTE_SELECTIVE;
     assert_non_null(strstr(megatron(&plan, NULL, &arena), "  --recompute-granularity selective\n"));
     arena_close(&arena);
@@ -275,9 +291,10 @@ static void test_megatron_with_model(void **state)
     arena_open(&arena, NULL);
     struct plan plan = small_plan(&arena);
     claim_replay(&plan, &arena);
-    struct layer_run runs[] = {{.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1},
-                               {.name = "block", .kind = LAYER_BLOCK, .count = 12, .recomputable = true},
-                               {.name = "head", .kind = LAYER_HEAD, .count = 1}};
+    struct layer_run runs[] = {
+        {.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1},
+        {.name = "block", .kind = LAYER_BLOCK, .count = 12, .recomputable = true},
+        {.name = "head", .kind = LAYER_HEAD, .count = 1}};
     struct problem problem = {
         .model = {.name = "m",
                   .has_shape = true,
@@ -314,10 +331,15 @@ static void test_megatron_with_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text_golden),    cmocka_unit_test(test_text_without_plan),
-        cmocka_unit_test(test_replay), cmocka_unit_test(test_replay_large), cmocka_unit_test(test_huge_times),         
-        cmocka_unit_test(test_random_plans),   cmocka_unit_test(test_command),
-        cmocka_unit_test(test_megatron_alone), cmocka_unit_test(test_megatron_with_model),
+        cmocka_unit_test(test_text_golden),
+        cmocka_unit_test(test_text_without_plan),
+        cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_replay_large),
+        cmocka_unit_test(test_huge_times),
+        cmocka_unit_test(test_random_plans),
+        cmocka_unit_test(test_command),
+        cmocka_unit_test(test_megatron_alone),
+        cmocka_unit_test(test_megatron_with_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

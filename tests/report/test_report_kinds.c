@@ -1,5 +1,5 @@
-// Reports of what goes beyond plain 1F1B: experts, virtual stages, split backwards, slices, ZeRO 2 and 3, offloading. What
-// Megatron-LM cannot do has to be said below its flags.
+// Reports of what goes beyond plain 1F1B: experts, virtual stages, split backwards, slices, ZeRO 2
+// and 3, offloading. What Megatron-LM cannot do has to be said below its flags.
 #include "data/results/plan.h"
 #include "solve/report/report.h"
 #include "tests/support/oracle/plans.h"
@@ -22,7 +22,8 @@ static const char *text_of(const struct plan *plan, struct arena *arena)
     return text;
 }
 
-static const char *flags_of(const struct plan *plan, const struct problem *problem, struct arena *arena)
+static const char *flags_of(const struct plan *plan, const struct problem *problem,
+                            struct arena *arena)
 {
     struct error err = {OK, ""};
     const char *text;
@@ -54,7 +55,8 @@ static struct plan folded_plan(enum schedule_kind kind, struct arena *arena)
     plan.ranks = TAKE(arena, 2, struct plan_rank);
     plan.ranks[0].memory.weight_bytes = 41000000000;
     plan.ranks[1].memory.weight_bytes = 43000000000;
-    for (int s = 0; s < 4; s++) plan.stages[s].weight_ns = schedule_splits_backward(kind) ? 7000000 + s : 0;
+    for (int s = 0; s < 4; s++)
+        plan.stages[s].weight_ns = schedule_splits_backward(kind) ? 7000000 + s : 0;
     claim_replay(&plan, arena);
     return plan;
 }
@@ -67,8 +69,8 @@ static void test_text_of_virtual_stages(void **state)
     struct plan plan = folded_plan(SCHEDULE_INTERLEAVED, &arena);
     const char *text = text_of(&plan, &arena);
     has(text, "2 pipeline ranks of 2 stages x 8 GPUs (tensor 4, context 1, data 2) = 16 GPUs\n");
-    has(text, "9-10        2  a100        A100-80  0-7");       // stage 2 is rank 0's second
-    has(text, "41.00");                                          // memory by ranks
+    has(text, "9-10        2  a100        A100-80  0-7"); // stage 2 is rank 0's second
+    has(text, "41.00");                                   // memory by ranks
     lacks(text, "16-23");
     has(text, "Memory of one GPU");
     lacks(text, "weight  send on");
@@ -76,7 +78,7 @@ static void test_text_of_virtual_stages(void **state)
     text = text_of(&plan, &arena);
     has(text, "weight  send on");
     has(text, "7.000");
-    has(text, "9-10        2  a100        A100-80  8-15");      // folded: stage 2 stands on rank 1
+    has(text, "9-10        2  a100        A100-80  8-15"); // folded: stage 2 stands on rank 1
     arena_close(&arena);
 }
 
@@ -102,18 +104,23 @@ static void test_text_says_what_is_fixed(void **state)
     plan.iteration_low_ns = 200000000, plan.iteration_high_ns = 400000000;
     plan.runner_up_ns = 300000000, plan.runner_up_inside = true;
     plan.extrapolated = TAKE(&arena, 1, struct plan_extrapolation);
-    plan.extrapolated[0] = (struct plan_extrapolation){"gemm_flop_per_s", "G", "head, logits", 1e9, 5e12, 1e9, 1e12};
+    plan.extrapolated[0] =
+        (struct plan_extrapolation){"gemm_flop_per_s", "G", "head, logits", 1e9, 5e12, 1e9, 1e12};
     plan.extrapolated_count = 1;
     text = text_of(&plan, &arena);
     has(text, ", data 2, expert 2)");
     has(text, "ZeRO 1, offloaded optimizer, sequence parallel, fused attention, no barrier\n");
     has(text, "  losses     local, one every 2 stages\n");
-    has(text, "  beyond     gemm_flop_per_s of G: used at 1e+09 to 5e+12, fitted on 1e+09 to 1e+12 (5 times; head, logits)\n");
-    has(text, "  costs      leave 200.000 ms to 400.000 ms open; the best of another layout, 300.000 ms, lies inside\n");
+    has(text, "  beyond     gemm_flop_per_s of G: used at 1e+09 to 5e+12, fitted on 1e+09 to 1e+12 "
+              "(5 times; head, logits)\n");
+    has(text, "  costs      leave 200.000 ms to 400.000 ms open; the best of another layout, "
+              "300.000 ms, lies inside\n");
     plan = small_plan(&arena);
     plan.layout.schedule = SCHEDULE_TOKEN_SLICED;
     plan.layout.slice_count = 2, plan.layout.slices[0] = 1200, plan.layout.slices[1] = 848;
-    for (int s = 0; s < 4; s++) plan.stages[s].slices = TAKE(&arena, 1, struct plan_slice), plan.stages[s].slices[0].forward_ns = 5;
+    for (int s = 0; s < 4; s++)
+        plan.stages[s].slices = TAKE(&arena, 1, struct plan_slice),
+        plan.stages[s].slices[0].forward_ns = 5;
     claim_replay(&plan, &arena);
     has(text_of(&plan, &arena), "  slices     of 1200, 848 tokens\n");
     arena_close(&arena);
@@ -146,8 +153,10 @@ static void test_what_megatron_lacks_is_said(void **state)
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
         struct plan plan = small_plan(&arena);
         plan.layout.schedule = (enum schedule_kind)kind;
-        const char *said = arena_print(&arena, "#   - the %s schedule: Megatron-LM runs 1F1B;", schedule_names[kind]);
-        (kind == SCHEDULE_1F1B || kind == SCHEDULE_INTERLEAVED ? lacks : has)(flags_of(&plan, NULL, &arena), said);
+        const char *said = arena_print(&arena, "#   - the %s schedule: Megatron-LM runs 1F1B;",
+                                       schedule_names[kind]);
+        (kind == SCHEDULE_1F1B || kind == SCHEDULE_INTERLEAVED ? lacks : has)(
+            flags_of(&plan, NULL, &arena), said);
     }
     struct plan plan = folded_plan(SCHEDULE_ZB_V, &arena);
     const char *text = flags_of(&plan, NULL, &arena);
@@ -180,14 +189,19 @@ static void test_flags_of_a_mixture(void **state)
     arena_open(&arena, NULL);
     struct plan plan = small_plan(&arena);
     struct expert_shape experts = {.experts = 16, .top_k = 2, .ffn = 700, .shared_ffn = 1400};
-    struct layer_run runs[] = {{.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1},
-                               {.name = "dense", .kind = LAYER_BLOCK, .count = 2, .recomputable = true},
-                               {.name = "mixed", .kind = LAYER_MOE, .count = 4, .recomputable = true, .experts = experts},
-                               {.name = "more", .kind = LAYER_MOE, .count = 6, .recomputable = true, .experts = experts},
-                               {.name = "head", .kind = LAYER_HEAD, .count = 1}};
+    struct layer_run runs[] = {
+        {.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1},
+        {.name = "dense", .kind = LAYER_BLOCK, .count = 2, .recomputable = true},
+        {.name = "mixed", .kind = LAYER_MOE, .count = 4, .recomputable = true, .experts = experts},
+        {.name = "more", .kind = LAYER_MOE, .count = 6, .recomputable = true, .experts = experts},
+        {.name = "head", .kind = LAYER_HEAD, .count = 1}};
     struct problem problem = {
-        .model = {.has_shape = true, .shape = {.hidden = 1024, .ffn = 2816, .heads = 16, .kv_heads = 16, .head_width = 64},
-                  .runs = runs, .run_count = 5, .layer_count = 14},
+        .model =
+            {.has_shape = true,
+             .shape = {.hidden = 1024, .ffn = 2816, .heads = 16, .kv_heads = 16, .head_width = 64},
+             .runs = runs,
+             .run_count = 5,
+             .layer_count = 14},
         .job = {.sequence = 2048, .precision = BF16, .gradient_bytes_per_value = 4},
     };
     const char *text = flags_of(&plan, &problem, &arena);
@@ -216,7 +230,8 @@ static void test_every_kind(void **state)
         struct plan plan = wound_plan(&seed, &arena);
         claim_replay(&plan, &arena);
         lacks(text_of(&plan, &arena), "WARNING");
-        has(flags_of(&plan, NULL, &arena), arena_print(&arena, "  --pipeline-model-parallel-size %d\n", plan.layout.pipeline));
+        has(flags_of(&plan, NULL, &arena),
+            arena_print(&arena, "  --pipeline-model-parallel-size %d\n", plan.layout.pipeline));
         arena_close(&arena);
     }
 }
@@ -224,9 +239,12 @@ static void test_every_kind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text_of_virtual_stages), cmocka_unit_test(test_text_says_what_is_fixed),
-        cmocka_unit_test(test_flags_of_degrees), cmocka_unit_test(test_what_megatron_lacks_is_said),
-        cmocka_unit_test(test_flags_of_a_mixture), cmocka_unit_test(test_every_kind),
+        cmocka_unit_test(test_text_of_virtual_stages),
+        cmocka_unit_test(test_text_says_what_is_fixed),
+        cmocka_unit_test(test_flags_of_degrees),
+        cmocka_unit_test(test_what_megatron_lacks_is_said),
+        cmocka_unit_test(test_flags_of_a_mixture),
+        cmocka_unit_test(test_every_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

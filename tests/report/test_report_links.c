@@ -1,4 +1,5 @@
-// Links in use and the map of them: against prices looked up by hand, against all rings of a few nodes, and as a drawing.
+// Links in use and the map of them: against prices looked up by hand, against all rings of a few
+// nodes, and as a drawing.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +15,14 @@
 
 enum { NODES = 6, TRIALS = 60 };
 
-// ---- random problems whose nodes are joined in every way: measured, stated, by levels, by cards; one or two device groups a node
+// ---- random problems whose nodes are joined in every way: measured, stated, by levels, by cards;
+// one or two device groups a node
 
 static void put_places(struct problem *p, struct random *rng, struct arena *arena)
 {
     static const char *const names[NODES] = {"n0", "n<1>", "n\"2\"", "n&3", "n4", "n5"};
-    static const struct nic cards[2] = {{NIC_ETHERNET, 2, {3e9, 2e-5}}, {NIC_INFINIBAND, 1, {2e10, 2e-6}}};
+    static const struct nic cards[2] = {{NIC_ETHERNET, 2, {3e9, 2e-5}},
+                                        {NIC_INFINIBAND, 1, {2e10, 2e-6}}};
     struct cluster *c = &p->cluster;
     struct places *x = &c->places;
     int left = NODES;
@@ -36,12 +39,14 @@ static void put_places(struct problem *p, struct random *rng, struct arena *aren
         int most = left - (c->group_count - 1 - g);
         c->groups[g].nodes = g == c->group_count - 1 ? most : (int)random_between(rng, 1, most);
         left -= c->groups[g].nodes;
-        c->groups[g].gpus_per_node = p->job.layout.tensor * p->job.layout.context * (int)random_between(rng, 1, 2);
+        c->groups[g].gpus_per_node = p->job.layout.tensor * p->job.layout.context *
+                                     (int)random_between(rng, 1, 2);
         c->groups[g].nics = arena_grow(arena, cards, 2, 2, sizeof *cards);
         c->groups[g].nic_count = (int)random_between(rng, 1, 2);
         for (int i = 0; i < c->groups[g].nodes; i++) {
             struct cluster_node *n = &x->nodes[x->node_count];
-            *n = (struct cluster_node){.name = names[x->node_count], .group = g, .switches = TAKE(arena, 2, int)};
+            *n = (struct cluster_node){
+                .name = names[x->node_count], .group = g, .switches = TAKE(arena, 2, int)};
             n->switches[0] = random_chance(rng, 30) ? -1 : (int)random_between(rng, 0, 1);
             n->switches[1] = random_chance(rng, 70) ? 2 : -1;
             x->node_count++;
@@ -49,7 +54,9 @@ static void put_places(struct problem *p, struct random *rng, struct arena *aren
     }
     x->measured = TAKE(arena, NODES * NODES, struct link);
     for (int i = 0; i < NODES * NODES; i++)
-        if (i / NODES != i % NODES && random_chance(rng, 60)) x->measured[i] = (struct link){(double)random_between(rng, 1, 40) * 1e8, (double)random_between(rng, 0, 5) * 1e-6};
+        if (i / NODES != i % NODES && random_chance(rng, 60))
+            x->measured[i] = (struct link){(double)random_between(rng, 1, 40) * 1e8,
+                                           (double)random_between(rng, 0, 5) * 1e-6};
 }
 
 static void random_placed_problem(struct problem *p, struct random *rng, struct arena *arena)
@@ -70,10 +77,16 @@ static void random_placed_problem(struct problem *p, struct random *rng, struct 
         l->data = data;
         p->cluster.places = (struct places){0};
         put_places(p, rng, arena);
-    } while (p->job.space.given || problem_check(p, &err) != OK || problem_check_places(p, &err) != OK);
+    } while (p->job.space.given || problem_check(p, &err) != OK ||
+             problem_check_places(p, &err) != OK);
 }
 
-struct trial { struct problem problem; struct priced priced; struct plan plan; struct report_links links; };
+struct trial {
+    struct problem problem;
+    struct priced priced;
+    struct plan plan;
+    struct report_links links;
+};
 
 // false: the draw has no plan.
 static bool draw_trial(struct trial *t, uint64_t seed, struct arena *arena)
@@ -103,21 +116,28 @@ static int64_t end_to_end(const int64_t *parts)
     return sum;
 }
 
-// A message's price stands in the table of ordered pairs; where nothing is compressed the shown link explains it.
+// A message's price stands in the table of ordered pairs; where nothing is compressed the shown
+// link explains it.
 static int check_message(const struct trial *t, const struct report_link *x)
 {
     const struct priced *p = &t->priced;
     const struct plan_stage *stage = &t->plan.stages[x->stage];
-    int last = stage->first_layer + stage->layer_count - 1, cut = p->runs[priced_run_of(p, last)].cut, option = t->plan.stages[x->stage + 1].boundary_option;
+    int last = stage->first_layer + stage->layer_count - 1,
+        cut = p->runs[priced_run_of(p, last)].cut,
+        option = t->plan.stages[x->stage + 1].boundary_option;
     bool back = x->use == USE_BACKWARD;
     int ends[2] = {back ? x->to : x->from, back ? x->from : x->to};
     size_t at = ((size_t)ends[0] * NODES + (size_t)ends[1]) * PART_COUNT;
-    const int64_t *prices = back ? p->places->backward_ns[cut][option] + at : p->places->forward_ns[cut] + at;
-    if (back && p->boundary_options[option].epilogue_only) prices = p->places->backward_ns[cut][0] + at;
+    const int64_t *prices = back ? p->places->backward_ns[cut][option] + at
+                                 : p->places->forward_ns[cut] + at;
+    if (back && p->boundary_options[option].epilogue_only)
+        prices = p->places->backward_ns[cut][0] + at;
     assert_int_equal(x->ns, end_to_end(prices));
     if (back || t->problem.job.scattered_messages || p->slice_count > 1 || !x->ns) return 0;
-    double ns = 1e9 * ((double)p->cuts[cut].message_bytes / x->link.link.bytes_per_s + x->link.link.latency_s + t->problem.costs.transfer_launch_s.value);
-    if (fabs(ns - (double)x->ns) > 6 + 1e9 / x->link.link.bytes_per_s) fail_msg("%g ns by the link that is shown, %lld priced", ns, (long long)x->ns);
+    double ns = 1e9 * ((double)p->cuts[cut].message_bytes / x->link.link.bytes_per_s +
+                       x->link.link.latency_s + t->problem.costs.transfer_launch_s.value);
+    if (fabs(ns - (double)x->ns) > 6 + 1e9 / x->link.link.bytes_per_s)
+        fail_msg("%g ns by the link that is shown, %lld priced", ns, (long long)x->ns);
     return 1;
 }
 
@@ -128,10 +148,14 @@ static int64_t ring_price(const struct trial *t, int stage, int from, int to)
     const struct plan_placement *x = t->plan.placement;
     struct schedule_request request = plan_request(&t->plan);
     int nodes[NODES * 2];
-    for (int r = 0; r < x->replica_count; r++) nodes[r] = places_find(&t->problem.cluster.places, x->nodes[r * x->rank_count + schedule_rank_of(&request, stage)]);
-    size_t pair = priced_ring_offset(t->priced.places, nodes, x->replica_count) + (size_t)from * NODES + (size_t)to;
+    for (int r = 0; r < x->replica_count; r++)
+        nodes[r] = places_find(&t->problem.cluster.places,
+                               x->nodes[r * x->rank_count + schedule_rank_of(&request, stage)]);
+    size_t pair = priced_ring_offset(t->priced.places, nodes, x->replica_count) +
+                  (size_t)from * NODES + (size_t)to;
     int64_t ns = t->priced.places->ring_constant_ns[s->gradient_option][pair];
-    for (int layer = s->first_layer; layer < s->first_layer + s->layer_count; layer++) ns += t->priced.places->ring_ns[priced_run_of(&t->priced, layer)][s->gradient_option][pair];
+    for (int layer = s->first_layer; layer < s->first_layer + s->layer_count; layer++)
+        ns += t->priced.places->ring_ns[priced_run_of(&t->priced, layer)][s->gradient_option][pair];
     return ns;
 }
 
@@ -150,7 +174,8 @@ static void check_ring(const struct trial *t, int stage)
     }
     assert_int_equal(count, t->plan.placement->replica_count);
     assert_int_equal(dearest->ns, t->plan.stages[stage].sync_ns);
-    if (ring_price(t, stage, dearest->from, dearest->to) < most - most / 1000) fail_msg("stage %d: the ring's dearest link is another", stage);
+    if (ring_price(t, stage, dearest->from, dearest->to) < most - most / 1000)
+        fail_msg("stage %d: the ring's dearest link is another", stage);
 }
 
 static int check_links(const struct trial *t, int origins[5])
@@ -163,9 +188,14 @@ static int check_links(const struct trial *t, int origins[5])
         assert_true(report_share(l) > 0 && report_share(l) <= 1);
         if (l->use == USE_FORWARD || l->use == USE_BACKWARD) explained += check_message(t, l);
     }
-    if (t->plan.layout.virtual_stages == 1) assert_int_equal(messages[USE_FORWARD], (t->plan.stage_count - 1) * t->plan.placement->replica_count);
+    if (t->plan.layout.virtual_stages == 1)
+        assert_int_equal(messages[USE_FORWARD],
+                         (t->plan.stage_count - 1) * t->plan.placement->replica_count);
     bool compressed = t->priced.gradient_option_count > 1;
-    for (int stage = 0; stage < t->plan.stage_count && t->plan.placement->replica_count > 1 && !compressed; stage++) check_ring(t, stage);
+    for (int stage = 0;
+         stage < t->plan.stage_count && t->plan.placement->replica_count > 1 && !compressed;
+         stage++)
+        check_ring(t, stage);
     return explained;
 }
 
@@ -178,7 +208,8 @@ static bool check_judged(struct trial *t, struct arena *arena)
     if (t->plan.stage_count < 2) return false;
     int at = (x->replica_count - 1) * t->plan.stage_count;
     CHECK_OK(verify_plan(&verdict, &t->plan, &t->problem, arena, &err));
-    if (!verdict.accepted) fail_msg("%s: %s", verdict.violations[0].rule, verdict.violations[0].text);
+    if (!verdict.accepted)
+        fail_msg("%s: %s", verdict.violations[0].rule, verdict.violations[0].text);
     x->send_backward_ns[at] += 1000;
     CHECK_OK(verify_plan(&verdict, &t->plan, &t->problem, arena, &err));
     x->send_backward_ns[at] -= 1000;
@@ -227,20 +258,24 @@ static bool check_best_ring(const struct trial *t, bool *reached)
 
 // ---- the map
 
-// Every element that is opened is closed, in its order; entities alone stand for what would be markup.
+// Every element that is opened is closed, in its order; entities alone stand for what would be
+// markup.
 static void assert_well_formed(const char *text)
 {
-    static const char *const known[] = {"svg", "title", "rect", "line", "circle", "path", "text", "g"};
+    static const char *const known[] = {"svg",    "title", "rect", "line",
+                                        "circle", "path",  "text", "g"};
     const char *open[32];
     int depth = 0;
     for (const char *at = text; (at = strchr(at, '&')); at++)
-        assert_true(!strncmp(at, "&lt;", 4) || !strncmp(at, "&gt;", 4) || !strncmp(at, "&amp;", 5) || !strncmp(at, "&quot;", 6));
+        assert_true(!strncmp(at, "&lt;", 4) || !strncmp(at, "&gt;", 4) ||
+                    !strncmp(at, "&amp;", 5) || !strncmp(at, "&quot;", 6));
     for (const char *at = text; (at = strchr(at, '<')); at++) {
         bool closes = at[1] == '/', found = false;
         const char *name = at + 1 + closes, *end = strchr(at, '>');
         size_t length = strcspn(name, " />");
         assert_non_null(end);
-        for (size_t k = 0; k < ARRAY_LENGTH(known); k++) found = found || (strlen(known[k]) == length && !strncmp(known[k], name, length));
+        for (size_t k = 0; k < ARRAY_LENGTH(known); k++)
+            found = found || (strlen(known[k]) == length && !strncmp(known[k], name, length));
         if (!found) fail_msg("an element of its own: %.20s", at);
         if (closes) {
             assert_true(depth > 0 && !strncmp(open[depth - 1], name, length));
@@ -263,7 +298,8 @@ static int count_of(const char *from, const char *to, const char *what)
 }
 
 // The group's text, up to what follows it.
-static const char *group_of(const char *text, const char *title, const char *behind, const char **end)
+static const char *group_of(const char *text, const char *title, const char *behind,
+                            const char **end)
 {
     const char *from = strstr(text, title);
     assert_non_null(from);
@@ -282,20 +318,26 @@ static void check_map(const struct trial *t, bool by_plan, struct arena *arena)
     assert_int_equal(length, length_again);
     assert_memory_equal(text, again, length);
     assert_well_formed(text);
-    const char *cells = group_of(text, "<title>links</title>", "<title>what the plan sends</title>", &end);
-    assert_int_equal(count_of(cells, end, "<rect x=\"") - count_of(cells, end, "fill=\"none\""), NODES * NODES);
+    const char *cells =
+        group_of(text, "<title>links</title>", "<title>what the plan sends</title>", &end);
+    assert_int_equal(count_of(cells, end, "<rect x=\"") - count_of(cells, end, "fill=\"none\""),
+                     NODES * NODES);
     assert_true(count_of(cells, end, "</title></rect>") == NODES * NODES);
     int marks = 0;
     for (int i = 0; i < t->links.count; i++) {
         bool first = true;
         for (int k = 0; k < i; k++)
-            first = first && !(t->links.items[k].use == t->links.items[i].use && t->links.items[k].from == t->links.items[i].from && t->links.items[k].to == t->links.items[i].to);
+            first = first && !(t->links.items[k].use == t->links.items[i].use &&
+                               t->links.items[k].from == t->links.items[i].from &&
+                               t->links.items[k].to == t->links.items[i].to);
         marks += first;
     }
-    const char *sent = group_of(text, "<title>what the plan sends</title>", "GB/s of one message", &end);
+    const char *sent =
+        group_of(text, "<title>what the plan sends</title>", "GB/s of one message", &end);
     assert_int_equal(count_of(sent, end, "<g><title>"), marks);
     // Every transfer and every ring link is named.
-    int named = count_of(sent, end, "forward, replica") + count_of(sent, end, "back, replica") + count_of(sent, end, "ring of stage") + count_of(sent, end, "embedding sync of");
+    int named = count_of(sent, end, "forward, replica") + count_of(sent, end, "back, replica") +
+                count_of(sent, end, "ring of stage") + count_of(sent, end, "embedding sync of");
     assert_int_equal(named, t->links.count);
 }
 
@@ -316,9 +358,12 @@ static void test_plans(void **state)
         }
         arena_reset(*state, mark);
     }
-    printf("%d plans, %d messages explained by their links; measured %d, stated %d, level %d, cards %d, inside %d; %d bounds on rings, %d of them reached\n", plans, explained,
-           origins[PLACE_MEASURED], origins[PLACE_STATED], origins[PLACE_LEVEL], origins[PLACE_CARDS], origins[PLACE_INSIDE], compared, tight);
-    assert_true(plans > TRIALS / 3 && explained > TRIALS && origins[PLACE_MEASURED] && origins[PLACE_LEVEL] && origins[PLACE_CARDS] && origins[PLACE_INSIDE]);
+    printf("%d plans, %d messages explained by their links; measured %d, stated %d, level %d, "
+           "cards %d, inside %d; %d bounds on rings, %d of them reached\n",
+           plans, explained, origins[PLACE_MEASURED], origins[PLACE_STATED], origins[PLACE_LEVEL],
+           origins[PLACE_CARDS], origins[PLACE_INSIDE], compared, tight);
+    assert_true(plans > TRIALS / 3 && explained > TRIALS && origins[PLACE_MEASURED] &&
+                origins[PLACE_LEVEL] && origins[PLACE_CARDS] && origins[PLACE_INSIDE]);
     assert_true(judged > TRIALS / 6 && compared > 2 && tight * 2 > compared);
 }
 

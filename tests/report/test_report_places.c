@@ -1,4 +1,5 @@
-// Launch files of a placed plan against the rank orders written out by hand, and random ones against their definition.
+// Launch files of a placed plan against the rank orders written out by hand, and random ones
+// against their definition.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +9,7 @@
 
 #include "solve/report/report.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/base/status.h's
+#include <cmocka.h> // last: its macro `fail` hides data/base/status.h's
 
 static struct arena arena;
 
@@ -26,30 +27,44 @@ static int close_arena(void **state)
     return 0;
 }
 
-// Two replicas of two ranks of two devices: replica 0 on a and b, replica 1 on c and d; or on nodes that hold two groups.
-static const char *launch(const char *const nodes[4], enum launch_format format, enum rank_order order, enum status want)
+// Two replicas of two ranks of two devices: replica 0 on a and b, replica 1 on c and d; or on nodes
+// that hold two groups.
+static const char *launch(const char *const nodes[4], enum launch_format format,
+                          enum rank_order order, enum status want)
 {
-    struct plan_placement placement = {.replica_count = 2, .rank_count = 2, .nodes = (const char **)(uintptr_t)nodes};
-    struct plan plan = {.document = {.path = "plan.json"}, .layout = {LAYOUT_PLAIN(2), .tensor = 2, .context = 1, .data = 2}, .placement = &placement};
+    struct plan_placement placement = {
+        .replica_count = 2, .rank_count = 2, .nodes = (const char **)(uintptr_t)nodes};
+    struct plan plan = {.document = {.path = "plan.json"},
+                        .layout = {LAYOUT_PLAIN(2), .tensor = 2, .context = 1, .data = 2},
+                        .placement = &placement};
     struct error err = {OK, ""};
     const char *text = NULL;
     size_t length;
-    assert_int_equal(report_launch(&plan, &(struct launch_request){format, order, 1}, &text, &length, &arena, &err), want);
+    assert_int_equal(report_launch(&plan, &(struct launch_request){format, order, 1}, &text,
+                                   &length, &arena, &err),
+                     want);
     return want == OK ? text : arena_copy_text(&arena, err.text);
 }
 
 static void test_orders(void **state)
 {
-    static const char *const apart[4] = {"a", "b", "c", "d"}, *const together[4] = {"a", "b", "a", "b"};
+    static const char *const apart[4] = {"a", "b", "c", "d"}, *const together[4] = {"a", "b", "a",
+                                                                                    "b"};
     (void)state;
     // rank = t + 2 (d + 2 p), and t + 2 (p + 2 d)
-    assert_string_equal(launch(apart, LAUNCH_HOSTFILE, RANK_ORDER_DATA_FIRST, OK), "a\na\nc\nc\nb\nb\nd\nd\n");
-    assert_string_equal(launch(apart, LAUNCH_HOSTFILE, RANK_ORDER_PIPELINE_FIRST, OK), "a\na\nb\nb\nc\nc\nd\nd\n");
-    assert_string_equal(launch(apart, LAUNCH_HOSTS, RANK_ORDER_DATA_FIRST, OK), "a slots=2\nc slots=2\nb slots=2\nd slots=2\n");
-    assert_string_equal(launch(together, LAUNCH_HOSTS, RANK_ORDER_DATA_FIRST, OK), "a slots=4\nb slots=4\n");
+    assert_string_equal(launch(apart, LAUNCH_HOSTFILE, RANK_ORDER_DATA_FIRST, OK),
+                        "a\na\nc\nc\nb\nb\nd\nd\n");
+    assert_string_equal(launch(apart, LAUNCH_HOSTFILE, RANK_ORDER_PIPELINE_FIRST, OK),
+                        "a\na\nb\nb\nc\nc\nd\nd\n");
+    assert_string_equal(launch(apart, LAUNCH_HOSTS, RANK_ORDER_DATA_FIRST, OK),
+                        "a slots=2\nc slots=2\nb slots=2\nd slots=2\n");
+    assert_string_equal(launch(together, LAUNCH_HOSTS, RANK_ORDER_DATA_FIRST, OK),
+                        "a slots=4\nb slots=4\n");
     assert_string_equal(launch(together, LAUNCH_RANKFILE, RANK_ORDER_PIPELINE_FIRST, OK),
-                        "rank 0=a slot=0\nrank 1=a slot=1\nrank 2=b slot=0\nrank 3=b slot=1\nrank 4=a slot=2\nrank 5=a slot=3\nrank 6=b slot=2\nrank 7=b slot=3\n");
-    assert_non_null(strstr(launch(together, LAUNCH_HOSTS, RANK_ORDER_PIPELINE_FIRST, BAD_INPUT), "those of 'a' do not stand together"));
+                        "rank 0=a slot=0\nrank 1=a slot=1\nrank 2=b slot=0\nrank 3=b slot=1\nrank "
+                        "4=a slot=2\nrank 5=a slot=3\nrank 6=b slot=2\nrank 7=b slot=3\n");
+    assert_non_null(strstr(launch(together, LAUNCH_HOSTS, RANK_ORDER_PIPELINE_FIRST, BAD_INPUT),
+                           "those of 'a' do not stand together"));
 }
 
 // ---- random placements against the rank orders' own words
@@ -60,17 +75,33 @@ static uint64_t next(uint64_t *state)
     return *state >> 33;
 }
 
-struct drawn { struct plan plan; struct plan_placement placement; struct plan_stage stages[8]; const char *nodes[64]; int rings[64]; bool one_ring; };
+struct drawn {
+    struct plan plan;
+    struct plan_placement placement;
+    struct plan_stage stages[8];
+    const char *nodes[64];
+    int rings[64];
+    bool one_ring;
+};
 
-// Groups of devices on nodes with room for one to three, in any order; stages wind round the ranks once or twice.
+// Groups of devices on nodes with room for one to three, in any order; stages wind round the ranks
+// once or twice.
 static void draw(struct drawn *x, uint64_t *rng)
 {
-    static const char *const names[] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9", "n10", "n11", "n12", "n13", "n14", "n15"};
-    int ranks = 1 + (int)(next(rng) % 4), replicas = 1 + (int)(next(rng) % 4), room = 1 + (int)(next(rng) % 3), groups = ranks * replicas, chunks = 1 + (int)(next(rng) % 2);
+    static const char *const names[] = {"n0", "n1", "n2",  "n3",  "n4",  "n5",  "n6",  "n7",
+                                        "n8", "n9", "n10", "n11", "n12", "n13", "n14", "n15"};
+    int ranks = 1 + (int)(next(rng) % 4), replicas = 1 + (int)(next(rng) % 4),
+        room = 1 + (int)(next(rng) % 3), groups = ranks * replicas,
+        chunks = 1 + (int)(next(rng) % 2);
     *x = (struct drawn){.one_ring = next(rng) % 2};
-    x->placement = (struct plan_placement){.replica_count = replicas, .rank_count = ranks, .nodes = x->nodes, .rings = x->rings};
-    x->plan = (struct plan){.document = {.path = "plan.json"}, .stages = x->stages, .stage_count = ranks * chunks, .placement = &x->placement,
-                            .layout = {LAYOUT_PLAIN(ranks), .tensor = 1 + (int)(next(rng) % 3), .context = 1 + (int)(next(rng) % 2), .data = replicas}};
+    x->placement = (struct plan_placement){
+        .replica_count = replicas, .rank_count = ranks, .nodes = x->nodes, .rings = x->rings};
+    x->plan = (struct plan){.document = {.path = "plan.json"},
+                            .stages = x->stages,
+                            .stage_count = ranks * chunks,
+                            .placement = &x->placement,
+                            .layout = {LAYOUT_PLAIN(ranks), .tensor = 1 + (int)(next(rng) % 3),
+                                       .context = 1 + (int)(next(rng) % 2), .data = replicas}};
     x->plan.layout.virtual_stages = chunks;
     for (int i = 0; i < groups; i++) x->nodes[i] = names[i / room];
     for (int i = groups - 1; i > 0 && next(rng) % 4; i--) {
@@ -107,19 +138,24 @@ static int64_t global_rank(const char *order, const struct layout *l, int t, int
 
 enum { RANKS_MAX = 256 };
 
-// Hosts of all ranks by that definition; order: as --rank-order says, with the context ranks that tp-pp-dp leaves unsaid.
-static int hosts_by_definition(const struct drawn *x, enum rank_order order, const int *replica, const char **hosts)
+// Hosts of all ranks by that definition; order: as --rank-order says, with the context ranks that
+// tp-pp-dp leaves unsaid.
+static int hosts_by_definition(const struct drawn *x, enum rank_order order, const int *replica,
+                               const char **hosts)
 {
     const struct layout *l = &x->plan.layout;
     const char *words = order == RANK_ORDER_DATA_FIRST ? "tp-cp-ep-dp-pp" : "tp-cp-ep-pp-dp";
     for (int t = 0; t < l->tensor; t++)
         for (int c = 0; c < l->context; c++)
             for (int d = 0; d < l->data; d++)
-                for (int p = 0; p < l->pipeline; p++) hosts[global_rank(words, l, t, c, d, p)] = x->nodes[replica[d] * l->pipeline + p];
+                for (int p = 0; p < l->pipeline; p++)
+                    hosts[global_rank(words, l, t, c, d, p)] =
+                        x->nodes[replica[d] * l->pipeline + p];
     return l->tensor * l->context * l->data * l->pipeline;
 }
 
-// The replicas of the data-parallel ranks: each once, in the order of a ring of the plan; all rings alike: of them all.
+// The replicas of the data-parallel ranks: each once, in the order of a ring of the plan; all rings
+// alike: of them all.
 static void check_data_ranks(const struct drawn *x, const int *replica)
 {
     int count = x->placement.replica_count, launched = 0;
@@ -130,7 +166,8 @@ static void check_data_ranks(const struct drawn *x, const int *replica)
         bool alike = false;
         for (int turn = 0; turn < count; turn++) {
             bool same = true;
-            for (int d = 0; d < count; d++) same = same && x->rings[s * count + (turn + d) % count] == replica[d];
+            for (int d = 0; d < count; d++)
+                same = same && x->rings[s * count + (turn + d) % count] == replica[d];
             alike = alike || same;
         }
         assert_int_equal(alike, report_ring_is_launched(&x->plan, s, replica));
@@ -139,17 +176,20 @@ static void check_data_ranks(const struct drawn *x, const int *replica)
     assert_true(x->one_ring ? launched == x->plan.stage_count : launched > 0);
 }
 
-static bool check_hosts(const struct drawn *x, enum rank_order order, const char *const *hosts, int ranks)
+static bool check_hosts(const struct drawn *x, enum rank_order order, const char *const *hosts,
+                        int ranks)
 {
     struct error err = {OK, ""};
     const char *text;
     size_t length;
     bool together = true;
     for (int i = 0; i < ranks; i++)
-        for (int k = 0; k + 1 < i; k++) together = together && (strcmp(hosts[k], hosts[i]) || !strcmp(hosts[i - 1], hosts[i]));
-    enum status status = report_launch(&x->plan, &(struct launch_request){LAUNCH_HOSTS, order, 1}, &text, &length, &arena, &err);
+        for (int k = 0; k + 1 < i; k++)
+            together = together && (strcmp(hosts[k], hosts[i]) || !strcmp(hosts[i - 1], hosts[i]));
+    enum status status = report_launch(&x->plan, &(struct launch_request){LAUNCH_HOSTS, order, 1},
+                                       &text, &length, &arena, &err);
     assert_int_equal(status, together ? OK : BAD_INPUT);
-    for (int at = 0; together && at < ranks;) {         // a launcher that fills hosts in turn
+    for (int at = 0; together && at < ranks;) { // a launcher that fills hosts in turn
         char host[8];
         int slots, used;
         assert_int_equal(sscanf(text, "%7s slots=%d\n%n", host, &slots, &used), 2);
@@ -159,16 +199,20 @@ static bool check_hosts(const struct drawn *x, enum rank_order order, const char
     return together;
 }
 
-static void check_rankfile(const struct drawn *x, enum rank_order order, const char *const *hosts, int ranks)
+static void check_rankfile(const struct drawn *x, enum rank_order order, const char *const *hosts,
+                           int ranks)
 {
     struct error err = {OK, ""};
     const char *text;
     size_t length;
-    assert_int_equal(report_launch(&x->plan, &(struct launch_request){LAUNCH_RANKFILE, order, 5}, &text, &length, &arena, &err), OK);
+    assert_int_equal(report_launch(&x->plan, &(struct launch_request){LAUNCH_RANKFILE, order, 5},
+                                   &text, &length, &arena, &err),
+                     OK);
     for (int i = 0; i < ranks; i++) {
         char host[8];
         int rank, first, last, used, before = 0;
-        assert_int_equal(sscanf(text, "rank %d=%7[^ ] slot=%d-%d\n%n", &rank, host, &first, &last, &used), 4);
+        assert_int_equal(
+            sscanf(text, "rank %d=%7[^ ] slot=%d-%d\n%n", &rank, host, &first, &last, &used), 4);
         for (int k = 0; k < i; k++) before += !strcmp(hosts[k], hosts[i]);
         assert_int_equal(rank, i);
         assert_string_equal(host, hosts[i]);
@@ -179,13 +223,16 @@ static void check_rankfile(const struct drawn *x, enum rank_order order, const c
     assert_string_equal(text, "");
 }
 
-static void check_hostfile(const struct drawn *x, enum rank_order order, const char *const *hosts, int ranks)
+static void check_hostfile(const struct drawn *x, enum rank_order order, const char *const *hosts,
+                           int ranks)
 {
     struct error err = {OK, ""};
     const char *text, *lines = "";
     size_t length;
     for (int i = 0; i < ranks; i++) lines = arena_print(&arena, "%s%s\n", lines, hosts[i]);
-    assert_int_equal(report_launch(&x->plan, &(struct launch_request){LAUNCH_HOSTFILE, order, 1}, &text, &length, &arena, &err), OK);
+    assert_int_equal(report_launch(&x->plan, &(struct launch_request){LAUNCH_HOSTFILE, order, 1},
+                                   &text, &length, &arena, &err),
+                     OK);
     assert_string_equal(text, lines);
 }
 
@@ -219,12 +266,17 @@ static void test_without_placement(void **state)
     const char *text;
     size_t length;
     (void)state;
-    assert_int_equal(report_launch(&plan, &(struct launch_request){LAUNCH_HOSTFILE, RANK_ORDER_DATA_FIRST, 1}, &text, &length, &arena, &err), BAD_INPUT);
+    assert_int_equal(
+        report_launch(&plan, &(struct launch_request){LAUNCH_HOSTFILE, RANK_ORDER_DATA_FIRST, 1},
+                      &text, &length, &arena, &err),
+        BAD_INPUT);
     assert_non_null(strstr(err.text, "plan.json: placement"));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_by_definition), cmocka_unit_test(test_without_placement)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders),
+                                       cmocka_unit_test(test_by_definition),
+                                       cmocka_unit_test(test_without_placement)};
     return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

@@ -1,5 +1,6 @@
-// The table of a paper and the documents it is made from: golden files, what TeX and RFC 4180 ask of hostile names, verdicts
-// beside the plans they are about and no others, damaged verdicts. A golden file is renewed with PLUMBLINE_GOLDEN=write.
+// The table of a paper and the documents it is made from: golden files, what TeX and RFC 4180 ask
+// of hostile names, verdicts beside the plans they are about and no others, damaged verdicts. A
+// golden file is renewed with PLUMBLINE_GOLDEN=write.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +15,35 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>      // last: it has a macro fail()
+#include <cmocka.h> // last: it has a macro fail()
 
 static char folder[FOLDER_SIZE];
 static struct arena arena;
 static struct error err;
 
-static int set_up(void **state) { (void)state; return folder_make(folder); }
-static int tear_down(void **state) { (void)state; return folder_remove(folder); }
-static int open_arena(void **state) { (void)state; arena_open(&arena, NULL); err = (struct error){OK, ""}; return 0; }
-static int close_arena(void **state) { (void)state; arena_close(&arena); return 0; }
+static int set_up(void **state)
+{
+    (void)state;
+    return folder_make(folder);
+}
+static int tear_down(void **state)
+{
+    (void)state;
+    return folder_remove(folder);
+}
+static int open_arena(void **state)
+{
+    (void)state;
+    arena_open(&arena, NULL);
+    err = (struct error){OK, ""};
+    return 0;
+}
+static int close_arena(void **state)
+{
+    (void)state;
+    arena_close(&arena);
+    return 0;
+}
 
 static void expect_ok(enum status status)
 {
@@ -36,25 +56,35 @@ static void expect_golden(const char *path, const char *text, size_t length)
     size_t size;
     if (mode && !strcmp(mode, "write")) expect_ok(file_write(path, text, length, &err));
     expect_ok(file_read(path, &expected, &size, &arena, &err));
-    if (size != length || memcmp(text, expected, size)) fail_msg("%s differs from:\n%s", path, text);
+    if (size != length || memcmp(text, expected, size))
+        fail_msg("%s differs from:\n%s", path, text);
 }
 
 static struct source verdict_sources[] = {
-    {"certificate", "small.json", "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"},
-    {"priced", "small.priced.json", "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"},
+    {"certificate", "small.json",
+     "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"},
+    {"priced", "small.priced.json",
+     "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"},
 };
 
 static struct checked small_verdict(const struct plan *p)
 {
-    return (struct checked){.document = {.path = "small.checked.json", .sources = verdict_sources, .source_count = 2}, .name = p->name, .accepted = true,
-                            .iteration_ns = p->iteration_ns, .bound_ns = p->bound_ns - 1234567, .certificate_bytes = 186335, .boxes = 39,
-                            .microseconds = 54321};
+    return (struct checked){
+        .document = {.path = "small.checked.json", .sources = verdict_sources, .source_count = 2},
+        .name = p->name,
+        .accepted = true,
+        .iteration_ns = p->iteration_ns,
+        .bound_ns = p->bound_ns - 1234567,
+        .certificate_bytes = 186335,
+        .boxes = 39,
+        .microseconds = 54321};
 }
 
 // A plan with its verdict, one without, one that is infeasible, and a verdict without a plan.
 static int small_rows(struct report_row *rows)
 {
-    static const char *const names[] = {"small", "50% of {a_b} & \\c $#^~ <\"q\">", "tight, \"really\"\nso"};
+    static const char *const names[] = {"small", "50% of {a_b} & \\c $#^~ <\"q\">",
+                                        "tight, \"really\"\nso"};
     struct plan *plans = TAKE(&arena, 3, struct plan);
     struct checked *verdicts = TAKE(&arena, 2, struct checked);
     int count = 3;
@@ -65,9 +95,11 @@ static int small_rows(struct report_row *rows)
         plans[i].effort = (struct plan_effort){41 + i, 100, 20, 0.25};
         rows[i] = (struct report_row){&plans[i], NULL};
     }
-    for (int i = 1; i < 3; i++) plans[i].document.source_count = 1;        // made from no priced document that it names
+    for (int i = 1; i < 3; i++)
+        plans[i].document.source_count = 1; // made from no priced document that it names
     plans[1].bound_ns -= plans[1].bound_ns / 3, plans[1].outcome = OUTCOME_OPEN;
-    plans[2].stage_count = 0, plans[2].outcome = OUTCOME_INFEASIBLE, plans[2].iteration_ns = plans[2].bound_ns = 0;
+    plans[2].stage_count = 0, plans[2].outcome = OUTCOME_INFEASIBLE,
+    plans[2].iteration_ns = plans[2].bound_ns = 0;
     verdicts[0] = small_verdict(&plans[0]);
     expect_ok(report_join(rows, &count, &verdicts[0], &err));
     verdicts[1] = small_verdict(&plans[0]);
@@ -113,7 +145,8 @@ static void test_csv_reads_back(void **state)
         assert_memory_equal(t.cells[0].text, name, strlen(name));
     }
     assert_int_equal(line, 4);
-    for (const char *c = text; (c = strchr(c, '\n')); c++) assert_true(c > text && (c[-1] == '\r' || strstr(c, "so\"") == c + 1));
+    for (const char *c = text; (c = strchr(c, '\n')); c++)
+        assert_true(c > text && (c[-1] == '\r' || strstr(c, "so\"") == c + 1));
 }
 
 // Bound and gap are of what was made least; CSV has the iteration time beside it, LaTeX names it.
@@ -133,7 +166,8 @@ static void test_other_objective(void **state)
     report_table_of(&row, 1, false, &text, &length, &arena);
     assert_non_null(strstr(text, "loads (max\\_load) & 4.000000 & 3.000000 & 25.0000 &"));
     report_table_of(&row, 1, true, &text, &length, &arena);
-    assert_non_null(strstr(text, arena_print(&arena, "loads,open,%lld,3000000,25.0000,", (long long)plan.iteration_ns)));
+    assert_non_null(strstr(text, arena_print(&arena, "loads,open,%lld,3000000,25.0000,",
+                                             (long long)plan.iteration_ns)));
     assert_non_null(strstr(text, ",max_load,4000000\r\n"));
 }
 
@@ -187,7 +221,8 @@ static struct check_text read_text(const char *path)
 static void test_verdict_and_statement(void **state)
 {
     (void)state;
-    struct check_text certificate = read_text("tests/documents/certificate.json"), priced = read_text("tests/documents/priced.json");
+    struct check_text certificate = read_text("tests/documents/certificate.json"),
+                      priced = read_text("tests/documents/priced.json");
     struct check_result result;
     struct check_hearing h = {&result, &certificate, &priced, NULL, 2554};
     struct checked c;
@@ -203,7 +238,8 @@ static void test_verdict_and_statement(void **state)
     expect_ok(check_write_verdict(&h, out, &arena, &err));
     expect_ok(file_read(out, &text, &length, &arena, &err));
     expect_ok(checked_load(&c, out, &arena, &err));
-    assert_true(c.accepted && c.iteration_ns == result.iteration_ns && c.bound_ns == result.bound_ns);
+    assert_true(c.accepted && c.iteration_ns == result.iteration_ns &&
+                c.bound_ns == result.bound_ns);
     assert_int_equal(c.certificate_bytes, certificate.size);
     assert_int_equal(c.boxes, result.boxes);
     assert_int_equal(c.microseconds, 2554);
@@ -214,7 +250,8 @@ static void test_verdict_and_statement(void **state)
 static void test_rejected(void **state)
 {
     (void)state;
-    struct check_text certificate = read_text("tests/documents/certificate.json"), priced = read_text("tests/documents/priced.json");
+    struct check_text certificate = read_text("tests/documents/certificate.json"),
+                      priced = read_text("tests/documents/priced.json");
     struct check_result result;
     struct check_hearing h = {&result, &certificate, &priced, NULL, 1};
     struct checked c;
@@ -227,9 +264,12 @@ static void test_rejected(void **state)
     assert_int_equal(c.bound_ns, -1);
     assert_non_null(strstr(c.reason, "work limit"));
     // Paths are relative to the document, wherever it lies beside.
-    const char *const places[][2] = {{"x.json", "proofs/a/certificate.json"}, {"proofs/x.json", "a/certificate.json"}, {"proofs/b/x.json", "../a/certificate.json"}};
+    const char *const places[][2] = {{"x.json", "proofs/a/certificate.json"},
+                                     {"proofs/x.json", "a/certificate.json"},
+                                     {"proofs/b/x.json", "../a/certificate.json"}};
     for (size_t i = 0; i < ARRAY_LENGTH(places); i++)
-        assert_string_equal(check_path_from(places[i][0], "proofs/a/certificate.json", &arena), places[i][1]);
+        assert_string_equal(check_path_from(places[i][0], "proofs/a/certificate.json", &arena),
+                            places[i][1]);
     assert_string_equal(check_path_from("../x.json", "a.json", &arena), "a.json");
     assert_string_equal(check_path_from("/tmp/x.json", "a.json", &arena), "a.json");
     assert_string_equal(check_path_from("/p/x.json", "/p/a.json", &arena), "/p/a.json");
@@ -238,7 +278,9 @@ static void test_rejected(void **state)
 static void test_damaged(void **state)
 {
     (void)state;
-    static const struct { const char *from, *to, *where; } damages[] = {
+    static const struct {
+        const char *from, *to, *where;
+    } damages[] = {
         {"plumbline.checked", "plumbline.plan", "kind"},
         {"\"version\": 1", "\"version\": 2", "version"},
         {"\"accepted\": true", "\"accepted\": 1", "accepted"},
@@ -262,13 +304,16 @@ static void test_damaged(void **state)
     expect_ok(file_read("tests/documents/checked.json", &text, &length, &arena, &err));
     for (size_t i = 0; i < ARRAY_LENGTH(damages); i++) {
         struct checked c;
-        const char *at = strstr(text, damages[i].from), *path = arena_print(&arena, "%s/bad.json", folder);
+        const char *at = strstr(text, damages[i].from),
+                   *path = arena_print(&arena, "%s/bad.json", folder);
         if (!at) fail_msg("'%s' is not in the example", damages[i].from);
-        const char *bad = arena_print(&arena, "%.*s%s%s", (int)(at - text), text, damages[i].to, at + strlen(damages[i].from));
+        const char *bad = arena_print(&arena, "%.*s%s%s", (int)(at - text), text, damages[i].to,
+                                      at + strlen(damages[i].from));
         expect_ok(file_write(path, bad, strlen(bad), &err));
         err = (struct error){OK, ""};
         if (checked_load(&c, path, &arena, &err) != BAD_INPUT) fail_msg("damage %zu: accepted", i);
-        if (!strstr(err.text, damages[i].where)) fail_msg("damage %zu: expected '%s', found: %s", i, damages[i].where, err.text);
+        if (!strstr(err.text, damages[i].where))
+            fail_msg("damage %zu: expected '%s', found: %s", i, damages[i].where, err.text);
         err = (struct error){OK, ""};
     }
 }

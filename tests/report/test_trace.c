@@ -1,5 +1,5 @@
-// The trace is read back and judged by its structure: slices of one track do not overlap, they span the iteration, every
-// message has its arrow, the counter reaches the plan's activation bytes.
+// The trace is read back and judged by its structure: slices of one track do not overlap, they span
+// the iteration, every message has its arrow, the counter reaches the plan's activation bytes.
 #include "solve/report/report.h"
 #include "tests/support/oracle/plans.h"
 
@@ -12,7 +12,10 @@
 
 #include <cmocka.h>
 
-struct slice { int pid, tid; double start, end; };
+struct slice {
+    int pid, tid;
+    double start, end;
+};
 
 struct trace {
     struct slice *slices;
@@ -80,8 +83,9 @@ static void check_slices(const struct trace *t, const struct schedule_request *q
     for (int i = 0; i < t->slice_count; i++) {
         const struct slice *a = &t->slices[i];
         assert_true(a->pid < q->rank_count);
-        if (a->tid == 1 && !wound) assert_true(a->pid < q->rank_count - 1);     // link forward: the sender's
-        if (a->tid == 2 && !wound) assert_true(a->pid > 0);                     // link backward: the sender's
+        if (a->tid == 1 && !wound)
+            assert_true(a->pid < q->rank_count - 1);        // link forward: the sender's
+        if (a->tid == 2 && !wound) assert_true(a->pid > 0); // link backward: the sender's
         for (int j = 0; j < i; j++) {
             const struct slice *b = &t->slices[j];
             if (a->pid == b->pid && a->tid == b->tid)
@@ -98,7 +102,8 @@ static double most_gb(const struct plan *plan, const struct schedule *s)
         double sum = 0;
         for (int k = 0; k < s->request.virtual_stages; k++) {
             int stage = schedule_stage_of(&s->request, s->peaks[i].rank, k);
-            sum += (double)plan->stages[stage].memory.activation_bytes * s->peaks[i].in_flight[k] / s->in_flight[stage];
+            sum += (double)plan->stages[stage].memory.activation_bytes * s->peaks[i].in_flight[k] /
+                   s->in_flight[stage];
         }
         most = fmax(most, sum / 1e9);
     }
@@ -122,7 +127,8 @@ static void check_trace(const struct plan *plan, struct arena *arena)
     for (int i = 0; i < t.slice_count; i++) span = fmax(span, t.slices[i].end);
     if (q.barrier) assert_true(fabs(span - (double)plan->iteration_ns / 1000) < 1e-6);
     for (int i = 0; i < q.stage_count - 1; i++)
-        if (!schedule_is_inner(&q, i)) messages += (schedule_is_local(&q, i) ? 1 : 2) * q.micro_batches * q.slice_count;
+        if (!schedule_is_inner(&q, i))
+            messages += (schedule_is_local(&q, i) ? 1 : 2) * q.micro_batches * q.slice_count;
     assert_int_equal(t.arrow_starts, messages);
     assert_int_equal(t.arrow_ends, messages);
     assert_int_equal(t.delay_starts, t.delay_ends);
@@ -138,7 +144,9 @@ static void test_trace(void **state)
     for (int round = 0; round < 80; round++) {
         struct arena arena;
         arena_open(&arena, NULL);
-        struct plan plan = !round ? small_plan(&arena) : round % 2 ? random_plan(&seed, &arena) : wound_plan(&seed, &arena);
+        struct plan plan = !round      ? small_plan(&arena)
+                           : round % 2 ? random_plan(&seed, &arena)
+                                       : wound_plan(&seed, &arena);
         claim_replay(&plan, &arena);
         check_trace(&plan, &arena);
         arena_close(&arena);

@@ -1,5 +1,6 @@
-// A second opinion on the exported program: the MPS file of the program after elimination, with all path rows, solved by
-// CBC. Its plan, replayed, takes the optimum's time, and its objective is not above it. Skipped where there is no cbc.
+// A second opinion on the exported program: the MPS file of the program after elimination, with all
+// path rows, solved by CBC. Its plan, replayed, takes the optimum's time, and its objective is not
+// above it. Skipped where there is no cbc.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,10 +21,14 @@ enum { PROBLEMS = 80, PRICED_PROBLEMS = 8, PLANS_MAX = 20000 };
 
 static char folder[64] = "build/cbc-XXXXXX";
 
-struct named_value { char name[80]; double value; };
+struct named_value {
+    char name[80];
+    double value;
+};
 
 // The objective and the nonzero columns of CBC's solution file; -1: it found no optimum.
-static int read_solution(const char *path, double *objective, struct named_value **values, struct arena *arena)
+static int read_solution(const char *path, double *objective, struct named_value **values,
+                         struct arena *arena)
 {
     struct error err = {OK, ""};
     const char *text;
@@ -36,13 +41,15 @@ static int read_solution(const char *path, double *objective, struct named_value
     *values = TAKE(arena, size / 8 + 1, struct named_value);
     for (const char *line = strchr(text, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
         struct named_value *v = &(*values)[count];
-        count += sscanf(line + 1, "%*d %79s %lf", v->name, &v->value) == 2 || sscanf(line + 1, "** %*d %79s %lf", v->name, &v->value) == 2;
+        count += sscanf(line + 1, "%*d %79s %lf", v->name, &v->value) == 2 ||
+                 sscanf(line + 1, "** %*d %79s %lf", v->name, &v->value) == 2;
     }
     return count;
 }
 
 // Durations of the symbols: a column may stand for several; the map says for which.
-static void read_durations(int64_t *durations, const char *map_path, int stages, int slices, const struct named_value *values, int count, struct arena *arena)
+static void read_durations(int64_t *durations, const char *map_path, int stages, int slices,
+                           const struct named_value *values, int count, struct arena *arena)
 {
     struct error err = {OK, ""};
     const char *text, *role, *name;
@@ -57,8 +64,10 @@ static void read_durations(int64_t *durations, const char *map_path, int stages,
         const char **kinds;
         int stage = 0, kind_count, i = 0;
         const struct json_field fields[] = {
-            FIELD_TEXT("name", REQUIRED, &name), FIELD_TEXT("role", REQUIRED, &role),
-            FIELD_INT("stage", OPTIONAL, &stage, 0, stages - 1), FIELD_ARRAY("durations_ns_of", OPTIONAL, &of),
+            FIELD_TEXT("name", REQUIRED, &name),
+            FIELD_TEXT("role", REQUIRED, &role),
+            FIELD_INT("stage", OPTIONAL, &stage, 0, stages - 1),
+            FIELD_ARRAY("durations_ns_of", OPTIONAL, &of),
         };
         CHECK_OK(json_fields(&column, fields, ARRAY_LENGTH(fields), JSON_ENVELOPE, arena, &err));
         if (strcmp(role, "symbol")) continue;
@@ -66,7 +75,9 @@ static void read_durations(int64_t *durations, const char *map_path, int stages,
         CHECK_OK(json_texts(&of, &kinds, &kind_count, arena, &err));
         for (int k = 0; k < kind_count; k++)
             for (int kind = 0; kind < symbol_kind_count(slices); kind++)
-                if (!strcmp(symbol_kind_name(kind), kinds[k])) durations[symbol_index(stages, kind, stage)] = i < count ? llround(values[i].value) : 0;
+                if (!strcmp(symbol_kind_name(kind), kinds[k]))
+                    durations[symbol_index(stages, kind, stage)] =
+                        i < count ? llround(values[i].value) : 0;
     }
 }
 
@@ -93,13 +104,18 @@ static bool check_priced(const struct priced *priced, const char *name, struct a
         const char *solution = arena_print(arena, "%s/solution.txt", folder);
         CHECK_OK(schedule_build(&schedule, &request, arena, &err));
         CHECK_OK(graph_compile(&graph, &schedule, arena, &err));
-        int failed = system(arena_print(arena, "cbc %s ratio 0 allowable 0 solve solution %s > %s/log.txt 2>&1", settings.program_path, solution, folder));
+        int failed = system(
+            arena_print(arena, "cbc %s ratio 0 allowable 0 solve solution %s > %s/log.txt 2>&1",
+                        settings.program_path, solution, folder));
         int value_count = read_solution(solution, &objective, &values, arena);
         if (failed || value_count < 0) fail_msg("%s: cbc found no optimum", name);
-        read_durations(whole, settings.map_path, priced->stage_count, priced->slice_count, values, value_count, arena);
-        double optimum = (double)result.plan.iteration_ns, replayed = (double)graph_longest(graph, whole, NULL);
+        read_durations(whole, settings.map_path, priced->stage_count, priced->slice_count, values,
+                       value_count, arena);
+        double optimum = (double)result.plan.iteration_ns,
+               replayed = (double)graph_longest(graph, whole, NULL);
         if (fabs(replayed - optimum) > 1e-6 * optimum || objective > optimum * (1 + 1e-6))
-            fail_msg("%s: cbc's objective %.3f, its plan replayed %.0f ns, optimum %.0f ns", name, objective, replayed, optimum);
+            fail_msg("%s: cbc's objective %.3f, its plan replayed %.0f ns, optimum %.0f ns", name,
+                     objective, replayed, optimum);
         unlink(solution);
     }
     unlink(settings.program_path);
@@ -119,7 +135,8 @@ static bool check_problem(uint64_t seed)
     arena_open(&arena, NULL);
     random_problem(&problem, &rng, &limits, &arena);
     CHECK_OK(price_problem(&priced, &problem, &arena, &err));
-    bool checked = check_priced(&priced, arena_print(&arena, "seed %llu", (unsigned long long)seed), &arena);
+    bool checked =
+        check_priced(&priced, arena_print(&arena, "seed %llu", (unsigned long long)seed), &arena);
     arena_close(&arena);
     return checked;
 }
@@ -131,9 +148,14 @@ static bool check_schedule(enum schedule_kind kind, uint64_t seed)
     uint64_t state = 1000 * seed + kind;
     arena_open(&arena, NULL);
     do random_priced_of(&priced, kind, &state, &arena);
-    while (oracle_size(&priced, PLANS_MAX, &arena) > PLANS_MAX || priced.layer_count < priced.stage_count
-           || priced.groups[0].memory_limit_bytes > 1000000);       // a few bytes of many are within CBC's tolerances
-    bool checked = check_priced(&priced, arena_print(&arena, "%s, seed %llu", schedule_names[kind], (unsigned long long)seed), &arena);
+    while (oracle_size(&priced, PLANS_MAX, &arena) > PLANS_MAX ||
+           priced.layer_count < priced.stage_count ||
+           priced.groups[0].memory_limit_bytes >
+               1000000); // a few bytes of many are within CBC's tolerances
+    bool checked = check_priced(
+        &priced,
+        arena_print(&arena, "%s, seed %llu", schedule_names[kind], (unsigned long long)seed),
+        &arena);
     arena_close(&arena);
     return checked;
 }
@@ -149,10 +171,12 @@ static void cbc_agrees(void **state)
     assert_non_null(mkdtemp(folder));
     for (uint64_t seed = 1; seed <= PROBLEMS; seed++) checked += check_problem(seed);
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
-        for (uint64_t seed = 1; seed <= PRICED_PROBLEMS; seed++) of_schedules += check_schedule((enum schedule_kind)kind, seed);
+        for (uint64_t seed = 1; seed <= PRICED_PROBLEMS; seed++)
+            of_schedules += check_schedule((enum schedule_kind)kind, seed);
     rmdir(folder);
     printf("cbc: agrees on %d programs, and on %d of all schedules\n", checked, of_schedules);
-    assert_true(checked >= PROBLEMS / 2 && of_schedules >= PRICED_PROBLEMS * SCHEDULE_KIND_COUNT / 4);
+    assert_true(checked >= PROBLEMS / 2 &&
+                of_schedules >= PRICED_PROBLEMS * SCHEDULE_KIND_COUNT / 4);
 }
 
 int main(void)

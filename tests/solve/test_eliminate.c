@@ -1,5 +1,6 @@
-// Bounds and elimination against exhaustive enumeration: the dynamic programme is the exact least value of a mixture of
-// paths, no choice of a plan below the target ever goes, and splitting boxes ends at the optimum.
+// Bounds and elimination against exhaustive enumeration: the dynamic programme is the exact least
+// value of a mixture of paths, no choice of a plan below the target ever goes, and splitting boxes
+// ends at the optimum.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@
 #include <cmocka.h>
 
 enum { PATHS = 5 };
-static int problem_count = 60;      // test_eliminate COUNT: as many
+static int problem_count = 60; // test_eliminate COUNT: as many
 
 static const int64_t one = (int64_t)1 << WEIGHT_BITS;
 
@@ -32,29 +33,30 @@ static bool draw(struct prepared *p, struct random *rng, bool long_and_close, st
     struct error err = {0};
     limits.long_and_close = long_and_close;
     random_problem(&problem, rng, &limits, arena);
-    if (price_problem(&p->priced, &problem, arena, &err) != OK)
-        return false;
+    if (price_problem(&p->priced, &problem, arena, &err) != OK) return false;
     prepare(p, arena);
     for (int s = 0; s < p->priced.stage_count; s++)
-        if (p->choices.stages[s].count == 0)
-            return false;
+        if (p->choices.stages[s].count == 0) return false;
     return true;
 }
 
-// Whether some schedule of several stages a rank, a split backward or slices is drawn; not too many plans to enumerate.
+// Whether some schedule of several stages a rank, a split backward or slices is drawn; not too many
+// plans to enumerate.
 static bool draw_scheduled(struct prepared *p, struct random *rng, struct arena *arena)
 {
     uint64_t state = random_bits(rng);
-    random_priced_of(&p->priced, (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1), &state, arena);
+    random_priced_of(&p->priced,
+                     (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1), &state,
+                     arena);
     prepare(p, arena);
     double plans = 1;
-    for (int s = 0; s < p->priced.stage_count; s++)
-        plans *= p->choices.stages[s].count;
+    for (int s = 0; s < p->priced.stage_count; s++) plans *= p->choices.stages[s].count;
     return plans > 0 && plans < 3e5;
 }
 
 // Runs check on drawn problems, every other one of any schedule; returns how many there were.
-static int each_problem(uint64_t seed, int count, void (*check)(struct prepared *p, struct random *rng, struct arena *arena))
+static int each_problem(uint64_t seed, int count,
+                        void (*check)(struct prepared *p, struct random *rng, struct arena *arena))
 {
     struct random rng = {seed};
     int checked = 0;
@@ -73,28 +75,34 @@ static int each_problem(uint64_t seed, int count, void (*check)(struct prepared 
 
 // ---- the dynamic programme
 
-struct mixture { const int64_t *coefficients; int symbols; wide least, least_any; };
+struct mixture {
+    const int64_t *coefficients;
+    int symbols;
+    wide least, least_any;
+};
 
 static void visit_mixture(void *argument, const int *chosen, const int64_t *durations)
 {
     struct mixture *m = argument;
     wide value = 0;
     (void)chosen;
-    for (int k = 0; k < m->symbols; k++)
-        value += (wide)m->coefficients[k] * durations[k];
+    for (int k = 0; k < m->symbols; k++) value += (wide)m->coefficients[k] * durations[k];
     m->least = m->least < 0 || value < m->least ? value : m->least;
 }
 
 // Weights of some starting paths that sum to at most one.
-static void draw_coefficients(struct prepared *p, struct random *rng, int64_t *coefficients, struct arena *arena)
+static void draw_coefficients(struct prepared *p, struct random *rng, int64_t *coefficients,
+                              struct arena *arena)
 {
-    int *all, symbols = graph_symbol_count(p->graph), count = graph_starting_paths(p->graph, &all, arena);
+    int *all, symbols = graph_symbol_count(p->graph),
+              count = graph_starting_paths(p->graph, &all, arena);
     int size = symbols + 1, *paths = TAKE(arena, PATHS * size, int);
     int64_t weights[PATHS], left = one;
     for (int i = 0; i < PATHS; i++) {
         weights[i] = i == PATHS - 1 ? left : random_between(rng, 0, left);
         left -= weights[i];
-        memcpy(paths + i * size, all + random_between(rng, 0, count - 1) * size, (size_t)size * sizeof *paths);
+        memcpy(paths + i * size, all + random_between(rng, 0, count - 1) * size,
+               (size_t)size * sizeof *paths);
     }
     dynamic_coefficients(coefficients, paths, weights, PATHS, symbols);
 }
@@ -104,10 +112,10 @@ static int by_ranks_seen;
 static void check_dynamic(struct prepared *p, struct random *rng, struct arena *arena)
 {
     int stages = p->priced.stage_count, symbols = graph_symbol_count(p->graph);
-    int64_t *coefficients = TAKE(arena, symbols, int64_t), **through = TAKE(arena, stages, int64_t *);
+    int64_t *coefficients = TAKE(arena, symbols, int64_t),
+            **through = TAKE(arena, stages, int64_t *);
     draw_coefficients(p, rng, coefficients, arena);
-    for (int s = 0; s < stages; s++)
-        through[s] = TAKE(arena, p->choices.stages[s].count, int64_t);
+    for (int s = 0; s < stages; s++) through[s] = TAKE(arena, p->choices.stages[s].count, int64_t);
     struct mixture m = {.coefficients = coefficients, .symbols = symbols, .least = -1};
     struct enumeration e;
     enumerate(&e, &p->choices, p->graph, visit_mixture, &m, arena);
@@ -122,14 +130,17 @@ static void check_dynamic(struct prepared *p, struct random *rng, struct arena *
             assert_true(through[s][i] <= e.best_with_ns[s][i]);
             assert_true(through[s][i] >= answer.bound_ns);
         }
-    int64_t least_ns = m.least < 0 ? DYNAMIC_NOTHING : (int64_t)((m.least + one - 1) >> WEIGHT_BITS);
+    int64_t least_ns = m.least < 0 ? DYNAMIC_NOTHING
+                                   : (int64_t)((m.least + one - 1) >> WEIGHT_BITS);
     assert_true(answer.bound_ns <= least_ns);
     if (!p->priced.has_embedding_sync && p->choices.virtual_stages == 1) {
-        // Nothing is relaxed: the bound is the least value itself, rounded up; below 2^-20 ns per term it is rounded down.
-        int64_t exact = m.least < 0 ? DYNAMIC_NOTHING : (int64_t)((m.least + one - 1) >> WEIGHT_BITS);
-        assert_true(answer.bound_ns == exact || (m.least >= 0 && answer.bound_ns == exact - 1 && (m.least & (one - 1)) < (wide)one >> 12));
-        if (m.least >= 0)
-            assert_true(choices_fit_together(&p->choices, answer.chosen));
+        // Nothing is relaxed: the bound is the least value itself, rounded up; below 2^-20 ns per
+        // term it is rounded down.
+        int64_t exact = m.least < 0 ? DYNAMIC_NOTHING
+                                    : (int64_t)((m.least + one - 1) >> WEIGHT_BITS);
+        assert_true(answer.bound_ns == exact || (m.least >= 0 && answer.bound_ns == exact - 1 &&
+                                                 (m.least & (one - 1)) < (wide)one >> 12));
+        if (m.least >= 0) assert_true(choices_fit_together(&p->choices, answer.chosen));
     }
     // With everything priced at will it stays a bound.
     int64_t *prices = TAKE(arena, dynamic_resource_count(d), int64_t);
@@ -156,8 +167,7 @@ static void test_dynamic_is_the_least_value(void **state)
 static bool is_kept(const struct choices *c, int stage, const struct choice *of)
 {
     for (int i = 0; i < c->stages[stage].count; i++)
-        if (!memcmp(&c->stages[stage].items[i], of, sizeof *of))
-            return true;
+        if (!memcmp(&c->stages[stage].items[i], of, sizeof *of)) return true;
     return false;
 }
 
@@ -165,12 +175,16 @@ static void check_eliminate(struct prepared *p, struct random *rng, struct arena
 {
     struct enumeration e;
     enumerate(&e, &p->choices, p->graph, NULL, NULL, arena);
-    int64_t target = e.best_ns == INT64_MAX ? INT64_MAX / 4 : e.best_ns + (random_chance(rng, 50) ? 1 : random_between(rng, 0, 1 + e.best_ns / 5));
+    int64_t target =
+        e.best_ns == INT64_MAX
+            ? INT64_MAX / 4
+            : e.best_ns + (random_chance(rng, 50) ? 1 : random_between(rng, 0, 1 + e.best_ns / 5));
     int stages = p->priced.stage_count;
     struct stage_choices *before = TAKE(arena, stages, struct stage_choices);
     for (int s = 0; s < stages; s++) {
         before[s].count = p->choices.stages[s].count;
-        before[s].items = arena_grow(arena, p->choices.stages[s].items, (size_t)before[s].count, (size_t)before[s].count, sizeof(struct choice));
+        before[s].items = arena_grow(arena, p->choices.stages[s].items, (size_t)before[s].count,
+                                     (size_t)before[s].count, sizeof(struct choice));
     }
     int64_t bound = eliminate(&p->choices, p->graph, target, NULL, NULL, 0, NULL, arena);
     assert_true(bound <= target);
@@ -194,10 +208,18 @@ static void test_no_plan_below_the_target_goes(void **state)
 
 // ---- boxes
 
-struct search { struct prepared *p; struct box_closer *closer; struct arena *arena; int64_t best_ns; int boxes; };
+struct search {
+    struct prepared *p;
+    struct box_closer *closer;
+    struct arena *arena;
+    int64_t best_ns;
+    int boxes;
+};
 
-// The half of a split box: in = true the heavier loads, or the one choice, or the group, or the more layers.
-static struct choice_box half(const struct search *s, const struct choice_box *box, const struct box_answer *a, bool in)
+// The half of a split box: in = true the heavier loads, or the one choice, or the group, or the
+// more layers.
+static struct choice_box half(const struct search *s, const struct choice_box *box,
+                              const struct box_answer *a, bool in)
 {
     const struct choices *c = &s->p->choices;
     struct choice_box copy = choice_box_copy(s->closer, box, s->arena);
@@ -209,7 +231,9 @@ static struct choice_box half(const struct search *s, const struct choice_box *b
     }
     for (int i = 0; i < c->stages[a->branch_stage].count; i++) {
         const struct choice *x = &c->stages[a->branch_stage].items[i];
-        bool belongs = a->branch_choice >= 0 ? i == a->branch_choice : a->branch_group >= 0 ? x->group == a->branch_group : x->load_ns >= a->branch_load_ns;
+        bool belongs = a->branch_choice >= 0  ? i == a->branch_choice
+                       : a->branch_group >= 0 ? x->group == a->branch_group
+                                              : x->load_ns >= a->branch_load_ns;
         copy.allowed[a->branch_stage][i] = copy.allowed[a->branch_stage][i] && belongs == in;
     }
     return copy;
@@ -222,12 +246,12 @@ static void search_box(struct search *s, const struct choice_box *box)
     int64_t target = s->best_ns;
     bool closed = box_close(s->closer, &left, target, 0, &answer);
     assert_true(++s->boxes < 200000);
-    if (answer.found_ns < s->best_ns)
-        s->best_ns = answer.found_ns;
-    assert_true(box_repeat(s->closer, box, closed ? s->best_ns : target, answer.steps, answer.step_count, closed ? NULL : &left));
-    if (closed)
-        return;
-    struct choice_box heavier = half(s, &left, &answer, true), lighter = half(s, &left, &answer, false);
+    if (answer.found_ns < s->best_ns) s->best_ns = answer.found_ns;
+    assert_true(box_repeat(s->closer, box, closed ? s->best_ns : target, answer.steps,
+                           answer.step_count, closed ? NULL : &left));
+    if (closed) return;
+    struct choice_box heavier = half(s, &left, &answer, true),
+                      lighter = half(s, &left, &answer, false);
     search_box(s, &heavier);
     search_box(s, &lighter);
 }
@@ -238,8 +262,7 @@ static void check_boxes(struct prepared *p, struct random *rng, struct arena *ar
     enumerate(&e, &p->choices, p->graph, NULL, NULL, arena);
     struct search s = {p, box_closer_open(&p->choices, p->graph, arena), arena, INT64_MAX / 4, 0};
     bool start_at_best = random_chance(rng, 30) && e.best_ns < INT64_MAX;
-    if (start_at_best)
-        s.best_ns = e.best_ns + random_between(rng, 0, 1);
+    if (start_at_best) s.best_ns = e.best_ns + random_between(rng, 0, 1);
     struct choice_box whole = choice_box_whole(s.closer, arena);
     search_box(&s, &whole);
     assert_true(s.best_ns == (e.best_ns == INT64_MAX ? INT64_MAX / 4 : e.best_ns));
@@ -251,14 +274,14 @@ static void test_splitting_ends_at_the_optimum(void **state)
     assert_true(each_problem(3, problem_count, check_boxes) > problem_count / 2);
 }
 
-// A step whose weights are tampered with proves nothing more than what it says: a box with a plan below the target never
-// repeats as closed, and without its steps a box with several decisions is not closed.
+// A step whose weights are tampered with proves nothing more than what it says: a box with a plan
+// below the target never repeats as closed, and without its steps a box with several decisions is
+// not closed.
 static void check_repeat(struct prepared *p, struct random *rng, struct arena *arena)
 {
     struct enumeration e;
     enumerate(&e, &p->choices, p->graph, NULL, NULL, arena);
-    if (e.best_ns == INT64_MAX)
-        return;
+    if (e.best_ns == INT64_MAX) return;
     struct box_closer *closer = box_closer_open(&p->choices, p->graph, arena);
     struct choice_box whole = choice_box_whole(closer, arena);
     struct box_step steps[20];
@@ -284,26 +307,28 @@ static void check_search(struct prepared *p, struct random *rng, struct arena *a
 {
     struct enumeration e;
     enumerate(&e, &p->choices, p->graph, NULL, NULL, arena);
-    struct box_search_settings settings = {.target_ns = INT64_MAX, .boxes_max = 100000, .recheck = true};
+    struct box_search_settings settings = {
+        .target_ns = INT64_MAX, .boxes_max = 100000, .recheck = true};
     struct box_search_result r;
     box_search(&r, &p->choices, p->graph, &settings, arena);
     assert_true(r.finished && r.bad == 0);
     assert_true(r.best_ns == e.best_ns && r.found_better == (e.best_ns < INT64_MAX));
-    if (e.best_ns == INT64_MAX)
-        return;
+    if (e.best_ns == INT64_MAX) return;
     assert_true(r.bound_ns == e.best_ns);
     assert_true(choices_fit_together(&p->choices, r.found));
-    // With a known plan only better ones are sought; with a gap the bound stays one; cut short it stays one.
+    // With a known plan only better ones are sought; with a gap the bound stays one; cut short it
+    // stays one.
     settings.target_ns = e.best_ns + random_between(rng, 0, 3);
     settings.gap = random_chance(rng, 50) ? 0 : (double)random_between(rng, 0, 20) / 100;
     box_search(&r, &p->choices, p->graph, &settings, arena);
-    assert_true(r.finished && r.bad == 0 && r.bound_ns <= e.best_ns && r.best_ns <= settings.target_ns);
+    assert_true(r.finished && r.bad == 0 && r.bound_ns <= e.best_ns &&
+                r.best_ns <= settings.target_ns);
     assert_true((double)(r.best_ns - r.bound_ns) <= settings.gap * (double)r.best_ns);
-    settings = (struct box_search_settings){.target_ns = INT64_MAX, .boxes_max = random_between(rng, 0, 3)};
+    settings = (struct box_search_settings){.target_ns = INT64_MAX,
+                                            .boxes_max = random_between(rng, 0, 3)};
     box_search(&r, &p->choices, p->graph, &settings, arena);
     assert_true(r.bound_ns <= e.best_ns && r.best_ns >= e.best_ns);
-    if (r.finished)
-        assert_true(r.best_ns == e.best_ns);
+    if (r.finished) assert_true(r.best_ns == e.best_ns);
 }
 
 static void test_the_search_by_boxes_is_exact(void **state)
@@ -314,7 +339,11 @@ static void test_the_search_by_boxes_is_exact(void **state)
 
 // ---- the proof that the search leaves behind
 
-struct plans_in { const struct choices *c; const struct box_record *record; int count; };
+struct plans_in {
+    const struct choices *c;
+    const struct box_record *record;
+    int count;
+};
 
 static void count_if_in(void *argument, const int *chosen, const int64_t *durations)
 {
@@ -327,7 +356,8 @@ static void count_if_in(void *argument, const int *chosen, const int64_t *durati
 }
 
 // Then nothing but its steps can prove it.
-static bool holds_several_plans(struct prepared *p, const struct box_record *record, struct arena *arena)
+static bool holds_several_plans(struct prepared *p, const struct box_record *record,
+                                struct arena *arena)
 {
     struct plans_in in = {&p->choices, record, 0};
     struct enumeration e;
@@ -336,7 +366,8 @@ static bool holds_several_plans(struct prepared *p, const struct box_record *rec
 }
 
 // Whether the recheck finds that a record's steps have lost their weights.
-static bool finds_lost_weights(struct prepared *p, const struct box_search_result *r, struct box_record *record, struct arena *arena)
+static bool finds_lost_weights(struct prepared *p, const struct box_search_result *r,
+                               struct box_record *record, struct arena *arena)
 {
     const struct box_step *kept = record->steps;
     struct box_step *steps = TAKE(arena, record->step_count, struct box_step);
@@ -350,36 +381,38 @@ static bool finds_lost_weights(struct prepared *p, const struct box_search_resul
     return found;
 }
 
-// A choice of the best plan is missing in the whole problem, or a claim is raised over the best plan's time.
-static void check_wrong_box(struct prepared *p, const struct box_search_result *r, struct random *rng, struct arena *arena)
+// A choice of the best plan is missing in the whole problem, or a claim is raised over the best
+// plan's time.
+static void check_wrong_box(struct prepared *p, const struct box_search_result *r,
+                            struct random *rng, struct arena *arena)
 {
     struct box_record *first = &r->proof.records[0];
     int stage = (int)random_between(rng, 0, p->priced.stage_count - 1), at = r->found[stage];
-    for (int s = 0; s < stage; s++)
-        at += p->choices.stages[s].count;
+    for (int s = 0; s < stage; s++) at += p->choices.stages[s].count;
     first->given[at / 8] = (unsigned char)(first->given[at / 8] ^ 1u << at % 8);
     assert_true(box_proof_recheck(&r->proof, r->bound_ns, &p->choices, p->graph, arena) > 0);
     first->given[at / 8] = (unsigned char)(first->given[at / 8] ^ 1u << at % 8);
-    // The plan lies in one of the records that are not split: with all claims raised, that one cannot hold.
-    for (int64_t i = 0; i < r->proof.count; i++)
-        r->proof.records[i].claim_ns += 1;
+    // The plan lies in one of the records that are not split: with all claims raised, that one
+    // cannot hold.
+    for (int64_t i = 0; i < r->proof.count; i++) r->proof.records[i].claim_ns += 1;
     assert_true(box_proof_recheck(&r->proof, r->bound_ns + 1, &p->choices, p->graph, arena) > 0);
-    for (int64_t i = 0; i < r->proof.count; i++)
-        r->proof.records[i].claim_ns -= 1;
+    for (int64_t i = 0; i < r->proof.count; i++) r->proof.records[i].claim_ns -= 1;
 }
 
 static void check_proof(struct prepared *p, struct random *rng, struct arena *arena)
 {
-    struct box_search_settings settings = {.target_ns = INT64_MAX, .boxes_max = random_chance(rng, 30) ? random_between(rng, 1, 4) : 100000};
+    struct box_search_settings settings = {
+        .target_ns = INT64_MAX,
+        .boxes_max = random_chance(rng, 30) ? random_between(rng, 1, 4) : 100000};
     struct box_search_result r;
     box_search(&r, &p->choices, p->graph, &settings, arena);
     assert_int_equal(box_proof_recheck(&r.proof, r.bound_ns, &p->choices, p->graph, arena), 0);
-    if (!r.finished || !r.found_better || r.bound_ns == 0)
-        return;
+    if (!r.finished || !r.found_better || r.bound_ns == 0) return;
     assert_true(box_proof_recheck(&r.proof, r.bound_ns + 1, &p->choices, p->graph, arena) > 0);
     check_wrong_box(p, &r, rng, arena);
     for (int64_t i = 0; i < r.proof.count; i++)
-        if (r.proof.records[i].first_part < 0 && r.proof.records[i].claim_ns > 0 && holds_several_plans(p, &r.proof.records[i], arena))
+        if (r.proof.records[i].first_part < 0 && r.proof.records[i].claim_ns > 0 &&
+            holds_several_plans(p, &r.proof.records[i], arena))
             assert_true(finds_lost_weights(p, &r, &r.proof.records[i], arena));
 }
 

@@ -1,6 +1,8 @@
-// The promise that matters most: on small random problems the plan equals the best of all plans, to the nanosecond, and
-// `infeasible` is said exactly when there is none; the judge accepts it, and the checker its certificate. The oracle enumerates and replays without any code
-// of formulate or solve. Half of the problems have a layout of any schedule: tests/solve/test_exact_schedules.c goes deeper there.
+// The promise that matters most: on small random problems the plan equals the best of all plans, to
+// the nanosecond, and `infeasible` is said exactly when there is none; the judge accepts it, and
+// the checker its certificate. The oracle enumerates and replays without any code of formulate or
+// solve. Half of the problems have a layout of any schedule: tests/solve/test_exact_schedules.c
+// goes deeper there.
 //
 //   test_exact [PROBLEMS] [SEED]      make test runs 300, make test-exact 2,000
 #include <stdio.h>
@@ -15,23 +17,32 @@
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/problems.h"
 
-enum { PLANS_MAX = 200000, DIMENSION_MIN = 50, DEFAULT_PROBLEMS = 300, CLOSE_NS = 50, LONG_NS = 1000000000 };
+enum {
+    PLANS_MAX = 200000,
+    DIMENSION_MIN = 50,
+    DEFAULT_PROBLEMS = 300,
+    CLOSE_NS = 50,
+    LONG_NS = 1000000000
+};
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
 
 static struct {
-    int feasible, infeasible, most_layers, most_stages, most_groups, long_ones, close_ones, textbook;
+    int feasible, infeasible, most_layers, most_stages, most_groups, long_ones, close_ones,
+        textbook;
     int by_schedule[SCHEDULE_KIND_COUNT], compressed, budgeted, ruled, recomputed;
     int64_t plans, certified, boxes, anew, bytes;
 } seen;
 
 static bool is_long_and_close(const struct oracle *e)
 {
-    return e->plans && e->best_ns >= LONG_NS && e->second_ns != INT64_MAX && e->second_ns - e->best_ns <= CLOSE_NS;
+    return e->plans && e->best_ns >= LONG_NS && e->second_ns != INT64_MAX &&
+           e->second_ns - e->best_ns <= CLOSE_NS;
 }
 
-static void count_dimensions(const struct problem *p, const struct priced *priced, const struct oracle *e)
+static void count_dimensions(const struct problem *p, const struct priced *priced,
+                             const struct oracle *e)
 {
     seen.plans += e->plans;
     seen.most_layers += priced->layer_count == 9;
@@ -39,7 +50,8 @@ static void count_dimensions(const struct problem *p, const struct priced *price
     seen.most_groups += priced->group_count == 3;
     seen.by_schedule[priced->layout.schedule]++;
     seen.compressed += priced->boundary_option_count > 1 || priced->gradient_option_count > 1;
-    seen.budgeted += priced->budget.boundaries_max >= 0 || priced->budget.stages_max >= 0 || priced->budget.cost_max >= 0;
+    seen.budgeted += priced->budget.boundaries_max >= 0 || priced->budget.stages_max >= 0 ||
+                     priced->budget.cost_max >= 0;
     seen.ruled += p->job.rule_count > 0;
     for (int s = 0; e->plans && s < priced->stage_count; s++) {
         seen.recomputed += e->best[s].recompute != RECOMPUTE_NONE;
@@ -56,7 +68,8 @@ static void vary_layout(struct problem *p, struct random *rng)
     struct layout *l = &j->layout, plain = *l;
     struct error err = {OK, ""};
     l->schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
-    if (l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS || l->schedule == SCHEDULE_ZB_V) {
+    if (l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS ||
+        l->schedule == SCHEDULE_ZB_V) {
         l->pipeline = l->virtual_stages = 2;
         if (l->schedule == SCHEDULE_INTERLEAVED && job_micro_batches(j) % 2) j->global_batch *= 2;
         if (random_chance(rng, 70)) j->boundary_option_count = j->gradient_option_count = 0;
@@ -70,14 +83,16 @@ static void vary_layout(struct problem *p, struct random *rng)
     }
     l->barrier = random_chance(rng, 70);
     l->local_loss_every = random_chance(rng, 30) ? (int)random_between(rng, 1, 2) : 0;
-    j->local_loss = (struct local_loss){(double)random_between(rng, 0, 900) * 1e-9, (double)random_between(rng, 0, 900) * 1e-9,
+    j->local_loss = (struct local_loss){(double)random_between(rng, 0, 900) * 1e-9,
+                                        (double)random_between(rng, 0, 900) * 1e-9,
                                         random_between(rng, 0, 900)};
     if (problem_check(p, &err) != OK || layout_stage_count(l) > 6) *l = plain;
 }
 
-// Draws until the enumeration is small enough and, where that is wanted, the iteration long and the two best times close:
-// there floating tolerances fail.
-static void draw(struct problem *p, struct priced *priced, struct schedule *schedule, struct oracle *e, uint64_t seed, struct arena *arena)
+// Draws until the enumeration is small enough and, where that is wanted, the iteration long and the
+// two best times close: there floating tolerances fail.
+static void draw(struct problem *p, struct priced *priced, struct schedule *schedule,
+                 struct oracle *e, uint64_t seed, struct arena *arena)
 {
     struct error err = {OK, ""};
     struct random rng = {seed};
@@ -98,7 +113,8 @@ static void draw(struct problem *p, struct priced *priced, struct schedule *sche
     }
 }
 
-static void check_textbook(const struct priced *priced, const struct oracle *e, uint64_t seed, struct arena *arena)
+static void check_textbook(const struct priced *priced, const struct oracle *e, uint64_t seed,
+                           struct arena *arena)
 {
     static const volatile int never = 0;
     struct error err = {OK, ""};
@@ -108,20 +124,27 @@ static void check_textbook(const struct priced *priced, const struct oracle *e, 
     settings.formulation = FORMULATION_TEXTBOOK;
     settings.engine = ENGINE_INTOPT;
     settings.progress = 0;
-    if (solve_run(&result, priced, &settings, NULL, &never, arena, &err) == UNAVAILABLE) { fprintf(stderr,"TB %s\n", err.text); return; }
+    if (solve_run(&result, priced, &settings, NULL, &never, arena, &err) == UNAVAILABLE) {
+        fprintf(stderr, "TB %s\n", err.text);
+        return;
+    }
     if (err.status != OK) fail_msg("seed %llu: textbook: %s", (unsigned long long)seed, err.text);
-    if (result.sidelined) fail_msg("seed %llu: textbook: %s", (unsigned long long)seed, result.sidelined);
+    if (result.sidelined)
+        fail_msg("seed %llu: textbook: %s", (unsigned long long)seed, result.sidelined);
     if (!e->plans) assert_int_equal(result.plan.outcome, OUTCOME_INFEASIBLE);
     else if (result.plan.iteration_ns != e->best_ns)
-        fail_msg("seed %llu: textbook finds %lld ns, enumeration %lld ns", (unsigned long long)seed, (long long)result.plan.iteration_ns, (long long)e->best_ns);
+        fail_msg("seed %llu: textbook finds %lld ns, enumeration %lld ns", (unsigned long long)seed,
+                 (long long)result.plan.iteration_ns, (long long)e->best_ns);
     seen.textbook++;
 }
 
-static void hear_certificate_of(const struct priced *priced, const struct solve_result *result, const struct oracle *e, uint64_t seed, struct arena *arena)
+static void hear_certificate_of(const struct priced *priced, const struct solve_result *result,
+                                const struct oracle *e, uint64_t seed, struct arena *arena)
 {
     struct certified c;
     struct error err;
-    if (!certify_best(&c, priced, result, e->plans ? e->best_ns : INT64_MAX, arena, &err)) fail_msg("seed %llu: %s", (unsigned long long)seed, err.text);
+    if (!certify_best(&c, priced, result, e->plans ? e->best_ns : INT64_MAX, arena, &err))
+        fail_msg("seed %llu: %s", (unsigned long long)seed, err.text);
     seen.certified++;
     seen.anew += c.made.mended > 0;
     seen.boxes += c.made.boxes;
@@ -148,26 +171,38 @@ static void check_one(uint64_t seed)
     settings.recheck = true;
     settings.seed = (int64_t)(seed % 7);
     settings.threads = 1 + (int)(seed % 2);
-    settings.start_search = seed % 3 != 0;      // the tree must stand on its own feet too
+    settings.start_search = seed % 3 != 0; // the tree must stand on its own feet too
     settings.eliminate = seed % 5 != 0;
     settings.evidence = true;
     CHECK_OK(solve_run(&result, &priced, &settings, NULL, &never, &arena, &err));
     if (!e.plans) {
-        if (result.plan.outcome != OUTCOME_INFEASIBLE) fail_msg("seed %llu: there is no plan, solve says %s", name, outcome_names[result.plan.outcome]);
-        if (!result.plan.reason || !*result.plan.reason) fail_msg("seed %llu: infeasible without a reason", name);
+        if (result.plan.outcome != OUTCOME_INFEASIBLE)
+            fail_msg("seed %llu: there is no plan, solve says %s", name,
+                     outcome_names[result.plan.outcome]);
+        if (!result.plan.reason || !*result.plan.reason)
+            fail_msg("seed %llu: infeasible without a reason", name);
         seen.infeasible++;
     } else {
-        if (result.plan.outcome != OUTCOME_OPTIMAL) fail_msg("seed %llu: solve says %s, enumeration has %lld plans", name, outcome_names[result.plan.outcome], (long long)e.plans);
+        if (result.plan.outcome != OUTCOME_OPTIMAL)
+            fail_msg("seed %llu: solve says %s, enumeration has %lld plans", name,
+                     outcome_names[result.plan.outcome], (long long)e.plans);
         if (result.plan.iteration_ns != e.best_ns)
-            fail_msg("seed %llu: solve finds %lld ns, enumeration %lld ns", name, (long long)result.plan.iteration_ns, (long long)e.best_ns);
-        if (result.plan.bound_ns != e.best_ns) fail_msg("seed %llu: bound %lld ns, optimum %lld ns", name, (long long)result.plan.bound_ns, (long long)e.best_ns);
+            fail_msg("seed %llu: solve finds %lld ns, enumeration %lld ns", name,
+                     (long long)result.plan.iteration_ns, (long long)e.best_ns);
+        if (result.plan.bound_ns != e.best_ns)
+            fail_msg("seed %llu: bound %lld ns, optimum %lld ns", name,
+                     (long long)result.plan.bound_ns, (long long)e.best_ns);
         CHECK_OK(verify_plan(&verdict, &result.plan, &problem, &arena, &err));
-        if (!verdict.accepted) fail_msg("seed %llu: the judge rejects: %s: %s", name, verdict.violations[0].rule, verdict.violations[0].text);
+        if (!verdict.accepted)
+            fail_msg("seed %llu: the judge rejects: %s: %s", name, verdict.violations[0].rule,
+                     verdict.violations[0].text);
         seen.feasible++;
     }
     hear_certificate_of(&priced, &result, &e, seed, &arena);
     count_dimensions(&problem, &priced, &e);
-    if (seed % 4 == 1) check_textbook(&priced, &e, seed, &arena);       // glp_intopt's tolerances miss nanoseconds in a minute
+    if (seed % 4 == 1)
+        check_textbook(&priced, &e, seed,
+                       &arena); // glp_intopt's tolerances miss nanoseconds in a minute
     arena_close(&arena);
 }
 
@@ -177,7 +212,9 @@ static void plan_is_the_best_of_all(void **state)
     for (int i = 0; i < problem_count; i++) {
         check_one(first_seed + (uint64_t)i);
         if ((i + 1) % 100 == 0)
-            fprintf(stderr, "exact: %d problems, %lld plans enumerated, %d feasible, %d infeasible\n", i + 1, (long long)seen.plans, seen.feasible, seen.infeasible);
+            fprintf(stderr,
+                    "exact: %d problems, %lld plans enumerated, %d feasible, %d infeasible\n",
+                    i + 1, (long long)seen.plans, seen.feasible, seen.infeasible);
     }
 }
 
@@ -186,19 +223,28 @@ static void sample_reaches_every_dimension(void **state)
 {
     (void)state;
     printf("exact:");
-    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) printf(" %s %d", schedule_names[kind], seen.by_schedule[kind]);
-    printf("; %d feasible, %d infeasible; 9 layers %d, 4 stages %d, 3 groups %d; compression %d, budget %d, rules %d, "
-           "recomputed optimum %d; >= 1 s %d, of these with optima 1 to 50 ns apart %d; textbook %d\n",
-           seen.feasible, seen.infeasible, seen.most_layers, seen.most_stages, seen.most_groups,
-           seen.compressed, seen.budgeted, seen.ruled, seen.recomputed, seen.long_ones, seen.close_ones, seen.textbook);
-    printf("exact: %lld certificates accepted, %lld boxes, %lld bytes; %lld with boxes closed anew\n", (long long)seen.certified, (long long)seen.boxes,
-           (long long)seen.bytes, (long long)seen.anew);
+    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
+        printf(" %s %d", schedule_names[kind], seen.by_schedule[kind]);
+    printf(
+        "; %d feasible, %d infeasible; 9 layers %d, 4 stages %d, 3 groups %d; compression %d, "
+        "budget %d, rules %d, "
+        "recomputed optimum %d; >= 1 s %d, of these with optima 1 to 50 ns apart %d; textbook %d\n",
+        seen.feasible, seen.infeasible, seen.most_layers, seen.most_stages, seen.most_groups,
+        seen.compressed, seen.budgeted, seen.ruled, seen.recomputed, seen.long_ones,
+        seen.close_ones, seen.textbook);
+    printf(
+        "exact: %lld certificates accepted, %lld boxes, %lld bytes; %lld with boxes closed anew\n",
+        (long long)seen.certified, (long long)seen.boxes, (long long)seen.bytes,
+        (long long)seen.anew);
     assert_int_equal(seen.certified, problem_count);
     int full = problem_count >= 2000, least = full ? DIMENSION_MIN : problem_count / 40;
     assert_true(seen.infeasible >= least && seen.feasible >= least);
-    assert_true(seen.most_layers >= least && seen.most_stages >= least && seen.most_groups >= least);
-    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) assert_true(seen.by_schedule[kind] >= (full ? 30 : problem_count / 100));
-    assert_true(seen.compressed >= least && seen.budgeted >= least && seen.ruled >= least && seen.recomputed >= least);
+    assert_true(seen.most_layers >= least && seen.most_stages >= least &&
+                seen.most_groups >= least);
+    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
+        assert_true(seen.by_schedule[kind] >= (full ? 30 : problem_count / 100));
+    assert_true(seen.compressed >= least && seen.budgeted >= least && seen.ruled >= least &&
+                seen.recomputed >= least);
     assert_true(seen.close_ones >= (full ? 200 : problem_count / 20));
     assert_true(seen.textbook >= problem_count / 20);
 }

@@ -1,8 +1,11 @@
-// The same promise as tests/solve/test_exact.c, schedule by schedule: on small random priced problems of every schedule, with
-// ranks of several stages, slices, weight gradients split off, local losses and iterations that overlap, the plan equals the
-// best of all plans to the nanosecond, whichever way it is searched for, and each proof of the two ways that prove is certified.
+// The same promise as tests/solve/test_exact.c, schedule by schedule: on small random priced
+// problems of every schedule, with ranks of several stages, slices, weight gradients split off,
+// local losses and iterations that overlap, the plan equals the best of all plans to the
+// nanosecond, whichever way it is searched for, and each proof of the two ways that prove is
+// certified.
 //
-//   test_exact_schedules [PROBLEMS] [SEED] [SCHEDULE]      PROBLEMS of each schedule, or of the one named; make test runs 25
+//   test_exact_schedules [PROBLEMS] [SEED] [SCHEDULE]      PROBLEMS of each schedule, or of the one
+//                                                          named; make test runs 25
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +24,11 @@ static const char *const way_names[WAY_COUNT] = {"default", "tree alone", "intop
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
-static const char *only;            // NULL: all schedules
-static struct { int feasible, infeasible, periodic, local, by_way[WAY_COUNT]; int64_t plans, certified; } seen[SCHEDULE_KIND_COUNT];
+static const char *only; // NULL: all schedules
+static struct {
+    int feasible, infeasible, periodic, local, by_way[WAY_COUNT];
+    int64_t plans, certified;
+} seen[SCHEDULE_KIND_COUNT];
 
 static struct solve_settings settings_of(enum way way, uint64_t seed)
 {
@@ -46,23 +52,31 @@ static void check_way(const struct priced *p, const struct oracle *e, enum way w
     struct solve_result result;
     struct solve_settings settings = settings_of(way, seed);
     char name[100];
-    snprintf(name, sizeof name, "%s, seed %llu, %s", schedule_names[p->layout.schedule], (unsigned long long)seed, way_names[way]);
+    snprintf(name, sizeof name, "%s, seed %llu, %s", schedule_names[p->layout.schedule],
+             (unsigned long long)seed, way_names[way]);
     arena_open(&arena, NULL);
-    if (solve_run(&result, p, &settings, NULL, &never, &arena, &err) != OK) fail_msg("%s: %s", name, err.text);
+    if (solve_run(&result, p, &settings, NULL, &never, &arena, &err) != OK)
+        fail_msg("%s: %s", name, err.text);
     if (!e->plans) {
-        if (result.plan.outcome != OUTCOME_INFEASIBLE) fail_msg("%s: there is no plan, solve says %s", name, outcome_names[result.plan.outcome]);
+        if (result.plan.outcome != OUTCOME_INFEASIBLE)
+            fail_msg("%s: there is no plan, solve says %s", name,
+                     outcome_names[result.plan.outcome]);
     } else {
         if (result.plan.iteration_ns != e->best_ns)
-            fail_msg("%s: finds %lld ns, enumeration %lld ns%s%s", name, (long long)result.plan.iteration_ns, (long long)e->best_ns,
+            fail_msg("%s: finds %lld ns, enumeration %lld ns%s%s", name,
+                     (long long)result.plan.iteration_ns, (long long)e->best_ns,
                      result.sidelined ? "; " : "", result.sidelined ? result.sidelined : "");
-        if (way < WAY_INTOPT && (result.plan.outcome != OUTCOME_OPTIMAL || result.plan.bound_ns != e->best_ns))
-            fail_msg("%s: %s, bound %lld ns, optimum %lld ns", name, outcome_names[result.plan.outcome], (long long)result.plan.bound_ns,
+        if (way < WAY_INTOPT &&
+            (result.plan.outcome != OUTCOME_OPTIMAL || result.plan.bound_ns != e->best_ns))
+            fail_msg("%s: %s, bound %lld ns, optimum %lld ns", name,
+                     outcome_names[result.plan.outcome], (long long)result.plan.bound_ns,
                      (long long)e->best_ns);
         if (result.plan.bound_ns > e->best_ns) fail_msg("%s: the bound is above the optimum", name);
     }
     if (settings.evidence) {
         struct certified c;
-        if (!certify_best(&c, p, &result, e->plans ? e->best_ns : INT64_MAX, &arena, &err)) fail_msg("%s: %s", name, err.text);
+        if (!certify_best(&c, p, &result, e->plans ? e->best_ns : INT64_MAX, &arena, &err))
+            fail_msg("%s: %s", name, err.text);
         seen[p->layout.schedule].certified++;
     }
     seen[p->layout.schedule].by_way[way]++;
@@ -70,7 +84,8 @@ static void check_way(const struct priced *p, const struct oracle *e, enum way w
 }
 
 // Draws until the enumeration is small enough.
-static void draw(struct priced *p, struct schedule *schedule, struct oracle *e, enum schedule_kind kind, uint64_t seed, struct arena *arena)
+static void draw(struct priced *p, struct schedule *schedule, struct oracle *e,
+                 enum schedule_kind kind, uint64_t seed, struct arena *arena)
 {
     struct error err = {OK, ""};
     uint64_t state = seed;
@@ -97,9 +112,11 @@ static void check_one(enum schedule_kind kind, uint64_t seed)
     draw(&p, &schedule, &e, kind, 1000 * seed + kind, &arena);
     check_way(&p, &e, WAY_DEFAULT, seed);
     check_way(&p, &e, WAY_TREE_ALONE, seed);
-    // A few bytes in rows of ten thousand millions are beyond glp_intopt's tolerances; it then says that it has no plan.
+    // A few bytes in rows of ten thousand millions are beyond glp_intopt's tolerances; it then says
+    // that it has no plan.
     bool large = p.groups[0].memory_limit_bytes > 1000000;
-    if (seed % 3 == 0 && !(large && p.layout.virtual_stages > 1)) check_way(&p, &e, WAY_INTOPT, seed);
+    if (seed % 3 == 0 && !(large && p.layout.virtual_stages > 1))
+        check_way(&p, &e, WAY_INTOPT, seed);
     if (seed % 3 == 1 && !large) check_way(&p, &e, WAY_TEXTBOOK, seed);
     seen[kind].feasible += e.plans > 0;
     seen[kind].infeasible += e.plans == 0;
@@ -114,12 +131,18 @@ static void plan_is_the_best_of_all(void **state)
     (void)state;
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
         if (only && strcmp(only, schedule_names[kind])) continue;
-        for (int i = 0; i < problem_count; i++) check_one((enum schedule_kind)kind, first_seed + (uint64_t)i);
-        printf("%s: %d feasible with %lld plans, %d infeasible, %d without barrier, %d with local losses; tree alone %d, intopt %d, textbook %d; %lld certificates accepted\n",
-               schedule_names[kind], seen[kind].feasible, (long long)seen[kind].plans, seen[kind].infeasible, seen[kind].periodic,
-               seen[kind].local, seen[kind].by_way[WAY_TREE_ALONE], seen[kind].by_way[WAY_INTOPT], seen[kind].by_way[WAY_TEXTBOOK], (long long)seen[kind].certified);
-        assert_true(seen[kind].feasible >= problem_count / 3 && seen[kind].infeasible >= problem_count / 25);
-        assert_true(seen[kind].periodic >= problem_count / 25 && seen[kind].local >= problem_count / 25);
+        for (int i = 0; i < problem_count; i++)
+            check_one((enum schedule_kind)kind, first_seed + (uint64_t)i);
+        printf("%s: %d feasible with %lld plans, %d infeasible, %d without barrier, %d with local "
+               "losses; tree alone %d, intopt %d, textbook %d; %lld certificates accepted\n",
+               schedule_names[kind], seen[kind].feasible, (long long)seen[kind].plans,
+               seen[kind].infeasible, seen[kind].periodic, seen[kind].local,
+               seen[kind].by_way[WAY_TREE_ALONE], seen[kind].by_way[WAY_INTOPT],
+               seen[kind].by_way[WAY_TEXTBOOK], (long long)seen[kind].certified);
+        assert_true(seen[kind].feasible >= problem_count / 3 &&
+                    seen[kind].infeasible >= problem_count / 25);
+        assert_true(seen[kind].periodic >= problem_count / 25 &&
+                    seen[kind].local >= problem_count / 25);
     }
 }
 

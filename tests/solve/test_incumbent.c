@@ -1,5 +1,6 @@
-// The incumbent search against exhaustive enumeration and against the known optima of the chain family: what it finds is a
-// plan, takes what it says, is never better than the best, and is the best wherever that can be told.
+// The incumbent search against exhaustive enumeration and against the known optima of the chain
+// family: what it finds is a plan, takes what it says, is never better than the best, and is the
+// best wherever that can be told.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +26,8 @@ static void assert_is_plan(struct prepared *p, const struct incumbent *best, str
     assert_true(graph_longest(p->graph, durations, NULL) == best->iteration_ns);
 }
 
-static struct incumbent search(struct prepared *p, uint64_t seed, int64_t replays, struct arena *arena)
+static struct incumbent search(struct prepared *p, uint64_t seed, int64_t replays,
+                               struct arena *arena)
 {
     struct incumbent best = {0};
     incumbent_search(&best, &p->choices, p->graph, seed, replays, NULL, NULL, arena);
@@ -62,7 +64,8 @@ static void test_small_problems_are_solved(void **state)
     assert_true(plans > PROBLEMS / 2);
 }
 
-// Ranks with several stages, split backward, slices: what is found is a plan and no better than the best; how often the best.
+// Ranks with several stages, split backward, slices: what is found is a plan and no better than the
+// best; how often the best.
 static void test_every_schedule(void **state)
 {
     (void)state;
@@ -77,8 +80,7 @@ static void test_every_schedule(void **state)
         arena_open(&arena, NULL);
         random_priced_of(&p.priced, (enum schedule_kind)(i % SCHEDULE_KIND_COUNT), &draws, &arena);
         prepare(&p, &arena);
-        for (int s = 0; s < p.priced.stage_count; s++)
-            combinations *= p.choices.stages[s].count;
+        for (int s = 0; s < p.priced.stage_count; s++) combinations *= p.choices.stages[s].count;
         if (combinations > 0 && combinations < 2e5) {
             enumerate(&e, &p.choices, p.graph, NULL, NULL, &arena);
             struct incumbent best = search(&p, (uint64_t)i, REPLAYS, &arena);
@@ -93,25 +95,31 @@ static void test_every_schedule(void **state)
         }
         arena_close(&arena);
     }
-    print_message("every schedule: %d with a plan, %d without one found, %d best\n", plans, missed, best_found);
+    print_message("every schedule: %d with a plan, %d without one found, %d best\n", plans, missed,
+                  best_found);
     assert_true(plans > PROBLEMS / 2);
     assert_true(10 * missed < plans && 10 * best_found > 8 * plans);
 }
 
-struct chain { int layers, stages, types, micro_batches; int64_t optimum_ns; };
+struct chain {
+    int layers, stages, types, micro_batches;
+    int64_t optimum_ns;
+};
 
 // Known optima of the family, within the rounding of durations to whole nanoseconds.
 static void test_chains_are_solved(void **state)
 {
     static const struct chain chains[] = {
-        {24, 4, 1, 16, 389100000}, {24, 4, 2, 16, 522854500}, {48, 8, 2, 32, 1041545453}, {96, 16, 1, 64, 1594500000}, {96, 16, 2, 64, 2084927261},
+        {24, 4, 1, 16, 389100000},   {24, 4, 2, 16, 522854500},   {48, 8, 2, 32, 1041545453},
+        {96, 16, 1, 64, 1594500000}, {96, 16, 2, 64, 2084927261},
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(chains); i++) {
         struct arena arena;
         struct prepared p = {0};
         arena_open(&arena, NULL);
-        chain_priced(&p.priced, chains[i].layers, chains[i].stages, chains[i].types, chains[i].micro_batches, &arena);
+        chain_priced(&p.priced, chains[i].layers, chains[i].stages, chains[i].types,
+                     chains[i].micro_batches, &arena);
         prepare(&p, &arena);
         struct incumbent best = search(&p, 0, 20000, &arena);
         assert_true(best.found);
@@ -139,7 +147,7 @@ static void test_a_seed_means_a_plan_and_a_start_is_kept(void **state)
     struct incumbent a = search(&p, 7, 1500, &arena), b = search(&p, 7, 1500, &arena);
     assert_true(a.found && a.iteration_ns == b.iteration_ns);
     assert_memory_equal(a.chosen, b.chosen, 6 * sizeof *a.chosen);
-    struct incumbent more = a;                  // a start is never made worse, however little is done
+    struct incumbent more = a; // a start is never made worse, however little is done
     incumbent_search(&more, &p.choices, p.graph, 8, 1, NULL, NULL, &arena);
     assert_true(more.found && more.iteration_ns <= a.iteration_ns);
     struct incumbent stopped = {0};

@@ -1,7 +1,8 @@
-// The inequalities that bound a layout, one rank at a time, in planner and checker, against the schedule's own graph: random
-// plans of every schedule, timed by the oracle. A plan in which a rank holds k main layers takes at least what both say of k
-// layers on that rank, with memory limits that the plan just keeps; and what a search over k rests on: no bound falls with k,
-// nor when a layer moves from the ranks before to the rank. usage: test_layout_paths [PLANS]
+// The inequalities that bound a layout, one rank at a time, in planner and checker, against the
+// schedule's own graph: random plans of every schedule, timed by the oracle. A plan in which a rank
+// holds k main layers takes at least what both say of k layers on that rank, with memory limits
+// that the plan just keeps; and what a search over k rests on: no bound falls with k, nor when a
+// layer moves from the ranks before to the rank. usage: test_layout_paths [PLANS]
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/random_priced.h"
 
-#include <cmocka.h>        // last: it takes the name of fail()
+#include <cmocka.h> // last: it takes the name of fail()
 
 enum { TIME_MOST = 1 << 20 };
 static int plans = 6000;
@@ -57,9 +58,11 @@ static void scale_runs(struct trial *t)
         scale(t, &run->selective_ns, 1, passes);
         scale(t, &run->optimizer_ns, 1, p->group_count);
         scale(t, run->sync_ns, p->gradient_option_count, p->group_count);
-        if (schedule_splits_backward(p->layout.schedule)) scale(t, &run->weight_ns, 1, p->group_count);
+        if (schedule_splits_backward(p->layout.schedule))
+            scale(t, &run->weight_ns, 1, p->group_count);
         // A measured layer's modes may stand in any order.
-        for (int mode = 1; mode < 3 && below(t, 4) == 0; mode++) run->stash_bytes[mode] = below(t, 30);
+        for (int mode = 1; mode < 3 && below(t, 4) == 0; mode++)
+            run->stash_bytes[mode] = below(t, 30);
     }
     for (int g = 0; g < p->group_count && below(t, 4) == 0; g++)
         scale(t, &p->groups[g].sync_constant_ns, 1, p->gradient_option_count);
@@ -96,7 +99,8 @@ static void clear_kinds(struct trial *t)
         if (kinds & 2) clear(run->backward_ns, passes);
         if (kinds & 4) clear(run->weight_ns, p->group_count);
         if (kinds & 8) clear(run->optimizer_ns, p->group_count);
-        for (int o = 0; o < p->gradient_option_count && kinds & 16; o++) clear(run->sync_ns[o], p->group_count);
+        for (int o = 0; o < p->gradient_option_count && kinds & 16; o++)
+            clear(run->sync_ns[o], p->group_count);
         if (kinds & 32) clear(run->full_ns, passes);
         if (kinds & 64) clear(run->selective_ns, passes);
     }
@@ -112,22 +116,28 @@ static void make_groups_equal(struct priced *p)
 {
     int groups = p->group_count;
     for (int r = 0; r < p->run_count; r++) {
-        int64_t *const passes[] = {p->runs[r].forward_ns, p->runs[r].backward_ns, p->runs[r].full_ns, p->runs[r].selective_ns},
-                *const once[] = {p->runs[r].weight_ns, p->runs[r].optimizer_ns};
+        int64_t *const passes[] = {p->runs[r].forward_ns, p->runs[r].backward_ns,
+                                   p->runs[r].full_ns, p->runs[r].selective_ns},
+                       *const once[] = {p->runs[r].weight_ns, p->runs[r].optimizer_ns};
         for (size_t i = 0; i < ARRAY_LENGTH(passes); i++)
-            for (int slice = 0; slice < p->slice_count; slice++) fill_with_first(passes[i] + slice * groups, groups, 1);
+            for (int slice = 0; slice < p->slice_count; slice++)
+                fill_with_first(passes[i] + slice * groups, groups, 1);
         for (size_t i = 0; i < ARRAY_LENGTH(once); i++) fill_with_first(once[i], groups, 1);
-        for (int o = 0; o < p->gradient_option_count; o++) fill_with_first(p->runs[r].sync_ns[o], groups, 1);
+        for (int o = 0; o < p->gradient_option_count; o++)
+            fill_with_first(p->runs[r].sync_ns[o], groups, 1);
     }
     for (int g = 1; g < groups; g++)
-        memcpy(p->groups[g].sync_constant_ns, p->groups[0].sync_constant_ns, (size_t)p->gradient_option_count * sizeof(int64_t));
+        memcpy(p->groups[g].sync_constant_ns, p->groups[0].sync_constant_ns,
+               (size_t)p->gradient_option_count * sizeof(int64_t));
 }
 
 static void make_options_equal(struct priced *p)
 {
     for (int r = 0; r < p->run_count; r++)
-        for (int o = 1; o < p->gradient_option_count; o++) p->runs[r].sync_ns[o] = p->runs[r].sync_ns[0];
-    for (int g = 0; g < p->group_count; g++) fill_with_first(p->groups[g].sync_constant_ns, p->gradient_option_count, 1);
+        for (int o = 1; o < p->gradient_option_count; o++)
+            p->runs[r].sync_ns[o] = p->runs[r].sync_ns[0];
+    for (int g = 0; g < p->group_count; g++)
+        fill_with_first(p->groups[g].sync_constant_ns, p->gradient_option_count, 1);
 }
 
 static void make_links_equal(struct priced *p)
@@ -154,7 +164,8 @@ static void make_layers_equal(struct priced *p)
 static void draw_problem(struct trial *t)
 {
     struct priced *p = &t->p;
-    random_priced_of(p, (enum schedule_kind)(t->number % SCHEDULE_KIND_COUNT), &t->state, &t->arena);
+    random_priced_of(p, (enum schedule_kind)(t->number % SCHEDULE_KIND_COUNT), &t->state,
+                     &t->arena);
     if (below(t, 2)) p->micro_batches = 1 + below(t, 4 * p->rank_count + 2);
     p->rule_count = 0;
     p->budget = (struct quality_budget){-1, -1, -1, 0};
@@ -162,7 +173,8 @@ static void draw_problem(struct trial *t)
     for (int r = 1; r < p->run_count; r++)
         if (p->runs[r].count > p->runs[longest].count) longest = r;
     p->runs[longest].count += more, p->layer_count += more;
-    for (int g = 0; g < p->group_count; g++) p->groups[g].excluded = NULL, p->groups[g].slots = p->rank_count;
+    for (int g = 0; g < p->group_count; g++)
+        p->groups[g].excluded = NULL, p->groups[g].slots = p->rank_count;
     scale_runs(t);
     scale_links(t);
     if (below(t, 2)) clear_kinds(t);
@@ -183,20 +195,23 @@ static int rank_of(const struct priced *p, int stage)
 static bool sends_gradient(const struct priced *p, int boundary)
 {
     int every = p->layout.local_loss_every;
-    return boundary >= 0 && rank_of(p, boundary) != rank_of(p, boundary + 1) && !(every && (boundary + 1) % every == 0);
+    return boundary >= 0 && rank_of(p, boundary) != rank_of(p, boundary + 1) &&
+           !(every && (boundary + 1) % every == 0);
 }
 
 static int recomputable_layers(const struct priced *p, const struct plan_stage *d)
 {
     int count = 0;
-    for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++) count += p->runs[priced_run_of(p, l)].recomputable;
+    for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++)
+        count += p->runs[priced_run_of(p, l)].recomputable;
     return count;
 }
 
 static void draw_mode(struct trial *t, struct plan_stage *d)
 {
     int layers = recomputable_layers(&t->p, d), mode = below(t, RECOMPUTE_COUNT);
-    if (!t->p.recompute[mode] || (mode == RECOMPUTE_FIRST_LAYERS && layers == 0)) mode = RECOMPUTE_NONE;
+    if (!t->p.recompute[mode] || (mode == RECOMPUTE_FIRST_LAYERS && layers == 0))
+        mode = RECOMPUTE_NONE;
     d->recompute = (enum recompute)mode;
     d->recomputed_layers = mode == RECOMPUTE_FIRST_LAYERS ? 1 + below(t, layers) : 0;
 }
@@ -210,7 +225,8 @@ static void draw_plan(struct trial *t)
         int after = p->stage_count - 1 - s, spare = p->layer_count - layer - after;
         struct plan_stage *d = &t->decision[s];
         *d = (struct plan_stage){.first_layer = layer, .group = groups[rank_of(p, s)]};
-        d->layer_count = after == 0 ? spare : 1 + below(t, below(t, 3) ? (spare + after) / (after + 1) : spare);
+        d->layer_count =
+            after == 0 ? spare : 1 + below(t, below(t, 3) ? (spare + after) / (after + 1) : spare);
         draw_mode(t, d);
         d->gradient_option = below(t, p->gradient_option_count);
         d->boundary_option = sends_gradient(p, s - 1) ? below(t, p->boundary_option_count) : 0;
@@ -225,7 +241,8 @@ static void draw_limits(struct trial *t)
     for (int g = 0; g < p->group_count; g++) {
         int64_t *limit = &p->groups[g].memory_limit_bytes, most = 0;
         for (int rank = 0; rank < p->rank_count; rank++)
-            if (t->decision[rank].group == g && t->rank_bytes[rank] > most) most = t->rank_bytes[rank];
+            if (t->decision[rank].group == g && t->rank_bytes[rank] > most)
+                most = t->rank_bytes[rank];
         *limit = below(t, 3) ? most : most + below(t, 40);
     }
 }
@@ -258,7 +275,9 @@ static bool open_trial(struct trial *t, int number)
     arena_open(&t->arena, NULL);
     draw_problem(t);
     struct schedule_request request = schedule_request_of(&t->p);
-    if (t->p.layer_count < t->p.stage_count || schedule_build(&t->schedule, &request, &t->arena, &err) != OK) return false;
+    if (t->p.layer_count < t->p.stage_count ||
+        schedule_build(&t->schedule, &request, &t->arena, &err) != OK)
+        return false;
     draw_fast_plan(t);
     draw_limits(t);
     return true;
@@ -266,19 +285,29 @@ static bool open_trial(struct trial *t, int number)
 
 // ---- what the bounds speak of
 
-static bool same(const int64_t *a, const int64_t *b, int count) { return !memcmp(a, b, (size_t)count * sizeof *a); }
+static bool same(const int64_t *a, const int64_t *b, int count)
+{
+    return !memcmp(a, b, (size_t)count * sizeof *a);
+}
 
 // Alike in everything that is read of a layer.
 static bool alike(const struct priced *p, int a, int b)
 {
     const struct priced_run *x = &p->runs[a], *y = &p->runs[b];
     int passes = p->slice_count * p->group_count;
-    bool like = a == b || (x->recomputable == y->recomputable && same(x->stash_bytes, y->stash_bytes, 3) && same(x->working_bytes, y->working_bytes, 3) &&
-                           x->weight_bytes + x->gradient_bytes + x->optimizer_bytes == y->weight_bytes + y->gradient_bytes + y->optimizer_bytes &&
-                           same(x->forward_ns, y->forward_ns, passes) && same(x->backward_ns, y->backward_ns, passes) &&
-                           same(x->selective_ns, y->selective_ns, passes) && same(x->full_ns, y->full_ns, passes) &&
-                           same(x->weight_ns, y->weight_ns, p->group_count) && same(x->optimizer_ns, y->optimizer_ns, p->group_count));
-    for (int o = 0; like && o < p->gradient_option_count; o++) like = same(x->sync_ns[o], y->sync_ns[o], p->group_count);
+    bool like = a == b ||
+                (x->recomputable == y->recomputable && same(x->stash_bytes, y->stash_bytes, 3) &&
+                 same(x->working_bytes, y->working_bytes, 3) &&
+                 x->weight_bytes + x->gradient_bytes + x->optimizer_bytes ==
+                     y->weight_bytes + y->gradient_bytes + y->optimizer_bytes &&
+                 same(x->forward_ns, y->forward_ns, passes) &&
+                 same(x->backward_ns, y->backward_ns, passes) &&
+                 same(x->selective_ns, y->selective_ns, passes) &&
+                 same(x->full_ns, y->full_ns, passes) &&
+                 same(x->weight_ns, y->weight_ns, p->group_count) &&
+                 same(x->optimizer_ns, y->optimizer_ns, p->group_count));
+    for (int o = 0; like && o < p->gradient_option_count; o++)
+        like = same(x->sync_ns[o], y->sync_ns[o], p->group_count);
     return like;
 }
 
@@ -286,7 +315,8 @@ static int64_t passes_ns(const struct priced *p, int run)
 {
     int64_t sum = p->runs[run].weight_ns[0];
     for (int slice = 0; slice < p->slice_count; slice++)
-        sum += p->runs[run].forward_ns[slice * p->group_count] + p->runs[run].backward_ns[slice * p->group_count];
+        sum += p->runs[run].forward_ns[slice * p->group_count] +
+               p->runs[run].backward_ns[slice * p->group_count];
     return sum;
 }
 
@@ -295,7 +325,8 @@ static int main_run(const struct priced *p, bool planner)
 {
     int best = 0;
     for (int r = 1; r < p->run_count; r++) {
-        int64_t here = p->runs[r].count * (planner ? passes_ns(p, r) : 1), most = p->runs[best].count * (planner ? passes_ns(p, best) : 1);
+        int64_t here = p->runs[r].count * (planner ? passes_ns(p, r) : 1),
+                most = p->runs[best].count * (planner ? passes_ns(p, best) : 1);
         if (here > most) best = r;
     }
     return best;
@@ -310,7 +341,9 @@ static int64_t main_layers(const struct trial *t, int run, int rank)
     return count;
 }
 
-struct tally { int plans, bounds, tight; };
+struct tally {
+    int plans, bounds, tight;
+};
 
 // bound: of k main layers on a rank, before of them on those before it.
 struct bounds {
@@ -318,20 +351,24 @@ struct bounds {
     int64_t (*of)(const void *sketch, int group, int rank, int64_t least, int64_t most, int64_t k);
     const void *sketch;
     int64_t main_count;
-    bool counts_before;         // one stage a rank: the layers before the rank are those of the stages before
+    bool counts_before; // one stage a rank: the layers before the rank are those of the stages
+                        // before
 };
 
-static int64_t planned(const void *sketch, int group, int rank, int64_t least, int64_t most, int64_t k)
+static int64_t planned(const void *sketch, int group, int rank, int64_t least, int64_t most,
+                       int64_t k)
 {
     return layout_rank_bound(sketch, group, rank, least, most, k);
 }
 
-static int64_t checked(const void *sketch, int group, int rank, int64_t least, int64_t most, int64_t k)
+static int64_t checked(const void *sketch, int group, int rank, int64_t least, int64_t most,
+                       int64_t k)
 {
     return check_rank_takes(sketch, group, rank, least, most, k);
 }
 
-static void expect_below_plan(const struct trial *t, const struct bounds *b, int run, struct tally *tally)
+static void expect_below_plan(const struct trial *t, const struct bounds *b, int run,
+                              struct tally *tally)
 {
     int64_t before = 0;
     for (int rank = 0; rank < t->p.rank_count; rank++) {
@@ -341,9 +378,11 @@ static void expect_below_plan(const struct trial *t, const struct bounds *b, int
         for (int i = 0; i < 2; i++) {
             int64_t bound = b->of(b->sketch, group, rank, befores[i][0], befores[i][1], k);
             if (bound < 0 || bound > t->time_ns)
-                fail_msg("plan %d, %s, %d ranks, %d stages, %d micro-batches, barrier %d: %s bounds rank %d with %lld main layers by %lld, the plan takes %lld",
-                         t->number, schedule_names[t->p.layout.schedule], t->p.rank_count, t->p.stage_count, t->p.micro_batches,
-                         t->p.layout.barrier, b->who, rank, (long long)k, (long long)bound, (long long)t->time_ns);
+                fail_msg("plan %d, %s, %d ranks, %d stages, %d micro-batches, barrier %d: %s "
+                         "bounds rank %d with %lld main layers by %lld, the plan takes %lld",
+                         t->number, schedule_names[t->p.layout.schedule], t->p.rank_count,
+                         t->p.stage_count, t->p.micro_batches, t->p.layout.barrier, b->who, rank,
+                         (long long)k, (long long)bound, (long long)t->time_ns);
             most = bound > most ? bound : most;
         }
         before += k;
@@ -357,31 +396,38 @@ static void expect_order(const struct trial *t, const struct bounds *b)
         for (int64_t before = 0; before < b->main_count; before++)
             for (int64_t k = 0; before + k < b->main_count; k++)
                 for (int group = 0; group < t->p.group_count; group++) {
-                    int64_t here = b->of(b->sketch, group, rank, before, before, k), more = b->of(b->sketch, group, rank, before, before, k + 1),
+                    int64_t here = b->of(b->sketch, group, rank, before, before, k),
+                            more = b->of(b->sketch, group, rank, before, before, k + 1),
                             moved = b->of(b->sketch, group, rank, before + 1, before + 1, k),
                             anywhere = b->of(b->sketch, group, rank, 0, b->main_count, k);
-                    if (more < 0) continue;         // never fits: above all
+                    if (more < 0) continue; // never fits: above all
                     if (here < 0 || here > more || moved > more || anywhere > here)
-                        fail_msg("plan %d, %s, %s: rank %d, %lld before: %lld layers %lld, one more %lld, one moved before %lld, wherever they stand %lld",
-                                 t->number, schedule_names[t->p.layout.schedule], b->who, rank, (long long)before, (long long)k, (long long)here,
-                                 (long long)more, (long long)moved, (long long)anywhere);
+                        fail_msg("plan %d, %s, %s: rank %d, %lld before: %lld layers %lld, one "
+                                 "more %lld, one moved before %lld, wherever they stand %lld",
+                                 t->number, schedule_names[t->p.layout.schedule], b->who, rank,
+                                 (long long)before, (long long)k, (long long)here, (long long)more,
+                                 (long long)moved, (long long)anywhere);
                 }
 }
 
-// What a rank takes whatever it holds is no more than with any number of layers that it may hold, wherever the others are.
+// What a rank takes whatever it holds is no more than with any number of layers that it may hold,
+// wherever the others are.
 static void expect_least_anyway(const struct trial *t, const struct bounds *b)
 {
     const struct check_sketch *sketch = b->sketch;
     for (int rank = 0; rank < t->p.rank_count; rank++)
         for (int group = 0; group < t->p.group_count; group++) {
-            int64_t anyway = check_rank_takes_anyway(sketch, group, rank), forced = check_forced(sketch, rank);
+            int64_t anyway = check_rank_takes_anyway(sketch, group, rank),
+                    forced = check_forced(sketch, rank);
             for (int64_t k = forced > 0 ? forced : 0; k <= b->main_count; k++)
                 for (int64_t before = 0; before + k <= b->main_count; before++) {
                     int64_t here = b->of(sketch, group, rank, before, before, k);
                     if (here >= 0 && (anyway < 0 || anyway > here))
-                        fail_msg("plan %d, %s: the checker bounds rank %d, whatever it holds, by %lld, and with %lld layers, %lld before, by %lld",
-                                 t->number, schedule_names[t->p.layout.schedule], rank, (long long)anyway, (long long)k,
-                                 (long long)before, (long long)here);
+                        fail_msg("plan %d, %s: the checker bounds rank %d, whatever it holds, by "
+                                 "%lld, and with %lld layers, %lld before, by %lld",
+                                 t->number, schedule_names[t->p.layout.schedule], rank,
+                                 (long long)anyway, (long long)k, (long long)before,
+                                 (long long)here);
                 }
         }
 }
@@ -394,10 +440,11 @@ static void try_planner(struct trial *t, struct tally *tally)
     int run = main_run(&t->p, true);
     assert_true(layout_sketch(&sketch, &t->p, &kept, &why));
     layout_forget_loads(&sketch);
-    const struct bounds b = {.who = "planner", .of = planned, .sketch = &sketch, .main_count = sketch.main_count};
+    const struct bounds b = {
+        .who = "planner", .of = planned, .sketch = &sketch, .main_count = sketch.main_count};
     int64_t count = 0;
     for (int rank = 0; rank < t->p.rank_count; rank++) count += main_layers(t, run, rank);
-    if (count != sketch.main_count) return;         // slices that differ and add up alike
+    if (count != sketch.main_count) return; // slices that differ and add up alike
     tally->plans++;
     expect_below_plan(t, &b, run, tally);
     if (t->number % 4 == 0) expect_order(t, &b);
@@ -424,7 +471,8 @@ static void try_checker(struct trial *t, struct tally *tally)
     check_sketch_bytes(&sketch, &problem, held);
     assert_false(check_never_fits(&sketch));
     check_sketch_times(&sketch);
-    const struct bounds b = {.who = "checker", .of = checked, .sketch = &sketch, .main_count = sketch.main_count};
+    const struct bounds b = {
+        .who = "checker", .of = checked, .sketch = &sketch, .main_count = sketch.main_count};
     int run = main_run(&t->p, false);
     int64_t count = 0;
     for (int rank = 0; rank < t->p.rank_count; rank++) count += main_layers(t, run, rank);
@@ -433,8 +481,10 @@ static void try_checker(struct trial *t, struct tally *tally)
     expect_below_plan(t, &b, run, tally);
     if (t->number % 4 == 0) expect_order(t, &b);
     expect_least_anyway(t, &b);
-    if (check_average_reaches(&sketch, t->time_ns + 1) || check_filling_reaches(&sketch, t->time_ns + 1))
-        fail_msg("plan %d, %s: the checker says that no plan takes %lld", t->number, schedule_names[t->p.layout.schedule], (long long)t->time_ns);
+    if (check_average_reaches(&sketch, t->time_ns + 1) ||
+        check_filling_reaches(&sketch, t->time_ns + 1))
+        fail_msg("plan %d, %s: the checker says that no plan takes %lld", t->number,
+                 schedule_names[t->p.layout.schedule], (long long)t->time_ns);
 }
 
 static void no_rank_bounds_more_than_a_plan_takes(void **state)
@@ -449,8 +499,9 @@ static void no_rank_bounds_more_than_a_plan_takes(void **state)
         }
         arena_close(&t.arena);
     }
-    print_message("planner: %d plans, %d bounds of ranks, %d reached; checker: %d, %d, %d\n", planner.plans, planner.bounds, planner.tight,
-                  checker.plans, checker.bounds, checker.tight);
+    print_message("planner: %d plans, %d bounds of ranks, %d reached; checker: %d, %d, %d\n",
+                  planner.plans, planner.bounds, planner.tight, checker.plans, checker.bounds,
+                  checker.tight);
     assert_true(planner.plans > plans / 2 && checker.plans > plans / 2);
     assert_true(planner.tight > planner.bounds / 50 && checker.tight > checker.bounds / 50);
 }

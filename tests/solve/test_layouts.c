@@ -1,5 +1,6 @@
-// The search over a space of layouts against all of its layouts solved one by one: same optimum, a fate for every layout that
-// its own answer bears out, bounds below it; and what the search promises of threads, limits and signals.
+// The search over a space of layouts against all of its layouts solved one by one: same optimum, a
+// fate for every layout that its own answer bears out, bounds below it; and what the search
+// promises of threads, limits and signals.
 #include <stdio.h>
 #include <string.h>
 
@@ -22,7 +23,8 @@ static void check_bounds(const struct priced *priced, int64_t optimum_ns, struct
         assert_int_equal(optimum_ns, 0);
         return;
     }
-    if (layout_missing_bytes(&sketch) > 0 || layout_filling_bound(&sketch) == INT64_MAX) assert_int_equal(optimum_ns, 0);
+    if (layout_missing_bytes(&sketch) > 0 || layout_filling_bound(&sketch) == INT64_MAX)
+        assert_int_equal(optimum_ns, 0);
     if (!optimum_ns) return;
     assert_true(layout_average_bound(&sketch) <= optimum_ns);
     assert_true(layout_filling_bound(&sketch) <= optimum_ns);
@@ -49,7 +51,8 @@ static void check_fates(const struct layouts *l, const struct spaces_alone *a)
         enum layout_fate fate = layouts_fate(l, i);
         assert_int_not_equal(fate, FATE_OPEN);
         if (a->refused[i]) assert_int_equal(fate, FATE_REFUSED);
-        if (fate == FATE_REFUSED || fate == FATE_MEMORY || fate == FATE_INFEASIBLE) assert_int_equal(a->optimum_ns[i], 0);
+        if (fate == FATE_REFUSED || fate == FATE_MEMORY || fate == FATE_INFEASIBLE)
+            assert_int_equal(a->optimum_ns[i], 0);
         else if (a->optimum_ns[i]) assert_true(l->value[i] <= a->optimum_ns[i]);
     }
 }
@@ -66,19 +69,23 @@ static void check_same(const struct layouts_result *a, const struct layouts_resu
         assert_int_equal(x->stages[s].recompute, y->stages[s].recompute);
         assert_int_equal(x->stages[s].recomputed_layers, y->stages[s].recomputed_layers);
     }
-    assert_memory_equal(a->layouts.value, b->layouts.value, (size_t)a->layouts.count * sizeof(int64_t));
-    for (int64_t i = 0; i < a->layouts.count; i++) assert_int_equal(layouts_fate(&a->layouts, i), layouts_fate(&b->layouts, i));
+    assert_memory_equal(a->layouts.value, b->layouts.value,
+                        (size_t)a->layouts.count * sizeof(int64_t));
+    for (int64_t i = 0; i < a->layouts.count; i++)
+        assert_int_equal(layouts_fate(&a->layouts, i), layouts_fate(&b->layouts, i));
 }
 
 static int64_t seen_layouts, seen_fates[FATE_COUNT], seen_feasible, seen_above;
 
-static void expect_accepted(const struct plan *plan, const struct problem *problem, struct arena *arena)
+static void expect_accepted(const struct plan *plan, const struct problem *problem,
+                            struct arena *arena)
 {
     struct verdict verdict;
     struct error err = {OK, ""};
     if (!plan->stage_count) return;
     CHECK_OK(verify_plan(&verdict, plan, problem, arena, &err));
-    if (!verdict.accepted) fail_msg("%s: %s", verdict.violations[0].rule, verdict.violations[0].text);
+    if (!verdict.accepted)
+        fail_msg("%s: %s", verdict.violations[0].rule, verdict.violations[0].text);
 }
 
 static void try_problem(struct random *rng, enum objective objective, struct arena *arena)
@@ -98,16 +105,20 @@ static void try_problem(struct random *rng, enum objective objective, struct are
     assert_int_equal(one.layouts.iteration_ns, spaces_value(&one.solved.plan));
     assert_int_equal(one.solved.plan.objective, objective);
     expect_accepted(&one.solved.plan, &p, arena);
-    assert_int_equal(one.solved.plan.outcome, a.best_ns == INT64_MAX ? OUTCOME_INFEASIBLE : OUTCOME_OPTIMAL);
-    if (a.best_ns != INT64_MAX) assert_int_equal(one.solved.plan.bound_ns, plan_value_ns(&one.solved.plan));
+    assert_int_equal(one.solved.plan.outcome,
+                     a.best_ns == INT64_MAX ? OUTCOME_INFEASIBLE : OUTCOME_OPTIMAL);
+    if (a.best_ns != INT64_MAX)
+        assert_int_equal(one.solved.plan.bound_ns, plan_value_ns(&one.solved.plan));
     check_fates(&one.layouts, &a);
     spaces_search(&two, &p, 2, 0, 0, NULL, arena);
     check_same(&one, &two);
     spaces_search(&rough, &p, 2, 0.05, 0, NULL, arena);
     if (a.best_ns != INT64_MAX) {
-        assert_true(rough.layouts.bound_ns <= a.best_ns && spaces_value(&rough.solved.plan) >= a.best_ns);
+        assert_true(rough.layouts.bound_ns <= a.best_ns &&
+                    spaces_value(&rough.solved.plan) >= a.best_ns);
         assert_true(rough.layouts.bound_ns >= 0.95 * (double)rough.layouts.iteration_ns);
-        int64_t edge_ns = rough.layouts.iteration_ns - (int64_t)(0.05 * (double)rough.layouts.iteration_ns);
+        int64_t edge_ns = rough.layouts.iteration_ns -
+                          (int64_t)(0.05 * (double)rough.layouts.iteration_ns);
         seen_above += rough.layouts.bound_ns > edge_ns;
         int64_t each = objective == OBJECTIVE_MAX_LOAD ? rough.solved.plan.micro_batches : 1;
         assert_int_equal(rough.solved.plan.bound_ns, rough.layouts.bound_ns / each);
@@ -128,11 +139,14 @@ static void test_search_equals_all_layouts_solved(void **state)
         try_problem(&rng, i % 3 == 2 ? OBJECTIVE_MAX_LOAD : OBJECTIVE_ITERATION_TIME, &arena);
         arena_close(&arena);
     }
-    print_message("%lld layouts of %d problems, %lld feasible; of the rough searches: %lld solved, %lld bound, %lld same, %lld memory, %lld infeasible, %lld refused\n",
-                  (long long)seen_layouts, PROBLEMS, (long long)seen_feasible, (long long)seen_fates[FATE_SOLVED], (long long)seen_fates[FATE_BOUND],
-                  (long long)seen_fates[FATE_SAME], (long long)seen_fates[FATE_MEMORY], (long long)seen_fates[FATE_INFEASIBLE],
-                  (long long)seen_fates[FATE_REFUSED]);
-    print_message("%lld of the rough searches' bounds above the gap's edge\n", (long long)seen_above);
+    print_message("%lld layouts of %d problems, %lld feasible; of the rough searches: %lld solved, "
+                  "%lld bound, %lld same, %lld memory, %lld infeasible, %lld refused\n",
+                  (long long)seen_layouts, PROBLEMS, (long long)seen_feasible,
+                  (long long)seen_fates[FATE_SOLVED], (long long)seen_fates[FATE_BOUND],
+                  (long long)seen_fates[FATE_SAME], (long long)seen_fates[FATE_MEMORY],
+                  (long long)seen_fates[FATE_INFEASIBLE], (long long)seen_fates[FATE_REFUSED]);
+    print_message("%lld of the rough searches' bounds above the gap's edge\n",
+                  (long long)seen_above);
     assert_true(seen_feasible > PROBLEMS / 4 && 2 * seen_above > seen_feasible);
     for (int f = 0; f < FATE_OPEN; f++) assert_true(seen_fates[f] > 0);
 }
@@ -153,9 +167,12 @@ static void test_a_search_cut_short_has_a_bound(void **state)
         for (int by_signal = 0; by_signal < 2; by_signal++) {
             spaces_search(&cut, &p, 2, 0, by_signal ? 0 : 1e-4, by_signal ? &stop : NULL, &arena);
             const struct plan *plan = &cut.solved.plan;
-            if (whole.solved.plan.stage_count) assert_true(plan->bound_ns <= whole.solved.plan.iteration_ns);
-            if (plan->stage_count) assert_true(plan->iteration_ns >= whole.solved.plan.iteration_ns);
-            if (plan->outcome == OUTCOME_INFEASIBLE) assert_int_equal(whole.solved.plan.outcome, OUTCOME_INFEASIBLE);
+            if (whole.solved.plan.stage_count)
+                assert_true(plan->bound_ns <= whole.solved.plan.iteration_ns);
+            if (plan->stage_count)
+                assert_true(plan->iteration_ns >= whole.solved.plan.iteration_ns);
+            if (plan->outcome == OUTCOME_INFEASIBLE)
+                assert_int_equal(whole.solved.plan.outcome, OUTCOME_INFEASIBLE);
             assert_int_equal(cut.layouts.count, whole.layouts.count);
         }
         arena_close(&arena);
@@ -164,7 +181,12 @@ static void test_a_search_cut_short_has_a_bound(void **state)
 
 // ---- prices that several layouts share
 
-struct sharing { const struct problem *problem; struct price_cache cache; struct arena *arena; int64_t compared; };
+struct sharing {
+    const struct problem *problem;
+    struct price_cache cache;
+    struct arena *arena;
+    int64_t compared;
+};
 
 static bool compare_prices(void *argument, int64_t number, const struct layout *layout)
 {
@@ -182,7 +204,8 @@ static bool compare_prices(void *argument, int64_t number, const struct layout *
     assert_int_equal(shared->stage_count, own.stage_count);
     assert_int_equal(shared->micro_batches, own.micro_batches);
     assert_true(layout_equal(&shared->layout, &own.layout));
-    assert_true(layout_no_worse(shared, &own) && layout_no_worse(&own, shared));        // equal in every term
+    assert_true(layout_no_worse(shared, &own) &&
+                layout_no_worse(&own, shared)); // equal in every term
     s->compared++;
     return true;
 }
@@ -219,25 +242,44 @@ static void test_kept_is_at_most_what_the_schedule_holds(void **state)
     arena_open(&arena, NULL);
     for (int i = 0; i < 400; i++) {
         struct error err = {OK, ""};
-        enum schedule_kind kind = (enum schedule_kind)random_between(&rng, 0, SCHEDULE_KIND_COUNT - 1);
+        enum schedule_kind kind =
+            (enum schedule_kind)random_between(&rng, 0, SCHEDULE_KIND_COUNT - 1);
         bool turns = kind == SCHEDULE_INTERLEAVED || kind == SCHEDULE_LOOPED_BFS;
-        int p = (int)random_between(&rng, turns || kind == SCHEDULE_ZB_V ? 2 : 1, 6), v = kind == SCHEDULE_ZB_V ? 2 : turns ? (int)random_between(&rng, 2, 4) : 1;
-        int m = (int)random_between(&rng, 1, 40) * (kind == SCHEDULE_INTERLEAVED ? p : 1), slices = kind == SCHEDULE_TOKEN_SLICED ? 2 : 1;
-        struct priced priced = {.layout = {.schedule = kind, .pipeline = p, .virtual_stages = v, .slice_count = slices, .barrier = true},
-                                .stage_count = p * v, .rank_count = p, .slice_count = slices, .micro_batches = m};
-        struct schedule_request request = {.kind = kind, .stage_count = p * v, .rank_count = p, .virtual_stages = v, .slice_count = slices,
-                                           .micro_batches = m, .barrier = true};
+        int p = (int)random_between(&rng, turns || kind == SCHEDULE_ZB_V ? 2 : 1, 6),
+            v = kind == SCHEDULE_ZB_V ? 2
+                : turns               ? (int)random_between(&rng, 2, 4)
+                                      : 1;
+        int m = (int)random_between(&rng, 1, 40) * (kind == SCHEDULE_INTERLEAVED ? p : 1),
+            slices = kind == SCHEDULE_TOKEN_SLICED ? 2 : 1;
+        struct priced priced = {.layout = {.schedule = kind,
+                                           .pipeline = p,
+                                           .virtual_stages = v,
+                                           .slice_count = slices,
+                                           .barrier = true},
+                                .stage_count = p * v,
+                                .rank_count = p,
+                                .slice_count = slices,
+                                .micro_batches = m};
+        struct schedule_request request = {.kind = kind,
+                                           .stage_count = p * v,
+                                           .rank_count = p,
+                                           .virtual_stages = v,
+                                           .slice_count = slices,
+                                           .micro_batches = m,
+                                           .barrier = true};
         struct schedule s;
         struct kept_cache cache = {.arena = &arena};
         CHECK_OK(schedule_build(&s, &request, &arena, &err));
         const struct kept *kept = kept_by_ranks(&cache, &priced);
         for (int rank = 0; rank < p; rank++) {
             int most = 0;
-            bool below = false;     // one of the peaks
+            bool below = false; // one of the peaks
             for (int k = 0; k < s.peak_count; k++) {
                 if (s.peaks[k].rank != rank) continue;
                 int sum = 0, above = 0;
-                for (int t = 0; t < v; t++) sum += s.peaks[k].in_flight[t], above += kept[rank].by_turn[t] > s.peaks[k].in_flight[t];
+                for (int t = 0; t < v; t++)
+                    sum += s.peaks[k].in_flight[t],
+                        above += kept[rank].by_turn[t] > s.peaks[k].in_flight[t];
                 most = sum > most ? sum : most;
                 below = below || !above;
             }
@@ -273,7 +315,8 @@ static void test_the_document_reads_what_was_written(void **state)
         assert_int_equal(again.work_count, r.layouts.work_count);
         for (int64_t k = 0; k < again.count; k++) {
             assert_int_equal(layouts_fate(&again, k), layouts_fate(&r.layouts, k));
-            if (layouts_fate(&again, k) != FATE_REFUSED && layouts_fate(&again, k) != FATE_INFEASIBLE)
+            if (layouts_fate(&again, k) != FATE_REFUSED &&
+                layouts_fate(&again, k) != FATE_INFEASIBLE)
                 assert_int_equal(again.value[k], r.layouts.value[k]);
         }
     }
@@ -283,8 +326,10 @@ static void test_the_document_reads_what_was_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_search_equals_all_layouts_solved), cmocka_unit_test(test_a_search_cut_short_has_a_bound),
-        cmocka_unit_test(test_layouts_with_one_key_have_one_price), cmocka_unit_test(test_kept_is_at_most_what_the_schedule_holds),
+        cmocka_unit_test(test_search_equals_all_layouts_solved),
+        cmocka_unit_test(test_a_search_cut_short_has_a_bound),
+        cmocka_unit_test(test_layouts_with_one_key_have_one_price),
+        cmocka_unit_test(test_kept_is_at_most_what_the_schedule_holds),
         cmocka_unit_test(test_the_document_reads_what_was_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

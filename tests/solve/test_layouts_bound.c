@@ -1,5 +1,6 @@
-// The bounds of a layout that come from its prices alone, against plans: on chains of every schedule, none may be above the
-// time of a plan that a search found, and none may call impossible what has a plan.
+// The bounds of a layout that come from its prices alone, against plans: on chains of every
+// schedule, none may be above the time of a plan that a search found, and none may call impossible
+// what has a plan.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +11,7 @@
 #include "solve/layouts/bound.h"
 #include "tests/support/random_priced.h"
 
-#include <cmocka.h>        // last: it takes the name of fail()
+#include <cmocka.h> // last: it takes the name of fail()
 
 enum { DRAWS = 400, REPLAYS = 2000 };
 
@@ -22,21 +23,25 @@ static void draw(struct priced *p, uint64_t *state, struct arena *arena)
     int kind = below(state, SCHEDULE_TOKEN_SLICED), ranks = 2 + below(state, 7), turns = 1;
     if (kind == SCHEDULE_INTERLEAVED || kind == SCHEDULE_LOOPED_BFS) turns = 2 + below(state, 2);
     if (kind == SCHEDULE_ZB_V) turns = 2;
-    int stages = ranks * turns, m = kind == SCHEDULE_INTERLEAVED ? ranks * (1 + below(state, 5)) : 1 + below(state, 40);
+    int stages = ranks * turns,
+        m = kind == SCHEDULE_INTERLEAVED ? ranks * (1 + below(state, 5)) : 1 + below(state, 40);
     chain_priced(p, stages + below(state, 2 * stages + 1), stages, 1, m, arena);
     p->layout.schedule = (enum schedule_kind)kind;
     p->layout.virtual_stages = turns;
     p->layout.pipeline = p->rank_count = ranks;
     p->layout.barrier = below(state, 3) > 0;
     p->groups[0].slots = ranks;
-    p->groups[0].memory_limit_bytes = below(state, 2) ? (int64_t)8e14 : (30 + below(state, 60)) * (int64_t)1e9;
+    p->groups[0].memory_limit_bytes = below(state, 2) ? (int64_t)8e14
+                                                      : (30 + below(state, 60)) * (int64_t)1e9;
     for (int r = 0; r < p->run_count; r++) {
         struct priced_run *run = &p->runs[r];
-        if (schedule_splits_backward(p->layout.schedule)) run->weight_ns[0] = run->backward_ns[0] * (20 + below(state, 50)) / 100;
+        if (schedule_splits_backward(p->layout.schedule))
+            run->weight_ns[0] = run->backward_ns[0] * (20 + below(state, 50)) / 100;
         run->backward_ns[0] -= run->weight_ns[0];
         if (below(state, 2)) run->optimizer_ns[0] = below(state, 3000000);
     }
-    for (int part = 0; part < PART_COUNT; part++) p->cuts[0].forward_ns[part] = below(state, 2) ? below(state, 400000) : 0;
+    for (int part = 0; part < PART_COUNT; part++)
+        p->cuts[0].forward_ns[part] = below(state, 2) ? below(state, 400000) : 0;
 }
 
 // The time of a plan, 0: none was found.
@@ -74,8 +79,10 @@ static void no_bound_is_above_a_plan(void **state)
         if (found > 0) {
             assert_int_equal(layout_missing_bytes(&sketch), 0);
             if (bound > found)
-                fail_msg("draw %d, %s, %d ranks, %d stages, %d micro-batches: bound %lld, plan %lld", i, schedule_names[p.layout.schedule],
-                         p.rank_count, p.stage_count, p.micro_batches, (long long)bound, (long long)found);
+                fail_msg(
+                    "draw %d, %s, %d ranks, %d stages, %d micro-batches: bound %lld, plan %lld", i,
+                    schedule_names[p.layout.schedule], p.rank_count, p.stage_count, p.micro_batches,
+                    (long long)bound, (long long)found);
             compared++;
         }
         arena_close(&arena);

@@ -1,5 +1,6 @@
-// Objective max_load: the least greatest load equals that of all plans for every schedule, whichever way it is searched for;
-// loads are what a long stream of micro-batches occupies of the schedule's own streams; the judge hears nothing else.
+// Objective max_load: the least greatest load equals that of all plans for every schedule,
+// whichever way it is searched for; loads are what a long stream of micro-batches occupies of the
+// schedule's own streams; the judge hears nothing else.
 //
 //   test_max_load [PROBLEMS] [SEED]      PROBLEMS of each schedule; make test runs 30
 #include <stdio.h>
@@ -30,20 +31,26 @@ static int64_t load_of(const struct plan *plan, struct arena *arena)
 {
     struct schedule_request r = plan_request(plan);
     int ranks = r.rank_count;
-    int64_t *rank_ns = TAKE(arena, ranks, int64_t), *link_ns = TAKE(arena, ranks * ranks, int64_t), most = 0;
+    int64_t *rank_ns = TAKE(arena, ranks, int64_t), *link_ns = TAKE(arena, ranks * ranks, int64_t),
+            most = 0;
     for (int s = 0; s < plan->stage_count; s++) {
         const struct plan_stage *x = &plan->stages[s];
-        int here = schedule_rank_of(&r, s), there = s + 1 < plan->stage_count ? schedule_rank_of(&r, s + 1) : here;
+        int here = schedule_rank_of(&r, s),
+            there = s + 1 < plan->stage_count ? schedule_rank_of(&r, s + 1) : here;
         rank_ns[here] += x->forward_ns + x->backward_ns + x->weight_ns;
-        rank_ns[here] += here == there ? 0 : held_ns(x->send_forward_ns) + held_ns(x->send_backward_ns);
-        rank_ns[there] += here == there ? 0 : held_ns(x->send_forward_ns) + held_ns(x->send_backward_ns);
+        rank_ns[here] += here == there ? 0
+                                       : held_ns(x->send_forward_ns) + held_ns(x->send_backward_ns);
+        rank_ns[there] +=
+            here == there ? 0 : held_ns(x->send_forward_ns) + held_ns(x->send_backward_ns);
         link_ns[here * ranks + there] += x->send_forward_ns[PART_LINK];
         link_ns[there * ranks + here] += x->send_backward_ns[PART_LINK];
         for (int i = 0; i + 1 < plan->layout.slice_count; i++) {
             const struct plan_slice *y = &x->slices[i];
             rank_ns[here] += y->forward_ns + y->backward_ns;
-            rank_ns[here] += here == there ? 0 : held_ns(y->send_forward_ns) + held_ns(y->send_backward_ns);
-            rank_ns[there] += here == there ? 0 : held_ns(y->send_forward_ns) + held_ns(y->send_backward_ns);
+            rank_ns[here] +=
+                here == there ? 0 : held_ns(y->send_forward_ns) + held_ns(y->send_backward_ns);
+            rank_ns[there] +=
+                here == there ? 0 : held_ns(y->send_forward_ns) + held_ns(y->send_backward_ns);
             link_ns[here * ranks + there] += y->send_forward_ns[PART_LINK];
             link_ns[there * ranks + here] += y->send_backward_ns[PART_LINK];
         }
@@ -58,7 +65,8 @@ static int64_t load_of(const struct plan *plan, struct arena *arena)
 enum way { WAY_DEFAULT, WAY_TREE_ALONE, WAY_INTOPT, WAY_TEXTBOOK };
 static const char *const way_names[] = {"default", "tree alone", "intopt", "textbook"};
 
-static struct solve_result solve_way(const struct priced *p, enum way way, uint64_t seed, struct arena *arena)
+static struct solve_result solve_way(const struct priced *p, enum way way, uint64_t seed,
+                                     struct arena *arena)
 {
     static const volatile int never = 0;
     struct solve_settings settings;
@@ -72,24 +80,34 @@ static struct solve_result solve_way(const struct priced *p, enum way way, uint6
     if (way >= WAY_INTOPT) settings.engine = ENGINE_INTOPT;
     if (way == WAY_TEXTBOOK) settings.formulation = FORMULATION_TEXTBOOK;
     if (solve_run(&result, p, &settings, NULL, &never, arena, &err) != OK)
-        fail_msg("%s, seed %llu, %s: %s", schedule_names[p->layout.schedule], (unsigned long long)seed, way_names[way], err.text);
+        fail_msg("%s, seed %llu, %s: %s", schedule_names[p->layout.schedule],
+                 (unsigned long long)seed, way_names[way], err.text);
     return result;
 }
 
-static void check_way(const struct priced *p, const struct oracle *e, enum way way, uint64_t seed, struct arena *arena)
+static void check_way(const struct priced *p, const struct oracle *e, enum way way, uint64_t seed,
+                      struct arena *arena)
 {
     struct plan plan = solve_way(p, way, seed, arena).plan;
-    const char *name = arena_print(arena, "%s, seed %llu, %s", schedule_names[p->layout.schedule], (unsigned long long)seed, way_names[way]);
-    if (plan.objective != OBJECTIVE_MAX_LOAD) fail_msg("%s: the plan does not say what was made least", name);
+    const char *name = arena_print(arena, "%s, seed %llu, %s", schedule_names[p->layout.schedule],
+                                   (unsigned long long)seed, way_names[way]);
+    if (plan.objective != OBJECTIVE_MAX_LOAD)
+        fail_msg("%s: the plan does not say what was made least", name);
     if (!e->plans) {
-        if (plan.outcome != OUTCOME_INFEASIBLE) fail_msg("%s: there is no plan, solve says %s", name, outcome_names[plan.outcome]);
+        if (plan.outcome != OUTCOME_INFEASIBLE)
+            fail_msg("%s: there is no plan, solve says %s", name, outcome_names[plan.outcome]);
         return;
     }
-    if (plan.objective_ns != e->best_ns) fail_msg("%s: finds %lld ns, enumeration %lld ns", name, (long long)plan.objective_ns, (long long)e->best_ns);
-    if (load_of(&plan, arena) != plan.objective_ns) fail_msg("%s: the plan's loads reach %lld ns, not %lld", name, (long long)load_of(&plan, arena), (long long)plan.objective_ns);
+    if (plan.objective_ns != e->best_ns)
+        fail_msg("%s: finds %lld ns, enumeration %lld ns", name, (long long)plan.objective_ns,
+                 (long long)e->best_ns);
+    if (load_of(&plan, arena) != plan.objective_ns)
+        fail_msg("%s: the plan's loads reach %lld ns, not %lld", name,
+                 (long long)load_of(&plan, arena), (long long)plan.objective_ns);
     if (plan.bound_ns > e->best_ns) fail_msg("%s: the bound is above the optimum", name);
     if (way < WAY_INTOPT && (plan.outcome != OUTCOME_OPTIMAL || plan.bound_ns != e->best_ns))
-        fail_msg("%s: %s, bound %lld ns, optimum %lld ns", name, outcome_names[plan.outcome], (long long)plan.bound_ns, (long long)e->best_ns);
+        fail_msg("%s: %s, bound %lld ns, optimum %lld ns", name, outcome_names[plan.outcome],
+                 (long long)plan.bound_ns, (long long)e->best_ns);
 }
 
 // Neither objective's plan is better at the other's; whether they differ.
@@ -102,11 +120,13 @@ static bool compare_objectives(struct priced *p, uint64_t seed, struct arena *ar
     assert_true(load.iteration_ns >= time.iteration_ns);
     assert_true(load_of(&time, arena) >= load.objective_ns);
     assert_int_equal(time.objective, OBJECTIVE_ITERATION_TIME);
-    if (!priced_uses_epilogue(p)) assert_true(time.iteration_ns >= p->micro_batches * load.objective_ns);
+    if (!priced_uses_epilogue(p))
+        assert_true(time.iteration_ns >= p->micro_batches * load.objective_ns);
     return load.iteration_ns > time.iteration_ns && load_of(&time, arena) > load.objective_ns;
 }
 
-static void draw(struct priced *p, struct oracle *e, enum schedule_kind kind, uint64_t seed, struct arena *arena)
+static void draw(struct priced *p, struct oracle *e, enum schedule_kind kind, uint64_t seed,
+                 struct arena *arena)
 {
     struct error err = {OK, ""};
     struct schedule schedule;
@@ -136,10 +156,11 @@ static void plan_is_the_best_of_all(void **state)
             struct oracle e;
             arena_open(&arena, NULL);
             draw(&p, &e, (enum schedule_kind)kind, 1000 * seed + (uint64_t)kind, &arena);
-            bool large = p.groups[0].memory_limit_bytes > 1000000;      // beyond glp_intopt's tolerances
+            bool large = p.groups[0].memory_limit_bytes > 1000000; // beyond glp_intopt's tolerances
             check_way(&p, &e, WAY_DEFAULT, seed, &arena);
             check_way(&p, &e, WAY_TREE_ALONE, seed, &arena);
-            if (seed % 3 == 0 && !(large && p.layout.virtual_stages > 1)) check_way(&p, &e, WAY_INTOPT, seed, &arena);
+            if (seed % 3 == 0 && !(large && p.layout.virtual_stages > 1))
+                check_way(&p, &e, WAY_INTOPT, seed, &arena);
             if (seed % 3 == 1 && !large) check_way(&p, &e, WAY_TEXTBOOK, seed, &arena);
             if (e.plans) differ += compare_objectives(&p, seed, &arena);
             feasible += e.plans > 0;
@@ -153,22 +174,27 @@ static void plan_is_the_best_of_all(void **state)
 
 // ---- loads and schedules
 
-static int64_t length_of(const struct schedule *s, const struct stream *stream, const int64_t *durations)
+static int64_t length_of(const struct schedule *s, const struct stream *stream,
+                         const int64_t *durations)
 {
     int64_t sum = 0;
     for (int k = 0; k < stream->count; k++)
-        if (s->operations[stream->operations[k]].micro_batch >= 0) sum += durations[s->operations[stream->operations[k]].symbol];
+        if (s->operations[stream->operations[k]].micro_batch >= 0)
+            sum += durations[s->operations[stream->operations[k]].symbol];
     return sum;
 }
 
 static const struct stream *stream_like(const struct schedule *s, const struct stream *like)
 {
     for (int i = 0; i < s->stream_count; i++)
-        if (s->streams[i].kind == like->kind && s->streams[i].rank == like->rank && s->streams[i].to_rank == like->to_rank) return &s->streams[i];
+        if (s->streams[i].kind == like->kind && s->streams[i].rank == like->rank &&
+            s->streams[i].to_rank == like->to_rank)
+            return &s->streams[i];
     return NULL;
 }
 
-// Every stream of an iteration is as many times its load, and the graph of loads has its longest path there.
+// Every stream of an iteration is as many times its load, and the graph of loads has its longest
+// path there.
 static void loads_are_the_streams(void **state)
 {
     (void)state;
@@ -207,8 +233,10 @@ static void loads_are_the_streams(void **state)
 
 // ---- alike layers and closed forms
 
-// `layers` alike layers of 3 ns forward and 4 + 2 ns backward (6 where it is not split), one group, nothing sent.
-static void alike(struct priced *p, enum schedule_kind kind, int layers, int ranks, int virtual_stages, int micro_batches, struct arena *arena)
+// `layers` alike layers of 3 ns forward and 4 + 2 ns backward (6 where it is not split), one group,
+// nothing sent.
+static void alike(struct priced *p, enum schedule_kind kind, int layers, int ranks,
+                  int virtual_stages, int micro_batches, struct arena *arena)
 {
     chain_priced(p, layers - 2, ranks * virtual_stages, 1, micro_batches, arena);
     p->objective = OBJECTIVE_MAX_LOAD;
@@ -230,8 +258,13 @@ static void alike(struct priced *p, enum schedule_kind kind, int layers, int ran
 
 static void alike_layers_are_shared_out_evenly(void **state)
 {
-    static const struct { enum schedule_kind kind; int virtual_stages; } shapes[] = {
-        {SCHEDULE_GPIPE, 1}, {SCHEDULE_1F1B, 1}, {SCHEDULE_INTERLEAVED, 2}, {SCHEDULE_INTERLEAVED, 3}, {SCHEDULE_ZB_H1, 1}, {SCHEDULE_ZB_H2, 1}, {SCHEDULE_ZB_V, 2}, {SCHEDULE_LOOPED_BFS, 3},
+    static const struct {
+        enum schedule_kind kind;
+        int virtual_stages;
+    } shapes[] = {
+        {SCHEDULE_GPIPE, 1},       {SCHEDULE_1F1B, 1},       {SCHEDULE_INTERLEAVED, 2},
+        {SCHEDULE_INTERLEAVED, 3}, {SCHEDULE_ZB_H1, 1},      {SCHEDULE_ZB_H2, 1},
+        {SCHEDULE_ZB_V, 2},        {SCHEDULE_LOOPED_BFS, 3},
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(shapes); i++)
@@ -259,26 +292,32 @@ static void long_streams_reach_the_load(void **state)
         struct schedule whole, load;
         struct graph *time_graph, *load_graph;
         arena_open(&arena, NULL);
-        int ranks = (int)random_between(&rng, 1, 7), micro_batches = (int)random_between(&rng, 1, 40);
-        struct schedule_request r = {.kind = SCHEDULE_1F1B, .micro_batches = micro_batches, SCHEDULE_PLAIN(ranks)};
+        int ranks = (int)random_between(&rng, 1, 7),
+            micro_batches = (int)random_between(&rng, 1, 40);
+        struct schedule_request r = {
+            .kind = SCHEDULE_1F1B, .micro_batches = micro_batches, SCHEDULE_PLAIN(ranks)};
         int symbols = symbol_count(ranks, 1);
         int64_t *durations = TAKE(&arena, symbols, int64_t);
         for (int s = 0; s < ranks; s++) {
-            durations[symbol_index(ranks, SYMBOL_FORWARD, s)] = random_chance(&rng, 40) ? 0 : random_between(&rng, 0, 30);
-            durations[symbol_index(ranks, SYMBOL_BACKWARD, s)] = random_chance(&rng, 40) ? 1 : random_between(&rng, 0, 30);
+            durations[symbol_index(ranks, SYMBOL_FORWARD, s)] =
+                random_chance(&rng, 40) ? 0 : random_between(&rng, 0, 30);
+            durations[symbol_index(ranks, SYMBOL_BACKWARD, s)] =
+                random_chance(&rng, 40) ? 1 : random_between(&rng, 0, 30);
         }
         CHECK_OK(schedule_build(&whole, &r, &arena, &err));
         CHECK_OK(schedule_build_load(&load, &r, &arena, &err));
         CHECK_OK(graph_compile(&time_graph, &whole, &arena, &err));
         CHECK_OK(graph_compile(&load_graph, &load, &arena, &err));
-        int64_t time_ns = graph_longest(time_graph, durations, NULL), load_ns = graph_longest(load_graph, durations, NULL);
+        int64_t time_ns = graph_longest(time_graph, durations, NULL),
+                load_ns = graph_longest(load_graph, durations, NULL);
         assert_true(time_ns >= micro_batches * load_ns);
         assert_true(time_ns <= (micro_batches + ranks - 1) * load_ns);
         arena_close(&arena);
     }
 }
 
-// One micro-batch over two GPUs, one half as fast: the least time leaves the slow one a single layer of ten, the least load 3.
+// One micro-batch over two GPUs, one half as fast: the least time leaves the slow one a single
+// layer of ten, the least load 3.
 static void optima_differ(void **state)
 {
     (void)state;
@@ -336,7 +375,10 @@ static bool as_load_plan(struct trial *t)
 
 static bool plant_nothing(struct trial *t) { return as_load_plan(t); }
 static bool plant_high(struct trial *t) { return as_load_plan(t) && t->plan.objective_ns++; }
-static bool plant_low(struct trial *t) { return as_load_plan(t) && (t->plan.bound_ns = --t->plan.objective_ns) > 0; }
+static bool plant_low(struct trial *t)
+{
+    return as_load_plan(t) && (t->plan.bound_ns = --t->plan.objective_ns) > 0;
+}
 static bool plant_time(struct trial *t)
 {
     if (!as_load_plan(t) || t->plan.objective_ns == t->plan.iteration_ns) return false;
@@ -410,15 +452,19 @@ static void report_shows_the_loads(void **state)
     size_t length;
     arena_open(&arena, NULL);
     alike(&p, SCHEDULE_1F1B, 11, 3, 1, 5, &arena);
-    for (int i = 0; i < p.run_count; i++) p.runs[i].forward_ns[0] = 3000000, p.runs[i].backward_ns[0] = 6000000;
+    for (int i = 0; i < p.run_count; i++)
+        p.runs[i].forward_ns[0] = 3000000, p.runs[i].backward_ns[0] = 6000000;
     p.cuts[0].forward_ns[PART_LINK] = 1250000;
     p.cuts[0].forward_ns[PART_BLOCKING] = 500000;
     struct plan plan = solve_way(&p, WAY_DEFAULT, 1, &arena).plan;
-    assert_int_equal(plan.objective_ns, 37000000);       // 4 layers at both ends of the pipeline, 3 between two boundaries
+    assert_int_equal(plan.objective_ns,
+                     37000000); // 4 layers at both ends of the pipeline, 3 between two boundaries
     CHECK_OK(report_text(&plan, NULL, 0, &text, &length, &arena, &err));
     assert_non_null(strstr(text, "  objective  max_load: 37.000 ms, "));
     assert_non_null(strstr(text, "\nLoads of one micro-batch in ms"));
-    assert_non_null(strstr(text, "     36.000         1.000  37.000  ########################      100.0 %  1.250 to 1\n"));
+    assert_non_null(strstr(
+        text,
+        "     36.000         1.000  37.000  ########################      100.0 %  1.250 to 1\n"));
     assert_non_null(strstr(text, "  busiest    rank 0\n"));
     assert_non_null(strstr(text, "27.03 sequences/s at most"));
     p.cuts[0].forward_ns[PART_LINK] = 50000000;
@@ -434,9 +480,15 @@ int main(int argc, char **argv)
     if (argc > 1) problem_count = atoi(argv[1]);
     if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plan_is_the_best_of_all), cmocka_unit_test(loads_are_the_streams), cmocka_unit_test(alike_layers_are_shared_out_evenly),
-        cmocka_unit_test(long_streams_reach_the_load), cmocka_unit_test(optima_differ), cmocka_unit_test(large_chain_is_proven),
-        cmocka_unit_test(judge_hears_loads), cmocka_unit_test(judge_accepts_what_is_solved), cmocka_unit_test(report_shows_the_loads),
+        cmocka_unit_test(plan_is_the_best_of_all),
+        cmocka_unit_test(loads_are_the_streams),
+        cmocka_unit_test(alike_layers_are_shared_out_evenly),
+        cmocka_unit_test(long_streams_reach_the_load),
+        cmocka_unit_test(optima_differ),
+        cmocka_unit_test(large_chain_is_proven),
+        cmocka_unit_test(judge_hears_loads),
+        cmocka_unit_test(judge_accepts_what_is_solved),
+        cmocka_unit_test(report_shows_the_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
-// Solving against exhaustive enumeration: the plan's time is the least one to the nanosecond, infeasible exactly when the
-// enumeration finds nothing, however many processes work; alternatives are the best distinct plans; the second engine and
-// the textbook formulation agree; a stop leaves an honest bound.
+// Solving against exhaustive enumeration: the plan's time is the least one to the nanosecond,
+// infeasible exactly when the enumeration finds nothing, however many processes work; alternatives
+// are the best distinct plans; the second engine and the textbook formulation agree; a stop leaves
+// an honest bound.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +31,8 @@ static bool draw(struct prepared *p, struct random *rng, bool long_and_close, st
     return true;
 }
 
-static void solve(struct solve_result *r, const struct priced *p, const struct solve_settings *s, struct arena *arena)
+static void solve(struct solve_result *r, const struct priced *p, const struct solve_settings *s,
+                  struct arena *arena)
 {
     struct error err = {0};
     if (solve_run(r, p, s, NULL, NULL, arena, &err) != OK) fail_msg("solve_run: %s", err.text);
@@ -59,7 +61,8 @@ static void expect(const struct solve_result *r, int64_t best_ns)
     assert_null(r->sidelined);
 }
 
-static void each(uint64_t seed, int count, void (*check)(const struct prepared *p, int64_t best_ns, struct arena *arena))
+static void each(uint64_t seed, int count,
+                 void (*check)(const struct prepared *p, int64_t best_ns, struct arena *arena))
 {
     struct random rng = {seed};
     for (int i = 0; i < count; i++) {
@@ -87,7 +90,8 @@ static void test_default(void **state)
     each(11, 120, check_default);
 }
 
-// The tree alone: no start plan, nothing eliminated. And not a bit of difference between one process and two.
+// The tree alone: no start plan, nothing eliminated. And not a bit of difference between one
+// process and two.
 static void check_tree_alone(const struct prepared *p, int64_t best_ns, struct arena *arena)
 {
     struct solve_settings s;
@@ -102,7 +106,8 @@ static void check_tree_alone(const struct prepared *p, int64_t best_ns, struct a
     expect(&two, best_ns);
     assert_int_equal(one.plan.effort.boxes, two.plan.effort.boxes);
     assert_int_equal(one.plan.effort.relaxations, two.plan.effort.relaxations);
-    for (int i = 0; i < one.plan.stage_count; i++) assert_memory_equal(&one.plan.stages[i], &two.plan.stages[i], sizeof *one.plan.stages);
+    for (int i = 0; i < one.plan.stage_count; i++)
+        assert_memory_equal(&one.plan.stages[i], &two.plan.stages[i], sizeof *one.plan.stages);
 }
 
 static void test_tree_alone(void **state)
@@ -113,7 +118,11 @@ static void test_tree_alone(void **state)
 
 // ---- alternatives
 
-struct times { int64_t *items; int count; struct graph *graph; };
+struct times {
+    int64_t *items;
+    int count;
+    struct graph *graph;
+};
 
 static void collect(void *argument, const int *chosen, const int64_t *durations)
 {
@@ -156,7 +165,7 @@ static void test_alternatives(void **state)
 
 // ---- the other engine, the other formulation
 
-static int ended;       // before their time limit
+static int ended; // before their time limit
 
 // Tolerances of 1e-7 decide there, so that a plan within that of the best one counts as agreement.
 static void agree(const struct solve_result *r, int64_t best_ns)
@@ -186,7 +195,7 @@ static void check_intopt(const struct prepared *p, int64_t best_ns, struct arena
     struct solve_result r;
     solve_defaults(&s);
     s.engine = ENGINE_INTOPT;
-    s.time_limit_s = 2;                     // GLPK can go round in circles: then there is nothing to compare
+    s.time_limit_s = 2; // GLPK can go round in circles: then there is nothing to compare
     solve(&r, &p->priced, &s, arena);
     agree_if_ended(&r, best_ns);
 }
@@ -234,7 +243,8 @@ static void test_chain(void **state)
     solve_defaults(&s);
     solve(&r, &p, &s, &arena);
     assert_int_equal(r.plan.outcome, OUTCOME_OPTIMAL);
-    assert_true(llabs(r.plan.iteration_ns - 522854500) < 1000);     // known, within rounding of the layers' prices
+    assert_true(llabs(r.plan.iteration_ns - 522854500) <
+                1000); // known, within rounding of the layers' prices
     s.start_search = s.eliminate = false;
     assert_int_equal(solve_run(&again, &p, &s, &r.plan, &stop, &arena, &err), OK);
     assert_int_equal(again.plan.outcome, OUTCOME_OPEN);
@@ -253,7 +263,9 @@ static void test_chain(void **state)
 
 // ---- problems of every schedule
 
-static void each_scheduled(uint64_t seed, int count, void (*check)(const struct prepared *p, int64_t best_ns, struct arena *arena))
+static void each_scheduled(uint64_t seed, int count,
+                           void (*check)(const struct prepared *p, int64_t best_ns,
+                                         struct arena *arena))
 {
     struct random rng = {seed};
     for (int i = 0; i < count; i++) {
@@ -270,7 +282,8 @@ static void each_scheduled(uint64_t seed, int count, void (*check)(const struct 
     }
 }
 
-// At the cut-off or above nothing need be found, and what is said of it is so; below it the best plan is.
+// At the cut-off or above nothing need be found, and what is said of it is so; below it the best
+// plan is.
 static void check_cutoff(const struct prepared *p, int64_t best_ns, struct arena *arena)
 {
     const int64_t above[] = {-3, 0, 1, 1000};
@@ -289,7 +302,8 @@ static void check_cutoff(const struct prepared *p, int64_t best_ns, struct arena
             assert_false(r.cut_off);
             continue;
         }
-        assert_true(r.cut_off ? r.plan.bound_ns >= s.cutoff_ns : best_ns == INT64_MAX || r.plan.bound_ns >= s.cutoff_ns);
+        assert_true(r.cut_off ? r.plan.bound_ns >= s.cutoff_ns
+                              : best_ns == INT64_MAX || r.plan.bound_ns >= s.cutoff_ns);
         assert_true(r.plan.bound_ns <= best_ns);
         if (best_ns == INT64_MAX) assert_int_equal(r.plan.stage_count, 0);
         if (r.plan.stage_count) assert_true(r.plan.iteration_ns >= best_ns);
@@ -333,7 +347,8 @@ static void check_gap(const struct prepared *p, int64_t best_ns, struct arena *a
     assert_true(r.finished);
     if (best_ns == INT64_MAX) return;
     assert_true(r.plan.bound_ns <= best_ns && r.plan.iteration_ns >= best_ns);
-    assert_true((double)(r.plan.iteration_ns - r.plan.bound_ns) <= 0.07 * (double)r.plan.iteration_ns);
+    assert_true((double)(r.plan.iteration_ns - r.plan.bound_ns) <=
+                0.07 * (double)r.plan.iteration_ns);
 }
 
 static void test_gap_in_the_tree(void **state)
@@ -346,9 +361,11 @@ static void test_gap_in_the_tree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_default), cmocka_unit_test(test_tree_alone), cmocka_unit_test(test_alternatives),
-        cmocka_unit_test(test_intopt), cmocka_unit_test(test_textbook), cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_cutoff), cmocka_unit_test(test_quick_bound), cmocka_unit_test(test_gap_in_the_tree),
+        cmocka_unit_test(test_default),         cmocka_unit_test(test_tree_alone),
+        cmocka_unit_test(test_alternatives),    cmocka_unit_test(test_intopt),
+        cmocka_unit_test(test_textbook),        cmocka_unit_test(test_chain),
+        cmocka_unit_test(test_cutoff),          cmocka_unit_test(test_quick_bound),
+        cmocka_unit_test(test_gap_in_the_tree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-// The tree's proof under planted faults: what is damaged in the records is seen by the second look. And workers that die,
-// or a worker's memory that is too small, lose nothing but time.
+// The tree's proof under planted faults: what is damaged in the records is seen by the second look.
+// And workers that die, or a worker's memory that is too small, lose nothing but time.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,16 +14,25 @@
 
 #include <cmocka.h>
 
-struct made { struct prepared prepared; struct formulation formulation; struct program program; struct tree tree; };
+struct made {
+    struct prepared prepared;
+    struct formulation formulation;
+    struct program program;
+    struct tree tree;
+};
 
-static void make_sized(struct made *m, int layers, int stages, int64_t memory_limit_bytes, struct arena *arena)
+static void make_sized(struct made *m, int layers, int stages, int64_t memory_limit_bytes,
+                       struct arena *arena)
 {
     struct error err = {0};
     chain_priced(&m->prepared.priced, layers, stages, 2, 8, arena);
     prepare(&m->prepared, arena);
-    assert_int_equal(formulate_choices(&m->formulation, &m->prepared.choices, (int64_t)1 << 50, arena, &err), OK);
+    assert_int_equal(
+        formulate_choices(&m->formulation, &m->prepared.choices, (int64_t)1 << 50, arena, &err),
+        OK);
     program_prepare(&m->program, &m->formulation, m->prepared.graph, (int64_t)1 << 40, arena);
-    struct tree_settings settings = {.threads = 2, .plan_count = 1, .memory_limit_bytes = memory_limit_bytes};
+    struct tree_settings settings = {
+        .threads = 2, .plan_count = 1, .memory_limit_bytes = memory_limit_bytes};
     assert_int_equal(tree_run(&m->tree, &m->program, &settings, NULL, 0, 0, arena, &err), OK);
 }
 
@@ -79,14 +88,17 @@ static void damage_row(struct made *m)
     for (int k = 0; k < r->proof.count; k++) {
         const struct milp_row *row = &m->formulation.milp.rows[r->proof.rows[k]];
         if (row->role != ROW_PATH) continue;
-        for (int e = row->first + 1; e < row->first + row->count; e++) m->formulation.milp.entry_value[e] = m->formulation.milp.entry_value[e] / 2;
+        for (int e = row->first + 1; e < row->first + row->count; e++)
+            m->formulation.milp.entry_value[e] = m->formulation.milp.entry_value[e] / 2;
     }
 }
 
 static void test_planted(void **state)
 {
     (void)state;
-    void (*const damages[])(struct made *) = {damage_bound, damage_multiplier, damage_claim, damage_box, damage_split, damage_removal, damage_order, damage_row};
+    void (*const damages[])(struct made *) = {damage_bound, damage_multiplier, damage_claim,
+                                              damage_box,   damage_split,      damage_removal,
+                                              damage_order, damage_row};
     for (size_t i = 0; i < ARRAY_LENGTH(damages); i++) {
         struct arena arena;
         struct made m = {0};
@@ -107,7 +119,8 @@ static void shaky(void *context, struct message *in, struct message *out, struct
     (void)context, (void)arena;
     int64_t number = message_get_count(in);
     if (number == ABORTS) abort();
-    if (number == HANGS) for (volatile int forever = 1; forever;) continue;
+    if (number == HANGS)
+        for (volatile int forever = 1; forever;) continue;
     message_put_count(out, number * number);
 }
 
@@ -148,7 +161,8 @@ static void test_workers(void **state)
     arena_close(&arena);
 }
 
-// Memory that does not even hold a relaxation: every box falls to splitting alone, and the answer is the same.
+// Memory that does not even hold a relaxation: every box falls to splitting alone, and the answer
+// is the same.
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -173,7 +187,7 @@ static void test_message(void **state)
     message_begin(&m, &arena);
     message_put_count(&m, 1000000);
     message_put_count(&m, 7);
-    assert_int_equal(message_get_length(&m, 8), 0);         // longer than the rest: broken
+    assert_int_equal(message_get_length(&m, 8), 0); // longer than the rest: broken
     assert_true(m.broken);
     assert_int_equal(message_get_count(&m), 0);
     arena_close(&arena);
@@ -182,7 +196,8 @@ static void test_message(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sound), cmocka_unit_test(test_planted), cmocka_unit_test(test_workers), cmocka_unit_test(test_message),
+        cmocka_unit_test(test_sound),     cmocka_unit_test(test_planted),
+        cmocka_unit_test(test_workers),   cmocka_unit_test(test_message),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-// What every test program shares: an arena that ends in abort() when memory does, and assertions on status.
+// What every test program shares: an arena that ends in abort() when memory does, and assertions on
+// status.
 #ifndef PLUMBLINE_TESTS_SUPPORT_CHECK_H
 #define PLUMBLINE_TESTS_SUPPORT_CHECK_H
 
@@ -10,12 +11,12 @@
 #include "data/base/arena.h"
 #include "data/base/status.h"
 
-#include <cmocka.h>     // behind them: its macro `fail` hides data/base/status.h's
+#include <cmocka.h> // behind them: its macro `fail` hides data/base/status.h's
 
 // Fails the test with the error's text.
-#define CHECK_OK(call)                                                          \
-    do {                                                                        \
-        if ((call) != OK) fail_msg("%s: %s", #call, err.text);                  \
+#define CHECK_OK(call)                                                                             \
+    do {                                                                                           \
+        if ((call) != OK) fail_msg("%s: %s", #call, err.text);                                     \
     } while (0)
 
 // A group's set-up and tear-down: *state is the arena.

@@ -7,23 +7,26 @@
 #include "data/inputs/problem.h"
 #include "data/inputs/samples.h"
 
-const char *const format_names[] = {"model", "cluster", "costs", "job", "problem", "priced", "plan", "samples", "config", NULL};
+const char *const format_names[] = {"model",  "cluster", "costs",   "job",    "problem",
+                                    "priced", "plan",    "samples", "config", NULL};
 
-#define LOAD_AND_SAVE(noun)                                              \
-    do {                                                                 \
-        struct noun value;                                               \
-        TRY(noun##_load(&value, path, arena, err));                      \
-        return again ? noun##_save(&value, again, arena, err) : OK;      \
+#define LOAD_AND_SAVE(noun)                                                                        \
+    do {                                                                                           \
+        struct noun value;                                                                         \
+        TRY(noun##_load(&value, path, arena, err));                                                \
+        return again ? noun##_save(&value, again, arena, err) : OK;                                \
     } while (0)
 
-static enum status import_config(const char *path, const char *again, struct arena *arena, struct error *err)
+static enum status import_config(const char *path, const char *again, struct arena *arena,
+                                 struct error *err)
 {
     struct model model;
     TRY(model_import_hf(&model, path, NULL, again ? again : path, arena, err));
     return again ? model_save(&model, again, arena, err) : OK;
 }
 
-enum status format_load(enum format format, const char *path, const char *again, struct arena *arena, struct error *err)
+enum status format_load(enum format format, const char *path, const char *again,
+                        struct arena *arena, struct error *err)
 {
     switch (format) {
     case FORMAT_MODEL: LOAD_AND_SAVE(model);
@@ -71,7 +74,8 @@ const struct planted planted_damages[] = {
     {FORMAT_MODEL, "\"name\": \"block\"", "\"name\": \"embedding\"", "runs[1].name", false},
     {FORMAT_MODEL, "\"kind\": \"measured\"", "\"kind\": \"block\"", "measured", true},
     {FORMAT_MODEL, "\"kind\": \"head\"", "\"kind\": \"measured\"", "measured", true},
-    {FORMAT_MODEL, "\"weight_bytes\": 80000", "\"weight_bytes\": 2251799813685248", "runs[2].measured.weight_bytes", true},
+    {FORMAT_MODEL, "\"weight_bytes\": 80000", "\"weight_bytes\": 2251799813685248",
+     "runs[2].measured.weight_bytes", true},
     {FORMAT_MODEL, "\"none\": 100000, ", "", "stash_bytes", true},
     {FORMAT_MODEL, "\"matrix_rows\": 64", "\"matrix_rows\": 0", "matrix_rows", false},
     // clusters
@@ -83,26 +87,34 @@ const struct planted planted_damages[] = {
     {FORMAT_CLUSTER, "\"infiniband\"", "\"ethernet\"", "stands twice", false},
     {FORMAT_CLUSTER, "\"from\": \"new\"", "\"from\": \"newer\"", "links[0]", false},
     {FORMAT_CLUSTER, "\"name\": \"o1\"", "\"name\": \"o0\"", "places.nodes[3]: name", false},
-    {FORMAT_CLUSTER, "\"name\": \"o1\", \"group\": \"old\"", "\"name\": \"o1\", \"group\": \"new\"", "places.nodes", false},
-    {FORMAT_CLUSTER, "\"switches\": [\"r1\"]", "\"switches\": [\"r1\", \"x\"]", "places.nodes[4].switches", false},
+    {FORMAT_CLUSTER, "\"name\": \"o1\", \"group\": \"old\"", "\"name\": \"o1\", \"group\": \"new\"",
+     "places.nodes", false},
+    {FORMAT_CLUSTER, "\"switches\": [\"r1\"]", "\"switches\": [\"r1\", \"x\"]",
+     "places.nodes[4].switches", false},
     {FORMAT_CLUSTER, "\"from\": \"o0\"", "\"from\": \"o9\"", "places.links[1]", false},
     {FORMAT_CLUSTER, "\"from\": \"o0\"", "\"from\": \"n1\"", "places.links[1]", false},
     {FORMAT_CLUSTER, "\"from\": \"o0\"", "\"from\": \"n0\"", "stands twice", false},
     {FORMAT_CLUSTER, "21.5e9", "0", "places.links[0].link.bytes_per_s", true},
-    {FORMAT_CLUSTER, "\"memory_bytes\": 40000000000", "\"memory_bytes\": 0", "groups[0].memory_bytes", true},
+    {FORMAT_CLUSTER, "\"memory_bytes\": 40000000000", "\"memory_bytes\": 0",
+     "groups[0].memory_bytes", true},
     // costs
-    {FORMAT_COSTS, "\"origin\": \"fitted\"", "\"origin\": \"guessed\"", "gpus[0].precisions[0].gemm_flop_per_s.origin", true},
+    {FORMAT_COSTS, "\"origin\": \"fitted\"", "\"origin\": \"guessed\"",
+     "gpus[0].precisions[0].gemm_flop_per_s.origin", true},
     {FORMAT_COSTS, ", \"origin\": \"fitted\"", "", "gemm_flop_per_s", true},
-    {FORMAT_COSTS, "{\"value\": 1e14, \"origin\": \"assumed\"}", "1e14", "attention_flop_per_s", true},
+    {FORMAT_COSTS, "{\"value\": 1e14, \"origin\": \"assumed\"}", "1e14", "attention_flop_per_s",
+     true},
     {FORMAT_COSTS, "\"low\": 1.8e14", "\"low\": 2.1e14", "gemm_flop_per_s", false},
     {FORMAT_COSTS, "\"value\": 0.8", "\"value\": 1.8", "intra_efficiency", true},
     {FORMAT_COSTS, "\"blocking\": 0.25", "\"blocking\": 0.35", "transfer_share", false},
     {FORMAT_COSTS, "\"infiniband\"", "\"token_ring\"", "token_ring", true},
-    {FORMAT_COSTS, "\"forward_s\": 0.0001", "\"forward_s\": -0.0001", "layer_times[0].forward_s", true},
-    {FORMAT_COSTS, "\"precision\": \"fp16\"", "\"precision\": \"fp9\"", "precisions[1].precision", true},
+    {FORMAT_COSTS, "\"forward_s\": 0.0001", "\"forward_s\": -0.0001", "layer_times[0].forward_s",
+     true},
+    {FORMAT_COSTS, "\"precision\": \"fp16\"", "\"precision\": \"fp9\"", "precisions[1].precision",
+     true},
     // jobs
     {FORMAT_JOB, "\"global_batch\": 32", "\"global_batch\": 33", "global_batch", false},
-    {FORMAT_JOB, "\"gradient_bytes_per_value\": 4", "\"gradient_bytes_per_value\": 3", "gradient_bytes_per_value", true},
+    {FORMAT_JOB, "\"gradient_bytes_per_value\": 4", "\"gradient_bytes_per_value\": 3",
+     "gradient_bytes_per_value", true},
     {FORMAT_JOB, "\"pipeline\": 3", "\"pipeline\": 257", "layout.pipeline", true},
     {FORMAT_JOB, "\"pipeline\": 3,", "", "layout", true},
     {FORMAT_JOB, "\"schedule\": \"1f1b\"", "\"schedule\": \"2f2b\"", "layout.schedule", true},
@@ -117,11 +129,13 @@ const struct planted planted_damages[] = {
     {FORMAT_JOB, ", \"stage\": 0, \"groups\": [\"new\"]", "", "rules[0]", true},
     {FORMAT_JOB, "[\"new\"]", "[]", "rules[0].groups", true},
     {FORMAT_JOB, "[\"new\"]", "[1]", "rules[0].groups[0]", true},
-    {FORMAT_JOB, "\"compresses_gradient\": true", "\"compresses_gradient\": 2", "compresses_gradient", true},
+    {FORMAT_JOB, "\"compresses_gradient\": true", "\"compresses_gradient\": 2",
+     "compresses_gradient", true},
     {FORMAT_JOB, ", \"layers_max\": 3", "", "rules[3].run", true},
     {FORMAT_JOB, "\"holds_last\": 7", "\"holds_last\": 5", "rules[2]", false},
     // problems
-    {FORMAT_PROBLEM, "\"model\": \"model.json\"", "\"model\": \"modell.json\"", "modell.json", false},
+    {FORMAT_PROBLEM, "\"model\": \"model.json\"", "\"model\": \"modell.json\"", "modell.json",
+     false},
     {FORMAT_PROBLEM, "\"model\": \"model.json\"", "\"model\": \"job.json\"", "job.json", false},
     {FORMAT_PROBLEM, "\"model\": \"model.json\"", "\"model\": \"\"", "directory", true},
     {FORMAT_PROBLEM, "\"model\": \"model.json\",", "", "model", true},
@@ -141,9 +155,12 @@ const struct planted planted_damages[] = {
     {FORMAT_PLAN, "\"iteration_ns\": 3012345", "\"iteration_ns\": 3012345.5", "iteration_ns", true},
     {FORMAT_PLAN, "\"iteration_ns\": 3012345", "\"iteration_ns\": -1", "iteration_ns", true},
     {FORMAT_PLAN, "\"group\": \"new\"", "\"group\": \"newer\"", "stages[0]", false},
-    {FORMAT_PLAN, "\"gradient_option\": 0", "\"gradient_option\": 2", "stages[0].gradient_option", false},
-    {FORMAT_PLAN, "\"gradient_option\": 0", "\"gradient_option\": -1", "stages[0].gradient_option", true},
-    {FORMAT_PLAN, "\"weight_bytes\": 1000", "\"weight_bytes\": \"1000\"", "stages[0].memory.weight_bytes", true},
+    {FORMAT_PLAN, "\"gradient_option\": 0", "\"gradient_option\": 2", "stages[0].gradient_option",
+     false},
+    {FORMAT_PLAN, "\"gradient_option\": 0", "\"gradient_option\": -1", "stages[0].gradient_option",
+     true},
+    {FORMAT_PLAN, "\"weight_bytes\": 1000", "\"weight_bytes\": \"1000\"",
+     "stages[0].memory.weight_bytes", true},
     {FORMAT_PLAN, "\"link\", \"delay\"", "\"link\", \"dely\"", "graph.transfer_parts[2]", true},
     {FORMAT_PLAN, "\"link\", \"delay\"", "\"link\", \"link\"", "graph.transfer_parts[2]", true},
     {FORMAT_PLAN, "\"gradient_sync\": true", "\"gradient_sync\": 1", "graph.gradient_sync", true},
@@ -154,13 +171,16 @@ const struct planted planted_damages[] = {
     {FORMAT_SAMPLES, "[0.0001, 0.00011, 0.000105]", "[]", "samples[0].seconds", true},
     {FORMAT_SAMPLES, "0.00011", "-0.00011", "samples[0].seconds[1]", true},
     {FORMAT_SAMPLES, "0.00011", "\"fast\"", "samples[0].seconds[1]", true},
-    {FORMAT_SAMPLES, "\"stopped_by\": \"width\"", "\"stopped_by\": \"lunch\"", "samples[1].stopped_by", true},
+    {FORMAT_SAMPLES, "\"stopped_by\": \"width\"", "\"stopped_by\": \"lunch\"",
+     "samples[1].stopped_by", true},
     {FORMAT_SAMPLES, "[128, 192, 64]", "[128, 192, 64, 1, 1]", "samples[0].dimensions", true},
     {FORMAT_SAMPLES, "\"from\": 0,", "", "samples[2]", false},
     {FORMAT_SAMPLES, "\"to\": 1,", "\"to\": 0,", "samples[2]", false},
     {FORMAT_SAMPLES, "\"to\": 1,", "\"to\": 2,", "samples[2].to", false},
-    {FORMAT_SAMPLES, "\"launch_repetitions\": [3, 1]", "\"launch_repetitions\": [3, 2]", "samples[2].launch_repetitions", false},
-    {FORMAT_SAMPLES, "\"launch_repetitions\": [3, 1]", "\"launch_repetitions\": [4]", "samples[2].launch_repetitions", false},
+    {FORMAT_SAMPLES, "\"launch_repetitions\": [3, 1]", "\"launch_repetitions\": [3, 2]",
+     "samples[2].launch_repetitions", false},
+    {FORMAT_SAMPLES, "\"launch_repetitions\": [3, 1]", "\"launch_repetitions\": [4]",
+     "samples[2].launch_repetitions", false},
     {FORMAT_SAMPLES, "\"outliers\": [1, 3]", "\"outliers\": [3, 1]", "samples[2].outliers", false},
     {FORMAT_SAMPLES, "\"outliers\": [1, 3]", "\"outliers\": [1, 4]", "samples[2].outliers", false},
     {FORMAT_SAMPLES, "\"first\": 2", "\"first\": 0", "samples[2].conditions[1].first", false},

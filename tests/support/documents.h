@@ -1,5 +1,6 @@
-// Documents by format: loading and saving any of them through one door, for tests that treat all formats alike, and the
-// planted damages that both the loaders and the published schemas must refuse.
+// Documents by format: loading and saving any of them through one door, for tests that treat all
+// formats alike, and the planted damages that both the loaders and the published schemas must
+// refuse.
 #ifndef PLUMBLINE_TESTS_SUPPORT_DOCUMENTS_H
 #define PLUMBLINE_TESTS_SUPPORT_DOCUMENTS_H
 
@@ -10,14 +11,22 @@
 #include "data/base/status.h"
 
 enum format {
-    FORMAT_MODEL, FORMAT_CLUSTER, FORMAT_COSTS, FORMAT_JOB, FORMAT_PROBLEM, FORMAT_PRICED, FORMAT_PLAN, FORMAT_SAMPLES,
-    FORMAT_CONFIG,              // a Hugging Face config.json, which loads as a model
+    FORMAT_MODEL,
+    FORMAT_CLUSTER,
+    FORMAT_COSTS,
+    FORMAT_JOB,
+    FORMAT_PROBLEM,
+    FORMAT_PRICED,
+    FORMAT_PLAN,
+    FORMAT_SAMPLES,
+    FORMAT_CONFIG, // a Hugging Face config.json, which loads as a model
     FORMAT_COUNT,
 };
-extern const char *const format_names[];        // "model" ..., NULL
+extern const char *const format_names[]; // "model" ..., NULL
 
 // Loads `path`; saves it to `again` unless that is NULL.
-enum status format_load(enum format format, const char *path, const char *again, struct arena *arena, struct error *err);
+enum status format_load(enum format format, const char *path, const char *again,
+                        struct arena *arena, struct error *err);
 
 // tests/documents/FORMAT.json
 const char *format_example(enum format format, struct arena *arena);
@@ -26,7 +35,8 @@ const char *format_example(enum format format, struct arena *arena);
 struct planted {
     enum format format;
     const char *from, *to, *where;
-    bool by_schema;             // the schema sees it too (cross-references, sums and duplicate keys it does not)
+    bool
+        by_schema; // the schema sees it too (cross-references, sums and duplicate keys it does not)
 };
 extern const struct planted planted_damages[];
 extern const size_t planted_count;

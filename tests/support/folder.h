@@ -4,7 +4,8 @@
 
 enum { FOLDER_SIZE = 64 };
 
-int folder_make(char folder[FOLDER_SIZE]);      // both: 0, or 1 where it fails, as cmocka's fixtures want it
-int folder_remove(const char *folder);          // with what is in it
+int folder_make(
+    char folder[FOLDER_SIZE]);         // both: 0, or 1 where it fails, as cmocka's fixtures want it
+int folder_remove(const char *folder); // with what is in it
 
 #endif

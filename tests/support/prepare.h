@@ -5,7 +5,12 @@
 #include "formulate/choices/choices.h"
 #include "formulate/graph/longest.h"
 
-struct prepared { struct priced priced; struct schedule schedule; struct choices choices; struct graph *graph; };
+struct prepared {
+    struct priced priced;
+    struct schedule schedule;
+    struct choices choices;
+    struct graph *graph;
+};
 
 // Schedule, graph and choices of p->priced. Aborts with a message where that fails.
 void prepare(struct prepared *p, struct arena *arena);

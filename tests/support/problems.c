@@ -17,7 +17,10 @@ int64_t random_between(struct random *rng, int64_t low, int64_t high)
     return low + (int64_t)(random_bits(rng) % (uint64_t)(high - low + 1));
 }
 
-bool random_chance(struct random *rng, int percent) { return random_between(rng, 1, 100) <= percent; }
+bool random_chance(struct random *rng, int percent)
+{
+    return random_between(rng, 1, 100) <= percent;
+}
 
 struct random_limits random_limits_small(void)
 {
@@ -36,8 +39,8 @@ struct draw {
     const struct random_limits *limits;
     struct arena *arena;
     int layers, stages, groups, micro_batches, flavour;
-    int richness;               // percent; falls with each attempt that has too many plans
-    int64_t base_ns;            // of a layer's pass, in long_and_close
+    int richness;    // percent; falls with each attempt that has too many plans
+    int64_t base_ns; // of a layer's pass, in long_and_close
 };
 
 static int size_between(struct draw *d, int low, int high)
@@ -45,7 +48,10 @@ static int size_between(struct draw *d, int low, int high)
     return random_chance(d->rng, 40) ? high : (int)random_between(d->rng, low, high);
 }
 
-static bool rich(struct draw *d, int percent) { return random_chance(d->rng, percent * d->richness / 100); }
+static bool rich(struct draw *d, int percent)
+{
+    return random_chance(d->rng, percent * d->richness / 100);
+}
 
 static struct estimate exactly(double value)
 {
@@ -62,14 +68,19 @@ static struct measured_bytes draw_bytes(struct draw *d, const struct job *j)
                                .optimizer_bytes = random_between(d->rng, 0, 3000)};
     m.matrix_rows = random_chance(d->rng, 80) ? random_between(d->rng, 8, 40) : 0;
     m.matrix_columns = m.matrix_rows ? random_between(d->rng, 8, 40) : 0;
-    m.gradient_bytes = j->gradient_bytes_per_value * m.matrix_rows * m.matrix_columns + random_between(d->rng, 0, 1000);
-    m.boundary_bytes = m.matrix_rows ? precision_bytes(j->precision) * m.matrix_rows * m.matrix_columns
-                                     : random_between(d->rng, 1, 4000);
+    m.gradient_bytes = j->gradient_bytes_per_value * m.matrix_rows * m.matrix_columns +
+                       random_between(d->rng, 0, 1000);
+    m.boundary_bytes = m.matrix_rows
+                           ? precision_bytes(j->precision) * m.matrix_rows * m.matrix_columns
+                           : random_between(d->rng, 1, 4000);
     m.stash_bytes[RECOMPUTE_NONE] = random_between(d->rng, 1000, 4000);
-    m.stash_bytes[RECOMPUTE_SELECTIVE] = m.stash_bytes[RECOMPUTE_NONE] * random_between(d->rng, 50, 100) / 100;
-    m.stash_bytes[RECOMPUTE_FULL] = m.stash_bytes[RECOMPUTE_NONE] * random_between(d->rng, 5, 50) / 100;
+    m.stash_bytes[RECOMPUTE_SELECTIVE] = m.stash_bytes[RECOMPUTE_NONE] *
+                                         random_between(d->rng, 50, 100) / 100;
+    m.stash_bytes[RECOMPUTE_FULL] = m.stash_bytes[RECOMPUTE_NONE] * random_between(d->rng, 5, 50) /
+                                    100;
     for (int i = 0; i < 3; i++)
-        m.working_bytes[i] = random_chance(d->rng, 30) ? 0 : m.stash_bytes[RECOMPUTE_NONE] - m.stash_bytes[i];
+        m.working_bytes[i] =
+            random_chance(d->rng, 30) ? 0 : m.stash_bytes[RECOMPUTE_NONE] - m.stash_bytes[i];
     return m;
 }
 
@@ -92,9 +103,11 @@ static void add_run(struct draw *d, enum layer_kind kind, int count)
 static void draw_shape(struct draw *d)
 {
     int64_t tensor = d->p->job.layout.tensor;
-    int64_t kv_heads = tensor * random_between(d->rng, 1, 2), heads = kv_heads * random_between(d->rng, 1, 2),
+    int64_t kv_heads = tensor * random_between(d->rng, 1, 2),
+            heads = kv_heads * random_between(d->rng, 1, 2),
             width = 4 * random_between(d->rng, 1, 2);
-    bool gated = random_chance(d->rng, 50), rms = random_chance(d->rng, 50), bias = random_chance(d->rng, 50);
+    bool gated = random_chance(d->rng, 50), rms = random_chance(d->rng, 50),
+         bias = random_chance(d->rng, 50);
     d->p->model.has_shape = true;
     d->p->model.shape = (struct shape){
         .hidden = heads * width,
@@ -116,12 +129,15 @@ static void draw_shape(struct draw *d)
 static void draw_model(struct draw *d)
 {
     struct model *m = &d->p->model;
-    *m = (struct model){.name = "random", .document.path = "", .runs = TAKE(d->arena, d->layers, struct layer_run)};
+    *m = (struct model){
+        .name = "random", .document.path = "", .runs = TAKE(d->arena, d->layers, struct layer_run)};
     if (d->flavour == FLAVOUR_UNLIKE) {
         while (m->layer_count < d->layers) {
             int left = d->layers - m->layer_count;
             add_run(d, LAYER_MEASURED,
-                    random_chance(d->rng, 70) || left == 1 ? 1 : (int)random_between(d->rng, 1, left < 4 ? left : 4));
+                    random_chance(d->rng, 70) || left == 1
+                        ? 1
+                        : (int)random_between(d->rng, 1, left < 4 ? left : 4));
         }
         return;
     }
@@ -150,14 +166,17 @@ static void draw_group(struct draw *d, int index)
                              .intra = draw_link(d, 4),
                              .nics = TAKE(d->arena, NIC_KIND_COUNT, struct nic)};
     g->gpu = random_chance(d->rng, 80) ? arena_print(d->arena, "gpu%d", index) : "gpu0";
-    g->gpus_per_node = random_chance(d->rng, 15) ? 1 : collective * (int)random_between(d->rng, 1, 4);
+    g->gpus_per_node = random_chance(d->rng, 15) ? 1
+                                                 : collective * (int)random_between(d->rng, 1, 4);
     int per_node = g->gpus_per_node / collective;
-    g->nodes = per_node ? (slots * l->data + per_node - 1) / per_node : slots * l->data * collective;
-    int first_kind = random_chance(d->rng, 75) ? NIC_ETHERNET : (int)random_between(d->rng, 0, NIC_KIND_COUNT - 1);
+    g->nodes = per_node ? (slots * l->data + per_node - 1) / per_node
+                        : slots * l->data * collective;
+    int first_kind = random_chance(d->rng, 75) ? NIC_ETHERNET
+                                               : (int)random_between(d->rng, 0, NIC_KIND_COUNT - 1);
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
         if (kind == first_kind || random_chance(d->rng, 15))
-            g->nics[g->nic_count++] =
-                (struct nic){(enum nic_kind)kind, (int)random_between(d->rng, 1, 4), draw_link(d, 1)};
+            g->nics[g->nic_count++] = (struct nic){
+                (enum nic_kind)kind, (int)random_between(d->rng, 1, 4), draw_link(d, 1)};
     if (random_chance(d->rng, 4)) g->nic_count = 0;
 }
 
@@ -172,7 +191,8 @@ static void draw_cluster(struct draw *d)
     for (int g = 0; g < d->groups; g++) draw_group(d, g);
     for (int from = 0; from < d->groups; from++)
         for (int to = 0; to < d->groups; to++)
-            if (random_chance(d->rng, 8)) c->links[c->link_count++] = (struct group_link){from, to, draw_link(d, 1)};
+            if (random_chance(d->rng, 8))
+                c->links[c->link_count++] = (struct group_link){from, to, draw_link(d, 1)};
 }
 
 // ---- costs
@@ -180,17 +200,18 @@ static void draw_cluster(struct draw *d)
 static struct layer_time draw_time(struct draw *d, const char *run, const char *gpu)
 {
     struct layer_time t = {.run = run, .gpu = gpu};
-    int64_t forward = random_between(d->rng, 50, 2000), backward = forward + random_between(d->rng, 0, 2000),
-            full = forward;
+    int64_t forward = random_between(d->rng, 50, 2000),
+            backward = forward + random_between(d->rng, 0, 2000), full = forward;
     if (d->limits->long_and_close) {
         // All layers alike on all GPUs but for a few nanoseconds: so are the best plans.
         forward = d->base_ns + random_between(d->rng, 0, 25);
         backward = 2 * d->base_ns + random_between(d->rng, 0, 25);
         full = forward;
     }
-    int64_t selective = random_between(d->rng, 0, full / (d->limits->long_and_close ? 10000000 : 2));
-    t.forward_s = seconds(forward), t.backward_s = seconds(backward), t.selective_s = seconds(selective),
-    t.full_s = seconds(full);
+    int64_t selective =
+        random_between(d->rng, 0, full / (d->limits->long_and_close ? 10000000 : 2));
+    t.forward_s = seconds(forward), t.backward_s = seconds(backward),
+    t.selective_s = seconds(selective), t.full_s = seconds(full);
     t.optimizer_s = seconds(random_chance(d->rng, 50) ? 0 : random_between(d->rng, 0, 500));
     if (random_chance(d->rng, 20)) t.tensor = d->p->job.layout.tensor;
     if (random_chance(d->rng, 20)) t.micro_batch = d->p->job.layout.micro_batch;
@@ -217,36 +238,40 @@ static void draw_gpu(struct draw *d, const char *gpu)
         .constant_bytes = exactly((double)random_between(d->rng, 0, 500)),
     };
     if (random_chance(d->rng, 97))
-        g->precisions[g->precision_count++] =
-            (struct precision_costs){.precision = d->p->job.precision,
-                                     .gemm_flop_per_s = exactly((double)random_between(d->rng, 1, 60) * 3e9),
-                                     .attention_flop_per_s = exactly((double)random_between(d->rng, 1, 60) * 2e9),
-                                     .low_rank_flop_per_s = exactly((double)random_between(d->rng, 1, 90) * 1e10)};
+        g->precisions[g->precision_count++] = (struct precision_costs){
+            .precision = d->p->job.precision,
+            .gemm_flop_per_s = exactly((double)random_between(d->rng, 1, 60) * 3e9),
+            .attention_flop_per_s = exactly((double)random_between(d->rng, 1, 60) * 2e9),
+            .low_rank_flop_per_s = exactly((double)random_between(d->rng, 1, 90) * 1e10)};
 }
 
 static void draw_costs(struct draw *d)
 {
-    static const double shares[][PART_COUNT] = {{0, 0, 1},     {0, 1, 0},         {1, 0, 0},
-                                                {0, 0.5, 0.5}, {0.25, 0.5, 0.25}, {0.5, 0, 0.5},
-                                                {0, 0, 0, 0.5}, {0.25, 0, 0.25, 0.25}, {0, 0.5, 0, 0.25}};
+    static const double shares[][PART_COUNT] = {
+        {0, 0, 1},         {0, 1, 0},     {1, 0, 0},      {0, 0.5, 0.5},
+        {0.25, 0.5, 0.25}, {0.5, 0, 0.5}, {0, 0, 0, 0.5}, {0.25, 0, 0.25, 0.25},
+        {0, 0.5, 0, 0.25}};
     struct costs *c = &d->p->costs;
     const struct model *m = &d->p->model;
-    *c = (struct costs){.name = "random",
-                        .document.path = "",
-                        .intra_efficiency = exactly(0.75 + 0.25 * (double)random_between(d->rng, 0, 1))};
+    *c = (struct costs){
+        .name = "random",
+        .document.path = "",
+        .intra_efficiency = exactly(0.75 + 0.25 * (double)random_between(d->rng, 0, 1))};
     c->gpus = TAKE(d->arena, d->groups, struct gpu_costs);
     c->layer_times = TAKE(d->arena, d->groups * m->run_count, struct layer_time);
     for (int i = 0; i < NIC_KIND_COUNT; i++)
         c->network_efficiency[i] = exactly((double)random_between(d->rng, 6, 10) / 10);
     const double *share = shares[random_between(d->rng, 0, (int64_t)ARRAY_LENGTH(shares) - 1)];
     for (int i = 0; i < PART_COUNT; i++) c->transfer_share[i] = share[i];
-    bool stated = d->flavour != FLAVOUR_SHAPE || d->limits->long_and_close || random_chance(d->rng, 30);
+    bool stated = d->flavour != FLAVOUR_SHAPE || d->limits->long_and_close ||
+                  random_chance(d->rng, 30);
     for (int g = 0; g < d->groups; g++) {
         const char *gpu = d->p->cluster.groups[g].gpu;
         if (knows_gpu(c, gpu)) continue;
         draw_gpu(d, gpu);
         for (int r = 0; r < m->run_count && stated; r++)
-            if (random_chance(d->rng, 99)) c->layer_times[c->layer_time_count++] = draw_time(d, m->runs[r].name, gpu);
+            if (random_chance(d->rng, 99))
+                c->layer_times[c->layer_time_count++] = draw_time(d, m->runs[r].name, gpu);
     }
 }
 
@@ -287,8 +312,8 @@ static void draw_options(struct draw *d)
     int rank = 0;
     while (j->boundary_option_count < 2 && rich(d, 45)) {
         rank += (int)random_between(d->rng, 1, 3);
-        j->boundary_options[j->boundary_option_count++] =
-            (struct boundary_compression){rank, random_chance(d->rng, 50), random_between(d->rng, 0, 3)};
+        j->boundary_options[j->boundary_option_count++] = (struct boundary_compression){
+            rank, random_chance(d->rng, 50), random_between(d->rng, 0, 3)};
     }
     rank = 0;
     while (j->gradient_option_count < 2 && rich(d, 45)) {
@@ -308,14 +333,15 @@ static void draw_options(struct draw *d)
 static void draw_rule(struct draw *d, struct rule *r)
 {
     int last = d->layers - 1;
-    *r = (struct rule){.action = random_chance(d->rng, 50) ? RULE_REQUIRE : RULE_FORBID,
-                       .stage = random_chance(d->rng, 80) ? (int)random_between(d->rng, 0, d->stages - 1) : -1,
-                       .holds_first = -1,
-                       .holds_last = -1,
-                       .layers_min = -1,
-                       .layers_max = -1,
-                       .compresses_gradient = -1,
-                       .compresses_boundary = -1};
+    *r = (struct rule){
+        .action = random_chance(d->rng, 50) ? RULE_REQUIRE : RULE_FORBID,
+        .stage = random_chance(d->rng, 80) ? (int)random_between(d->rng, 0, d->stages - 1) : -1,
+        .holds_first = -1,
+        .holds_last = -1,
+        .layers_min = -1,
+        .layers_max = -1,
+        .compresses_gradient = -1,
+        .compresses_boundary = -1};
     r->groups = TAKE(d->arena, d->groups, const char *);
     switch (random_between(d->rng, 0, 5)) {
     case 0:
@@ -326,16 +352,20 @@ static void draw_rule(struct draw *d, struct rule *r)
     case 1:
         if (r->action == RULE_REQUIRE && r->stage < 0 && d->stages > 1) r->stage = 0;
         r->holds_first = (int)random_between(d->rng, 0, last);
-        r->holds_last = (int)random_between(d->rng, r->holds_first, r->holds_first < last ? r->holds_first + 1 : last);
+        r->holds_last = (int)random_between(d->rng, r->holds_first,
+                                            r->holds_first < last ? r->holds_first + 1 : last);
         break;
     case 2:
         if (random_chance(d->rng, 30))
             r->run = d->p->model.runs[random_between(d->rng, 0, d->p->model.run_count - 1)].name;
         r->layers_min =
-            random_chance(d->rng, 50) ? (int)random_between(d->rng, r->run ? 0 : 1, d->layers < 3 ? d->layers : 3) : -1;
-        r->layers_max = r->layers_min < 0 || random_chance(d->rng, 50)
-                            ? (int)random_between(d->rng, r->layers_min < 0 ? 1 : r->layers_min, d->layers)
-                            : -1;
+            random_chance(d->rng, 50)
+                ? (int)random_between(d->rng, r->run ? 0 : 1, d->layers < 3 ? d->layers : 3)
+                : -1;
+        r->layers_max =
+            r->layers_min < 0 || random_chance(d->rng, 50)
+                ? (int)random_between(d->rng, r->layers_min < 0 ? 1 : r->layers_min, d->layers)
+                : -1;
         break;
     case 3:
         r->recompute_stated = true;
@@ -347,13 +377,17 @@ static void draw_rule(struct draw *d, struct rule *r)
     }
     // Two conditions at once, now and then.
     if (r->action == RULE_FORBID && !r->group_count && random_chance(d->rng, 50))
-        r->groups[r->group_count++] = d->p->cluster.groups[random_between(d->rng, 0, d->groups - 1)].name;
+        r->groups[r->group_count++] =
+            d->p->cluster.groups[random_between(d->rng, 0, d->groups - 1)].name;
 }
 
 static void draw_job(struct draw *d)
 {
     struct job *j = &d->p->job;
-    *j = (struct job){.name = "random", .document.path = "", .adam = random_chance(d->rng, 80), .memory_fraction = 1};
+    *j = (struct job){.name = "random",
+                      .document.path = "",
+                      .adam = random_chance(d->rng, 80),
+                      .memory_fraction = 1};
     j->precision = random_chance(d->rng, 30) ? FP32 : random_chance(d->rng, 50) ? FP16 : BF16;
     j->gradient_bytes_per_value = random_chance(d->rng, 50) ? 4 : 2;
     draw_layout(d);
@@ -368,10 +402,12 @@ static void draw_rules(struct draw *d)
     struct job *j = &d->p->job;
     int count = random_chance(d->rng, 50) ? 0 : (int)random_between(d->rng, 1, 2);
     j->rules = TAKE(d->arena, count, struct rule);
-    for (j->rule_count = 0; j->rule_count < count; j->rule_count++) draw_rule(d, &j->rules[j->rule_count]);
+    for (j->rule_count = 0; j->rule_count < count; j->rule_count++)
+        draw_rule(d, &j->rules[j->rule_count]);
 }
 
-// Memory around what an even share of the layers needs, so that it decides without always forbidding.
+// Memory around what an even share of the layers needs, so that it decides without always
+// forbidding.
 static void draw_memory(struct draw *d)
 {
     const struct model *m = &d->p->model;
@@ -382,17 +418,20 @@ static void draw_memory(struct draw *d)
         int64_t states = b->weight_bytes + b->gradient_bytes + b->optimizer_bytes,
                 stash = b->stash_bytes[RECOMPUTE_NONE];
         if (m->runs[r].kind != LAYER_MEASURED) {
-            int64_t values = m->runs[r].kind == LAYER_BLOCK ? 4 * s->hidden * s->hidden + 3 * s->hidden * s->ffn
-                                                            : s->vocabulary * s->hidden;
+            int64_t values = m->runs[r].kind == LAYER_BLOCK
+                                 ? 4 * s->hidden * s->hidden + 3 * s->hidden * s->ffn
+                                 : s->vocabulary * s->hidden;
             states = 16 * values;
             stash = m->runs[r].kind == LAYER_BLOCK ? tokens * (12 * s->hidden + 4 * s->ffn) * 2
                                                    : 4 * tokens * s->vocabulary;
         }
-        need += m->runs[r].count * (states + stash * (d->stages < d->micro_batches ? d->stages : d->micro_batches));
+        need += m->runs[r].count *
+                (states + stash * (d->stages < d->micro_batches ? d->stages : d->micro_batches));
     }
     bool tight = random_chance(d->rng, 60);
     for (int g = 0; g < d->groups; g++) {
-        int64_t percent = tight ? random_between(d->rng, 60, 250) : random_between(d->rng, 400, 1000);
+        int64_t percent = tight ? random_between(d->rng, 60, 250)
+                                : random_between(d->rng, 400, 1000);
         d->p->cluster.groups[g].memory_bytes = need / d->stages * percent / 100 + 4000;
     }
 }
@@ -411,7 +450,8 @@ double problem_plan_count(const struct problem *p)
     enum { LAYERS = 64 };
     const struct job *j = &p->job;
     int stages = j->layout.pipeline, layers = p->model.layer_count;
-    double ways[LAYERS + 1] = {1}, options = p->cluster.group_count * (1 + j->gradient_option_count);
+    double ways[LAYERS + 1] = {1},
+                         options = p->cluster.group_count * (1 + j->gradient_option_count);
     assert(layers <= LAYERS);
     for (int s = 0; s < stages; s++) {
         double next[LAYERS + 1] = {0}, of_stage = options * (s ? 1 + j->boundary_option_count : 1);
@@ -419,7 +459,8 @@ double problem_plan_count(const struct problem *p)
             int recomputable = 0;
             for (int behind = first + 1; behind <= layers; behind++) {
                 recomputable += is_recomputable(&p->model, behind - 1);
-                double modes = 1 + j->recompute[RECOMPUTE_SELECTIVE] + j->recompute[RECOMPUTE_FULL] +
+                double modes = 1 + j->recompute[RECOMPUTE_SELECTIVE] +
+                               j->recompute[RECOMPUTE_FULL] +
                                (j->recompute[RECOMPUTE_FIRST_LAYERS] ? recomputable : 0);
                 next[behind] += ways[first] * of_stage * modes;
             }
@@ -431,10 +472,12 @@ double problem_plan_count(const struct problem *p)
 
 // ---- all of it
 
-void random_problem(struct problem *p, struct random *rng, const struct random_limits *limits, struct arena *arena)
+void random_problem(struct problem *p, struct random *rng, const struct random_limits *limits,
+                    struct arena *arena)
 {
     struct draw d = {.p = p, .rng = rng, .limits = limits, .arena = arena, .richness = 100};
-    d.flavour = limits->flavour == FLAVOUR_ANY ? (int)random_between(rng, 0, FLAVOUR_COUNT - 1) : limits->flavour;
+    d.flavour = limits->flavour == FLAVOUR_ANY ? (int)random_between(rng, 0, FLAVOUR_COUNT - 1)
+                                               : limits->flavour;
     d.layers = size_between(&d, d.flavour == FLAVOUR_UNLIKE ? 1 : 3, limits->layers_max);
     d.stages = size_between(&d, 1, limits->stages_max < d.layers ? limits->stages_max : d.layers);
     d.groups = size_between(&d, 1, limits->groups_max);

@@ -1,5 +1,6 @@
-// Random small problems in memory, for tests that compare two ways of answering them. Deterministic: a seed, the limits and
-// nothing else decide. Sizes reach their maximum often; every feature that a document can ask for comes up.
+// Random small problems in memory, for tests that compare two ways of answering them.
+// Deterministic: a seed, the limits and nothing else decide. Sizes reach their maximum often; every
+// feature that a document can ask for comes up.
 #ifndef PLUMBLINE_TESTS_SUPPORT_PROBLEMS_H
 #define PLUMBLINE_TESTS_SUPPORT_PROBLEMS_H
 
@@ -9,31 +10,36 @@
 #include "data/inputs/problem.h"
 
 // splitmix64
-struct random { uint64_t state; };
+struct random {
+    uint64_t state;
+};
 uint64_t random_bits(struct random *rng);
-int64_t random_between(struct random *rng, int64_t low, int64_t high);     // both included
+int64_t random_between(struct random *rng, int64_t low, int64_t high); // both included
 bool random_chance(struct random *rng, int percent);
 
 enum model_flavour {
-    FLAVOUR_UNLIKE,         // measured runs, most of one layer
-    FLAVOUR_ALIKE,          // measured: first, n equal ones, last
-    FLAVOUR_SHAPE,          // a tiny transformer, priced by formula or by layer times
+    FLAVOUR_UNLIKE, // measured runs, most of one layer
+    FLAVOUR_ALIKE,  // measured: first, n equal ones, last
+    FLAVOUR_SHAPE,  // a tiny transformer, priced by formula or by layer times
     FLAVOUR_COUNT,
     FLAVOUR_ANY = -1,
 };
 
 struct random_limits {
     int layers_max, stages_max, groups_max, micro_batches_max;
-    double plans_max;           // of an exhaustive enumeration (problem_plan_count); 0: no limit
-    bool long_and_close;        // iterations of a second and more, plans that differ by nanoseconds
-    int flavour;                // enum model_flavour
+    double plans_max;    // of an exhaustive enumeration (problem_plan_count); 0: no limit
+    bool long_and_close; // iterations of a second and more, plans that differ by nanoseconds
+    int flavour;         // enum model_flavour
 };
-struct random_limits random_limits_small(void);     // 9 layers, 4 stages, 3 groups, 6 micro-batches, 200,000 plans
+struct random_limits random_limits_small(
+    void); // 9 layers, 4 stages, 3 groups, 6 micro-batches, 200,000 plans
 
 // Passes model_check ... problem_check. May be infeasible.
-void random_problem(struct problem *p, struct random *rng, const struct random_limits *limits, struct arena *arena);
+void random_problem(struct problem *p, struct random *rng, const struct random_limits *limits,
+                    struct arena *arena);
 
-// Plans that an enumeration of layers, groups, modes and options visits, before rules, budgets and memory.
+// Plans that an enumeration of layers, groups, modes and options visits, before rules, budgets and
+// memory.
 double problem_plan_count(const struct problem *p);
 
 #endif

@@ -17,7 +17,10 @@ uint64_t random_next(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-int64_t random_less(uint64_t *state, int64_t n) { return (int64_t)(random_next(state) % (uint64_t)n); }
+int64_t random_less(uint64_t *state, int64_t n)
+{
+    return (int64_t)(random_next(state) % (uint64_t)n);
+}
 
 static int below(uint64_t *state, int n) { return (int)random_less(state, n); }
 
@@ -30,7 +33,8 @@ static int64_t *numbers(struct arena *arena, uint64_t *state, int count, int64_t
 
 static void draw_runs(struct priced *p, uint64_t *state, struct arena *arena)
 {
-    static const int counts[][4] = {{1, 3, 1}, {4}, {1, 3}, {3, 1}, {2, 2}, {1, 1, 1, 1}, {1, 4, 1}, {5}, {2, 1, 2}, {1, 5}};
+    static const int counts[][4] = {{1, 3, 1},    {4},       {1, 3}, {3, 1},    {2, 2},
+                                    {1, 1, 1, 1}, {1, 4, 1}, {5},    {2, 1, 2}, {1, 5}};
     const int *drawn = counts[below(state, (int)(sizeof counts / sizeof *counts))];
     int count[4] = {0}, layers = 0, longest = 0;
     for (; p->run_count < 4 && drawn[p->run_count]; p->run_count++) {
@@ -40,28 +44,33 @@ static void draw_runs(struct priced *p, uint64_t *state, struct arena *arena)
     }
     bool splits = schedule_splits_backward(p->layout.schedule);
     int passes = p->slice_count * p->group_count;
-    if (p->stage_count > 4 && layers < p->stage_count) count[longest] += p->stage_count - layers + below(state, 3);
+    if (p->stage_count > 4 && layers < p->stage_count)
+        count[longest] += p->stage_count - layers + below(state, 3);
     p->runs = TAKE(arena, p->run_count, struct priced_run);
     bool sync = below(state, 2), optimizer = below(state, 3) == 0;
     for (int r = 0; r < p->run_count; r++) {
         struct priced_run *run = &p->runs[r];
-        *run = (struct priced_run){.name = arena_print(arena, "run%d", r), .count = count[r],
-            .recomputable = below(state, 4) > 0,
-            .weight_bytes = random_less(state, 8), .gradient_bytes = random_less(state, 5),
-                .optimizer_bytes = random_less(state, 5),
-            .cut = below(state, p->cut_count)};
+        *run = (struct priced_run){.name = arena_print(arena, "run%d", r),
+                                   .count = count[r],
+                                   .recomputable = below(state, 4) > 0,
+                                   .weight_bytes = random_less(state, 8),
+                                   .gradient_bytes = random_less(state, 5),
+                                   .optimizer_bytes = random_less(state, 5),
+                                   .cut = below(state, p->cut_count)};
         p->layer_count += run->count;
         run->stash_bytes[0] = 4 + random_less(state, 12);
         run->stash_bytes[1] = random_less(state, run->stash_bytes[0] + 1);
         run->stash_bytes[2] = random_less(state, run->stash_bytes[1] + 1);
         if (below(state, 12) == 0)
-            run->stash_bytes[2] = run->stash_bytes[0] + random_less(state, 3);     // senseless, but allowed
+            run->stash_bytes[2] = run->stash_bytes[0] +
+                                  random_less(state, 3); // senseless, but allowed
         for (int i = 0; i < 3; i++) run->working_bytes[i] = random_less(state, 6);
         run->feedback_bytes = numbers(arena, state, p->gradient_option_count, 4);
         run->feedback_bytes[0] = 0;
         run->forward_ns = numbers(arena, state, passes, 20);
         run->backward_ns = numbers(arena, state, passes, 40);
-        run->weight_ns = splits ? numbers(arena, state, p->group_count, 30) : TAKE(arena, p->group_count, int64_t);
+        run->weight_ns = splits ? numbers(arena, state, p->group_count, 30)
+                                : TAKE(arena, p->group_count, int64_t);
         run->selective_ns = numbers(arena, state, passes, 6);
         run->full_ns = numbers(arena, state, passes, 20);
         run->optimizer_ns = numbers(arena, state, p->group_count, optimizer ? 9 : 1);
@@ -71,13 +80,15 @@ static void draw_runs(struct priced *p, uint64_t *state, struct arena *arena)
     }
 }
 
-static int64_t *pair_prices(const struct priced *p, uint64_t *state, struct arena *arena, const bool *joined,
-    const bool *parts, int64_t limit)
+static int64_t *pair_prices(const struct priced *p, uint64_t *state, struct arena *arena,
+                            const bool *joined, const bool *parts, int64_t limit)
 {
     int pairs = p->group_count * p->group_count, links = p->slice_count * pairs * PART_COUNT;
     int64_t *prices = TAKE(arena, links, int64_t);
     for (int i = 0; i < links; i++)
-        prices[i] = !joined[i / PART_COUNT % pairs] ? PRICE_NONE : parts[i % PART_COUNT] ? random_less(state, limit) : 0;
+        prices[i] = !joined[i / PART_COUNT % pairs] ? PRICE_NONE
+                    : parts[i % PART_COUNT]         ? random_less(state, limit)
+                                                    : 0;
     return prices;
 }
 
@@ -86,7 +97,8 @@ static void draw_links(struct priced *p, uint64_t *state, struct arena *arena)
     int n = p->group_count;
     bool *joined = TAKE(arena, n * n, bool), parts[PART_COUNT], sparse = below(state, 3) == 0;
     for (int a = 0; a < n; a++)
-        for (int b = a; b < n; b++) joined[a * n + b] = joined[b * n + a] = !sparse || below(state, 3) > 0;
+        for (int b = a; b < n; b++)
+            joined[a * n + b] = joined[b * n + a] = !sparse || below(state, 3) > 0;
     for (int i = 0; i < PART_COUNT; i++) parts[i] = below(state, 2);
     int64_t limit = below(state, 3) ? 12 : 2;
     p->cuts = TAKE(arena, p->cut_count, struct priced_cut);
@@ -102,20 +114,25 @@ static void draw_links(struct priced *p, uint64_t *state, struct arena *arena)
     }
     p->has_embedding_sync = p->stage_count > 1 && below(state, 3) == 0;
     p->embedding_sync_ns = TAKE(arena, n * n, int64_t);
-    for (int i = 0; i < n * n; i++) p->embedding_sync_ns[i] = joined[i] ? random_less(state, 50) : PRICE_NONE;
+    for (int i = 0; i < n * n; i++)
+        p->embedding_sync_ns[i] = joined[i] ? random_less(state, 50) : PRICE_NONE;
 }
 
 static void draw_groups(struct priced *p, uint64_t *state, struct arena *arena)
 {
     p->groups = TAKE(arena, p->group_count, struct priced_group);
     for (int g = 0; g < p->group_count; g++) {
-        p->groups[g] = (struct priced_group){.name = arena_print(arena, "group%d", g), .gpu = "gpu",
+        p->groups[g] = (struct priced_group){
+            .name = arena_print(arena, "group%d", g),
+            .gpu = "gpu",
             .slots = below(state, p->stage_count + 1),
-            .memory_limit_bytes = 20 + random_less(state, 20) * random_less(state, 20), .constant_bytes = random_less(state, 4),
-            .excluded = below(state, 9) ? NULL : "drawn", .sync_constant_ns = numbers(arena, state,
-                p->gradient_option_count, 9)};
+            .memory_limit_bytes = 20 + random_less(state, 20) * random_less(state, 20),
+            .constant_bytes = random_less(state, 4),
+            .excluded = below(state, 9) ? NULL : "drawn",
+            .sync_constant_ns = numbers(arena, state, p->gradient_option_count, 9)};
         if (below(state, 3) == 0) p->groups[g].slots = p->stage_count;
-        for (int o = 0; o < p->gradient_option_count && below(state, 2); o++) p->groups[g].sync_constant_ns[o] = 0;
+        for (int o = 0; o < p->gradient_option_count && below(state, 2); o++)
+            p->groups[g].sync_constant_ns[o] = 0;
     }
 }
 
@@ -125,11 +142,16 @@ static void draw_rules(struct priced *p, uint64_t *state, struct arena *arena)
     p->rules = TAKE(arena, p->rule_count, struct rule);
     for (int i = 0; i < p->rule_count; i++) {
         struct rule *r = &p->rules[i];
-        *r = (struct rule){.action = below(state, 2) ? RULE_FORBID : RULE_REQUIRE, .stage = below(state,
-            p->stage_count + 1) - 1,
-            .holds_first = -1, .holds_last = -1, .layers_min = -1, .layers_max = -1, .compresses_gradient = -1,
-                .compresses_boundary = -1};
-        for (int condition = below(state, 6), left = 1 + below(state, 2); left > 0; left--, condition = (condition + 1) % 6) {
+        *r = (struct rule){.action = below(state, 2) ? RULE_FORBID : RULE_REQUIRE,
+                           .stage = below(state, p->stage_count + 1) - 1,
+                           .holds_first = -1,
+                           .holds_last = -1,
+                           .layers_min = -1,
+                           .layers_max = -1,
+                           .compresses_gradient = -1,
+                           .compresses_boundary = -1};
+        for (int condition = below(state, 6), left = 1 + below(state, 2); left > 0;
+             left--, condition = (condition + 1) % 6) {
             if (condition == 0) {
                 r->groups = TAKE(arena, 1, const char *);
                 r->groups[0] = p->groups[below(state, p->group_count)].name;
@@ -158,9 +180,11 @@ static void draw_options(struct priced *p, uint64_t *state, struct arena *arena)
     p->boundary_options = TAKE(arena, p->boundary_option_count, struct priced_boundary_option);
     p->gradient_options = TAKE(arena, p->gradient_option_count, struct priced_gradient_option);
     for (int o = 1; o < p->boundary_option_count; o++)
-        p->boundary_options[o] = (struct priced_boundary_option){1 + below(state, 4), below(state, 2), random_less(state, 3)};
+        p->boundary_options[o] = (struct priced_boundary_option){
+            1 + below(state, 4), below(state, 2), random_less(state, 3)};
     for (int o = 1; o < p->gradient_option_count; o++)
-        p->gradient_options[o] = (struct priced_gradient_option){1 + below(state, 4), random_less(state, 3)};
+        p->gradient_options[o] =
+            (struct priced_gradient_option){1 + below(state, 4), random_less(state, 3)};
     p->budget = (struct quality_budget){-1, -1, -1, 0};
     if (below(state, 2)) p->budget.boundaries_max = below(state, 3);
     if (below(state, 2)) p->budget.stages_max = below(state, 3);
@@ -179,30 +203,47 @@ static void draw_all(struct priced *p, uint64_t *state, struct arena *arena)
 
 void random_priced(struct priced *p, uint64_t *state, struct arena *arena)
 {
-    *p = (struct priced){.name = "random", .stage_count = 1 + below(state, 4), .micro_batches = 1 + below(state, 6),
-        .group_count = 1 + below(state, 3),
-                         .cut_count = 1 + below(state, 2), .devices_per_stage = 1};
-    p->layout = (struct layout){.tensor = 1, .context = 1, .data = 1, LAYOUT_PLAIN(p->stage_count), .micro_batch = 1,
-        .schedule = below(state, 2) ? SCHEDULE_1F1B : SCHEDULE_GPIPE, .gradient_sync = below(state, 2)
-            ? SYNC_OVERLAPPED : SYNC_EXPOSED};
+    *p = (struct priced){.name = "random",
+                         .stage_count = 1 + below(state, 4),
+                         .micro_batches = 1 + below(state, 6),
+                         .group_count = 1 + below(state, 3),
+                         .cut_count = 1 + below(state, 2),
+                         .devices_per_stage = 1};
+    p->layout = (struct layout){.tensor = 1,
+                                .context = 1,
+                                .data = 1,
+                                LAYOUT_PLAIN(p->stage_count),
+                                .micro_batch = 1,
+                                .schedule = below(state, 2) ? SCHEDULE_1F1B : SCHEDULE_GPIPE,
+                                .gradient_sync = below(state, 2) ? SYNC_OVERLAPPED : SYNC_EXPOSED};
     p->recompute[RECOMPUTE_NONE] = true;
     for (int i = 1; i < RECOMPUTE_COUNT; i++) p->recompute[i] = below(state, 2);
     p->rank_count = p->stage_count, p->slice_count = 1;
     draw_all(p, state, arena);
 }
 
-// What a schedule of this kind asks of the layout: ranks with several stages, slices; and what any may have.
+// What a schedule of this kind asks of the layout: ranks with several stages, slices; and what any
+// may have.
 static void draw_layout(struct priced *p, enum schedule_kind kind, uint64_t *state)
 {
     bool looped = kind == SCHEDULE_INTERLEAVED || kind == SCHEDULE_LOOPED_BFS;
     int virtual_stages = kind == SCHEDULE_ZB_V ? 2 : looped ? 2 + below(state, 2) : 1;
-    p->rank_count = virtual_stages > 1 ? 2 + (virtual_stages == 2 && below(state, 2)) : 1 + below(state, 4);
+    p->rank_count = virtual_stages > 1 ? 2 + (virtual_stages == 2 && below(state, 2))
+                                       : 1 + below(state, 4);
     p->stage_count = p->rank_count * virtual_stages;
     p->slice_count = kind == SCHEDULE_TOKEN_SLICED ? 2 + below(state, 2) : 1;
-    p->layout = (struct layout){.tensor = 1, .context = 1, .expert = 1, .data = 1, .pipeline = p->rank_count, .virtual_stages = virtual_stages,
-        .micro_batch = 1, .schedule = kind, .gradient_sync = below(state, 2) ? SYNC_OVERLAPPED : SYNC_EXPOSED,
-        .barrier = below(state, schedule_splits_backward(kind) ? 2 : 5) > 0,
-        .local_loss_every = below(state, 4) ? 0 : 1 + below(state, 2), .slice_count = p->slice_count};
+    p->layout = (struct layout){.tensor = 1,
+                                .context = 1,
+                                .expert = 1,
+                                .data = 1,
+                                .pipeline = p->rank_count,
+                                .virtual_stages = virtual_stages,
+                                .micro_batch = 1,
+                                .schedule = kind,
+                                .gradient_sync = below(state, 2) ? SYNC_OVERLAPPED : SYNC_EXPOSED,
+                                .barrier = below(state, schedule_splits_backward(kind) ? 2 : 5) > 0,
+                                .local_loss_every = below(state, 4) ? 0 : 1 + below(state, 2),
+                                .slice_count = p->slice_count};
     for (int i = 0; i < p->slice_count && p->slice_count > 1; i++) p->layout.slices[i] = 1 + i;
     if (p->layout.local_loss_every) {
         p->local_forward_ns = random_less(state, 12);
@@ -211,8 +252,12 @@ static void draw_layout(struct priced *p, enum schedule_kind kind, uint64_t *sta
     }
 }
 
-// Bytes as they are in life, with differences of a few in ten thousand millions: there floating tolerances fail.
-static int64_t enlarged(uint64_t *state, int64_t bytes) { return bytes * 1000000007 + (bytes ? random_less(state, 5) : 0); }
+// Bytes as they are in life, with differences of a few in ten thousand millions: there floating
+// tolerances fail.
+static int64_t enlarged(uint64_t *state, int64_t bytes)
+{
+    return bytes * 1000000007 + (bytes ? random_less(state, 5) : 0);
+}
 
 static void enlarge_bytes(struct priced *p, uint64_t *state)
 {
@@ -224,19 +269,26 @@ static void enlarge_bytes(struct priced *p, uint64_t *state)
             run->stash_bytes[i] = enlarged(state, run->stash_bytes[i]);
             run->working_bytes[i] = enlarged(state, run->working_bytes[i]);
         }
-        for (int o = 0; o < p->gradient_option_count; o++) run->feedback_bytes[o] = enlarged(state, run->feedback_bytes[o]);
+        for (int o = 0; o < p->gradient_option_count; o++)
+            run->feedback_bytes[o] = enlarged(state, run->feedback_bytes[o]);
     }
-    for (int c = 0; c < p->cut_count; c++) p->cuts[c].message_bytes = enlarged(state, p->cuts[c].message_bytes);
+    for (int c = 0; c < p->cut_count; c++)
+        p->cuts[c].message_bytes = enlarged(state, p->cuts[c].message_bytes);
     for (int g = 0; g < p->group_count; g++) {
-        p->groups[g].memory_limit_bytes = enlarged(state, p->groups[g].memory_limit_bytes) + random_less(state, 40);
+        p->groups[g].memory_limit_bytes = enlarged(state, p->groups[g].memory_limit_bytes) +
+                                          random_less(state, 40);
         p->groups[g].constant_bytes = enlarged(state, p->groups[g].constant_bytes);
     }
 }
 
-void random_priced_of(struct priced *p, enum schedule_kind kind, uint64_t *state, struct arena *arena)
+void random_priced_of(struct priced *p, enum schedule_kind kind, uint64_t *state,
+                      struct arena *arena)
 {
-    *p = (struct priced){.name = "random", .micro_batches = 1 + below(state, 5), .group_count = 1 + below(state, 3),
-        .cut_count = 1 + below(state, 2), .devices_per_stage = 1};
+    *p = (struct priced){.name = "random",
+                         .micro_batches = 1 + below(state, 5),
+                         .group_count = 1 + below(state, 3),
+                         .cut_count = 1 + below(state, 2),
+                         .devices_per_stage = 1};
     draw_layout(p, kind, state);
     if (p->stage_count > 4 && p->group_count > 2) p->group_count = 2;
     p->recompute[RECOMPUTE_NONE] = true;
@@ -257,13 +309,19 @@ static int64_t *times(struct arena *arena, int types, double ms)
     return ns;
 }
 
-static void chain_run(struct priced_run *run, struct arena *arena, int types, const char *name, int count, double factor)
+static void chain_run(struct priced_run *run, struct arena *arena, int types, const char *name,
+                      int count, double factor)
 {
-    *run = (struct priced_run){.name = name, .count = count, .forward_ns = times(arena, types, factor),
-        .backward_ns = times(arena, types, 2 * factor),
-        .selective_ns = TAKE(arena, types, int64_t), .full_ns = times(arena, types, factor),
-            .optimizer_ns = TAKE(arena, types, int64_t), .weight_ns = TAKE(arena, types, int64_t),
-        .feedback_bytes = TAKE(arena, 1, int64_t), .sync_ns = TAKE(arena, 1, int64_t *)};
+    *run = (struct priced_run){.name = name,
+                               .count = count,
+                               .forward_ns = times(arena, types, factor),
+                               .backward_ns = times(arena, types, 2 * factor),
+                               .selective_ns = TAKE(arena, types, int64_t),
+                               .full_ns = times(arena, types, factor),
+                               .optimizer_ns = TAKE(arena, types, int64_t),
+                               .weight_ns = TAKE(arena, types, int64_t),
+                               .feedback_bytes = TAKE(arena, 1, int64_t),
+                               .sync_ns = TAKE(arena, 1, int64_t *)};
     run->sync_ns[0] = TAKE(arena, types, int64_t);
 }
 
@@ -275,17 +333,33 @@ static void chain_links(struct priced *p, int types, struct arena *arena)
     p->cuts[0].backward_ns = TAKE(arena, 1, int64_t *);
     p->cuts[0].backward_ns[0] = p->cuts[0].forward_ns;
     for (int i = 0; i < types * types; i++)
-        p->cuts[0].forward_ns[i * PART_COUNT + PART_DELAY] = i / types == i % types ? 200000 : 1500000;
+        p->cuts[0].forward_ns[i * PART_COUNT + PART_DELAY] = i / types == i % types ? 200000
+                                                                                    : 1500000;
 }
 
-void chain_priced(struct priced *p, int layers, int stages, int types, int micro_batches, struct arena *arena)
+void chain_priced(struct priced *p, int layers, int stages, int types, int micro_batches,
+                  struct arena *arena)
 {
-    *p = (struct priced){.name = "chain", .stage_count = stages, .rank_count = stages, .slice_count = 1, .micro_batches = micro_batches,
-        .layer_count = layers + 2, .run_count = 3,
-        .group_count = types, .cut_count = 1, .boundary_option_count = 1, .gradient_option_count = 1, .devices_per_stage = 1,
-        .recompute = {true, false, true, true}, .budget = {-1, -1, -1, 0}};
-    p->layout = (struct layout){.tensor = 1, .context = 1, .data = 1, LAYOUT_PLAIN(stages), .micro_batch = 1,
-        .schedule = SCHEDULE_1F1B};
+    *p = (struct priced){.name = "chain",
+                         .stage_count = stages,
+                         .rank_count = stages,
+                         .slice_count = 1,
+                         .micro_batches = micro_batches,
+                         .layer_count = layers + 2,
+                         .run_count = 3,
+                         .group_count = types,
+                         .cut_count = 1,
+                         .boundary_option_count = 1,
+                         .gradient_option_count = 1,
+                         .devices_per_stage = 1,
+                         .recompute = {true, false, true, true},
+                         .budget = {-1, -1, -1, 0}};
+    p->layout = (struct layout){.tensor = 1,
+                                .context = 1,
+                                .data = 1,
+                                LAYOUT_PLAIN(stages),
+                                .micro_batch = 1,
+                                .schedule = SCHEDULE_1F1B};
     p->runs = TAKE(arena, 3, struct priced_run);
     chain_run(&p->runs[0], arena, types, "embedding", 1, 0.3);
     chain_run(&p->runs[1], arena, types, "block", layers, 1);
@@ -297,18 +371,26 @@ void chain_priced(struct priced *p, int layers, int stages, int types, int micro
     p->runs[1].stash_bytes[2] = whole(0.08 * 80e9 * 0.65 / layers);
     p->groups = TAKE(arena, types, struct priced_group);
     for (int k = 0; k < types; k++)
-        p->groups[k] = (struct priced_group){.name = arena_print(arena, "type%d", k), .gpu = "gpu",
-            .slots = stages / types + (k < stages % types),
-            .memory_limit_bytes = (int64_t)(k % 2 ? 40e9 : 80e9), .sync_constant_ns = TAKE(arena, 1, int64_t)};
+        p->groups[k] = (struct priced_group){.name = arena_print(arena, "type%d", k),
+                                             .gpu = "gpu",
+                                             .slots = stages / types + (k < stages % types),
+                                             .memory_limit_bytes = (int64_t)(k % 2 ? 40e9 : 80e9),
+                                             .sync_constant_ns = TAKE(arena, 1, int64_t)};
     chain_links(p, types, arena);
     p->boundary_options = TAKE(arena, 1, struct priced_boundary_option);
     p->gradient_options = TAKE(arena, 1, struct priced_gradient_option);
     p->embedding_sync_ns = TAKE(arena, types * types, int64_t);
     p->rules = TAKE(arena, 1, struct rule);
-    p->rule_count = 1;      // every stage holds a block
-    p->rules[0] = (struct rule){.action = RULE_REQUIRE, .stage = -1, .holds_first = -1, .holds_last = -1,
-        .run = "block", .layers_min = 1,
-                                .layers_max = -1, .compresses_gradient = -1, .compresses_boundary = -1};
+    p->rule_count = 1; // every stage holds a block
+    p->rules[0] = (struct rule){.action = RULE_REQUIRE,
+                                .stage = -1,
+                                .holds_first = -1,
+                                .holds_last = -1,
+                                .run = "block",
+                                .layers_min = 1,
+                                .layers_max = -1,
+                                .compresses_gradient = -1,
+                                .compresses_boundary = -1};
 }
 
 void priced_schedule(struct schedule *s, const struct priced *p, struct arena *arena)

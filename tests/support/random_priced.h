@@ -1,4 +1,5 @@
-// Small random priced documents made in memory, for tests that need no pricing; and the chain family of the benchmark.
+// Small random priced documents made in memory, for tests that need no pricing; and the chain
+// family of the benchmark.
 #ifndef PLUMBLINE_TESTS_SUPPORT_RANDOM_PRICED_H
 #define PLUMBLINE_TESTS_SUPPORT_RANDOM_PRICED_H
 
@@ -6,19 +7,23 @@
 #include "data/schedule/schedule.h"
 
 uint64_t random_next(uint64_t *state);
-int64_t random_less(uint64_t *state, int64_t n);        // 0..n-1
+int64_t random_less(uint64_t *state, int64_t n); // 0..n-1
 
-// Every feature now and then: unlike runs, all modes, compression, budgets, rules, groups that nothing joins, overlapped
-// and embedding sync. Many are infeasible.
+// Every feature now and then: unlike runs, all modes, compression, budgets, rules, groups that
+// nothing joins, overlapped and embedding sync. Many are infeasible.
 void random_priced(struct priced *p, uint64_t *state, struct arena *arena);
 
-// The same of a given schedule: ranks with 2 or 3 stages, 2 or 3 slices, split backward, without a barrier and with local
-// losses now and then.
-void random_priced_of(struct priced *p, enum schedule_kind kind, uint64_t *state, struct arena *arena);
+// The same of a given schedule: ranks with 2 or 3 stages, 2 or 3 slices, split backward, without a
+// barrier and with local losses now and then.
+void random_priced_of(struct priced *p, enum schedule_kind kind, uint64_t *state,
+                      struct arena *arena);
 
-// chain of the benchmark: L blocks between an embedding and a head, S stages, K types, M micro-batches.
-void chain_priced(struct priced *p, int layers, int stages, int types, int micro_batches, struct arena *arena);
+// chain of the benchmark: L blocks between an embedding and a head, S stages, K types, M
+// micro-batches.
+void chain_priced(struct priced *p, int layers, int stages, int types, int micro_batches,
+                  struct arena *arena);
 
-void priced_schedule(struct schedule *s, const struct priced *p, struct arena *arena);      // fails the test if it cannot
+void priced_schedule(struct schedule *s, const struct priced *p,
+                     struct arena *arena); // fails the test if it cannot
 
 #endif

@@ -1,6 +1,7 @@
 #include "tests/support/requests.h"
 
-void request_shape(struct schedule_request *r, enum schedule_kind kind, int ranks, int virtual_stages, int slices)
+void request_shape(struct schedule_request *r, enum schedule_kind kind, int ranks,
+                   int virtual_stages, int slices)
 {
     bool winds = kind == SCHEDULE_INTERLEAVED || kind == SCHEDULE_LOOPED_BFS;
     r->kind = kind;

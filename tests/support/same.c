@@ -8,60 +8,101 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>      // last: it has a macro fail()
+#include <cmocka.h> // last: it has a macro fail()
 
 #define SAME(field) assert_int_equal(a->field, b->field)
-#define SAME_TEXT(field) assert_true(!a->field == !b->field && (!a->field || !strcmp(a->field, b->field)))
+#define SAME_TEXT(field)                                                                           \
+    assert_true(!a->field == !b->field && (!a->field || !strcmp(a->field, b->field)))
 #define SAME_NUMBER(field) assert_true(a->field >= b->field && a->field <= b->field)
 
 void same_model(const struct model *a, const struct model *b)
 {
     SAME_TEXT(name);
-    SAME(has_shape); SAME(run_count); SAME(layer_count);
+    SAME(has_shape);
+    SAME(run_count);
+    SAME(layer_count);
     if (a->has_shape) {
-        SAME(shape.hidden); SAME(shape.ffn); SAME(shape.heads); SAME(shape.kv_heads); SAME(shape.head_width); SAME(shape.vocabulary); SAME(shape.positions);
+        SAME(shape.hidden);
+        SAME(shape.ffn);
+        SAME(shape.heads);
+        SAME(shape.kv_heads);
+        SAME(shape.head_width);
+        SAME(shape.vocabulary);
+        SAME(shape.positions);
         SAME(shape.vocabulary_multiple);
-        SAME(shape.gated_ffn); SAME(shape.rms_norm); SAME(shape.qkv_bias); SAME(shape.linear_bias); SAME(shape.dropout); SAME(shape.tied_embeddings);
+        SAME(shape.gated_ffn);
+        SAME(shape.rms_norm);
+        SAME(shape.qkv_bias);
+        SAME(shape.linear_bias);
+        SAME(shape.dropout);
+        SAME(shape.tied_embeddings);
     }
     for (int i = 0; i < a->run_count; i++) {
         SAME_TEXT(runs[i].name);
-        SAME(runs[i].kind); SAME(runs[i].count); SAME(runs[i].recomputable);
-        SAME(runs[i].frozen); SAME(runs[i].adapter_rank); SAME(runs[i].weight_bits);
+        SAME(runs[i].kind);
+        SAME(runs[i].count);
+        SAME(runs[i].recomputable);
+        SAME(runs[i].frozen);
+        SAME(runs[i].adapter_rank);
+        SAME(runs[i].weight_bits);
         if (a->runs[i].kind == LAYER_MOE) {
-            SAME(runs[i].experts.experts); SAME(runs[i].experts.top_k); SAME(runs[i].experts.ffn); SAME(runs[i].experts.shared_ffn);
+            SAME(runs[i].experts.experts);
+            SAME(runs[i].experts.top_k);
+            SAME(runs[i].experts.ffn);
+            SAME(runs[i].experts.shared_ffn);
             SAME_NUMBER(runs[i].experts.imbalance);
         }
         if (a->runs[i].kind == LAYER_MEMORY) {
-            SAME(runs[i].pool.values); SAME(runs[i].pool.width); SAME(runs[i].pool.heads); SAME(runs[i].pool.key_width);
-            SAME(runs[i].pool.top_k); SAME(runs[i].pool.gated);
+            SAME(runs[i].pool.values);
+            SAME(runs[i].pool.width);
+            SAME(runs[i].pool.heads);
+            SAME(runs[i].pool.key_width);
+            SAME(runs[i].pool.top_k);
+            SAME(runs[i].pool.gated);
         }
         // All of int64_t, so there is no padding to compare.
-        if (a->runs[i].kind == LAYER_MEASURED) assert_memory_equal(&a->runs[i].measured, &b->runs[i].measured, sizeof a->runs[i].measured);
+        if (a->runs[i].kind == LAYER_MEASURED)
+            assert_memory_equal(&a->runs[i].measured, &b->runs[i].measured,
+                                sizeof a->runs[i].measured);
     }
 }
 
 void same_cluster(const struct cluster *a, const struct cluster *b)
 {
     SAME_TEXT(name);
-    SAME(group_count); SAME(link_count);
+    SAME(group_count);
+    SAME(link_count);
     for (int i = 0; i < a->group_count; i++) {
-        SAME_TEXT(groups[i].name); SAME_TEXT(groups[i].gpu);
-        SAME(groups[i].nodes); SAME(groups[i].gpus_per_node); SAME(groups[i].memory_bytes); SAME(groups[i].nic_count);
-        SAME_NUMBER(groups[i].intra.bytes_per_s); SAME_NUMBER(groups[i].intra.latency_s);
+        SAME_TEXT(groups[i].name);
+        SAME_TEXT(groups[i].gpu);
+        SAME(groups[i].nodes);
+        SAME(groups[i].gpus_per_node);
+        SAME(groups[i].memory_bytes);
+        SAME(groups[i].nic_count);
+        SAME_NUMBER(groups[i].intra.bytes_per_s);
+        SAME_NUMBER(groups[i].intra.latency_s);
         for (int k = 0; k < a->groups[i].nic_count; k++) {
-            SAME(groups[i].nics[k].kind); SAME(groups[i].nics[k].count);
-            SAME_NUMBER(groups[i].nics[k].link.bytes_per_s); SAME_NUMBER(groups[i].nics[k].link.latency_s);
+            SAME(groups[i].nics[k].kind);
+            SAME(groups[i].nics[k].count);
+            SAME_NUMBER(groups[i].nics[k].link.bytes_per_s);
+            SAME_NUMBER(groups[i].nics[k].link.latency_s);
         }
     }
     for (int i = 0; i < a->link_count; i++) {
-        SAME(links[i].from); SAME(links[i].to);
-        SAME_NUMBER(links[i].link.bytes_per_s); SAME_NUMBER(links[i].link.latency_s);
+        SAME(links[i].from);
+        SAME(links[i].to);
+        SAME_NUMBER(links[i].link.bytes_per_s);
+        SAME_NUMBER(links[i].link.latency_s);
     }
 }
 
 static void same_estimate(const struct estimate *a, const struct estimate *b)
 {
-    SAME_NUMBER(value); SAME_NUMBER(low); SAME_NUMBER(high); SAME_NUMBER(valid_low); SAME_NUMBER(valid_high);
+    SAME_NUMBER(value);
+    SAME_NUMBER(low);
+    SAME_NUMBER(high);
+    SAME_NUMBER(valid_low);
+    SAME_NUMBER(valid_high);
     SAME(origin);
     SAME_TEXT(source);
 }
@@ -69,23 +110,30 @@ static void same_estimate(const struct estimate *a, const struct estimate *b)
 void same_costs(const struct costs *a, const struct costs *b)
 {
     SAME_TEXT(name);
-    SAME(gpu_count); SAME(layer_time_count);
+    SAME(gpu_count);
+    SAME(layer_time_count);
     for (int i = 0; i < a->gpu_count; i++) {
         SAME_TEXT(gpus[i].gpu);
         SAME(gpus[i].precision_count);
         for (int k = 0; k < a->gpus[i].precision_count; k++) {
             SAME(gpus[i].precisions[k].precision);
-            same_estimate(&a->gpus[i].precisions[k].gemm_flop_per_s, &b->gpus[i].precisions[k].gemm_flop_per_s);
-            same_estimate(&a->gpus[i].precisions[k].attention_flop_per_s, &b->gpus[i].precisions[k].attention_flop_per_s);
-            same_estimate(&a->gpus[i].precisions[k].low_rank_flop_per_s, &b->gpus[i].precisions[k].low_rank_flop_per_s);
+            same_estimate(&a->gpus[i].precisions[k].gemm_flop_per_s,
+                          &b->gpus[i].precisions[k].gemm_flop_per_s);
+            same_estimate(&a->gpus[i].precisions[k].attention_flop_per_s,
+                          &b->gpus[i].precisions[k].attention_flop_per_s);
+            same_estimate(&a->gpus[i].precisions[k].low_rank_flop_per_s,
+                          &b->gpus[i].precisions[k].low_rank_flop_per_s);
             for (int key = 0; key < cost_key_count; key++)
                 if (cost_keys[key].scope == COST_OF_PRECISION)
-                    same_estimate((const void *)((const char *)&a->gpus[i].precisions[k] + cost_keys[key].offset),
-                                  (const void *)((const char *)&b->gpus[i].precisions[k] + cost_keys[key].offset));
+                    same_estimate((const void *)((const char *)&a->gpus[i].precisions[k] +
+                                                 cost_keys[key].offset),
+                                  (const void *)((const char *)&b->gpus[i].precisions[k] +
+                                                 cost_keys[key].offset));
         }
         for (int key = 0; key < cost_key_count; key++)
             if (cost_keys[key].scope == COST_OF_GPU)
-                same_estimate((const void *)((const char *)&a->gpus[i] + cost_keys[key].offset), (const void *)((const char *)&b->gpus[i] + cost_keys[key].offset));
+                same_estimate((const void *)((const char *)&a->gpus[i] + cost_keys[key].offset),
+                              (const void *)((const char *)&b->gpus[i] + cost_keys[key].offset));
         same_estimate(&a->gpus[i].memory_bytes_per_s, &b->gpus[i].memory_bytes_per_s);
         same_estimate(&a->gpus[i].layer_overhead_s, &b->gpus[i].layer_overhead_s);
         same_estimate(&a->gpus[i].compression_overhead_s, &b->gpus[i].compression_overhead_s);
@@ -100,16 +148,24 @@ void same_costs(const struct costs *a, const struct costs *b)
         same_estimate(&a->gpus[i].library_bytes, &b->gpus[i].library_bytes);
     }
     for (int i = 0; i < a->layer_time_count; i++) {
-        SAME_TEXT(layer_times[i].run); SAME_TEXT(layer_times[i].gpu);
-        SAME(layer_times[i].tensor); SAME(layer_times[i].micro_batch);
-        SAME_NUMBER(layer_times[i].forward_s); SAME_NUMBER(layer_times[i].backward_s); SAME_NUMBER(layer_times[i].selective_s);
-        SAME_NUMBER(layer_times[i].full_s); SAME_NUMBER(layer_times[i].optimizer_s); SAME_NUMBER(layer_times[i].weight_s);
+        SAME_TEXT(layer_times[i].run);
+        SAME_TEXT(layer_times[i].gpu);
+        SAME(layer_times[i].tensor);
+        SAME(layer_times[i].micro_batch);
+        SAME_NUMBER(layer_times[i].forward_s);
+        SAME_NUMBER(layer_times[i].backward_s);
+        SAME_NUMBER(layer_times[i].selective_s);
+        SAME_NUMBER(layer_times[i].full_s);
+        SAME_NUMBER(layer_times[i].optimizer_s);
+        SAME_NUMBER(layer_times[i].weight_s);
     }
     same_estimate(&a->intra_efficiency, &b->intra_efficiency);
-    for (int k = 0; k < NIC_KIND_COUNT; k++) same_estimate(&a->network_efficiency[k], &b->network_efficiency[k]);
+    for (int k = 0; k < NIC_KIND_COUNT; k++)
+        same_estimate(&a->network_efficiency[k], &b->network_efficiency[k]);
     for (int k = 0; k < PART_COUNT; k++) SAME_NUMBER(transfer_share[k]);
     same_estimate(&a->transfer_intra_efficiency, &b->transfer_intra_efficiency);
-    for (int k = 0; k < NIC_KIND_COUNT; k++) same_estimate(&a->transfer_network_efficiency[k], &b->transfer_network_efficiency[k]);
+    for (int k = 0; k < NIC_KIND_COUNT; k++)
+        same_estimate(&a->transfer_network_efficiency[k], &b->transfer_network_efficiency[k]);
     same_estimate(&a->transfer_launch_s, &b->transfer_launch_s);
     same_estimate(&a->overlap_slowdown, &b->overlap_slowdown);
     same_estimate(&a->tensor_overlap, &b->tensor_overlap);
@@ -122,17 +178,29 @@ void same_costs(const struct costs *a, const struct costs *b)
     SAME(collective_count);
     for (int i = 0; i < a->collective_count; i++) {
         SAME_TEXT(collectives[i].gpu);
-        SAME(collectives[i].send); SAME(collectives[i].between_nodes); SAME(collectives[i].ranks); SAME(collectives[i].point_count);
+        SAME(collectives[i].send);
+        SAME(collectives[i].between_nodes);
+        SAME(collectives[i].ranks);
+        SAME(collectives[i].point_count);
         for (int k = 0; k < a->collectives[i].point_count; k++) {
-            SAME_NUMBER(collectives[i].bytes[k]); SAME_NUMBER(collectives[i].seconds[k]);
+            SAME_NUMBER(collectives[i].bytes[k]);
+            SAME_NUMBER(collectives[i].seconds[k]);
         }
     }
 }
 
 static void same_rule(const struct rule *a, const struct rule *b)
 {
-    SAME(action); SAME(stage); SAME(group_count); SAME(holds_first); SAME(holds_last); SAME(layers_min); SAME(layers_max);
-    SAME(recompute_stated); SAME(compresses_gradient); SAME(compresses_boundary);
+    SAME(action);
+    SAME(stage);
+    SAME(group_count);
+    SAME(holds_first);
+    SAME(holds_last);
+    SAME(layers_min);
+    SAME(layers_max);
+    SAME(recompute_stated);
+    SAME(compresses_gradient);
+    SAME(compresses_boundary);
     SAME_TEXT(run);
     for (int k = 0; k < a->group_count; k++) SAME_TEXT(groups[k]);
     for (int k = 0; k < RECOMPUTE_COUNT && a->recompute_stated; k++) SAME(recompute[k]);
@@ -141,18 +209,47 @@ static void same_rule(const struct rule *a, const struct rule *b)
 void same_job(const struct job *a, const struct job *b)
 {
     SAME_TEXT(name);
-    SAME(sequence); SAME(global_batch); SAME(precision); SAME(gradient_bytes_per_value); SAME(adam); SAME(trainer); SAME(objective); SAME(fused_loss); SAME(scattered_messages); SAME(placement.homogeneous_groups); SAME(placement.uneven_micro_batches); SAME(layout.expert);
-    SAME(layout.tensor); SAME(layout.context); SAME(layout.data); SAME(layout.pipeline); SAME(layout.micro_batch); SAME(layout.schedule);
-    SAME(layout.sequence_parallel); SAME(layout.fused_attention); SAME(layout.gradient_sync); SAME(layout.fused_embedding_sync); SAME(layout.zero);
+    SAME(sequence);
+    SAME(global_batch);
+    SAME(precision);
+    SAME(gradient_bytes_per_value);
+    SAME(adam);
+    SAME(trainer);
+    SAME(objective);
+    SAME(fused_loss);
+    SAME(scattered_messages);
+    SAME(placement.homogeneous_groups);
+    SAME(placement.uneven_micro_batches);
+    SAME(layout.expert);
+    SAME(layout.tensor);
+    SAME(layout.context);
+    SAME(layout.data);
+    SAME(layout.pipeline);
+    SAME(layout.micro_batch);
+    SAME(layout.schedule);
+    SAME(layout.sequence_parallel);
+    SAME(layout.fused_attention);
+    SAME(layout.gradient_sync);
+    SAME(layout.fused_embedding_sync);
+    SAME(layout.zero);
     for (int k = 0; k < RECOMPUTE_COUNT; k++) SAME(recompute[k]);
-    SAME(boundary_option_count); SAME(gradient_option_count); SAME(rule_count); SAME(memory_margin_bytes);
+    SAME(boundary_option_count);
+    SAME(gradient_option_count);
+    SAME(rule_count);
+    SAME(memory_margin_bytes);
     for (int k = 0; k < a->boundary_option_count; k++) {
-        SAME(boundary_options[k].rank); SAME(boundary_options[k].epilogue_only); SAME(boundary_options[k].quality_cost);
+        SAME(boundary_options[k].rank);
+        SAME(boundary_options[k].epilogue_only);
+        SAME(boundary_options[k].quality_cost);
     }
     for (int k = 0; k < a->gradient_option_count; k++) {
-        SAME(gradient_options[k].rank); SAME(gradient_options[k].quality_cost);
+        SAME(gradient_options[k].rank);
+        SAME(gradient_options[k].quality_cost);
     }
-    SAME(budget.boundaries_max); SAME(budget.stages_max); SAME(budget.cost_max); SAME(budget.rank_min);
+    SAME(budget.boundaries_max);
+    SAME(budget.stages_max);
+    SAME(budget.cost_max);
+    SAME(budget.rank_min);
     SAME_NUMBER(memory_fraction);
     for (int k = 0; k < a->rule_count; k++) same_rule(&a->rules[k], &b->rules[k]);
 }

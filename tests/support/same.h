@@ -1,4 +1,5 @@
-// Field by field comparison of two documents, each difference a failed cmocka assertion; the envelope is not compared.
+// Field by field comparison of two documents, each difference a failed cmocka assertion; the
+// envelope is not compared.
 #ifndef PLUMBLINE_TESTS_SUPPORT_SAME_H
 #define PLUMBLINE_TESTS_SUPPORT_SAME_H
 

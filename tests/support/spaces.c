@@ -24,7 +24,8 @@ static bool give_space(struct problem *p, struct random *rng)
     struct space *space = &p->job.space;
     *space = (struct space){.given = true, .fewer_devices = random_chance(rng, 30)};
     for (int key = 0; key < SPACE_KEY_COUNT; key++)
-        if (random_chance(rng, key <= SPACE_DATA ? 75 : key == SPACE_SCHEDULE ? 60 : 25)) space->axes[key].kind = AXIS_ALL;
+        if (random_chance(rng, key <= SPACE_DATA ? 75 : key == SPACE_SCHEDULE ? 60 : 25))
+            space->axes[key].kind = AXIS_ALL;
     int64_t count = spaces_count(p);
     return count > 1 && count <= LAYOUTS_MOST_DRAWN;
 }
@@ -32,19 +33,22 @@ static bool give_space(struct problem *p, struct random *rng)
 void spaces_draw(struct problem *p, struct random *rng, struct arena *arena)
 {
     struct random_limits limits = random_limits_small();
-    limits.layers_max = 7, limits.stages_max = 3, limits.groups_max = 2, limits.micro_batches_max = 4;
+    limits.layers_max = 7, limits.stages_max = 3, limits.groups_max = 2,
+    limits.micro_batches_max = 4;
     struct error err = {OK, ""};
     do {
         random_problem(p, rng, &limits, arena);
         p->job.rule_count = 0;
         // Steps that outweigh passes: what stands at the end of an iteration decides then.
-        for (int i = 0; i < p->costs.layer_time_count && random_chance(rng, 40); i++) p->costs.layer_times[i].optimizer_s *= 30;
+        for (int i = 0; i < p->costs.layer_time_count && random_chance(rng, 40); i++)
+            p->costs.layer_times[i].optimizer_s *= 30;
     } while (!give_space(p, rng) || problem_check(p, &err) != OK);
 }
 
 int64_t spaces_value(const struct plan *plan)
 {
-    return plan->objective == OBJECTIVE_MAX_LOAD ? plan->micro_batches * plan->objective_ns : plan->iteration_ns;
+    return plan->objective == OBJECTIVE_MAX_LOAD ? plan->micro_batches * plan->objective_ns
+                                                 : plan->iteration_ns;
 }
 
 static bool solve_alone(void *argument, int64_t number, const struct layout *layout)
@@ -55,14 +59,16 @@ static bool solve_alone(void *argument, int64_t number, const struct layout *lay
     struct priced priced;
     struct solve_result r;
     struct solve_settings settings;
-    a->refused[number] = problem_check_layout(&one, &err) != OK || price_problem(&priced, &one, a->arena, &err) != OK;
+    a->refused[number] = problem_check_layout(&one, &err) != OK ||
+                         price_problem(&priced, &one, a->arena, &err) != OK;
     if (a->refused[number]) return true;
     solve_defaults(&settings);
     settings.progress = 0;
     CHECK_OK(solve_run(&r, &priced, &settings, NULL, NULL, a->arena, &err));
     assert_true(r.finished);
     a->optimum_ns[number] = spaces_value(&r.plan);
-    if (r.plan.stage_count && a->optimum_ns[number] < a->best_ns) a->best_ns = a->optimum_ns[number];
+    if (r.plan.stage_count && a->optimum_ns[number] < a->best_ns)
+        a->best_ns = a->optimum_ns[number];
     return true;
 }
 
@@ -70,16 +76,18 @@ void spaces_solve(struct spaces_alone *a, const struct problem *p, struct arena 
 {
     struct space_limits limits = problem_space_limits(p);
     int64_t count = spaces_count(p);
-    *a = (struct spaces_alone){p, TAKE(arena, count, int64_t), INT64_MAX, TAKE(arena, count, bool), arena};
+    *a = (struct spaces_alone){p, TAKE(arena, count, int64_t), INT64_MAX, TAKE(arena, count, bool),
+                               arena};
     space_each(&p->job.space, &limits, solve_alone, a);
 }
 
-void spaces_search(struct layouts_result *r, const struct problem *p, int threads, double gap, double limit_s, const volatile int *stop,
-                   struct arena *arena)
+void spaces_search(struct layouts_result *r, const struct problem *p, int threads, double gap,
+                   double limit_s, const volatile int *stop, struct arena *arena)
 {
     struct error err = {OK, ""};
     struct solve_settings settings;
     solve_defaults(&settings);
-    settings.threads = threads, settings.gap = gap, settings.time_limit_s = limit_s, settings.progress = 0;
+    settings.threads = threads, settings.gap = gap, settings.time_limit_s = limit_s,
+    settings.progress = 0;
     CHECK_OK(layouts_search(r, p, &settings, stop, arena, &err));
 }

@@ -6,16 +6,22 @@
 #include "solve/layout/solve.h"
 #include "tests/support/problems.h"
 
-int64_t spaces_count(const struct problem *p);          // layouts; more than a few thousand are not counted
+int64_t spaces_count(const struct problem *p); // layouts; more than a few thousand are not counted
 void spaces_draw(struct problem *p, struct random *rng, struct arena *arena);
 
 // Of a plan: what layouts are compared by, its iteration time or m x its greatest load.
 int64_t spaces_value(const struct plan *plan);
 // [layout]: 0 for what has no plan; best_ns INT64_MAX: none has.
-struct spaces_alone { const struct problem *problem; int64_t *optimum_ns; int64_t best_ns; bool *refused; struct arena *arena; };
+struct spaces_alone {
+    const struct problem *problem;
+    int64_t *optimum_ns;
+    int64_t best_ns;
+    bool *refused;
+    struct arena *arena;
+};
 void spaces_solve(struct spaces_alone *a, const struct problem *p, struct arena *arena);
 // Fails the test with the error's text.
-void spaces_search(struct layouts_result *r, const struct problem *p, int threads, double gap, double limit_s, const volatile int *stop,
-                   struct arena *arena);
+void spaces_search(struct layouts_result *r, const struct problem *p, int threads, double gap,
+                   double limit_s, const volatile int *stop, struct arena *arena);
 
 #endif

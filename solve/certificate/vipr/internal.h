@@ -5,7 +5,11 @@
 #include "solve/tree/tree.h"
 #include "solve/certificate/vipr/vipr.h"
 
-struct vipr_text { struct arena *arena; char *text; size_t length, capacity; };
+struct vipr_text {
+    struct arena *arena;
+    char *text;
+    size_t length, capacity;
+};
 void vipr_print(struct vipr_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void vipr_print_wide(struct vipr_text *t, wide value);
 
@@ -14,11 +18,14 @@ struct combination {
     int *rows;
     wide *values;
     int count, capacity;
-    wide right;                     // what the right-hand sides sum up to
-    bool bad;                       // something overflowed
+    wide right; // what the right-hand sides sum up to
+    bool bad;   // something overflowed
 };
 
-struct row_set { const int *items; int count; };        // assumptions, ascending
+struct row_set {
+    const int *items;
+    int count;
+}; // assumptions, ascending
 
 struct vipr_maker {
     const struct vipr_request *request;
@@ -29,39 +36,49 @@ struct vipr_maker {
     struct program program;
     const struct milp *milp;
     struct tree tree;
-    int64_t target_ns;              // every box reaches it
-    struct multipliers *leaf_proof; // [record]
-    int *first_record, *next_record;        // of a box, in order; -1: none
-    int *row_of;                    // [milp row]: its number in the file, -1: left out
+    int64_t target_ns;               // every box reaches it
+    struct multipliers *leaf_proof;  // [record]
+    int *first_record, *next_record; // of a box, in order; -1: none
+    int *row_of;                     // [milp row]: its number in the file, -1: left out
     int constraint_count, path_rows;
     struct vipr_text head, lines;
     int line_count, line_capacity;
-    struct row_set *sets;           // [line]
-    int below;                      // the row T <= target - 1: an assumption, or the bound of T where there is no plan
-    int *one_row;                   // [stage]: the row "one choice", -1: not derived yet
+    struct row_set *sets; // [line]
+    int below; // the row T <= target - 1: an assumption, or the bound of T where there is no plan
+    int *one_row; // [stage]: the row "one choice", -1: not derived yet
     struct combination sum;
     struct bound_scratch scratch;
-    bool *closed;                   // [column], of the box at hand
+    bool *closed; // [column], of the box at hand
     struct arena *arena;
 };
 
-static inline int vipr_lower(int column) { return 2 * column; }        // rows of column bounds
+static inline int vipr_lower(int column) { return 2 * column; } // rows of column bounds
 static inline int vipr_upper(int column) { return 2 * column + 1; }
 
 // Multipliers that close the single decision of a record.
-enum status vipr_close_leaf(struct vipr_maker *m, const struct record *r, struct multipliers *y, struct error *err);
+enum status vipr_close_leaf(struct vipr_maker *m, const struct record *r, struct multipliers *y,
+                            struct error *err);
 // The same with as few bits as will do.
 void vipr_shorten(struct vipr_maker *m, const struct record *r, struct multipliers *y);
 // Header to SOL.
-enum status vipr_write_problem(struct vipr_maker *m, const int *chosen, int64_t iteration_ns, struct error *err);
+enum status vipr_write_problem(struct vipr_maker *m, const int *chosen, int64_t iteration_ns,
+                               struct error *err);
 
 // ---- lines. Each returns the row's number in the file
 void sum_begin(struct combination *c);
 void sum_add(struct vipr_maker *m, int row, wide value, int64_t right);
-struct claim { char sense; int64_t right; const int *columns; int count; bool objective; };    // sum of the columns; or the objective
+struct claim {
+    char sense;
+    int64_t right;
+    const int *columns;
+    int count;
+    bool objective;
+}; // sum of the columns; or the objective
 int vipr_assume(struct vipr_maker *m, const struct claim *claim);
-int vipr_combine(struct vipr_maker *m, const struct claim *claim, bool rounds, wide divisor);   // the sum at hand / divisor
-int vipr_unsplit(struct vipr_maker *m, const struct claim *claim, int low, int low_side, int high, int high_side);
+int vipr_combine(struct vipr_maker *m, const struct claim *claim, bool rounds,
+                 wide divisor); // the sum at hand / divisor
+int vipr_unsplit(struct vipr_maker *m, const struct claim *claim, int low, int low_side, int high,
+                 int high_side);
 bool vipr_rests_on(const struct vipr_maker *m, int row, int assumption);
 // The boxes: the row of the absurdity that the tree ends in.
 enum status vipr_walk(struct vipr_maker *m, int *row, struct error *err);

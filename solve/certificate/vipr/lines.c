@@ -59,10 +59,12 @@ static void print_quotient(struct vipr_text *t, wide value, wide divisor)
 
 static struct row_set set_of(const struct vipr_maker *m, int row)
 {
-    return row < m->constraint_count ? (struct row_set){NULL, 0} : m->sets[row - m->constraint_count];
+    return row < m->constraint_count ? (struct row_set){NULL, 0}
+                                     : m->sets[row - m->constraint_count];
 }
 
-static struct row_set join(const struct vipr_maker *m, struct row_set a, struct row_set b, int without)
+static struct row_set join(const struct vipr_maker *m, struct row_set a, struct row_set b,
+                           int without)
 {
     int *items = TAKE(m->arena, a.count + b.count, int), n = 0;
     for (int i = 0, k = 0; i < a.count || k < b.count;) {
@@ -131,11 +133,13 @@ int vipr_combine(struct vipr_maker *m, const struct claim *claim, bool rounds, w
     return row;
 }
 
-int vipr_unsplit(struct vipr_maker *m, const struct claim *claim, int low, int low_side, int high, int high_side)
+int vipr_unsplit(struct vipr_maker *m, const struct claim *claim, int low, int low_side, int high,
+                 int high_side)
 {
     int row = open_line(m, claim);
     vipr_print(&m->lines, " { uns %d %d %d %d } -1\n", low, low_side, high, high_side);
-    struct row_set a = join(m, set_of(m, low), (struct row_set){NULL, 0}, low_side), b = join(m, set_of(m, high), (struct row_set){NULL, 0}, high_side);
+    struct row_set a = join(m, set_of(m, low), (struct row_set){NULL, 0}, low_side),
+                   b = join(m, set_of(m, high), (struct row_set){NULL, 0}, high_side);
     m->sets[row - m->constraint_count] = join(m, a, b, -1);
     return row;
 }
@@ -155,8 +159,10 @@ void sum_add(struct vipr_maker *m, int row, wide value, int64_t right)
     if (value == 0) return;
     if (c->count == c->capacity) {
         int capacity = 2 * c->capacity + 256;
-        c->rows = arena_grow(m->arena, c->rows, (size_t)c->count, (size_t)capacity, sizeof *c->rows);
-        c->values = arena_grow(m->arena, c->values, (size_t)c->count, (size_t)capacity, sizeof *c->values);
+        c->rows =
+            arena_grow(m->arena, c->rows, (size_t)c->count, (size_t)capacity, sizeof *c->rows);
+        c->values =
+            arena_grow(m->arena, c->values, (size_t)c->count, (size_t)capacity, sizeof *c->values);
         c->capacity = capacity;
     }
     c->bad |= __builtin_mul_overflow(value, (wide)right, &term);

@@ -1,5 +1,6 @@
-// The problem of a VIPR file: the program's columns with all their bounds, its rows, and the plan as a point that is worked
-// out from the decision alone and tried on every row before it is written.
+// The problem of a VIPR file: the program's columns with all their bounds, its rows, and the plan
+// as a point that is worked out from the decision alone and tried on every row before it is
+// written.
 #include <string.h>
 
 #include "solve/certificate/vipr/internal.h"
@@ -9,7 +10,8 @@
 static int64_t row_sum(const struct milp *m, const struct milp_row *r, const int64_t *x)
 {
     int64_t sum = 0;
-    for (int e = r->first; e < r->first + r->count; e++) sum += m->entry_value[e] * x[m->entry_column[e]];
+    for (int e = r->first; e < r->first + r->count; e++)
+        sum += m->entry_value[e] * x[m->entry_column[e]];
     return sum;
 }
 
@@ -26,12 +28,17 @@ static void fill_by_rows(const struct vipr_maker *m, int64_t *x)
     const struct milp *p = m->milp;
     for (int i = 0; i < m->program.first_path_row; i++) {
         const struct milp_row *r = &p->rows[i];
-        enum column_role role = r->role == ROW_LINK_STATE ? COLUMN_STATE : r->role == ROW_LEVEL ? COLUMN_LEVEL : r->role == ROW_WORKING ? COLUMN_WORKING : COLUMN_OTHER;
+        enum column_role role = r->role == ROW_LINK_STATE ? COLUMN_STATE
+                                : r->role == ROW_LEVEL    ? COLUMN_LEVEL
+                                : r->role == ROW_WORKING  ? COLUMN_WORKING
+                                                          : COLUMN_OTHER;
         if (role == COLUMN_OTHER) continue;
-        // The row's own column: a state's entry is -1; of two levels it is the one whose entry is +1.
+        // The row's own column: a state's entry is -1; of two levels it is the one whose entry is
+        // +1.
         for (int e = r->first; e < r->first + r->count; e++) {
             int j = p->entry_column[e];
-            if (p->columns[j].role != role || (role == COLUMN_LEVEL && p->entry_value[e] != 1)) continue;
+            if (p->columns[j].role != role || (role == COLUMN_LEVEL && p->entry_value[e] != 1))
+                continue;
             int64_t before = x[j];
             x[j] = 0;
             int64_t rest = row_sum(p, r, x), needed = role == COLUMN_STATE ? rest : -rest;
@@ -40,7 +47,8 @@ static void fill_by_rows(const struct vipr_maker *m, int64_t *x)
     }
 }
 
-// One unit goes from the left side's key that is taken to the right side's: a flow is 1 where both its rows ask for 1.
+// One unit goes from the left side's key that is taken to the right side's: a flow is 1 where both
+// its rows ask for 1.
 static void fill_flows(const struct vipr_maker *m, int64_t *x)
 {
     const struct milp *p = m->milp;
@@ -52,7 +60,8 @@ static void fill_flows(const struct vipr_maker *m, int64_t *x)
             if (r->role != ROW_FLOW || !has_column(p, r, j)) continue;
             int64_t asked = r->right;
             for (int e = r->first; e < r->first + r->count; e++)
-                if (p->columns[p->entry_column[e]].role != COLUMN_FLOW) asked -= p->entry_value[e] * x[p->entry_column[e]];
+                if (p->columns[p->entry_column[e]].role != COLUMN_FLOW)
+                    asked -= p->entry_value[e] * x[p->entry_column[e]];
             both = both && asked == 1;
         }
         x[j] = both;
@@ -63,21 +72,25 @@ static enum status check_point(const struct vipr_maker *m, const int64_t *x, str
 {
     const struct milp *p = m->milp;
     for (int j = 0; j < p->column_count; j++)
-        if (x[j] < p->columns[j].lower || x[j] > p->columns[j].upper) return fail(err, SOLVER, "VIPR: the plan breaks the bounds of column %d", j);
+        if (x[j] < p->columns[j].lower || x[j] > p->columns[j].upper)
+            return fail(err, SOLVER, "VIPR: the plan breaks the bounds of column %d", j);
     for (int i = 0; i < p->row_count; i++) {
         const struct milp_row *r = &p->rows[i];
         int64_t over = row_sum(p, r, x) - r->right;
-        if ((r->sense != ROW_AT_LEAST && over > 0) || (r->sense != ROW_AT_MOST && over < 0)) return fail(err, SOLVER, "VIPR: the plan breaks row %d", i);
+        if ((r->sense != ROW_AT_LEAST && over > 0) || (r->sense != ROW_AT_MOST && over < 0))
+            return fail(err, SOLVER, "VIPR: the plan breaks row %d", i);
     }
     return OK;
 }
 
-static enum status write_point(struct vipr_maker *m, const int *chosen, int64_t iteration_ns, struct error *err)
+static enum status write_point(struct vipr_maker *m, const int *chosen, int64_t iteration_ns,
+                               struct error *err)
 {
     const struct formulation *f = &m->formulation;
     int64_t *x = TAKE(m->arena, m->milp->column_count, int64_t);
     int count = 0;
-    if (!choices_durations(&m->choices, chosen, m->program.durations)) return fail(err, BAD_INPUT, "the plan joins what nothing joins");
+    if (!choices_durations(&m->choices, chosen, m->program.durations))
+        return fail(err, BAD_INPUT, "the plan joins what nothing joins");
     x[0] = iteration_ns;
     for (int i = 0; i < m->program.symbol_count; i++)
         if (f->symbol_column[i] >= 0) x[f->symbol_column[i]] = m->program.durations[i];
@@ -101,7 +114,8 @@ static void write_columns(struct vipr_maker *m)
     char name[64];
     int integers = 1;
     vipr_print(&m->head, "VAR %d\n", p->column_count);
-    for (int j = 0; j < p->column_count; j++) vipr_print(&m->head, "%s\n", milp_column_name(p, j, name));
+    for (int j = 0; j < p->column_count; j++)
+        vipr_print(&m->head, "%s\n", milp_column_name(p, j, name));
     for (int j = 1; j < p->column_count; j++) integers += p->columns[j].integer;
     vipr_print(&m->head, "INT %d\n0", integers);
     for (int j = 1; j < p->column_count; j++)
@@ -115,26 +129,38 @@ static void write_rows(struct vipr_maker *m)
     char name[64];
     vipr_print(&m->head, "CON %d %d\n", m->constraint_count, 2 * p->column_count);
     for (int j = 0; j < p->column_count; j++)
-        vipr_print(&m->head, "lo%d G %lld 1 %d 1\nup%d L %lld 1 %d 1\n", j, (long long)p->columns[j].lower, j, j, (long long)p->columns[j].upper, j);
+        vipr_print(&m->head, "lo%d G %lld 1 %d 1\nup%d L %lld 1 %d 1\n", j,
+                   (long long)p->columns[j].lower, j, j, (long long)p->columns[j].upper, j);
     for (int i = 0; i < p->row_count; i++) {
         const struct milp_row *r = &p->rows[i];
         if (m->row_of[i] < 0) continue;
-        vipr_print(&m->head, "%s %c %lld %d", milp_row_name(p, i, name), r->sense == ROW_EQUAL ? 'E' : r->sense == ROW_AT_MOST ? 'L' : 'G',
+        vipr_print(&m->head, "%s %c %lld %d", milp_row_name(p, i, name),
+                   r->sense == ROW_EQUAL     ? 'E'
+                   : r->sense == ROW_AT_MOST ? 'L'
+                                             : 'G',
                    (long long)r->right, r->count);
-        for (int e = r->first; e < r->first + r->count; e++) vipr_print(&m->head, " %d %lld", p->entry_column[e], (long long)p->entry_value[e]);
+        for (int e = r->first; e < r->first + r->count; e++)
+            vipr_print(&m->head, " %d %lld", p->entry_column[e], (long long)p->entry_value[e]);
         vipr_print(&m->head, "\n");
     }
 }
 
-enum status vipr_write_problem(struct vipr_maker *m, const int *chosen, int64_t iteration_ns, struct error *err)
+enum status vipr_write_problem(struct vipr_maker *m, const int *chosen, int64_t iteration_ns,
+                               struct error *err)
 {
     const struct vipr_request *q = m->request;
-    vipr_print(&m->head, "%% %s\n%% Written by plumbline " PLUMBLINE_VERSION "; the program is that of plumbline formulate, with the path rows that the proof needs.\n"
-               "VER 1.0\n", q->comment ? q->comment : "");
+    vipr_print(
+        &m->head,
+        "%% %s\n%% Written by plumbline " PLUMBLINE_VERSION
+        "; the program is that of plumbline formulate, with the path rows that the proof needs.\n"
+        "VER 1.0\n",
+        q->comment ? q->comment : "");
     write_columns(m);
     write_rows(m);
     if (q->infeasible) vipr_print(&m->head, "RTP infeas\n");
-    else if (chosen) vipr_print(&m->head, "RTP range %lld %lld\n", (long long)q->bound_ns, (long long)iteration_ns);
+    else if (chosen)
+        vipr_print(&m->head, "RTP range %lld %lld\n", (long long)q->bound_ns,
+                   (long long)iteration_ns);
     else vipr_print(&m->head, "RTP range %lld inf\n", (long long)q->bound_ns);
     vipr_print(&m->head, "SOL %d\n", chosen != NULL);
     return chosen ? write_point(m, chosen, iteration_ns, err) : OK;

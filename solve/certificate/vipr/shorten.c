@@ -1,5 +1,6 @@
-// Multipliers with fewer bits, where that still proves what it has to: the coarsest power of two is looked for. All that is
-// worked out of them is then a multiple of it, and is divided by it when it is written.
+// Multipliers with fewer bits, where that still proves what it has to: the coarsest power of two is
+// looked for. All that is worked out of them is then a multiple of it, and is divided by it when it
+// is written.
 #include <math.h>
 
 #include "solve/certificate/vipr/internal.h"
@@ -17,15 +18,19 @@ static bool is_enough(struct vipr_maker *m, const struct record *r, const struct
     for (int i = 0; i < p->choice_count; i++) {
         if (!(r->removed[i / 64] >> (i % 64) & 1)) continue;
         int j = p->column_of[i];
-        if (!m->scratch.is_touched[j] || m->scratch.residual[j] <= missing || m->scratch.residual[j] <= 0) return false;
+        if (!m->scratch.is_touched[j] || m->scratch.residual[j] <= missing ||
+            m->scratch.residual[j] <= 0)
+            return false;
     }
     return true;
 }
 
-static bool try_bits(struct vipr_maker *m, const struct record *r, const struct multipliers *y, int bits, struct multipliers *to)
+static bool try_bits(struct vipr_maker *m, const struct record *r, const struct multipliers *y,
+                     int bits, struct multipliers *to)
 {
     double *values = TAKE(m->arena, y->count, double), grain = ldexp(1, bits - BOUND_FRACTION_BITS);
-    for (int k = 0; k < y->count; k++) values[k] = grain * nearbyint(ldexp((double)y->values[k], -bits));
+    for (int k = 0; k < y->count; k++)
+        values[k] = grain * nearbyint(ldexp((double)y->values[k], -bits));
     bound_round(to, &m->scratch, y->rows, values, y->count, y->unit_log2, m->arena);
     return is_enough(m, r, to);
 }
@@ -33,7 +38,7 @@ static bool try_bits(struct vipr_maker *m, const struct record *r, const struct 
 void vipr_shorten(struct vipr_maker *m, const struct record *r, struct multipliers *y)
 {
     struct box box = {.allowed = r->allowed};
-    int low = 0, high = COARSEST_BITS;      // low is good
+    int low = 0, high = COARSEST_BITS; // low is good
     box_close_columns(&box, &m->program, m->closed);
     while (low < high) {
         struct multipliers shorter;

@@ -8,7 +8,9 @@
 
 // ---- the tree
 
-struct limit { double end_s; };
+struct limit {
+    double end_s;
+};
 
 static bool is_over(void *argument)
 {
@@ -41,12 +43,18 @@ static enum status grow_tree(struct vipr_maker *m, struct error *err)
 {
     const struct vipr_request *q = m->request;
     struct limit limit = {q->time_limit_s > 0 ? clock_s() + q->time_limit_s : 0};
-    struct tree_settings settings = {.threads = q->threads, .plan_count = 1, .stop_asked = is_over, .argument = &limit};
+    struct tree_settings settings = {
+        .threads = q->threads, .plan_count = 1, .stop_asked = is_over, .argument = &limit};
     struct found_plan known = {TAKE(m->arena, m->program.stage_count, int), m->target_ns};
     for (int s = 0; s < m->program.stage_count; s++) known.chosen[s] = -1;
     TRY(tree_run(&m->tree, &m->program, &settings, &known, !q->infeasible, 0, m->arena, err));
-    if (!m->tree.finished || m->tree.open_count) return fail(err, SOLVER, "VIPR: within the time the tree by rows does not reach the bound: %lld boxes, and more are open", (long long)m->tree.boxes);
-    if (m->tree.bound_ns < m->target_ns) return fail(err, SOLVER, "VIPR: the tree found a plan below the bound");
+    if (!m->tree.finished || m->tree.open_count)
+        return fail(err, SOLVER,
+                    "VIPR: within the time the tree by rows does not reach the bound: %lld boxes, "
+                    "and more are open",
+                    (long long)m->tree.boxes);
+    if (m->tree.bound_ns < m->target_ns)
+        return fail(err, SOLVER, "VIPR: the tree found a plan below the bound");
     return OK;
 }
 
@@ -56,12 +64,14 @@ static enum status settle_multipliers(struct vipr_maker *m, struct error *err)
     m->leaf_proof = TAKE(m->arena, records->count, struct multipliers);
     m->closed = TAKE(m->arena, m->milp->column_count, bool);
     for (int i = 0; i < records->count; i++)
-        if (records->items[i].kind == RECORD_LEAF) TRY(vipr_close_leaf(m, &records->items[i], &m->leaf_proof[i], err));
+        if (records->items[i].kind == RECORD_LEAF)
+            TRY(vipr_close_leaf(m, &records->items[i], &m->leaf_proof[i], err));
     bound_prepare(&m->scratch, m->milp, m->arena);
     for (int i = 0; i < records->count; i++) {
         struct record *r = &records->items[i];
         if (r->kind == RECORD_LEAF) vipr_shorten(m, r, &m->leaf_proof[i]);
-        else if (r->kind == RECORD_CLOSED || r->kind == RECORD_REMOVED) vipr_shorten(m, r, &r->proof);
+        else if (r->kind == RECORD_CLOSED || r->kind == RECORD_REMOVED)
+            vipr_shorten(m, r, &r->proof);
     }
     return OK;
 }
@@ -75,7 +85,8 @@ static void number_rows(struct vipr_maker *m)
     m->row_of = TAKE(m->arena, m->milp->row_count, int);
     m->constraint_count = 2 * m->milp->column_count;
     for (int i = 0; i < records->count; i++) {
-        const struct multipliers *y = records->items[i].kind == RECORD_LEAF ? &m->leaf_proof[i] : &records->items[i].proof;
+        const struct multipliers *y =
+            records->items[i].kind == RECORD_LEAF ? &m->leaf_proof[i] : &records->items[i].proof;
         for (int k = 0; k < y->count; k++) used[y->rows[k]] = true;
     }
     for (int i = 0; i < m->milp->row_count; i++) {
@@ -119,7 +130,7 @@ static enum status derive(struct vipr_maker *m, struct error *err)
     for (int s = 0; s < m->program.stage_count; s++) m->one_row[s] = -1;
     bound_prepare(&m->scratch, m->milp, m->arena);
     m->below = m->request->infeasible ? vipr_upper(0) : vipr_assume(m, &below);
-    if (m->target_ns <= m->milp->columns[0].lower) {       // nothing to prove: T is never below
+    if (m->target_ns <= m->milp->columns[0].lower) { // nothing to prove: T is never below
         sum_begin(&m->sum);
         sum_add(m, vipr_lower(0), 1, 0);
         struct claim above = {'G', m->target_ns, NULL, 0, true};
@@ -131,20 +142,24 @@ static enum status derive(struct vipr_maker *m, struct error *err)
     return OK;
 }
 
-static enum status find_chosen(struct vipr_maker *m, int *chosen, int64_t *iteration_ns, struct error *err)
+static enum status find_chosen(struct vipr_maker *m, int *chosen, int64_t *iteration_ns,
+                               struct error *err)
 {
-    if (!choices_from_plan(chosen, &m->choices, m->request->plan) || !choices_fit_together(&m->choices, chosen))
+    if (!choices_from_plan(chosen, &m->choices, m->request->plan) ||
+        !choices_fit_together(&m->choices, chosen))
         return fail(err, BAD_INPUT, "the plan is none of this priced document");
     *iteration_ns = program_time(&m->program, chosen);
     return OK;
 }
 
-enum status vipr_make(struct vipr_result *result, const struct vipr_request *request, struct arena *arena, struct error *err)
+enum status vipr_make(struct vipr_result *result, const struct vipr_request *request,
+                      struct arena *arena, struct error *err)
 {
     struct vipr_maker *m = TAKE(arena, 1, struct vipr_maker);
     int *chosen = NULL;
     int64_t iteration_ns = 0;
-    *m = (struct vipr_maker){.request = request, .head = {.arena = arena}, .lines = {.arena = arena}, .arena = arena};
+    *m = (struct vipr_maker){
+        .request = request, .head = {.arena = arena}, .lines = {.arena = arena}, .arena = arena};
     TRY(build_program(m, err));
     if (request->plan) {
         chosen = TAKE(arena, m->program.stage_count, int);
@@ -161,7 +176,12 @@ enum status vipr_make(struct vipr_result *result, const struct vipr_request *req
     char *text = TAKE(arena, size + 1, char);
     memcpy(text, m->head.text, m->head.length);
     memcpy(text + m->head.length, m->lines.text, m->lines.length);
-    *result = (struct vipr_result){.text = text, .size = size, .columns = m->milp->column_count, .rows = m->constraint_count, .path_rows = m->path_rows,
-                                   .lines = m->line_count, .boxes = m->tree.boxes};
+    *result = (struct vipr_result){.text = text,
+                                   .size = size,
+                                   .columns = m->milp->column_count,
+                                   .rows = m->constraint_count,
+                                   .path_rows = m->path_rows,
+                                   .lines = m->line_count,
+                                   .boxes = m->tree.boxes};
     return OK;
 }

@@ -1,7 +1,9 @@
-// What a certificate proves of one layout, in the format of VIPR: the integer program of `plumbline formulate` with the path
-// rows that the proof needs, the plan as its solution, and the tree over its relaxations as derivations (docs/PROOFS.md 9).
-// The tree is grown anew, with the certificate's bound as its target: its boxes close by rows of the program, which is what
-// the format asks for. Floating point decides nothing but where to look: multipliers are whole, and checked with integers.
+// What a certificate proves of one layout, in the format of VIPR: the integer program of `plumbline
+// formulate` with the path rows that the proof needs, the plan as its solution, and the tree over
+// its relaxations as derivations (docs/PROOFS.md 9). The tree is grown anew, with the certificate's
+// bound as its target: its boxes close by rows of the program, which is what the format asks for.
+// Floating point decides nothing but where to look: multipliers are whole, and checked with
+// integers.
 #ifndef PLUMBLINE_SOLVE_CERTIFICATE_VIPR_VIPR_H
 #define PLUMBLINE_SOLVE_CERTIFICATE_VIPR_VIPR_H
 
@@ -10,11 +12,11 @@
 
 struct vipr_request {
     const struct priced *priced;
-    const struct plan *plan;            // the incumbent; NULL: there is none
-    bool infeasible;                    // proven: there is no plan
-    int64_t bound_ns;                   // else: none takes less
-    const char *comment;                // one line
-    double time_limit_s;                // 0: none
+    const struct plan *plan; // the incumbent; NULL: there is none
+    bool infeasible;         // proven: there is no plan
+    int64_t bound_ns;        // else: none takes less
+    const char *comment;     // one line
+    double time_limit_s;     // 0: none
     int threads;
 };
 
@@ -25,7 +27,9 @@ struct vipr_result {
     int64_t boxes;
 };
 
-// BAD_INPUT: the plan is none of this document. SOLVER: the bound could not be proven so, within the time.
-enum status vipr_make(struct vipr_result *result, const struct vipr_request *request, struct arena *arena, struct error *err);
+// BAD_INPUT: the plan is none of this document. SOLVER: the bound could not be proven so, within
+// the time.
+enum status vipr_make(struct vipr_result *result, const struct vipr_request *request,
+                      struct arena *arena, struct error *err);
 
 #endif

@@ -1,16 +1,18 @@
-// The tree's records as derivations. In every box all is derived under the assumptions of its splits and that T is below the
-// target; a box ends in an absurdity, and two halves are joined by a disjunction over whole numbers.
+// The tree's records as derivations. In every box all is derived under the assumptions of its
+// splits and that T is below the target; a box ends in an absurdity, and two halves are joined by a
+// disjunction over whole numbers.
 //
-// What a box forbids is one row for each stage: the sum of the choices that are out is at most 0. Choices that leave by
-// their reduced cost leave all at once: the reduced costs times the choices sum up to less than what is missing to the
-// target, so that, divided by the least cost of those that leave and rounded down, their sum is at most 0.
+// What a box forbids is one row for each stage: the sum of the choices that are out is at most 0.
+// Choices that leave by their reduced cost leave all at once: the reduced costs times the choices
+// sum up to less than what is missing to the target, so that, divided by the least cost of those
+// that leave and rounded down, their sum is at most 0.
 #include <string.h>
 
 #include "solve/certificate/vipr/internal.h"
 
 struct node {
-    struct box box;                 // what is allowed
-    int *fact;                      // [stage]: row "what is out sums up to 0 at most", -1: nothing is out
+    struct box box; // what is allowed
+    int *fact;      // [stage]: row "what is out sums up to 0 at most", -1: nothing is out
 };
 
 static const struct program *program_of(const struct vipr_maker *m) { return &m->program; }
@@ -20,15 +22,18 @@ static struct node copy_node(const struct vipr_maker *m, const struct node *of)
     const struct program *p = program_of(m);
     struct node n = *of;
     box_copy(&n.box, &of->box, p, m->arena);
-    n.fact = arena_grow(m->arena, of->fact, (size_t)p->stage_count, (size_t)p->stage_count, sizeof *of->fact);
+    n.fact = arena_grow(m->arena, of->fact, (size_t)p->stage_count, (size_t)p->stage_count,
+                        sizeof *of->fact);
     return n;
 }
 
 // Columns of a stage's choices that are, or are not, allowed.
-static struct claim claim_of(const struct vipr_maker *m, const struct box *box, int stage, bool allowed, char sense, int64_t right)
+static struct claim claim_of(const struct vipr_maker *m, const struct box *box, int stage,
+                             bool allowed, char sense, int64_t right)
 {
     const struct program *p = program_of(m);
-    int *columns = TAKE(m->arena, p->first_choice[stage + 1] - p->first_choice[stage], int), count = 0;
+    int *columns = TAKE(m->arena, p->first_choice[stage + 1] - p->first_choice[stage], int),
+        count = 0;
     for (int i = p->first_choice[stage]; i < p->first_choice[stage + 1]; i++)
         if (box_allows(box, i) == allowed) columns[count++] = p->column_of[i];
     return (struct claim){sense, right, columns, count, false};
@@ -38,7 +43,8 @@ static struct claim claim_of(const struct vipr_maker *m, const struct box *box, 
 
 static bool is_of_stage(const struct vipr_maker *m, const struct milp_row *r, int stage)
 {
-    const struct milp_column *c = r->count ? &m->milp->columns[m->milp->entry_column[r->first]] : NULL;
+    const struct milp_column *c = r->count ? &m->milp->columns[m->milp->entry_column[r->first]]
+                                           : NULL;
     return c && c->a == stage;
 }
 
@@ -70,28 +76,35 @@ static bool is_time_row(const struct milp *m, const struct milp_row *r)
     return false;
 }
 
-static wide residual(const struct vipr_maker *m, int column) { return m->scratch.is_touched[column] ? m->scratch.residual[column] : 0; }
+static wide residual(const struct vipr_maker *m, int column)
+{
+    return m->scratch.is_touched[column] ? m->scratch.residual[column] : 0;
+}
 
 static void add_multipliers(struct vipr_maker *m, const struct multipliers *y)
 {
     for (int k = 0; k < y->count; k++) {
         const struct milp_row *r = &m->milp->rows[y->rows[k]];
-        wide value = is_time_row(m->milp, r) ? (wide)y->values[k] : (wide)y->values[k] * ((wide)1 << y->unit_log2);
+        wide value = is_time_row(m->milp, r) ? (wide)y->values[k]
+                                             : (wide)y->values[k] * ((wide)1 << y->unit_log2);
         sum_add(m, m->row_of[y->rows[k]], value, r->right);
     }
 }
 
-// What is left of every column but the choices, by their bounds; of the time by what it is assumed to be below.
+// What is left of every column but the choices, by their bounds; of the time by what it is assumed
+// to be below.
 static void add_bounds(struct vipr_maker *m)
 {
     wide time = ((wide)1 << BOUND_FRACTION_BITS) - residual(m, 0);
     const struct milp_column *columns = m->milp->columns;
-    sum_add(m, time > 0 ? m->below : vipr_lower(0), -time, time > 0 ? m->target_ns - 1 : columns[0].lower);
+    sum_add(m, time > 0 ? m->below : vipr_lower(0), -time,
+            time > 0 ? m->target_ns - 1 : columns[0].lower);
     for (int k = 0; k < m->scratch.touched_count; k++) {
         int j = m->scratch.touched[k];
         if (j == 0 || columns[j].role == COLUMN_CHOICE) continue;
         wide r = residual(m, j);
-        sum_add(m, r > 0 ? vipr_lower(j) : vipr_upper(j), r, r > 0 ? columns[j].lower : columns[j].upper);
+        sum_add(m, r > 0 ? vipr_lower(j) : vipr_upper(j), r,
+                r > 0 ? columns[j].lower : columns[j].upper);
     }
 }
 
@@ -102,7 +115,8 @@ static void add_choices(struct vipr_maker *m, const struct node *n, const uint64
     for (int s = 0; s < p->stage_count; s++) {
         wide most = 0;
         for (int i = p->first_choice[s]; i < p->first_choice[s + 1]; i++)
-            if (!box_allows(&n->box, i) && -residual(m, p->column_of[i]) > most) most = -residual(m, p->column_of[i]);
+            if (!box_allows(&n->box, i) && -residual(m, p->column_of[i]) > most)
+                most = -residual(m, p->column_of[i]);
         if (most) sum_add(m, n->fact[s], -most, 0);
         for (int i = p->first_choice[s]; i < p->first_choice[s + 1]; i++) {
             int j = p->column_of[i];
@@ -114,11 +128,13 @@ static void add_choices(struct vipr_maker *m, const struct node *n, const uint64
     }
 }
 
-static enum status sum_box(struct vipr_maker *m, const struct node *n, const struct multipliers *y, const uint64_t *leave, struct error *err)
+static enum status sum_box(struct vipr_maker *m, const struct node *n, const struct multipliers *y,
+                           const uint64_t *leave, struct error *err)
 {
     int64_t bound_ns;
     box_close_columns(&n->box, program_of(m), m->closed);
-    if (!bound_evaluate(&bound_ns, NULL, m->milp, m->closed, y, &m->scratch)) return fail(err, SOLVER, "VIPR: multipliers that prove nothing");
+    if (!bound_evaluate(&bound_ns, NULL, m->milp, m->closed, y, &m->scratch))
+        return fail(err, SOLVER, "VIPR: multipliers that prove nothing");
     sum_begin(&m->sum);
     add_multipliers(m, y);
     add_bounds(m);
@@ -126,16 +142,19 @@ static enum status sum_box(struct vipr_maker *m, const struct node *n, const str
     return m->sum.bad ? fail(err, SOLVER, "VIPR: a sum passes 128 bits") : OK;
 }
 
-static enum status close_box(struct vipr_maker *m, const struct node *n, const struct multipliers *y, int *row, struct error *err)
+static enum status close_box(struct vipr_maker *m, const struct node *n,
+                             const struct multipliers *y, int *row, struct error *err)
 {
     TRY(sum_box(m, n, y, NULL, err));
-    if (m->sum.right <= 0) return fail(err, SOLVER, "VIPR: a box's multipliers do not reach the bound");
+    if (m->sum.right <= 0)
+        return fail(err, SOLVER, "VIPR: a box's multipliers do not reach the bound");
     *row = vipr_combine(m, &vipr_absurd, false, 1);
     return OK;
 }
 
 // A stage has no choice left.
-static enum status close_empty(struct vipr_maker *m, const struct node *n, int *row, struct error *err)
+static enum status close_empty(struct vipr_maker *m, const struct node *n, int *row,
+                               struct error *err)
 {
     for (int s = 0; s < program_of(m)->stage_count; s++) {
         if (box_allowed_count(&n->box, program_of(m), s)) continue;
@@ -151,7 +170,8 @@ static enum status close_empty(struct vipr_maker *m, const struct node *n, int *
 
 // ---- choices that leave
 
-// A power of two keeps the fractions short; any number above what is missing and not above any cost will do.
+// A power of two keeps the fractions short; any number above what is missing and not above any cost
+// will do.
 static wide divisor_between(wide missing, wide least)
 {
     wide power = 1;
@@ -159,7 +179,8 @@ static wide divisor_between(wide missing, wide least)
     return power > missing ? power : least;
 }
 
-static enum status remove_choices(struct vipr_maker *m, struct node *n, const struct record *r, struct error *err)
+static enum status remove_choices(struct vipr_maker *m, struct node *n, const struct record *r,
+                                  struct error *err)
 {
     const struct program *p = program_of(m);
     int *columns = TAKE(m->arena, p->choice_count, int), count = 0;
@@ -174,7 +195,8 @@ static enum status remove_choices(struct vipr_maker *m, struct node *n, const st
     wide missing = m->sum.right < 0 ? -m->sum.right : 0;
     if (least <= missing) return fail(err, SOLVER, "VIPR: a choice removed that may be better");
     wide divisor = divisor_between(missing, least);
-    for (int i = 0; i < count; i++) sum_add(m, vipr_lower(columns[i]), residual(m, columns[i]) - divisor, 0);
+    for (int i = 0; i < count; i++)
+        sum_add(m, vipr_lower(columns[i]), residual(m, columns[i]) - divisor, 0);
     struct claim claim = {'L', 0, columns, count, false};
     int all = vipr_combine(m, &claim, true, -divisor);
     for (int s = 0; s < p->stage_count; s++) {
@@ -200,24 +222,28 @@ static enum status remove_choices(struct vipr_maker *m, struct node *n, const st
 
 // ---- splits
 
-static enum status walk_box(struct vipr_maker *m, int64_t number, struct node *n, int *row, struct error *err);
+static enum status walk_box(struct vipr_maker *m, int64_t number, struct node *n, int *row,
+                            struct error *err);
 
 static bool stands_above(const struct vipr_maker *m, const struct split *s, int choice)
 {
     return s->by_load ? m->program.load_ns[choice] >= s->load_ns : choice == s->choice;
 }
 
-static struct claim side_of(const struct vipr_maker *m, const struct node *n, const struct split *s, bool above)
+static struct claim side_of(const struct vipr_maker *m, const struct node *n, const struct split *s,
+                            bool above)
 {
     const struct program *p = program_of(m);
-    int *columns = TAKE(m->arena, p->first_choice[s->stage + 1] - p->first_choice[s->stage], int), count = 0;
+    int *columns = TAKE(m->arena, p->first_choice[s->stage + 1] - p->first_choice[s->stage], int),
+        count = 0;
     for (int i = p->first_choice[s->stage]; i < p->first_choice[s->stage + 1]; i++)
         if (box_allows(&n->box, i) && stands_above(m, s, i)) columns[count++] = p->column_of[i];
     return (struct claim){above ? 'G' : 'L', above, columns, count, false};
 }
 
 // The half without (above: with) a choice of the sum, under its assumption.
-static struct node enter_half(struct vipr_maker *m, const struct node *of, const struct split *s, bool above, int side)
+static struct node enter_half(struct vipr_maker *m, const struct node *of, const struct split *s,
+                              bool above, int side)
 {
     const struct program *p = program_of(m);
     struct node n = copy_node(m, of);
@@ -237,7 +263,8 @@ static struct node enter_half(struct vipr_maker *m, const struct node *of, const
 }
 
 // A half that does without its assumption speaks for both.
-static enum status walk_split(struct vipr_maker *m, const struct record *r, const struct node *n, int *row, struct error *err)
+static enum status walk_split(struct vipr_maker *m, const struct record *r, const struct node *n,
+                              int *row, struct error *err)
 {
     int rows[2], sides[2];
     for (int above = 0; above < 2; above++) {
@@ -253,16 +280,16 @@ static enum status walk_split(struct vipr_maker *m, const struct record *r, cons
     return OK;
 }
 
-static enum status walk_box(struct vipr_maker *m, int64_t number, struct node *n, int *row, struct error *err)
+static enum status walk_box(struct vipr_maker *m, int64_t number, struct node *n, int *row,
+                            struct error *err)
 {
     const struct program *p = program_of(m);
     for (int k = m->first_record[number]; k >= 0; k = m->next_record[k]) {
         const struct record *r = &m->tree.records.items[k];
-        if (memcmp(r->allowed, n->box.allowed, (size_t)box_words(p) * sizeof *r->allowed)) return fail(err, SOLVER, "VIPR: a record that speaks of another box");
+        if (memcmp(r->allowed, n->box.allowed, (size_t)box_words(p) * sizeof *r->allowed))
+            return fail(err, SOLVER, "VIPR: a record that speaks of another box");
         switch (r->kind) {
-        case RECORD_REMOVED:
-            TRY(remove_choices(m, n, r, err));
-            break;
+        case RECORD_REMOVED: TRY(remove_choices(m, n, r, err)); break;
         case RECORD_CLOSED: return close_box(m, n, &r->proof, row, err);
         case RECORD_LEAF: return close_box(m, n, &m->leaf_proof[k], row, err);
         case RECORD_EMPTY: return close_empty(m, n, row, err);

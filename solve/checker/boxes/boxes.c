@@ -1,6 +1,7 @@
-// The tree of boxes, in preorder. A box inherits what its parent's rounds left, minus one side of the parent's split, so
-// that boxes cover everything by their making: each split sorts the choices of one stage by a property. A box that is not
-// split must be closed by its rounds, or hold one decision whose replay reaches the bound.
+// The tree of boxes, in preorder. A box inherits what its parent's rounds left, minus one side of
+// the parent's split, so that boxes cover everything by their making: each split sorts the choices
+// of one stage by a property. A box that is not split must be closed by its rounds, or hold one
+// decision whose replay reaches the bound.
 #include <stdio.h>
 #include <string.h>
 
@@ -11,13 +12,14 @@
 struct tree {
     struct check_proof *k;
     struct check_halves halves;
-    int64_t number;                 // of the box at hand
+    int64_t number; // of the box at hand
     char where[CHECK_PATH_MAX];
 };
 
 // ---- rounds
 
-static enum status read_weights(struct check_proof *k, const struct value *v, const char *where, struct check_round *round)
+static enum status read_weights(struct check_proof *k, const struct value *v, const char *where,
+                                struct check_round *round)
 {
     int symbols = check_symbol_count(k->p);
     int64_t sum = 0, whole = (int64_t)1 << WEIGHT_SHIFT;
@@ -27,13 +29,16 @@ static enum status read_weights(struct check_proof *k, const struct value *v, co
     TRY(check_spend(k->p, k->work, (uint64_t)v->count * (uint64_t)symbols));
     for (const struct value *pair = v->first; pair; pair = pair->next) {
         TRY(value_expect(&k->reader, pair, where, VALUE_ARRAY));
-        if (pair->count != 2 || pair->first->type != VALUE_NUMBER || pair->first->next->type != VALUE_NUMBER)
+        if (pair->count != 2 || pair->first->type != VALUE_NUMBER ||
+            pair->first->next->type != VALUE_NUMBER)
             return check_refuse(&k->reader, where, "weights: expected pairs of path and numerator");
         int64_t path = pair->first->number, weight = pair->first->next->number;
-        if (path < 0 || path >= k->path_count) return NOT_PROVEN_HERE(k, "%s: weights: there is no path %lld", where, (long long)path);
+        if (path < 0 || path >= k->path_count)
+            return NOT_PROVEN_HERE(k, "%s: weights: there is no path %lld", where, (long long)path);
         if (weight < 0) return NOT_PROVEN_HERE(k, "%s: weights: a weight is negative", where);
         if (weight > whole || (sum += weight * k->laps[path]) > whole)
-            return NOT_PROVEN_HERE(k, "%s: weights: their sum (times laps) is more than one", where);
+            return NOT_PROVEN_HERE(k, "%s: weights: their sum (times laps) is more than one",
+                                   where);
         const int *counts = k->counts + (size_t)path * (size_t)symbols;
         for (int i = 0; i < symbols; i++) k->coefficients[i] += weight * counts[i];
     }
@@ -41,17 +46,21 @@ static enum status read_weights(struct check_proof *k, const struct value *v, co
     return OK;
 }
 
-static enum status put_price(struct check_proof *k, const char *where, struct check_round *round, int resource, int64_t price)
+static enum status put_price(struct check_proof *k, const char *where, struct check_round *round,
+                             int resource, int64_t price)
 {
     int64_t most = (int64_t)1 << (resource == k->p->group_count + BUDGET_COST ? 50 : 59);
     if (price < 0) return NOT_PROVEN_HERE(k, "%s: prices: a price is negative", where);
-    if (price > most) return check_refuse(&k->reader, where, "prices: more than 2^50 (cost) or 2^59");
-    if (check_resource_limit(k->p, resource) < 0) return NOT_PROVEN_HERE(k, "%s: prices: what is priced has no limit", where);
+    if (price > most)
+        return check_refuse(&k->reader, where, "prices: more than 2^50 (cost) or 2^59");
+    if (check_resource_limit(k->p, resource) < 0)
+        return NOT_PROVEN_HERE(k, "%s: prices: what is priced has no limit", where);
     round->prices[resource] = price;
     return OK;
 }
 
-static enum status read_prices(struct check_proof *k, const struct value *v, const char *where, struct check_round *round)
+static enum status read_prices(struct check_proof *k, const struct value *v, const char *where,
+                               struct check_round *round)
 {
     static const char *const keys[] = {"?slots", "?boundaries", "?stages", "?cost", NULL};
     if (!v) return OK;
@@ -67,10 +76,13 @@ static enum status read_prices(struct check_proof *k, const struct value *v, con
     TRY(value_expect(&k->reader, slots, where, VALUE_ARRAY));
     for (const struct value *pair = slots->first; pair; pair = pair->next) {
         TRY(value_expect(&k->reader, pair, where, VALUE_ARRAY));
-        if (pair->count != 2 || pair->first->type != VALUE_NUMBER || pair->first->next->type != VALUE_NUMBER)
+        if (pair->count != 2 || pair->first->type != VALUE_NUMBER ||
+            pair->first->next->type != VALUE_NUMBER)
             return check_refuse(&k->reader, where, "prices: expected pairs of group and numerator");
         int64_t group = pair->first->number;
-        if (group < 0 || group >= k->p->group_count) return NOT_PROVEN_HERE(k, "%s: prices: there is no group %lld", where, (long long)group);
+        if (group < 0 || group >= k->p->group_count)
+            return NOT_PROVEN_HERE(k, "%s: prices: there is no group %lld", where,
+                                   (long long)group);
         TRY(put_price(k, where, round, (int)group, pair->first->next->number));
     }
     return OK;
@@ -129,8 +141,9 @@ static enum status use_rounds(struct tree *t, const struct value *rounds, bool *
 static enum status read_choice(struct check_proof *k, const struct value *v, const char *where,
                                struct check_property *to)
 {
-    static const char *const keys[] = {"?first_layer", "?layers", "?group", "?recompute", "?recomputed_layers", "?gradient_option",
-        "?boundary_option", NULL};
+    static const char *const keys[] = {
+        "?first_layer",       "?layers",          "?group",           "?recompute",
+        "?recomputed_layers", "?gradient_option", "?boundary_option", NULL};
     const char *names[MOST_GROUPS + 1] = {NULL};
     const struct reader *r = &k->reader;
     for (int g = 0; g < k->p->group_count; g++) names[g] = k->p->groups[g].name;
@@ -141,14 +154,16 @@ static enum status read_choice(struct check_proof *k, const struct value *v, con
     TRY(value_int(r, v, where, "gradient_option", 0, MOST_OPTIONS, &to->gradient));
     TRY(value_int(r, v, where, "boundary_option", 0, MOST_OPTIONS, &to->boundary));
     if (value_get(v, "group")) TRY(value_name(r, value_get(v, "group"), where, names, &to->group));
-    if (value_get(v, "recompute")) TRY(value_name(r, value_get(v, "recompute"), where, check_mode_names, &to->mode));
+    if (value_get(v, "recompute"))
+        TRY(value_name(r, value_get(v, "recompute"), where, check_mode_names, &to->mode));
     return OK;
 }
 
 static enum status read_split(struct check_proof *k, const struct value *v, const char *where,
                               struct check_property *to)
 {
-    static const char *const keys[] = {"stage", "?load_below_ns", "?choice", NULL}, *const rank_keys[] = {"rank", "layers_below", NULL};
+    static const char *const keys[] = {"stage", "?load_below_ns", "?choice", NULL},
+                             *const rank_keys[] = {"rank", "layers_below", NULL};
     *to = (struct check_property){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     TRY(value_expect(&k->reader, v, where, VALUE_OBJECT));
     if (value_get(v, "rank")) {
@@ -182,7 +197,8 @@ static bool is_within_spans(const struct tree *t, const struct check_choice *con
     const struct check_problem *p = t->k->p;
     for (int rank = 0; rank < p->ranks; rank++) {
         int layers = 0;
-        for (int turn = 0; turn < p->turns; turn++) layers += chosen[check_stage_of(p, rank, turn)]->layers;
+        for (int turn = 0; turn < p->turns; turn++)
+            layers += chosen[check_stage_of(p, rank, turn)]->layers;
         if (layers < t->halves.box.spans[rank].least || layers > t->halves.box.spans[rank].most)
             return false;
     }
@@ -203,7 +219,9 @@ static enum status check_leaf(struct tree *t)
         chosen[s] = &k->choices.items[s][t->halves.box.left[s][0]];
     }
     if (check_misfit(k->g, chosen) || !is_within_spans(t, chosen)) return OK;
-    if (k->result->infeasible) return NOT_PROVEN_HERE(k, "%s: a leaf that is a plan, where there is said to be none", t->where);
+    if (k->result->infeasible)
+        return NOT_PROVEN_HERE(k, "%s: a leaf that is a plan, where there is said to be none",
+                               t->where);
     if (k->result->bound_ns == 0) return OK;
     check_take_durations(&k->replay, chosen);
     TRY(check_takes_at_most(&k->replay, k->result->bound_ns - 1, &below));
@@ -215,7 +233,8 @@ static enum status refuse_open(const struct tree *t)
     int most = 0, stage = 0;
     for (int s = 0; s < t->k->p->stages; s++)
         if (t->halves.box.count[s] > most) most = t->halves.box.count[s], stage = s;
-    return NOT_PROVEN_HERE(t->k, "%s: not closed by its rounds: stage %d has %d choices left", t->where, stage, most);
+    return NOT_PROVEN_HERE(t->k, "%s: not closed by its rounds: stage %d has %d choices left",
+                           t->where, stage, most);
 }
 
 static enum status check_box(struct tree *t, const struct value *v, bool *ends)
@@ -229,7 +248,8 @@ static enum status check_box(struct tree *t, const struct value *v, bool *ends)
     TRY(value_bool(r, v, t->where, "closed", &says_closed));
     TRY(value_bool(r, v, t->where, "leaf", &says_leaf));
     by = value_get(v, "split");
-    if ((by != NULL) + says_closed + says_leaf != 1) return check_refuse(r, t->where, "expected one of split, closed and leaf");
+    if ((by != NULL) + says_closed + says_leaf != 1)
+        return check_refuse(r, t->where, "expected one of split, closed and leaf");
     for (int s = 0; s < t->k->p->stages; s++) closed = closed || t->halves.box.count[s] == 0;
     TRY(use_rounds(t, value_get(v, "rounds"), &closed));
     *ends = !by;
@@ -248,10 +268,14 @@ enum status check_boxes(struct check_proof *k, const struct value *boxes)
     bool more = true;
     for (const struct value *v = boxes->first; v; v = v->next, t.number++) {
         bool ends = false;
-        if (!more) return check_refuse(&k->reader, "boxes", "a box stands behind the last half of the last split");
+        if (!more)
+            return check_refuse(&k->reader, "boxes",
+                                "a box stands behind the last half of the last split");
         TRY(check_box(&t, v, &ends));
         if (ends) TRY(check_next_half(&t.halves, &more));
     }
     k->result->boxes = t.number;
-    return more ? NOT_PROVEN_HERE(k, "boxes: a half of a split is missing: the boxes do not cover the problem") : OK;
+    return more ? NOT_PROVEN_HERE(
+                      k, "boxes: a half of a split is missing: the boxes do not cover the problem")
+                : OK;
 }

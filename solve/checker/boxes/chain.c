@@ -1,5 +1,6 @@
-// See check_chain.h. Of few device groups: a dynamic programme over sets of them and the last one. Of many: over the last two
-// nodes, so that a chain comes back to a node only later, which leaves it no dearer.
+// See check_chain.h. Of few device groups: a dynamic programme over sets of them and the last one.
+// Of many: over the last two nodes, so that a chain comes back to a node only later, which leaves
+// it no dearer.
 #include "solve/checker/boxes/chain.h"
 
 enum { VALUE_BITS = 60 };
@@ -7,21 +8,25 @@ enum { VALUE_BITS = 60 };
 
 static int64_t *beyond_at(const struct check_chain *x, int hop, int from, int to)
 {
-    return &x->beyond[((size_t)hop * (size_t)x->node_count + (size_t)from) * (size_t)x->node_count + (size_t)to];
+    return &x->beyond[((size_t)hop * (size_t)x->node_count + (size_t)from) * (size_t)x->node_count +
+                      (size_t)to];
 }
 
 // ---- what a link takes beyond the least between its groups
 
-static wide part_beyond(const struct check_problem *p, const int64_t *coefficients, int boundary, int kind, int slice, const int64_t *price,
-                        const int64_t *least)
+static wide part_beyond(const struct check_problem *p, const int64_t *coefficients, int boundary,
+                        int kind, int slice, const int64_t *price, const int64_t *least)
 {
     wide sum = 0;
-    for (int part = 0; part < PARTS; part++) sum += (wide)coefficients[check_symbol(p, kind + part, boundary, slice)] * (price[part] - least[part]);
+    for (int part = 0; part < PARTS; part++)
+        sum += (wide)coefficients[check_symbol(p, kind + part, boundary, slice)] *
+               (price[part] - least[part]);
     return sum;
 }
 
 // Of a message of this class, with this option behind the boundary.
-static wide class_beyond(const struct check_problem *p, const int64_t *coefficients, int boundary, int cut, int option, int from, int to)
+static wide class_beyond(const struct check_problem *p, const int64_t *coefficients, int boundary,
+                         int cut, int option, int from, int to)
 {
     const struct check_chain *x = p->chain;
     const struct check_cut *c = &p->cuts[cut];
@@ -29,16 +34,23 @@ static wide class_beyond(const struct check_problem *p, const int64_t *coefficie
     wide sum = 0;
     for (int slice = 0; slice < p->slices; slice++) {
         int at = ((slice * x->node_count + from) * x->node_count + to) * PARTS,
-            of_groups = ((slice * p->group_count + x->group_of[from]) * p->group_count + x->group_of[to]) * PARTS;
-        sum += part_beyond(p, coefficients, boundary, KIND_SEND_FORWARD, slice, x->forward[cut] + at, c->forward + of_groups);
+            of_groups =
+                ((slice * p->group_count + x->group_of[from]) * p->group_count + x->group_of[to]) *
+                PARTS;
+        sum += part_beyond(p, coefficients, boundary, KIND_SEND_FORWARD, slice,
+                           x->forward[cut] + at, c->forward + of_groups);
         if (!check_sends_backward(p, boundary)) continue;
-        sum += part_beyond(p, coefficients, boundary, KIND_SEND_BACKWARD, slice, x->backward[cut][steady] + at, c->backward[steady] + of_groups);
-        if (!slice) sum += part_beyond(p, coefficients, boundary, KIND_SEND_EPILOGUE, 0, x->backward[cut][option] + at, c->backward[option] + of_groups);
+        sum += part_beyond(p, coefficients, boundary, KIND_SEND_BACKWARD, slice,
+                           x->backward[cut][steady] + at, c->backward[steady] + of_groups);
+        if (!slice)
+            sum += part_beyond(p, coefficients, boundary, KIND_SEND_EPILOGUE, 0,
+                               x->backward[cut][option] + at, c->backward[option] + of_groups);
     }
     return sum;
 }
 
-static wide link_beyond(const struct check_problem *p, const int64_t *coefficients, int boundary, int from, int to)
+static wide link_beyond(const struct check_problem *p, const int64_t *coefficients, int boundary,
+                        int from, int to)
 {
     wide least = -1;
     for (int cut = 0; cut < p->cut_count; cut++)
@@ -61,7 +73,9 @@ static int weigh(const struct check_problem *p, const int64_t *coefficients)
                 int from = pair / x->node_count, to = pair % x->node_count;
                 wide beyond = x->joined[pair] ? link_beyond(p, coefficients, hop, from, to) : 0;
                 if (beyond > most) most = beyond;
-                if (pass) *beyond_at(x, hop, from, to) = x->joined[pair] ? (int64_t)(beyond >> shift) : UNREACHED_CHAIN;
+                if (pass)
+                    *beyond_at(x, hop, from, to) = x->joined[pair] ? (int64_t)(beyond >> shift)
+                                                                   : UNREACHED_CHAIN;
             }
         while ((most * (x->hops + 1)) >> shift >= (wide)1 << VALUE_BITS) shift++;
     }
@@ -101,7 +115,8 @@ static void list_links(const struct check_chain *x)
 {
     for (int hop = 0; hop < x->hops; hop++)
         for (int pair = 0; pair < x->places * x->places; pair++)
-            x->links[hop * x->places * x->places + pair] = *beyond_at(x, hop, x->node_of[pair / x->places], x->node_of[pair % x->places]);
+            x->links[hop * x->places * x->places + pair] =
+                *beyond_at(x, hop, x->node_of[pair / x->places], x->node_of[pair % x->places]);
 }
 
 static int64_t walk_sets(const struct check_chain *x)
@@ -128,7 +143,9 @@ static int64_t walk_sets(const struct check_chain *x)
 
 static int64_t *value_at(const struct check_chain *x, int hop, int before, int last)
 {
-    return &x->value[((size_t)hop * (size_t)x->node_count + (size_t)before) * (size_t)x->node_count + (size_t)last];
+    return &x->value[((size_t)hop * (size_t)x->node_count + (size_t)before) *
+                         (size_t)x->node_count +
+                     (size_t)last];
 }
 
 // The least chain over so many hops that ends so; from[..] is the node before `before`.
@@ -146,7 +163,8 @@ static int64_t least_before(const struct check_chain *x, int hop, int before, in
 static void trace_walk(const struct check_chain *x, int before, int last)
 {
     for (int hop = x->hops - 1; hop >= 0; hop--) {
-        size_t at = ((size_t)hop * (size_t)x->node_count + (size_t)before) * (size_t)x->node_count + (size_t)last;
+        size_t at = ((size_t)hop * (size_t)x->node_count + (size_t)before) * (size_t)x->node_count +
+                    (size_t)last;
         x->least[hop + 1] = last;
         x->least[hop] = before;
         last = before;
@@ -163,16 +181,19 @@ static int64_t walk_on(const struct check_chain *x)
             int before = pair / n, last = pair % n, from = 0;
             int64_t link = *beyond_at(x, hop, before, last), value = 0;
             if (hop && link < UNREACHED_CHAIN) value = least_before(x, hop, before, last, &from);
-            value = link < UNREACHED_CHAIN && value < UNREACHED_CHAIN ? value + link : UNREACHED_CHAIN;
+            value = link < UNREACHED_CHAIN && value < UNREACHED_CHAIN ? value + link
+                                                                      : UNREACHED_CHAIN;
             *value_at(x, hop, before, last) = value;
             x->before[(size_t)hop * (size_t)n * (size_t)n + (size_t)pair] = (unsigned char)from;
-            if (hop == x->hops - 1 && value < best) best = value, best_before = before, best_last = last;
+            if (hop == x->hops - 1 && value < best)
+                best = value, best_before = before, best_last = last;
         }
     if (best < UNREACHED_CHAIN) trace_walk(x, best_before, best_last);
     return best;
 }
 
-enum status check_chain_excess(const struct check_problem *p, const int64_t *coefficients, uint64_t *work, wide *excess)
+enum status check_chain_excess(const struct check_problem *p, const int64_t *coefficients,
+                               uint64_t *work, wide *excess)
 {
     const struct check_chain *x = p->chain;
     uint64_t n = (uint64_t)x->node_count, places = (uint64_t)x->places;
@@ -182,6 +203,6 @@ enum status check_chain_excess(const struct check_problem *p, const int64_t *coe
     TRY(check_spend(p, work, few ? (places * places) << places : (uint64_t)x->hops * n * n * n));
     int shift = weigh(p, coefficients);
     int64_t least = few ? walk_sets(x) : walk_on(x);
-    *excess = least < UNREACHED_CHAIN ? (wide)least << shift : (wide)1 << 120;       // no chain: no plan
+    *excess = least < UNREACHED_CHAIN ? (wide)least << shift : (wide)1 << 120; // no chain: no plan
     return OK;
 }

@@ -1,5 +1,6 @@
-// What the transfers of a pipeline take together beyond the least that each boundary can take (docs/PROOFS.md 11): its ranks
-// stand on device groups of which each is used once, so not every boundary can have the best link.
+// What the transfers of a pipeline take together beyond the least that each boundary can take
+// (docs/PROOFS.md 11): its ranks stand on device groups of which each is used once, so not every
+// boundary can have the best link.
 #ifndef PLUMBLINE_SOLVE_CHECKER_BOXES_CHAIN_H
 #define PLUMBLINE_SOLVE_CHECKER_BOXES_CHAIN_H
 
@@ -9,29 +10,33 @@
 enum { CHAIN_PLACES_MOST = 16, CHAIN_NODES_MOST = 64, CHAIN_PRICES_MOST = 1 << 21 };
 
 struct check_chain {
-    // check_chain_excess: for those who hear proofs that are not about placements, and do without it.
-    enum status (*find_excess)(const struct check_problem *p, const int64_t *coefficients, uint64_t *work, wide *excess);
-    int node_count, hops, places;       // hops: one less than there are ranks; places: device groups
-    const int *slots, *group_of;        // [node]; group_of: among the problem's groups
-    const int *node_of;                 // [place], where they are CHAIN_PLACES_MOST at most
-    const bool *joined;                 // [from * nodes + to]
+    // check_chain_excess: for those who hear proofs that are not about placements, and do without
+    // it.
+    enum status (*find_excess)(const struct check_problem *p, const int64_t *coefficients,
+                               uint64_t *work, wide *excess);
+    int node_count, hops, places; // hops: one less than there are ranks; places: device groups
+    const int *slots, *group_of;  // [node]; group_of: among the problem's groups
+    const int *node_of;           // [place], where they are CHAIN_PLACES_MOST at most
+    const bool *joined;           // [from * nodes + to]
     // As of a check_cut, by nodes: [cut][((slice * nodes + from) * nodes + to) * PARTS + part].
-    int64_t **forward, ***backward;     // backward: [cut][boundary option]
-    int64_t *beyond;                    // scratch, of one mixture: [hop][from * nodes + to]
-    int64_t *links;                     // the same by places, where those are few
+    int64_t **forward, ***backward; // backward: [cut][boundary option]
+    int64_t *beyond;                // scratch, of one mixture: [hop][from * nodes + to]
+    int64_t *links;                 // the same by places, where those are few
     int64_t *value;
     unsigned char *before;
-    int *least;                         // [hops + 1]: nodes of the chain that took least, the last time
+    int *least; // [hops + 1]: nodes of the chain that took least, the last time
 };
 
 // Whether a chain is worked out of a problem with so many nodes: one stage a rank, several ranks.
 static inline bool check_chain_suits(const struct check_problem *p, int node_count)
 {
     int64_t messages = (int64_t)p->cut_count * (1 + p->boundary_count) * p->slices * PARTS;
-    return p->turns == 1 && p->ranks > 1 && node_count <= CHAIN_NODES_MOST && messages * node_count * node_count <= CHAIN_PRICES_MOST;
+    return p->turns == 1 && p->ranks > 1 && node_count <= CHAIN_NODES_MOST &&
+           messages * node_count * node_count <= CHAIN_PRICES_MOST;
 }
 
 // *excess: in 2^-40 ns, of the mixture with these coefficients, no more than on any placement.
-enum status check_chain_excess(const struct check_problem *p, const int64_t *coefficients, uint64_t *work, wide *excess);
+enum status check_chain_excess(const struct check_problem *p, const int64_t *coefficients,
+                               uint64_t *work, wide *excess);
 
 #endif

@@ -1,17 +1,23 @@
-// What the stages of one rank demand of each other: one node group, and room in its memory. A choice leaves a box if the
-// rank's other stages have none on its group, or if it does not fit beside the least that they need there, each part of
-// their memory by itself.
+// What the stages of one rank demand of each other: one node group, and room in its memory. A
+// choice leaves a box if the rank's other stages have none on its group, or if it does not fit
+// beside the least that they need there, each part of their memory by itself.
 #include "solve/checker/boxes/mix.h"
 
-// The least of each stage of a rank on one group, as a choice that nobody need have. Returns false where a stage has none.
-static bool find_least(const struct check_choices *c, const struct check_box *box, int rank, int group, struct check_choice *least)
+// The least of each stage of a rank on one group, as a choice that nobody need have. Returns false
+// where a stage has none.
+static bool find_least(const struct check_choices *c, const struct check_box *box, int rank,
+                       int group, struct check_choice *least)
 {
     for (int turn = 0; turn < c->p->turns; turn++) {
         int stage = check_stage_of(c->p, rank, turn), count = 0;
         for (int i = 0; i < box->count[stage]; i++) {
             const struct check_choice *x = &c->items[stage][box->left[stage][i]];
             if (x->group != group) continue;
-            if (!count++) least[turn] = (struct check_choice){.group = group, .resident = x->resident, .stash = x->stash, .working = x->working};
+            if (!count++)
+                least[turn] = (struct check_choice){.group = group,
+                                                    .resident = x->resident,
+                                                    .stash = x->stash,
+                                                    .working = x->working};
             if (x->resident < least[turn].resident) least[turn].resident = x->resident;
             if (x->stash < least[turn].stash) least[turn].stash = x->stash;
             if (x->working < least[turn].working) least[turn].working = x->working;
@@ -22,7 +28,8 @@ static bool find_least(const struct check_choices *c, const struct check_box *bo
 }
 
 // Takes out of the rank's stages the choices on this group that do not fit.
-static void couple_group(const struct check_choices *c, struct check_box *box, int rank, int group, struct check_choice *least)
+static void couple_group(const struct check_choices *c, struct check_box *box, int rank, int group,
+                         struct check_choice *least)
 {
     const struct check_choice *chosen[MOST_STAGES];
     bool together = find_least(c, box, rank, group, least);
@@ -34,7 +41,9 @@ static void couple_group(const struct check_choices *c, struct check_box *box, i
             const struct check_choice *x = &c->items[stage][number];
             if (x->group == group) {
                 chosen[turn] = x;
-                if (!together || check_rank_bytes(c->g, rank, chosen) > c->p->groups[group].memory_limit) continue;
+                if (!together ||
+                    check_rank_bytes(c->g, rank, chosen) > c->p->groups[group].memory_limit)
+                    continue;
             }
             box->left[stage][kept++] = number;
         }
@@ -49,9 +58,13 @@ enum status check_couple_ranks(const struct check_choices *c, struct check_box *
     struct check_choice least[MOST_STAGES];
     for (int rank = 0; rank < p->ranks && p->turns > 1; rank++) {
         uint64_t sum = 0;
-        for (int turn = 0; turn < p->turns; turn++) sum += (uint64_t)box->count[check_stage_of(p, rank, turn)];
-        TRY(check_spend(p, c->work, sum * ((uint64_t)p->group_count + (uint64_t)p->turns * (1 + (uint64_t)c->g->peaks[rank].count))));
-        for (int group = 0; group < p->group_count; group++) couple_group(c, box, rank, group, least);
+        for (int turn = 0; turn < p->turns; turn++)
+            sum += (uint64_t)box->count[check_stage_of(p, rank, turn)];
+        TRY(check_spend(p, c->work,
+                        sum * ((uint64_t)p->group_count +
+                               (uint64_t)p->turns * (1 + (uint64_t)c->g->peaks[rank].count))));
+        for (int group = 0; group < p->group_count; group++)
+            couple_group(c, box, rank, group, least);
     }
     return OK;
 }

@@ -77,7 +77,7 @@ void check_note(struct check_halves *h, bool closed)
     if (closed) {
         copy_box(&h->box, &h->before, p);
         for (int i = 0; i < h->box.count[0]; i++) note_removed(h, 0, h->box.left[0][i]);
-        h->box.count[0] = 0;            // that is enough to be empty, and so are its halves
+        h->box.count[0] = 0; // that is enough to be empty, and so are its halves
         return;
     }
     for (int s = 0; s < p->stages; s++)
@@ -164,8 +164,8 @@ enum status check_split(struct check_halves *h, const struct check_property *q, 
     *splits = separates(h, q);
     if (!*splits) return OK;
     GROW(h->arena, h->waiting, h->waiting_count, h->waiting_room, 64);
-    h->waiting[h->waiting_count++] = (struct check_waiting){h->removed_count, h->narrowed_count,
-                                                            *q};
+    h->waiting[h->waiting_count++] =
+        (struct check_waiting){h->removed_count, h->narrowed_count, *q};
     keep_half(h, q, true);
     return OK;
 }

@@ -7,24 +7,29 @@
 
 // What a split sorts the choices of a stage by, or the decisions by the layers of a rank.
 struct check_property {
-    int rank, layers_below;         // rank -1: not this one
+    int rank, layers_below; // rank -1: not this one
     int stage;
-    int64_t load_below;             // -1: not this one
-    int first_layer, layers, group, mode, recomputed, gradient, boundary;       // -1: whatever
+    int64_t load_below;                                                   // -1: not this one
+    int first_layer, layers, group, mode, recomputed, gradient, boundary; // -1: whatever
 };
 
-struct check_removed { int stage, number; };
-struct check_narrowed { int rank; struct check_span old; };
+struct check_removed {
+    int stage, number;
+};
+struct check_narrowed {
+    int rank;
+    struct check_span old;
+};
 struct check_waiting {
     size_t removed, narrowed;
     struct check_property property;
-};      // counts at its split
+}; // counts at its split
 
 struct check_halves {
     const struct check_choices *choices;
-    struct check_box box, before;           // at hand; as it was remembered
+    struct check_box box, before; // at hand; as it was remembered
     struct check_removed
-        *removed;      // from the box, in the order of removal: each choice once at most
+        *removed; // from the box, in the order of removal: each choice once at most
     struct check_narrowed *narrowed;
     struct check_waiting *waiting;
     size_t removed_count, narrowed_count, narrowed_room, waiting_count, waiting_room;

@@ -1,6 +1,6 @@
-// The dynamic programme of a round: see check_mix.h. A cell is (uses of the counted resources, covered layers) of one side
-// of a boundary. Forward it holds the least cost of the stages before, backward of those behind; a choice's own bound is
-// the least sum of both around it.
+// The dynamic programme of a round: see check_mix.h. A cell is (uses of the counted resources,
+// covered layers) of one side of a boundary. Forward it holds the least cost of the stages before,
+// backward of those behind; a choice's own bound is the least sum of both around it.
 #include <string.h>
 
 #include "data/base/grow.h"
@@ -16,7 +16,8 @@ static int find_side(struct side *sides, int *count, int group, int detail, int 
     return i;
 }
 
-static bool uses_alike(const struct check_mixer *m, int s, const struct check_choice *a, const struct check_choice *b)
+static bool uses_alike(const struct check_mixer *m, int s, const struct check_choice *a,
+                       const struct check_choice *b)
 {
     for (int r = 0; r < check_resource_count(m->p); r++)
         if (m->limit[r] >= 0 && mix_use(m->p, s, r, a) != mix_use(m->p, s, r, b)) return false;
@@ -57,7 +58,8 @@ static enum status open_stage(struct check_mixer *m, int s)
     return OK;
 }
 
-enum status check_open_mixer(struct check_mixer **mixer, const struct check_choices *c, const bool *counted, struct arena *arena)
+enum status check_open_mixer(struct check_mixer **mixer, const struct check_choices *c,
+                             const bool *counted, struct arena *arena)
 {
     const struct check_problem *p = c->p;
     struct check_mixer *m = *mixer = TAKE(arena, 1, struct check_mixer);
@@ -65,9 +67,11 @@ enum status check_open_mixer(struct check_mixer **mixer, const struct check_choi
     for (int r = 0; r < check_resource_count(p); r++) {
         int64_t limit = check_resource_limit(p, r);
         m->limit[r] = -1;
-        if (!counted[r] || limit < 0 || (r < p->group_count + BUDGET_COST && limit >= p->stages)) continue;     // it cannot bind
+        if (!counted[r] || limit < 0 || (r < p->group_count + BUDGET_COST && limit >= p->stages))
+            continue; // it cannot bind
         if (limit >= USES_MOST || (int64_t)m->use_count * (limit + 1) > USES_MOST)
-            return check_refuse(&p->reader, "counted", "more combinations of uses than are checked");
+            return check_refuse(&p->reader, "counted",
+                                "more combinations of uses than are checked");
         m->limit[r] = limit;
         m->stride[r] = m->use_count;
         m->use_count *= (int)limit + 1;
@@ -144,7 +148,10 @@ static void find_rows(struct check_mixer *m, const struct check_box *box, int s,
 }
 
 static int width(const struct mix_stage *t) { return t->high - t->low + 1; }
-static size_t cells(const struct mix_stage *t, int sides) { return (size_t)sides * (size_t)t->row_count * (size_t)width(t); }
+static size_t cells(const struct mix_stage *t, int sides)
+{
+    return (size_t)sides * (size_t)t->row_count * (size_t)width(t);
+}
 static int64_t *row_at(int64_t *table, const struct mix_stage *t, int side, int row)
 {
     return table + ((size_t)side * (size_t)t->row_count + (size_t)row) * (size_t)width(t);
@@ -159,12 +166,18 @@ static enum status find_all_rows(struct check_mixer *m, const struct check_box *
     m->stages[0].row_count = 1;
     for (int s = 0; s < p->stages; s++) {
         struct mix_stage *t = &m->stages[s];
-        TRY(check_spend(p, m->c->work, (uint64_t)m->use_count + (uint64_t)t->class_count * (uint64_t)t->row_count * RESOURCES_MOST));
+        TRY(check_spend(p, m->c->work,
+                        (uint64_t)m->use_count +
+                            (uint64_t)t->class_count * (uint64_t)t->row_count * RESOURCES_MOST));
         find_rows(m, box, s, counts);
         uint64_t pairs = s ? (uint64_t)m->stages[s - 1].left_count * (uint64_t)t->right_count : 0;
-        TRY(check_spend(p, m->c->work, 3 * ((uint64_t)box->count[s] + pairs) * (uint64_t)t->row_count * (uint64_t)width(t)));
+        TRY(check_spend(p, m->c->work,
+                        3 * ((uint64_t)box->count[s] + pairs) * (uint64_t)t->row_count *
+                            (uint64_t)width(t)));
         total += cells(t, t->right_count) + 2 * cells(&m->stages[s + 1], t->left_count);
-        if (total > CELLS_MOST) return fail(p->reader.err, (enum status)NOT_PROVEN, "a box needs a larger table than is checked");
+        if (total > CELLS_MOST)
+            return fail(p->reader.err, (enum status)NOT_PROVEN,
+                        "a box needs a larger table than is checked");
     }
     return OK;
 }
@@ -188,7 +201,8 @@ void mix_lower(int64_t *restrict to, const int64_t *restrict from, int64_t cost,
 }
 
 // The layers covered before stage s from which a choice leads somewhere: [*first, *last].
-static bool find_span(const struct check_mixer *m, int s, const struct check_choice *c, int *first, int *last)
+static bool find_span(const struct check_mixer *m, int s, const struct check_choice *c, int *first,
+                      int *last)
 {
     const struct mix_stage *t = &m->stages[s], *behind = &m->stages[s + 1];
     *first = t->low > behind->low - c->layers ? t->low : behind->low - c->layers;
@@ -211,8 +225,10 @@ static void pass_stage(struct check_mixer *m, const struct check_box *box, int s
         for (int row = 0; row < t->row_count; row++) {
             int to = t->target[t->class_of[number] * t->row_count + row];
             if (to >= 0)
-                mix_lower(row_at(leave, behind, t->left_of[number], to) + first + c->layers - behind->low,
-                      row_at(t->enter, t, t->right_of[number], row) + first - t->low, t->cost[i], last - first + 1);
+                mix_lower(row_at(leave, behind, t->left_of[number], to) + first + c->layers -
+                              behind->low,
+                          row_at(t->enter, t, t->right_of[number], row) + first - t->low,
+                          t->cost[i], last - first + 1);
         }
     }
 }
@@ -225,7 +241,8 @@ static void pass_boundary(struct check_mixer *m, int s, int64_t *to, int64_t *fr
             int64_t cost = t->boundary[l * t->right_count + r];
             if (cost >= UNREACHED) continue;
             for (int row = 0; row < t->row_count; row++)
-                mix_lower(row_at(to, t, back ? l : r, row), row_at(from, t, back ? r : l, row), cost, width(t));
+                mix_lower(row_at(to, t, back ? l : r, row), row_at(from, t, back ? r : l, row),
+                          cost, width(t));
         }
 }
 
@@ -248,9 +265,10 @@ static int64_t walk_forward(struct check_mixer *m, const struct check_box *box)
     return least;
 }
 
-// The least cost of a whole decision through one choice; lowers inner[right][row][covered] by what is behind it.
-static int64_t bound_choice(struct check_mixer *m, int s, const struct check_choice *c, int number, int64_t cost, int64_t *behind,
-                            int64_t *inner)
+// The least cost of a whole decision through one choice; lowers inner[right][row][covered] by what
+// is behind it.
+static int64_t bound_choice(struct check_mixer *m, int s, const struct check_choice *c, int number,
+                            int64_t cost, int64_t *behind, int64_t *inner)
 {
     struct mix_stage *t = &m->stages[s], *next = &m->stages[s + 1];
     int64_t least = UNREACHED;
@@ -259,9 +277,11 @@ static int64_t bound_choice(struct check_mixer *m, int s, const struct check_cho
     for (int row = 0; row < t->row_count; row++) {
         int to = t->target[t->class_of[number] * t->row_count + row], count = last - first + 1;
         if (to < 0) continue;
-        const int64_t *back = row_at(behind, next, t->left_of[number], to) + first + c->layers - next->low,
+        const int64_t *back = row_at(behind, next, t->left_of[number], to) + first + c->layers -
+                              next->low,
                       *enter = row_at(t->enter, t, t->right_of[number], row) + first - t->low;
-        for (int n = 0; n < count; n++) least = enter[n] + back[n] < least ? enter[n] + back[n] : least;
+        for (int n = 0; n < count; n++)
+            least = enter[n] + back[n] < least ? enter[n] + back[n] : least;
         mix_lower(row_at(inner, t, t->right_of[number], row) + first - t->low, back, cost, count);
     }
     return least < UNREACHED ? least + cost : UNREACHED;
@@ -272,14 +292,16 @@ static void thin_out(struct check_mixer *m, struct check_box *box, int64_t most)
 {
     const struct check_problem *p = m->p;
     const struct mix_stage *end = &m->stages[p->stages];
-    int64_t *behind = TAKE(m->arena, cells(end, m->stages[p->stages - 1].left_count), int64_t);     // all zero
+    int64_t *behind =
+        TAKE(m->arena, cells(end, m->stages[p->stages - 1].left_count), int64_t); // all zero
     for (int s = p->stages - 1; s >= 0; s--) {
         struct mix_stage *t = &m->stages[s];
         int64_t *inner = take_table(m, t, t->right_count);
         int kept = 0;
         for (int i = 0; i < box->count[s]; i++) {
             int number = box->left[s][i];
-            int64_t bound = bound_choice(m, s, &m->c->items[s][number], number, t->cost[i], behind, inner);
+            int64_t bound =
+                bound_choice(m, s, &m->c->items[s][number], number, t->cost[i], behind, inner);
             if (bound <= most) box->left[s][kept++] = number;
         }
         box->count[s] = kept;
@@ -289,7 +311,8 @@ static void thin_out(struct check_mixer *m, struct check_box *box, int64_t most)
     }
 }
 
-static enum status use_stages(struct check_mixer *m, struct check_box *box, bool counts, int64_t most, bool *closed)
+static enum status use_stages(struct check_mixer *m, struct check_box *box, bool counts,
+                              int64_t most, bool *closed)
 {
     TRY(find_all_rows(m, box, counts));
     *closed = walk_forward(m, box) > most;
@@ -297,13 +320,14 @@ static enum status use_stages(struct check_mixer *m, struct check_box *box, bool
     return OK;
 }
 
-enum status check_use_round(struct check_mixer *m, struct check_box *box, const struct check_round *round, int64_t bound_ns,
-                            bool *closed)
+enum status check_use_round(struct check_mixer *m, struct check_box *box,
+                            const struct check_round *round, int64_t bound_ns, bool *closed)
 {
     struct arena_mark mark = arena_set_mark(m->arena);
     *closed = true;
     if (bound_layers(m, box)) {
-        // A plan below the bound costs at most (bound - 1) 2^40; one that there is, with prices alone, nothing.
+        // A plan below the bound costs at most (bound - 1) 2^40; one that there is, with prices
+        // alone, nothing.
         TRY(mix_price(m, box, round));
         wide unit = (wide)1 << WEIGHT_SHIFT, most = ((bound_ns < 0 ? 0 : (bound_ns - 1) * unit) +
                                                      m->priced_limits - round->excess) >>

@@ -1,7 +1,7 @@
-// Mixtures of paths over a box. A box says of every stage which choices it still allows. A path of the graph is a lower
-// bound on every plan, and so is a mixture of paths; its least value over the decisions of a box that cover the layers once
-// in order is a dynamic programme over stages, covered layers and what the boundaries depend on (docs/PROOFS.md 5). Integers
-// only, rounded down.
+// Mixtures of paths over a box. A box says of every stage which choices it still allows. A path of
+// the graph is a lower bound on every plan, and so is a mixture of paths; its least value over the
+// decisions of a box that cover the layers once in order is a dynamic programme over stages,
+// covered layers and what the boundaries depend on (docs/PROOFS.md 5). Integers only, rounded down.
 #ifndef PLUMBLINE_SOLVE_CHECKER_BOXES_MIX_H
 #define PLUMBLINE_SOLVE_CHECKER_BOXES_MIX_H
 
@@ -9,37 +9,42 @@
 
 enum { WEIGHT_SHIFT = 40, PRICE_SHIFT = 20, RESOURCES_MOST = MOST_GROUPS + BUDGETS };
 
-struct check_span { int least, most; };
+struct check_span {
+    int least, most;
+};
 
 struct check_box {
-    int **left, *count;                         // [stage]: the numbers of the choices it allows, ascending
-    struct check_span *spans;                   // [rank]: how many layers its stages hold together
+    int **left, *count;       // [stage]: the numbers of the choices it allows, ascending
+    struct check_span *spans; // [rank]: how many layers its stages hold together
 };
 
 struct check_round {
-    int64_t *coefficients;                      // [symbol], of 2^-40: sum over paths of weight x count
+    int64_t *coefficients; // [symbol], of 2^-40: sum over paths of weight x count
     bool has_weights;
-    int64_t prices[RESOURCES_MOST];             // of 2^-20 ns; 0: none
-    bool counts;                                // resources that are counted are counted in this round
-    wide excess;                                // of 2^-40 ns, beside what the tables give: of every plan (check_chain.h)
-    bool by_ranks;                              // see check_mix_ranks.c: one group in the box, and nothing is counted
+    int64_t prices[RESOURCES_MOST]; // of 2^-20 ns; 0: none
+    bool counts;                    // resources that are counted are counted in this round
+    wide excess;   // of 2^-40 ns, beside what the tables give: of every plan (check_chain.h)
+    bool by_ranks; // see check_mix_ranks.c: one group in the box, and nothing is counted
 };
 
 struct check_mixer;
 
-// What couples the stages beside the layers: the slots of each group, then the budget of boundaries, stages and cost.
+// What couples the stages beside the layers: the slots of each group, then the budget of
+// boundaries, stages and cost.
 int check_resource_count(const struct check_problem *p);
-int64_t check_resource_limit(const struct check_problem *p, int resource);      // -1: none
+int64_t check_resource_limit(const struct check_problem *p, int resource); // -1: none
 
 // counted: resources whose use is followed exactly, where a round asks for it.
-enum status check_open_mixer(struct check_mixer **m, const struct check_choices *c, const bool *counted, struct arena *arena);
+enum status check_open_mixer(struct check_mixer **m, const struct check_choices *c,
+                             const bool *counted, struct arena *arena);
 
-// Ranks with several stages: takes out what cannot stand with any choices of the rank's other stages.
+// Ranks with several stages: takes out what cannot stand with any choices of the rank's other
+// stages.
 enum status check_couple_ranks(const struct check_choices *c, struct check_box *box);
 
-// Takes out of the box what a plan below bound_ns cannot contain (bound_ns < 0: what no plan can contain; then no weights).
-// *closed: nothing is left.
-enum status check_use_round(struct check_mixer *m, struct check_box *box, const struct check_round *round, int64_t bound_ns,
-                            bool *closed);
+// Takes out of the box what a plan below bound_ns cannot contain (bound_ns < 0: what no plan can
+// contain; then no weights). *closed: nothing is left.
+enum status check_use_round(struct check_mixer *m, struct check_box *box,
+                            const struct check_round *round, int64_t bound_ns, bool *closed);
 
 #endif

@@ -7,39 +7,44 @@
 #define UNREACHED ((int64_t)1 << 61)
 enum { COST_BITS = 58, CELLS_MOST = 1 << 25, USES_MOST = 1 << 16 };
 
-// What a boundary depends on, seen from behind it (group and cut of the sender) and from before it (group and option).
-struct side { int group, detail, choice; };     // choice: one that has it
+// What a boundary depends on, seen from behind it (group and cut of the sender) and from before it
+// (group and option).
+struct side {
+    int group, detail, choice;
+}; // choice: one that has it
 
 struct mix_stage {
-    struct side *left, *right;      // left: of what this stage sends; right: of how it is entered
+    struct side *left, *right; // left: of what this stage sends; right: of how it is entered
     int left_count, right_count;
-    int *left_of, *right_of;        // [choice]
-    int *class_of, class_count;     // [choice]: like uses of the counted resources
+    int *left_of, *right_of;    // [choice]
+    int *class_of, class_count; // [choice]: like uses of the counted resources
     int *class_choice;
     // of a round
-    int64_t *cost;                  // [place in the box]; UNREACHED: impossible
-    int64_t *boundary;              // [left of the stage before * right_count + right]
-    int low, high;                  // layers covered before the stage
-    int *rows, row_count;           // uses before the stage that can be reached
-    int *target;                    // [class * row_count + row]: row before the next stage, -1: over a limit
-    int64_t *enter;                 // [right][row][covered]: least cost of the stages before
+    int64_t *cost;        // [place in the box]; UNREACHED: impossible
+    int64_t *boundary;    // [left of the stage before * right_count + right]
+    int low, high;        // layers covered before the stage
+    int *rows, row_count; // uses before the stage that can be reached
+    int *target;          // [class * row_count + row]: row before the next stage, -1: over a limit
+    int64_t *enter;       // [right][row][covered]: least cost of the stages before
 };
 
 struct check_mixer {
     const struct check_choices *c;
     const struct check_problem *p;
-    int64_t limit[RESOURCES_MOST];  // of counted resources; -1: not counted
+    int64_t limit[RESOURCES_MOST]; // of counted resources; -1: not counted
     int stride[RESOURCES_MOST], use_count;
-    struct mix_stage *stages;       // [stages + 1]: the last stands for the end
-    int *row_of;                    // [use_count], scratch
-    int shift;                      // costs are multiples of 2^shift x 2^-40 ns
-    wide priced_limits;             // of 2^-40 ns
+    struct mix_stage *stages; // [stages + 1]: the last stands for the end
+    int *row_of;              // [use_count], scratch
+    int shift;                // costs are multiples of 2^shift x 2^-40 ns
+    wide priced_limits;       // of 2^-40 ns
     struct arena *arena;
 };
 
-int64_t mix_use(const struct check_problem *p, int stage, int resource, const struct check_choice *c);
+int64_t mix_use(const struct check_problem *p, int stage, int resource,
+                const struct check_choice *c);
 // Costs of the box's choices and boundaries.
-enum status mix_price(struct check_mixer *m, const struct check_box *box, const struct check_round *round);
+enum status mix_price(struct check_mixer *m, const struct check_box *box,
+                      const struct check_round *round);
 
 // to[n] becomes the least of itself and from[n] + cost.
 void mix_lower(int64_t *restrict to, const int64_t *restrict from, int64_t cost, int count);

@@ -1,5 +1,5 @@
-// What a round charges: for every choice and boundary of a box the sum of coefficient x duration and of the prices, in one
-// unit in which all sums stay below 2^58, rounded down.
+// What a round charges: for every choice and boundary of a box the sum of coefficient x duration
+// and of the prices, in one unit in which all sums stay below 2^58, rounded down.
 #include "solve/checker/boxes/mix_parts.h"
 #include "solve/checker/plan.h"
 
@@ -7,50 +7,61 @@ int check_resource_count(const struct check_problem *p) { return p->group_count 
 
 int64_t check_resource_limit(const struct check_problem *p, int resource)
 {
-    return resource < p->group_count ? p->groups[resource].slots : p->budget[resource - p->group_count];
+    return resource < p->group_count ? p->groups[resource].slots
+                                     : p->budget[resource - p->group_count];
 }
 
-int64_t mix_use(const struct check_problem *p, int stage, int resource, const struct check_choice *c)
+int64_t mix_use(const struct check_problem *p, int stage, int resource,
+                const struct check_choice *c)
 {
-    if (resource < p->group_count) return stage < p->ranks && c->group == resource;     // the first stage of each rank
+    if (resource < p->group_count)
+        return stage < p->ranks && c->group == resource; // the first stage of each rank
     if (resource == p->group_count + BUDGET_BOUNDARIES) return c->boundary > 0;
     return resource == p->group_count + BUDGET_STAGES ? c->gradient > 0 : c->cost;
 }
 
 // Both in 2^-40 ns.
-static wide choice_value(const struct check_problem *p, int s, const struct check_choice *c, const struct check_round *round)
+static wide choice_value(const struct check_problem *p, int s, const struct check_choice *c,
+                         const struct check_round *round)
 {
     const int64_t *w = round->coefficients;
-    wide value = (wide)w[check_symbol(p, KIND_WEIGHT, s, 0)] * c->weight + (wide)w[check_symbol(p, KIND_SYNC, s, 0)] * c->sync +
+    wide value = (wide)w[check_symbol(p, KIND_WEIGHT, s, 0)] * c->weight +
+                 (wide)w[check_symbol(p, KIND_SYNC, s, 0)] * c->sync +
                  (wide)w[check_symbol(p, KIND_OPTIMIZER, s, 0)] * c->optimizer;
     for (int slice = 0; slice < p->slices; slice++)
         value += (wide)w[check_symbol(p, KIND_FORWARD, s, slice)] * c->forward[slice] +
                  (wide)w[check_symbol(p, KIND_BACKWARD, s, slice)] * c->backward[slice];
     for (int r = 0; r < check_resource_count(p); r++)
-        if (round->prices[r]) value += ((wide)round->prices[r] << (WEIGHT_SHIFT - PRICE_SHIFT)) * mix_use(p, s, r, c);
+        if (round->prices[r])
+            value += ((wide)round->prices[r] << (WEIGHT_SHIFT - PRICE_SHIFT)) * mix_use(p, s, r, c);
     return value;
 }
 
-static wide boundary_value(const struct check_problem *p, int boundary, const struct check_choice *from,
-                           const struct check_choice *to, const struct check_round *round)
+static wide boundary_value(const struct check_problem *p, int boundary,
+                           const struct check_choice *from, const struct check_choice *to,
+                           const struct check_round *round)
 {
     wide value = 0;
     if (!check_is_joined(p, boundary, from->group, from->cut, to->group)) return -1;
     for (int slice = 0; slice < p->slices; slice++)
-        for (int kind = KIND_SEND_FORWARD; kind < (slice ? KIND_SEND_EPILOGUE : KIND_EMBEDDING_SYNC); kind++) {
+        for (int kind = KIND_SEND_FORWARD;
+             kind < (slice ? KIND_SEND_EPILOGUE : KIND_EMBEDDING_SYNC); kind++) {
             int64_t w = round->coefficients[check_symbol(p, kind, boundary, slice)];
             if (w) value += (wide)w * check_transfer_ns(p, boundary, kind, slice, from, to);
         }
     return value;
 }
 
-// The least embedding sync for a last stage on this group over what the first stage may be; -1: none is joined.
-static int64_t least_embedding(const struct check_mixer *m, const struct check_box *box, int last_group)
+// The least embedding sync for a last stage on this group over what the first stage may be; -1:
+// none is joined.
+static int64_t least_embedding(const struct check_mixer *m, const struct check_box *box,
+                               int last_group)
 {
     const struct check_problem *p = m->p;
     int64_t least = -1;
     for (int i = 0; i < box->count[0]; i++) {
-        int64_t ns = p->embedding[m->c->items[0][box->left[0][i]].group * p->group_count + last_group];
+        int64_t ns =
+            p->embedding[m->c->items[0][box->left[0][i]].group * p->group_count + last_group];
         if (ns >= 0 && (least < 0 || ns < least)) least = ns;
     }
     return least;
@@ -59,8 +70,8 @@ static int64_t least_embedding(const struct check_mixer *m, const struct check_b
 static wide larger(wide a, wide b) { return a > b ? a : b; }
 
 // Values of the allowed choices of a stage, -1: impossible. Returns the greatest.
-static wide value_choices(const struct check_mixer *m, const struct check_box *box, const struct check_round *round, int s,
-                          wide *values)
+static wide value_choices(const struct check_mixer *m, const struct check_box *box,
+                          const struct check_round *round, int s, wide *values)
 {
     const struct check_problem *p = m->p;
     bool ends = p->embedding && s == p->stages - 1;
@@ -69,35 +80,45 @@ static wide value_choices(const struct check_mixer *m, const struct check_box *b
         const struct check_choice *c = &m->c->items[s][box->left[s][i]];
         int64_t embedding = ends ? least_embedding(m, box, c->group) : 0;
         values[i] = choice_value(p, s, c, round);
-        if (ends) values[i] += (wide)round->coefficients[check_symbol(p, KIND_EMBEDDING_SYNC, 0, 0)] * embedding;
+        if (ends)
+            values[i] += (wide)round->coefficients[check_symbol(p, KIND_EMBEDDING_SYNC, 0, 0)] *
+                         embedding;
         if (embedding < 0) values[i] = -1;
         most = larger(most, values[i]);
     }
     return most;
 }
 
-static wide value_boundaries(const struct check_mixer *m, const struct check_round *round, int s, wide *values)
+static wide value_boundaries(const struct check_mixer *m, const struct check_round *round, int s,
+                             wide *values)
 {
     const struct mix_stage *before = &m->stages[s - 1], *t = &m->stages[s];
     wide most = 0;
     for (int l = 0; l < before->left_count; l++)
         for (int r = 0; r < t->right_count; r++) {
             wide *value = &values[l * t->right_count + r];
-            *value = boundary_value(m->p, s - 1, &m->c->items[s - 1][before->left[l].choice], &m->c->items[s][t->right[r].choice], round);
+            *value = boundary_value(m->p, s - 1, &m->c->items[s - 1][before->left[l].choice],
+                                    &m->c->items[s][t->right[r].choice], round);
             most = larger(most, *value);
         }
     return most;
 }
 
-static int64_t scaled(const struct check_mixer *m, wide value) { return value < 0 ? UNREACHED : (int64_t)(value >> m->shift); }
+static int64_t scaled(const struct check_mixer *m, wide value)
+{
+    return value < 0 ? UNREACHED : (int64_t)(value >> m->shift);
+}
 
-enum status mix_price(struct check_mixer *m, const struct check_box *box, const struct check_round *round)
+enum status mix_price(struct check_mixer *m, const struct check_box *box,
+                      const struct check_round *round)
 {
     const struct check_problem *p = m->p;
-    wide **choices = TAKE(m->arena, p->stages, wide *), **boundaries = TAKE(m->arena, p->stages, wide *), most = 0;
+    wide **choices = TAKE(m->arena, p->stages, wide *),
+         **boundaries = TAKE(m->arena, p->stages, wide *), most = 0;
     for (int s = 0; s < p->stages; s++) {
         int pairs = s ? m->stages[s - 1].left_count * m->stages[s].right_count : 0;
-        TRY(check_spend(p, m->c->work, (uint64_t)(box->count[s] + pairs) * (uint64_t)(4 + 16 * p->slices)));
+        TRY(check_spend(p, m->c->work,
+                        (uint64_t)(box->count[s] + pairs) * (uint64_t)(4 + 16 * p->slices)));
         choices[s] = TAKE(m->arena, box->count[s], wide);
         boundaries[s] = TAKE(m->arena, pairs, wide);
         most += value_choices(m, box, round, s, choices[s]);
@@ -107,9 +128,13 @@ enum status mix_price(struct check_mixer *m, const struct check_box *box, const 
     while (most >> m->shift >= (wide)1 << COST_BITS) m->shift++;
     m->priced_limits = 0;
     for (int r = 0; r < check_resource_count(p); r++) {
-        // No use reaches more: one a stage, or the costs of all stages. Prices of the former are below 2^59, of the latter 2^50.
-        int64_t limit = check_resource_limit(p, r), beyond = r < p->group_count + BUDGET_COST ? p->stages : (int64_t)1 << 50;
-        if (round->prices[r]) m->priced_limits += ((wide)round->prices[r] << (WEIGHT_SHIFT - PRICE_SHIFT)) * (limit < beyond ? limit : beyond);
+        // No use reaches more: one a stage, or the costs of all stages. Prices of the former are
+        // below 2^59, of the latter 2^50.
+        int64_t limit = check_resource_limit(p, r),
+                beyond = r < p->group_count + BUDGET_COST ? p->stages : (int64_t)1 << 50;
+        if (round->prices[r])
+            m->priced_limits += ((wide)round->prices[r] << (WEIGHT_SHIFT - PRICE_SHIFT)) *
+                                (limit < beyond ? limit : beyond);
     }
     for (int s = 0; s < p->stages; s++) {
         int pairs = s ? m->stages[s - 1].left_count * m->stages[s].right_count : 0;

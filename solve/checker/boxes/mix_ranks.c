@@ -1,9 +1,10 @@
-// A round by ranks, for ranks with several stages. Where a box allows one node group and all its boundaries look alike, the
-// layers only need to add up, and the stages can be taken rank by rank: how many layers a rank holds is then a number of the
-// table. It can be bounded (spans), and the memory of the rank can be priced: at one moment of the schedule, with the working
-// memory of one stage, its bytes are a sum over its stages and within the limit for every plan, so that price x (bytes -
-// limit) may be added for any price >= 0. The checker tries some prices of its own choice; the greatest cost that one of
-// them gives counts, for each number of layers by itself.
+// A round by ranks, for ranks with several stages. Where a box allows one node group and all its
+// boundaries look alike, the layers only need to add up, and the stages can be taken rank by rank:
+// how many layers a rank holds is then a number of the table. It can be bounded (spans), and the
+// memory of the rank can be priced: at one moment of the schedule, with the working memory of one
+// stage, its bytes are a sum over its stages and within the limit for every plan, so that price x
+// (bytes - limit) may be added for any price >= 0. The checker tries some prices of its own choice;
+// the greatest cost that one of them gives counts, for each number of layers by itself.
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,31 +12,34 @@
 
 enum { TRIES_MOST = 18 };
 
-struct try {
-    int64_t price, charge;          // of a byte, of 2^-byte_shift of the cost's unit; price x limit, rounded up
-    int64_t *least;                 // [turn * row + layers]: of the choices with so many layers
-    int64_t *before, *behind;       // likewise: of all stages before the turn; from the turn on
+struct
+try {
+    int64_t price,
+        charge;     // of a byte, of 2^-byte_shift of the cost's unit; price x limit, rounded up
+    int64_t *least; // [turn * row + layers]: of the choices with so many layers
+    int64_t *before, *behind; // likewise: of all stages before the turn; from the turn on
 };
 
 struct rank {
-    int *stages;                    // by turn
-    struct check_span *turns;       // [turn], layers
+    int *stages;              // by turn
+    struct check_span *turns; // [turn], layers
     struct check_span span;
     struct try tries[TRIES_MOST];
     int try_count;
-    const int *held;                // micro-batches at the moment that counts, by turn
-    int working_turn;               // whose working memory counts
-    int64_t limit;                  // bytes
-    int byte_shift;                 // so many bits that no price of use passes 2^62
-    int64_t *bytes;                 // [layers]: the least
-    int64_t *cost, *ahead, *after;  // [layers]: of this rank; least of the ranks before it; behind it
+    const int *held;  // micro-batches at the moment that counts, by turn
+    int working_turn; // whose working memory counts
+    int64_t limit;    // bytes
+    int byte_shift;   // so many bits that no price of use passes 2^62
+    int64_t *bytes;   // [layers]: the least
+    int64_t *cost, *ahead,
+        *after; // [layers]: of this rank; least of the ranks before it; behind it
 };
 
 struct walk {
     struct check_mixer *m;
     struct check_box *box;
     const struct check_problem *p;
-    int row;                        // layers + 1
+    int row; // layers + 1
     int group;
     struct rank *ranks;
 };
@@ -53,9 +57,13 @@ static const struct check_choice *choice_at(const struct walk *w, int stage, int
     return &w->m->c->items[stage][w->box->left[stage][i]];
 }
 
-static int64_t cost_at(const struct walk *w, int stage, int i) { return w->m->stages[stage].cost[i]; }
+static int64_t cost_at(const struct walk *w, int stage, int i)
+{
+    return w->m->stages[stage].cost[i];
+}
 
-// ---- whether the box allows it; what a receiver's option makes of the boundary before it belongs to its choice
+// ---- whether the box allows it; what a receiver's option makes of the boundary before it belongs
+// to its choice
 
 static enum status fold_boundaries(struct walk *w)
 {
@@ -67,14 +75,19 @@ static enum status fold_boundaries(struct walk *w)
         int before = s ? w->m->stages[s - 1].left_of[w->box->left[s - 1][0]] : 0;
         for (int i = 0; i < w->box->count[s]; i++) {
             int number = w->box->left[s][i];
-            alike = alike && choice_at(w, s, i)->group == w->group && (s == p->stages - 1 || t->left_of[number] == t->left_of[w->box->left[s][0]]);
+            alike = alike && choice_at(w, s, i)->group == w->group &&
+                    (s == p->stages - 1 || t->left_of[number] == t->left_of[w->box->left[s][0]]);
         }
         for (int i = 0; i < w->box->count[s] && s > 0; i++) {
-            int64_t boundary = t->boundary[before * t->right_count + t->right_of[w->box->left[s][i]]];
-            t->cost[i] = t->cost[i] >= UNREACHED || boundary >= UNREACHED ? UNREACHED : t->cost[i] + boundary;
+            int64_t boundary =
+                t->boundary[before * t->right_count + t->right_of[w->box->left[s][i]]];
+            t->cost[i] = t->cost[i] >= UNREACHED || boundary >= UNREACHED ? UNREACHED
+                                                                          : t->cost[i] + boundary;
         }
     }
-    return alike ? OK : fail(p->reader.err, (enum status)NOT_PROVEN, "a round by ranks, where groups or boundaries differ");
+    return alike ? OK
+                 : fail(p->reader.err, (enum status)NOT_PROVEN,
+                        "a round by ranks, where groups or boundaries differ");
 }
 
 // ---- spans
@@ -140,7 +153,8 @@ static int find_working_turn(const struct walk *w, const struct rank *k)
     for (int t = 0; t < w->p->turns; t++) {
         int64_t least = INT64_MAX;
         for (int i = 0; i < w->box->count[k->stages[t]]; i++)
-            if (choice_at(w, k->stages[t], i)->working < least) least = choice_at(w, k->stages[t], i)->working;
+            if (choice_at(w, k->stages[t], i)->working < least)
+                least = choice_at(w, k->stages[t], i)->working;
         if (least > most) most = least, at = t;
     }
     return at;
@@ -151,7 +165,8 @@ static bool can_overflow(const struct walk *w, int r)
 {
     struct rank *k = &w->ranks[r];
     const struct check_peaks *peaks = &w->m->c->g->peaks[r];
-    int64_t most = k->limit = w->p->groups[w->group].memory_limit - w->p->groups[w->group].constant_bytes;
+    int64_t most = k->limit = w->p->groups[w->group].memory_limit -
+                              w->p->groups[w->group].constant_bytes;
     k->held = NULL;
     for (int q = 0; q < peaks->count; q++) {
         int64_t sum = 0, working = 0;
@@ -175,17 +190,20 @@ static bool can_overflow(const struct walk *w, int r)
 
 // ---- one rank under one price
 
-static void convolve(const struct walk *w, int64_t *to, const int64_t *from, const int64_t *step, struct check_span turn, int most)
+static void convolve(const struct walk *w, int64_t *to, const int64_t *from, const int64_t *step,
+                     struct check_span turn, int most)
 {
     for (int n = 0; n < w->row; n++) to[n] = UNREACHED;
     for (int n = turn.least; n <= turn.most && n <= most; n++)
         if (step[n] < UNREACHED) mix_lower(to + n, from, step[n], most + 1 - n);
 }
 
-static int64_t priced_bytes(const struct walk *w, const struct rank *k, int64_t price, int turn, const struct check_choice *c)
+static int64_t priced_bytes(const struct walk *w, const struct rank *k, int64_t price, int turn,
+                            const struct check_choice *c)
 {
-    wide most = ((wide)1 << COST_BITS) / w->p->stages, value = (wide)price * bytes_of(k, turn, c) >> k->byte_shift;
-    return (int64_t)(value < most ? value : most);      // less is a lower bound too
+    wide most = ((wide)1 << COST_BITS) / w->p->stages,
+         value = (wide)price * bytes_of(k, turn, c) >> k->byte_shift;
+    return (int64_t)(value < most ? value : most); // less is a lower bound too
 }
 
 static void fill_try(struct walk *w, struct rank *k, struct try *j)
@@ -205,8 +223,12 @@ static void fill_try(struct walk *w, struct rank *k, struct try *j)
             if (cost < *least) *least = cost;
         }
     j->before[0] = j->behind[turns * row] = 0;
-    for (int t = 0; t < turns; t++) convolve(w, j->before + (t + 1) * row, j->before + t * row, j->least + t * row, k->turns[t], most);
-    for (int t = turns - 1; t >= 0; t--) convolve(w, j->behind + t * row, j->behind + (t + 1) * row, j->least + t * row, k->turns[t], most);
+    for (int t = 0; t < turns; t++)
+        convolve(w, j->before + (t + 1) * row, j->before + t * row, j->least + t * row, k->turns[t],
+                 most);
+    for (int t = turns - 1; t >= 0; t--)
+        convolve(w, j->behind + t * row, j->behind + (t + 1) * row, j->least + t * row, k->turns[t],
+                 most);
 }
 
 static void fill_bytes(struct walk *w, struct rank *k)
@@ -218,7 +240,8 @@ static void fill_bytes(struct walk *w, struct rank *k)
         for (int i = 0; i < w->box->count[k->stages[t]]; i++) {
             const struct check_choice *c = choice_at(w, k->stages[t], i);
             int64_t bytes = bytes_of(k, t, c);
-            if (cost_at(w, k->stages[t], i) < UNREACHED && bytes < step[c->layers]) step[c->layers] = bytes;
+            if (cost_at(w, k->stages[t], i) < UNREACHED && bytes < step[c->layers])
+                step[c->layers] = bytes;
         }
         convolve(w, next, sum, step, k->turns[t], k->span.most);
         int64_t *swapped = sum;
@@ -228,7 +251,8 @@ static void fill_bytes(struct walk *w, struct rank *k)
     k->bytes = sum;
 }
 
-// ---- prices: what a byte less costs, from the cheapest choice of a stage with so many layers to those that need less
+// ---- prices: what a byte less costs, from the cheapest choice of a stage with so many layers to
+// those that need less
 
 static int compare_prices(const void *one, const void *other)
 {
@@ -247,12 +271,14 @@ static int find_slopes(const struct walk *w, const struct rank *k, int64_t *slop
         int64_t *bytes = take_row(w, 1);
         for (int i = 0; i < w->box->count[stage]; i++) {
             const struct check_choice *c = choice_at(w, stage, i);
-            if (cost_at(w, stage, i) == k->tries[0].least[t * w->row + c->layers] && bytes_of(k, t, c) < bytes[c->layers])
+            if (cost_at(w, stage, i) == k->tries[0].least[t * w->row + c->layers] &&
+                bytes_of(k, t, c) < bytes[c->layers])
                 bytes[c->layers] = bytes_of(k, t, c);
         }
         for (int i = 0; i < w->box->count[stage] && count < SLOPES_MOST; i++) {
             const struct check_choice *c = choice_at(w, stage, i);
-            int64_t saved = bytes[c->layers] - bytes_of(k, t, c), dearer = cost_at(w, stage, i) - k->tries[0].least[t * w->row + c->layers];
+            int64_t saved = bytes[c->layers] - bytes_of(k, t, c),
+                    dearer = cost_at(w, stage, i) - k->tries[0].least[t * w->row + c->layers];
             if (cost_at(w, stage, i) < UNREACHED && saved > 0) {
                 wide slope = ((wide)dearer << k->byte_shift) / saved + 1;
                 if (slope < PRICE_MOST) slopes[count++] = (int64_t)slope;
@@ -264,10 +290,12 @@ static int find_slopes(const struct walk *w, const struct rank *k, int64_t *slop
 
 static void choose_prices(struct walk *w, struct rank *k)
 {
-    int64_t *slopes = TAKE(w->m->arena, SLOPES_MOST + 4, int64_t), room = k->limit > 0 ? k->limit : 1, beyond;
+    int64_t *slopes = TAKE(w->m->arena, SLOPES_MOST + 4, int64_t),
+            room = k->limit > 0 ? k->limit : 1, beyond;
     while (room >> k->byte_shift) k->byte_shift++;
     k->byte_shift += 4;
-    beyond = (int64_t)(((wide)1 << (COST_BITS - 1 + k->byte_shift)) / (room + 1));      // charges stay below 2^57, prices below 2^62
+    beyond = (int64_t)(((wide)1 << (COST_BITS - 1 + k->byte_shift)) /
+                       (room + 1)); // charges stay below 2^57, prices below 2^62
     int count = find_slopes(w, k, slopes), distinct = 0;
     // Shares of what the rank costs: they tell where only other numbers of layers help.
     int64_t whole = k->tries[0].before[w->p->turns * w->row + (k->span.least + k->span.most) / 2];
@@ -277,10 +305,14 @@ static void choose_prices(struct walk *w, struct rank *k)
     }
     qsort(slopes, (size_t)count, sizeof *slopes, compare_prices);
     for (int i = 0; i < count; i++)
-        if (slopes[i] < beyond && (!distinct || slopes[i] > slopes[distinct - 1] + slopes[distinct - 1] / 64)) slopes[distinct++] = slopes[i];
+        if (slopes[i] < beyond &&
+            (!distinct || slopes[i] > slopes[distinct - 1] + slopes[distinct - 1] / 64))
+            slopes[distinct++] = slopes[i];
     int used = distinct < TRIES_MOST - 2 ? distinct : TRIES_MOST - 2;
-    for (int i = 0; i < used; i++) k->tries[k->try_count++].price = slopes[used > 1 ? i * (distinct - 1) / (used - 1) : 0];
-    if (used && (wide)8 * slopes[distinct - 1] < beyond) k->tries[k->try_count++].price = 8 * slopes[distinct - 1];
+    for (int i = 0; i < used; i++)
+        k->tries[k->try_count++].price = slopes[used > 1 ? i * (distinct - 1) / (used - 1) : 0];
+    if (used && (wide)8 * slopes[distinct - 1] < beyond)
+        k->tries[k->try_count++].price = 8 * slopes[distinct - 1];
 }
 
 static void open_rank(struct walk *w, int r)
@@ -316,9 +348,11 @@ static void join_ranks(struct walk *w)
     }
     w->ranks[0].ahead[0] = w->ranks[last].after[0] = 0;
     for (int r = 0; r < last; r++)
-        convolve(w, w->ranks[r + 1].ahead, w->ranks[r].ahead, w->ranks[r].cost, w->ranks[r].span, w->p->layers);
+        convolve(w, w->ranks[r + 1].ahead, w->ranks[r].ahead, w->ranks[r].cost, w->ranks[r].span,
+                 w->p->layers);
     for (int r = last; r > 0; r--)
-        convolve(w, w->ranks[r - 1].after, w->ranks[r].after, w->ranks[r].cost, w->ranks[r].span, w->p->layers);
+        convolve(w, w->ranks[r - 1].after, w->ranks[r].after, w->ranks[r].cost, w->ranks[r].span,
+                 w->p->layers);
 }
 
 // others[n]: the least of all other ranks where this one holds n layers.
@@ -333,8 +367,10 @@ static void find_others(const struct walk *w, const struct rank *k, int64_t *oth
     }
 }
 
-// rest[n]: the least of the other ranks and, under one price, the rank's other stages, where the stage of `turn` holds n.
-static void find_rest(const struct walk *w, const struct rank *k, const struct try *j, int turn, const int64_t *others, int64_t *rest)
+// rest[n]: the least of the other ranks and, under one price, the rank's other stages, where the
+// stage of `turn` holds n.
+static void find_rest(const struct walk *w, const struct rank *k, const struct try *j, int turn,
+                      const int64_t *others, int64_t *rest)
 {
     int64_t *without = take_row(w, 1);
     const int64_t *before = j->before + turn * w->row, *behind = j->behind + (turn + 1) * w->row;
@@ -350,7 +386,8 @@ static void find_rest(const struct walk *w, const struct rank *k, const struct t
 }
 
 // Keeps of one stage the choices that no price shows to cost more than `most`.
-static void thin_stage(struct walk *w, struct rank *k, int turn, const int64_t *others, int64_t most)
+static void thin_stage(struct walk *w, struct rank *k, int turn, const int64_t *others,
+                       int64_t most)
 {
     int stage = k->stages[turn], kept = 0;
     bool *stays = TAKE(w->m->arena, w->box->count[stage], bool);
@@ -384,10 +421,12 @@ static enum status spend_ranks(const struct walk *w)
         uint64_t most = (uint64_t)w->ranks[r].span.most + 1;
         sum += row * most + TRIES_MOST * turns * (3 * row + 4 * most * most);
         for (int t = 0; t < w->p->turns; t++)
-            sum += (uint64_t)w->box->count[w->ranks[r].stages[t]] * (TRIES_MOST + (uint64_t)w->m->c->g->peaks[r].count) * 4;
+            sum += (uint64_t)w->box->count[w->ranks[r].stages[t]] *
+                   (TRIES_MOST + (uint64_t)w->m->c->g->peaks[r].count) * 4;
     }
     if ((uint64_t)w->p->ranks * TRIES_MOST * (3 * turns + 2) * row > CELLS_MOST)
-        return fail(w->p->reader.err, (enum status)NOT_PROVEN, "a box needs a larger table than is checked");
+        return fail(w->p->reader.err, (enum status)NOT_PROVEN,
+                    "a box needs a larger table than is checked");
     return check_spend(w->p, w->m->c->work, sum);
 }
 

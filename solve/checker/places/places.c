@@ -1,5 +1,5 @@
-// Hears the certificate of a plan on nodes: see check_places.h. The file says by which problem of one replica, and holds one
-// proof about that.
+// Hears the certificate of a plan on nodes: see check_places.h. The file says by which problem of
+// one replica, and holds one proof about that.
 #include "solve/checker/places/places.h"
 
 #include <stdio.h>
@@ -9,11 +9,13 @@
 
 static const char *const ways[] = {"groups", "nodes", "tree", NULL};
 
-static enum status read_relaxation(const struct reader *r, const struct value *v, const struct check_problem *p, struct check_relaxation *how)
+static enum status read_relaxation(const struct reader *r, const struct value *v,
+                                   const struct check_problem *p, struct check_relaxation *how)
 {
     const char *names[MOST_GROUPS + 1] = {NULL};
     TRY(value_bool(r, v, "places", "chained", &how->chained));
-    if (how->chained && how->by_nodes) return check_refuse(r, "places.chained", "expected with by groups alone");
+    if (how->chained && how->by_nodes)
+        return check_refuse(r, "places.chained", "expected with by groups alone");
     if (!value_get(v, "shared")) return OK;
     if (how->by_nodes) return check_refuse(r, "places.shared", "expected with by groups alone");
     for (int g = 0; g < p->group_count; g++) names[g] = p->groups[g].name;
@@ -29,14 +31,18 @@ static enum status hear_relaxed(struct check_result *result, const struct reader
     struct check_relaxation how = {by_nodes, -1, false};
     TRY(read_relaxation(r, places, x->problem, &how));
     TRY(check_read_claims(r, value_get(places, "proof"), result));
-    if (result->iteration_ns >= 0) return check_refuse(r, "places.proof", "expected a bound alone: plans on nodes are heard by plumbline verify");
+    if (result->iteration_ns >= 0)
+        return check_refuse(r, "places.proof",
+                            "expected a bound alone: plans on nodes are heard by plumbline verify");
     TRY(check_relax_places(p, x, &how, r, work, arena));
     result->problem = p;
     return check_one_proof(r, value_get(places, "proof"), p, result, work, arena);
 }
 
-static enum status hear(struct check_result *result, const struct reader *r, const struct check_text *certificate, const struct check_input *sources,
-                        int source_count, const struct check_places *x, uint64_t *work, struct arena *arena)
+static enum status hear(struct check_result *result, const struct reader *r,
+                        const struct check_text *certificate, const struct check_input *sources,
+                        int source_count, const struct check_places *x, uint64_t *work,
+                        struct arena *arena)
 {
     static const char *const keys[] = {"by", "?shared", "?chained", "proof", NULL};
     static const char *const tree_keys[] = {"by", "?bound_ns", "?infeasible", "parts", NULL};
@@ -54,12 +60,17 @@ static enum status hear(struct check_result *result, const struct reader *r, con
     else TRY(hear_relaxed(result, r, places, x, by == 1, work, arena));
     result->doubtful = *x->doubtful_prices;
     if (*x->doubtful_sizes)
-        return fail(r->err, (enum status)NOT_PROVEN, "a size lies so near to where a price changes that the judge cannot tell on which side");
+        return fail(r->err, (enum status)NOT_PROVEN,
+                    "a size lies so near to where a price changes that the judge cannot tell on "
+                    "which side");
     return OK;
 }
 
-enum status check_places_certificate(struct check_result *result, const struct check_text *certificate, const struct check_input *sources,
-                                     int source_count, const struct check_places *places, uint64_t work_limit, struct arena *arena, struct error *err)
+enum status check_places_certificate(struct check_result *result,
+                                     const struct check_text *certificate,
+                                     const struct check_input *sources, int source_count,
+                                     const struct check_places *places, uint64_t work_limit,
+                                     struct arena *arena, struct error *err)
 {
     struct error why = {OK, ""};
     const struct reader r = {certificate->file, &why};

@@ -1,5 +1,6 @@
-// The problem of one replica that bounds every placement (docs/PROOFS.md 11): of what hangs on the very nodes the least that
-// any allow. Targets are what it has as groups: the groups of nodes, or each node by itself.
+// The problem of one replica that bounds every placement (docs/PROOFS.md 11): of what hangs on the
+// very nodes the least that any allow. Targets are what it has as groups: the groups of nodes, or
+// each node by itself.
 #include <string.h>
 
 #include "solve/checker/boxes/chain.h"
@@ -8,14 +9,14 @@
 struct relaxing {
     struct check_problem *to;
     const struct check_places *x;
-    const struct check_problem *p;      // as the places have it
-    int *target_of;                     // [node]
-    int *group_of;                      // [target]
+    const struct check_problem *p; // as the places have it
+    int *target_of;                // [node]
+    int *group_of;                 // [target]
     struct check_pair pair;
-    struct check_chain *chain;          // NULL: not wanted
-    bool *joined;                       // its own
+    struct check_chain *chain; // NULL: not wanted
+    bool *joined;              // its own
     struct check_ring_link link;
-    int64_t *weights;                   // of a kind: [from * nodes + to]; -1: no link
+    int64_t *weights; // of a kind: [from * nodes + to]; -1: no link
     const struct reader *r;
     uint64_t *work;
     struct arena *arena;
@@ -55,21 +56,26 @@ static int64_t *spread(const struct relaxing *m, const int64_t *of_groups, int r
 {
     int targets = m->to->group_count;
     int64_t *to = TAKE(m->arena, rows * targets, int64_t);
-    for (int i = 0; i < rows * targets; i++) to[i] = of_groups[i / targets * m->p->group_count + m->group_of[i % targets]];
+    for (int i = 0; i < rows * targets; i++)
+        to[i] = of_groups[i / targets * m->p->group_count + m->group_of[i % targets]];
     return to;
 }
 
 static void spread_runs(struct relaxing *m)
 {
     struct check_problem *to = m->to;
-    to->runs = arena_grow(m->arena, m->p->runs, (size_t)to->run_count, (size_t)to->run_count, sizeof *to->runs);
+    to->runs = arena_grow(m->arena, m->p->runs, (size_t)to->run_count, (size_t)to->run_count,
+                          sizeof *to->runs);
     for (int i = 0; i < to->run_count; i++) {
         struct check_run *r = &to->runs[i];
-        r->forward = spread(m, r->forward, to->slices), r->backward = spread(m, r->backward, to->slices);
-        r->selective = spread(m, r->selective, to->slices), r->full = spread(m, r->full, to->slices);
+        r->forward = spread(m, r->forward, to->slices),
+        r->backward = spread(m, r->backward, to->slices);
+        r->selective = spread(m, r->selective, to->slices),
+        r->full = spread(m, r->full, to->slices);
         r->weight = spread(m, r->weight, 1), r->optimizer = spread(m, r->optimizer, 1);
         r->sync = TAKE(m->arena, to->gradient_count, int64_t *);
-        for (int o = 0; o < to->gradient_count; o++) r->sync[o] = take_none(to->group_count, m->arena);
+        for (int o = 0; o < to->gradient_count; o++)
+            r->sync[o] = take_none(to->group_count, m->arena);
     }
 }
 
@@ -78,7 +84,8 @@ static void spread_rules(struct relaxing *m)
 {
     const unsigned of_none = 1u << 31;
     struct check_problem *to = m->to;
-    to->rules = arena_grow(m->arena, m->p->rules, (size_t)to->rule_count, (size_t)to->rule_count, sizeof *to->rules);
+    to->rules = arena_grow(m->arena, m->p->rules, (size_t)to->rule_count, (size_t)to->rule_count,
+                           sizeof *to->rules);
     for (int i = 0; i < to->rule_count; i++) {
         if (!to->rules[i].groups) continue;
         to->rules[i].groups = of_none;
@@ -91,7 +98,9 @@ static void spread_rules(struct relaxing *m)
 static bool keeps_to_itself(const struct relaxing *m, int group)
 {
     for (int g = 0; g < m->p->group_count; g++)
-        if (g != group && !m->p->groups[g].excluded && m->x->may_ring[group * m->p->group_count + g]) return false;
+        if (g != group && !m->p->groups[g].excluded &&
+            m->x->may_ring[group * m->p->group_count + g])
+            return false;
     return true;
 }
 
@@ -121,22 +130,26 @@ static void open_pair(struct relaxing *m)
     int targets = m->to->group_count, parts = p->slices * PARTS, table = parts * targets * targets;
     m->pair.forward = TAKE(m->arena, p->cut_count * parts, int64_t);
     m->pair.backward = TAKE(m->arena, p->cut_count * p->boundary_count * parts, int64_t);
-    m->to->cuts = arena_grow(m->arena, p->cuts, (size_t)p->cut_count, (size_t)p->cut_count, sizeof *p->cuts);
+    m->to->cuts =
+        arena_grow(m->arena, p->cuts, (size_t)p->cut_count, (size_t)p->cut_count, sizeof *p->cuts);
     for (int c = 0; c < p->cut_count; c++) {
         m->to->cuts[c].forward = take_none(table, m->arena);
         m->to->cuts[c].backward = TAKE(m->arena, p->boundary_count, int64_t *);
-        for (int o = 0; o < p->boundary_count; o++) m->to->cuts[c].backward[o] = take_none(table, m->arena);
+        for (int o = 0; o < p->boundary_count; o++)
+            m->to->cuts[c].backward[o] = take_none(table, m->arena);
     }
     if (p->embedding) m->to->embedding = take_none(targets * targets, m->arena);
 }
 
 // The least of what was there and the pair's, part by part.
-static void lower_table(const struct relaxing *m, int64_t *table, const int64_t *prices, int from, int to)
+static void lower_table(const struct relaxing *m, int64_t *table, const int64_t *prices, int from,
+                        int to)
 {
     int targets = m->to->group_count;
     for (int slice = 0; slice < m->p->slices; slice++)
         for (int part = 0; part < PARTS; part++)
-            take_least(&table[((slice * targets + from) * targets + to) * PARTS + part], prices[slice * PARTS + part]);
+            take_least(&table[((slice * targets + from) * targets + to) * PARTS + part],
+                       prices[slice * PARTS + part]);
 }
 
 static void lower_pair(struct relaxing *m, int from, int to)
@@ -147,9 +160,11 @@ static void lower_pair(struct relaxing *m, int from, int to)
         struct check_cut *cut = &m->to->cuts[c];
         lower_table(m, cut->forward, m->pair.forward + c * parts, from, to);
         for (int o = 0; o < p->boundary_count; o++)
-            lower_table(m, cut->backward[o], m->pair.backward + (c * p->boundary_count + o) * parts, from, to);
+            lower_table(m, cut->backward[o], m->pair.backward + (c * p->boundary_count + o) * parts,
+                        from, to);
     }
-    if (p->embedding) take_least(&m->to->embedding[from * m->to->group_count + to], m->pair.embedding);
+    if (p->embedding)
+        take_least(&m->to->embedding[from * m->to->group_count + to], m->pair.embedding);
 }
 
 // ---- chains
@@ -164,14 +179,21 @@ static void open_chain(struct relaxing *m)
     node_of = TAKE(m->arena, places, int);
     for (int i = 0, at = 0; i < n; i++)
         for (int k = 0; k < slots[i]; k++) node_of[at++] = i;
-    *x = (struct check_chain){.find_excess = check_chain_excess, .node_count = n, .hops = p->ranks - 1, .places = places, .slots = slots, .group_of = m->target_of, .node_of = node_of};
+    *x = (struct check_chain){.find_excess = check_chain_excess,
+                              .node_count = n,
+                              .hops = p->ranks - 1,
+                              .places = places,
+                              .slots = slots,
+                              .group_of = m->target_of,
+                              .node_of = node_of};
     x->joined = m->joined = TAKE(m->arena, pairs, bool);
     x->forward = TAKE(m->arena, p->cut_count, int64_t *);
     x->backward = TAKE(m->arena, p->cut_count, int64_t **);
     for (int c = 0; c < p->cut_count; c++) {
         x->forward[c] = TAKE(m->arena, table, int64_t);
         x->backward[c] = TAKE(m->arena, p->boundary_count, int64_t *);
-        for (int o = 0; o < p->boundary_count; o++) x->backward[c][o] = TAKE(m->arena, table, int64_t);
+        for (int o = 0; o < p->boundary_count; o++)
+            x->backward[c][o] = TAKE(m->arena, table, int64_t);
     }
     size_t cells = places <= CHAIN_PLACES_MOST ? (size_t)places << places : (size_t)x->hops * pairs;
     x->beyond = TAKE(m->arena, (size_t)x->hops * pairs, int64_t);
@@ -189,9 +211,12 @@ static void keep_pair(const struct relaxing *m, int from, int to)
     m->joined[from * n + to] = true;
     for (int c = 0; c < p->cut_count; c++)
         for (int i = 0; i < parts; i++) {
-            size_t at = ((size_t)(i / PARTS * n + from) * (size_t)n + (size_t)to) * PARTS + (size_t)(i % PARTS);
+            size_t at = ((size_t)(i / PARTS * n + from) * (size_t)n + (size_t)to) * PARTS +
+                        (size_t)(i % PARTS);
             m->chain->forward[c][at] = m->pair.forward[c * parts + i];
-            for (int o = 0; o < p->boundary_count; o++) m->chain->backward[c][o][at] = m->pair.backward[(c * p->boundary_count + o) * parts + i];
+            for (int o = 0; o < p->boundary_count; o++)
+                m->chain->backward[c][o][at] =
+                    m->pair.backward[(c * p->boundary_count + o) * parts + i];
         }
 }
 
@@ -202,7 +227,10 @@ static bool blocks(const struct relaxing *m)
     bool shows = false;
     for (int c = 0; c < p->cut_count; c++) {
         shows = shows || m->pair.forward[c * p->slices * PARTS + PART_BLOCKS] > 0;
-        for (int o = 0; o < p->boundary_count; o++) shows = shows || m->pair.backward[(c * p->boundary_count + o) * p->slices * PARTS + PART_BLOCKS] > 0;
+        for (int o = 0; o < p->boundary_count; o++)
+            shows =
+                shows ||
+                m->pair.backward[(c * p->boundary_count + o) * p->slices * PARTS + PART_BLOCKS] > 0;
     }
     return shows;
 }
@@ -218,13 +246,18 @@ static void drop_blocks(struct relaxing *m)
         }
 }
 
-// Graphs of fewer micro-batches are part of those of more: of these orders always, of the others where nothing blocks.
-static bool nests_blocking(enum check_kind kind) { return kind == GPIPE || kind == ONE_F_ONE_B || kind == TOKEN_SLICED; }
+// Graphs of fewer micro-batches are part of those of more: of these orders always, of the others
+// where nothing blocks.
+static bool nests_blocking(enum check_kind kind)
+{
+    return kind == GPIPE || kind == ONE_F_ONE_B || kind == TOKEN_SLICED;
+}
 
 static enum status relax_transfers(struct relaxing *m)
 {
     const struct check_places *x = m->x;
-    uint64_t prices = (uint64_t)(m->p->cut_count * (1 + m->p->boundary_count) * m->p->slices * PARTS);
+    uint64_t prices =
+        (uint64_t)(m->p->cut_count * (1 + m->p->boundary_count) * m->p->slices * PARTS);
     bool keep_blocks = !x->together || nests_blocking(m->p->kind);
     open_pair(m);
     for (int from = 0; from < x->node_count && m->p->ranks > 1; from++)
@@ -248,14 +281,16 @@ static enum status relax_transfers(struct relaxing *m)
 static int64_t weight_of(const struct relaxing *m)
 {
     wide sum = m->link.constant[0];
-    for (int run = 0; run < m->p->run_count; run++) sum += (wide)m->p->runs[run].count * m->link.layer[run * m->p->gradient_count];
+    for (int run = 0; run < m->p->run_count; run++)
+        sum += (wide)m->p->runs[run].count * m->link.layer[run * m->p->gradient_count];
     return sum < INT64_MAX ? (int64_t)sum : INT64_MAX - 1;
 }
 
 static enum status price_link(struct relaxing *m, int kind, int from, int to, bool *joined)
 {
     const struct check_places *x = m->x;
-    *joined = is_pair(m, from, to) && x->may_ring[x->nodes[from].group * m->p->group_count + x->nodes[to].group];
+    *joined = is_pair(m, from, to) &&
+              x->may_ring[x->nodes[from].group * m->p->group_count + x->nodes[to].group];
     if (!*joined) return OK;
     TRY(check_spend(m->to, m->work, (uint64_t)(m->p->gradient_count * (m->p->run_count + 1))));
     return x->link(x->context, kind, from, to, joined, &m->link) ? OK : refuse_price(m);
@@ -266,7 +301,8 @@ static void lower_sync(struct relaxing *m, int target)
     for (int o = 0; o < m->p->gradient_count; o++) {
         take_least(&m->to->groups[target].sync_constant[o], m->link.constant[o]);
         for (int run = 0; run < m->p->run_count; run++)
-            take_least(&m->to->runs[run].sync[o][target], m->link.layer[run * m->p->gradient_count + o]);
+            take_least(&m->to->runs[run].sync[o][target],
+                       m->link.layer[run * m->p->gradient_count + o]);
     }
 }
 
@@ -283,7 +319,8 @@ static unsigned kinds_with(const struct relaxing *m, int group)
     return kinds;
 }
 
-// A ring comes in over one link of each of its nodes and goes out over another: the weight that the heavier of the two has at least.
+// A ring comes in over one link of each of its nodes and goes out over another: the weight that the
+// heavier of the two has at least.
 static int64_t least_through(const struct relaxing *m, int node)
 {
     int64_t in = -1, out = -1;
@@ -295,7 +332,8 @@ static int64_t least_through(const struct relaxing *m, int node)
     return in > out ? in : out;
 }
 
-// least[target]: every ring over this kind with one of its nodes has a link of that weight at least. INT64_MAX: there is none.
+// least[target]: every ring over this kind with one of its nodes has a link of that weight at
+// least. INT64_MAX: there is none.
 static void find_least_weights(struct relaxing *m, int kind, const unsigned *kinds, int64_t *least)
 {
     struct arena_mark mark = arena_set_mark(m->arena);
@@ -322,7 +360,8 @@ static enum status relax_kind(struct relaxing *m, int kind, const unsigned *kind
     }
     find_least_weights(m, kind, kinds, least);
     int64_t lightest = INT64_MAX;
-    for (int t = 0; t < m->to->group_count; t++) lightest = least[t] < lightest ? least[t] : lightest;
+    for (int t = 0; t < m->to->group_count; t++)
+        lightest = least[t] < lightest ? least[t] : lightest;
     for (int pair = 0; pair < count * count; pair++) {
         if (m->weights[pair] < 0 || m->weights[pair] < lightest) continue;
         TRY(price_link(m, kind, pair / count, pair % count, &joined));
@@ -384,23 +423,32 @@ static enum status relax_syncs(struct relaxing *m)
 static enum status take_micro_batches(struct relaxing *m, const struct check_relaxation *how)
 {
     const struct check_places *x = m->x;
-    int64_t whole = (int64_t)x->unit * x->replicas, count = x->together ? (x->together + whole - 1) / whole * x->unit : x->micro_batches;
-    if (count < 1 || count > MOST_MICRO_BATCHES) return check_refuse(m->r, "places", "%lld micro-batches are not checked", (long long)count);
-    if (x->together && m->p->kind == ZB_V) return check_refuse(m->r, "places", "numbers of micro-batches of their own do not go with the schedule");
+    int64_t whole = (int64_t)x->unit * x->replicas,
+            count = x->together ? (x->together + whole - 1) / whole * x->unit : x->micro_batches;
+    if (count < 1 || count > MOST_MICRO_BATCHES)
+        return check_refuse(m->r, "places", "%lld micro-batches are not checked", (long long)count);
+    if (x->together && m->p->kind == ZB_V)
+        return check_refuse(m->r, "places",
+                            "numbers of micro-batches of their own do not go with the schedule");
     if (x->together && how->shared >= 0)
-        return fail(m->r->err, (enum status)NOT_PROVEN, "places.shared: the replica that has the most micro-batches may have all of a group");
+        return fail(
+            m->r->err, (enum status)NOT_PROVEN,
+            "places.shared: the replica that has the most micro-batches may have all of a group");
     m->to->micro_batches = (int)count;
     return OK;
 }
 
-enum status check_relax_places(struct check_problem *to, const struct check_places *x, const struct check_relaxation *how, const struct reader *r,
+enum status check_relax_places(struct check_problem *to, const struct check_places *x,
+                               const struct check_relaxation *how, const struct reader *r,
                                uint64_t *work, struct arena *arena)
 {
     struct relaxing m = {.to = to, .x = x, .p = x->problem, .r = r, .work = work, .arena = arena};
     *to = *x->problem;
     to->reader = *r;
     if (how->by_nodes && x->node_count > MOST_GROUPS)
-        return fail(r->err, (enum status)NOT_PROVEN, "places.by: %d nodes are more than the %d groups that are checked", x->node_count, MOST_GROUPS);
+        return fail(r->err, (enum status)NOT_PROVEN,
+                    "places.by: %d nodes are more than the %d groups that are checked",
+                    x->node_count, MOST_GROUPS);
     to->group_count = how->by_nodes ? x->node_count : x->problem->group_count;
     m.target_of = TAKE(arena, x->node_count, int);
     m.group_of = TAKE(arena, to->group_count, int);
@@ -411,7 +459,9 @@ enum status check_relax_places(struct check_problem *to, const struct check_plac
     spread_rules(&m);
     put_groups(&m, how);
     if (how->chained && !check_chain_suits(to, x->node_count))
-        return fail(r->err, (enum status)NOT_PROVEN, "places.chained: expected one stage a rank, 2 ranks or more, and no more than %d nodes and %d prices between them",
+        return fail(r->err, (enum status)NOT_PROVEN,
+                    "places.chained: expected one stage a rank, 2 ranks or more, and no more than "
+                    "%d nodes and %d prices between them",
                     CHAIN_NODES_MOST, CHAIN_PRICES_MOST);
     if (how->chained) open_chain(&m);
     TRY(relax_transfers(&m));

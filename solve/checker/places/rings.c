@@ -1,13 +1,14 @@
-// Rings: how light the heaviest link of a ring of so many device groups can be. Asked of a limit: can there be a ring all of
-// whose links are within it? Its nodes all reach each other, they have device groups enough, and each of them is on a closed
-// walk of that many links that does not turn back at once; of few device groups, all paths are tried, as sets of them. "No" is
-// proven; "yes" may be too much where there are many.
+// Rings: how light the heaviest link of a ring of so many device groups can be. Asked of a limit:
+// can there be a ring all of whose links are within it? Its nodes all reach each other, they have
+// device groups enough, and each of them is on a closed walk of that many links that does not turn
+// back at once; of few device groups, all paths are tried, as sets of them. "No" is proven; "yes"
+// may be too much where there are many.
 #include <stdlib.h>
 #include <string.h>
 
 #include "solve/checker/places/places.h"
 
-enum { WALKS_MOST = 64, SETS_MOST = 16 };       // nodes, for closed walks; device groups, for sets
+enum { WALKS_MOST = 64, SETS_MOST = 16 }; // nodes, for closed walks; device groups, for sets
 
 struct rings {
     const int64_t *weights;
@@ -16,7 +17,7 @@ struct rings {
     int64_t limit;
     bool *in, *forth, *back;
     int *queue;
-    uint32_t *ends;             // [set of device groups]
+    uint32_t *ends; // [set of device groups]
 };
 
 static bool has_link(const struct rings *x, int from, int to)
@@ -34,13 +35,16 @@ static void reach(struct rings *x, int root, bool forth, bool *reached)
     x->queue[0] = root;
     for (int done = 0; done < queued; done++)
         for (int i = 0; i < x->count; i++) {
-            if (!x->in[i] || reached[i] || !(forth ? has_link(x, x->queue[done], i) : has_link(x, i, x->queue[done]))) continue;
+            if (!x->in[i] || reached[i] ||
+                !(forth ? has_link(x, x->queue[done], i) : has_link(x, i, x->queue[done])))
+                continue;
             reached[i] = true;
             x->queue[queued++] = i;
         }
 }
 
-// Nodes that no ring can pass, since too few device groups both reach them and are reached by them, leave.
+// Nodes that no ring can pass, since too few device groups both reach them and are reached by them,
+// leave.
 static bool remove_scattered(struct rings *x)
 {
     bool *seen = x->forth + x->count, removed = false;
@@ -64,8 +68,9 @@ static bool remove_scattered(struct rings *x)
     return removed;
 }
 
-// Whether a walk of `size` links comes back to its root: to a device group of another number it may come before, and at once.
-// before[node]: the nodes that can stand before it on such a walk, a bit each.
+// Whether a walk of `size` links comes back to its root: to a device group of another number it may
+// come before, and at once. before[node]: the nodes that can stand before it on such a walk, a bit
+// each.
 static bool is_on_walk(const struct rings *x, int root)
 {
     uint64_t before[WALKS_MOST] = {0}, next[WALKS_MOST];
@@ -77,7 +82,8 @@ static bool is_on_walk(const struct rings *x, int root)
             for (int i = 0; before[at] && i < x->count; i++) {
                 bool again = i == root && step < x->size && x->slots[root] < 2;
                 bool turns = x->size > 2 && x->slots[i] < 2 && !(before[at] & ~(UINT64_C(1) << i));
-                if (x->in[i] && has_link(x, at, i) && !again && !turns) next[i] |= UINT64_C(1) << at;
+                if (x->in[i] && has_link(x, at, i) && !again && !turns)
+                    next[i] |= UINT64_C(1) << at;
             }
         }
         memcpy(before, next, sizeof before);
@@ -108,21 +114,24 @@ static int list_places(const struct rings *x, int node_of[SETS_MOST])
     return places;
 }
 
-// Whether a path through `size` device groups, begun at the first of them in their order, can be closed. ends[set]: where paths
-// through just these may end, a bit each.
+// Whether a path through `size` device groups, begun at the first of them in their order, can be
+// closed. ends[set]: where paths through just these may end, a bit each.
 static bool closes_by_sets(struct rings *x, const int *node_of, int places)
 {
     uint32_t before[SETS_MOST] = {0};
     for (int i = 0; i < places * places; i++) {
         int from = i / places, to = i % places;
-        if (from != to && has_link(x, node_of[from], node_of[to])) before[to] |= UINT32_C(1) << from;
+        if (from != to && has_link(x, node_of[from], node_of[to]))
+            before[to] |= UINT32_C(1) << from;
     }
     for (uint32_t set = 1; set < UINT32_C(1) << places; set++) {
         int first = __builtin_ctz(set), size = __builtin_popcount(set);
         x->ends[set] = size == 1 ? set : 0;
-        for (uint32_t left = size > 1 && size <= x->size ? set & (set - 1) : 0; left; left &= left - 1) {
+        for (uint32_t left = size > 1 && size <= x->size ? set & (set - 1) : 0; left;
+             left &= left - 1) {
             int last = __builtin_ctz(left);
-            if (x->ends[set & ~(UINT32_C(1) << last)] & before[last]) x->ends[set] |= UINT32_C(1) << last;
+            if (x->ends[set & ~(UINT32_C(1) << last)] & before[last])
+                x->ends[set] |= UINT32_C(1) << last;
         }
         if (size == x->size && x->ends[set] & before[first]) return true;
     }
@@ -147,19 +156,26 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int64_t check_least_bottleneck(const int64_t *weights, const int *slots, int count, int size, struct arena *arena)
+int64_t check_least_bottleneck(const int64_t *weights, const int *slots, int count, int size,
+                               struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     size_t pairs = (size_t)count * (size_t)count, low = 0, high = 0;
     int64_t *sorted = TAKE(arena, pairs + 1, int64_t), least = INT64_MAX;
-    struct rings x = {.weights = weights, .slots = slots, .count = count, .size = size, .in = TAKE(arena, count, bool),
-                      .forth = TAKE(arena, 2 * count, bool), .back = TAKE(arena, count, bool), .queue = TAKE(arena, count, int),
+    struct rings x = {.weights = weights,
+                      .slots = slots,
+                      .count = count,
+                      .size = size,
+                      .in = TAKE(arena, count, bool),
+                      .forth = TAKE(arena, 2 * count, bool),
+                      .back = TAKE(arena, count, bool),
+                      .queue = TAKE(arena, count, int),
                       .ends = TAKE(arena, 1 << SETS_MOST, uint32_t)};
     for (size_t i = 0; i < pairs; i++)
         if (weights[i] >= 0) sorted[high++] = weights[i];
     qsort(sorted, high, sizeof *sorted, by_value);
     size_t all = high;
-    while (low < high) {            // none within what stands before low
+    while (low < high) { // none within what stands before low
         size_t middle = low + (high - low) / 2;
         if (may_exist(&x, sorted[middle])) high = middle;
         else low = middle + 1;

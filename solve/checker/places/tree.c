@@ -10,14 +10,14 @@
 
 struct check_tree {
     const struct check_places *x;
-    struct check_problem p;    // by nodes
+    struct check_problem p; // by nodes
     int places;
-    int *alike;    // [node]: the first that is like it in all links
+    int *alike; // [node]: the first that is like it in all links
     // Of rings, by kind of card and ordered pair of nodes; weight -1: not joined.
-    int64_t *weights;    // [kind * pairs + pair]
-    int64_t *constants;    // [(kind * pairs + pair) * options + option]
-    int64_t *layers;    // [((kind * pairs + pair) * runs + run) * options + option]
-    int64_t *bottlenecks;    // [kind]
+    int64_t *weights;     // [kind * pairs + pair]
+    int64_t *constants;   // [(kind * pairs + pair) * options + option]
+    int64_t *layers;      // [((kind * pairs + pair) * runs + run) * options + option]
+    int64_t *bottlenecks; // [kind]
     struct arena *arena;
 };
 
@@ -232,10 +232,10 @@ int check_list_children(const struct check_tree *t, const struct check_part *par
 
 struct ring {
     int members[TREE_PLACES_MOST],
-        count;    // nodes that are known; all: as many as there are replicas
-    unsigned groups;    // of the members
+        count;       // nodes that are known; all: as many as there are replicas
+    unsigned groups; // of the members
     int64_t *constant,
-        *layer;    // [option], [run * options + option]: the least found; constant[0] -1: none
+        *layer; // [option], [run * options + option]: the least found; constant[0] -1: none
 };
 
 static void lower_ring(const struct check_tree *t, struct ring *g, int link)

@@ -8,7 +8,7 @@
 
 enum { TREE_PLACES_MOST = 256, TREE_RANGES_MOST = 64 };
 
-struct check_tree;    // the prices of all links between nodes
+struct check_tree; // the prices of all links between nodes
 
 struct check_layer_range {
     int stage, least, most;
@@ -16,8 +16,8 @@ struct check_layer_range {
 
 // Place k is rank k / replicas of replica k % replicas.
 struct check_part {
-    int depth;    // places that have a node
-    int node[TREE_PLACES_MOST];    // [place]
+    int depth;                  // places that have a node
+    int node[TREE_PLACES_MOST]; // [place]
     int range_count;
     struct check_layer_range ranges[TREE_RANGES_MOST];
 };
@@ -27,8 +27,8 @@ struct check_part {
 enum status check_open_tree(struct check_tree **tree, const struct check_places *x,
                             const struct reader *r, uint64_t *work, struct arena *arena);
 int check_tree_places(const struct check_tree *t);
-const struct check_problem *
-check_tree_problem(const struct check_tree *t);    // by nodes, of any replica
+const struct check_problem *check_tree_problem(
+    const struct check_tree *t); // by nodes, of any replica
 
 // The nodes that the next place can be on, and how many: those with a free device group, but of
 // replicas that stand on the same nodes so far only in one order, and of nodes that are alike and

@@ -11,8 +11,8 @@ struct tree_hearing {
     const struct check_tree *tree;
     const struct reader *r;
     const struct value *next;    // of the parts
-    struct check_result *result;    // claims; counts are sums
-    struct check_part part;    // at hand
+    struct check_result *result; // claims; counts are sums
+    struct check_part part;      // at hand
     int64_t number;
     char where[CHECK_PATH_MAX];
     uint64_t *work;

@@ -1,4 +1,5 @@
-// A page in words on what an accepted certificate about placements proves, from what the checker found.
+// A page in words on what an accepted certificate about placements proves, from what the checker
+// found.
 #include "solve/checker/parts.h"
 #include "solve/checker/places/places.h"
 #include "solve/checker/verdict.h"
@@ -6,32 +7,49 @@
 static void put_claims(struct check_page *p, const struct check_result *r)
 {
     page_print(p, "PROVEN, given what is assumed below\n");
-    if (r->infeasible) page_print(p, "  There is no plan: wherever its ranks stand, it breaks a rule or a limit.\n\n");
-    else page_print(p, "  No plan takes less than %lld ns, on whichever nodes its ranks stand and in whichever order its rings go.\n\n", (long long)r->bound_ns);
+    if (r->infeasible)
+        page_print(
+            p, "  There is no plan: wherever its ranks stand, it breaks a rule or a limit.\n\n");
+    else
+        page_print(p,
+                   "  No plan takes less than %lld ns, on whichever nodes its ranks stand and in "
+                   "whichever order its rings go.\n\n",
+                   (long long)r->bound_ns);
 }
 
 static const char *words_of_parts(const struct check_page *p, const struct check_result *r)
 {
     if (!r->parts) return "";
-    return arena_print(p->arena, "  - that the %lld parts of a tree are all placements; the same for the "
-                       "nodes of each;\n", (long long)r->parts);
+    return arena_print(p->arena,
+                       "  - that the %lld parts of a tree are all placements; the same for the "
+                       "nodes of each;\n",
+                       (long long)r->parts);
 }
 
 static void put_verified(struct check_page *p, const struct check_result *r, int64_t microseconds)
 {
-    page_print(p, "VERIFIED by plumbline check " PLUMBLINE_VERSION ", which shares no code with the planner, in whole numbers alone\n"
-                  "  - that the certificate is about these very documents (SHA-256);\n"
-                  "  - the least price of every link between nodes, and of a ring's heaviest link, that any placement can have\n"
-                  "    (docs/PROOFS.md 11): no replica of any plan takes less than one with those prices;\n"
-                  "%s"
-                  "  - that none with those prices takes less than the bound: %lld boxes, %lld of them split in two, %lld single decisions\n"
-                  "    that were replayed, %lld minimisations by dynamic programming over %lld stage choices, %lld paths of a graph of\n"
-                  "    %lld operations.\n  Work: %llu steps, %lld.%03lld s.\n\n", words_of_parts(p, r), (long long)r->boxes, (long long)r->splits, (long long)r->leaves,
-               (long long)r->rounds, (long long)r->choices, (long long)r->paths, (long long)r->operations, (unsigned long long)r->work,
-               (long long)(microseconds / 1000000), (long long)(microseconds / 1000 % 1000));
+    page_print(
+        p,
+        "VERIFIED by plumbline check " PLUMBLINE_VERSION
+        ", which shares no code with the planner, in whole numbers alone\n"
+        "  - that the certificate is about these very documents (SHA-256);\n"
+        "  - the least price of every link between nodes, and of a ring's heaviest link, that any "
+        "placement can have\n"
+        "    (docs/PROOFS.md 11): no replica of any plan takes less than one with those prices;\n"
+        "%s"
+        "  - that none with those prices takes less than the bound: %lld boxes, %lld of them split "
+        "in two, %lld single decisions\n"
+        "    that were replayed, %lld minimisations by dynamic programming over %lld stage "
+        "choices, %lld paths of a graph of\n"
+        "    %lld operations.\n  Work: %llu steps, %lld.%03lld s.\n\n",
+        words_of_parts(p, r), (long long)r->boxes, (long long)r->splits, (long long)r->leaves,
+        (long long)r->rounds, (long long)r->choices, (long long)r->paths, (long long)r->operations,
+        (unsigned long long)r->work, (long long)(microseconds / 1000000),
+        (long long)(microseconds / 1000 % 1000));
 }
 
-enum status check_places_write_statement(const struct check_places_hearing *h, const char *path, struct arena *arena, struct error *err)
+enum status check_places_write_statement(const struct check_places_hearing *h, const char *path,
+                                         struct arena *arena, struct error *err)
 {
     struct check_page page = {.arena = arena}, *p = &page;
     char hash[CHECK_HASH];
@@ -39,18 +57,24 @@ enum status check_places_write_statement(const struct check_places_hearing *h, c
     put_claims(p, h->result);
     put_verified(p, h->result, h->microseconds);
     page_print(p, "ASSUMED, not verified\n"
-                  "  - the prices: whole nanoseconds and bytes that the judge (solve/judge/price/, solve/verify_places*, docs/FORMULAS.md)\n"
-                  "    finds for each layer, and for each link between two nodes. They are a model of the machine;\n"
-                  "  - that the five documents below were read as they are meant, and mean what docs/FORMULAS.md and\n"
+                  "  - the prices: whole nanoseconds and bytes that the judge (solve/judge/price/, "
+                  "solve/verify_places*, docs/FORMULAS.md)\n"
+                  "    finds for each layer, and for each link between two nodes. They are a model "
+                  "of the machine;\n"
+                  "  - that the five documents below were read as they are meant, and mean what "
+                  "docs/FORMULAS.md and\n"
                   "    docs/PROOFS.md (3, 4, 11) say they mean;\n"
                   "  - that the checker, its compiler, the C library and the machine work.\n"
-                  "  The certificate holds no plan: what a plan takes, plumbline verify says.\n\nINPUTS, by SHA-256 of their bytes\n");
+                  "  The certificate holds no plan: what a plan takes, plumbline verify "
+                  "says.\n\nINPUTS, by SHA-256 of their bytes\n");
     check_hash(h->certificate->text, h->certificate->size, hash);
     page_print(p, "  %-12s %s (%zu bytes)\n", "certificate", hash, h->certificate->size);
     for (int i = 0; i < h->source_count; i++) {
         check_hash(h->sources[i].text.text, h->sources[i].text.size, hash);
-        page_print(p, "  %-12s %s (%zu bytes)\n", h->sources[i].role, hash, h->sources[i].text.size);
+        page_print(p, "  %-12s %s (%zu bytes)\n", h->sources[i].role, hash,
+                   h->sources[i].text.size);
     }
-    page_print(p, "\nTO REPEAT\n  plumbline check CERTIFICATE PROBLEM\n  with these files. It ends with exit code 0 and says the same; exit code 1 means: not proven.\n");
+    page_print(p, "\nTO REPEAT\n  plumbline check CERTIFICATE PROBLEM\n  with these files. It ends "
+                  "with exit code 0 and says the same; exit code 1 means: not proven.\n");
     return page_write(p, path, err);
 }

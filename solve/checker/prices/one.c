@@ -1,32 +1,43 @@
-// A problem with one layout -> the tables that a priced document of it must have, by the judge's own prices.
+// A problem with one layout -> the tables that a priced document of it must have, by the judge's
+// own prices.
 #include <string.h>
 
 #include "solve/checker/prices/open.h"
 #include "solve/checker/prices/prices.h"
 
 // What the checker hashed is what was read here.
-static enum status same_document(const struct document *read, const struct check_input *input, struct error *err)
+static enum status same_document(const struct document *read, const struct check_input *input,
+                                 struct error *err)
 {
     char found[SHA256_TEXT];
     sha256_text(input->text.text, input->text.size, found);
-    return strcmp(found, read->sha256) ? fail(err, BAD_INPUT, "%s: changed while it was read", input->text.file) : OK;
+    return strcmp(found, read->sha256)
+               ? fail(err, BAD_INPUT, "%s: changed while it was read", input->text.file)
+               : OK;
 }
 
-enum status space_load_problem(struct problem *to, const char *path, const struct check_input *inputs, int count, struct arena *arena,
+enum status space_load_problem(struct problem *to, const char *path,
+                               const struct check_input *inputs, int count, struct arena *arena,
                                struct error *err)
 {
     TRY(problem_load(to, path, arena, err));
-    const struct { const char *role; const struct document *document; } read[] = {
-        {"problem", &to->document}, {"model", &to->model.document}, {"cluster", &to->cluster.document},
-        {"costs", &to->costs.document}, {"job", &to->job.document},
+    const struct {
+        const char *role;
+        const struct document *document;
+    } read[] = {
+        {"problem", &to->document},         {"model", &to->model.document},
+        {"cluster", &to->cluster.document}, {"costs", &to->costs.document},
+        {"job", &to->job.document},
     };
     for (int i = 0; i < count; i++)
         for (size_t k = 0; k < ARRAY_LENGTH(read); k++)
-            if (!strcmp(read[k].role, inputs[i].role)) TRY(same_document(read[k].document, &inputs[i], err));
+            if (!strcmp(read[k].role, inputs[i].role))
+                TRY(same_document(read[k].document, &inputs[i], err));
     return OK;
 }
 
-enum status space_one_prices(struct check_problem **own, const struct problem *p, struct arena *arena, struct error *err)
+enum status space_one_prices(struct check_problem **own, const struct problem *p,
+                             struct arena *arena, struct error *err)
 {
     struct check_pricer pricer;
     const char *file = p->document.path ? p->document.path : "problem";
@@ -40,7 +51,8 @@ enum status space_one_prices(struct check_problem **own, const struct problem *p
     return OK;
 }
 
-enum status space_open_one(struct check_problem **own, const char *path, const struct check_input *inputs, int count, struct arena *arena,
+enum status space_open_one(struct check_problem **own, const char *path,
+                           const struct check_input *inputs, int count, struct arena *arena,
                            struct error *err)
 {
     struct problem *problem = TAKE(arena, 1, struct problem);

@@ -1,24 +1,25 @@
-// Documents -> what the checker of placements takes. A price is the judge's, of a problem with two device groups, the ends of
-// the link that is asked for, as the judge hears a replica of a plan (solve/judge/places.c).
+// Documents -> what the checker of placements takes. A price is the judge's, of a problem with two
+// device groups, the ends of the link that is asked for, as the judge hears a replica of a plan
+// (solve/judge/places.c).
 #include "data/base/least.h"
 #include "solve/checker/prices/open.h"
 #include "solve/checker/prices/prices.h"
 #include "solve/judge/places.h"
 
-static const double unlimited = 1e18;       // bytes per second
+static const double unlimited = 1e18; // bytes per second
 
 struct place_prices {
     const struct problem *problem;
     struct assay whole;
-    struct problem ranks;               // each group is one device group of it
+    struct problem ranks; // each group is one device group of it
     struct check_problem *p;
-    int *run_of;                        // [cut]: a run that sends its message
+    int *run_of; // [cut]: a run that sends its message
     struct problem pair;
     struct node_group ends[2];
-    struct group_link joins[2][2];      // from, to
+    struct group_link joins[2][2]; // from, to
     struct assay of_pair;
     struct doubts doubts;
-    bool too_large;                     // a price met on the way
+    bool too_large; // a price met on the way
 };
 
 static int64_t note(struct place_prices *x, int64_t price)
@@ -37,7 +38,8 @@ static struct node_group device_group(const struct place_prices *x, int group)
     return one;
 }
 
-static struct cluster cluster_of(const struct place_prices *x, struct node_group *groups, int group_count, struct group_link *links, int link_count)
+static struct cluster cluster_of(const struct place_prices *x, struct node_group *groups,
+                                 int group_count, struct group_link *links, int link_count)
 {
     struct cluster c = x->problem->cluster;
     c.groups = groups;
@@ -64,7 +66,8 @@ static void open_ranks(struct place_prices *x, struct arena *arena)
 static void open_pair(struct place_prices *x, struct arena *arena)
 {
     for (int from = 0; from < 2; from++)
-        for (int to = 0; to < 2; to++) x->joins[from][to] = (struct group_link){from, to, {unlimited, 0}};
+        for (int to = 0; to < 2; to++)
+            x->joins[from][to] = (struct group_link){from, to, {unlimited, 0}};
     x->ends[0] = x->ends[1] = device_group(x, 0);
     x->pair = *x->problem;
     x->pair.cluster = cluster_of(x, x->ends, 2, x->joins[0], 4);
@@ -98,24 +101,36 @@ static bool price_pair(void *context, int from, int to, bool *joined, struct che
     struct place_prices *x = context;
     const struct check_problem *p = x->p;
     take_ends(x, from, to);
-    *joined = judged_node_link(&x->whole, from, to, false, &x->joins[0][1].link) && judged_node_link(&x->whole, to, from, false, &x->joins[1][0].link);
+    *joined = judged_node_link(&x->whole, from, to, false, &x->joins[0][1].link) &&
+              judged_node_link(&x->whole, to, from, false, &x->joins[1][0].link);
     for (int c = 0; c < p->cut_count && *joined; c++)
         for (int slice = 0; slice < p->slices; slice++) {
-            const struct sending there = {.run = x->run_of[c], .sender = 0, .receiver = 1, .slice = slice};
+            const struct sending there = {
+                .run = x->run_of[c], .sender = 0, .receiver = 1, .slice = slice};
             price_message(x, there, prices->forward + (c * p->slices + slice) * PARTS);
             for (int o = 0; o < p->boundary_count; o++) {
-                const struct sending back = {.run = x->run_of[c], .sender = 1, .receiver = 0, .rank = p->boundary[o].rank, .slice = slice, .backward = true};
-                price_message(x, back, prices->backward + ((c * p->boundary_count + o) * p->slices + slice) * PARTS);
+                const struct sending back = {.run = x->run_of[c],
+                                             .sender = 1,
+                                             .receiver = 0,
+                                             .rank = p->boundary[o].rank,
+                                             .slice = slice,
+                                             .backward = true};
+                price_message(x, back,
+                              prices->backward +
+                                  ((c * p->boundary_count + o) * p->slices + slice) * PARTS);
             }
         }
-    if (*joined && p->embedding) *joined = embedding_sync_price(&x->of_pair, 0, 1, &prices->embedding) && note(x, prices->embedding) >= 0;
+    if (*joined && p->embedding)
+        *joined = embedding_sync_price(&x->of_pair, 0, 1, &prices->embedding) &&
+                  note(x, prices->embedding) >= 0;
     return !x->too_large;
 }
 
 // ---- rings
 
 // Where GPUs of two kinds meet, each term is the slower one's.
-static bool price_link(void *context, int kind, int from, int to, bool *joined, struct check_ring_link *prices)
+static bool price_link(void *context, int kind, int from, int to, bool *joined,
+                       struct check_ring_link *prices)
 {
     struct place_prices *x = context;
     const struct check_problem *p = x->p;
@@ -125,10 +140,12 @@ static bool price_link(void *context, int kind, int from, int to, bool *joined, 
     if (!*joined) return true;
     x->joins[0][0].link = x->joins[1][1].link = link;
     for (int o = 0; o < p->gradient_count; o++) {
-        prices->constant[o] = note(x, larger(sync_constant_ns(&x->of_pair, 0), sync_constant_ns(&x->of_pair, 1)));
+        prices->constant[o] =
+            note(x, larger(sync_constant_ns(&x->of_pair, 0), sync_constant_ns(&x->of_pair, 1)));
         for (int run = 0; run < p->run_count; run++)
-            prices->layer[run * p->gradient_count + o] = note(x, larger(layer_sync_ns(&x->of_pair, run, 0, p->gradient[o].rank),
-                                                                      layer_sync_ns(&x->of_pair, run, 1, p->gradient[o].rank)));
+            prices->layer[run * p->gradient_count + o] =
+                note(x, larger(layer_sync_ns(&x->of_pair, run, 0, p->gradient[o].rank),
+                               layer_sync_ns(&x->of_pair, run, 1, p->gradient[o].rank)));
     }
     return !x->too_large;
 }
@@ -154,7 +171,8 @@ static const bool *ring_pairs(const struct place_prices *x, struct arena *arena)
 {
     int groups = x->problem->cluster.group_count;
     bool *may = TAKE(arena, groups * groups, bool);
-    for (int i = 0; i < groups * groups; i++) may[i] = judged_may_ring(&x->whole, i / groups, i % groups);
+    for (int i = 0; i < groups * groups; i++)
+        may[i] = judged_may_ring(&x->whole, i / groups, i % groups);
     return may;
 }
 
@@ -163,7 +181,8 @@ static const struct check_node *list_nodes(const struct place_prices *x, struct 
     const struct places *from = &x->problem->cluster.places;
     struct check_node *nodes = TAKE(arena, from->node_count, struct check_node);
     for (int i = 0; i < from->node_count; i++)
-        nodes[i] = (struct check_node){from->nodes[i].name, from->nodes[i].group, (int)judged_slots_on(&x->whole, from->nodes[i].group)};
+        nodes[i] = (struct check_node){from->nodes[i].name, from->nodes[i].group,
+                                       (int)judged_slots_on(&x->whole, from->nodes[i].group)};
     return nodes;
 }
 
@@ -175,36 +194,48 @@ static void put_micro_batches(struct check_places *to, const struct job *j)
     to->micro_batches = j->global_batch / ((int64_t)l->data * l->micro_batch);
 }
 
-enum status space_places(struct check_places *to, const struct problem *problem, struct arena *arena, struct error *err)
+enum status space_places(struct check_places *to, const struct problem *problem,
+                         struct arena *arena, struct error *err)
 {
     struct place_prices *x = TAKE(arena, 1, struct place_prices);
     struct check_pricer pricers[2];
     struct check_layout layout = space_layout(&problem->job.layout);
     const char *file = problem->document.path ? problem->document.path : "problem";
-    if (!problem->cluster.places.node_count) return fail(err, BAD_INPUT, "%s: expected a cluster with places", file);
+    if (!problem->cluster.places.node_count)
+        return fail(err, BAD_INPUT, "%s: expected a cluster with places", file);
     TRY(space_check_kind(problem, CERTIFICATE_OF_PLACES, err));
     TRY(problem_check_places(problem, err));
     *x = (struct place_prices){.problem = problem, .whole = assay_of(problem)};
     x->whole.error = greatest(x->whole.error, NODE_LINK_ERROR);
     x->whole.doubts = &x->doubts;
-    x->whole.direction = -1;            // of a doubtful price the lower
+    x->whole.direction = -1; // of a doubtful price the lower
     open_ranks(x, arena);
     TRY(space_pricers_open(pricers, &x->ranks, arena, err));
-    if (!pricers[0].bytes(pricers[0].context, &layout, &x->p) || !pricers[0].times(pricers[0].context))
+    if (!pricers[0].bytes(pricers[0].context, &layout, &x->p) ||
+        !pricers[0].times(pricers[0].context))
         return fail(err, BAD_INPUT, "%s: a price is beyond what can be counted (2^53)", file);
     x->p->name = problem->name;
     x->doubts.prices += *pricers[0].doubtful_prices;
     x->doubts.sizes += *pricers[0].doubtful_sizes;
     open_pair(x, arena);
-    *to = (struct check_places){.problem = x->p, .nodes = list_nodes(x, arena), .node_count = problem->cluster.places.node_count,
-                                .replicas = problem->job.layout.data, .kinds = NO_KIND + 1, .kind_of = kinds_of_sets(x, arena),
-                                .may_ring = ring_pairs(x, arena), .pair = price_pair, .link = price_link, .context = x,
-                                .doubtful_prices = &x->doubts.prices, .doubtful_sizes = &x->doubts.sizes};
+    *to = (struct check_places){.problem = x->p,
+                                .nodes = list_nodes(x, arena),
+                                .node_count = problem->cluster.places.node_count,
+                                .replicas = problem->job.layout.data,
+                                .kinds = NO_KIND + 1,
+                                .kind_of = kinds_of_sets(x, arena),
+                                .may_ring = ring_pairs(x, arena),
+                                .pair = price_pair,
+                                .link = price_link,
+                                .context = x,
+                                .doubtful_prices = &x->doubts.prices,
+                                .doubtful_sizes = &x->doubts.sizes};
     put_micro_batches(to, &problem->job);
     return OK;
 }
 
-enum status space_open_places(struct check_places *to, const char *path, const struct check_input *inputs, int count, struct arena *arena,
+enum status space_open_places(struct check_places *to, const char *path,
+                              const struct check_input *inputs, int count, struct arena *arena,
                               struct error *err)
 {
     struct problem *problem = TAKE(arena, 1, struct problem);

@@ -1,5 +1,6 @@
-// Documents -> what the checker of spaces takes. Every number of a layout's tables is one call of the judge's; nothing is
-// computed here but classes of messages that are the same, and nothing is remembered from one layout to the next.
+// Documents -> what the checker of spaces takes. Every number of a layout's tables is one call of
+// the judge's; nothing is computed here but classes of messages that are the same, and nothing is
+// remembered from one layout to the next.
 #include "solve/checker/prices/prices.h"
 
 #include <string.h>
@@ -9,31 +10,58 @@
 
 // ---- the space
 
-static const struct { enum space_key from; enum check_key to; } keys[] = {
-    {SPACE_TENSOR, KEY_TENSOR}, {SPACE_CONTEXT, KEY_CONTEXT}, {SPACE_PIPELINE, KEY_PIPELINE}, {SPACE_DATA, KEY_DATA},
-    {SPACE_SCHEDULE, KEY_SCHEDULE}, {SPACE_VIRTUAL_STAGES, KEY_TURNS}, {SPACE_MICRO_BATCH, KEY_MICRO_BATCH},
-    {SPACE_SEQUENCE_PARALLEL, KEY_SEQUENCE_PARALLEL}, {SPACE_ZERO, KEY_ZERO}, {SPACE_GRADIENT_SYNC, KEY_OVERLAPPED},
-    {SPACE_OFFLOAD_OPTIMIZER, KEY_OFFLOAD}, {SPACE_BARRIER, KEY_BARRIER}, {SPACE_FUSED_EMBEDDING_SYNC, KEY_FUSED_EMBEDDING},
-    {SPACE_LOCAL_LOSS_EVERY, KEY_LOCAL}, {SPACE_SLICE_COUNT, KEY_SLICES},
+static const struct {
+    enum space_key from;
+    enum check_key to;
+} keys[] = {
+    {SPACE_TENSOR, KEY_TENSOR},
+    {SPACE_CONTEXT, KEY_CONTEXT},
+    {SPACE_PIPELINE, KEY_PIPELINE},
+    {SPACE_DATA, KEY_DATA},
+    {SPACE_SCHEDULE, KEY_SCHEDULE},
+    {SPACE_VIRTUAL_STAGES, KEY_TURNS},
+    {SPACE_MICRO_BATCH, KEY_MICRO_BATCH},
+    {SPACE_SEQUENCE_PARALLEL, KEY_SEQUENCE_PARALLEL},
+    {SPACE_ZERO, KEY_ZERO},
+    {SPACE_GRADIENT_SYNC, KEY_OVERLAPPED},
+    {SPACE_OFFLOAD_OPTIMIZER, KEY_OFFLOAD},
+    {SPACE_BARRIER, KEY_BARRIER},
+    {SPACE_FUSED_EMBEDDING_SYNC, KEY_FUSED_EMBEDDING},
+    {SPACE_LOCAL_LOSS_EVERY, KEY_LOCAL},
+    {SPACE_SLICE_COUNT, KEY_SLICES},
 };
 
-static const struct { enum schedule_kind theirs; enum check_kind ours; } kinds[] = {
-    {SCHEDULE_GPIPE, GPIPE}, {SCHEDULE_1F1B, ONE_F_ONE_B}, {SCHEDULE_INTERLEAVED, INTERLEAVED}, {SCHEDULE_ZB_H1, ZB_H1},
-    {SCHEDULE_ZB_H2, ZB_H2}, {SCHEDULE_ZB_V, ZB_V}, {SCHEDULE_LOOPED_BFS, LOOPED_BFS}, {SCHEDULE_TOKEN_SLICED, TOKEN_SLICED},
+static const struct {
+    enum schedule_kind theirs;
+    enum check_kind ours;
+} kinds[] = {
+    {SCHEDULE_GPIPE, GPIPE},
+    {SCHEDULE_1F1B, ONE_F_ONE_B},
+    {SCHEDULE_INTERLEAVED, INTERLEAVED},
+    {SCHEDULE_ZB_H1, ZB_H1},
+    {SCHEDULE_ZB_H2, ZB_H2},
+    {SCHEDULE_ZB_V, ZB_V},
+    {SCHEDULE_LOOPED_BFS, LOOPED_BFS},
+    {SCHEDULE_TOKEN_SLICED, TOKEN_SLICED},
 };
 
 struct check_layout space_layout(const struct layout *l)
 {
     struct check_layout to = {.expert = l->expert, .fused_attention = l->fused_attention};
     int *v = to.value;
-    v[KEY_TENSOR] = l->tensor, v[KEY_CONTEXT] = l->context, v[KEY_PIPELINE] = l->pipeline, v[KEY_DATA] = l->data;
-    v[KEY_TURNS] = l->virtual_stages, v[KEY_MICRO_BATCH] = l->micro_batch, v[KEY_SEQUENCE_PARALLEL] = l->sequence_parallel;
-    v[KEY_ZERO] = l->zero, v[KEY_OVERLAPPED] = l->gradient_sync == SYNC_OVERLAPPED, v[KEY_OFFLOAD] = l->offload_optimizer;
-    v[KEY_BARRIER] = l->barrier, v[KEY_FUSED_EMBEDDING] = l->fused_embedding_sync, v[KEY_LOCAL] = l->local_loss_every;
+    v[KEY_TENSOR] = l->tensor, v[KEY_CONTEXT] = l->context, v[KEY_PIPELINE] = l->pipeline,
+    v[KEY_DATA] = l->data;
+    v[KEY_TURNS] = l->virtual_stages, v[KEY_MICRO_BATCH] = l->micro_batch,
+    v[KEY_SEQUENCE_PARALLEL] = l->sequence_parallel;
+    v[KEY_ZERO] = l->zero, v[KEY_OVERLAPPED] = l->gradient_sync == SYNC_OVERLAPPED,
+    v[KEY_OFFLOAD] = l->offload_optimizer;
+    v[KEY_BARRIER] = l->barrier, v[KEY_FUSED_EMBEDDING] = l->fused_embedding_sync,
+    v[KEY_LOCAL] = l->local_loss_every;
     v[KEY_SLICES] = l->slice_count;
     for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
         if (kinds[i].theirs == l->schedule) v[KEY_SCHEDULE] = kinds[i].ours;
-    for (int i = 0; i < MOST_SLICES; i++) to.slice[i] = l->slice_count > 1 && i < l->slice_count ? l->slices[i] : 0;
+    for (int i = 0; i < MOST_SLICES; i++)
+        to.slice[i] = l->slice_count > 1 && i < l->slice_count ? l->slices[i] : 0;
     return to;
 }
 
@@ -41,10 +69,14 @@ struct layout space_layout_back(const struct check_layout *l, const struct layou
 {
     struct layout to = *base;
     const int *v = l->value;
-    to.tensor = v[KEY_TENSOR], to.context = v[KEY_CONTEXT], to.pipeline = v[KEY_PIPELINE], to.data = v[KEY_DATA];
-    to.virtual_stages = v[KEY_TURNS], to.micro_batch = v[KEY_MICRO_BATCH], to.sequence_parallel = v[KEY_SEQUENCE_PARALLEL];
-    to.zero = v[KEY_ZERO], to.gradient_sync = v[KEY_OVERLAPPED] ? SYNC_OVERLAPPED : SYNC_EXPOSED, to.offload_optimizer = v[KEY_OFFLOAD];
-    to.barrier = v[KEY_BARRIER], to.fused_embedding_sync = v[KEY_FUSED_EMBEDDING], to.local_loss_every = v[KEY_LOCAL];
+    to.tensor = v[KEY_TENSOR], to.context = v[KEY_CONTEXT], to.pipeline = v[KEY_PIPELINE],
+    to.data = v[KEY_DATA];
+    to.virtual_stages = v[KEY_TURNS], to.micro_batch = v[KEY_MICRO_BATCH],
+    to.sequence_parallel = v[KEY_SEQUENCE_PARALLEL];
+    to.zero = v[KEY_ZERO], to.gradient_sync = v[KEY_OVERLAPPED] ? SYNC_OVERLAPPED : SYNC_EXPOSED,
+    to.offload_optimizer = v[KEY_OFFLOAD];
+    to.barrier = v[KEY_BARRIER], to.fused_embedding_sync = v[KEY_FUSED_EMBEDDING],
+    to.local_loss_every = v[KEY_LOCAL];
     to.slice_count = v[KEY_SLICES];
     to.expert = l->expert, to.fused_attention = l->fused_attention;
     for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
@@ -53,9 +85,12 @@ struct layout space_layout_back(const struct check_layout *l, const struct layou
     return to;
 }
 
-static void read_axis(struct check_axis *to, const struct space_axis *from, enum space_key key, struct arena *arena)
+static void read_axis(struct check_axis *to, const struct space_axis *from, enum space_key key,
+                      struct arena *arena)
 {
-    to->kind = from->kind == AXIS_ALL ? AXIS_EVERY : from->kind == AXIS_LIST ? AXIS_THESE : AXIS_AS_BASE;
+    to->kind = from->kind == AXIS_ALL    ? AXIS_EVERY
+               : from->kind == AXIS_LIST ? AXIS_THESE
+                                         : AXIS_AS_BASE;
     to->count = from->kind == AXIS_LIST ? from->count : 0;
     int *values = TAKE(arena, to->count, int);
     for (int i = 0; i < to->count; i++) {
@@ -75,21 +110,30 @@ static void read_model(struct check_space *to, const struct model *m, struct are
         to->has_blocks = to->has_blocks || r->kind == LAYER_BLOCK || r->kind == LAYER_MOE;
         if (r->kind != LAYER_MOE) continue;
         to->has_mixtures = true;
-        mixtures[to->mixture_count++] = (struct check_mixture){r->experts.ffn, r->experts.shared_ffn, r->experts.experts};
+        mixtures[to->mixture_count++] =
+            (struct check_mixture){r->experts.ffn, r->experts.shared_ffn, r->experts.experts};
     }
     to->mixtures = mixtures;
 }
 
 void space_read(struct check_space *to, const struct problem *p, struct arena *arena)
 {
-    *to = (struct check_space){.base = space_layout(&p->job.layout), .fewer_devices = p->job.space.fewer_devices,
-                               .global_batch = p->job.global_batch, .sequence = p->job.sequence,
-                               .has_options = p->job.boundary_option_count || p->job.gradient_option_count, .rule_stage = -1, .rule_layer = -1};
-    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) read_axis(&to->axes[keys[i].to], &p->job.space.axes[keys[i].from], keys[i].from, arena);
-    for (int g = 0; g < p->cluster.group_count; g++) to->devices += (int64_t)p->cluster.groups[g].nodes * p->cluster.groups[g].gpus_per_node;
+    *to = (struct check_space){.base = space_layout(&p->job.layout),
+                               .fewer_devices = p->job.space.fewer_devices,
+                               .global_batch = p->job.global_batch,
+                               .sequence = p->job.sequence,
+                               .has_options = p->job.boundary_option_count ||
+                                              p->job.gradient_option_count,
+                               .rule_stage = -1,
+                               .rule_layer = -1};
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
+        read_axis(&to->axes[keys[i].to], &p->job.space.axes[keys[i].from], keys[i].from, arena);
+    for (int g = 0; g < p->cluster.group_count; g++)
+        to->devices += (int64_t)p->cluster.groups[g].nodes * p->cluster.groups[g].gpus_per_node;
     for (int i = 0; i < p->job.rule_count; i++) {
         if (p->job.rules[i].stage > to->rule_stage) to->rule_stage = p->job.rules[i].stage;
-        if (p->job.rules[i].holds_last > to->rule_layer) to->rule_layer = p->job.rules[i].holds_last;
+        if (p->job.rules[i].holds_last > to->rule_layer)
+            to->rule_layer = p->job.rules[i].holds_last;
     }
     read_model(to, &p->model, arena);
 }
@@ -98,13 +142,13 @@ void space_read(struct check_space *to, const struct problem *p, struct arena *a
 
 struct prices {
     const struct problem *problem;
-    struct problem one;             // of the layout at hand
+    struct problem one; // of the layout at hand
     struct assay assay;
     struct doubts doubts;
     struct check_problem p;
-    int *message_of;                // [cut]: a run that sends it
+    int *message_of; // [cut]: a run that sends it
     int64_t *embedding;
-    bool too_large;                 // a price met on the way
+    bool too_large; // a price met on the way
 };
 
 static int64_t *take_numbers(int count, struct arena *arena) { return TAKE(arena, count, int64_t); }
@@ -123,11 +167,15 @@ static void read_options(struct check_problem *p, const struct job *j, struct ar
     p->boundary_count = p->gradient_count = 1;
     for (int i = 0; i < j->boundary_option_count; i++) {
         const struct boundary_compression *o = &j->boundary_options[i];
-        if (o->rank >= j->budget.rank_min) p->boundary[p->boundary_count++] = (struct check_option){o->rank, o->epilogue_only, o->quality_cost};
+        if (o->rank >= j->budget.rank_min)
+            p->boundary[p->boundary_count++] =
+                (struct check_option){o->rank, o->epilogue_only, o->quality_cost};
     }
     for (int i = 0; i < j->gradient_option_count; i++) {
         const struct gradient_compression *o = &j->gradient_options[i];
-        if (o->rank >= j->budget.rank_min) p->gradient[p->gradient_count++] = (struct check_option){o->rank, false, o->quality_cost};
+        if (o->rank >= j->budget.rank_min)
+            p->gradient[p->gradient_count++] =
+                (struct check_option){o->rank, false, o->quality_cost};
     }
     p->budget[BUDGET_BOUNDARIES] = j->budget.boundaries_max;
     p->budget[BUDGET_STAGES] = j->budget.stages_max;
@@ -138,15 +186,24 @@ static void read_options(struct check_problem *p, const struct job *j, struct ar
 static unsigned bits_of_modes(const bool modes[RECOMPUTE_COUNT])
 {
     unsigned bits = 0;
-    bits |= (unsigned)modes[RECOMPUTE_NONE] << MODE_NONE | (unsigned)modes[RECOMPUTE_SELECTIVE] << MODE_SELECTIVE;
-    return bits | (unsigned)modes[RECOMPUTE_FULL] << MODE_FULL | (unsigned)modes[RECOMPUTE_FIRST_LAYERS] << MODE_FIRST_LAYERS;
+    bits |= (unsigned)modes[RECOMPUTE_NONE] << MODE_NONE | (unsigned)modes[RECOMPUTE_SELECTIVE]
+                                                               << MODE_SELECTIVE;
+    return bits | (unsigned)modes[RECOMPUTE_FULL] << MODE_FULL |
+           (unsigned)modes[RECOMPUTE_FIRST_LAYERS] << MODE_FIRST_LAYERS;
 }
 
 static void read_rule(struct check_rule *to, const struct rule *r, const struct problem *problem)
 {
-    *to = (struct check_rule){.forbids = r->action == RULE_FORBID, .stage = r->stage, .holds_first = r->holds_first, .holds_last = r->holds_last,
-                              .run = -1, .layers_min = r->layers_min, .layers_max = r->layers_max, .modes_stated = r->recompute_stated,
-                              .compresses_gradient = r->compresses_gradient, .compresses_boundary = r->compresses_boundary};
+    *to = (struct check_rule){.forbids = r->action == RULE_FORBID,
+                              .stage = r->stage,
+                              .holds_first = r->holds_first,
+                              .holds_last = r->holds_last,
+                              .run = -1,
+                              .layers_min = r->layers_min,
+                              .layers_max = r->layers_max,
+                              .modes_stated = r->recompute_stated,
+                              .compresses_gradient = r->compresses_gradient,
+                              .compresses_boundary = r->compresses_boundary};
     if (r->recompute_stated) to->modes = bits_of_modes(r->recompute);
     for (int i = 0; i < r->group_count; i++)
         for (int g = 0; g < problem->cluster.group_count; g++)
@@ -163,10 +220,15 @@ static void open_runs(struct check_problem *p, const struct model *m, struct are
     p->runs = TAKE(arena, p->run_count, struct check_run);
     for (int i = 0; i < p->run_count; i++) {
         struct check_run *r = &p->runs[i];
-        *r = (struct check_run){.name = m->runs[i].name, .count = m->runs[i].count, .recomputable = m->runs[i].recomputable};
-        r->stash = take_numbers(3, arena), r->working = take_numbers(3, arena), r->feedback = take_numbers(p->gradient_count, arena);
-        r->forward = take_numbers(passes, arena), r->backward = take_numbers(passes, arena), r->selective = take_numbers(passes, arena);
-        r->full = take_numbers(passes, arena), r->weight = take_numbers(p->group_count, arena), r->optimizer = take_numbers(p->group_count, arena);
+        *r = (struct check_run){.name = m->runs[i].name,
+                                .count = m->runs[i].count,
+                                .recomputable = m->runs[i].recomputable};
+        r->stash = take_numbers(3, arena), r->working = take_numbers(3, arena),
+        r->feedback = take_numbers(p->gradient_count, arena);
+        r->forward = take_numbers(passes, arena), r->backward = take_numbers(passes, arena),
+        r->selective = take_numbers(passes, arena);
+        r->full = take_numbers(passes, arena), r->weight = take_numbers(p->group_count, arena),
+        r->optimizer = take_numbers(p->group_count, arena);
         r->sync = take_tables(p->gradient_count, p->group_count, arena);
     }
 }
@@ -175,8 +237,11 @@ static void open_runs(struct check_problem *p, const struct model *m, struct are
 static bool same_message(const struct prices *x, int a, int b)
 {
     const struct layer_run *r = run_of(&x->assay, a), *q = run_of(&x->assay, b);
-    if (has_shape(&x->assay, a) != has_shape(&x->assay, b) || passes_gradient(&x->assay, a) != passes_gradient(&x->assay, b)) return false;
-    return has_shape(&x->assay, a) || (r->measured.boundary_bytes == q->measured.boundary_bytes && r->measured.matrix_rows == q->measured.matrix_rows &&
+    if (has_shape(&x->assay, a) != has_shape(&x->assay, b) ||
+        passes_gradient(&x->assay, a) != passes_gradient(&x->assay, b))
+        return false;
+    return has_shape(&x->assay, a) || (r->measured.boundary_bytes == q->measured.boundary_bytes &&
+                                       r->measured.matrix_rows == q->measured.matrix_rows &&
                                        r->measured.matrix_columns == q->measured.matrix_columns);
 }
 
@@ -192,8 +257,10 @@ static void open_cuts(struct prices *x, struct arena *arena)
         p->runs[run].cut = cut;
         if (cut < p->cut_count) continue;
         x->message_of[p->cut_count++] = run;
-        p->cuts[cut] = (struct check_cut){.feedback = take_numbers(p->boundary_count, arena), .forward = take_numbers(prices, arena),
-                                          .backward = take_tables(p->boundary_count, prices, arena)};
+        p->cuts[cut] =
+            (struct check_cut){.feedback = take_numbers(p->boundary_count, arena),
+                               .forward = take_numbers(prices, arena),
+                               .backward = take_tables(p->boundary_count, prices, arena)};
     }
 }
 
@@ -215,7 +282,8 @@ static void take_layout(struct prices *x, const struct check_layout *l)
     p->kind = (enum check_kind)v[KEY_SCHEDULE];
     p->barrier = v[KEY_BARRIER], p->overlapped = v[KEY_OVERLAPPED];
     p->splits_backward = p->kind == ZB_H1 || p->kind == ZB_H2 || p->kind == ZB_V;
-    p->local_every = v[KEY_LOCAL], p->ranks = v[KEY_PIPELINE], p->turns = v[KEY_TURNS], p->slices = v[KEY_SLICES];
+    p->local_every = v[KEY_LOCAL], p->ranks = v[KEY_PIPELINE], p->turns = v[KEY_TURNS],
+    p->slices = v[KEY_SLICES];
     p->stages = p->ranks * p->turns;
     p->micro_batches = (int)(x->one.job.global_batch / ((int64_t)v[KEY_DATA] * v[KEY_MICRO_BATCH]));
     p->local_bytes = p->local_every ? x->one.job.local_loss.bytes : 0;
@@ -235,19 +303,24 @@ static bool price_bytes(void *context, const struct check_layout *l, struct chec
         group->slots = 0, group->memory_limit = group->constant_bytes = 0;
         if (group->excluded) continue;
         group->slots = (int)slots_of(a, g);
-        group->memory_limit = note(x, memory_limit_of(a, g)), group->constant_bytes = note(x, constant_bytes_of(a, g));
+        group->memory_limit = note(x, memory_limit_of(a, g)),
+        group->constant_bytes = note(x, constant_bytes_of(a, g));
     }
     for (int i = 0; i < p->run_count; i++) {
         struct layer_bytes b = layer_bytes_of(a, i);
         struct check_run *r = &p->runs[i];
-        r->weight_bytes = note(x, b.weight), r->gradient_bytes = note(x, b.gradient), r->optimizer_bytes = note(x, b.optimizer);
-        for (int mode = 0; mode < 3; mode++) r->stash[mode] = note(x, b.stash[mode]), r->working[mode] = note(x, b.working[mode]);
-        for (int o = 0; o < p->gradient_count; o++) r->feedback[o] = note(x, gradient_feedback_of(a, i, p->gradient[o].rank));
+        r->weight_bytes = note(x, b.weight), r->gradient_bytes = note(x, b.gradient),
+        r->optimizer_bytes = note(x, b.optimizer);
+        for (int mode = 0; mode < 3; mode++)
+            r->stash[mode] = note(x, b.stash[mode]), r->working[mode] = note(x, b.working[mode]);
+        for (int o = 0; o < p->gradient_count; o++)
+            r->feedback[o] = note(x, gradient_feedback_of(a, i, p->gradient[o].rank));
         p->cuts[r->cut].message_bytes = note(x, b.message);
     }
     for (int c = 0; c < p->cut_count; c++)
         for (int o = 0; o < p->boundary_count; o++)
-            p->cuts[c].feedback[o] = note(x, boundary_feedback_of(a, x->message_of[c], p->boundary[o].rank));
+            p->cuts[c].feedback[o] =
+                note(x, boundary_feedback_of(a, x->message_of[c], p->boundary[o].rank));
     return !x->too_large;
 }
 
@@ -262,9 +335,11 @@ static void price_run(struct prices *x, int run, int g)
         if (has) d = layer_duration_of(&x->assay, run, g, slice);
         r->forward[at] = note(x, d.forward_ns), r->backward[at] = note(x, d.backward_ns);
         r->selective[at] = note(x, d.selective_ns), r->full[at] = note(x, d.full_ns);
-        if (slice == 0) r->weight[g] = note(x, d.weight_ns), r->optimizer[g] = note(x, d.optimizer_ns);
+        if (slice == 0)
+            r->weight[g] = note(x, d.weight_ns), r->optimizer[g] = note(x, d.optimizer_ns);
     }
-    for (int o = 0; o < p->gradient_count; o++) r->sync[o][g] = has ? note(x, layer_sync_ns(&x->assay, run, g, p->gradient[o].rank)) : 0;
+    for (int o = 0; o < p->gradient_count; o++)
+        r->sync[o][g] = has ? note(x, layer_sync_ns(&x->assay, run, g, p->gradient[o].rank)) : 0;
 }
 
 static void put_parts(struct prices *x, int64_t *to, struct sending m, bool joined)
@@ -282,9 +357,17 @@ static void price_pair(struct prices *x, int cut, int from, int to, int slice)
     struct check_problem *p = &x->p;
     int64_t parts[PART_COUNT];
     int at = ((slice * p->group_count + from) * p->group_count + to) * PARTS;
-    struct sending there = {.run = x->message_of[cut], .sender = from, .receiver = to, .slice = slice},
-                   back = {.run = x->message_of[cut], .sender = to, .receiver = from, .slice = slice, .backward = true};
-    bool joined = !p->groups[from].excluded && !p->groups[to].excluded && transfer_price(&x->assay, there, parts) && transfer_price(&x->assay, back, parts);
+    struct sending there = {.run = x->message_of[cut],
+                            .sender = from,
+                            .receiver = to,
+                            .slice = slice},
+                   back = {.run = x->message_of[cut],
+                           .sender = to,
+                           .receiver = from,
+                           .slice = slice,
+                           .backward = true};
+    bool joined = !p->groups[from].excluded && !p->groups[to].excluded &&
+                  transfer_price(&x->assay, there, parts) && transfer_price(&x->assay, back, parts);
     put_parts(x, p->cuts[cut].forward + at, there, joined);
     for (int o = 0; o < p->boundary_count; o++) {
         back.rank = p->boundary[o].rank;
@@ -297,15 +380,24 @@ static bool price_times(void *context)
     struct prices *x = context;
     struct check_problem *p = &x->p;
     const struct local_loss *local = &x->one.job.local_loss;
-    p->local_forward = p->local_every ? note(x, judged_nanoseconds(&x->assay, (struct computed){local->forward_s, 0})) : 0;
-    p->local_backward = p->local_every ? note(x, judged_nanoseconds(&x->assay, (struct computed){local->backward_s, 0})) : 0;
+    p->local_forward =
+        p->local_every
+            ? note(x, judged_nanoseconds(&x->assay, (struct computed){local->forward_s, 0}))
+            : 0;
+    p->local_backward =
+        p->local_every
+            ? note(x, judged_nanoseconds(&x->assay, (struct computed){local->backward_s, 0}))
+            : 0;
     p->embedding = x->assay.embedding_sync ? x->embedding : NULL;
     for (int g = 0; g < p->group_count; g++) {
-        for (int o = 0; o < p->gradient_count; o++) p->groups[g].sync_constant[o] = p->groups[g].excluded ? 0 : note(x, sync_constant_ns(&x->assay, g));
+        for (int o = 0; o < p->gradient_count; o++)
+            p->groups[g].sync_constant[o] =
+                p->groups[g].excluded ? 0 : note(x, sync_constant_ns(&x->assay, g));
         for (int run = 0; run < p->run_count; run++) price_run(x, run, g);
         for (int to = 0; to < p->group_count; to++) {
             int64_t ns = 0;
-            bool joined = !p->groups[g].excluded && !p->groups[to].excluded && p->embedding && embedding_sync_price(&x->assay, g, to, &ns);
+            bool joined = !p->groups[g].excluded && !p->groups[to].excluded && p->embedding &&
+                          embedding_sync_price(&x->assay, g, to, &ns);
             if (p->embedding) p->embedding[g * p->group_count + to] = joined ? note(x, ns) : -1;
             for (int cut = 0; cut < p->cut_count; cut++)
                 for (int slice = 0; slice < p->slices; slice++) price_pair(x, cut, g, to, slice);
@@ -314,28 +406,37 @@ static bool price_times(void *context)
     return !x->too_large;
 }
 
-enum status space_pricer_open(struct check_pricer *to, const struct problem *problem, struct arena *arena, struct error *err)
+enum status space_pricer_open(struct check_pricer *to, const struct problem *problem,
+                              struct arena *arena, struct error *err)
 {
     struct prices *x = TAKE(arena, 1, struct prices);
     struct check_problem *p = &x->p;
     int groups = problem->cluster.group_count;
-    *x = (struct prices){.problem = problem, .one = *problem, .embedding = take_numbers(groups * groups, arena)};
-    if (groups > MOST_GROUPS) return fail(err, BAD_INPUT, "more than %d node groups are not checked", MOST_GROUPS);
-    if (problem->job.boundary_option_count >= MOST_OPTIONS || problem->job.gradient_option_count >= MOST_OPTIONS)
+    *x = (struct prices){
+        .problem = problem, .one = *problem, .embedding = take_numbers(groups * groups, arena)};
+    if (groups > MOST_GROUPS)
+        return fail(err, BAD_INPUT, "more than %d node groups are not checked", MOST_GROUPS);
+    if (problem->job.boundary_option_count >= MOST_OPTIONS ||
+        problem->job.gradient_option_count >= MOST_OPTIONS)
         return fail(err, BAD_INPUT, "more than %d options are not checked", MOST_OPTIONS - 1);
     x->one.job.space = (struct space){.given = false};
     x->assay = assay_of(&x->one);
     x->assay.doubts = &x->doubts;
     unsigned modes = bits_of_modes(problem->job.recompute);
-    for (int mode = 0; mode < MODES; mode++) p->modes[mode] = mode == MODE_NONE || modes >> mode & 1;
+    for (int mode = 0; mode < MODES; mode++)
+        p->modes[mode] = mode == MODE_NONE || modes >> mode & 1;
     read_options(p, &problem->job, arena);
     p->group_count = groups;
     p->groups = TAKE(arena, groups, struct check_group);
     for (int g = 0; g < groups; g++)
-        p->groups[g] = (struct check_group){.name = problem->cluster.groups[g].name, .gpu = problem->cluster.groups[g].gpu, .sync_constant = take_numbers(p->gradient_count, arena)};
+        p->groups[g] =
+            (struct check_group){.name = problem->cluster.groups[g].name,
+                                 .gpu = problem->cluster.groups[g].gpu,
+                                 .sync_constant = take_numbers(p->gradient_count, arena)};
     p->rule_count = problem->job.rule_count;
     p->rules = TAKE(arena, p->rule_count, struct check_rule);
-    for (int i = 0; i < p->rule_count; i++) read_rule(&p->rules[i], &problem->job.rules[i], problem);
+    for (int i = 0; i < p->rule_count; i++)
+        read_rule(&p->rules[i], &problem->job.rules[i], problem);
     open_runs(p, &problem->model, arena);
     p->reader = (struct reader){"prices", err};
     TRY(check_place_layers(p, arena));
@@ -351,7 +452,8 @@ void space_pricer_lean(struct check_pricer *pricer, int direction, long double e
     x->assay.error = greatest(x->assay.error, error);
 }
 
-enum status space_pricers_open(struct check_pricer pricers[2], const struct problem *problem, struct arena *arena, struct error *err)
+enum status space_pricers_open(struct check_pricer pricers[2], const struct problem *problem,
+                               struct arena *arena, struct error *err)
 {
     for (int i = 0; i < 2; i++) {
         TRY(space_pricer_open(&pricers[i], problem, arena, err));
@@ -360,12 +462,14 @@ enum status space_pricers_open(struct check_pricer pricers[2], const struct prob
     return OK;
 }
 
-enum status space_open(struct check_space *space, struct check_pricer pricers[2], const char *problem_path, const struct check_input *inputs,
-                       int input_count, struct arena *arena, struct error *err)
+enum status space_open(struct check_space *space, struct check_pricer pricers[2],
+                       const char *problem_path, const struct check_input *inputs, int input_count,
+                       struct arena *arena, struct error *err)
 {
     struct problem *problem = TAKE(arena, 1, struct problem);
     TRY(space_load_problem(problem, problem_path, inputs, input_count, arena, err));
-    if (!problem->job.space.given) return fail(err, BAD_INPUT, "%s: expected a job with a space of layouts", problem_path);
+    if (!problem->job.space.given)
+        return fail(err, BAD_INPUT, "%s: expected a job with a space of layouts", problem_path);
     TRY(space_check_kind(problem, CERTIFICATE_OF_SPACE, err));
     space_read(space, problem, arena);
     return space_pricers_open(pricers, problem, arena, err);

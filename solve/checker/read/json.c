@@ -1,4 +1,5 @@
-// See check_json.h. One pass over the text; a value is noted where it starts and nothing is read twice.
+// See check_json.h. One pass over the text; a value is noted where it starts and nothing is read
+// twice.
 #include "solve/checker/read/json.h"
 
 #include <stdarg.h>
@@ -34,7 +35,8 @@ static enum status refuse_here(const struct parser *p, const char *what)
 
 static void skip_blanks(struct parser *p)
 {
-    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r')) p->at++;
+    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r'))
+        p->at++;
 }
 
 static bool comes(const struct parser *p, char c) { return p->at < p->end && *p->at == c; }
@@ -43,7 +45,10 @@ static bool comes(const struct parser *p, char c) { return p->at < p->end && *p-
 
 static int hex_digit(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 static char *put_utf8(char *to, unsigned code)
@@ -72,13 +77,15 @@ static enum status read_escape(struct parser *p, char **to)
         return OK;
     }
     unsigned code = 0;
-    if (!comes(p, 'u') || p->end - p->at < 5) return refuse_here(p, "an escape that JSON does not have");
+    if (!comes(p, 'u') || p->end - p->at < 5)
+        return refuse_here(p, "an escape that JSON does not have");
     for (int i = 1; i <= 4; i++) {
         int digit = hex_digit(p->at[i]);
         if (digit < 0) return refuse_here(p, "an escape that JSON does not have");
         code = 16 * code + (unsigned)digit;
     }
-    if (code == 0 || (code >= 0xd800 && code < 0xe000)) return refuse_here(p, "an escape that no name needs");
+    if (code == 0 || (code >= 0xd800 && code < 0xe000))
+        return refuse_here(p, "an escape that no name needs");
     *to = put_utf8(*to, code);
     p->at += 5;
     return OK;
@@ -88,7 +95,11 @@ static enum status read_escape(struct parser *p, char **to)
 static int utf8_length(const struct parser *p)
 {
     unsigned char c = (unsigned char)*p->at;
-    int length = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+    int length = c < 0x80                ? 1
+                 : c >= 0xc2 && c < 0xe0 ? 2
+                 : c >= 0xe0 && c < 0xf0 ? 3
+                 : c >= 0xf0 && c < 0xf5 ? 4
+                                         : 0;
     if (p->end - p->at < length) return 0;
     for (int i = 1; i < length; i++)
         if (((unsigned char)p->at[i] & 0xc0) != 0x80) return 0;
@@ -103,7 +114,8 @@ static enum status read_text(struct parser *p, const char **text)
     char *copy = TAKE(p->arena, close - p->at + 1, char), *to = copy;
     while (p->at < close) {
         int length = utf8_length(p);
-        if (!length || (unsigned char)*p->at < 0x20) return refuse_here(p, "a text that is not UTF-8, or a control character");
+        if (!length || (unsigned char)*p->at < 0x20)
+            return refuse_here(p, "a text that is not UTF-8, or a control character");
         if (*p->at == '\\') {
             p->at++;
             TRY(read_escape(p, &to));
@@ -135,7 +147,8 @@ static enum status read_number(struct parser *p, int64_t *number)
     if (!digits) return refuse_here(p, "expected a value");
     if (zero && digits > 1) return refuse_here(p, "a number that starts with 0");
     if (zero && negative) return refuse_here(p, "a zero with a sign");
-    if (comes(p, '.') || comes(p, 'e') || comes(p, 'E')) return refuse_here(p, "expected a whole number");
+    if (comes(p, '.') || comes(p, 'e') || comes(p, 'E'))
+        return refuse_here(p, "expected a whole number");
     if (negative) *number = -*number;
     return OK;
 }
@@ -177,11 +190,13 @@ static enum status read_elements(struct parser *p, struct value *v)
         (*last)->key = key;
         last = &(*last)->next;
         v->count++;
-        if (v->type == VALUE_OBJECT && v->count > KEYS_MOST) return refuse_here(p, "an object of too many keys");
+        if (v->type == VALUE_OBJECT && v->count > KEYS_MOST)
+            return refuse_here(p, "an object of too many keys");
         skip_blanks(p);
         more = comes(p, ',');
         if (more) p->at++;
-        else if (!comes(p, close)) return refuse_here(p, "expected ',' or the end of an object or array");
+        else if (!comes(p, close))
+            return refuse_here(p, "expected ',' or the end of an object or array");
     }
     p->at++;
     p->depth--;
@@ -209,7 +224,8 @@ static enum status read_value(struct parser *p, struct value **value)
     return read_number(p, &v->number);
 }
 
-enum status check_parse(const struct reader *r, const char *text, size_t size, struct value **root, struct arena *arena)
+enum status check_parse(const struct reader *r, const char *text, size_t size, struct value **root,
+                        struct arena *arena)
 {
     struct parser p = {.reader = r, .start = text, .at = text, .end = text + size, .arena = arena};
     TRY(read_value(&p, root));
@@ -226,18 +242,23 @@ const struct value *value_get(const struct value *object, const char *key)
     return NULL;
 }
 
-enum status value_expect(const struct reader *r, const struct value *v, const char *where, enum value_type type)
+enum status value_expect(const struct reader *r, const struct value *v, const char *where,
+                         enum value_type type)
 {
-    static const char *const names[] = {"null", "true or false", "a whole number", "a text", "an array", "an object"};
+    static const char *const names[] = {"null",   "true or false", "a whole number",
+                                        "a text", "an array",      "an object"};
     if (v && v->type == type) return OK;
-    return check_refuse(r, where, "expected %s, found %s", names[type], v ? names[v->type] : "nothing");
+    return check_refuse(r, where, "expected %s, found %s", names[type],
+                        v ? names[v->type] : "nothing");
 }
 
-enum status value_keys(const struct reader *r, const struct value *object, const char *where, const char *const *keys)
+enum status value_keys(const struct reader *r, const struct value *object, const char *where,
+                       const char *const *keys)
 {
     TRY(value_expect(r, object, where, VALUE_OBJECT));
     for (int i = 0; keys[i]; i++)
-        if (keys[i][0] != '?' && !value_get(object, keys[i])) return check_refuse(r, where, "the key \"%s\" is missing", keys[i]);
+        if (keys[i][0] != '?' && !value_get(object, keys[i]))
+            return check_refuse(r, where, "the key \"%s\" is missing", keys[i]);
     for (const struct value *v = object->first; v; v = v->next) {
         int i = 0;
         while (keys[i] && strcmp(keys[i] + (keys[i][0] == '?'), v->key)) i++;
@@ -246,8 +267,8 @@ enum status value_keys(const struct reader *r, const struct value *object, const
     return OK;
 }
 
-enum status value_integer(const struct reader *r, const struct value *object, const char *where, const char *key, int64_t low,
-                          int64_t high, int64_t *to)
+enum status value_integer(const struct reader *r, const struct value *object, const char *where,
+                          const char *key, int64_t low, int64_t high, int64_t *to)
 {
     const struct value *v = value_get(object, key);
     char path[2 * CHECK_PATH_MAX];
@@ -255,13 +276,14 @@ enum status value_integer(const struct reader *r, const struct value *object, co
     snprintf(path, sizeof path, "%.90s%s%.90s", where, *where ? "." : "", key);
     TRY(value_expect(r, v, path, VALUE_NUMBER));
     if (v->number < low || v->number > high)
-        return check_refuse(r, path, "expected %lld to %lld, found %lld", (long long)low, (long long)high, (long long)v->number);
+        return check_refuse(r, path, "expected %lld to %lld, found %lld", (long long)low,
+                            (long long)high, (long long)v->number);
     *to = v->number;
     return OK;
 }
 
-enum status value_int(const struct reader *r, const struct value *object, const char *where, const char *key, int low, int high,
-                      int *to)
+enum status value_int(const struct reader *r, const struct value *object, const char *where,
+                      const char *key, int low, int high, int *to)
 {
     int64_t number = *to;
     TRY(value_integer(r, object, where, key, low, high, &number));
@@ -269,7 +291,8 @@ enum status value_int(const struct reader *r, const struct value *object, const 
     return OK;
 }
 
-enum status value_bool(const struct reader *r, const struct value *object, const char *where, const char *key, bool *to)
+enum status value_bool(const struct reader *r, const struct value *object, const char *where,
+                       const char *key, bool *to)
 {
     const struct value *v = value_get(object, key);
     char path[2 * CHECK_PATH_MAX];
@@ -280,7 +303,8 @@ enum status value_bool(const struct reader *r, const struct value *object, const
     return OK;
 }
 
-enum status value_name(const struct reader *r, const struct value *v, const char *where, const char *const *names, int *to)
+enum status value_name(const struct reader *r, const struct value *v, const char *where,
+                       const char *const *names, int *to)
 {
     TRY(value_expect(r, v, where, VALUE_TEXT));
     for (int i = 0; names[i]; i++)
@@ -291,18 +315,19 @@ enum status value_name(const struct reader *r, const struct value *v, const char
     return check_refuse(r, where, "\"%.40s\" is unknown here", v->text);
 }
 
-enum status value_integers(const struct reader *r, const struct value *v, const char *where, int count, int64_t low, int64_t high,
-                           int64_t **to, struct arena *arena)
+enum status value_integers(const struct reader *r, const struct value *v, const char *where,
+                           int count, int64_t low, int64_t high, int64_t **to, struct arena *arena)
 {
     TRY(value_expect(r, v, where, VALUE_ARRAY));
-    if (v->count != count) return check_refuse(r, where, "expected %d numbers, found %d", count, v->count);
+    if (v->count != count)
+        return check_refuse(r, where, "expected %d numbers, found %d", count, v->count);
     *to = TAKE(arena, count, int64_t);
     int i = 0;
     for (const struct value *e = v->first; e; e = e->next, i++) {
         TRY(value_expect(r, e, where, VALUE_NUMBER));
         if (e->number < low || e->number > high)
-            return check_refuse(r, where, "entry %d: expected %lld to %lld, found %lld", i, (long long)low, (long long)high,
-                                (long long)e->number);
+            return check_refuse(r, where, "entry %d: expected %lld to %lld, found %lld", i,
+                                (long long)low, (long long)high, (long long)e->number);
         (*to)[i] = e->number;
     }
     return OK;

@@ -1,5 +1,5 @@
-// Reads a priced document, strictly: unknown keys, wrong lengths, prices that are missing where a stage could stand, and
-// numbers whose sums might not stay exact are refused.
+// Reads a priced document, strictly: unknown keys, wrong lengths, prices that are missing where a
+// stage could stand, and numbers whose sums might not stay exact are refused.
 #include "solve/checker/read/problem.h"
 
 #include <stdio.h>
@@ -9,13 +9,18 @@ const char *const check_mode_names[] = {"none", "selective", "full", "first_laye
 
 // ---- the parts of the document
 
-static const struct value *get(const struct value *object, const char *key) { return value_get(object, key); }
+static const struct value *get(const struct value *object, const char *key)
+{
+    return value_get(object, key);
+}
 
-static enum status read_tables(const struct check_problem *p, const struct value *v, const char *where, int tables, int count,
-                               int64_t ***to, struct arena *arena)
+static enum status read_tables(const struct check_problem *p, const struct value *v,
+                               const char *where, int tables, int count, int64_t ***to,
+                               struct arena *arena)
 {
     TRY(value_expect(&p->reader, v, where, VALUE_ARRAY));
-    if (v->count != tables) return check_refuse(&p->reader, where, "expected %d tables, found %d", tables, v->count);
+    if (v->count != tables)
+        return check_refuse(&p->reader, where, "expected %d tables, found %d", tables, v->count);
     *to = TAKE(arena, tables, int64_t *);
     int i = 0;
     for (const struct value *e = v->first; e; e = e->next)
@@ -23,19 +28,24 @@ static enum status read_tables(const struct check_problem *p, const struct value
     return OK;
 }
 
-static enum status read_counts(const struct check_problem *p, const struct value *object, const char *where, const char *key,
-                               int count, int64_t low, int64_t **to, struct arena *arena)
+static enum status read_counts(const struct check_problem *p, const struct value *object,
+                               const char *where, const char *key, int count, int64_t low,
+                               int64_t **to, struct arena *arena)
 {
     char path[2 * CHECK_PATH_MAX];
     snprintf(path, sizeof path, "%.90s.%s", where, key);
     return value_integers(&p->reader, get(object, key), path, count, low, MOST_NS, to, arena);
 }
 
-static enum status read_run(struct check_problem *p, const struct value *v, int i, struct arena *arena)
+static enum status read_run(struct check_problem *p, const struct value *v, int i,
+                            struct arena *arena)
 {
-    static const char *const keys[] = {"name", "count", "recomputable", "weight_bytes", "gradient_bytes", "optimizer_bytes",
-        "stash_bytes", "working_bytes", "feedback_bytes", "cut", "forward_ns", "backward_ns", "?weight_ns", "selective_ns",
-        "full_ns", "optimizer_ns", "sync_ns", NULL};
+    static const char *const keys[] = {"name",         "count",          "recomputable",
+                                       "weight_bytes", "gradient_bytes", "optimizer_bytes",
+                                       "stash_bytes",  "working_bytes",  "feedback_bytes",
+                                       "cut",          "forward_ns",     "backward_ns",
+                                       "?weight_ns",   "selective_ns",   "full_ns",
+                                       "optimizer_ns", "sync_ns",        NULL};
     struct check_run *r = &p->runs[i];
     int passes = p->slices * p->group_count;
     char where[CHECK_PATH_MAX];
@@ -58,14 +68,23 @@ static enum status read_run(struct check_problem *p, const struct value *v, int 
     TRY(read_counts(p, v, where, "full_ns", passes, -1, &r->full, arena));
     TRY(read_counts(p, v, where, "optimizer_ns", p->group_count, -1, &r->optimizer, arena));
     r->weight = TAKE(arena, p->group_count, int64_t);
-    if (get(v, "weight_ns")) TRY(read_counts(p, v, where, "weight_ns", p->group_count, -1, &r->weight, arena));
-    return read_tables(p, get(v, "sync_ns"), where, p->gradient_count, p->group_count, &r->sync, arena);
+    if (get(v, "weight_ns"))
+        TRY(read_counts(p, v, where, "weight_ns", p->group_count, -1, &r->weight, arena));
+    return read_tables(p, get(v, "sync_ns"), where, p->gradient_count, p->group_count, &r->sync,
+                       arena);
 }
 
-static enum status read_group(struct check_problem *p, const struct value *v, int i, struct arena *arena)
+static enum status read_group(struct check_problem *p, const struct value *v, int i,
+                              struct arena *arena)
 {
-    static const char *const keys[] = {"name", "gpu", "slots", "memory_limit_bytes", "constant_bytes", "?excluded",
-        "sync_constant_ns", NULL};
+    static const char *const keys[] = {"name",
+                                       "gpu",
+                                       "slots",
+                                       "memory_limit_bytes",
+                                       "constant_bytes",
+                                       "?excluded",
+                                       "sync_constant_ns",
+                                       NULL};
     struct check_group *g = &p->groups[i];
     char where[CHECK_PATH_MAX];
     snprintf(where, sizeof where, "groups[%d]", i);
@@ -80,13 +99,17 @@ static enum status read_group(struct check_problem *p, const struct value *v, in
     TRY(value_integer(&p->reader, v, where, "memory_limit_bytes", 0, MOST_NS, &g->memory_limit));
     TRY(value_integer(&p->reader, v, where, "constant_bytes", 0, MOST_NS, &g->constant_bytes));
     for (int k = 0; k < i; k++)
-        if (!strcmp(p->groups[k].name, g->name)) return check_refuse(&p->reader, where, "\"%.40s\" names two groups", g->name);
-    return read_counts(p, v, where, "sync_constant_ns", p->gradient_count, -1, &g->sync_constant, arena);
+        if (!strcmp(p->groups[k].name, g->name))
+            return check_refuse(&p->reader, where, "\"%.40s\" names two groups", g->name);
+    return read_counts(p, v, where, "sync_constant_ns", p->gradient_count, -1, &g->sync_constant,
+                       arena);
 }
 
-static enum status read_cut(struct check_problem *p, const struct value *v, int i, struct arena *arena)
+static enum status read_cut(struct check_problem *p, const struct value *v, int i,
+                            struct arena *arena)
 {
-    static const char *const keys[] = {"message_bytes", "feedback_bytes", "forward_ns", "backward_ns", NULL};
+    static const char *const keys[] = {"message_bytes", "feedback_bytes", "forward_ns",
+                                       "backward_ns", NULL};
     struct check_cut *c = &p->cuts[i];
     int groups = p->group_count, prices = p->slices * groups * groups * PARTS;
     char where[CHECK_PATH_MAX];
@@ -95,42 +118,61 @@ static enum status read_cut(struct check_problem *p, const struct value *v, int 
     TRY(value_integer(&p->reader, v, where, "message_bytes", 0, MOST_NS, &c->message_bytes));
     TRY(read_counts(p, v, where, "feedback_bytes", p->boundary_count, 0, &c->feedback, arena));
     TRY(read_counts(p, v, where, "forward_ns", prices, -1, &c->forward, arena));
-    TRY(read_tables(p, get(v, "backward_ns"), where, p->boundary_count, prices, &c->backward, arena));
+    TRY(read_tables(p, get(v, "backward_ns"), where, p->boundary_count, prices, &c->backward,
+                    arena));
     for (int k = 0; k < prices; k++) {
-        bool joined = c->forward[k % (groups * groups * PARTS) / PARTS * PARTS] >= 0, differs = (c->forward[k] >= 0) != joined;
-        for (int o = 0; o < p->boundary_count; o++) differs = differs || (c->backward[o][k] >= 0) != joined;
-        if (differs) return check_refuse(&p->reader, where, "a pair of groups has some prices and lacks others");
+        bool joined = c->forward[k % (groups * groups * PARTS) / PARTS * PARTS] >= 0,
+             differs = (c->forward[k] >= 0) != joined;
+        for (int o = 0; o < p->boundary_count; o++)
+            differs = differs || (c->backward[o][k] >= 0) != joined;
+        if (differs)
+            return check_refuse(&p->reader, where,
+                                "a pair of groups has some prices and lacks others");
     }
     return OK;
 }
 
-static enum status read_options(struct check_problem *p, const struct value *v, const char *where, struct check_option **to,
-                                int *count, struct arena *arena)
+static enum status read_options(struct check_problem *p, const struct value *v, const char *where,
+                                struct check_option **to, int *count, struct arena *arena)
 {
     static const char *const keys[] = {"rank", "?epilogue_only", "?quality_cost", NULL};
     TRY(value_expect(&p->reader, v, where, VALUE_ARRAY));
-    if (v->count < 1 || v->count > MOST_OPTIONS) return check_refuse(&p->reader, where, "found %d options", v->count);
+    if (v->count < 1 || v->count > MOST_OPTIONS)
+        return check_refuse(&p->reader, where, "found %d options", v->count);
     *to = TAKE(arena, v->count, struct check_option);
     for (const struct value *e = v->first; e; e = e->next, ++*count) {
         struct check_option *o = &(*to)[*count];
         TRY(value_keys(&p->reader, e, where, keys));
-        TRY(value_int(&p->reader, e, where, "rank", *count ? 1 : 0, *count ? 1 << 20 : 0, &o->rank));
+        TRY(value_int(&p->reader, e, where, "rank", *count ? 1 : 0, *count ? 1 << 20 : 0,
+                      &o->rank));
         TRY(value_bool(&p->reader, e, where, "epilogue_only", &o->epilogue_only));
-        TRY(value_integer(&p->reader, e, where, "quality_cost", 0, *count ? (int64_t)1 << 40 : 0, &o->cost));
-        if (!*count && o->epilogue_only) return check_refuse(&p->reader, where, "the first option is to do nothing");
+        TRY(value_integer(&p->reader, e, where, "quality_cost", 0, *count ? (int64_t)1 << 40 : 0,
+                          &o->cost));
+        if (!*count && o->epilogue_only)
+            return check_refuse(&p->reader, where, "the first option is to do nothing");
     }
     return OK;
 }
 
-const char *const check_schedule_names[] = {"gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "looped-bfs", "token-sliced", NULL};
+const char *const check_schedule_names[] = {"gpipe", "1f1b",       "interleaved",  "zb-h1", "zb-h2",
+                                            "zb-v",  "looped-bfs", "token-sliced", NULL};
 
 // What the proof does not turn on, and a layout is told by all the same.
 static enum status read_degrees(struct check_problem *p, const struct value *v, struct arena *arena)
 {
-    static const struct { const char *key; enum check_key to; int low; bool flag; } rest[] = {
-        {"tensor", KEY_TENSOR, 1, false}, {"context", KEY_CONTEXT, 1, false}, {"data", KEY_DATA, 1, false},
-        {"micro_batch", KEY_MICRO_BATCH, 1, false}, {"zero", KEY_ZERO, 0, false},
-        {"sequence_parallel", KEY_SEQUENCE_PARALLEL, 0, true}, {"offload_optimizer", KEY_OFFLOAD, 0, true},
+    static const struct {
+        const char *key;
+        enum check_key to;
+        int low;
+        bool flag;
+    } rest[] = {
+        {"tensor", KEY_TENSOR, 1, false},
+        {"context", KEY_CONTEXT, 1, false},
+        {"data", KEY_DATA, 1, false},
+        {"micro_batch", KEY_MICRO_BATCH, 1, false},
+        {"zero", KEY_ZERO, 0, false},
+        {"sequence_parallel", KEY_SEQUENCE_PARALLEL, 0, true},
+        {"offload_optimizer", KEY_OFFLOAD, 0, true},
         {"fused_embedding_sync", KEY_FUSED_EMBEDDING, 0, true},
     };
     struct check_layout *l = &p->layout;
@@ -146,20 +188,38 @@ static enum status read_degrees(struct check_problem *p, const struct value *v, 
     }
     TRY(value_int(&p->reader, v, "layout", "expert", 1, INT32_MAX, &l->expert));
     TRY(value_bool(&p->reader, v, "layout", "fused_attention", &l->fused_attention));
-    l->value[KEY_PIPELINE] = p->ranks, l->value[KEY_TURNS] = p->turns, l->value[KEY_SCHEDULE] = p->kind;
-    l->value[KEY_OVERLAPPED] = p->overlapped, l->value[KEY_BARRIER] = p->barrier, l->value[KEY_LOCAL] = p->local_every;
+    l->value[KEY_PIPELINE] = p->ranks, l->value[KEY_TURNS] = p->turns,
+    l->value[KEY_SCHEDULE] = p->kind;
+    l->value[KEY_OVERLAPPED] = p->overlapped, l->value[KEY_BARRIER] = p->barrier,
+    l->value[KEY_LOCAL] = p->local_every;
     l->value[KEY_SLICES] = p->slices;
     if (p->slices == 1) return OK;
-    TRY(value_integers(&p->reader, get(v, "slices"), "layout.slices", p->slices, 1, MOST_NS, &lengths, arena));
+    TRY(value_integers(&p->reader, get(v, "slices"), "layout.slices", p->slices, 1, MOST_NS,
+                       &lengths, arena));
     memcpy(l->slice, lengths, (size_t)p->slices * sizeof *lengths);
     return OK;
 }
 
 static enum status read_layout(struct check_problem *p, const struct value *v, struct arena *arena)
 {
-    static const char *const keys[] = {"?tensor", "?context", "?data", "pipeline", "?virtual_stages", "?micro_batch", "?schedule",
-        "?sequence_parallel", "?fused_attention", "?gradient_sync", "?fused_embedding_sync", "?zero", "?offload_optimizer", "?expert",
-        "?barrier", "?local_loss_every", "?slices", NULL};
+    static const char *const keys[] = {"?tensor",
+                                       "?context",
+                                       "?data",
+                                       "pipeline",
+                                       "?virtual_stages",
+                                       "?micro_batch",
+                                       "?schedule",
+                                       "?sequence_parallel",
+                                       "?fused_attention",
+                                       "?gradient_sync",
+                                       "?fused_embedding_sync",
+                                       "?zero",
+                                       "?offload_optimizer",
+                                       "?expert",
+                                       "?barrier",
+                                       "?local_loss_every",
+                                       "?slices",
+                                       NULL};
     static const char *const syncs[] = {"exposed", "overlapped", NULL};
     const struct value *slices = get(v, "slices");
     int kind = ONE_F_ONE_B, overlapped = 0;
@@ -170,8 +230,12 @@ static enum status read_layout(struct check_problem *p, const struct value *v, s
     TRY(value_int(&p->reader, v, "layout", "virtual_stages", 1, MOST_STAGES, &p->turns));
     TRY(value_int(&p->reader, v, "layout", "local_loss_every", 0, MOST_STAGES, &p->local_every));
     TRY(value_bool(&p->reader, v, "layout", "barrier", &p->barrier));
-    if (get(v, "schedule")) TRY(value_name(&p->reader, get(v, "schedule"), "layout.schedule", check_schedule_names, &kind));
-    if (get(v, "gradient_sync")) TRY(value_name(&p->reader, get(v, "gradient_sync"), "layout.gradient_sync", syncs, &overlapped));
+    if (get(v, "schedule"))
+        TRY(value_name(&p->reader, get(v, "schedule"), "layout.schedule", check_schedule_names,
+                       &kind));
+    if (get(v, "gradient_sync"))
+        TRY(value_name(&p->reader, get(v, "gradient_sync"), "layout.gradient_sync", syncs,
+                       &overlapped));
     if (slices) TRY(value_expect(&p->reader, slices, "layout.slices", VALUE_ARRAY));
     if (slices) p->slices = slices->count;
     p->kind = (enum check_kind)kind;
@@ -180,9 +244,11 @@ static enum status read_layout(struct check_problem *p, const struct value *v, s
     p->stages = p->ranks * p->turns;
     bool winds = kind == INTERLEAVED || kind == LOOPED_BFS;
     if ((kind == ZB_V ? p->turns != 2 : !winds && p->turns != 1) || p->stages > MOST_STAGES)
-        return check_refuse(&p->reader, "layout.virtual_stages", "%d on %d ranks do not go with the schedule", p->turns, p->ranks);
+        return check_refuse(&p->reader, "layout.virtual_stages",
+                            "%d on %d ranks do not go with the schedule", p->turns, p->ranks);
     if (p->slices < 1 || p->slices > MOST_SLICES || (p->slices > 1) != (kind == TOKEN_SLICED))
-        return check_refuse(&p->reader, "layout.slices", "%d do not go with the schedule", p->slices);
+        return check_refuse(&p->reader, "layout.slices", "%d do not go with the schedule",
+                            p->slices);
     return read_degrees(p, v, arena);
 }
 
@@ -194,16 +260,20 @@ static enum status read_modes(struct check_problem *p, const struct value *v)
         TRY(value_name(&p->reader, e, "recompute", check_mode_names, &mode));
         p->modes[mode] = true;
     }
-    return p->modes[MODE_NONE] ? OK : check_refuse(&p->reader, "recompute", "expected \"none\" among the modes");
+    return p->modes[MODE_NONE]
+               ? OK
+               : check_refuse(&p->reader, "recompute", "expected \"none\" among the modes");
 }
 
 static enum status read_budget(struct check_problem *p, const struct value *v)
 {
-    static const char *const keys[] = {"?boundaries_max", "?stages_max", "?cost_max", "?rank_min", NULL};
+    static const char *const keys[] = {"?boundaries_max", "?stages_max", "?cost_max", "?rank_min",
+                                       NULL};
     for (int i = 0; i < BUDGETS; i++) p->budget[i] = -1;
     if (!v) return OK;
     TRY(value_keys(&p->reader, v, "budget", keys));
-    for (int i = 0; i < BUDGETS; i++) TRY(value_integer(&p->reader, v, "budget", keys[i] + 1, 0, MOST_NS, &p->budget[i]));
+    for (int i = 0; i < BUDGETS; i++)
+        TRY(value_integer(&p->reader, v, "budget", keys[i] + 1, 0, MOST_NS, &p->budget[i]));
     return value_int(&p->reader, v, "budget", "rank_min", 0, 1 << 20, &p->rank_min);
 }
 
@@ -218,7 +288,8 @@ static wide most_ns_of_run(const struct check_problem *p, const struct check_run
     for (int g = 0; g < p->group_count; g++) {
         wide passes = r->weight[g], sync = 0;
         for (int k = g; k < p->slices * p->group_count; k += p->group_count)
-            passes += larger(r->forward[k], 0) + larger(r->backward[k], 0) + larger(r->selective[k], 0) + larger(r->full[k], 0);
+            passes += larger(r->forward[k], 0) + larger(r->backward[k], 0) +
+                      larger(r->selective[k], 0) + larger(r->full[k], 0);
         for (int o = 0; o < p->gradient_count; o++) sync = larger(sync, r->sync[o][g]);
         ns = larger(ns, p->micro_batches * passes + sync + r->optimizer[g]);
     }
@@ -230,7 +301,8 @@ static wide most_bytes_of_run(const struct check_problem *p, const struct check_
     wide stash = 0, feedback = 0;
     for (int i = 0; i < 3; i++) stash = larger(larger(stash, r->stash[i]), r->working[i]);
     for (int o = 0; o < p->gradient_count; o++) feedback = larger(feedback, r->feedback[o]);
-    return (wide)r->weight_bytes + r->gradient_bytes + r->optimizer_bytes + (p->micro_batches + 1) * stash + feedback;
+    return (wide)r->weight_bytes + r->gradient_bytes + r->optimizer_bytes +
+           (p->micro_batches + 1) * stash + feedback;
 }
 
 static enum status refuse_sums(const struct check_problem *p)
@@ -241,10 +313,12 @@ static enum status refuse_sums(const struct check_problem *p)
 enum status check_problem_bytes(const struct check_problem *p)
 {
     wide bytes = 0, message = 0;
-    for (int i = 0; i < p->run_count; i++) bytes += p->runs[i].count * most_bytes_of_run(p, &p->runs[i]);
+    for (int i = 0; i < p->run_count; i++)
+        bytes += p->runs[i].count * most_bytes_of_run(p, &p->runs[i]);
     for (int i = 0; i < p->cut_count; i++) {
         message = larger(message, p->cuts[i].message_bytes);
-        for (int o = 0; o < p->boundary_count; o++) message = larger(message, p->cuts[i].feedback[o]);
+        for (int o = 0; o < p->boundary_count; o++)
+            message = larger(message, p->cuts[i].feedback[o]);
     }
     for (int g = 0; g < p->group_count; g++) bytes += p->groups[g].constant_bytes;
     bytes += p->stages * (8 * message + p->local_bytes);
@@ -258,12 +332,16 @@ enum status check_problem_times(const struct check_problem *p)
     for (int i = 0; i < p->cut_count; i++)
         for (int k = 0; k < p->slices * p->group_count * p->group_count * PARTS; k++) {
             price = larger(price, p->cuts[i].forward[k]);
-            for (int o = 0; o < p->boundary_count; o++) price = larger(price, p->cuts[i].backward[o][k]);
+            for (int o = 0; o < p->boundary_count; o++)
+                price = larger(price, p->cuts[i].backward[o][k]);
         }
     for (int g = 0; g < p->group_count; g++)
-        for (int o = 0; o < p->gradient_count; o++) constant = larger(constant, p->groups[g].sync_constant[o]);
-    for (int k = 0; p->embedding && k < p->group_count * p->group_count; k++) constant = larger(constant, p->embedding[k]);
-    ns += (p->stages + 1) * (constant + passes * (2 * (PARTS + 1) * price + p->local_forward + p->local_backward));
+        for (int o = 0; o < p->gradient_count; o++)
+            constant = larger(constant, p->groups[g].sync_constant[o]);
+    for (int k = 0; p->embedding && k < p->group_count * p->group_count; k++)
+        constant = larger(constant, p->embedding[k]);
+    ns += (p->stages + 1) *
+          (constant + passes * (2 * (PARTS + 1) * price + p->local_forward + p->local_backward));
     return ns < MOST_SUM ? OK : refuse_sums(p);
 }
 
@@ -273,13 +351,16 @@ static enum status check_run_prices(const struct check_problem *p, int i)
     for (int g = 0; g < p->group_count; g++) {
         bool missing = r->weight[g] < 0 || r->optimizer[g] < 0;
         for (int k = g; k < p->slices * p->group_count; k += p->group_count)
-            missing = missing || r->forward[k] < 0 || r->backward[k] < 0 || r->selective[k] < 0 || r->full[k] < 0;
-        for (int o = 0; o < p->gradient_count; o++) missing = missing || r->sync[o][g] < 0 || p->groups[g].sync_constant[o] < 0;
+            missing = missing || r->forward[k] < 0 || r->backward[k] < 0 || r->selective[k] < 0 ||
+                      r->full[k] < 0;
+        for (int o = 0; o < p->gradient_count; o++)
+            missing = missing || r->sync[o][g] < 0 || p->groups[g].sync_constant[o] < 0;
         if (missing && !p->groups[g].excluded)
             return check_refuse(&p->reader, "runs", "run %d lacks a price on group %d", i, g);
     }
     for (int k = 0; k < i; k++)
-        if (!strcmp(p->runs[k].name, r->name)) return check_refuse(&p->reader, "runs", "\"%.40s\" names two runs", r->name);
+        if (!strcmp(p->runs[k].name, r->name))
+            return check_refuse(&p->reader, "runs", "\"%.40s\" names two runs", r->name);
     return OK;
 }
 
@@ -290,18 +371,24 @@ enum status check_place_layers(struct check_problem *p, struct arena *arena)
     p->run_begin = TAKE(arena, p->run_count + 1, int);
     for (int i = 0; i < p->run_count; i++) {
         for (int k = 0; k < p->runs[i].count; k++, layer++) {
-            if (layer == p->layers) return check_refuse(&p->reader, "layer_count", "the runs have more than %d layers", p->layers);
+            if (layer == p->layers)
+                return check_refuse(&p->reader, "layer_count", "the runs have more than %d layers",
+                                    p->layers);
             p->run_of[layer] = i;
         }
         p->run_begin[i + 1] = layer;
     }
-    if (layer != p->layers) return check_refuse(&p->reader, "layer_count", "the runs have %d layers", layer);
-    return p->layers >= p->stages ? OK : check_refuse(&p->reader, "layer_count", "fewer layers than stages");
+    if (layer != p->layers)
+        return check_refuse(&p->reader, "layer_count", "the runs have %d layers", layer);
+    return p->layers >= p->stages
+               ? OK
+               : check_refuse(&p->reader, "layer_count", "fewer layers than stages");
 }
 
 // ---- the document
 
-static enum status open_arrays(struct check_problem *p, const struct value *root, struct arena *arena)
+static enum status open_arrays(struct check_problem *p, const struct value *root,
+                               struct arena *arena)
 {
     static const char *const names[] = {"groups", "runs", "cuts"};
     int *const counts[] = {&p->group_count, &p->run_count, &p->cut_count};
@@ -309,7 +396,8 @@ static enum status open_arrays(struct check_problem *p, const struct value *root
     for (int i = 0; i < 3; i++) {
         const struct value *v = get(root, names[i]);
         TRY(value_expect(&p->reader, v, names[i], VALUE_ARRAY));
-        if (v->count < 1 || v->count > most[i]) return check_refuse(&p->reader, names[i], "found %d of them", v->count);
+        if (v->count < 1 || v->count > most[i])
+            return check_refuse(&p->reader, names[i], "found %d of them", v->count);
         *counts[i] = v->count;
     }
     p->groups = TAKE(arena, p->group_count, struct check_group);
@@ -318,21 +406,28 @@ static enum status open_arrays(struct check_problem *p, const struct value *root
     return OK;
 }
 
-static enum status read_arrays(struct check_problem *p, const struct value *root, struct arena *arena)
+static enum status read_arrays(struct check_problem *p, const struct value *root,
+                               struct arena *arena)
 {
     TRY(open_arrays(p, root, arena));
-    TRY(read_options(p, get(root, "boundary_options"), "boundary_options", &p->boundary, &p->boundary_count, arena));
-    TRY(read_options(p, get(root, "gradient_options"), "gradient_options", &p->gradient, &p->gradient_count, arena));
+    TRY(read_options(p, get(root, "boundary_options"), "boundary_options", &p->boundary,
+                     &p->boundary_count, arena));
+    TRY(read_options(p, get(root, "gradient_options"), "gradient_options", &p->gradient,
+                     &p->gradient_count, arena));
     int i = 0;
-    for (const struct value *v = get(root, "groups")->first; v; v = v->next) TRY(read_group(p, v, i++, arena));
+    for (const struct value *v = get(root, "groups")->first; v; v = v->next)
+        TRY(read_group(p, v, i++, arena));
     i = 0;
-    for (const struct value *v = get(root, "runs")->first; v; v = v->next) TRY(read_run(p, v, i++, arena));
+    for (const struct value *v = get(root, "runs")->first; v; v = v->next)
+        TRY(read_run(p, v, i++, arena));
     i = 0;
-    for (const struct value *v = get(root, "cuts")->first; v; v = v->next) TRY(read_cut(p, v, i++, arena));
+    for (const struct value *v = get(root, "cuts")->first; v; v = v->next)
+        TRY(read_cut(p, v, i++, arena));
     for (i = 0; i < p->run_count; i++) TRY(check_run_prices(p, i));
     const struct value *embedding = get(root, "embedding_sync_ns");
     if (!embedding) return OK;
-    return value_integers(&p->reader, embedding, "embedding_sync_ns", p->group_count * p->group_count, -1, MOST_NS, &p->embedding, arena);
+    return value_integers(&p->reader, embedding, "embedding_sync_ns",
+                          p->group_count * p->group_count, -1, MOST_NS, &p->embedding, arena);
 }
 
 // What a proof cannot be about: places, and any value but the iteration time.
@@ -340,15 +435,20 @@ static enum status refuse_kinds(const struct reader *r, const struct value *root
 {
     const struct value *objective = get(root, "objective");
     if (get(root, "places"))
-        return check_refuse(r, "places", "a proof about node groups says nothing of placements: expected a certificate about those");
+        return check_refuse(r, "places",
+                            "a proof about node groups says nothing of placements: expected a "
+                            "certificate about those");
     if (objective) TRY(value_expect(r, objective, "objective", VALUE_TEXT));
     if (objective && strcmp(objective->text, "iteration_time"))
-        return check_refuse(r, "objective", "certificates are about iteration_time, found \"%.40s\": its bound is the planner's word", objective->text);
+        return check_refuse(r, "objective",
+                            "certificates are about iteration_time, found \"%.40s\": its bound is "
+                            "the planner's word",
+                            objective->text);
     return OK;
 }
 
-enum status check_read_problem(struct check_problem *p, const char *file, const char *text, size_t size, struct arena *arena,
-                               struct error *err)
+enum status check_read_problem(struct check_problem *p, const char *file, const char *text,
+                               size_t size, struct arena *arena, struct error *err)
 {
     const struct reader r = {file, err};
     struct value *root;
@@ -356,11 +456,34 @@ enum status check_read_problem(struct check_problem *p, const char *file, const 
     return check_read_tables(p, file, root, arena, err);
 }
 
-enum status check_read_tables(struct check_problem *p, const char *file, const struct value *root, struct arena *arena, struct error *err)
+enum status check_read_tables(struct check_problem *p, const char *file, const struct value *root,
+                              struct arena *arena, struct error *err)
 {
-    static const char *const keys[] = {"kind", "version", "?made_by", "?made_from", "name", "layout", "stage_count",
-        "micro_batches", "layer_count", "devices_per_stage", "recompute", "boundary_options", "gradient_options", "groups", "runs",
-        "cuts", "?embedding_sync_ns", "?local_forward_ns", "?local_backward_ns", "?local_bytes", "?budget", "?rules", "?objective", "?places", NULL};
+    static const char *const keys[] = {"kind",
+                                       "version",
+                                       "?made_by",
+                                       "?made_from",
+                                       "name",
+                                       "layout",
+                                       "stage_count",
+                                       "micro_batches",
+                                       "layer_count",
+                                       "devices_per_stage",
+                                       "recompute",
+                                       "boundary_options",
+                                       "gradient_options",
+                                       "groups",
+                                       "runs",
+                                       "cuts",
+                                       "?embedding_sync_ns",
+                                       "?local_forward_ns",
+                                       "?local_backward_ns",
+                                       "?local_bytes",
+                                       "?budget",
+                                       "?rules",
+                                       "?objective",
+                                       "?places",
+                                       NULL};
     static const char *const kinds[] = {"plumbline.priced", NULL};
     int version = 0, kind, stage_count = 0;
     *p = (struct check_problem){.reader = {file, err}};
@@ -382,7 +505,8 @@ enum status check_read_tables(struct check_problem *p, const char *file, const s
     TRY(value_integer(r, root, "", "local_bytes", 0, MOST_NS, &p->local_bytes));
     TRY(value_expect(r, get(root, "layout"), "layout", VALUE_OBJECT));
     TRY(read_layout(p, get(root, "layout"), arena));
-    if (stage_count != p->stages) return check_refuse(r, "stage_count", "the layout has %d stages", p->stages);
+    if (stage_count != p->stages)
+        return check_refuse(r, "stage_count", "the layout has %d stages", p->stages);
     TRY(read_modes(p, get(root, "recompute")));
     TRY(read_arrays(p, root, arena));
     TRY(read_budget(p, get(root, "budget")));

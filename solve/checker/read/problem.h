@@ -1,5 +1,5 @@
-// The priced document as the checker reads it: what a plan may be and what it costs, in integers. Its prices are what the
-// checker assumes; everything else it works out itself.
+// The priced document as the checker reads it: what a plan may be and what it costs, in integers.
+// Its prices are what the checker assumes; everything else it works out itself.
 #ifndef PLUMBLINE_SOLVE_CHECKER_READ_PROBLEM_H
 #define PLUMBLINE_SOLVE_CHECKER_READ_PROBLEM_H
 
@@ -8,29 +8,53 @@
 __extension__ typedef __int128 wide;
 
 enum {
-    PART_BLOCKS, PART_LINKS, PART_DELAYS, PART_WORKS, PARTS,     // of a transfer: blocking, link, delay, overhead
-    MOST_STAGES = 256, MOST_LAYERS = 4096, MOST_GROUPS = 16, MOST_OPTIONS = 65, MOST_SLICES = 8, MOST_MICRO_BATCHES = 65536,
+    PART_BLOCKS,
+    PART_LINKS,
+    PART_DELAYS,
+    PART_WORKS,
+    PARTS, // of a transfer: blocking, link, delay, overhead
+    MOST_STAGES = 256,
+    MOST_LAYERS = 4096,
+    MOST_GROUPS = 16,
+    MOST_OPTIONS = 65,
+    MOST_SLICES = 8,
+    MOST_MICRO_BATCHES = 65536,
     MOST_RULES = 1024,
 };
-#define MOST_NS ((int64_t)1 << 53)              // and bytes, of anything
-#define MOST_SUM ((int64_t)1 << 54)             // of all operations of an iteration; of all bytes of a device
+#define MOST_NS ((int64_t)1 << 53)  // and bytes, of anything
+#define MOST_SUM ((int64_t)1 << 54) // of all operations of an iteration; of all bytes of a device
 
 enum check_kind { GPIPE, ONE_F_ONE_B, INTERLEAVED, ZB_H1, ZB_H2, ZB_V, LOOPED_BFS, TOKEN_SLICED };
-extern const char *const check_schedule_names[];          // of a check_kind, ended by NULL
+extern const char *const check_schedule_names[]; // of a check_kind, ended by NULL
 enum check_mode { MODE_NONE, MODE_SELECTIVE, MODE_FULL, MODE_FIRST_LAYERS, MODES };
 extern const char *const check_mode_names[];
 
-// What a layout is told by, in the order in which a space goes through its values, the outermost first.
+// What a layout is told by, in the order in which a space goes through its values, the outermost
+// first.
 enum check_key {
-    KEY_TENSOR, KEY_CONTEXT, KEY_PIPELINE, KEY_DATA, KEY_SCHEDULE, KEY_TURNS, KEY_MICRO_BATCH, KEY_SEQUENCE_PARALLEL, KEY_ZERO,
-    KEY_OVERLAPPED, KEY_OFFLOAD, KEY_BARRIER, KEY_FUSED_EMBEDDING, KEY_LOCAL, KEY_SLICES, KEYS,
+    KEY_TENSOR,
+    KEY_CONTEXT,
+    KEY_PIPELINE,
+    KEY_DATA,
+    KEY_SCHEDULE,
+    KEY_TURNS,
+    KEY_MICRO_BATCH,
+    KEY_SEQUENCE_PARALLEL,
+    KEY_ZERO,
+    KEY_OVERLAPPED,
+    KEY_OFFLOAD,
+    KEY_BARRIER,
+    KEY_FUSED_EMBEDDING,
+    KEY_LOCAL,
+    KEY_SLICES,
+    KEYS,
 };
 
 struct check_layout {
-    int value[KEYS];                        // KEY_SCHEDULE: enum check_kind; KEY_SLICES: how many
+    int value[KEYS]; // KEY_SCHEDULE: enum check_kind; KEY_SLICES: how many
     int expert;
     bool fused_attention;
-    int64_t slice[MOST_SLICES];             // tokens of each, where there are several
+    int64_t slice[MOST_SLICES]; // tokens of each, where there are several
 };
 
 struct check_run {
@@ -38,34 +62,39 @@ struct check_run {
     int count, cut;
     bool recomputable;
     int64_t weight_bytes, gradient_bytes, optimizer_bytes;
-    int64_t *stash, *working;                   // [none, selective, full]
-    int64_t *feedback;                          // [gradient option]
-    int64_t *forward, *backward, *selective, *full;     // [slice * groups + group]
-    int64_t *weight, *optimizer;                // [group]
-    int64_t **sync;                             // [gradient option][group]
+    int64_t *stash, *working;                       // [none, selective, full]
+    int64_t *feedback;                              // [gradient option]
+    int64_t *forward, *backward, *selective, *full; // [slice * groups + group]
+    int64_t *weight, *optimizer;                    // [group]
+    int64_t **sync;                                 // [gradient option][group]
 };
 
 struct check_group {
     const char *name, *gpu;
     int slots;
     bool excluded;
-    int64_t memory_limit, constant_bytes, *sync_constant;       // [gradient option]
+    int64_t memory_limit, constant_bytes, *sync_constant; // [gradient option]
 };
 
 struct check_cut {
-    int64_t message_bytes, *feedback;           // [boundary option]
-    int64_t *forward, **backward;               // [((slice * groups + from) * groups + to) * PARTS + part]; -1: not joined
+    int64_t message_bytes, *feedback; // [boundary option]
+    int64_t *forward,
+        **backward; // [((slice * groups + from) * groups + to) * PARTS + part]; -1: not joined
 };
 
-struct check_option { int rank; bool epilogue_only; int64_t cost; };
+struct check_option {
+    int rank;
+    bool epilogue_only;
+    int64_t cost;
+};
 
 struct check_rule {
     bool forbids;
-    int stage;                                  // -1: every stage
-    unsigned groups;                            // bit g; 0: not stated
-    int holds_first, holds_last;                // -1: not stated, as below
+    int stage;                   // -1: every stage
+    unsigned groups;             // bit g; 0: not stated
+    int holds_first, holds_last; // -1: not stated, as below
     int run, layers_min, layers_max;
-    unsigned modes;                             // bit mode; 0: not stated
+    unsigned modes; // bit mode; 0: not stated
     bool modes_stated;
     int compresses_gradient, compresses_boundary;
 };
@@ -74,42 +103,45 @@ enum { BUDGET_BOUNDARIES, BUDGET_STAGES, BUDGET_COST, BUDGETS };
 
 struct check_problem {
     struct reader reader;
-    const struct value *made_from;              // as stated; NULL: not
+    const struct value *made_from; // as stated; NULL: not
     const char *name;
-    struct check_layout layout;                 // as stated; what the proof turns on follows
-    int64_t devices;                            // of a stage
-    const struct check_chain *chain;            // of placements: solve/checker/boxes/chain.h; NULL: boundaries each by itself
-    int64_t doubtful;                           // numbers that whoever priced could not tell from the next
+    struct check_layout layout; // as stated; what the proof turns on follows
+    int64_t devices;            // of a stage
+    const struct check_chain
+        *chain;       // of placements: solve/checker/boxes/chain.h; NULL: boundaries each by itself
+    int64_t doubtful; // numbers that whoever priced could not tell from the next
     enum check_kind kind;
     bool barrier, overlapped, splits_backward;
     int local_every;
-    int stages, ranks, turns, slices, micro_batches, layers;    // turns: stages of a rank
+    int stages, ranks, turns, slices, micro_batches, layers; // turns: stages of a rank
     int group_count, run_count, cut_count, boundary_count, gradient_count;
     bool modes[MODES];
     struct check_group *groups;
     struct check_run *runs;
     struct check_cut *cuts;
     struct check_option *boundary, *gradient;
-    int64_t *embedding;                         // [first group * groups + last group], -1: not joined; NULL: there is none
+    int64_t *embedding; // [first group * groups + last group], -1: not joined; NULL: there is none
     int64_t local_forward, local_backward, local_bytes;
-    int64_t budget[BUDGETS];                    // -1: no limit
+    int64_t budget[BUDGETS]; // -1: no limit
     int rank_min;
     struct check_rule *rules;
     int rule_count;
-    int *run_of, *run_begin;                    // [layer]; [run + 1]: its first layer, and where the last one ends
+    int *run_of, *run_begin; // [layer]; [run + 1]: its first layer, and where the last one ends
 };
 
-enum status check_read_problem(struct check_problem *p, const char *file, const char *text, size_t size, struct arena *arena,
-                               struct error *err);
-enum status check_read_tables(struct check_problem *p, const char *file, const struct value *root, struct arena *arena,
-                              struct error *err);      // of a document that is parsed already
+enum status check_read_problem(struct check_problem *p, const char *file, const char *text,
+                               size_t size, struct arena *arena, struct error *err);
+enum status check_read_tables(struct check_problem *p, const char *file, const struct value *root,
+                              struct arena *arena,
+                              struct error *err); // of a document that is parsed already
 // What follows from the runs' counts: where each layer is.
 enum status check_place_layers(struct check_problem *p, struct arena *arena);
 // No sum of bytes, of times of any plan passes 2^54: afterwards 64 bits hold them all.
 enum status check_problem_bytes(const struct check_problem *p);
 enum status check_problem_times(const struct check_problem *p);
 // The parts in files of their own.
-enum status check_read_rules(struct check_problem *p, const struct value *array, struct arena *arena);
+enum status check_read_rules(struct check_problem *p, const struct value *array,
+                             struct arena *arena);
 
 // ---- where stages stand
 static inline int check_rank_of(const struct check_problem *p, int stage)

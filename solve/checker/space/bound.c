@@ -1,17 +1,22 @@
-// Bounds of a layout from its tables: lengths of paths of its graph, at the least prices. docs/PROOFS.md 8 names the operations
-// of each path. A rank holds k main layers; main layers stand on the ranks before it, `least` to `most` of them.
+// Bounds of a layout from its tables: lengths of paths of its graph, at the least prices.
+// docs/PROOFS.md 8 names the operations of each path. A rank holds k main layers; main layers stand
+// on the ranks before it, `least` to `most` of them.
 //   stream    fill, the rank's passes and messages, its optimizer steps
-//   ending    fill, the rank's passes and messages but for what its last pass sends, its sync and optimizer step
-//   drain     fill, the rank's passes and messages, backwards of the stages before it, the first stage's sync and step
+//   ending    fill, the rank's passes and messages but for what its last pass sends, its sync and
+//             optimizer step
+//   drain     fill, the rank's passes and messages, backwards of the stages before it, the first
+//             stage's sync and step
 //   turn      the rank's passes up to its last forward, that micro-batch to the last stage and back
-// All only rise with k, and a layer moved from the rank to those before it raises none. So, if the ranks take main layers in
-// order, as many each as T allows, they take at least as many as in any plan of time T: if some are left, no plan takes T.
+// All only rise with k, and a layer moved from the rank to those before it raises none. So, if the
+// ranks take main layers in order, as many each as T allows, they take at least as many as in any
+// plan of time T: if some are left, no plan takes T.
 #include "data/base/least.h"
 #include "solve/checker/space/parts.h"
 
 static int64_t pass(const struct check_terms *t) { return t->forward + t->backward + t->weight; }
 
-// What keeps the rank's compute busy for the messages of one micro-batch. No gradient goes over a local boundary.
+// What keeps the rank's compute busy for the messages of one micro-batch. No gradient goes over a
+// local boundary.
 static int64_t blocked(const struct check_sketch *s, int rank)
 {
     const struct check_problem *p = s->p;
@@ -23,7 +28,8 @@ static int64_t blocked(const struct check_sketch *s, int rank)
     return forward * s->block_forward + backward * s->block_backward;
 }
 
-static int64_t bare_load(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t k)
+static int64_t bare_load(const struct check_sketch *s, const struct check_group_sketch *g, int rank,
+                         int64_t k)
 {
     int64_t load = k * pass(&g->main) + blocked(s, rank);
     if (check_holds_first(s, rank)) load += pass(&g->first);
@@ -33,7 +39,9 @@ static int64_t bare_load(const struct check_sketch *s, const struct check_group_
 
 // ---- after the rank's last pass
 
-struct ending { int64_t sync, optimizer; };     // all syncs of the rank in a row, all steps in a row
+struct ending {
+    int64_t sync, optimizer;
+}; // all syncs of the rank in a row, all steps in a row
 
 static struct ending add_layers(struct ending e, const struct check_terms *t, int64_t count)
 {
@@ -46,18 +54,22 @@ static int64_t gradient_of(const struct check_sketch *s, const struct check_term
     return s->p->splits_backward ? t->weight : t->backward + larger(t->selective, t->full);
 }
 
-// Syncs beside the gradients of an only stage. After the stage's last gradient comes the sync of its first layer; those of
-// the main layers before it are pushed back by what their syncs take longer than the gradients that they run beside.
-static int64_t pushed_back(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t k)
+// Syncs beside the gradients of an only stage. After the stage's last gradient comes the sync of
+// its first layer; those of the main layers before it are pushed back by what their syncs take
+// longer than the gradients that they run beside.
+static int64_t pushed_back(const struct check_sketch *s, const struct check_group_sketch *g,
+                           int rank, int64_t k)
 {
     bool starts = check_holds_first(s, rank);
     int64_t queue = 0;
-    if (k > 0 && s->only_ends) queue = g->main.sync + (k - 1) * larger(0, g->main.sync - gradient_of(s, &g->main));
+    if (k > 0 && s->only_ends)
+        queue = g->main.sync + (k - 1) * larger(0, g->main.sync - gradient_of(s, &g->main));
     if (!starts) return queue;
     return g->first.sync + larger(0, queue - gradient_of(s, &g->first));
 }
 
-static struct ending ending_of(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t k)
+static struct ending ending_of(const struct check_sketch *s, const struct check_group_sketch *g,
+                               int rank, int64_t k)
 {
     struct ending e = add_layers((struct ending){s->p->turns * g->sync_constant, 0}, &g->main, k);
     if (check_holds_first(s, rank)) e = add_layers(e, &g->first, 1);
@@ -80,20 +92,23 @@ static bool sends_back(const struct check_sketch *s, int rank)
     return check_sends_backward(s->p, check_stage_of(s->p, rank, 0) - 1);
 }
 
-// What the rank's last pass sends: nothing, if that is a weight gradient; where its order is not known, a gradient.
+// What the rank's last pass sends: nothing, if that is a weight gradient; where its order is not
+// known, a gradient.
 static int64_t last_send(const struct check_sketch *s, int rank)
 {
     if (s->p->splits_backward || (s->held[rank].returns && !sends_back(s, rank))) return 0;
     return s->block_backward;
 }
 
-// On top of passes and messages: the steps follow all of them, the syncs all but what the last pass sends.
+// On top of passes and messages: the steps follow all of them, the syncs all but what the last pass
+// sends.
 static int64_t own_tail(const struct check_sketch *s, struct ending e, int rank)
 {
     return larger(e.optimizer, sync_and_step(s, e) - last_send(s, rank));
 }
 
-// The model's first layer is synchronised and updated after the first stage's last backward, and that sends nothing.
+// The model's first layer is synchronised and updated after the first stage's last backward, and
+// that sends nothing.
 static int64_t first_tail(const struct check_sketch *s)
 {
     int64_t least = INT64_MAX;
@@ -106,12 +121,17 @@ static int64_t first_tail(const struct check_sketch *s)
 
 // ---- before the rank's first pass, and after what its last one sends
 
-struct before { int64_t least, most; };
+struct before {
+    int64_t least, most;
+};
 
-// One micro-batch through the stages before the rank, as many as it has ranks before it: their layers, one a stage at least.
-static int64_t through_before(const struct check_sketch *s, int rank, int64_t before, int64_t first, int64_t any, int64_t main)
+// One micro-batch through the stages before the rank, as many as it has ranks before it: their
+// layers, one a stage at least.
+static int64_t through_before(const struct check_sketch *s, int rank, int64_t before, int64_t first,
+                              int64_t any, int64_t main)
 {
-    int64_t stages = rank - s->has_first, counted = s->p->turns == 1 && s->p->slices == 1 ? before : 0;
+    int64_t stages = rank - s->has_first,
+            counted = s->p->turns == 1 && s->p->slices == 1 ? before : 0;
     return first + larger(stages * any, counted * main);
 }
 
@@ -119,28 +139,33 @@ static int64_t through_before(const struct check_sketch *s, int rank, int64_t be
 static int64_t fill_of(const struct check_sketch *s, int rank, int64_t before)
 {
     if (rank == 0) return 0;
-    return through_before(s, rank, before, s->fill_first, s->fill, s->fill_main) + rank * s->send_forward - s->block_forward;
+    return through_before(s, rank, before, s->fill_first, s->fill, s->fill_main) +
+           rank * s->send_forward - s->block_forward;
 }
 
 static int64_t drain_of(const struct check_sketch *s, int rank, int64_t before)
 {
-    return through_before(s, rank, before, s->drain_first, s->drain, s->drain_main) + rank * s->send_backward - s->block_backward
-           + first_tail(s);
+    return through_before(s, rank, before, s->drain_first, s->drain, s->drain_main) +
+           rank * s->send_backward - s->block_backward + first_tail(s);
 }
 
 // ---- paths
 
-// Along the rank's compute stream. Without a barrier the cycle closes at the rank itself; one that drains, at the first rank.
-static int64_t along_stream(const struct check_sketch *s, const struct check_group_sketch *g, int rank, struct before before,
-                            int64_t k, int64_t busy)
+// Along the rank's compute stream. Without a barrier the cycle closes at the rank itself; one that
+// drains, at the first rank.
+static int64_t along_stream(const struct check_sketch *s, const struct check_group_sketch *g,
+                            int rank, struct before before, int64_t k, int64_t busy)
 {
-    int64_t fill = fill_of(s, rank, before.least), tail = own_tail(s, ending_of(s, g, rank, k), rank),
+    int64_t fill = fill_of(s, rank, before.least),
+            tail = own_tail(s, ending_of(s, g, rank, k), rank),
             own = (s->p->barrier ? fill : 0) + busy + tail;
-    if (rank == 0 || s->p->local_every || !s->held[rank].returns || !sends_back(s, rank)) return own;
+    if (rank == 0 || s->p->local_every || !s->held[rank].returns || !sends_back(s, rank))
+        return own;
     return larger(own, fill + busy + drain_of(s, rank, before.least));
 }
 
-// Several stages a rank: from the last forward to the end of the pipeline, and back through all stages, all layers.
+// Several stages a rank: from the last forward to the end of the pipeline, and back through all
+// stages, all layers.
 static int64_t turn_of_many(const struct check_sketch *s, int rank, int64_t passes)
 {
     int64_t forward = (s->p->ranks - 1 - rank) * (s->fill + s->send_forward);
@@ -148,35 +173,43 @@ static int64_t turn_of_many(const struct check_sketch *s, int rank, int64_t pass
     return fill_of(s, rank, 0) + passes + forward + s->main_count * s->drain_main + first_tail(s);
 }
 
-// Up to the rank's last forward, then forward to the end and back. With a barrier it starts and ends with the stages before;
-// without one it closes at the rank itself, and only the main layers after it are passed.
-static int64_t turning_round(const struct check_sketch *s, const struct check_group_sketch *g, int rank, struct before before,
-                             int64_t k, int64_t again)
+// Up to the rank's last forward, then forward to the end and back. With a barrier it starts and
+// ends with the stages before; without one it closes at the rank itself, and only the main layers
+// after it are passed.
+static int64_t turning_round(const struct check_sketch *s, const struct check_group_sketch *g,
+                             int rank, struct before before, int64_t k, int64_t again)
 {
     const struct check_problem *p = s->p;
     const struct check_held *h = &s->held[rank];
     if (p->local_every || p->slices > 1 || p->kind == ZB_V || !h->leaves_last) return 0;
-    int64_t forward = k * g->main.forward, backward = k * g->main.backward + again, weight = k * g->main.weight;
-    if (check_holds_first(s, rank)) forward += g->first.forward, backward += g->first.backward, weight += g->first.weight;
-    if (check_holds_last(s, rank)) forward += g->last.forward, backward += g->last.backward, weight += g->last.weight;
+    int64_t forward = k * g->main.forward, backward = k * g->main.backward + again,
+            weight = k * g->main.weight;
+    if (check_holds_first(s, rank))
+        forward += g->first.forward, backward += g->first.backward, weight += g->first.weight;
+    if (check_holds_last(s, rank))
+        forward += g->last.forward, backward += g->last.backward, weight += g->last.weight;
     int64_t passes = p->micro_batches * forward + h->backwards * backward + h->weights * weight;
     if (p->turns > 1) return turn_of_many(s, rank, passes);
-    int64_t after = p->ranks - 1 - rank, others = s->main_count - k, tail = sync_and_step(s, ending_of(s, g, rank, k)),
+    int64_t after = p->ranks - 1 - rank, others = s->main_count - k,
+            tail = sync_and_step(s, ending_of(s, g, rank, k)),
             sends = s->send_forward + s->send_backward, through = s->fill_main + s->drain_main;
     passes += backward;
-    if (!p->barrier) return passes + larger(others - before.most, 0) * through + after * sends + tail;
+    if (!p->barrier)
+        return passes + larger(others - before.most, 0) * through + after * sends + tail;
     if (rank > 0) tail = s->fill_first + s->drain_first + first_tail(s);
     return passes + others * through + (p->ranks - 1) * sends + tail;
 }
 
-int64_t check_rank_takes(const struct check_sketch *s, int group, int rank, int64_t before_least, int64_t before_most, int64_t k)
+int64_t check_rank_takes(const struct check_sketch *s, int group, int rank, int64_t before_least,
+                         int64_t before_most, int64_t k)
 {
     const struct check_group_sketch *g = &s->groups[group];
     const struct before before = {before_least, before_most};
     int64_t again = check_least_recomputation(s, g, rank, k);
     if (again < 0) return -1;
     int64_t busy = s->p->micro_batches * (bare_load(s, g, rank, k) + again);
-    return larger(along_stream(s, g, rank, before, k, busy), turning_round(s, g, rank, before, k, again));
+    return larger(along_stream(s, g, rank, before, k, busy),
+                  turning_round(s, g, rank, before, k, again));
 }
 
 // What it must hold, wherever the other main layers stand.
@@ -188,16 +221,20 @@ int64_t check_rank_takes_anyway(const struct check_sketch *s, int group, int ran
 // ---- all ranks
 
 // Whether the rank may hold k main layers in a plan that takes less than t.
-static bool may_hold(const struct check_sketch *s, int group, int rank, struct before before, int64_t k, int64_t t)
+static bool may_hold(const struct check_sketch *s, int group, int rank, struct before before,
+                     int64_t k, int64_t t)
 {
     int64_t least = check_rank_takes(s, group, rank, before.least, before.most, k);
     return least >= 0 && least < t;
 }
 
-// Main layers on the rank at most; -1: not even what it must hold, wherever the layers before it stand.
-static int64_t most_held(const struct check_sketch *s, int group, int rank, struct before before, int64_t t)
+// Main layers on the rank at most; -1: not even what it must hold, wherever the layers before it
+// stand.
+static int64_t most_held(const struct check_sketch *s, int group, int rank, struct before before,
+                         int64_t t)
 {
-    int64_t low = 0, high = s->main_count - before.least, share = 2 * (s->main_count / s->p->ranks) + 2;
+    int64_t low = 0, high = s->main_count - before.least,
+            share = 2 * (s->main_count / s->p->ranks) + 2;
     int64_t anyway = check_rank_takes_anyway(s, group, rank);
     if (anyway < 0 || anyway >= t) return -1;
     if (share < high && !may_hold(s, group, rank, before, share, t)) high = share - 1;
@@ -270,7 +307,8 @@ bool check_average_reaches(const struct check_sketch *s, int64_t t)
 // ---- memory alone
 
 // Where neighbours' numbers are alike, the last one is tried first.
-static int64_t most_fitting(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t guess)
+static int64_t most_fitting(const struct check_sketch *s, const struct check_group_sketch *g,
+                            int rank, int64_t guess)
 {
     int64_t low = check_forced(s, rank), high = larger(s->main_count, low);
     if (!check_may_fit(s, g, rank, low)) return -1;

@@ -1,7 +1,9 @@
-// Whether one layout is no worse than another whatever the plan: the same graph, the same choices, every time and byte at most
-// the other's. Then no plan of the other takes less than the first one's bound. Graphs are the same where schedule, ranks,
-// stages, slices, micro-batches and local boundaries are, and the same kinds of operations cost anything; a barrier only adds waits. A
-// sync that overlaps gradients shrinks as they grow: it is compared only where both are exposed, or gradients are equal.
+// Whether one layout is no worse than another whatever the plan: the same graph, the same choices,
+// every time and byte at most the other's. Then no plan of the other takes less than the first
+// one's bound. Graphs are the same where schedule, ranks, stages, slices, micro-batches and local
+// boundaries are, and the same kinds of operations cost anything; a barrier only adds waits. A sync
+// that overlaps gradients shrinks as they grow: it is compared only where both are exposed, or
+// gradients are equal.
 #include "solve/checker/space/parts.h"
 
 static bool none_above(const int64_t *a, const int64_t *b, int count)
@@ -11,7 +13,10 @@ static bool none_above(const int64_t *a, const int64_t *b, int count)
     return true;
 }
 
-static bool all_equal(const int64_t *a, const int64_t *b, int count) { return none_above(a, b, count) && none_above(b, a, count); }
+static bool all_equal(const int64_t *a, const int64_t *b, int count)
+{
+    return none_above(a, b, count) && none_above(b, a, count);
+}
 
 // -1, that nothing joins two groups: on both sides, or on the other's.
 static bool transfers_no_worse(const int64_t *a, const int64_t *b, int count)
@@ -29,32 +34,40 @@ static unsigned kinds_of(const struct check_problem *p)
     for (int c = 0; c < p->cut_count; c++)
         for (int i = 0; i < prices * PARTS; i++) {
             kinds |= (unsigned)(p->cuts[c].forward[i] > 0) << i % PARTS;
-            for (int o = 0; o < p->boundary_count; o++) kinds |= (unsigned)(p->cuts[c].backward[o][i] > 0) << i % PARTS;
+            for (int o = 0; o < p->boundary_count; o++)
+                kinds |= (unsigned)(p->cuts[c].backward[o][i] > 0) << i % PARTS;
         }
     for (int g = 0; g < p->group_count; g++) {
         if (p->groups[g].excluded) continue;
         for (int o = 0; o < p->gradient_count; o++) {
             kinds |= (unsigned)(p->groups[g].sync_constant[o] > 0) << PARTS;
-            for (int r = 0; r < p->run_count; r++) kinds |= (unsigned)(p->runs[r].sync[o][g] > 0) << PARTS;
+            for (int r = 0; r < p->run_count; r++)
+                kinds |= (unsigned)(p->runs[r].sync[o][g] > 0) << PARTS;
         }
-        for (int r = 0; r < p->run_count; r++) kinds |= (unsigned)(p->runs[r].optimizer[g] > 0) << (PARTS + 1);
+        for (int r = 0; r < p->run_count; r++)
+            kinds |= (unsigned)(p->runs[r].optimizer[g] > 0) << (PARTS + 1);
     }
     return kinds;
 }
 
 static bool same_graph(const struct check_problem *a, const struct check_problem *b)
 {
-    return a->kind == b->kind && a->ranks == b->ranks && a->stages == b->stages && a->slices == b->slices && a->micro_batches == b->micro_batches &&
-           a->local_every == b->local_every && a->barrier <= b->barrier && !a->embedding == !b->embedding && kinds_of(a) == kinds_of(b);
+    return a->kind == b->kind && a->ranks == b->ranks && a->stages == b->stages &&
+           a->slices == b->slices && a->micro_batches == b->micro_batches &&
+           a->local_every == b->local_every && a->barrier <= b->barrier &&
+           !a->embedding == !b->embedding && kinds_of(a) == kinds_of(b);
 }
 
 static bool same_choices(const struct check_problem *a, const struct check_problem *b)
 {
-    if (a->layers != b->layers || a->run_count != b->run_count || a->group_count != b->group_count || a->cut_count != b->cut_count ||
-        a->boundary_count != b->boundary_count || a->gradient_count != b->gradient_count) return false;
+    if (a->layers != b->layers || a->run_count != b->run_count ||
+        a->group_count != b->group_count || a->cut_count != b->cut_count ||
+        a->boundary_count != b->boundary_count || a->gradient_count != b->gradient_count)
+        return false;
     for (int r = 0; r < a->run_count; r++) {
         const struct check_run *x = &a->runs[r], *y = &b->runs[r];
-        if (x->count != y->count || x->recomputable != y->recomputable || x->cut != y->cut) return false;
+        if (x->count != y->count || x->recomputable != y->recomputable || x->cut != y->cut)
+            return false;
     }
     return true;
 }
@@ -64,36 +77,48 @@ static bool same_gradients(const struct check_problem *a, const struct check_pro
     int passes = a->group_count * a->slices;
     for (int r = 0; r < a->run_count; r++) {
         const struct check_run *x = &a->runs[r], *y = &b->runs[r];
-        if (!all_equal(x->backward, y->backward, passes) || !all_equal(x->weight, y->weight, a->group_count) ||
-            !all_equal(x->selective, y->selective, passes) || !all_equal(x->full, y->full, passes)) return false;
+        if (!all_equal(x->backward, y->backward, passes) ||
+            !all_equal(x->weight, y->weight, a->group_count) ||
+            !all_equal(x->selective, y->selective, passes) || !all_equal(x->full, y->full, passes))
+            return false;
     }
     return true;
 }
 
-static bool run_no_worse(const struct check_problem *p, const struct check_run *a, const struct check_run *b)
+static bool run_no_worse(const struct check_problem *p, const struct check_run *a,
+                         const struct check_run *b)
 {
     int groups = p->group_count, passes = groups * p->slices;
     for (int o = 0; o < p->gradient_count; o++)
         if (!none_above(a->sync[o], b->sync[o], groups)) return false;
-    return a->weight_bytes <= b->weight_bytes && a->gradient_bytes <= b->gradient_bytes && a->optimizer_bytes <= b->optimizer_bytes &&
-           none_above(a->stash, b->stash, 3) && none_above(a->working, b->working, 3) && none_above(a->feedback, b->feedback, p->gradient_count) &&
-           none_above(a->forward, b->forward, passes) && none_above(a->backward, b->backward, passes) && none_above(a->weight, b->weight, groups) &&
-           none_above(a->selective, b->selective, passes) && none_above(a->full, b->full, passes) && none_above(a->optimizer, b->optimizer, groups);
+    return a->weight_bytes <= b->weight_bytes && a->gradient_bytes <= b->gradient_bytes &&
+           a->optimizer_bytes <= b->optimizer_bytes && none_above(a->stash, b->stash, 3) &&
+           none_above(a->working, b->working, 3) &&
+           none_above(a->feedback, b->feedback, p->gradient_count) &&
+           none_above(a->forward, b->forward, passes) &&
+           none_above(a->backward, b->backward, passes) &&
+           none_above(a->weight, b->weight, groups) &&
+           none_above(a->selective, b->selective, passes) && none_above(a->full, b->full, passes) &&
+           none_above(a->optimizer, b->optimizer, groups);
 }
 
-static bool group_no_worse(const struct check_problem *p, const struct check_group *a, const struct check_group *b)
+static bool group_no_worse(const struct check_problem *p, const struct check_group *a,
+                           const struct check_group *b)
 {
     if (b->excluded) return true;
-    return !a->excluded && a->slots >= b->slots && a->memory_limit >= b->memory_limit && a->constant_bytes <= b->constant_bytes &&
+    return !a->excluded && a->slots >= b->slots && a->memory_limit >= b->memory_limit &&
+           a->constant_bytes <= b->constant_bytes &&
            none_above(a->sync_constant, b->sync_constant, p->gradient_count);
 }
 
-static bool cut_no_worse(const struct check_problem *p, const struct check_cut *a, const struct check_cut *b)
+static bool cut_no_worse(const struct check_problem *p, const struct check_cut *a,
+                         const struct check_cut *b)
 {
     int prices = p->slices * p->group_count * p->group_count * PARTS;
     for (int o = 0; o < p->boundary_count; o++)
         if (!transfers_no_worse(a->backward[o], b->backward[o], prices)) return false;
-    return a->message_bytes <= b->message_bytes && none_above(a->feedback, b->feedback, p->boundary_count) &&
+    return a->message_bytes <= b->message_bytes &&
+           none_above(a->feedback, b->feedback, p->boundary_count) &&
            transfers_no_worse(a->forward, b->forward, prices);
 }
 
@@ -110,8 +135,12 @@ bool check_no_worse(const struct check_problem *a, const struct check_problem *b
     bool exposed = !a->overlapped && !b->overlapped;
     if (!same_graph(a, b) || !same_choices(a, b) || !excluded_alike(a, b)) return false;
     if (!exposed && (a->overlapped != b->overlapped || !same_gradients(a, b))) return false;
-    if (a->local_forward > b->local_forward || a->local_backward > b->local_backward || a->local_bytes > b->local_bytes) return false;
-    if (a->embedding && !transfers_no_worse(a->embedding, b->embedding, a->group_count * a->group_count)) return false;
+    if (a->local_forward > b->local_forward || a->local_backward > b->local_backward ||
+        a->local_bytes > b->local_bytes)
+        return false;
+    if (a->embedding &&
+        !transfers_no_worse(a->embedding, b->embedding, a->group_count * a->group_count))
+        return false;
     for (int g = 0; g < a->group_count; g++)
         if (!group_no_worse(a, &a->groups[g], &b->groups[g])) return false;
     for (int r = 0; r < a->run_count; r++)

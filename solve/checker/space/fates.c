@@ -3,13 +3,15 @@
 
 const char check_fate_letters[FATES + 1] = "rmbdp";
 
-enum { WORK_OF_RANK = 64 };     // of a bound, in steps
+enum { WORK_OF_RANK = 64 }; // of a bound, in steps
 
 // Tables of a layout that no rule refuses; *why where that shows only in them.
-static enum status ask_bytes(struct check_layouts *x, const struct check_layout *layout, const char **why)
+static enum status ask_bytes(struct check_layouts *x, const struct check_layout *layout,
+                             const char **why)
 {
     *why = NULL;
-    if (!x->pricer->bytes(x->pricer->context, layout, &x->p)) return *why = "a price beyond what can be counted", OK;
+    if (!x->pricer->bytes(x->pricer->context, layout, &x->p))
+        return *why = "a price beyond what can be counted", OK;
     x->p->reader = x->reader;
     if (!check_has_slots(x->p)) return *why = "room for fewer ranks", OK;
     return check_problem_bytes(x->p);
@@ -26,13 +28,15 @@ static enum status sketch(struct check_layouts *x, struct check_sketch *s)
 
 static enum status ask_times(struct check_layouts *x, struct check_sketch *s, const char **why)
 {
-    if (!x->pricer->times(x->pricer->context)) return *why = "a price beyond what can be counted", OK;
+    if (!x->pricer->times(x->pricer->context))
+        return *why = "a price beyond what can be counted", OK;
     TRY(check_problem_times(x->p));
     check_sketch_times(s);
     return OK;
 }
 
-enum status check_fate_holds(struct check_layouts *x, const struct check_layout *layout, enum check_fate fate, bool *holds, const char **why)
+enum status check_fate_holds(struct check_layouts *x, const struct check_layout *layout,
+                             enum check_fate fate, bool *holds, const char **why)
 {
     struct check_sketch s;
     *holds = false;
@@ -42,16 +46,19 @@ enum status check_fate_holds(struct check_layouts *x, const struct check_layout 
     if (fate == FATE_IS_MEMORY || fate == FATE_IS_BOUND) TRY(sketch(x, &s));
     if (fate == FATE_IS_MEMORY) return *holds = check_never_fits(&s), OK;
     if (fate == FATE_IS_REFUSED) {
-        if (!x->pricer->times(x->pricer->context)) *why = "a price beyond what can be counted", *holds = true;
+        if (!x->pricer->times(x->pricer->context))
+            *why = "a price beyond what can be counted", *holds = true;
         return OK;
     }
     if (fate != FATE_IS_BOUND || x->bound_ns < 0) return OK;
     TRY(ask_times(x, &s, why));
-    if (!*why) *holds = check_average_reaches(&s, x->bound_ns) || check_filling_reaches(&s, x->bound_ns);
+    if (!*why)
+        *holds = check_average_reaches(&s, x->bound_ns) || check_filling_reaches(&s, x->bound_ns);
     return OK;
 }
 
-enum status check_find_fate(struct check_layouts *x, const struct check_layout *layout, enum check_fate *fate)
+enum status check_find_fate(struct check_layouts *x, const struct check_layout *layout,
+                            enum check_fate *fate)
 {
     struct check_sketch s;
     const char *why = check_space_refusal(x->space, layout);
@@ -62,7 +69,8 @@ enum status check_find_fate(struct check_layouts *x, const struct check_layout *
     if (check_never_fits(&s)) return *fate = FATE_IS_MEMORY, OK;
     TRY(ask_times(x, &s, &why));
     if (why) return OK;
-    bool bounded = x->bound_ns >= 0 && (check_average_reaches(&s, x->bound_ns) || check_filling_reaches(&s, x->bound_ns));
+    bool bounded = x->bound_ns >= 0 && (check_average_reaches(&s, x->bound_ns) ||
+                                        check_filling_reaches(&s, x->bound_ns));
     *fate = bounded ? FATE_IS_BOUND : FATE_IS_PROVEN;
     return OK;
 }

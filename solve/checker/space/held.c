@@ -1,5 +1,6 @@
-// What the ranks hold, read off the order of their passes (check_orders.c), and remembered: it depends on schedule, ranks,
-// stages of a rank and micro-batches alone. Where all micro-batches go forward before any comes back all of them are held.
+// What the ranks hold, read off the order of their passes (check_orders.c), and remembered: it
+// depends on schedule, ranks, stages of a rank and micro-batches alone. Where all micro-batches go
+// forward before any comes back all of them are held.
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +9,16 @@
 
 enum { TURNS_LISTED = 1 << 22 };
 
-struct held_entry { enum check_kind kind; int ranks, turns, micro_batches; struct check_held *held; };
+struct held_entry {
+    enum check_kind kind;
+    int ranks, turns, micro_batches;
+    struct check_held *held;
+};
 
-static bool holds_all(enum check_kind kind) { return kind == GPIPE || kind == LOOPED_BFS || kind == TOKEN_SLICED; }
+static bool holds_all(enum check_kind kind)
+{
+    return kind == GPIPE || kind == LOOPED_BFS || kind == TOKEN_SLICED;
+}
 
 static int falling(const void *a, const void *b) { return *(const int *)b - *(const int *)a; }
 
@@ -22,8 +30,10 @@ static void take_fullest(struct check_held *h, int *fullest, int turns, struct a
     for (int k = 0; k < turns; k++) h->most[k + 1] = h->most[k] + fullest[k];
 }
 
-// A micro-batch is held from its forward to its last backward, or weight gradient where that is split off.
-static void find_fullest(const struct check_problem *p, const struct check_turn *order, int count, int *fullest)
+// A micro-batch is held from its forward to its last backward, or weight gradient where that is
+// split off.
+static void find_fullest(const struct check_problem *p, const struct check_turn *order, int count,
+                         int *fullest)
 {
     int held[MOST_STAGES] = {0}, sum = 0, most = 0;
     enum check_pass last = p->splits_backward ? PASS_W : PASS_B;
@@ -38,7 +48,8 @@ static void find_fullest(const struct check_problem *p, const struct check_turn 
     }
 }
 
-static void find_ways(struct check_held *h, const struct check_problem *p, const struct check_turn *order, int count)
+static void find_ways(struct check_held *h, const struct check_problem *p,
+                      const struct check_turn *order, int count)
 {
     int done[PASS_W + 1][MOST_STAGES] = {{0}}, last = count - 1;
     h->returns = order[last].pass == PASS_B && order[last].turn == 0;
@@ -52,7 +63,8 @@ static void find_ways(struct check_held *h, const struct check_problem *p, const
     }
 }
 
-static enum status read_order(struct check_held_cache *c, const struct check_problem *p, struct check_held *held)
+static enum status read_order(struct check_held_cache *c, const struct check_problem *p,
+                              struct check_held *held)
 {
     struct arena_mark mark = arena_set_mark(c->scratch);
     struct check_turn *order = TAKE(c->scratch, check_turn_count(p), struct check_turn);
@@ -78,7 +90,8 @@ static int count_sides(const struct check_problem *p, int rank)
     return sides;
 }
 
-static enum status fill_entry(struct check_held_cache *c, const struct check_problem *p, struct held_entry *e)
+static enum status fill_entry(struct check_held_cache *c, const struct check_problem *p,
+                              struct held_entry *e)
 {
     int64_t listed = 3 * (int64_t)p->turns * p->micro_batches;
     e->held = TAKE(c->arena, p->ranks, struct check_held);
@@ -97,10 +110,12 @@ static enum status fill_entry(struct check_held_cache *c, const struct check_pro
 static bool is_of(const struct held_entry *e, const struct check_problem *p)
 {
     bool alike = e->kind == p->kind || (holds_all(e->kind) && holds_all(p->kind));
-    return alike && e->ranks == p->ranks && e->turns == p->turns && e->micro_batches == p->micro_batches;
+    return alike && e->ranks == p->ranks && e->turns == p->turns &&
+           e->micro_batches == p->micro_batches;
 }
 
-enum status check_find_held(struct check_held_cache *c, const struct check_problem *p, const struct check_held **held)
+enum status check_find_held(struct check_held_cache *c, const struct check_problem *p,
+                            const struct check_held **held)
 {
     if (c->count && is_of(&c->entries[c->last], p)) return *held = c->entries[c->last].held, OK;
     for (c->last = 0; c->last < c->count && !is_of(&c->entries[c->last], p);) c->last++;

@@ -1,17 +1,22 @@
-// Bytes of a rank that holds k main layers, at one moment of its schedule: what is always there, the micro-batches that its
-// stages hold then, the working memory of one layer. The least recomputation that makes them fit is a lower bound on every
-// plan's; where none does, no plan has k main layers there. Both only rise with k.
+// Bytes of a rank that holds k main layers, at one moment of its schedule: what is always there,
+// the micro-batches that its stages hold then, the working memory of one layer. The least
+// recomputation that makes them fit is a lower bound on every plan's; where none does, no plan has
+// k main layers there. Both only rise with k.
 #include "data/base/least.h"
 #include "solve/checker/space/parts.h"
 
-bool check_holds_first(const struct check_sketch *s, int rank) { return s->has_first && rank == check_rank_of(s->p, 0); }
+bool check_holds_first(const struct check_sketch *s, int rank)
+{
+    return s->has_first && rank == check_rank_of(s->p, 0);
+}
 
 bool check_holds_last(const struct check_sketch *s, int rank)
 {
     return s->has_last && rank == check_rank_of(s->p, s->p->stages - 1);
 }
 
-// Every stage holds a layer; where there are none but main ones and the two ends, only the ends' stages may lack a main one.
+// Every stage holds a layer; where there are none but main ones and the two ends, only the ends'
+// stages may lack a main one.
 int64_t check_forced(const struct check_sketch *s, int rank)
 {
     return s->only_ends ? s->p->turns - check_holds_first(s, rank) - check_holds_last(s, rank) : 0;
@@ -24,41 +29,53 @@ static int64_t least_of_end(const struct check_room *end, int64_t held)
 
 static int64_t room_of(const struct check_sketch *s, const struct check_group_sketch *g, int rank)
 {
-    int64_t room = g->room - 2 * s->held[rank].sides * s->message;      // messages are kept twice at both their ends
+    int64_t room = g->room - 2 * s->held[rank].sides *
+                                 s->message; // messages are kept twice at both their ends
     if (check_holds_first(s, rank)) room -= least_of_end(&s->first, s->held[rank].least);
     if (check_holds_last(s, rank)) room -= least_of_end(&s->last, s->held[rank].least);
     return room;
 }
 
-// Of k main layers on the rank, the j that are held most: micro-batches, summed over the j. Stages that are forced to have one
-// have one, the others stand where the fewest are held: whichever j are recomputed, no other way to place k takes fewer bytes,
-// since each layer takes some for each micro-batch held.
-struct standing { const struct check_held *held; int64_t forced, free; };      // free: stages that may lack a main layer
+// Of k main layers on the rank, the j that are held most: micro-batches, summed over the j. Stages
+// that are forced to have one have one, the others stand where the fewest are held: whichever j are
+// recomputed, no other way to place k takes fewer bytes, since each layer takes some for each
+// micro-batch held.
+struct standing {
+    const struct check_held *held;
+    int64_t forced, free;
+}; // free: stages that may lack a main layer
 
 static struct standing standing_of(const struct check_sketch *s, int rank, int64_t k)
 {
     int64_t forced = check_forced(s, rank);
     bool counts = forced >= 1 && k >= forced;
-    return (struct standing){&s->held[rank], counts ? forced : 0, counts ? s->p->turns - forced : 0};
+    return (struct standing){&s->held[rank], counts ? forced : 0,
+                             counts ? s->p->turns - forced : 0};
 }
 
 // Which stages lack a main layer is not known: at best those that hold the most.
 static int64_t held_by(const struct standing *x, int64_t j)
 {
     int64_t of_forced = smaller(j, x->forced);
-    return x->held->most[x->free + of_forced] - x->held->most[x->free] + (j - of_forced) * x->held->least;
+    return x->held->most[x->free + of_forced] - x->held->most[x->free] +
+           (j - of_forced) * x->held->least;
 }
 
-// A rank with an only stage: one mode for all of it. In first_layers any number of layers is recomputed.
-static int64_t of_one_stage(const struct check_sketch *s, const struct check_terms *t, int64_t k, int64_t over, int64_t held)
+// A rank with an only stage: one mode for all of it. In first_layers any number of layers is
+// recomputed.
+static int64_t of_one_stage(const struct check_sketch *s, const struct check_terms *t, int64_t k,
+                            int64_t over, int64_t held)
 {
     const struct check_room *r = &s->main;
     int64_t best = -1;
     if (over + r->working[0] <= 0) return 0;
-    int64_t selective = k * held * (r->stash[0] - r->stash[1]), full = k * held * (r->stash[0] - r->stash[2]);
+    int64_t selective = k * held * (r->stash[0] - r->stash[1]),
+            full = k * held * (r->stash[0] - r->stash[2]);
     if (s->selective && over + r->working[1] <= selective) best = k * t->selective;
-    if (s->full && over + r->working[2] <= full && (best < 0 || k * t->full < best)) best = k * t->full;
-    int64_t excess = over + smaller(r->working[0], r->working[2]), freed = held * (r->stash[0] - r->stash[2]);
+    if (s->full && over + r->working[2] <= full && (best < 0 || k * t->full < best))
+        best = k * t->full;
+    int64_t excess = over + smaller(r->working[0], r->working[2]),
+            freed = held * (r->stash[0] - r->stash[2]);
     if (!s->partly) return best;
     int64_t layers = excess <= 0 ? 0 : freed > 0 ? (excess + freed - 1) / freed : k + 1;
     if (layers <= k && (best < 0 || layers * t->full < best)) best = layers * t->full;
@@ -66,13 +83,16 @@ static int64_t of_one_stage(const struct check_sketch *s, const struct check_ter
 }
 
 // Bytes that a micro-batch of a recomputed layer frees, in either way.
-struct freeing { int64_t selective, full; };
+struct freeing {
+    int64_t selective, full;
+};
 
 static struct freeing freeing_of(const struct check_sketch *s)
 {
     const struct check_room *r = &s->main;
     int64_t selective = s->selective ? larger(0, r->stash[0] - r->stash[1]) : 0;
-    return (struct freeing){selective, s->full || s->partly ? larger(selective, r->stash[0] - r->stash[2]) : selective};
+    return (struct freeing){
+        selective, s->full || s->partly ? larger(selective, r->stash[0] - r->stash[2]) : selective};
 }
 
 // The fewest layers that free so much.
@@ -87,16 +107,19 @@ static int64_t fewest_freeing(const struct standing *x, int64_t freed, int64_t o
     return low;
 }
 
-// Several stages: each has a mode of its own. Some layers fully, some more selectively, those first that are held most. All of
-// them free enough.
-static int64_t of_many_stages(const struct check_sketch *s, const struct check_terms *t, const struct standing *x, int64_t k, int64_t over)
+// Several stages: each has a mode of its own. Some layers fully, some more selectively, those first
+// that are held most. All of them free enough.
+static int64_t of_many_stages(const struct check_sketch *s, const struct check_terms *t,
+                              const struct standing *x, int64_t k, int64_t over)
 {
     struct freeing f = freeing_of(s);
-    int64_t fully = fewest_freeing(x, f.full, over, k), best = fully * (s->full || s->partly ? t->full : t->selective);
+    int64_t fully = fewest_freeing(x, f.full, over, k),
+            best = fully * (s->full || s->partly ? t->full : t->selective);
     if (f.selective == 0 || !(s->full || s->partly)) return best;
     for (int64_t most = fully, all = k; fully-- > 0;) {
         int64_t left = over - (f.full - f.selective) * held_by(x, fully);
-        if (f.selective * held_by(x, k) < left) break;      // with fewer fully, all of them do not free enough
+        if (f.selective * held_by(x, k) < left)
+            break; // with fewer fully, all of them do not free enough
         if (fully == most - 1) all = fewest_freeing(x, f.selective, left, k);
         while (all < k && f.selective * held_by(x, all) < left) all++;
         best = smaller(best, fully * t->full + larger(all - fully, 0) * t->selective);
@@ -105,14 +128,19 @@ static int64_t of_many_stages(const struct check_sketch *s, const struct check_t
 }
 
 // Bytes that are missing where nothing is recomputed.
-static int64_t missing(const struct check_sketch *s, const struct check_group_sketch *g, int rank, const struct standing *x, int64_t k)
+static int64_t missing(const struct check_sketch *s, const struct check_group_sketch *g, int rank,
+                       const struct standing *x, int64_t k)
 {
     return k * s->main.fixed + s->main.stash[0] * held_by(x, k) - room_of(s, g, rank);
 }
 
-static int64_t least_working(const struct check_room *r) { return smaller(r->working[0], smaller(r->working[1], r->working[2])); }
+static int64_t least_working(const struct check_room *r)
+{
+    return smaller(r->working[0], smaller(r->working[1], r->working[2]));
+}
 
-int64_t check_least_recomputation(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t k)
+int64_t check_least_recomputation(const struct check_sketch *s, const struct check_group_sketch *g,
+                                  int rank, int64_t k)
 {
     if (k < 1) return room_of(s, g, rank) >= 0 ? 0 : -1;
     struct standing x = standing_of(s, rank, k);
@@ -120,10 +148,12 @@ int64_t check_least_recomputation(const struct check_sketch *s, const struct che
     if (s->p->turns == 1) return of_one_stage(s, &g->main, k, over, x.held->least);
     over += least_working(&s->main);
     if (over <= 0) return 0;
-    return freeing_of(s).full * held_by(&x, k) < over ? -1 : of_many_stages(s, &g->main, &x, k, over);
+    return freeing_of(s).full * held_by(&x, k) < over ? -1
+                                                      : of_many_stages(s, &g->main, &x, k, over);
 }
 
-bool check_may_fit(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t k)
+bool check_may_fit(const struct check_sketch *s, const struct check_group_sketch *g, int rank,
+                   int64_t k)
 {
     if (k < 1 || s->p->turns == 1) return check_least_recomputation(s, g, rank, k) >= 0;
     struct standing x = standing_of(s, rank, k);

@@ -1,75 +1,103 @@
-// What the files of the checker of spaces share, and what the writer of their certificates asks of them.
+// What the files of the checker of spaces share, and what the writer of their certificates asks of
+// them.
 #ifndef PLUMBLINE_SOLVE_CHECKER_SPACE_PARTS_H
 #define PLUMBLINE_SOLVE_CHECKER_SPACE_PARTS_H
 
 #include "solve/checker/parts.h"
 #include "solve/checker/space/space.h"
 
-enum check_fate { FATE_IS_REFUSED, FATE_IS_MEMORY, FATE_IS_BOUND, FATE_IS_DOMINATED, FATE_IS_PROVEN, FATES };
-extern const char check_fate_letters[FATES + 1];        // "rmbdp"
+enum check_fate {
+    FATE_IS_REFUSED,
+    FATE_IS_MEMORY,
+    FATE_IS_BOUND,
+    FATE_IS_DOMINATED,
+    FATE_IS_PROVEN,
+    FATES
+};
+extern const char check_fate_letters[FATES + 1]; // "rmbdp"
 
 // ---- check_space_held.c: micro-batches that a rank's stages hold together at its fullest moment
 
 struct check_held {
-    int least;                              // of any of its stages
-    int *most;                              // [turns + 1]: of the so many stages that hold the most, together
-    int sides;                              // of its stages, over which messages come or go forward
-    bool returns;                           // its last pass is a backward of its first stage
-    // Before its last forward, if that is its last stage's: of each of its stages so many backwards and weight gradients.
+    int least;    // of any of its stages
+    int *most;    // [turns + 1]: of the so many stages that hold the most, together
+    int sides;    // of its stages, over which messages come or go forward
+    bool returns; // its last pass is a backward of its first stage
+    // Before its last forward, if that is its last stage's: of each of its stages so many backwards
+    // and weight gradients.
     bool leaves_last;
     int backwards, weights;
 };
 // Two arenas, not one twice: scratch is reset after arena has been taken from.
-struct check_held_cache { struct held_entry *entries; int count, capacity, last; uint64_t *work; struct arena *arena, *scratch; };
-enum status check_find_held(struct check_held_cache *c, const struct check_problem *p, const struct check_held **held);   // [rank]
+struct check_held_cache {
+    struct held_entry *entries;
+    int count, capacity, last;
+    uint64_t *work;
+    struct arena *arena, *scratch;
+};
+enum status check_find_held(struct check_held_cache *c, const struct check_problem *p,
+                            const struct check_held **held); // [rank]
 
 // ---- check_space_bound.c
 
-struct check_terms { int64_t forward, backward, weight, selective, full, optimizer, sync; };    // ns of a layer, all slices
-struct check_room { int64_t fixed, stash[3], working[3]; };                                     // bytes
+struct check_terms {
+    int64_t forward, backward, weight, selective, full, optimizer, sync;
+}; // ns of a layer, all slices
+struct check_room {
+    int64_t fixed, stash[3], working[3];
+}; // bytes
 
-// What the arguments read of a layout's tables: like layers, the main ones, that make up most of the model, and the first
-// and the last layer where they are others.
+// What the arguments read of a layout's tables: like layers, the main ones, that make up most of
+// the model, and the first and the last layer where they are others.
 struct check_sketch {
     const struct check_problem *p;
     const struct check_held *held;
     int main_count;
-    bool has_first, has_last, only_ends;    // only_ends: there are no others
-    bool selective, full, partly;           // modes of main layers
+    bool has_first, has_last, only_ends; // only_ends: there are no others
+    bool selective, full, partly;        // modes of main layers
     struct check_room main, first, last;
-    int64_t message;                        // bytes, least
+    int64_t message; // bytes, least
     struct check_group_sketch {
         int slots;
         int64_t room, sync_constant;
         struct check_terms main, first, last;
     } groups[MOST_GROUPS];
     int group_count;
-    int64_t all;                            // ns of one micro-batch through all layers
-    int64_t fill_first, fill, fill_main, drain_first, drain, drain_main;        // forward, backward: least of a slice
+    int64_t all; // ns of one micro-batch through all layers
+    int64_t fill_first, fill, fill_main, drain_first, drain,
+        drain_main; // forward, backward: least of a slice
     int64_t send_forward, send_backward, block_forward, block_backward;
 };
 
 // Bytes alone, or with times.
-void check_sketch_bytes(struct check_sketch *s, const struct check_problem *p, const struct check_held *held);
+void check_sketch_bytes(struct check_sketch *s, const struct check_problem *p,
+                        const struct check_held *held);
 void check_sketch_times(struct check_sketch *s);
-bool check_has_slots(const struct check_problem *p);            // for a rank each
+bool check_has_slots(const struct check_problem *p); // for a rank each
 // No plan fits; no plan takes less than t_ns.
 bool check_never_fits(const struct check_sketch *s);
 bool check_average_reaches(const struct check_sketch *s, int64_t t_ns);
 bool check_filling_reaches(const struct check_sketch *s, int64_t t_ns);
-// ns that an iteration takes at least if the rank stands on that group (of the sketch) and holds k main layers, and so many are
-// on the ranks before it; -1: k main layers never fit. Never falls with k, nor when a layer moves from those before to the rank.
-int64_t check_rank_takes(const struct check_sketch *s, int group, int rank, int64_t before_least, int64_t before_most, int64_t k);
-int64_t check_rank_takes_anyway(const struct check_sketch *s, int group, int rank);     // whatever it holds; -1: nothing fits
+// ns that an iteration takes at least if the rank stands on that group (of the sketch) and holds k
+// main layers, and so many are on the ranks before it; -1: k main layers never fit. Never falls
+// with k, nor when a layer moves from those before to the rank.
+int64_t check_rank_takes(const struct check_sketch *s, int group, int rank, int64_t before_least,
+                         int64_t before_most, int64_t k);
+int64_t check_rank_takes_anyway(const struct check_sketch *s, int group,
+                                int rank); // whatever it holds; -1: nothing fits
 
 // ---- check_space_memory.c
-int64_t check_least_recomputation(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t k);   // ns; -1: k main layers never fit
-bool check_may_fit(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t k);
-int64_t check_forced(const struct check_sketch *s, int rank);   // main layers that the rank holds at least
+int64_t check_least_recomputation(const struct check_sketch *s, const struct check_group_sketch *g,
+                                  int rank, int64_t k); // ns; -1: k main layers never fit
+bool check_may_fit(const struct check_sketch *s, const struct check_group_sketch *g, int rank,
+                   int64_t k);
+int64_t check_forced(const struct check_sketch *s,
+                     int rank); // main layers that the rank holds at least
 bool check_holds_first(const struct check_sketch *s, int rank);
 bool check_holds_last(const struct check_sketch *s, int rank);
 
-// ---- check_space_compare.c: every plan of b is one of a, and takes no longer there. Both with times
+// ---- check_space_compare.c: every plan of b is one of a, and takes no longer there. Both with
+// times
 bool check_no_worse(const struct check_problem *a, const struct check_problem *b);
 
 // ---- check_space_fates.c: one layout at a time
@@ -78,14 +106,17 @@ struct check_layouts {
     const struct check_space *space;
     const struct check_pricer *pricer;
     struct check_held_cache held;
-    struct check_problem *p;                // of the layout at hand
+    struct check_problem *p; // of the layout at hand
     struct reader reader;
-    int64_t bound_ns;                       // -1: that there is no plan
+    int64_t bound_ns; // -1: that there is no plan
     struct arena *scratch;
 };
-// Whether this argument, refused, memory or bound, is one for the layout. *why: the rule, where refused.
-enum status check_fate_holds(struct check_layouts *x, const struct check_layout *layout, enum check_fate fate, bool *holds, const char **why);
+// Whether this argument, refused, memory or bound, is one for the layout. *why: the rule, where
+// refused.
+enum status check_fate_holds(struct check_layouts *x, const struct check_layout *layout,
+                             enum check_fate fate, bool *holds, const char **why);
 // For the writer: the first of these arguments that holds, or that a proof is needed.
-enum status check_find_fate(struct check_layouts *x, const struct check_layout *layout, enum check_fate *fate);
+enum status check_find_fate(struct check_layouts *x, const struct check_layout *layout,
+                            enum check_fate *fate);
 
 #endif

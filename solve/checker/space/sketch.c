@@ -1,9 +1,12 @@
-// What the bounds read of a layout's tables: like layers together, and of what a plan may choose (groups, options, slices) the
-// least.
+// What the bounds read of a layout's tables: like layers together, and of what a plan may choose
+// (groups, options, slices) the least.
 #include "data/base/least.h"
 #include "solve/checker/space/parts.h"
 
-static bool is_usable(const struct check_problem *p, int g) { return !p->groups[g].excluded && p->groups[g].slots > 0; }
+static bool is_usable(const struct check_problem *p, int g)
+{
+    return !p->groups[g].excluded && p->groups[g].slots > 0;
+}
 
 bool check_has_slots(const struct check_problem *p)
 {
@@ -16,7 +19,10 @@ static struct check_room room_of(const struct check_problem *p, const struct che
 {
     struct check_room room = {.fixed = r->weight_bytes + r->gradient_bytes + r->optimizer_bytes};
     for (int mode = 0; mode < 3; mode++) {
-        bool offered = mode == MODE_NONE || (mode == MODE_SELECTIVE ? p->modes[mode] : p->modes[MODE_FULL] || p->modes[MODE_FIRST_LAYERS]);
+        bool offered = mode == MODE_NONE ||
+                       (mode == MODE_SELECTIVE
+                            ? p->modes[mode]
+                            : p->modes[MODE_FULL] || p->modes[MODE_FIRST_LAYERS]);
         int real = r->recomputable && offered ? mode : MODE_NONE;
         room.stash[mode] = r->stash[real];
         room.working[mode] = r->working[real];
@@ -52,16 +58,21 @@ static int64_t of_slices(const struct check_problem *p, const int64_t *prices, i
 static int64_t of_fastest_slice(const struct check_problem *p, const int64_t *prices, int g)
 {
     int64_t least = INT64_MAX;
-    for (int slice = 0; slice < p->slices; slice++) least = smaller(least, prices[slice * p->group_count + g]);
+    for (int slice = 0; slice < p->slices; slice++)
+        least = smaller(least, prices[slice * p->group_count + g]);
     return least;
 }
 
 static struct check_terms terms_of(const struct check_problem *p, int run, int g)
 {
     const struct check_run *r = &p->runs[run];
-    struct check_terms t = {.forward = of_slices(p, r->forward, g), .backward = of_slices(p, r->backward, g), .weight = r->weight[g],
-                            .optimizer = r->optimizer[g], .sync = INT64_MAX};
-    if (r->recomputable) t.selective = of_slices(p, r->selective, g), t.full = of_slices(p, r->full, g);
+    struct check_terms t = {.forward = of_slices(p, r->forward, g),
+                            .backward = of_slices(p, r->backward, g),
+                            .weight = r->weight[g],
+                            .optimizer = r->optimizer[g],
+                            .sync = INT64_MAX};
+    if (r->recomputable)
+        t.selective = of_slices(p, r->selective, g), t.full = of_slices(p, r->full, g);
     for (int o = 0; o < p->gradient_count; o++) t.sync = smaller(t.sync, r->sync[o][g]);
     return t;
 }
@@ -71,8 +82,10 @@ static bool same_times(const struct check_problem *p, int a, int b)
     for (int g = 0; g < p->group_count; g++) {
         struct check_terms x = terms_of(p, a, g), y = terms_of(p, b, g);
         if (!is_usable(p, g)) continue;
-        if (x.forward != y.forward || x.backward != y.backward || x.weight != y.weight || x.selective != y.selective || x.full != y.full ||
-            x.optimizer != y.optimizer || x.sync != y.sync) return false;
+        if (x.forward != y.forward || x.backward != y.backward || x.weight != y.weight ||
+            x.selective != y.selective || x.full != y.full || x.optimizer != y.optimizer ||
+            x.sync != y.sync)
+            return false;
     }
     return true;
 }
@@ -102,15 +115,18 @@ static void find_main(struct check_sketch *s, bool times)
     s->partly = recomputable && p->modes[MODE_FIRST_LAYERS];
 }
 
-void check_sketch_bytes(struct check_sketch *s, const struct check_problem *p, const struct check_held *held)
+void check_sketch_bytes(struct check_sketch *s, const struct check_problem *p,
+                        const struct check_held *held)
 {
     *s = (struct check_sketch){.p = p, .held = held, .message = INT64_MAX};
     find_main(s, false);
     for (int g = 0; g < p->group_count; g++)
         if (is_usable(p, g))
             s->groups[s->group_count++] = (struct check_group_sketch){
-                .slots = p->groups[g].slots, .room = p->groups[g].memory_limit - p->groups[g].constant_bytes};
-    for (int c = 0; c < p->cut_count; c++) s->message = smaller(s->message, p->cuts[c].message_bytes);
+                .slots = p->groups[g].slots,
+                .room = p->groups[g].memory_limit - p->groups[g].constant_bytes};
+    for (int c = 0; c < p->cut_count; c++)
+        s->message = smaller(s->message, p->cuts[c].message_bytes);
 }
 
 // ---- times
@@ -119,9 +135,11 @@ static void read_group(struct check_sketch *s, struct check_group_sketch *to, in
 {
     const struct check_problem *p = s->p;
     int run = main_run(p);
-    to->main = terms_of(p, run, g), to->first = terms_of(p, 0, g), to->last = terms_of(p, p->run_count - 1, g);
+    to->main = terms_of(p, run, g), to->first = terms_of(p, 0, g),
+    to->last = terms_of(p, p->run_count - 1, g);
     to->sync_constant = INT64_MAX;
-    for (int o = 0; o < p->gradient_count; o++) to->sync_constant = smaller(to->sync_constant, p->groups[g].sync_constant[o]);
+    for (int o = 0; o < p->gradient_count; o++)
+        to->sync_constant = smaller(to->sync_constant, p->groups[g].sync_constant[o]);
     for (int r = 0; r < p->run_count; r++) {
         s->fill = smaller(s->fill, of_fastest_slice(p, p->runs[r].forward, g));
         s->drain = smaller(s->drain, of_fastest_slice(p, p->runs[r].backward, g));
@@ -147,16 +165,22 @@ static int64_t all_passes(const struct check_problem *p)
     return sum;
 }
 
-// Least of a table of transfers: all parts of one slice's message; what keeps one end busy, of all slices.
-static void read_transfers(const struct check_problem *p, const int64_t *prices, int64_t *all, int64_t *blocking)
+// Least of a table of transfers: all parts of one slice's message; what keeps one end busy, of all
+// slices.
+static void read_transfers(const struct check_problem *p, const int64_t *prices, int64_t *all,
+                           int64_t *blocking)
 {
     int64_t busy = 0;
     for (int slice = 0; slice < p->slices; slice++) {
         int64_t least = INT64_MAX;
         for (int pair = 0; pair < p->group_count * p->group_count; pair++) {
-            const int64_t *parts = prices + (slice * p->group_count * p->group_count + pair) * PARTS;
-            if (!is_usable(p, pair / p->group_count) || !is_usable(p, pair % p->group_count) || parts[PART_BLOCKS] < 0) continue;
-            *all = smaller(*all, parts[PART_BLOCKS] + parts[PART_LINKS] + parts[PART_DELAYS] + 2 * parts[PART_WORKS]);
+            const int64_t *parts = prices +
+                                   (slice * p->group_count * p->group_count + pair) * PARTS;
+            if (!is_usable(p, pair / p->group_count) || !is_usable(p, pair % p->group_count) ||
+                parts[PART_BLOCKS] < 0)
+                continue;
+            *all = smaller(*all, parts[PART_BLOCKS] + parts[PART_LINKS] + parts[PART_DELAYS] +
+                                     2 * parts[PART_WORKS]);
             least = smaller(least, parts[PART_BLOCKS] + parts[PART_WORKS]);
         }
         busy += least == INT64_MAX ? 0 : least;
@@ -167,8 +191,10 @@ static void read_transfers(const struct check_problem *p, const int64_t *prices,
 void check_sketch_times(struct check_sketch *s)
 {
     const struct check_problem *p = s->p;
-    int64_t *const least[] = {&s->fill, &s->fill_main, &s->fill_first, &s->drain, &s->drain_main, &s->drain_first, &s->send_forward,
-                              &s->send_backward, &s->block_forward, &s->block_backward};
+    int64_t *const least[] = {&s->fill,          &s->fill_main,     &s->fill_first,
+                              &s->drain,         &s->drain_main,    &s->drain_first,
+                              &s->send_forward,  &s->send_backward, &s->block_forward,
+                              &s->block_backward};
     for (int i = 0; i < 10; i++) *least[i] = INT64_MAX;
     find_main(s, true);
     for (int g = 0, at = 0; g < p->group_count; g++)
@@ -176,7 +202,8 @@ void check_sketch_times(struct check_sketch *s)
     s->all = all_passes(p);
     for (int c = 0; c < p->cut_count; c++) {
         read_transfers(p, p->cuts[c].forward, &s->send_forward, &s->block_forward);
-        for (int o = 0; o < p->boundary_count; o++) read_transfers(p, p->cuts[c].backward[o], &s->send_backward, &s->block_backward);
+        for (int o = 0; o < p->boundary_count; o++)
+            read_transfers(p, p->cuts[c].backward[o], &s->send_backward, &s->block_backward);
     }
     for (int i = 0; i < 10; i++)
         if (*least[i] == INT64_MAX) *least[i] = 0;

@@ -1,6 +1,6 @@
-// Hears the certificate of a space: see check_space.h. One walk over all layouts; where the file names an argument that the
-// layout's tables bear out alone, it is made at once. Layouts that are dominated or have a proof of their own are kept for
-// afterwards, and so are those that dominate.
+// Hears the certificate of a space: see check_space.h. One walk over all layouts; where the file
+// names an argument that the layout's tables bear out alone, it is made at once. Layouts that are
+// dominated or have a proof of their own are kept for afterwards, and so are those that dominate.
 #include "solve/checker/space/space.h"
 
 #include <stdio.h>
@@ -11,7 +11,12 @@
 
 enum { WORK_OF_LAYOUT = 40, LISTED_MOST = 1 << 20 };
 
-struct listed { int64_t number; struct check_layout layout; enum check_fate fate; bool seen; };
+struct listed {
+    int64_t number;
+    struct check_layout layout;
+    enum check_fate fate;
+    bool seen;
+};
 
 struct hearing {
     struct reader reader;
@@ -19,17 +24,17 @@ struct hearing {
     const struct check_pricer *pricers;
     struct check_space_result *result;
     struct check_layouts layouts;
-    const char *fates;                  // what is left of the text
+    const char *fates; // what is left of the text
     enum check_fate fate;
     int64_t fate_left;
-    int64_t *dominated;                 // pairs
+    int64_t *dominated; // pairs
     int64_t dominated_count, dominated_next;
     const struct value **proofs;
     int64_t *proof_of, proof_count, proof_next;
-    struct listed *listed;              // all that are dominated, dominate, or are proven; ascending
+    struct listed *listed; // all that are dominated, dominate, or are proven; ascending
     int64_t listed_count, listed_next;
     uint64_t *work;
-    enum status status;                 // of the walk
+    enum status status; // of the walk
     struct arena *arena, *scratch;
 };
 
@@ -39,7 +44,9 @@ struct hearing {
 
 static enum status read_claims(struct hearing *h, const struct value *space)
 {
-    static const char *const keys[] = {"layouts", "?infeasible", "?iteration_ns", "?bound_ns", "?chosen", "fates", "dominated", "proofs", NULL};
+    static const char *const keys[] = {"layouts",   "?infeasible", "?iteration_ns",
+                                       "?bound_ns", "?chosen",     "fates",
+                                       "dominated", "proofs",      NULL};
     const struct reader *r = &h->reader;
     struct check_space_result *to = h->result;
     TRY(value_expect(r, space, "space", VALUE_OBJECT));
@@ -50,7 +57,8 @@ static enum status read_claims(struct hearing *h, const struct value *space)
     TRY(value_integer(r, space, "space", "bound_ns", 0, MOST_SUM, &to->proof.bound_ns));
     TRY(value_integer(r, space, "space", "chosen", 0, LAYOUTS_MOST, &to->chosen));
     bool has_plan = to->chosen >= 0;
-    if (has_plan != (to->proof.iteration_ns >= 0)) return check_refuse(r, "space", "expected both iteration_ns and chosen, or neither");
+    if (has_plan != (to->proof.iteration_ns >= 0))
+        return check_refuse(r, "space", "expected both iteration_ns and chosen, or neither");
     if (to->proof.infeasible ? has_plan || to->proof.bound_ns >= 0 : to->proof.bound_ns < 0)
         return check_refuse(r, "space", "expected either infeasible or bound_ns");
     if (has_plan && to->proof.bound_ns > to->proof.iteration_ns)
@@ -64,11 +72,14 @@ static enum status read_dominated(struct hearing *h, const struct value *v)
 {
     const struct reader *r = &h->reader;
     TRY(value_expect(r, v, "space.dominated", VALUE_ARRAY));
-    if (v->count % 2 || v->count > LISTED_MOST) return check_refuse(r, "space.dominated", "expected pairs of layouts");
+    if (v->count % 2 || v->count > LISTED_MOST)
+        return check_refuse(r, "space.dominated", "expected pairs of layouts");
     h->dominated_count = v->count / 2;
-    TRY(value_integers(r, v, "space.dominated", v->count, 0, LAYOUTS_MOST, &h->dominated, h->arena));
+    TRY(value_integers(r, v, "space.dominated", v->count, 0, LAYOUTS_MOST, &h->dominated,
+                       h->arena));
     for (int64_t i = 1; i < h->dominated_count; i++)
-        if (h->dominated[2 * i] <= h->dominated[2 * i - 2]) return check_refuse(r, "space.dominated", "expected ascending layouts");
+        if (h->dominated[2 * i] <= h->dominated[2 * i - 2])
+            return check_refuse(r, "space.dominated", "expected ascending layouts");
     return OK;
 }
 
@@ -78,7 +89,8 @@ static enum status read_proofs(struct hearing *h, const struct value *v)
     const struct reader *r = &h->reader;
     int64_t last = -1;
     TRY(value_expect(r, v, "space.proofs", VALUE_ARRAY));
-    if (v->count > LISTED_MOST) return check_refuse(r, "space.proofs", "expected at most %d", LISTED_MOST);
+    if (v->count > LISTED_MOST)
+        return check_refuse(r, "space.proofs", "expected at most %d", LISTED_MOST);
     h->proofs = TAKE(h->arena, v->count, const struct value *);
     h->proof_of = TAKE(h->arena, v->count, int64_t);
     for (const struct value *e = v->first; e; e = e->next) {
@@ -102,11 +114,13 @@ static void list_layouts(struct hearing *h)
 {
     int64_t count = 0, kept = 0;
     h->listed = TAKE(h->arena, 2 * h->dominated_count + h->proof_count, struct listed);
-    for (int64_t i = 0; i < 2 * h->dominated_count; i++) h->listed[count++].number = h->dominated[i];
+    for (int64_t i = 0; i < 2 * h->dominated_count; i++)
+        h->listed[count++].number = h->dominated[i];
     for (int64_t i = 0; i < h->proof_count; i++) h->listed[count++].number = h->proof_of[i];
     qsort(h->listed, (size_t)count, sizeof *h->listed, by_number);
     for (int64_t i = 0; i < count; i++)
-        if (!kept || h->listed[kept - 1].number != h->listed[i].number) h->listed[kept++] = h->listed[i];
+        if (!kept || h->listed[kept - 1].number != h->listed[i].number)
+            h->listed[kept++] = h->listed[i];
     h->listed_count = kept;
 }
 
@@ -121,13 +135,19 @@ static enum status next_fates(struct hearing *h, int64_t number)
 {
     const char *letter = *h->fates ? strchr(check_fate_letters, *h->fates) : NULL;
     int digits = 0;
-    if (!*h->fates) return NOT_PROVEN_SPACE(h, "space.fates: end before layout %lld", (long long)number);
-    if (!letter) return check_refuse(&h->reader, "space.fates", "expected a fate's letter before layout %lld", (long long)number);
+    if (!*h->fates)
+        return NOT_PROVEN_SPACE(h, "space.fates: end before layout %lld", (long long)number);
+    if (!letter)
+        return check_refuse(&h->reader, "space.fates",
+                            "expected a fate's letter before layout %lld", (long long)number);
     h->fate = (enum check_fate)(letter - check_fate_letters);
     h->fate_left = 0;
-    for (h->fates++; *h->fates >= '0' && *h->fates <= '9' && digits < 9; h->fates++, digits++) h->fate_left = 10 * h->fate_left + *h->fates - '0';
+    for (h->fates++; *h->fates >= '0' && *h->fates <= '9' && digits < 9; h->fates++, digits++)
+        h->fate_left = 10 * h->fate_left + *h->fates - '0';
     bool ends = !*h->fates || (*h->fates == ' ' && h->fates[1]);
-    if (h->fate_left < 1 || !ends) return check_refuse(&h->reader, "space.fates", "expected a number of layouts before layout %lld", (long long)number);
+    if (h->fate_left < 1 || !ends)
+        return check_refuse(&h->reader, "space.fates",
+                            "expected a number of layouts before layout %lld", (long long)number);
     if (*h->fates) h->fates++;
     return OK;
 }
@@ -136,23 +156,31 @@ static enum status next_fates(struct hearing *h, int64_t number)
 
 static enum status find_reason(struct hearing *h, int64_t number, const struct check_layout *layout)
 {
-    static const char *const what[] = {"is said to be refused, and no rule refuses it", "is said not to fit, and that does not follow from its bytes",
-                                       "is said to take bound_ns at least, and that does not follow from its prices"};
+    static const char *const what[] = {
+        "is said to be refused, and no rule refuses it",
+        "is said not to fit, and that does not follow from its bytes",
+        "is said to take bound_ns at least, and that does not follow from its prices"};
     bool holds;
     const char *why;
     if (h->fate == FATE_IS_BOUND && h->layouts.bound_ns < 0)
-        return NOT_PROVEN_SPACE(h, "layout %lld: a bound does not say that there is no plan", (long long)number);
+        return NOT_PROVEN_SPACE(h, "layout %lld: a bound does not say that there is no plan",
+                                (long long)number);
     TRY(check_fate_holds(&h->layouts, layout, h->fate, &holds, &why));
     if (holds) return OK;
-    if (why) return NOT_PROVEN_SPACE(h, "layout %lld: is refused (%s), and not said to be", (long long)number, why);
+    if (why)
+        return NOT_PROVEN_SPACE(h, "layout %lld: is refused (%s), and not said to be",
+                                (long long)number, why);
     return NOT_PROVEN_SPACE(h, "layout %lld: %s", (long long)number, what[h->fate]);
 }
 
 static enum status hear_layout(struct hearing *h, int64_t number, const struct check_layout *layout)
 {
     struct check_space_result *to = h->result;
-    int64_t *const counts[FATES] = {&to->refused, &to->memory, &to->bounded, &to->dominated, &to->proven};
-    if (number >= to->layouts) return NOT_PROVEN_SPACE(h, "the space has more than the %lld layouts stated", (long long)to->layouts);
+    int64_t *const counts[FATES] = {&to->refused, &to->memory, &to->bounded, &to->dominated,
+                                    &to->proven};
+    if (number >= to->layouts)
+        return NOT_PROVEN_SPACE(h, "the space has more than the %lld layouts stated",
+                                (long long)to->layouts);
     if (*h->work < WORK_OF_LAYOUT) return NOT_PROVEN_SPACE(h, "the work limit is reached");
     *h->work -= WORK_OF_LAYOUT;
     if (!h->fate_left) TRY(next_fates(h, number));
@@ -163,12 +191,16 @@ static enum status hear_layout(struct hearing *h, int64_t number, const struct c
         l->layout = *layout, l->fate = h->fate, l->seen = true;
     }
     if (h->fate == FATE_IS_DOMINATED) {
-        if (h->dominated_next < h->dominated_count && h->dominated[2 * h->dominated_next] == number) return h->dominated_next++, OK;
-        return NOT_PROVEN_SPACE(h, "layout %lld: is said to be dominated, and not by which", (long long)number);
+        if (h->dominated_next < h->dominated_count && h->dominated[2 * h->dominated_next] == number)
+            return h->dominated_next++, OK;
+        return NOT_PROVEN_SPACE(h, "layout %lld: is said to be dominated, and not by which",
+                                (long long)number);
     }
     if (h->fate == FATE_IS_PROVEN) {
-        if (h->proof_next < h->proof_count && h->proof_of[h->proof_next] == number) return h->proof_next++, OK;
-        return NOT_PROVEN_SPACE(h, "layout %lld: is said to have a proof, and there is none", (long long)number);
+        if (h->proof_next < h->proof_count && h->proof_of[h->proof_next] == number)
+            return h->proof_next++, OK;
+        return NOT_PROVEN_SPACE(h, "layout %lld: is said to have a proof, and there is none",
+                                (long long)number);
     }
     return find_reason(h, number, layout);
 }
@@ -185,47 +217,61 @@ static enum status walk(struct hearing *h)
     const struct check_space_result *to = h->result;
     int64_t count = check_space_walk(h->space, visit, h);
     TRY(h->status);
-    if (count != to->layouts) return NOT_PROVEN_SPACE(h, "the space has %lld layouts, %lld are stated", (long long)count, (long long)to->layouts);
-    if (h->fate_left || *h->fates) return NOT_PROVEN_SPACE(h, "space.fates: go on behind the last layout");
+    if (count != to->layouts)
+        return NOT_PROVEN_SPACE(h, "the space has %lld layouts, %lld are stated", (long long)count,
+                                (long long)to->layouts);
+    if (h->fate_left || *h->fates)
+        return NOT_PROVEN_SPACE(h, "space.fates: go on behind the last layout");
     if (h->dominated_next < h->dominated_count)
-        return NOT_PROVEN_SPACE(h, "layout %lld: is not said to be dominated, but by which", (long long)h->dominated[2 * h->dominated_next]);
+        return NOT_PROVEN_SPACE(h, "layout %lld: is not said to be dominated, but by which",
+                                (long long)h->dominated[2 * h->dominated_next]);
     if (h->proof_next < h->proof_count)
-        return NOT_PROVEN_SPACE(h, "layout %lld: is not said to have a proof, and there is one", (long long)h->proof_of[h->proof_next]);
+        return NOT_PROVEN_SPACE(h, "layout %lld: is not said to have a proof, and there is one",
+                                (long long)h->proof_of[h->proof_next]);
     return OK;
 }
 
 // ---- afterwards
 
 // All its tables. The fate says that it is not refused.
-static enum status price(struct hearing *h, int which, const struct listed *l, struct check_problem **p)
+static enum status price(struct hearing *h, int which, const struct listed *l,
+                         struct check_problem **p)
 {
     const struct check_pricer *pricer = &h->pricers[which];
     const char *why = check_space_refusal(h->space, &l->layout);
-    if (!why && !pricer->bytes(pricer->context, &l->layout, p)) why = "a price beyond what can be counted";
+    if (!why && !pricer->bytes(pricer->context, &l->layout, p))
+        why = "a price beyond what can be counted";
     if (!why) (*p)->reader = h->reader;
     if (!why && !check_has_slots(*p)) why = "room for fewer ranks";
     if (!why && !pricer->times(pricer->context)) why = "a price beyond what can be counted";
-    if (why) return NOT_PROVEN_SPACE(h, "layout %lld: is refused (%s), and not said to be", (long long)l->number, why);
+    if (why)
+        return NOT_PROVEN_SPACE(h, "layout %lld: is refused (%s), and not said to be",
+                                (long long)l->number, why);
     TRY(check_problem_bytes(*p));
     return check_problem_times(*p);
 }
 
-static enum status hear_dominated(struct hearing *h, const struct listed *l, const struct listed *other, int64_t by)
+static enum status hear_dominated(struct hearing *h, const struct listed *l,
+                                  const struct listed *other, int64_t by)
 {
     struct check_problem *a, *b;
     if (!other->seen || other->fate == FATE_IS_REFUSED || other->fate == FATE_IS_DOMINATED)
-        return NOT_PROVEN_SPACE(h, "layout %lld: layout %lld, which it is dominated by, has no bound of its own", (long long)l->number, (long long)by);
+        return NOT_PROVEN_SPACE(
+            h, "layout %lld: layout %lld, which it is dominated by, has no bound of its own",
+            (long long)l->number, (long long)by);
     if (*h->work < 100 * WORK_OF_LAYOUT) return NOT_PROVEN_SPACE(h, "the work limit is reached");
     *h->work -= 100 * WORK_OF_LAYOUT;
     TRY(price(h, 1, other, &a));
     TRY(price(h, 0, l, &b));
     if (check_no_worse(a, b)) return OK;
-    return NOT_PROVEN_SPACE(h, "layout %lld: is not dominated by layout %lld", (long long)l->number, (long long)by);
+    return NOT_PROVEN_SPACE(h, "layout %lld: is not dominated by layout %lld", (long long)l->number,
+                            (long long)by);
 }
 
 static void add_counts(struct check_result *to, const struct check_result *from)
 {
-    to->operations += from->operations, to->choices += from->choices, to->paths += from->paths, to->rounds += from->rounds;
+    to->operations += from->operations, to->choices += from->choices, to->paths += from->paths,
+        to->rounds += from->rounds;
     to->boxes += from->boxes, to->splits += from->splits, to->leaves += from->leaves;
 }
 
@@ -238,13 +284,16 @@ static enum status hear_proof(struct hearing *h, const struct listed *l, const s
     int64_t doubtful = *h->pricers[0].doubtful_prices;
     TRY(price(h, 0, l, &p));
     if (chosen && *h->pricers[0].doubtful_prices > doubtful)
-        return NOT_PROVEN_SPACE(h, "a price of the plan's layout lies so near to where rounding changes that the judge cannot tell how it rounds");
+        return NOT_PROVEN_SPACE(h, "a price of the plan's layout lies so near to where rounding "
+                                   "changes that the judge cannot tell how it rounds");
     TRY(check_read_claims(&h->reader, proof, &own));
-    if (to->proof.infeasible && !own.infeasible) return NOT_PROVEN_SPACE(h, "proves a bound, not that there is no plan");
+    if (to->proof.infeasible && !own.infeasible)
+        return NOT_PROVEN_SPACE(h, "proves a bound, not that there is no plan");
     if (!own.infeasible && own.bound_ns < to->proof.bound_ns)
         return NOT_PROVEN_SPACE(h, "proves %lld ns, less than bound_ns", (long long)own.bound_ns);
     if (own.iteration_ns != (chosen ? to->proof.iteration_ns : -1))
-        return NOT_PROVEN_SPACE(h, chosen ? "its plan does not take iteration_ns" : "has a plan, and is not the chosen one");
+        return NOT_PROVEN_SPACE(h, chosen ? "its plan does not take iteration_ns"
+                                          : "has a plan, and is not the chosen one");
     TRY(check_one_proof(&h->reader, proof, p, &own, h->work, h->scratch));
     add_counts(&to->proof, &own);
     return OK;
@@ -255,9 +304,11 @@ static enum status hear_listed(struct hearing *h)
     const struct listed *chosen = h->result->chosen >= 0 ? find_listed(h, h->result->chosen) : NULL;
     struct error *err = h->reader.err;
     if (h->result->chosen >= 0 && (!chosen || !chosen->seen || chosen->fate != FATE_IS_PROVEN))
-        return NOT_PROVEN_SPACE(h, "layout %lld: is chosen, and has no proof", (long long)h->result->chosen);
+        return NOT_PROVEN_SPACE(h, "layout %lld: is chosen, and has no proof",
+                                (long long)h->result->chosen);
     for (int64_t i = 0; i < h->dominated_count; i++)
-        TRY(hear_dominated(h, find_listed(h, h->dominated[2 * i]), find_listed(h, h->dominated[2 * i + 1]), h->dominated[2 * i + 1]));
+        TRY(hear_dominated(h, find_listed(h, h->dominated[2 * i]),
+                           find_listed(h, h->dominated[2 * i + 1]), h->dominated[2 * i + 1]));
     for (int64_t i = 0; i < h->proof_count; i++) {
         struct arena_mark mark = arena_set_mark(h->scratch);
         struct error why = {OK, ""};
@@ -265,50 +316,68 @@ static enum status hear_listed(struct hearing *h)
         enum status status = hear_proof(h, find_listed(h, h->proof_of[i]), h->proofs[i]);
         h->reader.err = err;
         arena_reset(h->scratch, mark);
-        if (status != OK) return fail(err, status, "layout %lld: %s", (long long)h->proof_of[i], why.text);
+        if (status != OK)
+            return fail(err, status, "layout %lld: %s", (long long)h->proof_of[i], why.text);
     }
     return OK;
 }
 
 // ---- the whole
 
-static enum status hear(struct hearing *h, const struct check_text *certificate, const struct check_input *sources, int source_count)
+static enum status hear(struct hearing *h, const struct check_text *certificate,
+                        const struct check_input *sources, int source_count)
 {
     struct value *root;
     TRY(check_read_envelope(&h->reader, certificate, &root, h->arena));
     const struct value *space = value_get(root, "space");
-    if (!space) return check_refuse(&h->reader, "", "is about one layout: expected its priced document beside it");
+    if (!space)
+        return check_refuse(&h->reader, "",
+                            "is about one layout: expected its priced document beside it");
     TRY(check_same_sources(&h->reader, value_get(root, "made_from"), NULL, sources, source_count));
     TRY(read_claims(h, space));
     TRY(read_dominated(h, value_get(space, "dominated")));
     TRY(read_proofs(h, value_get(space, "proofs")));
     list_layouts(h);
-    h->layouts = (struct check_layouts){.space = h->space, .pricer = &h->pricers[0], .reader = h->reader,
-                                        .bound_ns = h->result->proof.infeasible ? -1 : h->result->proof.bound_ns,
-                                        .held = {.work = h->work, .arena = h->arena, .scratch = h->scratch}};
+    h->layouts = (struct check_layouts){
+        .space = h->space,
+        .pricer = &h->pricers[0],
+        .reader = h->reader,
+        .bound_ns = h->result->proof.infeasible ? -1 : h->result->proof.bound_ns,
+        .held = {.work = h->work, .arena = h->arena, .scratch = h->scratch}};
     TRY(walk(h));
     TRY(hear_listed(h));
     h->result->doubtful = *h->pricers[0].doubtful_prices + *h->pricers[1].doubtful_prices;
     if (*h->pricers[0].doubtful_sizes + *h->pricers[1].doubtful_sizes)
-        return NOT_PROVEN_SPACE(h, "a size lies so near to where a price changes that the judge cannot tell on which side");
+        return NOT_PROVEN_SPACE(h, "a size lies so near to where a price changes that the judge "
+                                   "cannot tell on which side");
     return OK;
 }
 
-enum status check_space_certificate(struct check_space_result *result, const struct check_text *certificate,
-                                    const struct check_input *sources, int source_count, const struct check_space *space,
-                                    const struct check_pricer pricers[2], uint64_t work_limit, struct arena *arena, struct error *err)
+enum status check_space_certificate(struct check_space_result *result,
+                                    const struct check_text *certificate,
+                                    const struct check_input *sources, int source_count,
+                                    const struct check_space *space,
+                                    const struct check_pricer pricers[2], uint64_t work_limit,
+                                    struct arena *arena, struct error *err)
 {
     struct error why = {OK, ""};
     uint64_t left = work_limit;
     struct arena *scratch = arena_open_within(arena);
-    *result = (struct check_space_result){.proof = {.iteration_ns = -1, .bound_ns = -1}, .chosen = -1};
-    struct hearing h = {.reader = {certificate->file, &why}, .space = space, .pricers = pricers, .result = result, .work = &left,
-                        .arena = arena, .scratch = scratch};
+    *result =
+        (struct check_space_result){.proof = {.iteration_ns = -1, .bound_ns = -1}, .chosen = -1};
+    struct hearing h = {.reader = {certificate->file, &why},
+                        .space = space,
+                        .pricers = pricers,
+                        .result = result,
+                        .work = &left,
+                        .arena = arena,
+                        .scratch = scratch};
     enum status status = hear(&h, certificate, sources, source_count);
     result->proof.work = work_limit - left;
     result->proof.accepted = status == OK;
     if (status == OK) return OK;
     if (status != (enum status)NOT_PROVEN) return fail(err, status, "%s", why.text);
-    snprintf(result->proof.reason, sizeof result->proof.reason, "%.*s", CHECK_REASON_MAX - 1, why.text);
+    snprintf(result->proof.reason, sizeof result->proof.reason, "%.*s", CHECK_REASON_MAX - 1,
+             why.text);
     return OK;
 }

@@ -1,13 +1,17 @@
-// Certificates for a whole space of layouts: see docs/PROOFS.md 8. The checker walks the space by itself, finds for every
-// layout the argument that the file names, and takes nothing from whoever planned. What a layout costs is told to it by a
-// pricer, in integers: that is what it assumes.
+// Certificates for a whole space of layouts: see docs/PROOFS.md 8. The checker walks the space by
+// itself, finds for every layout the argument that the file names, and takes nothing from whoever
+// planned. What a layout costs is told to it by a pricer, in integers: that is what it assumes.
 #ifndef PLUMBLINE_SOLVE_CHECKER_SPACE_SPACE_H
 #define PLUMBLINE_SOLVE_CHECKER_SPACE_SPACE_H
 
 #include "solve/checker/check.h"
 #include "solve/checker/read/problem.h"
 
-struct check_axis { enum { AXIS_AS_BASE, AXIS_EVERY, AXIS_THESE } kind; const int *values; int count; };
+struct check_axis {
+    enum { AXIS_AS_BASE, AXIS_EVERY, AXIS_THESE } kind;
+    const int *values;
+    int count;
+};
 
 // What the documents say of the space, and what decides whether a layout is refused.
 struct check_space {
@@ -16,20 +20,23 @@ struct check_space {
     bool fewer_devices;
     int64_t devices, global_batch, sequence;
     int layers;
-    bool has_blocks, has_mixtures, has_options;     // options: to compress
+    bool has_blocks, has_mixtures, has_options; // options: to compress
     int64_t heads, kv_heads, ffn;
-    const struct check_mixture { int64_t ffn, shared_ffn, experts; } *mixtures;
+    const struct check_mixture {
+        int64_t ffn, shared_ffn, experts;
+    } * mixtures;
     int mixture_count;
-    int rule_stage, rule_layer;             // the highest that a rule is about, -1: none
+    int rule_stage, rule_layer; // the highest that a rule is about, -1: none
 };
 
-// Tables of a layout that no rule refuses, good until the next layout's. bytes: all but times, which times fills in.
-// false: some price is beyond what can be counted.
+// Tables of a layout that no rule refuses, good until the next layout's. bytes: all but times,
+// which times fills in. false: some price is beyond what can be counted.
 struct check_pricer {
     bool (*bytes)(void *context, const struct check_layout *layout, struct check_problem **p);
     bool (*times)(void *context);
     void *context;
-    // So far: prices that could be one more or less, and sizes of which it cannot be told on which side of a limit they lie.
+    // So far: prices that could be one more or less, and sizes of which it cannot be told on which
+    // side of a limit they lie.
     const int64_t *doubtful_prices, *doubtful_sizes;
 };
 
@@ -43,18 +50,21 @@ int64_t check_space_walk(const struct check_space *s, check_space_visit *visit, 
 const char *check_space_refusal(const struct check_space *s, const struct check_layout *layout);
 
 struct check_space_result {
-    struct check_result proof;              // reason, claims; counts are sums over the proofs
+    struct check_result proof; // reason, claims; counts are sums over the proofs
     int64_t layouts, refused, memory, bounded, dominated, proven;
-    int64_t chosen;                         // -1: no plan
-    int64_t doubtful;                       // prices met that could be one more or less
+    int64_t chosen;   // -1: no plan
+    int64_t doubtful; // prices met that could be one more or less
 };
 
-// sources: the documents that the space and the prices come from. pricers: two that do not share their tables; where a price is
-// in doubt the first takes the lower number (of a limit the higher), the second the other.
-enum status check_space_certificate(struct check_space_result *result, const struct check_text *certificate,
-                                    const struct check_input *sources, int source_count, const struct check_space *space,
-                                    const struct check_pricer pricers[2], uint64_t work_limit, struct arena *arena,
-                                    struct error *err);
+// sources: the documents that the space and the prices come from. pricers: two that do not share
+// their tables; where a price is in doubt the first takes the lower number (of a limit the higher),
+// the second the other.
+enum status check_space_certificate(struct check_space_result *result,
+                                    const struct check_text *certificate,
+                                    const struct check_input *sources, int source_count,
+                                    const struct check_space *space,
+                                    const struct check_pricer pricers[2], uint64_t work_limit,
+                                    struct arena *arena, struct error *err);
 
 // Of an accepted certificate: a page in words. "-": standard output.
 struct check_space_hearing {
@@ -64,6 +74,7 @@ struct check_space_hearing {
     int source_count;
     int64_t microseconds;
 };
-enum status check_space_write_statement(const struct check_space_hearing *h, const char *path, struct arena *arena, struct error *err);
+enum status check_space_write_statement(const struct check_space_hearing *h, const char *path,
+                                        struct arena *arena, struct error *err);
 
 #endif

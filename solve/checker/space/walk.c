@@ -1,7 +1,8 @@
-// The layouts of a space in their order: one level per key, each level's values following from those outside it.
-// "Every": degrees, divisors of the devices that are left (the data degree alone takes what is left, unless fewer devices may
-// be used); schedules, all; stages of a rank, where the schedule has several, the divisors above 1 of the layers per rank,
-// rounded down or up; micro_batch, divisors of global_batch / data; zero 0 to 3; switches off and on; slices 2, 4, 8.
+// The layouts of a space in their order: one level per key, each level's values following from
+// those outside it. "Every": degrees, divisors of the devices that are left (the data degree alone
+// takes what is left, unless fewer devices may be used); schedules, all; stages of a rank, where
+// the schedule has several, the divisors above 1 of the layers per rank, rounded down or up;
+// micro_batch, divisors of global_batch / data; zero 0 to 3; switches off and on; slices 2, 4, 8.
 #include "solve/checker/space/space.h"
 
 enum { DEGREE_MOST = 65536, VALUES_MOST = 4096 };
@@ -27,7 +28,8 @@ static bool winds(int kind) { return kind == INTERLEAVED || kind == LOOPED_BFS; 
 
 static int put_turns(const struct walk *w, int *values)
 {
-    int ranks = w->at.value[KEY_PIPELINE], few = w->s->layers / ranks, many = few + (w->s->layers % ranks > 0), count = 0;
+    int ranks = w->at.value[KEY_PIPELINE], few = w->s->layers / ranks,
+        many = few + (w->s->layers % ranks > 0), count = 0;
     for (int turns = 2; turns <= many && turns * ranks <= MOST_STAGES; turns++)
         if (many % turns == 0 || (few > 0 && few % turns == 0)) values[count++] = turns;
     return count;
@@ -43,7 +45,8 @@ static int put_every(const struct walk *w, int key, int *values)
     if (key == KEY_MICRO_BATCH) return put_divisors(w->s->global_batch / at[KEY_DATA], values);
     if (key <= KEY_DATA) {
         for (int outer = 0; outer < key; outer++) left /= at[outer];
-        if (key == KEY_DATA && !w->s->fewer_devices) return values[0] = (int)left, left <= DEGREE_MOST;
+        if (key == KEY_DATA && !w->s->fewer_devices)
+            return values[0] = (int)left, left <= DEGREE_MOST;
         return put_divisors(left, values);
     }
     int count = counts[key] ? counts[key] : 2;
@@ -57,7 +60,8 @@ static bool is_decided(const struct walk *w, int key, int *value)
     int kind = w->at.value[KEY_SCHEDULE];
     if (key == KEY_TURNS && !winds(kind)) return *value = kind == ZB_V ? 2 : 1, true;
     if (key == KEY_SLICES && kind != TOKEN_SLICED) return *value = 1, true;
-    if (key == KEY_MICRO_BATCH && w->s->global_batch % w->at.value[KEY_DATA]) return *value = w->s->base.value[key], true;
+    if (key == KEY_MICRO_BATCH && w->s->global_batch % w->at.value[KEY_DATA])
+        return *value = w->s->base.value[key], true;
     return false;
 }
 
@@ -71,12 +75,14 @@ static int put_values(const struct walk *w, int key, int *values)
     return axis->count;
 }
 
-// Equal slices; where the sequence does not divide, the first ones are a token longer. As the base says where they are fixed.
+// Equal slices; where the sequence does not divide, the first ones are a token longer. As the base
+// says where they are fixed.
 static void cut_sequence(struct walk *w, int count)
 {
     bool as_base = w->s->axes[KEY_SLICES].kind == AXIS_AS_BASE && count > 1;
     for (int i = 0; i < MOST_SLICES; i++) {
-        int64_t tokens = i < count && count > 1 ? w->s->sequence / count + (i < w->s->sequence % count) : 0;
+        int64_t tokens =
+            i < count && count > 1 ? w->s->sequence / count + (i < w->s->sequence % count) : 0;
         w->at.slice[i] = as_base ? w->s->base.slice[i] : tokens;
     }
 }
@@ -118,23 +124,30 @@ int64_t check_space_walk(const struct check_space *s, check_space_visit *visit, 
 
 static const char *refusal_by_shape(const struct check_space *s, const struct check_layout *l)
 {
-    int64_t tensor = l->value[KEY_TENSOR], stages = (int64_t)l->value[KEY_PIPELINE] * l->value[KEY_TURNS];
+    int64_t tensor = l->value[KEY_TENSOR],
+            stages = (int64_t)l->value[KEY_PIPELINE] * l->value[KEY_TURNS];
     if (stages > s->layers) return "more stages than layers";
-    if (s->has_blocks && (s->heads % tensor || s->kv_heads % tensor || s->ffn % tensor)) return "heads or widths not divisible by tensor";
+    if (s->has_blocks && (s->heads % tensor || s->kv_heads % tensor || s->ffn % tensor))
+        return "heads or widths not divisible by tensor";
     for (int i = 0; i < s->mixture_count; i++) {
         const struct check_mixture *m = &s->mixtures[i];
-        if (m->ffn % tensor || m->shared_ffn % tensor) return "widths of experts not divisible by tensor";
+        if (m->ffn % tensor || m->shared_ffn % tensor)
+            return "widths of experts not divisible by tensor";
         if (m->experts % l->expert) return "experts not divisible by their degree";
     }
     if (l->expert > 1 && !s->has_mixtures) return "expert degree without experts";
-    return s->rule_stage >= stages || s->rule_layer >= s->layers ? "a rule about a stage or layer that is not there" : NULL;
+    return s->rule_stage >= stages || s->rule_layer >= s->layers
+               ? "a rule about a stage or layer that is not there"
+               : NULL;
 }
 
 static const char *refusal_by_batch(const struct check_space *s, const struct check_layout *l)
 {
     const int *v = l->value;
-    int64_t together = (int64_t)v[KEY_DATA] * v[KEY_MICRO_BATCH], micro_batches = s->global_batch / together, tokens = 0;
-    if (v[KEY_SCHEDULE] == INTERLEAVED && micro_batches % v[KEY_PIPELINE]) return "interleaved: micro-batches not a multiple of pipeline";
+    int64_t together = (int64_t)v[KEY_DATA] * v[KEY_MICRO_BATCH],
+            micro_batches = s->global_batch / together, tokens = 0;
+    if (v[KEY_SCHEDULE] == INTERLEAVED && micro_batches % v[KEY_PIPELINE])
+        return "interleaved: micro-batches not a multiple of pipeline";
     for (int i = 0; i < v[KEY_SLICES]; i++) tokens += l->slice[i];
     if (v[KEY_SLICES] > 1) {
         if (tokens != s->sequence) return "slices do not add up to the sequence";
@@ -142,7 +155,8 @@ static const char *refusal_by_batch(const struct check_space *s, const struct ch
         if (s->has_options) return "slices with compression";
     }
     if (s->sequence % v[KEY_CONTEXT]) return "sequence not divisible by context";
-    if (v[KEY_SEQUENCE_PARALLEL] && s->sequence / v[KEY_CONTEXT] % v[KEY_TENSOR]) return "sequence not divisible by context x tensor";
+    if (v[KEY_SEQUENCE_PARALLEL] && s->sequence / v[KEY_CONTEXT] % v[KEY_TENSOR])
+        return "sequence not divisible by context x tensor";
     if (s->global_batch % together) return "batch not divisible by data x micro_batch";
     return micro_batches > MOST_MICRO_BATCHES ? "too many micro-batches" : NULL;
 }
@@ -150,9 +164,11 @@ static const char *refusal_by_batch(const struct check_space *s, const struct ch
 static const char *refusal_by_schedule(const struct check_layout *l)
 {
     const int *v = l->value, kind = v[KEY_SCHEDULE], turns = v[KEY_TURNS], slices = v[KEY_SLICES];
-    if (kind == ZB_V ? turns != 2 : winds(kind) ? turns < 2 : turns != 1) return "stages of a rank do not go with the schedule";
+    if (kind == ZB_V ? turns != 2 : winds(kind) ? turns < 2 : turns != 1)
+        return "stages of a rank do not go with the schedule";
     if (turns > 1 && v[KEY_PIPELINE] < 2) return "several stages on an only rank";
-    if (kind == TOKEN_SLICED ? slices < 2 : slices != 1) return "slices do not go with the schedule";
+    if (kind == TOKEN_SLICED ? slices < 2 : slices != 1)
+        return "slices do not go with the schedule";
     return slices > MOST_SLICES ? "too many slices" : NULL;
 }
 
@@ -160,15 +176,20 @@ const char *check_space_refusal(const struct check_space *s, const struct check_
 {
     const int *v = l->value;
     for (int key = 0; key <= KEY_DATA; key++)
-        if (v[key] < 1 || v[key] > (key == KEY_PIPELINE ? MOST_STAGES : DEGREE_MOST)) return "a degree out of range";
-    if (v[KEY_TURNS] < 1 || v[KEY_TURNS] > MOST_STAGES || v[KEY_MICRO_BATCH] < 1 || v[KEY_MICRO_BATCH] > 1 << 20)
+        if (v[key] < 1 || v[key] > (key == KEY_PIPELINE ? MOST_STAGES : DEGREE_MOST))
+            return "a degree out of range";
+    if (v[KEY_TURNS] < 1 || v[KEY_TURNS] > MOST_STAGES || v[KEY_MICRO_BATCH] < 1 ||
+        v[KEY_MICRO_BATCH] > 1 << 20)
         return "stages of a rank or micro-batch out of range";
-    if (v[KEY_ZERO] < 0 || v[KEY_ZERO] > 3 || v[KEY_SLICES] < 1 || v[KEY_LOCAL] < 0) return "a setting out of range";
-    if (l->expert < 1 || (int64_t)v[KEY_DATA] * v[KEY_CONTEXT] % l->expert) return "expert degree does not divide data x context";
+    if (v[KEY_ZERO] < 0 || v[KEY_ZERO] > 3 || v[KEY_SLICES] < 1 || v[KEY_LOCAL] < 0)
+        return "a setting out of range";
+    if (l->expert < 1 || (int64_t)v[KEY_DATA] * v[KEY_CONTEXT] % l->expert)
+        return "expert degree does not divide data x context";
     if ((int64_t)v[KEY_PIPELINE] * v[KEY_TURNS] > MOST_STAGES) return "too many stages";
     const char *why = refusal_by_schedule(l);
     if (why) return why;
-    if ((__extension__(__int128)v[KEY_TENSOR] * v[KEY_CONTEXT]) * v[KEY_DATA] > 1000000000) return "too many devices for a stage";
+    if ((__extension__(__int128) v[KEY_TENSOR] * v[KEY_CONTEXT]) * v[KEY_DATA] > 1000000000)
+        return "too many devices for a stage";
     why = refusal_by_batch(s, l);
     return why ? why : refusal_by_shape(s, l);
 }

@@ -12,30 +12,46 @@ static void put_claims(struct check_page *p, const struct check_space_result *s)
         return;
     }
     if (r->iteration_ns >= 0)
-        page_print(p, "  1. The plan in the certificate, of layout %lld, keeps every rule, memory limit, slot and budget, and one\n"
-                      "     iteration of it takes exactly %lld ns.\n", (long long)s->chosen, (long long)r->iteration_ns);
-    page_print(p, "  %s No plan of any layout takes less than %lld ns.\n", r->iteration_ns >= 0 ? "2." : "1.", (long long)r->bound_ns);
-    if (r->iteration_ns >= 0 && r->iteration_ns == r->bound_ns) page_print(p, "  So the plan is the best of all.\n\n");
-    else if (r->iteration_ns >= 0) page_print(p, "  So no plan takes more than %lld ns less.\n\n", (long long)(r->iteration_ns - r->bound_ns));
+        page_print(p,
+                   "  1. The plan in the certificate, of layout %lld, keeps every rule, memory "
+                   "limit, slot and budget, and one\n"
+                   "     iteration of it takes exactly %lld ns.\n",
+                   (long long)s->chosen, (long long)r->iteration_ns);
+    page_print(p, "  %s No plan of any layout takes less than %lld ns.\n",
+               r->iteration_ns >= 0 ? "2." : "1.", (long long)r->bound_ns);
+    if (r->iteration_ns >= 0 && r->iteration_ns == r->bound_ns)
+        page_print(p, "  So the plan is the best of all.\n\n");
+    else if (r->iteration_ns >= 0)
+        page_print(p, "  So no plan takes more than %lld ns less.\n\n",
+                   (long long)(r->iteration_ns - r->bound_ns));
     else page_print(p, "  The certificate holds no plan.\n\n");
 }
 
-static void put_verified(struct check_page *p, const struct check_space_result *s, int64_t microseconds)
+static void put_verified(struct check_page *p, const struct check_space_result *s,
+                         int64_t microseconds)
 {
     const struct check_result *r = &s->proof;
-    page_print(p, "VERIFIED by plumbline check " PLUMBLINE_VERSION ", which walked the whole space by itself, in whole numbers alone\n"
-                  "  - %lld layouts are refused by a rule (docs/PROOFS.md 8);\n"
-                  "  - %lld have no room: a rank's bytes at one moment exceed its memory whatever is recomputed;\n"
-                  "  - %lld take the bound at least, as follows from their prices: fill, load and drain of ranks that take\n"
-                  "    as many layers as it allows;\n"
-                  "  - %lld are in nothing better than another layout with the same schedule;\n"
-                  "  - %lld have a proof of their own: %lld boxes, %lld minimisations by dynamic programming, %lld paths.\n"
-                  "  Work: %llu steps, %lld.%06lld s.\n\n", (long long)s->refused, (long long)s->memory, (long long)s->bounded, (long long)s->dominated,
-               (long long)s->proven, (long long)r->boxes, (long long)r->rounds, (long long)r->paths, (unsigned long long)r->work,
+    page_print(p,
+               "VERIFIED by plumbline check " PLUMBLINE_VERSION
+               ", which walked the whole space by itself, in whole numbers alone\n"
+               "  - %lld layouts are refused by a rule (docs/PROOFS.md 8);\n"
+               "  - %lld have no room: a rank's bytes at one moment exceed its memory whatever is "
+               "recomputed;\n"
+               "  - %lld take the bound at least, as follows from their prices: fill, load and "
+               "drain of ranks that take\n"
+               "    as many layers as it allows;\n"
+               "  - %lld are in nothing better than another layout with the same schedule;\n"
+               "  - %lld have a proof of their own: %lld boxes, %lld minimisations by dynamic "
+               "programming, %lld paths.\n"
+               "  Work: %llu steps, %lld.%06lld s.\n\n",
+               (long long)s->refused, (long long)s->memory, (long long)s->bounded,
+               (long long)s->dominated, (long long)s->proven, (long long)r->boxes,
+               (long long)r->rounds, (long long)r->paths, (unsigned long long)r->work,
                (long long)(microseconds / 1000000), (long long)(microseconds % 1000000));
 }
 
-enum status check_space_write_statement(const struct check_space_hearing *h, const char *path, struct arena *arena, struct error *err)
+enum status check_space_write_statement(const struct check_space_hearing *h, const char *path,
+                                        struct arena *arena, struct error *err)
 {
     struct check_page page = {.arena = arena}, *p = &page;
     char hash[CHECK_HASH];
@@ -43,17 +59,23 @@ enum status check_space_write_statement(const struct check_space_hearing *h, con
     put_claims(p, h->result);
     put_verified(p, h->result, h->microseconds);
     page_print(p, "ASSUMED, not verified\n"
-                  "  - the prices: whole nanoseconds and bytes that the judge (solve/judge/price/, docs/FORMULAS.md) finds for each\n"
-                  "    layout. They are a model of the machine; nothing here says how near to a measured run they are;\n"
-                  "  - that the five documents below were read as they are meant, and mean what docs/FORMULAS.md and\n"
+                  "  - the prices: whole nanoseconds and bytes that the judge (solve/judge/price/, "
+                  "docs/FORMULAS.md) finds for each\n"
+                  "    layout. They are a model of the machine; nothing here says how near to a "
+                  "measured run they are;\n"
+                  "  - that the five documents below were read as they are meant, and mean what "
+                  "docs/FORMULAS.md and\n"
                   "    docs/PROOFS.md (3, 4, 8) say they mean;\n"
-                  "  - that the checker, its compiler, the C library and the machine work.\n\nINPUTS, by SHA-256 of their bytes\n");
+                  "  - that the checker, its compiler, the C library and the machine "
+                  "work.\n\nINPUTS, by SHA-256 of their bytes\n");
     check_hash(h->certificate->text, h->certificate->size, hash);
     page_print(p, "  %-12s %s (%zu bytes)\n", "certificate", hash, h->certificate->size);
     for (int i = 0; i < h->source_count; i++) {
         check_hash(h->sources[i].text.text, h->sources[i].text.size, hash);
-        page_print(p, "  %-12s %s (%zu bytes)\n", h->sources[i].role, hash, h->sources[i].text.size);
+        page_print(p, "  %-12s %s (%zu bytes)\n", h->sources[i].role, hash,
+                   h->sources[i].text.size);
     }
-    page_print(p, "\nTO REPEAT\n  plumbline check CERTIFICATE PROBLEM\n  with these files. It ends with exit code 0 and says the same; exit code 1 means: not proven.\n");
+    page_print(p, "\nTO REPEAT\n  plumbline check CERTIFICATE PROBLEM\n  with these files. It ends "
+                  "with exit code 0 and says the same; exit code 1 means: not proven.\n");
     return page_write(p, path, err);
 }

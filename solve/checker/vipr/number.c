@@ -155,7 +155,7 @@ enum status vipr_spend(struct vipr *v, const mpq_t a, const mpq_t b)
 struct big {
     int top, bottom;
     mp_limb_t limbs[];
-};      // limbs of the numerator, with its sign, and of the denominator
+}; // limbs of the numerator, with its sign, and of the denominator
 
 struct vipr_value vipr_keep(const mpq_t q, struct arena *arena)
 {

@@ -1,5 +1,6 @@
-// The sections of a VIPR file before the derivations: variables, objective, constraints, the relation to prove, and the
-// solutions, each of which is tried on every constraint and for integrality.
+// The sections of a VIPR file before the derivations: variables, objective, constraints, the
+// relation to prove, and the solutions, each of which is tried on every constraint and for
+// integrality.
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +8,8 @@
 
 #include "solve/checker/vipr/internal.h"
 
-// How many things of `least` bytes each can still stand in the file: what a count may be before room is taken for it.
+// How many things of `least` bytes each can still stand in the file: what a count may be before
+// room is taken for it.
 static int room_for(const struct vipr *v, int least)
 {
     int64_t left = (v->end - v->at) / least;
@@ -16,7 +18,10 @@ static int room_for(const struct vipr *v, int least)
 
 // ---- rows
 
-struct pair { int column; struct vipr_value value; };
+struct pair {
+    int column;
+    struct vipr_value value;
+};
 
 static int by_column(const void *a, const void *b)
 {
@@ -61,11 +66,14 @@ static enum status count_terms(struct vipr *v, int *count)
 {
     int64_t number = 0;
     for (const char *c = v->token; *c; c++) {
-        if (*c < '0' || *c > '9' || v->length > 9) return vipr_refuse(v, "expected how many terms, found '%.40s'", v->token);
+        if (*c < '0' || *c > '9' || v->length > 9)
+            return vipr_refuse(v, "expected how many terms, found '%.40s'", v->token);
         number = 10 * number + (*c - '0');
     }
     int most = room_for(v, 4);
-    if (number > v->variables || number > most) return vipr_refuse(v, "%lld terms: more than variables, or than the file has room for", (long long)number);
+    if (number > v->variables || number > most)
+        return vipr_refuse(v, "%lld terms: more than variables, or than the file has room for",
+                           (long long)number);
     *count = (int)number;
     return OK;
 }
@@ -100,7 +108,7 @@ const struct vipr_row *vipr_row_at(const struct vipr *v, int number)
 enum status vipr_read_row(struct vipr *v, struct vipr_row *row)
 {
     *row = (struct vipr_row){.last_use = -1};
-    TRY(vipr_next(v));              // its name
+    TRY(vipr_next(v)); // its name
     TRY(vipr_next(v));
     if (strcmp(v->token, "E") && strcmp(v->token, "L") && strcmp(v->token, "G"))
         return vipr_refuse(v, "expected E, L or G, found '%.40s'", v->token);
@@ -119,7 +127,10 @@ enum status vipr_read_row(struct vipr *v, struct vipr_row *row)
 static void skip_comments(struct vipr *v)
 {
     for (;;) {
-        for (; v->at < v->end && (*v->at == ' ' || *v->at == '\t' || *v->at == '\n' || *v->at == '\r'); v->at++) v->line += *v->at == '\n';
+        for (; v->at < v->end &&
+               (*v->at == ' ' || *v->at == '\t' || *v->at == '\n' || *v->at == '\r');
+             v->at++)
+            v->line += *v->at == '\n';
         if (v->at == v->end || *v->at != '%') return;
         while (v->at < v->end && *v->at != '\n') v->at++;
     }
@@ -130,7 +141,8 @@ static enum status read_variables(struct vipr *v)
     int count;
     TRY(vipr_keyword(v, "VAR"));
     int most = room_for(v, 2);
-    TRY(vipr_integer(v, "VAR", 0, most < VIPR_VARIABLES_MOST ? most : VIPR_VARIABLES_MOST, &v->variables));
+    TRY(vipr_integer(v, "VAR", 0, most < VIPR_VARIABLES_MOST ? most : VIPR_VARIABLES_MOST,
+                     &v->variables));
     for (int i = 0; i < v->variables; i++) TRY(vipr_next(v));
     v->integer = TAKE(v->arena, v->variables, bool);
     TRY(vipr_keyword(v, "INT"));
@@ -150,7 +162,8 @@ static enum status read_objective(struct vipr *v)
 {
     TRY(vipr_keyword(v, "OBJ"));
     TRY(vipr_next(v));
-    if (strcmp(v->token, "min") && strcmp(v->token, "max")) return vipr_refuse(v, "OBJ: expected min or max, found '%.40s'", v->token);
+    if (strcmp(v->token, "min") && strcmp(v->token, "max"))
+        return vipr_refuse(v, "OBJ: expected min or max, found '%.40s'", v->token);
     v->minimises = v->result->minimises = !strcmp(v->token, "min");
     TRY(vipr_next(v));
     return vipr_read_terms(v, &v->objective);
@@ -164,7 +177,8 @@ enum status vipr_read_problem(struct vipr *v)
     skip_comments(v);
     TRY(vipr_keyword(v, "VER"));
     TRY(vipr_next(v));
-    if (strcmp(v->token, "1.0") && strcmp(v->token, "1.1")) return vipr_refuse(v, "VER: expected 1.0 or 1.1, found '%.40s'", v->token);
+    if (strcmp(v->token, "1.0") && strcmp(v->token, "1.1"))
+        return vipr_refuse(v, "VER: expected 1.0 or 1.1, found '%.40s'", v->token);
     TRY(read_variables(v));
     TRY(read_objective(v));
     TRY(vipr_keyword(v, "CON"));
@@ -174,7 +188,9 @@ enum status vipr_read_problem(struct vipr *v)
     for (; v->row_count < v->constraint_count; v->row_count++) {
         struct vipr_row *row = &v->constraints[v->row_count];
         TRY(vipr_read_row(v, row));
-        if (v->row_count < bounds && row->terms->count != 1) return vipr_refuse(v, "CON: constraint %d counts as a bound, and is none", v->row_count);
+        if (v->row_count < bounds && row->terms->count != 1)
+            return vipr_refuse(v, "CON: constraint %d counts as a bound, and is none",
+                               v->row_count);
     }
     v->result->constraints = v->constraint_count;
     return OK;
@@ -182,7 +198,8 @@ enum status vipr_read_problem(struct vipr *v)
 
 // ---- RTP and SOL
 
-static enum status read_limit(struct vipr *v, const char *none, bool *has, mpq_t limit, const char **text)
+static enum status read_limit(struct vipr *v, const char *none, bool *has, mpq_t limit,
+                              const char **text)
 {
     TRY(vipr_next(v));
     *text = arena_copy_text(v->arena, v->token);
@@ -197,12 +214,14 @@ static enum status read_relation(struct vipr *v)
     TRY(vipr_next(v));
     v->infeasible = v->result->infeasible = !strcmp(v->token, "infeas");
     if (v->infeasible) return OK;
-    if (strcmp(v->token, "range")) return vipr_refuse(v, "RTP: expected infeas or range, found '%.40s'", v->token);
+    if (strcmp(v->token, "range"))
+        return vipr_refuse(v, "RTP: expected infeas or range, found '%.40s'", v->token);
     TRY(read_limit(v, "-inf", &v->has_lower, v->lower, &v->result->lower));
     TRY(read_limit(v, "inf", &v->has_upper, v->upper, &v->result->upper));
     if (!v->has_lower && !v->has_upper)
         return VIPR_NOT_PROVEN(v, "RTP: a range from -inf to inf claims nothing");
-    if (v->has_lower && v->has_upper && mpq_cmp(v->lower, v->upper) > 0) return VIPR_NOT_PROVEN(v, "RTP: the range is empty");
+    if (v->has_lower && v->has_upper && mpq_cmp(v->lower, v->upper) > 0)
+        return VIPR_NOT_PROVEN(v, "RTP: the range is empty");
     return OK;
 }
 
@@ -237,7 +256,8 @@ static enum status try_point(struct vipr *v, int number, const struct vipr_terms
         const struct vipr_row *row = &v->constraints[i];
         TRY(value_at(v, row->terms, point, value));
         int sign = mpq_cmp(value, vipr_see(&view, row->right));
-        if ((row->sense <= 0 && sign > 0) || (row->sense >= 0 && sign < 0)) return VIPR_NOT_PROVEN(v, "SOL %d: breaks constraint %d", number, i);
+        if ((row->sense <= 0 && sign > 0) || (row->sense >= 0 && sign < 0))
+            return VIPR_NOT_PROVEN(v, "SOL %d: breaks constraint %d", number, i);
     }
     return value_at(v, v->objective, point, value);
 }
@@ -245,7 +265,7 @@ static enum status try_point(struct vipr *v, int number, const struct vipr_terms
 static enum status read_solution(struct vipr *v, int number, mpq_t value)
 {
     const struct vipr_terms *point;
-    TRY(vipr_next(v));              // its name
+    TRY(vipr_next(v)); // its name
     TRY(vipr_next(v));
     TRY(vipr_read_terms(v, &point));
     for (int i = 0; i < point->count; i++) v->place[point->columns[i]] = i + 1;
@@ -266,11 +286,17 @@ enum status vipr_read_claim(struct vipr *v)
     TRY(vipr_integer(v, "SOL", 0, room_for(v, 3), &v->solution_count));
     for (int i = 0; i < v->solution_count; i++) TRY(read_solution(v, i, *value));
     v->result->solutions = v->solution_count;
-    if (v->infeasible) return v->solution_count ? VIPR_NOT_PROVEN(v, "SOL: a solution of what is said to have none") : OK;
+    if (v->infeasible)
+        return v->solution_count
+                   ? VIPR_NOT_PROVEN(v, "SOL: a solution of what is said to have none")
+                   : OK;
     // The side that a solution proves.
     bool needed = v->minimises ? v->has_upper : v->has_lower;
     if (!needed) return OK;
-    if (!v->solution_count) return VIPR_NOT_PROVEN(v, "SOL: no solution, and RTP says how good one is");
+    if (!v->solution_count)
+        return VIPR_NOT_PROVEN(v, "SOL: no solution, and RTP says how good one is");
     int sign = mpq_cmp(v->best, v->minimises ? v->upper : v->lower);
-    return (v->minimises ? sign > 0 : sign < 0) ? VIPR_NOT_PROVEN(v, "SOL: no solution is as good as RTP says") : OK;
+    return (v->minimises ? sign > 0 : sign < 0)
+               ? VIPR_NOT_PROVEN(v, "SOL: no solution is as good as RTP says")
+               : OK;
 }

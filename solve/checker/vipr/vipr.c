@@ -1,5 +1,5 @@
-// The derivations of a VIPR file, and the verdict: see check_vipr.h. A row rests on a set of assumptions; the last one must
-// rest on none and say what is to be proven.
+// The derivations of a VIPR file, and the verdict: see check_vipr.h. A row rests on a set of
+// assumptions; the last one must rest on none and say what is to be proven.
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,11 +8,12 @@
 
 enum {
     SETS_LEAST = 1 << 20
-};      // members of all sets of assumptions together: so many, and one for each byte of the file
+}; // members of all sets of assumptions together: so many, and one for each byte of the file
 
 // ---- sets of assumptions, shared where they are equal
 
-static enum status join_sets(struct vipr *v, const int **set, int *count, const int *other, int other_count)
+static enum status join_sets(struct vipr *v, const int **set, int *count, const int *other,
+                             int other_count)
 {
     int *all, n = 0, i = 0, k = 0;
     if (!other_count || (*set == other && *count == other_count)) return OK;
@@ -20,15 +21,17 @@ static enum status join_sets(struct vipr *v, const int **set, int *count, const 
         *set = other, *count = other_count;
         return OK;
     }
-    if (v->work < (uint64_t)(*count + other_count)) return VIPR_NOT_PROVEN(v, "the work limit is reached");
+    if (v->work < (uint64_t)(*count + other_count))
+        return VIPR_NOT_PROVEN(v, "the work limit is reached");
     v->work -= (uint64_t)(*count + other_count);
-    int missing = 0;                // of other, in *set
+    int missing = 0; // of other, in *set
     for (i = 0, k = 0; k < other_count; k++) {
         while (i < *count && (*set)[i] < other[k]) i++;
         missing += i == *count || (*set)[i] != other[k];
     }
     if (!missing) return OK;
-    if ((v->set_room -= *count + missing) < 0) return VIPR_NOT_PROVEN(v, "line %d: larger sets of assumptions than are checked", v->line);
+    if ((v->set_room -= *count + missing) < 0)
+        return VIPR_NOT_PROVEN(v, "line %d: larger sets of assumptions than are checked", v->line);
     all = TAKE(v->arena, *count + missing, int);
     for (i = k = 0; i < *count || k < other_count;) {
         int x = i < *count ? (*set)[i] : INT_MAX, y = k < other_count ? other[k] : INT_MAX;
@@ -40,13 +43,15 @@ static enum status join_sets(struct vipr *v, const int **set, int *count, const 
     return OK;
 }
 
-static enum status join_without(struct vipr *v, struct vipr_row *row, const struct vipr_row *of, int without)
+static enum status join_without(struct vipr *v, struct vipr_row *row, const struct vipr_row *of,
+                                int without)
 {
     int *rest, n = 0;
     bool has = false;
     for (int i = 0; i < of->set_count; i++) has = has || of->set[i] == without;
     if (!has) return join_sets(v, &row->set, &row->set_count, of->set, of->set_count);
-    if ((v->set_room -= of->set_count) < 0) return VIPR_NOT_PROVEN(v, "line %d: larger sets of assumptions than are checked", v->line);
+    if ((v->set_room -= of->set_count) < 0)
+        return VIPR_NOT_PROVEN(v, "line %d: larger sets of assumptions than are checked", v->line);
     rest = TAKE(v->arena, of->set_count, int);
     for (int i = 0; i < of->set_count; i++)
         if (of->set[i] != without) rest[n++] = of->set[i];
@@ -94,13 +99,17 @@ static bool dominates(const struct vipr_row *a, const struct vipr_row *b)
 
 // ---- combinations
 
-static enum status read_reference(struct vipr *v, const char *what, const struct vipr_row **row, int *number)
+static enum status read_reference(struct vipr *v, const char *what, const struct vipr_row **row,
+                                  int *number)
 {
     TRY(vipr_integer(v, what, INT_MIN / 2, INT_MAX / 2, number));
-    if (*number < 0 || *number >= v->row_count) return VIPR_NOT_PROVEN(v, "line %d: row %d refers to row %d, which is not there yet", v->line, v->row_count, *number);
+    if (*number < 0 || *number >= v->row_count)
+        return VIPR_NOT_PROVEN(v, "line %d: row %d refers to row %d, which is not there yet",
+                               v->line, v->row_count, *number);
     *row = vipr_row_at(v, *number);
     if ((*row)->last_use >= 0 && (*row)->last_use < v->row_count)
-        return VIPR_NOT_PROVEN(v, "line %d: row %d refers to row %d, which was let go at row %d", v->line, v->row_count, *number, (*row)->last_use);
+        return VIPR_NOT_PROVEN(v, "line %d: row %d refers to row %d, which was let go at row %d",
+                               v->line, v->row_count, *number, (*row)->last_use);
     return OK;
 }
 
@@ -127,19 +136,25 @@ static enum status read_combination(struct vipr *v, struct vipr_row *row, mpq_t 
     int count;
     vipr_clear_sums(v);
     TRY(vipr_next(v));
-    if (!strcmp(v->token, "weak") || !strcmp(v->token, "incomplete")) return vipr_refuse(v, "'%s': the proof is not complete", v->token);
-    v->at -= v->length;             // it is the count
+    if (!strcmp(v->token, "weak") || !strcmp(v->token, "incomplete"))
+        return vipr_refuse(v, "'%s': the proof is not complete", v->token);
+    v->at -= v->length; // it is the count
     TRY(vipr_integer(v, "multipliers", 0, v->row_count, &count));
     for (int i = 0; i < count; i++) {
         const struct vipr_row *of;
         int number;
         TRY(read_reference(v, "row", &of, &number));
-        if (used[number]) return VIPR_NOT_PROVEN(v, "line %d: row %d refers to row %d twice", v->line, v->row_count, number);
+        if (used[number])
+            return VIPR_NOT_PROVEN(v, "line %d: row %d refers to row %d twice", v->line,
+                                   v->row_count, number);
         used[number] = true;
         TRY(vipr_next(v));
         TRY(vipr_number(v, factor));
         int sense = of->sense * mpq_sgn(factor);
-        if (sense && v->sum_sense && sense != v->sum_sense) return VIPR_NOT_PROVEN(v, "line %d: row %d: the multiplier of row %d has the wrong sign", v->line, v->row_count, number);
+        if (sense && v->sum_sense && sense != v->sum_sense)
+            return VIPR_NOT_PROVEN(v,
+                                   "line %d: row %d: the multiplier of row %d has the wrong sign",
+                                   v->line, v->row_count, number);
         if (sense) v->sum_sense = sense;
         TRY(join_sets(v, &row->set, &row->set_count, of->set, of->set_count));
         if (mpq_sgn(factor)) TRY(add_row(v, of, factor));
@@ -165,12 +180,16 @@ static enum status combine(struct vipr *v, struct vipr_row *row, mpq_t factor, b
 
 static enum status round_sum(struct vipr *v)
 {
-    if (!v->sum_sense) return VIPR_NOT_PROVEN(v, "line %d: row %d rounds an equation", v->line, v->row_count);
+    if (!v->sum_sense)
+        return VIPR_NOT_PROVEN(v, "line %d: row %d rounds an equation", v->line, v->row_count);
     for (int i = 0; i < v->touched_count; i++) {
         int column = v->touched_columns[i];
         mpq_srcptr sum = *vipr_sum(v, column);
         if (mpq_sgn(sum) == 0) continue;
-        if (!v->integer[column]) return VIPR_NOT_PROVEN(v, "line %d: row %d rounds with variable %d, which is continuous", v->line, v->row_count, column);
+        if (!v->integer[column])
+            return VIPR_NOT_PROVEN(v,
+                                   "line %d: row %d rounds with variable %d, which is continuous",
+                                   v->line, v->row_count, column);
         if (!vipr_is_whole(sum))
             return VIPR_NOT_PROVEN(
                 v, "line %d: row %d rounds with a coefficient of variable %d that is not whole",
@@ -203,32 +222,45 @@ static bool sum_dominates(struct vipr *v, const struct vipr_row *row)
     return is_as_strong(v->sum_sense, v->sum_right, row->sense, vipr_see(&view, row->right));
 }
 
-static enum status derive_sum(struct vipr *v, struct vipr_row *row, bool rounds, mpq_t factor, bool *used)
+static enum status derive_sum(struct vipr *v, struct vipr_row *row, bool rounds, mpq_t factor,
+                              bool *used)
 {
     TRY(combine(v, row, factor, used));
     if (rounds) TRY(round_sum(v));
     v->result->combinations += !rounds;
     v->result->roundings += rounds;
-    return sum_dominates(v, row) ? OK : VIPR_NOT_PROVEN(v, "line %d: row %d does not follow from its combination", v->line, v->row_count);
+    return sum_dominates(v, row)
+               ? OK
+               : VIPR_NOT_PROVEN(v, "line %d: row %d does not follow from its combination", v->line,
+                                 v->row_count);
 }
 
 // ---- disjunctions
 
-static enum status check_sides(struct vipr *v, const struct vipr_row *below, const struct vipr_row *above, mpq_t scratch)
+static enum status check_sides(struct vipr *v, const struct vipr_row *below,
+                               const struct vipr_row *above, mpq_t scratch)
 {
     struct vipr_view x, y;
-    if (!below->is_assumption || !above->is_assumption) return VIPR_NOT_PROVEN(v, "line %d: row %d: a side of its disjunction is no assumption", v->line, v->row_count);
+    if (!below->is_assumption || !above->is_assumption)
+        return VIPR_NOT_PROVEN(v, "line %d: row %d: a side of its disjunction is no assumption",
+                               v->line, v->row_count);
     if (below->sense * above->sense != -1 || !same_terms(below->terms, above->terms))
-        return VIPR_NOT_PROVEN(v, "line %d: row %d: the sides of its disjunction do not go together", v->line, v->row_count);
+        return VIPR_NOT_PROVEN(v,
+                               "line %d: row %d: the sides of its disjunction do not go together",
+                               v->line, v->row_count);
     for (int i = 0; i < below->terms->count; i++)
         if (!v->integer[below->terms->columns[i]] ||
             !vipr_is_whole(vipr_see(&x, below->terms->values[i])))
-            return VIPR_NOT_PROVEN(v, "line %d: row %d: its disjunction is not one of whole numbers", v->line, v->row_count);
+            return VIPR_NOT_PROVEN(v,
+                                   "line %d: row %d: its disjunction is not one of whole numbers",
+                                   v->line, v->row_count);
     mpq_srcptr left = vipr_see(&x, below->right), right = vipr_see(&y, above->right);
     TRY(vipr_spend(v, left, right));
     mpq_sub(scratch, right, left);
     if (!vipr_is_whole(left) || mpq_cmp_si(scratch, above->sense, 1) != 0)
-        return VIPR_NOT_PROVEN(v, "line %d: row %d: its disjunction leaves something between the sides", v->line, v->row_count);
+        return VIPR_NOT_PROVEN(
+            v, "line %d: row %d: its disjunction leaves something between the sides", v->line,
+            v->row_count);
     return OK;
 }
 
@@ -239,7 +271,9 @@ static enum status derive_disjunction(struct vipr *v, struct vipr_row *row, mpq_
     for (int i = 0; i < 2; i++) {
         TRY(read_reference(v, "row", &of[i], &number));
         TRY(read_reference(v, "assumption", &side[i], &side_number[i]));
-        if (!dominates(of[i], row)) return VIPR_NOT_PROVEN(v, "line %d: row %d does not follow from row %d", v->line, v->row_count, number);
+        if (!dominates(of[i], row))
+            return VIPR_NOT_PROVEN(v, "line %d: row %d does not follow from row %d", v->line,
+                                   v->row_count, number);
     }
     TRY(check_sides(v, side[0], side[1], scratch));
     for (int i = 0; i < 2; i++) TRY(join_without(v, row, of[i], side_number[i]));
@@ -263,13 +297,16 @@ static enum status derive_cut_off(struct vipr *v, const struct vipr_row *row, mp
 {
     struct vipr_view view;
     int better = v->minimises ? -1 : 1;
-    if (!v->solution_count) return VIPR_NOT_PROVEN(v, "line %d: row %d: there is no solution to be better than", v->line, v->row_count);
+    if (!v->solution_count)
+        return VIPR_NOT_PROVEN(v, "line %d: row %d: there is no solution to be better than",
+                               v->line, v->row_count);
     if (row->sense != better || !same_terms(row->terms, v->objective))
         return VIPR_NOT_PROVEN(v, "line %d: row %d says nothing of the objective", v->line,
                                v->row_count);
     mpq_set(scratch, v->best);
     if (is_as_strong(better, scratch, better, vipr_see(&view, row->right))) return OK;
-    // Only what is better by one: then nothing is proven about the solution itself, and the range must hold it.
+    // Only what is better by one: then nothing is proven about the solution itself, and the range
+    // must hold it.
     mpz_t one;
     mpz_init_set_si(one, better);
     if (objective_is_whole(v)) mpz_addmul(mpq_numref(scratch), one, mpq_denref(scratch));
@@ -294,7 +331,8 @@ static enum status assume(struct vipr *v, struct vipr_row *row)
     return OK;
 }
 
-static enum status derive_row(struct vipr *v, struct vipr_row *row, int last, mpq_t factor, bool *used)
+static enum status derive_row(struct vipr *v, struct vipr_row *row, int last, mpq_t factor,
+                              bool *used)
 {
     TRY(vipr_read_row(v, row));
     TRY(vipr_keyword(v, "{"));
@@ -316,7 +354,8 @@ static enum status check_last(struct vipr *v)
     if (!v->infeasible && !needed) return OK;
     if (v->row_count == v->constraint_count) return VIPR_NOT_PROVEN(v, "DER: nothing is derived");
     const struct vipr_row *row = vipr_row_at(v, v->row_count - 1);
-    if (row->set_count) return VIPR_NOT_PROVEN(v, "DER: the last row rests on assumption %d", row->set[0]);
+    if (row->set_count)
+        return VIPR_NOT_PROVEN(v, "DER: the last row rests on assumption %d", row->set[0]);
     v->absurd = v->absurd || is_absurd_row(row);
     if (v->infeasible)
         return is_absurd_row(row) ? OK : VIPR_NOT_PROVEN(v, "DER: the last row is no absurdity");
@@ -352,7 +391,8 @@ static enum status hear(struct vipr *v)
 {
     const char *text = v->file->text;
     size_t longest = 0, length = 0;
-    if (v->file->size > VIPR_FILE_MOST) return vipr_refuse(v, "larger than %d bytes", VIPR_FILE_MOST);
+    if (v->file->size > VIPR_FILE_MOST)
+        return vipr_refuse(v, "larger than %d bytes", VIPR_FILE_MOST);
     for (size_t i = 0; i < v->file->size; i++) {
         length = strchr(" \t\r\n", text[i]) && text[i] ? 0 : length + 1;
         if (length > longest) longest = length;
@@ -364,11 +404,11 @@ static enum status hear(struct vipr *v)
     return vipr_derive(v);
 }
 
-enum status check_vipr(struct check_vipr_result *result, const struct check_text *file, uint64_t work_limit, struct arena *arena,
-                       struct error *err)
+enum status check_vipr(struct check_vipr_result *result, const struct check_text *file,
+                       uint64_t work_limit, struct arena *arena, struct error *err)
 {
     struct error why = {OK, ""};
-    struct vipr *v = TAKE(arena, 1, struct vipr);       // its numbers are cleared with the arena
+    struct vipr *v = TAKE(arena, 1, struct vipr); // its numbers are cleared with the arena
     *v = (struct vipr){.file = file,
                        .at = file->text,
                        .end = file->text + file->size,

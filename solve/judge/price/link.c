@@ -1,4 +1,5 @@
-// Links as the judge sees them (docs/FORMULAS.md, section 2): what joins the GPUs of a group, and two stages.
+// Links as the judge sees them (docs/FORMULAS.md, section 2): what joins the GPUs of a group, and
+// two stages.
 #include "data/base/least.h"
 #include "solve/judge/price/verify_price.h"
 
@@ -17,7 +18,8 @@ static struct joint stated(const struct assay *a, int from, int to)
     const struct cluster *c = &a->problem->cluster;
     for (int i = 0; i < c->link_count; i++)
         if (c->links[i].from == from && c->links[i].to == to)
-            return (struct joint){true, false, true, c->links[i].link.bytes_per_s, c->links[i].link.latency_s};
+            return (struct joint){true, false, true, c->links[i].link.bytes_per_s,
+                                  c->links[i].link.latency_s};
     return (struct joint){0};
 }
 
@@ -28,13 +30,15 @@ static const struct nic *nic_of(const struct node_group *g, enum nic_kind kind)
     return NULL;
 }
 
-// The best kind of NIC that both groups have, shared by so many streams per node at each end. A message takes one NIC: its
-// share of the node is never more than that one's. efficiencies: which, where above 0, take the place of the usual ones.
-static struct joint network(const struct assay *a, const struct estimate *efficiencies, int from, int to,
-                            int64_t from_streams, int64_t to_streams, bool one_nic)
+// The best kind of NIC that both groups have, shared by so many streams per node at each end. A
+// message takes one NIC: its share of the node is never more than that one's. efficiencies: which,
+// where above 0, take the place of the usual ones.
+static struct joint network(const struct assay *a, const struct estimate *efficiencies, int from,
+                            int to, int64_t from_streams, int64_t to_streams, bool one_nic)
 {
     struct joint best = {0};
-    const struct node_group *f = &a->problem->cluster.groups[from], *t = &a->problem->cluster.groups[to];
+    const struct node_group *f = &a->problem->cluster.groups[from],
+                            *t = &a->problem->cluster.groups[to];
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++) {
         const struct nic *x = nic_of(f, (enum nic_kind)kind), *y = nic_of(t, (enum nic_kind)kind);
         if (!x || !y) continue;
@@ -42,17 +46,22 @@ static struct joint network(const struct assay *a, const struct estimate *effici
         if (efficiencies && efficiencies[kind].value > 0) efficiency = efficiencies[kind].value;
         int64_t from_shares = one_nic && x->count > from_streams ? x->count : from_streams;
         int64_t to_shares = one_nic && y->count > to_streams ? y->count : to_streams;
-        long double sending = x->count * (long double)x->link.bytes_per_s * efficiency / (long double)from_shares;
-        long double receiving = y->count * (long double)y->link.bytes_per_s * efficiency / (long double)to_shares;
+        long double sending = x->count * (long double)x->link.bytes_per_s * efficiency /
+                              (long double)from_shares;
+        long double receiving = y->count * (long double)y->link.bytes_per_s * efficiency /
+                                (long double)to_shares;
         long double rate = least(sending, receiving);
-        // Products of decimal fractions tie only up to rounding, and a tie goes to the earlier kind.
+        // Products of decimal fractions tie only up to rounding, and a tie goes to the earlier
+        // kind.
         if (!best.joined || !judged_reaches(a, best.bytes_per_s, rate))
-            best = (struct joint){true, false, false, rate, greatest(x->link.latency_s, y->link.latency_s)};
+            best = (struct joint){true, false, false, rate,
+                                  greatest(x->link.latency_s, y->link.latency_s)};
     }
     return best;
 }
 
-// A group's nodes among themselves: what is stated, else its NICs, and no more than a node passes on inside.
+// A group's nodes among themselves: what is stated, else its NICs, and no more than a node passes
+// on inside.
 static struct joint across_nodes(const struct assay *a, int group, int64_t streams, bool one_nic)
 {
     struct joint link = stated(a, group, group);
@@ -64,7 +73,8 @@ static struct joint across_nodes(const struct assay *a, int group, int64_t strea
 
 struct joint judged_tensor_link(const struct assay *a, int group)
 {
-    if (a->problem->job.layout.tensor <= a->problem->cluster.groups[group].gpus_per_node) return intra(a, group);
+    if (a->problem->job.layout.tensor <= a->problem->cluster.groups[group].gpus_per_node)
+        return intra(a, group);
     return across_nodes(a, group, 1, false);
 }
 
@@ -106,10 +116,12 @@ struct joint judged_stage_link(const struct assay *a, int from, int to)
     if (from == to && a->devices * a->pipeline <= groups[from].gpus_per_node) {
         link = intra(a, from);
         if (c->transfer_intra_efficiency.value > 0)
-            link.bytes_per_s = (long double)groups[from].intra.bytes_per_s * c->transfer_intra_efficiency.value;
+            link.bytes_per_s = (long double)groups[from].intra.bytes_per_s *
+                               c->transfer_intra_efficiency.value;
         return link;
     }
-    return network(a, c->transfer_network_efficiency, from, to, smaller(a->devices, groups[from].gpus_per_node),
+    return network(a, c->transfer_network_efficiency, from, to,
+                   smaller(a->devices, groups[from].gpus_per_node),
                    smaller(a->devices, groups[to].gpus_per_node), true);
 }
 
@@ -121,7 +133,8 @@ long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ra
     return steps / (long double)ranks * bytes / link.bytes_per_s + steps * link.latency_s;
 }
 
-const struct collective_times *judged_table(const struct assay *a, int group, struct joint link, int64_t ranks, bool send)
+const struct collective_times *judged_table(const struct assay *a, int group, struct joint link,
+                                            int64_t ranks, bool send)
 {
     const struct costs *c = &a->problem->costs;
     for (int i = 0; !link.stated && i < c->collective_count; i++) {
@@ -133,21 +146,27 @@ const struct collective_times *judged_table(const struct assay *a, int group, st
     return NULL;
 }
 
-// Straight lines between the points on paper with two logarithmic scales; flat before the first, a rate after the last. Of
-// segments, the last that has begun.
-struct computed judged_table_s(const struct assay *a, const struct collective_times *table, long double bytes)
+// Straight lines between the points on paper with two logarithmic scales; flat before the first, a
+// rate after the last. Of segments, the last that has begun.
+struct computed judged_table_s(const struct assay *a, const struct collective_times *table,
+                               long double bytes)
 {
     int last = table->point_count - 1, above = 0;
     for (int i = table->segment_count - 1; i >= 0; i--) {
         const struct segment *line = &table->segments[i];
         if (i == 0 || judged_reaches(a, bytes, line->from_bytes))
-            return (struct computed){(bytes - line->from_bytes) / (long double)line->bytes_per_s.value + line->seconds.value,
-                                     (bytes + line->from_bytes) / (long double)line->bytes_per_s.value};
+            return (struct computed){
+                (bytes - line->from_bytes) / (long double)line->bytes_per_s.value +
+                    line->seconds.value,
+                (bytes + line->from_bytes) / (long double)line->bytes_per_s.value};
     }
     if (bytes <= table->bytes[0]) return (struct computed){table->seconds[0], 0};
-    if (bytes >= table->bytes[last]) return (struct computed){table->seconds[last] * (bytes / table->bytes[last]), 0};
+    if (bytes >= table->bytes[last])
+        return (struct computed){table->seconds[last] * (bytes / table->bytes[last]), 0};
     while (table->bytes[above] < bytes) above++;
-    long double from = table->bytes[above - 1], span = log1pl((table->bytes[above] - from) / from), way = log1pl((bytes - from) / from) / span;
-    long double rise = logl(table->seconds[above] / (long double)table->seconds[above - 1]), seconds = table->seconds[above - 1] * expl(way * rise);
+    long double from = table->bytes[above - 1], span = log1pl((table->bytes[above] - from) / from),
+                way = log1pl((bytes - from) / from) / span;
+    long double rise = logl(table->seconds[above] / (long double)table->seconds[above - 1]),
+                seconds = table->seconds[above - 1] * expl(way * rise);
     return (struct computed){seconds, seconds * fabsl(rise) * (1 + 1 / span)};
 }

@@ -11,18 +11,22 @@ static long double low_rank_rate(const struct assay *a, int group)
     return rates->low_rank_flop_per_s.value;
 }
 
-struct message { long double bytes, rows, columns; };
+struct message {
+    long double bytes, rows, columns;
+};
 
 static struct message message_behind(const struct assay *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
     if (r->kind == LAYER_MEASURED)
-        return (struct message){r->measured.boundary_bytes, r->measured.matrix_rows, r->measured.matrix_columns};
+        return (struct message){r->measured.boundary_bytes, r->measured.matrix_rows,
+                                r->measured.matrix_columns};
     long double rows = a->tokens * a->share, columns = a->problem->model.shape.hidden;
     return (struct message){a->value_bytes * rows * columns, rows, columns};
 }
 
-// Bytes of the message at this rank; false where compression would not make it smaller, or there is nothing to compress.
+// Bytes of the message at this rank; false where compression would not make it smaller, or there is
+// nothing to compress.
 static bool compressed_bytes(const struct assay *a, struct message m, int rank, long double *bytes)
 {
     *bytes = a->value_bytes * rank * (m.rows + m.columns);
@@ -41,12 +45,15 @@ static long double compression_s(const struct assay *a, struct message m, struct
 {
     long double r = s.rank, values = m.rows * m.columns;
     return (4 * values * r + 2 * m.rows * r * r) / low_rank_rate(a, s.sender) +
-           gpu_of(a, s.sender)->compression_overhead_s.value + 2 * values * r / low_rank_rate(a, s.receiver) +
+           gpu_of(a, s.sender)->compression_overhead_s.value +
+           2 * values * r / low_rank_rate(a, s.receiver) +
            gpu_of(a, s.receiver)->compression_overhead_s.value +
-           a->value_bytes * (values + r * (m.rows + m.columns)) * (traffic_share(a, s.sender) + traffic_share(a, s.receiver));
+           a->value_bytes * (values + r * (m.rows + m.columns)) *
+               (traffic_share(a, s.sender) + traffic_share(a, s.receiver));
 }
 
-// Of an uncompressed message, a slice's share; and of that a tensor rank's alone where they share what they send.
+// Of an uncompressed message, a slice's share; and of that a tensor rank's alone where they share
+// what they send.
 static long double sent_bytes(const struct assay *a, struct message m, struct sending s)
 {
     const struct job *j = &a->problem->job;
@@ -56,11 +63,13 @@ static long double sent_bytes(const struct assay *a, struct message m, struct se
 }
 
 // What was measured between two GPUs of this kind, else by the link's bandwidth.
-static struct computed size_s(const struct assay *a, struct sending s, struct joint link, long double bytes)
+static struct computed size_s(const struct assay *a, struct sending s, struct joint link,
+                              long double bytes)
 {
     const struct node_group *groups = a->problem->cluster.groups;
     const struct collective_times *table = NULL;
-    if (!strcmp(groups[s.sender].gpu, groups[s.receiver].gpu)) table = judged_table(a, s.sender, link, 2, true);
+    if (!strcmp(groups[s.sender].gpu, groups[s.receiver].gpu))
+        table = judged_table(a, s.sender, link, 2, true);
     struct computed size = {bytes / link.bytes_per_s, 0};
     if (table && bytes > 0) size = judged_table_s(a, table, bytes);
     size.value += a->problem->costs.transfer_launch_s.value;
@@ -79,7 +88,7 @@ bool transfer_price(const struct assay *a, struct sending s, int64_t parts[PART_
     if (compressed_bytes(a, m, s.rank, &bytes)) work = compression_s(a, m, s);
     else bytes = sent_bytes(a, m, s);
     struct computed size = size_s(a, s, link, bytes);
-    for (int k = 0; k < PART_COUNT; k++) {          // the overhead at each end
+    for (int k = 0; k < PART_COUNT; k++) { // the overhead at each end
         struct computed part = {share[k] * size.value, share[k] * size.lost};
         if (k == PART_DELAY) part.value += link.latency_s + work;
         parts[k] = judged_nanoseconds(a, part);
@@ -91,5 +100,7 @@ int64_t boundary_feedback_of(const struct assay *a, int run, int rank)
 {
     long double bytes;
     struct message m = message_behind(a, run);
-    return passes_gradient(a, run) && compressed_bytes(a, m, rank, &bytes) ? judged_whole(a, m.bytes) : 0;
+    return passes_gradient(a, run) && compressed_bytes(a, m, rank, &bytes)
+               ? judged_whole(a, m.bytes)
+               : 0;
 }

@@ -1,5 +1,6 @@
-// Activations of one layer and one micro-batch on one GPU as the judge counts them (docs/FORMULAS.md, section 5): what is
-// kept until the backward pass, by recomputation mode, and what is there besides while the layer runs.
+// Activations of one layer and one micro-batch on one GPU as the judge counts them
+// (docs/FORMULAS.md, section 5): what is kept until the backward pass, by recomputation mode, and
+// what is there besides while the layer runs.
 #include "solve/judge/price/verify_price.h"
 
 // What the scores of unfused attention keep: softmax, and with dropout its mask and its output.
@@ -7,16 +8,20 @@ static long double score_stash(const struct assay *a)
 {
     const struct shape *s = &a->problem->model.shape;
     if (layout_of(a)->fused_attention) return 0;
-    return (s->dropout ? 5 : 2) * (long double)s->heads * (long double)a->problem->job.sequence * a->tokens *
-           a->value_bytes / 2 / layout_of(a)->tensor;
+    return (s->dropout ? 5 : 2) * (long double)s->heads * (long double)a->problem->job.sequence *
+           a->tokens * a->value_bytes / 2 / layout_of(a)->tensor;
 }
 
 static long double routed_tokens(const struct assay *a, const struct layer_run *r)
 {
-    return a->tokens * r->experts.top_k * (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
+    return a->tokens * r->experts.top_k *
+           (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
 }
 
-static bool is_bare(const struct layer_run *r) { return r->frozen && !r->adapter_rank && r->kind == LAYER_BLOCK; }
+static bool is_bare(const struct layer_run *r)
+{
+    return r->frozen && !r->adapter_rank && r->kind == LAYER_BLOCK;
+}
 
 // Without recomputation and without the scores.
 static long double layered_stash(const struct assay *a, const struct layer_run *r)
@@ -25,13 +30,14 @@ static long double layered_stash(const struct assay *a, const struct layer_run *
     bool moe = r->kind == LAYER_MOE, bare = is_bare(r);
     long double n = a->tokens, h = s->hidden, e = a->value_bytes, t = layout_of(a)->tensor;
     long double wide = s->gated_ffn ? 8 : 4, ffn = moe ? r->experts.shared_ffn : s->ffn;
-    // A bare frozen block needs the inputs of its norms and of its activation function, none of its matrices.
+    // A bare frozen block needs the inputs of its norms and of its activation function, none of its
+    // matrices.
     long double narrow = (bare ? 4 : 8) + (s->dropout ? 2 : 0), inner = bare ? wide / 2 : wide;
     long double stash = n * h * a->share * narrow * e / 2 +
                         n * (2 * a->query + 2 * (a->query + 2 * a->key) + inner * ffn) * e / 2 / t;
     if (moe)
-        stash += e * routed_tokens(a, r) * (2 * h + wide / 2 * r->experts.ffn / t) + 8 * n * r->experts.experts / t +
-                 8 * n * r->experts.top_k / t;
+        stash += e * routed_tokens(a, r) * (2 * h + wide / 2 * r->experts.ffn / t) +
+                 8 * n * r->experts.experts / t + 8 * n * r->experts.top_k / t;
     return stash + e * n * r->adapter_rank * (4 + a->gates);
 }
 
@@ -42,27 +48,33 @@ static long double layered_gradients(const struct assay *a, int run, bool scores
     const struct layout *l = layout_of(a);
     const struct layer_run *r = run_of(a, run);
     bool moe = r->kind == LAYER_MOE;
-    long double n = a->tokens, h = s->hidden, e = a->value_bytes, t = l->tensor, length = a->problem->job.sequence;
+    long double n = a->tokens, h = s->hidden, e = a->value_bytes, t = l->tensor,
+                length = a->problem->job.sequence;
     long double ffn = s->ffn;
     if (moe) ffn = r->experts.shared_ffn + routed_tokens(a, r) / n * r->experts.ffn;
     long double bytes = e * n * h * a->share + e * n * (s->gated_ffn ? 8 : 4) * ffn / t;
-    if (scores && !l->fused_attention) bytes += 4 * l->micro_batch * (s->heads / t) * length * (length / l->context) * e / 2;
+    if (scores && !l->fused_attention)
+        bytes += 4 * l->micro_batch * (s->heads / t) * length * (length / l->context) * e / 2;
     if (l->context > 1) bytes += 4 * n * (a->key / t) * e;
     if (moe && l->expert > 1) bytes += e * h * (routed_tokens(a, r) / t + routed_tokens(a, r));
     return bytes;
 }
 
-struct needs { long double stash[3], working[3]; };
+struct needs {
+    long double stash[3], working[3];
+};
 
 static struct needs layered_needs(const struct assay *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
     bool learns = passes_gradient(a, run);
-    long double kept = layered_stash(a, r), scores = score_stash(a), moving = layered_gradients(a, run, learns);
+    long double kept = layered_stash(a, r), scores = score_stash(a),
+                moving = layered_gradients(a, run, learns);
     struct needs x;
     x.stash[RECOMPUTE_NONE] = kept + scores;
     x.stash[RECOMPUTE_SELECTIVE] = kept;
-    x.stash[RECOMPUTE_FULL] = a->value_bytes * a->tokens * a->problem->model.shape.hidden * a->share;
+    x.stash[RECOMPUTE_FULL] = a->value_bytes * a->tokens * a->problem->model.shape.hidden *
+                              a->share;
     x.working[RECOMPUTE_NONE] = moving;
     x.working[RECOMPUTE_SELECTIVE] = moving + (learns ? scores : 0);
     x.working[RECOMPUTE_FULL] = moving + (learns ? kept + scores : 0);
@@ -80,12 +92,14 @@ static struct needs head_needs(const struct assay *a, bool learns)
     long double e = a->value_bytes, logits = a->tokens * a->vocabulary / j->layout.tensor,
                 input = 2 * e * a->tokens * a->problem->model.shape.hidden * a->share;
     // In these schedules the last stage goes back at once: nothing waits.
-    bool waits = j->layout.schedule != SCHEDULE_1F1B && j->layout.schedule != SCHEDULE_INTERLEAVED && learns;
+    bool waits = j->layout.schedule != SCHEDULE_1F1B &&
+                 j->layout.schedule != SCHEDULE_INTERLEAVED && learns;
     long double loss = j->precision == FP32 ? 4 : e + 4;
     if (j->trainer == TRAINER_DEEPSPEED) loss = 8;
     else if (j->fused_loss) loss += 4;
     // What waits is no working memory: the input, and four of the loss's bytes.
-    return waits ? even_needs(input + 4 * logits, (loss - 4) * logits) : even_needs(0, loss * logits + input);
+    return waits ? even_needs(input + 4 * logits, (loss - 4) * logits)
+                 : even_needs(0, loss * logits + input);
 }
 
 static struct needs memory_needs(const struct assay *a, const struct layer_run *r)
@@ -93,12 +107,13 @@ static struct needs memory_needs(const struct assay *a, const struct layer_run *
     const struct pool_shape *p = &r->pool;
     long double e = a->value_bytes, tokens = a->tokens / layout_of(a)->tensor, width = p->width,
                 input = e * a->tokens * a->problem->model.shape.hidden * a->share;
-    long double kept = (long double)p->heads * p->key_width * e + 8 * (long double)p->heads * p->top_k +
-                       width * e * (p->gated ? 3 : 1);
+    long double kept = (long double)p->heads * p->key_width * e +
+                       8 * (long double)p->heads * p->top_k + width * e * (p->gated ? 3 : 1);
     return even_needs(input + tokens * kept, input + tokens * width * e);
 }
 
-// One layer's whole gradients before they are scattered; its gathered weights, and the next layer's.
+// One layer's whole gradients before they are scattered; its gathered weights, and the next
+// layer's.
 static long double unsharded_bytes(const struct assay *a, int run)
 {
     const struct job *j = &a->problem->job;
@@ -107,7 +122,8 @@ static long double unsharded_bytes(const struct assay *a, int run)
     if (a->ranks <= 1) return 0;
     if (j->layout.zero >= 2) bytes += j->gradient_bytes_per_value * (w.dense + w.experts);
     if (j->layout.zero == 3)
-        bytes += (a->value_bytes * (w.dense + w.experts) + w.frozen_bytes) * (a->overlapped ? 2 : 1);
+        bytes += (a->value_bytes * (w.dense + w.experts) + w.frozen_bytes) *
+                 (a->overlapped ? 2 : 1);
     return bytes;
 }
 

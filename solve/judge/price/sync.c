@@ -1,4 +1,5 @@
-// Gradient syncs, and the gathers of sharded weights, as the judge prices them (docs/FORMULAS.md, section 7).
+// Gradient syncs, and the gathers of sharded weights, as the judge prices them (docs/FORMULAS.md,
+// section 7).
 #include "solve/judge/price/verify_price.h"
 
 // ---- over the ranks of the gradient link
@@ -10,7 +11,9 @@ static long double mean_gradient_bytes(const struct assay *a)
     for (int i = 0; i < a->problem->model.run_count; i++) {
         const struct layer_run *r = run_of(a, i);
         if (r->kind == LAYER_MEASURED) bytes += r->count * (long double)r->measured.gradient_bytes;
-        else bytes += r->count * a->problem->job.gradient_bytes_per_value * layer_weight_of(a, i).dense;
+        else
+            bytes += r->count * a->problem->job.gradient_bytes_per_value *
+                     layer_weight_of(a, i).dense;
     }
     return bytes / a->pipeline;
 }
@@ -21,7 +24,9 @@ static struct computed scatter_s(const struct assay *a, int group, long double b
     if (ranks <= 1) return (struct computed){0, 0};
     struct joint link = judged_gradient_link(a, group);
     const struct collective_times *table = judged_table(a, group, link, ranks, false);
-    if (!table) return (struct computed){(long double)(ranks - 1) / (long double)ranks * bytes / link.bytes_per_s, 0};
+    if (!table)
+        return (struct computed){
+            (long double)(ranks - 1) / (long double)ranks * bytes / link.bytes_per_s, 0};
     long double mean = mean_gradient_bytes(a);
     if (!(mean > 0)) return (struct computed){0, 0};
     struct computed of_mean = judged_table_s(a, table, mean);
@@ -29,9 +34,11 @@ static struct computed scatter_s(const struct assay *a, int group, long double b
 }
 
 // Of dense values over all ranks, and of experts' over theirs.
-static struct computed scatter_both_s(const struct assay *a, int group, long double bytes, long double expert_bytes)
+static struct computed scatter_both_s(const struct assay *a, int group, long double bytes,
+                                      long double expert_bytes)
 {
-    struct computed dense = scatter_s(a, group, bytes, a->ranks), experts = scatter_s(a, group, expert_bytes, a->expert_ranks);
+    struct computed dense = scatter_s(a, group, bytes, a->ranks),
+                    experts = scatter_s(a, group, expert_bytes, a->expert_ranks);
     return (struct computed){dense.value + experts.value, dense.lost + experts.lost};
 }
 
@@ -42,7 +49,8 @@ static long double scatter_latency_s(const struct assay *a, int group, int64_t r
     return (long double)(ranks - 1) * link.latency_s;
 }
 
-// Layers with stated times were measured whole: their weights are never gathered, their gradients never scattered midway.
+// Layers with stated times were measured whole: their weights are never gathered, their gradients
+// never scattered midway.
 static int zero_of(const struct assay *a, int run, int group)
 {
     int zero = layout_of(a)->zero;
@@ -64,7 +72,8 @@ struct gathers gathers_of(const struct assay *a, int run, int group)
     g.lost_s = scatter.lost;
     if (zero < 3) return g;
     if (w.frozen_bytes > 0) latency = scatter_latency_s(a, group, a->ranks);
-    struct computed gather = scatter_both_s(a, group, a->value_bytes * w.dense + w.frozen_bytes, a->value_bytes * w.experts);
+    struct computed gather = scatter_both_s(a, group, a->value_bytes * w.dense + w.frozen_bytes,
+                                            a->value_bytes * w.experts);
     g.weights_s = gather.value + latency + expert_latency;
     g.lost_s += gather.lost;
     return g;
@@ -72,7 +81,9 @@ struct gathers gathers_of(const struct assay *a, int run, int group)
 
 // ---- what compression makes of a layer's gradients
 
-struct matrix { long double rows, columns; };
+struct matrix {
+    long double rows, columns;
+};
 enum { MATRICES_MAX = 5 };
 
 static int matrices_of(const struct assay *a, int run, struct matrix m[MATRICES_MAX])
@@ -83,7 +94,8 @@ static int matrices_of(const struct assay *a, int run, struct matrix m[MATRICES_
         m[count++] = (struct matrix){r->measured.matrix_rows, r->measured.matrix_columns};
     if (!is_layered(a, run) || r->frozen) return count;
     const struct shape *s = &a->problem->model.shape;
-    long double h = s->hidden, t = layout_of(a)->tensor, f = r->kind == LAYER_MOE ? r->experts.shared_ffn : s->ffn;
+    long double h = s->hidden, t = layout_of(a)->tensor,
+                f = r->kind == LAYER_MOE ? r->experts.shared_ffn : s->ffn;
     m[count++] = (struct matrix){h, (a->query + 2 * a->key) / t};
     m[count++] = (struct matrix){a->query / t, h};
     if (f <= 0) return count;
@@ -97,7 +109,9 @@ static bool matrix_shrinks(const struct assay *a, struct matrix m, int rank)
     return rank > 0 && !judged_reaches(a, rank * (m.rows + m.columns), m.rows * m.columns);
 }
 
-struct squeeze { long double saved_values, kept_values, work_s; };      // kept: of all matrices compressed
+struct squeeze {
+    long double saved_values, kept_values, work_s;
+}; // kept: of all matrices compressed
 
 static struct squeeze squeeze_of(const struct assay *a, int run, int group, int rank)
 {
@@ -111,10 +125,13 @@ static struct squeeze squeeze_of(const struct assay *a, int run, int group, int 
         s.kept_values += m.rows * m.columns;
         s.saved_values += m.rows * m.columns - r * (m.rows + m.columns);
         const struct precision_costs *rates = group >= 0 ? rates_of(a, group) : NULL;
-        if (rates && rates->low_rank_bytes_per_s.value > 0)          // to compress and to decompress
-            s.work_s += 2 * a->problem->job.gradient_bytes_per_value * (m.rows * m.columns + r * (m.rows + m.columns)) / (long double)rates->low_rank_bytes_per_s.value;
+        if (rates && rates->low_rank_bytes_per_s.value > 0) // to compress and to decompress
+            s.work_s += 2 * a->problem->job.gradient_bytes_per_value *
+                        (m.rows * m.columns + r * (m.rows + m.columns)) /
+                        (long double)rates->low_rank_bytes_per_s.value;
         if (group >= 0)
-            s.work_s += (6 * m.rows * m.columns * r + 2 * m.rows * r * r) / rates_of(a, group)->low_rank_flop_per_s.value +
+            s.work_s += (6 * m.rows * m.columns * r + 2 * m.rows * r * r) /
+                            rates_of(a, group)->low_rank_flop_per_s.value +
                         2 * (long double)gpu_of(a, group)->compression_overhead_s.value;
     }
     return s;
@@ -122,14 +139,18 @@ static struct squeeze squeeze_of(const struct assay *a, int run, int group, int 
 
 int64_t gradient_feedback_of(const struct assay *a, int run, int rank)
 {
-    return judged_whole(a, a->problem->job.gradient_bytes_per_value * squeeze_of(a, run, -1, rank).kept_values);
+    return judged_whole(a, a->problem->job.gradient_bytes_per_value *
+                               squeeze_of(a, run, -1, rank).kept_values);
 }
 
 // ---- the sync of a layer
 
-struct synced { long double gradient, weight, expert_gradient, expert_weight; };
+struct synced {
+    long double gradient, weight, expert_gradient, expert_weight;
+};
 
-// Bytes that a layer hands to the sync: the shared matrix's gradient leaves where its sync is fused, its weights stay.
+// Bytes that a layer hands to the sync: the shared matrix's gradient leaves where its sync is
+// fused, its weights stay.
 static struct synced synced_bytes(const struct assay *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
@@ -137,9 +158,11 @@ static struct synced synced_bytes(const struct assay *a, int run)
     if (r->kind == LAYER_MEASURED)
         return (struct synced){r->measured.gradient_bytes, r->measured.weight_bytes, 0, 0};
     struct layer_weight w = layer_weight_of(a, run);
-    bool leaves = a->problem->model.shape.tied_embeddings && a->pipeline > 1 && j->layout.fused_embedding_sync;
+    bool leaves = a->problem->model.shape.tied_embeddings && a->pipeline > 1 &&
+                  j->layout.fused_embedding_sync;
     long double dense = leaves ? w.apart : w.dense, gradient = j->gradient_bytes_per_value;
-    return (struct synced){gradient * dense, a->value_bytes * w.dense, gradient * w.experts, a->value_bytes * w.experts};
+    return (struct synced){gradient * dense, a->value_bytes * w.dense, gradient * w.experts,
+                           a->value_bytes * w.experts};
 }
 
 // Without a barrier, overlapped, weights are gathered while the next iteration goes forward.
@@ -151,7 +174,8 @@ static struct computed shown_s(const struct assay *a, int run, int group, struct
         struct passes s = passes_of(a, run, group, slice);
         behind.value += s.forward_s, behind.lost += s.lost_s;
     }
-    return (struct computed){greatest(0, gather.value - behind.value), gather.value + gather.lost + behind.value + behind.lost};
+    return (struct computed){greatest(0, gather.value - behind.value),
+                             gather.value + gather.lost + behind.value + behind.lost};
 }
 
 static struct computed layer_sync_s(const struct assay *a, int run, int group, int rank)
@@ -161,11 +185,14 @@ static struct computed layer_sync_s(const struct assay *a, int run, int group, i
     struct synced s = synced_bytes(a, run);
     struct squeeze squeeze = squeeze_of(a, run, group, rank);
     long double saved = a->problem->job.gradient_bytes_per_value * squeeze.saved_values;
-    struct computed scatter = scatter_both_s(a, group, greatest(0, s.gradient - saved), s.expert_gradient), shown = {0, 0};
+    struct computed scatter = scatter_both_s(a, group, greatest(0, s.gradient - saved),
+                                             s.expert_gradient),
+                    shown = {0, 0};
     scatter.lost += saved > 0 ? scatter_both_s(a, group, s.gradient + saved, 0).value : 0;
     if (zero) shown = shown_s(a, run, group, scatter_both_s(a, group, s.weight, s.expert_weight));
     long double times = zero == 0 ? 2 : zero == 1 ? 1 : 0;
-    return (struct computed){times * scatter.value + shown.value + squeeze.work_s, times * scatter.lost + shown.lost};
+    return (struct computed){times * scatter.value + shown.value + squeeze.work_s,
+                             times * scatter.lost + shown.lost};
 }
 
 int64_t layer_sync_ns(const struct assay *a, int run, int group, int rank)
@@ -180,7 +207,8 @@ static long double rounds_of(const struct assay *a, int group, bool of_experts)
     int most = 0;
     for (int i = 0; i < a->problem->model.run_count; i++) {
         int zero = zero_of(a, i, group), rounds = zero < 2 ? 2 : 3 - zero;
-        bool counts = run_is_trained(run_of(a, i)) && (!of_experts || run_of(a, i)->kind == LAYER_MOE);
+        bool counts = run_is_trained(run_of(a, i)) &&
+                      (!of_experts || run_of(a, i)->kind == LAYER_MOE);
         if (counts && rounds > most) most = rounds;
     }
     return most;
@@ -189,8 +217,11 @@ static long double rounds_of(const struct assay *a, int group, bool of_experts)
 int64_t sync_constant_ns(const struct assay *a, int group)
 {
     if (a->ranks <= 1) return 0;
-    return judged_nanoseconds(a, (struct computed){rounds_of(a, group, false) * scatter_latency_s(a, group, a->ranks) +
-                                                       rounds_of(a, group, true) * scatter_latency_s(a, group, a->expert_ranks), 0});
+    return judged_nanoseconds(
+        a, (struct computed){rounds_of(a, group, false) * scatter_latency_s(a, group, a->ranks) +
+                                 rounds_of(a, group, true) *
+                                     scatter_latency_s(a, group, a->expert_ranks),
+                             0});
 }
 
 bool embedding_sync_price(const struct assay *a, int first, int last, int64_t *ns)
@@ -198,10 +229,14 @@ bool embedding_sync_price(const struct assay *a, int first, int last, int64_t *n
     *ns = 0;
     if (!a->embedding_sync) return true;
     const struct job *j = &a->problem->job;
-    struct joint there = judged_stage_link(a, first, last), back = judged_stage_link(a, last, first);
+    struct joint there = judged_stage_link(a, first, last),
+                 back = judged_stage_link(a, last, first);
     if (!there.joined || !back.joined) return false;
-    long double bytes = j->gradient_bytes_per_value * a->vocabulary * a->problem->model.shape.hidden / j->layout.tensor;
+    long double bytes = j->gradient_bytes_per_value * a->vocabulary *
+                        a->problem->model.shape.hidden / j->layout.tensor;
     int64_t ranks = j->layout.fused_embedding_sync ? 2 * a->ranks : 2;
-    *ns = judged_nanoseconds(a, (struct computed){greatest(judged_all_reduce_s(there, bytes, ranks), judged_all_reduce_s(back, bytes, ranks)), 0});
+    *ns = judged_nanoseconds(a, (struct computed){greatest(judged_all_reduce_s(there, bytes, ranks),
+                                                           judged_all_reduce_s(back, bytes, ranks)),
+                                                  0});
     return true;
 }

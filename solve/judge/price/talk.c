@@ -1,8 +1,10 @@
-// What the ranks of a stage say to each other during a pass of one layer, as the judge prices it (docs/FORMULAS.md, section
-// 3): all-reduces of tensor ranks, the ring of context ranks, exchanges between experts and of a pool's values.
+// What the ranks of a stage say to each other during a pass of one layer, as the judge prices it
+// (docs/FORMULAS.md, section 3): all-reduces of tensor ranks, the ring of context ranks, exchanges
+// between experts and of a pool's values.
 #include "solve/judge/price/verify_price.h"
 
-// An all-reduce of tensor ranks: by the table where there is one; a share of it hides under the products.
+// An all-reduce of tensor ranks: by the table where there is one; a share of it hides under the
+// products.
 static struct computed tensor_reduce_s(const struct assay *a, int group, long double bytes)
 {
     int64_t ranks = layout_of(a)->tensor;
@@ -12,17 +14,21 @@ static struct computed tensor_reduce_s(const struct assay *a, int group, long do
     struct computed seconds = {judged_all_reduce_s(link, bytes, ranks), 0};
     if (table && bytes > 0) seconds = judged_table_s(a, table, bytes);
     long double shown = 1 - (long double)a->problem->costs.tensor_overlap.value;
-    return (struct computed){(seconds.value + gpu_of(a, group)->collective_launch_s.value) * shown, seconds.lost * shown};
+    return (struct computed){(seconds.value + gpu_of(a, group)->collective_launch_s.value) * shown,
+                             seconds.lost * shown};
 }
 
 // Keys and values go round step by step, each hidden behind a share of the step's attention.
-static void add_ring(const struct assay *a, int group, struct piece p, long double attention_s, struct talk *talk)
+static void add_ring(const struct assay *a, int group, struct piece p, long double attention_s,
+                     struct talk *talk)
 {
     const struct layout *l = layout_of(a);
-    long double c = l->context, hiding = (long double)a->problem->costs.context_overlap.value / c * attention_s;
+    long double c = l->context,
+                hiding = (long double)a->problem->costs.context_overlap.value / c * attention_s;
     if (l->context == 1) return;
     struct joint link = judged_ring_link(a, group);
-    long double step = 2 * p.tokens * (a->key / l->tensor) * a->value_bytes / link.bytes_per_s + link.latency_s;
+    long double step = 2 * p.tokens * (a->key / l->tensor) * a->value_bytes / link.bytes_per_s +
+                       link.latency_s;
     talk->forward_s += (c - 1) * greatest(0, step - hiding);
     talk->backward_s += (c - 1) * greatest(0, 2 * step - hiding * (l->fused_attention ? 2.5L : 2));
     talk->lost_s += (c - 1) * (2 * step + hiding * 2.5L);
@@ -35,21 +41,25 @@ static long double exchange_s(const struct assay *a, int group, long double byte
     struct joint link = judged_expert_link(a, group);
     long double near = 1, x = l->expert;
     if (l->expert == 1) return 0;
-    if (!link.inside) near = (long double)(a->problem->cluster.groups[group].gpus_per_node / l->tensor);
+    if (!link.inside)
+        near = (long double)(a->problem->cluster.groups[group].gpus_per_node / l->tensor);
     if (near < 1) near = 1;
     return 2 * (bytes * greatest(0, x - near) / x / link.bytes_per_s + (x - 1) * link.latency_s);
 }
 
-static struct talk layered_talk(const struct assay *a, int run, int group, struct piece p, long double attention_s)
+static struct talk layered_talk(const struct assay *a, int run, int group, struct piece p,
+                                long double attention_s)
 {
     const struct layer_run *r = run_of(a, run);
     long double unsharded = p.tokens * a->problem->model.shape.hidden * a->value_bytes;
     struct computed reduce = tensor_reduce_s(a, group, unsharded);
     struct talk talk = {2 * reduce.value, 2 * reduce.value, 2 * reduce.lost};
     if (r->kind == LAYER_MOE) {
-        long double routed = unsharded * r->experts.top_k * (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
+        long double routed = unsharded * r->experts.top_k *
+                             (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
         struct computed dispatched = tensor_reduce_s(a, group, routed);
-        talk.forward_s = reduce.value * (r->experts.shared_ffn ? 2 : 1) + dispatched.value + exchange_s(a, group, routed / layout_of(a)->tensor);
+        talk.forward_s = reduce.value * (r->experts.shared_ffn ? 2 : 1) + dispatched.value +
+                         exchange_s(a, group, routed / layout_of(a)->tensor);
         talk.backward_s = talk.forward_s;
         talk.lost_s = 2 * reduce.lost + dispatched.lost;
     }
@@ -60,7 +70,8 @@ static struct talk layered_talk(const struct assay *a, int run, int group, struc
 static struct talk memory_talk(const struct assay *a, int run, int group, struct piece p)
 {
     const struct pool_shape *x = &run_of(a, run)->pool;
-    struct computed reduce = tensor_reduce_s(a, group, p.tokens * a->problem->model.shape.hidden * a->value_bytes);
+    struct computed reduce =
+        tensor_reduce_s(a, group, p.tokens * a->problem->model.shape.hidden * a->value_bytes);
     struct talk talk = {reduce.value, reduce.value, reduce.lost};
     if (a->devices == 1) return talk;
     struct joint link = judged_pool_link(a, group);
@@ -78,13 +89,16 @@ static struct talk embedding_talk(const struct assay *a, int group, long double 
     return (struct talk){forward.value, 0, forward.lost};
 }
 
-static struct talk head_talk(const struct assay *a, int group, long double unsharded, struct piece slice)
+static struct talk head_talk(const struct assay *a, int group, long double unsharded,
+                             struct piece slice)
 {
-    struct computed loss = tensor_reduce_s(a, group, 4 * slice.tokens), back = tensor_reduce_s(a, group, unsharded);
+    struct computed loss = tensor_reduce_s(a, group, 4 * slice.tokens),
+                    back = tensor_reduce_s(a, group, unsharded);
     return (struct talk){3 * loss.value, back.value, 3 * loss.lost + back.lost};
 }
 
-struct talk talk_of(const struct assay *a, int run, int group, struct piece slice, long double attention_s)
+struct talk talk_of(const struct assay *a, int run, int group, struct piece slice,
+                    long double attention_s)
 {
     long double unsharded = slice.tokens * a->problem->model.shape.hidden * a->value_bytes;
     switch (run_of(a, run)->kind) {

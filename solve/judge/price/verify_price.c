@@ -7,8 +7,8 @@
 
 // ---- rounding
 
-// The costs are decimal fractions, held in binary. What is a half by them may come out less by some 2^-50 of itself, and counts
-// as the half that it is.
+// The costs are decimal fractions, held in binary. What is a half by them may come out less by some
+// 2^-50 of itself, and counts as the half that it is.
 #define SAME 0x1p-44L
 
 static long double raised(long double x) { return x + least(SAME * x, 0x1p-6L); }
@@ -16,7 +16,8 @@ static long double raised(long double x) { return x + least(SAME * x, 0x1p-6L); 
 // x: raised, and what is rounded down counts. way: the direction for doubtful ones.
 static int64_t cut(const struct assay *a, long double x, long double error, int way)
 {
-    int64_t low = (int64_t)greatest(0, x - error), high = (int64_t)greatest(0, x + least(error, WHOLE_MAX));
+    int64_t low = (int64_t)greatest(0, x - error),
+            high = (int64_t)greatest(0, x + least(error, WHOLE_MAX));
     if (low == high) return low;
     if (a->doubts) a->doubts->prices++;
     return way < 0 ? low : way > 0 ? high : (int64_t)x;
@@ -29,7 +30,10 @@ static int64_t whole(const struct assay *a, struct computed x)
     return cut(a, raised(x.value) + 0.5L, a->error * (x.value + x.lost + 1), a->direction);
 }
 
-int64_t judged_whole(const struct assay *a, long double x) { return whole(a, (struct computed){x, 0}); }
+int64_t judged_whole(const struct assay *a, long double x)
+{
+    return whole(a, (struct computed){x, 0});
+}
 
 int64_t judged_nanoseconds(const struct assay *a, struct computed seconds)
 {
@@ -39,7 +43,8 @@ int64_t judged_nanoseconds(const struct assay *a, struct computed seconds)
 int64_t judged_floor(const struct assay *a, struct computed x)
 {
     if (!(x.value < WHOLE_MAX)) return WHOLE_MAX;
-    return x.value > 0 ? cut(a, raised(x.value), a->error * (x.value + x.lost + 1), -a->direction) : 0;
+    return x.value > 0 ? cut(a, raised(x.value), a->error * (x.value + x.lost + 1), -a->direction)
+                       : 0;
 }
 
 bool judged_reaches(const struct assay *a, long double x, long double y)
@@ -67,7 +72,8 @@ bool passes_gradient(const struct assay *a, int run)
 static bool has_frozen_end(const struct assay *a)
 {
     for (int i = 0; i < a->problem->model.run_count; i++)
-        if ((run_of(a, i)->kind == LAYER_EMBEDDING || run_of(a, i)->kind == LAYER_HEAD) && run_of(a, i)->frozen)
+        if ((run_of(a, i)->kind == LAYER_EMBEDDING || run_of(a, i)->kind == LAYER_HEAD) &&
+            run_of(a, i)->frozen)
             return true;
     return false;
 }
@@ -104,7 +110,8 @@ struct assay assay_of(const struct problem *problem)
         .vocabulary = padded_vocabulary(problem),
         .overlapped = l->gradient_sync == SYNC_OVERLAPPED,
     };
-    a.embedding_sync = problem->model.has_shape && s->tied_embeddings && l->pipeline > 1 && !has_frozen_end(&a);
+    a.embedding_sync = problem->model.has_shape && s->tied_embeddings && l->pipeline > 1 &&
+                       !has_frozen_end(&a);
     return a;
 }
 
@@ -133,9 +140,10 @@ const struct layer_time *stated_time(const struct assay *a, int run, int group)
     const struct layout *l = layout_of(a);
     for (int i = 0; i < c->layer_time_count; i++) {
         const struct layer_time *t = &c->layer_times[i];
-        bool same_size =
-            (t->tensor == 0 || t->tensor == l->tensor) && (t->micro_batch == 0 || t->micro_batch == l->micro_batch);
-        if (same_size && !strcmp(t->run, run_of(a, run)->name) && !strcmp(t->gpu, a->problem->cluster.groups[group].gpu))
+        bool same_size = (t->tensor == 0 || t->tensor == l->tensor) &&
+                         (t->micro_batch == 0 || t->micro_batch == l->micro_batch);
+        if (same_size && !strcmp(t->run, run_of(a, run)->name) &&
+            !strcmp(t->gpu, a->problem->cluster.groups[group].gpu))
             return t;
     }
     return NULL;
@@ -168,14 +176,16 @@ static const char *exclusion_by_costs(const struct assay *a, int group)
     const struct gpu_costs *costs = gpu_of(a, group);
     if (!costs) return "the costs do not know its GPU";
     bool rates = rates_of(a, group) != NULL;
-    if (!rates && offers_compression(&a->problem->job)) return "its GPU has no rates for the job's precision";
+    if (!rates && offers_compression(&a->problem->job))
+        return "its GPU has no rates for the job's precision";
     for (int r = 0; r < a->problem->model.run_count; r++) {
         if (stated_time(a, r, group)) continue;
         if (!has_shape(a, r)) return "a measured layer has no time on its GPU";
         if (!rates) return "its GPU has no rates for the job's precision";
     }
     bool host = costs->host_link_bytes_per_s.value > 0 && costs->host_memory_bytes_per_s.value > 0;
-    if (layout_of(a)->offload_optimizer && !host) return "nobody measured its host, which would update the weights";
+    if (layout_of(a)->offload_optimizer && !host)
+        return "nobody measured its host, which would update the weights";
     return NULL;
 }
 
@@ -208,18 +218,24 @@ static long double outside_bytes(const struct assay *a, int group)
 {
     const struct layout *l = layout_of(a);
     const struct gpu_costs *costs = gpu_of(a, group);
-    int communicators = (l->tensor > 1) + (l->context > 1) + (l->data > 1) + (l->pipeline > 1) + (l->expert > 1);
-    return (long double)costs->constant_bytes.value + (long double)costs->communicator_bytes.value * communicators;
+    int communicators = (l->tensor > 1) + (l->context > 1) + (l->data > 1) + (l->pipeline > 1) +
+                        (l->expert > 1);
+    return (long double)costs->constant_bytes.value +
+           (long double)costs->communicator_bytes.value * communicators;
 }
 
 int64_t memory_limit_of(const struct assay *a, int group)
 {
-    struct computed planned = {(long double)a->problem->cluster.groups[group].memory_bytes * a->problem->job.memory_fraction, 0};
+    struct computed planned = {(long double)a->problem->cluster.groups[group].memory_bytes *
+                                   a->problem->job.memory_fraction,
+                               0};
     int64_t limit = judged_floor(a, planned) - a->problem->job.memory_margin_bytes;
     long double factor = a->problem->costs.allocator_factor.value;
     if (factor > 0 && gpu_of(a, group)) {
-        long double outside = outside_bytes(a, group), inside = ((long double)limit - outside) / factor;
-        limit = judged_floor(a, (struct computed){inside + outside, 2 * (outside + fabsl(inside) + outside / factor)});
+        long double outside = outside_bytes(a, group),
+                    inside = ((long double)limit - outside) / factor;
+        limit = judged_floor(a, (struct computed){inside + outside, 2 * (outside + fabsl(inside) +
+                                                                         outside / factor)});
     }
     return limit > 0 ? limit : 0;
 }
@@ -229,6 +245,7 @@ int64_t constant_bytes_of(const struct assay *a, int group)
     const struct gpu_costs *costs = gpu_of(a, group);
     if (!costs) return 0;
     bool deepspeed = a->problem->job.trainer == TRAINER_DEEPSPEED;
-    long double inside = deepspeed ? 5e8L * a->problem->job.gradient_bytes_per_value : costs->library_bytes.value;
+    long double inside = deepspeed ? 5e8L * a->problem->job.gradient_bytes_per_value
+                                   : costs->library_bytes.value;
     return judged_whole(a, outside_bytes(a, group) + inside);
 }

@@ -1,5 +1,5 @@
-// What lies on a device for one layer as the judge counts it (docs/FORMULAS.md, section 4): values, states, and the time of
-// the optimizer's step, which follows from them.
+// What lies on a device for one layer as the judge counts it (docs/FORMULAS.md, section 4): values,
+// states, and the time of the optimizer's step, which follows from them.
 #include "solve/judge/price/verify_price.h"
 
 #include <assert.h>
@@ -20,7 +20,9 @@ long double adapter_width(const struct assay *a)
 
 // ---- values by kind: `whole` ones are on every tensor rank
 
-struct values { long double matrices, sharded, whole, experts, pool; };       // sharded: beside the matrices of a block
+struct values {
+    long double matrices, sharded, whole, experts, pool;
+}; // sharded: beside the matrices of a block
 
 static struct values layered_values(const struct assay *a, const struct layer_run *r)
 {
@@ -36,11 +38,15 @@ static struct values layered_values(const struct assay *a, const struct layer_ru
     }
     if (!moe) return v;
     v.whole += h * e->experts;
-    v.experts = a->gates * h * e->ffn * e->experts / ((long double)layout_of(a)->expert * layout_of(a)->tensor);
+    v.experts = a->gates * h * e->ffn * e->experts /
+                ((long double)layout_of(a)->expert * layout_of(a)->tensor);
     return v;
 }
 
-long double half_keys(const struct pool_shape *p) { return floorl(sqrtl((long double)p->values) + 0.5L); }
+long double half_keys(const struct pool_shape *p)
+{
+    return floorl(sqrtl((long double)p->values) + 0.5L);
+}
 
 static struct values memory_values(const struct assay *a, const struct layer_run *r)
 {
@@ -48,7 +54,8 @@ static struct values memory_values(const struct assay *a, const struct layer_run
     const struct pool_shape *p = &r->pool;
     long double h = s->hidden, keys = (long double)p->heads * p->key_width, width = p->width;
     struct values v = {.pool = (long double)p->values * width / (long double)a->devices};
-    v.whole = half_keys(p) * keys + h * keys + width * h * (p->gated ? 2 : 1) + (s->rms_norm ? h : 2 * h);
+    v.whole = half_keys(p) * keys + h * keys + width * h * (p->gated ? 2 : 1) +
+              (s->rms_norm ? h : 2 * h);
     return v;
 }
 
@@ -57,7 +64,8 @@ static struct values end_values(const struct assay *a, const struct layer_run *r
     const struct shape *s = &a->problem->model.shape;
     long double h = s->hidden, table = a->vocabulary * h, positions = (long double)s->positions * h;
     if (r->kind == LAYER_EMBEDDING) return (struct values){.sharded = table, .whole = positions};
-    bool shared = s->tied_embeddings && a->pipeline == 1, copied = s->tied_embeddings && a->pipeline > 1;
+    bool shared = s->tied_embeddings && a->pipeline == 1,
+         copied = s->tied_embeddings && a->pipeline > 1;
     struct values v = {.sharded = shared ? 0 : table, .whole = s->rms_norm ? h : 2 * h};
     if (copied && a->problem->job.trainer == TRAINER_DEEPSPEED) v.whole += positions;
     return v;
@@ -65,17 +73,22 @@ static struct values end_values(const struct assay *a, const struct layer_run *r
 
 // ---- trained and frozen
 
-// Frozen matrices of a block may be held in fewer bits, with a scale of two bytes for every 128 values.
-static long double frozen_bytes(const struct assay *a, const struct layer_run *r, const struct values *v)
+// Frozen matrices of a block may be held in fewer bits, with a scale of two bytes for every 128
+// values.
+static long double frozen_bytes(const struct assay *a, const struct layer_run *r,
+                                const struct values *v)
 {
-    long double t = layout_of(a)->tensor, each = r->weight_bits ? r->weight_bits / 8.0L + 2.0L / 128 : a->value_bytes;
-    return a->value_bytes * (v->sharded / t + v->whole + v->experts + v->pool) + each * (v->matrices / t);
+    long double t = layout_of(a)->tensor,
+                each = r->weight_bits ? r->weight_bits / 8.0L + 2.0L / 128 : a->value_bytes;
+    return a->value_bytes * (v->sharded / t + v->whole + v->experts + v->pool) +
+           each * (v->matrices / t);
 }
 
 static long double adapter_values(const struct assay *a, const struct layer_run *r)
 {
     const struct shape *s = &a->problem->model.shape;
-    long double wide = (2 * a->query + 2 * a->key + a->gates * (long double)s->ffn) / layout_of(a)->tensor;
+    long double wide = (2 * a->query + 2 * a->key + a->gates * (long double)s->ffn) /
+                       layout_of(a)->tensor;
     return r->adapter_rank * ((5 + a->gates - 1) * (long double)s->hidden + wide);
 }
 
@@ -84,7 +97,9 @@ struct layer_weight layer_weight_of(const struct assay *a, int run)
     const struct layer_run *r = run_of(a, run);
     assert(r->kind != LAYER_MEASURED);
     bool end = r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD;
-    struct values v = end ? end_values(a, r) : r->kind == LAYER_MEMORY ? memory_values(a, r) : layered_values(a, r);
+    struct values v = end                       ? end_values(a, r)
+                      : r->kind == LAYER_MEMORY ? memory_values(a, r)
+                                                : layered_values(a, r);
     long double t = layout_of(a)->tensor, dense = (v.matrices + v.sharded) / t + v.whole;
     struct layer_weight w = {.table = end ? a->vocabulary * a->problem->model.shape.hidden / t : 0};
     if (r->frozen) {
@@ -103,7 +118,8 @@ long double held_values(const struct assay *a, const struct layer_weight *w, int
 {
     bool sharded = layout_of(a)->zero >= stage;
     return (sharded ? w->dense / (long double)a->ranks + w->experts / (long double)a->expert_ranks
-                    : w->dense + w->experts) + w->pool;
+                    : w->dense + w->experts) +
+           w->pool;
 }
 
 // ---- states
@@ -114,9 +130,10 @@ static long double state_bytes(const struct assay *a, const struct layer_weight 
     return j->adam ? (j->precision == FP32 ? 8 : 12) * held_values(a, w, 1) : 0;
 }
 
-// DeepSpeed's own copies, beside the states; *gradient is replaced where it keeps gradients another way.
-static long double deepspeed_bytes(const struct assay *a, const struct layer_run *r, const struct layer_weight *w,
-                                   long double *gradient)
+// DeepSpeed's own copies, beside the states; *gradient is replaced where it keeps gradients another
+// way.
+static long double deepspeed_bytes(const struct assay *a, const struct layer_run *r,
+                                   const struct layer_weight *w, long double *gradient)
 {
     const struct job *j = &a->problem->job;
     if (j->trainer != TRAINER_DEEPSPEED || j->precision == FP32) return 0;
@@ -137,7 +154,8 @@ struct layer_bytes layer_bytes_of(const struct assay *a, int run)
     struct layer_bytes b = {0};
     if (r->kind == LAYER_MEASURED) {
         const struct measured_bytes *m = &r->measured;
-        b = (struct layer_bytes){.weight = m->weight_bytes, .gradient = m->gradient_bytes, .message = m->boundary_bytes};
+        b = (struct layer_bytes){
+            .weight = m->weight_bytes, .gradient = m->gradient_bytes, .message = m->boundary_bytes};
         b.optimizer = away ? 0 : m->optimizer_bytes;
         for (int i = 0; i < 3; i++) {
             b.stash[i] = m->stash_bytes[i];
@@ -148,11 +166,13 @@ struct layer_bytes layer_bytes_of(const struct assay *a, int run)
     struct layer_weight w = layer_weight_of(a, run);
     long double gradient = j->gradient_bytes_per_value * held_values(a, &w, 2);
     long double copies = deepspeed_bytes(a, r, &w, &gradient);
-    long double frozen = j->layout.zero == 3 ? w.frozen_bytes / (long double)a->ranks : w.frozen_bytes;
+    long double frozen = j->layout.zero == 3 ? w.frozen_bytes / (long double)a->ranks
+                                             : w.frozen_bytes;
     b.weight = judged_whole(a, a->value_bytes * held_values(a, &w, 3) + frozen);
     b.gradient = judged_whole(a, gradient);
     b.optimizer = judged_whole(a, (away ? 0 : state_bytes(a, &w)) + copies);
-    b.message = judged_whole(a, a->value_bytes * a->tokens * a->problem->model.shape.hidden * a->share);
+    b.message =
+        judged_whole(a, a->value_bytes * a->tokens * a->problem->model.shape.hidden * a->share);
     activations_of(a, run, &b);
     return b;
 }
@@ -164,12 +184,15 @@ static long double optimizer_s(const struct assay *a, int run, int group)
     const struct job *j = &a->problem->job;
     const struct gpu_costs *gpu = gpu_of(a, group);
     struct layer_weight w = layer_weight_of(a, run);
-    long double states = 2 * state_bytes(a, &w), e = a->value_bytes, gradient = j->gradient_bytes_per_value;
+    long double states = 2 * state_bytes(a, &w), e = a->value_bytes,
+                gradient = j->gradient_bytes_per_value;
     if (!j->layout.offload_optimizer)
         return (states + gradient * held_values(a, &w, 2) + e * held_values(a, &w, 3) +
-                gpu->step_bytes_per_value.value * held_values(a, &w, 1)) / gpu->memory_bytes_per_s.value;
+                gpu->step_bytes_per_value.value * held_values(a, &w, 1)) /
+               gpu->memory_bytes_per_s.value;
     long double moved = (gradient + e) * held_values(a, &w, 1);
-    return moved / gpu->host_link_bytes_per_s.value + (states + moved) / gpu->host_memory_bytes_per_s.value;
+    return moved / gpu->host_link_bytes_per_s.value +
+           (states + moved) / gpu->host_memory_bytes_per_s.value;
 }
 
 int64_t optimizer_ns_of(const struct assay *a, int run, int group)

@@ -1,17 +1,25 @@
-// The work of one pass of one slice over one layer on one GPU as the judge counts it (docs/FORMULAS.md, section 3), and the
-// passes' durations that come of it, of what is said meanwhile (verify_price_talk.c) and of gathers.
+// The work of one pass of one slice over one layer on one GPU as the judge counts it
+// (docs/FORMULAS.md, section 3), and the passes' durations that come of it, of what is said
+// meanwhile (verify_price_talk.c) and of gathers.
 #include "solve/judge/price/verify_price.h"
 
 #include <assert.h>
 
 // ---- rates
 
-static long double stated_or(const struct estimate *e, long double otherwise) { return e->value > 0 ? (long double)e->value : otherwise; }
-
-// All three kinds of products of so many FLOP, and as many more without a weight gradient; `slower`: the share of its rates that is reached.
-static void products(const struct precision_costs *r, long double learning, long double weightless, long double operands, long double slower, struct work *w)
+static long double stated_or(const struct estimate *e, long double otherwise)
 {
-    long double rate = r->gemm_flop_per_s.value, for_weights = stated_or(&r->weight_gradient_flop_per_s, rate) * slower, flop = learning + weightless;
+    return e->value > 0 ? (long double)e->value : otherwise;
+}
+
+// All three kinds of products of so many FLOP, and as many more without a weight gradient;
+// `slower`: the share of its rates that is reached.
+static void products(const struct precision_costs *r, long double learning, long double weightless,
+                     long double operands, long double slower, struct work *w)
+{
+    long double rate = r->gemm_flop_per_s.value,
+                for_weights = stated_or(&r->weight_gradient_flop_per_s, rate) * slower,
+                flop = learning + weightless;
     w->linear = flop / (rate * slower);
     w->data = flop / (stated_or(&r->data_gradient_flop_per_s, rate) * slower);
     w->weight = learning / for_weights;
@@ -23,8 +31,10 @@ static void products(const struct precision_costs *r, long double learning, long
 static long double block_operands(const struct assay *a, long double n, long double ffn)
 {
     long double h = a->problem->model.shape.hidden, t = layout_of(a)->tensor, up = a->gates - 1;
-    long double bytes = n * (h + (a->query + 2 * a->key) / t) + h * (a->query + 2 * a->key) / t + n * (a->query / t + h) + a->query * h / t;
-    if (ffn > 0) bytes += n * (h + up * ffn / t) + up * h * ffn / t + n * (ffn / t + h) + h * ffn / t;
+    long double bytes = n * (h + (a->query + 2 * a->key) / t) + h * (a->query + 2 * a->key) / t +
+                        n * (a->query / t + h) + a->query * h / t;
+    if (ffn > 0)
+        bytes += n * (h + up * ffn / t) + up * h * ffn / t + n * (ffn / t + h) + h * ffn / t;
     return a->value_bytes * bytes;
 }
 
@@ -38,10 +48,12 @@ static void layered_work(const struct assay *a, int run, int group, struct piece
     const struct precision_costs *rates = rates_of(a, group);
     const struct expert_shape *x = &r->experts;
     bool moe = r->kind == LAYER_MOE;
-    long double n = p.tokens, h = s->hidden, e = a->value_bytes, t = l->tensor, ffn = moe ? x->shared_ffn : s->ffn,
-                inner = ffn;        // of one token, with its experts
+    long double n = p.tokens, h = s->hidden, e = a->value_bytes, t = l->tensor,
+                ffn = moe ? x->shared_ffn : s->ffn,
+                inner = ffn; // of one token, with its experts
     long double operands = block_operands(a, n, ffn);
-    long double flop = 2 * n * matrix_values(a, ffn) / t, bytes = 10 * n * h * e * a->share + a->gates * n * ffn * e / t;
+    long double flop = 2 * n * matrix_values(a, ffn) / t,
+                bytes = 10 * n * h * e * a->share + a->gates * n * ffn * e / t;
     if (moe) {
         long double routed = n * x->top_k * (x->imbalance > 0 ? (long double)x->imbalance : 1);
         inner += routed / n * x->ffn;
@@ -49,27 +61,34 @@ static void layered_work(const struct assay *a, int run, int group, struct piece
         bytes += a->gates * routed * x->ffn * e / t + 4 * routed * h * e + 8 * n * x->experts / t;
         long double experts = x->experts, wide = x->ffn;
         long double here = experts / (l->expert > 1 ? l->expert : 1);
-        operands += e * (n * h + n * experts / t + h * experts / t);            // the router
-        operands += e * (routed * (h + (a->gates - 1) * wide / t) + routed * (wide / t + h) + here * a->gates * h * wide / t);
+        operands += e * (n * h + n * experts / t + h * experts / t); // the router
+        operands += e * (routed * (h + (a->gates - 1) * wide / t) + routed * (wide / t + h) +
+                         here * a->gates * h * wide / t);
     }
-    // Scores: every token of the slice looks at those before it; the fused kernel leaves out half of the slice's own square.
+    // Scores: every token of the slice looks at those before it; the fused kernel leaves out half
+    // of the slice's own square.
     long double seen = p.behind + (l->fused_attention ? p.length / 2 : p.length);
-    w->attention = 4 * l->micro_batch * p.length * (seen / l->context) * a->query / t / rates->attention_flop_per_s.value;
+    w->attention = 4 * l->micro_batch * p.length * (seen / l->context) * a->query / t /
+                   rates->attention_flop_per_s.value;
     if (!l->fused_attention)
-        w->scores = 6 * l->micro_batch * (s->heads / t) * p.length * ((p.behind + p.length) / l->context) * e /
+        w->scores = 6 * l->micro_batch * (s->heads / t) * p.length *
+                    ((p.behind + p.length) / l->context) * e /
                     gpu_of(a, group)->memory_bytes_per_s.value;
     products(rates, flop, 0, operands, 1, w);
-    w->attention_back = (l->fused_attention ? 2.5L : 2) * w->attention * rates->attention_flop_per_s.value /
-                        stated_or(&rates->backward_attention_flop_per_s, rates->attention_flop_per_s.value);
+    w->attention_back =
+        (l->fused_attention ? 2.5L : 2) * w->attention * rates->attention_flop_per_s.value /
+        stated_or(&rates->backward_attention_flop_per_s, rates->attention_flop_per_s.value);
     if (a->problem->job.precision == FP8)
-        w->narrowing = 4 * n * (2 * h + a->query / t + inner / t) / gpu_of(a, group)->memory_bytes_per_s.value;
+        w->narrowing = 4 * n * (2 * h + a->query / t + inner / t) /
+                       gpu_of(a, group)->memory_bytes_per_s.value;
     if (r->weight_bits) {
         // Bound by the products or by reading the weights.
         long double read = matrix_values(a, s->ffn) * (r->weight_bits / 8.0L + 2.0L / 128) / t;
         w->linear = greatest(w->linear, read / gpu_of(a, group)->memory_bytes_per_s.value);
         w->data = greatest(w->data, read / gpu_of(a, group)->memory_bytes_per_s.value);
     }
-    long double added = 2 * n * r->adapter_rank * adapter_width(a) / t, rate = rates->gemm_flop_per_s.value;
+    long double added = 2 * n * r->adapter_rank * adapter_width(a) / t,
+                rate = rates->gemm_flop_per_s.value;
     w->adapters = added / rate;
     w->adapter_weight = added / stated_or(&rates->weight_gradient_flop_per_s, rate);
     w->adapter_data = added / stated_or(&rates->data_gradient_flop_per_s, rate);
@@ -80,11 +99,14 @@ static void memory_work(const struct assay *a, int run, int group, struct piece 
 {
     const struct pool_shape *x = &run_of(a, run)->pool;
     const struct gpu_costs *gpu = gpu_of(a, group);
-    long double n = p.tokens / layout_of(a)->tensor, h = a->problem->model.shape.hidden, e = a->value_bytes,
-                keys = (long double)x->heads * x->key_width, half = half_keys(x), width = x->width;
+    long double n = p.tokens / layout_of(a)->tensor, h = a->problem->model.shape.hidden,
+                e = a->value_bytes, keys = (long double)x->heads * x->key_width,
+                half = half_keys(x), width = x->width;
     long double read = (long double)x->heads * x->top_k * width, gate = x->gated ? 2 : 1;
-    products(rates_of(a, group), 2 * n * (h * keys + keys * half + width * h * gate), 2 * n * read, 0, 1, w);
-    w->memory = (2 * p.tokens * h * e * a->share + n * (read * e + 8 * x->heads * half + width * e) + half * keys * e) /
+    products(rates_of(a, group), 2 * n * (h * keys + keys * half + width * h * gate), 2 * n * read,
+             0, 1, w);
+    w->memory = (2 * p.tokens * h * e * a->share +
+                 n * (read * e + 8 * x->heads * half + width * e) + half * keys * e) /
                 gpu->memory_bytes_per_s.value;
     w->gather = n * read * e / gpu->memory_bytes_per_s.value;
 }
@@ -95,13 +117,16 @@ static void end_work(const struct assay *a, int run, int group, struct piece p, 
     long double shard = a->vocabulary / layout_of(a)->tensor, h = a->problem->model.shape.hidden,
                 bytes = 2 * p.tokens * h * a->value_bytes * a->share;
     if (run_of(a, run)->kind == LAYER_HEAD) {
-        const struct precision_costs *rates = rates_of(a, group), *wide = costs_find_precision(gpu, BF16);
+        const struct precision_costs *rates = rates_of(a, group),
+                                     *wide = costs_find_precision(gpu, BF16);
         // Logits are not computed in 8 bits.
         if (a->problem->job.precision == FP8 && wide) rates = wide;
         long double slower = 1;
         bool aligned = (int64_t)a->vocabulary % (8 * (int64_t)layout_of(a)->tensor) == 0;
-        if (!aligned && rates->misaligned_gemm_share.value > 0) slower = rates->misaligned_gemm_share.value;
-        products(rates, 2 * p.tokens * h * shard, 0, a->value_bytes * (h * shard + p.tokens * h + p.tokens * shard), slower, w);
+        if (!aligned && rates->misaligned_gemm_share.value > 0)
+            slower = rates->misaligned_gemm_share.value;
+        products(rates, 2 * p.tokens * h * shard, 0,
+                 a->value_bytes * (h * shard + p.tokens * h + p.tokens * shard), slower, w);
         bytes += 12 * p.tokens * shard;
     }
     w->memory = bytes / gpu->memory_bytes_per_s.value;
@@ -110,7 +135,10 @@ static void end_work(const struct assay *a, int run, int group, struct piece p, 
 struct work work_of(const struct assay *a, int run, int group, struct piece slice)
 {
     const struct gpu_costs *gpu = gpu_of(a, group);
-    struct work w = {.overhead = gpu->layer_overhead_s.value, .launch = gpu->layer_launch_s.value, .forward_factor = 1, .backward_factor = 1};
+    struct work w = {.overhead = gpu->layer_overhead_s.value,
+                     .launch = gpu->layer_launch_s.value,
+                     .forward_factor = 1,
+                     .backward_factor = 1};
     w.overhead_back = stated_or(&gpu->backward_overhead_s, w.overhead);
     if (is_layered(a, run)) {
         w.forward_factor = stated_or(&gpu->forward_factor, 1);
@@ -120,7 +148,8 @@ struct work work_of(const struct assay *a, int run, int group, struct piece slic
     if (is_layered(a, run)) layered_work(a, run, group, slice, &w);
     else if (run_of(a, run)->kind == LAYER_MEMORY) memory_work(a, run, group, slice, &w);
     else end_work(a, run, group, slice, &w);
-    w.memory_back = 2 * w.memory * gpu->memory_bytes_per_s.value / stated_or(&gpu->backward_memory_bytes_per_s, gpu->memory_bytes_per_s.value);
+    w.memory_back = 2 * w.memory * gpu->memory_bytes_per_s.value /
+                    stated_or(&gpu->backward_memory_bytes_per_s, gpu->memory_bytes_per_s.value);
     if (run_of(a, run)->kind != LAYER_EMBEDDING) return w;
     w.overhead = w.overhead_back = 0;
     w.launch *= gpu->embedding_launch_share.value;
@@ -129,8 +158,10 @@ struct work work_of(const struct assay *a, int run, int group, struct piece slic
 
 // ---- passes
 
-// The host starts kernels no faster than `launch`; what is said counts as work of the device but at both ends of the model.
-static long double at_least(const struct assay *a, int run, long double compute, long double launch, long double talk)
+// The host starts kernels no faster than `launch`; what is said counts as work of the device but at
+// both ends of the model.
+static long double at_least(const struct assay *a, int run, long double compute, long double launch,
+                            long double talk)
 {
     bool end = run_of(a, run)->kind == LAYER_EMBEDDING || run_of(a, run)->kind == LAYER_HEAD;
     return end ? greatest(compute, launch) + talk : greatest(compute + talk, launch);
@@ -145,30 +176,40 @@ static long double joined(const struct assay *a, long double pass, long double g
 // As they were measured, frozen or not.
 static struct passes stated_passes(const struct assay *a, const struct layer_time *t, int slice)
 {
-    long double part = piece_of(a, slice).length / (long double)a->problem->job.sequence, weight = 0;
-    if (schedule_splits_backward(layout_of(a)->schedule)) weight = t->weight_s > 0 ? t->weight_s : t->backward_s / 2.0L;
-    return (struct passes){t->forward_s * part, (t->backward_s - weight) * part, weight * part, t->selective_s * part,
-                           t->full_s * part, 0};
+    long double part = piece_of(a, slice).length / (long double)a->problem->job.sequence,
+                weight = 0;
+    if (schedule_splits_backward(layout_of(a)->schedule))
+        weight = t->weight_s > 0 ? t->weight_s : t->backward_s / 2.0L;
+    return (struct passes){t->forward_s * part, (t->backward_s - weight) * part,
+                           weight * part,       t->selective_s * part,
+                           t->full_s * part,    0};
 }
 
 // Of a layer that gradients go through.
-static void go_back(const struct assay *a, int run, const struct work *w, const struct talk *talk, const struct gathers *g,
-                    struct passes *s)
+static void go_back(const struct assay *a, int run, const struct work *w, const struct talk *talk,
+                    const struct gathers *g, struct passes *s)
 {
     const struct layer_run *r = run_of(a, run);
     bool embedding = r->kind == LAYER_EMBEDDING;
     long double launch_back = (embedding ? 1 : 2) * w->launch;
-    // What makes gradients of weights, and all else: apart, so that nothing needs to be taken off again.
+    // What makes gradients of weights, and all else: apart, so that nothing needs to be taken off
+    // again.
     long double weight = r->frozen ? w->adapter_weight : embedding ? 0 : w->weight + w->operands;
-    long double rest = w->data + w->operands + w->adapter_data + w->attention_back + w->memory_back + w->narrowing;
-    if (!r->frozen) rest += w->adapter_weight + w->weightless + w->gather + (embedding ? w->weight + w->operands : 0);
+    long double rest = w->data + w->operands + w->adapter_data + w->attention_back +
+                       w->memory_back + w->narrowing;
+    if (!r->frozen)
+        rest += w->adapter_weight + w->weightless + w->gather +
+                (embedding ? w->weight + w->operands : 0);
     weight *= w->backward_factor;
     rest = w->backward_factor * rest + w->overhead_back;
     if (!schedule_splits_backward(layout_of(a)->schedule)) {
-        s->backward_s = joined(a, at_least(a, run, rest + weight, launch_back, talk->backward_s), g->weights_s + g->gradients_s);
+        s->backward_s = joined(a, at_least(a, run, rest + weight, launch_back, talk->backward_s),
+                               g->weights_s + g->gradients_s);
         return;
     }
-    s->backward_s = joined(a, at_least(a, run, rest, weight > 0 ? w->launch : launch_back, talk->backward_s), g->weights_s);
+    s->backward_s =
+        joined(a, at_least(a, run, rest, weight > 0 ? w->launch : launch_back, talk->backward_s),
+               g->weights_s);
     s->weight_s = joined(a, weight > 0 ? greatest(weight, w->launch) : 0, g->gradients_s);
 }
 
@@ -180,10 +221,13 @@ struct passes passes_of(const struct assay *a, int run, int group, int slice)
     struct work w = work_of(a, run, group, p);
     struct talk talk = talk_of(a, run, group, p, w.attention);
     struct gathers g = gathers_of(a, run, group);
-    long double compute = w.forward_factor * (w.linear + w.operands + w.adapters + w.attention + w.memory + w.narrowing) + w.overhead,
+    long double compute = w.forward_factor * (w.linear + w.operands + w.adapters + w.attention +
+                                              w.memory + w.narrowing) +
+                          w.overhead,
                 forward = at_least(a, run, compute, w.launch, talk.forward_s);
     struct passes s = {.forward_s = joined(a, forward, g.weights_s),
-                       .lost_s = (1 + (long double)a->problem->costs.overlap_slowdown.value) * (talk.lost_s + g.lost_s)};
+                       .lost_s = (1 + (long double)a->problem->costs.overlap_slowdown.value) *
+                                 (talk.lost_s + g.lost_s)};
     if (!passes_gradient(a, run)) return s;
     go_back(a, run, &w, &talk, &g, &s);
     if (!is_layered(a, run)) return s;

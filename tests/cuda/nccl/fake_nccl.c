@@ -1,8 +1,8 @@
-// NCCL between processes of one host, for running measure/links/nccl.c without devices: operations stand on the fake device's
-// stream until it is waited for; what they send goes through a pipe for each ordered pair of a communicator's ranks, so
-// that an operation's data must be below a pipe's 64 KiB. FAKE_DEVICES: how many each host has (4). FAKE_CORRUPT: the
-// n-th receive of more than a float changes a byte, in every process. FAKE_NCCL: where pipes are made
-// (/tmp).
+// NCCL between processes of one host, for running measure/links/nccl.c without devices: operations
+// stand on the fake device's stream until it is waited for; what they send goes through a pipe for
+// each ordered pair of a communicator's ranks, so that an operation's data must be below a pipe's
+// 64 KiB. FAKE_DEVICES: how many each host has (4). FAKE_CORRUPT: the n-th receive of more than a
+// float changes a byte, in every process. FAKE_NCCL: where pipes are made (/tmp).
 #include <assert.h>
 #include <fcntl.h>
 #include <nccl.h>
@@ -47,7 +47,7 @@ static int open_pipe(const struct ncclComm *c, int from, int to)
 {
     char path[PATH_BYTES + 32];
     snprintf(path, sizeof path, "%s/%d.%d", c->folder, from, to);
-    mkfifo(path, 0600);         // there already, if the other end came first
+    mkfifo(path, 0600); // there already, if the other end came first
     int file = open(path, O_RDWR);
     assert(file >= 0);
     return file;
@@ -60,7 +60,8 @@ ncclResult_t ncclCommInitRank(ncclComm_t *communicator, int count, ncclUniqueId 
     c->count = count, c->self = self;
     snprintf(c->folder, sizeof c->folder, "%s", id.internal);
     mkdir(c->folder, 0700);
-    for (int i = 0; i < count; i++) c->to[i] = open_pipe(c, self, i), c->from[i] = open_pipe(c, i, self);
+    for (int i = 0; i < count; i++)
+        c->to[i] = open_pipe(c, self, i), c->from[i] = open_pipe(c, i, self);
     return ncclSuccess;
 }
 
@@ -72,7 +73,7 @@ ncclResult_t ncclCommDestroy(ncclComm_t c)
         snprintf(path, sizeof path, "%s/%d.%d", c->folder, c->self, i);
         unlink(path);
     }
-    rmdir(c->folder);           // the last one out
+    rmdir(c->folder); // the last one out
     free(c);
     return ncclSuccess;
 }
@@ -140,14 +141,17 @@ static void gather_now(const struct operation *o)
 {
     const struct ncclComm *c = o->context;
     for (int i = 0; i < c->count; i++) put(c->to[i], o->from, o->bytes);
-    for (int i = 0; i < c->count; i++) take(c->from[i], (char *)o->to + (size_t)i * o->bytes, o->bytes);
+    for (int i = 0; i < c->count; i++)
+        take(c->from[i], (char *)o->to + (size_t)i * o->bytes, o->bytes);
 }
 
-static ncclResult_t queue(void (*call)(const struct operation *), ncclComm_t c, const void *from, void *to, size_t bytes, int which)
+static ncclResult_t queue(void (*call)(const struct operation *), ncclComm_t c, const void *from,
+                          void *to, size_t bytes, int which)
 {
     assert(bytes <= 1 << 16);
     struct operation *o = fake_queue(OPERATION_CALL);
-    o->call = call, o->context = c, o->from = from, o->to = to, o->bytes = bytes, o->algorithm = which;
+    o->call = call, o->context = c, o->from = from, o->to = to, o->bytes = bytes,
+    o->algorithm = which;
     return ncclSuccess;
 }
 
@@ -157,38 +161,46 @@ static size_t size_of(ncclDataType_t type)
     return type == ncclFloat ? sizeof(float) : 1;
 }
 
-ncclResult_t ncclSend(const void *data, size_t count, ncclDataType_t type, int peer, ncclComm_t c, cudaStream_t stream)
+ncclResult_t ncclSend(const void *data, size_t count, ncclDataType_t type, int peer, ncclComm_t c,
+                      cudaStream_t stream)
 {
     (void)stream;
     assert(fake_holds(data, (int64_t)(count * size_of(type))) && peer >= 0 && peer < c->count);
     return queue(send_now, c, data, NULL, count * size_of(type), peer);
 }
 
-ncclResult_t ncclRecv(void *data, size_t count, ncclDataType_t type, int peer, ncclComm_t c, cudaStream_t stream)
+ncclResult_t ncclRecv(void *data, size_t count, ncclDataType_t type, int peer, ncclComm_t c,
+                      cudaStream_t stream)
 {
     (void)stream;
     assert(fake_holds(data, (int64_t)(count * size_of(type))) && peer >= 0 && peer < c->count);
     return queue(receive_now, c, NULL, data, count * size_of(type), peer);
 }
 
-ncclResult_t ncclAllReduce(const void *in, void *out, size_t count, ncclDataType_t type, ncclRedOp_t what, ncclComm_t c, cudaStream_t stream)
+ncclResult_t ncclAllReduce(const void *in, void *out, size_t count, ncclDataType_t type,
+                           ncclRedOp_t what, ncclComm_t c, cudaStream_t stream)
 {
     (void)stream;
-    assert(type == ncclFloat && what == ncclSum && fake_holds(in, (int64_t)(4 * count)) && fake_holds(out, (int64_t)(4 * count)));
+    assert(type == ncclFloat && what == ncclSum && fake_holds(in, (int64_t)(4 * count)) &&
+           fake_holds(out, (int64_t)(4 * count)));
     return queue(reduce_now, c, in, out, count * sizeof(float), -1);
 }
 
-ncclResult_t ncclReduceScatter(const void *in, void *out, size_t share, ncclDataType_t type, ncclRedOp_t what, ncclComm_t c, cudaStream_t stream)
+ncclResult_t ncclReduceScatter(const void *in, void *out, size_t share, ncclDataType_t type,
+                               ncclRedOp_t what, ncclComm_t c, cudaStream_t stream)
 {
     (void)stream;
     size_t all = share * (size_t)c->count;
-    assert(type == ncclFloat && what == ncclSum && fake_holds(in, (int64_t)(4 * all)) && fake_holds(out, (int64_t)(4 * share)));
+    assert(type == ncclFloat && what == ncclSum && fake_holds(in, (int64_t)(4 * all)) &&
+           fake_holds(out, (int64_t)(4 * share)));
     return queue(reduce_now, c, in, out, all * sizeof(float), c->self);
 }
 
-ncclResult_t ncclAllGather(const void *in, void *out, size_t share, ncclDataType_t type, ncclComm_t c, cudaStream_t stream)
+ncclResult_t ncclAllGather(const void *in, void *out, size_t share, ncclDataType_t type,
+                           ncclComm_t c, cudaStream_t stream)
 {
     (void)stream;
-    assert(type == ncclFloat && fake_holds(in, (int64_t)(4 * share)) && fake_holds(out, (int64_t)(4 * share * (size_t)c->count)));
+    assert(type == ncclFloat && fake_holds(in, (int64_t)(4 * share)) &&
+           fake_holds(out, (int64_t)(4 * share * (size_t)c->count)));
     return queue(gather_now, c, in, out, share * sizeof(float), 0);
 }

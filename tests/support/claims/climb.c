@@ -5,7 +5,8 @@
 
 #include "tests/support/check.h"
 
-int claims_climb(struct claims *c, struct problem *p, struct space_truth *t, int steps, int64_t plans_most, struct random *rng, struct arena *arena)
+int claims_climb(struct claims *c, struct problem *p, struct space_truth *t, int steps,
+                 int64_t plans_most, struct random *rng, struct arena *arena)
 {
     int judged = 1;
     space_truth_find(t, p, plans_most, arena);
@@ -83,7 +84,11 @@ int claims_squeeze(struct claims *c, struct problem *p, struct space_truth *t, i
 
 // ---- the smallest
 
-struct looking { enum claim_kind kind; bool found; struct violation violation; };
+struct looking {
+    enum claim_kind kind;
+    bool found;
+    struct violation violation;
+};
 
 static void look(void *argument, const struct violation *v)
 {
@@ -93,7 +98,8 @@ static void look(void *argument, const struct violation *v)
     l->violation = *v;
 }
 
-static bool still_violates(const struct problem *p, struct space_truth *t, struct violation *v, int64_t plans_most, struct arena *arena)
+static bool still_violates(const struct problem *p, struct space_truth *t, struct violation *v,
+                           int64_t plans_most, struct arena *arena)
 {
     struct looking l = {.kind = v->kind};
     struct claims c = {.found = look, .argument = &l};
@@ -103,7 +109,8 @@ static bool still_violates(const struct problem *p, struct space_truth *t, struc
     return l.found;
 }
 
-void claims_reduce(struct problem *p, struct space_truth *t, struct violation *v, int64_t plans_most, struct arena *arena)
+void claims_reduce(struct problem *p, struct space_truth *t, struct violation *v,
+                   int64_t plans_most, struct arena *arena)
 {
     bool progress = true;
     for (int round = 0; round < 6 && progress; round++) {
@@ -114,7 +121,8 @@ void claims_reduce(struct problem *p, struct space_truth *t, struct violation *v
             struct problem *next = TAKE(arena, 1, struct problem);
             struct space_truth own;
             claims_copy(next, p, arena);
-            if (!claims_simplify(next, step, &more, arena) || !still_violates(next, &own, v, plans_most, arena)) {
+            if (!claims_simplify(next, step, &more, arena) ||
+                !still_violates(next, &own, v, plans_most, arena)) {
                 arena_reset(arena, mark);
                 continue;
             }
@@ -132,27 +140,41 @@ static const char *runs_text(const struct priced *q, struct arena *arena)
     const char *text = "";
     for (int r = 0; r < q->run_count; r++) {
         const struct priced_run *x = &q->runs[r];
-        text = arena_print(arena, "%s%s%d x (forward %lld backward %lld weight %lld step %lld sync %lld)", text, r ? ", " : "", x->count, (long long)x->forward_ns[0],
-                           (long long)x->backward_ns[0], (long long)x->weight_ns[0], (long long)x->optimizer_ns[0], (long long)x->sync_ns[0][0]);
+        text = arena_print(
+            arena, "%s%s%d x (forward %lld backward %lld weight %lld step %lld sync %lld)", text,
+            r ? ", " : "", x->count, (long long)x->forward_ns[0], (long long)x->backward_ns[0],
+            (long long)x->weight_ns[0], (long long)x->optimizer_ns[0], (long long)x->sync_ns[0][0]);
     }
     return text;
 }
 
-static const char *ns_text(int64_t ns, struct arena *arena) { return ns == INT64_MAX ? "no plan" : arena_print(arena, "%lld ns", (long long)ns); }
-
-const char *violation_text(const struct violation *v, const struct space_truth *t, struct arena *arena)
+static const char *ns_text(int64_t ns, struct arena *arena)
 {
-    const char *text = arena_print(arena, "%s: claimed %s, true %s", claim_names[v->kind], ns_text(v->claim_ns, arena), ns_text(v->truth_ns, arena));
+    return ns == INT64_MAX ? "no plan" : arena_print(arena, "%lld ns", (long long)ns);
+}
+
+const char *violation_text(const struct violation *v, const struct space_truth *t,
+                           struct arena *arena)
+{
+    const char *text = arena_print(arena, "%s: claimed %s, true %s", claim_names[v->kind],
+                                   ns_text(v->claim_ns, arena), ns_text(v->truth_ns, arena));
     if (v->layout < 0) return text;
     const struct layout_truth *l = &t->layouts[v->layout];
     const struct layout *x = &l->layout;
-    text = arena_print(arena, "%s: layout %lld of %lld, %s, %d ranks x %d stages, data %d, %s, %s syncs, ZeRO %d%s", text, (long long)v->layout, (long long)t->count,
-                       schedule_names[x->schedule], x->pipeline, x->virtual_stages, x->data, x->barrier ? "barrier" : "no barrier", gradient_sync_names[x->gradient_sync], x->zero,
-                       x->local_loss_every ? ", local losses" : "");
+    text = arena_print(
+        arena,
+        "%s: layout %lld of %lld, %s, %d ranks x %d stages, data %d, %s, %s syncs, ZeRO %d%s", text,
+        (long long)v->layout, (long long)t->count, schedule_names[x->schedule], x->pipeline,
+        x->virtual_stages, x->data, x->barrier ? "barrier" : "no barrier",
+        gradient_sync_names[x->gradient_sync], x->zero,
+        x->local_loss_every ? ", local losses" : "");
     if (l->refused) return text;
     const int64_t *parts = l->priced.cuts[0].forward_ns;
-    return arena_print(arena, "%s, %d micro-batches, %d groups, %s; sends %lld %lld %lld %lld", text, l->priced.micro_batches, l->priced.group_count, runs_text(&l->priced, arena),
-                       (long long)parts[PART_BLOCKING], (long long)parts[PART_LINK], (long long)parts[PART_DELAY], (long long)parts[PART_OVERHEAD]);
+    return arena_print(arena, "%s, %d micro-batches, %d groups, %s; sends %lld %lld %lld %lld",
+                       text, l->priced.micro_batches, l->priced.group_count,
+                       runs_text(&l->priced, arena), (long long)parts[PART_BLOCKING],
+                       (long long)parts[PART_LINK], (long long)parts[PART_DELAY],
+                       (long long)parts[PART_OVERHEAD]);
 }
 
 bool claims_save(const struct problem *p, const char *folder, struct arena *arena)
@@ -160,9 +182,13 @@ bool claims_save(const struct problem *p, const char *folder, struct arena *aren
     struct error err = {OK, ""};
     struct problem q = *p;
     mkdir(folder, 0777);
-    q.model.document.path = arena_print(arena, "%s/model.json", folder), q.cluster.document.path = arena_print(arena, "%s/cluster.json", folder);
-    q.costs.document.path = arena_print(arena, "%s/costs.json", folder), q.job.document.path = arena_print(arena, "%s/job.json", folder);
-    return model_save(&q.model, q.model.document.path, arena, &err) == OK && cluster_save(&q.cluster, q.cluster.document.path, arena, &err) == OK &&
-           costs_save(&q.costs, q.costs.document.path, arena, &err) == OK && job_save(&q.job, q.job.document.path, arena, &err) == OK &&
+    q.model.document.path = arena_print(arena, "%s/model.json", folder),
+    q.cluster.document.path = arena_print(arena, "%s/cluster.json", folder);
+    q.costs.document.path = arena_print(arena, "%s/costs.json", folder),
+    q.job.document.path = arena_print(arena, "%s/job.json", folder);
+    return model_save(&q.model, q.model.document.path, arena, &err) == OK &&
+           cluster_save(&q.cluster, q.cluster.document.path, arena, &err) == OK &&
+           costs_save(&q.costs, q.costs.document.path, arena, &err) == OK &&
+           job_save(&q.job, q.job.document.path, arena, &err) == OK &&
            problem_save(&q, arena_print(arena, "%s/problem.json", folder), arena, &err) == OK;
 }

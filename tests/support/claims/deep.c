@@ -23,14 +23,17 @@ static bool has_proofs(const struct layout_truth *l)
     return l->known && l->tables && l->priced.objective == OBJECTIVE_ITERATION_TIME;
 }
 
-static void try_proof(struct claims *c, const struct layout_truth *l, int changes, struct random *rng, struct arena *arena)
+static void try_proof(struct claims *c, const struct layout_truth *l, int changes,
+                      struct random *rng, struct arena *arena)
 {
     struct value *proof = l->alike ? proof_of_layout(l, arena) : NULL;
     if (!proof) return;
-    claims_note(c, CLAIM_PROOF, l->number, -1, proof_largest(l->tables, proof, l->time_ns, arena), l->time_ns);
+    claims_note(c, CLAIM_PROOF, l->number, -1, proof_largest(l->tables, proof, l->time_ns, arena),
+                l->time_ns);
     for (int i = 0; i < changes; i++) {
         proof_change(proof, rng, arena);
-        claims_note(c, CLAIM_CHANGED, l->number, -1, proof_largest(l->tables, proof, l->time_ns, arena), l->time_ns);
+        claims_note(c, CLAIM_CHANGED, l->number, -1,
+                    proof_largest(l->tables, proof, l->time_ns, arena), l->time_ns);
     }
 }
 
@@ -40,7 +43,9 @@ void claims_proofs(struct claims *c, const struct space_truth *t, int changes, s
     for (int64_t i = 0; i < t->count; i++) {
         const struct layout_truth *l = &t->layouts[i];
         struct arena_mark mark = arena_set_mark(t->arena);
-        if (has_proofs(l) && l->tables->barrier) claims_note(c, CLAIM_MIXTURE, i, -1, mixture_largest(l->tables, l->time_ns, rng, t->arena), l->time_ns);
+        if (has_proofs(l) && l->tables->barrier)
+            claims_note(c, CLAIM_MIXTURE, i, -1,
+                        mixture_largest(l->tables, l->time_ns, rng, t->arena), l->time_ns);
         if (has_proofs(l) && i == one) try_proof(c, l, changes, rng, t->arena);
         arena_reset(t->arena, mark);
     }
@@ -48,39 +53,56 @@ void claims_proofs(struct claims *c, const struct space_truth *t, int changes, s
 
 // ---- searches
 
-static bool has_no_plan(enum layout_fate fate) { return fate == FATE_REFUSED || fate == FATE_MEMORY || fate == FATE_INFEASIBLE; }
+static bool has_no_plan(enum layout_fate fate)
+{
+    return fate == FATE_REFUSED || fate == FATE_MEMORY || fate == FATE_INFEASIBLE;
+}
 
-static void judge_found(struct claims *c, const struct space_truth *t, const struct layouts_result *r, bool rough)
+static void judge_found(struct claims *c, const struct space_truth *t,
+                        const struct layouts_result *r, bool rough)
 {
     const struct plan *plan = &r->solved.plan;
-    int64_t each = plan->objective == OBJECTIVE_MAX_LOAD && plan->stage_count ? plan->micro_batches : 1;
+    int64_t each = plan->objective == OBJECTIVE_MAX_LOAD && plan->stage_count ? plan->micro_batches
+                                                                              : 1;
     assert_int_equal(r->layouts.count, t->count);
     for (int64_t i = 0; i < t->count; i++) {
         const struct layout_truth *l = &t->layouts[i];
-        int64_t claim_ns = has_no_plan(layouts_fate(&r->layouts, i)) ? INT64_MAX : r->layouts.value[i];
-        if (l->known) claims_note(c, rough ? CLAIM_ROUGH_LAYOUTS : CLAIM_LAYOUTS, i, -1, claim_ns, l->value_ns);
+        int64_t claim_ns = has_no_plan(layouts_fate(&r->layouts, i)) ? INT64_MAX
+                                                                     : r->layouts.value[i];
+        if (l->known)
+            claims_note(c, rough ? CLAIM_ROUGH_LAYOUTS : CLAIM_LAYOUTS, i, -1, claim_ns,
+                        l->value_ns);
     }
     if (t->unknown) return;
     int64_t bound_ns = plan->outcome == OUTCOME_INFEASIBLE ? INT64_MAX : plan->bound_ns * each;
     claims_note(c, rough ? CLAIM_ROUGH_PLAN : CLAIM_PLAN, -1, -1, bound_ns, t->value_ns);
-    claims_note(c, rough ? CLAIM_ROUGH_PLAN : CLAIM_PLAN, -1, -1, r->layouts.bound_ns, plan->outcome == OUTCOME_INFEASIBLE ? INT64_MAX : t->value_ns);
+    claims_note(c, rough ? CLAIM_ROUGH_PLAN : CLAIM_PLAN, -1, -1, r->layouts.bound_ns,
+                plan->outcome == OUTCOME_INFEASIBLE ? INT64_MAX : t->value_ns);
     // A plan cannot take less than the least.
-    if (plan->stage_count && spaces_value(plan) < t->value_ns) fail_msg("a plan takes %lld ns, the best of all %lld", (long long)spaces_value(plan), (long long)t->value_ns);
+    if (plan->stage_count && spaces_value(plan) < t->value_ns)
+        fail_msg("a plan takes %lld ns, the best of all %lld", (long long)spaces_value(plan),
+                 (long long)t->value_ns);
 }
 
-static void solve_one(struct claims *c, const struct layout_truth *l, struct random *rng, struct arena *arena)
+static void solve_one(struct claims *c, const struct layout_truth *l, struct random *rng,
+                      struct arena *arena)
 {
     struct error err = {OK, ""};
     struct solve_settings settings;
     struct solve_result r;
-    int64_t bound_ns, time_ns, each = l->priced.objective == OBJECTIVE_MAX_LOAD ? l->priced.micro_batches : 1;
+    int64_t bound_ns, time_ns,
+        each = l->priced.objective == OBJECTIVE_MAX_LOAD ? l->priced.micro_batches : 1;
     CHECK_OK(solve_bound(&bound_ns, &time_ns, &l->priced, arena, &err));
-    claims_note(c, CLAIM_ONE_BOX, l->number, -1, bound_ns == INT64_MAX ? INT64_MAX : bound_ns * each, l->value_ns);
+    claims_note(c, CLAIM_ONE_BOX, l->number, -1,
+                bound_ns == INT64_MAX ? INT64_MAX : bound_ns * each, l->value_ns);
     solve_defaults(&settings);
-    settings.progress = 0, settings.boxes_max = random_between(rng, 1, 3), settings.gap = random_chance(rng, 50) ? 0 : 0.1;
+    settings.progress = 0, settings.boxes_max = random_between(rng, 1, 3),
+    settings.gap = random_chance(rng, 50) ? 0 : 0.1;
     settings.eliminate = random_chance(rng, 50), settings.start_search = random_chance(rng, 70);
     CHECK_OK(solve_run(&r, &l->priced, &settings, NULL, NULL, arena, &err));
-    claims_note(c, CLAIM_STOPPED, l->number, -1, r.plan.outcome == OUTCOME_INFEASIBLE ? INT64_MAX : r.plan.bound_ns * each, l->value_ns);
+    claims_note(c, CLAIM_STOPPED, l->number, -1,
+                r.plan.outcome == OUTCOME_INFEASIBLE ? INT64_MAX : r.plan.bound_ns * each,
+                l->value_ns);
 }
 
 void claims_search(struct claims *c, const struct space_truth *t, struct random *rng)
@@ -96,7 +118,8 @@ void claims_search(struct claims *c, const struct space_truth *t, struct random 
     spaces_search(&r, t->problem, 1, stopped ? 0 : 0.1, 0, stopped ? &stop : NULL, t->arena);
     judge_found(c, t, &r, true);
     arena_reset(t->arena, mark);
-    if (t->count && t->layouts[one].known && !t->layouts[one].refused) solve_one(c, &t->layouts[one], rng, t->arena);
+    if (t->count && t->layouts[one].known && !t->layouts[one].refused)
+        solve_one(c, &t->layouts[one], rng, t->arena);
     arena_reset(t->arena, mark);
 }
 
@@ -109,7 +132,7 @@ struct forging {
     struct check_pricer pricers[2];
     struct check_input sources[SOURCES];
     struct source named[SOURCES];
-    const char **proofs;                // [layout] text of a proof, its claim left out; NULL: none
+    const char **proofs; // [layout] text of a proof, its claim left out; NULL: none
 };
 
 static void open_forging(struct forging *f, const struct space_truth *t)
@@ -131,7 +154,9 @@ static int64_t hear(const struct forging *f, const char *text, size_t size)
     struct error err = {OK, ""};
     struct check_space_result r;
     struct check_text certificate = {"certificate", text, size};
-    if (check_space_certificate(&r, &certificate, f->sources, SOURCES, &f->t->space, f->pricers, CHECK_WORK_DEFAULT, f->t->arena, &err) != OK) return -1;
+    if (check_space_certificate(&r, &certificate, f->sources, SOURCES, &f->t->space, f->pricers,
+                                CHECK_WORK_DEFAULT, f->t->arena, &err) != OK)
+        return -1;
     if (!r.proof.accepted) return -1;
     return r.proof.infeasible ? INT64_MAX : r.proof.bound_ns;
 }
@@ -145,9 +170,14 @@ static void hear_written(struct claims *c, struct forging *f)
     spaces_search(&found, f->t->problem, 1, 0, 0, NULL, f->t->arena);
     solve_defaults(&settings);
     settings.threads = 1;
-    struct certificate_space_request request = {.problem = f->t->problem, .found = &found, .settings = &settings, .sources = f->named, .source_count = SOURCES};
+    struct certificate_space_request request = {.problem = f->t->problem,
+                                                .found = &found,
+                                                .settings = &settings,
+                                                .sources = f->named,
+                                                .source_count = SOURCES};
     CHECK_OK(certificate_space_make(&made, &request, f->t->arena, &err));
-    if (made.text) claims_note(c, CLAIM_WRITTEN, -1, -1, hear(f, made.text, made.size), f->t->time_ns);
+    if (made.text)
+        claims_note(c, CLAIM_WRITTEN, -1, -1, hear(f, made.text, made.size), f->t->time_ns);
 }
 
 // The solver's proof of a layout, from "paths" on, which says nothing of a bound.
@@ -161,18 +191,27 @@ static const char *proof_text(const struct layout_truth *l, struct arena *arena)
     size_t size;
     solve_defaults(&settings);
     settings.progress = 0, settings.evidence = true, settings.boxes_max = 40;
-    if (!l->alike || solve_run(&r, &l->priced, &settings, NULL, NULL, arena, &err) != OK || !r.evidence) return NULL;
+    if (!l->alike || solve_run(&r, &l->priced, &settings, NULL, NULL, arena, &err) != OK ||
+        !r.evidence)
+        return NULL;
     json_begin(&w, arena);
     json_open_object(&w, NULL);
-    struct plan bare = {.outcome = r.plan.outcome == OUTCOME_INFEASIBLE ? OUTCOME_INFEASIBLE : OUTCOME_OPEN, .bound_ns = r.plan.bound_ns};
-    struct certificate_request request = {.priced = &l->priced, .plan = &bare, .evidence = r.evidence, .problem = l->tables, .into = &w};
+    struct plan bare = {.outcome = r.plan.outcome == OUTCOME_INFEASIBLE ? OUTCOME_INFEASIBLE
+                                                                        : OUTCOME_OPEN,
+                        .bound_ns = r.plan.bound_ns};
+    struct certificate_request request = {.priced = &l->priced,
+                                          .plan = &bare,
+                                          .evidence = r.evidence,
+                                          .problem = l->tables,
+                                          .into = &w};
     if (certificate_make(&made, &request, arena, &err) != OK || !made.text) return NULL;
     json_close_object(&w);
     const char *text = json_end(&w, &size), *claim = strstr(text, "\"bound_ns\""), *rest;
     if (!claim) claim = strstr(text, "\"infeasible\"");
     rest = claim ? strchr(claim, ',') : NULL;
     if (!rest) return NULL;
-    // As it stands but for the claim: "proof": { ..., and the brace of the object around it taken off.
+    // As it stands but for the claim: "proof": { ..., and the brace of the object around it taken
+    // off.
     const char *end = text + size - 1;
     while (*end != '}') end--;
     return arena_print(arena, "{\"@\": 0%.*s", (int)(end - rest), rest);
@@ -181,7 +220,8 @@ static const char *proof_text(const struct layout_truth *l, struct arena *arena)
 static bool dominates(const struct space_truth *t, const char *fates, int64_t by, int64_t layout)
 {
     const struct layout_truth *a = &t->layouts[by], *b = &t->layouts[layout];
-    return by != layout && (fates[by] == 'b' || fates[by] == 'm' || fates[by] == 'p') && a->tables && b->tables && check_no_worse(a->dear_tables, b->tables);
+    return by != layout && (fates[by] == 'b' || fates[by] == 'm' || fates[by] == 'p') &&
+           a->tables && b->tables && check_no_worse(a->dear_tables, b->tables);
 }
 
 // The first of its own arguments that holds; 'p': none.
@@ -190,7 +230,10 @@ static char own_fate(const struct space_truth *t, const struct layout_truth *l, 
     struct error err = {OK, ""};
     struct arena scratch;
     uint64_t work = UINT64_MAX / 2;
-    struct check_layouts x = {.space = l->space, .pricer = &l->pricer, .reader = {"prices", &err}, .bound_ns = bound_ns,
+    struct check_layouts x = {.space = l->space,
+                              .pricer = &l->pricer,
+                              .reader = {"prices", &err},
+                              .bound_ns = bound_ns,
                               .held = {.work = &work, .arena = t->arena, .scratch = &scratch}};
     bool so = false;
     int fate = FATE_IS_REFUSED;
@@ -235,8 +278,8 @@ static void put_dominated(struct json_writer *w, const struct space_truth *t, ch
     json_close_array(w);
 }
 
-// A certificate for the claim out of all that the checker might take: -1 that there is no plan. own: each proof states what is true of its
-// layout, not the claim.
+// A certificate for the claim out of all that the checker might take: -1 that there is no plan.
+// own: each proof states what is true of its layout, not the claim.
 static int64_t forge(const struct forging *f, int64_t bound_ns, bool own)
 {
     const struct space_truth *t = f->t;
@@ -249,7 +292,8 @@ static int64_t forge(const struct forging *f, int64_t bound_ns, bool own)
     json_put_count(&w, "layouts", t->count);
     put_dominated(&w, t, fates);
     const char *letters = "";
-    for (int64_t i = 0; i < t->count; i++) letters = arena_print(t->arena, "%s%s%c1", letters, i ? " " : "", fates[i]);
+    for (int64_t i = 0; i < t->count; i++)
+        letters = arena_print(t->arena, "%s%s%c1", letters, i ? " " : "", fates[i]);
     json_put_text(&w, "fates", letters);
     put_marks(&w, t, fates);
     if (bound_ns < 0) json_put_bool(&w, "infeasible", true);
@@ -259,11 +303,16 @@ static int64_t forge(const struct forging *f, int64_t bound_ns, bool own)
     const char *text = json_end(&w, &size);
     for (int64_t i = 0; i < t->count; i++) {
         if (fates[i] != 'p') continue;
-        const char *mark = arena_print(t->arena, "\"@%lld\"", (long long)i), *at = strstr(text, mark);
+        const char *mark = arena_print(t->arena, "\"@%lld\"", (long long)i),
+                   *at = strstr(text, mark);
         if (!f->proofs[i] || !at) return -1;
-        int64_t stated_ns = own && t->layouts[i].time_ns != INT64_MAX ? t->layouts[i].time_ns : bound_ns;
-        const char *claim = stated_ns < 0 ? "{\"infeasible\": true" : arena_print(t->arena, "{\"bound_ns\": %lld", (long long)stated_ns);
-        text = arena_print(t->arena, "%.*s%s%s%s", (int)(at - text), text, claim, f->proofs[i] + strlen("{\"@\": 0"), at + strlen(mark));
+        int64_t stated_ns = own && t->layouts[i].time_ns != INT64_MAX ? t->layouts[i].time_ns
+                                                                      : bound_ns;
+        const char *claim =
+            stated_ns < 0 ? "{\"infeasible\": true"
+                          : arena_print(t->arena, "{\"bound_ns\": %lld", (long long)stated_ns);
+        text = arena_print(t->arena, "%.*s%s%s%s", (int)(at - text), text, claim,
+                           f->proofs[i] + strlen("{\"@\": 0"), at + strlen(mark));
     }
     return hear(f, text, strlen(text));
 }
@@ -274,7 +323,8 @@ static int64_t forge_largest(struct forging *f)
     struct arena_mark mark = arena_set_mark(f->t->arena);
     if (forge(f, -1, false) == INT64_MAX || forge(f, -1, true) == INT64_MAX) return INT64_MAX;
     int64_t high = truth_ns == INT64_MAX ? (int64_t)1 << 45 : truth_ns + 1;
-    const int64_t tried[] = {2 * high, high + high / 20 + 2, high + high / 1000 + 1, high, high - 1, high - high / 1000 - 2, high / 10 * 9};
+    const int64_t tried[] = {2 * high, high + high / 20 + 2,   high + high / 1000 + 1, high,
+                             high - 1, high - high / 1000 - 2, high / 10 * 9};
     for (int i = 0; i < 14; i++) {
         arena_reset(f->t->arena, mark);
         if (tried[i / 2] >= 0 && forge(f, tried[i / 2], i % 2) >= 0) return tried[i / 2];

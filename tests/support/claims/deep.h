@@ -1,4 +1,5 @@
-// What takes longer than a bound out of prices: searches and their documents, solves of one layout, proofs, certificates.
+// What takes longer than a bound out of prices: searches and their documents, solves of one layout,
+// proofs, certificates.
 #ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_DEEP_H
 #define PLUMBLINE_TESTS_SUPPORT_CLAIMS_DEEP_H
 
@@ -9,7 +10,8 @@
 void claims_proofs(struct claims *c, const struct space_truth *t, int changes, struct random *rng);
 // A search to the end, one with a gap, one that is told to stop at once; solves of one layout.
 void claims_search(struct claims *c, const struct space_truth *t, struct random *rng);
-// The writer's certificate, and the largest claim for all layouts that a certificate can be put together for.
+// The writer's certificate, and the largest claim for all layouts that a certificate can be put
+// together for.
 void claims_certificate(struct claims *c, const struct space_truth *t);
 
 #endif

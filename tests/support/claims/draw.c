@@ -7,9 +7,12 @@
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/spaces.h"
 
-struct weights { int64_t pass, recompute, optimizer, sync, message, latency, stash; };
+struct weights {
+    int64_t pass, recompute, optimizer, sync, message, latency, stash;
+};
 
-// What the end of an iteration turns on, syncs, last messages and steps; periods without a barrier; anything.
+// What the end of an iteration turns on, syncs, last messages and steps; periods without a barrier;
+// anything.
 enum theme { THEME_ENDING, THEME_PERIOD, THEME_ANY };
 
 struct draw {
@@ -17,25 +20,34 @@ struct draw {
     struct random *rng;
     struct arena *arena;
     struct layout *layout;
-    int layers, micro_batches, spare;       // spare: devices of the cluster over those of the base layout
+    int layers, micro_batches, spare; // spare: devices of the cluster over those of the base layout
     enum theme theme;
     bool shape, jitter, options;
-    int64_t unit;                           // ns, and bytes
+    int64_t unit; // ns, and bytes
     struct weights weight;
 };
 
-static int64_t pick(struct draw *d, const int64_t *values, size_t count) { return values[random_between(d->rng, 0, (int64_t)count - 1)]; }
-#define PICK(d, ...) pick(d, (const int64_t[]){__VA_ARGS__}, sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+static int64_t pick(struct draw *d, const int64_t *values, size_t count)
+{
+    return values[random_between(d->rng, 0, (int64_t)count - 1)];
+}
+#define PICK(d, ...)                                                                               \
+    pick(d, (const int64_t[]){__VA_ARGS__},                                                        \
+         sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 
 static bool chance(struct draw *d, int percent) { return random_chance(d->rng, percent); }
 
 static double seconds(int64_t ns) { return (double)ns * 1e-9; }
 
-static struct estimate exactly(double value) { return (struct estimate){.value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED}; }
+static struct estimate exactly(double value)
+{
+    return (struct estimate){.value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED};
+}
 
 static int64_t amount(struct draw *d, int64_t weight)
 {
-    int64_t most = chance(d, 50) ? 3 : 12, whole = random_between(d->rng, chance(d, 30) ? 0 : 1, most) * weight * d->unit;
+    int64_t most = chance(d, 50) ? 3 : 12,
+            whole = random_between(d->rng, chance(d, 30) ? 0 : 1, most) * weight * d->unit;
     return whole + (d->jitter && weight ? random_between(d->rng, 0, d->unit - 1) : 0);
 }
 
@@ -43,7 +55,9 @@ static int64_t amount(struct draw *d, int64_t weight)
 static bool is_kept(const struct draw *d, const int64_t *weight)
 {
     const struct weights *w = &d->weight;
-    return d->theme == THEME_ENDING ? weight == &w->sync || weight == &w->message : d->theme == THEME_PERIOD && (weight == &w->pass || weight == &w->optimizer);
+    return d->theme == THEME_ENDING
+               ? weight == &w->sync || weight == &w->message
+               : d->theme == THEME_PERIOD && (weight == &w->pass || weight == &w->optimizer);
 }
 
 // One or two quantities outweigh the others; some are not there at all.
@@ -51,16 +65,26 @@ static bool is_kept(const struct draw *d, const int64_t *weight)
 static void draw_weights(struct draw *d)
 {
     struct weights *w = &d->weight;
-    int64_t *const all[] = {&w->pass, &w->recompute, &w->optimizer, &w->sync, &w->message, &w->stash};
+    int64_t *const all[] = {&w->pass, &w->recompute, &w->optimizer,
+                            &w->sync, &w->message,   &w->stash};
     bool sparse = chance(d, 50);
-    int64_t *const heavy[] = {&w->pass, &w->optimizer, &w->sync, &w->sync, &w->message, &w->message, &w->recompute};
+    int64_t *const heavy[] = {&w->pass,    &w->optimizer, &w->sync,     &w->sync,
+                              &w->message, &w->message,   &w->recompute};
     d->unit = d->options ? PICK(d, 10, 100, 1000) : PICK(d, 1, 10, 1000, 100000, 1000000);
     d->jitter = chance(d, 30);
-    *w = (struct weights){.pass = 1, .recompute = PICK(d, 0, 1, 1), .optimizer = PICK(d, 0, 1, 1), .sync = PICK(d, 0, 1, 1, 1), .message = PICK(d, 0, 1, 1, 1),
-                          .latency = PICK(d, 0, 0, 0, 1, 3), .stash = PICK(d, 0, 1, 1, 3)};
-    if (d->theme == THEME_ENDING) w->sync = PICK(d, 4, 16, 16), w->message = PICK(d, 4, 4, 16), w->latency = 0;
-    if (d->theme == THEME_PERIOD) w->optimizer = PICK(d, 1, 1, 2), w->message = PICK(d, 0, 0, 1), w->sync = PICK(d, 0, 0, 1);
-    for (int left = d->theme == THEME_ANY ? (int)random_between(d->rng, 0, 2) : 0; left > 0; left--) *heavy[random_between(d->rng, 0, 6)] *= PICK(d, 4, 4, 16);
+    *w = (struct weights){.pass = 1,
+                          .recompute = PICK(d, 0, 1, 1),
+                          .optimizer = PICK(d, 0, 1, 1),
+                          .sync = PICK(d, 0, 1, 1, 1),
+                          .message = PICK(d, 0, 1, 1, 1),
+                          .latency = PICK(d, 0, 0, 0, 1, 3),
+                          .stash = PICK(d, 0, 1, 1, 3)};
+    if (d->theme == THEME_ENDING)
+        w->sync = PICK(d, 4, 16, 16), w->message = PICK(d, 4, 4, 16), w->latency = 0;
+    if (d->theme == THEME_PERIOD)
+        w->optimizer = PICK(d, 1, 1, 2), w->message = PICK(d, 0, 0, 1), w->sync = PICK(d, 0, 0, 1);
+    for (int left = d->theme == THEME_ANY ? (int)random_between(d->rng, 0, 2) : 0; left > 0; left--)
+        *heavy[random_between(d->rng, 0, 6)] *= PICK(d, 4, 4, 16);
     for (int i = 0; i < 6 && sparse; i++)
         if (chance(d, is_kept(d, all[i]) ? 5 : 50)) *all[i] = 0;
 }
@@ -68,19 +92,24 @@ static void draw_weights(struct draw *d)
 // A run's own part of a quantity: mostly the others', of ends often more, or nothing.
 static int64_t of_run(struct draw *d, const char *run, int64_t weight)
 {
-    bool end = !strcmp(run, "first") || !strcmp(run, "last") || !strcmp(run, "embedding") || !strcmp(run, "head");
+    bool end = !strcmp(run, "first") || !strcmp(run, "last") || !strcmp(run, "embedding") ||
+               !strcmp(run, "head");
     return weight * (end ? PICK(d, 0, 1, 1, 4, 16) : PICK(d, 1, 1, 1, 1, 1, 0, 4));
 }
 
-// Likewise of passes and steps: without a barrier it is the steps of ends without passes that matter.
+// Likewise of passes and steps: without a barrier it is the steps of ends without passes that
+// matter.
 static int64_t of_pass(struct draw *d, const char *run, int64_t weight)
 {
-    return d->theme == THEME_PERIOD && !strcmp(run, "last") ? weight * PICK(d, 0, 0, 0, 1) : of_run(d, run, weight * (d->theme == THEME_PERIOD ? 2 : 1));
+    return d->theme == THEME_PERIOD && !strcmp(run, "last")
+               ? weight * PICK(d, 0, 0, 0, 1)
+               : of_run(d, run, weight * (d->theme == THEME_PERIOD ? 2 : 1));
 }
 
 static int64_t of_step(struct draw *d, const char *run, int64_t weight)
 {
-    return d->theme == THEME_PERIOD && !strcmp(run, "last") ? weight * PICK(d, 1, 2, 4, 8) : of_run(d, run, weight);
+    return d->theme == THEME_PERIOD && !strcmp(run, "last") ? weight * PICK(d, 1, 2, 4, 8)
+                                                            : of_run(d, run, weight);
 }
 
 // ---- layout
@@ -95,11 +124,14 @@ static void draw_slices(struct draw *d)
 {
     struct layout *l = d->layout;
     l->slice_count = (int)PICK(d, 2, 2, 3);
-    d->p->job.sequence = l->slice_count * random_between(d->rng, 1, 4) + random_between(d->rng, 0, l->slice_count - 1);
+    d->p->job.sequence = l->slice_count * random_between(d->rng, 1, 4) +
+                         random_between(d->rng, 0, l->slice_count - 1);
     int64_t left = d->p->job.sequence;
     for (int i = 0; i < l->slice_count; i++) {
         int behind = l->slice_count - 1 - i;
-        l->slices[i] = behind ? (chance(d, 50) ? left / (behind + 1) : random_between(d->rng, 1, left - behind)) : left;
+        l->slices[i] = behind ? (chance(d, 50) ? left / (behind + 1)
+                                               : random_between(d->rng, 1, left - behind))
+                              : left;
         left -= l->slices[i];
     }
 }
@@ -108,15 +140,25 @@ static void draw_layout(struct draw *d)
 {
     struct layout *l = d->layout;
     bool plain = d->theme != THEME_ANY && chance(d, 50);
-    enum schedule_kind kind = (enum schedule_kind)(plain ? PICK(d, SCHEDULE_GPIPE, SCHEDULE_1F1B) : random_between(d->rng, 0, SCHEDULE_KIND_COUNT - 1));
-    int turns = draw_turns(d, kind), ranks = (int)(turns > 2 ? 2 : turns > 1 ? PICK(d, 2, 2, 3) : PICK(d, 1, 2, 2, 2, 3, 3, 4));
-    *l = (struct layout){.tensor = 1, .context = 1, .data = (int)PICK(d, 1, 2, 2, 3), LAYOUT_PLAIN(ranks), .micro_batch = (int)PICK(d, 1, 1, 2)};
+    enum schedule_kind kind =
+        (enum schedule_kind)(plain ? PICK(d, SCHEDULE_GPIPE, SCHEDULE_1F1B)
+                                   : random_between(d->rng, 0, SCHEDULE_KIND_COUNT - 1));
+    int turns = draw_turns(d, kind), ranks = (int)(turns > 2   ? 2
+                                                   : turns > 1 ? PICK(d, 2, 2, 3)
+                                                               : PICK(d, 1, 2, 2, 2, 3, 3, 4));
+    *l = (struct layout){.tensor = 1,
+                         .context = 1,
+                         .data = (int)PICK(d, 1, 2, 2, 3),
+                         LAYOUT_PLAIN(ranks),
+                         .micro_batch = (int)PICK(d, 1, 1, 2)};
     l->virtual_stages = turns;
     l->schedule = kind;
-    l->gradient_sync = chance(d, d->theme == THEME_ENDING ? 25 : 40) ? SYNC_OVERLAPPED : SYNC_EXPOSED;
+    l->gradient_sync = chance(d, d->theme == THEME_ENDING ? 25 : 40) ? SYNC_OVERLAPPED
+                                                                     : SYNC_EXPOSED;
     l->zero = (int)PICK(d, 0, 0, 0, 1, 2, 3);
     l->offload_optimizer = chance(d, 12);
-    l->barrier = d->theme == THEME_PERIOD ? chance(d, 5) : chance(d, d->theme == THEME_ENDING ? 85 : 60);
+    l->barrier = d->theme == THEME_PERIOD ? chance(d, 5)
+                                          : chance(d, d->theme == THEME_ENDING ? 85 : 60);
     if (d->theme == THEME_ENDING && l->data == 1) l->data = 2;
     if (chance(d, 12)) l->local_loss_every = (int)PICK(d, 1, 2);
     d->p->job.sequence = d->shape ? 2 * random_between(d->rng, 1, 4) : 1;
@@ -124,10 +166,13 @@ static void draw_layout(struct draw *d)
     if (d->shape && chance(d, 25)) l->tensor = 2, l->sequence_parallel = chance(d, 50);
     if (d->shape && kind != SCHEDULE_TOKEN_SLICED && chance(d, 20)) l->context = 2;
     if (d->shape) l->fused_attention = chance(d, 50), l->fused_embedding_sync = chance(d, 40);
-    int more = (int)(d->theme != THEME_ANY ? PICK(d, 1, 1, 1, 2, d->theme == THEME_PERIOD ? 2 : 0) : PICK(d, 0, 0, 0, 1, 1, 2, ranks * turns > 3 ? 2 : 3));
+    int more = (int)(d->theme != THEME_ANY ? PICK(d, 1, 1, 1, 2, d->theme == THEME_PERIOD ? 2 : 0)
+                                           : PICK(d, 0, 0, 0, 1, 1, 2, ranks * turns > 3 ? 2 : 3));
     d->layers = ranks * turns + (turns > 2 && more > 1 ? 1 : more);
-    d->micro_batches = (int)(d->theme == THEME_ANY ? PICK(d, 1, 2, 3, 4, 5, 6) : PICK(d, 1, 1, 2, 3));
-    if (kind == SCHEDULE_INTERLEAVED) d->micro_batches = ranks * (int)random_between(d->rng, 1, ranks > 2 ? 1 : 2);
+    d->micro_batches =
+        (int)(d->theme == THEME_ANY ? PICK(d, 1, 2, 3, 4, 5, 6) : PICK(d, 1, 1, 2, 3));
+    if (kind == SCHEDULE_INTERLEAVED)
+        d->micro_batches = ranks * (int)random_between(d->rng, 1, ranks > 2 ? 1 : 2);
     d->spare = chance(d, 25) ? 2 : 1;
 }
 
@@ -136,19 +181,26 @@ static void draw_layout(struct draw *d)
 static struct measured_bytes draw_bytes(struct draw *d, const char *run)
 {
     const struct job *j = &d->p->job;
-    struct measured_bytes m = {.weight_bytes = amount(d, d->weight.stash), .optimizer_bytes = amount(d, d->weight.stash)};
+    struct measured_bytes m = {.weight_bytes = amount(d, d->weight.stash),
+                               .optimizer_bytes = amount(d, d->weight.stash)};
     m.gradient_bytes = amount(d, of_run(d, run, d->weight.sync));
     m.boundary_bytes = 1 + amount(d, d->weight.message);
     if (d->options && chance(d, 85)) {
-        m.matrix_rows = random_between(d->rng, 8, 40), m.matrix_columns = random_between(d->rng, 8, 40);
+        m.matrix_rows = random_between(d->rng, 8, 40),
+        m.matrix_columns = random_between(d->rng, 8, 40);
         m.gradient_bytes += j->gradient_bytes_per_value * m.matrix_rows * m.matrix_columns;
         m.boundary_bytes = precision_bytes(j->precision) * m.matrix_rows * m.matrix_columns;
     }
     m.stash_bytes[RECOMPUTE_NONE] = amount(d, d->weight.stash);
-    m.stash_bytes[RECOMPUTE_SELECTIVE] = m.stash_bytes[RECOMPUTE_NONE] * random_between(d->rng, 50, 100) / 100;
-    m.stash_bytes[RECOMPUTE_FULL] = m.stash_bytes[RECOMPUTE_NONE] * random_between(d->rng, 0, 60) / 100;
-    for (int i = 0; i < 3 && chance(d, 15); i++) m.stash_bytes[i] = amount(d, d->weight.stash);     // what a mode keeps is any number
-    for (int i = 0; i < 3; i++) m.working_bytes[i] = chance(d, 50) ? 0 : llabs(m.stash_bytes[RECOMPUTE_NONE] - m.stash_bytes[i]);
+    m.stash_bytes[RECOMPUTE_SELECTIVE] = m.stash_bytes[RECOMPUTE_NONE] *
+                                         random_between(d->rng, 50, 100) / 100;
+    m.stash_bytes[RECOMPUTE_FULL] = m.stash_bytes[RECOMPUTE_NONE] * random_between(d->rng, 0, 60) /
+                                    100;
+    for (int i = 0; i < 3 && chance(d, 15); i++)
+        m.stash_bytes[i] = amount(d, d->weight.stash); // what a mode keeps is any number
+    for (int i = 0; i < 3; i++)
+        m.working_bytes[i] =
+            chance(d, 50) ? 0 : llabs(m.stash_bytes[RECOMPUTE_NONE] - m.stash_bytes[i]);
     if (chance(d, 15)) m.working_bytes[random_between(d->rng, 0, 2)] = amount(d, d->weight.stash);
     return m;
 }
@@ -157,7 +209,8 @@ static void add_run(struct draw *d, enum layer_kind kind, int count, const char 
 {
     struct model *m = &d->p->model;
     struct layer_run *r = &m->runs[m->run_count++];
-    *r = (struct layer_run){.name = name, .kind = kind, .count = count, .recomputable = kind == LAYER_BLOCK};
+    *r = (struct layer_run){
+        .name = name, .kind = kind, .count = count, .recomputable = kind == LAYER_BLOCK};
     if (kind == LAYER_MEASURED) r->recomputable = chance(d, 80), r->measured = draw_bytes(d, name);
     m->layer_count += count;
 }
@@ -165,19 +218,30 @@ static void add_run(struct draw *d, enum layer_kind kind, int count, const char 
 static void draw_shape(struct draw *d)
 {
     const struct layout *l = d->layout;
-    int64_t tensor = 2, kv_heads = tensor * random_between(d->rng, 1, 2), heads = kv_heads * random_between(d->rng, 1, 2), width = 4;
+    int64_t tensor = 2, kv_heads = tensor * random_between(d->rng, 1, 2),
+            heads = kv_heads * random_between(d->rng, 1, 2), width = 4;
     d->p->model.has_shape = true;
-    d->p->model.shape = (struct shape){
-        .hidden = heads * width, .ffn = heads * width * random_between(d->rng, 2, 4), .heads = heads, .kv_heads = kv_heads, .head_width = width,
-        .vocabulary = tensor * l->tensor * random_between(d->rng, 8, 64), .positions = chance(d, 30) ? d->p->job.sequence : 0,
-        .gated_ffn = chance(d, 50), .rms_norm = chance(d, 50), .dropout = chance(d, 50), .tied_embeddings = chance(d, 70)};
+    d->p->model.shape =
+        (struct shape){.hidden = heads * width,
+                       .ffn = heads * width * random_between(d->rng, 2, 4),
+                       .heads = heads,
+                       .kv_heads = kv_heads,
+                       .head_width = width,
+                       .vocabulary = tensor * l->tensor * random_between(d->rng, 8, 64),
+                       .positions = chance(d, 30) ? d->p->job.sequence : 0,
+                       .gated_ffn = chance(d, 50),
+                       .rms_norm = chance(d, 50),
+                       .dropout = chance(d, 50),
+                       .tied_embeddings = chance(d, 70)};
 }
 
 // Like layers between ends that are others, or not; layers of a few sorts; all of one.
 static void draw_model(struct draw *d)
 {
     struct model *m = &d->p->model;
-    *m = (struct model){.name = "drawn", .document.path = "", .runs = TAKE(d->arena, d->layers + 3, struct layer_run)};
+    *m = (struct model){.name = "drawn",
+                        .document.path = "",
+                        .runs = TAKE(d->arena, d->layers + 3, struct layer_run)};
     if (d->shape) {
         draw_shape(d);
         add_run(d, LAYER_EMBEDDING, 1, "embedding");
@@ -186,7 +250,8 @@ static void draw_model(struct draw *d)
         return;
     }
     int ends = d->theme == THEME_ANY ? 50 : 20, unlike = chance(d, d->theme == THEME_ANY ? 20 : 5);
-    int first = chance(d, ends) && d->layers > 1, last = chance(d, d->theme == THEME_PERIOD ? 75 : ends) && d->layers - first > 1;
+    int first = chance(d, ends) && d->layers > 1,
+        last = chance(d, d->theme == THEME_PERIOD ? 75 : ends) && d->layers - first > 1;
     if (first) add_run(d, LAYER_MEASURED, 1, "first");
     for (int left = d->layers - first - last, i = 0; left > 0; i++) {
         int count = unlike ? (int)random_between(d->rng, 1, left < 3 ? left : 3) : left;
@@ -199,37 +264,50 @@ static void draw_model(struct draw *d)
 
 // ---- cluster
 
-static struct link draw_link(struct draw *d) { return (struct link){(double)PICK(d, 1, 1, 1, 2, 4, 10) * 1e9, seconds(amount(d, d->weight.latency))}; }
+static struct link draw_link(struct draw *d)
+{
+    return (struct link){(double)PICK(d, 1, 1, 1, 2, 4, 10) * 1e9,
+                         seconds(amount(d, d->weight.latency))};
+}
 
 static void draw_group(struct draw *d, int index, int slots)
 {
     struct node_group *g = &d->p->cluster.groups[index];
     const struct layout *l = d->layout;
     int collective = l->tensor * l->context, per_node = collective * (chance(d, 40) ? l->data : 1);
-    *g = (struct node_group){.name = arena_print(d->arena, "group%d", index), .intra = draw_link(d), .nics = TAKE(d->arena, NIC_KIND_COUNT, struct nic)};
+    *g = (struct node_group){.name = arena_print(d->arena, "group%d", index),
+                             .intra = draw_link(d),
+                             .nics = TAKE(d->arena, NIC_KIND_COUNT, struct nic)};
     g->gpu = chance(d, 75) ? arena_print(d->arena, "gpu%d", index) : "gpu0";
     if (chance(d, 20)) per_node *= slots;
     g->gpus_per_node = per_node;
     g->nodes = slots * l->data * collective / per_node;
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
-        if (chance(d, kind == NIC_ETHERNET ? 94 : 20)) g->nics[g->nic_count++] = (struct nic){(enum nic_kind)kind, (int)PICK(d, 1, 1, 2), draw_link(d)};
+        if (chance(d, kind == NIC_ETHERNET ? 94 : 20))
+            g->nics[g->nic_count++] =
+                (struct nic){(enum nic_kind)kind, (int)PICK(d, 1, 1, 2), draw_link(d)};
 }
 
 static void draw_cluster(struct draw *d)
 {
     struct cluster *c = &d->p->cluster;
-    int slots = d->layout->pipeline * d->spare, groups = d->theme == THEME_ANY ? (int)PICK(d, 1, 1, 2, 2, 3) : (int)PICK(d, 1, 1, 1, 1, 1, 2);
+    int slots = d->layout->pipeline * d->spare, groups = d->theme == THEME_ANY
+                                                             ? (int)PICK(d, 1, 1, 2, 2, 3)
+                                                             : (int)PICK(d, 1, 1, 1, 1, 1, 2);
     if (groups > slots) groups = slots;
-    *c = (struct cluster){.name = "drawn", .document.path = "", .groups = TAKE(d->arena, groups, struct node_group)};
+    *c = (struct cluster){
+        .name = "drawn", .document.path = "", .groups = TAKE(d->arena, groups, struct node_group)};
     for (int left = slots; c->group_count < groups; c->group_count++) {
-        int behind = groups - 1 - c->group_count, own = behind ? (int)random_between(d->rng, 1, left - behind) : left;
+        int behind = groups - 1 - c->group_count,
+            own = behind ? (int)random_between(d->rng, 1, left - behind) : left;
         draw_group(d, c->group_count, own);
         left -= own;
     }
     c->links = TAKE(d->arena, groups * groups, struct group_link);
     for (int from = 0; from < groups; from++)
         for (int to = 0; to < groups; to++)
-            if (chance(d, 10)) c->links[c->link_count++] = (struct group_link){from, to, draw_link(d)};
+            if (chance(d, 10))
+                c->links[c->link_count++] = (struct group_link){from, to, draw_link(d)};
 }
 
 // ---- costs
@@ -237,9 +315,11 @@ static void draw_cluster(struct draw *d)
 // Ends may be heavy, or nothing; some passes take nothing at all.
 static struct layer_time draw_time(struct draw *d, const char *run, const char *gpu, int64_t speed)
 {
-    int64_t pass = of_pass(d, run, d->weight.pass * speed), forward = amount(d, pass), backward = amount(d, pass);
+    int64_t pass = of_pass(d, run, d->weight.pass * speed), forward = amount(d, pass),
+            backward = amount(d, pass);
     if (chance(d, 8)) *(chance(d, 50) ? &forward : &backward) = 0;
-    struct layer_time t = {.run = run, .gpu = gpu, .forward_s = seconds(forward), .backward_s = seconds(backward)};
+    struct layer_time t = {
+        .run = run, .gpu = gpu, .forward_s = seconds(forward), .backward_s = seconds(backward)};
     t.weight_s = seconds(backward * PICK(d, 0, 20, 50, 80, 100) / 100);
     t.selective_s = seconds(amount(d, d->weight.recompute) / 2);
     t.full_s = chance(d, 60) ? t.forward_s : seconds(amount(d, d->weight.recompute));
@@ -259,31 +339,54 @@ static void draw_gpu(struct draw *d, const char *gpu)
     struct costs *c = &d->p->costs;
     struct gpu_costs *g = &c->gpus[c->gpu_count++];
     int64_t speed = PICK(d, 1, 1, 2, 3);
-    *g = (struct gpu_costs){.gpu = gpu, .precisions = TAKE(d->arena, 1, struct precision_costs), .memory_bytes_per_s = exactly(1e9 * (double)PICK(d, 10, 100, 1000)),
-                            .layer_overhead_s = exactly(seconds(random_between(d->rng, 0, 100))), .constant_bytes = exactly((double)amount(d, chance(d, 50)))};
+    *g = (struct gpu_costs){.gpu = gpu,
+                            .precisions = TAKE(d->arena, 1, struct precision_costs),
+                            .memory_bytes_per_s = exactly(1e9 * (double)PICK(d, 10, 100, 1000)),
+                            .layer_overhead_s = exactly(seconds(random_between(d->rng, 0, 100))),
+                            .constant_bytes = exactly((double)amount(d, chance(d, 50)))};
     g->compression_overhead_s = exactly(seconds(random_between(d->rng, 0, 60)));
     if (chance(d, 98))
         g->precisions[g->precision_count++] = (struct precision_costs){
-            .precision = d->p->job.precision, .gemm_flop_per_s = exactly(1e9 * (double)PICK(d, 3, 30, 100)),
-            .attention_flop_per_s = exactly(1e9 * (double)PICK(d, 2, 20, 100)), .low_rank_flop_per_s = exactly(1e10 * (double)PICK(d, 1, 20, 90))};
+            .precision = d->p->job.precision,
+            .gemm_flop_per_s = exactly(1e9 * (double)PICK(d, 3, 30, 100)),
+            .attention_flop_per_s = exactly(1e9 * (double)PICK(d, 2, 20, 100)),
+            .low_rank_flop_per_s = exactly(1e10 * (double)PICK(d, 1, 20, 90))};
     if (d->layout->offload_optimizer || chance(d, 10))
-        g->host_memory_bytes_per_s = exactly(1e9 * (double)PICK(d, 1, 10)), g->host_link_bytes_per_s = exactly(1e9 * (double)PICK(d, 1, 10));
+        g->host_memory_bytes_per_s = exactly(1e9 * (double)PICK(d, 1, 10)),
+        g->host_link_bytes_per_s = exactly(1e9 * (double)PICK(d, 1, 10));
     if (d->shape && chance(d, 50)) return;
-    for (int r = 0; r < d->p->model.run_count; r++) c->layer_times[c->layer_time_count++] = draw_time(d, d->p->model.runs[r].name, gpu, speed);
+    for (int r = 0; r < d->p->model.run_count; r++)
+        c->layer_times[c->layer_time_count++] = draw_time(d, d->p->model.runs[r].name, gpu, speed);
 }
 
 static void draw_costs(struct draw *d)
 {
-    enum { BLOCKING_FIRST = 6 };    // those behind keep an end busy
-    static const double shares[][PART_COUNT] = {{0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0.5, 0.5, 0}, {0.5, 0.5, 0, 0}, {0.25, 0.25, 0.25, 0.125}, {0, 0.5, 0, 0.25},
-                                                {0.5, 0, 0.5, 0}, {0.5, 0, 0, 0.25}, {1, 0, 0, 0}, {1, 0, 0, 0}, {0, 0, 0, 0.5}, {0, 0, 0, 0.5}};
+    enum { BLOCKING_FIRST = 6 }; // those behind keep an end busy
+    static const double shares[][PART_COUNT] = {{0, 1, 0, 0},
+                                                {0, 0, 1, 0},
+                                                {0, 0.5, 0.5, 0},
+                                                {0.5, 0.5, 0, 0},
+                                                {0.25, 0.25, 0.25, 0.125},
+                                                {0, 0.5, 0, 0.25},
+                                                {0.5, 0, 0.5, 0},
+                                                {0.5, 0, 0, 0.25},
+                                                {1, 0, 0, 0},
+                                                {1, 0, 0, 0},
+                                                {0, 0, 0, 0.5},
+                                                {0, 0, 0, 0.5}};
     struct costs *c = &d->p->costs;
     int first = d->theme == THEME_ENDING && chance(d, 80) ? BLOCKING_FIRST : 0;
-    const double *share = shares[random_between(d->rng, first, (int64_t)(sizeof shares / sizeof *shares) - 1)];
+    const double *share =
+        shares[random_between(d->rng, first, (int64_t)(sizeof shares / sizeof *shares) - 1)];
     int groups = d->p->cluster.group_count;
-    *c = (struct costs){.name = "drawn", .document.path = "", .intra_efficiency = exactly(1), .gpus = TAKE(d->arena, groups, struct gpu_costs),
-                        .layer_times = TAKE(d->arena, groups * d->p->model.run_count, struct layer_time)};
-    for (int i = 0; i < NIC_KIND_COUNT; i++) c->network_efficiency[i] = exactly(chance(d, 80) ? 1 : 0.7);
+    *c = (struct costs){
+        .name = "drawn",
+        .document.path = "",
+        .intra_efficiency = exactly(1),
+        .gpus = TAKE(d->arena, groups, struct gpu_costs),
+        .layer_times = TAKE(d->arena, groups * d->p->model.run_count, struct layer_time)};
+    for (int i = 0; i < NIC_KIND_COUNT; i++)
+        c->network_efficiency[i] = exactly(chance(d, 80) ? 1 : 0.7);
     memcpy(c->transfer_share, share, sizeof c->transfer_share);
     for (int g = 0; g < groups; g++)
         if (!find_gpu(c, d->p->cluster.groups[g].gpu)) draw_gpu(d, d->p->cluster.groups[g].gpu);
@@ -295,14 +398,21 @@ static void draw_options(struct draw *d)
 {
     struct job *j = &d->p->job;
     bool any = chance(d, 60);
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) j->recompute[mode] = mode == RECOMPUTE_NONE || (any && chance(d, d->layout->virtual_stages > 1 ? 25 : 45));
-    j->boundary_options = TAKE(d->arena, 2, struct boundary_compression), j->gradient_options = TAKE(d->arena, 2, struct gradient_compression);
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        j->recompute[mode] = mode == RECOMPUTE_NONE ||
+                             (any && chance(d, d->layout->virtual_stages > 1 ? 25 : 45));
+    j->boundary_options = TAKE(d->arena, 2, struct boundary_compression),
+    j->gradient_options = TAKE(d->arena, 2, struct gradient_compression);
     j->budget = (struct quality_budget){-1, -1, -1, 0};
     if (!d->options) return;
     for (int i = 0, rank = 0; i < 2; i++) {
         rank += (int)random_between(d->rng, 1, 3);
-        if (chance(d, 60)) j->boundary_options[j->boundary_option_count++] = (struct boundary_compression){rank, chance(d, 50), random_between(d->rng, 0, 3)};
-        if (chance(d, 50)) j->gradient_options[j->gradient_option_count++] = (struct gradient_compression){rank, random_between(d->rng, 0, 3)};
+        if (chance(d, 60))
+            j->boundary_options[j->boundary_option_count++] =
+                (struct boundary_compression){rank, chance(d, 50), random_between(d->rng, 0, 3)};
+        if (chance(d, 50))
+            j->gradient_options[j->gradient_option_count++] =
+                (struct gradient_compression){rank, random_between(d->rng, 0, 3)};
     }
     if (chance(d, 40)) j->budget.boundaries_max = random_between(d->rng, 0, 2);
     if (chance(d, 40)) j->budget.stages_max = random_between(d->rng, 0, 2);
@@ -313,11 +423,20 @@ static void draw_options(struct draw *d)
 static void draw_rule(struct draw *d, struct rule *r)
 {
     int last = d->p->model.layer_count - 1, stages = layout_stage_count(d->layout);
-    *r = (struct rule){.action = chance(d, 50) ? RULE_REQUIRE : RULE_FORBID, .stage = chance(d, 80) ? (int)random_between(d->rng, 0, stages - 1) : -1,
-                       .holds_first = -1, .holds_last = -1, .layers_min = -1, .layers_max = -1, .compresses_gradient = -1, .compresses_boundary = -1};
+    *r = (struct rule){.action = chance(d, 50) ? RULE_REQUIRE : RULE_FORBID,
+                       .stage = chance(d, 80) ? (int)random_between(d->rng, 0, stages - 1) : -1,
+                       .holds_first = -1,
+                       .holds_last = -1,
+                       .layers_min = -1,
+                       .layers_max = -1,
+                       .compresses_gradient = -1,
+                       .compresses_boundary = -1};
     r->groups = TAKE(d->arena, 1, const char *);
     switch (random_between(d->rng, 0, 4)) {
-    case 0: r->groups[r->group_count++] = d->p->cluster.groups[random_between(d->rng, 0, d->p->cluster.group_count - 1)].name; break;
+    case 0:
+        r->groups[r->group_count++] =
+            d->p->cluster.groups[random_between(d->rng, 0, d->p->cluster.group_count - 1)].name;
+        break;
     case 1:
         if (r->action == RULE_REQUIRE && r->stage < 0 && stages > 1) r->stage = 0;
         r->holds_first = (int)random_between(d->rng, 0, last), r->holds_last = r->holds_first;
@@ -331,21 +450,29 @@ static void draw_rule(struct draw *d, struct rule *r)
         for (int i = 0; i < RECOMPUTE_COUNT; i++) r->recompute[i] = chance(d, 50);
         r->recompute[random_between(d->rng, 0, RECOMPUTE_COUNT - 1)] = true;
         break;
-    default: *(chance(d, 50) ? &r->compresses_gradient : &r->compresses_boundary) = (int)random_between(d->rng, 0, 1); break;
+    default:
+        *(chance(d, 50) ? &r->compresses_gradient : &r->compresses_boundary) =
+            (int)random_between(d->rng, 0, 1);
+        break;
     }
 }
 
 static void draw_job(struct draw *d)
 {
     struct job *j = &d->p->job;
-    *j = (struct job){.name = "drawn", .document.path = "", .adam = chance(d, 70), .memory_fraction = chance(d, 80) ? 1 : 0.8};
+    *j = (struct job){.name = "drawn",
+                      .document.path = "",
+                      .adam = chance(d, 70),
+                      .memory_fraction = chance(d, 80) ? 1 : 0.8};
     j->precision = chance(d, 30) ? FP32 : chance(d, 50) ? FP16 : BF16;
     j->gradient_bytes_per_value = chance(d, 50) ? 4 : 2;
     d->layout = &j->layout;
     draw_layout(d);
     j->global_batch = (int64_t)d->micro_batches * j->layout.data * j->layout.micro_batch;
     if (j->layout.local_loss_every || chance(d, 10))
-        j->local_loss = (struct local_loss){seconds(amount(d, chance(d, 50))), seconds(amount(d, chance(d, 50))), amount(d, chance(d, 50))};
+        j->local_loss = (struct local_loss){seconds(amount(d, chance(d, 50))),
+                                            seconds(amount(d, chance(d, 50))),
+                                            amount(d, chance(d, 50))};
     if (chance(d, 4)) j->objective = OBJECTIVE_MAX_LOAD;
 }
 
@@ -362,18 +489,25 @@ static void draw_memory(struct draw *d)
 {
     const struct model *m = &d->p->model;
     const struct layout *l = d->layout;
-    int64_t need = 0, held = l->pipeline < d->micro_batches ? l->pipeline : d->micro_batches, plenty = (int64_t)1 << 40;
+    int64_t need = 0, held = l->pipeline < d->micro_batches ? l->pipeline : d->micro_batches,
+            plenty = (int64_t)1 << 40;
     for (int r = 0; r < m->run_count; r++) {
         const struct measured_bytes *b = &m->runs[r].measured;
         const struct shape *s = &m->shape;
-        int64_t states = b->weight_bytes + b->gradient_bytes + b->optimizer_bytes, stash = b->stash_bytes[RECOMPUTE_NONE];
-        if (m->runs[r].kind == LAYER_BLOCK) states = 16 * (4 * s->hidden * s->hidden + 3 * s->hidden * s->ffn), stash = d->p->job.sequence * l->micro_batch * (12 * s->hidden + 4 * s->ffn) * 2;
+        int64_t states = b->weight_bytes + b->gradient_bytes + b->optimizer_bytes,
+                stash = b->stash_bytes[RECOMPUTE_NONE];
+        if (m->runs[r].kind == LAYER_BLOCK)
+            states = 16 * (4 * s->hidden * s->hidden + 3 * s->hidden * s->ffn),
+            stash = d->p->job.sequence * l->micro_batch * (12 * s->hidden + 4 * s->ffn) * 2;
         else if (m->runs[r].kind != LAYER_MEASURED) states = 16 * s->vocabulary * s->hidden;
         need += m->runs[r].count * (states + stash * held);
     }
     bool tight = chance(d, d->theme == THEME_ANY ? 40 : 15);
     for (int g = 0; g < d->p->cluster.group_count; g++)
-        d->p->cluster.groups[g].memory_bytes = tight ? need / l->pipeline * random_between(d->rng, 50, 200) / 100 + random_between(d->rng, 1, 4 * d->unit) : plenty;
+        d->p->cluster.groups[g].memory_bytes =
+            tight ? need / l->pipeline * random_between(d->rng, 50, 200) / 100 +
+                        random_between(d->rng, 1, 4 * d->unit)
+                  : plenty;
 }
 
 // ---- space
@@ -395,10 +529,17 @@ static void open_axis(struct draw *d, enum space_key key)
     *axis = (struct space_axis){.kind = AXIS_ALL};
     if (key == SPACE_SCHEDULE && chance(d, 85)) {
         int kinds[4] = {(int)l->schedule, (int)PICK(d, SCHEDULE_GPIPE, SCHEDULE_1F1B)};
-        for (int i = 2; i < 4; i++) kinds[i] = (int)random_between(d->rng, 0, SCHEDULE_KIND_COUNT - 1);
+        for (int i = 2; i < 4; i++)
+            kinds[i] = (int)random_between(d->rng, 0, SCHEDULE_KIND_COUNT - 1);
         list_values(d, axis, kinds, (int)random_between(d->rng, 2, 4));
-    } else if ((key == SPACE_PIPELINE || key == SPACE_DATA || key == SPACE_MICRO_BATCH) && chance(d, 50)) {
-        list_values(d, axis, (int[]){key == SPACE_PIPELINE ? l->pipeline : key == SPACE_DATA ? l->data : l->micro_batch, 1}, 2);
+    } else if ((key == SPACE_PIPELINE || key == SPACE_DATA || key == SPACE_MICRO_BATCH) &&
+               chance(d, 50)) {
+        list_values(d, axis,
+                    (int[]){key == SPACE_PIPELINE ? l->pipeline
+                            : key == SPACE_DATA   ? l->data
+                                                  : l->micro_batch,
+                            1},
+                    2);
     }
 }
 
@@ -409,7 +550,8 @@ static bool counts_base(struct draw *d)
     struct problem one = problem_with_layout(d->p, d->layout);
     if (problem_check(d->p, &err) != OK || problem_check_layout(&one, &err) != OK) return false;
     int64_t count = spaces_count(d->p);
-    return count >= 1 && count <= CLAIMS_LAYOUTS_MAX && space_contains(&d->p->job.space, &limits, d->layout, NULL);
+    return count >= 1 && count <= CLAIMS_LAYOUTS_MAX &&
+           space_contains(&d->p->job.space, &limits, d->layout, NULL);
 }
 
 static bool draw_space(struct draw *d)
@@ -418,7 +560,10 @@ static bool draw_space(struct draw *d)
     for (int attempt = 0; attempt < 12; attempt++) {
         *space = (struct space){.given = true, .fewer_devices = d->spare > 1 || chance(d, 30)};
         if (d->theme != THEME_ANY && chance(d, 80)) open_axis(d, SPACE_SCHEDULE);
-        for (int left = (int)random_between(d->rng, attempt > 8 ? 0 : 1, d->theme == THEME_ANY ? 4 : 2); left > 0; left--) open_axis(d, (enum space_key)random_between(d->rng, 0, SPACE_KEY_COUNT - 1));
+        for (int left =
+                 (int)random_between(d->rng, attempt > 8 ? 0 : 1, d->theme == THEME_ANY ? 4 : 2);
+             left > 0; left--)
+            open_axis(d, (enum space_key)random_between(d->rng, 0, SPACE_KEY_COUNT - 1));
         if (counts_base(d)) return true;
     }
     return false;
@@ -431,7 +576,8 @@ static bool is_small(const struct problem *p, struct arena *arena)
     struct error err = {OK, ""};
     struct problem one = problem_with_layout(p, &p->job.layout);
     struct priced priced;
-    return price_problem(&priced, &one, arena, &err) == OK && oracle_size(&priced, PLANS_MOST, arena) <= PLANS_MOST;
+    return price_problem(&priced, &one, arena, &err) == OK &&
+           oracle_size(&priced, PLANS_MOST, arena) <= PLANS_MOST;
 }
 
 void claims_draw(struct problem *p, struct random *rng, struct arena *arena)
@@ -441,8 +587,10 @@ void claims_draw(struct problem *p, struct random *rng, struct arena *arena)
         struct draw d = {.p = p, .rng = rng, .arena = arena};
         arena_reset(arena, mark);
         *p = (struct problem){.name = "drawn", .document.path = ""};
-        d.theme = (enum theme)PICK(&d, THEME_ENDING, THEME_ENDING, THEME_PERIOD, THEME_PERIOD, THEME_ANY, THEME_ANY);
-        d.shape = chance(&d, d.theme == THEME_ANY ? 25 : 8), d.options = chance(&d, d.theme == THEME_ANY ? 40 : 8);
+        d.theme = (enum theme)PICK(&d, THEME_ENDING, THEME_ENDING, THEME_PERIOD, THEME_PERIOD,
+                                   THEME_ANY, THEME_ANY);
+        d.shape = chance(&d, d.theme == THEME_ANY ? 25 : 8),
+        d.options = chance(&d, d.theme == THEME_ANY ? 40 : 8);
         draw_weights(&d);
         draw_job(&d);
         if (d.layout->schedule == SCHEDULE_TOKEN_SLICED) d.options = false;

@@ -7,7 +7,7 @@
 enum { FEATURES_MAX = 64 };
 struct features {
     int64_t problems, layouts, feasible, infeasible, refused, unknown, enumerated;
-    int64_t counts[FEATURES_MAX];       // layouts with a plan
+    int64_t counts[FEATURES_MAX]; // layouts with a plan
 };
 
 void features_count(struct features *f, const struct space_truth *t);

@@ -8,9 +8,33 @@
 
 #include "tests/support/check.h"
 
-const char *const claim_names[CLAIM_KINDS] = {"average", "filling", "missing", "same", "refused", "room", "bound", "dominated", "mixture", "proof", "changed proof",
-                                               "layouts", "plan", "rough layouts", "rough plan", "written", "forged", "one box", "stopped",
-                                               "placed", "placed, rough", "placed, groups", "placed, certificate", "placed, space", "logged", "saved", "said"};
+const char *const claim_names[CLAIM_KINDS] = {"average",
+                                              "filling",
+                                              "missing",
+                                              "same",
+                                              "refused",
+                                              "room",
+                                              "bound",
+                                              "dominated",
+                                              "mixture",
+                                              "proof",
+                                              "changed proof",
+                                              "layouts",
+                                              "plan",
+                                              "rough layouts",
+                                              "rough plan",
+                                              "written",
+                                              "forged",
+                                              "one box",
+                                              "stopped",
+                                              "placed",
+                                              "placed, rough",
+                                              "placed, groups",
+                                              "placed, certificate",
+                                              "placed, space",
+                                              "logged",
+                                              "saved",
+                                              "said"};
 
 // ---- the checker's arguments for one layout
 
@@ -39,17 +63,22 @@ static bool holds(struct asked *a, enum check_fate fate, int64_t bound_ns)
     bool so;
     const char *why;
     a->x.bound_ns = bound_ns;
-    return check_fate_holds(&a->x, &a->l->own, fate, &so, &why) == OK && so;      // not OK: more than it counts
+    return check_fate_holds(&a->x, &a->l->own, fate, &so, &why) == OK &&
+           so; // not OK: more than it counts
 }
 
-// Beyond the truth, at distances of all sizes (what is accepted need not be an interval), then by halves. Else by halves below.
+// Beyond the truth, at distances of all sizes (what is accepted need not be an interval), then by
+// halves. Else by halves below.
 static int64_t largest_bound(struct asked *a, int64_t truth_ns)
 {
     int64_t low = 0, high = truth_ns == INT64_MAX ? (int64_t)1 << 50 : truth_ns + 1;
-    const int64_t beyond[] = {high, high + high / 1000 + 1, high + high / 20 + 2, high + high / 4 + 3, 2 * high + 5, 16 * high + 7};
+    const int64_t beyond[] = {
+        high,         high + high / 1000 + 1, high + high / 20 + 2, high + high / 4 + 3,
+        2 * high + 5, 16 * high + 7};
     for (int i = 0; i < 6; i++)
         if (holds(a, FATE_IS_BOUND, beyond[i])) low = beyond[i], high = 2 * low + 1;
-    while (low >= truth_ns && holds(a, FATE_IS_BOUND, high) && high < (int64_t)1 << 50) low = high, high *= 2;
+    while (low >= truth_ns && holds(a, FATE_IS_BOUND, high) && high < (int64_t)1 << 50)
+        low = high, high *= 2;
     while (high - low > (low >= truth_ns ? 1 : truth_ns / 4096 + 1)) {
         int64_t middle = low + (high - low) / 2;
         if (holds(a, FATE_IS_BOUND, middle)) low = middle;
@@ -65,14 +94,17 @@ static int64_t checkers_claim(const struct space_truth *t, enum claim_kind kind,
     int64_t claim;
     open_asked(&a, t, l);
     if (kind == CLAIM_BOUND) claim = largest_bound(&a, l->time_ns);
-    else claim = holds(&a, kind == CLAIM_ROOM ? FATE_IS_MEMORY : FATE_IS_REFUSED, 0) ? INT64_MAX : -1;
+    else
+        claim = holds(&a, kind == CLAIM_ROOM ? FATE_IS_MEMORY : FATE_IS_REFUSED, 0) ? INT64_MAX
+                                                                                    : -1;
     arena_close(&a.scratch);
     return claim;
 }
 
 // ---- the planner's
 
-static bool sketch(struct layout_sketch *s, const struct space_truth *t, const struct layout_truth *l)
+static bool sketch(struct layout_sketch *s, const struct space_truth *t,
+                   const struct layout_truth *l)
 {
     struct kept_cache *kept = TAKE(t->arena, 1, struct kept_cache);
     const char *why;
@@ -80,7 +112,8 @@ static bool sketch(struct layout_sketch *s, const struct space_truth *t, const s
     return layout_sketch(s, &l->priced, kept, &why);
 }
 
-static int64_t planners_claim(const struct space_truth *t, enum claim_kind kind, const struct layout_truth *l)
+static int64_t planners_claim(const struct space_truth *t, enum claim_kind kind,
+                              const struct layout_truth *l)
 {
     struct layout_sketch s;
     if (!sketch(&s, t, l)) return INT64_MAX;
@@ -90,9 +123,13 @@ static int64_t planners_claim(const struct space_truth *t, enum claim_kind kind,
 
 // ---- any
 
-static int64_t truth_of(const struct layout_truth *l, enum claim_kind kind) { return kind <= CLAIM_SAME ? l->value_ns : l->time_ns; }
+static int64_t truth_of(const struct layout_truth *l, enum claim_kind kind)
+{
+    return kind <= CLAIM_SAME ? l->value_ns : l->time_ns;
+}
 
-int64_t claim_largest(const struct space_truth *t, enum claim_kind kind, int64_t layout, int64_t other)
+int64_t claim_largest(const struct space_truth *t, enum claim_kind kind, int64_t layout,
+                      int64_t other)
 {
     const struct layout_truth *l = &t->layouts[layout], *o = other < 0 ? NULL : &t->layouts[other];
     switch (kind) {
@@ -108,7 +145,8 @@ int64_t claim_largest(const struct space_truth *t, enum claim_kind kind, int64_t
     }
 }
 
-static bool is_asked(enum claim_kind kind, const struct layout_truth *l, const struct layout_truth *o)
+static bool is_asked(enum claim_kind kind, const struct layout_truth *l,
+                     const struct layout_truth *o)
 {
     bool planners = kind <= CLAIM_SAME, compares = kind == CLAIM_SAME || kind == CLAIM_DOMINATED;
     if (!l->known || (o && !o->known)) return false;
@@ -118,7 +156,8 @@ static bool is_asked(enum claim_kind kind, const struct layout_truth *l, const s
     return planners || l->priced.objective == OBJECTIVE_ITERATION_TIME;
 }
 
-void claims_note(struct claims *c, enum claim_kind kind, int64_t layout, int64_t other, int64_t claim_ns, int64_t truth_ns)
+void claims_note(struct claims *c, enum claim_kind kind, int64_t layout, int64_t other,
+                 int64_t claim_ns, int64_t truth_ns)
 {
     struct claims_seen *seen = &c->seen[kind];
     seen->tried++;
@@ -137,16 +176,23 @@ void claims_note(struct claims *c, enum claim_kind kind, int64_t layout, int64_t
     if (c->found) c->found(c->argument, &v);
 }
 
-static void judge(struct claims *c, const struct space_truth *t, enum claim_kind kind, const struct layout_truth *l, const struct layout_truth *o)
+static void judge(struct claims *c, const struct space_truth *t, enum claim_kind kind,
+                  const struct layout_truth *l, const struct layout_truth *o)
 {
     if (!is_asked(kind, l, o)) return;
-    claims_note(c, kind, l->number, o ? o->number : -1, claim_largest(t, kind, l->number, o ? o->number : -1), truth_of(l, kind));
+    claims_note(c, kind, l->number, o ? o->number : -1,
+                claim_largest(t, kind, l->number, o ? o->number : -1), truth_of(l, kind));
 }
 
 // Towards the tightest of all, and all of them.
-struct tightness { double sum, most; int layouts; };
+struct tightness {
+    double sum, most;
+    int layouts;
+};
 
-static void note_tightness(struct tightness *x, const struct claims *c, const struct claims_seen before[CLAIM_QUICK], const struct layout_truth *l)
+static void note_tightness(struct tightness *x, const struct claims *c,
+                           const struct claims_seen before[CLAIM_QUICK],
+                           const struct layout_truth *l)
 {
     double most = 0;
     if (!l->known || l->refused || l->value_ns == INT64_MAX || l->layout.pipeline < 2) return;
@@ -165,8 +211,11 @@ double claims_judge(struct claims *c, const struct space_truth *t)
         struct claims_seen before[CLAIM_QUICK];
         memcpy(before, c->seen, sizeof before);
         for (int kind = 0; kind < CLAIM_QUICK; kind++) {
-            if (kind != CLAIM_SAME && kind != CLAIM_DOMINATED) judge(c, t, (enum claim_kind)kind, &t->layouts[i], NULL);
-            else for (int64_t k = 0; k < t->count; k++) judge(c, t, (enum claim_kind)kind, &t->layouts[i], &t->layouts[k]);
+            if (kind != CLAIM_SAME && kind != CLAIM_DOMINATED)
+                judge(c, t, (enum claim_kind)kind, &t->layouts[i], NULL);
+            else
+                for (int64_t k = 0; k < t->count; k++)
+                    judge(c, t, (enum claim_kind)kind, &t->layouts[i], &t->layouts[k]);
         }
         note_tightness(&x, c, before, &t->layouts[i]);
     }

@@ -6,7 +6,8 @@
 #include "tests/support/claims/draw.h"
 #include "tests/support/spaces.h"
 
-#define COPY(arena, array, count) arena_grow(arena, array, (size_t)(count), (size_t)(count), sizeof *(array))
+#define COPY(arena, array, count)                                                                  \
+    arena_grow(arena, array, (size_t)(count), (size_t)(count), sizeof *(array))
 
 void claims_copy(struct problem *to, const struct problem *from, struct arena *arena)
 {
@@ -14,12 +15,16 @@ void claims_copy(struct problem *to, const struct problem *from, struct arena *a
     to->model.runs = COPY(arena, from->model.runs, from->model.run_count);
     to->cluster.groups = COPY(arena, from->cluster.groups, from->cluster.group_count);
     to->cluster.links = COPY(arena, from->cluster.links, from->cluster.link_count);
-    for (int g = 0; g < from->cluster.group_count; g++) to->cluster.groups[g].nics = COPY(arena, from->cluster.groups[g].nics, from->cluster.groups[g].nic_count);
+    for (int g = 0; g < from->cluster.group_count; g++)
+        to->cluster.groups[g].nics =
+            COPY(arena, from->cluster.groups[g].nics, from->cluster.groups[g].nic_count);
     to->costs.gpus = COPY(arena, from->costs.gpus, from->costs.gpu_count);
     to->costs.layer_times = COPY(arena, from->costs.layer_times, from->costs.layer_time_count);
     to->job.rules = COPY(arena, from->job.rules, from->job.rule_count);
-    to->job.boundary_options = COPY(arena, from->job.boundary_options, from->job.boundary_option_count);
-    to->job.gradient_options = COPY(arena, from->job.gradient_options, from->job.gradient_option_count);
+    to->job.boundary_options =
+        COPY(arena, from->job.boundary_options, from->job.boundary_option_count);
+    to->job.gradient_options =
+        COPY(arena, from->job.gradient_options, from->job.gradient_option_count);
 }
 
 static bool is_valid(const struct problem *p, struct arena *arena)
@@ -29,13 +34,18 @@ static bool is_valid(const struct problem *p, struct arena *arena)
     struct problem one = problem_with_layout(p, &p->job.layout);
     if (problem_check(p, &err) != OK || problem_check_layout(&one, &err) != OK) return false;
     int64_t count = spaces_count(p);
-    return count >= 1 && count <= CLAIMS_LAYOUTS_MAX && price_problem(&priced, &one, arena, &err) == OK;
+    return count >= 1 && count <= CLAIMS_LAYOUTS_MAX &&
+           price_problem(&priced, &one, arena, &err) == OK;
 }
 
 // ---- numbers
 
 enum { NUMBERS_MOST = 400 };
-struct numbers { double *seconds[NUMBERS_MOST]; int64_t *bytes[NUMBERS_MOST]; int second_count, byte_count; };
+struct numbers {
+    double *seconds[NUMBERS_MOST];
+    int64_t *bytes[NUMBERS_MOST];
+    int second_count, byte_count;
+};
 
 static void note_bytes(struct numbers *n, int64_t *at)
 {
@@ -52,14 +62,18 @@ static void list_numbers(struct numbers *n, struct problem *p)
     *n = (struct numbers){.second_count = 0};
     for (int i = 0; i < p->costs.layer_time_count; i++) {
         struct layer_time *t = &p->costs.layer_times[i];
-        double *const times[] = {&t->forward_s, &t->backward_s, &t->weight_s, &t->selective_s, &t->full_s, &t->optimizer_s};
+        double *const times[] = {&t->forward_s,   &t->backward_s, &t->weight_s,
+                                 &t->selective_s, &t->full_s,     &t->optimizer_s};
         for (int k = 0; k < 6; k++) note_seconds(n, times[k]);
     }
     for (int r = 0; r < p->model.run_count; r++) {
         struct measured_bytes *m = &p->model.runs[r].measured;
         if (p->model.runs[r].kind != LAYER_MEASURED) continue;
-        note_bytes(n, &m->weight_bytes), note_bytes(n, &m->gradient_bytes), note_bytes(n, &m->gradient_bytes), note_bytes(n, &m->optimizer_bytes), note_bytes(n, &m->boundary_bytes), note_bytes(n, &m->boundary_bytes);
-        for (int i = 0; i < 3; i++) note_bytes(n, &m->stash_bytes[i]), note_bytes(n, &m->working_bytes[i]);
+        note_bytes(n, &m->weight_bytes), note_bytes(n, &m->gradient_bytes),
+            note_bytes(n, &m->gradient_bytes), note_bytes(n, &m->optimizer_bytes),
+            note_bytes(n, &m->boundary_bytes), note_bytes(n, &m->boundary_bytes);
+        for (int i = 0; i < 3; i++)
+            note_bytes(n, &m->stash_bytes[i]), note_bytes(n, &m->working_bytes[i]);
     }
     for (int g = 0; g < p->cluster.group_count; g++) {
         struct node_group *group = &p->cluster.groups[g];
@@ -90,11 +104,13 @@ static void change_number(struct problem *p, struct random *rng)
     struct numbers n;
     list_numbers(&n, p);
     if (n.second_count && (!n.byte_count || random_chance(rng, 50))) {
-        double *at = n.seconds[random_between(rng, 0, n.second_count - 1)], other = *n.seconds[random_between(rng, 0, n.second_count - 1)];
+        double *at = n.seconds[random_between(rng, 0, n.second_count - 1)],
+               other = *n.seconds[random_between(rng, 0, n.second_count - 1)];
         int64_t ns = changed(rng, (int64_t)(*at * 1e9 + 0.5), (int64_t)(other * 1e9 + 0.5));
         *at = (double)(ns > largest ? largest : ns) * 1e-9;
     } else if (n.byte_count) {
-        int64_t *at = n.bytes[random_between(rng, 0, n.byte_count - 1)], bytes = changed(rng, *at, *n.bytes[random_between(rng, 0, n.byte_count - 1)]);
+        int64_t *at = n.bytes[random_between(rng, 0, n.byte_count - 1)],
+                bytes = changed(rng, *at, *n.bytes[random_between(rng, 0, n.byte_count - 1)]);
         *at = bytes > largest ? largest : bytes;
     }
     for (int i = 0; i < p->costs.layer_time_count; i++) {
@@ -107,23 +123,34 @@ static void change_number(struct problem *p, struct random *rng)
 
 static void change_share(struct problem *p, struct random *rng)
 {
-    static const double shares[][PART_COUNT] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 0.5}, {0.5, 0.5, 0, 0}, {0.5, 0, 0, 0.25}, {0.25, 0.25, 0.25, 0.125}};
-    memcpy(p->costs.transfer_share, shares[random_between(rng, 0, 6)], sizeof p->costs.transfer_share);
+    static const double shares[][PART_COUNT] = {{1, 0, 0, 0},
+                                                {0, 1, 0, 0},
+                                                {0, 0, 1, 0},
+                                                {0, 0, 0, 0.5},
+                                                {0.5, 0.5, 0, 0},
+                                                {0.5, 0, 0, 0.25},
+                                                {0.25, 0.25, 0.25, 0.125}};
+    memcpy(p->costs.transfer_share, shares[random_between(rng, 0, 6)],
+           sizeof p->costs.transfer_share);
 }
 
 static void change_layers(struct problem *p, struct random *rng)
 {
     struct layer_run *r = &p->model.runs[random_between(rng, 0, p->model.run_count - 1)];
     int by = random_chance(rng, 50) ? 1 : -1;
-    if (r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD || r->count + by < 1 || p->model.layer_count + by > 8) return;
+    if (r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD || r->count + by < 1 ||
+        p->model.layer_count + by > 8)
+        return;
     r->count += by, p->model.layer_count += by;
 }
 
 static void change_batch(struct problem *p, struct random *rng)
 {
     struct layout *l = &p->job.layout;
-    int64_t micro_batches = p->job.global_batch / l->data / l->micro_batch + (random_chance(rng, 50) ? 1 : -1);
-    if (micro_batches >= 1 && micro_batches <= 8) p->job.global_batch = micro_batches * l->data * l->micro_batch;
+    int64_t micro_batches = p->job.global_batch / l->data / l->micro_batch +
+                            (random_chance(rng, 50) ? 1 : -1);
+    if (micro_batches >= 1 && micro_batches <= 8)
+        p->job.global_batch = micro_batches * l->data * l->micro_batch;
 }
 
 static void change_layout(struct problem *p, struct random *rng)
@@ -131,12 +158,17 @@ static void change_layout(struct problem *p, struct random *rng)
     struct layout *l = &p->job.layout;
     switch (random_between(rng, 0, 4)) {
     case 0: l->barrier = !l->barrier; break;
-    case 1: l->gradient_sync = l->gradient_sync == SYNC_EXPOSED ? SYNC_OVERLAPPED : SYNC_EXPOSED; break;
+    case 1:
+        l->gradient_sync = l->gradient_sync == SYNC_EXPOSED ? SYNC_OVERLAPPED : SYNC_EXPOSED;
+        break;
     case 2: l->zero = (int)random_between(rng, 0, 3); break;
     case 3: l->local_loss_every = l->local_loss_every ? 0 : 1; break;
     default:
         l->schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
-        l->virtual_stages = l->schedule == SCHEDULE_ZB_V || l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS ? 2 : 1;
+        l->virtual_stages = l->schedule == SCHEDULE_ZB_V || l->schedule == SCHEDULE_INTERLEAVED ||
+                                    l->schedule == SCHEDULE_LOOPED_BFS
+                                ? 2
+                                : 1;
         break;
     }
 }
@@ -148,7 +180,8 @@ bool claims_mutate(struct problem *p, struct random *rng, struct arena *arena)
     else if (way == 1) change_layers(p, rng);
     else if (way == 2) change_batch(p, rng);
     else if (way == 3) change_layout(p, rng);
-    else for (int left = (int)random_between(rng, 1, 2); left > 0; left--) change_number(p, rng);
+    else
+        for (int left = (int)random_between(rng, 1, 2); left > 0; left--) change_number(p, rng);
     return is_valid(p, arena);
 }
 
@@ -171,7 +204,9 @@ static bool simplify_number(struct problem *p, int step, bool *more)
     *more = which < n.second_count + n.byte_count;
     if (!*more) return false;
     bool is_time = which < n.second_count;
-    int64_t number = is_time ? (int64_t)(*n.seconds[which] * 1e9 + 0.5) : *n.bytes[which - n.second_count], before = number;
+    int64_t number = is_time ? (int64_t)(*n.seconds[which] * 1e9 + 0.5)
+                             : *n.bytes[which - n.second_count],
+            before = number;
     if (how == 0) number = 0;
     else if (how == 1) number = 1;
     else if (how == 2) number /= 10;
@@ -211,7 +246,8 @@ static void drop_times(struct problem *p)
     int kept = 0;
     for (int i = 0; i < p->costs.layer_time_count; i++) {
         bool there = false;
-        for (int r = 0; r < p->model.run_count; r++) there = there || !strcmp(p->model.runs[r].name, p->costs.layer_times[i].run);
+        for (int r = 0; r < p->model.run_count; r++)
+            there = there || !strcmp(p->model.runs[r].name, p->costs.layer_times[i].run);
         if (there) p->costs.layer_times[kept++] = p->costs.layer_times[i];
     }
     p->costs.layer_time_count = kept;
@@ -236,20 +272,39 @@ static bool simplify_flag(struct problem *p, int flag)
     case 6: did = set(l->zero > 0), l->zero = 0; break;
     case 7: did = set(l->offload_optimizer), l->offload_optimizer = false; break;
     case 8: did = set(l->local_loss_every > 0), l->local_loss_every = 0; break;
-    case 9: did = set(j->local_loss.forward_s > 0 || j->local_loss.backward_s > 0 || j->local_loss.bytes > 0), j->local_loss = (struct local_loss){0, 0, 0}; break;
-    case 10: did = set(j->global_batch > (int64_t)l->data * l->micro_batch), j->global_batch = (int64_t)l->data * l->micro_batch; break;
-    case 11: did = set(j->global_batch > 2 * (int64_t)l->data * l->micro_batch), j->global_batch = 2 * (int64_t)l->data * l->micro_batch; break;
-    case 12: did = set(l->micro_batch > 1), j->global_batch /= l->micro_batch, l->micro_batch = 1; break;
+    case 9:
+        did = set(j->local_loss.forward_s > 0 || j->local_loss.backward_s > 0 ||
+                  j->local_loss.bytes > 0),
+        j->local_loss = (struct local_loss){0, 0, 0};
+        break;
+    case 10:
+        did = set(j->global_batch > (int64_t)l->data * l->micro_batch),
+        j->global_batch = (int64_t)l->data * l->micro_batch;
+        break;
+    case 11:
+        did = set(j->global_batch > 2 * (int64_t)l->data * l->micro_batch),
+        j->global_batch = 2 * (int64_t)l->data * l->micro_batch;
+        break;
+    case 12:
+        did = set(l->micro_batch > 1), j->global_batch /= l->micro_batch, l->micro_batch = 1;
+        break;
     case 13: did = set(!l->barrier), l->barrier = true; break;
     case 14: did = set(l->gradient_sync != SYNC_EXPOSED), l->gradient_sync = SYNC_EXPOSED; break;
     case 15: did = set(j->memory_margin_bytes > 0), j->memory_margin_bytes = 0; break;
     case 16: did = set(p->cluster.link_count > 0), p->cluster.link_count = 0; break;
-    case 17: did = set(l->schedule != SCHEDULE_GPIPE && l->virtual_stages == 1), l->schedule = SCHEDULE_GPIPE, l->slice_count = 1; break;
+    case 17:
+        did = set(l->schedule != SCHEDULE_GPIPE && l->virtual_stages == 1),
+        l->schedule = SCHEDULE_GPIPE, l->slice_count = 1;
+        break;
     case 18:
-        for (int g = 0; g < p->cluster.group_count; g++) did = did || p->cluster.groups[g].memory_bytes < (int64_t)1 << 40, p->cluster.groups[g].memory_bytes = (int64_t)1 << 40;
+        for (int g = 0; g < p->cluster.group_count; g++)
+            did = did || p->cluster.groups[g].memory_bytes < (int64_t)1 << 40,
+            p->cluster.groups[g].memory_bytes = (int64_t)1 << 40;
         break;
     case 19:
-        for (int i = 0; i < p->costs.gpu_count; i++) did = did || p->costs.gpus[i].constant_bytes.value > 0, p->costs.gpus[i].constant_bytes = (struct estimate){.origin = ORIGIN_ASSUMED};
+        for (int i = 0; i < p->costs.gpu_count; i++)
+            did = did || p->costs.gpus[i].constant_bytes.value > 0,
+            p->costs.gpus[i].constant_bytes = (struct estimate){.origin = ORIGIN_ASSUMED};
         break;
     case 20: did = set(j->memory_fraction < 1), j->memory_fraction = 1; break;
     case 21: did = set(p->job.space.fewer_devices), p->job.space.fewer_devices = false; break;

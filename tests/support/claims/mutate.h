@@ -1,5 +1,5 @@
-// Small changes of a problem with a space: what a climb to the largest claim, and the search for a smaller problem that still
-// shows a violation, are made of.
+// Small changes of a problem with a space: what a climb to the largest claim, and the search for a
+// smaller problem that still shows a violation, are made of.
 #ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_MUTATE_H
 #define PLUMBLINE_TESTS_SUPPORT_CLAIMS_MUTATE_H
 
@@ -9,7 +9,8 @@
 void claims_copy(struct problem *to, const struct problem *from, struct arena *arena);
 // One change of a number, or of the layout. false: what came of it is no valid problem.
 bool claims_mutate(struct problem *p, struct random *rng, struct arena *arena);
-// The step-th simplification of a problem, tried in order; false: it changes nothing, or leaves no valid problem. *more: there are others behind it.
+// The step-th simplification of a problem, tried in order; false: it changes nothing, or leaves no
+// valid problem. *more: there are others behind it.
 bool claims_simplify(struct problem *p, int step, bool *more, struct arena *arena);
 
 #endif

@@ -11,7 +11,10 @@
 
 enum { SPACE_PLACEMENTS = 20000 };
 
-static int64_t bound_of(const struct plan *plan) { return plan->outcome == OUTCOME_INFEASIBLE ? INT64_MAX : plan->bound_ns; }
+static int64_t bound_of(const struct plan *plan)
+{
+    return plan->outcome == OUTCOME_INFEASIBLE ? INT64_MAX : plan->bound_ns;
+}
 
 static void solve_it(struct claims *c, const struct place_trial *t)
 {
@@ -50,13 +53,23 @@ static void hear_highest(struct claims *c, const struct place_trial *t)
     int64_t high = t->best_ns < INT64_MAX / 16 ? 4 * t->best_ns + 4 : (int64_t)1 << 45;
     const struct solve_result believed = {.plan = {.outcome = OUTCOME_OPEN, .bound_ns = high}};
     place_trial_write(&made, t, &believed);
-    if (!made.text || place_trial_hear(&heard, t, made.text, made.size, &why) != OK || !heard.accepted) return;
-    claims_note(c, CLAIM_PLACED_PROOF, -1, -1, heard.infeasible ? INT64_MAX : heard.bound_ns, t->best_ns);
+    if (!made.text || place_trial_hear(&heard, t, made.text, made.size, &why) != OK ||
+        !heard.accepted)
+        return;
+    claims_note(c, CLAIM_PLACED_PROOF, -1, -1, heard.infeasible ? INT64_MAX : heard.bound_ns,
+                t->best_ns);
 }
 
 // ---- a space of numbers of stages
 
-struct asking { struct claims *claims; const struct problem *problem; const struct layouts *found; int64_t best_ns; bool known; struct arena *arena; };
+struct asking {
+    struct claims *claims;
+    const struct problem *problem;
+    const struct layouts *found;
+    int64_t best_ns;
+    bool known;
+    struct arena *arena;
+};
 
 static bool hear_layout(void *argument, int64_t number, const struct layout *layout)
 {
@@ -66,10 +79,13 @@ static bool hear_layout(void *argument, int64_t number, const struct layout *lay
     struct priced priced;
     enum layout_fate fate = layouts_fate(a->found, number);
     bool none = fate == FATE_REFUSED || fate == FATE_MEMORY || fate == FATE_INFEASIBLE;
-    if (problem_check_layout(&one, &err) != OK || problem_check_places(&one, &err) != OK || price_problem(&priced, &one, a->arena, &err) != OK) return true;
+    if (problem_check_layout(&one, &err) != OK || problem_check_places(&one, &err) != OK ||
+        price_problem(&priced, &one, a->arena, &err) != OK)
+        return true;
     int64_t best_ns = best_placement(&one, &priced, SPACE_PLACEMENTS, a->arena);
     if (best_ns < 0) return a->known = false, true;
-    claims_note(a->claims, CLAIM_PLACED_SPACE, number, -1, none ? INT64_MAX : a->found->value[number], best_ns);
+    claims_note(a->claims, CLAIM_PLACED_SPACE, number, -1,
+                none ? INT64_MAX : a->found->value[number], best_ns);
     if (best_ns < a->best_ns) a->best_ns = best_ns;
     return true;
 }
@@ -83,8 +99,13 @@ static void search_space(struct claims *c, const struct place_trial *t, bool rou
     struct solve_settings settings;
     p.job.rule_count = 0;
     p.job.global_batch *= 6;
-    p.job.space = (struct space){.given = true, .fewer_devices = true, .axes[SPACE_PIPELINE] = {AXIS_LIST, pipelines, 3}, .axes[SPACE_DATA] = {.kind = AXIS_ALL}};
-    if (p.job.placement.uneven_micro_batches || problem_check(&p, &err) != OK || problem_check_places(&p, &err) != OK) return;
+    p.job.space = (struct space){.given = true,
+                                 .fewer_devices = true,
+                                 .axes[SPACE_PIPELINE] = {AXIS_LIST, pipelines, 3},
+                                 .axes[SPACE_DATA] = {.kind = AXIS_ALL}};
+    if (p.job.placement.uneven_micro_batches || problem_check(&p, &err) != OK ||
+        problem_check_places(&p, &err) != OK)
+        return;
     solve_defaults(&settings);
     settings.progress = 0, settings.threads = 1, settings.gap = rough ? 0.1 : 0;
     CHECK_OK(placed_space_search(&r, &p, &settings, NULL, t->arena, &err));

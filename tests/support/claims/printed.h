@@ -4,7 +4,8 @@
 
 #include "tests/support/claims/judge.h"
 
-// The programs are in BIN ("bin"); folder: an empty one, where the documents go. false: a program or a document was not there.
+// The programs are in BIN ("bin"); folder: an empty one, where the documents go. false: a program
+// or a document was not there.
 bool claims_printed(struct claims *c, const struct space_truth *t, const char *folder);
 
 #endif

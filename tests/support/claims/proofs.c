@@ -19,7 +19,7 @@ struct mixing {
     struct check_mixer *mixer;
     struct check_round rounds[3];
     int round_count, symbols;
-    int64_t *length;                // of the longest way to an operation's end
+    int64_t *length; // of the longest way to an operation's end
     int *from;
     uint64_t work;
     struct random *rng;
@@ -31,7 +31,8 @@ static void add_path(struct mixing *m, int64_t weight, int64_t *coefficients)
 {
     const struct check_graph *g = &m->g;
     int64_t *durations = TAKE(m->arena, m->symbols, int64_t);
-    for (int i = 0; i < m->symbols; i++) durations[i] = random_between(m->rng, 0, random_chance(m->rng, 50) ? 3 : 100);
+    for (int i = 0; i < m->symbols; i++)
+        durations[i] = random_between(m->rng, 0, random_chance(m->rng, 50) ? 3 : 100);
     for (int i = 0; i < g->offset[KINDS]; i++) m->length[i] = 0, m->from[i] = -1;
     int last = g->order[0];
     for (int k = 0; k < g->operation_count; k++) {
@@ -39,7 +40,8 @@ static void add_path(struct mixing *m, int64_t weight, int64_t *coefficients)
         int64_t end = m->length[at] + durations[check_symbol_of(g, at)];
         if (end >= m->length[last] + durations[check_symbol_of(g, last)]) last = at;
         for (int e = g->first[at]; e < g->first[at + 1]; e++)
-            if (!g->lap[e] && end >= m->length[g->next[e]]) m->length[g->next[e]] = end, m->from[g->next[e]] = at;
+            if (!g->lap[e] && end >= m->length[g->next[e]])
+                m->length[g->next[e]] = end, m->from[g->next[e]] = at;
     }
     for (int at = last; at >= 0; at = m->from[at]) coefficients[check_symbol_of(g, at)] += weight;
 }
@@ -47,14 +49,17 @@ static void add_path(struct mixing *m, int64_t weight, int64_t *coefficients)
 static void draw_round(struct mixing *m, struct check_round *round)
 {
     int64_t left = (int64_t)1 << WEIGHT_SHIFT;
-    *round = (struct check_round){.coefficients = TAKE(m->arena, m->symbols, int64_t), .has_weights = true};
+    *round = (struct check_round){.coefficients = TAKE(m->arena, m->symbols, int64_t),
+                                  .has_weights = true};
     for (int paths = (int)random_between(m->rng, 1, 3); paths > 0; paths--) {
         int64_t weight = paths == 1 ? left : random_between(m->rng, 0, left);
         add_path(m, weight, round->coefficients);
         left -= weight;
     }
     for (int r = 0; r < check_resource_count(m->p); r++)
-        if (check_resource_limit(m->p, r) >= 0 && random_chance(m->rng, 40)) round->prices[r] = random_between(m->rng, 0, (int64_t)1 << random_between(m->rng, 10, 45));
+        if (check_resource_limit(m->p, r) >= 0 && random_chance(m->rng, 40))
+            round->prices[r] =
+                random_between(m->rng, 0, (int64_t)1 << random_between(m->rng, 10, 45));
     round->counts = random_chance(m->rng, 50);
     round->by_ranks = m->p->turns > 1 && random_chance(m->rng, 60);
 }
@@ -64,7 +69,8 @@ static bool closes(struct mixing *m, int64_t bound_ns)
 {
     const struct check_problem *p = m->p;
     struct arena_mark mark = arena_set_mark(m->arena);
-    struct check_box box = {TAKE(m->arena, p->stages, int *), TAKE(m->arena, p->stages, int), TAKE(m->arena, p->ranks, struct check_span)};
+    struct check_box box = {TAKE(m->arena, p->stages, int *), TAKE(m->arena, p->stages, int),
+                            TAKE(m->arena, p->ranks, struct check_span)};
     bool closed = false;
     for (int r = 0; r < p->ranks; r++) box.spans[r] = (struct check_span){0, p->layers};
     for (int s = 0; s < p->stages; s++) {
@@ -74,7 +80,8 @@ static bool closes(struct mixing *m, int64_t bound_ns)
         closed = closed || !box.count[s];
     }
     for (int i = 0; i < m->round_count && !closed; i++) {
-        if (check_couple_ranks(&m->choices, &box) != OK || check_use_round(m->mixer, &box, &m->rounds[i], bound_ns, &closed) != OK) {
+        if (check_couple_ranks(&m->choices, &box) != OK ||
+            check_use_round(m->mixer, &box, &m->rounds[i], bound_ns, &closed) != OK) {
             closed = false;
             break;
         }
@@ -90,7 +97,8 @@ typedef bool accepts(void *argument, int64_t bound_ns);
 static int64_t find_largest(accepts *asks, void *argument, int64_t truth_ns)
 {
     int64_t high = truth_ns == INT64_MAX ? (int64_t)1 << 45 : truth_ns + 1, low = 0;
-    const int64_t beyond[] = {high, high + high / 1000 + 1, high + high / 20 + 2, 2 * high + 5, 64 * high + 7};
+    const int64_t beyond[] = {high, high + high / 1000 + 1, high + high / 20 + 2, 2 * high + 5,
+                              64 * high + 7};
     for (int i = 0; i < 5; i++)
         if (asks(argument, beyond[i])) low = beyond[i];
     if (low) return low;
@@ -104,18 +112,32 @@ static int64_t find_largest(accepts *asks, void *argument, int64_t truth_ns)
 
 static bool mixing_closes(void *argument, int64_t bound_ns) { return closes(argument, bound_ns); }
 
-int64_t mixture_largest(const struct check_problem *p, int64_t truth_ns, struct random *rng, struct arena *arena)
+int64_t mixture_largest(const struct check_problem *p, int64_t truth_ns, struct random *rng,
+                        struct arena *arena)
 {
     struct mixing *m = TAKE(arena, 1, struct mixing);
     bool counted[RESOURCES_MOST];
-    *m = (struct mixing){.p = p, .symbols = check_symbol_count(p), .work = UINT64_MAX / 2, .rng = rng, .arena = arena, .round_count = (int)random_between(rng, 1, 3)};
-    for (int r = 0; r < RESOURCES_MOST; r++) counted[r] = r < check_resource_count(p) && r != p->group_count + BUDGET_COST && random_chance(rng, 50);
-    if (check_build_graph(&m->g, p, arena) != OK || check_list_choices(&m->choices, &m->g, &m->work, arena) != OK || check_open_mixer(&m->mixer, &m->choices, counted, arena) != OK) return -1;
-    m->length = TAKE(arena, m->g.offset[KINDS], int64_t), m->from = TAKE(arena, m->g.offset[KINDS], int);
+    *m = (struct mixing){.p = p,
+                         .symbols = check_symbol_count(p),
+                         .work = UINT64_MAX / 2,
+                         .rng = rng,
+                         .arena = arena,
+                         .round_count = (int)random_between(rng, 1, 3)};
+    for (int r = 0; r < RESOURCES_MOST; r++)
+        counted[r] = r < check_resource_count(p) && r != p->group_count + BUDGET_COST &&
+                     random_chance(rng, 50);
+    if (check_build_graph(&m->g, p, arena) != OK ||
+        check_list_choices(&m->choices, &m->g, &m->work, arena) != OK ||
+        check_open_mixer(&m->mixer, &m->choices, counted, arena) != OK)
+        return -1;
+    m->length = TAKE(arena, m->g.offset[KINDS], int64_t),
+    m->from = TAKE(arena, m->g.offset[KINDS], int);
     for (int i = 0; i < m->round_count; i++) {
         draw_round(m, &m->rounds[i]);
         // What no plan can contain leaves in a round without paths.
-        if (i == 0 && random_chance(rng, 20)) memset(m->rounds[i].coefficients, 0, (size_t)m->symbols * sizeof(int64_t)), m->rounds[i].has_weights = false;
+        if (i == 0 && random_chance(rng, 20))
+            memset(m->rounds[i].coefficients, 0, (size_t)m->symbols * sizeof(int64_t)),
+                m->rounds[i].has_weights = false;
     }
     return find_largest(mixing_closes, m, truth_ns);
 }
@@ -143,10 +165,15 @@ struct value *proof_of_layout(const struct layout_truth *l, struct arena *arena)
     size_t size;
     solve_defaults(&settings);
     settings.progress = 0, settings.evidence = true, settings.boxes_max = 40;
-    if (solve_run(&r, &l->priced, &settings, NULL, NULL, arena, &err) != OK || !r.evidence) return NULL;
+    if (solve_run(&r, &l->priced, &settings, NULL, NULL, arena, &err) != OK || !r.evidence)
+        return NULL;
     json_begin(&w, arena);
     json_open_object(&w, NULL);
-    struct certificate_request request = {.priced = &l->priced, .plan = &r.plan, .evidence = r.evidence, .problem = l->tables, .into = &w};
+    struct certificate_request request = {.priced = &l->priced,
+                                          .plan = &r.plan,
+                                          .evidence = r.evidence,
+                                          .problem = l->tables,
+                                          .into = &w};
     if (certificate_make(&made, &request, arena, &err) != OK || !made.text) return NULL;
     json_close_object(&w);
     const char *text = json_end(&w, &size);
@@ -156,7 +183,11 @@ struct value *proof_of_layout(const struct layout_truth *l, struct arena *arena)
     return proof;
 }
 
-struct asking { const struct check_problem *p; const struct value *proof; struct arena *arena; };
+struct asking {
+    const struct check_problem *p;
+    const struct value *proof;
+    struct arena *arena;
+};
 
 static bool is_accepted(void *argument, int64_t bound_ns)
 {
@@ -165,7 +196,8 @@ static bool is_accepted(void *argument, int64_t bound_ns)
     struct error why = {OK, ""};
     struct reader reader = {"proof", &why};
     struct check_problem p = *a->p;
-    struct check_result result = {.infeasible = bound_ns < 0, .iteration_ns = -1, .bound_ns = bound_ns};
+    struct check_result result = {
+        .infeasible = bound_ns < 0, .iteration_ns = -1, .bound_ns = bound_ns};
     uint64_t work = 1000 * 1000 * 1000;
     p.reader = reader;
     bool so = check_one_proof(&reader, a->proof, &p, &result, &work, a->arena) == OK;
@@ -173,7 +205,8 @@ static bool is_accepted(void *argument, int64_t bound_ns)
     return so;
 }
 
-int64_t proof_largest(const struct check_problem *p, const struct value *proof, int64_t truth_ns, struct arena *arena)
+int64_t proof_largest(const struct check_problem *p, const struct value *proof, int64_t truth_ns,
+                      struct arena *arena)
 {
     struct asking a = {p, proof, arena};
     if (is_accepted(&a, -1)) return INT64_MAX;
@@ -183,11 +216,15 @@ int64_t proof_largest(const struct check_problem *p, const struct value *proof, 
 // ---- changes
 
 enum { PLACES_MOST = 4000 };
-struct places_in { struct value *numbers[PLACES_MOST], *rounds[PLACES_MOST]; int number_count, round_count; };
+struct places_in {
+    struct value *numbers[PLACES_MOST], *rounds[PLACES_MOST];
+    int number_count, round_count;
+};
 
 static bool is_counted_key(const char *key)
 {
-    static const char *const keys[] = {"load_below_ns", "layers_below", "boundaries", "stages", "cost", NULL};
+    static const char *const keys[] = {"load_below_ns", "layers_below", "boundaries",
+                                       "stages",        "cost",         NULL};
     for (int i = 0; keys[i]; i++)
         if (key && !strcmp(key, keys[i])) return true;
     return false;
@@ -198,7 +235,9 @@ static void list_places(struct places_in *to, struct value *v, bool inside)
     bool is_round = v->type == VALUE_OBJECT && (value_get(v, "weights") || value_get(v, "prices"));
     if (is_round && to->round_count < PLACES_MOST) to->rounds[to->round_count++] = v;
     inside = inside || (v->key && (!strcmp(v->key, "weights") || !strcmp(v->key, "slots")));
-    if ((v->type == VALUE_NUMBER && (inside || is_counted_key(v->key))) && to->number_count < PLACES_MOST) to->numbers[to->number_count++] = v;
+    if ((v->type == VALUE_NUMBER && (inside || is_counted_key(v->key))) &&
+        to->number_count < PLACES_MOST)
+        to->numbers[to->number_count++] = v;
     if (v->type != VALUE_ARRAY && v->type != VALUE_OBJECT) return;
     for (struct value *e = v->first; e; e = e->next) list_places(to, e, inside);
 }
@@ -226,13 +265,25 @@ static struct value *new_number(int64_t number, struct value *next, struct arena
 // Prices where there were none: of a slot of the first group, of the budget.
 static void put_prices(struct value *round, struct random *rng, struct arena *arena)
 {
-    struct value *prices = TAKE(arena, 1, struct value), *slots = TAKE(arena, 1, struct value), *pair = TAKE(arena, 1, struct value), *stages = TAKE(arena, 1, struct value);
+    struct value *prices = TAKE(arena, 1, struct value), *slots = TAKE(arena, 1, struct value),
+                 *pair = TAKE(arena, 1, struct value), *stages = TAKE(arena, 1, struct value);
     drop_key(round, "prices");
-    *pair = (struct value){.type = VALUE_ARRAY, .count = 2, .first = new_number(random_between(rng, 0, 1), new_number(random_between(rng, 0, (int64_t)1 << 45), NULL, arena), arena)};
+    *pair = (struct value){
+        .type = VALUE_ARRAY,
+        .count = 2,
+        .first = new_number(random_between(rng, 0, 1),
+                            new_number(random_between(rng, 0, (int64_t)1 << 45), NULL, arena),
+                            arena)};
     *slots = (struct value){.key = "slots", .type = VALUE_ARRAY, .count = 1, .first = pair};
-    *stages = (struct value){.key = random_chance(rng, 50) ? "stages" : "boundaries", .type = VALUE_NUMBER, .number = random_between(rng, 0, (int64_t)1 << 45)};
+    *stages = (struct value){.key = random_chance(rng, 50) ? "stages" : "boundaries",
+                             .type = VALUE_NUMBER,
+                             .number = random_between(rng, 0, (int64_t)1 << 45)};
     if (random_chance(rng, 50)) slots->next = stages;
-    *prices = (struct value){.key = "prices", .type = VALUE_OBJECT, .count = slots->next ? 2 : 1, .first = slots, .next = round->first};
+    *prices = (struct value){.key = "prices",
+                             .type = VALUE_OBJECT,
+                             .count = slots->next ? 2 : 1,
+                             .first = slots,
+                             .next = round->first};
     round->first = prices;
     round->count++;
 }
@@ -250,7 +301,15 @@ void proof_change(struct value *proof, struct random *rng, struct arena *arena)
         } else if (x->number_count) {
             struct value *v = x->numbers[random_between(rng, 0, x->number_count - 1)];
             int64_t n = v->number;
-            const int64_t to[] = {0, 1, n + 1, n - 1, n / 2, 2 * n, (int64_t)1 << 40, ((int64_t)1 << 40) - n, x->numbers[random_between(rng, 0, x->number_count - 1)]->number};
+            const int64_t to[] = {0,
+                                  1,
+                                  n + 1,
+                                  n - 1,
+                                  n / 2,
+                                  2 * n,
+                                  (int64_t)1 << 40,
+                                  ((int64_t)1 << 40) - n,
+                                  x->numbers[random_between(rng, 0, x->number_count - 1)]->number};
             v->number = to[random_between(rng, 0, 8)];
         }
     }
@@ -260,8 +319,11 @@ void proof_change(struct value *proof, struct random *rng, struct arena *arena)
 static void mark(struct proof_marks *m, const struct value *v)
 {
     const char *key = v->key ? v->key : "";
-    m->prices = m->prices || !strcmp(key, "prices"), m->by_ranks = m->by_ranks || !strcmp(key, "by_ranks"), m->relaxed = m->relaxed || !strcmp(key, "relaxed");
-    m->splits = m->splits || !strcmp(key, "split"), m->leaves = m->leaves || !strcmp(key, "leaf"), m->counted = m->counted || !strcmp(key, "counted");
+    m->prices = m->prices || !strcmp(key, "prices"),
+    m->by_ranks = m->by_ranks || !strcmp(key, "by_ranks"),
+    m->relaxed = m->relaxed || !strcmp(key, "relaxed");
+    m->splits = m->splits || !strcmp(key, "split"), m->leaves = m->leaves || !strcmp(key, "leaf"),
+    m->counted = m->counted || !strcmp(key, "counted");
     if (v->type != VALUE_ARRAY && v->type != VALUE_OBJECT) return;
     for (const struct value *e = v->first; e; e = e->next) mark(m, e);
 }

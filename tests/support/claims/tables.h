@@ -1,11 +1,13 @@
-// A layout's prices in the two forms that they have, the checker's tables and a priced document: either from the other.
+// A layout's prices in the two forms that they have, the checker's tables and a priced document:
+// either from the other.
 #ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_TABLES_H
 #define PLUMBLINE_TESTS_SUPPORT_CLAIMS_TABLES_H
 
 #include "data/priced/priced.h"
 #include "solve/checker/read/problem.h"
 
-void priced_of_tables(struct priced *to, const struct check_problem *p, const struct layout *layout, struct arena *arena);
+void priced_of_tables(struct priced *to, const struct check_problem *p, const struct layout *layout,
+                      struct arena *arena);
 // Without rules. The tables share the document's arrays.
 void tables_of_priced(struct check_problem *to, const struct priced *p, struct arena *arena);
 

@@ -13,21 +13,30 @@
 
 #include "tests/support/check.h"
 
-enum { BOXES_MOST = 40, SOLVED_MOST = 1000 * 1000 };        // of the tree; plans of what is solved
+enum { BOXES_MOST = 40, SOLVED_MOST = 1000 * 1000 }; // of the tree; plans of what is solved
 
-// ---- whether the two say the same; what stands beside excluded groups counts too, so that a difference only costs time
+// ---- whether the two say the same; what stands beside excluded groups counts too, so that a
+// difference only costs time
 
-static bool same(const int64_t *a, const int64_t *b, int count) { return !memcmp(a, b, (size_t)count * sizeof *a); }
+static bool same(const int64_t *a, const int64_t *b, int count)
+{
+    return !memcmp(a, b, (size_t)count * sizeof *a);
+}
 
 static bool same_run(const struct priced_run *a, const struct priced_run *b, const struct priced *p)
 {
     int passes = p->slice_count * p->group_count;
     for (int o = 0; o < p->gradient_option_count; o++)
         if (!same(a->sync_ns[o], b->sync_ns[o], p->group_count)) return false;
-    return a->weight_bytes == b->weight_bytes && a->gradient_bytes == b->gradient_bytes && a->optimizer_bytes == b->optimizer_bytes && a->cut == b->cut &&
-           same(a->stash_bytes, b->stash_bytes, 3) && same(a->working_bytes, b->working_bytes, 3) && same(a->feedback_bytes, b->feedback_bytes, p->gradient_option_count) &&
-           same(a->forward_ns, b->forward_ns, passes) && same(a->backward_ns, b->backward_ns, passes) && same(a->selective_ns, b->selective_ns, passes) &&
-           same(a->full_ns, b->full_ns, passes) && same(a->weight_ns, b->weight_ns, p->group_count) && same(a->optimizer_ns, b->optimizer_ns, p->group_count);
+    return a->weight_bytes == b->weight_bytes && a->gradient_bytes == b->gradient_bytes &&
+           a->optimizer_bytes == b->optimizer_bytes && a->cut == b->cut &&
+           same(a->stash_bytes, b->stash_bytes, 3) && same(a->working_bytes, b->working_bytes, 3) &&
+           same(a->feedback_bytes, b->feedback_bytes, p->gradient_option_count) &&
+           same(a->forward_ns, b->forward_ns, passes) &&
+           same(a->backward_ns, b->backward_ns, passes) &&
+           same(a->selective_ns, b->selective_ns, passes) && same(a->full_ns, b->full_ns, passes) &&
+           same(a->weight_ns, b->weight_ns, p->group_count) &&
+           same(a->optimizer_ns, b->optimizer_ns, p->group_count);
 }
 
 static bool same_cut(const struct priced_cut *a, const struct priced_cut *b, const struct priced *p)
@@ -35,19 +44,30 @@ static bool same_cut(const struct priced_cut *a, const struct priced_cut *b, con
     int prices = p->slice_count * p->group_count * p->group_count * PART_COUNT;
     for (int o = 0; o < p->boundary_option_count; o++)
         if (!same(a->backward_ns[o], b->backward_ns[o], prices)) return false;
-    return a->message_bytes == b->message_bytes && same(a->feedback_bytes, b->feedback_bytes, p->boundary_option_count) && same(a->forward_ns, b->forward_ns, prices);
+    return a->message_bytes == b->message_bytes &&
+           same(a->feedback_bytes, b->feedback_bytes, p->boundary_option_count) &&
+           same(a->forward_ns, b->forward_ns, prices);
 }
 
 static bool same_prices(const struct priced *a, const struct priced *b)
 {
-    if (a->boundary_option_count != b->boundary_option_count || a->gradient_option_count != b->gradient_option_count || a->cut_count != b->cut_count ||
-        a->has_embedding_sync != b->has_embedding_sync || a->micro_batches != b->micro_batches) return false;
-    if (a->has_embedding_sync && !same(a->embedding_sync_ns, b->embedding_sync_ns, a->group_count * a->group_count)) return false;
-    if (a->local_forward_ns != b->local_forward_ns || a->local_backward_ns != b->local_backward_ns || a->local_bytes != b->local_bytes) return false;
+    if (a->boundary_option_count != b->boundary_option_count ||
+        a->gradient_option_count != b->gradient_option_count || a->cut_count != b->cut_count ||
+        a->has_embedding_sync != b->has_embedding_sync || a->micro_batches != b->micro_batches)
+        return false;
+    if (a->has_embedding_sync &&
+        !same(a->embedding_sync_ns, b->embedding_sync_ns, a->group_count * a->group_count))
+        return false;
+    if (a->local_forward_ns != b->local_forward_ns ||
+        a->local_backward_ns != b->local_backward_ns || a->local_bytes != b->local_bytes)
+        return false;
     for (int g = 0; g < a->group_count; g++) {
         const struct priced_group *x = &a->groups[g], *y = &b->groups[g];
-        if (!x->excluded != !y->excluded || x->slots != y->slots || x->memory_limit_bytes != y->memory_limit_bytes || x->constant_bytes != y->constant_bytes ||
-            !same(x->sync_constant_ns, y->sync_constant_ns, a->gradient_option_count)) return false;
+        if (!x->excluded != !y->excluded || x->slots != y->slots ||
+            x->memory_limit_bytes != y->memory_limit_bytes ||
+            x->constant_bytes != y->constant_bytes ||
+            !same(x->sync_constant_ns, y->sync_constant_ns, a->gradient_option_count))
+            return false;
     }
     for (int r = 0; r < a->run_count; r++)
         if (!same_run(&a->runs[r], &b->runs[r], a)) return false;
@@ -58,16 +78,23 @@ static bool same_prices(const struct priced *a, const struct priced *b)
 
 // ---- optima
 
-static int64_t whole_batch(const struct priced *p, int64_t value) { return p->objective == OBJECTIVE_MAX_LOAD && value >= 0 && value != INT64_MAX ? p->micro_batches * value : value; }
+static int64_t whole_batch(const struct priced *p, int64_t value)
+{
+    return p->objective == OBJECTIVE_MAX_LOAD && value >= 0 && value != INT64_MAX
+               ? p->micro_batches * value
+               : value;
+}
 
 static bool enough_slots(const struct priced *p)
 {
     int64_t slots = 0;
-    for (int g = 0; g < p->group_count; g++) slots += p->groups[g].excluded ? 0 : p->groups[g].slots;
+    for (int g = 0; g < p->group_count; g++)
+        slots += p->groups[g].excluded ? 0 : p->groups[g].slots;
     return slots >= p->rank_count;
 }
 
-int64_t priced_optimum(const struct priced *p, int64_t plans_most, bool *enumerated, struct arena *arena)
+int64_t priced_optimum(const struct priced *p, int64_t plans_most, bool *enumerated,
+                       struct arena *arena)
 {
     struct error err = {OK, ""};
     struct schedule schedule;
@@ -106,11 +133,12 @@ static void find_checkers(struct layout_truth *l, struct space_truth *t)
     struct error err = {OK, ""};
     struct check_pricer pricers[2];
     struct check_space *space = TAKE(t->arena, 1, struct check_space);
-    *space = t->space;              // it outlives *t, which is copied
+    *space = t->space; // it outlives *t, which is copied
     l->space = space;
     CHECK_OK(space_pricers_open(pricers, t->problem, t->arena, &err));
     l->pricer = pricers[0];
-    if (!check_space_refusal(&t->space, &l->own)) l->tables = tables_of(l, &pricers[0]), l->dear_tables = tables_of(l, &pricers[1]);
+    if (!check_space_refusal(&t->space, &l->own))
+        l->tables = tables_of(l, &pricers[0]), l->dear_tables = tables_of(l, &pricers[1]);
     if (!l->dear_tables) l->tables = NULL;
     l->refused_by_checker = !l->tables;
 }
@@ -120,9 +148,11 @@ static void find_planners(struct layout_truth *l, struct space_truth *t)
     struct error err = {OK, ""};
     struct problem *one = TAKE(t->arena, 1, struct problem);
     *one = problem_with_layout(t->problem, &l->layout);
-    l->refused = problem_check_layout(one, &err) != OK || price_problem(&l->priced, one, t->arena, &err) != OK;
+    l->refused = problem_check_layout(one, &err) != OK ||
+                 price_problem(&l->priced, one, t->arena, &err) != OK;
     l->value_ns = l->time_ns = INT64_MAX;
-    if (!l->refused) l->value_ns = priced_optimum(&l->priced, t->plans_most, &l->enumerated, t->arena);
+    if (!l->refused)
+        l->value_ns = priced_optimum(&l->priced, t->plans_most, &l->enumerated, t->arena);
 }
 
 static bool find_layout(void *argument, int64_t number, const struct check_layout *own)
@@ -131,13 +161,16 @@ static bool find_layout(void *argument, int64_t number, const struct check_layou
     struct layout_truth *l = &t->layouts[number];
     struct priced tables;
     assert_true(number < t->count);
-    *l = (struct layout_truth){.number = number, .layout = space_layout_back(own, &t->problem->job.layout), .own = *own};
+    *l = (struct layout_truth){
+        .number = number, .layout = space_layout_back(own, &t->problem->job.layout), .own = *own};
     find_planners(l, t);
     find_checkers(l, t);
     if (l->tables) {
         priced_of_tables(&tables, l->tables, &l->layout, t->arena);
-        l->alike = !l->refused && l->priced.objective == OBJECTIVE_ITERATION_TIME && same_prices(&l->priced, &tables);
-        l->time_ns = l->alike ? l->value_ns : priced_optimum(&tables, t->plans_most, &l->enumerated, t->arena);
+        l->alike = !l->refused && l->priced.objective == OBJECTIVE_ITERATION_TIME &&
+                   same_prices(&l->priced, &tables);
+        l->time_ns = l->alike ? l->value_ns
+                              : priced_optimum(&tables, t->plans_most, &l->enumerated, t->arena);
     }
     l->known = l->value_ns >= 0 && l->time_ns >= 0;
     t->unknown += !l->known;
@@ -146,9 +179,15 @@ static bool find_layout(void *argument, int64_t number, const struct check_layou
     return true;
 }
 
-void space_truth_find(struct space_truth *t, const struct problem *problem, int64_t plans_most, struct arena *arena)
+void space_truth_find(struct space_truth *t, const struct problem *problem, int64_t plans_most,
+                      struct arena *arena)
 {
-    *t = (struct space_truth){.problem = problem, .count = spaces_count(problem), .value_ns = INT64_MAX, .time_ns = INT64_MAX, .plans_most = plans_most, .arena = arena};
+    *t = (struct space_truth){.problem = problem,
+                              .count = spaces_count(problem),
+                              .value_ns = INT64_MAX,
+                              .time_ns = INT64_MAX,
+                              .plans_most = plans_most,
+                              .arena = arena};
     t->layouts = TAKE(arena, t->count + 1, struct layout_truth);
     space_read(&t->space, problem, arena);
     assert_int_equal(check_space_walk(&t->space, find_layout, t), t->count);

@@ -27,7 +27,11 @@ static void give_up(const char *what, const char *why, const char *text)
 
 // ---- the problem
 
-struct ground { const char *kind; char folder[FUZZ_FOLDER]; int64_t optimum_ns; };
+struct ground {
+    const char *kind;
+    char folder[FUZZ_FOLDER];
+    int64_t optimum_ns;
+};
 
 static void write_text(const char *folder, const char *name, const char *text, size_t size)
 {
@@ -108,9 +112,8 @@ static struct check_text put_hashes(const char *text, size_t size,
     for (int i = 0; i < INPUTS; i++)
         check_hash(inputs[i].text.text, inputs[i].text.size, hashes[i]);
     for (size_t i = 0; i < size; i++) {
-        const char *which = text[i] == '@' && i + 1 < size && text[i + 1]
-                                ? strchr(letters, text[i + 1])
-                                : NULL;
+        const char *which =
+            text[i] == '@' && i + 1 < size && text[i + 1] ? strchr(letters, text[i + 1]) : NULL;
         if (!which) {
             to[out.size++] = text[i];
             continue;
@@ -142,7 +145,11 @@ static enum status hear(struct check_result *result, const struct ground *g, con
                                     err);
 }
 
-struct input { struct ground *ground; const uint8_t *data; size_t size; };
+struct input {
+    struct ground *ground;
+    const uint8_t *data;
+    size_t size;
+};
 
 static bool hear_input(const void *argument, struct arena *arena)
 {
@@ -180,8 +187,8 @@ static bool judge_input(const void *argument, struct arena *arena)
         .closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1, .proven_ns = -1};
     if (!*in->ground->folder) open_folder(in->ground);
     write_text(in->ground->folder, "plan", (const char *)in->data, in->size);
-    enum status status = plan_load(&plan, arena_print(arena, "%s/plan.json", in->ground->folder),
-                                   arena, &err);
+    enum status status =
+        plan_load(&plan, arena_print(arena, "%s/plan.json", in->ground->folder), arena, &err);
     if (status == OK)
         status = problem_load(&problem,
                               plan.placement ? "tests/fuzz/places/problem.json"

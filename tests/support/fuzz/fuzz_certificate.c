@@ -1,5 +1,5 @@
-// Certificates under the fuzzer. An input is a certificate, a form feed, and the priced document; each @ in the certificate
-// stands for the document's hash, which no fuzzer would guess.
+// Certificates under the fuzzer. An input is a certificate, a form feed, and the priced document;
+// each @ in the certificate stands for the document's hash, which no fuzzer would guess.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,8 @@ static void give_up(const char *why, const char *text)
     abort();
 }
 
-static struct check_text put_hashes(const char *text, size_t size, const struct check_text *priced, struct arena *arena)
+static struct check_text put_hashes(const char *text, size_t size, const struct check_text *priced,
+                                    struct arena *arena)
 {
     char hash[CHECK_HASH], *to = TAKE(arena, size * (CHECK_HASH - 1) + 1, char);
     struct check_text out = {.file = "certificate.json", .text = to};
@@ -28,7 +29,10 @@ static struct check_text put_hashes(const char *text, size_t size, const struct 
     return out;
 }
 
-struct input { const uint8_t *data; size_t size; };
+struct input {
+    const uint8_t *data;
+    size_t size;
+};
 
 static bool hear(const void *argument, struct arena *arena)
 {
@@ -41,9 +45,11 @@ static bool hear(const void *argument, struct arena *arena)
     struct check_text priced = {"priced.json", feed ? feed + 1 : "", feed ? size - length - 1 : 0};
     struct check_text certificate = put_hashes(text, length, &priced, arena);
     enum status status = check_certificate(&r, &certificate, &priced, WORK_MOST, arena, &err);
-    if (status != OK && (status != BAD_INPUT || !*err.text || strchr(err.text, '\n'))) give_up("not one clear line", err.text);
+    if (status != OK && (status != BAD_INPUT || !*err.text || strchr(err.text, '\n')))
+        give_up("not one clear line", err.text);
     if (status == OK && !r.accepted && !*r.reason) give_up("refused", "without a reason");
-    if (status == OK && r.accepted && r.iteration_ns >= 0 && r.iteration_ns < r.bound_ns) give_up("accepted", "a plan below the bound");
+    if (status == OK && r.accepted && r.iteration_ns >= 0 && r.iteration_ns < r.bound_ns)
+        give_up("accepted", "a plan below the bound");
     return status == OK && r.accepted;
 }
 

@@ -13,7 +13,9 @@ static void give_up(const char *why, const char *text)
 
 static void check_refusal(const struct error *err)
 {
-    if (err->status != BAD_INPUT || !*err->text || strchr(err->text, '\n') || strncmp(err->text, "fuzz.csv: ", 10)) give_up("not one clear line", err->text);
+    if (err->status != BAD_INPUT || !*err->text || strchr(err->text, '\n') ||
+        strncmp(err->text, "fuzz.csv: ", 10))
+        give_up("not one clear line", err->text);
 }
 
 // Every cell quoted, every quote doubled.
@@ -35,21 +37,28 @@ static size_t write_row(char *to, const struct cell *cells, int count)
 static bool same_cells(const struct cell *a, const struct cell *b, int count)
 {
     for (int i = 0; i < count; i++)
-        if (a[i].length != b[i].length || memcmp(a[i].text, b[i].text, (size_t)a[i].length)) return false;
+        if (a[i].length != b[i].length || memcmp(a[i].text, b[i].text, (size_t)a[i].length))
+            return false;
     return true;
 }
 
 // What was read and written again reads the same.
-static void check_again(const char *text, size_t length, const char *input, size_t size, struct arena *arena)
+static void check_again(const char *text, size_t length, const char *input, size_t size,
+                        struct arena *arena)
 {
     struct table a, b;
     struct error err = {OK, ""};
     bool more = true, more_again;
-    if (table_open_text(&a, "fuzz.csv", input, size, arena, &err) || table_open_text(&b, "fuzz.csv", text, length, arena, &err)) give_up("written again, it is refused", err.text);
-    if (a.column_count != b.column_count || !same_cells(a.columns, b.columns, a.column_count)) give_up("written again, other columns", text);
+    if (table_open_text(&a, "fuzz.csv", input, size, arena, &err) ||
+        table_open_text(&b, "fuzz.csv", text, length, arena, &err))
+        give_up("written again, it is refused", err.text);
+    if (a.column_count != b.column_count || !same_cells(a.columns, b.columns, a.column_count))
+        give_up("written again, other columns", text);
     while (more) {
-        if (table_next(&a, &more, &err) || table_next(&b, &more_again, &err)) give_up("written again, it is refused", err.text);
-        if (more != more_again || (more && !same_cells(a.cells, b.cells, a.column_count))) give_up("written again, it differs", text);
+        if (table_next(&a, &more, &err) || table_next(&b, &more_again, &err))
+            give_up("written again, it is refused", err.text);
+        if (more != more_again || (more && !same_cells(a.cells, b.cells, a.column_count)))
+            give_up("written again, it differs", text);
     }
 }
 

@@ -1,4 +1,5 @@
-// Proofs in the format of VIPR under the fuzzer. What is accepted of a tiny program of whole numbers is tried at every point.
+// Proofs in the format of VIPR under the fuzzer. What is accepted of a tiny program of whole
+// numbers is tried at every point.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +22,17 @@ static bool hear(const void *argument, struct arena *arena)
     struct error err = {OK, ""};
     struct check_vipr_result r;
     enum status status = check_vipr(&r, file, WORK_MOST, arena, &err);
-    if (status != OK && (status != BAD_INPUT || !*err.text || strchr(err.text, '\n'))) give_up("not one clear line", err.text);
+    if (status != OK && (status != BAD_INPUT || !*err.text || strchr(err.text, '\n')))
+        give_up("not one clear line", err.text);
     if (status == OK && !r.accepted && !*r.reason) give_up("refused", "without a reason");
-    const char *why = status == OK && r.accepted ? vipr_contradiction(file, r.infeasible, arena) : NULL;
+    const char *why = status == OK && r.accepted ? vipr_contradiction(file, r.infeasible, arena)
+                                                 : NULL;
     if (why) give_up("accepted", why);
     return status == OK && r.accepted;
 }
 
 bool fuzz_vipr(const uint8_t *data, size_t size)
 {
-    return fuzz_within_limit(hear, &(struct check_text){"proof.vipr", (const char *)data, size}, size);
+    return fuzz_within_limit(hear, &(struct check_text){"proof.vipr", (const char *)data, size},
+                             size);
 }

@@ -4,7 +4,12 @@
 
 enum { REACH = 4, VARIABLES_MOST = 4 };
 
-struct trial_point { struct vipr *v; bool infeasible; int x[VARIABLES_MOST]; mpq_t *sum, *term; };
+struct trial_point {
+    struct vipr *v;
+    bool infeasible;
+    int x[VARIABLES_MOST];
+    mpq_t *sum, *term;
+};
 
 static void value_at(const struct trial_point *p, const struct vipr_terms *t)
 {
@@ -35,8 +40,10 @@ static const char *judge(const struct trial_point *p)
     if (!is_feasible(p)) return NULL;
     if (p->infeasible) return "a solution of what is proven to have none";
     value_at(p, v->objective);
-    if (v->minimises && v->has_lower && mpq_cmp(*p->sum, v->lower) < 0) return "a solution below the proven limit";
-    if (!v->minimises && v->has_upper && mpq_cmp(*p->sum, v->upper) > 0) return "a solution above the proven limit";
+    if (v->minimises && v->has_lower && mpq_cmp(*p->sum, v->lower) < 0)
+        return "a solution below the proven limit";
+    if (!v->minimises && v->has_upper && mpq_cmp(*p->sum, v->upper) > 0)
+        return "a solution above the proven limit";
     return NULL;
 }
 
@@ -50,9 +57,17 @@ const char *vipr_contradiction(const struct check_text *file, bool infeasible, s
                             .sum = TAKE(arena, 1, mpq_t),
                             .term = TAKE(arena, 1, mpq_t)};
     int points = 1;
-    *v = (struct vipr){.file = file, .at = file->text, .end = file->text + file->size, .line = 1, .err = &err, .result = &result,
-                       .work = UINT64_MAX / 2, .arena = arena, .copy = TAKE(arena, file->size + 1, char)};
-    if (vipr_read_problem(v) != OK || v->variables > VARIABLES_MOST || v->constraint_count > 100) return NULL;
+    *v = (struct vipr){.file = file,
+                       .at = file->text,
+                       .end = file->text + file->size,
+                       .line = 1,
+                       .err = &err,
+                       .result = &result,
+                       .work = UINT64_MAX / 2,
+                       .arena = arena,
+                       .copy = TAKE(arena, file->size + 1, char)};
+    if (vipr_read_problem(v) != OK || v->variables > VARIABLES_MOST || v->constraint_count > 100)
+        return NULL;
     for (int j = 0; j < v->variables; j++) {
         if (!v->integer[j]) return NULL;
         points *= 2 * REACH + 1;
@@ -62,7 +77,8 @@ const char *vipr_contradiction(const struct check_text *file, bool infeasible, s
     vipr_init(*p.term, arena);
     if (vipr_read_claim(v) != OK) return NULL;
     for (int i = 0; i < points; i++) {
-        for (int j = 0, rest = i; j < v->variables; j++, rest /= 2 * REACH + 1) p.x[j] = rest % (2 * REACH + 1) - REACH;
+        for (int j = 0, rest = i; j < v->variables; j++, rest /= 2 * REACH + 1)
+            p.x[j] = rest % (2 * REACH + 1) - REACH;
         const char *why = judge(&p);
         if (why) return why;
     }

@@ -1,5 +1,5 @@
-// Every decision of a set of choices, one after the other: the oracle of the searches. Nothing is skipped but what does not
-// fit together.
+// Every decision of a set of choices, one after the other: the oracle of the searches. Nothing is
+// skipped but what does not fit together.
 #ifndef PLUMBLINE_TESTS_SUPPORT_ORACLE_ENUMERATE_H
 #define PLUMBLINE_TESTS_SUPPORT_ORACLE_ENUMERATE_H
 
@@ -7,14 +7,16 @@
 #include "formulate/graph/longest.h"
 
 struct enumeration {
-    int64_t best_ns;            // INT64_MAX: there is no plan
-    int64_t plans, best_plans;  // how many fit together; how many of them take best_ns
-    int64_t **best_with_ns;     // [stage][choice]: the best plan with this choice, INT64_MAX without one
-    int *best;                  // [stage_count], the first best one
+    int64_t best_ns;           // INT64_MAX: there is no plan
+    int64_t plans, best_plans; // how many fit together; how many of them take best_ns
+    int64_t *
+        *best_with_ns; // [stage][choice]: the best plan with this choice, INT64_MAX without one
+    int *best;         // [stage_count], the first best one
 };
 
 // visit may be NULL; durations are the symbols' of the plan.
-void enumerate(struct enumeration *e, const struct choices *c, struct graph *g, void (*visit)(void *argument, const int *chosen, const int64_t *durations),
+void enumerate(struct enumeration *e, const struct choices *c, struct graph *g,
+               void (*visit)(void *argument, const int *chosen, const int64_t *durations),
                void *argument, struct arena *arena);
 
 #endif

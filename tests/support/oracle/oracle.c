@@ -6,26 +6,31 @@
 struct way {
     struct plan_stage decision;
     int64_t forward[SLICES_MAX], backward[SLICES_MAX], weight, sync, optimizer;
-    int64_t resident, stash, working;       // bytes; resident without the group's constant
+    int64_t resident, stash, working; // bytes; resident without the group's constant
     int cut_behind;
 };
 
-// How many micro-batches each stage of a rank has in flight, moment after moment of its compute stream.
-struct moments { int *in_flight, count; };      // [moment * virtual_stages + turn]
+// How many micro-batches each stage of a rank has in flight, moment after moment of its compute
+// stream.
+struct moments {
+    int *in_flight, count;
+}; // [moment * virtual_stages + turn]
 
 struct walk {
     const struct priced *p;
     const struct schedule *s;
-    struct way **ways;          // [stage]
+    struct way **ways; // [stage]
     int *way_count;
-    const struct way **taken;   // [stage]
-    int *slots_used;            // [group], by ranks
-    struct moments *moments;    // [rank]
+    const struct way **taken; // [stage]
+    int *slots_used;          // [group], by ranks
+    struct moments *moments;  // [rank]
     int64_t boundaries, stages, cost;
-    int *order;                 // the schedule's operations, topologically
-    int *before_first, *before; // predecessors of operation i: before[before_first[i] .. before_first[i+1])
+    int *order; // the schedule's operations, topologically
+    int *before_first,
+        *before; // predecessors of operation i: before[before_first[i] .. before_first[i+1])
     int64_t *end, *durations;
-    int64_t *ready;             // without a barrier: when the operation's predecessors in the iteration before have ended
+    int64_t *ready; // without a barrier: when the operation's predecessors in the iteration before
+                    // have ended
     struct oracle *e;
 };
 
@@ -36,23 +41,29 @@ static enum recompute mode_of_layer(const struct priced *p, const struct plan_st
     if (!p->runs[priced_run_of(p, layer)].recomputable) return RECOMPUTE_NONE;
     if (d->recompute != RECOMPUTE_FIRST_LAYERS) return d->recompute;
     int before = 0;
-    for (int l = d->first_layer; l < layer; l++) before += p->runs[priced_run_of(p, l)].recomputable;
+    for (int l = d->first_layer; l < layer; l++)
+        before += p->runs[priced_run_of(p, l)].recomputable;
     return before < d->recomputed_layers ? RECOMPUTE_FULL : RECOMPUTE_NONE;
 }
 
-static int64_t backward_of_layer(const struct priced *p, const struct plan_stage *d, int layer, int slice)
+static int64_t backward_of_layer(const struct priced *p, const struct plan_stage *d, int layer,
+                                 int slice)
 {
     const struct priced_run *r = &p->runs[priced_run_of(p, layer)];
     enum recompute mode = mode_of_layer(p, d, layer);
     int at = slice * p->group_count + d->group;
-    return r->backward_ns[at] + (mode == RECOMPUTE_SELECTIVE ? r->selective_ns[at] : mode == RECOMPUTE_FULL ? r->full_ns[at] : 0);
+    return r->backward_ns[at] + (mode == RECOMPUTE_SELECTIVE ? r->selective_ns[at]
+                                 : mode == RECOMPUTE_FULL    ? r->full_ns[at]
+                                                             : 0);
 }
 
 // What makes the layer's gradient final.
 static int64_t last_pass_of_layer(const struct priced *p, const struct plan_stage *d, int layer)
 {
-    bool splits = p->layout.schedule == SCHEDULE_ZB_H1 || p->layout.schedule == SCHEDULE_ZB_H2 || p->layout.schedule == SCHEDULE_ZB_V;
-    return splits ? p->runs[priced_run_of(p, layer)].weight_ns[d->group] : backward_of_layer(p, d, layer, 0);
+    bool splits = p->layout.schedule == SCHEDULE_ZB_H1 || p->layout.schedule == SCHEDULE_ZB_H2 ||
+                  p->layout.schedule == SCHEDULE_ZB_V;
+    return splits ? p->runs[priced_run_of(p, layer)].weight_ns[d->group]
+                  : backward_of_layer(p, d, layer, 0);
 }
 
 static int64_t sync_of(const struct priced *p, const struct plan_stage *d)
@@ -61,22 +72,27 @@ static int64_t sync_of(const struct priced *p, const struct plan_stage *d)
     int64_t constant = p->groups[d->group].sync_constant_ns[d->gradient_option];
     if (p->layout.gradient_sync == SYNC_EXPOSED) {
         int64_t sum = constant;
-        for (int l = d->first_layer; l <= last; l++) sum += p->runs[priced_run_of(p, l)].sync_ns[d->gradient_option][d->group];
+        for (int l = d->first_layer; l <= last; l++)
+            sum += p->runs[priced_run_of(p, l)].sync_ns[d->gradient_option][d->group];
         return sum;
     }
-    // Simulated: backward runs from the last layer to the first, each layer's sync starts when both it and the link are ready.
+    // Simulated: backward runs from the last layer to the first, each layer's sync starts when both
+    // it and the link are ready.
     int64_t clock = 0, link = 0;
     for (int l = last; l >= d->first_layer; l--) {
         clock += last_pass_of_layer(p, d, l);
-        link = (link > clock ? link : clock) + p->runs[priced_run_of(p, l)].sync_ns[d->gradient_option][d->group];
+        link = (link > clock ? link : clock) +
+               p->runs[priced_run_of(p, l)].sync_ns[d->gradient_option][d->group];
     }
     return constant + link - clock;
 }
 
-// Stages of one rank stand next to each other only where the pipeline is folded: at its turning point.
+// Stages of one rank stand next to each other only where the pipeline is folded: at its turning
+// point.
 static bool is_inner(const struct priced *p, int boundary)
 {
-    return p->rank_count == 1 || (p->layout.schedule == SCHEDULE_ZB_V && boundary == p->rank_count - 1);
+    return p->rank_count == 1 ||
+           (p->layout.schedule == SCHEDULE_ZB_V && boundary == p->rank_count - 1);
 }
 
 static bool is_local(const struct priced *p, int boundary)
@@ -86,7 +102,8 @@ static bool is_local(const struct priced *p, int boundary)
 
 static int rank_of(const struct priced *p, int stage)
 {
-    if (stage >= p->rank_count && p->layout.schedule == SCHEDULE_ZB_V) return 2 * p->rank_count - 1 - stage;
+    if (stage >= p->rank_count && p->layout.schedule == SCHEDULE_ZB_V)
+        return 2 * p->rank_count - 1 - stage;
     return stage % p->rank_count;
 }
 
@@ -98,7 +115,8 @@ static void put_memory(struct way *w, const struct priced *p, int stage)
     for (int l = d->first_layer; l < behind; l++) {
         const struct priced_run *r = &p->runs[priced_run_of(p, l)];
         enum recompute mode = mode_of_layer(p, d, l);
-        w->resident += r->weight_bytes + r->gradient_bytes + r->optimizer_bytes + r->feedback_bytes[d->gradient_option];
+        w->resident += r->weight_bytes + r->gradient_bytes + r->optimizer_bytes +
+                       r->feedback_bytes[d->gradient_option];
         w->stash += r->stash_bytes[mode];
         if (r->working_bytes[mode] > w->working) w->working = r->working_bytes[mode];
     }
@@ -107,11 +125,13 @@ static void put_memory(struct way *w, const struct priced *p, int stage)
         w->resident += 2 * c->message_bytes + c->feedback_bytes[d->boundary_option];
     }
     if (stage == p->stage_count - 1) return;
-    if (!is_inner(p, stage)) w->resident += 2 * p->cuts[p->runs[priced_run_of(p, behind - 1)].cut].message_bytes;
+    if (!is_inner(p, stage))
+        w->resident += 2 * p->cuts[p->runs[priced_run_of(p, behind - 1)].cut].message_bytes;
     if (is_local(p, stage)) w->resident += p->local_bytes;
 }
 
-static bool condition_holds(const struct priced *p, const struct rule *r, const struct plan_stage *d, bool *stated, int which)
+static bool condition_holds(const struct priced *p, const struct rule *r,
+                            const struct plan_stage *d, bool *stated, int which)
 {
     *stated = true;
     int behind = d->first_layer + d->layer_count, count = 0;
@@ -126,11 +146,11 @@ static bool condition_holds(const struct priced *p, const struct rule *r, const 
         return d->first_layer <= r->holds_first && r->holds_last < behind;
     case 2:
         *stated = r->layers_min >= 0 || r->layers_max >= 0;
-        for (int l = d->first_layer; l < behind; l++) count += !r->run || !strcmp(p->runs[priced_run_of(p, l)].name, r->run);
-        return (r->layers_min < 0 || count >= r->layers_min) && (r->layers_max < 0 || count <= r->layers_max);
-    case 3:
-        *stated = r->recompute_stated;
-        return r->recompute[d->recompute];
+        for (int l = d->first_layer; l < behind; l++)
+            count += !r->run || !strcmp(p->runs[priced_run_of(p, l)].name, r->run);
+        return (r->layers_min < 0 || count >= r->layers_min) &&
+               (r->layers_max < 0 || count <= r->layers_max);
+    case 3: *stated = r->recompute_stated; return r->recompute[d->recompute];
     case 4:
         *stated = r->compresses_gradient >= 0;
         return r->compresses_gradient == (d->gradient_option > 0);
@@ -156,8 +176,10 @@ static bool rules_hold(const struct priced *p, const struct plan_stage *d, int s
 
 static bool options_allowed(const struct priced *p, const struct plan_stage *d)
 {
-    int gradient_rank = p->gradient_options[d->gradient_option].rank, boundary_rank = p->boundary_options[d->boundary_option].rank;
-    return !(gradient_rank && gradient_rank < p->budget.rank_min) && !(boundary_rank && boundary_rank < p->budget.rank_min);
+    int gradient_rank = p->gradient_options[d->gradient_option].rank,
+        boundary_rank = p->boundary_options[d->boundary_option].rank;
+    return !(gradient_rank && gradient_rank < p->budget.rank_min) &&
+           !(boundary_rank && boundary_rank < p->budget.rank_min);
 }
 
 static void put_times(struct way *w, const struct priced *p, int stage)
@@ -191,11 +213,13 @@ static bool make_way(struct way *w, const struct priced *p, const struct plan_st
 static int recomputable_layers(const struct priced *p, const struct plan_stage *d)
 {
     int count = 0;
-    for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++) count += p->runs[priced_run_of(p, l)].recomputable;
+    for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++)
+        count += p->runs[priced_run_of(p, l)].recomputable;
     return count;
 }
 
-// Calls make_way for every recompute mode and option of an interval on a group; counts, and stores if there is room.
+// Calls make_way for every recompute mode and option of an interval on a group; counts, and stores
+// if there is room.
 static int ways_of_interval(struct way *to, const struct priced *p, struct plan_stage d, int stage)
 {
     int n = 0, recomputable = recomputable_layers(p, &d);
@@ -203,7 +227,8 @@ static int ways_of_interval(struct way *to, const struct priced *p, struct plan_
     struct way scratch;
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         if (mode != RECOMPUTE_NONE && !p->recompute[mode]) continue;
-        int k_first = mode == RECOMPUTE_FIRST_LAYERS ? 1 : 0, k_last = mode == RECOMPUTE_FIRST_LAYERS ? recomputable : 0;
+        int k_first = mode == RECOMPUTE_FIRST_LAYERS ? 1 : 0,
+            k_last = mode == RECOMPUTE_FIRST_LAYERS ? recomputable : 0;
         for (int k = k_first; k <= k_last; k++)
             for (int g = 0; g < p->gradient_option_count; g++)
                 for (int o = 0; o < (compresses ? p->boundary_option_count : 1); o++) {
@@ -225,7 +250,10 @@ static int ways_of_stage(struct way *to, const struct priced *p, int stage)
             if ((stage == 0 && first > 0) || (stage == S - 1 && first + count < L)) continue;
             for (int g = 0; g < p->group_count; g++) {
                 if (p->groups[g].excluded) continue;
-                n += ways_of_interval(to ? to + n : NULL, p, (struct plan_stage){.first_layer = first, .layer_count = count, .group = g}, stage);
+                n += ways_of_interval(
+                    to ? to + n : NULL, p,
+                    (struct plan_stage){.first_layer = first, .layer_count = count, .group = g},
+                    stage);
             }
         }
     return n;
@@ -268,21 +296,30 @@ static bool put_transfer(struct walk *w, int stage)
     const struct priced *p = w->p;
     const struct way *a = w->taken[stage - 1], *b = w->taken[stage];
     const struct priced_cut *c = &p->cuts[a->cut_behind];
-    int option = b->decision.boundary_option, steady = p->boundary_options[option].epilogue_only ? 0 : option;
+    int option = b->decision.boundary_option,
+        steady = p->boundary_options[option].epilogue_only ? 0 : option;
     static const int64_t nothing[PART_COUNT] = {0};
     if (is_inner(p, stage - 1)) {
-        for (int kind = SYMBOL_SEND_FORWARD; kind < SYMBOL_EMBEDDING_SYNC; kind += PART_COUNT) put_parts(w, stage, kind, nothing);
+        for (int kind = SYMBOL_SEND_FORWARD; kind < SYMBOL_EMBEDDING_SYNC; kind += PART_COUNT)
+            put_parts(w, stage, kind, nothing);
         return true;
     }
     for (int i = 0; i < p->slice_count; i++) {
-        int64_t at = (((int64_t)i * p->group_count + a->decision.group) * p->group_count + b->decision.group) * PART_COUNT;
+        int64_t at = (((int64_t)i * p->group_count + a->decision.group) * p->group_count +
+                      b->decision.group) *
+                     PART_COUNT;
         for (int part = 0; part < PART_COUNT; part++)
-            if (c->forward_ns[at + part] == PRICE_NONE || c->backward_ns[0][at + part] == PRICE_NONE) return false;
+            if (c->forward_ns[at + part] == PRICE_NONE ||
+                c->backward_ns[0][at + part] == PRICE_NONE)
+                return false;
         bool local = is_local(p, stage - 1);
-        put_parts(w, stage, i ? symbol_slice_kind(i, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD, c->forward_ns + at);
+        put_parts(w, stage, i ? symbol_slice_kind(i, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD,
+                  c->forward_ns + at);
         put_parts(w, stage, i ? symbol_slice_kind(i, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD,
                   local ? nothing : c->backward_ns[steady] + at);
-        if (i == 0) put_parts(w, stage, SYMBOL_SEND_EPILOGUE, local ? nothing : c->backward_ns[option] + at);
+        if (i == 0)
+            put_parts(w, stage, SYMBOL_SEND_EPILOGUE,
+                      local ? nothing : c->backward_ns[option] + at);
     }
     return true;
 }
@@ -302,8 +339,8 @@ static int64_t replay(struct walk *w)
     return last;
 }
 
-// Whether iterations can begin every `period` ns: times that repeat exist unless some operation is pushed back for ever.
-// What pushes one comes through at most every carried dependence once.
+// Whether iterations can begin every `period` ns: times that repeat exist unless some operation is
+// pushed back for ever. What pushes one comes through at most every carried dependence once.
 static bool repeats(struct walk *w, int64_t period)
 {
     memset(w->ready, 0, (size_t)w->s->operation_count * sizeof *w->ready);
@@ -321,7 +358,8 @@ static bool repeats(struct walk *w, int64_t period)
     return false;
 }
 
-// With a barrier the length of one iteration, without one the least whole period; INT64_MAX if it is `limit` or more.
+// With a barrier the length of one iteration, without one the least whole period; INT64_MAX if it
+// is `limit` or more.
 static int64_t time_below(struct walk *w, int64_t limit)
 {
     if (w->p->layout.barrier) {
@@ -351,22 +389,28 @@ static int64_t greatest_load(const struct walk *w)
     int64_t rank_ns[RANKS] = {0}, link_ns[RANKS][RANKS] = {{0}}, most = 0;
     for (int s = 0; s < S; s++) {
         int here = rank_of(p, s);
-        for (int i = 0; i < p->slice_count; i++) rank_ns[here] += w->taken[s]->forward[i] + w->taken[s]->backward[i];
+        for (int i = 0; i < p->slice_count; i++)
+            rank_ns[here] += w->taken[s]->forward[i] + w->taken[s]->backward[i];
         rank_ns[here] += w->taken[s]->weight;
         if (s + 1 == S || is_inner(p, s)) continue;
         int there = rank_of(p, s + 1);
         for (int i = 0; i < p->slice_count; i++)
             for (int back = 0; back < 2; back++) {
-                int kind = i ? symbol_slice_kind(i, back ? SLICE_SEND_BACKWARD : SLICE_SEND_FORWARD) : back ? SYMBOL_SEND_BACKWARD : SYMBOL_SEND_FORWARD;
-                int64_t held = w->durations[symbol_index(S, kind + PART_BLOCKING, s)] + w->durations[symbol_index(S, kind + PART_OVERHEAD, s)];
+                int kind = i ? symbol_slice_kind(i, back ? SLICE_SEND_BACKWARD : SLICE_SEND_FORWARD)
+                           : back ? SYMBOL_SEND_BACKWARD
+                                  : SYMBOL_SEND_FORWARD;
+                int64_t held = w->durations[symbol_index(S, kind + PART_BLOCKING, s)] +
+                               w->durations[symbol_index(S, kind + PART_OVERHEAD, s)];
                 rank_ns[here] += held;
                 rank_ns[there] += held;
-                link_ns[back ? there : here][back ? here : there] += w->durations[symbol_index(S, kind + PART_LINK, s)];
+                link_ns[back ? there : here][back ? here : there] +=
+                    w->durations[symbol_index(S, kind + PART_LINK, s)];
             }
     }
     for (int r = 0; r < p->rank_count; r++) {
         most = rank_ns[r] > most ? rank_ns[r] : most;
-        for (int to = 0; to < p->rank_count; to++) most = link_ns[r][to] > most ? link_ns[r][to] : most;
+        for (int to = 0; to < p->rank_count; to++)
+            most = link_ns[r][to] > most ? link_ns[r][to] : most;
     }
     return most;
 }
@@ -385,7 +429,8 @@ static int64_t rank_bytes_of(const struct walk *w, int rank)
     }
     for (int i = 0; i < w->moments[rank].count; i++) {
         int64_t stash = 0;
-        for (int turn = 0; turn < turns; turn++) stash += w->moments[rank].in_flight[i * turns + turn] * way[turn]->stash;
+        for (int turn = 0; turn < turns; turn++)
+            stash += w->moments[rank].in_flight[i * turns + turn] * way[turn]->stash;
         if (stash > most) most = stash;
     }
     return resident + working + most;
@@ -395,7 +440,9 @@ static int64_t rank_bytes_of(const struct walk *w, int rank)
 static bool memory_fits(const struct walk *w)
 {
     for (int rank = 0; rank < w->p->rank_count; rank++)
-        if (rank_bytes_of(w, rank) > w->p->groups[w->taken[rank]->decision.group].memory_limit_bytes) return false;
+        if (rank_bytes_of(w, rank) >
+            w->p->groups[w->taken[rank]->decision.group].memory_limit_bytes)
+            return false;
     return true;
 }
 
@@ -405,7 +452,8 @@ static bool put_durations(struct walk *w)
     const struct priced *p = w->p;
     int S = p->stage_count;
     if (p->has_embedding_sync) {
-        int64_t price = p->embedding_sync_ns[w->taken[0]->decision.group * p->group_count + w->taken[S - 1]->decision.group];
+        int64_t price = p->embedding_sync_ns[w->taken[0]->decision.group * p->group_count +
+                                             w->taken[S - 1]->decision.group];
         if (price == PRICE_NONE) return false;
         w->durations[symbol_index(S, SYMBOL_EMBEDDING_SYNC, 0)] = price;
     }
@@ -413,8 +461,10 @@ static bool put_durations(struct walk *w)
         w->durations[symbol_index(S, SYMBOL_FORWARD, s)] = w->taken[s]->forward[0];
         w->durations[symbol_index(S, SYMBOL_BACKWARD, s)] = w->taken[s]->backward[0];
         for (int i = 1; i < p->slice_count; i++) {
-            w->durations[symbol_index(S, symbol_slice_kind(i, SLICE_FORWARD), s)] = w->taken[s]->forward[i];
-            w->durations[symbol_index(S, symbol_slice_kind(i, SLICE_BACKWARD), s)] = w->taken[s]->backward[i];
+            w->durations[symbol_index(S, symbol_slice_kind(i, SLICE_FORWARD), s)] =
+                w->taken[s]->forward[i];
+            w->durations[symbol_index(S, symbol_slice_kind(i, SLICE_BACKWARD), s)] =
+                w->taken[s]->backward[i];
         }
         w->durations[symbol_index(S, SYMBOL_WEIGHT, s)] = w->taken[s]->weight;
         w->durations[symbol_index(S, SYMBOL_SYNC, s)] = w->taken[s]->sync;
@@ -430,7 +480,8 @@ static void judge(struct walk *w)
     int S = p->stage_count;
     if (!memory_fits(w) || !put_durations(w)) return;
     w->e->plans++;
-    int64_t time = p->objective == OBJECTIVE_MAX_LOAD ? greatest_load(w) : time_below(w, w->e->second_ns);
+    int64_t time = p->objective == OBJECTIVE_MAX_LOAD ? greatest_load(w)
+                                                      : time_below(w, w->e->second_ns);
     if (time < w->e->best_ns) {
         w->e->second_ns = w->e->best_ns;
         w->e->best_ns = time;
@@ -457,29 +508,36 @@ static void descend(struct walk *w, int stage, int layer)
     for (int i = 0; i < w->way_count[stage]; i++) {
         const struct way *way = &w->ways[stage][i];
         const struct plan_stage *d = &way->decision;
-        int64_t cost = p->gradient_options[d->gradient_option].quality_cost + p->boundary_options[d->boundary_option].quality_cost;
+        int64_t cost = p->gradient_options[d->gradient_option].quality_cost +
+                       p->boundary_options[d->boundary_option].quality_cost;
         if (d->first_layer != layer || !joins_rank(w, stage, d->group)) continue;
-        int gradient = d->gradient_option > 0, boundary = d->boundary_option > 0, slot = stage < p->rank_count;
+        int gradient = d->gradient_option > 0, boundary = d->boundary_option > 0,
+            slot = stage < p->rank_count;
         if (p->budget.stages_max >= 0 && w->stages + gradient > p->budget.stages_max) continue;
-        if (p->budget.boundaries_max >= 0 && w->boundaries + boundary > p->budget.boundaries_max) continue;
+        if (p->budget.boundaries_max >= 0 && w->boundaries + boundary > p->budget.boundaries_max)
+            continue;
         if (p->budget.cost_max >= 0 && w->cost + cost > p->budget.cost_max) continue;
-        w->slots_used[d->group] += slot, w->stages += gradient, w->boundaries += boundary, w->cost += cost;
+        w->slots_used[d->group] += slot, w->stages += gradient, w->boundaries += boundary,
+            w->cost += cost;
         w->taken[stage] = way;
         descend(w, stage + 1, layer + d->layer_count);
-        w->slots_used[d->group] -= slot, w->stages -= gradient, w->boundaries -= boundary, w->cost -= cost;
+        w->slots_used[d->group] -= slot, w->stages -= gradient, w->boundaries -= boundary,
+            w->cost -= cost;
     }
 }
 
-// Counted along the compute streams: a micro-batch is in flight from the first of its forwards at the stage to the last of
-// the passes that release it.
+// Counted along the compute streams: a micro-batch is in flight from the first of its forwards at
+// the stage to the last of the passes that release it.
 static void collect_moments(struct walk *w, struct arena *arena)
 {
     const struct priced *p = w->p;
     const struct schedule *s = w->s;
     int S = p->stage_count, turns = S / p->rank_count, m = p->micro_batches;
-    int *started = TAKE(arena, S * m, int), *released = TAKE(arena, S * m, int), *now = TAKE(arena, S, int);
+    int *started = TAKE(arena, S * m, int), *released = TAKE(arena, S * m, int),
+        *now = TAKE(arena, S, int);
     bool splits = false;
-    for (int i = 0; i < s->operation_count; i++) splits = splits || s->operations[i].symbol / S == SYMBOL_WEIGHT;
+    for (int i = 0; i < s->operation_count; i++)
+        splits = splits || s->operations[i].symbol / S == SYMBOL_WEIGHT;
     w->moments = TAKE(arena, p->rank_count, struct moments);
     for (int i = 0; i < s->stream_count; i++) {
         const struct stream *stream = &s->streams[i];
@@ -493,11 +551,13 @@ static void collect_moments(struct walk *w, struct arena *arena)
                 to = &w->moments[rank_of(p, o->stage)];
                 to->in_flight = TAKE(arena, stream->count * turns, int);
             }
-            if (kind == (splits ? SYMBOL_WEIGHT : SYMBOL_BACKWARD)) now[o->stage] -= ++released[at] == p->slice_count;
+            if (kind == (splits ? SYMBOL_WEIGHT : SYMBOL_BACKWARD))
+                now[o->stage] -= ++released[at] == p->slice_count;
             if (kind != SYMBOL_FORWARD || started[at]++) continue;
             now[o->stage]++;
             for (int stage = 0, turn = 0; stage < S; stage++)
-                if (rank_of(p, stage) == rank_of(p, o->stage)) to->in_flight[to->count * turns + turn++] = now[stage];
+                if (rank_of(p, stage) == rank_of(p, o->stage))
+                    to->in_flight[to->count * turns + turn++] = now[stage];
             to->count++;
         }
     }
@@ -514,7 +574,8 @@ static void collect_predecessors(struct walk *w, struct arena *arena)
     for (int i = 0; i < s->dependence_count; i++) all[n++] = s->dependences[i];
     for (int i = 0; i < s->stream_count; i++)
         for (int k = 1; k < s->streams[i].count; k++)
-            all[n++] = (struct dependence){s->streams[i].operations[k - 1], s->streams[i].operations[k]};
+            all[n++] =
+                (struct dependence){s->streams[i].operations[k - 1], s->streams[i].operations[k]};
     w->before_first = TAKE(arena, s->operation_count + 1, int);
     w->before = TAKE(arena, n, int);
     for (int i = 0; i < n; i++) w->before_first[all[i].after]++;
@@ -522,18 +583,24 @@ static void collect_predecessors(struct walk *w, struct arena *arena)
     for (int i = 0; i < n; i++) w->before[--w->before_first[all[i].after]] = all[i].before;
 }
 
-static enum status open_walk(struct walk *w, const struct priced *p, const struct schedule *s, struct arena *arena, struct error *err)
+static enum status open_walk(struct walk *w, const struct priced *p, const struct schedule *s,
+                             struct arena *arena, struct error *err)
 {
-    *w = (struct walk){.p = p, .s = s, .taken = TAKE(arena, p->stage_count, const struct way *),
-                       .order = TAKE(arena, s->operation_count, int), .end = TAKE(arena, s->operation_count, int64_t),
-                       .ready = TAKE(arena, s->operation_count, int64_t),
-                       .durations = TAKE(arena, symbol_count(p->stage_count, p->slice_count), int64_t)};
+    *w = (struct walk){
+        .p = p,
+        .s = s,
+        .taken = TAKE(arena, p->stage_count, const struct way *),
+        .order = TAKE(arena, s->operation_count, int),
+        .end = TAKE(arena, s->operation_count, int64_t),
+        .ready = TAKE(arena, s->operation_count, int64_t),
+        .durations = TAKE(arena, symbol_count(p->stage_count, p->slice_count), int64_t)};
     collect_moments(w, arena);
     collect_predecessors(w, arena);
     return schedule_order(s, w->order, arena, err);
 }
 
-enum status oracle_answer(struct oracle *e, const struct priced *p, const struct schedule *s, struct arena *arena, struct error *err)
+enum status oracle_answer(struct oracle *e, const struct priced *p, const struct schedule *s,
+                          struct arena *arena, struct error *err)
 {
     int S = p->stage_count;
     struct walk w;
@@ -552,8 +619,8 @@ enum status oracle_answer(struct oracle *e, const struct priced *p, const struct
     return OK;
 }
 
-int64_t oracle_time(const struct priced *p, const struct schedule *s, const struct plan_stage *decision, int64_t *rank_bytes,
-                    struct arena *arena)
+int64_t oracle_time(const struct priced *p, const struct schedule *s,
+                    const struct plan_stage *decision, int64_t *rank_bytes, struct arena *arena)
 {
     struct walk w;
     struct error err;

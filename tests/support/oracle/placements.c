@@ -18,8 +18,11 @@ static void put_cards(struct node_group *g, struct random *rng, struct arena *ar
     g->nic_count = 0;
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
         if (random_chance(rng, kind == NIC_ETHERNET ? 80 : 60))
-            g->nics[g->nic_count++] = (struct nic){(enum nic_kind)kind, (int)random_between(rng, 1, 2),
-                                                   {(double)random_between(rng, 1, 20) * (kind == NIC_ETHERNET ? 1e8 : 3e8), (double)random_between(rng, 1, 9) * 1e-6}};
+            g->nics[g->nic_count++] = (struct nic){
+                (enum nic_kind)kind,
+                (int)random_between(rng, 1, 2),
+                {(double)random_between(rng, 1, 20) * (kind == NIC_ETHERNET ? 1e8 : 3e8),
+                 (double)random_between(rng, 1, 9) * 1e-6}};
 }
 
 // What is not measured follows from cards and levels.
@@ -35,7 +38,9 @@ static void forget_links(struct problem *p, struct random *rng, struct arena *ar
         if (!random_chance(rng, measured)) x->measured[i] = (struct link){0, 0};
     if (random_chance(rng, 50)) return;
     x->levels = TAKE(arena, 1, struct network_level);
-    x->levels[0] = (struct network_level){"rack", {(double)random_between(rng, 1, 40) * 1e8, (double)random_between(rng, 1, 5) * 1e-6}};
+    x->levels[0] = (struct network_level){
+        "rack",
+        {(double)random_between(rng, 1, 40) * 1e8, (double)random_between(rng, 1, 5) * 1e-6}};
     x->level_count = 1;
     for (int i = 0; i < NODES; i++) x->nodes[i].switches[0] = (int)random_between(rng, -1, 1);
 }
@@ -51,9 +56,11 @@ static void put_places(struct problem *p, struct random *rng, struct arena *aren
         int most = left - (c->group_count - 1 - g);
         c->groups[g].nodes = g == c->group_count - 1 ? most : (int)random_between(rng, 1, most);
         left -= c->groups[g].nodes;
-        c->groups[g].gpus_per_node = p->job.layout.tensor * p->job.layout.context;      // a device group a node
+        c->groups[g].gpus_per_node = p->job.layout.tensor *
+                                     p->job.layout.context; // a device group a node
         for (int i = 0; i < c->groups[g].nodes; i++) {
-            x->nodes[x->node_count] = (struct cluster_node){.name = names[x->node_count], .group = g, .switches = TAKE(arena, 1, int)};
+            x->nodes[x->node_count] = (struct cluster_node){
+                .name = names[x->node_count], .group = g, .switches = TAKE(arena, 1, int)};
             x->node_count++;
         }
     }
@@ -70,14 +77,17 @@ static void put_places(struct problem *p, struct random *rng, struct arena *aren
     }
     x->measured = TAKE(arena, NODES * NODES, struct link);
     for (int i = 0; i < NODES * NODES; i++)
-        if (i / NODES != i % NODES) x->measured[i] = (struct link){(double)random_between(rng, 1, 40) * 1e8, (double)random_between(rng, 0, latency_most) * 1e-6};
+        if (i / NODES != i % NODES)
+            x->measured[i] = (struct link){(double)random_between(rng, 1, 40) * 1e8,
+                                           (double)random_between(rng, 0, latency_most) * 1e-6};
     if (latency_most && random_chance(rng, 60)) forget_links(p, rng, arena);
 }
 
 static void draw_batch(struct job *j, struct random *rng, bool uneven)
 {
     struct layout *l = &j->layout;
-    int data = (int)random_between(rng, uneven && l->pipeline <= PLACES / 2 ? 2 : 1, PLACES / l->pipeline);
+    int data =
+        (int)random_between(rng, uneven && l->pipeline <= PLACES / 2 ? 2 : 1, PLACES / l->pipeline);
     int64_t together = data + (data > 2 ? random_between(rng, 0, 2) : random_between(rng, 1, 4));
     j->global_batch = uneven ? together * l->micro_batch : j->global_batch / l->data * data;
     l->data = data;
@@ -101,7 +111,8 @@ void random_placed_problem(struct problem *p, struct random *rng, bool uneven, s
         draw_batch(&p->job, rng, uneven);
         p->cluster.places = (struct places){0};
         put_places(p, rng, arena);
-    } while (p->job.space.given || p->job.layout.virtual_stages > 1 || problem_check(p, &err) != OK || problem_check_places(p, &err) != OK);
+    } while (p->job.space.given || p->job.layout.virtual_stages > 1 ||
+             problem_check(p, &err) != OK || problem_check_places(p, &err) != OK);
 }
 
 // Links that are alike, that differ a thousandfold, or that take nothing.
@@ -138,7 +149,8 @@ void random_crowded_problem(struct problem *p, struct random *rng, bool uneven, 
     struct error err = {OK, ""};
     do {
         random_placed_problem(p, rng, uneven, arena);
-        for (int g = 0; g < p->cluster.group_count; g++) p->cluster.groups[g].gpus_per_node *= (int)random_between(rng, 1, 2);
+        for (int g = 0; g < p->cluster.group_count; g++)
+            p->cluster.groups[g].gpus_per_node *= (int)random_between(rng, 1, 2);
         p->job.placement.homogeneous_groups = random_chance(rng, 30);
         if (random_chance(rng, 60)) draw_extremes(p, rng);
         if (random_chance(rng, 50)) draw_heavy_gradients(p, rng);
@@ -148,7 +160,11 @@ void random_crowded_problem(struct problem *p, struct random *rng, bool uneven, 
 // ---- the oracle
 
 // What hangs on the number of micro-batches of a replica.
-struct number { struct priced priced; struct schedule schedule; struct choices choices; };
+struct number {
+    struct priced priced;
+    struct schedule schedule;
+    struct choices choices;
+};
 
 struct oracle {
     const struct cluster *cluster;
@@ -158,17 +174,24 @@ struct oracle {
     const struct number *numbers[MICRO_BATCHES + 1];
     int replicas, stages;
     int micro_batches[PLACES], node[PLACES];
-    const int *held;            // [replica * stages + stage]: the node, -1: any. NULL: any
-    const struct choice *like[PLACES], *chosen[PLACES];     // [stage], [replica * stages + stage]
-    int left[NODES];            // device groups
+    const int *held; // [replica * stages + stage]: the node, -1: any. NULL: any
+    const struct choice *like[PLACES], *chosen[PLACES]; // [stage], [replica * stages + stage]
+    int left[NODES];                                    // device groups
     int64_t best;
     struct arena *arena;
 };
 
-// For each stage the vectors of what its sync takes of each replica, over one order of its ring or another.
-struct rings { int64_t syncs[RINGS][PLACES]; int count; };
+// For each stage the vectors of what its sync takes of each replica, over one order of its ring or
+// another.
+struct rings {
+    int64_t syncs[RINGS][PLACES];
+    int count;
+};
 
-static int group_of(const struct oracle *o, int node) { return o->priced->places->nodes[node].group; }
+static int group_of(const struct oracle *o, int node)
+{
+    return o->priced->places->nodes[node].group;
+}
 
 // Cards of the kind; NULL: the group has none.
 static const struct nic *cards_of(const struct node_group *g, int kind)
@@ -178,8 +201,8 @@ static const struct nic *cards_of(const struct node_group *g, int kind)
     return NULL;
 }
 
-// The kind of card that the stage's nodes all have and that is fastest for the slowest of them, by its place among the priced
-// transports. -1: the nodes may not be in one ring.
+// The kind of card that the stage's nodes all have and that is fastest for the slowest of them, by
+// its place among the priced transports. -1: the nodes may not be in one ring.
 static int transport_of(const struct oracle *o, int stage, const double *efficiency)
 {
     const struct priced_places *p = o->priced->places;
@@ -189,13 +212,15 @@ static int transport_of(const struct oracle *o, int stage, const double *efficie
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++) {
         double least = -1;
         for (int r = 0; r < o->replicas; r++) {
-            int node = o->node[r * o->stages + stage], slots = p->nodes[node].slots;        // which share the cards
+            int node = o->node[r * o->stages + stage],
+                slots = p->nodes[node].slots; // which share the cards
             const struct node_group *g = &o->cluster->groups[group_of(o, node)];
             const struct nic *cards = cards_of(g, kind);
             bool alike = g == first || (g->nic_count > 0 && !cards == !cards_of(first, kind));
             if (o->homogeneous && !alike) return -1;
             if (!g->nic_count) continue;
-            double rate = cards ? cards->count * cards->link.bytes_per_s * efficiency[kind] / slots : 0;
+            double rate = cards ? cards->count * cards->link.bytes_per_s * efficiency[kind] / slots
+                                : 0;
             if (least < 0 || rate < least) least = rate;
         }
         if (least > best_rate + 1) {
@@ -209,11 +234,12 @@ static int transport_of(const struct oracle *o, int stage, const double *efficie
         if (!strcmp(p->transports[t], best)) return t;
         if (!strcmp(best, "none")) without = 0;
     }
-    return without;         // nodes without cards only: any
+    return without; // nodes without cards only: any
 }
 
 // The stage's sync over a link: layers by hand, last to first, for a tail behind their backwards.
-static int64_t link_sync(const struct oracle *o, const struct choice *x, int first_layer, int transport, int from, int to)
+static int64_t link_sync(const struct oracle *o, const struct choice *x, int first_layer,
+                         int transport, int from, int to)
 {
     const struct priced *p = o->priced;
     size_t pair = ((size_t)transport * NODES + (size_t)from) * NODES + (size_t)to;
@@ -223,13 +249,19 @@ static int64_t link_sync(const struct oracle *o, const struct choice *x, int fir
     for (int layer = first_layer + x->layer_count - 1; layer >= first_layer; layer--) {
         const struct priced_run *run = &p->runs[priced_run_of(p, layer)];
         int before = 0;
-        for (int i = first_layer; i < layer; i++) before += p->runs[priced_run_of(p, i)].recomputable;
+        for (int i = first_layer; i < layer; i++)
+            before += p->runs[priced_run_of(p, i)].recomputable;
         enum recompute mode = run->recomputable ? x->recompute : RECOMPUTE_NONE;
-        if (mode == RECOMPUTE_FIRST_LAYERS) mode = before < x->recomputed_layers ? RECOMPUTE_FULL : RECOMPUTE_NONE;
-        int64_t backward = run->backward_ns[x->group] + (mode == RECOMPUTE_FULL ? run->full_ns[x->group] : mode == RECOMPUTE_SELECTIVE ? run->selective_ns[x->group] : 0);
+        if (mode == RECOMPUTE_FIRST_LAYERS)
+            mode = before < x->recomputed_layers ? RECOMPUTE_FULL : RECOMPUTE_NONE;
+        int64_t backward = run->backward_ns[x->group] +
+                           (mode == RECOMPUTE_FULL        ? run->full_ns[x->group]
+                            : mode == RECOMPUTE_SELECTIVE ? run->selective_ns[x->group]
+                                                          : 0);
         if (schedule_splits_backward(p->layout.schedule)) backward = run->weight_ns[x->group];
         if (overlapped) gradient += backward;
-        sync = larger(sync, gradient) + p->places->ring_ns[priced_run_of(p, layer)][x->gradient_option][pair];
+        sync = larger(sync, gradient) +
+               p->places->ring_ns[priced_run_of(p, layer)][x->gradient_option][pair];
     }
     return p->places->ring_constant_ns[x->gradient_option][pair] + sync - gradient;
 }
@@ -252,7 +284,9 @@ static void keep_ring(const struct oracle *o, struct rings *rings, const int64_t
 }
 
 // What the sync takes of replica r over the link from a to b.
-struct links { int64_t ns[PLACES][PLACES][PLACES]; };
+struct links {
+    int64_t ns[PLACES][PLACES][PLACES];
+};
 
 static void fill_links(struct links *links, const struct oracle *o, int stage, int first_layer)
 {
@@ -262,12 +296,15 @@ static void fill_links(struct links *links, const struct oracle *o, int stage, i
             for (int b = 0; b < o->replicas; b++) {
                 int from = o->node[a * o->stages + stage], to = o->node[b * o->stages + stage];
                 if (a == b && o->replicas > 1) continue;
-                links->ns[r][a][b] = transport < 0 ? -1 : link_sync(o, o->chosen[r * o->stages + stage], first_layer, transport, from, to);
+                links->ns[r][a][b] = transport < 0 ? -1
+                                                   : link_sync(o, o->chosen[r * o->stages + stage],
+                                                               first_layer, transport, from, to);
             }
 }
 
 // All orders that begin with replica 0. `order` is permuted.
-static void all_rings(const struct oracle *o, const struct links *links, int *order, int at, struct rings *rings)
+static void all_rings(const struct oracle *o, const struct links *links, int *order, int at,
+                      struct rings *rings)
 {
     if (at < o->replicas) {
         for (int i = at; i < o->replicas; i++) {
@@ -298,11 +335,17 @@ static int64_t greatest_load(const struct priced *p, const int64_t *durations)
         for (int back = 0; back < 2; back++) {
             int64_t link = 0;
             for (int slice = 0; slice < p->slice_count; slice++) {
-                int pass = slice ? symbol_slice_kind(slice, back ? SLICE_BACKWARD : SLICE_FORWARD) : back ? SYMBOL_BACKWARD : SYMBOL_FORWARD;
-                int send = slice ? symbol_slice_kind(slice, back ? SLICE_SEND_BACKWARD : SLICE_SEND_FORWARD) : back ? SYMBOL_SEND_BACKWARD : SYMBOL_SEND_FORWARD;
+                int pass = slice  ? symbol_slice_kind(slice, back ? SLICE_BACKWARD : SLICE_FORWARD)
+                           : back ? SYMBOL_BACKWARD
+                                  : SYMBOL_FORWARD;
+                int send = slice  ? symbol_slice_kind(slice, back ? SLICE_SEND_BACKWARD
+                                                                  : SLICE_SEND_FORWARD)
+                           : back ? SYMBOL_SEND_BACKWARD
+                                  : SYMBOL_SEND_FORWARD;
                 ranks[s] += durations[symbol_index(stages, pass, s)];
                 if (s + 1 == stages) continue;
-                int64_t held = durations[symbol_index(stages, send + PART_BLOCKING, s)] + durations[symbol_index(stages, send + PART_OVERHEAD, s)];
+                int64_t held = durations[symbol_index(stages, send + PART_BLOCKING, s)] +
+                               durations[symbol_index(stages, send + PART_OVERHEAD, s)];
                 ranks[s] += held;
                 ranks[s + 1] += held;
                 link += durations[symbol_index(stages, send + PART_LINK, s)];
@@ -322,13 +365,18 @@ static int64_t time_of_replica(const struct oracle *o, int r, int64_t (*syncs)[P
         choices_stage_durations(&n->choices, s, o->chosen[r * o->stages + s], durations);
         durations[symbol_index(o->stages, SYMBOL_SYNC, s)] = syncs[s][r];
     }
-    bool joined = choices_node_transfers(&n->choices, o->chosen + r * o->stages, o->node + r * o->stages, durations);
-    int64_t time_ns = !joined ? INT64_MAX : o->priced->objective == OBJECTIVE_MAX_LOAD ? greatest_load(o->priced, durations) : pipeline_time(&n->schedule, durations, o->arena);
+    bool joined = choices_node_transfers(&n->choices, o->chosen + r * o->stages,
+                                         o->node + r * o->stages, durations);
+    int64_t time_ns = !joined ? INT64_MAX
+                      : o->priced->objective == OBJECTIVE_MAX_LOAD
+                          ? greatest_load(o->priced, durations)
+                          : pipeline_time(&n->schedule, durations, o->arena);
     arena_reset(o->arena, mark);
     return time_ns;
 }
 
-static void all_orders(struct oracle *o, const struct rings *rings, int stage, int64_t (*syncs)[PLACES])
+static void all_orders(struct oracle *o, const struct rings *rings, int stage,
+                       int64_t (*syncs)[PLACES])
 {
     int64_t slowest = 0;
     for (int i = 0; stage < o->stages && i < rings[stage].count; i++) {
@@ -336,7 +384,8 @@ static void all_orders(struct oracle *o, const struct rings *rings, int stage, i
         all_orders(o, rings, stage + 1, syncs);
     }
     if (stage < o->stages) return;
-    for (int r = 0; r < o->replicas && slowest < o->best; r++) slowest = larger(slowest, time_of_replica(o, r, syncs));
+    for (int r = 0; r < o->replicas && slowest < o->best; r++)
+        slowest = larger(slowest, time_of_replica(o, r, syncs));
     if (slowest < o->best) o->best = slowest;
 }
 
@@ -356,7 +405,8 @@ static void time_placement(struct oracle *o)
 
 static bool same_decision(const struct choice *x, const struct choice *y)
 {
-    return x->first_layer == y->first_layer && x->layer_count == y->layer_count && x->gradient_option == y->gradient_option && x->boundary_option == y->boundary_option;
+    return x->first_layer == y->first_layer && x->layer_count == y->layer_count &&
+           x->gradient_option == y->gradient_option && x->boundary_option == y->boundary_option;
 }
 
 static void all_nodes(struct oracle *o, int place)
@@ -366,12 +416,15 @@ static void all_nodes(struct oracle *o, int place)
         return;
     }
     int stage = place % o->stages;
-    const struct stage_choices *choices = &o->numbers[o->micro_batches[place / o->stages]]->choices.stages[stage];
+    const struct stage_choices *choices =
+        &o->numbers[o->micro_batches[place / o->stages]]->choices.stages[stage];
     for (int node = 0; node < NODES; node++)
         for (int i = 0; i < choices->count && o->left[node]; i++) {
             const struct choice *x = &choices->items[i];
             if (o->held && o->held[place] >= 0 && o->held[place] != node) continue;
-            if (x->group != o->priced->places->nodes[node].group || !same_decision(x, o->like[stage])) continue;
+            if (x->group != o->priced->places->nodes[node].group ||
+                !same_decision(x, o->like[stage]))
+                continue;
             o->left[node]--;
             o->node[place] = node;
             o->chosen[place] = x;
@@ -402,11 +455,14 @@ static bool in_budget(const struct oracle *o)
         stages += o->like[s]->gradient_option > 0;
         cost += o->like[s]->quality_cost;
     }
-    return (b->boundaries_max < 0 || boundaries <= b->boundaries_max) && (b->stages_max < 0 || stages <= b->stages_max) && (b->cost_max < 0 || cost <= b->cost_max);
+    return (b->boundaries_max < 0 || boundaries <= b->boundaries_max) &&
+           (b->stages_max < 0 || stages <= b->stages_max) &&
+           (b->cost_max < 0 || cost <= b->cost_max);
 }
 
 // Layers and options of every stage, from the choices under the fewest micro-batches.
-static void all_decisions(struct oracle *o, const struct choices *c, int stage, int layer, int together)
+static void all_decisions(struct oracle *o, const struct choices *c, int stage, int layer,
+                          int together)
 {
     if (stage == o->stages) {
         if (layer == o->priced->layer_count && in_budget(o)) all_numbers(o, 0, together);
@@ -416,7 +472,9 @@ static void all_decisions(struct oracle *o, const struct choices *c, int stage, 
         const struct choice *x = &c->stages[stage].items[i];
         bool seen = false;
         for (int k = 0; k < i; k++) seen = seen || same_decision(x, &c->stages[stage].items[k]);
-        if (seen || (c->by_position && x->first_layer != layer) || layer + x->layer_count > o->priced->layer_count) continue;
+        if (seen || (c->by_position && x->first_layer != layer) ||
+            layer + x->layer_count > o->priced->layer_count)
+            continue;
         o->like[stage] = x;
         all_decisions(o, c, stage + 1, layer + x->layer_count, together);
     }
@@ -428,8 +486,10 @@ static struct number *number_of(const struct priced *p, int micro_batches, struc
     struct error err = {OK, ""};
     n->priced = *p;
     n->priced.micro_batches = micro_batches;
-    n->priced.groups = arena_grow(arena, p->groups, (size_t)p->group_count, (size_t)p->group_count, sizeof *p->groups);
-    for (int g = 0; g < p->group_count; g++) n->priced.groups[g].slots = 2 * NODES;     // nodes are counted one by one
+    n->priced.groups = arena_grow(arena, p->groups, (size_t)p->group_count, (size_t)p->group_count,
+                                  sizeof *p->groups);
+    for (int g = 0; g < p->group_count; g++)
+        n->priced.groups[g].slots = 2 * NODES; // nodes are counted one by one
     struct schedule_request request = schedule_request_of(&n->priced);
     if (schedule_build(&n->schedule, &request, arena, &err) != OK) assert(!"a schedule");
     if (choices_build(&n->choices, &n->priced, &n->schedule, arena, &err) != OK) assert(!"choices");
@@ -443,11 +503,13 @@ static double placement_count(const struct oracle *o, const struct choices *c, i
     for (int i = 0; i < NODES; i++) left += o->left[i] > 1 ? 2 : o->left[i];
     for (int s = 0; s < o->stages; s++) count *= c->stages[s].count;
     for (int i = 0; i < o->stages * o->replicas; i++, left--) count *= left < NODES ? left : NODES;
-    for (int i = 1; i < o->replicas && o->priced->places->micro_batches_together; i++) count *= (double)(together - i) / i;
+    for (int i = 1; i < o->replicas && o->priced->places->micro_batches_together; i++)
+        count *= (double)(together - i) / i;
     return count;
 }
 
-int64_t best_placement(const struct problem *problem, const struct priced *p, double most, struct arena *arena)
+int64_t best_placement(const struct problem *problem, const struct priced *p, double most,
+                       struct arena *arena)
 {
     return best_placement_held(problem, p, NULL, most, arena);
 }
@@ -455,16 +517,23 @@ int64_t best_placement(const struct problem *problem, const struct priced *p, do
 int64_t best_placement_held(const struct problem *problem, const struct priced *p, const int *held,
                             double most, struct arena *arena)
 {
-    struct oracle o = {.held = held, .cluster = &problem->cluster,
-                       .homogeneous = problem->job.placement.homogeneous_groups, .priced = p,
-                       .replicas = p->layout.data, .stages = p->stage_count, .best = INT64_MAX,
+    struct oracle o = {.held = held,
+                       .cluster = &problem->cluster,
+                       .homogeneous = problem->job.placement.homogeneous_groups,
+                       .priced = p,
+                       .replicas = p->layout.data,
+                       .stages = p->stage_count,
+                       .best = INT64_MAX,
                        .arena = arena};
     bool uneven = p->places->micro_batches_together > 0;
     for (int i = 0; i < NODES; i++) o.left[i] = p->places->nodes[i].slots;
-    for (int kind = 0; kind < NIC_KIND_COUNT; kind++) o.efficiency[kind] = problem->costs.network_efficiency[kind].value;
-    int together = uneven ? (int)p->places->micro_batches_together : p->micro_batches * o.replicas, fewest = uneven ? 1 : p->micro_batches;
+    for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
+        o.efficiency[kind] = problem->costs.network_efficiency[kind].value;
+    int together = uneven ? (int)p->places->micro_batches_together : p->micro_batches * o.replicas,
+        fewest = uneven ? 1 : p->micro_batches;
     if (together > MICRO_BATCHES || o.stages * o.replicas > PLACES) return -1;
-    for (int m = fewest; m <= (uneven ? together - o.replicas + 1 : fewest); m++) o.numbers[m] = number_of(p, m, arena);
+    for (int m = fewest; m <= (uneven ? together - o.replicas + 1 : fewest); m++)
+        o.numbers[m] = number_of(p, m, arena);
     const struct choices *c = &o.numbers[fewest]->choices;
     if (placement_count(&o, c, together) >= most) return -1;
     all_decisions(&o, c, 0, 0, together);

@@ -1,5 +1,6 @@
-// Random small problems on a few nodes, every link of its own, and the oracle of placements: all decisions on all nodes, in all
-// orders of rings, over the network cards that all have, with all numbers of micro-batches that the replicas may take.
+// Random small problems on a few nodes, every link of its own, and the oracle of placements: all
+// decisions on all nodes, in all orders of rings, over the network cards that all have, with all
+// numbers of micro-batches that the replicas may take.
 #ifndef PLUMBLINE_TESTS_SUPPORT_ORACLE_PLACEMENTS_H
 #define PLUMBLINE_TESTS_SUPPORT_ORACLE_PLACEMENTS_H
 
@@ -9,11 +10,15 @@
 // Passes problem_check_places. uneven: the job permits it.
 void random_placed_problem(struct problem *p, struct random *rng, bool uneven, struct arena *arena);
 
-// The same with one or two device groups a node, and with links alike, free, or a thousandfold apart.
-void random_crowded_problem(struct problem *p, struct random *rng, bool uneven, struct arena *arena);
+// The same with one or two device groups a node, and with links alike, free, or a thousandfold
+// apart.
+void random_crowded_problem(struct problem *p, struct random *rng, bool uneven,
+                            struct arena *arena);
 
-// The least iteration time, or greatest load, by p->objective. INT64_MAX: there is no plan; -1: more than `most` placements, none was looked at.
-int64_t best_placement(const struct problem *problem, const struct priced *p, double most, struct arena *arena);
+// The least iteration time, or greatest load, by p->objective. INT64_MAX: there is no plan; -1:
+// more than `most` placements, none was looked at.
+int64_t best_placement(const struct problem *problem, const struct priced *p, double most,
+                       struct arena *arena);
 // The same with ranks held on nodes: held[replica * stages + stage], -1: on any.
 int64_t best_placement_held(const struct problem *problem, const struct priced *p, const int *held,
                             double most, struct arena *arena);

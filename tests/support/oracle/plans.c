@@ -15,8 +15,10 @@ static const char *group_gpus[] = {"A100-80", "V100-32"};
 static struct priced_boundary_option boundary_options[] = {{0, false, 0}, {16, true, 3}};
 static struct priced_gradient_option gradient_options[] = {{0, 0}, {32, 5}};
 static struct source sources[] = {
-    {"problem", "mixed.problem.json", "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"},
-    {"priced", "mixed.priced.json", "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"},
+    {"problem", "mixed.problem.json",
+     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"},
+    {"priced", "mixed.priced.json",
+     "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"},
 };
 
 struct plan small_plan(struct arena *arena)
@@ -40,7 +42,8 @@ struct plan small_plan(struct arena *arena)
         if (s < 3) {
             stages[s].send_forward_ns[PART_BLOCKING] = stages[s].send_backward_ns[PART_BLOCKING] =
                 stages[s].send_epilogue_ns[PART_BLOCKING] = 300000;
-            stages[s].send_forward_ns[PART_DELAY] = stages[s].send_backward_ns[PART_DELAY] = 1200000;
+            stages[s].send_forward_ns[PART_DELAY] = stages[s].send_backward_ns[PART_DELAY] =
+                1200000;
             stages[s].send_epilogue_ns[PART_DELAY] = s == 1 ? 400000 : 1200000;
         }
         first += layers[s];
@@ -115,8 +118,10 @@ struct plan random_plan(uint64_t *seed, struct arena *arena)
                                      .memory_limit_bytes = 2000000};
         for (int part = 0; part < PART_COUNT && s < plan.stage_count - 1; part++) {
             stage->send_forward_ns[part] = parts[part] ? 1 + (int64_t)(next_random(seed) % 999) : 0;
-            stage->send_backward_ns[part] = parts[part] ? 1 + (int64_t)(next_random(seed) % 999) : 0;
-            stage->send_epilogue_ns[part] = parts[part] ? 1 + (int64_t)(next_random(seed) % 999) : 0;
+            stage->send_backward_ns[part] = parts[part] ? 1 + (int64_t)(next_random(seed) % 999)
+                                                        : 0;
+            stage->send_epilogue_ns[part] = parts[part] ? 1 + (int64_t)(next_random(seed) % 999)
+                                                        : 0;
         }
     }
     return plan;
@@ -143,11 +148,13 @@ struct plan wound_plan(uint64_t *seed, struct arena *arena)
     for (int s = 0; s < r.stage_count; s++) {
         plan.stages[s] = few[s % count];
         plan.stages[s].first_layer = s;
-        plan.stages[s].weight_ns = schedule_splits_backward(r.kind) ? 1 + (int64_t)(next_random(seed) % 2000) : 0;
+        plan.stages[s].weight_ns =
+            schedule_splits_backward(r.kind) ? 1 + (int64_t)(next_random(seed) % 2000) : 0;
         plan.stages[s].slices = TAKE(arena, r.slice_count, struct plan_slice);
         for (int k = 0; k < r.slice_count - 1; k++)
-            plan.stages[s].slices[k] = (struct plan_slice){.forward_ns = 1 + (int64_t)(next_random(seed) % 2000),
-                                                           .backward_ns = 1 + (int64_t)(next_random(seed) % 2000)};
+            plan.stages[s].slices[k] =
+                (struct plan_slice){.forward_ns = 1 + (int64_t)(next_random(seed) % 2000),
+                                    .backward_ns = 1 + (int64_t)(next_random(seed) % 2000)};
     }
     return plan;
 }

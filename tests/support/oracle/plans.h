@@ -4,11 +4,13 @@
 
 #include "data/results/plan.h"
 
-// Four stages with a bit of everything: two groups, recomputation, compression in the drain, blocking and pure delays.
+// Four stages with a bit of everything: two groups, recomputation, compression in the drain,
+// blocking and pure delays.
 struct plan small_plan(struct arena *arena);
 
 // Random stages, micro-batches, schedule and times; every combination of transfer parts comes up.
-struct plan wound_plan(uint64_t *seed, struct arena *arena);        // the same, of any schedule, with several stages a rank
+struct plan wound_plan(
+    uint64_t *seed, struct arena *arena); // the same, of any schedule, with several stages a rank
 struct plan random_plan(uint64_t *seed, struct arena *arena);
 
 // Sets the iteration time and the bound to what the plan's own times give.

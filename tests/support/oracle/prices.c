@@ -9,7 +9,7 @@
 #include "formulate/price/price.h"
 #include "solve/judge/price/verify_price.h"
 
-#include <cmocka.h>        // last: it takes the name of fail()
+#include <cmocka.h> // last: it takes the name of fail()
 
 struct comparison {
     const struct priced *priced;
@@ -21,17 +21,23 @@ struct comparison {
 static const char *layer_name(const struct comparison *c, int run)
 {
     const struct layer_run *r = &c->assay.problem->model.runs[run];
-    return r->frozen ? r->adapter_rank ? "adapted" : r->weight_bits ? "quantised" : "frozen" : layer_kind_names[r->kind];
+    return r->frozen ? r->adapter_rank  ? "adapted"
+                       : r->weight_bits ? "quantised"
+                                        : "frozen"
+                     : layer_kind_names[r->kind];
 }
 
-static void same(struct comparison *c, const char *what, const char *of, int at, int64_t theirs, int64_t own)
+static void same(struct comparison *c, const char *what, const char *of, int at, int64_t theirs,
+                 int64_t own)
 {
     c->count->terms++;
     if (theirs == own) return;
     const struct layout *l = &c->assay.problem->job.layout;
-    fail_msg("problem %lld (%s, zero %d, t %d c %d d %d p %d x %d, %s): %s of %s [%d]: formulate says %lld, the judge %lld",
-             (long long)c->problem, schedule_names[l->schedule], l->zero, l->tensor, l->context, l->data, l->pipeline,
-             l->expert, gradient_sync_names[l->gradient_sync], what, of, at, (long long)theirs, (long long)own);
+    fail_msg("problem %lld (%s, zero %d, t %d c %d d %d p %d x %d, %s): %s of %s [%d]: formulate "
+             "says %lld, the judge %lld",
+             (long long)c->problem, schedule_names[l->schedule], l->zero, l->tensor, l->context,
+             l->data, l->pipeline, l->expert, gradient_sync_names[l->gradient_sync], what, of, at,
+             (long long)theirs, (long long)own);
 }
 
 static void compare_groups(struct comparison *c)
@@ -43,14 +49,18 @@ static void compare_groups(struct comparison *c)
         const char *reason = exclusion_of(&c->assay, g);
         assert_string_equal(theirs->name, c->assay.problem->cluster.groups[g].name);
         if (!theirs->excluded != !reason)
-            fail_msg("problem %lld: group %d: formulate: %s, the judge: %s", (long long)c->problem, g,
-                     theirs->excluded ? theirs->excluded : "takes it", reason ? reason : "takes it");
+            fail_msg("problem %lld: group %d: formulate: %s, the judge: %s", (long long)c->problem,
+                     g, theirs->excluded ? theirs->excluded : "takes it",
+                     reason ? reason : "takes it");
         if (reason) continue;
         assert_int_equal(theirs->slots, slots_of(&c->assay, g));
-        same(c, "memory limit", theirs->name, g, theirs->memory_limit_bytes, memory_limit_of(&c->assay, g));
-        same(c, "constant bytes", theirs->name, g, theirs->constant_bytes, constant_bytes_of(&c->assay, g));
+        same(c, "memory limit", theirs->name, g, theirs->memory_limit_bytes,
+             memory_limit_of(&c->assay, g));
+        same(c, "constant bytes", theirs->name, g, theirs->constant_bytes,
+             constant_bytes_of(&c->assay, g));
         for (int o = 0; o < p->gradient_option_count; o++)
-            same(c, "sync constant", theirs->name, o, theirs->sync_constant_ns[o], sync_constant_ns(&c->assay, g));
+            same(c, "sync constant", theirs->name, o, theirs->sync_constant_ns[o],
+                 sync_constant_ns(&c->assay, g));
     }
 }
 
@@ -94,7 +104,8 @@ static void compare_times(struct comparison *c, int run, int group)
         same(c, "optimizer", of, group, theirs->optimizer_ns[group], d.optimizer_ns);
     }
     for (int o = 0; o < p->gradient_option_count; o++)
-        same(c, "sync", of, o, theirs->sync_ns[o][group], layer_sync_ns(&c->assay, run, group, p->gradient_options[o].rank));
+        same(c, "sync", of, o, theirs->sync_ns[o][group],
+             layer_sync_ns(&c->assay, run, group, p->gradient_options[o].rank));
 }
 
 static void compare_messages(struct comparison *c, int run, int from, int to, int slice)
@@ -105,12 +116,16 @@ static void compare_messages(struct comparison *c, int run, int from, int to, in
     int at = ((slice * p->group_count + from) * p->group_count + to) * PART_COUNT;
     int64_t parts[PART_COUNT];
     struct sending there = {.run = run, .sender = from, .receiver = to, .slice = slice},
-                   back = {.run = run, .sender = to, .receiver = from, .slice = slice, .backward = true};
+                   back = {.run = run,
+                           .sender = to,
+                           .receiver = from,
+                           .slice = slice,
+                           .backward = true};
     bool joined = !exclusion_of(&c->assay, from) && !exclusion_of(&c->assay, to) &&
                   transfer_price(&c->assay, back, parts) && transfer_price(&c->assay, there, parts);
     if ((cut->forward_ns[at] != PRICE_NONE) != joined)
-        fail_msg("problem %lld: groups %d and %d are %sjoined for the judge", (long long)c->problem, from, to,
-                 joined ? "" : "not ");
+        fail_msg("problem %lld: groups %d and %d are %sjoined for the judge", (long long)c->problem,
+                 from, to, joined ? "" : "not ");
     for (int k = 0; k < PART_COUNT && joined; k++)
         same(c, "send forward", of, slice, cut->forward_ns[at + k], parts[k]);
     for (int o = 0; o < p->boundary_option_count; o++) {
@@ -119,7 +134,8 @@ static void compare_messages(struct comparison *c, int run, int from, int to, in
         if (!joined) continue;
         back.rank = p->boundary_options[o].rank;
         transfer_price(&c->assay, back, parts);
-        for (int k = 0; k < PART_COUNT; k++) same(c, "send backward", of, o, cut->backward_ns[o][at + k], parts[k]);
+        for (int k = 0; k < PART_COUNT; k++)
+            same(c, "send backward", of, o, cut->backward_ns[o][at + k], parts[k]);
     }
 }
 
@@ -130,8 +146,10 @@ static void compare_pairs(struct comparison *c)
     for (int from = 0; from < p->group_count; from++)
         for (int to = 0; to < p->group_count; to++) {
             for (int run = 0; run < p->run_count; run++)
-                for (int slice = 0; slice < p->slice_count; slice++) compare_messages(c, run, from, to, slice);
-            if (!p->has_embedding_sync || p->groups[from].excluded || p->groups[to].excluded) continue;
+                for (int slice = 0; slice < p->slice_count; slice++)
+                    compare_messages(c, run, from, to, slice);
+            if (!p->has_embedding_sync || p->groups[from].excluded || p->groups[to].excluded)
+                continue;
             int64_t own, theirs = p->embedding_sync_ns[from * p->group_count + to];
             assert_int_equal(theirs != PRICE_NONE, embedding_sync_price(&c->assay, from, to, &own));
             if (theirs != PRICE_NONE) same(c, "embedding sync", "the ends", to, theirs, own);
@@ -149,7 +167,8 @@ static void compare_options(const struct comparison *c)
     for (int i = 0; i < j->boundary_option_count; i++) {
         if (j->boundary_options[i].rank < j->budget.rank_min) continue;
         assert_int_equal(p->boundary_options[next].rank, j->boundary_options[i].rank);
-        assert_int_equal(p->boundary_options[next++].epilogue_only, j->boundary_options[i].epilogue_only);
+        assert_int_equal(p->boundary_options[next++].epilogue_only,
+                         j->boundary_options[i].epilogue_only);
     }
     assert_int_equal(p->boundary_option_count, next);
     next = 1;
@@ -159,13 +178,15 @@ static void compare_options(const struct comparison *c)
     assert_int_equal(p->gradient_option_count, next);
 }
 
-// The graph's kinds of operations, and that each side has them just where the largest price says so.
+// The graph's kinds of operations, and that each side has them just where the largest price says
+// so.
 static void compare_graphs(const struct comparison *c)
 {
     struct schedule_request theirs = schedule_request_of(c->priced);
     struct largest_prices largest = largest_prices_of(&c->assay);
     bool possible = false;
-    for (int g = 0; g < c->priced->group_count; g++) possible = possible || !c->priced->groups[g].excluded;
+    for (int g = 0; g < c->priced->group_count; g++)
+        possible = possible || !c->priced->groups[g].excluded;
     if (!possible) return;
     assert_int_equal(theirs.epilogue, offers_epilogue(&c->assay));
     assert_int_equal(theirs.embedding_sync, c->assay.embedding_sync);
@@ -178,16 +199,20 @@ static void compare_local_loss(struct comparison *c)
 {
     const struct local_loss *l = &c->assay.problem->job.local_loss;
     bool any = c->assay.problem->job.layout.local_loss_every > 0;
-    same(c, "forward", "local loss", 0, c->priced->local_forward_ns, any ? judged_nanoseconds(&c->assay, (struct computed){l->forward_s, 0}) : 0);
-    same(c, "backward", "local loss", 0, c->priced->local_backward_ns, any ? judged_nanoseconds(&c->assay, (struct computed){l->backward_s, 0}) : 0);
+    same(c, "forward", "local loss", 0, c->priced->local_forward_ns,
+         any ? judged_nanoseconds(&c->assay, (struct computed){l->forward_s, 0}) : 0);
+    same(c, "backward", "local loss", 0, c->priced->local_backward_ns,
+         any ? judged_nanoseconds(&c->assay, (struct computed){l->backward_s, 0}) : 0);
     same(c, "bytes", "local loss", 0, c->priced->local_bytes, any ? l->bytes : 0);
 }
 
-void compare_prices(const struct problem *problem, int64_t name, struct price_count *count, struct arena *arena)
+void compare_prices(const struct problem *problem, int64_t name, struct price_count *count,
+                    struct arena *arena)
 {
     struct priced p;
     struct error err = {OK, ""};
-    if (price_problem(&p, problem, arena, &err) != OK) fail_msg("problem %lld: %s", (long long)name, err.text);
+    if (price_problem(&p, problem, arena, &err) != OK)
+        fail_msg("problem %lld: %s", (long long)name, err.text);
     struct doubts doubts = {0, 0};
     struct comparison c = {&p, assay_of(problem), name, count};
     c.assay.doubts = &doubts;

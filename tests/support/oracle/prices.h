@@ -1,4 +1,5 @@
-// The solver's priced document against the judge's single terms: two computations from docs/FORMULAS.md that share no code.
+// The solver's priced document against the judge's single terms: two computations from
+// docs/FORMULAS.md that share no code.
 #ifndef PLUMBLINE_TESTS_SUPPORT_ORACLE_PRICES_H
 #define PLUMBLINE_TESTS_SUPPORT_ORACLE_PRICES_H
 
@@ -6,10 +7,13 @@
 
 #include "data/inputs/problem.h"
 
-struct price_count { int64_t terms, doubtful; };      // compared; that the judge could not tell from the next
+struct price_count {
+    int64_t terms, doubtful;
+}; // compared; that the judge could not tell from the next
 
 // Fails the test on any term that differs, and on anything else that a priced document says and
 // the judge says otherwise. `name` is the problem's, for the message. Adds to *count.
-void compare_prices(const struct problem *problem, int64_t name, struct price_count *count, struct arena *arena);
+void compare_prices(const struct problem *problem, int64_t name, struct price_count *count,
+                    struct arena *arena);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "tests/support/oracle/tables.h"
 
-#include <cmocka.h>        // last: it takes the name of fail()
+#include <cmocka.h> // last: it takes the name of fail()
 
 void build_schedule(struct schedule *s, const struct schedule_request *r, struct arena *arena)
 {
@@ -23,7 +23,10 @@ const struct stream *stream_of(const struct schedule *s, enum stream_kind kind, 
     return NULL;
 }
 
-int kind_of(const struct schedule *s, int operation) { return s->operations[operation].symbol / s->request.stage_count; }
+int kind_of(const struct schedule *s, int operation)
+{
+    return s->operations[operation].symbol / s->request.stage_count;
+}
 
 int symbol_stage_of(const struct schedule *s, int operation)
 {

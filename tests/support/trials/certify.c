@@ -14,9 +14,16 @@
 enum { PATHS_MOST = 4000, ROUND_PATHS = 4, DEEPEST = 4000 };
 
 // One path: its operations, the checker's counts, and how it is written.
-struct path { int start, laps, *counts; const char *steps; };
+struct path {
+    int start, laps, *counts;
+    const char *steps;
+};
 
-struct step { int paths[ROUND_PATHS], count; int64_t weights[ROUND_PATHS]; bool by_ranks; };
+struct step {
+    int paths[ROUND_PATHS], count;
+    int64_t weights[ROUND_PATHS];
+    bool by_ranks;
+};
 
 struct maker {
     const struct certify_claim *claim;
@@ -28,7 +35,7 @@ struct maker {
     struct path *paths;
     int path_count;
     int64_t *coefficients;
-    wide *reach;                    // scratch of the longest path, by operation
+    wide *reach; // scratch of the longest path, by operation
     int *from_edge, *from, *operations;
     struct json_writer boxes;
     int box_count;
@@ -39,8 +46,8 @@ struct maker {
 
 // ---- critical paths
 
-// Lowers nothing: raises reach[] along all edges, each lap's length less `length` and all times `laps`; returns an
-// operation that rose, or -1.
+// Lowers nothing: raises reach[] along all edges, each lap's length less `length` and all times
+// `laps`; returns an operation that rose, or -1.
 static int relax(struct maker *m, wide length, wide laps)
 {
     const struct check_graph *g = m->g;
@@ -90,14 +97,17 @@ static const char *write_steps(struct maker *m, const int *edges, int count)
 static int keep_path(struct maker *m, int start, const int *edges, int count)
 {
     int symbols = check_symbol_count(m->p);
-    struct path path = {.start = start, .laps = m->p->barrier ? 1 : 0, .counts = TAKE(m->arena, symbols, int)};
+    struct path path = {
+        .start = start, .laps = m->p->barrier ? 1 : 0, .counts = TAKE(m->arena, symbols, int)};
     if (m->p->barrier) path.counts[m->replay.symbol[start]]++;
     for (int i = 0; i < count; i++) {
         path.laps += m->g->lap[edges[i]];
         path.counts[m->replay.symbol[m->g->next[edges[i]]]]++;
     }
     for (int i = 0; i < m->path_count; i++)
-        if (m->paths[i].laps == path.laps && !memcmp(m->paths[i].counts, path.counts, (size_t)symbols * sizeof *path.counts)) return i;
+        if (m->paths[i].laps == path.laps &&
+            !memcmp(m->paths[i].counts, path.counts, (size_t)symbols * sizeof *path.counts))
+            return i;
     assert_true(m->path_count < PATHS_MOST);
     path.steps = write_steps(m, edges, count);
     m->paths[m->path_count] = path;
@@ -128,7 +138,9 @@ static int longest_path(struct maker *m)
     relax(m, 0, 1);
     for (int k = 0; k < m->g->operation_count; k++) {
         int i = m->g->order[k];
-        if (m->reach[i] + m->replay.durations[m->replay.symbol[i]] > m->reach[at] + m->replay.durations[m->replay.symbol[at]]) at = i;
+        if (m->reach[i] + m->replay.durations[m->replay.symbol[i]] >
+            m->reach[at] + m->replay.durations[m->replay.symbol[at]])
+            at = i;
     }
     if (m->from[at] < 0) return keep_path(m, at, NULL, 0);
     int count = trace(m, at, false, &start);
@@ -146,7 +158,7 @@ static int find_cycle(struct maker *m, int at)
 static int longest_cycle(struct maker *m)
 {
     int best = -1;
-    wide length = -1, laps = 1;         // any cycle is longer
+    wide length = -1, laps = 1; // any cycle is longer
     for (;;) {
         clear(m);
         int rose = 0, on = -1;
@@ -159,7 +171,8 @@ static int longest_cycle(struct maker *m)
         best = keep_path(m, start, m->operations, count);
         length = 0;
         laps = m->paths[best].laps;
-        for (int i = 0; i < check_symbol_count(m->p); i++) length += (wide)m->paths[best].counts[i] * m->replay.durations[i];
+        for (int i = 0; i < check_symbol_count(m->p); i++)
+            length += (wide)m->paths[best].counts[i] * m->replay.durations[i];
     }
 }
 
@@ -174,7 +187,8 @@ static int critical_path(struct maker *m, const struct check_choice *const *chos
 
 // ---- boxes
 
-static const struct check_choice *pick(const struct maker *m, const struct check_box *box, int s, int how)
+static const struct check_choice *pick(const struct maker *m, const struct check_box *box, int s,
+                                       int how)
 {
     const struct check_choice *best = &m->choices.items[s][box->left[s][0]];
     if (how == 2) return &m->choices.items[s][box->left[s][box->count[s] / 2]];
@@ -197,12 +211,18 @@ static bool couple(struct maker *m, struct check_box *box)
 static bool use(struct maker *m, struct check_box *box, const struct step *step)
 {
     int symbols = check_symbol_count(m->p);
-    struct check_round round = {.coefficients = m->coefficients, .has_weights = step->count > 0, .counts = true, .by_ranks = step->by_ranks};
+    struct check_round round = {.coefficients = m->coefficients,
+                                .has_weights = step->count > 0,
+                                .counts = true,
+                                .by_ranks = step->by_ranks};
     bool closed = false;
     memset(m->coefficients, 0, (size_t)symbols * sizeof *m->coefficients);
     for (int i = 0; i < step->count; i++)
-        for (int k = 0; k < symbols; k++) m->coefficients[k] += step->weights[i] * m->paths[step->paths[i]].counts[k];
-    assert_int_equal(check_use_round(m->mixer, box, &round, m->claim->infeasible ? -1 : m->claim->bound_ns, &closed), OK);
+        for (int k = 0; k < symbols; k++)
+            m->coefficients[k] += step->weights[i] * m->paths[step->paths[i]].counts[k];
+    assert_int_equal(check_use_round(m->mixer, box, &round,
+                                     m->claim->infeasible ? -1 : m->claim->bound_ns, &closed),
+                     OK);
     return closed || couple(m, box);
 }
 
@@ -221,7 +241,8 @@ static void put_step(struct maker *m, const struct step *step)
     json_close_object(&m->boxes);
 }
 
-// Whether the ranks have several stages and everything in the box stands on one group and sends alike messages.
+// Whether the ranks have several stages and everything in the box stands on one group and sends
+// alike messages.
 static bool goes_by_ranks(const struct maker *m, const struct check_box *box)
 {
     if (m->p->turns == 1 || !m->choices.free_places) return false;
@@ -244,7 +265,8 @@ static int left_in(const struct maker *m, const struct check_box *box)
     return sum;
 }
 
-// Rounds of single critical paths and of their even mixture, as long as they take something out. true: closed.
+// Rounds of single critical paths and of their even mixture, as long as they take something out.
+// true: closed.
 static bool use_steps(struct maker *m, struct check_box *box)
 {
     const struct check_choice *chosen[MOST_STAGES];
@@ -260,7 +282,8 @@ static bool use_steps(struct maker *m, struct check_box *box)
             mixture.paths[mixture.count++] = single.paths[0];
         } else if (!m->claim->infeasible) {
             single = mixture;
-            for (int i = 0; i < mixture.count; i++) single.weights[i] = whole / mixture.count / m->paths[mixture.paths[i]].laps;
+            for (int i = 0; i < mixture.count; i++)
+                single.weights[i] = whole / mixture.count / m->paths[mixture.paths[i]].laps;
         }
         int before = left_in(m, box);
         single.by_ranks = goes_by_ranks(m, box);
@@ -272,7 +295,8 @@ static bool use_steps(struct maker *m, struct check_box *box)
 }
 
 // The stage with most choices left; false: none has more than one.
-static bool find_split(const struct maker *m, const struct check_box *box, int *stage, int64_t *load)
+static bool find_split(const struct maker *m, const struct check_box *box, int *stage,
+                       int64_t *load)
 {
     *stage = 0;
     for (int s = 1; s < m->p->stages; s++)
@@ -305,10 +329,12 @@ static void put_split(struct maker *m, int stage, int64_t load, const struct che
 static struct check_box copy_box(struct maker *m, const struct check_box *box)
 {
     struct check_box copy = {TAKE(m->arena, m->p->stages, int *), TAKE(m->arena, m->p->stages, int),
-                             arena_grow(m->arena, box->spans, (size_t)m->p->ranks, (size_t)m->p->ranks, sizeof *box->spans)};
+                             arena_grow(m->arena, box->spans, (size_t)m->p->ranks,
+                                        (size_t)m->p->ranks, sizeof *box->spans)};
     for (int s = 0; s < m->p->stages; s++) {
         copy.count[s] = box->count[s];
-        copy.left[s] = arena_grow(m->arena, box->left[s], (size_t)box->count[s], (size_t)box->count[s], sizeof *box->left[s]);
+        copy.left[s] = arena_grow(m->arena, box->left[s], (size_t)box->count[s],
+                                  (size_t)box->count[s], sizeof *box->left[s]);
     }
     return copy;
 }
@@ -320,7 +346,9 @@ static bool split_span(struct maker *m, struct check_box *box, int depth)
 {
     int rank = 0;
     for (int r = 1; r < m->p->ranks; r++)
-        if (box->spans[r].most - box->spans[r].least > box->spans[rank].most - box->spans[rank].least) rank = r;
+        if (box->spans[r].most - box->spans[r].least >
+            box->spans[rank].most - box->spans[rank].least)
+            rank = r;
     struct check_span *span = &box->spans[rank];
     if (span->most <= span->least) return false;
     int below = span->least + (span->most - span->least + 1) / 2;
@@ -387,7 +415,8 @@ static void put_incumbent(struct json_writer *w, const struct maker *m)
         json_put_count(w, "layer_count", x->layer_count);
         json_put_text(w, "group", m->p->groups[x->group].name);
         json_put_text(w, "recompute", check_mode_names[x->recompute]);
-        json_put_count(w, "recomputed_layers", x->recompute == RECOMPUTE_FIRST_LAYERS ? x->recomputed_layers : 0);
+        json_put_count(w, "recomputed_layers",
+                       x->recompute == RECOMPUTE_FIRST_LAYERS ? x->recomputed_layers : 0);
         json_put_count(w, "gradient_option", x->gradient_option);
         json_put_count(w, "boundary_option", x->boundary_option);
         json_close_object(w);
@@ -401,7 +430,8 @@ static void put_paths(struct json_writer *w, const struct maker *m)
     for (int i = 0; i < m->path_count; i++) {
         int kind = 0;
         while (m->paths[i].start >= m->g->offset[kind + 1]) kind++;
-        int rest = m->paths[i].start - m->g->offset[kind], slices = m->g->slices[kind], micro_batches = m->g->micro_batches[kind];
+        int rest = m->paths[i].start - m->g->offset[kind], slices = m->g->slices[kind],
+            micro_batches = m->g->micro_batches[kind];
         json_open_flat_object(w, NULL);
         json_open_array(w, "start");
         json_put_text(w, NULL, check_kind_names[kind]);
@@ -447,22 +477,25 @@ static const char *assemble(const struct maker *m, const struct check_text *pric
     // The boxes were written while their paths were found: they go behind the paths.
     const char *end = text + *size - 1;
     while (*end != ']') end--;
-    const char *joined = arena_print(m->arena, "%.*s,\n\"boxes\": %s%s", (int)(end + 1 - text), text, boxes, end + 1);
+    const char *joined = arena_print(m->arena, "%.*s,\n\"boxes\": %s%s", (int)(end + 1 - text),
+                                     text, boxes, end + 1);
     *size = strlen(joined);
     return joined;
 }
 
-const char *certify(const struct certify_claim *claim, const struct check_text *priced, size_t *size, struct arena *arena)
+const char *certify(const struct certify_claim *claim, const struct check_text *priced,
+                    size_t *size, struct arena *arena)
 {
     struct error err = {OK, ""};
     struct check_problem p;
     struct check_graph g;
     bool counted[RESOURCES_MOST] = {false};
     struct maker m = {.claim = claim, .p = &p, .g = &g, .work = UINT64_MAX / 2, .arena = arena};
-    if (check_read_problem(&p, priced->file, priced->text, priced->size, arena, &err) || check_build_graph(&g, &p, arena) ||
-        check_list_choices(&m.choices, &g, &m.work, arena))
+    if (check_read_problem(&p, priced->file, priced->text, priced->size, arena, &err) ||
+        check_build_graph(&g, &p, arena) || check_list_choices(&m.choices, &g, &m.work, arena))
         fail_msg("%s", err.text);
-    for (int r = 0; r < check_resource_count(&p) && claim->counts; r++) counted[r] = r != p.group_count + BUDGET_COST;
+    for (int r = 0; r < check_resource_count(&p) && claim->counts; r++)
+        counted[r] = r != p.group_count + BUDGET_COST;
     check_open_replay(&m.replay, &g, &m.work, arena);
     assert_int_equal(check_open_mixer(&m.mixer, &m.choices, counted, arena), OK);
     int count = g.offset[KINDS];
@@ -472,7 +505,9 @@ const char *certify(const struct certify_claim *claim, const struct check_text *
     m.from = TAKE(arena, count, int);
     m.from_edge = TAKE(arena, count, int);
     m.operations = TAKE(arena, count + 1, int);
-    struct check_box whole = {TAKE(arena, p.stages, int *), m.choices.count, TAKE(arena, p.ranks, struct check_span)}, box;
+    struct check_box whole = {TAKE(arena, p.stages, int *), m.choices.count,
+                              TAKE(arena, p.ranks, struct check_span)},
+                     box;
     for (int r = 0; r < p.ranks; r++) whole.spans[r] = (struct check_span){0, p.layers};
     for (int s = 0; s < p.stages; s++) {
         whole.left[s] = TAKE(arena, m.choices.count[s], int);

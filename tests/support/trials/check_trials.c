@@ -16,7 +16,8 @@ enum { BOXES_MOST = 4000, DECISIONS_MOST = 60000 };
 
 static const char *scratch_path(struct arena *arena)
 {
-    return arena_print(arena, "%s/plumbline-check-%ld.json", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (long)getpid());
+    return arena_print(arena, "%s/plumbline-check-%ld.json",
+                       access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (long)getpid());
 }
 
 static struct check_text save(const struct priced *p, const char *file, struct arena *arena)
@@ -24,7 +25,8 @@ static struct check_text save(const struct priced *p, const char *file, struct a
     struct error err = {OK, ""};
     struct check_text text = {.file = file};
     const char *path = scratch_path(arena);
-    if (priced_save(p, path, arena, &err) || file_read(path, &text.text, &text.size, arena, &err)) fail_msg("%s", err.text);
+    if (priced_save(p, path, arena, &err) || file_read(path, &text.text, &text.size, arena, &err))
+        fail_msg("%s", err.text);
     return text;
 }
 
@@ -54,7 +56,8 @@ bool check_trial_draw(struct check_trial *t, uint64_t seed, struct arena *arena)
     if (kind == SCHEDULE_KIND_COUNT) random_priced(&t->priced, &state, arena);
     else random_priced_of(&t->priced, kind, &state, arena);
     t->priced.layout.expert = 1;
-    if (t->priced.layout.virtual_stages > 1 && seed / (SCHEDULE_KIND_COUNT + 1) % 2) make_alike(&t->priced);
+    if (t->priced.layout.virtual_stages > 1 && seed / (SCHEDULE_KIND_COUNT + 1) % 2)
+        make_alike(&t->priced);
     t->text = save(&t->priced, "priced.json", arena);
     bool valid = priced_load(&t->priced, scratch_path(arena), arena, &err) == OK;
     unlink(scratch_path(arena));
@@ -68,9 +71,11 @@ bool check_trial_enumerate(struct check_trial *t, struct arena *arena)
     struct graph *g;
     struct enumeration e;
     int64_t decisions = 1;
-    if (choices_build(&t->choices, &t->priced, &t->schedule, arena, &err) || graph_compile(&g, &t->schedule, arena, &err))
+    if (choices_build(&t->choices, &t->priced, &t->schedule, arena, &err) ||
+        graph_compile(&g, &t->schedule, arena, &err))
         fail_msg("%s", err.text);
-    for (int s = 0; s < t->priced.stage_count && decisions <= DECISIONS_MOST; s++) decisions *= t->choices.stages[s].count;
+    for (int s = 0; s < t->priced.stage_count && decisions <= DECISIONS_MOST; s++)
+        decisions *= t->choices.stages[s].count;
     if (decisions > DECISIONS_MOST) return false;
     enumerate(&e, &t->choices, g, NULL, NULL, arena);
     t->best_ns = e.best_ns;
@@ -81,10 +86,15 @@ bool check_trial_enumerate(struct check_trial *t, struct arena *arena)
     return true;
 }
 
-struct check_text check_trial_claim(const struct check_trial *t, bool infeasible, int64_t iteration_ns, int64_t bound_ns, struct arena *arena)
+struct check_text check_trial_claim(const struct check_trial *t, bool infeasible,
+                                    int64_t iteration_ns, int64_t bound_ns, struct arena *arena)
 {
-    const struct certify_claim claim = {.infeasible = infeasible, .iteration_ns = iteration_ns, .bound_ns = bound_ns,
-                                        .incumbent = t->best, .counts = t->seed % 2, .boxes_most = BOXES_MOST};
+    const struct certify_claim claim = {.infeasible = infeasible,
+                                        .iteration_ns = iteration_ns,
+                                        .bound_ns = bound_ns,
+                                        .incumbent = t->best,
+                                        .counts = t->seed % 2,
+                                        .boxes_most = BOXES_MOST};
     struct check_text text = {.file = "certificate.json"};
     text.text = certify(&claim, &t->text, &text.size, arena);
     return text;
@@ -99,5 +109,6 @@ bool check_trial_certify(struct check_trial *t, struct arena *arena)
 
 bool check_trial_open(struct check_trial *t, uint64_t seed, struct arena *arena)
 {
-    return check_trial_draw(t, seed, arena) && check_trial_enumerate(t, arena) && check_trial_certify(t, arena);
+    return check_trial_draw(t, seed, arena) && check_trial_enumerate(t, arena) &&
+           check_trial_certify(t, arena);
 }

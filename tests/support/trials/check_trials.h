@@ -1,4 +1,5 @@
-// A random priced problem of any schedule as a document, with what enumeration says of it and a certificate of that.
+// A random priced problem of any schedule as a document, with what enumeration says of it and a
+// certificate of that.
 #ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_CHECK_TRIALS_H
 #define PLUMBLINE_TESTS_SUPPORT_TRIALS_CHECK_TRIALS_H
 
@@ -11,10 +12,10 @@ struct check_trial {
     uint64_t seed;
     struct priced priced;
     struct schedule schedule;
-    struct check_text text;                 // of the priced document
+    struct check_text text; // of the priced document
     // by check_trial_enumerate
     struct choices choices;
-    int64_t best_ns;                        // INT64_MAX: there is no plan
+    int64_t best_ns; // INT64_MAX: there is no plan
     const struct plan_stage *best;
     // by check_trial_certify
     struct check_text certificate;
@@ -30,7 +31,8 @@ bool check_trial_certify(struct check_trial *t, struct arena *arena);
 bool check_trial_open(struct check_trial *t, uint64_t seed, struct arena *arena);
 
 // A claim about the trial that need not be true, and its certificate; no text: too many boxes.
-struct check_text check_trial_claim(const struct check_trial *t, bool infeasible, int64_t iteration_ns, int64_t bound_ns, struct arena *arena);
+struct check_text check_trial_claim(const struct check_trial *t, bool infeasible,
+                                    int64_t iteration_ns, int64_t bound_ns, struct arena *arena);
 
 // Any document: its bytes as a text of that name.
 struct check_text check_trial_save(const struct priced *p, const char *file, struct arena *arena);

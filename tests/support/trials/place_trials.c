@@ -22,7 +22,8 @@ static void draw(struct problem *p, uint64_t seed, bool uneven, struct arena *ar
     p->job.objective = OBJECTIVE_ITERATION_TIME;
     // Most of them have no plan else.
     bool roomy = random_chance(&rng, 80);
-    for (int g = 0; g < p->cluster.group_count && roomy; g++) p->cluster.groups[g].memory_bytes *= 1000;
+    for (int g = 0; g < p->cluster.group_count && roomy; g++)
+        p->cluster.groups[g].memory_bytes *= 1000;
     if (random_chance(&rng, 70)) p->job.rule_count = 0;
 }
 
@@ -41,7 +42,8 @@ bool place_trial_open(struct place_trial *t, uint64_t seed, bool uneven, struct 
     return true;
 }
 
-void place_trial_solve(struct solve_result *r, const struct place_trial *t, const struct priced *priced, double gap)
+void place_trial_solve(struct solve_result *r, const struct place_trial *t,
+                       const struct priced *priced, double gap)
 {
     struct solve_settings settings;
     struct error err = {OK, ""};
@@ -56,20 +58,26 @@ void place_trial_solve(struct solve_result *r, const struct place_trial *t, cons
 static void put_sources(struct source sources[PLACE_SOURCES], const struct place_trial *t)
 {
     for (int i = 0; i < PLACE_SOURCES; i++) {
-        sources[i] = (struct source){.role = roles[i], .path = arena_print(t->arena, "%s.json", roles[i])};
+        sources[i] =
+            (struct source){.role = roles[i], .path = arena_print(t->arena, "%s.json", roles[i])};
         sha256_text(t->sources[i].text.text, t->sources[i].text.size, sources[i].sha256);
     }
 }
 
-void place_trial_write(struct certificate_places_result *made, const struct place_trial *t, const struct solve_result *solved)
+void place_trial_write(struct certificate_places_result *made, const struct place_trial *t,
+                       const struct solve_result *solved)
 {
     struct error err = {OK, ""};
     struct solve_settings settings;
     struct source sources[PLACE_SOURCES];
     solve_defaults(&settings);
     put_sources(sources, t);
-    const struct certificate_places_request request = {.problem = &t->problem, .priced = &t->priced, .solved = solved, .settings = &settings,
-                                                       .sources = sources, .source_count = PLACE_SOURCES};
+    const struct certificate_places_request request = {.problem = &t->problem,
+                                                       .priced = &t->priced,
+                                                       .solved = solved,
+                                                       .settings = &settings,
+                                                       .sources = sources,
+                                                       .source_count = PLACE_SOURCES};
     CHECK_OK(certificate_places_make(made, &request, t->arena, &err));
 }
 
@@ -94,8 +102,7 @@ void place_trial_write_tree(struct certificate_places_result *made, const struct
     if (tree.proven) made->text = json_end(&w, &made->size);
 }
 
-const char *place_trial_with_bounds(const struct place_trial *t, const char *text,
-                                    int64_t bound_ns)
+const char *place_trial_with_bounds(const struct place_trial *t, const char *text, int64_t bound_ns)
 {
     static const char key[] = "\"bound_ns\": ";
     const char *to = "", *at;
@@ -106,11 +113,13 @@ const char *place_trial_with_bounds(const struct place_trial *t, const char *tex
     return arena_print(t->arena, "%s%s", to, text);
 }
 
-enum status place_trial_hear(struct check_result *heard, const struct place_trial *t, const char *text, size_t size, const char **why)
+enum status place_trial_hear(struct check_result *heard, const struct place_trial *t,
+                             const char *text, size_t size, const char **why)
 {
     struct error err = {OK, ""};
     const struct check_text file = {"certificate.json", text, size};
-    enum status status = check_places_certificate(heard, &file, t->sources, PLACE_SOURCES, &t->places, CHECK_WORK_DEFAULT, t->arena, &err);
+    enum status status = check_places_certificate(heard, &file, t->sources, PLACE_SOURCES,
+                                                  &t->places, CHECK_WORK_DEFAULT, t->arena, &err);
     *why = status == OK ? heard->reason : arena_copy_text(t->arena, err.text);
     return status;
 }

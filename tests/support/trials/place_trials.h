@@ -1,4 +1,5 @@
-// A random placed problem, the least time of all placements by enumeration, and certificates about it; all in memory.
+// A random placed problem, the least time of all placements by enumeration, and certificates about
+// it; all in memory.
 #ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_PLACE_TRIALS_H
 #define PLUMBLINE_TESTS_SUPPORT_TRIALS_PLACE_TRIALS_H
 
@@ -12,17 +13,20 @@ struct place_trial {
     unsigned long long seed;
     struct problem problem;
     struct priced priced;
-    int64_t best_ns;                                // INT64_MAX: there is no plan
+    int64_t best_ns; // INT64_MAX: there is no plan
     struct check_places places;
-    struct check_input sources[PLACE_SOURCES];      // texts that stand for the documents
+    struct check_input sources[PLACE_SOURCES]; // texts that stand for the documents
     struct arena *arena;
 };
 
-// best_ns is -1 where enumeration would go over too many placements; false: the problem has no prices.
+// best_ns is -1 where enumeration would go over too many placements; false: the problem has no
+// prices.
 bool place_trial_open(struct place_trial *t, uint64_t seed, bool uneven, struct arena *arena);
 // With evidence. priced: the trial's own, or one over groups.
-void place_trial_solve(struct solve_result *r, const struct place_trial *t, const struct priced *priced, double gap);
-void place_trial_write(struct certificate_places_result *made, const struct place_trial *t, const struct solve_result *solved);
+void place_trial_solve(struct solve_result *r, const struct place_trial *t,
+                       const struct priced *priced, double gap);
+void place_trial_write(struct certificate_places_result *made, const struct place_trial *t,
+                       const struct solve_result *solved);
 // A tree for the bound, whatever else would prove it; no text where it does not.
 void place_trial_write_tree(struct certificate_places_result *made, const struct place_trial *t,
                             int64_t bound_ns);
@@ -30,6 +34,7 @@ void place_trial_write_tree(struct certificate_places_result *made, const struct
 const char *place_trial_with_bounds(const struct place_trial *t, const char *text,
                                     int64_t bound_ns);
 // *why: why it is not accepted.
-enum status place_trial_hear(struct check_result *heard, const struct place_trial *t, const char *text, size_t size, const char **why);
+enum status place_trial_hear(struct check_result *heard, const struct place_trial *t,
+                             const char *text, size_t size, const char **why);
 
 #endif

@@ -15,10 +15,14 @@ static void make_certificate(struct space_trial *t, struct arena *arena)
     struct source sources[SPACE_SOURCES];
     solve_defaults(&settings);
     for (int i = 0; i < SPACE_SOURCES; i++) {
-        sources[i] = (struct source){.role = roles[i], .path = arena_print(arena, "%s.json", roles[i])};
+        sources[i] =
+            (struct source){.role = roles[i], .path = arena_print(arena, "%s.json", roles[i])};
         sha256_text(t->sources[i].text.text, t->sources[i].text.size, sources[i].sha256);
     }
-    struct certificate_space_request request = {.problem = &t->problem, .found = &t->found, .settings = &settings, .sources = sources,
+    struct certificate_space_request request = {.problem = &t->problem,
+                                                .found = &t->found,
+                                                .settings = &settings,
+                                                .sources = sources,
                                                 .source_count = SPACE_SOURCES};
     CHECK_OK(certificate_space_make(&t->made, &request, arena, &err));
     t->certificate = (struct check_text){"certificate.json", t->made.text, t->made.size};
@@ -35,16 +39,19 @@ void space_trial_open(struct space_trial *t, uint64_t seed, double gap, struct a
     space_read(&t->space, &t->problem, arena);
     CHECK_OK(space_pricers_open(t->pricers, &t->problem, arena, &err));
     for (int i = 0; i < SPACE_SOURCES; i++) {
-        const char *text = arena_print(arena, "the %s of trial %llu", roles[i], (unsigned long long)seed);
+        const char *text =
+            arena_print(arena, "the %s of trial %llu", roles[i], (unsigned long long)seed);
         t->sources[i] = (struct check_input){roles[i], {roles[i], text, strlen(text)}};
     }
     make_certificate(t, arena);
 }
 
-bool space_trial_hear(const struct space_trial *t, const struct check_text *text, struct check_space_result *heard, const char **why, struct arena *arena)
+bool space_trial_hear(const struct space_trial *t, const struct check_text *text,
+                      struct check_space_result *heard, const char **why, struct arena *arena)
 {
     struct error err = {OK, ""};
-    enum status status = check_space_certificate(heard, text, t->sources, SPACE_SOURCES, &t->space, t->pricers, CHECK_WORK_DEFAULT, arena, &err);
+    enum status status = check_space_certificate(heard, text, t->sources, SPACE_SOURCES, &t->space,
+                                                 t->pricers, CHECK_WORK_DEFAULT, arena, &err);
     *why = status == OK ? heard->proof.reason : arena_copy_text(arena, err.text);
     return status == OK;
 }

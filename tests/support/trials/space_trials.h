@@ -1,4 +1,5 @@
-// A random problem with a space, what is true of it, and the certificate that the writer makes of its search; all in memory.
+// A random problem with a space, what is true of it, and the certificate that the writer makes of
+// its search; all in memory.
 #ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_SPACE_TRIALS_H
 #define PLUMBLINE_TESTS_SUPPORT_TRIALS_SPACE_TRIALS_H
 
@@ -14,14 +15,16 @@ struct space_trial {
     struct layouts_result found;
     struct check_space space;
     struct check_pricer pricers[2];
-    struct check_input sources[SPACE_SOURCES];       // texts that stand for the documents
+    struct check_input sources[SPACE_SOURCES]; // texts that stand for the documents
     struct certificate_space_result made;
     struct check_text certificate;
 };
 
 // The writer must find a certificate.
 void space_trial_open(struct space_trial *t, uint64_t seed, double gap, struct arena *arena);
-// The certificate, or another text, heard. false: it cannot be heard at all; *why says why it is not accepted.
-bool space_trial_hear(const struct space_trial *t, const struct check_text *text, struct check_space_result *heard, const char **why, struct arena *arena);
+// The certificate, or another text, heard. false: it cannot be heard at all; *why says why it is
+// not accepted.
+bool space_trial_hear(const struct space_trial *t, const struct check_text *text,
+                      struct check_space_result *heard, const char **why, struct arena *arena);
 
 #endif

@@ -10,7 +10,7 @@
 #include "formulate/price/price.h"
 #include "solve/judge/verify.h"
 
-#include <cmocka.h>        // last: it takes the name of fail()
+#include <cmocka.h> // last: it takes the name of fail()
 
 // Slices of unlike lengths, where the sequence has room for them.
 static void cut_sequence(struct layout *l, int64_t sequence, struct random *rng)
@@ -28,7 +28,8 @@ static void vary_stages(struct problem *p, struct random *rng)
 {
     struct layout *l = &p->job.layout;
     l->virtual_stages = l->schedule == SCHEDULE_ZB_V ? 2 : (int)random_between(rng, 2, 3);
-    if (l->pipeline * l->virtual_stages > p->model.layer_count) l->pipeline = p->model.layer_count / l->virtual_stages;
+    if (l->pipeline * l->virtual_stages > p->model.layer_count)
+        l->pipeline = p->model.layer_count / l->virtual_stages;
     if (l->pipeline > 1 && random_chance(rng, 25)) l->pipeline--;
 }
 
@@ -40,7 +41,8 @@ void vary_layout(struct problem *p, struct random *rng)
     struct layout *l = &p->job.layout;
     struct error unfit = {OK, ""};
     l->schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
-    if (l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS || l->schedule == SCHEDULE_ZB_V)
+    if (l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS ||
+        l->schedule == SCHEDULE_ZB_V)
         vary_stages(p, rng);
     if (l->schedule == SCHEDULE_TOKEN_SLICED && p->job.sequence > 1) {
         cut_sequence(l, p->job.sequence, rng);
@@ -51,7 +53,8 @@ void vary_layout(struct problem *p, struct random *rng)
     l->local_loss_every = random_chance(rng, 20) ? (int)random_between(rng, 1, 2) : 0;
     if (l->local_loss_every)
         p->job.local_loss = (struct local_loss){(double)random_between(rng, 0, 300) * 1e-9,
-                                                (double)random_between(rng, 0, 300) * 1e-9, random_between(rng, 0, 50)};
+                                                (double)random_between(rng, 0, 300) * 1e-9,
+                                                random_between(rng, 0, 50)};
     if (problem_check(p, &unfit) == OK) return;
     p->job.layout = before;
     p->job.local_loss = loss_before;
@@ -70,12 +73,14 @@ static bool choose(struct trial *t, int stage)
 {
     const struct choices *c = &t->choices;
     if (stage == t->priced.stage_count) return choices_fit_together(c, t->chosen);
-    int count = c->stages[stage].count, first = count ? (int)random_between(&t->rng, 0, count - 1) : 0,
+    int count = c->stages[stage].count,
+        first = count ? (int)random_between(&t->rng, 0, count - 1) : 0,
         layer = next_layer(c, t->chosen, stage);
     for (int i = 0; i < count && t->visits < 20000; i++, t->visits++) {
         const struct choice *x = &c->stages[stage].items[(first + i) % count];
         if (c->by_position && x->first_layer != layer) continue;
-        if (stage == t->priced.stage_count - 1 && layer + x->layer_count != t->priced.layer_count) continue;
+        if (stage == t->priced.stage_count - 1 && layer + x->layer_count != t->priced.layer_count)
+            continue;
         if (stage >= c->rank_count) {
             int other = choices_stage_of(c, choices_rank_of(c, stage), 0);
             if (c->stages[other].items[t->chosen[other]].group != x->group) continue;
@@ -102,12 +107,14 @@ bool trial_open(struct trial *t, uint64_t seed, const struct random_limits *limi
         graph_compile(&graph, &t->schedule, &t->arena, &t->err) != OK)
         fail_msg("seed %llu: %s", (unsigned long long)seed, t->err.text);
     t->chosen = TAKE(&t->arena, t->priced.stage_count, int);
-    int64_t *durations = TAKE(&t->arena, symbol_count(t->priced.stage_count, t->priced.slice_count), int64_t);
+    int64_t *durations =
+        TAKE(&t->arena, symbol_count(t->priced.stage_count, t->priced.slice_count), int64_t);
     if (!choose(t, 0) || !choices_durations(&t->choices, t->chosen, durations)) {
         arena_close(&t->arena);
         return false;
     }
-    choices_to_plan(&t->plan, &t->choices, t->chosen, graph_longest(graph, durations, NULL), &t->arena);
+    choices_to_plan(&t->plan, &t->choices, t->chosen, graph_longest(graph, durations, NULL),
+                    &t->arena);
     t->plan.bound_ns = t->plan.iteration_ns;
     t->plan.outcome = OUTCOME_OPTIMAL;
     return true;
@@ -118,7 +125,8 @@ void trial_close(struct trial *t) { arena_close(&t->arena); }
 struct verdict trial_judge(struct trial *t)
 {
     struct verdict v;
-    if (verify_plan(&v, &t->plan, &t->problem, &t->arena, &t->err) != OK) fail_msg("%s", t->err.text);
+    if (verify_plan(&v, &t->plan, &t->problem, &t->arena, &t->err) != OK)
+        fail_msg("%s", t->err.text);
     return v;
 }
 
@@ -126,8 +134,9 @@ void trial_expect_accepted(struct trial *t, uint64_t seed)
 {
     struct verdict v = trial_judge(t);
     if (!v.accepted)
-        fail_msg("seed %llu, %s: %d violations, the first: %s, stage %d: %s", (unsigned long long)seed,
-                 schedule_names[t->plan.layout.schedule], v.violation_count, v.violations[0].rule, v.violations[0].stage,
+        fail_msg("seed %llu, %s: %d violations, the first: %s, stage %d: %s",
+                 (unsigned long long)seed, schedule_names[t->plan.layout.schedule],
+                 v.violation_count, v.violations[0].rule, v.violations[0].stage,
                  v.violations[0].text);
     assert_int_equal(v.replayed_ns, t->plan.iteration_ns);
     assert_true(v.terms_checked > 10);
@@ -138,16 +147,16 @@ static void check_damage(const struct damage *d, const struct verdict *v, uint64
     bool found = false;
     if (!d->rule) {
         if (!v->accepted)
-            fail_msg("seed %llu, %s: rejected: %s: %s", (unsigned long long)seed, d->name, v->violations[0].rule,
-                     v->violations[0].text);
+            fail_msg("seed %llu, %s: rejected: %s: %s", (unsigned long long)seed, d->name,
+                     v->violations[0].rule, v->violations[0].text);
         return;
     }
     for (int i = 0; i < v->violation_count; i++) {
         bool fits = !strcmp(v->violations[i].rule, d->rule);
         found = found || fits;
         if (d->alone && !fits)
-            fail_msg("seed %llu, %s: also %s: %s", (unsigned long long)seed, d->name, v->violations[i].rule,
-                     v->violations[i].text);
+            fail_msg("seed %llu, %s: also %s: %s", (unsigned long long)seed, d->name,
+                     v->violations[i].rule, v->violations[i].text);
     }
     if (!found || v->accepted)
         fail_msg("seed %llu, %s: not caught as '%s'", (unsigned long long)seed, d->name, d->rule);

@@ -1,5 +1,5 @@
-// One plan before the judge: a random problem, some plan for it out of the solver's choices with the time of the solver's
-// own walk, and the verdict.
+// One plan before the judge: a random problem, some plan for it out of the solver's choices with
+// the time of the solver's own walk, and the verdict.
 #ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_TRIAL_H
 #define PLUMBLINE_TESTS_SUPPORT_TRIALS_TRIAL_H
 
@@ -20,7 +20,8 @@ struct trial {
     struct plan plan;
 };
 
-// The layout as it came, or another: a schedule, barrier and local losses by chance. One that does not fit leaves it.
+// The layout as it came, or another: a schedule, barrier and local losses by chance. One that does
+// not fit leaves it.
 void vary_layout(struct problem *p, struct random *rng);
 
 // A random problem, with its layout varied where asked, and a plan for it; false: none was found.
@@ -31,14 +32,17 @@ struct verdict trial_judge(struct trial *t);
 void trial_expect_accepted(struct trial *t, uint64_t seed);
 
 static inline int trial_last(const struct trial *t) { return t->plan.stage_count - 1; }
-static inline int trial_stage(struct trial *t) { return (int)random_between(&t->rng, 0, trial_last(t)); }
+static inline int trial_stage(struct trial *t)
+{
+    return (int)random_between(&t->rng, 0, trial_last(t));
+}
 
 // A way of damaging a plan, or what it is judged by; plant returns false where it cannot.
 struct damage {
     const char *name;
     bool (*plant)(struct trial *t);
-    const char *rule;       // NULL: not a damage, the plan stays right
-    bool alone;             // no other rule is broken by it
+    const char *rule; // NULL: not a damage, the plan stays right
+    bool alone;       // no other rule is broken by it
 };
 
 // Plants each at most 20 times, at least 5, and fails unless the judge finds it under its rule.
