@@ -167,7 +167,9 @@ int check_boundary_out(const struct check_problem *p, int rank, const struct che
 static enum status order_turns(struct build *b)
 {
     struct check_streams *x = &b->streams;
-    int capacity = 5 * b->turn_count + b->p->turns;
+    // a turn, what blocks and what overheads its two messages have, and the optimizers
+    int of_turn = 1 + 2 * b->g->parts[PART_BLOCKS] + 2 * b->g->parts[PART_WORKS],
+        capacity = of_turn * b->turn_count + b->p->turns;
     x->turns = TAKE(b->arena, b->p->ranks, struct check_turn *);
     x->stream = TAKE(b->arena, b->p->ranks, int *);
     x->length = TAKE(b->arena, b->p->ranks, int);
