@@ -1,0 +1,138 @@
+// The line of layouts: the scan of the space, their order by the bound that it gives, and the
+// window of those that are next, with their degrees at hand.
+#include <assert.h>
+#include <stdlib.h>
+
+#include "solve/layouts/search.h"
+
+enum { SCAN_CHUNK = 1 << 15, WINDOW = 1 << 16 };
+
+// ---- scanning
+
+static bool count_visit(void *search, int64_t number, const struct layout *layout)
+{
+    struct search *s = search;
+    layouts_first_offer(&s->sensible, number, layout);
+    return number < SPACE_COUNT_MAX;
+}
+
+enum status layouts_prepare_scan(struct search *s, struct error *err)
+{
+    struct layouts *l = s->layouts;
+    layouts_first_open(&s->sensible, s->problem, s->arena);
+    l->count = space_each(&s->problem->job.space, &s->limits, count_visit, s);
+    assert(l->count >= 0);
+    if (l->count > SPACE_COUNT_MAX)
+        return fail(err, BAD_INPUT, "%s: space: more than %d layouts; fix some of its keys",
+                    s->problem->job.document.path ? s->problem->job.document.path : "job",
+                    SPACE_COUNT_MAX);
+    l->reason = TAKE(s->arena, l->count, uint16_t);
+    l->value = TAKE(s->arena, l->count, int64_t);
+    int unseen = layouts_reason(l, FATE_OPEN, "not looked at", s->arena);
+    for (int64_t i = 0; i < l->count; i++) l->reason[i] = (uint16_t)unseen;
+    return OK;
+}
+
+bool layouts_scan(struct search *s)
+{
+    struct layouts *l = s->layouts;
+    int64_t chunk = l->count / 64 > SCAN_CHUNK ? l->count / 64 : SCAN_CHUNK;
+    int count = (int)((l->count + chunk - 1) / chunk);
+    struct message *requests = TAKE(s->arena, count, struct message),
+                   *answers = TAKE(s->arena, count, struct message);
+    for (int i = 0; i < count; i++) {
+        message_begin(&requests[i], s->arena);
+        request_scan(&requests[i], i * chunk,
+                     (i + 1) * chunk < l->count ? (i + 1) * chunk : l->count);
+    }
+    if (!layouts_ask(s, requests, count, answers) || *s->told) return false;
+    for (int i = 0; i < count; i++)
+        if (!answers[i].broken)
+            answer_scan(&answers[i], l, i * chunk,
+                        (i + 1) * chunk < l->count ? (i + 1) * chunk : l->count, s->arena);
+    return true;
+}
+
+struct place {
+    int64_t bound_ns, number;
+};
+
+static int by_bound(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->bound_ns != y->bound_ns) return x->bound_ns < y->bound_ns ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+void layouts_sort_open(struct search *s)
+{
+    const struct layouts *l = s->layouts;
+    struct place *places = TAKE(s->arena, l->count, struct place);
+    for (int64_t i = 0; i < l->count; i++)
+        if (layouts_fate(l, i) == FATE_OPEN)
+            places[s->order_count++] = (struct place){l->value[i], i};
+    qsort(places, (size_t)s->order_count, sizeof *places, by_bound);
+    s->order = TAKE(s->arena, s->order_count, int64_t);
+    for (int64_t i = 0; i < s->order_count; i++) {
+        assert(i == 0 || places[i - 1].bound_ns <= places[i].bound_ns);
+        s->order[i] = places[i].number;
+    }
+}
+
+// ---- the window: the next layouts in line, with their degrees at hand
+
+int candidates_by_number(const void *a, const void *b)
+{
+    const struct candidate *const *x = a, *const *y = b;
+    return (*x)->number < (*y)->number ? -1 : (*x)->number > (*y)->number;
+}
+
+struct filling {
+    struct candidate **next, **end;
+};
+
+static bool fill_visit(void *argument, int64_t number, const struct layout *layout)
+{
+    struct filling *f = argument;
+    if (f->next < f->end && (*f->next)->number == number) (*f->next++)->layout = *layout;
+    return f->next < f->end;
+}
+
+static void widen(struct search *s)
+{
+    int64_t left = s->order_count - s->order_next, count = left < WINDOW ? left : WINDOW;
+    assert(left > 0);
+    struct candidate *all = TAKE(s->arena, count, struct candidate),
+                     **sorted = TAKE(s->arena, count, struct candidate *);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t number = s->order[s->order_next++];
+        all[i] = (struct candidate){.number = number, .bound_ns = s->layouts->value[number]};
+        sorted[i] = &all[i];
+    }
+    qsort(sorted, (size_t)count, sizeof(struct candidate *), candidates_by_number);
+    struct filling f = {sorted, sorted + count};
+    space_each(&s->problem->job.space, &s->limits, fill_visit, &f);
+    assert(f.next == f.end); // the space has every number
+    for (int64_t i = 0; i < count; i++) queue_push(&s->queue, &all[i]);
+}
+
+struct candidate *layouts_first_in_line(struct search *s)
+{
+    for (;;) {
+        struct candidate *first = queue_first(&s->queue);
+        if (s->order_next == s->order_count) return first;
+        int64_t outside_ns = s->layouts->value[s->order[s->order_next]];
+        if (first && first->bound_ns < outside_ns) return first;
+        if (outside_ns >= layouts_closing_ns(s)) return first;
+        widen(s);
+    }
+}
+
+void layouts_set_fate(struct search *s, const struct candidate *c, enum layout_fate fate,
+                      const char *text)
+{
+    s->layouts->reason[c->number] = (uint16_t)layouts_reason(s->layouts, fate, text, s->arena);
+    assert(c->number >= 0 && c->number < s->layouts->count);
+    assert(c->bound_ns >= s->layouts->value[c->number]); // no layout's bound falls
+    s->layouts->value[c->number] = c->bound_ns;
+}

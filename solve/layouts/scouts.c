@@ -1,0 +1,164 @@
+// Plans that the search has early: of sensible layouts before the space is scanned, and of layouts
+// unlike each other before the line is followed.
+#include <assert.h>
+#include <stdlib.h>
+
+#include "solve/layouts/search.h"
+
+// ---- scouts: before the line is followed, plans of some layouts that are unlike each other, so
+// that bounds close the rest
+
+enum { SCOUTS_MAX = 1 << 16, SCOUTS_LOOKED_AT = 32, SCOUTS_PER_DEGREES = 4 };
+// Passes of a graph times the square of its ranks (paths begin and end at any two) that a scout may
+// have: larger ones take longer to look at than a first plan is worth.
+enum { SCOUTS_COST_MAX = 5 * 1000 * 1000 };
+struct scouts {
+    const struct layouts *layouts;
+    struct candidate *all;
+    int count;
+};
+
+static bool same_degrees(const struct layout *a, const struct layout *b)
+{
+    return a->tensor == b->tensor && a->context == b->context && a->data == b->data &&
+           a->pipeline == b->pipeline;
+}
+
+static bool same_kind(const struct layout *a, const struct layout *b)
+{
+    return same_degrees(a, b) && a->schedule == b->schedule &&
+           a->virtual_stages == b->virtual_stages && a->micro_batch == b->micro_batch &&
+           a->sequence_parallel == b->sequence_parallel && a->zero == b->zero;
+}
+
+// The space keeps layouts of one kind together, those that differ in the inner switches: the first
+// of each with the least bound.
+static bool scout_visit(void *argument, int64_t number, const struct layout *layout)
+{
+    struct scouts *x = argument;
+    if (layouts_fate(x->layouts, number) != FATE_OPEN) return true;
+    int64_t micro_batches = x->layouts->global_batch / layout->data / layout->micro_batch;
+    int64_t passes = micro_batches * layout_stage_count(layout) * layout->slice_count;
+    if (passes * layout->pipeline * layout->pipeline > SCOUTS_COST_MAX) return true;
+    struct candidate *last = x->count ? &x->all[x->count - 1] : NULL;
+    int64_t bound_ns = x->layouts->value[number];
+    if (last && same_kind(&last->layout, layout)) {
+        if (bound_ns < last->bound_ns)
+            *last = (struct candidate){.number = number, .bound_ns = bound_ns, .layout = *layout};
+        return true;
+    }
+    if (x->count < SCOUTS_MAX)
+        x->all[x->count++] =
+            (struct candidate){.number = number, .bound_ns = bound_ns, .layout = *layout};
+    return true;
+}
+
+static int candidates_by_bound(const void *a, const void *b)
+{
+    const struct candidate *const *x = a, *const *y = b;
+    if ((*x)->bound_ns != (*y)->bound_ns) return (*x)->bound_ns < (*y)->bound_ns ? -1 : 1;
+    return candidates_by_number(a, b);
+}
+
+// Moves the best to the front, at most a few of each tuple of degrees; returns how many.
+static int spread(struct candidate **round, int count)
+{
+    int chosen = 0;
+    for (int i = 0; i < count && chosen < SCOUTS_LOOKED_AT; i++) {
+        int alike = 0;
+        for (int k = 0; k < chosen; k++)
+            alike += same_degrees(&round[k]->layout, &round[i]->layout);
+        if (alike < SCOUTS_PER_DEGREES && round[i]->bound_ns != INT64_MAX)
+            round[chosen++] = round[i];
+    }
+    return chosen;
+}
+
+void layouts_scout(struct search *s)
+{
+    struct scouts x = {s->layouts, TAKE(s->arena, SCOUTS_MAX, struct candidate), 0};
+    struct candidate **round = TAKE(s->arena, SCOUTS_MAX, struct candidate *);
+    struct message requests[SCOUTS_LOOKED_AT], answers[SCOUTS_LOOKED_AT] = {{0}};
+    space_each(&s->problem->job.space, &s->limits, scout_visit, &x);
+    for (int i = 0; i < x.count; i++) round[i] = &x.all[i];
+    if (!layouts_sharpen(s, round, x.count)) return;
+    qsort(round, (size_t)x.count, sizeof *round, candidates_by_bound);
+    int count = spread(round, x.count);
+    assert(count <= SCOUTS_LOOKED_AT);
+    for (int i = 0; i < count; i++) {
+        message_begin(&requests[i], s->arena);
+        request_look(&requests[i], REQUEST_SCOUT, &round[i]->layout, 0, 0);
+    }
+    layouts_ask(s, requests, count, answers);
+    for (int i = 0; i < count; i++) {
+        struct layout_answer a;
+        if (!answers[i].used || answers[i].broken ||
+            !answer_look(&answers[i], &a, s->problem, s->arena) || !a.plan.stage_count)
+            continue;
+        layouts_take_plan(s, &a.plan, round[i]->number);
+        layouts_note_work(s, round[i]->number, a.plan.iteration_ns, -1, a.plan.effort.boxes);
+    }
+}
+
+// ---- the first plan, before the space is scanned
+
+enum { FIRST_LOOKS = 6 };
+
+// Layouts without a price or room have no bound; those of one tuple of degrees mostly fail alike.
+static bool worth_a_look(const struct candidate *c, struct candidate *const *looked, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (same_degrees(&looked[i]->layout, &c->layout)) return false;
+    return c->bound_ns > 0 && c->bound_ns != INT64_MAX;
+}
+
+static void look_first(struct search *s, struct candidate *c)
+{
+    struct message request, answer = {0};
+    struct layout_answer a;
+    message_begin(&request, s->arena);
+    request_look(&request, REQUEST_FIRST, &c->layout, 0, 0);
+    if (!layouts_ask(s, &request, 1, &answer) || answer.broken ||
+        !answer_look(&answer, &a, s->problem, s->arena) || !a.plan.stage_count)
+        return;
+    if (s->first.stage_count && a.plan.iteration_ns >= s->first.iteration_ns) return;
+    s->first = a.plan, s->first_number = c->number;
+    layouts_report_scan(s, "a first plan, before the layouts are priced");
+}
+
+// One after the other: whoever waits has the first as soon as it is there. true: there is one.
+static bool look_at_tier(struct search *s, struct candidate **round, int count)
+{
+    struct candidate *looked[FIRST_LOOKS];
+    int looks = 0;
+    for (int i = 0; i < count && looks < FIRST_LOOKS && !layouts_is_over(s); i++)
+        if (worth_a_look(round[i], looked, looks)) look_first(s, looked[looks++] = round[i]);
+    return s->first.stage_count != 0;
+}
+
+void layouts_find_first(struct search *s)
+{
+    for (int t = 0; t < FIRST_TIERS && !layouts_is_over(s); t++) {
+        struct first_tier *tier = &s->sensible.tiers[t];
+        struct candidate **round = TAKE(s->arena, tier->count, struct candidate *);
+        for (int i = 0; i < tier->count; i++) round[i] = &tier->layouts[i];
+        if (!layouts_sharpen(s, round, tier->count)) return;
+        if (tier->count) qsort(round, (size_t)tier->count, sizeof *round, candidates_by_bound);
+        if (look_at_tier(s, round, tier->count)) return;
+    }
+}
+
+void layouts_take_first(struct search *s)
+{
+    const struct plan *first = &s->first;
+    if (!first->stage_count || (s->best.stage_count && first->iteration_ns >= s->best.iteration_ns))
+        return;
+    assert(s->first_number >= 0 && s->first_number < s->layouts->count);
+    s->best = *first, s->best_number = s->first_number;
+    for (int i = 0; i < s->work_count; i++)
+        if (s->work[i].number == s->first_number) {
+            s->work[i].iteration_ns = first->iteration_ns;
+            return;
+        }
+    layouts_note_work(s, s->first_number, first->iteration_ns, -1, first->effort.boxes);
+}

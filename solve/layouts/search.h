@@ -1,0 +1,97 @@
+// The search over layouts, for its own files: what it knows, and the steps that search.c puts in
+// order.
+#ifndef PLUMBLINE_SOLVE_LAYOUTS_SEARCH_H
+#define PLUMBLINE_SOLVE_LAYOUTS_SEARCH_H
+
+#include "data/base/watch.h"
+#include "solve/layouts/layouts.h"
+#include "solve/layouts/parts.h"
+
+enum { ROOT_ROUND = 16 }; // layouts of a round of looks, at most
+
+// A layout that a worker has solved, for comparing others with it.
+struct looked_at {
+    struct candidate *candidate;
+    const struct priced *priced;
+};
+// A layout that is no better than another one: its bound is the other's.
+struct follower {
+    int64_t number, other;
+};
+
+struct search {
+    const struct problem *problem;
+    const struct solve_settings *settings;
+    struct watch watch;
+    volatile int *told; // shared with the workers
+    double told_s, shown_s;
+    int64_t shown_bound_ns; // the best bound that was told so far
+    struct layouts *layouts;
+    struct space_limits limits;
+    struct worker_pool *pool;
+    struct layouts_context context;
+    int64_t *order; // open layouts by scanned bound, ties by number
+    int64_t order_count, order_next;
+    struct queue queue;
+    struct plan best; // stage_count 0: none
+    int64_t best_number;
+    // The first plan, from before the scan. The search does not know it, so that it takes the
+    // course it would take without: it is for whoever stops the search, and for the end.
+    struct layouts_first sensible;
+    struct plan first;
+    int64_t first_number;
+    struct looked_at *looked_at;
+    int looked_at_count, looked_at_capacity;
+    struct follower *followers;
+    int follower_count, follower_capacity;
+    struct layouts_work *work;
+    int work_count, work_capacity;
+    struct plan_effort effort;
+    const char *sidelined;
+    struct arena *arena;
+};
+// ---- search.c
+bool layouts_is_over(const struct search *s); // by time, or stopped
+// Layouts whose bound reaches this cannot hold a plan that is better by more than the gap.
+int64_t layouts_closing_ns(const struct search *s);
+void layouts_report_scan(struct search *s, const char *text);
+// The workers' answers to all requests; false: stopped before all had come.
+bool layouts_ask(struct search *s, struct message *requests, int count, struct message *answers);
+
+// ---- line.c: the layouts by number, then the open ones by bound
+enum status layouts_prepare_scan(struct search *s, struct error *err);
+bool layouts_scan(struct search *s); // false: stopped
+void layouts_sort_open(struct search *s);
+// The first in line, or NULL. Layouts outside the window come in as soon as one of them may be
+// first.
+struct candidate *layouts_first_in_line(struct search *s);
+void layouts_set_fate(struct search *s, const struct candidate *c, enum layout_fate fate,
+                      const char *text);
+int candidates_by_number(const void *a, const void *b); // of struct candidate *
+
+// ---- rounds.c; false: stopped
+// Raises their bounds; INT64_MAX where nothing fits.
+bool layouts_sharpen(struct search *s, struct candidate **round, int count);
+bool layouts_sharpen_round(struct search *s);
+// Takes the next layouts at this level out of the line.
+enum status layouts_choose_round(struct search *s, enum candidate_level level,
+                                 struct candidate **round, int *count, struct error *err);
+bool layouts_look_round(struct search *s, enum layouts_request request, struct candidate **round,
+                        int count);
+void layouts_take_plan(struct search *s, const struct plan *plan, int64_t number);
+// iteration_ns 0: no plan; other: the layout that it follows, or -1.
+void layouts_note_work(struct search *s, int64_t number, int64_t iteration_ns, int64_t other,
+                       int64_t boxes);
+
+// ---- scouts.c
+void layouts_find_first(struct search *s); // a plan before the space is scanned
+void layouts_take_first(struct search *s); // at the end: like any other plan
+void layouts_scout(struct search *s);
+
+// ---- settle.c
+// What is left in line, inside the window and outside: closed by its bound, or open. Returns the
+// least bound of all.
+int64_t layouts_settle(struct search *s);
+void layouts_finish(struct search *s, struct layouts_result *r, int64_t least_ns);
+
+#endif
