@@ -1,64 +1,38 @@
 // The operations of paths, for whoever has to show a path rather than use it: kept once for each
 // distinct counts, which is what the solver knows a path by.
 #include <assert.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "data/base/grow.h"
 #include "formulate/graph/longest_graph.h"
+#include "formulate/graph/pool.h"
 
 struct kept_path {
-    const int *counts, *operations;
+    const int *operations;
     int operation_count;
 };
 
 struct path_memory {
-    struct kept_path *paths;
-    int count, capacity;
-    int *table, table_size; // open addressing: path + 1
-    int stride;
+    struct path_pool pool;
+    struct kept_path *paths; // [id]
+    int capacity;
     struct arena *arena;
 };
-
-enum { TABLE_FIRST = 1024 };
 
 // An arena of its own: the caller may give back what it took while paths were added.
 void graph_keep_paths(struct graph *g, struct arena *arena)
 {
     struct arena *own = arena_open_within(arena);
     g->memory = TAKE(arena, 1, struct path_memory);
-    *g->memory = (struct path_memory){.table = TAKE(own, TABLE_FIRST, int),
-                                      .table_size = TABLE_FIRST,
-                                      .stride = g->symbol_count + 1,
-                                      .arena = own};
-}
-
-static uint64_t hash_of(const int *counts, int count)
-{
-    uint64_t h = 1469598103934665603u;
-    for (int i = 0; i < count; i++) h = (h ^ (uint64_t)(uint32_t)counts[i]) * 1099511628211u;
-    return h ^ h >> 29;
-}
-
-// The slot of these counts, or the empty one where they belong.
-static int slot_of(const struct path_memory *m, const int *counts)
-{
-    int mask = m->table_size - 1, slot = (int)(hash_of(counts, m->stride) & (uint64_t)mask);
-    for (; m->table[slot]; slot = (slot + 1) & mask)
-        if (!memcmp(m->paths[m->table[slot] - 1].counts, counts,
-                    (size_t)m->stride * sizeof *counts))
-            break;
-    return slot;
+    *g->memory = (struct path_memory){.arena = own};
+    path_pool_open(&g->memory->pool, g->symbol_count + 1, own);
 }
 
 const int *graph_path_operations(const struct graph *g, const int *counts, int *operation_count)
 {
-    const struct path_memory *m = g->memory;
-    int slot = m ? slot_of(m, counts) : 0;
-    if (!m || !m->table[slot]) return NULL;
-    const struct kept_path *path = &m->paths[m->table[slot] - 1];
-    *operation_count = path->operation_count;
-    return path->operations;
+    int id = g->memory ? path_pool_find(&g->memory->pool, counts) : -1;
+    if (id < 0) return NULL;
+    *operation_count = g->memory->paths[id].operation_count;
+    return g->memory->paths[id].operations;
 }
 
 void path_memory_grow(struct graph *g)
@@ -78,32 +52,21 @@ static int list_operations(const struct graph *g, int *operations)
     return count;
 }
 
-static void grow_table(struct path_memory *m)
-{
-    m->table_size *= 2;
-    m->table = TAKE(m->arena, m->table_size, int);
-    assert((m->table_size & (m->table_size - 1)) == 0 && m->count < m->table_size);
-    for (int i = 0; i < m->count; i++) m->table[slot_of(m, m->paths[i].counts)] = i + 1;
-}
-
 // Takes the operations as they are.
 static void add_path(struct path_memory *m, const int *counts, const int *operations,
                      int operation_count)
 {
-    GROW(m->arena, m->paths, m->count, m->capacity, 256);
-    const int *copy =
-        arena_grow(m->arena, counts, (size_t)m->stride, (size_t)m->stride, sizeof *counts);
-    int slot = slot_of(m, counts);
-    assert(!m->table[slot] && operation_count >= 0);
-    m->paths[m->count++] = (struct kept_path){copy, operations, operation_count};
-    m->table[slot] = m->count;
-    if (2 * m->count > m->table_size) grow_table(m);
+    bool is_new;
+    GROW(m->arena, m->paths, m->pool.count, m->capacity, 256);
+    int id = path_pool_add(&m->pool, counts, &is_new);
+    assert(is_new && operation_count >= 0);
+    m->paths[id] = (struct kept_path){operations, operation_count};
 }
 
 void path_memory_end(struct graph *g, const int *counts)
 {
     struct path_memory *m = g->memory;
-    if (!m || m->table[slot_of(m, counts)]) return;
+    if (!m || path_pool_find(&m->pool, counts) >= 0) return;
     int *operations = TAKE(m->arena, 2 * g->noted_count, int),
         operation_count = list_operations(g, operations);
     assert(operation_count <= 2 * g->noted_count);
@@ -116,7 +79,7 @@ void graph_remember_path(struct graph *g, const int *counts, const int *operatio
                          int operation_count)
 {
     struct path_memory *m = g->memory;
-    if (!m || m->table[slot_of(m, counts)]) return;
+    if (!m || path_pool_find(&m->pool, counts) >= 0) return;
     add_path(m, counts,
              arena_grow(m->arena, operations, (size_t)operation_count, (size_t)operation_count,
                         sizeof *operations),

@@ -2,12 +2,11 @@
 // it, are made heavy. They are the cycles F_a..F_b B_b..B_a whose mean is the period of 1F1B
 // (docs/ARCHITECTURE.md 2); a solver without them has to find each by a violated row.
 #include <assert.h>
-#include <stdint.h>
 #include <string.h>
 
-#include "data/base/grow.h"
 #include "formulate/graph/longest.h"
 #include "formulate/graph/longest_graph.h"
+#include "formulate/graph/pool.h"
 
 // Durations in any unit; only their proportions matter. A light transfer inside the window still
 // counts against the stages outside it; a heavy one outweighs any stage.
@@ -25,45 +24,6 @@ enum {
 // Walks that may be spent, in nodes: beyond it only windows whose length is a power of two are
 // tried.
 static const int64_t node_budget = (int64_t)1 << 30;
-
-struct path_pool {
-    int *paths, count, capacity;
-    int *table, table_size; // open addressing: path index + 1
-    int stride;             // of paths: counts of symbols and laps
-    struct arena *arena;
-};
-
-static uint64_t hash_of(const int *counts, int count)
-{
-    uint64_t h = 1469598103934665603u;
-    for (int i = 0; i < count; i++) h = (h ^ (uint64_t)(uint32_t)counts[i]) * 1099511628211u;
-    return h ^ h >> 29;
-}
-
-// Room for `most` paths in the table from the start: it never grows.
-static void open_pool(struct path_pool *pool, int stride, int most, struct arena *arena)
-{
-    int size = 64;
-    while (size < 2 * most) size *= 2;
-    assert(stride > 1 && most > 0);
-    *pool = (struct path_pool){
-        .table = TAKE(arena, size, int), .table_size = size, .stride = stride, .arena = arena};
-}
-
-static void add_distinct(struct path_pool *pool, const int *counts)
-{
-    size_t bytes = (size_t)pool->stride * sizeof *counts;
-    uint64_t mask = (uint64_t)pool->table_size - 1, slot = hash_of(counts, pool->stride) & mask;
-    for (; pool->table[slot]; slot = (slot + 1) & mask)
-        if (!memcmp(pool->paths + (size_t)(pool->table[slot] - 1) * (size_t)pool->stride, counts,
-                    bytes))
-            return;
-    GROW_ROWS(pool->arena, pool->paths, pool->count, pool->capacity, 64, bytes);
-    memcpy(pool->paths + (size_t)pool->count * (size_t)pool->stride, counts, bytes);
-    pool->table[slot] = ++pool->count;
-    assert(2 * pool->count <= pool->table_size &&
-           counts[pool->stride - 1] >= 1); // probing ends; laps
-}
 
 static void set_transfer(int64_t *durations, const struct schedule_request *r, int boundary,
                          int part, int64_t value)
@@ -140,12 +100,12 @@ static int all_chains(const struct graph *g, int **paths, struct arena *arena)
 {
     struct path_pool pool;
     int symbol_total = graph_symbol_count(g), *counts = TAKE(arena, symbol_total + 1, int);
-    open_pool(&pool, symbol_total + 1, g->last_count, arena);
+    path_pool_open(&pool, symbol_total + 1, arena);
     for (int i = 0; i < g->last_count; i++) {
         memset(counts, 0, (size_t)(symbol_total + 1) * sizeof *counts);
         for (int at = g->last[i]; at > 0; at = g->nodes[at].plain) counts[g->nodes[at].symbol]++;
         counts[symbol_total] = 1;
-        add_distinct(&pool, counts);
+        path_pool_add(&pool, counts, NULL);
     }
     *paths = pool.paths;
     return pool.count;
@@ -164,26 +124,26 @@ int graph_starting_paths(struct graph *g, int **paths, struct arena *arena)
                      parts[PART_OVERHEAD],
          all = walks * graph_node_count(g) <= node_budget;
     struct path_pool pool;
-    open_pool(&pool, symbol_total + 1, (int)walks + 2 * r->stage_count, arena);
+    path_pool_open(&pool, symbol_total + 1, arena);
     for (int a = 0; a < p; a++)
         for (int b = a; b < p; b++)
             for (int part = -1; part < (b > a && has_parts ? PART_COUNT : 0); part++) {
                 if (!is_tried(b - a + 1, p, all) || (part >= 0 && !parts[part])) continue;
                 weigh_window(durations, r, (struct window){a, b, -1, LIGHT_STAGE, part});
                 graph_longest(g, durations, counts);
-                add_distinct(&pool, counts);
+                path_pool_add(&pool, counts, NULL);
             }
     // Each stage so heavy that all its passes are on the path; then what ends the iteration, its
     // sync and optimizer.
     for (int s = 0; s < r->stage_count; s++) {
         weigh_window(durations, r, (struct window){0, 0, s, FAINT_STAGE, -1});
         graph_longest(g, durations, counts);
-        add_distinct(&pool, counts);
+        path_pool_add(&pool, counts, NULL);
         weigh_window(durations, r, (struct window){0, 0, s, LIGHT_STAGE, -1});
         durations[symbol_index(r->stage_count, SYMBOL_SYNC, s)] =
             durations[symbol_index(r->stage_count, SYMBOL_OPTIMIZER, s)] = HEAVY_ENDING;
         graph_longest(g, durations, counts);
-        add_distinct(&pool, counts);
+        path_pool_add(&pool, counts, NULL);
     }
     *paths = pool.paths;
     return pool.count;

@@ -4,19 +4,22 @@
 #define PLUMBLINE_SOLVE_BOXES_BOX_PARTS_H
 
 #include "data/places/cluster.h"
+#include "formulate/graph/pool.h"
 #include "solve/boxes/dynamic.h"
 #include "solve/boxes/box.h"
 #include "solve/boxes/game.h"
+
+enum { WEIGHTS_MAX = 480 }; // paths in one mixture
 
 struct box_closer {
     const struct choices *c;
     struct graph *g;
     struct arena *arena;
-    int stages, symbols, path_size;
+    int stages, symbols;
     struct dynamic *counted, *priced; // tables with and without slots counted exactly
     struct game *game;
-    int *path_pool, path_count, path_capacity; // [id * path_size + symbol]
-    int starting_count;                        // the first so many are the starting paths
+    struct path_pool paths;
+    int starting_count; // the first so many are the starting paths
     bool (*should_stop)(void *argument);
     void *stop_argument;
     bool started; // the starting paths have been used one by one
@@ -34,7 +37,6 @@ struct box_closer {
     bool on_small_table;   // the step at hand
 };
 
-int box_pool_path(struct box_closer *b, const int *counts); // its id
 // Keeps the plan whose durations stand in b->durations if it fits together and is the best met; its
 // path is in b->counts.
 void box_meet_plan(struct box_closer *b, const int *chosen, struct box_answer *a);

@@ -60,7 +60,7 @@ static enum status write_program(struct solving *s, const struct box_search_resu
     TRY(solving_formulate(s, &program, err));
     for (int i = 0; i < r->proof.paths; i++) {
         bool is_new;
-        program_add_path(&program, r->proof.path_counts + (size_t)i * (size_t)program.path_size,
+        program_add_path(&program, r->proof.path_counts + (size_t)i * (size_t)program.paths.size,
                          &is_new);
     }
     return solving_write_program(s, &program, err);

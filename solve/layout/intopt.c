@@ -107,7 +107,7 @@ enum status solving_run_intopt(struct solving *s, struct error *err)
     bool answered = worker_pool_run(pool, &request, 1, &answer, solving_should_stop, s,
                                     &s->result->sidelined, s->arena);
     worker_pool_close(pool);
-    s->effort.path_rows = program.path_count;
+    s->effort.path_rows = program.paths.count;
     if (answered && !answer.broken) take_answer(s, &program, &answer);
     return solving_write_program(s, &program, err);
 }

@@ -184,7 +184,7 @@ static enum status run_tree(struct solving *s, struct error *err)
     TRY(tree_run(&tree, &program, &settings, &known, known_count, root_bound_ns, s->arena, err));
     if (s->settings->recheck) TRY(tree_recheck(&tree, &program, root_bound_ns, s->arena, err));
     take_tree_plans(s, &tree);
-    s->effort = (struct plan_effort){tree.boxes, tree.relaxations, program.path_count, 0};
+    s->effort = (struct plan_effort){tree.boxes, tree.relaxations, program.paths.count, 0};
     s->iterations = tree.iterations;
     s->bound_ns = tree.bound_ns;
     s->finished = tree.finished;

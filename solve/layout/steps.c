@@ -36,7 +36,7 @@ void solving_add_starting_paths(struct solving *s, struct program *program)
     int *paths, count = graph_starting_paths(s->graph, &paths, s->arena);
     for (int i = 0; i < count; i++) {
         bool is_new;
-        program_add_path(program, paths + (size_t)i * (size_t)program->path_size, &is_new);
+        program_add_path(program, paths + (size_t)i * (size_t)program->paths.size, &is_new);
     }
 }
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/base/grow.h"
+#include "formulate/graph/pool.h"
 #include "formulate/placed/program.h"
 #include "solve/tree/lp.h"
 #include "solve/places/internal.h"
@@ -17,7 +17,8 @@ struct milp_work {
     double time_limit_s, cut_off_ns;
     int unit_log2;
     // Path rows: those of a path stand behind each other, one for each replica.
-    int first_path_row, path_count, path_capacity, *paths; // [path * (symbols + 1)]
+    int first_path_row;
+    struct path_pool paths;
     double *branch_key;
     int64_t *durations;
     int *counts, *slowest;
@@ -27,15 +28,11 @@ struct milp_work {
 // The rows of a path for all replicas, new or old: the first.
 static int add_path(struct milp_work *w, const int *counts)
 {
-    size_t size = (size_t)w->program.symbols + 1;
-    for (int i = 0; i < w->path_count; i++)
-        if (!memcmp(w->paths + (size_t)i * size, counts, size * sizeof *counts))
-            return w->first_path_row + i * w->program.replicas;
-    GROW_ROWS(w->arena, w->paths, w->path_count, w->path_capacity, 64, size * sizeof *counts);
-    memcpy(w->paths + (size_t)w->path_count * size, counts, size * sizeof *counts);
-    for (int replica = 0; replica < w->program.replicas; replica++)
+    bool is_new;
+    int id = path_pool_add(&w->paths, counts, &is_new);
+    for (int replica = 0; replica < w->program.replicas && is_new; replica++)
         placed_program_add_path(&w->program, counts, replica);
-    return w->first_path_row + w->path_count++ * w->program.replicas;
+    return w->first_path_row + id * w->program.replicas;
 }
 
 // The longest of all replicas' longest paths, where it is longer than T.
@@ -137,11 +134,11 @@ enum status placed_milp(struct placed_milp_result *r, struct placed_plan *plan, 
     w.first_path_row = w.program.milp.row_count;
     w.durations = TAKE(arena, w.program.symbols, int64_t);
     put_branch_keys(&w);
+    path_pool_open(&w.paths, w.program.symbols + 1, arena);
     w.counts = TAKE(arena, w.program.symbols + 1, int);
     w.slowest = TAKE(arena, w.program.symbols + 1, int);
     int count = graph_starting_paths(p->own->graph, &paths, arena);
-    for (int i = 0; i < count; i++)
-        add_path(&w, paths + (size_t)i * ((size_t)w.program.symbols + 1));
+    for (int i = 0; i < count; i++) add_path(&w, paths + (size_t)i * (size_t)w.paths.size);
     r->columns = w.program.milp.column_count;
     r->rows = w.program.milp.row_count;
     struct worker_settings worker = {

@@ -146,7 +146,7 @@ static int ended_count(const struct job_result *r)
 void job_run(struct job_result *r, const struct task *job, struct program *p, struct arena *arena)
 {
     struct subtree t;
-    int first_new = p->path_count;
+    int first_new = p->paths.count;
     assert(job->target_ns >= 0 && job->box.bound_ns >= 0 && job->box.number < LOCAL_NUMBERS);
     begin(&t, job, r, p, arena);
     push(&t, &job->box);
@@ -164,10 +164,9 @@ void job_run(struct job_result *r, const struct task *job, struct program *p, st
     r->open_count = t.stack_count;
     assert(ended_count(r) + r->open_count == 1 + r->box_count); // every box has one end, or is open
     r->iterations = lp_iterations(t.lp);
-    r->path_count = p->path_count - first_new;
-    r->paths = arena_grow(arena, p->paths + (size_t)first_new * (size_t)p->path_size,
-                          (size_t)r->path_count, (size_t)r->path_count,
-                          (size_t)p->path_size * sizeof(int));
+    r->path_count = p->paths.count - first_new;
+    r->paths = arena_grow(arena, path_pool_at(&p->paths, first_new), (size_t)r->path_count,
+                          (size_t)r->path_count, (size_t)p->paths.size * sizeof(int));
 }
 
 // ---- messages
@@ -200,7 +199,7 @@ static void put_operations(struct message *m, const struct job_result *r, const 
     for (int i = 0; i < r->path_count && graph_keeps_paths(p->graph); i++) {
         int count = 0;
         const int *operations =
-            graph_path_operations(p->graph, r->paths + (size_t)i * (size_t)p->path_size, &count);
+            graph_path_operations(p->graph, r->paths + (size_t)i * (size_t)p->paths.size, &count);
         if (!operations) count = 0;
         message_put_count(m, count);
         message_put(m, operations, (size_t)count * sizeof *operations);
@@ -214,7 +213,7 @@ static void get_operations(struct message *m, const struct job_result *r, const 
         int count = message_get_length(m, sizeof(int)), *operations = TAKE(arena, count, int);
         message_get(m, operations, (size_t)count * sizeof *operations);
         if (count && !m->broken)
-            graph_remember_path(p->graph, r->paths + (size_t)i * (size_t)p->path_size, operations,
+            graph_remember_path(p->graph, r->paths + (size_t)i * (size_t)p->paths.size, operations,
                                 count);
     }
 }
@@ -227,7 +226,7 @@ void job_result_put(struct message *m, const struct job_result *r, const struct 
     message_put_count(m, r->iterations);
     message_put_count(m, r->failures);
     message_put_count(m, r->path_count);
-    message_put(m, r->paths, (size_t)r->path_count * (size_t)p->path_size * sizeof *r->paths);
+    message_put(m, r->paths, (size_t)r->path_count * (size_t)p->paths.size * sizeof *r->paths);
     put_operations(m, r, p);
     message_put_count(m, r->plan_count);
     for (int i = 0; i < r->plan_count; i++) {
@@ -243,7 +242,7 @@ void job_result_put(struct message *m, const struct job_result *r, const struct 
 void job_result_get(struct job_result *r, struct message *m, const struct program *p,
                     struct arena *arena)
 {
-    size_t path_size = (size_t)p->path_size * sizeof *r->paths,
+    size_t path_size = (size_t)p->paths.size * sizeof *r->paths,
            plan_size = (size_t)p->stage_count * sizeof(int);
     *r = (struct job_result){.box_count = (int)message_get_count(m)};
     r->explored = message_get_count(m);
@@ -251,7 +250,7 @@ void job_result_get(struct job_result *r, struct message *m, const struct progra
     r->iterations = message_get_count(m);
     r->failures = message_get_count(m);
     r->path_count = message_get_length(m, path_size);
-    r->paths = TAKE(arena, (size_t)r->path_count * (size_t)p->path_size, int);
+    r->paths = TAKE(arena, (size_t)r->path_count * (size_t)p->paths.size, int);
     message_get(m, r->paths, (size_t)r->path_count * path_size);
     get_operations(m, r, p, arena);
     r->plan_count = message_get_length(m, plan_size);

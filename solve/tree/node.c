@@ -77,7 +77,7 @@ static int add_known_paths(struct subtree *t)
     struct program *p = t->program;
     int worst[PATHS_AT_ONCE], count = 0;
     double by[PATHS_AT_ONCE];
-    for (int i = 0; i < p->path_count; i++) {
+    for (int i = 0; i < p->paths.count; i++) {
         int row = p->first_path_row + i;
         if (lp_has_row(t->lp, row)) continue;
         double v = violation(&p->formulation->milp, row, t->values);

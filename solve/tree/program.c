@@ -32,7 +32,7 @@ void program_prepare(struct program *p, struct formulation *f, struct graph *gra
     *p = (struct program){.formulation = f, .choices = c, .graph = graph, .arena = arena};
     p->stage_count = c->priced->stage_count;
     p->symbol_count = graph_symbol_count(graph);
-    p->path_size = p->symbol_count + 1;
+    path_pool_open(&p->paths, p->symbol_count + 1, arena);
     p->first_choice = TAKE(arena, p->stage_count + 1, int);
     for (int s = 0; s < p->stage_count; s++)
         p->first_choice[s + 1] = p->first_choice[s] + c->stages[s].count;
@@ -57,42 +57,25 @@ void program_prepare(struct program *p, struct formulation *f, struct graph *gra
     p->hopeless_ns = time_upper_ns + 1;
     p->first_path_row = f->milp.row_count;
     p->durations = TAKE(arena, p->symbol_count, int64_t);
-    p->counts = TAKE(arena, p->path_size, int);
-}
-
-static uint64_t hash_of(const int *counts, int n)
-{
-    uint64_t hash = 1469598103934665603u;
-    for (int i = 0; i < n; i++) hash = (hash ^ (uint64_t)counts[i]) * 1099511628211u;
-    return hash;
+    p->counts = TAKE(arena, p->paths.size, int);
 }
 
 int program_add_path(struct program *p, const int *counts, bool *is_new)
 {
-    uint64_t hash = hash_of(counts, p->path_size);
-    size_t n = (size_t)p->path_size;
-    *is_new = false;
-    for (int i = 0; i < p->path_count; i++)
-        if (p->path_hashes[i] == hash &&
-            !memcmp(p->paths + (size_t)i * n, counts, n * sizeof *counts))
-            return p->first_path_row + i;
-    int capacity = p->path_capacity;
-    GROW(p->arena, p->path_hashes, p->path_count, capacity, 256);
-    GROW_ROWS(p->arena, p->paths, p->path_count, p->path_capacity, 256, n * sizeof *counts);
-    memcpy(p->paths + (size_t)p->path_count * n, counts, n * sizeof *counts);
-    p->path_hashes[p->path_count++] = hash;
-    *is_new = true;
-    int row = formulate_add_path(p->formulation, counts);
-    assert(row == p->first_path_row + p->path_count - 1);
-    return row;
+    int id = path_pool_add(&p->paths, counts, is_new);
+    if (*is_new) {
+        int row = formulate_add_path(p->formulation, counts);
+        assert(row == p->first_path_row + id);
+    }
+    return p->first_path_row + id;
 }
 
 void program_forget_paths(struct program *p, int path_count)
 {
     struct milp *m = &p->formulation->milp;
-    if (p->path_count == path_count) return;
-    p->formulation->path_row_count -= p->path_count - path_count;
-    p->path_count = path_count;
+    if (p->paths.count == path_count) return;
+    p->formulation->path_row_count -= p->paths.count - path_count;
+    path_pool_forget(&p->paths, path_count);
     m->row_count = p->first_path_row + path_count;
     m->entry_count =
         m->row_count ? m->rows[m->row_count - 1].first + m->rows[m->row_count - 1].count : 0;

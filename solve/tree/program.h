@@ -4,6 +4,7 @@
 #ifndef PLUMBLINE_SOLVE_TREE_PROGRAM_H
 #define PLUMBLINE_SOLVE_TREE_PROGRAM_H
 
+#include "formulate/graph/pool.h"
 #include "formulate/program/formulate.h"
 
 struct program {
@@ -11,7 +12,6 @@ struct program {
     const struct choices *choices;
     struct graph *graph;
     int stage_count, symbol_count;
-    int path_size;             // of a path: the counts of all symbols, and its laps
     int choice_count;          // over all stages; a choice's number is first_choice[stage] + index
     int *first_choice;         // [stage_count + 1]
     int *stage_of, *column_of; // [choice_count]
@@ -20,9 +20,7 @@ struct program {
     int unit_log2;
     int64_t hopeless_ns; // more than any plan takes: a box with such a bound holds none
     int first_path_row;
-    int path_count, path_capacity;
-    int *paths; // [path_count x path_size]
-    uint64_t *path_hashes;
+    struct path_pool paths;
     int64_t *durations; // scratch, [symbol_count]
     int *counts;
     struct arena *arena;

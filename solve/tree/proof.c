@@ -33,10 +33,10 @@ static struct box_step step_of(struct translation *t, const struct multipliers *
     for (int k = 0; k < y->count; k++) {
         int path = y->rows[k] - t->p->first_path_row;
         if (path >= 0) {
-            assert(path < t->p->path_count && y->values[k] >= 0);
+            assert(path < t->p->paths.count && y->values[k] >= 0);
             ids[count] = t->first_path + path;
             weights[count++] = y->values[k];
-            sum += (wide)y->values[k] * path_laps(t->p->paths + path * t->p->path_size, symbols);
+            sum += (wide)y->values[k] * path_laps(path_pool_at(&t->p->paths, path), symbols);
         }
         for (int r = 0; r < t->resources; r++) {
             if (y->rows[k] != t->p->formulation->resource_row[r]) continue;
@@ -106,14 +106,14 @@ static void add_record(struct translation *t, const struct record *of)
 static void take_paths(struct translation *t, const struct box_proof *root)
 {
     const struct program *p = t->p;
-    size_t size = (size_t)p->path_size * sizeof(int);
+    size_t size = (size_t)p->paths.size * sizeof(int);
     t->first_path = root ? root->paths : 0;
-    t->proof->paths = t->first_path + p->path_count;
-    t->proof->path_counts = TAKE(t->arena, t->proof->paths * p->path_size, int);
+    t->proof->paths = t->first_path + p->paths.count;
+    t->proof->path_counts = TAKE(t->arena, t->proof->paths * p->paths.size, int);
     if (root) memcpy(t->proof->path_counts, root->path_counts, (size_t)root->paths * size);
-    if (p->path_count)
-        memcpy(t->proof->path_counts + t->first_path * p->path_size, p->paths,
-               (size_t)p->path_count * size);
+    if (p->paths.count)
+        memcpy(t->proof->path_counts + t->first_path * p->paths.size, p->paths.paths,
+               (size_t)p->paths.count * size);
 }
 
 void tree_proof(struct box_proof *proof, const struct tree *tree, const struct program *p,

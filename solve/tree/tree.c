@@ -129,15 +129,14 @@ static int *merge_paths(struct search *s, const struct job_result *r)
     struct message *news = TAKE(s->arena, 1, struct message);
     int *rows = TAKE(s->arena, r->path_count, int);
     message_begin(news, s->arena);
-    int before = p->path_count;
+    int before = p->paths.count;
     for (int i = 0; i < r->path_count; i++) {
         bool is_new;
-        rows[i] = program_add_path(p, r->paths + (size_t)i * (size_t)p->path_size, &is_new);
+        rows[i] = program_add_path(p, r->paths + (size_t)i * (size_t)p->paths.size, &is_new);
     }
-    for (int i = before; i < p->path_count; i++)
-        message_put(news, p->paths + (size_t)i * (size_t)p->path_size,
-                    (size_t)p->path_size * sizeof *p->paths);
-    assert(p->path_count - before <= r->path_count);
+    for (int i = before; i < p->paths.count; i++)
+        message_put(news, path_pool_at(&p->paths, i), (size_t)p->paths.size * sizeof(int));
+    assert(p->paths.count - before <= r->path_count);
     if (news->used) worker_pool_tell(s->pool, news);
     return rows;
 }
@@ -325,7 +324,7 @@ static void show(const struct search *s)
     const struct tree *t = s->tree;
     if (!s->settings->report) return;
     struct tree_progress progress = {t->plan_count ? t->plans[0].time_ns : 0, open_bound(s),
-                                     t->boxes, s->program->path_count, t->open_count};
+                                     t->boxes, s->program->paths.count, t->open_count};
     s->settings->report(s->settings->argument, &progress);
 }
 
@@ -334,17 +333,17 @@ static void run_in_worker(void *context, struct message *in, struct message *out
 {
     struct program *p = context;
     if (!out) {
-        int *counts = TAKE(arena, p->path_size, int);
+        int *counts = TAKE(arena, p->paths.size, int);
         while (in->read < in->used) {
             bool is_new;
-            message_get(in, counts, (size_t)p->path_size * sizeof *counts);
+            message_get(in, counts, (size_t)p->paths.size * sizeof *counts);
             program_add_path(p, counts, &is_new);
         }
         return;
     }
     struct task task;
     struct job_result result;
-    int known = p->path_count;
+    int known = p->paths.count;
     job_get(&task, in, p, arena);
     job_run(&result, &task, p, arena);
     job_result_put(out, &result, p);

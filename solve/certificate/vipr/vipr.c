@@ -32,7 +32,7 @@ static enum status build_program(struct vipr_maker *m, struct error *err)
     int *paths, count = graph_starting_paths(m->graph, &paths, m->arena);
     for (int i = 0; i < count; i++) {
         bool is_new;
-        program_add_path(&m->program, paths + (size_t)i * (size_t)m->program.path_size, &is_new);
+        program_add_path(&m->program, paths + (size_t)i * (size_t)m->program.paths.size, &is_new);
     }
     m->target_ns = m->request->infeasible ? greatest_ns + 1 : m->request->bound_ns;
     return OK;

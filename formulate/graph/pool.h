@@ -1,0 +1,33 @@
+// Distinct paths, numbered as they come. A path is its counts of symbols, and its laps behind them
+// (path_size in formulate/choices).
+#ifndef PLUMBLINE_FORMULATE_GRAPH_POOL_H
+#define PLUMBLINE_FORMULATE_GRAPH_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "data/base/arena.h"
+
+struct path_pool {
+    int size;                    // of a path
+    int *paths, count, capacity; // [id * size]
+    int *table, slots;           // open addressing: id + 1
+    struct arena *arena;
+};
+
+void path_pool_open(struct path_pool *pool, int size, struct arena *arena);
+// The path's id, or -1.
+int path_pool_find(const struct path_pool *pool, const int *counts);
+// The path's id, new or old; *is_new (which may be NULL) tells.
+int path_pool_add(struct path_pool *pool, const int *counts, bool *is_new);
+// These paths as they are, instead of those that were there; of two alike the later is found.
+void path_pool_take(struct path_pool *pool, const int *counts, int count);
+// Forgets all but the first `count`; none of them may be there twice.
+void path_pool_forget(struct path_pool *pool, int count);
+
+static inline const int *path_pool_at(const struct path_pool *pool, int id)
+{
+    return pool->paths + (size_t)id * (size_t)pool->size;
+}
+
+#endif

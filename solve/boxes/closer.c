@@ -1,0 +1,129 @@
+// What closes boxes, opened: its tables, its paths, and boxes as such. How a box is closed: box.c.
+#include <assert.h>
+#include <string.h>
+
+#include "solve/boxes/box.h"
+#include "solve/boxes/box_parts.h"
+
+enum {
+    CELLS_COUNTED = 1 << 22,
+    CELLS_PRICED = 0, // tables with and without slots counted exactly
+    PATHS_MAX = 120,
+    PLANS_MAX = 32
+};
+
+int box_closer_path_count(const struct box_closer *b) { return b->paths.count; }
+const int *box_closer_path(const struct box_closer *b, int id)
+{
+    assert(id >= 0 && id < b->paths.count);
+    return path_pool_at(&b->paths, id);
+}
+
+static struct box_closer *open_closer(const struct choices *c, struct graph *g, bool by_ranks,
+                                      struct arena *arena)
+{
+    struct box_closer *b = TAKE(arena, 1, struct box_closer);
+    *b = (struct box_closer){.c = c,
+                             .g = g,
+                             .arena = arena,
+                             .stages = c->priced->stage_count,
+                             .symbols = graph_symbol_count(g)};
+    path_pool_open(&b->paths, path_size(b->symbols), arena);
+    assert(b->symbols ==
+           symbol_count(b->stages, c->priced->slice_count)); // choices and graph are of one layout
+    b->counted = by_ranks ? dynamic_open_by_ranks(c, arena) : dynamic_open(c, CELLS_COUNTED, arena);
+    b->priced = dynamic_is_by_ranks(b->counted) ? b->counted : dynamic_open(c, CELLS_PRICED, arena);
+    int plans_max = PLANS_MAX + (dynamic_is_by_ranks(b->counted) ? 2 * b->stages + 1 : 0);
+    b->game = game_open(b->symbols, PATHS_MAX, plans_max, arena);
+    b->coefficients = TAKE(arena, b->symbols, int64_t);
+    b->durations = TAKE(arena, b->symbols, int64_t);
+    b->prices = TAKE(arena, dynamic_resource_count(b->counted), int64_t);
+    b->counts = TAKE(arena, b->paths.size, int);
+    b->chosen = TAKE(arena, b->stages, int);
+    b->fitting = TAKE(arena, b->stages, int);
+    b->plans = TAKE(arena, b->stages * plans_max, int);
+    b->through = TAKE(arena, b->stages, int64_t *);
+    for (int s = 0; s < b->stages; s++) b->through[s] = TAKE(arena, c->stages[s].count, int64_t);
+    b->spans_ns = TAKE(arena, c->rank_count, int64_t *);
+    for (int r = 0; r < c->rank_count; r++)
+        b->spans_ns[r] = TAKE(arena, c->priced->layer_count + 1, int64_t);
+    b->ids = TAKE(arena, 2 * WEIGHTS_MAX, int);
+    b->weights = TAKE(arena, 2 * WEIGHTS_MAX, int64_t);
+    b->best_ids = TAKE(arena, 2 * WEIGHTS_MAX, int);
+    b->best_weights = TAKE(arena, 2 * WEIGHTS_MAX, int64_t);
+    int *paths;
+    bool by_rank = (c->virtual_stages > 1 || dynamic_is_by_ranks(b->counted)) &&
+                   !graph_is_chains(g);
+    b->starting_count = by_rank ? box_rank_paths(b, &paths)
+                                : graph_starting_paths(g, &paths, arena);
+    for (int i = 0; i < b->starting_count; i++)
+        path_pool_add(&b->paths, paths + (size_t)i * (size_t)b->paths.size, NULL);
+    b->starting_count = b->paths.count;
+    assert(b->starting_count > 0 && b->stages == b->c->priced->stage_count);
+    return b;
+}
+
+struct box_closer *box_closer_open(const struct choices *c, struct graph *g, struct arena *arena)
+{
+    return open_closer(c, g, false, arena);
+}
+struct box_closer *box_closer_open_by_ranks(const struct choices *c, struct graph *g,
+                                            struct arena *arena)
+{
+    return open_closer(c, g, true, arena);
+}
+bool box_closer_is_by_ranks(const struct box_closer *b) { return dynamic_is_by_ranks(b->counted); }
+
+struct choice_box choice_box_copy(const struct box_closer *b, const struct choice_box *box,
+                                  struct arena *arena)
+{
+    bool **allowed = TAKE(arena, b->stages, bool *);
+    struct choice_box copy = {allowed, NULL};
+    for (int s = 0; s < b->stages; s++) {
+        allowed[s] = TAKE(arena, b->c->stages[s].count, bool);
+        if (box) memcpy(allowed[s], box->allowed[s], (size_t)b->c->stages[s].count);
+        else memset(allowed[s], true, (size_t)b->c->stages[s].count);
+    }
+    if (!box_closer_is_by_ranks(b)) return copy;
+    copy.spans = TAKE(arena, b->c->rank_count, struct layer_span);
+    for (int r = 0; r < b->c->rank_count; r++)
+        copy.spans[r] = box && box->spans ? box->spans[r]
+                                          : (struct layer_span){0, b->c->priced->layer_count};
+    return copy;
+}
+
+struct choice_box choice_box_whole(const struct box_closer *b, struct arena *arena)
+{
+    return choice_box_copy(b, NULL, arena);
+}
+
+void box_closer_stop_when(struct box_closer *b, bool (*should_stop)(void *argument), void *argument)
+{
+    b->should_stop = should_stop;
+    b->stop_argument = argument;
+}
+
+void box_closer_take_paths(struct box_closer *b, const int *counts, int count)
+{
+    path_pool_take(&b->paths, counts, count);
+    assert(count >= b->starting_count); // those of the start keep their numbers
+}
+
+int box_closer_resource_count(const struct box_closer *b)
+{
+    return dynamic_resource_count(b->counted);
+}
+bool box_closer_counts(const struct box_closer *b, int resource)
+{
+    return dynamic_counts(b->counted, resource);
+}
+
+void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *weights,
+                        int path_count)
+{
+    for (int i = 0; i < path_count; i++) {
+        const int *path = paths + (size_t)i * (size_t)b->paths.size;
+        if (!weights || weights[i] > 0)
+            game_add_path(b->game, path_pool_add(&b->paths, path, NULL), path);
+    }
+}
