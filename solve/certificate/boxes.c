@@ -7,94 +7,11 @@
 
 enum { DEEPEST = 3000 };
 
-// ---- boxes
-
-struct check_box maker_whole_box(struct maker *m, struct arena *arena)
-{
-    struct check_box box = {TAKE(arena, m->p.stages, int *), TAKE(arena, m->p.stages, int),
-                            TAKE(arena, m->p.ranks, struct check_span)};
-    for (int r = 0; r < m->p.ranks; r++) box.spans[r] = (struct check_span){0, m->p.layers};
-    for (int s = 0; s < m->p.stages; s++) {
-        box.count[s] = m->choices.count[s];
-        box.left[s] = TAKE(arena, box.count[s], int);
-        for (int i = 0; i < box.count[s]; i++) box.left[s][i] = i;
-    }
-    return box;
-}
-
-static void *copy(const void *items, int count, size_t size, struct arena *arena)
-{
-    return arena_grow(arena, items, (size_t)count, (size_t)count, size);
-}
-
-struct check_box maker_copy_box(const struct maker *m, const struct check_box *box,
-                                struct arena *arena)
-{
-    struct check_box other = {TAKE(arena, m->p.stages, int *),
-                              copy(box->count, m->p.stages, sizeof *box->count, arena),
-                              copy(box->spans, m->p.ranks, sizeof *box->spans, arena)};
-    for (int s = 0; s < m->p.stages; s++)
-        other.left[s] = copy(box->left[s], box->count[s], sizeof *box->left[s], arena);
-    return other;
-}
-
-int maker_left_in(const struct maker *m, const struct check_box *box)
-{
-    int sum = 0;
-    for (int s = 0; s < m->p.stages; s++) sum += box->count[s];
-    for (int r = 0; r < m->p.ranks; r++) sum += box->spans[r].most - box->spans[r].least;
-    return sum;
-}
-
-static bool is_empty(const struct maker *m, const struct check_box *box)
-{
-    for (int s = 0; s < m->p.stages; s++)
-        if (!box->count[s]) return true;
-    for (int r = 0; r < m->p.ranks; r++)
-        if (box->spans[r].least > box->spans[r].most) return true;
-    return false;
-}
-
-static bool is_single(const struct maker *m, const struct check_box *box)
-{
-    for (int s = 0; s < m->p.stages; s++)
-        if (box->count[s] > 1) return false;
-    return true;
-}
-
-static bool has_property(const struct maker *m, const struct proof_box *by, int number)
-{
-    const struct check_choice *c = &m->choices.items[by->stage][number];
-    if (by->end == END_SPLIT_LOAD) return c->load < by->load_ns;
-    return by->end == END_SPLIT_GROUP ? c->group == by->group : number == by->choice;
-}
-
-struct check_box maker_split(struct maker *m, struct check_box *box, const struct proof_box *by,
-                             struct arena *arena)
-{
-    struct check_box other = maker_copy_box(m, box, arena);
-    if (by->end == END_SPLIT_RANK) {
-        struct check_span *below = &box->spans[by->rank], *others = &other.spans[by->rank];
-        if (below->most >= by->layers) below->most = by->layers - 1;
-        if (others->least < by->layers) others->least = by->layers;
-        return other;
-    }
-    int kept = 0, others = 0;
-    for (int i = 0; i < box->count[by->stage]; i++) {
-        int number = box->left[by->stage][i];
-        if (has_property(m, by, number)) box->left[by->stage][kept++] = number;
-        else other.left[by->stage][others++] = number;
-    }
-    box->count[by->stage] = kept;
-    other.count[by->stage] = others;
-    return other;
-}
-
 // ---- rounds
 
 bool maker_couple(struct maker *m, struct check_box *box)
 {
-    return check_couple_ranks(&m->choices, box) != OK || is_empty(m, box);
+    return check_couple_ranks(&m->choices, box) != OK || maker_is_empty(m, box);
 }
 
 bool maker_use(struct maker *m, struct check_box *box, const struct proof_round *round)
@@ -133,7 +50,7 @@ static bool try_round(struct maker *m, int number, struct check_box *box,
 // alike messages.
 static bool goes_by_ranks(const struct maker *m, const struct check_box *box)
 {
-    if (m->p.turns == 1 || !m->choices.free_places || is_empty(m, box)) return false;
+    if (m->p.turns == 1 || !m->choices.free_places || maker_is_empty(m, box)) return false;
     int group = m->choices.items[0][box->left[0][0]].group;
     for (int s = 0; s < m->p.stages; s++) {
         int cut = m->choices.items[s][box->left[s][0]].cut;
@@ -205,8 +122,8 @@ static struct proof_round round_of(struct maker *m, const struct check_box *box,
         weights[round.path_count++] = step->weights[i];
     }
     if (!has_prices(m, step->prices)) return round;
-    round.prices = prices =
-        copy(step->prices, check_resource_count(&m->p), sizeof *step->prices, m->arena);
+    round.prices = prices = arena_grow(m->arena, step->prices, (size_t)check_resource_count(&m->p),
+                                       (size_t)check_resource_count(&m->p), sizeof *step->prices);
     for (int r = 0; r < check_resource_count(&m->p); r++)
         if (check_resource_limit(&m->p, r) < 0) prices[r] = 0;
     return round;
@@ -215,7 +132,7 @@ static struct proof_round round_of(struct maker *m, const struct check_box *box,
 static bool follow_steps(struct maker *m, int number, struct check_box *box,
                          const struct box_record *r)
 {
-    bool closed = is_empty(m, box);
+    bool closed = maker_is_empty(m, box);
     for (int i = 0; i < r->step_count && !closed; i++) {
         struct proof_round round = round_of(m, box, &r->steps[i], false);
         closed = try_round(m, number, box, &round);
@@ -333,8 +250,8 @@ static bool divides(struct maker *m, const struct check_box *box, const struct p
     struct arena_mark mark = arena_set_mark(m->scratch);
     struct check_box one = maker_copy_box(m, box, m->scratch),
                      other = maker_split(m, &one, by, m->scratch);
-    bool second_empty = is_empty(m, &other);
-    *first_empty = is_empty(m, &one);
+    bool second_empty = maker_is_empty(m, &other);
+    *first_empty = maker_is_empty(m, &one);
     arena_reset(m->scratch, mark);
     return !*first_empty && !second_empty;
 }
@@ -384,7 +301,7 @@ static bool mend(struct maker *m, int number, struct check_box *box, struct proo
     bool first_empty;
     if (!closed && (!split_given || !divides(m, box, split, &first_empty))) {
         *split = (struct proof_box){.stage = -1, .rank = -1, .choice = -1, .group = -1};
-        if (!is_single(m, box)) split_blindly(m, box, split);
+        if (!maker_is_single(m, box)) split_blindly(m, box, split);
     }
     return closed;
 }
@@ -473,7 +390,7 @@ static void prove_box(struct maker *m, struct check_box *box, int64_t record, in
         closed = follow_steps(m, number, box, &proof->records[record]);
         walking = false;
         bool first_empty;
-        if (closed || is_single(m, box) ||
+        if (closed || maker_is_single(m, box) ||
             !split_of_record(m, &proof->records[record], &split, &first, &second))
             continue;
         if (divides(m, box, &split, &first_empty)) {
@@ -484,10 +401,10 @@ static void prove_box(struct maker *m, struct check_box *box, int64_t record, in
                              : first; // all that is left lies in one part: no box of its own
         walking = true;
     }
-    if (!closed && !is_single(m, box)) {
+    if (!closed && !maker_is_single(m, box)) {
         split = (struct proof_box){.stage = -1, .rank = -1, .choice = -1, .group = -1};
         closed = mend(m, number, box, &split);
-        if (!closed && !is_single(m, box)) {
+        if (!closed && !maker_is_single(m, box)) {
             split_box(m, number, box, &split, -1, -1, depth);
             return;
         }

@@ -138,6 +138,8 @@ struct check_box maker_whole_box(struct maker *m, struct arena *arena);
 struct check_box maker_copy_box(const struct maker *m, const struct check_box *box,
                                 struct arena *arena);
 int maker_left_in(const struct maker *m, const struct check_box *box);
+bool maker_is_empty(const struct maker *m, const struct check_box *box);
+bool maker_is_single(const struct maker *m, const struct check_box *box); // one choice a stage
 // What the stages of a rank demand of each other, before the first round and behind each. true:
 // nothing is left.
 bool maker_couple(struct maker *m, struct check_box *box);

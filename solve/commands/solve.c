@@ -14,6 +14,7 @@
 #include "solve/certificate/places.h"
 #include "solve/certificate/space.h"
 #include "solve/commands/commands.h"
+#include "solve/commands/solve_request.h"
 #include "solve/layouts/layouts.h"
 #include "solve/places/placed.h"
 #include "solve/places/space.h"
@@ -21,130 +22,9 @@
 #include "solve/judge/verify.h"
 #include "solve/commands/what_if.h"
 
-static const char usage[] = "plumbline solve PROBLEM.json [-o PLAN.json]";
-
 // The one thing that a signal handler can reach.
 static volatile int stop_asked;
 static void ask_to_stop(int signal) { (void)signal, stop_asked = 1; }
-
-struct request {
-    const char *problem_path, *plan_path, *start_path, *priced_path, *layouts_path,
-        *certificate_path;
-    struct solve_settings settings;
-    int64_t threads, alternatives, memory_limit_mib;
-    int engine, formulation;
-    bool progress, quiet, helped, shrink;
-    struct cluster_change change;
-    bool answer_only; // what if, and no file for the plan
-};
-
-// "What if" answers on standard output; what it writes lies beside the plan.
-static enum status read_change(struct request *r, struct error *err)
-{
-    const struct {
-        bool given;
-        const char *option;
-    } written[] = {
-        {r->priced_path, "--priced"},
-        {r->certificate_path, "--certificate"},
-        {r->layouts_path, "--layouts"},
-    };
-    if (!cluster_change_any(&r->change)) return OK;
-    if (r->plan_path && !strcmp(r->plan_path, "-"))
-        return fail(err, BAD_INPUT,
-                    "-o: expected a file with --without and --degrade, whose changed cluster is "
-                    "written beside it");
-    r->answer_only = !r->plan_path;
-    for (size_t i = 0; i < ARRAY_LENGTH(written); i++)
-        if (written[i].given && r->answer_only)
-            return fail(err, BAD_INPUT,
-                        "%s: expected -o PLAN.json beside it, with --without and --degrade",
-                        written[i].option);
-    return OK;
-}
-
-static enum status read_request(struct request *r, int argc, char **argv, struct arena *arena,
-                                struct error *err)
-{
-    struct solve_settings *s = &r->settings;
-    solve_defaults(s);
-    r->threads = s->threads;
-    r->change.without = r->change.degrade = (struct option_texts){.most = argc};
-    r->change.without.items = TAKE(arena, argc, const char *);
-    r->change.degrade.items = TAKE(arena, argc, const char *);
-    const struct option options[] = {
-        {"-o", OPTION_TEXT, &r->plan_path, 0, 0, NULL,
-         "where the plan goes (default: standard output)"},
-        {"--time-limit-s", OPTION_NUMBER, &s->time_limit_s, 0, 1e9, NULL,
-         "stop after so many seconds with the best plan and its bound (0: none)"},
-        {"--gap", OPTION_NUMBER, &s->gap, 0, 1, NULL,
-         "stop at (iteration - bound) / iteration of this (default 0: proven optimal)"},
-        {"--threads", OPTION_INT, &r->threads, 1, 64, NULL,
-         "worker processes; the plan does not depend on it"},
-        {"--seed", OPTION_INT, &s->seed, 0, 9007199254740992.0, NULL, "of the incumbent search"},
-        {"--start", OPTION_TEXT, &r->start_path, 0, 0, NULL, "a plan to begin from"},
-        {"--without", OPTION_TEXTS, &r->change.without, 0, 0, NULL,
-         "what if this node were gone (GROUP=N where nodes have no names); answers what is lost "
-         "and what moves since --start"},
-        {"--degrade", OPTION_TEXTS, &r->change.degrade, 0, 0, NULL,
-         "what if A:B=X: bandwidth from node A to node B times X; A=X: of all links of A"},
-        {"--alternatives", OPTION_INT, &r->alternatives, 1, 1000, NULL,
-         "also the so many best distinct plans, as PLAN-2.json ..."},
-        {"--engine", OPTION_NAME, &r->engine, 0, 0, engine_names,
-         "tree (proves its bound), or GLPK's own as a cross-check"},
-        {"--formulation", OPTION_NAME, &r->formulation, 0, 0, formulation_names,
-         "textbook: solved by glp_intopt, a cross-check"},
-        {"--progress", OPTION_FLAG, &r->progress, 0, 0, NULL,
-         "progress lines even where stderr is no terminal"},
-        {"--quiet", OPTION_FLAG, &r->quiet, 0, 0, NULL, "no progress lines"},
-        {"--program", OPTION_TEXT, &s->program_path, 0, 0, NULL,
-         "write the program after elimination, with all path rows (.mps or .lp)"},
-        {"--map", OPTION_TEXT, &s->map_path, 0, 0, NULL,
-         "with --program: write what its columns mean"},
-        {"--priced", OPTION_TEXT, &r->priced_path, 0, 0, NULL,
-         "write the priced problem, and name it in the plan"},
-        {"--layouts", OPTION_TEXT, &r->layouts_path, 0, 0, NULL,
-         "where the fate of every layout goes, for a job with a space (PLAN.layouts.json)"},
-        {"--certificate", OPTION_TEXT, &r->certificate_path, 0, 0, NULL,
-         "write the proof of the bound, for plumbline check; beside it the priced problem (or "
-         "--priced)"},
-        {"--shrink-certificate", OPTION_FLAG, &r->shrink, 0, 0, NULL,
-         "with --certificate: leave out of it what it can do without; takes time"},
-        {"--recheck", OPTION_FLAG, &s->recheck, 0, 0, NULL,
-         "evaluate the whole proof a second time from its stored numbers"},
-        {"--memory-limit-mib", OPTION_INT, &r->memory_limit_mib, 0, 1 << 24, NULL,
-         "address space of a worker process (0: no limit)"},
-    };
-    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &r->problem_path, 1, 1,
-                     NULL, &r->helped, err));
-    TRY(read_change(r, err));
-    if (!r->plan_path) r->plan_path = "-";
-    if (s->map_path && !s->program_path)
-        return fail(err, BAD_INPUT, "--map: expected --program beside it");
-    if (r->alternatives > 1 && !strcmp(r->plan_path, "-"))
-        return fail(err, BAD_INPUT, "--alternatives: expected -o PLAN.json beside it");
-    if (r->shrink && !r->certificate_path)
-        return fail(err, BAD_INPUT, "--shrink-certificate: expected --certificate beside it");
-    s->evidence = r->certificate_path != NULL;
-    s->threads = (int)r->threads;
-    s->alternatives = (int)r->alternatives;
-    s->memory_limit_bytes = r->memory_limit_mib << 20;
-    s->engine = (enum engine)r->engine;
-    s->formulation = (enum formulation_kind)r->formulation;
-    s->progress = r->quiet ? 0 : r->progress ? 1 : -1;
-    return OK;
-}
-
-// Before hours of work, not behind them.
-static enum status check_places(const struct request *r, struct error *err)
-{
-    TRY(file_check_place(r->plan_path, err));
-    if (r->priced_path) TRY(file_check_place(r->priced_path, err));
-    if (r->settings.program_path) TRY(milp_check_name(r->settings.program_path, "--program", err));
-    if (r->layouts_path) TRY(file_check_place(r->layouts_path, err));
-    if (r->certificate_path) TRY(file_check_place(r->certificate_path, err));
-    return r->settings.map_path ? file_check_place(r->settings.map_path, err) : OK;
-}
 
 static void listen_to_signals(void)
 {
@@ -171,7 +51,7 @@ static enum status judge(const struct plan *plan, const struct problem *problem,
                 verdict.violations[0].rule, verdict.violations[0].text);
 }
 
-static enum status write_plan(struct plan *plan, const char *path, const struct request *r,
+static enum status write_plan(struct plan *plan, const char *path, const struct solve_request *r,
                               const struct problem *problem, const struct priced *priced,
                               struct arena *arena, struct error *err)
 {
@@ -187,7 +67,7 @@ static enum status write_plan(struct plan *plan, const char *path, const struct 
 }
 
 // The priced problem as a file, read back for its hash.
-static enum status write_priced(struct priced *priced, const struct request *r,
+static enum status write_priced(struct priced *priced, const struct solve_request *r,
                                 const struct problem *problem, struct arena *arena,
                                 struct error *err)
 {
@@ -249,7 +129,7 @@ static void say_outcome(const struct solve_result *r)
     if (r->sidelined) fprintf(stderr, "recovered from: %s\n", r->sidelined);
 }
 
-static enum status say_answer(const struct request *r, const struct problem *problem,
+static enum status say_answer(const struct solve_request *r, const struct problem *problem,
                               const struct placed_start *start, const struct plan *now,
                               struct arena *arena, struct error *err)
 {
@@ -273,24 +153,7 @@ static int exit_code_of(enum outcome outcome)
 
 // ---- a job with a space
 
-static enum status refuse_single(const struct request *r, struct error *err)
-{
-    const struct {
-        bool given;
-        const char *option;
-    } single[] = {
-        {r->shrink, "--shrink-certificate"},
-        {r->alternatives > 1, "--alternatives"},
-        {r->settings.program_path, "--program"},
-    };
-    for (size_t i = 0; i < ARRAY_LENGTH(single); i++)
-        if (single[i].given)
-            return fail(err, BAD_INPUT, "%s: expected a job with one layout, found a space of them",
-                        single[i].option);
-    return OK;
-}
-
-static enum status write_layouts(struct layouts *l, const struct request *r,
+static enum status write_layouts(struct layouts *l, const struct solve_request *r,
                                  const struct problem *problem, struct arena *arena,
                                  struct error *err)
 {
@@ -313,7 +176,7 @@ static void say_layouts(const struct layouts *l)
     fprintf(stderr, "\n");
 }
 
-static enum status write_space_certificate(const struct request *r,
+static enum status write_space_certificate(const struct solve_request *r,
                                            const struct layouts_result *found,
                                            const struct problem *problem, struct arena *arena,
                                            struct error *err)
@@ -344,7 +207,7 @@ static enum status write_space_certificate(const struct request *r,
     return OK;
 }
 
-static enum status solve_space(const struct request *r, const struct problem *problem,
+static enum status solve_space(const struct solve_request *r, const struct problem *problem,
                                int *exit_code, struct arena *arena, struct error *err)
 {
     struct layouts_result *result = TAKE(arena, 1, struct layouts_result);
@@ -370,7 +233,7 @@ static enum status solve_space(const struct request *r, const struct problem *pr
     return OK;
 }
 
-static enum status write_places_certificate(const struct request *r,
+static enum status write_places_certificate(const struct solve_request *r,
                                             const struct solve_result *solved,
                                             const struct problem *problem,
                                             const struct priced *priced, struct arena *arena,
@@ -401,9 +264,9 @@ static enum status write_places_certificate(const struct request *r,
 }
 
 // The proof of the bound, about the priced document as it was written.
-static enum status write_certificate(const struct request *r, const struct solve_result *solved,
-                                     const struct priced *priced, struct arena *arena,
-                                     struct error *err)
+static enum status write_certificate(const struct solve_request *r,
+                                     const struct solve_result *solved, const struct priced *priced,
+                                     struct arena *arena, struct error *err)
 {
     struct certificate_request request = {
         .priced = priced, .plan = &solved->plan, .evidence = solved->evidence, .shrink = r->shrink};
@@ -431,44 +294,7 @@ static enum status write_certificate(const struct request *r, const struct solve
     return OK;
 }
 
-// What a cluster with places has no answer to yet.
-static enum status refuse_on_places(const struct request *r, struct error *err)
-{
-    const struct {
-        bool given;
-        const char *option;
-    } others[] = {
-        {r->shrink, "--shrink-certificate"},
-        {r->alternatives > 1, "--alternatives"},
-        {r->settings.program_path, "--program"},
-    };
-    for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
-        if (others[i].given)
-            return fail(err, BAD_INPUT, "%s: expected a cluster without places", others[i].option);
-    return OK;
-}
-
-// Nodes in chains are no program, and there is none to be found otherwise.
-static enum status refuse_with_pipette(const struct request *r, struct error *err)
-{
-    const struct {
-        bool given;
-        const char *option;
-    } others[] = {
-        {r->settings.engine != ENGINE_TREE, "--engine"},
-        {r->settings.formulation != FORMULATION_CHOICES, "--formulation"},
-        {r->start_path, "--start"},
-        {r->settings.recheck, "--recheck"},
-    };
-    for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
-        if (others[i].given)
-            return fail(err, BAD_INPUT,
-                        "%s: expected a job whose objective is iteration_time, found pipette",
-                        others[i].option);
-    return OK;
-}
-
-static enum status solve_layout(const struct request *r, const struct problem *problem,
+static enum status solve_layout(const struct solve_request *r, const struct problem *problem,
                                 const struct plan *start, int *exit_code, struct arena *arena,
                                 struct error *err)
 {
@@ -504,30 +330,8 @@ static enum status solve_layout(const struct request *r, const struct problem *p
     return OK;
 }
 
-// Options that the problem has no answer to, before anything is written.
-static enum status refuse_options(const struct request *r, const struct problem *problem,
-                                  struct error *err)
-{
-    bool places = problem->cluster.places.node_count;
-    if (r->certificate_path && problem->job.objective != OBJECTIVE_ITERATION_TIME)
-        return fail(
-            err, BAD_INPUT,
-            "--certificate: expected a job for the least iteration time, found objective \"%s\"",
-            objective_names[problem->job.objective]);
-    if (problem->job.space.given) {
-        TRY(refuse_single(r, err));
-        return places && r->certificate_path
-                   ? fail(err, BAD_INPUT, "--certificate: expected a cluster without places")
-                   : OK;
-    }
-    if (r->layouts_path)
-        return fail(err, BAD_INPUT, "--layouts: expected a job with a space of layouts");
-    if (places) TRY(refuse_on_places(r, err));
-    return problem->job.objective == OBJECTIVE_PIPETTE ? refuse_with_pipette(r, err) : OK;
-}
-
 // A plan of a space of layouts to begin from: its layout is the job's from now on.
-static enum status check_layout(const struct request *r, const struct plan *start,
+static enum status check_layout(const struct solve_request *r, const struct plan *start,
                                 struct error *err)
 {
     if (!start->stage_count)
@@ -545,7 +349,7 @@ static enum status check_layout(const struct request *r, const struct plan *star
 
 // What the options make of the problem: other nodes and links, the one layout of the plan to begin
 // from.
-static enum status change_problem(const struct request *r, struct problem **problem,
+static enum status change_problem(const struct solve_request *r, struct problem **problem,
                                   const struct plan *start, struct arena *arena, struct error *err)
 {
     const struct layout *layout = start && (*problem)->job.space.given ? &start->layout : NULL;
@@ -553,7 +357,7 @@ static enum status change_problem(const struct request *r, struct problem **prob
     struct problem *changed = TAKE(arena, 1, struct problem);
     if (layout) TRY(check_layout(r, start, err));
     const struct problem one = layout ? problem_with_layout(*problem, layout) : **problem;
-    TRY(refuse_options(r, &one, err));
+    TRY(solve_request_suits(r, &one, err));
     if (!layout && !cluster_change_any(&r->change)) return OK;
     if (start && cluster_change_any(&r->change))
         TRY(what_if_check_earlier(start, *problem, arena, err));
@@ -571,11 +375,11 @@ static enum status change_problem(const struct request *r, struct problem **prob
 enum status command_solve(int argc, char **argv, int *exit_code, struct arena *arena,
                           struct error *err)
 {
-    struct request r = {0};
-    TRY(read_request(&r, argc, argv, arena, err));
+    struct solve_request r = {0};
+    TRY(solve_request_read(&r, argc, argv, arena, err));
     if (r.helped) return OK;
     struct problem *problem = TAKE(arena, 1, struct problem);
-    TRY(check_places(&r, err));
+    TRY(solve_request_check_places(&r, err));
     TRY(problem_load(problem, r.problem_path, arena, err));
     struct plan *start = r.start_path ? TAKE(arena, 1, struct plan) : NULL;
     if (start) TRY(plan_load(start, r.start_path, arena, err));

@@ -1,0 +1,83 @@
+// A box of the checker, as the certificate's maker handles it.
+#include "solve/certificate/internal.h"
+
+struct check_box maker_whole_box(struct maker *m, struct arena *arena)
+{
+    struct check_box box = {TAKE(arena, m->p.stages, int *), TAKE(arena, m->p.stages, int),
+                            TAKE(arena, m->p.ranks, struct check_span)};
+    for (int r = 0; r < m->p.ranks; r++) box.spans[r] = (struct check_span){0, m->p.layers};
+    for (int s = 0; s < m->p.stages; s++) {
+        box.count[s] = m->choices.count[s];
+        box.left[s] = TAKE(arena, box.count[s], int);
+        for (int i = 0; i < box.count[s]; i++) box.left[s][i] = i;
+    }
+    return box;
+}
+
+static void *copy(const void *items, int count, size_t size, struct arena *arena)
+{
+    return arena_grow(arena, items, (size_t)count, (size_t)count, size);
+}
+
+struct check_box maker_copy_box(const struct maker *m, const struct check_box *box,
+                                struct arena *arena)
+{
+    struct check_box other = {TAKE(arena, m->p.stages, int *),
+                              copy(box->count, m->p.stages, sizeof *box->count, arena),
+                              copy(box->spans, m->p.ranks, sizeof *box->spans, arena)};
+    for (int s = 0; s < m->p.stages; s++)
+        other.left[s] = copy(box->left[s], box->count[s], sizeof *box->left[s], arena);
+    return other;
+}
+
+int maker_left_in(const struct maker *m, const struct check_box *box)
+{
+    int sum = 0;
+    for (int s = 0; s < m->p.stages; s++) sum += box->count[s];
+    for (int r = 0; r < m->p.ranks; r++) sum += box->spans[r].most - box->spans[r].least;
+    return sum;
+}
+
+bool maker_is_empty(const struct maker *m, const struct check_box *box)
+{
+    for (int s = 0; s < m->p.stages; s++)
+        if (!box->count[s]) return true;
+    for (int r = 0; r < m->p.ranks; r++)
+        if (box->spans[r].least > box->spans[r].most) return true;
+    return false;
+}
+
+bool maker_is_single(const struct maker *m, const struct check_box *box)
+{
+    for (int s = 0; s < m->p.stages; s++)
+        if (box->count[s] > 1) return false;
+    return true;
+}
+
+static bool has_property(const struct maker *m, const struct proof_box *by, int number)
+{
+    const struct check_choice *c = &m->choices.items[by->stage][number];
+    if (by->end == END_SPLIT_LOAD) return c->load < by->load_ns;
+    return by->end == END_SPLIT_GROUP ? c->group == by->group : number == by->choice;
+}
+
+struct check_box maker_split(struct maker *m, struct check_box *box, const struct proof_box *by,
+                             struct arena *arena)
+{
+    struct check_box other = maker_copy_box(m, box, arena);
+    if (by->end == END_SPLIT_RANK) {
+        struct check_span *below = &box->spans[by->rank], *others = &other.spans[by->rank];
+        if (below->most >= by->layers) below->most = by->layers - 1;
+        if (others->least < by->layers) others->least = by->layers;
+        return other;
+    }
+    int kept = 0, others = 0;
+    for (int i = 0; i < box->count[by->stage]; i++) {
+        int number = box->left[by->stage][i];
+        if (has_property(m, by, number)) box->left[by->stage][kept++] = number;
+        else other.left[by->stage][others++] = number;
+    }
+    box->count[by->stage] = kept;
+    other.count[by->stage] = others;
+    return other;
+}

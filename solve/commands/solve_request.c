@@ -1,0 +1,174 @@
+// The options of plumbline solve.
+#include <string.h>
+
+#include "data/base/file.h"
+#include "solve/commands/commands.h"
+#include "solve/commands/solve_request.h"
+#include "solve/layout/parts.h"
+
+static const char usage[] = "plumbline solve PROBLEM.json [-o PLAN.json]";
+
+// "What if" answers on standard output; what it writes lies beside the plan.
+static enum status read_change(struct solve_request *r, struct error *err)
+{
+    const struct {
+        bool given;
+        const char *option;
+    } written[] = {
+        {r->priced_path, "--priced"},
+        {r->certificate_path, "--certificate"},
+        {r->layouts_path, "--layouts"},
+    };
+    if (!cluster_change_any(&r->change)) return OK;
+    if (r->plan_path && !strcmp(r->plan_path, "-"))
+        return fail(err, BAD_INPUT,
+                    "-o: expected a file with --without and --degrade, whose changed cluster is "
+                    "written beside it");
+    r->answer_only = !r->plan_path;
+    for (size_t i = 0; i < ARRAY_LENGTH(written); i++)
+        if (written[i].given && r->answer_only)
+            return fail(err, BAD_INPUT,
+                        "%s: expected -o PLAN.json beside it, with --without and --degrade",
+                        written[i].option);
+    return OK;
+}
+
+enum status solve_request_read(struct solve_request *r, int argc, char **argv, struct arena *arena,
+                               struct error *err)
+{
+    struct solve_settings *s = &r->settings;
+    solve_defaults(s);
+    r->threads = s->threads;
+    r->change.without = r->change.degrade = (struct option_texts){.most = argc};
+    r->change.without.items = TAKE(arena, argc, const char *);
+    r->change.degrade.items = TAKE(arena, argc, const char *);
+    const struct option options[] = {
+        {"-o", OPTION_TEXT, &r->plan_path, 0, 0, NULL,
+         "where the plan goes (default: standard output)"},
+        {"--time-limit-s", OPTION_NUMBER, &s->time_limit_s, 0, 1e9, NULL,
+         "stop after so many seconds with the best plan and its bound (0: none)"},
+        {"--gap", OPTION_NUMBER, &s->gap, 0, 1, NULL,
+         "stop at (iteration - bound) / iteration of this (default 0: proven optimal)"},
+        {"--threads", OPTION_INT, &r->threads, 1, 64, NULL,
+         "worker processes; the plan does not depend on it"},
+        {"--seed", OPTION_INT, &s->seed, 0, 9007199254740992.0, NULL, "of the incumbent search"},
+        {"--start", OPTION_TEXT, &r->start_path, 0, 0, NULL, "a plan to begin from"},
+        {"--without", OPTION_TEXTS, &r->change.without, 0, 0, NULL,
+         "what if this node were gone (GROUP=N where nodes have no names); answers what is lost "
+         "and what moves since --start"},
+        {"--degrade", OPTION_TEXTS, &r->change.degrade, 0, 0, NULL,
+         "what if A:B=X: bandwidth from node A to node B times X; A=X: of all links of A"},
+        {"--alternatives", OPTION_INT, &r->alternatives, 1, 1000, NULL,
+         "also the so many best distinct plans, as PLAN-2.json ..."},
+        {"--engine", OPTION_NAME, &r->engine, 0, 0, engine_names,
+         "tree (proves its bound), or GLPK's own as a cross-check"},
+        {"--formulation", OPTION_NAME, &r->formulation, 0, 0, formulation_names,
+         "textbook: solved by glp_intopt, a cross-check"},
+        {"--progress", OPTION_FLAG, &r->progress, 0, 0, NULL,
+         "progress lines even where stderr is no terminal"},
+        {"--quiet", OPTION_FLAG, &r->quiet, 0, 0, NULL, "no progress lines"},
+        {"--program", OPTION_TEXT, &s->program_path, 0, 0, NULL,
+         "write the program after elimination, with all path rows (.mps or .lp)"},
+        {"--map", OPTION_TEXT, &s->map_path, 0, 0, NULL,
+         "with --program: write what its columns mean"},
+        {"--priced", OPTION_TEXT, &r->priced_path, 0, 0, NULL,
+         "write the priced problem, and name it in the plan"},
+        {"--layouts", OPTION_TEXT, &r->layouts_path, 0, 0, NULL,
+         "where the fate of every layout goes, for a job with a space (PLAN.layouts.json)"},
+        {"--certificate", OPTION_TEXT, &r->certificate_path, 0, 0, NULL,
+         "write the proof of the bound, for plumbline check; beside it the priced problem (or "
+         "--priced)"},
+        {"--shrink-certificate", OPTION_FLAG, &r->shrink, 0, 0, NULL,
+         "with --certificate: leave out of it what it can do without; takes time"},
+        {"--recheck", OPTION_FLAG, &s->recheck, 0, 0, NULL,
+         "evaluate the whole proof a second time from its stored numbers"},
+        {"--memory-limit-mib", OPTION_INT, &r->memory_limit_mib, 0, 1 << 24, NULL,
+         "address space of a worker process (0: no limit)"},
+    };
+    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &r->problem_path, 1, 1,
+                     NULL, &r->helped, err));
+    TRY(read_change(r, err));
+    if (!r->plan_path) r->plan_path = "-";
+    if (s->map_path && !s->program_path)
+        return fail(err, BAD_INPUT, "--map: expected --program beside it");
+    if (r->alternatives > 1 && !strcmp(r->plan_path, "-"))
+        return fail(err, BAD_INPUT, "--alternatives: expected -o PLAN.json beside it");
+    if (r->shrink && !r->certificate_path)
+        return fail(err, BAD_INPUT, "--shrink-certificate: expected --certificate beside it");
+    s->evidence = r->certificate_path != NULL;
+    s->threads = (int)r->threads;
+    s->alternatives = (int)r->alternatives;
+    s->memory_limit_bytes = r->memory_limit_mib << 20;
+    s->engine = (enum engine)r->engine;
+    s->formulation = (enum formulation_kind)r->formulation;
+    s->progress = r->quiet ? 0 : r->progress ? 1 : -1;
+    return OK;
+}
+
+enum status solve_request_check_places(const struct solve_request *r, struct error *err)
+{
+    TRY(file_check_place(r->plan_path, err));
+    if (r->priced_path) TRY(file_check_place(r->priced_path, err));
+    if (r->settings.program_path) TRY(milp_check_name(r->settings.program_path, "--program", err));
+    if (r->layouts_path) TRY(file_check_place(r->layouts_path, err));
+    if (r->certificate_path) TRY(file_check_place(r->certificate_path, err));
+    return r->settings.map_path ? file_check_place(r->settings.map_path, err) : OK;
+}
+
+// An option, where it was given.
+struct given {
+    bool given;
+    const char *option;
+};
+
+static enum status refuse_given(const struct given *options, size_t count, const char *expected,
+                                struct error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (options[i].given)
+            return fail(err, BAD_INPUT, "%s: expected %s", options[i].option, expected);
+    return OK;
+}
+
+// What is for one layout without places alone.
+static enum status refuse_single(const struct solve_request *r, const char *expected,
+                                 struct error *err)
+{
+    const struct given single[] = {{r->shrink, "--shrink-certificate"},
+                                   {r->alternatives > 1, "--alternatives"},
+                                   {r->settings.program_path, "--program"}};
+    return refuse_given(single, ARRAY_LENGTH(single), expected, err);
+}
+
+// Nodes in chains are no program, and there is none to be found otherwise.
+static enum status refuse_with_pipette(const struct solve_request *r, struct error *err)
+{
+    const struct given others[] = {
+        {r->settings.engine != ENGINE_TREE, "--engine"},
+        {r->settings.formulation != FORMULATION_CHOICES, "--formulation"},
+        {r->start_path, "--start"},
+        {r->settings.recheck, "--recheck"}};
+    return refuse_given(others, ARRAY_LENGTH(others),
+                        "a job whose objective is iteration_time, found pipette", err);
+}
+
+enum status solve_request_suits(const struct solve_request *r, const struct problem *problem,
+                                struct error *err)
+{
+    bool places = problem->cluster.places.node_count;
+    if (r->certificate_path && problem->job.objective != OBJECTIVE_ITERATION_TIME)
+        return fail(
+            err, BAD_INPUT,
+            "--certificate: expected a job for the least iteration time, found objective \"%s\"",
+            objective_names[problem->job.objective]);
+    if (problem->job.space.given) {
+        TRY(refuse_single(r, "a job with one layout, found a space of them", err));
+        return places && r->certificate_path
+                   ? fail(err, BAD_INPUT, "--certificate: expected a cluster without places")
+                   : OK;
+    }
+    if (r->layouts_path)
+        return fail(err, BAD_INPUT, "--layouts: expected a job with a space of layouts");
+    if (places) TRY(refuse_single(r, "a cluster without places", err));
+    return problem->job.objective == OBJECTIVE_PIPETTE ? refuse_with_pipette(r, err) : OK;
+}

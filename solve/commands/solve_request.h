@@ -1,0 +1,28 @@
+// What plumbline solve is asked for: its options, read and held against the problem.
+#ifndef PLUMBLINE_SOLVE_COMMANDS_SOLVE_REQUEST_H
+#define PLUMBLINE_SOLVE_COMMANDS_SOLVE_REQUEST_H
+
+#include "data/base/options.h"
+#include "solve/commands/what_if.h"
+#include "solve/layout/solve.h"
+
+struct solve_request {
+    const char *problem_path, *plan_path, *start_path, *priced_path, *layouts_path,
+        *certificate_path;
+    struct solve_settings settings;
+    int64_t threads, alternatives, memory_limit_mib;
+    int engine, formulation;
+    bool progress, quiet, helped, shrink;
+    struct cluster_change change;
+    bool answer_only; // what if, and no file for the plan
+};
+
+enum status solve_request_read(struct solve_request *r, int argc, char **argv, struct arena *arena,
+                               struct error *err);
+// Whether all files can be written: before hours of work, not after them.
+enum status solve_request_check_places(const struct solve_request *r, struct error *err);
+// Refuses options that the problem has no answer to, before anything is written.
+enum status solve_request_suits(const struct solve_request *r, const struct problem *problem,
+                                struct error *err);
+
+#endif
