@@ -8,7 +8,7 @@ set -u
 out=build/release
 folder=$out/planted tree=$out/planted/tree
 # Many an error of thought ends the program at an assert. Asked is whether the bed would tell.
-asserts_off='-DNDEBUG -Wno-unused-variable -Wno-unused-but-set-variable -Wno-unused-parameter'
+asserts_off='-DNDEBUG -Wno-unused-variable -Wno-unused-function -Wno-unused-but-set-variable -Wno-unused-parameter'
 jobs=${TEST_JOBS:-$(nproc 2> /dev/null || echo 1)} problems=${PLANTED_PROBLEMS:-500}
 
 # Name, file, what makes of one line another, what is then thought.
