@@ -51,7 +51,7 @@ static enum status check_job_on_places(const struct request *r, const struct job
     const char *path = job->document.path;
     if (r->form != FORM_CHOICES)
         return fail(err, BAD_INPUT, "--formulation textbook: expected a cluster without places");
-    if (job->layout.virtual_stages > 1 || job->layout.schedule == SCHEDULE_ZB_V)
+    if (job->layout.virtual_stages > 1)
         return fail(err, BAD_INPUT,
                     "%s: layout: the program of placements has one stage a rank; expected a "
                     "schedule with one",

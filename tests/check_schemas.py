@@ -10,12 +10,23 @@ from jsonschema import Draft202012Validator
 SCHEMAS = pathlib.Path(__file__).resolve().parent.parent / "docs" / "schemas"
 
 
+def inlined(schema):
+    """The schema with each other file that it refers to in its place."""
+    if isinstance(schema, list):
+        return [inlined(s) for s in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if str(schema.get("$ref", "#")).startswith("#"):
+        return {key: inlined(s) for key, s in schema.items()}
+    return inlined(json.loads((SCHEMAS / schema["$ref"]).read_text()))
+
+
 @functools.cache
 def validator_of(kind):
     path = SCHEMAS / f"{kind}.schema.json"
     if not path.exists():
         return None
-    schema = json.loads(path.read_text())
+    schema = inlined(json.loads(path.read_text()))
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
 

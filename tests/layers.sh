@@ -8,7 +8,7 @@ rules='
 data/base            |
 data/text            | data/base
 data/places          | data/base data/text
-data/inputs          | data/base data/text data/places
+data/inputs          | data/base data/text data/places data/schedule/kinds.h
 data/numbers         | data/base data/inputs
 data/priced          | data/base data/text data/places data/inputs
 data/program         | data/base

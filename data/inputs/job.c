@@ -135,10 +135,10 @@ static enum status check_uneven(const struct job *j, struct error *err)
             others = (l->data - 1) * unit;
     // Of its orders one with fewer micro-batches is not part of one with more, and bounds rest on
     // that.
-    if (l->schedule == SCHEDULE_ZB_V)
+    if (schedule_kinds[l->schedule].nests == NESTS_NEVER)
         return fail(err, BAD_INPUT,
-                    "%s: placement.uneven_micro_batches: expected another schedule than zb-v",
-                    name_of(j));
+                    "%s: placement.uneven_micro_batches: expected another schedule than %s",
+                    name_of(j), schedule_names[l->schedule]);
     if (j->global_batch % (unit * l->micro_batch))
         return fail(err, BAD_INPUT, "%s: global_batch: expected a multiple of %s %lld, found %lld",
                     name_of(j), unit > 1 ? "micro_batch x pipeline (interleaved)" : "micro_batch",
@@ -189,9 +189,9 @@ static enum status check_schedule(const struct job *j, struct error *err)
     int64_t tokens = 0;
     if (job_micro_batches(j) % layout_micro_batch_unit(l))
         return fail(err, BAD_INPUT,
-                    "%s: layout.schedule: interleaved expects the micro-batches of a replica to be "
+                    "%s: layout.schedule: %s expects the micro-batches of a replica to be "
                     "a multiple of pipeline %d, found %d",
-                    name_of(j), l->pipeline, job_micro_batches(j));
+                    name_of(j), schedule_names[l->schedule], l->pipeline, job_micro_batches(j));
     if (l->slice_count == 1) return OK;
     for (int i = 0; i < l->slice_count; i++) tokens += l->slices[i];
     if (tokens != j->sequence)

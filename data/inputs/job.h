@@ -7,22 +7,7 @@
 
 #include "data/text/document.h"
 #include "data/base/units.h"
-
-enum schedule_kind {
-    SCHEDULE_GPIPE,
-    SCHEDULE_1F1B,
-    SCHEDULE_INTERLEAVED,
-    SCHEDULE_ZB_H1,
-    SCHEDULE_ZB_H2,
-    SCHEDULE_ZB_V,
-    SCHEDULE_LOOPED_BFS,
-    SCHEDULE_TOKEN_SLICED,
-    SCHEDULE_KIND_COUNT,
-};
-// "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "looped-bfs", "token-sliced"
-extern const char *const schedule_names[];
-bool schedule_splits_backward(
-    enum schedule_kind kind); // into input gradient and weight gradient: the zb-* schedules
+#include "data/schedule/kinds.h"
 
 enum gradient_sync { SYNC_EXPOSED, SYNC_OVERLAPPED };
 extern const char *const gradient_sync_names[]; // "exposed", "overlapped"
@@ -73,7 +58,7 @@ static inline int layout_stage_count(const struct layout *l)
 // The micro-batches of a replica are a multiple of this.
 static inline int layout_micro_batch_unit(const struct layout *l)
 {
-    return l->schedule == SCHEDULE_INTERLEAVED ? l->pipeline : 1;
+    return schedule_kinds[l->schedule].in_groups ? l->pipeline : 1;
 }
 
 // ---- the space of layouts that a solve searches (data/inputs/space.h walks it)

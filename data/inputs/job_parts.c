@@ -5,19 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const schedule_names[] = {"gpipe", "1f1b",       "interleaved",  "zb-h1", "zb-h2",
-                                      "zb-v",  "looped-bfs", "token-sliced", NULL};
 const char *const gradient_sync_names[] = {"exposed", "overlapped", NULL};
 const char *const trainer_names[] = {"megatron", "deepspeed", NULL};
 const char *const objective_names[] = {"iteration_time", "pipette", "max_load", NULL};
 const char *const rule_action_names[] = {"require", "forbid", NULL};
 
 // ---- layout
-
-bool schedule_splits_backward(enum schedule_kind kind)
-{
-    return kind == SCHEDULE_ZB_H1 || kind == SCHEDULE_ZB_H2 || kind == SCHEDULE_ZB_V;
-}
 
 bool layout_is_local(const struct layout *l, int boundary)
 {
@@ -107,27 +100,25 @@ enum status layout_get(const struct json *object, struct layout *l, struct arena
 static enum status check_stages(const struct layout *l, const char *file, struct error *err)
 {
     const char *name = schedule_names[l->schedule];
-    bool looped = l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS;
+    int wanted = schedule_kinds[l->schedule].virtual_stages;
+    bool sliced = schedule_kinds[l->schedule].slices;
     if (layout_stage_count(l) > STAGES_MAX)
         return fail(err, BAD_INPUT,
                     "%s: layout: pipeline x virtual_stages: expected at most %d stages, found %d",
                     file, STAGES_MAX, layout_stage_count(l));
-    if (l->schedule == SCHEDULE_ZB_V ? l->virtual_stages != 2
-        : looped                     ? l->virtual_stages < 2
-                                     : l->virtual_stages != 1)
+    if (wanted ? l->virtual_stages != wanted : l->virtual_stages < 2)
         return fail(err, BAD_INPUT, "%s: layout.virtual_stages: %s expects %s, found %d", file,
                     name,
-                    l->schedule == SCHEDULE_ZB_V ? "2"
-                    : looped                     ? "at least 2"
-                                                 : "1",
+                    wanted == 1   ? "1"
+                    : wanted == 2 ? "2"
+                                  : "at least 2",
                     l->virtual_stages);
     if (l->virtual_stages > 1 && l->pipeline < 2)
         return fail(err, BAD_INPUT, "%s: layout.pipeline: %s expects at least 2, found %d", file,
                     name, l->pipeline);
-    if (l->schedule == SCHEDULE_TOKEN_SLICED ? l->slice_count < 2 : l->slice_count != 1)
+    if (sliced ? l->slice_count < 2 : l->slice_count != 1)
         return fail(err, BAD_INPUT, "%s: layout.slices: %s expects %s, found %d", file, name,
-                    l->schedule == SCHEDULE_TOKEN_SLICED ? "2 to 8 lengths" : "none",
-                    l->slice_count);
+                    sliced ? "2 to 8 lengths" : "none", l->slice_count);
     if (l->slice_count < 1 || l->slice_count > SLICES_MAX || l->local_loss_every < 0)
         return fail(err, BAD_INPUT, "%s: layout: slices or local_loss_every is out of range", file);
     return OK;

@@ -164,10 +164,11 @@ enum status problem_check_places(const struct problem *p, struct error *err)
                         : !l->barrier             ? "a barrier"
                         : l->fused_embedding_sync ? "fused_embedding_sync false"
                                                   : NULL;
-    if (!wrong && l->schedule == SCHEDULE_ZB_V && p->model.has_shape &&
+    if (!wrong && schedule_kinds[l->schedule].folds && p->model.has_shape &&
         p->model.shape.tied_embeddings)
-        wrong = "the ends of the model on two ranks (zb-v puts them on one, and the embeddings are "
-                "tied)";
+        wrong = "the ends of the model on two ranks (this schedule puts them on one, and the "
+                "embeddings "
+                "are tied)";
     if (!p->cluster.places.node_count && p->job.placement.uneven_micro_batches)
         return fail(err, BAD_INPUT,
                     "%s: placement.uneven_micro_batches: expected a cluster with places", job);

@@ -50,11 +50,6 @@ static int range(int low, int high, int *values)
     return high - low + 1;
 }
 
-static bool has_turns(enum schedule_kind kind)
-{
-    return kind == SCHEDULE_INTERLEAVED || kind == SCHEDULE_LOOPED_BFS;
-}
-
 // Stages of a rank: what divides its layers, whether the short ranks' or the long ones'.
 static int virtual_values(const struct walk *w, int *values)
 {
@@ -155,10 +150,10 @@ static void set_value(struct walk *w, enum space_key key, int value)
 // What the schedule decides by itself: stages a rank, slices.
 static bool schedule_decides(const struct walk *w, enum space_key key, int *value)
 {
-    enum schedule_kind kind = w->layout.schedule;
-    if (key == SPACE_VIRTUAL_STAGES && !has_turns(kind))
-        return *value = kind == SCHEDULE_ZB_V ? 2 : 1, true;
-    if (key == SPACE_SLICE_COUNT && kind != SCHEDULE_TOKEN_SLICED) return *value = 1, true;
+    const struct schedule_properties *kind = &schedule_kinds[w->layout.schedule];
+    if (key == SPACE_VIRTUAL_STAGES && kind->virtual_stages)
+        return *value = kind->virtual_stages, true;
+    if (key == SPACE_SLICE_COUNT && !kind->slices) return *value = 1, true;
     return false;
 }
 

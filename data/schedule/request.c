@@ -28,16 +28,16 @@ struct schedule_request schedule_request_of(const struct priced *p)
     return r;
 }
 
-// ZB-V folds the pipeline at its end; all others wind it round the ranks.
+// A pipeline that folds turns round at its end; all others wind round the ranks.
 int schedule_rank_of(const struct schedule_request *r, int stage)
 {
     int turn = stage / r->rank_count, place = stage % r->rank_count;
-    return r->kind == SCHEDULE_ZB_V && turn % 2 ? r->rank_count - 1 - place : place;
+    return schedule_kinds[r->kind].folds && turn % 2 ? r->rank_count - 1 - place : place;
 }
 
 int schedule_stage_of(const struct schedule_request *r, int rank, int turn)
 {
-    int place = r->kind == SCHEDULE_ZB_V && turn % 2 ? r->rank_count - 1 - rank : rank;
+    int place = schedule_kinds[r->kind].folds && turn % 2 ? r->rank_count - 1 - rank : rank;
     return turn * r->rank_count + place;
 }
 

@@ -82,12 +82,11 @@ static enum status check_shape(const struct schedule_request *r, struct error *e
            r->micro_batches >= 1);
     assert(r->stage_count == r->rank_count * r->virtual_stages && r->slice_count <= SLICES_MAX);
     const char *name = schedule_names[r->kind];
-    bool winds = r->kind == SCHEDULE_INTERLEAVED || r->kind == SCHEDULE_LOOPED_BFS;
-    int wanted = r->kind == SCHEDULE_ZB_V ? 2 : 1;
-    if (!winds && r->virtual_stages != wanted)
+    int wanted = schedule_kinds[r->kind].virtual_stages;
+    if (wanted && r->virtual_stages != wanted)
         return fail(err, BAD_INPUT, "schedule: %s has %d stage%s a rank, not %d", name, wanted,
                     wanted > 1 ? "s" : "", r->virtual_stages);
-    if (r->kind != SCHEDULE_TOKEN_SLICED && r->slice_count > 1)
+    if (!schedule_kinds[r->kind].slices && r->slice_count > 1)
         return fail(err, BAD_INPUT, "schedule: %s passes whole sequences, not %d slices", name,
                     r->slice_count);
     return OK;

@@ -6,18 +6,8 @@
 
 static const char *const pass_names[PASS_COUNT] = {"forward", "backward", "weight gradient"};
 
-static turn_generator *const generators[SCHEDULE_KIND_COUNT] = {
-    [SCHEDULE_GPIPE] = gpipe_turns,
-    [SCHEDULE_1F1B] = one_f_one_b_turns,
-    [SCHEDULE_INTERLEAVED] = interleaved_turns,
-    [SCHEDULE_ZB_H1] = zb_h1_turns,
-    [SCHEDULE_ZB_H2] = zb_h2_turns,
-    [SCHEDULE_ZB_V] = zb_v_turns,
-    [SCHEDULE_LOOPED_BFS] = looped_bfs_turns,
-    [SCHEDULE_TOKEN_SLICED] = token_sliced_turns,
-};
-
-turn_generator *generator_of(int kind) { return generators[kind]; }
+#define GENERATOR(constant, name, generator, ...) generator,
+turn_generator *const schedule_generators[] = {SCHEDULE_KINDS(GENERATOR)};
 
 void turn_put(struct turn_list *list, enum pass pass, int micro_batch, int turn, int slice)
 {
@@ -140,7 +130,7 @@ enum status make_turns(struct builder *b, struct error *err)
     for (int rank = 0; rank < r->rank_count; rank++) {
         b->turns[rank] = (struct turn_list){TAKE(b->arena, capacity, struct turn), 0, capacity,
                                             r->micro_batches};
-        generators[r->kind](&b->turns[rank], r, rank);
+        schedule_generators[r->kind](&b->turns[rank], r, rank);
         TRY(check_turns(b, rank, err));
         count_in_flight(b, rank, held);
     }

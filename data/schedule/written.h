@@ -4,6 +4,8 @@
 #ifndef PLUMBLINE_DATA_SCHEDULE_WRITTEN_H
 #define PLUMBLINE_DATA_SCHEDULE_WRITTEN_H
 
+#include "data/schedule/kinds.h"
+
 enum pass { PASS_FORWARD, PASS_BACKWARD, PASS_WEIGHT, PASS_COUNT };
 
 struct turn {
@@ -29,15 +31,10 @@ struct schedule_request;
 typedef void turn_generator(struct turn_list *list, const struct schedule_request *request,
                             int rank);
 
-turn_generator *generator_of(int kind); // enum schedule_kind
+extern turn_generator *const schedule_generators[]; // of a kind
 
-turn_generator gpipe_turns;
-turn_generator one_f_one_b_turns;
-turn_generator interleaved_turns;
-turn_generator zb_h1_turns;
-turn_generator zb_h2_turns;
-turn_generator zb_v_turns;
-turn_generator looped_bfs_turns;
-turn_generator token_sliced_turns;
+#define DECLARE(constant, name, generator, ...) turn_generator generator;
+SCHEDULE_KINDS(DECLARE)
+#undef DECLARE
 
 #endif

@@ -44,13 +44,12 @@ static double find_size(struct cell notes)
     return 0;
 }
 
-// Longer names first: the bare 1f1b is in other names' company too often to mean anything.
+// The bare 1f1b is in other names' company too often to mean anything.
 static int find_schedule(struct cell notes)
 {
-    static const enum schedule_kind kinds[] = {SCHEDULE_ZB_H1, SCHEDULE_ZB_H2, SCHEDULE_ZB_V,
-                                               SCHEDULE_LOOPED_BFS, SCHEDULE_GPIPE};
-    for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
-        if (cell_contains(notes, schedule_names[kinds[i]])) return (int)kinds[i];
+    for (int kind = SCHEDULE_KIND_COUNT - 1; kind >= 0; kind--)
+        if (schedule_kinds[kind].in_notes && cell_contains(notes, schedule_names[kind]))
+            return kind;
     // As arXiv 2401.10241 calls those that its optimiser finds.
     return cell_contains(notes, "zb-1p")   ? (int)SCHEDULE_ZB_H1
            : cell_contains(notes, "zb-2p") ? (int)SCHEDULE_ZB_H2
@@ -165,15 +164,14 @@ static bool set_schedule(struct layout *l, const struct row_words *words, const 
     l->schedule = named != NOT_STATED     ? (enum schedule_kind)named
                   : l->virtual_stages > 1 ? SCHEDULE_INTERLEAVED
                                           : SCHEDULE_1F1B;
-    // Zero-bubble's later schedules are nothing without post-validation.
-    l->barrier =
-        stated(row->barrier, l->schedule != SCHEDULE_ZB_H2 && l->schedule != SCHEDULE_ZB_V);
-    if (l->schedule == SCHEDULE_ZB_V) l->virtual_stages = 2;
-    if (l->schedule == SCHEDULE_TOKEN_SLICED)
-        return predict_refuse(prediction, "a row cannot state the slices of token-sliced"), false;
-    bool looped = l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS ||
-                  l->schedule == SCHEDULE_ZB_V;
-    if ((l->virtual_stages > 1) != looped)
+    int wanted = schedule_kinds[l->schedule].virtual_stages;
+    l->barrier = stated(row->barrier, !schedule_kinds[l->schedule].no_barrier);
+    if (wanted > 1) l->virtual_stages = wanted;
+    if (schedule_kinds[l->schedule].slices)
+        return predict_refuse(prediction, "a row cannot state the slices of %s",
+                              schedule_names[l->schedule]),
+               false;
+    if ((l->virtual_stages > 1) != (wanted != 1))
         return predict_refuse(prediction, "vpp and schedule contradict each other"), false;
     if (layout_stage_count(l) > STAGES_MAX)
         return predict_refuse(prediction, "more than %d stages", STAGES_MAX), false;

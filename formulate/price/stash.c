@@ -66,8 +66,8 @@ static void block(const struct pricing *x, const struct layer_run *run, bool has
     }
 }
 
-// Logits in the job's precision and in fp32, and their gradient. The last stage of 1F1B has one
-// micro-batch at a time, whose logits are gone before a block's backward begins.
+// Logits in the job's precision and in fp32, and their gradient. A last stage that turns at once
+// has one micro-batch at a time, whose logits are gone before a block's backward begins.
 static void head(const struct pricing *x, bool has_gradient, struct layer_bytes *bytes)
 {
     const struct job *job = &x->problem->job;
@@ -75,8 +75,7 @@ static void head(const struct pricing *x, bool has_gradient, struct layer_bytes 
     real values = job->precision == FP32 ? 4 : x->e + 4;
     if (job->trainer == TRAINER_DEEPSPEED) values = 8;
     else if (job->fused_loss) values += 4;
-    bool one = job->layout.schedule == SCHEDULE_1F1B ||
-               job->layout.schedule == SCHEDULE_INTERLEAVED;
+    bool one = schedule_kinds[job->layout.schedule].turns_at_once;
     real stash = one || !has_gradient ? 0 : input + 4 * logits;
     for (int mode = 0; mode < 3; mode++)
         bytes->stash[mode] = stash, bytes->working[mode] = values * logits + input - stash;

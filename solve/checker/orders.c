@@ -1,11 +1,13 @@
-// The order of passes on each rank, for every schedule (docs/PROOFS.md 3). All but ZB-V have one
-// shape: so many forwards ahead, then forward and backward in turn, weight gradients so many
-// backwards behind. What differs is which pass the n-th forward or backward is.
+// The table of schedules as the checker has it: properties, and the order of passes on each rank
+// (docs/PROOFS.md 3).
 #include "solve/checker/graph.h"
+
+typedef struct check_turn nth_pass(const struct check_problem *p, enum check_pass pass, int n);
 
 struct shape {
     int total; // forwards, and backwards
     int ahead, behind;
+    nth_pass *nth;
 };
 
 struct list {
@@ -28,56 +30,104 @@ static void put(struct list *l, enum check_pass pass, int micro_batch, int turn,
     else l->turns[l->count++] = (struct check_turn){pass, micro_batch, turn, slice};
 }
 
-static struct shape shape_of(const struct check_problem *p, int rank)
+static void put_nth(struct list *l, nth_pass *nth, enum check_pass pass, int n)
 {
-    int m = p->micro_batches, behind_me = p->ranks - rank - 1,
-        full = (m + p->ranks - 1) / p->ranks * p->ranks;
-    switch (p->kind) {
-    case ONE_F_ONE_B: return (struct shape){m, behind_me, 0};
-    case ZB_H1: return (struct shape){m, behind_me, rank};
-    case ZB_H2: return (struct shape){m, 2 * behind_me, 2 * rank};
-    case INTERLEAVED:
-        return (struct shape){full * p->turns, 2 * behind_me + (p->turns - 1) * p->ranks, 0};
-    case LOOPED_BFS: return (struct shape){m * p->turns, m * p->turns, 0};
-    case TOKEN_SLICED: return (struct shape){m * p->slices, m * p->slices, 0};
-    default: return (struct shape){m, m, 0};
-    }
+    struct check_turn t = nth(l->p, pass, n);
+    put(l, pass, t.micro_batch, t.turn, t.slice);
 }
 
-static void put_nth(struct list *l, enum check_pass pass, int n)
+// Of the schedules that have one shape: so many forwards ahead, then forward and backward in turn,
+// weight gradients so many backwards behind.
+static void put_shape(struct list *l, struct shape s)
 {
     const struct check_problem *p = l->p;
-    bool forth = pass == PASS_F;
-    int last = p->turns - 1, round = p->ranks * p->turns;
-    if (p->kind == INTERLEAVED) { // micro-batches in groups of as many as there are ranks, each
-                                  // group turn by turn
-        int turn = n % round / p->ranks;
-        put(l, pass, n / round * p->ranks + n % p->ranks, forth ? turn : last - turn, 0);
-    } else if (p->kind == LOOPED_BFS) {
-        int turn = n / p->micro_batches;
-        put(l, pass, n % p->micro_batches, forth ? turn : last - turn, 0);
-    } else if (p->kind == TOKEN_SLICED) {
-        int slice = n % p->slices;
-        put(l, pass, n / p->slices, 0, forth ? slice : p->slices - 1 - slice);
-    } else {
-        put(l, pass, n, 0, 0);
-    }
-}
-
-static void put_shape(struct list *l, int rank)
-{
-    const struct check_problem *p = l->p;
-    struct shape s = shape_of(p, rank);
     int forwards = 0;
-    while (forwards < s.ahead && forwards < s.total) put_nth(l, PASS_F, forwards++);
+    while (forwards < s.ahead && forwards < s.total) put_nth(l, s.nth, PASS_F, forwards++);
     for (int n = 0; n < s.total; n++) {
-        if (forwards < s.total) put_nth(l, PASS_F, forwards++);
-        put_nth(l, PASS_B, n);
-        if (p->splits_backward && n >= s.behind) put_nth(l, PASS_W, n - s.behind);
+        if (forwards < s.total) put_nth(l, s.nth, PASS_F, forwards++);
+        put_nth(l, s.nth, PASS_B, n);
+        if (p->splits_backward && n >= s.behind) put_nth(l, s.nth, PASS_W, n - s.behind);
     }
     for (int n = s.total > s.behind ? s.total - s.behind : 0; p->splits_backward && n < s.total;
          n++)
-        put_nth(l, PASS_W, n);
+        put_nth(l, s.nth, PASS_W, n);
+}
+
+// ---- which pass the n-th forward or backward is
+
+static struct check_turn nth_whole(const struct check_problem *p, enum check_pass pass, int n)
+{
+    (void)p;
+    return (struct check_turn){pass, n, 0, 0};
+}
+
+// Micro-batches in groups of as many as there are ranks, each group turn by turn.
+static struct check_turn nth_of_groups(const struct check_problem *p, enum check_pass pass, int n)
+{
+    int round = p->ranks * p->turns, turn = n % round / p->ranks;
+    return (struct check_turn){pass, n / round * p->ranks + n % p->ranks,
+                               pass == PASS_F ? turn : p->turns - 1 - turn, 0};
+}
+
+static struct check_turn nth_of_turns(const struct check_problem *p, enum check_pass pass, int n)
+{
+    int turn = n / p->micro_batches;
+    return (struct check_turn){pass, n % p->micro_batches,
+                               pass == PASS_F ? turn : p->turns - 1 - turn, 0};
+}
+
+static struct check_turn nth_slice(const struct check_problem *p, enum check_pass pass, int n)
+{
+    int slice = n % p->slices;
+    return (struct check_turn){pass, n / p->slices, 0,
+                               pass == PASS_F ? slice : p->slices - 1 - slice};
+}
+
+// ---- schedules of that shape
+
+static void put_gpipe(struct list *l, int rank)
+{
+    int m = l->p->micro_batches;
+    (void)rank;
+    put_shape(l, (struct shape){m, m, 0, nth_whole});
+}
+
+static void put_1f1b(struct list *l, int rank)
+{
+    put_shape(l, (struct shape){l->p->micro_batches, l->p->ranks - rank - 1, 0, nth_whole});
+}
+
+static void put_interleaved(struct list *l, int rank)
+{
+    const struct check_problem *p = l->p;
+    int full = (p->micro_batches + p->ranks - 1) / p->ranks * p->ranks,
+        ahead = 2 * (p->ranks - rank - 1) + (p->turns - 1) * p->ranks;
+    put_shape(l, (struct shape){full * p->turns, ahead, 0, nth_of_groups});
+}
+
+static void put_zb_h1(struct list *l, int rank)
+{
+    put_shape(l, (struct shape){l->p->micro_batches, l->p->ranks - rank - 1, rank, nth_whole});
+}
+
+static void put_zb_h2(struct list *l, int rank)
+{
+    int ahead = 2 * (l->p->ranks - rank - 1);
+    put_shape(l, (struct shape){l->p->micro_batches, ahead, 2 * rank, nth_whole});
+}
+
+static void put_looped(struct list *l, int rank)
+{
+    int total = l->p->micro_batches * l->p->turns;
+    (void)rank;
+    put_shape(l, (struct shape){total, total, 0, nth_of_turns});
+}
+
+static void put_sliced(struct list *l, int rank)
+{
+    int total = l->p->micro_batches * l->p->slices;
+    (void)rank;
+    put_shape(l, (struct shape){total, total, 0, nth_slice});
 }
 
 // ---- ZB-V: turn 0 on the way down, turn 1 on the way back up
@@ -100,7 +150,7 @@ static void go_back(struct fold *f, int way)
     go(f, PASS_W, way);
 }
 
-static void put_fold(struct list *l, int rank)
+static void put_zb_v(struct list *l, int rank)
 {
     const struct check_problem *p = l->p;
     int to_end = p->ranks - rank, least = 2 * p->ranks - 1,
@@ -130,11 +180,33 @@ static void put_fold(struct list *l, int rank)
     while (f.next[PASS_W][DOWN] < m) go(&f, PASS_W, DOWN);
 }
 
+// ---- the table; where a space has every schedule they come in this order
+
+#define SCHEDULES(ROW)                                                                             \
+    ROW("gpipe", put_gpipe, .turns = 1, .holds_all = true, .fewer = PART_OF_MORE)                  \
+    ROW("1f1b", put_1f1b, .turns = 1, .fewer = PART_OF_MORE)                                       \
+    ROW("interleaved", put_interleaved, .turns = 0, .in_groups = true,                             \
+        .fewer = PART_OF_MORE_UNBLOCKED)                                                           \
+    ROW("zb-h1", put_zb_h1, .turns = 1, .splits_backward = true, .fewer = PART_OF_MORE_UNBLOCKED)  \
+    ROW("zb-h2", put_zb_h2, .turns = 1, .splits_backward = true, .fewer = PART_OF_MORE_UNBLOCKED)  \
+    ROW("zb-v", put_zb_v, .turns = 2, .folds = true, .splits_backward = true,                      \
+        .fewer = PART_OF_MORE_NEVER)                                                               \
+    ROW("looped-bfs", put_looped, .turns = 0, .holds_all = true, .fewer = PART_OF_MORE_UNBLOCKED)  \
+    ROW("token-sliced", put_sliced, .turns = 1, .slices = true, .holds_all = true,                 \
+        .fewer = PART_OF_MORE)
+
+#define NAME(name, order, ...) name,
+#define ORDER(name, order, ...) order,
+#define PROPERTIES(name, order, ...) {__VA_ARGS__},
+const char *const check_schedule_names[] = {SCHEDULES(NAME) NULL};
+const struct check_schedule check_schedules[] = {SCHEDULES(PROPERTIES)};
+static void (*const orders[])(struct list *l, int rank) = {SCHEDULES(ORDER)};
+const int check_schedule_count = sizeof orders / sizeof *orders, check_schedule_default = 1; // 1f1b
+
 enum status check_order_turns(const struct check_problem *p, int rank, struct check_turn *turns)
 {
     struct list l = {.p = p, .turns = turns, .most = check_turn_count(p)};
-    if (p->kind == ZB_V) put_fold(&l, rank);
-    else put_shape(&l, rank);
+    orders[p->kind](&l, rank);
     if (l.overflows || l.count != l.most)
         return check_refuse(&p->reader, "layout", "the schedule's order is not complete");
     return OK;

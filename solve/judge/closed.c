@@ -2,6 +2,7 @@
 // its stages are alike and messages take no time, a second opinion beside the replay. Where one
 // does not hold exactly, there is none.
 #include "solve/judge/internal.h"
+#include "solve/judge/table.h"
 
 struct totals {
     int64_t forward, backward, weight; // sums over the stages, one micro-batch
@@ -66,44 +67,6 @@ static struct closed_form one_rank(const struct plan *p, const struct schedule_r
                                     t->sync + p->embedding_sync_ns + t->optimizer};
 }
 
-// Equal stages, silent messages, nothing but passes. A stage takes F, B (input gradients alone
-// where split) and W.
-static struct closed_form equal_stages(const struct plan *p, const struct schedule_request *r)
-{
-    int64_t f = p->stages[0].forward_ns, b = p->stages[0].backward_ns, w = p->stages[0].weight_ns,
-            m = p->micro_batches, ranks = r->rank_count, stages = r->virtual_stages;
-    switch (r->kind) {
-    case SCHEDULE_1F1B:
-        if (!r->barrier) break;
-        return (struct closed_form){"1F1B, equal stages without messages: (m + p - 1) (F + B)",
-                                    (m + ranks - 1) * (f + b)};
-    case SCHEDULE_INTERLEAVED:
-        if (!r->barrier || m % ranks) break;
-        return (struct closed_form){
-            "interleaved, equal stages without messages: (m v + p - 1) (F + B)",
-            (m * stages + ranks - 1) * (f + b)};
-    case SCHEDULE_LOOPED_BFS:
-        if (!r->barrier || m < ranks) break;
-        return (struct closed_form){"looped, equal stages without messages: (m v + p - 1) (F + B)",
-                                    (m * stages + ranks - 1) * (f + b)};
-    case SCHEDULE_ZB_H1:
-        if (!r->barrier || m < ranks || w > f || w > b) break;
-        return (struct closed_form){
-            "ZB-H1, equal stages without messages: m (F + B + W) + (p - 1) (F + B - W)",
-            m * (f + b + w) + (ranks - 1) * (f + b - w)};
-    case SCHEDULE_ZB_H2:
-        if (r->barrier || m < 2 * ranks - 1 || w > f || w > b) break;
-        return (struct closed_form){"ZB-H2, equal stages without messages or barrier: m (F + B + "
-                                    "W) + (p - 1) (F + B - 2 W)",
-                                    m * (f + b + w) + (ranks - 1) * (f + b - 2 * w)};
-    case SCHEDULE_GPIPE:
-    case SCHEDULE_ZB_V:
-    case SCHEDULE_TOKEN_SLICED:
-    case SCHEDULE_KIND_COUNT: break;
-    }
-    return (struct closed_form){0};
-}
-
 struct closed_form closed_form_of(const struct plan *p, const struct schedule_request *r)
 {
     struct totals t = totals_of(p, r);
@@ -119,5 +82,6 @@ struct closed_form closed_form_of(const struct plan *p, const struct schedule_re
         return (struct closed_form){
             "GPipe without messages: sum F + (m-1) max F + sum B + (m-1) max B",
             t.forward + (m - 1) * t.forward_max + t.backward + (m - 1) * t.backward_max};
-    return t.equal ? equal_stages(p, r) : (struct closed_form){0};
+    closed_form_of_equal *form = judged_kinds[r->kind].closed_form;
+    return t.equal && form ? form(p, r) : (struct closed_form){0};
 }

@@ -1,98 +1,9 @@
-// The written order of every schedule, as the judge has it: a number for each turn of a rank,
-// larger where it comes later. A stream whose turns have rising numbers, each turn once, is the
-// schedule's. From the published schedules:
-//   GPipe (1811.06965), 1F1B (2104.04473), interleaved (Megatron-LM), ZB-H1 and ZB-H2 (2401.10241),
-//   ZB-V (its README), looped (2211.05953), token-sliced (2102.07988).
-// Then what stands between the turns, what a link carries, and what is held at the fullest moments.
+// The compute streams of a table: the turns in the schedule's written order (solve/judge/kinds.c
+// has a number for each), then what stands between the turns, what a link carries, and what is held
+// at the fullest moments.
 #include <string.h>
 
 #include "solve/judge/table.h"
-
-// Forward i, then backward i - ahead, then weight gradient i - ahead - behind: three places a
-// round.
-static int64_t alternating(int64_t ahead, int64_t behind, int pass, int64_t n)
-{
-    return 3 * (n + (pass >= BACKWARD ? ahead : 0) + (pass == WEIGHT ? behind : 0)) + pass;
-}
-
-// A group of p micro-batches goes through one stage of the rank after the other, on the way back in
-// the reverse order.
-static int64_t interleaved_place(const struct schedule_request *r, int rank, int pass, int turn,
-                                 int micro_batch)
-{
-    int64_t p = r->rank_count, stages = r->virtual_stages,
-            way = pass == FORWARD ? turn : stages - 1 - turn,
-            n = micro_batch / p * p * stages + way * p + micro_batch % p;
-    return alternating(2 * (p - 1 - rank) + (stages - 1) * p, 0, pass, n);
-}
-
-// ZB-V in slots: `fill` forwards down; `rank` pairs up, down; p - rank rounds up, back, weight;
-// rounds of six; `rank` pairs of backwards; p - rank pairs backward down, weight down; then weights
-// up, then weights down.
-struct fold {
-    int64_t p, rank, rounds, fill, turning, steady, pairs, drain, rest;
-};
-
-static struct fold fold_of(const struct schedule_request *r, int rank)
-{
-    struct fold f = {.p = r->rank_count, .rank = rank};
-    int64_t m = r->micro_batches > 2 * f.p - 1 ? r->micro_batches : 2 * f.p - 1;
-    f.rounds = m - f.p;
-    f.fill = 2 * (f.p - rank) - 1;
-    f.turning = f.fill + 2 * rank;
-    f.steady = f.turning + 3 * (f.p - rank);
-    f.pairs = f.steady + 6 * f.rounds;
-    f.drain = f.pairs + 2 * rank;
-    f.rest = f.drain + 2 * (f.p - rank);
-    return f;
-}
-
-static int64_t down_place(const struct fold *f, int pass, int64_t n)
-{
-    int64_t late = n - f->rounds; // of those behind the rounds of six
-    if (pass == FORWARD && n < f->fill) return n;
-    if (pass == FORWARD && n < f->fill + f->rank) return f->fill + 2 * (n - f->fill) + 1;
-    if (pass == FORWARD) return f->steady + 6 * (n - f->fill - f->rank);
-    if (late < 0) return f->steady + 6 * n + (pass == BACKWARD ? 1 : 2);
-    if (pass == BACKWARD) return f->pairs + 2 * late;
-    return late < f->p - f->rank ? f->drain + 2 * late + 1 : f->rest + 2 * (f->rounds + f->p) + n;
-}
-
-static int64_t up_place(const struct fold *f, int pass, int64_t n)
-{
-    if (pass == FORWARD && n < f->rank) return f->fill + 2 * n;
-    if (pass == FORWARD)
-        return n < f->p ? f->turning + 3 * (n - f->rank) : f->steady + 6 * (n - f->p) + 3;
-    int64_t turned = f->p - f->rank, round = n - turned;
-    if (round < 0) return f->turning + 3 * n + pass;
-    if (round < f->rounds) return f->steady + 6 * round + 3 + pass;
-    return pass == BACKWARD ? f->pairs + 2 * (round - f->rounds) + 1 : f->rest + n;
-}
-
-int64_t written_place(const struct schedule_request *r, int rank, int pass, int turn,
-                      int micro_batch, int slice)
-{
-    int64_t p = r->rank_count, m = r->micro_batches, slices = r->slice_count,
-            stages = r->virtual_stages;
-    switch (r->kind) {
-    case SCHEDULE_GPIPE: return pass * m + micro_batch;
-    case SCHEDULE_1F1B: return alternating(p - 1 - rank, 0, pass, micro_batch);
-    case SCHEDULE_INTERLEAVED: return interleaved_place(r, rank, pass, turn, micro_batch);
-    case SCHEDULE_ZB_H1: return alternating(p - 1 - rank, rank, pass, micro_batch);
-    case SCHEDULE_ZB_H2:
-        return alternating(2 * (p - 1 - rank), 2 * (int64_t)rank, pass, micro_batch);
-    case SCHEDULE_ZB_V: {
-        struct fold f = fold_of(r, rank);
-        return turn == 0 ? down_place(&f, pass, micro_batch) : up_place(&f, pass, micro_batch);
-    }
-    case SCHEDULE_LOOPED_BFS:
-        return (pass * stages + (pass == FORWARD ? turn : stages - 1 - turn)) * m + micro_batch;
-    case SCHEDULE_TOKEN_SLICED:
-        return (pass * m + micro_batch) * slices + (pass == FORWARD ? slice : slices - 1 - slice);
-    case SCHEDULE_KIND_COUNT: break;
-    }
-    return -1;
-}
 
 // ---- a compute stream
 
@@ -166,8 +77,8 @@ static bool check_turns(struct table *t, const struct stream *stream, int *turn_
         if (schedule_rank_of(t->r, x.place) != stream->rank)
             return FAULT(t, x.place, "compute stream of rank %d: operation %d is another rank's",
                          stream->rank, stream->operations[at]);
-        int64_t own = written_place(t->r, stream->rank, x.pass, turn_of_stage(t->r, x.place),
-                                    x.micro_batch, x.slice);
+        struct place own_place = {x.pass, turn_of_stage(t->r, x.place), x.micro_batch, x.slice};
+        int64_t own = judged_kinds[t->r->kind].place(t->r, stream->rank, &own_place);
         if (own <= last)
             return FAULT(
                 t, x.place,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "solve/judge/internal.h"
+#include "solve/judge/table.h"
 
 // ---- one replica as a problem and a plan of its own
 
@@ -114,10 +115,10 @@ static bool hear_micro_batches(struct hearing *h)
         if (each < 1)
             REJECT(h, "micro_batches", -1, "replica %d has %d micro-batches, expected 1 or more", i,
                    each);
-        if (j->layout.schedule == SCHEDULE_INTERLEAVED && each % j->layout.pipeline)
+        if (judged_kinds[j->layout.schedule].in_groups && each % j->layout.pipeline)
             REJECT(h, "micro_batches", -1,
-                   "replica %d has %d micro-batches, interleaved expects a multiple of pipeline %d",
-                   i, each, j->layout.pipeline);
+                   "replica %d has %d micro-batches, %s expects a multiple of pipeline %d", i, each,
+                   schedule_names[j->layout.schedule], j->layout.pipeline);
     }
     if (j->placement.uneven_micro_batches && sum != wanted)
         REJECT(h, "micro_batches", -1,

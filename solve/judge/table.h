@@ -63,9 +63,23 @@ struct identity identity_of(const struct table *t, int operation);
 
 bool carries_message(const struct schedule_request *r, int direction, int boundary);
 
-// solve/judge/order.c: the places of a rank's turns in the written order; larger is later.
-int64_t written_place(const struct schedule_request *r, int rank, int pass, int turn,
-                      int micro_batch, int slice);
+// solve/judge/kinds.c
+struct place {
+    int pass, turn, micro_batch, slice;
+};
+struct closed_form;
+struct plan;
+typedef struct closed_form closed_form_of_equal(const struct plan *p,
+                                                const struct schedule_request *r);
+struct judged_kind {
+    // Of one rank's turn in the written order; larger is later.
+    int64_t (*place)(const struct schedule_request *r, int rank, const struct place *at);
+    closed_form_of_equal *closed_form; // stages alike, messages silent, no ending; NULL: none
+    bool in_groups;                    // a replica's micro-batches are a multiple of the ranks
+};
+extern const struct judged_kind judged_kinds[];
+
+// solve/judge/order.c
 bool check_compute(struct table *t, const struct stream *stream);
 bool check_link(struct table *t, const struct stream *stream);
 bool check_peaks(struct table *t);

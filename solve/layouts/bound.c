@@ -24,11 +24,15 @@ static int64_t pass_ns(const struct layer_terms *t)
 
 static int64_t kept(const struct layout_sketch *s, int rank) { return s->kept[rank].least; }
 
+static bool folds(const struct layout_sketch *s)
+{
+    return schedule_kinds[s->priced->layout.schedule].folds;
+}
+
 static int boundaries_of(const struct layout_sketch *s, int rank)
 {
     if (s->ranks == 1) return 0;
-    if (s->priced->layout.schedule == SCHEDULE_ZB_V)
-        return 4 - (rank == 0 ? 2 : 0) - (rank == s->ranks - 1 ? 2 : 0);
+    if (folds(s)) return 4 - (rank == 0 ? 2 : 0) - (rank == s->ranks - 1 ? 2 : 0);
     return 2 * s->turns - (rank == 0) - (rank == s->ranks - 1);
 }
 
@@ -39,7 +43,7 @@ static bool holds_first(const struct layout_sketch *s, int rank)
 
 static bool holds_last(const struct layout_sketch *s, int rank)
 {
-    return s->has_last && rank == (s->priced->layout.schedule == SCHEDULE_ZB_V ? 0 : s->ranks - 1);
+    return s->has_last && rank == (folds(s) ? 0 : s->ranks - 1);
 }
 
 // ---- memory
@@ -399,8 +403,7 @@ static int64_t turning_ns(const struct layout_sketch *s, const struct group_term
     const struct kept *kept = &s->kept[rank];
     int64_t further = kept_further_rounds(s->priced), behind = s->ranks - 1 - rank,
             others = s->main_count - k;
-    if (s->local || s->priced->slice_count > 1 || s->priced->layout.schedule == SCHEDULE_ZB_V)
-        return 0;
+    if (s->local || s->priced->slice_count > 1 || folds(s)) return 0;
     struct passes own = passes_of(s, g, rank, k);
     int64_t way = s->micro_batches * own.forward_ns +
                   (kept->backwards ? kept->backwards + further : 0) * own.backward_ns +

@@ -25,7 +25,8 @@ static int points_of_degrees(const struct layouts_first *f, const struct layout 
 static int points_of(const struct layouts_first *f, const struct layout *l)
 {
     static const int of_zero[] = {0, 0, 1, 2};
-    int schedule = l->schedule == SCHEDULE_1F1B ? 0 : l->schedule == SCHEDULE_INTERLEAVED ? 1 : 2;
+    const struct schedule_properties *kind = &schedule_kinds[l->schedule];
+    int schedule = kind->in_megatron ? kind->virtual_stages != 1 : 2;
     int switches = (l->sequence_parallel != (l->tensor > 1)) + (l->gradient_sync == SYNC_EXPOSED) +
                    l->fused_embedding_sync + !l->barrier;
     return points_of_degrees(f, l) + schedule + switches + of_zero[l->zero] +

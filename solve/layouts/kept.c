@@ -52,12 +52,12 @@ static void hold_most(const struct turn_list *list, const struct schedule_reques
 }
 
 // Passes before the rank's last forward: of the stage that has done the fewest. In steady state
-// each further micro-batch adds one of each; ZB-V's turns are not looked at.
+// each further micro-batch adds one of each; where the pipeline folds nobody asks.
 static void count_before_last_forward(struct kept *kept, const struct turn_list *list,
                                       const struct schedule_request *r, int *done)
 {
     int last = list->count - 1;
-    if (r->kind == SCHEDULE_ZB_V || r->slice_count > 1) return;
+    if (schedule_kinds[r->kind].folds || r->slice_count > 1) return;
     while (list->turns[last].pass != PASS_FORWARD) last--;
     assert(last >= r->micro_batches * r->virtual_stages - 1);
     for (int pass = PASS_BACKWARD; pass <= PASS_WEIGHT; pass++) {
@@ -82,10 +82,7 @@ static void sum_up(struct kept *kept, int turns, struct arena *arena)
     assert(kept->least >= 0 && kept->most[turns] >= turns * kept->least);
 }
 
-static bool keeps_all(enum schedule_kind kind)
-{
-    return kind == SCHEDULE_GPIPE || kind == SCHEDULE_LOOPED_BFS || kind == SCHEDULE_TOKEN_SLICED;
-}
+static bool keeps_all(enum schedule_kind kind) { return schedule_kinds[kind].holds_all; }
 
 static void count_kept(struct kept_entry *e, const struct priced *p, struct arena *arena)
 {
@@ -109,7 +106,7 @@ static void count_kept(struct kept_entry *e, const struct priced *p, struct aren
     struct turn *turns = TAKE(arena, capacity, struct turn);
     for (int rank = 0; rank < p->rank_count; rank++) {
         struct turn_list list = {turns, 0, capacity, e->micro_batches};
-        generator_of((int)e->kind)(&list, &r, rank);
+        schedule_generators[e->kind](&list, &r, rank);
         hold_most(&list, &r, held, e->kept[rank].by_turn);
         count_before_last_forward(&e->kept[rank], &list, &r, held);
     }
@@ -119,9 +116,8 @@ static void count_kept(struct kept_entry *e, const struct priced *p, struct aren
 
 int kept_further_rounds(const struct priced *p)
 {
-    return p->layout.schedule == SCHEDULE_ZB_V || keeps_all(p->layout.schedule)
-               ? 0
-               : p->micro_batches - looked_at(p);
+    const struct schedule_properties *kind = &schedule_kinds[p->layout.schedule];
+    return kind->folds || kind->holds_all ? 0 : p->micro_batches - looked_at(p);
 }
 
 const struct kept *kept_by_ranks(struct kept_cache *c, const struct priced *p)

@@ -93,9 +93,9 @@ struct placed_variant *placed_variant(struct placed *p, int micro_batches)
 // begin in another way.
 bool placed_schedules_nest(const struct priced *priced)
 {
-    enum schedule_kind kind = priced->layout.schedule;
-    bool plain = kind == SCHEDULE_GPIPE || kind == SCHEDULE_1F1B || kind == SCHEDULE_TOKEN_SLICED;
-    return kind != SCHEDULE_ZB_V && (plain || !priced_uses_part(priced, PART_BLOCKING));
+    enum schedule_nesting nests = schedule_kinds[priced->layout.schedule].nests;
+    return nests == NESTS_ALWAYS ||
+           (nests == NESTS_UNBLOCKED && !priced_uses_part(priced, PART_BLOCKING));
 }
 
 enum status placed_open(struct placed **placed, const struct priced *priced, struct arena *arena,

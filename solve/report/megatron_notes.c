@@ -99,12 +99,12 @@ static void put_schedule_notes(const struct megatron *e)
     const struct layout *l = &e->plan->layout;
     put_uneven_note(e);
     bool winds = l->virtual_stages > 1;
-    if (l->schedule != SCHEDULE_1F1B && l->schedule != SCHEDULE_INTERLEAVED)
+    if (!schedule_kinds[l->schedule].in_megatron)
         report_print(
             e->out,
             "#   - the %s schedule: Megatron-LM runs %s; times and memory are another schedule's\n",
             schedule_names[l->schedule], winds ? "interleaved 1F1B" : "1F1B");
-    if (l->schedule == SCHEDULE_ZB_V)
+    if (schedule_kinds[l->schedule].folds)
         report_print(e->out, "#   - stages that fold back at the last rank: these flags wind them "
                              "round the ranks, which "
                              "then hold other\n"

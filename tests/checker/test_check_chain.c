@@ -86,7 +86,7 @@ static void draw(struct drawn *d, struct random *rng, bool many)
                                           left-- <= 0                       ? 0
                                           : !many && random_chance(rng, 25) ? 2
                                                                             : 1};
-    d->problem = (struct check_problem){.kind = ONE_F_ONE_B,
+    d->problem = (struct check_problem){.kind = check_schedule_default,
                                         .barrier = true,
                                         .turns = 1,
                                         .slices = 1,

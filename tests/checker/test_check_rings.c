@@ -160,7 +160,7 @@ static void draw_synced(struct synced_places *x, struct random *rng, struct aren
     *x = (struct synced_places){0};
     struct check_problem *p = &x->problem;
     bool apart = random_chance(rng, 30);
-    *p = (struct check_problem){.kind = ONE_F_ONE_B,
+    *p = (struct check_problem){.kind = check_schedule_default,
                                 .barrier = true,
                                 .stages = 1,
                                 .ranks = 1,

@@ -1,5 +1,5 @@
 // The tables of schedules with several stages a rank, split backward, slices and local losses:
-// orders written out by hand, closed forms of what is held (docs/FORMULAS.md 14), endings, and that
+// orders and what is held against docs/FORMULAS.md 14, the three tables of kinds, endings, and that
 // no mix of shape and transfer parts deadlocks.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "data/schedule/schedule.h"
+#include "solve/checker/read/problem.h"
+#include "solve/judge/table.h"
 #include "tests/support/requests.h"
 #include "tests/support/oracle/tables.h"
 
@@ -44,49 +46,6 @@ static const char *turns_text(const struct schedule *s, int rank, struct arena *
     return text;
 }
 
-static void check_written(enum schedule_kind kind, int virtual_stages, int slices,
-                          int micro_batches, int rank, const char *expected)
-{
-    struct arena arena;
-    struct schedule s;
-    struct schedule_request r = {.micro_batches = micro_batches, .barrier = true};
-    arena_open(&arena, NULL);
-    request_shape(&r, kind, 2, virtual_stages, slices);
-    build_schedule(&s, &r, &arena);
-    assert_string_equal(turns_text(&s, rank, &arena), expected);
-    arena_close(&arena);
-}
-
-// Two ranks, written out by hand from the published rules.
-static void test_written_orders_of_two_ranks(void **state)
-{
-    (void)state;
-    check_written(
-        SCHEDULE_INTERLEAVED, 2, 1, 4, 0,
-        "F0.0 F0.1 F2.0 F2.1 F0.2 B2.0 F0.3 B2.1 F2.2 B0.0 F2.3 B0.1 B2.2 B2.3 B0.2 B0.3");
-    check_written(
-        SCHEDULE_INTERLEAVED, 2, 1, 4, 1,
-        "F1.0 F1.1 F3.0 B3.0 F3.1 B3.1 F1.2 B1.0 F1.3 B1.1 F3.2 B3.2 F3.3 B3.3 B1.2 B1.3");
-    // A last group that is not full: what is missing is left out.
-    check_written(SCHEDULE_INTERLEAVED, 2, 1, 3, 1,
-                  "F1.0 F1.1 F3.0 B3.0 F3.1 B3.1 F1.2 B1.0 B1.1 F3.2 B3.2 B1.2");
-    check_written(SCHEDULE_ZB_H1, 1, 1, 3, 0, "F0.0 F0.1 B0.0 W0.0 F0.2 B0.1 W0.1 B0.2 W0.2");
-    check_written(SCHEDULE_ZB_H1, 1, 1, 3, 1, "F1.0 B1.0 F1.1 B1.1 W1.0 F1.2 B1.2 W1.1 W1.2");
-    check_written(SCHEDULE_ZB_H2, 1, 1, 4, 0,
-                  "F0.0 F0.1 F0.2 B0.0 W0.0 F0.3 B0.1 W0.1 B0.2 W0.2 B0.3 W0.3");
-    check_written(SCHEDULE_ZB_H2, 1, 1, 4, 1,
-                  "F1.0 B1.0 F1.1 B1.1 F1.2 B1.2 W1.0 F1.3 B1.3 W1.1 W1.2 W1.3");
-    check_written(SCHEDULE_ZB_V, 2, 1, 3, 0,
-                  "F0.0 F0.1 F0.2 F3.0 B3.0 W3.0 F3.1 B3.1 W3.1 B0.0 W0.0 F3.2 B3.2 W3.2 B0.1 W0.1 "
-                  "B0.2 W0.2");
-    check_written(SCHEDULE_ZB_V, 2, 1, 3, 1,
-                  "F1.0 F2.0 F1.1 F2.1 B2.0 W2.0 F1.2 B1.0 W1.0 F2.2 B2.1 W2.1 B1.1 B2.2 B1.2 W1.1 "
-                  "W2.2 W1.2");
-    check_written(SCHEDULE_LOOPED_BFS, 2, 1, 2, 1, "F1.0 F1.1 F3.0 F3.1 B3.0 B3.1 B1.0 B1.1");
-    check_written(SCHEDULE_TOKEN_SLICED, 1, 2, 2, 0,
-                  "F0.0.0 F0.0.1 F0.1.0 F0.1.1 B0.0.1 B0.0.0 B0.1.1 B0.1.0");
-}
-
 // The most that a rank holds, its stages together; and each stage at most what the peaks say.
 static int most_held(const struct schedule *s, int rank)
 {
@@ -104,6 +63,103 @@ static int most_held(const struct schedule *s, int rank)
     return most;
 }
 
+// ---- what docs/FORMULAS.md 14 writes out: lines "order KIND p= v= k= m= r=: TURNS" and
+// "held KIND p= v= m=: MOST", of any rank
+
+static struct schedule_request request_of(const char *name, int ranks, int virtual_stages,
+                                          int slices, int micro_batches)
+{
+    struct schedule_request r = {.micro_batches = micro_batches, .barrier = true};
+    int kind = 0;
+    while (kind < SCHEDULE_KIND_COUNT && strcmp(schedule_names[kind], name)) kind++;
+    if (kind == SCHEDULE_KIND_COUNT) fail_msg("docs/FORMULAS.md: no schedule is called %s", name);
+    request_shape(&r, (enum schedule_kind)kind, ranks, virtual_stages, slices);
+    return r;
+}
+
+static int check_order_line(const char *line, struct arena *arena)
+{
+    char name[32];
+    struct schedule s;
+    int p, v, k, m, rank, at = 0;
+    if (sscanf(line, " order %31s p=%d v=%d k=%d m=%d r=%d: %n", name, &p, &v, &k, &m, &rank,
+               &at) != 6 ||
+        !at)
+        return -1;
+    struct schedule_request r = request_of(name, p, v, k, m);
+    build_schedule(&s, &r, arena);
+    assert_string_equal(turns_text(&s, rank, arena),
+                        arena_print(arena, "%.*s", (int)strcspn(line + at, "\n"), line + at));
+    return (int)r.kind;
+}
+
+static bool check_held_line(const char *line, struct arena *arena)
+{
+    char name[32];
+    struct schedule s;
+    int p, v, m, held, most = 0;
+    if (sscanf(line, " held %31s p=%d v=%d m=%d: %d", name, &p, &v, &m, &held) != 5) return false;
+    struct schedule_request r = request_of(name, p, v, 1, m);
+    build_schedule(&s, &r, arena);
+    for (int rank = 0; rank < p; rank++)
+        if (most_held(&s, rank) > most) most = most_held(&s, rank);
+    if (most != held)
+        fail_msg("%s of %d ranks and %d micro-batches holds %d, docs/FORMULAS.md says %d", name, p,
+                 m, most, held);
+    return true;
+}
+
+static void test_orders_as_the_document_writes_them(void **state)
+{
+    (void)state;
+    struct arena arena;
+    char line[1000];
+    int orders[SCHEDULE_KIND_COUNT] = {0}, held = 0;
+    FILE *f = fopen("docs/FORMULAS.md", "r");
+    assert_non_null(f);
+    arena_open(&arena, NULL);
+    while (fgets(line, sizeof line, f)) {
+        struct arena_mark mark = arena_set_mark(&arena);
+        int kind = check_order_line(line, &arena);
+        if (kind >= 0) orders[kind]++;
+        else held += check_held_line(line, &arena);
+        arena_reset(&arena, mark);
+    }
+    fclose(f);
+    arena_close(&arena);
+    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
+        if (!orders[kind])
+            fail_msg("docs/FORMULAS.md writes out no order of %s", schedule_names[kind]);
+    assert_true(held > 0);
+}
+
+// ---- the tables of planner, judge and checker
+
+static void test_tables_agree(void **state)
+{
+    (void)state;
+    assert_int_equal(check_schedule_count, SCHEDULE_KIND_COUNT);
+    assert_string_equal(check_schedule_names[check_schedule_default], "1f1b");
+    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
+        const struct schedule_properties *x = &schedule_kinds[kind];
+        const struct check_schedule *y = &check_schedules[kind];
+        assert_string_equal(schedule_names[kind], check_schedule_names[kind]);
+        assert_int_equal(x->virtual_stages, y->turns);
+        assert_int_equal(x->folds, y->folds);
+        assert_int_equal(x->splits_backward, y->splits_backward);
+        assert_int_equal(x->slices, y->slices);
+        assert_int_equal(x->holds_all, y->holds_all);
+        assert_int_equal(x->in_groups, y->in_groups);
+        assert_int_equal(x->nests, y->fewer);
+        assert_non_null(judged_kinds[kind].place);
+        assert_int_equal(x->in_groups, judged_kinds[kind].in_groups);
+        assert_true(x->virtual_stages == 2 || !x->folds);
+        assert_true(x->nests != NESTS_ALWAYS || x->virtual_stages == 1);
+    }
+}
+
+// ---- what is held, in every shape
+
 // The closed form of what a rank holds; where there is one only for some numbers of micro-batches,
 // -1 for the others.
 static int stash_of(const struct schedule_request *r, int rank)
@@ -116,7 +172,7 @@ static int stash_of(const struct schedule_request *r, int rank)
     case SCHEDULE_ZB_H1: return smaller(m, p);
     case SCHEDULE_ZB_H2: return smaller(m, 2 * p - 1);
     case SCHEDULE_ZB_V: return m < 2 * p - 1 ? -1 : 2 * p;
-    default: return m * stages;
+    default: return schedule_kinds[r->kind].holds_all ? m * stages : -1;
     }
 }
 
@@ -219,7 +275,7 @@ static void test_wrong_shapes(void **state)
         struct error err = {OK, ""};
         struct schedule_request r = {.micro_batches = 2, .barrier = true};
         request_shape(&r, (enum schedule_kind)kind, 2, 2, 2);
-        if (kind != SCHEDULE_INTERLEAVED && kind != SCHEDULE_LOOPED_BFS) {
+        if (schedule_kinds[kind].virtual_stages) {
             r.virtual_stages = 3;
             r.stage_count = 6;
         } else {
@@ -234,7 +290,8 @@ static void test_wrong_shapes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_written_orders_of_two_ranks),
+        cmocka_unit_test(test_orders_as_the_document_writes_them),
+        cmocka_unit_test(test_tables_agree),
         cmocka_unit_test(test_all_schedules),
         cmocka_unit_test(test_endings_of_several_stages),
         cmocka_unit_test(test_wrong_shapes),

@@ -146,9 +146,31 @@ static void test_planted(void **state)
     run(command);
 }
 
+// The one schema that names the schedules has those of the table.
+static void test_schedules(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct error err = {OK, ""};
+    const char *found;
+    size_t size;
+    arena_open(&arena, NULL);
+    const char *wanted = "{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n"
+                         "  \"title\": \"The name of a schedule\",\n  \"enum\": [";
+    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
+        wanted =
+            arena_print(&arena, "%s%s\n    \"%s\"", wanted, kind ? "," : "", schedule_names[kind]);
+    wanted = arena_print(&arena, "%s\n  ]\n}\n", wanted);
+    assert_int_equal(file_read("docs/schemas/schedule.schema.json", &found, &size, &arena, &err),
+                     OK);
+    if (strcmp(found, wanted)) fail_msg("docs/schemas/schedule.schema.json should be:\n%s", wanted);
+    arena_close(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_shipped), cmocka_unit_test(test_saved),
-                                       cmocka_unit_test(test_planted)};
+                                       cmocka_unit_test(test_planted),
+                                       cmocka_unit_test(test_schedules)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

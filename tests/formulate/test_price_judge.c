@@ -302,12 +302,11 @@ static void random_layout(struct job *j, bool has_experts, struct random *rng)
     l->barrier = random_chance(rng, 70);
     if (has_experts && random_chance(rng, 60))
         l->expert = divisor_of(rng, (int64_t)l->data * l->context);
-    if (l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS ||
-        l->schedule == SCHEDULE_ZB_V) {
+    if (schedule_kinds[l->schedule].virtual_stages != 1) {
         l->virtual_stages = 2;
         l->pipeline = l->pipeline > 3 ? 3 : l->pipeline;
     }
-    if (l->schedule != SCHEDULE_TOKEN_SLICED) return;
+    if (!schedule_kinds[l->schedule].slices) return;
     l->slice_count = (int)random_between(rng, 2, 4);
     int64_t left = j->sequence;
     for (int i = 0; i < l->slice_count; i++) {

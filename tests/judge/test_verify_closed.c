@@ -50,11 +50,6 @@ static int64_t time_of(struct plan *p, struct arena *arena)
     return ns;
 }
 
-static bool has_several(enum schedule_kind kind)
-{
-    return kind == SCHEDULE_INTERLEAVED || kind == SCHEDULE_LOOPED_BFS || kind == SCHEDULE_ZB_V;
-}
-
 // Returns whether there was a form to check.
 static bool check_form(const struct layout *l, int micro_batches, struct times t)
 {
@@ -92,10 +87,9 @@ static void test_equal_stages(void **state)
             for (int stages = 1; stages <= STAGES_OF_RANK_MAX; stages++)
                 for (int m = 1; m <= 3 * ranks + 1; m++) {
                     struct layout l = {LAYOUT_PLAIN(ranks), .schedule = (enum schedule_kind)kind};
-                    bool fits = kind == SCHEDULE_ZB_V     ? stages == 2
-                                : has_several(l.schedule) ? stages > 1
-                                                          : stages == 1;
-                    if (!fits || (kind == SCHEDULE_INTERLEAVED && m % ranks)) continue;
+                    const struct schedule_properties *is = &schedule_kinds[kind];
+                    bool fits = is->virtual_stages ? stages == is->virtual_stages : stages > 1;
+                    if (!fits || (is->in_groups && m % ranks)) continue;
                     l.virtual_stages = stages;
                     l.barrier = random_chance(&rng, 50);
                     for (int i = 0; i < 4; i++)
@@ -171,9 +165,10 @@ static struct schedule unrolled(const struct schedule *s, int iterations, struct
 
 static struct layout random_layout(struct random *rng)
 {
-    struct layout l = {LAYOUT_PLAIN((int)random_between(rng, 1, 4)),
-                       .schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_LOOPED_BFS)};
-    if (has_several(l.schedule)) l.virtual_stages = 2;
+    struct layout l = {LAYOUT_PLAIN((int)random_between(rng, 1, 4))};
+    do l.schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
+    while (schedule_kinds[l.schedule].slices);
+    if (schedule_kinds[l.schedule].virtual_stages != 1) l.virtual_stages = 2;
     l.barrier = false;
     l.gradient_sync = random_chance(rng, 50) ? SYNC_OVERLAPPED : SYNC_EXPOSED;
     return l;

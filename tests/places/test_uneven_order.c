@@ -14,23 +14,22 @@
 
 static struct schedule_request draw_request(struct random *rng, enum schedule_kind kind)
 {
-    int ranks = (int)random_between(rng, kind == SCHEDULE_INTERLEAVED ? 2 : 1, 5), turns = 1;
-    if (kind == SCHEDULE_INTERLEAVED) turns = (int)random_between(rng, 2, 3);
-    if (kind == SCHEDULE_LOOPED_BFS) turns = (int)random_between(rng, 1, 3);
-    if (kind == SCHEDULE_ZB_V) turns = 2;
+    const struct schedule_properties *is = &schedule_kinds[kind];
+    int ranks = (int)random_between(rng, is->in_groups ? 2 : 1, 5), turns = is->virtual_stages;
+    if (!turns) turns = (int)random_between(rng, is->in_groups ? 2 : 1, 3);
     struct schedule_request r = {.kind = kind,
                                  .stage_count = ranks * turns,
                                  .rank_count = ranks,
                                  .virtual_stages = turns,
                                  .slice_count = 1,
                                  .barrier = true};
-    if (kind == SCHEDULE_TOKEN_SLICED) r.slice_count = (int)random_between(rng, 2, 3);
+    if (is->slices) r.slice_count = (int)random_between(rng, 2, 3);
     for (int part = 0; part < PART_COUNT; part++) r.parts[part] = random_chance(rng, 50);
     r.epilogue = (kind == SCHEDULE_1F1B || kind == SCHEDULE_GPIPE) && random_chance(rng, 40);
     r.sync_overlapped = random_chance(rng, 50);
     r.sync = random_chance(rng, 70);
     r.optimizer = random_chance(rng, 50);
-    r.embedding_sync = random_chance(rng, 30) && kind != SCHEDULE_ZB_V;
+    r.embedding_sync = random_chance(rng, 30) && !is->folds;
     return r;
 }
 
@@ -63,9 +62,8 @@ static bool same_stream(const struct schedule *few, const struct schedule *many,
 // As solve/places/variants.c takes it.
 static bool nests(const struct schedule_request *r)
 {
-    bool plain = r->kind == SCHEDULE_GPIPE || r->kind == SCHEDULE_1F1B ||
-                 r->kind == SCHEDULE_TOKEN_SLICED;
-    return r->kind != SCHEDULE_ZB_V && (plain || !r->parts[PART_BLOCKING]);
+    enum schedule_nesting nests = schedule_kinds[r->kind].nests;
+    return nests == NESTS_ALWAYS || (nests == NESTS_UNBLOCKED && !r->parts[PART_BLOCKING]);
 }
 
 static void assert_part_of(const struct schedule *few, const struct schedule *many, int taken,
@@ -194,7 +192,7 @@ static void test_blocking(void **state)
             &(struct layout){.schedule = request.kind, .pipeline = request.rank_count});
         without.parts[PART_BLOCKING] = false;
         without.parts[PART_DELAY] = request.parts[PART_DELAY] = true;
-        if (!nests(&request) && request.kind != SCHEDULE_ZB_V && request.rank_count > 1) {
+        if (!nests(&request) && schedule_kinds[request.kind].nests && request.rank_count > 1) {
             struct schedule with = build(request, unit * (int)random_between(&rng, 1, 5), *state),
                             moved = build(without, with.request.micro_batches, *state);
             assert_not_longer(&with, &moved, &rng, trial, *state);

@@ -51,7 +51,7 @@ static struct plan folded_plan(enum schedule_kind kind, struct arena *arena)
     plan.layout.schedule = kind;
     plan.layout.pipeline = plan.layout.virtual_stages = 2;
     plan.stages[0].group = plan.stages[2].group = 0;
-    plan.stages[1].group = plan.stages[3].group = kind == SCHEDULE_ZB_V ? 0 : 1;
+    plan.stages[1].group = plan.stages[3].group = schedule_kinds[kind].folds ? 0 : 1;
     plan.ranks = TAKE(arena, 2, struct plan_rank);
     plan.ranks[0].memory.weight_bytes = 41000000000;
     plan.ranks[1].memory.weight_bytes = 43000000000;
@@ -155,8 +155,7 @@ static void test_what_megatron_lacks_is_said(void **state)
         plan.layout.schedule = (enum schedule_kind)kind;
         const char *said = arena_print(&arena, "#   - the %s schedule: Megatron-LM runs 1F1B;",
                                        schedule_names[kind]);
-        (kind == SCHEDULE_1F1B || kind == SCHEDULE_INTERLEAVED ? lacks : has)(
-            flags_of(&plan, NULL, &arena), said);
+        (schedule_kinds[kind].in_megatron ? lacks : has)(flags_of(&plan, NULL, &arena), said);
     }
     struct plan plan = folded_plan(SCHEDULE_ZB_V, &arena);
     const char *text = flags_of(&plan, NULL, &arena);

@@ -68,13 +68,12 @@ static void vary_layout(struct problem *p, struct random *rng)
     struct layout *l = &j->layout, plain = *l;
     struct error err = {OK, ""};
     l->schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
-    if (l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS ||
-        l->schedule == SCHEDULE_ZB_V) {
+    if (schedule_kinds[l->schedule].virtual_stages != 1) {
         l->pipeline = l->virtual_stages = 2;
-        if (l->schedule == SCHEDULE_INTERLEAVED && job_micro_batches(j) % 2) j->global_batch *= 2;
+        if (schedule_kinds[l->schedule].in_groups && job_micro_batches(j) % 2) j->global_batch *= 2;
         if (random_chance(rng, 70)) j->boundary_option_count = j->gradient_option_count = 0;
     }
-    if (l->schedule == SCHEDULE_TOKEN_SLICED) {
+    if (schedule_kinds[l->schedule].slices) {
         l->slice_count = 2;
         if (j->sequence < 2) j->sequence = 2;
         l->slices[0] = j->sequence / 3 + 1;

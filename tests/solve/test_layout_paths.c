@@ -188,7 +188,7 @@ static void draw_problem(struct trial *t)
 
 static int rank_of(const struct priced *p, int stage)
 {
-    bool folded = p->layout.schedule == SCHEDULE_ZB_V && stage >= p->rank_count;
+    bool folded = schedule_kinds[p->layout.schedule].folds && stage >= p->rank_count;
     return folded ? 2 * p->rank_count - 1 - stage : stage % p->rank_count;
 }
 

@@ -244,13 +244,11 @@ static void test_kept_is_at_most_what_the_schedule_holds(void **state)
         struct error err = {OK, ""};
         enum schedule_kind kind =
             (enum schedule_kind)random_between(&rng, 0, SCHEDULE_KIND_COUNT - 1);
-        bool turns = kind == SCHEDULE_INTERLEAVED || kind == SCHEDULE_LOOPED_BFS;
-        int p = (int)random_between(&rng, turns || kind == SCHEDULE_ZB_V ? 2 : 1, 6),
-            v = kind == SCHEDULE_ZB_V ? 2
-                : turns               ? (int)random_between(&rng, 2, 4)
-                                      : 1;
-        int m = (int)random_between(&rng, 1, 40) * (kind == SCHEDULE_INTERLEAVED ? p : 1),
-            slices = kind == SCHEDULE_TOKEN_SLICED ? 2 : 1;
+        const struct schedule_properties *is = &schedule_kinds[kind];
+        int p = (int)random_between(&rng, is->virtual_stages == 1 ? 1 : 2, 6),
+            v = is->virtual_stages ? is->virtual_stages : (int)random_between(&rng, 2, 4);
+        int m = (int)random_between(&rng, 1, 40) * (is->in_groups ? p : 1),
+            slices = is->slices ? 2 : 1;
         struct priced priced = {.layout = {.schedule = kind,
                                            .pipeline = p,
                                            .virtual_stages = v,

@@ -20,11 +20,13 @@ static int below(uint64_t *state, int n) { return (int)random_less(state, n); }
 // Like blocks between an embedding and a head, on ranks of one kind; tight memory half of the time.
 static void draw(struct priced *p, uint64_t *state, struct arena *arena)
 {
-    int kind = below(state, SCHEDULE_TOKEN_SLICED), ranks = 2 + below(state, 7), turns = 1;
-    if (kind == SCHEDULE_INTERLEAVED || kind == SCHEDULE_LOOPED_BFS) turns = 2 + below(state, 2);
-    if (kind == SCHEDULE_ZB_V) turns = 2;
+    int kind;
+    do kind = below(state, SCHEDULE_KIND_COUNT);
+    while (schedule_kinds[kind].slices);
+    int ranks = 2 + below(state, 7), turns = schedule_kinds[kind].virtual_stages;
+    if (!turns) turns = 2 + below(state, 2);
     int stages = ranks * turns,
-        m = kind == SCHEDULE_INTERLEAVED ? ranks * (1 + below(state, 5)) : 1 + below(state, 40);
+        m = schedule_kinds[kind].in_groups ? ranks * (1 + below(state, 5)) : 1 + below(state, 40);
     chain_priced(p, stages + below(state, 2 * stages + 1), stages, 1, m, arena);
     p->layout.schedule = (enum schedule_kind)kind;
     p->layout.virtual_stages = turns;

@@ -226,12 +226,12 @@ void random_priced(struct priced *p, uint64_t *state, struct arena *arena)
 // may have.
 static void draw_layout(struct priced *p, enum schedule_kind kind, uint64_t *state)
 {
-    bool looped = kind == SCHEDULE_INTERLEAVED || kind == SCHEDULE_LOOPED_BFS;
-    int virtual_stages = kind == SCHEDULE_ZB_V ? 2 : looped ? 2 + below(state, 2) : 1;
+    int virtual_stages = schedule_kinds[kind].virtual_stages;
+    if (!virtual_stages) virtual_stages = 2 + below(state, 2);
     p->rank_count = virtual_stages > 1 ? 2 + (virtual_stages == 2 && below(state, 2))
                                        : 1 + below(state, 4);
     p->stage_count = p->rank_count * virtual_stages;
-    p->slice_count = kind == SCHEDULE_TOKEN_SLICED ? 2 + below(state, 2) : 1;
+    p->slice_count = schedule_kinds[kind].slices ? 2 + below(state, 2) : 1;
     p->layout = (struct layout){.tensor = 1,
                                 .context = 1,
                                 .expert = 1,

@@ -3,12 +3,12 @@
 void request_shape(struct schedule_request *r, enum schedule_kind kind, int ranks,
                    int virtual_stages, int slices)
 {
-    bool winds = kind == SCHEDULE_INTERLEAVED || kind == SCHEDULE_LOOPED_BFS;
+    const struct schedule_properties *is = &schedule_kinds[kind];
     r->kind = kind;
     r->rank_count = ranks;
-    r->virtual_stages = kind == SCHEDULE_ZB_V ? 2 : winds ? virtual_stages : 1;
+    r->virtual_stages = is->virtual_stages ? is->virtual_stages : virtual_stages;
     r->stage_count = r->rank_count * r->virtual_stages;
-    r->slice_count = kind == SCHEDULE_TOKEN_SLICED ? slices : 1;
+    r->slice_count = is->slices ? slices : 1;
 }
 
 struct schedule_request request_random(struct random *rng, int ranks_max, int micro_batches_max)

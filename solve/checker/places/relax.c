@@ -246,19 +246,14 @@ static void drop_blocks(struct relaxing *m)
         }
 }
 
-// Graphs of fewer micro-batches are part of those of more: of these orders always, of the others
-// where nothing blocks.
-static bool nests_blocking(enum check_kind kind)
-{
-    return kind == GPIPE || kind == ONE_F_ONE_B || kind == TOKEN_SLICED;
-}
-
+// Where micro-batches are shared out, graphs of fewer have to be part of those of more: of some
+// orders they always are, of others where nothing blocks.
 static enum status relax_transfers(struct relaxing *m)
 {
     const struct check_places *x = m->x;
     uint64_t prices =
         (uint64_t)(m->p->cut_count * (1 + m->p->boundary_count) * m->p->slices * PARTS);
-    bool keep_blocks = !x->together || nests_blocking(m->p->kind);
+    bool keep_blocks = !x->together || check_schedules[m->p->kind].fewer == PART_OF_MORE;
     open_pair(m);
     for (int from = 0; from < x->node_count && m->p->ranks > 1; from++)
         for (int to = 0; to < x->node_count; to++) {
@@ -427,7 +422,7 @@ static enum status take_micro_batches(struct relaxing *m, const struct check_rel
             count = x->together ? (x->together + whole - 1) / whole * x->unit : x->micro_batches;
     if (count < 1 || count > MOST_MICRO_BATCHES)
         return check_refuse(m->r, "places", "%lld micro-batches are not checked", (long long)count);
-    if (x->together && m->p->kind == ZB_V)
+    if (x->together && check_schedules[m->p->kind].fewer == PART_OF_MORE_NEVER)
         return check_refuse(m->r, "places",
                             "numbers of micro-batches of their own do not go with the schedule");
     if (x->together && how->shared >= 0)

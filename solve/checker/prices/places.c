@@ -189,7 +189,7 @@ static const struct check_node *list_nodes(const struct place_prices *x, struct 
 static void put_micro_batches(struct check_places *to, const struct job *j)
 {
     const struct layout *l = &j->layout;
-    to->unit = l->schedule == SCHEDULE_INTERLEAVED ? l->pipeline : 1;
+    to->unit = check_schedules[space_layout(l).value[KEY_SCHEDULE]].in_groups ? l->pipeline : 1;
     if (j->placement.uneven_micro_batches) to->together = j->global_batch / l->micro_batch;
     to->micro_batches = j->global_batch / ((int64_t)l->data * l->micro_batch);
 }

@@ -3,6 +3,7 @@
 // remembered from one layout to the next.
 #include "solve/checker/prices/prices.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "solve/checker/prices/open.h"
@@ -31,19 +32,14 @@ static const struct {
     {SPACE_SLICE_COUNT, KEY_SLICES},
 };
 
-static const struct {
-    enum schedule_kind theirs;
-    enum check_kind ours;
-} kinds[] = {
-    {SCHEDULE_GPIPE, GPIPE},
-    {SCHEDULE_1F1B, ONE_F_ONE_B},
-    {SCHEDULE_INTERLEAVED, INTERLEAVED},
-    {SCHEDULE_ZB_H1, ZB_H1},
-    {SCHEDULE_ZB_H2, ZB_H2},
-    {SCHEDULE_ZB_V, ZB_V},
-    {SCHEDULE_LOOPED_BFS, LOOPED_BFS},
-    {SCHEDULE_TOKEN_SLICED, TOKEN_SLICED},
-};
+// The place in one table of schedules of what stands at `kind` in the other, by its name.
+static int kind_named(const char *name, const char *const *names)
+{
+    int kind = 0;
+    while (names[kind] && strcmp(names[kind], name)) kind++;
+    assert(names[kind]);
+    return kind;
+}
 
 struct check_layout space_layout(const struct layout *l)
 {
@@ -58,8 +54,7 @@ struct check_layout space_layout(const struct layout *l)
     v[KEY_BARRIER] = l->barrier, v[KEY_FUSED_EMBEDDING] = l->fused_embedding_sync,
     v[KEY_LOCAL] = l->local_loss_every;
     v[KEY_SLICES] = l->slice_count;
-    for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
-        if (kinds[i].theirs == l->schedule) v[KEY_SCHEDULE] = kinds[i].ours;
+    v[KEY_SCHEDULE] = kind_named(schedule_names[l->schedule], check_schedule_names);
     for (int i = 0; i < MOST_SLICES; i++)
         to.slice[i] = l->slice_count > 1 && i < l->slice_count ? l->slices[i] : 0;
     return to;
@@ -79,8 +74,8 @@ struct layout space_layout_back(const struct check_layout *l, const struct layou
     to.local_loss_every = v[KEY_LOCAL];
     to.slice_count = v[KEY_SLICES];
     to.expert = l->expert, to.fused_attention = l->fused_attention;
-    for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
-        if ((int)kinds[i].ours == v[KEY_SCHEDULE]) to.schedule = kinds[i].theirs;
+    const char *schedule = check_schedule_names[v[KEY_SCHEDULE]];
+    to.schedule = (enum schedule_kind)kind_named(schedule, schedule_names);
     for (int i = 0; i < SLICES_MAX; i++) to.slices[i] = l->slice[i];
     return to;
 }
@@ -279,9 +274,9 @@ static void take_layout(struct prices *x, const struct check_layout *l)
     x->one.job.layout = space_layout_back(l, &x->problem->job.layout);
     x->assay = assay_over(&x->one, &x->assay);
     p->layout = *l, p->devices = x->assay.devices;
-    p->kind = (enum check_kind)v[KEY_SCHEDULE];
+    p->kind = v[KEY_SCHEDULE];
     p->barrier = v[KEY_BARRIER], p->overlapped = v[KEY_OVERLAPPED];
-    p->splits_backward = p->kind == ZB_H1 || p->kind == ZB_H2 || p->kind == ZB_V;
+    p->splits_backward = check_schedules[p->kind].splits_backward;
     p->local_every = v[KEY_LOCAL], p->ranks = v[KEY_PIPELINE], p->turns = v[KEY_TURNS],
     p->slices = v[KEY_SLICES];
     p->stages = p->ranks * p->turns;

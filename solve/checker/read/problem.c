@@ -154,9 +154,6 @@ static enum status read_options(struct check_problem *p, const struct value *v, 
     return OK;
 }
 
-const char *const check_schedule_names[] = {"gpipe", "1f1b",       "interleaved",  "zb-h1", "zb-h2",
-                                            "zb-v",  "looped-bfs", "token-sliced", NULL};
-
 // What the proof does not turn on, and a layout is told by all the same.
 static enum status read_degrees(struct check_problem *p, const struct value *v, struct arena *arena)
 {
@@ -222,7 +219,7 @@ static enum status read_layout(struct check_problem *p, const struct value *v, s
                                        NULL};
     static const char *const syncs[] = {"exposed", "overlapped", NULL};
     const struct value *slices = get(v, "slices");
-    int kind = ONE_F_ONE_B, overlapped = 0;
+    int kind = check_schedule_default, overlapped = 0;
     TRY(value_keys(&p->reader, v, "layout", keys));
     p->turns = p->slices = 1;
     p->barrier = true;
@@ -238,15 +235,15 @@ static enum status read_layout(struct check_problem *p, const struct value *v, s
                        &overlapped));
     if (slices) TRY(value_expect(&p->reader, slices, "layout.slices", VALUE_ARRAY));
     if (slices) p->slices = slices->count;
-    p->kind = (enum check_kind)kind;
+    const struct check_schedule *schedule = &check_schedules[kind];
+    p->kind = kind;
     p->overlapped = overlapped;
-    p->splits_backward = kind == ZB_H1 || kind == ZB_H2 || kind == ZB_V;
+    p->splits_backward = schedule->splits_backward;
     p->stages = p->ranks * p->turns;
-    bool winds = kind == INTERLEAVED || kind == LOOPED_BFS;
-    if ((kind == ZB_V ? p->turns != 2 : !winds && p->turns != 1) || p->stages > MOST_STAGES)
+    if ((schedule->turns && p->turns != schedule->turns) || p->stages > MOST_STAGES)
         return check_refuse(&p->reader, "layout.virtual_stages",
                             "%d on %d ranks do not go with the schedule", p->turns, p->ranks);
-    if (p->slices < 1 || p->slices > MOST_SLICES || (p->slices > 1) != (kind == TOKEN_SLICED))
+    if (p->slices < 1 || p->slices > MOST_SLICES || (p->slices > 1) != schedule->slices)
         return check_refuse(&p->reader, "layout.slices", "%d do not go with the schedule",
                             p->slices);
     return read_degrees(p, v, arena);

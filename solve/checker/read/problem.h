@@ -24,8 +24,23 @@ enum {
 #define MOST_NS ((int64_t)1 << 53)  // and bytes, of anything
 #define MOST_SUM ((int64_t)1 << 54) // of all operations of an iteration; of all bytes of a device
 
-enum check_kind { GPIPE, ONE_F_ONE_B, INTERLEAVED, ZB_H1, ZB_H2, ZB_V, LOOPED_BFS, TOKEN_SLICED };
-extern const char *const check_schedule_names[]; // of a check_kind, ended by NULL
+// The table of schedules as the checker has it (solve/checker/orders.c); a `kind` is a place in it.
+struct check_schedule {
+    int turns;            // stages of a rank; 0: two or more
+    bool folds;           // the second stage of a rank stands on the way back
+    bool splits_backward; // weight gradients are passes of their own
+    bool slices;          // of a sequence: two or more
+    bool holds_all;       // every forward before any backward
+    bool in_groups;       // micro-batches in multiples of the ranks
+    enum {
+        PART_OF_MORE_NEVER,
+        PART_OF_MORE_UNBLOCKED,
+        PART_OF_MORE
+    } fewer; // whether the graph of fewer micro-batches is one of more with some left out
+};
+extern const struct check_schedule check_schedules[];
+extern const char *const check_schedule_names[]; // of a kind, ended by NULL
+extern const int check_schedule_count, check_schedule_default;
 enum check_mode { MODE_NONE, MODE_SELECTIVE, MODE_FULL, MODE_FIRST_LAYERS, MODES };
 extern const char *const check_mode_names[];
 
@@ -51,7 +66,7 @@ enum check_key {
 };
 
 struct check_layout {
-    int value[KEYS]; // KEY_SCHEDULE: enum check_kind; KEY_SLICES: how many
+    int value[KEYS]; // KEY_SCHEDULE: a kind; KEY_SLICES: how many
     int expert;
     bool fused_attention;
     int64_t slice[MOST_SLICES]; // tokens of each, where there are several
@@ -110,7 +125,7 @@ struct check_problem {
     const struct check_chain
         *chain;       // of placements: solve/checker/boxes/chain.h; NULL: boundaries each by itself
     int64_t doubtful; // numbers that whoever priced could not tell from the next
-    enum check_kind kind;
+    int kind;         // of check_schedules
     bool barrier, overlapped, splits_backward;
     int local_every;
     int stages, ranks, turns, slices, micro_batches, layers; // turns: stages of a rank
@@ -147,11 +162,12 @@ enum status check_read_rules(struct check_problem *p, const struct value *array,
 static inline int check_rank_of(const struct check_problem *p, int stage)
 {
     int place = stage % p->ranks;
-    return p->kind == ZB_V && stage >= p->ranks ? p->ranks - 1 - place : place;
+    return check_schedules[p->kind].folds && stage >= p->ranks ? p->ranks - 1 - place : place;
 }
 static inline int check_stage_of(const struct check_problem *p, int rank, int turn)
 {
-    return turn * p->ranks + (p->kind == ZB_V && turn == 1 ? p->ranks - 1 - rank : rank);
+    bool back = check_schedules[p->kind].folds && turn == 1;
+    return turn * p->ranks + (back ? p->ranks - 1 - rank : rank);
 }
 // Boundary b lies between stages b and b + 1.
 static inline bool check_is_inner(const struct check_problem *p, int boundary)

@@ -181,7 +181,8 @@ static int64_t turning_round(const struct check_sketch *s, const struct check_gr
 {
     const struct check_problem *p = s->p;
     const struct check_held *h = &s->held[rank];
-    if (p->local_every || p->slices > 1 || p->kind == ZB_V || !h->leaves_last) return 0;
+    if (p->local_every || p->slices > 1 || check_schedules[p->kind].folds || !h->leaves_last)
+        return 0;
     int64_t forward = k * g->main.forward, backward = k * g->main.backward + again,
             weight = k * g->main.weight;
     if (check_holds_first(s, rank))

@@ -10,15 +10,11 @@
 enum { TURNS_LISTED = 1 << 22 };
 
 struct held_entry {
-    enum check_kind kind;
-    int ranks, turns, micro_batches;
+    int kind, ranks, turns, micro_batches;
     struct check_held *held;
 };
 
-static bool holds_all(enum check_kind kind)
-{
-    return kind == GPIPE || kind == LOOPED_BFS || kind == TOKEN_SLICED;
-}
+static bool holds_all(int kind) { return check_schedules[kind].holds_all; }
 
 static int falling(const void *a, const void *b) { return *(const int *)b - *(const int *)a; }
 

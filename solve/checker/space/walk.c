@@ -24,8 +24,6 @@ static int put_divisors(int64_t n, int *values)
     return count;
 }
 
-static bool winds(int kind) { return kind == INTERLEAVED || kind == LOOPED_BFS; }
-
 static int put_turns(const struct walk *w, int *values)
 {
     int ranks = w->at.value[KEY_PIPELINE], few = w->s->layers / ranks,
@@ -37,7 +35,7 @@ static int put_turns(const struct walk *w, int *values)
 
 static int put_every(const struct walk *w, int key, int *values)
 {
-    static const int counts[KEYS] = {[KEY_SCHEDULE] = TOKEN_SLICED + 1, [KEY_ZERO] = 4};
+    const int counts[KEYS] = {[KEY_SCHEDULE] = check_schedule_count, [KEY_ZERO] = 4};
     const int *at = w->at.value;
     int64_t left = w->s->devices;
     if (key == KEY_SLICES) return values[0] = 2, values[1] = 4, values[2] = 8, 3;
@@ -57,9 +55,9 @@ static int put_every(const struct walk *w, int key, int *values)
 // What the schedule, or a batch that the data degree does not divide, leaves no choice about.
 static bool is_decided(const struct walk *w, int key, int *value)
 {
-    int kind = w->at.value[KEY_SCHEDULE];
-    if (key == KEY_TURNS && !winds(kind)) return *value = kind == ZB_V ? 2 : 1, true;
-    if (key == KEY_SLICES && kind != TOKEN_SLICED) return *value = 1, true;
+    const struct check_schedule *schedule = &check_schedules[w->at.value[KEY_SCHEDULE]];
+    if (key == KEY_TURNS && schedule->turns) return *value = schedule->turns, true;
+    if (key == KEY_SLICES && !schedule->slices) return *value = 1, true;
     if (key == KEY_MICRO_BATCH && w->s->global_batch % w->at.value[KEY_DATA])
         return *value = w->s->base.value[key], true;
     return false;
@@ -146,8 +144,8 @@ static const char *refusal_by_batch(const struct check_space *s, const struct ch
     const int *v = l->value;
     int64_t together = (int64_t)v[KEY_DATA] * v[KEY_MICRO_BATCH],
             micro_batches = s->global_batch / together, tokens = 0;
-    if (v[KEY_SCHEDULE] == INTERLEAVED && micro_batches % v[KEY_PIPELINE])
-        return "interleaved: micro-batches not a multiple of pipeline";
+    if (check_schedules[v[KEY_SCHEDULE]].in_groups && micro_batches % v[KEY_PIPELINE])
+        return "schedule in groups: micro-batches not a multiple of pipeline";
     for (int i = 0; i < v[KEY_SLICES]; i++) tokens += l->slice[i];
     if (v[KEY_SLICES] > 1) {
         if (tokens != s->sequence) return "slices do not add up to the sequence";
@@ -163,12 +161,12 @@ static const char *refusal_by_batch(const struct check_space *s, const struct ch
 
 static const char *refusal_by_schedule(const struct check_layout *l)
 {
-    const int *v = l->value, kind = v[KEY_SCHEDULE], turns = v[KEY_TURNS], slices = v[KEY_SLICES];
-    if (kind == ZB_V ? turns != 2 : winds(kind) ? turns < 2 : turns != 1)
+    const int *v = l->value, turns = v[KEY_TURNS], slices = v[KEY_SLICES];
+    const struct check_schedule *schedule = &check_schedules[v[KEY_SCHEDULE]];
+    if (schedule->turns ? turns != schedule->turns : turns < 2)
         return "stages of a rank do not go with the schedule";
     if (turns > 1 && v[KEY_PIPELINE] < 2) return "several stages on an only rank";
-    if (kind == TOKEN_SLICED ? slices < 2 : slices != 1)
-        return "slices do not go with the schedule";
+    if (schedule->slices ? slices < 2 : slices != 1) return "slices do not go with the schedule";
     return slices > MOST_SLICES ? "too many slices" : NULL;
 }
 

@@ -116,8 +116,8 @@ static int64_t of_step(struct draw *d, const char *run, int64_t weight)
 
 static int draw_turns(struct draw *d, enum schedule_kind kind)
 {
-    if (kind == SCHEDULE_ZB_V) return 2;
-    return kind == SCHEDULE_INTERLEAVED || kind == SCHEDULE_LOOPED_BFS ? (int)PICK(d, 2, 2, 3) : 1;
+    int turns = schedule_kinds[kind].virtual_stages;
+    return turns ? turns : (int)PICK(d, 2, 2, 3);
 }
 
 static void draw_slices(struct draw *d)
@@ -162,16 +162,16 @@ static void draw_layout(struct draw *d)
     if (d->theme == THEME_ENDING && l->data == 1) l->data = 2;
     if (chance(d, 12)) l->local_loss_every = (int)PICK(d, 1, 2);
     d->p->job.sequence = d->shape ? 2 * random_between(d->rng, 1, 4) : 1;
-    if (kind == SCHEDULE_TOKEN_SLICED) draw_slices(d);
+    if (schedule_kinds[kind].slices) draw_slices(d);
     if (d->shape && chance(d, 25)) l->tensor = 2, l->sequence_parallel = chance(d, 50);
-    if (d->shape && kind != SCHEDULE_TOKEN_SLICED && chance(d, 20)) l->context = 2;
+    if (d->shape && !schedule_kinds[kind].slices && chance(d, 20)) l->context = 2;
     if (d->shape) l->fused_attention = chance(d, 50), l->fused_embedding_sync = chance(d, 40);
     int more = (int)(d->theme != THEME_ANY ? PICK(d, 1, 1, 1, 2, d->theme == THEME_PERIOD ? 2 : 0)
                                            : PICK(d, 0, 0, 0, 1, 1, 2, ranks * turns > 3 ? 2 : 3));
     d->layers = ranks * turns + (turns > 2 && more > 1 ? 1 : more);
     d->micro_batches =
         (int)(d->theme == THEME_ANY ? PICK(d, 1, 2, 3, 4, 5, 6) : PICK(d, 1, 1, 2, 3));
-    if (kind == SCHEDULE_INTERLEAVED)
+    if (schedule_kinds[kind].in_groups)
         d->micro_batches = ranks * (int)random_between(d->rng, 1, ranks > 2 ? 1 : 2);
     d->spare = chance(d, 25) ? 2 : 1;
 }
@@ -593,7 +593,7 @@ void claims_draw(struct problem *p, struct random *rng, struct arena *arena)
         d.options = chance(&d, d.theme == THEME_ANY ? 40 : 8);
         draw_weights(&d);
         draw_job(&d);
-        if (d.layout->schedule == SCHEDULE_TOKEN_SLICED) d.options = false;
+        if (schedule_kinds[d.layout->schedule].slices) d.options = false;
         draw_model(&d);
         draw_cluster(&d);
         draw_costs(&d);

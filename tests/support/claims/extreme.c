@@ -50,10 +50,8 @@ static int64_t *values(const struct extreme *x, struct random *rng, int count, s
 static void draw_layout(struct priced *p, struct random *rng)
 {
     enum schedule_kind kind = (enum schedule_kind)between(rng, 0, SCHEDULE_KIND_COUNT - 1);
-    bool winds = kind == SCHEDULE_INTERLEAVED || kind == SCHEDULE_LOOPED_BFS;
-    int turns = kind == SCHEDULE_ZB_V ? 2
-                : winds               ? 2 + chance(rng, 20)
-                                      : 1,
+    const struct schedule_properties *is = &schedule_kinds[kind];
+    int turns = is->virtual_stages ? is->virtual_stages : 2 + chance(rng, 20),
         ranks = turns > 1 ? 2 + (turns == 2 && chance(rng, 30)) : between(rng, 1, 4);
     p->layout = (struct layout){.tensor = 1,
                                 .context = 1,
@@ -65,11 +63,11 @@ static void draw_layout(struct priced *p, struct random *rng)
     p->layout.virtual_stages = turns;
     p->layout.barrier = chance(rng, 60);
     p->layout.local_loss_every = chance(rng, 85) ? 0 : between(rng, 1, 2);
-    p->slice_count = p->layout.slice_count = kind == SCHEDULE_TOKEN_SLICED ? between(rng, 2, 3) : 1;
+    p->slice_count = p->layout.slice_count = is->slices ? between(rng, 2, 3) : 1;
     for (int i = 0; i < p->slice_count && p->slice_count > 1; i++) p->layout.slices[i] = 1;
     p->rank_count = ranks, p->stage_count = ranks * turns;
     p->micro_batches = between(rng, 1, chance(rng, 50) ? 2 : 7);
-    if (kind == SCHEDULE_INTERLEAVED) p->micro_batches = ranks * between(rng, 1, 2);
+    if (is->in_groups) p->micro_batches = ranks * between(rng, 1, 2);
     p->group_count = chance(rng, 65) ? 1 : between(rng, 2, 3);
     p->cut_count = chance(rng, 70) ? 1 : 2;
 }

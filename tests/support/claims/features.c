@@ -94,20 +94,13 @@ static bool is_unjoined(const struct seen *s, int unused)
     return false;
 }
 
+#define OF_SCHEDULE(constant, name, ...) {name, is_schedule, SCHEDULE_##constant},
 static const struct feature {
     const char *name;
     bool (*has)(const struct seen *s, int which);
     int which;
 } features[] = {
-    {"gpipe", is_schedule, SCHEDULE_GPIPE},
-    {"1f1b", is_schedule, SCHEDULE_1F1B},
-    {"interleaved", is_schedule, SCHEDULE_INTERLEAVED},
-    {"zb-h1", is_schedule, SCHEDULE_ZB_H1},
-    {"zb-h2", is_schedule, SCHEDULE_ZB_H2},
-    {"zb-v", is_schedule, SCHEDULE_ZB_V},
-    {"looped-bfs", is_schedule, SCHEDULE_LOOPED_BFS},
-    {"token-sliced", is_schedule, SCHEDULE_TOKEN_SLICED},
-    {"blocking", has_part, PART_BLOCKING},
+    SCHEDULE_KINDS(OF_SCHEDULE){"blocking", has_part, PART_BLOCKING},
     {"link", has_part, PART_LINK},
     {"delay", has_part, PART_DELAY},
     {"overhead", has_part, PART_OVERHEAD},

@@ -165,10 +165,7 @@ static void change_layout(struct problem *p, struct random *rng)
     case 3: l->local_loss_every = l->local_loss_every ? 0 : 1; break;
     default:
         l->schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
-        l->virtual_stages = l->schedule == SCHEDULE_ZB_V || l->schedule == SCHEDULE_INTERLEAVED ||
-                                    l->schedule == SCHEDULE_LOOPED_BFS
-                                ? 2
-                                : 1;
+        l->virtual_stages = schedule_kinds[l->schedule].virtual_stages == 1 ? 1 : 2;
         break;
     }
 }

@@ -134,14 +134,14 @@ void priced_of_tables(struct priced *to, const struct check_problem *p, const st
 
 // ---- a priced document as the checker's tables
 
-static enum check_kind kind_of(enum schedule_kind schedule)
+static int kind_of(enum schedule_kind schedule)
 {
     int kind = 0;
     while (check_schedule_names[kind] &&
            strcmp(check_schedule_names[kind], schedule_names[schedule]))
         kind++;
     assert_non_null(check_schedule_names[kind]);
-    return (enum check_kind)kind;
+    return kind;
 }
 
 static void fill_runs(struct check_problem *to, const struct priced *p, struct arena *arena)

@@ -60,8 +60,7 @@ static int64_t backward_of_layer(const struct priced *p, const struct plan_stage
 // What makes the layer's gradient final.
 static int64_t last_pass_of_layer(const struct priced *p, const struct plan_stage *d, int layer)
 {
-    bool splits = p->layout.schedule == SCHEDULE_ZB_H1 || p->layout.schedule == SCHEDULE_ZB_H2 ||
-                  p->layout.schedule == SCHEDULE_ZB_V;
+    bool splits = schedule_kinds[p->layout.schedule].splits_backward;
     return splits ? p->runs[priced_run_of(p, layer)].weight_ns[d->group]
                   : backward_of_layer(p, d, layer, 0);
 }
@@ -92,7 +91,7 @@ static int64_t sync_of(const struct priced *p, const struct plan_stage *d)
 static bool is_inner(const struct priced *p, int boundary)
 {
     return p->rank_count == 1 ||
-           (p->layout.schedule == SCHEDULE_ZB_V && boundary == p->rank_count - 1);
+           (schedule_kinds[p->layout.schedule].folds && boundary == p->rank_count - 1);
 }
 
 static bool is_local(const struct priced *p, int boundary)
@@ -102,7 +101,7 @@ static bool is_local(const struct priced *p, int boundary)
 
 static int rank_of(const struct priced *p, int stage)
 {
-    if (stage >= p->rank_count && p->layout.schedule == SCHEDULE_ZB_V)
+    if (stage >= p->rank_count && schedule_kinds[p->layout.schedule].folds)
         return 2 * p->rank_count - 1 - stage;
     return stage % p->rank_count;
 }

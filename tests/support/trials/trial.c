@@ -27,7 +27,8 @@ static void cut_sequence(struct layout *l, int64_t sequence, struct random *rng)
 static void vary_stages(struct problem *p, struct random *rng)
 {
     struct layout *l = &p->job.layout;
-    l->virtual_stages = l->schedule == SCHEDULE_ZB_V ? 2 : (int)random_between(rng, 2, 3);
+    l->virtual_stages = schedule_kinds[l->schedule].virtual_stages;
+    if (!l->virtual_stages) l->virtual_stages = (int)random_between(rng, 2, 3);
     if (l->pipeline * l->virtual_stages > p->model.layer_count)
         l->pipeline = p->model.layer_count / l->virtual_stages;
     if (l->pipeline > 1 && random_chance(rng, 25)) l->pipeline--;
@@ -41,10 +42,8 @@ void vary_layout(struct problem *p, struct random *rng)
     struct layout *l = &p->job.layout;
     struct error unfit = {OK, ""};
     l->schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
-    if (l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS ||
-        l->schedule == SCHEDULE_ZB_V)
-        vary_stages(p, rng);
-    if (l->schedule == SCHEDULE_TOKEN_SLICED && p->job.sequence > 1) {
+    if (schedule_kinds[l->schedule].virtual_stages != 1) vary_stages(p, rng);
+    if (schedule_kinds[l->schedule].slices && p->job.sequence > 1) {
         cut_sequence(l, p->job.sequence, rng);
         p->job.boundary_option_count = 0;
     }

@@ -1,0 +1,11 @@
+// The names and properties of schedules, from their table. The generators' addresses stand in
+// turns.c: who reads a property needs none of them.
+#include "data/schedule/kinds.h"
+
+#include <stddef.h>
+
+#define NAME(constant, name, ...) name,
+const char *const schedule_names[] = {SCHEDULE_KINDS(NAME) NULL};
+
+#define PROPERTIES(constant, name, generator, ...) {__VA_ARGS__},
+const struct schedule_properties schedule_kinds[] = {SCHEDULE_KINDS(PROPERTIES)};

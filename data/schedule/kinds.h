@@ -1,0 +1,59 @@
+// The table of schedules: what each is called, who writes its order, what it is like. All that the
+// planner decides by schedule is a property here; judge (solve/judge/kinds.c) and checker
+// (solve/checker/orders.c) have tables of their own. docs/FORMULAS.md 14 says what each does.
+#ifndef PLUMBLINE_DATA_SCHEDULE_KINDS_H
+#define PLUMBLINE_DATA_SCHEDULE_KINDS_H
+
+#include <stdbool.h>
+
+// Whether the graph of fewer micro-batches is that of more with the first ones taken out of every
+// stream (docs/FORMULAS.md 15): never, where no transfer blocks both its ends, or always.
+enum schedule_nesting { NESTS_NEVER, NESTS_UNBLOCKED, NESTS_ALWAYS };
+
+struct schedule_properties {
+    int virtual_stages;   // stages of a rank; 0: two or more, as the layout says
+    bool folds;           // the rank's second stage stands on the way back: rank r has r and 2p-1-r
+    bool splits_backward; // into input gradient and weight gradient
+    bool slices;          // a sequence goes in slices, two or more
+    bool holds_all;       // all micro-batches go forward before any comes back
+    bool in_groups;       // a replica's micro-batches are a multiple of the ranks
+    bool turns_at_once;   // the last stage takes each micro-batch back right behind its forward
+    enum schedule_nesting nests;
+    bool no_barrier;  // published without a barrier, and of little use with one
+    bool in_notes;    // its name means nothing else in a remark on a run
+    bool in_megatron; // Megatron-LM runs it
+};
+
+// ROW(constant behind SCHEDULE_, name, generator (data/schedule/written.h), properties ...), in the
+// order in which a space of layouts is walked: a new one comes last.
+#define SCHEDULE_KINDS(ROW)                                                                        \
+    ROW(GPIPE, "gpipe", gpipe_turns, .virtual_stages = 1, .holds_all = true,                       \
+        .nests = NESTS_ALWAYS, .in_notes = true)                                                   \
+    ROW(1F1B, "1f1b", one_f_one_b_turns, .virtual_stages = 1, .turns_at_once = true,               \
+        .nests = NESTS_ALWAYS, .in_megatron = true)                                                \
+    ROW(INTERLEAVED, "interleaved", interleaved_turns, .virtual_stages = 0, .in_groups = true,     \
+        .turns_at_once = true, .nests = NESTS_UNBLOCKED, .in_megatron = true)                      \
+    ROW(ZB_H1, "zb-h1", zb_h1_turns, .virtual_stages = 1, .splits_backward = true,                 \
+        .nests = NESTS_UNBLOCKED, .in_notes = true)                                                \
+    ROW(ZB_H2, "zb-h2", zb_h2_turns, .virtual_stages = 1, .splits_backward = true,                 \
+        .nests = NESTS_UNBLOCKED, .no_barrier = true, .in_notes = true)                            \
+    ROW(ZB_V, "zb-v", zb_v_turns, .virtual_stages = 2, .folds = true, .splits_backward = true,     \
+        .nests = NESTS_NEVER, .no_barrier = true, .in_notes = true)                                \
+    ROW(LOOPED_BFS, "looped-bfs", looped_bfs_turns, .virtual_stages = 0, .holds_all = true,        \
+        .nests = NESTS_UNBLOCKED, .in_notes = true)                                                \
+    ROW(TOKEN_SLICED, "token-sliced", token_sliced_turns, .virtual_stages = 1, .slices = true,     \
+        .holds_all = true, .nests = NESTS_ALWAYS)
+
+#define SCHEDULE_CONSTANT(constant, ...) SCHEDULE_##constant,
+enum schedule_kind { SCHEDULE_KINDS(SCHEDULE_CONSTANT) SCHEDULE_KIND_COUNT };
+#undef SCHEDULE_CONSTANT
+
+extern const char *const schedule_names[];                // of a kind, ended by NULL
+extern const struct schedule_properties schedule_kinds[]; // of a kind
+
+static inline bool schedule_splits_backward(enum schedule_kind kind)
+{
+    return schedule_kinds[kind].splits_backward;
+}
+
+#endif

@@ -1,0 +1,188 @@
+// The table of schedules as the judge has them: of each the written order, a number for each turn
+// of a rank, larger where it comes later, and the closed form of the iteration time where there is
+// one (docs/FORMULAS.md 9 and 14). A stream whose turns have rising numbers, each turn once, is the
+// schedule's. From the published schedules:
+//   GPipe (1811.06965), 1F1B (2104.04473), interleaved (Megatron-LM), ZB-H1 and ZB-H2 (2401.10241),
+//   ZB-V (its README), looped (2211.05953), token-sliced (2102.07988).
+#include "solve/judge/internal.h"
+#include "solve/judge/table.h"
+
+// ---- orders
+
+// Forward i, then backward i - ahead, then weight gradient i - ahead - behind: three places a
+// round.
+static int64_t alternating(int64_t ahead, int64_t behind, int pass, int64_t n)
+{
+    return 3 * (n + (pass >= BACKWARD ? ahead : 0) + (pass == WEIGHT ? behind : 0)) + pass;
+}
+
+static int64_t way_of(const struct schedule_request *r, const struct place *at)
+{
+    return at->pass == FORWARD ? at->turn : r->virtual_stages - 1 - at->turn;
+}
+
+// A group of p micro-batches goes through one stage of the rank after the other, on the way back in
+// the reverse order.
+static int64_t interleaved_place(const struct schedule_request *r, int rank, const struct place *at)
+{
+    int64_t p = r->rank_count, stages = r->virtual_stages, way = way_of(r, at),
+            n = at->micro_batch / p * p * stages + way * p + at->micro_batch % p;
+    return alternating(2 * (p - 1 - rank) + (stages - 1) * p, 0, at->pass, n);
+}
+
+static int64_t gpipe_place(const struct schedule_request *r, int rank, const struct place *at)
+{
+    (void)rank;
+    return (int64_t)at->pass * r->micro_batches + at->micro_batch;
+}
+
+static int64_t one_f_one_b_place(const struct schedule_request *r, int rank, const struct place *at)
+{
+    return alternating(r->rank_count - 1 - rank, 0, at->pass, at->micro_batch);
+}
+
+static int64_t zb_h1_place(const struct schedule_request *r, int rank, const struct place *at)
+{
+    return alternating(r->rank_count - 1 - rank, rank, at->pass, at->micro_batch);
+}
+
+static int64_t zb_h2_place(const struct schedule_request *r, int rank, const struct place *at)
+{
+    return alternating(2 * (int64_t)(r->rank_count - 1 - rank), 2 * (int64_t)rank, at->pass,
+                       at->micro_batch);
+}
+
+static int64_t looped_place(const struct schedule_request *r, int rank, const struct place *at)
+{
+    (void)rank;
+    return ((int64_t)at->pass * r->virtual_stages + way_of(r, at)) * r->micro_batches +
+           at->micro_batch;
+}
+
+static int64_t sliced_place(const struct schedule_request *r, int rank, const struct place *at)
+{
+    int last = r->slice_count - 1;
+    (void)rank;
+    return ((int64_t)at->pass * r->micro_batches + at->micro_batch) * r->slice_count +
+           (at->pass == FORWARD ? at->slice : last - at->slice);
+}
+
+// ZB-V in slots: `fill` forwards down; `rank` pairs up, down; p - rank rounds up, back, weight;
+// rounds of six; `rank` pairs of backwards; p - rank pairs backward down, weight down; then weights
+// up, then weights down.
+struct fold {
+    int64_t p, rank, rounds, fill, turning, steady, pairs, drain, rest;
+};
+
+static struct fold fold_of(const struct schedule_request *r, int rank)
+{
+    struct fold f = {.p = r->rank_count, .rank = rank};
+    int64_t m = r->micro_batches > 2 * f.p - 1 ? r->micro_batches : 2 * f.p - 1;
+    f.rounds = m - f.p;
+    f.fill = 2 * (f.p - rank) - 1;
+    f.turning = f.fill + 2 * rank;
+    f.steady = f.turning + 3 * (f.p - rank);
+    f.pairs = f.steady + 6 * f.rounds;
+    f.drain = f.pairs + 2 * rank;
+    f.rest = f.drain + 2 * (f.p - rank);
+    return f;
+}
+
+static int64_t down_place(const struct fold *f, int pass, int64_t n)
+{
+    int64_t late = n - f->rounds; // of those behind the rounds of six
+    if (pass == FORWARD && n < f->fill) return n;
+    if (pass == FORWARD && n < f->fill + f->rank) return f->fill + 2 * (n - f->fill) + 1;
+    if (pass == FORWARD) return f->steady + 6 * (n - f->fill - f->rank);
+    if (late < 0) return f->steady + 6 * n + (pass == BACKWARD ? 1 : 2);
+    if (pass == BACKWARD) return f->pairs + 2 * late;
+    return late < f->p - f->rank ? f->drain + 2 * late + 1 : f->rest + 2 * (f->rounds + f->p) + n;
+}
+
+static int64_t up_place(const struct fold *f, int pass, int64_t n)
+{
+    if (pass == FORWARD && n < f->rank) return f->fill + 2 * n;
+    if (pass == FORWARD)
+        return n < f->p ? f->turning + 3 * (n - f->rank) : f->steady + 6 * (n - f->p) + 3;
+    int64_t turned = f->p - f->rank, round = n - turned;
+    if (round < 0) return f->turning + 3 * n + pass;
+    if (round < f->rounds) return f->steady + 6 * round + 3 + pass;
+    return pass == BACKWARD ? f->pairs + 2 * (round - f->rounds) + 1 : f->rest + n;
+}
+
+static int64_t zb_v_place(const struct schedule_request *r, int rank, const struct place *at)
+{
+    struct fold f = fold_of(r, rank);
+    return at->turn == 0 ? down_place(&f, at->pass, at->micro_batch)
+                         : up_place(&f, at->pass, at->micro_batch);
+}
+
+// ---- closed forms: equal stages, silent messages, nothing but passes. A stage takes F, B (input
+// gradients alone where split) and W.
+
+struct alike {
+    int64_t f, b, w, m, ranks, stages;
+};
+
+static struct alike alike_of(const struct plan *p, const struct schedule_request *r)
+{
+    const struct plan_stage *x = &p->stages[0];
+    return (struct alike){x->forward_ns,    x->backward_ns, x->weight_ns,
+                          p->micro_batches, r->rank_count,  r->virtual_stages};
+}
+
+static struct closed_form one_f_one_b_form(const struct plan *p, const struct schedule_request *r)
+{
+    struct alike x = alike_of(p, r);
+    if (!r->barrier) return (struct closed_form){0};
+    return (struct closed_form){"1F1B, equal stages without messages: (m + p - 1) (F + B)",
+                                (x.m + x.ranks - 1) * (x.f + x.b)};
+}
+
+static struct closed_form interleaved_form(const struct plan *p, const struct schedule_request *r)
+{
+    struct alike x = alike_of(p, r);
+    if (!r->barrier || x.m % x.ranks) return (struct closed_form){0};
+    return (struct closed_form){"interleaved, equal stages without messages: (m v + p - 1) (F + B)",
+                                (x.m * x.stages + x.ranks - 1) * (x.f + x.b)};
+}
+
+static struct closed_form looped_form(const struct plan *p, const struct schedule_request *r)
+{
+    struct alike x = alike_of(p, r);
+    if (!r->barrier || x.m < x.ranks) return (struct closed_form){0};
+    return (struct closed_form){"looped, equal stages without messages: (m v + p - 1) (F + B)",
+                                (x.m * x.stages + x.ranks - 1) * (x.f + x.b)};
+}
+
+static struct closed_form zb_h1_form(const struct plan *p, const struct schedule_request *r)
+{
+    struct alike x = alike_of(p, r);
+    if (!r->barrier || x.m < x.ranks || x.w > x.f || x.w > x.b) return (struct closed_form){0};
+    return (struct closed_form){
+        "ZB-H1, equal stages without messages: m (F + B + W) + (p - 1) (F + B - W)",
+        x.m * (x.f + x.b + x.w) + (x.ranks - 1) * (x.f + x.b - x.w)};
+}
+
+static struct closed_form zb_h2_form(const struct plan *p, const struct schedule_request *r)
+{
+    struct alike x = alike_of(p, r);
+    if (r->barrier || x.m < 2 * x.ranks - 1 || x.w > x.f || x.w > x.b)
+        return (struct closed_form){0};
+    return (struct closed_form){"ZB-H2, equal stages without messages or barrier: m (F + B + "
+                                "W) + (p - 1) (F + B - 2 W)",
+                                x.m * (x.f + x.b + x.w) + (x.ranks - 1) * (x.f + x.b - 2 * x.w)};
+}
+
+// ---- the table
+
+const struct judged_kind judged_kinds[SCHEDULE_KIND_COUNT] = {
+    [SCHEDULE_GPIPE] = {gpipe_place},
+    [SCHEDULE_1F1B] = {one_f_one_b_place, one_f_one_b_form},
+    [SCHEDULE_INTERLEAVED] = {interleaved_place, interleaved_form, .in_groups = true},
+    [SCHEDULE_ZB_H1] = {zb_h1_place, zb_h1_form},
+    [SCHEDULE_ZB_H2] = {zb_h2_place, zb_h2_form},
+    [SCHEDULE_ZB_V] = {zb_v_place},
+    [SCHEDULE_LOOPED_BFS] = {looped_place, looped_form},
+    [SCHEDULE_TOKEN_SLICED] = {sliced_place},
+};
