@@ -4,7 +4,6 @@
 #include "solve/checker/graph.h"
 
 enum { OPERATIONS_MOST = 1 << 23 };
-#define COMPARISONS_MOST ((int64_t)1 << 32)
 
 const char *const check_kind_names[] = {"forward",
                                         "backward",
@@ -44,7 +43,6 @@ struct build {
     int turn_count;
     struct edges *edges; // the newest block
     int edge_count;
-    int64_t comparisons; // of moments
     struct arena *arena;
 };
 
@@ -184,53 +182,6 @@ static enum status order_turns(struct build *b)
                                     "a pass comes twice in the schedule's order");
             b->g->exists[operation] = true;
         }
-    }
-    return OK;
-}
-
-// ---- in flight
-
-static bool is_within(const int *one, const int *other, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (one[i] > other[i]) return false;
-    return true;
-}
-
-static void note_moment(struct build *b, struct check_peaks *peaks, const int *held)
-{
-    int turns = b->p->turns, kept = 0;
-    b->comparisons += (int64_t)turns * (peaks->count + 1);
-    for (int i = 0; i < peaks->count; i++)
-        if (is_within(held, peaks->held + i * turns, turns)) return;
-    for (int i = 0; i < peaks->count; i++) {
-        if (is_within(peaks->held + i * turns, held, turns)) continue;
-        for (int k = 0; k < turns; k++) peaks->held[kept * turns + k] = peaks->held[i * turns + k];
-        kept++;
-    }
-    peaks->held = arena_grow(b->arena, peaks->held, (size_t)(kept * turns),
-                             (size_t)((kept + 1) * turns), sizeof *peaks->held);
-    for (int k = 0; k < turns; k++) peaks->held[kept * turns + k] = held[k];
-    peaks->count = kept + 1;
-}
-
-// A micro-batch is held by a stage from its forward's first slice to its last backward (weight
-// gradient, where it is split).
-static enum status find_peaks(struct build *b, int rank)
-{
-    enum check_pass last = b->p->splits_backward ? PASS_W : PASS_B;
-    int *held = TAKE(b->arena, b->p->turns, int);
-    for (int i = 0; i < b->turn_count; i++) {
-        const struct check_turn *t = &b->streams.turns[rank][i];
-        if (t->slice > 0) continue;
-        if (t->pass == PASS_F) held[t->turn]++;
-        if (t->pass == last) {
-            note_moment(b, &b->g->peaks[rank], held);
-            held[t->turn]--;
-        }
-        if (b->comparisons > COMPARISONS_MOST)
-            return check_refuse(&b->p->reader, "",
-                                "the schedule has more full moments than are checked");
     }
     return OK;
 }
@@ -498,13 +449,15 @@ enum status check_build_graph(struct check_graph *g, const struct check_problem 
 {
     struct build b = {
         .g = g, .p = p, .streams = {.g = g}, .turn_count = check_turn_count(p), .arena = arena};
+    int64_t comparisons = 0;
     *g = (struct check_graph){.p = p};
     find_features(g);
     TRY(number_operations(g));
     g->exists = TAKE(arena, g->offset[KINDS] + 1, bool);
     g->peaks = TAKE(arena, p->ranks, struct check_peaks);
     TRY(order_turns(&b));
-    for (int rank = 0; rank < p->ranks; rank++) TRY(find_peaks(&b, rank));
+    for (int rank = 0; rank < p->ranks; rank++)
+        TRY(check_find_peaks(g, rank, b.streams.turns[rank], &comparisons, arena));
     send_messages(&b);
     TRY(check_weave_streams(&b.streams, arena));
     if (g->parts[PART_LINKS]) order_links(&b);

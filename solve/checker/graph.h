@@ -48,6 +48,9 @@ struct check_graph {
     struct check_peaks *peaks; // [rank]
 };
 
+// Of a rank whose turns are these; *comparisons of moments, of all ranks so far, have a limit.
+enum status check_find_peaks(struct check_graph *g, int rank, const struct check_turn *turns,
+                             int64_t *comparisons, struct arena *arena);
 enum status check_build_graph(struct check_graph *g, const struct check_problem *p,
                               struct arena *arena);
 

@@ -16,154 +16,11 @@
 
 #include <assert.h>
 #include "data/base/least.h"
+#include "solve/layouts/room.h"
 
 static int64_t pass_ns(const struct layer_terms *t)
 {
     return t->forward_ns + t->backward_ns + t->weight_ns;
-}
-
-static int64_t kept(const struct layout_sketch *s, int rank) { return s->kept[rank].least; }
-
-static bool folds(const struct layout_sketch *s)
-{
-    return schedule_kinds[s->priced->layout.schedule].folds;
-}
-
-static int boundaries_of(const struct layout_sketch *s, int rank)
-{
-    if (s->ranks == 1) return 0;
-    if (folds(s)) return 4 - (rank == 0 ? 2 : 0) - (rank == s->ranks - 1 ? 2 : 0);
-    return 2 * s->turns - (rank == 0) - (rank == s->ranks - 1);
-}
-
-static bool holds_first(const struct layout_sketch *s, int rank)
-{
-    return s->has_first && rank == 0;
-}
-
-static bool holds_last(const struct layout_sketch *s, int rank)
-{
-    return s->has_last && rank == (folds(s) ? 0 : s->ranks - 1);
-}
-
-// ---- memory
-
-static int64_t least_of_end(const struct layer_room *end, int64_t kept)
-{
-    const int64_t *stash = end->stash_bytes;
-    return end->fixed_bytes + kept * smaller(stash[0], smaller(stash[1], stash[2]));
-}
-
-// What is left of a device for main layers' bytes; those of one of them in a mode.
-static int64_t room_of(const struct layout_sketch *s, const struct group_terms *g, int rank)
-{
-    int64_t f = kept(s, rank), room = g->limit_bytes - g->constant_bytes -
-                                      2 * s->message_bytes * boundaries_of(s, rank);
-    if (holds_first(s, rank)) room -= least_of_end(&s->first, f);
-    if (holds_last(s, rank)) room -= least_of_end(&s->last, f);
-    return room;
-}
-
-static bool mode_allowed(const struct layout_sketch *s, int mode)
-{
-    return mode == 0 || (mode == 1 && s->selective) || (mode == 2 && (s->full || s->partly));
-}
-
-// Where all layers but the first and the last are main ones, a rank holds so many of those at
-// least: one a stage, but for the stages of the two.
-static int64_t fewest(const struct layout_sketch *s, int rank)
-{
-    return s->only_ends ? s->turns - holds_first(s, rank) - holds_last(s, rank) : 0;
-}
-
-// Of k main layers on the rank: the sum over j of them of the micro-batches kept. Every stage holds
-// one at least; the others, at best, stand where the fewest are kept, and so do those missing where
-// the first or the last layer has a stage alone. `top`: of the j that keep the most, else of any j.
-static int64_t kept_by(const struct layout_sketch *s, int rank, int64_t k, int64_t j)
-{
-    const struct kept *kept = &s->kept[rank];
-    int64_t forced = fewest(s, rank), turns = s->turns;
-    if (forced < 1 || k < forced || turns == 1) return j * kept->least;
-    // The stages of the first and the last layer may be those that keep the most.
-    int64_t apart = turns - forced, of_forced = smaller(j, forced);
-    assert(apart >= 0 && j >= 0 && j <= k);
-    return kept->most[apart + of_forced] - kept->most[apart] + (j - of_forced) * kept->least;
-}
-
-static int64_t bytes_of(const struct layout_sketch *s, int rank, int64_t k, int mode)
-{
-    return k * s->main.fixed_bytes + s->main.stash_bytes[mode] * kept_by(s, rank, k, k);
-}
-
-static int64_t stash_in(const struct layer_room *r, int mode, int64_t f)
-{
-    return r->fixed_bytes + f * r->stash_bytes[mode];
-}
-
-// Main layers that fit on the rank at most, at their least.
-static int64_t most_fitting(const struct layout_sketch *s, const struct group_terms *g, int rank)
-{
-    int64_t room = room_of(s, g, rank), low = 0, high = s->main_count;
-    int mode = 0;
-    if (room < 0) return -1;
-    for (int other = 1; other < 3; other++)
-        if (mode_allowed(s, other) && s->main.stash_bytes[other] < s->main.stash_bytes[mode])
-            mode = other;
-    while (low < high) {
-        int64_t k = low + (high - low + 1) / 2;
-        if (bytes_of(s, rank, k, mode) <= room) low = k;
-        else high = k - 1;
-    }
-    return low;
-}
-
-static int64_t most_in_group(const struct layout_sketch *s, const struct group_terms *g)
-{
-    int64_t most = -1;
-    for (int i = 0; i < s->ranks; i++) most = larger(most, most_fitting(s, g, i));
-    return most;
-}
-
-// The best `ranks` of the groups' slots, a rank holding most[g].
-static int64_t together(const struct layout_sketch *s, const int64_t *most)
-{
-    int64_t sum = 0;
-    bool used[BOUND_GROUPS_MAX] = {false};
-    assert(s->group_count > 0 && s->group_count <= BOUND_GROUPS_MAX);
-    for (int left = s->ranks; left > 0;) {
-        int best = -1;
-        for (int g = 0; g < s->group_count; g++)
-            if (!used[g] && (best < 0 || most[g] > most[best])) best = g;
-        if (best < 0) break;
-        int64_t slots = smaller(left, s->groups[best].slots);
-        used[best] = true;
-        sum += slots * larger(most[best], 0);
-        left -= (int)slots;
-    }
-    return sum;
-}
-
-int64_t layout_missing_bytes(const struct layout_sketch *s)
-{
-    int64_t sum = 0, least = stash_in(&s->main, 0, 1);
-    for (int mode = 1; mode < 3; mode++)
-        if (mode_allowed(s, mode)) least = smaller(least, stash_in(&s->main, mode, 1));
-    if (s->group_count > 1) {
-        int64_t most[BOUND_GROUPS_MAX];
-        for (int g = 0; g < s->group_count; g++) most[g] = most_in_group(s, &s->groups[g]);
-        sum = together(s, most);
-    }
-    for (int i = 0; i < s->ranks; i++) {
-        int64_t most = -1, room = INT64_MIN;
-        for (int g = 0; g < s->group_count; g++) {
-            most = larger(most, most_fitting(s, &s->groups[g], i));
-            room = larger(room, room_of(s, &s->groups[g], i));
-        }
-        if (most < fewest(s, i) || most < 0)
-            return larger(1, larger(0, fewest(s, i)) * least - room);
-        if (s->group_count == 1) sum += most;
-    }
-    return sum < s->main_count ? larger(1, (s->main_count - sum) * least) : 0;
 }
 
 // ---- time
@@ -179,13 +36,13 @@ static int64_t recomputation_apart_ns(const struct layout_sketch *s, const struc
             best = -1, all = k;
     int64_t free_full = full ? larger(free_selective, r->stash_bytes[0] - r->stash_bytes[2])
                              : free_selective;
-    if (larger(free_full, free_selective) * kept_by(s, rank, k, k) < over) return -1;
+    if (larger(free_full, free_selective) * sketch_kept_by(s, rank, k, k) < over) return -1;
     for (int64_t fully = 0; fully <= (full ? k : 0); fully++) {
-        int64_t left = over - (free_full - free_selective) * kept_by(s, rank, k, fully);
-        if (free_selective * kept_by(s, rank, k, all) < left && fully < all) continue;
-        while (all > fully && free_selective * kept_by(s, rank, k, all - 1) >= left) all--;
+        int64_t left = over - (free_full - free_selective) * sketch_kept_by(s, rank, k, fully);
+        if (free_selective * sketch_kept_by(s, rank, k, all) < left && fully < all) continue;
+        while (all > fully && free_selective * sketch_kept_by(s, rank, k, all - 1) >= left) all--;
         if (all < fully) all = fully;
-        if (free_selective * kept_by(s, rank, k, all) < left) continue;
+        if (free_selective * sketch_kept_by(s, rank, k, all) < left) continue;
         int64_t cost = fully * g->main.full_ns + (all - fully) * g->main.selective_ns;
         best = best < 0 ? cost : smaller(best, cost);
     }
@@ -202,7 +59,7 @@ static int64_t recomputation_together_ns(const struct layout_sketch *s, const st
     const int64_t costs[2] = {g->main.selective_ns, g->main.full_ns};
     int64_t best = -1;
     for (int mode = 0; mode < 2; mode++) {
-        int64_t freed = kept(s, rank) * (r->stash_bytes[0] - r->stash_bytes[mode + 1]);
+        int64_t freed = sketch_kept(s, rank) * (r->stash_bytes[0] - r->stash_bytes[mode + 1]);
         bool partly = mode == 1 && s->partly;
         int64_t excess = over + (partly ? smaller(r->working_bytes[0], r->working_bytes[2])
                                         : r->working_bytes[mode + 1]);
@@ -219,7 +76,7 @@ static int64_t recomputation_together_ns(const struct layout_sketch *s, const st
 static int64_t recomputation_ns(const struct layout_sketch *s, const struct group_terms *g,
                                 int rank, int64_t k)
 {
-    int64_t over = bytes_of(s, rank, k, 0) - room_of(s, g, rank);
+    int64_t over = sketch_bytes(s, rank, k, 0) - sketch_room(s, g, rank);
     if (k < 1) return over <= 0 ? 0 : -1;
     if (s->turns > 1) return over <= 0 ? 0 : recomputation_apart_ns(s, g, rank, k, over);
     return over + s->main.working_bytes[0] <= 0 ? 0
@@ -231,10 +88,10 @@ static int64_t bare_load_ns(const struct layout_sketch *s, const struct group_te
                             int64_t k)
 {
     int64_t load = k * pass_ns(&g->main);
-    if (holds_first(s, rank)) load += pass_ns(&g->first);
-    if (holds_last(s, rank)) load += pass_ns(&g->last);
-    return load +
-           boundaries_of(s, rank) * (s->block_forward_ns + (s->local ? 0 : s->block_backward_ns));
+    if (sketch_holds_first(s, rank)) load += pass_ns(&g->first);
+    if (sketch_holds_last(s, rank)) load += pass_ns(&g->last);
+    return load + sketch_boundaries(s, rank) *
+                      (s->block_forward_ns + (s->local ? 0 : s->block_backward_ns));
 }
 
 // Load of one micro-batch with k main layers, -1 where they do not fit.
@@ -269,7 +126,7 @@ static int64_t exposed_layers_ns(const struct layout_sketch *s, const struct gro
                                  int rank, int64_t k)
 {
     const struct layer_terms *main = &g->main, *first = &g->first;
-    bool starts = holds_first(s, rank);
+    bool starts = sketch_holds_first(s, rank);
     if (k < 1 || !s->only_ends) return starts ? first->sync_ns : 0;
     int64_t gradient = s->joint ? main->backward_ns + larger(main->full_ns, main->selective_ns)
                                 : main->weight_ns;
@@ -290,9 +147,10 @@ static struct ending ending_of(const struct layout_sketch *s, const struct group
 {
     struct ending e = {s->turns * g->sync_constant_ns + k * g->main.sync_ns,
                        k * g->main.optimizer_ns};
-    if (holds_first(s, rank))
+    if (sketch_holds_first(s, rank))
         e.optimizer_ns += g->first.optimizer_ns, e.sync_ns += g->first.sync_ns;
-    if (holds_last(s, rank)) e.optimizer_ns += g->last.optimizer_ns, e.sync_ns += g->last.sync_ns;
+    if (sketch_holds_last(s, rank))
+        e.optimizer_ns += g->last.optimizer_ns, e.sync_ns += g->last.sync_ns;
     if (!s->overlapped) return e;
     // Of several stages only the last one's gradient is known to be the rank's last.
     e.sync_ns = s->turns > 1 ? 0 : g->sync_constant_ns + exposed_layers_ns(s, g, rank, k);
@@ -384,10 +242,10 @@ static struct passes passes_of(const struct layout_sketch *s, const struct group
                                int64_t k)
 {
     struct passes p = {k * g->main.forward_ns, k * g->main.backward_ns, k * g->main.weight_ns};
-    if (holds_first(s, rank))
+    if (sketch_holds_first(s, rank))
         p.forward_ns += g->first.forward_ns, p.backward_ns += g->first.backward_ns,
             p.weight_ns += g->first.weight_ns;
-    if (holds_last(s, rank))
+    if (sketch_holds_last(s, rank))
         p.forward_ns += g->last.forward_ns, p.backward_ns += g->last.backward_ns,
             p.weight_ns += g->last.weight_ns;
     p.backward_ns += load_ns(s, g, rank, k) - bare_load_ns(s, g, rank, k);
@@ -403,7 +261,7 @@ static int64_t turning_ns(const struct layout_sketch *s, const struct group_term
     const struct kept *kept = &s->kept[rank];
     int64_t further = kept_further_rounds(s->priced), behind = s->ranks - 1 - rank,
             others = s->main_count - k;
-    if (s->local || s->priced->slice_count > 1 || folds(s)) return 0;
+    if (s->local || s->priced->slice_count > 1 || sketch_folds(s)) return 0;
     struct passes own = passes_of(s, g, rank, k);
     int64_t way = s->micro_batches * own.forward_ns +
                   (kept->backwards ? kept->backwards + further : 0) * own.backward_ns +
@@ -471,7 +329,7 @@ static bool all_within(const struct layout_sketch *s, int64_t limit_ns)
             most[g] = larger(most[g], most_within(s, &s->groups[g], i,
                                                   (struct before){0, s->main_count}, limit_ns));
     }
-    return together(s, most) >= s->main_count;
+    return sketch_together(s, most) >= s->main_count;
 }
 
 int64_t layout_rank_bound(const struct layout_sketch *s, int group, int rank, int64_t before_least,

@@ -149,6 +149,8 @@ enum status check_read_problem(struct check_problem *p, const char *file, const 
 enum status check_read_tables(struct check_problem *p, const char *file, const struct value *root,
                               struct arena *arena,
                               struct error *err); // of a document that is parsed already
+// Run i has a price wherever it may stand, and a name of its own.
+enum status check_run_prices(const struct check_problem *p, int i);
 // What follows from the runs' counts: where each layer is.
 enum status check_place_layers(struct check_problem *p, struct arena *arena);
 // No sum of bytes, of times of any plan passes 2^54: afterwards 64 bits hold them all.

@@ -1,0 +1,110 @@
+// What must hold between the parts of a priced document: sums within range, layers in order.
+#include <string.h>
+
+#include "solve/checker/read/problem.h"
+
+static wide larger(wide a, wide b) { return a > b ? a : b; }
+
+// The most that the passes, syncs and optimizer steps of a run's layer can take, and its bytes.
+static wide most_ns_of_run(const struct check_problem *p, const struct check_run *r)
+{
+    wide ns = 0;
+    for (int g = 0; g < p->group_count; g++) {
+        wide passes = r->weight[g], sync = 0;
+        for (int k = g; k < p->slices * p->group_count; k += p->group_count)
+            passes += larger(r->forward[k], 0) + larger(r->backward[k], 0) +
+                      larger(r->selective[k], 0) + larger(r->full[k], 0);
+        for (int o = 0; o < p->gradient_count; o++) sync = larger(sync, r->sync[o][g]);
+        ns = larger(ns, p->micro_batches * passes + sync + r->optimizer[g]);
+    }
+    return ns;
+}
+
+static wide most_bytes_of_run(const struct check_problem *p, const struct check_run *r)
+{
+    wide stash = 0, feedback = 0;
+    for (int i = 0; i < 3; i++) stash = larger(larger(stash, r->stash[i]), r->working[i]);
+    for (int o = 0; o < p->gradient_count; o++) feedback = larger(feedback, r->feedback[o]);
+    return (wide)r->weight_bytes + r->gradient_bytes + r->optimizer_bytes +
+           (p->micro_batches + 1) * stash + feedback;
+}
+
+static enum status refuse_sums(const struct check_problem *p)
+{
+    return check_refuse(&p->reader, "", "sums of times or bytes could pass 2^54");
+}
+
+enum status check_problem_bytes(const struct check_problem *p)
+{
+    wide bytes = 0, message = 0;
+    for (int i = 0; i < p->run_count; i++)
+        bytes += p->runs[i].count * most_bytes_of_run(p, &p->runs[i]);
+    for (int i = 0; i < p->cut_count; i++) {
+        message = larger(message, p->cuts[i].message_bytes);
+        for (int o = 0; o < p->boundary_count; o++)
+            message = larger(message, p->cuts[i].feedback[o]);
+    }
+    for (int g = 0; g < p->group_count; g++) bytes += p->groups[g].constant_bytes;
+    bytes += p->stages * (8 * message + p->local_bytes);
+    return bytes < MOST_SUM ? OK : refuse_sums(p);
+}
+
+enum status check_problem_times(const struct check_problem *p)
+{
+    wide ns = 0, price = 0, constant = 0, passes = (wide)p->micro_batches * p->slices;
+    for (int i = 0; i < p->run_count; i++) ns += p->runs[i].count * most_ns_of_run(p, &p->runs[i]);
+    for (int i = 0; i < p->cut_count; i++)
+        for (int k = 0; k < p->slices * p->group_count * p->group_count * PARTS; k++) {
+            price = larger(price, p->cuts[i].forward[k]);
+            for (int o = 0; o < p->boundary_count; o++)
+                price = larger(price, p->cuts[i].backward[o][k]);
+        }
+    for (int g = 0; g < p->group_count; g++)
+        for (int o = 0; o < p->gradient_count; o++)
+            constant = larger(constant, p->groups[g].sync_constant[o]);
+    for (int k = 0; p->embedding && k < p->group_count * p->group_count; k++)
+        constant = larger(constant, p->embedding[k]);
+    ns += (p->stages + 1) *
+          (constant + passes * (2 * (PARTS + 1) * price + p->local_forward + p->local_backward));
+    return ns < MOST_SUM ? OK : refuse_sums(p);
+}
+
+enum status check_run_prices(const struct check_problem *p, int i)
+{
+    const struct check_run *r = &p->runs[i];
+    for (int g = 0; g < p->group_count; g++) {
+        bool missing = r->weight[g] < 0 || r->optimizer[g] < 0;
+        for (int k = g; k < p->slices * p->group_count; k += p->group_count)
+            missing = missing || r->forward[k] < 0 || r->backward[k] < 0 || r->selective[k] < 0 ||
+                      r->full[k] < 0;
+        for (int o = 0; o < p->gradient_count; o++)
+            missing = missing || r->sync[o][g] < 0 || p->groups[g].sync_constant[o] < 0;
+        if (missing && !p->groups[g].excluded)
+            return check_refuse(&p->reader, "runs", "run %d lacks a price on group %d", i, g);
+    }
+    for (int k = 0; k < i; k++)
+        if (!strcmp(p->runs[k].name, r->name))
+            return check_refuse(&p->reader, "runs", "\"%.40s\" names two runs", r->name);
+    return OK;
+}
+
+enum status check_place_layers(struct check_problem *p, struct arena *arena)
+{
+    int layer = 0;
+    p->run_of = TAKE(arena, p->layers, int);
+    p->run_begin = TAKE(arena, p->run_count + 1, int);
+    for (int i = 0; i < p->run_count; i++) {
+        for (int k = 0; k < p->runs[i].count; k++, layer++) {
+            if (layer == p->layers)
+                return check_refuse(&p->reader, "layer_count", "the runs have more than %d layers",
+                                    p->layers);
+            p->run_of[layer] = i;
+        }
+        p->run_begin[i + 1] = layer;
+    }
+    if (layer != p->layers)
+        return check_refuse(&p->reader, "layer_count", "the runs have %d layers", layer);
+    return p->layers >= p->stages
+               ? OK
+               : check_refuse(&p->reader, "layer_count", "fewer layers than stages");
+}

@@ -1,0 +1,143 @@
+// What fits on a rank, from a layout's priced integers alone (docs/PROOFS.md 8).
+#include "solve/layouts/room.h"
+
+#include <assert.h>
+
+#include "data/base/least.h"
+
+int64_t sketch_kept(const struct layout_sketch *s, int rank) { return s->kept[rank].least; }
+
+bool sketch_folds(const struct layout_sketch *s)
+{
+    return schedule_kinds[s->priced->layout.schedule].folds;
+}
+
+int sketch_boundaries(const struct layout_sketch *s, int rank)
+{
+    if (s->ranks == 1) return 0;
+    if (sketch_folds(s)) return 4 - (rank == 0 ? 2 : 0) - (rank == s->ranks - 1 ? 2 : 0);
+    return 2 * s->turns - (rank == 0) - (rank == s->ranks - 1);
+}
+
+bool sketch_holds_first(const struct layout_sketch *s, int rank)
+{
+    return s->has_first && rank == 0;
+}
+
+bool sketch_holds_last(const struct layout_sketch *s, int rank)
+{
+    return s->has_last && rank == (sketch_folds(s) ? 0 : s->ranks - 1);
+}
+
+static int64_t least_of_end(const struct layer_room *end, int64_t kept)
+{
+    const int64_t *stash = end->stash_bytes;
+    return end->fixed_bytes + kept * smaller(stash[0], smaller(stash[1], stash[2]));
+}
+
+int64_t sketch_room(const struct layout_sketch *s, const struct group_terms *g, int rank)
+{
+    int64_t f = sketch_kept(s, rank), room = g->limit_bytes - g->constant_bytes -
+                                             2 * s->message_bytes * sketch_boundaries(s, rank);
+    if (sketch_holds_first(s, rank)) room -= least_of_end(&s->first, f);
+    if (sketch_holds_last(s, rank)) room -= least_of_end(&s->last, f);
+    return room;
+}
+
+static bool mode_allowed(const struct layout_sketch *s, int mode)
+{
+    return mode == 0 || (mode == 1 && s->selective) || (mode == 2 && (s->full || s->partly));
+}
+
+// Where all layers but the first and the last are main ones, a rank holds so many of those at
+// least: one a stage, but for the stages of the two.
+static int64_t fewest(const struct layout_sketch *s, int rank)
+{
+    return s->only_ends ? s->turns - sketch_holds_first(s, rank) - sketch_holds_last(s, rank) : 0;
+}
+
+int64_t sketch_kept_by(const struct layout_sketch *s, int rank, int64_t k, int64_t j)
+{
+    const struct kept *kept = &s->kept[rank];
+    int64_t forced = fewest(s, rank), turns = s->turns;
+    if (forced < 1 || k < forced || turns == 1) return j * kept->least;
+    // The stages of the first and the last layer may be those that keep the most.
+    int64_t apart = turns - forced, of_forced = smaller(j, forced);
+    assert(apart >= 0 && j >= 0 && j <= k);
+    return kept->most[apart + of_forced] - kept->most[apart] + (j - of_forced) * kept->least;
+}
+
+int64_t sketch_bytes(const struct layout_sketch *s, int rank, int64_t k, int mode)
+{
+    return k * s->main.fixed_bytes + s->main.stash_bytes[mode] * sketch_kept_by(s, rank, k, k);
+}
+
+static int64_t stash_in(const struct layer_room *r, int mode, int64_t f)
+{
+    return r->fixed_bytes + f * r->stash_bytes[mode];
+}
+
+// Main layers that fit on the rank at most, at their least.
+static int64_t most_fitting(const struct layout_sketch *s, const struct group_terms *g, int rank)
+{
+    int64_t room = sketch_room(s, g, rank), low = 0, high = s->main_count;
+    int mode = 0;
+    if (room < 0) return -1;
+    for (int other = 1; other < 3; other++)
+        if (mode_allowed(s, other) && s->main.stash_bytes[other] < s->main.stash_bytes[mode])
+            mode = other;
+    while (low < high) {
+        int64_t k = low + (high - low + 1) / 2;
+        if (sketch_bytes(s, rank, k, mode) <= room) low = k;
+        else high = k - 1;
+    }
+    return low;
+}
+
+static int64_t most_in_group(const struct layout_sketch *s, const struct group_terms *g)
+{
+    int64_t most = -1;
+    for (int i = 0; i < s->ranks; i++) most = larger(most, most_fitting(s, g, i));
+    return most;
+}
+
+int64_t sketch_together(const struct layout_sketch *s, const int64_t *most)
+{
+    int64_t sum = 0;
+    bool used[BOUND_GROUPS_MAX] = {false};
+    assert(s->group_count > 0 && s->group_count <= BOUND_GROUPS_MAX);
+    for (int left = s->ranks; left > 0;) {
+        int best = -1;
+        for (int g = 0; g < s->group_count; g++)
+            if (!used[g] && (best < 0 || most[g] > most[best])) best = g;
+        if (best < 0) break;
+        int64_t slots = smaller(left, s->groups[best].slots);
+        used[best] = true;
+        sum += slots * larger(most[best], 0);
+        left -= (int)slots;
+    }
+    return sum;
+}
+
+int64_t layout_missing_bytes(const struct layout_sketch *s)
+{
+    int64_t sum = 0, least = stash_in(&s->main, 0, 1);
+    for (int mode = 1; mode < 3; mode++)
+        if (mode_allowed(s, mode)) least = smaller(least, stash_in(&s->main, mode, 1));
+    if (s->group_count > 1) {
+        int64_t most[BOUND_GROUPS_MAX];
+        for (int g = 0; g < s->group_count; g++) most[g] = most_in_group(s, &s->groups[g]);
+        sum = sketch_together(s, most);
+    }
+    for (int i = 0; i < s->ranks; i++) {
+        int64_t most = -1, room = INT64_MIN;
+        for (int g = 0; g < s->group_count; g++) {
+            most = larger(most, most_fitting(s, &s->groups[g], i));
+            room = larger(room, sketch_room(s, &s->groups[g], i));
+        }
+        if (most < fewest(s, i) || most < 0)
+            return larger(1, larger(0, fewest(s, i)) * least - room);
+        if (s->group_count == 1) sum += most;
+    }
+    return sum < s->main_count ? larger(1, (s->main_count - sum) * least) : 0;
+}
