@@ -120,13 +120,14 @@ plant() {
     printf '%-28s %s\n' "$1" "$4"
 }
 
-# One program's run: how many problems have a claim above the truth, by kinds of claims.
+# One program's run: the claims above the truth that it tells of, by kinds. It may be stopped after
+# some of them, by a plan that the judge of the planted program refuses.
 judge() {
     begun=$(date +%s) log=$folder/$1.log
     (cd "$tree" && BIN=bin-$1 "bin-$1/test_claims" "$problems") > "$log" 2>&1
     status=$?
-    told=$(sed -n 's/^\(.*\): above the truth in \([0-9]*\) problems$/\1 \2/p' "$log" |
-        paste -sd '|' - | sed 's/|/, /g')
+    told=$(sed -n 's/^seed [0-9]*: \(.*\): claimed [0-9]* ns, true .*/\1/p' "$log" |
+        sort | uniq -c | awk '{ n = $1; $1 = ""; printf "%s%s %d", sep, substr($0, 2), n; sep = ", " }')
     took="$(($(date +%s) - begun)) s"
     if [ "$1" = nothing-planted ] && [ "$status" = 0 ] && [ -z "$told" ]; then
         echo "passed  $1 ($took): nothing above the truth"
