@@ -7,7 +7,7 @@
 
 #include "data/base/grow.h"
 
-enum { SLOTS_FIRST = 256 };
+enum { SLOTS_FIRST = 1024 };
 
 static size_t bytes_of(const struct path_pool *pool)
 {
@@ -17,9 +17,13 @@ static size_t bytes_of(const struct path_pool *pool)
 // The slot of these counts, or the empty one where they belong.
 static int slot_of(const struct path_pool *pool, const int *counts)
 {
-    uint64_t hash = 1469598103934665603u;
-    for (int i = 0; i < pool->size; i++)
-        hash = (hash ^ (uint64_t)(uint32_t)counts[i]) * 1099511628211u;
+    uint64_t hash = 1469598103934665603u, two;
+    for (int i = 0; i + 1 < pool->size; i += 2) {
+        memcpy(&two, counts + i, sizeof two);
+        hash = (hash ^ two) * 1099511628211u;
+        hash ^= hash >> 32;
+    }
+    hash = (hash ^ (uint64_t)counts[pool->size - 1]) * 1099511628211u;
     int mask = pool->slots - 1, slot = (int)((hash ^ hash >> 29) & (uint64_t)mask);
     while (pool->table[slot] &&
            memcmp(path_pool_at(pool, pool->table[slot] - 1), counts, bytes_of(pool)))
