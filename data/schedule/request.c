@@ -31,19 +31,21 @@ struct schedule_request schedule_request_of(const struct priced *p)
 // A pipeline that folds turns round at its end; all others wind round the ranks.
 int schedule_rank_of(const struct schedule_request *r, int stage)
 {
+    if (r->virtual_stages == 1) return stage;
     int turn = stage / r->rank_count, place = stage % r->rank_count;
     return schedule_kinds[r->kind].folds && turn % 2 ? r->rank_count - 1 - place : place;
 }
 
 int schedule_stage_of(const struct schedule_request *r, int rank, int turn)
 {
-    int place = schedule_kinds[r->kind].folds && turn % 2 ? r->rank_count - 1 - rank : rank;
+    int place = turn % 2 && schedule_kinds[r->kind].folds ? r->rank_count - 1 - rank : rank;
     return turn * r->rank_count + place;
 }
 
 bool schedule_is_inner(const struct schedule_request *r, int boundary)
 {
     assert(boundary >= 0 && boundary + 1 < r->stage_count);
+    if (r->virtual_stages == 1) return false;
     return schedule_rank_of(r, boundary) == schedule_rank_of(r, boundary + 1);
 }
 

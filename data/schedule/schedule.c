@@ -15,8 +15,7 @@ enum { OPERATIONS_MAX = 1 << 24 };
 int add_operation(struct builder *b, int kind, int symbol_stage, int stage, int micro_batch)
 {
     struct schedule *s = b->schedule;
-    assert(stage >= 0 && stage < b->request->stage_count);
-    assert(s->operation_count < OPERATIONS_MAX);
+    assert((unsigned)stage < (unsigned)b->request->stage_count);
     s->operations[s->operation_count] = (struct operation){
         symbol_index(b->request->stage_count, kind, symbol_stage), stage, micro_batch};
     return s->operation_count++;
@@ -24,8 +23,8 @@ int add_operation(struct builder *b, int kind, int symbol_stage, int stage, int 
 
 void add_dependence(struct builder *b, int before, int after)
 {
-    assert(before >= 0 && before < b->schedule->operation_count && after >= 0 &&
-           after < b->schedule->operation_count && before != after);
+    unsigned count = (unsigned)b->schedule->operation_count;
+    assert((unsigned)before < count && (unsigned)after < count && before != after);
     b->schedule->dependences[b->schedule->dependence_count++] = (struct dependence){before, after};
 }
 

@@ -123,8 +123,8 @@ static int add_node(struct graph *g, int symbol, int plain, struct edge edge, in
                     int weight, int operation)
 {
     int i = g->node_count++;
-    assert(plain >= 0 && plain < i && weighted >= 0 && weighted < i); // predecessors come first
-    assert(symbol >= 0 && symbol <= g->symbol_count && weight >= 0 && weight <= g->symbol_count);
+    // predecessors come first
+    assert((unsigned)plain < (unsigned)i && (unsigned)weighted < (unsigned)i);
     g->nodes[i] = (struct node){plain, weighted, (uint16_t)symbol, (uint16_t)weight};
     g->operation[i] = operation;
     g->edge_operation[i] = edge.weight;
