@@ -9,3 +9,9 @@ int64_t bound_stated(int64_t bound_ns, int64_t value_ns, int64_t parent_ns)
     assert(bound_ns >= parent_ns);
     return bound_ns;
 }
+
+int64_t bound_closing(int64_t best_ns, double gap, int64_t cutoff_ns)
+{
+    int64_t closing = best_ns - (int64_t)(gap * (double)best_ns);
+    return cutoff_ns > 0 && cutoff_ns < closing ? cutoff_ns : closing;
+}

@@ -10,4 +10,8 @@
 // A bound that breaks either is our own fault: an assert, always on.
 int64_t bound_stated(int64_t bound_ns, int64_t value_ns, int64_t parent_ns);
 
+// What the bound of a part of a search must reach for the part to be closed: then it holds no plan
+// that is better than the best one known by more than the gap, nor one below cutoff_ns (0: none).
+int64_t bound_closing(int64_t best_ns, double gap, int64_t cutoff_ns);
+
 #endif

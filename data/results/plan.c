@@ -51,6 +51,11 @@ double plan_gap(const struct plan *p)
     return value > 0 ? (double)(value - p->bound_ns) / (double)value : 0;
 }
 
+enum outcome plan_outcome(const struct plan *p)
+{
+    return plan_gap(p) <= p->gap_asked ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
+}
+
 struct plan_graph plan_graph_of(const struct schedule_request *request)
 {
     struct plan_graph g = {.epilogue = request->epilogue,

@@ -1,6 +1,7 @@
 // See eliminate_search.h. Open boxes stand in a heap by their bound, then by age, so that the
 // order, and with it the answer, depends on nothing but the problem. Masks of boxes that are done
 // are used again.
+#include "data/results/bound.h"
 #include "solve/boxes/search.h"
 
 #include <assert.h>
@@ -129,9 +130,7 @@ static void keep_plan(struct box_search *s, const struct box_answer *a)
 static int64_t closing_ns(const struct box_search *s)
 {
     int64_t best = s->r->best_ns < NEVER_NS ? s->r->best_ns : NEVER_NS;
-    int64_t closing = best - (int64_t)(s->settings->gap * (double)best);
-    return s->settings->cutoff_ns > 0 && s->settings->cutoff_ns < closing ? s->settings->cutoff_ns
-                                                                          : closing;
+    return bound_closing(best, s->settings->gap, s->settings->cutoff_ns);
 }
 
 // Settles the box; true: closed. Its bound rises to what is proven for it, and its record says why.

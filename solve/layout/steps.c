@@ -18,9 +18,7 @@ struct plan *solving_add_plan(struct solving *s)
 int64_t solving_closing_ns(const struct solving *s)
 {
     int64_t best = s->incumbent.found ? s->incumbent.iteration_ns : INT64_MAX / 4;
-    int64_t closing = best - (int64_t)(s->settings->gap * (double)best),
-            cutoff = s->settings->cutoff_ns;
-    return cutoff > 0 && cutoff < closing ? cutoff : closing;
+    return bound_closing(best, s->settings->gap, s->settings->cutoff_ns);
 }
 
 int64_t solving_eliminate(struct solving *s, int64_t target_ns, struct box_proof *proof,
@@ -96,7 +94,7 @@ static void fill_plan(const struct solving *s, struct plan *plan, const char *wh
                          : bound_stated(plan->bound_ns, 0, 0);
     plan->reason = why;
     if (plan->stage_count)
-        plan->outcome = plan_gap(plan) <= s->settings->gap ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
+        plan->outcome = plan_outcome(plan);
     else plan->outcome = s->finished && !s->result->cut_off ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
 }
 

@@ -89,6 +89,22 @@ struct layout layout_price_key(
 // Every plan of b is one of a as well, and takes no longer there.
 bool layout_no_worse(const struct priced *a, const struct priced *b);
 
+// ---- settle.c: the end of a search, on a cluster with or without places
+
+struct layouts_end {
+    const struct problem *problem;
+    const struct solve_settings *settings;
+    struct plan best; // stage_count 0: none
+    int64_t best_number;
+    struct plan_effort effort;
+    int64_t closing_ns;        // what a layout's bound must reach to be closed
+    int64_t told_ns;           // the bound that was told so far
+    struct layouts_work *work; // in any order, of a layout the later one counts
+    int work_count;
+};
+// Settles the fates of r->layouts and states the answer, r->solved.
+void layouts_end(struct layouts_result *r, const struct layouts_end *e, struct arena *arena);
+
 // ---- layouts_queue.c: layouts that wait, least bound first, ties by number
 
 enum candidate_level { LEVEL_SCANNED, LEVEL_SHARPENED, LEVEL_ROOTED, LEVEL_SOLVED };

@@ -193,3 +193,20 @@ bool layouts_look_round(struct search *s, enum layouts_request request, struct c
     }
     return whole;
 }
+
+// Followers have the bound of the one they follow, which comes before them in work.
+void layouts_settle_followers(struct search *s)
+{
+    struct layouts *l = s->layouts;
+    for (int i = 0; i < s->follower_count; i++) {
+        const struct follower *f = &s->followers[i];
+        enum layout_fate fate = layouts_fate(l, f->other);
+        assert(fate != FATE_REFUSED && fate != FATE_MEMORY);
+        if (fate == FATE_INFEASIBLE) {
+            l->reason[f->number] = (uint16_t)layouts_reason(
+                l, FATE_INFEASIBLE, "so is a layout that it is in nothing better than", s->arena);
+            continue;
+        }
+        if (l->value[f->other] > l->value[f->number]) l->value[f->number] = l->value[f->other];
+    }
+}

@@ -27,8 +27,8 @@ static bool pool_should_stop(void *search)
 
 int64_t layouts_closing_ns(const struct search *s)
 {
-    int64_t best = s->best.iteration_ns;
-    return s->best.stage_count ? best - (int64_t)(s->settings->gap * (double)best) : INT64_MAX;
+    return s->best.stage_count ? bound_closing(s->best.iteration_ns, s->settings->gap, 0)
+                               : INT64_MAX;
 }
 
 // ---- progress
@@ -132,7 +132,7 @@ static enum status state_objective(const struct search *s, struct plan *plan, st
     struct schedule_request request = schedule_request_of(priced);
     TRY(schedule_build(&schedule, &request, s->arena, err));
     TRY(objective_state_batch(plan, priced, &schedule, s->arena, err));
-    plan->outcome = plan_gap(plan) <= s->settings->gap ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
+    plan->outcome = plan_outcome(plan);
     return OK;
 }
 
@@ -189,6 +189,19 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
     }
     worker_pool_close(s.pool);
     layouts_take_first(&s);
-    layouts_finish(&s, r, layouts_settle(&s));
+    layouts_settle_followers(&s);
+    r->solved.sidelined = s.sidelined;
+    s.effort.seconds = watch_elapsed_s(&s.watch);
+    layouts_end(r,
+                &(struct layouts_end){.problem = problem,
+                                      .settings = settings,
+                                      .best = s.best,
+                                      .best_number = s.best_number,
+                                      .effort = s.effort,
+                                      .closing_ns = layouts_closing_ns(&s),
+                                      .told_ns = s.shown_bound_ns,
+                                      .work = s.work,
+                                      .work_count = s.work_count},
+                arena);
     return state_objective(&s, &r->solved.plan, err);
 }

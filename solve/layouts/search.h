@@ -82,16 +82,12 @@ void layouts_take_plan(struct search *s, const struct plan *plan, int64_t number
 // iteration_ns 0: no plan; other: the layout that it follows, or -1.
 void layouts_note_work(struct search *s, int64_t number, int64_t iteration_ns, int64_t other,
                        int64_t boxes);
+// At the end: followers have the bound of the one they follow.
+void layouts_settle_followers(struct search *s);
 
 // ---- scouts.c
 void layouts_find_first(struct search *s); // a plan before the space is scanned
 void layouts_take_first(struct search *s); // at the end: like any other plan
 void layouts_scout(struct search *s);
-
-// ---- settle.c
-// What is left in line, inside the window and outside: closed by its bound, or open. Returns the
-// least bound of all.
-int64_t layouts_settle(struct search *s);
-void layouts_finish(struct search *s, struct layouts_result *r, int64_t least_ns);
 
 #endif

@@ -177,7 +177,7 @@ static enum status search_from(struct placed *p, struct placed_plan *best, struc
 // The time that a bound has to reach for the gap asked.
 static int64_t wanted_ns(const struct solving *s, const struct placed_plan *best)
 {
-    return best->time_ns - (int64_t)(s->settings->gap * (double)best->time_ns);
+    return bound_closing(best->time_ns, s->settings->gap, 0);
 }
 
 // Replicas with unlike numbers of micro-batches: all of few placements, else a bound by sharing
@@ -335,7 +335,7 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     r->plan.seed = settings->seed;
     r->plan.effort = first.plan.effort;
     r->plan.effort.seconds = watch_elapsed_s(&s.watch);
-    r->plan.outcome = plan_gap(&r->plan) <= settings->gap ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
+    r->plan.outcome = plan_outcome(&r->plan);
     r->finished = r->plan.outcome == OUTCOME_OPTIMAL;
     return OK;
 }

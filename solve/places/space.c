@@ -8,11 +8,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "data/base/least.h"
 #include "data/results/bound.h"
 #include "solve/layouts/parts.h"
 #include "solve/places/placed.h"
 #include "solve/places/space.h"
 #include "solve/layout/parts.h"
+
+static const char leaves_room[] = "its bound leaves room for a better plan";
 
 struct placed_layout {
     int64_t number, bound_ns;
@@ -25,6 +28,8 @@ struct placed_space {
     const struct problem *problem;
     struct placed_layout *candidates;
     int64_t count;
+    struct plan best; // stage_count 0: none
+    int64_t best_number;
     int worked;
     int64_t boxes;
     struct arena *arena;
@@ -38,8 +43,8 @@ static bool is_over(struct placed_space *s) { return solving_should_stop(&s->clo
 // What a layout's bound must reach.
 static int64_t closing_ns(const struct placed_space *s)
 {
-    int64_t best = s->r->solved.plan.stage_count ? s->r->solved.plan.iteration_ns : INT64_MAX / 4;
-    return best - (int64_t)(s->clock.settings->gap * (double)best);
+    int64_t best = s->best.stage_count ? s->best.iteration_ns : INT64_MAX / 4;
+    return bound_closing(best, s->clock.settings->gap, 0);
 }
 
 static void put_fate(struct placed_space *s, int64_t number, enum layout_fate fate, const char *why,
@@ -96,7 +101,7 @@ static bool look_at(void *argument, int64_t number, const struct layout *layout)
         put_fate(s, number, FATE_MEMORY, "no room on any nodes, whatever the layers and options",
                  0);
     } else {
-        s->r->layouts.value[number] = bound_ns;
+        put_fate(s, number, FATE_OPEN, leaves_room, bound_ns);
         s->candidates[s->count++] = (struct placed_layout){number, bound_ns, *layout};
     }
     return true;
@@ -110,12 +115,6 @@ static int by_bound(const void *a, const void *b)
 }
 
 // ---- solving
-
-static int by_number(const void *a, const void *b)
-{
-    const struct layouts_work *x = a, *y = b;
-    return x->number < y->number ? -1 : x->number > y->number;
-}
 
 static void note_work(struct placed_space *s, const struct placed_layout *c,
                       const struct plan *plan)
@@ -138,7 +137,7 @@ static void show_progress(const struct placed_space *s, int64_t looked_at)
     int asked = s->clock.settings->progress;
     if (!asked || (asked < 0 && !isatty(2))) return;
     fprintf(stderr, "%lld of %lld layouts, best %.9f s\n", (long long)looked_at + 1,
-            (long long)s->count, (double)s->r->solved.plan.iteration_ns / 1e9);
+            (long long)s->count, (double)s->best.iteration_ns / 1e9);
 }
 
 static enum status solve_one(struct placed_space *s, struct placed_layout *c,
@@ -150,7 +149,7 @@ static enum status solve_one(struct placed_space *s, struct placed_layout *c,
     struct solve_settings settings = *s->clock.settings;
     struct solve_result r = {0};
     int64_t closing = closing_ns(s);
-    if (s->r->solved.plan.stage_count) settings.cutoff_ns = closing;
+    if (s->best.stage_count) settings.cutoff_ns = closing;
     if (settings.time_limit_s > 0)
         settings.time_limit_s =
             fmax(0.01, settings.time_limit_s - watch_elapsed_s(&s->clock.watch));
@@ -160,17 +159,17 @@ static enum status solve_one(struct placed_space *s, struct placed_layout *c,
     bool infeasible = r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off,
          better = r.plan.stage_count && r.plan.iteration_ns < closing_ns(s);
     int64_t bound_ns = r.plan.bound_ns > c->bound_ns ? r.plan.bound_ns : c->bound_ns;
+    if (r.plan.stage_count) bound_ns = smaller(bound_ns, r.plan.iteration_ns);
     note_work(s, c, &r.plan);
     if (infeasible) put_fate(s, c->number, FATE_INFEASIBLE, r.plan.reason, 0);
-    else if (r.cut_off || !r.finished) s->r->layouts.value[c->number] = bound_ns;
+    else if (r.cut_off || !r.finished) put_fate(s, c->number, FATE_OPEN, leaves_room, bound_ns);
     else put_fate(s, c->number, FATE_SOLVED, "its best plan is known to the gap asked", bound_ns);
-    if (!better ||
-        (s->r->solved.plan.stage_count && r.plan.iteration_ns >= s->r->solved.plan.iteration_ns)) {
+    if (!better || (s->best.stage_count && r.plan.iteration_ns >= s->best.iteration_ns)) {
         arena_reset(s->work, mark);
         return OK;
     }
-    s->r->solved.plan = r.plan;
-    s->r->layouts.chosen = c->number;
+    s->best = r.plan;
+    s->best_number = c->number;
     return OK;
 }
 
@@ -193,63 +192,6 @@ static enum status solve_all(struct placed_space *s, struct error *err)
         qsort(s->candidates, (size_t)s->count, sizeof *s->candidates, by_bound);
     }
     return OK;
-}
-
-// ---- what became of them
-
-// The least bound of all that may have a plan.
-static int64_t settle(struct placed_space *s)
-{
-    struct layouts *l = &s->r->layouts;
-    int64_t least = INT64_MAX, closing = closing_ns(s);
-    for (int64_t i = 0; i < l->count; i++) {
-        enum layout_fate fate = layouts_fate(l, i);
-        if (fate == FATE_REFUSED || fate == FATE_MEMORY || fate == FATE_INFEASIBLE) continue;
-        if (l->value[i] < least) least = l->value[i];
-        if (fate != FATE_OPEN || l->value[i] >= closing) continue;
-        put_fate(s, i, FATE_OPEN, "its bound leaves room for a better plan", l->value[i]);
-    }
-    for (int64_t i = 0; i < l->count; i++)
-        if (layouts_fate(l, i) == FATE_OPEN && l->value[i] >= closing)
-            put_fate(s, i, FATE_BOUND, "no plan of it is better by more than the gap", l->value[i]);
-    l->work_count = s->worked;
-    if (l->work_count) qsort(l->work, (size_t)l->work_count, sizeof *l->work, by_number);
-    layouts_count(l);
-    return least;
-}
-
-static void finish(struct placed_space *s)
-{
-    struct plan *plan = &s->r->solved.plan;
-    struct layouts *l = &s->r->layouts;
-    int64_t least = settle(s);
-    assert(least >= 0 && s->worked <= s->count);
-    s->r->solved.finished = least >= closing_ns(s);
-    plan->gap_asked = s->clock.settings->gap;
-    plan->effort.boxes = s->boxes;
-    plan->effort.seconds = watch_elapsed_s(&s->clock.watch);
-    plan->bound_ns = least == INT64_MAX ? 0 : least;
-    if (plan->stage_count) {
-        if (plan->bound_ns > plan->iteration_ns) plan->bound_ns = plan->iteration_ns;
-        plan->outcome = plan_gap(plan) <= plan->gap_asked ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
-    } else {
-        bool none = least == INT64_MAX;
-        *plan = (struct plan){
-            .name = s->problem->name,
-            .outcome = none ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN,
-            .layout = s->problem->job.layout,
-            .gap_asked = plan->gap_asked,
-            .bound_ns = plan->bound_ns,
-            .reason = none ? "no layout of the space has a plan; the layouts document says why"
-                           : "the search was stopped before it met a plan"};
-        plan->micro_batches =
-            job_micro_batches(&s->problem->job) > 0 ? job_micro_batches(&s->problem->job) : 1;
-        plan->devices_per_stage = (int64_t)plan->layout.tensor * plan->layout.context *
-                                  plan->layout.data;
-    }
-    plan->bound_ns = bound_stated(plan->bound_ns, plan->iteration_ns, 0);
-    l->iteration_ns = plan->iteration_ns, l->bound_ns = plan->bound_ns;
-    if (!plan->stage_count) l->chosen = -1;
 }
 
 enum status placed_space_search(struct layouts_result *r, const struct problem *problem,
@@ -295,6 +237,18 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
     }
     qsort(s.candidates, (size_t)s.count, sizeof *s.candidates, by_bound);
     TRY(solve_all(&s, err));
-    finish(&s);
+    struct plan_effort effort = s.best.effort;
+    effort.boxes = s.boxes;
+    effort.seconds = watch_elapsed_s(&s.clock.watch);
+    layouts_end(r,
+                &(struct layouts_end){.problem = problem,
+                                      .settings = settings,
+                                      .best = s.best,
+                                      .best_number = s.best_number,
+                                      .effort = effort,
+                                      .closing_ns = closing_ns(&s),
+                                      .work = r->layouts.work,
+                                      .work_count = s.worked},
+                arena);
     return OK;
 }

@@ -11,6 +11,7 @@
 #include "data/base/grow.h"
 #include "data/base/heap.h"
 #include "data/base/least.h"
+#include "data/results/bound.h"
 #include "solve/boxes/search.h"
 #include "solve/places/tree.h"
 #include "solve/places/view.h"
@@ -57,8 +58,7 @@ static bool is_over(const struct place_tree *t)
 static int64_t closing_ns(const struct place_tree *t)
 {
     int64_t best = t->best->time_ns < NEVER_NS ? t->best->time_ns : NEVER_NS;
-    int64_t closing = best - (int64_t)(t->settings->gap * (double)best);
-    return t->settings->cutoff_ns > 0 ? smaller(closing, t->settings->cutoff_ns) : closing;
+    return bound_closing(best, t->settings->gap, t->settings->cutoff_ns);
 }
 
 // ---- nodes that are alike
