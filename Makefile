@@ -41,7 +41,7 @@ CUDNN := $(or $(CUDNN),$(if $(CUDA:no=),$(call cuda_compiles,cudnn.h)))
 NCCL  := $(or $(NCCL),$(if $(CUDA:no=),$(call cuda_compiles,nccl.h)))
 CUDA_ARCHS = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
 
-LIBS_plan    = -lglpk -llapacke -lopenblas -lnettle -lgmp -lm
+LIBS_plan    = -lglpk -llapacke -lopenblas -lnettle -lm
 LIBS_measure = -lopenblas -lnettle -lm -lpthread
 
 SETUP = CC="$(CC)" CFLAGS="$(BLAS_CFLAGS) $(CFLAGS)" LDFLAGS="$(LDFLAGS)" sh tests/setup.sh install
@@ -64,7 +64,8 @@ SHIPPED = $(wildcard data/*/*.json data/runs/*.csv) LICENSE NOTICE.md
 SCRIPTS = $(wildcard tests/*/test_*.sh)
 TEST_FILES = $(wildcard tests/*/test_*.c)
 TESTS   = $(filter-out $(if $(CUDA:no=),,test_cuda),$(notdir $(basename $(TEST_FILES))))
-export BIN
+LOGS = $(OUT)/tests
+export BIN LOGS
 object  = $(patsubst %.c,$(OUT)/%.o,$(1))
 
 # nvcc does not know the sanitizers.
@@ -137,7 +138,7 @@ $(foreach test,$(TEST_FILES),$(eval $(OUT)/tests/$(notdir $(basename $(test))): 
 $(TESTS:%=$(OUT)/tests/%): $(call object,$(SUPPORT)) $(OUT)/libplumbline.a
 	@mkdir -p $(@D)
 	$(SAY) ld $@
-	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) -lcmocka -lcjson $(LIBS_plan) -lpthread
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) -lcmocka -lcjson -lgmp $(LIBS_plan) -lpthread
 
 # The CUDA back end on a device out of the CPU's memory: its own kernels, compiled for the CPU. It needs CUDA's headers.
 FAKE_CUDA = $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/cuda/*.c)) $(OUT)/tests/cuda/fake_device.o $(OUT)/tests/cuda/kernels.o
@@ -206,7 +207,13 @@ TEST_JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 TEST_RUN = $(OUT)/run --jobs $(TEST_JOBS) --alone "test_links.sh test_nccl.sh" $(if $(BUILD:release=),,--most-mb 1024) \
            --times $(OUT)/tests/times.txt --hints tests/times.txt --logs $(OUT)/tests
 
-tests: $(OUT)/run $(TESTS:%=$(OUT)/tests/%) $(if $(and $(CUDA:no=),$(NCCL:no=),$(MPI_LIBS)),$(OUT)/tests/cuda/measure-nccl)
+# What a VIPR file proves: the reader of VIPR that the tests have.
+$(OUT)/tests/vipr_check: $(OUT)/tests/vipr_check.o $(call object,$(wildcard tests/support/vipr/*.c)) $(OUT)/libplumbline.a
+	@mkdir -p $(@D)
+	$(SAY) ld $@
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) -lgmp $(LIBS_plan)
+
+tests: $(OUT)/run $(OUT)/tests/vipr_check $(TESTS:%=$(OUT)/tests/%) $(if $(and $(CUDA:no=),$(NCCL:no=),$(MPI_LIBS)),$(OUT)/tests/cuda/measure-nccl)
 
 # All tests of what is built; the last line counts the test programs.
 check: all tests layers format-check
@@ -301,8 +308,8 @@ install: all
 SECONDS ?= 60
 FUZZ_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -I.
 FUZZ_CODE  = $(DATA) $(wildcard data/import/hf*.c) tests/fuzz/fuzz.c tests/support/documents.c tests/support/fuzz/fuzz.c tests/support/fuzz/fuzz_table.c \
-             tests/support/fuzz/fuzz_certificate.c tests/support/fuzz/fuzz_vipr.c tests/support/fuzz/vipr_brute.c \
-             tests/support/fuzz/fuzz_bounds.c \
+             tests/support/fuzz/fuzz_certificate.c tests/support/fuzz/fuzz_vipr.c \
+             tests/support/fuzz/fuzz_bounds.c $(filter-out %/command.c,$(wildcard tests/support/vipr/*.c)) \
              $(call sources,solve/checker solve/judge)
 # The sanitizers' own memory is kept small, so that the limit is about the program's.
 FUZZ_OPTIONS = ASAN_OPTIONS=quarantine_size_mb=8:thread_local_quarantine_size_kb=64:malloc_context_size=4

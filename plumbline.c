@@ -26,7 +26,7 @@ static const struct {
      "problem -> MILP as MPS or LP, with the meaning of each column"},
     {"solve", command_solve, "problem -> plan with a proven bound"},
     {"verify", command_verify, "the independent judge of a plan"},
-    {"check", command_check, "proofs: does a certificate (or a VIPR file) prove what it says?"},
+    {"check", command_check, "proofs: does a certificate prove what it says?"},
     {"vipr", command_vipr, "certificate -> VIPR: the same proof by rows of the integer program"},
     {"report", command_report, "plan -> text, trace, launcher flags; plans and verdicts -> tables"},
 };

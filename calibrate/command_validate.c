@@ -1,6 +1,7 @@
 // plumbline validate: tables of measured runs in, scores of our predictions out.
 #include <string.h>
 
+#include "data/base/file.h"
 #include "calibrate/commands.h"
 #include "calibrate/runs/validate.h"
 
@@ -36,12 +37,6 @@ static enum status read_mode(struct validate_settings *s, struct wishes *w, stru
     return fit_keys_read(&s->keys, w->fit, arena, err);
 }
 
-static bool is_table(const char *text)
-{
-    size_t length = strlen(text);
-    return length > 4 && !strcmp(text + length - 4, ".csv");
-}
-
 // --fit-rows names conditions on the tables at hand, or a table of its own, all of whose rows are
 // fitted on.
 static enum status load_runs(struct run_set *set, struct wishes *w, const char *const *paths,
@@ -49,7 +44,7 @@ static enum status load_runs(struct run_set *set, struct wishes *w, const char *
 {
     struct run_choice *choice = &w->choice;
     TRY(filter_read(&choice->rows, "--rows", w->rows ? w->rows : "", set->arena, err));
-    choice->fits = w->fit_rows && !is_table(w->fit_rows);
+    choice->fits = w->fit_rows && !path_ends_with(w->fit_rows, ".csv");
     if (choice->fits)
         TRY(filter_read(&choice->fit_rows, "--fit-rows", w->fit_rows, set->arena, err));
     for (int i = 0; i < count; i++) TRY(runs_add(set, paths[i], choice, err));

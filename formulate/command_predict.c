@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/base/file.h"
 #include "formulate/commands.h"
 #include "formulate/predict/predict.h"
 
@@ -213,12 +214,6 @@ static enum status predict_file(struct predictor *p, const char *path, int mode,
     return answer_one(&prediction, path, o, err);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), k = strlen(end);
-    return n >= k && !strcmp(text + n - k, end);
-}
-
 enum status command_predict(int argc, char **argv, int *exit_code, struct arena *arena,
                             struct error *err)
 {
@@ -251,7 +246,7 @@ enum status command_predict(int argc, char **argv, int *exit_code, struct arena 
     o->json = json, o->first = true;
     TRY(predictor_open(&p, &settings, arena, err));
     if (set) TRY(predictor_set(p, set, err));
-    if (count == 1 && ends_with(words[0], ".json"))
+    if (count == 1 && path_ends_with(words[0], ".json"))
         return predict_file(p, words[0], mode, o, arena, err);
     if (count == 1 && !strchr(words[0], '='))
         return predict_table(p, words[0], defaults, o, arena, err);

@@ -44,7 +44,6 @@ solve/judge/price    | data solve/judge
 solve/checker        | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/read solve/checker/boxes
 solve/checker/boxes  | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker
 solve/checker/read   | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker
-solve/checker/vipr   | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker
 solve/checker/space  | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker solve/checker/read
 solve/checker/places | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker solve/checker/read solve/checker/space
 solve/checker/prices | data solve/checker solve/judge
@@ -63,10 +62,10 @@ cuda_runtime_api.h   | measure/cuda/kernels.h
 cublasLt.h           | measure/cuda/session.h
 cudnn.h              | measure/cuda/fused_cudnn_graph.h
 nccl.h               | measure/links/nccl.c
-gmp.h                | solve/checker/vipr/internal.h
+gmp.h                | tests/support/vipr/internal.h
 '
 # The checker of proofs uses these of the C library and nothing else.
-checker_headers='errno.h limits.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h time.h gmp.h'
+checker_headers='errno.h limits.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h time.h'
 
 find data measure calibrate formulate solve plumbline.c -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort |
 xargs grep -HE '^#include [<"]' |

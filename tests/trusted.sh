@@ -16,7 +16,6 @@ pricing space_one_prices what a layout costs, by the judge, and the tables that 
 space check_space_certificate,space_open every layout of a space, each with its argument
 places check_places_certificate,space_open_places plans on nodes: the least prices of links, found from the places
 judge verify_plan a plan: its decision, prices, memory and time
-vipr check_vipr proofs of other programs, in the format of VIPR
 command command_check,command_verify arguments, files, what is printed'
 
 # claim, the levels that it rests on beside the command: of each what its roots reach, not more.
@@ -24,8 +23,7 @@ claims='check CERTIFICATE PRICED: kernel
 check CERTIFICATE PROBLEM, one layout: kernel readers pricing
 check CERTIFICATE PROBLEM, a space: kernel readers pricing space
 check CERTIFICATE PROBLEM, on places: kernel readers pricing places
-verify PLAN: readers judge
-check FILE.vipr: vipr'
+verify PLAN: readers judge'
 
 # Every object's definitions and wants, then its headers.
 list() {

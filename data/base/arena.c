@@ -72,12 +72,6 @@ bool memory_hold(size_t bytes)
     return true;
 }
 
-void memory_force(size_t bytes)
-{
-    held += bytes;
-    if (limit && held > limit) limit_is_met = true;
-}
-
 void memory_release(size_t bytes)
 {
     assert(bytes <= held);

@@ -1,5 +1,5 @@
 // Ownership in one sentence: whatever a function creates lives in the arena it was given; nobody
-// frees single objects. Foreign handles (GLPK problems, FILEs, numbers of GMP) are deferred to the
+// frees single objects. Foreign handles (GLPK problems, FILEs) are deferred to the
 // arena, which releases them in reverse order. Exhaustion does not return: it leaves through the
 // arena's exit (a jmp_buf set once, by the front door), so no caller tests for NULL and no
 // untested branch exists.
@@ -80,10 +80,8 @@ void memory_limit(size_t bytes);
 void memory_allow(size_t bytes); // raises the limit, where there is one
 size_t memory_limit_now(void);
 bool memory_limit_is_met(void); // something was refused since it was set
-// Memory that a foreign library takes, counted: false where the limit does not allow it; or
-// whatever the limit says.
+// Memory that a foreign library takes, counted: false where the limit does not allow it.
 bool memory_hold(size_t bytes);
-void memory_force(size_t bytes);
 void memory_release(size_t bytes);
 
 #endif

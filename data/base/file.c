@@ -250,6 +250,12 @@ void sha256_text(const char *text, size_t size, char hex[SHA256_TEXT])
     for (size_t i = 0; i < sizeof digest; i++) snprintf(hex + 2 * i, 3, "%02x", digest[i]);
 }
 
+bool path_ends_with(const char *path, const char *ending)
+{
+    size_t n = strlen(path), m = strlen(ending);
+    return n > m && !strcmp(path + n - m, ending);
+}
+
 const char *path_beside(const char *base, const char *path, struct arena *arena)
 {
     const char *slash = strrchr(base, '/');

@@ -2,6 +2,7 @@
 #ifndef PLUMBLINE_DATA_BASE_FILE_H
 #define PLUMBLINE_DATA_BASE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -30,6 +31,8 @@ enum status file_check_place(const char *path, struct error *err);
 
 void sha256_text(const char *text, size_t size, char hex[SHA256_TEXT]);
 
+// Whether more than `ending` (".json") stands there, and that last.
+bool path_ends_with(const char *path, const char *ending);
 // `path` as seen from the folder of the file `base` (absolute paths stay): how documents name each
 // other.
 const char *path_beside(const char *base, const char *path, struct arena *arena);

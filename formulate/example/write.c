@@ -27,8 +27,7 @@ static const char *program_folder(struct arena *arena)
 enum status shipped_find(const char **path, const char *folder, const char *name,
                          struct arena *arena, struct error *err)
 {
-    size_t length = strlen(name);
-    if (strchr(name, '/') || (length > 5 && !strcmp(name + length - 5, ".json"))) {
+    if (strchr(name, '/') || path_ends_with(name, ".json")) {
         *path = name;
         return OK;
     }

@@ -1,19 +1,11 @@
 // One door for writing programs: the format is the name's ending.
-#include <string.h>
-
 #include "data/base/file.h"
 #include "formulate/program/formulate.h"
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n > m && !strcmp(text + n - m, end);
-}
 
 enum status milp_check_name(const char *path, const char *option, struct error *err)
 {
     TRY(file_check_place(path, err));
-    if (ends_with(path, ".mps") || ends_with(path, ".lp")) return OK;
+    if (path_ends_with(path, ".mps") || path_ends_with(path, ".lp")) return OK;
     return fail(err, BAD_INPUT, "%s: expected a name that ends in .mps or .lp, found '%s'", option,
                 path);
 }
@@ -21,6 +13,6 @@ enum status milp_check_name(const char *path, const char *option, struct error *
 enum status milp_write(const struct milp *m, const char *path, struct arena *arena,
                        struct error *err)
 {
-    return ends_with(path, ".mps") ? milp_write_mps(m, path, arena, err)
-                                   : milp_write_lp(m, path, arena, err);
+    return path_ends_with(path, ".mps") ? milp_write_mps(m, path, arena, err)
+                                        : milp_write_lp(m, path, arena, err);
 }

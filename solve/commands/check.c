@@ -4,20 +4,19 @@
 #include <string.h>
 #include <time.h>
 
+#include "data/base/file.h"
 #include "data/base/options.h"
 #include "solve/checker/claim.h"
 #include "solve/checker/parts.h"
 #include "solve/checker/places/places.h"
 #include "solve/checker/space/space.h"
 #include "solve/checker/verdict.h"
-#include "solve/checker/vipr/vipr.h"
 #include "solve/checker/prices/open.h"
 
 command_function command_check;
 
 static const char usage[] = "plumbline check CERTIFICATE.json [PRICED.json | PROBLEM.json] [-o "
-                            "CHECKED.json] [--statement FILE]\n"
-                            "       plumbline check FILE.vipr";
+                            "CHECKED.json] [--statement FILE]";
 
 // As seen from the folder of the certificate.
 static const char *beside(const char *certificate, const char *path, struct arena *arena)
@@ -325,36 +324,6 @@ static enum status hear_places(const struct check_text *certificate, const char 
     return OK;
 }
 
-// ---- VIPR
-
-static bool is_vipr(const char *path)
-{
-    size_t length = strlen(path);
-    return length > 5 && !strcmp(path + length - 5, ".vipr");
-}
-
-static enum status hear_vipr(const char *path, int64_t work_limit, const struct timespec *start,
-                             int *exit_code, struct arena *arena, struct error *err)
-{
-    struct check_text file;
-    struct check_vipr_result r;
-    TRY(space_read_file(&file, path, arena, err));
-    TRY(check_vipr(&r, &file, (uint64_t)work_limit, arena, err));
-    int64_t us = microseconds_since(start);
-    *exit_code = r.accepted ? 0 : 1;
-    if (!r.accepted) printf("not proven: %s\n", r.reason);
-    else printf("proven: %s\n", check_vipr_words(&r, arena));
-    if (!r.accepted) return OK;
-    printf("  verified   %d solutions on %d constraints over %d variables (%d integer); %d rows "
-           "derived: %d assumptions, %d combinations, %d roundings, "
-           "%d disjunctions\n",
-           r.solutions, r.constraints, r.variables, r.integers, r.derivations, r.assumptions,
-           r.combinations, r.roundings, r.disjunctions);
-    printf("  assumed    that the program is the one that is meant\n  took       %lld.%03lld s\n",
-           (long long)(us / 1000000), (long long)(us / 1000 % 1000));
-    return OK;
-}
-
 // ---- for other commands
 
 static enum status hear_claim(struct check_result *result, const struct check_text *certificate,
@@ -440,11 +409,12 @@ static enum status hear(int argc, char **argv, int *exit_code, struct arena *are
                      &helped, err));
     if (helped) return OK;
     memory_limit((size_t)memory_mib << 20);
-    if (is_vipr(paths[0]) && (count > 1 || to.verdict || to.statement))
-        return fail(err, BAD_INPUT,
-                    "%s: a VIPR file stands alone: no priced document, no -o, no --statement",
-                    paths[0]);
-    if (is_vipr(paths[0])) return hear_vipr(paths[0], work_limit, &start, exit_code, arena, err);
+    if (path_ends_with(paths[0], ".vipr"))
+        return fail(
+            err, BAD_INPUT,
+            "%s: a VIPR proof is for the checker of a third party, such as viprchk; ours is "
+            "a test program: make tests, build/release/tests/vipr_check",
+            paths[0]);
     if (is_stdout(to.verdict) && is_stdout(to.statement))
         return fail(err, BAD_INPUT, "--statement: - is taken by -o already");
     TRY(space_read_file(&certificate, paths[0], arena, err));

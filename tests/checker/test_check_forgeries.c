@@ -1,12 +1,11 @@
 // Forged certificates: every kind of damage that follows is planted in the proofs of many random
-// problems, and each must be refused with the reason. Damages of the text come first, then those of
-// what it says.
-#include <cjson/cJSON.h>
+// problems, and each must be refused with the reason. Damages of the text: test_check_text.c.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/base/file.h"
+#include "tests/support/forge.h"
 #include "tests/support/trials/check_trials.h"
 
 #include <setjmp.h>
@@ -25,28 +24,6 @@ struct forgery {
 };
 
 // ---- finding places
-
-static cJSON *get(const cJSON *object, const char *key)
-{
-    return cJSON_GetObjectItemCaseSensitive(object, key);
-}
-
-static void set_number(cJSON *object, const char *key, double value)
-{
-    cJSON_DeleteItemFromObjectCaseSensitive(object, key);
-    cJSON_AddNumberToObject(object, key, value);
-}
-
-static void set_text(cJSON *object, const char *key, const char *value)
-{
-    cJSON_DeleteItemFromObjectCaseSensitive(object, key);
-    cJSON_AddStringToObject(object, key, value);
-}
-
-static void drop(cJSON *object, const char *key)
-{
-    cJSON_DeleteItemFromObjectCaseSensitive(object, key);
-}
 
 // The first box that has this key and (with_rounds) some rounds.
 static cJSON *box_with(const struct forgery *f, const char *key, bool with_rounds)
@@ -234,32 +211,27 @@ static bool path_cycle_open(struct forgery *f)
     set_text(first_path(f), "steps", "");
     return true;
 }
+// The first path with another start: kind, stage, micro-batch or slice.
+static bool start_path(struct forgery *f, int which, cJSON *as)
+{
+    if (!first_path(f)) return cJSON_Delete(as), false;
+    return cJSON_ReplaceItemInArray(get(first_path(f), "start"), which, as);
+}
 static bool path_of_no_operation(struct forgery *f)
 {
-    if (first_path(f))
-        cJSON_ReplaceItemInArray(get(first_path(f), "start"), 2,
-                                 cJSON_CreateNumber(2 * f->t->priced.micro_batches));
-    return first_path(f) != NULL;
+    return start_path(f, 2, cJSON_CreateNumber(2 * f->t->priced.micro_batches));
 }
 static bool path_of_no_slice(struct forgery *f)
 {
-    if (first_path(f))
-        cJSON_ReplaceItemInArray(get(first_path(f), "start"), 3,
-                                 cJSON_CreateNumber(f->t->priced.slice_count));
-    return first_path(f) != NULL;
+    return start_path(f, 3, cJSON_CreateNumber(f->t->priced.slice_count));
 }
 static bool path_of_no_stage(struct forgery *f)
 {
-    if (first_path(f))
-        cJSON_ReplaceItemInArray(get(first_path(f), "start"), 1,
-                                 cJSON_CreateNumber(f->t->priced.stage_count));
-    return first_path(f) != NULL;
+    return start_path(f, 1, cJSON_CreateNumber(f->t->priced.stage_count));
 }
 static bool path_of_no_kind(struct forgery *f)
 {
-    if (first_path(f))
-        cJSON_ReplaceItemInArray(get(first_path(f), "start"), 0, cJSON_CreateString("sideways"));
-    return first_path(f) != NULL;
+    return start_path(f, 0, cJSON_CreateString("sideways"));
 }
 static bool path_start_short(struct forgery *f)
 {
@@ -277,36 +249,24 @@ static bool steps_garbled(struct forgery *f)
 
 // ---- weights and prices
 
-static bool weight_negative(struct forgery *f)
+// The first pair of a path (0) and its weight (1) with another number.
+static bool change_weight(struct forgery *f, int which, double as)
 {
-    if (first_weight(f)) cJSON_ReplaceItemInArray(first_weight(f), 1, cJSON_CreateNumber(-1));
+    if (first_weight(f)) cJSON_ReplaceItemInArray(first_weight(f), which, cJSON_CreateNumber(as));
     return first_weight(f) != NULL;
 }
-static bool weight_too_large(struct forgery *f)
-{
-    if (first_weight(f))
-        cJSON_ReplaceItemInArray(first_weight(f), 1, cJSON_CreateNumber(1099511627777.0));
-    return first_weight(f) != NULL;
-}
+static bool weight_negative(struct forgery *f) { return change_weight(f, 1, -1); }
+static bool weight_too_large(struct forgery *f) { return change_weight(f, 1, 1099511627777.0); }
 static bool weights_sum_too_large(struct forgery *f)
 {
     cJSON *weights = first_weight(f) ? get(first_round(f), "weights") : NULL;
-    if (weights)
-        cJSON_AddItemToArray(weights, cJSON_Duplicate(cJSON_GetArrayItem(weights, 0), true));
-    if (weights)
-        cJSON_AddItemToArray(weights, cJSON_Duplicate(cJSON_GetArrayItem(weights, 0), true));
-    if (weights)
-        cJSON_AddItemToArray(weights, cJSON_Duplicate(cJSON_GetArrayItem(weights, 0), true));
-    if (weights)
+    for (int i = 0; weights && i < 4; i++)
         cJSON_AddItemToArray(weights, cJSON_Duplicate(cJSON_GetArrayItem(weights, 0), true));
     return weights != NULL;
 }
 static bool weight_of_no_path(struct forgery *f)
 {
-    if (first_weight(f))
-        cJSON_ReplaceItemInArray(first_weight(f), 0,
-                                 cJSON_CreateNumber(cJSON_GetArraySize(f->paths)));
-    return first_weight(f) != NULL;
+    return change_weight(f, 0, cJSON_GetArraySize(f->paths));
 }
 static bool weight_alone(struct forgery *f)
 {
@@ -376,30 +336,17 @@ static bool rounds_dropped(struct forgery *f)
     cJSON_AddArrayToObject(box, "rounds");
     return true;
 }
-static bool split_called_closed(struct forgery *f)
+static bool rename_box(struct forgery *f, const char *key, const char *as)
 {
-    cJSON *box = box_with(f, "split", false);
+    cJSON *box = box_with(f, key, false);
     if (!box) return false;
-    drop(box, "split");
-    cJSON_AddTrueToObject(box, "closed");
+    drop(box, key);
+    cJSON_AddTrueToObject(box, as);
     return true;
 }
-static bool split_called_leaf(struct forgery *f)
-{
-    cJSON *box = box_with(f, "split", false);
-    if (!box) return false;
-    drop(box, "split");
-    cJSON_AddTrueToObject(box, "leaf");
-    return true;
-}
-static bool leaf_called_closed(struct forgery *f)
-{
-    cJSON *box = box_with(f, "leaf", false);
-    if (!box) return false;
-    drop(box, "leaf");
-    cJSON_AddTrueToObject(box, "closed");
-    return true;
-}
+static bool split_called_closed(struct forgery *f) { return rename_box(f, "split", "closed"); }
+static bool split_called_leaf(struct forgery *f) { return rename_box(f, "split", "leaf"); }
+static bool leaf_called_closed(struct forgery *f) { return rename_box(f, "leaf", "closed"); }
 static bool closed_and_leaf(struct forgery *f)
 {
     cJSON *box = box_with(f, "closed", false);
@@ -597,22 +544,6 @@ enum { FORGERY_COUNT = sizeof forgeries / sizeof *forgeries };
 
 static int tried[FORGERY_COUNT];
 
-static void expect_refused(const char *name, const struct check_text *certificate,
-                           const struct check_text *priced, const char *reason, bool is_heard,
-                           struct arena *arena)
-{
-    struct error err = {OK, ""};
-    struct check_result result;
-    enum status status =
-        check_certificate(&result, certificate, priced, CHECK_WORK_DEFAULT, arena, &err);
-    const char *said = status == OK ? result.reason : err.text;
-    if (status == OK && result.accepted) fail_msg("%s: accepted", name);
-    if ((status == OK) != is_heard)
-        fail_msg("%s: %s: %s", name, is_heard ? "not heard" : "heard", said);
-    if (!*said || !strstr(said, reason))
-        fail_msg("%s: expected \"%s\", found \"%s\"", name, reason, said);
-}
-
 static void forge(int number, struct check_trial *t, struct arena *arena)
 {
     struct forgery f = {
@@ -625,8 +556,8 @@ static void forge(int number, struct check_trial *t, struct arena *arena)
     if (tried[number] < TIMES_MOST && forgeries[number].forge(&f)) {
         char *text = cJSON_PrintUnformatted(f.root);
         struct check_text certificate = {"forged.json", text, strlen(text)};
-        expect_refused(forgeries[number].name, &certificate, &f.priced, forgeries[number].reason,
-                       forgeries[number].is_heard, arena);
+        check_trial_refused(forgeries[number].name, &certificate, &f.priced,
+                            forgeries[number].reason, forgeries[number].is_heard, arena);
         tried[number]++;
         cJSON_free(text);
     }
@@ -653,110 +584,8 @@ static void test_forgeries(void **state)
                   TIMES_MOST);
 }
 
-// ---- damages of the text
-
-static const struct {
-    const char *from, *to, *reason;
-} damages[] = {
-    {"\"version\": 1", "\"version\": 1.0", "whole number"},
-    {"\"version\": 1", "\"version\": 1e0", "whole number"},
-    {"\"version\": 1", "\"version\": 01", "starts with 0"},
-    {"\"version\": 1", "\"version\": -0", "sign"},
-    {"\"version\": 1", "\"version\": +1", "expected a value"},
-    {"\"version\": 1", "\"version\": NaN", "expected a value"},
-    {"\"version\": 1", "\"version\": 1000000000000000000", "18 digits"},
-    {"\"version\": 1", "\"version\": 999999999999999999", "version"},
-    {"\"version\": 1", "\"version\": \"1\"", "version"},
-    {"\"version\": 1", "\"version\": null", "version"},
-    {"\"version\": 1", "\"version\": 1, \"version\": 1", "twice"},
-    {"\"version\": 1,", "\"version\": 1,,", "expected a key"},
-    {"\"version\": 1,", "", "version"},
-    {"\"version\": 1", "\"version\": {}", "version"},
-    {"\"plumbline.certificate\"", "\"plumbline.certificate\\u0000\"", "escape"},
-    {"\"plumbline.certificate\"", "\"plumbline.certificate\\ud800\"", "escape"},
-    {"\"plumbline.certificate\"", "\"plumbline.certificate\\x\"", "escape"},
-    {"\"plumbline.certificate\"", "\"plumbline.certificate\t\"", "control"},
-    {"\"plumbline.certificate\"", "\"plumbline.certificate\xff\"", "UTF-8"},
-    {"\"plumbline.certificate\"", "\"plumbline.certificate\xc0\xaf\"", "UTF-8"},
-    {"\"plumbline.certificate\"", "\"plumbline.certificate", "line"},
-    {"\"paths\": [", "\"paths\": [[[[[[[[[[[[[[[[[[[[", "deeply"},
-    {"\"paths\": [", "\"paths\": {", "line"},
-    {"{\"weights\"", "{\"prices\": {\"slots\": [[0, 999999999999999999]]}, \"weights\"", "2^59"},
-};
-
-static struct check_text edited(const struct check_text *text, const char *from, const char *to,
-                                struct arena *arena)
-{
-    const char *at = strstr(text->text, from);
-    struct check_text out = {.file = "damaged.json"};
-    assert_non_null(at);
-    out.text =
-        arena_print(arena, "%.*s%s%s", (int)(at - text->text), text->text, to, at + strlen(from));
-    out.size = strlen(out.text);
-    return out;
-}
-
-static void test_text(void **state)
-{
-    struct arena arena;
-    struct check_trial t;
-    (void)state;
-    arena_open(&arena, NULL);
-    uint64_t seed = 1;
-    while (!check_trial_open(&t, seed, &arena) || t.best_ns == INT64_MAX) seed++;
-    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
-        struct check_text text = edited(&t.certificate, damages[i].from, damages[i].to, &arena);
-        expect_refused(damages[i].to, &text, &t.text, damages[i].reason, false, &arena);
-    }
-    // Truncated anywhere, in the certificate and in the problem; what stands behind it.
-    for (size_t size = 0; size + 2 < t.certificate.size; size += 7) {
-        struct check_text text = {"short.json", t.certificate.text, size};
-        expect_refused("truncated", &text, &t.text, "line", false, &arena);
-    }
-    struct check_text longer = edited(&t.certificate, "\n", "", &arena);
-    longer.text = arena_print(&arena, "%s{}", longer.text);
-    longer.size += 2;
-    expect_refused("something behind", &longer, &t.text, "behind", false, &arena);
-    arena_close(&arena);
-}
-
-// ---- sizes and work
-
-static void test_sizes(void **state)
-{
-    struct arena arena;
-    struct check_trial t;
-    struct check_result result;
-    struct error err = {OK, ""};
-    (void)state;
-    arena_open(&arena, NULL);
-    uint64_t seed = 1;
-    while (!check_trial_open(&t, seed, &arena) || t.best_ns == INT64_MAX) seed++;
-    const size_t huge = ((size_t)1 << 26) + 1;
-    char *blanks = TAKE(&arena, huge, char);
-    memset(blanks, ' ', huge);
-    struct check_text large = {"large.json", blanks, huge};
-    expect_refused("oversized", &large, &t.text, "larger than", false, &arena);
-    // As many brackets as fit, and as many values.
-    large.size = 1 << 20;
-    memset(blanks, '[', large.size);
-    expect_refused("nested", &large, &t.text, "deeply", false, &arena);
-    for (size_t i = 1; i < huge - 1; i++) blanks[i] = i % 2 ? '0' : ',';
-    blanks[0] = '[';
-    large.size = huge - 1;
-    expect_refused("values", &large, &t.text, "more values", false, &arena);
-    for (uint64_t limit = 1; limit < 100; limit += 7) {
-        assert_int_equal(check_certificate(&result, &t.certificate, &t.text, limit, &arena, &err),
-                         OK);
-        assert_false(result.accepted);
-        assert_non_null(strstr(result.reason, "work limit"));
-    }
-    arena_close(&arena);
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forgeries),
-                                       cmocka_unit_test(test_text), cmocka_unit_test(test_sizes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forgeries)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

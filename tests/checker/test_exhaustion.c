@@ -1,8 +1,8 @@
-// Files made to exhaust: check, verify and vipr take no more than 24 bytes for each byte of the
-// files that they read, and 64 MB, whatever the files say. Each case is heard in a process of its
-// own whose address space may grow by that much (not under the sanitizers, whose own memory grows
-// it), and ends in one clear line. What is found to need more is refused by the program's own
-// count.
+// Files made to exhaust: check, verify, vipr and the tests' own reader of VIPR take no more than 24
+// bytes for each byte of the files that they read, and 64 MB, whatever the files say. Each case is
+// heard in a process of its own whose address space may grow by that much (not under the
+// sanitizers, whose own memory grows it), and ends in one clear line. What is found to need more is
+// refused by the program's own count.
 #define _DEFAULT_SOURCE // wait4
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #include "data/base/file.h"
 #include "data/base/options.h"
 #include "tests/support/folder.h"
+#include "tests/support/vipr/command.h"
 
 #include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
 
@@ -335,10 +336,10 @@ static const struct {
     {"a pipe", "check", "case.json", write_pipe, 2, "expected a file, found a pipe"},
     {"a pipe, to vipr", "vipr", "case.json", write_pipe, 2, "expected a file, found a pipe"},
     {"a device", "check", "case.json", write_device, 2, "expected a file, found a device"},
-    {"wide rows", "check", "case.vipr", write_wide, 1, "does not follow"},
-    {"many rows", "check", "case.vipr", write_rows, 1, "does not follow"},
-    {"assumptions", "check", "case.vipr", write_assumptions, 1, "larger sets of assumptions"},
-    {"growing sums", "check", "case.vipr", write_growth, 1, "memory limit is reached"},
+    {"wide rows", "vipr_check", "case.vipr", write_wide, 1, "does not follow"},
+    {"many rows", "vipr_check", "case.vipr", write_rows, 1, "does not follow"},
+    {"assumptions", "vipr_check", "case.vipr", write_assumptions, 1, "larger sets of assumptions"},
+    {"growing sums", "vipr_check", "case.vipr", write_growth, 1, "memory limit is reached"},
     {"stages", "verify", "case.json", write_stages, 2, "case.json"},
     {"sources", "verify", "plan.json", write_sources, 2, "expected at most 64 documents"},
 };
@@ -361,9 +362,10 @@ static void hear(const char *command, const char *file)
     snprintf(path, sizeof path, "%s/%s", folder, file);
     snprintf(out, sizeof out, "%s/out", folder);
     char *words[] = {(char *)command, path, "-o", "/dev/null"};
-    command_function *run = !strcmp(command, "check")  ? command_check
-                            : !strcmp(command, "vipr") ? command_vipr
-                                                       : command_verify;
+    command_function *run = !strcmp(command, "check")        ? command_check
+                            : !strcmp(command, "vipr")       ? command_vipr
+                            : !strcmp(command, "vipr_check") ? command_vipr_check
+                                                             : command_verify;
     if (!freopen(out, "w", stdout) || dup2(fileno(stdout), STDERR_FILENO) < 0) _exit(99);
     setvbuf(stdout, NULL, _IONBF, 0);
 #if !defined(__SANITIZE_ADDRESS__)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "formulate/program/formulate.h"
-#include "solve/checker/vipr/internal.h"
+#include "tests/support/vipr/internal.h"
 #include "solve/tree/lp.h"
 #include "solve/certificate/vipr/vipr.h"
 #include "tests/support/trials/check_trials.h"

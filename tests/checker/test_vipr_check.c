@@ -1,14 +1,14 @@
-// Our ear for VIPR: what the format allows is accepted, and every way of lying that is known, those
-// that the format's own checker falls for among them, is refused with its reason. Random damage to
-// true proofs never makes a false one pass.
+// The reader of VIPR: what the format allows is accepted, and every way of lying that is known,
+// those that the format's own checker falls for among them, is refused with its reason. Random
+// damage to true proofs never makes a false one pass.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/base/status.h"
-#include "solve/checker/vipr/vipr.h"
+#include "tests/support/vipr/vipr.h"
 #include "tests/support/random_priced.h"
-#include "tests/support/fuzz/vipr_brute.h"
+#include "tests/support/vipr/brute.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,6 +6,7 @@ set -u
 root=$(pwd)
 case ${BIN:=bin} in /*) plumbline=$BIN/plumbline ;; *) plumbline=$root/$BIN/plumbline ;; esac
 here=$root/build/test_command_line.$$
+case ${LOGS:=build/release/tests} in /*) vipr_check=$LOGS/vipr_check ;; *) vipr_check=$root/$LOGS/vipr_check ;; esac
 documents=$root/tests/documents
 failures=0
 rm -rf "$here" && mkdir -p "$here" && cd "$here" || exit 1
@@ -19,6 +20,13 @@ gives() {
     "$plumbline" "$@" > "$here/out" 2> "$here/err" < /dev/null
     code=$?
     [ $code = "$expected" ] || complain "plumbline $*: expected exit code $expected, found $code"
+}
+
+# vipr_gives CODE FILE: what the tests' reader of VIPR finds of a file.
+vipr_gives() {
+    "$vipr_check" "$2" > "$here/out" 2> "$here/err"
+    code=$?
+    [ $code = "$1" ] || complain "vipr_check $2: expected exit code $1, found $code"
 }
 
 # What lies in the folder, outputs of this script aside, by name and content.
@@ -433,22 +441,25 @@ says '"accepted": true' out
 says "and no plan takes less" err
 gives 0 report --format latex small.plan.json checked.json
 [ "$(grep -c ' & ' out)" = 2 ] || complain "report --format latex: expected the verdict in its plan's line"
-# The same proof by rows, for checkers of VIPR; ours hears it too.
+# The same proof by rows, for a third party's checker; the tests' own reader finds that it holds.
 gives 0 vipr proof.json -o proof.vipr
-says "heard in" err
-gives 0 check proof.vipr
+says "boxes in" err
+vipr_gives 0 proof.vipr
 says "the minimum of the objective is at least $(number small.plan.json bound_ns) and at most $(number small.plan.json iteration_ns)" out
 gives 0 vipr certificate.json "$documents/priced.json"
 says "^RTP range 6544144 6544144" out
+mv out printed.vipr
+vipr_gives 0 printed.vipr
 sed 's/^RTP range [0-9]*/RTP range 99/; s/^\(SOL\) 1/\1 1/' proof.vipr > forged.vipr
-gives 0 check forged.vipr                                             # a weaker claim
+vipr_gives 0 forged.vipr                                              # a weaker claim
 sed 's/{ uns /{ uns 1/' proof.vipr > forged.vipr
-gives 1 check forged.vipr
+vipr_gives 1 forged.vipr
 says "not proven: line [0-9]*: " out
 head -c 300 proof.vipr > short.vipr
-refuses "short.vipr: line" check short.vipr
-refuses "stands alone" check proof.vipr for-proof.json
-refuses "stands alone" check proof.vipr --statement never.txt
+vipr_gives 2 short.vipr
+says "short.vipr: line" err
+refuses "viprchk" check proof.vipr
+refuses "tests/vipr_check" check proof.vipr for-proof.json --statement never.txt
 refuses "nothere.json" vipr nothere.json
 refuses "nowhere" vipr proof.json -o nowhere/proof.vipr
 gives 1 vipr forged.json priced.json -o never.vipr

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/checker/vipr/vipr.h"
+#include "tests/support/vipr/vipr.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/support/fuzz/vipr_brute.h"
+#include "tests/support/vipr/brute.h"
 
 enum { WORK_MOST = 1 << 24 };
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -111,4 +112,20 @@ bool check_trial_open(struct check_trial *t, uint64_t seed, struct arena *arena)
 {
     return check_trial_draw(t, seed, arena) && check_trial_enumerate(t, arena) &&
            check_trial_certify(t, arena);
+}
+
+void check_trial_refused(const char *name, const struct check_text *certificate,
+                         const struct check_text *priced, const char *reason, bool is_heard,
+                         struct arena *arena)
+{
+    struct error err = {OK, ""};
+    struct check_result result;
+    enum status status =
+        check_certificate(&result, certificate, priced, CHECK_WORK_DEFAULT, arena, &err);
+    const char *said = status == OK ? result.reason : err.text;
+    if (status == OK && result.accepted) fail_msg("%s: accepted", name);
+    if ((status == OK) != is_heard)
+        fail_msg("%s: %s: %s", name, is_heard ? "not heard" : "heard", said);
+    if (!*said || !strstr(said, reason))
+        fail_msg("%s: expected \"%s\", found \"%s\"", name, reason, said);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/checker/vipr/internal.h"
+#include "tests/support/vipr/internal.h"
 
 // How many things of `least` bytes each can still stand in the file: what a count may be before
 // room is taken for it.

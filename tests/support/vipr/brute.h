@@ -1,13 +1,13 @@
-// Tiny integer programs of VIPR files by trying every point: what a verdict of the checker is held
+// Tiny integer programs of VIPR files by trying every point: what the verdict of the reader is held
 // against.
-#ifndef PLUMBLINE_TESTS_SUPPORT_FUZZ_VIPR_BRUTE_H
-#define PLUMBLINE_TESTS_SUPPORT_FUZZ_VIPR_BRUTE_H
+#ifndef PLUMBLINE_TESTS_SUPPORT_VIPR_BRUTE_H
+#define PLUMBLINE_TESTS_SUPPORT_VIPR_BRUTE_H
 
 #include "solve/checker/check.h"
 
 // NULL: nothing speaks against an accepted file (or the program is too large, or has continuous
 // variables, to say); else what does: a point that should not exist, or is better than the proven
-// limit. Points within -4 .. 4 are tried. infeasible: what the checker says of the program.
+// limit. Points within -4 .. 4 are tried. infeasible: what the reader says of the program.
 const char *vipr_contradiction(const struct check_text *file, bool infeasible, struct arena *arena);
 
 #endif

@@ -1,11 +1,11 @@
-// What the files that hear VIPR share. The only header that includes GMP.
-#ifndef PLUMBLINE_SOLVE_CHECKER_VIPR_INTERNAL_H
-#define PLUMBLINE_SOLVE_CHECKER_VIPR_INTERNAL_H
+// What the files that read VIPR share. The only header that includes GMP.
+#ifndef PLUMBLINE_TESTS_SUPPORT_VIPR_INTERNAL_H
+#define PLUMBLINE_TESTS_SUPPORT_VIPR_INTERNAL_H
 
 #include <gmp.h>
 
 #include "solve/checker/choices.h"
-#include "solve/checker/vipr/vipr.h"
+#include "tests/support/vipr/vipr.h"
 
 enum {
     VIPR_DIGITS_MOST = 20000, // of a number in the file

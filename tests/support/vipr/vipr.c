@@ -1,10 +1,10 @@
-// The derivations of a VIPR file, and the verdict: see check_vipr.h. A row rests on a set of
+// The derivations of a VIPR file, and the verdict: see vipr.h. A row rests on a set of
 // assumptions; the last one must rest on none and say what is to be proven.
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "solve/checker/vipr/internal.h"
+#include "tests/support/vipr/internal.h"
 
 enum {
     SETS_LEAST = 1 << 20

@@ -1,6 +1,7 @@
-#include "tests/support/fuzz/vipr_brute.h"
+// Points of a tiny program of whole numbers, tried one by one.
+#include "tests/support/vipr/brute.h"
 
-#include "solve/checker/vipr/internal.h"
+#include "tests/support/vipr/internal.h"
 
 enum { REACH = 4, VARIABLES_MOST = 4 };
 

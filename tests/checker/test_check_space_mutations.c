@@ -1,0 +1,122 @@
+// Random damage to certificates of spaces, bytes and numbers: whatever is accepted after it must
+// still be true. And work is limited.
+//
+//   test_check_space_mutations [MUTATIONS]       make test runs 400
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/random_priced.h"
+#include "tests/support/trials/space_trials.h"
+
+#include "tests/support/check.h"
+
+enum { DEFAULT_MUTATIONS = 400 };
+
+static int mutation_count = DEFAULT_MUTATIONS;
+
+static void work_is_limited(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct error err = {OK, ""};
+    struct space_trial t;
+    struct check_space_result heard;
+    arena_open(&arena, NULL);
+    space_trial_open(&t, 1, 0, &arena);
+    for (uint64_t limit = 1; limit < 100000; limit = 3 * limit + 1) {
+        assert_int_equal(check_space_certificate(&heard, &t.certificate, t.sources, SPACE_SOURCES,
+                                                 &t.space, t.pricers, limit, &arena, &err),
+                         OK);
+        assert_true(heard.proof.accepted ||
+                    !strcmp(heard.proof.reason, "the work limit is reached") ||
+                    strstr(heard.proof.reason, ": the work limit is reached"));
+        assert_true(heard.proof.work <= limit);
+    }
+    arena_close(&arena);
+}
+
+// ---- random damage
+
+static struct check_text flip_bytes(const struct check_text *text, uint64_t *state,
+                                    struct arena *arena)
+{
+    static const char likely[] = "0123456789-\"[]{},:* rmbdp";
+    char *bytes = arena_grow(arena, text->text, text->size, text->size + 1, 1);
+    for (int64_t n = 1 + random_less(state, 3); n > 0; n--) {
+        char *at = bytes + random_less(state, (int64_t)text->size);
+        if (random_less(state, 2)) *at = likely[random_less(state, (int64_t)sizeof likely - 1)];
+        else *at = (char)(*at ^ 1 << random_less(state, 8));
+    }
+    return (struct check_text){"mutated.json", bytes, text->size};
+}
+
+static struct check_text change_number(const struct check_text *text, uint64_t *state,
+                                       struct arena *arena)
+{
+    const char *at = strstr(text->text, "\"space\"");
+    char *end;
+    for (int64_t skip = random_less(state, 200); skip > 0 && *at; skip--) {
+        while (*at >= '0' && *at <= '9') at++;
+        while (*at && (*at < '0' || *at > '9')) at++;
+        if (!*at) at = strstr(text->text, "\"space\""), at += strcspn(at, "0123456789");
+    }
+    at += strcspn(at, "0123456789");
+    long long old = strtoll(at, &end, 10), new = old;
+    switch (random_less(state, 5)) {
+    case 0: new = old + 1; break;
+    case 1: new = old ? old - 1 : 1; break;
+    case 2: new = old * 2; break;
+    case 3: new = 0; break;
+    default: new = old + random_less(state, 1000); break;
+    }
+    const char *changed =
+        arena_print(arena, "%.*s%lld%s", (int)(at - text->text), text->text, new, end);
+    return (struct check_text){"mutated.json", changed, strlen(changed)};
+}
+
+static void random_damage_proves_nothing_false(void **state)
+{
+    (void)state;
+    uint64_t random = 99;
+    int unheard = 0, refused = 0, accepted = 0;
+    for (uint64_t seed = 100; seed < 120; seed++) {
+        struct arena arena;
+        struct space_trial t;
+        arena_open(&arena, NULL);
+        space_trial_open(&t, seed, 0, &arena);
+        int64_t best_ns = t.alone.best_ns;
+        for (int i = 0; i < mutation_count / 20; i++) {
+            struct check_space_result heard;
+            const char *why;
+            struct check_text text = random_less(&random, 2)
+                                         ? flip_bytes(&t.certificate, &random, &arena)
+                                         : change_number(&t.certificate, &random, &arena);
+            if (!space_trial_hear(&t, &text, &heard, &why, &arena)) unheard++;
+            else if (!heard.proof.accepted) refused++;
+            else {
+                accepted++;
+                // A price that lies at a half may move a plan by as much.
+                assert_true(!heard.proof.infeasible || best_ns == INT64_MAX);
+                assert_true(heard.proof.bound_ns <=
+                            (best_ns == INT64_MAX ? best_ns : best_ns + 100));
+                assert_true(heard.proof.iteration_ns < 0 ||
+                            heard.proof.iteration_ns >= best_ns - 100);
+            }
+        }
+        arena_close(&arena);
+    }
+    print_message("%d damages: %d unheard, %d not proven, %d still true\n",
+                  unheard + refused + accepted, unheard, refused, accepted);
+    assert_true(unheard > 0 && refused > 0);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) mutation_count = atoi(argv[1]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(work_is_limited),
+        cmocka_unit_test(random_damage_proves_nothing_false),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

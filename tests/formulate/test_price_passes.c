@@ -1,0 +1,326 @@
+// Prices of passes, against closed forms and laws: the way back, what is beyond the samples, what
+// slices, splits and collectives of a pass add up to.
+#include "formulate/price/extrapolate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/price_bench.h"
+
+#include "tests/support/check.h"
+
+static void near_to(int64_t a, int64_t b)
+{
+    if (llabs(a - b) > 1) fail_msg("%lld and %lld", (long long)a, (long long)b);
+}
+
+// ---- rates of the way back
+
+static int64_t backward_of(struct bench *b) { return block_of(b).backward_ns[0]; }
+
+// FL = 32 212 254 720, FA = 4 x 2 x 512 x 256 x 1024 = 1 073 741 824 and 2.5 times that backward;
+// FM = 10 x 1024 x 1024 x 2 + 3 x 1024 x 4096 x 2 = 46 137 344, twice backward.
+static void rates_of_the_way_back(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_gated(&b);
+    int64_t before = backward_of(&b), forward = block_of(&b).forward_ns[0];
+    near_to(before, 10000 + 2 * 322123 + 53687 + 92275);
+    b.precisions[0].data_gradient_flop_per_s = exactly(50e12);
+    near_to(backward_of(&b), before + 322123);
+    b.precisions[0].weight_gradient_flop_per_s = exactly(200e12);
+    near_to(backward_of(&b), before + 322123 - 161061);
+    b.precisions[0].backward_attention_flop_per_s = exactly(25e12);
+    near_to(backward_of(&b), before + 322123 - 161061 + 53687);
+    b.gpus[0].backward_memory_bytes_per_s = exactly(2e12);
+    near_to(backward_of(&b), before + 322123 - 161061 + 53687 - 46137);
+    b.gpus[0].backward_overhead_s = exactly(30e-6);
+    near_to(backward_of(&b), before + 322123 - 161061 + 53687 - 46137 + 20000);
+    near_to(block_of(&b).forward_ns[0], forward);
+    b.gpus[0].forward_factor = exactly(1.5), b.gpus[0].backward_factor = exactly(2);
+    near_to(block_of(&b).forward_ns[0], 10000 + (forward - 10000) * 3 / 2);
+    int64_t kernels = before - 10000 + 322123 - 161061 + 53687 - 46137;
+    assert_in_range(backward_of(&b), 30000 + 2 * kernels - 4, 30000 + 2 * kernels + 4);
+    b.problem.job.layout.schedule = SCHEDULE_ZB_H1;
+    near_to(block_of(&b).weight_ns[0], 322123); // half of it at twice the rate, twice
+    bench_end(&b);
+}
+
+// Bytes of all matrices of a pass of products: e (Q + n (4 h + 2 q + 2 kv + 3 f)), Q = 1024 x (2048
+// + 1024 + 12288).
+static void operands_take_time(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_gated(&b);
+    struct priced_run before = block_of(&b);
+    int64_t head = b.priced.runs[HEAD].forward_ns[0];
+    b.precisions[0].operand_bytes_per_s = exactly(1e12);
+    double bytes = 2 * (1024.0 * 15360 + 1024.0 * (4096 + 2048 + 1024 + 12288));
+    struct priced_run with = block_of(&b);
+    near_to(with.forward_ns[0], before.forward_ns[0] + (int64_t)(bytes / 1e3));
+    near_to(with.backward_ns[0], before.backward_ns[0] + 2 * (int64_t)(bytes / 1e3));
+    near_to(b.priced.runs[HEAD].forward_ns[0],
+            head + (int64_t)(2 * (1024.0 * 32000 + 1024.0 * 33024) / 1e3));
+    bench_end(&b);
+}
+
+static void set_range(struct estimate *e, double low, double high)
+{
+    e->valid_low = low, e->valid_high = high;
+}
+
+static const struct plan_extrapolation *find_cost(const struct plan *p, const char *cost)
+{
+    for (int i = 0; i < p->extrapolated_count; i++)
+        if (!strcmp(p->extrapolated[i].cost, cost)) return &p->extrapolated[i];
+    return NULL;
+}
+
+// A plan says which numbers it used beyond their samples, and how far; within them it says nothing.
+static void beyond_the_samples(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct plan plan = {.stage_count = 2};
+    struct plan_stage stages[2] = {{.first_layer = 0, .layer_count = 4},
+                                   {.first_layer = 4, .layer_count = 4}};
+    static struct segment segments[1];
+    bench_begin_gated(&b);
+    plan.stages = stages;
+    if (extrapolation_of_plan(&plan, &b.problem, &b.arena, &b.err) != OK)
+        fail_msg("%s", b.err.text);
+    assert_int_equal(plan.extrapolated_count, 0); // no range is stated
+    // Products: attention projection 2 x 1024 x 1024 x 1024, ..., logits 2 x 1024 x 1024 x 32000.
+    double least = 2147483648.0, greatest = 67108864000.0;
+    set_range(&b.precisions[0].gemm_flop_per_s, least, greatest);
+    set_range(&b.precisions[0].attention_flop_per_s, 1e9, 2e9);
+    b.precisions[0].data_gradient_flop_per_s = exactly(1e14);
+    set_range(&b.precisions[0].data_gradient_flop_per_s, least * 2, greatest / 4);
+    segments[0] = (struct segment){0, exactly(1e-5), exactly(1e10)};
+    set_range(&segments[0].seconds, 1, 1048576), set_range(&segments[0].bytes_per_s, 1, 1048576);
+    b.table = (struct collective_times){
+        .gpu = "G", .send = true, .ranks = 2, .segment_count = 1, .segments = segments};
+    b.problem.costs.collectives = &b.table;
+    b.problem.costs.collective_count = 1;
+    if (extrapolation_of_plan(&plan, &b.problem, &b.arena, &b.err) != OK)
+        fail_msg("%s", b.err.text);
+    assert_int_equal(plan.extrapolated_count, 2);
+    const struct plan_extrapolation *e = find_cost(&plan, "data_gradient_flop_per_s");
+    assert_non_null(e);
+    assert_true(fabs(e->least / least - 1) < 1e-9 && fabs(e->greatest / greatest - 1) < 1e-9 &&
+                fabs(plan_extrapolation_times(e) - 4) < 1e-9);
+    assert_string_equal(e->of, "head, logits");
+    e = find_cost(&plan, "collectives: messages of 2 in a node"); // n h e = 2 MiB
+    assert_non_null(e);
+    assert_true(fabs(plan_extrapolation_times(e) - 2) < 1e-9);
+    assert_string_equal(e->gpu, "G");
+    bench_end(&b);
+}
+
+// ---- passes
+
+static void split_backward_is_the_joint_one(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_gated(&b);
+    int64_t joint = block_of(&b).backward_ns[0];
+    assert_int_equal(block_of(&b).weight_ns[0], 0);
+    b.problem.job.layout.schedule = SCHEDULE_ZB_H1;
+    struct priced_run block = block_of(&b);
+    near_to(block.backward_ns[0] + block.weight_ns[0], joint);
+    // FL = 2 x 1024 x (1024 x 2048 + 1024 x 1024 + 3 x 1024 x 4096) = 32 212 254 720
+    assert_int_equal(block.weight_ns[0], 322123);
+    assert_int_equal(b.priced.runs[EMBEDDING].weight_ns[0], 0);
+    assert_int_equal(b.priced.runs[HEAD].weight_ns[0], 671089); // 2 x 1024 x 1024 x 32000
+    // times of the costs: as stated, else by half
+    b.times[0] = (struct layer_time){
+        .run = "block", .gpu = "G", .forward_s = 1e-3, .backward_s = 3e-3, .full_s = 1e-3};
+    b.problem.costs.layer_times = &b.times[0];
+    b.problem.costs.layer_time_count = 1;
+    assert_int_equal(block_of(&b).weight_ns[0], 1500000);
+    b.times[0].weight_s = 1e-3;
+    assert_int_equal(block_of(&b).weight_ns[0], 1000000);
+    assert_int_equal(b.priced.runs[BLOCK].backward_ns[0], 2000000);
+    bench_end(&b);
+}
+
+// Every formula but the overhead is additive over slices, causal attention too: l (before + l/2)
+// sums to s^2 / 2.
+static void slices_add_up(void **state)
+{
+    (void)state;
+    for (int fused = 0; fused < 2; fused++) {
+        struct bench b;
+        bench_begin_gated(&b);
+        b.problem.job.layout.fused_attention = fused;
+        b.gpus[0].layer_overhead_s = exactly(0);
+        struct priced_run whole = block_of(&b);
+        int64_t message = b.priced.cuts[whole.cut].forward_ns[PART_LINK];
+        struct layout *l = &b.problem.job.layout;
+        l->schedule = SCHEDULE_TOKEN_SLICED;
+        l->slice_count = 3;
+        l->slices[0] = 256, l->slices[1] = 192, l->slices[2] = 64;
+        struct priced_run sliced = block_of(&b);
+        int64_t forward = 0, backward = 0, full = 0, sent = 0;
+        for (int i = 0; i < 3; i++) {
+            forward += sliced.forward_ns[i], backward += sliced.backward_ns[i],
+                full += sliced.full_ns[i];
+            sent += b.priced.cuts[sliced.cut].forward_ns[i * PART_COUNT + PART_LINK];
+        }
+        near_to(sent, message);
+        if (!fused) assert_true(forward < whole.forward_ns[0]); // what a slice need not look at
+        assert_in_range(llabs(forward - whole.forward_ns[0]), 0, fused ? 2 : whole.forward_ns[0]);
+        assert_in_range(llabs(backward - whole.backward_ns[0]), 0,
+                        fused ? 2 : whole.backward_ns[0]);
+        assert_in_range(llabs(full - whole.full_ns[0]), 0, fused ? 2 : whole.full_ns[0]);
+        // 2 sequences x 256 tokens x (0 + 128), 192 x (256 + 96), 64 x (448 + 32): the middle one
+        // has the most scores
+        int64_t equal_linear = sliced.forward_ns[0] * 192 / 256;
+        assert_true(sliced.forward_ns[1] > equal_linear);
+        assert_int_equal(sliced.stash_bytes[0], whole.stash_bytes[0]);
+        bench_end(&b);
+    }
+}
+
+static void launches_bound_small_layers(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_gated(&b);
+    struct priced_run free = block_of(&b);
+    b.gpus[0].layer_launch_s = exactly((double)free.forward_ns[0] * 1e-9 + 1e-6);
+    struct priced_run bound = block_of(&b);
+    assert_int_equal(bound.forward_ns[0], free.forward_ns[0] + 1000);
+    assert_int_equal(bound.full_ns[0], bound.forward_ns[0]);
+    assert_int_equal(
+        bound.backward_ns[0],
+        2 * bound.forward_ns[0]);    // the GPU's own is less than twice forward: one overhead
+    b.problem.job.layout.tensor = 2; // collectives are among what is launched
+    assert_int_equal(block_of(&b).forward_ns[0], bound.forward_ns[0]);
+    b.gpus[0].layer_launch_s = exactly(0);
+    int64_t before = block_of(&b).forward_ns[0];
+    b.gpus[0].collective_launch_s = exactly(7e-6);
+    near_to(block_of(&b).forward_ns[0], before + 14000);
+    b.problem.costs.tensor_overlap = exactly(1);
+    struct priced_run hidden = block_of(&b);
+    b.groups[0].intra.bytes_per_s = 1e7;
+    assert_int_equal(block_of(&b).forward_ns[0], hidden.forward_ns[0]);
+    bench_end(&b);
+}
+
+static void tables_of_collectives(void **state)
+{
+    (void)state;
+    struct bench b;
+    static double bytes[] = {1048576, 4194304}, seconds[] = {100e-6, 400e-6};
+    bench_begin_gated(&b);
+    b.problem.job.layout.tensor = 2;
+    b.gpus[0].layer_overhead_s = exactly(0);
+    b.groups[0].intra = (struct link){1e18, 0};
+    int64_t compute = block_of(&b).forward_ns[0];
+    b.table = (struct collective_times){
+        .gpu = "G", .ranks = 2, .point_count = 2, .bytes = bytes, .seconds = seconds};
+    b.problem.costs.collectives = &b.table;
+    b.problem.costs.collective_count = 1;
+    // n h e = 2 097 152 B: half-way between the logarithms, 200 us; twice
+    near_to(block_of(&b).forward_ns[0], compute + 400000);
+    bytes[0] = 2097152;
+    near_to(block_of(&b).forward_ns[0], compute + 200000);
+    bytes[0] = 524288, bytes[1] = 1048576,
+    seconds[1] = 300e-6; // beyond the last point at its bandwidth
+    near_to(block_of(&b).forward_ns[0], compute + 1200000);
+    b.table.ranks = 4;
+    near_to(block_of(&b).forward_ns[0], compute);
+    b.table.ranks = 2, b.table.send = true; // a message of 2 MiB
+    assert_int_equal(price(&b)->cuts[b.priced.runs[BLOCK].cut].forward_ns[PART_LINK], 600000);
+    b.problem.costs.transfer_launch_s = exactly(5e-6);
+    assert_int_equal(price(&b)->cuts[b.priced.runs[BLOCK].cut].forward_ns[PART_LINK], 605000);
+    b.problem.costs.schedule_share_stated[SCHEDULE_1F1B] = true;
+    b.problem.costs.schedule_share[SCHEDULE_1F1B][PART_BLOCKING] = 1;
+    assert_int_equal(price(&b)->cuts[b.priced.runs[BLOCK].cut].forward_ns[PART_BLOCKING], 605000);
+    b.problem.job.scattered_messages = true; // half of it: 1 MiB
+    assert_int_equal(price(&b)->cuts[b.priced.runs[BLOCK].cut].forward_ns[PART_BLOCKING], 305000);
+    bench_end(&b);
+}
+
+// The last segment that has begun gives the time, and a message that takes two is as long as the
+// later one says.
+static void segments_of_collectives(void **state)
+{
+    (void)state;
+    struct bench b;
+    static struct segment segments[2];
+    bench_begin_gated(&b);
+    b.problem.job.layout.tensor = 2;
+    b.gpus[0].layer_overhead_s = exactly(0);
+    b.groups[0].intra = (struct link){1e18, 0};
+    int64_t compute = block_of(&b).forward_ns[0];
+    segments[0] = (struct segment){0, exactly(10e-6), exactly(2097152 / 100e-6)};
+    segments[1] = (struct segment){2097153, exactly(500e-6), exactly(1e12)};
+    b.table =
+        (struct collective_times){.gpu = "G", .ranks = 2, .segment_count = 2, .segments = segments};
+    b.problem.costs.collectives = &b.table;
+    b.problem.costs.collective_count = 1;
+    near_to(block_of(&b).forward_ns[0],
+            compute + 2 * 110000); // n h e = 2 097 152 B: the last byte of the first
+    segments[1].from_bytes = 2097152;
+    near_to(block_of(&b).forward_ns[0], compute + 2 * 500000);
+    segments[1].from_bytes = 1097152; // a million bytes further, 1 us
+    near_to(block_of(&b).forward_ns[0], compute + 2 * 501000);
+    bench_end(&b);
+}
+
+static void transfers_have_their_own_bandwidth(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_gated(&b);
+    int64_t before = price(&b)->cuts[b.priced.runs[BLOCK].cut].forward_ns[PART_LINK],
+            forward = b.priced.runs[BLOCK].forward_ns[0];
+    b.problem.costs.transfer_intra_efficiency = exactly(0.25);
+    assert_in_range(price(&b)->cuts[b.priced.runs[BLOCK].cut].forward_ns[PART_LINK], 4 * before - 2,
+                    4 * before + 2);
+    assert_int_equal(b.priced.runs[BLOCK].forward_ns[0], forward);
+    bench_end(&b);
+}
+
+// A step of the ring takes 2 n (kv/t) e / 100e9 + 1 us = 11.48576 us, its attention FA / (c
+// r_attn): 2 b (s/2) s q / 2 / 50e12.
+static void attention_hides_the_ring(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_gated(&b);
+    b.problem.job.layout.context = 2;
+    int64_t exposed = block_of(&b).forward_ns[0], backward = b.priced.runs[BLOCK].backward_ns[0];
+    b.problem.costs.context_overlap = exactly(1);
+    // FA = 4 x 2 x 512 x 128 x 1024 = 536 870 912: 10.73741824 us, of which half hides a step
+    near_to(block_of(&b).forward_ns[0], exposed - 5369);
+    near_to(b.priced.runs[BLOCK].backward_ns[0], backward - 13422);
+    b.precisions[0].attention_flop_per_s = exactly(5e12);
+    int64_t hidden = block_of(&b).forward_ns[0];
+    b.groups[0].intra.bytes_per_s = 90e9;
+    assert_int_equal(block_of(&b).forward_ns[0], hidden);
+    bench_end(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(split_backward_is_the_joint_one),
+        cmocka_unit_test(slices_add_up),
+        cmocka_unit_test(launches_bound_small_layers),
+        cmocka_unit_test(tables_of_collectives),
+        cmocka_unit_test(segments_of_collectives),
+        cmocka_unit_test(rates_of_the_way_back),
+        cmocka_unit_test(operands_take_time),
+        cmocka_unit_test(beyond_the_samples),
+        cmocka_unit_test(transfers_have_their_own_bandwidth),
+        cmocka_unit_test(attention_hides_the_ring),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,14 @@
+// Documents as trees that a test changes, for certificates that must be refused.
+#ifndef PLUMBLINE_TESTS_SUPPORT_FORGE_H
+#define PLUMBLINE_TESTS_SUPPORT_FORGE_H
+
+#include <cjson/cJSON.h>
+
+cJSON *get(const cJSON *object, const char *key);
+double get_number(const cJSON *object, const char *key);
+void set(cJSON *object, const char *key, cJSON *value);
+void set_number(cJSON *object, const char *key, double value);
+void set_text(cJSON *object, const char *key, const char *value);
+void drop(cJSON *object, const char *key);
+
+#endif

@@ -1,0 +1,39 @@
+// A problem with everything it points to, for tests of prices: they change fields before pricing.
+#ifndef PLUMBLINE_TESTS_SUPPORT_PRICE_BENCH_H
+#define PLUMBLINE_TESTS_SUPPORT_PRICE_BENCH_H
+
+#include "formulate/price/price.h"
+
+enum { EMBEDDING, BLOCK, HEAD };
+
+struct bench {
+    struct problem problem;
+    struct layer_run runs[3];
+    struct node_group groups[2];
+    struct nic nics[2][2];
+    struct gpu_costs gpus[2];
+    struct precision_costs precisions[2];
+    struct group_link links[2];
+    struct layer_time times[3];
+    struct collective_times table;
+    struct boundary_compression boundary[2];
+    struct gradient_compression gradient[2];
+    struct priced priced;
+    struct arena arena;
+    struct error err;
+};
+
+// GPT-like: h 1024, f 4096, 16 heads of 64, v 32000, 4 blocks; sequences of 512 in micro-batches of
+// 2: n = 1024 tokens. FP16 on two groups of 4 nodes of 4 GPUs, "G" and "H".
+void bench_begin_dense(struct bench *b);
+// The same with 8 KV heads, gated, RMS norms, 6 blocks and fused attention, in BF16 (or FP8) on one
+// group of 64 nodes.
+void bench_begin_gated(struct bench *b);
+void bench_end(struct bench *b);
+
+const struct priced *price(struct bench *b); // fails the test where there is no price
+struct priced_run block_of(struct bench *b); // after pricing
+
+struct estimate exactly(double value);
+
+#endif

@@ -1,0 +1,10 @@
+// What the program vipr_check does (tests/vipr_check.c): vipr_check FILE.vipr.
+#ifndef PLUMBLINE_TESTS_SUPPORT_VIPR_COMMAND_H
+#define PLUMBLINE_TESTS_SUPPORT_VIPR_COMMAND_H
+
+#include "data/base/options.h"
+
+// Says what a VIPR file proves. Exit code 0: proven; 1: not; 2: not a file of this format.
+command_function command_vipr_check;
+
+#endif
