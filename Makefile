@@ -245,6 +245,13 @@ format:
 format-check:
 	@sh tests/format.sh
 
+# The schema that repeats the names of schedules, from their table (tests/data/test_schemas.c asks for it).
+schemas:
+	@awk -F'"' '/^    ROW\(/ { names = names (names ? "," : "") "\n    \"" $$2 "\"" } END { \
+	    print "{\n  \"$$schema\": \"https://json-schema.org/draft/2020-12/schema\"," \
+	        "\n  \"title\": \"The name of a schedule\",\n  \"enum\": [" names "\n  ]\n}" }' \
+	    data/schedule/kinds.h > docs/schemas/schedule.schema.json
+
 # Lines that must be believed, for each claim; make check holds docs/PROOFS.md against it.
 trusted: $(BIN)/plumbline
 	@sh tests/trusted.sh $(OUT)
@@ -332,7 +339,7 @@ fuzz-%: build/fuzz/fuzz
 clean:
 	rm -rf build bin
 
-.PHONY: format format-check gpu-programs gpu-pack test-fused bench heldback all tests check test test-asan demo setup layers trusted trusted-write install clean test-exact test-planted test-mutations
+.PHONY: format format-check gpu-programs gpu-pack test-fused bench heldback all tests check test test-asan demo setup layers schemas trusted trusted-write install clean test-exact test-planted test-mutations
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

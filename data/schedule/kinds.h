@@ -42,7 +42,11 @@ struct schedule_properties {
     ROW(LOOPED_BFS, "looped-bfs", looped_bfs_turns, .virtual_stages = 0, .holds_all = true,        \
         .nests = NESTS_UNBLOCKED, .in_notes = true)                                                \
     ROW(TOKEN_SLICED, "token-sliced", token_sliced_turns, .virtual_stages = 1, .slices = true,     \
-        .holds_all = true, .nests = NESTS_ALWAYS)
+        .holds_all = true, .nests = NESTS_ALWAYS)                                                  \
+    ROW(V_HALF, "v-half", v_half_turns, .virtual_stages = 2, .folds = true,                        \
+        .splits_backward = true, .nests = NESTS_UNBLOCKED, .in_notes = true)                       \
+    ROW(V_MIN, "v-min", v_min_turns, .virtual_stages = 2, .folds = true, .splits_backward = true,  \
+        .nests = NESTS_UNBLOCKED, .in_notes = true)
 
 #define SCHEDULE_CONSTANT(constant, ...) SCHEDULE_##constant,
 enum schedule_kind { SCHEDULE_KINDS(SCHEDULE_CONSTANT) SCHEDULE_KIND_COUNT };

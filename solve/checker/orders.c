@@ -180,6 +180,82 @@ static void put_zb_v(struct list *l, int rank)
     while (f.next[PASS_W][DOWN] < m) go(&f, PASS_W, DOWN);
 }
 
+// ---- V-Half and V-Min: a micro-batch's passes follow each other from stage to stage, each so many
+// slots behind the one before; the next micro-batch's are six slots later
+
+enum { FREE = -1, SLOTS = 6 };
+
+struct pattern {
+    const struct check_problem *p;
+    int rank, slot[3][2]; // [pass][way], of the first micro-batch on this rank
+};
+
+static void note(struct pattern *x, enum check_pass pass, int stage, int slot)
+{
+    if (check_rank_of(x->p, stage) == x->rank) x->slot[pass][stage / x->p->ranks] = slot;
+}
+
+// Down and back up `step` slots from stage to stage, the other ways one; `gap` between the loss and
+// the way back.
+static void follow(struct pattern *x, int step, int gap)
+{
+    int slot = 0, p = x->p->ranks, last = 2 * p - 1;
+    for (int stage = 0; stage <= last; stage++) {
+        note(x, PASS_F, stage, slot);
+        slot += stage < p - 1 ? step : 1;
+    }
+    slot += gap;
+    for (int stage = last; stage >= 0; stage--) {
+        note(x, PASS_B, stage, slot);
+        slot += stage >= p ? step : 1;
+    }
+}
+
+// Weight gradients wait in a queue; a slot that nothing else has takes the first of it. Looked at
+// over slots that repeat, until what came in the first ones no longer counts.
+static void queue_weights(struct pattern *x)
+{
+    int made[SLOTS] = {FREE, FREE, FREE, FREE, FREE, FREE}, queue[2 * SLOTS], since[2 * SLOTS],
+        head = 0, tail = 0;
+    bool busy[SLOTS] = {false};
+    for (int way = DOWN; way <= UP; way++) {
+        busy[x->slot[PASS_F][way] % SLOTS] = busy[x->slot[PASS_B][way] % SLOTS] = true;
+        made[x->slot[PASS_B][way] % SLOTS] = way;
+    }
+    for (int slot = 0; slot < 4 * SLOTS; slot++) {
+        int way = made[slot % SLOTS];
+        if (way != FREE) queue[tail] = way, since[tail++] = slot;
+        if (busy[slot % SLOTS] || head == tail) continue;
+        x->slot[PASS_W][queue[head]] = x->slot[PASS_B][queue[head]] + slot - since[head];
+        head++;
+    }
+}
+
+// Round by round of six slots: who has a slot, and the micro-batch that is due there.
+static void put_pattern(struct list *l, int rank, int step, int gap)
+{
+    struct pattern x = {.p = l->p, .rank = rank};
+    follow(&x, step, gap);
+    queue_weights(&x);
+    for (int round = 0; l->count < l->most; round++)
+        for (int slot = 0; slot < SLOTS; slot++)
+            for (int k = 0; k < 6; k++) {
+                int own = x.slot[k / 2][k % 2], micro_batch = round - own / SLOTS;
+                if (own % SLOTS == slot && micro_batch >= 0)
+                    put(l, (enum check_pass)(k / 2), micro_batch, k % 2, 0);
+            }
+}
+
+static void put_v_half(struct list *l, int rank)
+{
+    put_pattern(l, rank, 2, l->p->ranks % 2 == 0 ? 3 : 0);
+}
+
+static void put_v_min(struct list *l, int rank)
+{
+    put_pattern(l, rank, 1, l->p->ranks % 3 == 0 ? 2 : 0);
+}
+
 // ---- the table; where a space has every schedule they come in this order
 
 #define SCHEDULES(ROW)                                                                             \
@@ -193,7 +269,11 @@ static void put_zb_v(struct list *l, int rank)
         .fewer = PART_OF_MORE_NEVER)                                                               \
     ROW("looped-bfs", put_looped, .turns = 0, .holds_all = true, .fewer = PART_OF_MORE_UNBLOCKED)  \
     ROW("token-sliced", put_sliced, .turns = 1, .slices = true, .holds_all = true,                 \
-        .fewer = PART_OF_MORE)
+        .fewer = PART_OF_MORE)                                                                     \
+    ROW("v-half", put_v_half, .turns = 2, .folds = true, .splits_backward = true,                  \
+        .fewer = PART_OF_MORE_UNBLOCKED)                                                           \
+    ROW("v-min", put_v_min, .turns = 2, .folds = true, .splits_backward = true,                    \
+        .fewer = PART_OF_MORE_UNBLOCKED)
 
 #define NAME(name, order, ...) name,
 #define ORDER(name, order, ...) order,

@@ -3,7 +3,9 @@
 // one (docs/FORMULAS.md 9 and 14). A stream whose turns have rising numbers, each turn once, is the
 // schedule's. From the published schedules:
 //   GPipe (1811.06965), 1F1B (2104.04473), interleaved (Megatron-LM), ZB-H1 and ZB-H2 (2401.10241),
-//   ZB-V (its README), looped (2211.05953), token-sliced (2102.07988).
+//   ZB-V (its README), looped (2211.05953), token-sliced (2102.07988), V-Half and V-Min
+//   (2405.15362).
+#include "data/base/least.h"
 #include "solve/judge/internal.h"
 #include "solve/judge/table.h"
 
@@ -117,6 +119,51 @@ static int64_t zb_v_place(const struct schedule_request *r, int rank, const stru
                          : up_place(&f, at->pass, at->micro_batch);
 }
 
+// V-Half and V-Min: a slot for each pass of the first micro-batch on the rank, six later for each
+// further one. Passes back and forth have slots of their own by the published offsets; weight
+// gradients have the two of six that are left, so that the longer of their waits is the least.
+struct offsets {
+    int64_t down, up, up_back, down_back;
+};
+
+static int64_t wait_for(int64_t slot, int64_t from) { return ((slot - from) % 6 + 6) % 6; }
+
+static int64_t weight_offset(const struct offsets *o, int turn)
+{
+    int64_t left[2], count = 0, wait[2][2];
+    for (int64_t k = 0; k < 6; k++)
+        if (wait_for(k, o->down) && wait_for(k, o->up) && wait_for(k, o->up_back) &&
+            wait_for(k, o->down_back))
+            left[count++] = k;
+    for (int k = 0; k < 2; k++)
+        wait[0][k] = wait_for(left[k], o->down_back), wait[1][k] = wait_for(left[k], o->up_back);
+    bool crossed = larger(wait[0][1], wait[1][0]) < larger(wait[0][0], wait[1][1]);
+    return turn == 0 ? o->down_back + wait[0][crossed] : o->up_back + wait[1][!crossed];
+}
+
+static int64_t block_place(const struct offsets *o, const struct place *at)
+{
+    const int64_t forward[] = {o->down, o->up}, backward[] = {o->down_back, o->up_back};
+    return 6 * (int64_t)at->micro_batch + (at->pass == FORWARD    ? forward[at->turn]
+                                           : at->pass == BACKWARD ? backward[at->turn]
+                                                                  : weight_offset(o, at->turn));
+}
+
+static int64_t v_half_place(const struct schedule_request *r, int rank, const struct place *at)
+{
+    int64_t p = r->rank_count, even = p % 2 ? 0 : 3;
+    struct offsets o = {2 * (int64_t)rank, 3 * p - rank - 2, 3 * p + even + 2 * (int64_t)rank - 1,
+                        6 * p + even - rank - 2};
+    return block_place(&o, at);
+}
+
+static int64_t v_min_place(const struct schedule_request *r, int rank, const struct place *at)
+{
+    int64_t p = r->rank_count, third = p % 3 ? 0 : 2;
+    struct offsets o = {rank, 2 * p - rank - 1, 2 * p + third + rank, 4 * p + third - rank - 1};
+    return block_place(&o, at);
+}
+
 // ---- closed forms: equal stages, silent messages, nothing but passes. A stage takes F, B (input
 // gradients alone where split) and W.
 
@@ -174,6 +221,27 @@ static struct closed_form zb_h2_form(const struct plan *p, const struct schedule
                                 x.m * (x.f + x.b + x.w) + (x.ranks - 1) * (x.f + x.b - 2 * x.w)};
 }
 
+static struct closed_form v_half_form(const struct plan *p, const struct schedule_request *r)
+{
+    struct alike x = alike_of(p, r);
+    int64_t bubble = x.ranks % 2 ? 7 * (x.ranks - 1) / 2 : 7 * x.ranks / 2 - 2;
+    if (!r->barrier || x.f != x.b || x.b != x.w || 2 * x.m <= x.ranks)
+        return (struct closed_form){0};
+    return (struct closed_form){"V-Half, equal passes without messages: (6 m + 7 (p - 1) / 2) F, "
+                                "even p (6 m + 7 p / 2 - 2) F",
+                                (6 * x.m + bubble) * x.f};
+}
+
+static struct closed_form v_min_form(const struct plan *p, const struct schedule_request *r)
+{
+    struct alike x = alike_of(p, r);
+    bool third = x.ranks % 3 == 0;
+    if (!r->barrier || x.f != x.b || x.b != x.w || x.m <= third) return (struct closed_form){0};
+    return (struct closed_form){"V-Min, equal passes without messages: (6 m + 4 p - 5) F, p a "
+                                "multiple of 3 (6 m + 4 p - 3) F",
+                                (6 * x.m + 4 * x.ranks - (third ? 3 : 5)) * x.f};
+}
+
 // ---- the table
 
 const struct judged_kind judged_kinds[SCHEDULE_KIND_COUNT] = {
@@ -185,4 +253,6 @@ const struct judged_kind judged_kinds[SCHEDULE_KIND_COUNT] = {
     [SCHEDULE_ZB_V] = {zb_v_place},
     [SCHEDULE_LOOPED_BFS] = {looped_place, looped_form},
     [SCHEDULE_TOKEN_SLICED] = {sliced_place},
+    [SCHEDULE_V_HALF] = {v_half_place, v_half_form},
+    [SCHEDULE_V_MIN] = {v_min_place, v_min_form},
 };

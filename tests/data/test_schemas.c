@@ -163,7 +163,8 @@ static void test_schedules(void **state)
     wanted = arena_print(&arena, "%s\n  ]\n}\n", wanted);
     assert_int_equal(file_read("docs/schemas/schedule.schema.json", &found, &size, &arena, &err),
                      OK);
-    if (strcmp(found, wanted)) fail_msg("docs/schemas/schedule.schema.json should be:\n%s", wanted);
+    if (strcmp(found, wanted))
+        fail_msg("docs/schemas/schedule.schema.json (make schemas) should be:\n%s", wanted);
     arena_close(&arena);
 }
 

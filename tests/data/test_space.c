@@ -55,17 +55,22 @@ static int64_t turns_of(int layers, int p)
     return count;
 }
 
-// Six schedules with one value of everything, two with several stages a rank, one with three
+// Schedules with one value of everything, with several stages a rank, and with three
 // slicings.
 static int64_t count_by_hand(int64_t devices, int64_t batch, int layers, bool fewer)
 {
-    int64_t count = 0;
+    int64_t count = 0, fixed = 0, winding = 0, sliced = 0;
+    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
+        *(schedule_kinds[kind].slices           ? &sliced
+          : schedule_kinds[kind].virtual_stages ? &fixed
+                                                : &winding) += 1;
     for (int64_t t = 1; t <= devices; t++)
         for (int64_t c = 1; t * c <= devices; c++)
             for (int64_t p = 1; t * c * p <= devices; p++)
                 for (int64_t d = 1; t * c * p * d <= devices; d++) {
                     if (fewer ? devices % (t * c * p * d) != 0 : t * c * p * d != devices) continue;
-                    count += micro_batches_of(batch, d) * (5 + 2 * turns_of(layers, (int)p) + 3);
+                    count += micro_batches_of(batch, d) *
+                             (fixed + winding * turns_of(layers, (int)p) + 3 * sliced);
                 }
     return count;
 }
