@@ -63,7 +63,7 @@ SUPPORT = $(call sources,tests/support)
 SHIPPED = $(wildcard data/*/*.json data/runs/*.csv) LICENSE NOTICE.md
 SCRIPTS = $(wildcard tests/*/test_*.sh)
 TEST_FILES = $(wildcard tests/*/test_*.c)
-TESTS   = $(filter-out $(if $(CUDA:no=),,test_cuda),$(notdir $(basename $(TEST_FILES))))
+TESTS   = $(filter-out $(if $(CUDA:no=),,test_cuda%),$(notdir $(basename $(TEST_FILES))))
 LOGS = $(OUT)/tests
 export BIN LOGS
 object  = $(patsubst %.c,$(OUT)/%.o,$(1))
@@ -144,10 +144,10 @@ $(TESTS:%=$(OUT)/tests/%): $(call object,$(SUPPORT)) $(OUT)/libplumbline.a
 FAKE_CUDA = $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/cuda/*.c)) $(OUT)/tests/cuda/fake_device.o $(OUT)/tests/cuda/kernels.o
 FAKE_FLAGS = -std=c++17 -O2 -g -Wall $(filter -fsanitize=address% -fno-sanitize%,$(CFLAGS_$(BUILD))) -I. $(CUDA_INCLUDES) -MMD -MP
 
-$(OUT)/tests/test_cuda: $(FAKE_CUDA) \
+$(OUT)/tests/test_cuda $(OUT)/tests/test_cuda_layers: $(FAKE_CUDA) $(OUT)/tests/cuda/bench/bench.o \
     $(call object,$(filter-out measure/cuda/none.c measure/main.c,$(filter measure/%,$(MEASURE))) $(filter-out $(CUDA_FUSED),$(CUDA_PARTS)))
-$(OUT)/tests/measure/test_cuda.o $(FAKE_CUDA): CFLAGS_all += $(CUDA_INCLUDES)
-$(OUT)/tests/test_cuda: LIBS_plan += -lstdc++
+$(OUT)/tests/measure/test_cuda%.o $(OUT)/tests/cuda/bench/%.o $(FAKE_CUDA): CFLAGS_all += $(CUDA_INCLUDES)
+$(OUT)/tests/test_cuda $(OUT)/tests/test_cuda_layers: LIBS_plan += -lstdc++
 
 $(OUT)/tests/cuda/kernels.o: measure/cuda/kernels.cu
 	@mkdir -p $(@D)
@@ -186,7 +186,7 @@ test-fused: $(OUT)/fused_plans
 HELDBACK = $(call object,tests/heldback/predict.c measure/request.c)
 
 # What the planner does not link, for its own tests.
-$(OUT)/tests/test_measure $(OUT)/tests/test_kernels $(OUT)/tests/test_sampling $(OUT)/tests/test_merge: $(call object,$(filter-out measure/main.c,$(filter measure/%,$(MEASURE))))
+$(OUT)/tests/test_measure $(OUT)/tests/test_kernels $(OUT)/tests/test_kernels_layers $(OUT)/tests/test_sampling $(OUT)/tests/test_merge: $(call object,$(filter-out measure/main.c,$(filter measure/%,$(MEASURE))))
 $(OUT)/tests/test_links: $(call object,$(addprefix measure/links/,pairs.c groups.c report.c together.c))
 
 # Without mpi.c, host.c and the clock: the test plays them.

@@ -1,0 +1,38 @@
+// One cell at a time on the device made of the CPU's memory, for the tests of the CUDA back end.
+#ifndef PLUMBLINE_TESTS_CUDA_BENCH_BENCH_H
+#define PLUMBLINE_TESTS_CUDA_BENCH_BENCH_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "measure/sampling/cells.h"
+#include "measure/cuda/session.h"
+#include "measure/cuda/work.h"
+#include "tests/cuda/fake_cuda.h"
+
+#include <cmocka.h> // after data/base/status.h, whose fail it would replace
+
+struct bench {
+    struct arena arena;
+    struct error err;
+    struct cuda_session *s;
+    const struct program *program;
+};
+
+extern const struct shape grouped, sixteens;
+
+struct cell cell_of(enum work work, int64_t d0, int64_t d1, int64_t d2, int64_t d3);
+void bench_open(struct bench *b, enum precision precision);
+// One repetition of a cell; what it read and wrote is found through `program` until the next.
+void bench_run(struct bench *b, const struct cell *cell);
+void bench_close(struct bench *b);
+const void *at(const struct bench *b, struct place place);
+double read_at(const struct bench *b, struct place place, enum element type, int64_t i);
+int set_up(void **state);
+double tolerance_of(enum precision precision);
+// The program's areas of a kind, in the order in which they were made.
+struct place nth_area(const struct program *p, enum area_kind kind, int n);
+
+#endif

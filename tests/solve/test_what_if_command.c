@@ -1,0 +1,243 @@
+// What if, as a command: what it says, the documents that it writes, heard by the judge, and what
+// it refuses.
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data/base/file.h"
+#include "formulate/example/example.h"
+#include "formulate/price/price.h"
+#include "solve/commands/commands.h"
+#include "tests/support/folder.h"
+#include "tests/support/placed.h"
+
+#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+
+struct told {
+    int exit_code;
+    char text[4000];
+    struct error err;
+};
+
+// Runs `solve` with these words, "" between; what it says on standard output goes to told->text.
+static enum status run_solve(struct told *told, const char *folder, const char *const *words,
+                             int count, struct arena *arena)
+{
+    char *argv[16] = {"solve"};
+    const char *out = arena_print(arena, "%s/out", folder);
+    for (int i = 0; i < count; i++) argv[i + 1] = arena_copy_text(arena, words[i]);
+    *told = (struct told){0};
+    fflush(stdout);
+    int kept = dup(1), log = dup(2), file = open(out, O_CREAT | O_TRUNC | O_WRONLY, 0600),
+        nothing = open("/dev/null", O_WRONLY);
+    assert_true(kept >= 0 && log >= 0 && file >= 0 && nothing >= 0);
+    dup2(file, 1);
+    dup2(nothing, 2);
+    enum status status = command_solve(count + 1, argv, &told->exit_code, arena, &told->err);
+    fflush(stdout);
+    dup2(kept, 1);
+    dup2(log, 2);
+    close(kept), close(log), close(file), close(nothing);
+    FILE *f = fopen(out, "r");
+    assert_non_null(f);
+    told->text[fread(told->text, 1, sizeof told->text - 1, f)] = '\0';
+    fclose(f);
+    remove(out);
+    return status;
+}
+#define RUN(told, ...)                                                                             \
+    run_solve(told, folder, (const char *const[]){__VA_ARGS__},                                    \
+              (int)ARRAY_LENGTH(((const char *const[]){__VA_ARGS__})), *state)
+
+static char folder[FOLDER_SIZE];
+static const char *problem_path, *plan_path, *used, *other,
+    *spare; // of the problem written by write_problem; names of nodes
+
+static const char *in_folder(const char *name, struct arena *arena)
+{
+    return arena_print(arena, "%s/%s", folder, name);
+}
+
+// A problem with several replicas and a spare node, as five files, with its plan.
+static int write_problem(void **state)
+{
+    struct problem problem;
+    struct priced priced;
+    struct solve_result result;
+    struct told told;
+    struct error err = {OK, ""};
+    if (folder_make(folder)) return 1;
+    for (uint64_t seed = 1; !plan_path; seed++) {
+        struct random rng = {seed};
+        placed_problem_random(&problem, &rng, *state);
+        const struct layout *l = &problem.job.layout;
+        if (l->data < 2 || l->data * l->pipeline >= NODES ||
+            problem.cluster.groups[0].gpus_per_node > l->tensor * l->context)
+            continue;
+        if (price_problem(&priced, &problem, *state, &err) != OK ||
+            !placed_solve_from(&result, &priced, NULL, false, *state))
+            continue;
+        if (example_write(&problem, folder, true, *state, &err) != OK) return 1;
+        problem_path = problem.document.path;
+        plan_path = in_folder("plan.json", *state);
+        if (RUN(&told, problem_path, "-o", plan_path, "--quiet") != OK || told.exit_code) return 1;
+    }
+    struct plan plan;
+    if (plan_load(&plan, plan_path, *state, &err) != OK) return 1;
+    used = plan.placement->nodes[0];
+    other = plan.placement->nodes[1];
+    for (int i = 0; i < problem.cluster.places.node_count; i++)
+        if (!placed_stands_on(plan.placement, problem.cluster.places.nodes[i].name))
+            spare = problem.cluster.places.nodes[i].name;
+    return !spare;
+}
+
+static int open_commands(void **state) { return check_open_arena(state) || write_problem(state); }
+
+static int close_commands(void **state)
+{
+    return folder_remove(folder) || check_close_arena(state);
+}
+
+static void hear_written(const char *plan_name, const char *problem_name, struct arena *arena)
+{
+    struct plan plan;
+    struct problem problem;
+    struct error err = {OK, ""};
+    if (plan_load(&plan, in_folder(plan_name, arena), arena, &err) != OK ||
+        problem_load(&problem, in_folder(problem_name, arena), arena, &err) != OK)
+        fail_msg("%s", err.text);
+    assert_true(plan.stage_count > 0);
+    assert_accepted(&plan, &problem, arena);
+}
+
+static void assert_says(const struct told *t, const char *text)
+{
+    if (!strstr(t->text, text)) fail_msg("expected '%s' in:\n%s", text, t->text);
+}
+
+static void test_command(void **state)
+{
+    struct told t, again;
+    const char *without = in_folder("w.json", *state);
+    assert_int_equal(RUN(&t, problem_path, "--start", plan_path, "--without", used, "-o", without),
+                     OK);
+    assert_says(&t, arena_print(*state, "without %s\n  earlier plan ", used));
+    assert_says(&t, arena_print(*state, "not any more: %s is gone\n  only what must move ", used));
+    assert_says(&t, arena_print(*state, "    replica 0 rank 0: %s -> ", used));
+    assert_says(&t, "\n  new plan ");
+    hear_written("w.json", "w.problem.json", *state);
+    // The same again is no harm, another change is refused, and nothing is left behind or changed.
+    assert_int_equal(
+        RUN(&again, problem_path, "--start", plan_path, "--without", used, "-o", without), OK);
+    assert_string_equal(again.text, t.text);
+    assert_int_equal(RUN(&t, problem_path, "--without", other, "-o", without), BAD_INPUT);
+    assert_non_null(strstr(t.err.text, "w.cluster.json: exists with other content"));
+    assert_int_not_equal(access(in_folder("w.cluster.json.draft", *state), F_OK), 0);
+    hear_written("w.json", "w.problem.json", *state);
+    // From there on to the next question; made from the earlier documents.
+    const char *degrade = arena_print(*state, "%s=0.5", spare);
+    assert_int_equal(RUN(&t, in_folder("w.problem.json", *state), "--start", without, "--degrade",
+                         degrade, "-o", in_folder("d.json", *state)),
+                     OK);
+    assert_says(&t, arena_print(*state, "%s x 0.5\n", spare));
+    hear_written("d.json", "d.problem.json", *state);
+    struct cluster c;
+    struct problem p;
+    struct error err = {OK, ""};
+    assert_int_equal(problem_load(&p, in_folder("d.problem.json", *state), *state, &err), OK);
+    assert_int_equal(cluster_load(&c, in_folder("w.cluster.json", *state), *state, &err), OK);
+    assert_string_equal(p.cluster.document.sources[0].sha256, c.document.sha256);
+    assert_int_equal(p.cluster.places.node_count, NODES - 1);
+}
+
+// A spare node is not missed: nobody moves, and the loss is none.
+static void test_spare(void **state)
+{
+    struct told t;
+    const char *factor = arena_print(*state, "%s=0.5", spare);
+    const char *const options[][2] = {{"--without", spare}, {"--degrade", factor}};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(RUN(&t, problem_path, "--start", plan_path, options[i][0], options[i][1]),
+                         OK);
+        assert_int_equal(t.exit_code, 0);
+        assert_says(&t, "+0.000 %\n  new plan ");
+        assert_says(&t, "\n  0 of ");
+        assert_says(&t, "layers as before\n  options as before\n");
+    }
+    assert_int_not_equal(access("-.cluster.json", F_OK), 0);
+}
+
+// Too few nodes are left.
+static void test_no_room(void **state)
+{
+    struct told t;
+    const char *words[12] = {problem_path, "-o", in_folder("none.json", *state)};
+    struct problem p;
+    struct plan plan;
+    struct error err = {OK, ""};
+    assert_int_equal(problem_load(&p, problem_path, *state, &err), OK);
+    const struct layout *l = &p.job.layout;
+    int count = 3;
+    for (int i = 0; NODES - i >= l->data * l->pipeline; i++) {
+        words[count++] = "--without";
+        words[count++] = p.cluster.places.nodes[i].name;
+    }
+    assert_int_equal(run_solve(&t, folder, words, count, *state), OK);
+    assert_int_equal(t.exit_code, EXIT_INFEASIBLE);
+    assert_says(&t, "new plan             infeasible");
+    assert_says(&t, arena_print(*state, "\n    data %d", l->data - 1));
+    assert_int_equal(plan_load(&plan, in_folder("none.json", *state), *state, &err), OK);
+    assert_int_equal(plan.outcome, OUTCOME_INFEASIBLE);
+}
+
+static void test_refused(void **state)
+{
+    struct told t;
+    const char *foreign = in_folder("w.json", *state), *edited = in_folder("edited.json", *state);
+    const char *text;
+    size_t size;
+    struct error err = {OK, ""};
+    assert_int_equal(RUN(&t, problem_path, "--without", used, "-o", "-"), BAD_INPUT);
+    assert_int_equal(RUN(&t, problem_path, "--without", "nobody"), BAD_INPUT);
+    assert_int_equal(RUN(&t, problem_path, "--without", used, "--priced", in_folder("p", *state)),
+                     BAD_INPUT);
+    assert_int_equal(
+        RUN(&t, problem_path, "--without", used, "--certificate", in_folder("p", *state)),
+        BAD_INPUT);
+    assert_int_equal(RUN(&t, problem_path, "--without", used, "-o",
+                         in_folder("refused.json", *state), "--alternatives", "2"),
+                     BAD_INPUT);
+    assert_int_equal(access(in_folder("refused.cluster.json", *state), F_OK), -1);
+    assert_int_equal(access(in_folder("refused.problem.json", *state), F_OK), -1);
+    assert_int_equal(
+        RUN(&t, problem_path, "--without", used, "--start", in_folder("nothing", *state)),
+        BAD_INPUT);
+    assert_int_equal(RUN(&t, problem_path, "--without", used, "--start", problem_path), BAD_INPUT);
+    assert_int_equal(RUN(&t, problem_path, "--without", other, "--start", foreign), BAD_INPUT);
+    assert_non_null(strstr(t.err.text, "expected a plan of"));
+    // A plan of this problem whose time is no longer what was found.
+    assert_int_equal(file_read(plan_path, &text, &size, *state, &err), OK);
+    char *copy = arena_copy_text(*state, text),
+         *digit = strstr(copy, "\"iteration_ns\": ") + strlen("\"iteration_ns\": ");
+    *digit = *digit == '9' ? '8' : (char)(*digit + 1);
+    assert_int_equal(file_write(edited, copy, size, &err), OK);
+    assert_int_equal(RUN(&t, problem_path, "--without", other, "--start", edited), BAD_INPUT);
+    assert_non_null(strstr(t.err.text, "expected a plan of"));
+    // As a mere beginning any plan of as many stages will do.
+    assert_int_equal(
+        RUN(&t, problem_path, "--start", foreign, "-o", in_folder("again.json", *state)), OK);
+    hear_written("again.json", "problem.json", *state);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_command),
+        cmocka_unit_test(test_spare),
+        cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, open_commands, close_commands);
+}
