@@ -127,6 +127,19 @@ static int most_layers_of_ranks(const struct choices *c, int64_t *sum, const cha
     return -1;
 }
 
+// "; a device of A may hold 64.0 GB, of B ..."
+static const char *limits_of(const struct choices *c)
+{
+    const struct priced *p = c->priced;
+    const char *text = "";
+    for (int g = 0; g < p->group_count; g++)
+        if (!p->groups[g].excluded)
+            text = arena_print(c->arena, "%s%s of %s may hold %.6f GB", text,
+                               *text ? "," : "; a device", p->groups[g].name,
+                               gigabytes(p->groups[g].memory_limit_bytes));
+    return text;
+}
+
 int choices_hopeless_stage(const struct choices *c, const char **why)
 {
     const struct priced *p = c->priced;
@@ -155,9 +168,8 @@ int choices_hopeless_stage(const struct choices *c, const char **why)
     if (most < p->layer_count) {
         *why = arena_print(c->arena,
                            "memory and rules: all stages together hold at most %" PRId64
-                           " of %d layers, even with the recomputation "
-                           "that is allowed",
-                           most, p->layer_count);
+                           " of %d layers, even with the recomputation that is allowed%s",
+                           most, p->layer_count, limits_of(c));
         return 0;
     }
     return -1;
