@@ -153,7 +153,7 @@ int64_t plan_value_ns(
     const struct plan *p);             // of what was made least: iteration_ns, or objective_ns
 double plan_gap(const struct plan *p); // (value - bound) / value
 enum outcome plan_outcome(const struct plan *p); // of a plan with stages, by the gap asked
-int64_t plan_bound_ns(const struct plan *p); // to be told: as data/results/bound.h has it
+int64_t plan_bound_ns(const struct plan *p);     // to be told: as data/results/bound.h has it
 struct schedule_request plan_request(
     const struct plan *p); // for the schedule that the plan was timed on
 

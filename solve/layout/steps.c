@@ -93,8 +93,7 @@ static void fill_plan(const struct solving *s, struct plan *plan, const char *wh
                          ? bound_stated(plan->bound_ns, plan->iteration_ns, s->shown_bound_ns)
                          : bound_stated(plan->bound_ns, 0, 0);
     plan->reason = why;
-    if (plan->stage_count)
-        plan->outcome = plan_outcome(plan);
+    if (plan->stage_count) plan->outcome = plan_outcome(plan);
     else plan->outcome = s->finished && !s->result->cut_off ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
 }
 

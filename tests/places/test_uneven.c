@@ -105,6 +105,37 @@ static void test_pays(void **state)
     assert_int_equal(plan_micro_batches_together(&unlike), 40);
 }
 
+// Every schedule that may be uneven: no worse than as many for each, and accepted.
+static void test_every_schedule(void **state)
+{
+    int tried = 0, better = 0;
+    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
+        const struct schedule_properties *is = &schedule_kinds[kind];
+        struct arena_mark mark = arena_set_mark(*state);
+        struct problem both[2];
+        struct plan plans[2];
+        if (is->nests == NESTS_NEVER || is->slices) continue;
+        for (int uneven = 0; uneven < 2; uneven++) {
+            two_kinds(&both[uneven], 2, 8, 12, uneven, *state);
+            both[uneven].job.layout.schedule = (enum schedule_kind)kind;
+            both[uneven].job.layout.virtual_stages = is->virtual_stages == 1 ? 1 : 2;
+            both[uneven].model.shape.tied_embeddings = false;
+            plans[uneven] = solve(&both[uneven], 0, *state);
+            assert_accepted(&plans[uneven], &both[uneven], *state);
+            assert_true(plans[uneven].bound_ns <= plans[uneven].iteration_ns);
+        }
+        printf("%s: %lld ns, as many for each %lld ns; bounds %lld, %lld\n", schedule_names[kind],
+               (long long)plans[1].iteration_ns, (long long)plans[0].iteration_ns,
+               (long long)plans[1].bound_ns, (long long)plans[0].bound_ns);
+        assert_true(plans[1].iteration_ns <= plans[0].iteration_ns);
+        assert_true(plans[1].bound_ns <= plans[0].bound_ns);
+        better += plans[1].iteration_ns < plans[0].iteration_ns;
+        tried++;
+        arena_reset(*state, mark);
+    }
+    assert_true(tried > 5 && better > 2);
+}
+
 // Too many placements to go through: the bound shares micro-batches out. Two blocks a stage cannot
 // follow the speeds.
 static void test_pays_in_long_pipelines(void **state)
@@ -321,9 +352,13 @@ int main(int argc, char **argv)
 {
     if (argc > 1) trials = atoi(argv[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pays),        cmocka_unit_test(test_pays_in_long_pipelines),
-        cmocka_unit_test(test_bounds),      cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_ring_turned), cmocka_unit_test(test_memory_of_others),
+        cmocka_unit_test(test_pays),
+        cmocka_unit_test(test_every_schedule),
+        cmocka_unit_test(test_pays_in_long_pipelines),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_ring_turned),
+        cmocka_unit_test(test_memory_of_others),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
