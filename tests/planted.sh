@@ -29,7 +29,7 @@ plants() {
         's/return s->turns > 1 ? larger(e.sync_ns/return s->turns < 1 ? larger(e.sync_ns/' \
         'of several stages none steps while another syncs'
     plant filling-gradients-of-local layouts/bound.c \
-        '/sketch_boundaries(s, rank) \* (/s/(s->local ? 0 : s->block_backward_ns)/s->block_backward_ns/' \
+        '/return load + sketch_boundaries/{n;s/(s->local ? 0 : s->block_backward_ns)/s->block_backward_ns/;}' \
         'gradients go over local boundaries, too'
     plant filling-layers-before layouts/bound.c \
         's/{0, s->main_count}, limit_ns)/{0, 0}, limit_ns)/' \
