@@ -139,6 +139,7 @@ struct rule {
     int compresses_gradient;         // 0 no, 1 yes; -1: not stated
     int compresses_boundary;         // the backward transfers this stage sends; 0, 1, -1
 };
+extern const struct rule rule_empty; // to require nothing, of every stage
 
 // What a stage before a local boundary does beside its layers, per micro-batch and device: the
 // user's figures.

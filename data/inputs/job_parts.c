@@ -259,6 +259,15 @@ void rules_put(struct json_writer *w, const char *key, const struct rule *rules,
     json_close_array(w);
 }
 
+const struct rule rule_empty = {.action = RULE_REQUIRE,
+                                .stage = -1,
+                                .holds_first = -1,
+                                .holds_last = -1,
+                                .layers_min = -1,
+                                .layers_max = -1,
+                                .compresses_gradient = -1,
+                                .compresses_boundary = -1};
+
 static enum status read_flag(const struct json *object, const char *key, int *to,
                              struct arena *arena, struct error *err)
 {

@@ -112,15 +112,9 @@ static void make_costs(struct costs *costs, const struct cluster *cluster, struc
 static void make_job(struct job *job, const struct chain_request *r, struct arena *arena)
 {
     struct rule *rule = TAKE(arena, 1, struct rule);
-    *rule = (struct rule){.action = RULE_REQUIRE,
-                          .stage = -1,
-                          .holds_first = -1,
-                          .holds_last = -1,
-                          .run = "block",
-                          .layers_min = 1,
-                          .layers_max = -1,
-                          .compresses_gradient = -1,
-                          .compresses_boundary = -1};
+    *rule = rule_empty;
+    rule->run = "block";
+    rule->layers_min = 1;
     *job = (struct job){
         .name = "chain",
         .sequence = 1,

@@ -103,15 +103,12 @@ static void put_cuts(struct priced *to, const struct check_problem *p, struct ar
 // What the checker requires of a stage's group or layers beyond the job's rules.
 static struct rule rule_of(const struct check_rule *from)
 {
-    return (struct rule){.action = RULE_REQUIRE,
-                         .stage = from->stage,
-                         .group_count = from->groups != 0,
-                         .holds_first = -1,
-                         .holds_last = -1,
-                         .layers_min = from->layers_min,
-                         .layers_max = from->layers_max,
-                         .compresses_gradient = -1,
-                         .compresses_boundary = -1};
+    struct rule rule = rule_empty;
+    rule.stage = from->stage;
+    rule.group_count = from->groups != 0;
+    rule.layers_min = from->layers_min;
+    rule.layers_max = from->layers_max;
+    return rule;
 }
 
 // Groups go by the names that the problem has. A rule about none of them: by a name that none has.

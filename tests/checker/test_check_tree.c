@@ -53,15 +53,13 @@ static int64_t least_time(const struct place_trial *t, const struct check_part *
     hold(held, t, part);
     priced.rules = arena_grow(t->arena, priced.rules, (size_t)own,
                               (size_t)(own + part->range_count), sizeof *priced.rules);
-    for (int i = 0; i < part->range_count; i++)
-        priced.rules[priced.rule_count++] = (struct rule){.action = RULE_REQUIRE,
-                                                          .stage = part->ranges[i].stage,
-                                                          .holds_first = -1,
-                                                          .holds_last = -1,
-                                                          .layers_min = part->ranges[i].least,
-                                                          .layers_max = part->ranges[i].most,
-                                                          .compresses_gradient = -1,
-                                                          .compresses_boundary = -1};
+    for (int i = 0; i < part->range_count; i++) {
+        struct rule *rule = &priced.rules[priced.rule_count++];
+        *rule = rule_empty;
+        rule->stage = part->ranges[i].stage;
+        rule->layers_min = part->ranges[i].least;
+        rule->layers_max = part->ranges[i].most;
+    }
     return best_placement_held(&t->problem, &priced, held, PLACEMENTS_MOST, t->arena);
 }
 

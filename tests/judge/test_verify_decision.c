@@ -168,15 +168,10 @@ static struct rule *plant_rule(struct trial *t, enum rule_action action, int sta
 {
     t->problem.job.rules = TAKE(&t->arena, 1, struct rule);
     t->problem.job.rule_count = 1;
-    t->problem.job.rules[0] = (struct rule){.action = action,
-                                            .stage = stage,
-                                            .holds_first = -1,
-                                            .holds_last = -1,
-                                            .layers_min = -1,
-                                            .layers_max = -1,
-                                            .compresses_gradient = -1,
-                                            .compresses_boundary = -1};
-    return &t->problem.job.rules[0];
+    struct rule *rule = &t->problem.job.rules[0];
+    *rule = rule_empty;
+    rule->action = action, rule->stage = stage;
+    return rule;
 }
 
 static bool rule_broken(struct trial *t)

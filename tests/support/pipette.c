@@ -116,17 +116,9 @@ void pipette_trial_make(struct pipette_trial *t, const struct costs *costs, stru
     job->global_batch = 2 * job->layout.data * job->layout.micro_batch;
     bool ruled = p->cluster.group_count > 1 && random_chance(rng, 25);
     static const char *only[] = {"a"};
-    static struct rule rule = {.action = RULE_REQUIRE,
-                               .stage = 0,
-                               .groups = only,
-                               .group_count = 1,
-                               .holds_first = -1,
-                               .holds_last = -1,
-                               .layers_min = -1,
-                               .layers_max = -1,
-                               .compresses_gradient = -1,
-                               .compresses_boundary = -1};
-    job->rules = &rule;
+    job->rules = TAKE(arena, 1, struct rule);
+    job->rules[0] = rule_empty;
+    job->rules[0].stage = 0, job->rules[0].groups = only, job->rules[0].group_count = 1;
     job->rule_count = ruled;
     CHECK_OK(price_problem(&t->priced, p, arena, &err));
     for (int i = 0; i < nodes; i++) {

@@ -3,11 +3,6 @@
 
 #include "tests/support/check.h"
 
-struct estimate exactly(double value)
-{
-    return (struct estimate){.value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED};
-}
-
 static struct precision_costs rates(enum precision precision, double gemm_flop_per_s)
 {
     return (struct precision_costs){.precision = precision,

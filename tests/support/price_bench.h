@@ -3,6 +3,7 @@
 #define PLUMBLINE_TESTS_SUPPORT_PRICE_BENCH_H
 
 #include "formulate/price/price.h"
+#include "tests/support/problems.h"
 
 enum { EMBEDDING, BLOCK, HEAD };
 
@@ -33,7 +34,5 @@ void bench_end(struct bench *b);
 
 const struct priced *price(struct bench *b); // fails the test where there is no price
 struct priced_run block_of(struct bench *b); // after pricing
-
-struct estimate exactly(double value);
 
 #endif

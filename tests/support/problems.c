@@ -53,7 +53,7 @@ static bool rich(struct draw *d, int percent)
     return random_chance(d->rng, percent * d->richness / 100);
 }
 
-static struct estimate exactly(double value)
+struct estimate exactly(double value)
 {
     return (struct estimate){.value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED};
 }
@@ -333,15 +333,9 @@ static void draw_options(struct draw *d)
 static void draw_rule(struct draw *d, struct rule *r)
 {
     int last = d->layers - 1;
-    *r = (struct rule){
-        .action = random_chance(d->rng, 50) ? RULE_REQUIRE : RULE_FORBID,
-        .stage = random_chance(d->rng, 80) ? (int)random_between(d->rng, 0, d->stages - 1) : -1,
-        .holds_first = -1,
-        .holds_last = -1,
-        .layers_min = -1,
-        .layers_max = -1,
-        .compresses_gradient = -1,
-        .compresses_boundary = -1};
+    *r = rule_empty;
+    r->action = random_chance(d->rng, 50) ? RULE_REQUIRE : RULE_FORBID;
+    r->stage = random_chance(d->rng, 80) ? (int)random_between(d->rng, 0, d->stages - 1) : -1;
     r->groups = TAKE(d->arena, d->groups, const char *);
     switch (random_between(d->rng, 0, 5)) {
     case 0:

@@ -17,6 +17,8 @@ uint64_t random_bits(struct random *rng);
 int64_t random_between(struct random *rng, int64_t low, int64_t high); // both included
 bool random_chance(struct random *rng, int percent);
 
+struct estimate exactly(double value); // an assumption without an interval
+
 enum model_flavour {
     FLAVOUR_UNLIKE, // measured runs, most of one layer
     FLAVOUR_ALIKE,  // measured: first, n equal ones, last

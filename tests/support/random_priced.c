@@ -142,14 +142,9 @@ static void draw_rules(struct priced *p, uint64_t *state, struct arena *arena)
     p->rules = TAKE(arena, p->rule_count, struct rule);
     for (int i = 0; i < p->rule_count; i++) {
         struct rule *r = &p->rules[i];
-        *r = (struct rule){.action = below(state, 2) ? RULE_FORBID : RULE_REQUIRE,
-                           .stage = below(state, p->stage_count + 1) - 1,
-                           .holds_first = -1,
-                           .holds_last = -1,
-                           .layers_min = -1,
-                           .layers_max = -1,
-                           .compresses_gradient = -1,
-                           .compresses_boundary = -1};
+        *r = rule_empty;
+        r->action = below(state, 2) ? RULE_FORBID : RULE_REQUIRE;
+        r->stage = below(state, p->stage_count + 1) - 1;
         for (int condition = below(state, 6), left = 1 + below(state, 2); left > 0;
              left--, condition = (condition + 1) % 6) {
             if (condition == 0) {
@@ -382,15 +377,8 @@ void chain_priced(struct priced *p, int layers, int stages, int types, int micro
     p->embedding_sync_ns = TAKE(arena, types * types, int64_t);
     p->rules = TAKE(arena, 1, struct rule);
     p->rule_count = 1; // every stage holds a block
-    p->rules[0] = (struct rule){.action = RULE_REQUIRE,
-                                .stage = -1,
-                                .holds_first = -1,
-                                .holds_last = -1,
-                                .run = "block",
-                                .layers_min = 1,
-                                .layers_max = -1,
-                                .compresses_gradient = -1,
-                                .compresses_boundary = -1};
+    p->rules[0] = rule_empty;
+    p->rules[0].run = "block", p->rules[0].layers_min = 1;
 }
 
 void priced_schedule(struct schedule *s, const struct priced *p, struct arena *arena)

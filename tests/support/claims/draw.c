@@ -1,3 +1,4 @@
+// Random problems of a space for the bed of claims: every feature, sizes that can be enumerated.
 #include "tests/support/claims/draw.h"
 
 #include <stdlib.h>
@@ -38,11 +39,6 @@ static int64_t pick(struct draw *d, const int64_t *values, size_t count)
 static bool chance(struct draw *d, int percent) { return random_chance(d->rng, percent); }
 
 static double seconds(int64_t ns) { return (double)ns * 1e-9; }
-
-static struct estimate exactly(double value)
-{
-    return (struct estimate){.value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED};
-}
 
 static int64_t amount(struct draw *d, int64_t weight)
 {
@@ -423,14 +419,9 @@ static void draw_options(struct draw *d)
 static void draw_rule(struct draw *d, struct rule *r)
 {
     int last = d->p->model.layer_count - 1, stages = layout_stage_count(d->layout);
-    *r = (struct rule){.action = chance(d, 50) ? RULE_REQUIRE : RULE_FORBID,
-                       .stage = chance(d, 80) ? (int)random_between(d->rng, 0, stages - 1) : -1,
-                       .holds_first = -1,
-                       .holds_last = -1,
-                       .layers_min = -1,
-                       .layers_max = -1,
-                       .compresses_gradient = -1,
-                       .compresses_boundary = -1};
+    *r = rule_empty;
+    r->action = chance(d, 50) ? RULE_REQUIRE : RULE_FORBID;
+    r->stage = chance(d, 80) ? (int)random_between(d->rng, 0, stages - 1) : -1;
     r->groups = TAKE(d->arena, 1, const char *);
     switch (random_between(d->rng, 0, 4)) {
     case 0:

@@ -1,14 +1,9 @@
+// Every plan of a small problem, replayed; what a stage can be: ways.c.
 #include "tests/support/oracle/oracle.h"
 
 #include <string.h>
 
-// One way for a stage to be: its decision, and what follows from it.
-struct way {
-    struct plan_stage decision;
-    int64_t forward[SLICES_MAX], backward[SLICES_MAX], weight, sync, optimizer;
-    int64_t resident, stash, working; // bytes; resident without the group's constant
-    int cut_behind;
-};
+#include "tests/support/oracle/ways.h"
 
 // How many micro-batches each stage of a rank has in flight, moment after moment of its compute
 // stream.
@@ -33,230 +28,6 @@ struct walk {
                     // have ended
     struct oracle *e;
 };
-
-// ---- one stage
-
-static enum recompute mode_of_layer(const struct priced *p, const struct plan_stage *d, int layer)
-{
-    if (!p->runs[priced_run_of(p, layer)].recomputable) return RECOMPUTE_NONE;
-    if (d->recompute != RECOMPUTE_FIRST_LAYERS) return d->recompute;
-    int before = 0;
-    for (int l = d->first_layer; l < layer; l++)
-        before += p->runs[priced_run_of(p, l)].recomputable;
-    return before < d->recomputed_layers ? RECOMPUTE_FULL : RECOMPUTE_NONE;
-}
-
-static int64_t backward_of_layer(const struct priced *p, const struct plan_stage *d, int layer,
-                                 int slice)
-{
-    const struct priced_run *r = &p->runs[priced_run_of(p, layer)];
-    enum recompute mode = mode_of_layer(p, d, layer);
-    int at = slice * p->group_count + d->group;
-    return r->backward_ns[at] + (mode == RECOMPUTE_SELECTIVE ? r->selective_ns[at]
-                                 : mode == RECOMPUTE_FULL    ? r->full_ns[at]
-                                                             : 0);
-}
-
-// What makes the layer's gradient final.
-static int64_t last_pass_of_layer(const struct priced *p, const struct plan_stage *d, int layer)
-{
-    bool splits = schedule_kinds[p->layout.schedule].splits_backward;
-    return splits ? p->runs[priced_run_of(p, layer)].weight_ns[d->group]
-                  : backward_of_layer(p, d, layer, 0);
-}
-
-static int64_t sync_of(const struct priced *p, const struct plan_stage *d)
-{
-    int last = d->first_layer + d->layer_count - 1;
-    int64_t constant = p->groups[d->group].sync_constant_ns[d->gradient_option];
-    if (p->layout.gradient_sync == SYNC_EXPOSED) {
-        int64_t sum = constant;
-        for (int l = d->first_layer; l <= last; l++)
-            sum += p->runs[priced_run_of(p, l)].sync_ns[d->gradient_option][d->group];
-        return sum;
-    }
-    // Simulated: backward runs from the last layer to the first, each layer's sync starts when both
-    // it and the link are ready.
-    int64_t clock = 0, link = 0;
-    for (int l = last; l >= d->first_layer; l--) {
-        clock += last_pass_of_layer(p, d, l);
-        link = (link > clock ? link : clock) +
-               p->runs[priced_run_of(p, l)].sync_ns[d->gradient_option][d->group];
-    }
-    return constant + link - clock;
-}
-
-// Stages of one rank stand next to each other only where the pipeline is folded: at its turning
-// point.
-static bool is_inner(const struct priced *p, int boundary)
-{
-    return p->rank_count == 1 ||
-           (schedule_kinds[p->layout.schedule].folds && boundary == p->rank_count - 1);
-}
-
-static bool is_local(const struct priced *p, int boundary)
-{
-    return p->layout.local_loss_every && (boundary + 1) % p->layout.local_loss_every == 0;
-}
-
-static int rank_of(const struct priced *p, int stage)
-{
-    if (stage >= p->rank_count && schedule_kinds[p->layout.schedule].folds)
-        return 2 * p->rank_count - 1 - stage;
-    return stage % p->rank_count;
-}
-
-// Bytes of the stage: what lies there all the time, what a micro-batch adds, what works on it.
-static void put_memory(struct way *w, const struct priced *p, int stage)
-{
-    const struct plan_stage *d = &w->decision;
-    int behind = d->first_layer + d->layer_count;
-    for (int l = d->first_layer; l < behind; l++) {
-        const struct priced_run *r = &p->runs[priced_run_of(p, l)];
-        enum recompute mode = mode_of_layer(p, d, l);
-        w->resident += r->weight_bytes + r->gradient_bytes + r->optimizer_bytes +
-                       r->feedback_bytes[d->gradient_option];
-        w->stash += r->stash_bytes[mode];
-        if (r->working_bytes[mode] > w->working) w->working = r->working_bytes[mode];
-    }
-    if (stage > 0 && !is_inner(p, stage - 1)) {
-        const struct priced_cut *c = &p->cuts[p->runs[priced_run_of(p, d->first_layer - 1)].cut];
-        w->resident += 2 * c->message_bytes + c->feedback_bytes[d->boundary_option];
-    }
-    if (stage == p->stage_count - 1) return;
-    if (!is_inner(p, stage))
-        w->resident += 2 * p->cuts[p->runs[priced_run_of(p, behind - 1)].cut].message_bytes;
-    if (is_local(p, stage)) w->resident += p->local_bytes;
-}
-
-static bool condition_holds(const struct priced *p, const struct rule *r,
-                            const struct plan_stage *d, bool *stated, int which)
-{
-    *stated = true;
-    int behind = d->first_layer + d->layer_count, count = 0;
-    switch (which) {
-    case 0:
-        *stated = r->group_count > 0;
-        for (int i = 0; i < r->group_count; i++)
-            if (!strcmp(r->groups[i], p->groups[d->group].name)) return true;
-        return false;
-    case 1:
-        *stated = r->holds_first >= 0;
-        return d->first_layer <= r->holds_first && r->holds_last < behind;
-    case 2:
-        *stated = r->layers_min >= 0 || r->layers_max >= 0;
-        for (int l = d->first_layer; l < behind; l++)
-            count += !r->run || !strcmp(p->runs[priced_run_of(p, l)].name, r->run);
-        return (r->layers_min < 0 || count >= r->layers_min) &&
-               (r->layers_max < 0 || count <= r->layers_max);
-    case 3: *stated = r->recompute_stated; return r->recompute[d->recompute];
-    case 4:
-        *stated = r->compresses_gradient >= 0;
-        return r->compresses_gradient == (d->gradient_option > 0);
-    default:
-        *stated = r->compresses_boundary >= 0;
-        return r->compresses_boundary == (d->boundary_option > 0);
-    }
-}
-
-static bool rules_hold(const struct priced *p, const struct plan_stage *d, int stage)
-{
-    for (const struct rule *r = p->rules; r < p->rules + p->rule_count; r++) {
-        if (r->stage >= 0 && r->stage != stage) continue;
-        bool all = true;
-        for (int which = 0; which < 6; which++) {
-            bool stated, holds = condition_holds(p, r, d, &stated, which);
-            if (stated && !holds) all = false;
-        }
-        if (r->action == RULE_REQUIRE ? !all : all) return false;
-    }
-    return true;
-}
-
-static bool options_allowed(const struct priced *p, const struct plan_stage *d)
-{
-    int gradient_rank = p->gradient_options[d->gradient_option].rank,
-        boundary_rank = p->boundary_options[d->boundary_option].rank;
-    return !(gradient_rank && gradient_rank < p->budget.rank_min) &&
-           !(boundary_rank && boundary_rank < p->budget.rank_min);
-}
-
-static void put_times(struct way *w, const struct priced *p, int stage)
-{
-    const struct plan_stage *d = &w->decision;
-    for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++) {
-        const struct priced_run *r = &p->runs[priced_run_of(p, l)];
-        for (int i = 0; i < p->slice_count; i++) {
-            w->forward[i] += r->forward_ns[i * p->group_count + d->group];
-            w->backward[i] += backward_of_layer(p, d, l, i);
-        }
-        w->weight += r->weight_ns[d->group];
-        w->optimizer += r->optimizer_ns[d->group];
-        w->cut_behind = r->cut;
-    }
-    w->sync = sync_of(p, d);
-    if (stage == p->stage_count - 1 || !is_local(p, stage)) return;
-    w->forward[0] += p->local_forward_ns;
-    w->backward[0] += p->local_backward_ns;
-}
-
-static bool make_way(struct way *w, const struct priced *p, const struct plan_stage *d, int stage)
-{
-    if (!rules_hold(p, d, stage) || !options_allowed(p, d)) return false;
-    *w = (struct way){.decision = *d};
-    put_times(w, p, stage);
-    put_memory(w, p, stage);
-    return true;
-}
-
-static int recomputable_layers(const struct priced *p, const struct plan_stage *d)
-{
-    int count = 0;
-    for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++)
-        count += p->runs[priced_run_of(p, l)].recomputable;
-    return count;
-}
-
-// Calls make_way for every recompute mode and option of an interval on a group; counts, and stores
-// if there is room.
-static int ways_of_interval(struct way *to, const struct priced *p, struct plan_stage d, int stage)
-{
-    int n = 0, recomputable = recomputable_layers(p, &d);
-    bool compresses = stage > 0 && !is_inner(p, stage - 1) && !is_local(p, stage - 1);
-    struct way scratch;
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
-        if (mode != RECOMPUTE_NONE && !p->recompute[mode]) continue;
-        int k_first = mode == RECOMPUTE_FIRST_LAYERS ? 1 : 0,
-            k_last = mode == RECOMPUTE_FIRST_LAYERS ? recomputable : 0;
-        for (int k = k_first; k <= k_last; k++)
-            for (int g = 0; g < p->gradient_option_count; g++)
-                for (int o = 0; o < (compresses ? p->boundary_option_count : 1); o++) {
-                    d.recompute = (enum recompute)mode;
-                    d.recomputed_layers = k;
-                    d.gradient_option = g;
-                    d.boundary_option = o;
-                    n += make_way(to ? &to[n] : &scratch, p, &d, stage);
-                }
-    }
-    return n;
-}
-
-static int ways_of_stage(struct way *to, const struct priced *p, int stage)
-{
-    int n = 0, S = p->stage_count, L = p->layer_count;
-    for (int first = stage; first < L; first++)
-        for (int count = 1; first + count <= L - (S - 1 - stage); count++) {
-            if ((stage == 0 && first > 0) || (stage == S - 1 && first + count < L)) continue;
-            for (int g = 0; g < p->group_count; g++) {
-                if (p->groups[g].excluded) continue;
-                n += ways_of_interval(
-                    to ? to + n : NULL, p,
-                    (struct plan_stage){.first_layer = first, .layer_count = count, .group = g},
-                    stage);
-            }
-        }
-    return n;
-}
 
 int64_t oracle_size(const struct priced *p, int64_t limit, struct arena *arena)
 {
@@ -298,7 +69,7 @@ static bool put_transfer(struct walk *w, int stage)
     int option = b->decision.boundary_option,
         steady = p->boundary_options[option].epilogue_only ? 0 : option;
     static const int64_t nothing[PART_COUNT] = {0};
-    if (is_inner(p, stage - 1)) {
+    if (way_boundary_is_inner(p, stage - 1)) {
         for (int kind = SYMBOL_SEND_FORWARD; kind < SYMBOL_EMBEDDING_SYNC; kind += PART_COUNT)
             put_parts(w, stage, kind, nothing);
         return true;
@@ -311,7 +82,7 @@ static bool put_transfer(struct walk *w, int stage)
             if (c->forward_ns[at + part] == PRICE_NONE ||
                 c->backward_ns[0][at + part] == PRICE_NONE)
                 return false;
-        bool local = is_local(p, stage - 1);
+        bool local = way_boundary_is_local(p, stage - 1);
         put_parts(w, stage, i ? symbol_slice_kind(i, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD,
                   c->forward_ns + at);
         put_parts(w, stage, i ? symbol_slice_kind(i, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD,
@@ -387,12 +158,12 @@ static int64_t greatest_load(const struct walk *w)
     int S = p->stage_count;
     int64_t rank_ns[RANKS] = {0}, link_ns[RANKS][RANKS] = {{0}}, most = 0;
     for (int s = 0; s < S; s++) {
-        int here = rank_of(p, s);
+        int here = way_rank_of(p, s);
         for (int i = 0; i < p->slice_count; i++)
             rank_ns[here] += w->taken[s]->forward[i] + w->taken[s]->backward[i];
         rank_ns[here] += w->taken[s]->weight;
-        if (s + 1 == S || is_inner(p, s)) continue;
-        int there = rank_of(p, s + 1);
+        if (s + 1 == S || way_boundary_is_inner(p, s)) continue;
+        int there = way_rank_of(p, s + 1);
         for (int i = 0; i < p->slice_count; i++)
             for (int back = 0; back < 2; back++) {
                 int kind = i ? symbol_slice_kind(i, back ? SLICE_SEND_BACKWARD : SLICE_SEND_FORWARD)
@@ -420,7 +191,7 @@ static int64_t rank_bytes_of(const struct walk *w, int rank)
     int turns = p->stage_count / p->rank_count;
     const struct way *way[STAGES_MAX];
     for (int s = 0, turn = 0; s < p->stage_count; s++)
-        if (rank_of(p, s) == rank) way[turn++] = w->taken[s];
+        if (way_rank_of(p, s) == rank) way[turn++] = w->taken[s];
     int64_t resident = p->groups[way[0]->decision.group].constant_bytes, working = 0, most = 0;
     for (int turn = 0; turn < turns; turn++) {
         resident += way[turn]->resident;
@@ -493,7 +264,7 @@ static bool joins_rank(const struct walk *w, int stage, int group)
     const struct priced *p = w->p;
     if (stage < p->rank_count) return w->slots_used[group] < p->groups[group].slots;
     for (int s = 0; s < stage; s++)
-        if (rank_of(p, s) == rank_of(p, stage)) return w->taken[s]->decision.group == group;
+        if (way_rank_of(p, s) == way_rank_of(p, stage)) return w->taken[s]->decision.group == group;
     return false;
 }
 
@@ -547,7 +318,7 @@ static void collect_moments(struct walk *w, struct arena *arena)
             int kind = symbol_base_kind(o->symbol / S), at = o->stage * m + o->micro_batch;
             if (kind > SYMBOL_WEIGHT) continue;
             if (!to) {
-                to = &w->moments[rank_of(p, o->stage)];
+                to = &w->moments[way_rank_of(p, o->stage)];
                 to->in_flight = TAKE(arena, stream->count * turns, int);
             }
             if (kind == (splits ? SYMBOL_WEIGHT : SYMBOL_BACKWARD))
@@ -555,7 +326,7 @@ static void collect_moments(struct walk *w, struct arena *arena)
             if (kind != SYMBOL_FORWARD || started[at]++) continue;
             now[o->stage]++;
             for (int stage = 0, turn = 0; stage < S; stage++)
-                if (rank_of(p, stage) == rank_of(p, o->stage))
+                if (way_rank_of(p, stage) == way_rank_of(p, o->stage))
                     to->in_flight[to->count * turns + turn++] = now[stage];
             to->count++;
         }
@@ -627,8 +398,8 @@ int64_t oracle_time(const struct priced *p, const struct schedule *s,
     for (int stage = 0; stage < p->stage_count; stage++) {
         struct way *way = TAKE(arena, 1, struct way);
         *way = (struct way){.decision = decision[stage]};
-        put_times(way, p, stage);
-        put_memory(way, p, stage);
+        way_put_times(way, p, stage);
+        way_put_memory(way, p, stage);
         w.taken[stage] = way;
     }
     for (int rank = 0; rank < p->rank_count; rank++) rank_bytes[rank] = rank_bytes_of(&w, rank);
