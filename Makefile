@@ -61,7 +61,7 @@ CUDA_PARTS = $(filter-out $(wildcard measure/cuda/fused_*.c),$(WITH_CUDA)) $(CUD
 LIBS_cuda  = $(if $(filter %_cudnn.c,$(CUDA_FUSED)),-lcudnn) -lcublasLt -lcudart_static -lstdc++ -ldl -lrt
 SUPPORT = $(call sources,tests/support)
 SHIPPED = $(wildcard data/*/*.json data/runs/*.csv) LICENSE NOTICE.md
-SCRIPTS = $(wildcard tests/*/test_*.sh)
+SCRIPTS = $(wildcard tests/test_*.sh tests/*/test_*.sh)
 TEST_FILES = $(wildcard tests/*/test_*.c)
 TESTS   = $(filter-out $(if $(CUDA:no=),,test_cuda%),$(notdir $(basename $(TEST_FILES))))
 LOGS = $(OUT)/tests

@@ -1,0 +1,136 @@
+#!/bin/sh
+# make layers finds a wrong include of every kind: each is planted alone in a copy of the sources, and
+# must be the one that is named. Each folder and each library that tests/layers.sh has a rule for
+# needs a plant here.
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+tree=$root/build/test_layers.$$
+failures=0 count=0
+rm -rf "$tree" && mkdir -p "$tree/tests" || exit 1
+trap 'rm -rf "$tree"' EXIT
+complain() { echo "FAILED: $*"; failures=$((failures + 1)); }
+
+# folder | what no file of it may include
+plants='
+data/base            | "data/text/json.h"
+data/text            | "data/inputs/job.h"
+data/places          | "data/inputs/job.h"
+data/inputs          | "data/priced/priced.h"
+data/numbers         | "data/priced/priced.h"
+data/priced          | "data/results/plan.h"
+data/program         | "data/text/json.h"
+data/schedule        | "data/results/plan.h"
+data/results         | "formulate/price/price.h"
+data/import          | "formulate/price/price.h"
+measure              | "formulate/price/price.h"
+measure/sampling     | "measure/cpu/kernels.h"
+measure/cpu          | "measure/cuda/session.h"
+measure/cuda         | "measure/cpu/kernels.h"
+measure/links        | "measure/cpu/kernels.h"
+calibrate            | "solve/layout/solve.h"
+calibrate/fit        | "formulate/predict/predict.h"
+calibrate/runs       | "formulate/price/price.h"
+formulate            | "solve/layout/solve.h"
+formulate/choices    | "formulate/graph/longest.h"
+formulate/graph      | "formulate/price/price.h"
+formulate/price      | "formulate/choices/choices.h"
+formulate/program    | "formulate/price/price.h"
+formulate/placed     | "formulate/price/price.h"
+formulate/example    | "formulate/price/price.h"
+formulate/predict    | "solve/judge/verify.h"
+solve/process        | "data/text/json.h"
+solve/chains         | "data/text/json.h"
+solve/boxes          | "solve/layout/solve.h"
+solve/incumbent      | "solve/layout/solve.h"
+solve/tree           | "solve/layout/solve.h"
+solve/layout         | "solve/layouts/layouts.h"
+solve/layouts        | "solve/places/placed.h"
+solve/places         | "solve/judge/verify.h"
+solve/judge          | "formulate/graph/longest.h"
+solve/judge          | "formulate/price/price.h"
+solve/judge          | "solve/checker/check.h"
+solve/judge          | "solve/layout/solve.h"
+solve/judge/price    | "formulate/price/price.h"
+solve/checker        | "data/text/json.h"
+solve/checker        | "formulate/graph/longest.h"
+solve/checker        | "solve/judge/verify.h"
+solve/checker        | "solve/checker/prices/prices.h"
+solve/checker        | <math.h>
+solve/checker/boxes  | "solve/boxes/dynamic.h"
+solve/checker/boxes  | "solve/checker/prices/prices.h"
+solve/checker/boxes  | <math.h>
+solve/checker/read   | "data/text/json.h"
+solve/checker/read   | "solve/checker/prices/prices.h"
+solve/checker/read   | <math.h>
+solve/checker/space  | "solve/layouts/layouts.h"
+solve/checker/space  | "solve/checker/prices/prices.h"
+solve/checker/space  | <math.h>
+solve/checker/places | "solve/judge/places.h"
+solve/checker/places | "solve/checker/prices/prices.h"
+solve/checker/places | <math.h>
+solve/checker/prices | "formulate/price/price.h"
+solve/certificate    | "measure/commands.h"
+solve/report         | "formulate/graph/longest.h"
+solve/commands       | "calibrate/commands.h"
+solve/layout         | "solve/incumbent/internal.h"
+measure              | "measure/cpu/internal.h"
+solve/layout         | <glpk.h>
+data/inputs          | <cjson/cJSON.h>
+calibrate/runs       | <lapacke.h>
+solve/judge          | <nettle/sha2.h>
+measure/links        | <mpi.h>
+measure/cuda         | <cuda_runtime_api.h>
+measure/cuda         | <cublasLt.h>
+measure/cuda         | <cudnn.h>
+measure/links        | <nccl.h>
+formulate/graph      | <gmp.h>
+solve/unruled        | "data/base/arena.h"
+'
+
+# rules OF: the first column of one of the tables of layers.sh.
+rules() { sed -n "/^$1='\$/,/^'\$/s/^\([^ |]*\) *|.*/\1/p" "$root/tests/layers.sh"; }
+for folder in $(rules rules); do
+    echo "$plants" | grep -q "^$folder *|" || complain "no wrong include of $folder is planted"
+done
+for library in $(rules libraries); do
+    echo "$plants" | grep -q "| <.*$library.*>" ||
+        complain "no wrong include of $library is planted"
+done
+
+(cd "$root" && tar -cf - Makefile plumbline.c tests/layers.sh $(
+    find data measure calibrate formulate solve -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh'
+)) | tar -xf - -C "$tree"
+sh "$root/tests/layers.sh" "$tree" 2> "$tree/said" || complain "nothing is planted: $(cat "$tree/said")"
+
+# plant FOLDER INCLUDE [BLANK]: it is refused, by its name and alone.
+plant() {
+    file=$1/planted.c included=$(echo "$2" | tr -d '<>"')
+    count=$((count + 1))
+    mkdir -p "$tree/$1"
+    echo "#${3:-}include $2" > "$tree/$file"
+    sh "$root/tests/layers.sh" "$tree" 2> "$tree/said" && complain "$file includes $included: not found"
+    grep -q "^layers: $file includes <*$included[>;,]" "$tree/said" ||
+        grep -q "^layers: $1 has no rule" "$tree/said" ||
+        complain "$file includes $included: not named: $(cat "$tree/said")"
+    grep -v "^layers: \($file includes\|$1 has no rule\)" "$tree/said" &&
+        complain "$file includes $included: more is found"
+    rm "$tree/$file"
+    case $2 in
+    \"*) [ -f "$tree/$included" ] || complain "$included: there is no such file" ;;
+    esac
+}
+while IFS='|' read -r folder included; do
+    [ -z "$folder" ] || plant ${folder% } $included
+done <<EOF
+$plants
+EOF
+plant solve/judge '"formulate/price/price.h"' ' '
+
+# By make, in the planted tree.
+echo '#include "formulate/price/price.h"' > "$tree/solve/judge/planted.c"
+MAKEFLAGS= make -s -C "$tree" layers > "$tree/said" 2>&1 && complain "make layers: passes with a wrong include"
+grep -q "^layers: solve/judge/planted.c includes formulate/price/price.h" "$tree/said" ||
+    complain "make layers: $(cat "$tree/said")"
+
+[ $failures = 0 ] || { echo "$failures failures"; exit 1; }
+echo "$count wrong includes, each found and named"
