@@ -292,7 +292,7 @@ test-planted: $(OUT)/tests/test_claims $(BIN)/plumbline
 test-mutations: $(OUT)/tests/test_check_mutations
 	$(OUT)/tests/test_check_mutations 20000
 
-# Costs of this machine, measured now, against shapes that they were not made from, measured right after: tests/heldback.sh
+# Costs of this machine, measured now, against shapes that they were not made from, measured right after: tests/heldback/heldback.sh
 $(OUT)/heldback: $(OUT)/tests/heldback/heldback.o $(HELDBACK) $(OUT)/libplumbline.a
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)

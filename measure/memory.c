@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "measure/sampling/cells_parts.h"
+#include "measure/sampling/cells_take.h"
 #include "measure/take.h"
 
 enum { LEAST_BYTES = 1 << 16, STEP = 4 };

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The include rule of docs/ARCHITECTURE.md: which folder may include which, a folder's internal.h only from within it, and
+# The include rule of docs/ARCHITECTURE.md: which folder may include which, a folder's internal.h (or X_internal.h) only from within it, and
 # one file for each foreign library. usage: layers.sh [TREE]
 cd "${1:-.}" || exit 2
 
@@ -103,7 +103,7 @@ BEGIN {
     m = split(rooms, room, " ")
     for (k = 1; k <= m; k++) if (within(included, room[k]) || room[k] == to "/*") fits = 1
     if (!fits) complain(file " includes " included "; beside its own folder it may include: " rooms)
-    else if (included ~ /\/internal\.h$/ && !within(from, to)) complain(file " includes " included ", which is for " to " alone")
+    else if (included ~ /[\/_]internal\.h$/ && !within(from, to)) complain(file " includes " included ", which is for " to " alone")
 }
 function parent_rule(path) { return folder(path) }
 END { if (!bad) print "layers: the include rule holds" > "/dev/stderr"; exit bad }'

@@ -33,6 +33,8 @@ void sha256_text(const char *text, size_t size, char hex[SHA256_TEXT]);
 
 // Whether more than `ending` (".json") stands there, and that last.
 bool path_ends_with(const char *path, const char *ending);
+// `path` without ".json" behind it.
+const char *path_stem(const char *path, struct arena *arena);
 // `path` as seen from the folder of the file `base` (absolute paths stay): how documents name each
 // other.
 const char *path_beside(const char *base, const char *path, struct arena *arena);

@@ -5,7 +5,7 @@
 // that bus over algorithm bandwidth is what this collective has over so many ranks (all-reduce 2 (n
 // - 1) / n, reduce-scatter, all-gather and all-to-all (n - 1) / n, send/receive 1).
 #include "data/base/grow.h"
-#include "data/import/nccl_parts.h"
+#include "data/import/nccl_internal.h"
 
 #include <math.h>
 #include <stdio.h>

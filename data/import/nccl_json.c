@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/import/nccl_parts.h"
+#include "data/import/nccl_internal.h"
 
 static enum status lenient(const struct json *object, const struct json_field *fields, size_t count,
                            struct arena *arena, struct error *err)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/import/nccl_parts.h"
+#include "data/import/nccl_internal.h"
 #include "data/import/text.h"
 
 // Where a row's words stand; -1: the table has no such column.

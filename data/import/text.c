@@ -1,4 +1,4 @@
-// See import_text.h.
+// See text.h.
 #include "data/import/text.h"
 
 #include <errno.h>

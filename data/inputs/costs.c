@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/inputs/costs_parts.h"
+#include "data/inputs/costs_internal.h"
 
 const char *const origin_names[] = {"measured", "fitted", "published", "assumed", NULL};
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/inputs/costs_parts.h"
+#include "data/inputs/costs_internal.h"
 
 #define SHARE_TOLERANCE 1e-9
 

@@ -2,7 +2,7 @@
 // segments of straight lines (docs/FORMATS.md; what they mean is docs/FORMULAS.md section 2).
 #include <stdio.h>
 
-#include "data/inputs/costs_parts.h"
+#include "data/inputs/costs_internal.h"
 
 enum { COLLECTIVES_MAX = 4096, POINTS_MAX = 256, SEGMENTS_MAX = 16 };
 #define BYTES_MAX 1e18

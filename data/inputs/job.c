@@ -2,7 +2,7 @@
 // written by job_parts.c.
 #include "data/inputs/job.h"
 
-#include "data/inputs/job_parts.h"
+#include "data/inputs/job_fields.h"
 #include "data/inputs/space.h"
 
 #define SEQUENCE_MAX 16777216.0     // 2^24 tokens

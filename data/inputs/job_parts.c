@@ -1,6 +1,6 @@
 // The parts of a job that the priced document repeats: layout, rules, budget, recomputation modes.
 // Reading, writing and the checks that hold for both.
-#include "data/inputs/job_parts.h"
+#include "data/inputs/job_fields.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "data/inputs/model_parts.h"
+#include "data/inputs/model_internal.h"
 #include "data/base/units.h"
 
 const char *const layer_kind_names[] = {"embedding", "block",  "head", "measured",

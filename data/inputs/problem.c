@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/inputs/job_parts.h"
+#include "data/inputs/job_fields.h"
 #include "data/base/names.h"
 
 static enum status refuse_gpu(const struct problem *p, int group, struct arena *arena,

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "data/inputs/job_parts.h"
+#include "data/inputs/job_fields.h"
 
 enum { VALUES_MAX = 4096 };
 

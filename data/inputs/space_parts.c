@@ -2,7 +2,7 @@
 // listed as 0 and 1, schedules and gradient_sync by name.
 #include <string.h>
 
-#include "data/inputs/job_parts.h"
+#include "data/inputs/job_fields.h"
 #include "data/inputs/space.h"
 
 const char *const space_key_names[] = {"tensor",

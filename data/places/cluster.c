@@ -1,6 +1,6 @@
 // Clusters: load, check, save. Groups are named; links name the groups they join.
 #include "data/places/cluster.h"
-#include "data/places/cluster_parts.h"
+#include "data/places/internal.h"
 
 #include <stdio.h>
 #include <string.h>

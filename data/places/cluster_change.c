@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/places/cluster_parts.h"
+#include "data/places/internal.h"
 #include "data/places/places.h"
 
 bool cluster_change_any(const struct cluster_change *x)

@@ -3,7 +3,7 @@
 // it was measured.
 #include "data/places/places.h"
 
-#include "data/places/cluster_parts.h"
+#include "data/places/internal.h"
 
 static size_t pair_of(const struct places *p, int from, int to)
 {

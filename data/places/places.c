@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/places/cluster_parts.h"
+#include "data/places/internal.h"
 
 enum { LEVELS_MAX = 8 };
 

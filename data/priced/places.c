@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "data/base/least.h"
-#include "data/priced/parts.h"
+#include "data/priced/fields.h"
 #include "data/inputs/problem.h"
 
 static size_t pairs_of(const struct priced_places *p)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "data/results/bound.h"
-#include "data/inputs/job_parts.h"
+#include "data/inputs/job_fields.h"
 
 const char *const layout_fate_names[] = {"solved",     "bound",   "same", "memory",
                                          "infeasible", "refused", "open", NULL};

@@ -7,10 +7,10 @@
 
 #include "data/results/bound.h"
 #include "data/places/cluster.h"
-#include "data/inputs/job_parts.h"
+#include "data/inputs/job_fields.h"
 #include "data/inputs/model.h"
-#include "data/results/plan_parts.h"
-#include "data/priced/parts.h"
+#include "data/results/internal.h"
+#include "data/priced/fields.h"
 
 const char *const outcome_names[] = {"optimal", "open", "infeasible", "no_plan", NULL};
 

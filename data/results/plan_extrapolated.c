@@ -1,7 +1,7 @@
 // Where a plan's prices went beyond the samples that its costs were fitted on: said, not judged.
 #include <math.h>
 
-#include "data/results/plan_parts.h"
+#include "data/results/internal.h"
 
 enum { EXTRAPOLATIONS_MAX = 4096 };
 

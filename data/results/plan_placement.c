@@ -1,7 +1,7 @@
 // The placement of a plan: read and written as names of nodes.
-#include "data/inputs/job_parts.h"
+#include "data/inputs/job_fields.h"
 #include "data/inputs/model.h"
-#include "data/results/plan_parts.h"
+#include "data/results/internal.h"
 
 static enum status read_modes(const struct json *array, const struct plan *p, int replica,
                               struct arena *arena, struct error *err)

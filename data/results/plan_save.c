@@ -1,7 +1,7 @@
 // Plans: save. What is written for people (seconds, the gap, sums, device names) is computed anew.
-#include "data/priced/parts.h"
+#include "data/priced/fields.h"
 #include "data/results/plan.h"
-#include "data/results/plan_parts.h"
+#include "data/results/internal.h"
 
 static double seconds(int64_t ns) { return (double)ns / 1e9; }
 

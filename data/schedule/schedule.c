@@ -1,7 +1,7 @@
 // A schedule's tables: operations, streams and dependences of one iteration, from the order of each
 // rank's turns. The rules that all schedules share stand in the files beside this one:
-// schedule_turns.c what an order must keep and what is in flight, schedule_messages.c what is sent,
-// schedule_streams.c who does what in which order, schedule_ending.c what ends an iteration and
+// turns.c what an order must keep and what is in flight, messages.c what is sent,
+// streams.c who does what in which order, ending.c what ends an iteration and
 // what joins it to the next (docs/ARCHITECTURE.md 2).
 #include "data/schedule/schedule.h"
 

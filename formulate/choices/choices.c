@@ -7,7 +7,7 @@
 #include <assert.h>
 
 #include "data/base/grow.h"
-#include "formulate/choices/parts.h"
+#include "formulate/choices/choice.h"
 
 const char *const removal_names[] = {"rule", "memory", "dominance", "bound", NULL};
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formulate/choices/parts.h"
+#include "formulate/choices/choice.h"
 
 static double gigabytes(int64_t bytes) { return (double)bytes / 1e9; }
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formulate/choices/parts.h"
+#include "formulate/choices/choice.h"
 
 // The first slice's transfers over the boundary behind the stage, and the others'.
 static void put_transfers(struct plan_stage *out, struct plan_slice *slices,

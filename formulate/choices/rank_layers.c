@@ -2,7 +2,7 @@
 // the bytes of its stages add up, so that a table over the number of layers, stage by stage, gives
 // the least they need. Every moment is a necessary condition by itself; the heaviest few are asked.
 #include "data/base/least.h"
-#include "formulate/choices/parts.h"
+#include "formulate/choices/choice.h"
 
 enum { MOMENTS_MAX = 4 };
 static const int64_t no_bytes = INT64_MAX / 4; // not to be had

@@ -5,7 +5,7 @@
 #include <assert.h>
 
 #include "data/base/least.h"
-#include "formulate/choices/parts.h"
+#include "formulate/choices/choice.h"
 
 int choices_rank_of(const struct choices *c, int stage)
 {

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "formulate/choices/parts.h"
+#include "formulate/choices/choice.h"
 
 static bool copy_parts(int64_t *parts, const int64_t *prices)
 {

@@ -4,7 +4,7 @@
 #include "formulate/graph/objective.h"
 
 #include "data/results/bound.h"
-#include "formulate/choices/parts.h"
+#include "formulate/choices/choice.h"
 
 // Every stream so many times behind itself.
 static void repeat_streams(struct schedule *s, int times, struct arena *arena)

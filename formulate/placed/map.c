@@ -1,5 +1,5 @@
 // What every column of a program of placements means: JSON beside the MPS or LP file.
-#include "formulate/program/parts.h"
+#include "formulate/program/build.h"
 #include "formulate/placed/program.h"
 
 static const char *const role_names[] = {

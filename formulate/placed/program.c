@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "formulate/program/parts.h"
+#include "formulate/program/build.h"
 #include "formulate/placed/internal.h"
 
 static bool same_option(const struct choice *a, const struct choice *b)

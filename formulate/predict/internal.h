@@ -1,4 +1,4 @@
-// What the files predict*.c share.
+// What the files this folder share.
 #ifndef PLUMBLINE_FORMULATE_PREDICT_INTERNAL_H
 #define PLUMBLINE_FORMULATE_PREDICT_INTERNAL_H
 

@@ -1,6 +1,6 @@
 // Prediction: one pricing per set of costs, one choice per stage, one walk of the schedule's graph.
-// The sums over a stage's layers and the durations are the solver's own (choices_evaluate.c,
-// choices_together.c), so that a plan and the prediction of its configuration cannot differ.
+// The sums over a stage's layers and the durations are the solver's own (evaluate.c and together.c
+// of formulate/choices), so that a plan and the prediction of its configuration cannot differ.
 #include "formulate/predict/predict.h"
 
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "data/base/least.h"
-#include "formulate/choices/parts.h"
+#include "formulate/choices/choice.h"
 #include "formulate/predict/internal.h"
 #include "formulate/price/price.h"
 

@@ -122,7 +122,7 @@ static void copy_options(struct priced *priced, const struct job *job, struct ar
 static bool lacks_network(const struct pricing *x, int group)
 {
     if (x->problem->cluster.places.node_count)
-        return false; // rings join nodes one by one (price_nodes.c)
+        return false; // rings join nodes one by one (nodes.c)
     if (!link_of_tensor_ranks(x, group).joined || !link_of_context_ring(x, group).joined)
         return true;
     if (x->has_experts && x->x > 1 && !link_of_experts(x, group).joined) return true;

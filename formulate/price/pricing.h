@@ -26,7 +26,7 @@ struct pricing {
     bool on_nodes; // while rings over nodes are priced: their links lead from node_from to node_to
     int node_from, node_to;
     int transport; // of the ring: a kind of card, or TRANSPORT_NONE (data/places/places.h)
-    struct message *messages; // [cut_count], price_transfers.c
+    struct message *messages; // [cut_count], transfers.c
     // By group, NULL where the costs lack them.
     const struct gpu_costs *gpus[GROUPS_MAX];
     const struct precision_costs *rates[GROUPS_MAX],
@@ -92,7 +92,7 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced,
 bool run_has_gradient(const struct pricing *x,
                       const struct layer_run *run); // trained, or something before it is
 
-// ---- price_links.c (section 2)
+// ---- links.c (section 2)
 struct link_price link_of_tensor_ranks(const struct pricing *x, int group);
 struct link_price link_of_context_ring(const struct pricing *x, int group);
 struct link_price link_of_gradient_sync(const struct pricing *x, int group);
@@ -107,15 +107,15 @@ struct link_price intra_price(const struct pricing *x, const struct node_group *
 // collectives reach.
 real efficiency_of(const struct estimate *transfers, const struct estimate *all, bool transfer);
 
-// ---- price_nodes.c (section 15)
+// ---- nodes.c (section 15)
 struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool ring);
 int node_slots(const struct pricing *x, int group);
 enum status price_nodes(struct pricing *x, struct error *err);
 
-// ---- price_pipette.c (section 16), behind price_nodes
+// ---- pipette.c (section 16), behind price_nodes
 enum status price_pipette(struct pricing *x, struct error *err);
 
-// ---- price_collectives.c (section 2)
+// ---- collectives.c (section 2)
 const struct collective_times *find_collective(const struct pricing *x, int group, real ranks,
                                                bool between_nodes, bool send);
 real table_price_s(const struct collective_times *table, real bytes);
@@ -124,18 +124,18 @@ real all_reduce_price_s(const struct link_price *link, real bytes, real ranks);
 real scatter_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks);
 real scatter_latency_s(const struct link_price *link, real ranks);
 
-// ---- price_memory.c (sections 4, 5, 8)
+// ---- memory.c (sections 4, 5, 8)
 struct layer_parameters parameters_of(const struct pricing *x, const struct layer_run *run);
 struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_run *run);
 real optimizer_s(const struct pricing *x, const struct layer_run *run, int group);
 real outside_bytes(const struct pricing *x, int group);
 real inside_bytes(const struct pricing *x, int group);
 
-// ---- price_stash.c (section 5)
+// ---- stash.c (section 5)
 void stash_of_layer(const struct pricing *x, const struct layer_run *run,
                     const struct layer_parameters *parameters, struct layer_bytes *bytes);
 
-// ---- price_work.c, price_layers.c (section 3)
+// ---- work.c, layers.c (section 3)
 struct slice slice_of(const struct pricing *x, int slice);
 struct layer_work work_of_layer(const struct pricing *x, const struct layer_run *run,
                                 const struct slice *slice);
@@ -144,12 +144,12 @@ struct layer_seconds seconds_of_layer(const struct pricing *x, const struct laye
 const struct layer_time *find_layer_time(const struct pricing *x, const char *run, const char *gpu);
 enum status price_layer_times(struct pricing *x, int run, int group, struct error *err);
 
-// ---- price_communication.c (section 3)
+// ---- communication.c (section 3)
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
                             const struct slice *slice, real attention_s, real *forward_s,
                             real *backward_s);
 
-// ---- price_sync.c (section 7)
+// ---- sync.c (section 7)
 // What a layer's sync takes with a compression option, and a stage's beside its layers', in
 // seconds.
 real layer_sync_s(const struct pricing *x, const struct layer_run *run, int option, int group);
@@ -165,7 +165,7 @@ enum status price_gradient_syncs(struct pricing *x, int run, struct error *err);
 enum status price_sync_constants(struct pricing *x, struct error *err);
 enum status price_embedding_sync(struct pricing *x, struct error *err);
 
-// ---- price_transfers.c (section 6)
+// ---- transfers.c (section 6)
 real low_rank_traffic_s(
     const struct pricing *x, int group,
     real bytes); // what compression takes to move them; 0 where no rate is stated

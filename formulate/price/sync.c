@@ -161,7 +161,7 @@ enum status price_gradient_syncs(struct pricing *x, int run, struct error *err)
                         "gradient feedback", layers->name, err));
         for (int group = 0; group < priced->group_count; group++) {
             if (priced->groups[group].excluded || x->problem->cluster.places.node_count)
-                continue; // see price_nodes.c
+                continue; // see nodes.c
             TRY(round_time(&priced->runs[run].sync_ns[option][group],
                            sync_s(x, layers, &compression, group), "gradient sync time",
                            layers->name, err));

@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "formulate/program/parts.h"
+#include "formulate/program/build.h"
 
 // What occupies a stream once a micro-batch. Where few micro-batches are all in the drain, what
 // they would send outside of it is a load all the same. -1: none.

@@ -4,9 +4,9 @@
 // right part, a row over states says it; otherwise a flow between the two sides' states, whose rows
 // are those of a transportation problem, and no product is needed. Pairs that nothing joins get no
 // flow column.
-#include "formulate/program/parts.h"
+#include "formulate/program/build.h"
 
-#include "formulate/choices/parts.h"
+#include "formulate/choices/choice.h"
 
 struct side {
     int stage, count;

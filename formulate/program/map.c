@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "formulate/program/parts.h"
+#include "formulate/program/build.h"
 #include "formulate/program/textbook.h"
 
 static const char *const role_names[] = {"time",  "symbol", "choice",  "level",

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "data/base/least.h"
-#include "formulate/program/parts.h"
+#include "formulate/program/build.h"
 
 struct rank_rows {
     struct builder *b;

@@ -4,8 +4,8 @@
 // longest path is minimised. Its relaxation is weak; that is its point.
 #include "formulate/program/textbook.h"
 
-#include "formulate/choices/parts.h"
-#include "formulate/program/parts.h"
+#include "formulate/choices/choice.h"
+#include "formulate/program/build.h"
 
 void textbook_put(struct textbook *t, enum textbook_column kind, int stage, int which,
                   int64_t value)

@@ -1,7 +1,7 @@
 // Textbook rows of durations. A product of binaries and sums becomes "at least, unless": a big M
 // that is the greatest value of what it switches off. docs/FORMULAS.md, sections 7 and 13.
 #include "data/base/least.h"
-#include "formulate/program/parts.h"
+#include "formulate/program/build.h"
 #include "formulate/program/textbook.h"
 
 // ---- durations of a stage

@@ -10,7 +10,7 @@
 
 #include "measure/sampling/team.h"
 
-// ---- parts_products.c
+// ---- products.c
 
 // c [m][n] = alpha left right + beta c; left is [m][k], or [k][m] transposed, right [k][n], or
 // [n][k] transposed.
@@ -37,7 +37,7 @@ void linear_forward(struct team *team, const struct linear *l, float *y);
 void linear_data(struct team *team, const struct linear *l, const float *dy, float *dx);
 void linear_weight(struct team *team, const struct linear *l, const float *dy, float *dw);
 
-// ---- parts_attention.c
+// ---- attention.c
 
 // Without a mask, scores kept. Keys and values are those of the queries' own tokens and, with
 // several blocks, of other context ranks: [blocks - 1][batch x keys][2 x kv_heads x width], a row's
@@ -55,7 +55,7 @@ struct attention {
 void attention_forward(struct team *team, const struct attention *a);
 void attention_backward(struct team *team, const struct attention *a);
 
-// ---- parts_rows.c
+// ---- rows.c
 
 // y = (x - mean) scale; rms: y = x scale. No gain and no shift: they are few values.
 struct norm {
@@ -92,7 +92,7 @@ struct adam {
 };
 void adam_run(struct team *team, const struct adam *a);
 
-// ---- parts_ends.c
+// ---- ends.c
 
 // Which row of a table of `rows` a token is, out of a number in [-1, 1).
 int64_t token_row(float token, int64_t rows);

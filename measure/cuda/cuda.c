@@ -1,4 +1,4 @@
-// A CUDA device as a back end. Cells become programs of steps (cuda_work.c), which run behind a
+// A CUDA device as a back end. Cells become programs of steps (work.c), which run behind a
 // gate and between two events. Two kinds of work are timed by the host's clock instead: transfers
 // of memory that is not pinned, which the host copies, and blocks without work, whose launches are
 // what is asked for.

@@ -1,5 +1,5 @@
-// Attention as one kernel that keeps no scores, where a library offers it: cuda_fused_cudnn.c, or
-// cuda_fused_none.c in its place. Half precision only.
+// Attention as one kernel that keeps no scores, where a library offers it: fused_cudnn.c, or
+// fused_none.c in its place. Half precision only.
 #ifndef PLUMBLINE_MEASURE_CUDA_FUSED_H
 #define PLUMBLINE_MEASURE_CUDA_FUSED_H
 

@@ -1,4 +1,4 @@
-// What the two files behind cuda_fused.h share of cuDNN: the only header that includes cudnn.h.
+// What the two files behind fused.h share of cuDNN: the only header that includes cudnn.h.
 #ifndef PLUMBLINE_MEASURE_CUDA_FUSED_CUDNN_GRAPH_H
 #define PLUMBLINE_MEASURE_CUDA_FUSED_CUDNN_GRAPH_H
 

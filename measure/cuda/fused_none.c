@@ -1,4 +1,4 @@
-// In the place of cuda_fused_cudnn.c where the library is missing: attention is then done by
+// In the place of fused_cudnn.c where the library is missing: attention is then done by
 // products and a softmax.
 #include "measure/cuda/fused.h"
 

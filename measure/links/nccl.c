@@ -1,5 +1,5 @@
 // NCCL, told its ranks over MPI: the only file that includes nccl.h. On each device's stream stand,
-// behind a gate that the host opens when all is queued (cuda_session.c has the same): a tiny
+// behind a gate that the host opens when all is queued (session.c has the same): a tiny
 // exchange that ends when every end is there, an event, the operation, an event. So neither
 // launches nor who came first are in the time.
 #include <nccl.h>

@@ -4,7 +4,7 @@
 // where that leaves enough tokens, and lose columns where it does not (the sample's dimensions say
 // what was done).
 #include "data/base/grow.h"
-#include "measure/sampling/cells_parts.h"
+#include "measure/sampling/cells_take.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 // Whole layers in one pass, at the model's own widths: only the sequence is cut to the budget, by
 // halves, alike for all micro-batches. A layer that takes far too long even at the least sequence
 // is left out, as is one whose largest matrix no back end takes. And the optimizer's step.
-#include "measure/sampling/cells_parts.h"
+#include "measure/sampling/cells_take.h"
 
 // Below so many tokens a product is bound by reading its weights, which a training step's is not.
 enum { TOKENS_MIN = 128, LAYER_UNITS = 6 };

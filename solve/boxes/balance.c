@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "data/base/least.h"
-#include "solve/boxes/box_parts.h"
+#include "solve/boxes/box_internal.h"
 
 enum { TURNS = 40 };
 

@@ -1,4 +1,4 @@
-// Boxes closed by mixtures of paths: see eliminate_box.h. Each round asks the dynamic programme for
+// Boxes closed by mixtures of paths: see box.h. Each round asks the dynamic programme for
 // the bound under the weights at hand, removes what reaches the target, and lets the game of paths
 // against plans find the next weights: its plans are the least ones of the rounds before, its paths
 // are critical for such a plan or for the mean of the plans.
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "data/base/grow.h"
-#include "solve/boxes/box_parts.h"
+#include "solve/boxes/box_internal.h"
 
 enum {
     ROUNDS = 30,

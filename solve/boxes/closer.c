@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "solve/boxes/box.h"
-#include "solve/boxes/box_parts.h"
+#include "solve/boxes/box_internal.h"
 
 enum {
     CELLS_COUNTED = 1 << 22,

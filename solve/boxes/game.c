@@ -1,8 +1,8 @@
-// Regret matching for the game of paths against plans (eliminate_game.h): each side plays in
+// Regret matching for the game of paths against plans (game.h): each side plays in
 // proportion to its positive regrets, negative ones are forgotten, and the average of the later
 // plays converges to the solution. A few hundred steps on a small matrix cost less than one dynamic
 // programme.
-#include "solve/boxes/game_parts.h"
+#include "solve/boxes/game_internal.h"
 
 #include <assert.h>
 #include <math.h>

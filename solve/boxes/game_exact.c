@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "solve/boxes/game_parts.h"
+#include "solve/boxes/game_internal.h"
 
 enum { PIVOTS_MAX = 4000 };
 

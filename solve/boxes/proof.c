@@ -1,4 +1,4 @@
-// The records of a search by boxes, and their second evaluation: see eliminate_proof.h.
+// The records of a search by boxes, and their second evaluation: see proof.h.
 #include "solve/boxes/proof.h"
 
 #include <assert.h>

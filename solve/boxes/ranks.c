@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "data/base/least.h"
-#include "solve/boxes/box_parts.h"
+#include "solve/boxes/box_internal.h"
 
 static int64_t resident_bytes(const struct choice *c)
 {

@@ -1,4 +1,4 @@
-// See eliminate_search.h. Open boxes stand in a heap by their bound, then by age, so that the
+// See search.h. Open boxes stand in a heap by their bound, then by age, so that the
 // order, and with it the answer, depends on nothing but the problem. Masks of boxes that are done
 // are used again.
 #include "data/results/bound.h"

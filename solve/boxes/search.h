@@ -1,4 +1,4 @@
-// A whole search by boxes alone (eliminate_box.h): best bound first, diving into the lighter half
+// A whole search by boxes alone (box.h): best bound first, diving into the lighter half
 // of every split. No linear program takes part. Where it ends within its limits the answer is exact
 // and proven; where it does not, its bound and its plan still hold and the tree over relaxations
 // goes on from there.

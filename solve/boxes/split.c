@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "solve/boxes/box_parts.h"
+#include "solve/boxes/box_internal.h"
 
 static const double share_least = 0.02; // of a plan in the mixture, to be counted
 

@@ -6,8 +6,8 @@
 #include "solve/checker/read/problem.h"
 #include "solve/layout/solve.h"
 
-// p: with a chain (check_chain.h). priced: the same prices, and all else. What the records prove,
-// at most target_ns, is evidence->proof_bound_ns; 0: nothing.
+// p: with a chain (solve/checker/boxes/chain.h). priced: the same prices, and all else. What the
+// records prove, at most target_ns, is evidence->proof_bound_ns; 0: nothing.
 enum status certificate_search_chained(struct solve_evidence *evidence,
                                        const struct check_problem *p, const struct priced *priced,
                                        int64_t target_ns, struct arena *arena, struct error *err);

@@ -2,7 +2,7 @@
 // each. What they find does not depend on how many there are.
 #include <string.h>
 
-#include "solve/certificate/space_parts.h"
+#include "solve/certificate/space_internal.h"
 #include "solve/process/worker.h"
 
 enum { RANGES_PER_WORKER = 3, RANGE_LEAST = 1 << 16 };

@@ -5,7 +5,7 @@
 #include "data/text/json.h"
 #include "formulate/choices/choices.h"
 #include "solve/certificate/certificate.h"
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 #include "solve/boxes/box.h"
 
 // ---- a proof, as the file holds it
@@ -70,13 +70,13 @@ struct proof {
     int box_count, box_capacity;
 };
 
-// ---- certificate_write.c
+// ---- write.c
 struct proof_box *proof_add_box(struct proof *p);
 void proof_add_round(struct proof *p, int box, const struct proof_round *round);
 struct proof_path *proof_add_path(struct proof *p, const struct proof_path *path);
 void proof_write(struct proof *p);
 
-// ---- certificate_steps.c: paths by the tables of the schedule
+// ---- steps.c: paths by the tables of the schedule
 struct successors;
 struct successors *successors_open(const struct schedule *s, struct arena *arena);
 // The path of these counts. false: its operations are not known, or they are no path of so many
@@ -86,7 +86,7 @@ bool successors_find_path(const struct successors *x, struct proof_path *path,
 // Of the schedule's operation.
 struct proof_operation proof_operation_of(const struct schedule *s, int operation);
 
-// ---- certificate_records.c
+// ---- records.c
 // The records of the search by boxes, as they are. false: they are none that the checker is sure to
 // follow.
 bool proof_take_records(struct proof *p);
@@ -121,15 +121,15 @@ struct maker {
     struct arena *arena, *scratch; // what stays; boxes at hand
 };
 
-// ---- certificate_make.c
+// ---- make.c
 enum status maker_open(struct maker *m, struct proof *proof, struct arena *arena,
                        struct arena *scratch, struct error *err);
 
-// ---- certificate_paths.c
+// ---- paths.c
 // The path of these counts (the planner's), or -1: its operations are not known.
 int maker_find_path(struct maker *m, const int *counts);
 
-// ---- certificate_boxes.c
+// ---- boxes.c
 // Proves the bound aimed at; false: a box resisted.
 bool maker_prove(struct maker *m);
 // A bound of the whole problem as one box, without records and splits; 0: none.
@@ -149,7 +149,7 @@ bool maker_use(struct maker *m, struct check_box *box, const struct proof_round 
 struct check_box maker_split(struct maker *m, struct check_box *box, const struct proof_box *by,
                              struct arena *arena);
 
-// ---- certificate_shrink.c
+// ---- shrink.c
 void maker_shrink(struct maker *m);
 
 #endif

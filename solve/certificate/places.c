@@ -8,7 +8,7 @@
 #include "solve/certificate/chained.h"
 #include "solve/certificate/tree.h"
 #include "solve/checker/boxes/chain.h"
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 #include "solve/checker/prices/prices.h"
 
 enum { BOXES_ANEW = 4000 };

@@ -7,9 +7,9 @@
 #include "data/base/grow.h"
 #include "data/text/document.h"
 #include "solve/certificate/internal.h"
-#include "solve/certificate/space_parts.h"
+#include "solve/certificate/space_internal.h"
 #include "solve/boxes/search.h"
-#include "solve/layouts/parts.h"
+#include "solve/layouts/work.h"
 #include "solve/checker/prices/prices.h"
 
 enum { BOXES_MOST = 400 };

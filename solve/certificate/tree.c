@@ -5,7 +5,7 @@
 
 #include "solve/certificate/certificate.h"
 #include "solve/certificate/places.h"
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 #include "solve/checker/places/tree.h"
 
 enum { PARTS_MOST = 1500, BOXES_OF_PART = 30, BOXES_OF_WHOLE = 400 };

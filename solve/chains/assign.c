@@ -1,6 +1,6 @@
 // The hops of all chains together, each at its cheapest position, are an assignment of successors
 // in which as many nodes have none as there are chains: the Hungarian method in integers. Its
-// potentials are where prices of nodes begin (chains_paths.c). First nodes may be restricted: all
+// potentials are where prices of nodes begin (paths.c). First nodes may be restricted: all
 // others have a node before them, or are in no chain.
 #include "solve/chains/internal.h"
 

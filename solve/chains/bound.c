@@ -1,6 +1,6 @@
 // A bound where tables over sets would be too large: a few boxes, each an interval for the ring's
 // dearest link and the nodes that can begin a chain when no link of the ring is dearer. The ring
-// costs a box's lower end at least; the chains, from those first nodes, what chains_paths.c proves
+// costs a box's lower end at least; the chains, from those first nodes, what paths.c proves
 // of their mean. The box with the least sum is worked on: its prices follow what its chains visit
 // too often or never; when that helps no more its interval is halved, and first nodes fall apart
 // into those that cheaper rings can join. (docs/PROOFS.md section 10)

@@ -11,26 +11,26 @@ static inline bool chains_have_ring(const struct chains *c)
 int64_t chains_hop(const struct chains *c, int position, int from, int to);
 int64_t chain_value(const struct chains *c, const int *chain);
 
-// chains_search.c: the best order that was found, and its value.
+// search.c: the best order that was found, and its value.
 void chains_search(struct chains_result *result, const struct chains *c,
                    const struct chains_settings *settings, struct arena *arena);
 
-// chains_exact.c: result->order and value become the best there is, and bound the value.
+// exact.c: result->order and value become the best there is, and bound the value.
 void chains_prove(struct chains_result *result, const struct chains *c, struct arena *arena);
 
-// chains_bound.c: no order whose value is below `value` is below the bound that is returned, which
+// bound.c: no order whose value is below `value` is below the bound that is returned, which
 // is at most `value`.
 int64_t chains_bound_below(const struct chains *c, int64_t value,
                            const struct chains_settings *settings, int64_t *steps,
                            struct arena *arena);
 
-// chains_assign.c: what all chains cost together at least; CHAIN_NONE and more: something is joined
+// assign.c: what all chains cost together at least; CHAIN_NONE and more: something is joined
 // by nothing. firsts: the nodes that may begin a chain; NULL: all. price, unless NULL: what each
 // node is worth.
 int64_t chains_assign(const struct chains *c, const bool *firsts, int64_t *price,
                       struct arena *arena);
 
-// chains_paths.c. Prices count in 2^-paths_shift; where nodes may be left over they are at most 0.
+// paths.c. Prices count in 2^-paths_shift; where nodes may be left over they are at most 0.
 struct paths;
 struct paths *paths_open(const struct chains *c, int64_t hop_max, struct arena *arena);
 int paths_shift(const struct paths *p);
@@ -42,12 +42,12 @@ int paths_firsts(const struct paths *p, const bool *allowed, int *firsts);
 int64_t paths_sum(const struct paths *p, const int *firsts, const int64_t *price);
 void paths_follow(const struct paths *p, int first, const int64_t *price, int *visits);
 
-// chains_ring.c: of every set of `size` nodes the least dearest link of a ring through them all;
+// ring.c: of every set of `size` nodes the least dearest link of a ring through them all;
 // least[1 << nodes], sets of other sizes CHAIN_NONE.
 void rings_of_sets(int64_t *least, const int64_t *link, int node_count, int size,
                    struct arena *arena);
 
-// chains_close.c: leaves of in[] only nodes that may lie on a ring of `size` nodes in[] by links
+// close.c: leaves of in[] only nodes that may lie on a ring of `size` nodes in[] by links
 // below `limit`, and says of each in which part it lies: nodes of one ring lie in one part. Returns
 // the number of parts.
 int rings_within(const int64_t *link, int node_count, int size, int64_t limit, bool *in, int *part,

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 
 enum { CERTIFICATE_MOST = 1 << 26, DOCUMENT_MOST = 1 << 26 };
 

@@ -77,7 +77,7 @@ enum status check_priced_path(const char **path, const struct check_text *certif
                               struct arena *arena, struct error *err);
 
 // What the certificate is about: one layout, a whole space of them (solve/checker/space/space.h),
-// placements on nodes (check_places.h).
+// placements on nodes (solve/checker/places/places.h).
 enum check_certificate_kind { CERTIFICATE_OF_LAYOUT, CERTIFICATE_OF_SPACE, CERTIFICATE_OF_PLACES };
 enum status check_certificate_kind(enum check_certificate_kind *kind,
                                    const struct check_text *certificate, struct arena *arena,

@@ -1,4 +1,4 @@
-// The enumeration of choices: see check_choices.h. The order is that of docs/PROOFS.md 4: first
+// The enumeration of choices: see choices.h. The order is that of docs/PROOFS.md 4: first
 // layer, number of layers, group, boundary option, gradient option, mode, recomputed layers; of
 // equal choices the first stays.
 #include "solve/checker/choices.h"

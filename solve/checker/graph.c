@@ -1,4 +1,4 @@
-// See check_graph.h. A message is up to five operations in series: overhead at its sender, a part
+// See graph.h. A message is up to five operations in series: overhead at its sender, a part
 // that blocks both ends' compute, a part that occupies the link from rank to rank, a pure delay,
 // overhead at its receiver. Behind the last gradients come syncs, embedding sync and optimizer.
 #include "solve/checker/graph.h"

@@ -72,7 +72,7 @@ static inline int check_symbol_count(const struct check_problem *p)
 }
 int check_symbol_of(const struct check_graph *g, int operation);
 
-// The compute streams where transfers block both their ends (check_streams.c): stream[rank]
+// The compute streams where transfers block both their ends (streams.c): stream[rank]
 // receives the operations of its turns with the blocking parts between them. blocking(x, rank, i,
 // sends): the transfer that turn i of a rank ends or starts with.
 struct check_streams {

@@ -2,7 +2,7 @@
 // which must be exactly what the file says.
 #include <stdio.h>
 
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 
 static enum status read_stage(struct check_proof *k, const struct value *v, int stage, int first,
                               struct check_choice *c)

@@ -4,7 +4,7 @@
 // iteration.
 #include <stdio.h>
 
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 
 enum { STEPS_MOST = 1 << 22, COUNTS_MOST = 1 << 25 };
 

@@ -1,4 +1,4 @@
-// See check_plan.h. Without a barrier the time is the least t for which no cycle of the graph,
+// See plan.h. Without a barrier the time is the least t for which no cycle of the graph,
 // repeated for ever, is longer than t for each iteration that it goes through.
 #include "solve/checker/plan.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 
 struct comparison {
     const struct check_problem *document, *own;

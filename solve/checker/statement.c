@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 
 // Names come out of files: no line of theirs may look like one of ours.
 static const char *tame(const char *text, struct arena *arena)

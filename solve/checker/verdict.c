@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 
 void page_print(struct check_page *page, const char *format, ...)
 {

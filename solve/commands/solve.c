@@ -18,7 +18,7 @@
 #include "solve/layouts/layouts.h"
 #include "solve/places/placed.h"
 #include "solve/places/space.h"
-#include "solve/layout/parts.h"
+#include "solve/layout/steps.h"
 #include "solve/judge/verify.h"
 #include "solve/commands/what_if.h"
 
@@ -83,17 +83,10 @@ static enum status write_priced(struct priced *priced, const struct solve_reques
 }
 
 // PLAN.json without its end
-static const char *stem_of(const char *path, struct arena *arena)
-{
-    size_t length = strlen(path),
-           end = length > 5 && !strcmp(path + length - 5, ".json") ? length - 5 : length;
-    return arena_print(arena, "%.*s", (int)end, path);
-}
-
 // PLAN.json -> PLAN-2.json
 static const char *alternative_path(const char *path, int number, struct arena *arena)
 {
-    return arena_print(arena, "%s-%d.json", stem_of(path, arena), number);
+    return arena_print(arena, "%s-%d.json", path_stem(path, arena), number);
 }
 
 static void say_outcome(const struct solve_result *r)
@@ -159,7 +152,7 @@ static enum status write_layouts(struct layouts *l, const struct solve_request *
 {
     const char *path = r->layouts_path;
     if (!path && strcmp(r->plan_path, "-"))
-        path = arena_print(arena, "%s.layouts.json", stem_of(r->plan_path, arena));
+        path = arena_print(arena, "%s.layouts.json", path_stem(r->plan_path, arena));
     if (!path) return OK;
     l->document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);
     l->document.source_count = problem_sources(problem, path, l->document.sources, arena);
@@ -386,7 +379,7 @@ enum status command_solve(int argc, char **argv, int *exit_code, struct arena *a
     TRY(change_problem(&r, &problem, start, arena, err));
     if (problem->job.space.given) return solve_space(&r, problem, exit_code, arena, err);
     if (r.certificate_path && !r.priced_path && !problem->cluster.places.node_count)
-        r.priced_path = arena_print(arena, "%s.priced.json", stem_of(r.certificate_path, arena));
+        r.priced_path = arena_print(arena, "%s.priced.json", path_stem(r.certificate_path, arena));
     if (r.priced_path) TRY(file_check_place(r.priced_path, err));
     return solve_layout(&r, problem, start, exit_code, arena, err);
 }

@@ -4,7 +4,7 @@
 #include "data/base/file.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/solve_request.h"
-#include "solve/layout/parts.h"
+#include "solve/layout/steps.h"
 
 static const char usage[] = "plumbline solve PROBLEM.json [-o PLAN.json]";
 

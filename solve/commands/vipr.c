@@ -7,7 +7,7 @@
 #include "data/base/file.h"
 #include "solve/checker/check.h"
 #include "solve/commands/commands.h"
-#include "solve/layout/parts.h"
+#include "solve/layout/steps.h"
 #include "solve/certificate/vipr/vipr.h"
 
 static const char usage[] = "plumbline vipr CERTIFICATE.json [PRICED.json] [-o FILE.vipr]";

@@ -11,13 +11,6 @@
 #include "formulate/graph/objective.h"
 #include "solve/judge/verify.h"
 
-static const char *stem_of(const char *path, struct arena *arena)
-{
-    size_t length = strlen(path),
-           end = length > 5 && !strcmp(path + length - 5, ".json") ? length - 5 : length;
-    return arena_print(arena, "%.*s", (int)end, path);
-}
-
 // ---- documents
 
 static enum status check_replaceable(const char *path, const char *draft, struct arena *arena,
@@ -116,7 +109,7 @@ static void name_pieces(struct problem *to, const struct problem *from, const bo
         if (!changed[i]) continue;
         *d = (struct document){.path = arena_print(arena, "%s (%s)", old->path, text)};
         if (!path) continue;
-        d->path = arena_print(arena, "%s.%s.json", stem_of(path, arena), roles[i]);
+        d->path = arena_print(arena, "%s.%s.json", path_stem(path, arena), roles[i]);
         d->sources = TAKE(arena, 1, struct source);
         d->sources[d->source_count++] = source_of(roles[i], old, d->path, arena);
     }

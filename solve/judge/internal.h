@@ -21,7 +21,7 @@ struct hearing {
     bool collect; // prices are not compared with the plan's claims but written in their place (the
                   // plan is a copy then)
     int64_t embedding_sync_ns; // collected
-    // Of a replica that stands on nodes (verify_places.c): the links of each stage's ring with the
+    // Of a replica that stands on nodes (places.c): the links of each stage's ring with the
     // groups of the judged cluster that stand for the GPUs at their ends, and the entries of that
     // cluster for what joins such a group. NULL: syncs go over what joins a stage's group.
     const struct ring_links {
@@ -67,7 +67,7 @@ void hear_range(
 int64_t judged_time(const struct schedule *s, const struct plan *plan,
                     struct arena *arena); // replay, or period
 
-// ---- the schedule's table with the plan's own durations (verify_replay.c, verify_period.c)
+// ---- the schedule's table with the plan's own durations (replay.c, period.c)
 
 // Who waits for whom: streams give an operation at most two successors, dependences any number.
 struct waiting {
@@ -84,12 +84,12 @@ int64_t judged_replay(const struct schedule *s, const struct plan *plan, struct 
 // laps x T. -1 as above.
 int64_t judged_period(const struct schedule *s, const struct plan *plan, struct arena *arena);
 
-// ---- the greatest load (verify_load.c)
+// ---- the greatest load (load.c)
 int64_t judged_load(const struct hearing *h, const struct plan *plan); // of the plan's own prices
 // "objective": whether this is what is claimed, where the job asks for the least greatest load.
 void hear_load(struct hearing *h, int64_t own_ns);
 
-// ---- Fujii et al.'s formula (verify_published.c)
+// ---- Fujii et al.'s formula (published.c)
 struct published_memory {
     int64_t state_bytes, activation_bytes;
 }; // of a device of the first stage
@@ -97,7 +97,7 @@ bool published_memory_of(const struct problem *problem,
                          struct published_memory *p); // false: it is not for this model
 void hear_published(struct hearing *h);
 
-// ---- closed forms (verify_closed.c)
+// ---- closed forms (closed.c)
 struct closed_form {
     const char *name;
     int64_t ns;

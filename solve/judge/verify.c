@@ -1,5 +1,5 @@
 // The judge: takes a plan and the problem's documents, and goes through everything the plan says.
-// What is compared with what stands in verify_parts.h; the prices are the judge's own
+// What is compared with what stands in internal.h; the prices are the judge's own
 // (verify_price.h), the formulas those of docs/FORMULAS.md.
 #include "solve/judge/verify.h"
 
@@ -124,7 +124,7 @@ bool hear_layout(struct hearing *h)
     h->judged = problem_with_layout(h->problem, &h->plan->layout);
     if (!(h->problem->job.space.given ? is_member(h) : is_jobs_layout(h))) return false;
     h->assay = assay_over(&h->judged, &h->assay);
-    // Of replicas that may have unlike numbers: see verify_places.c.
+    // Of replicas that may have unlike numbers: see places.c.
     bool uneven = h->problem->job.placement.uneven_micro_batches;
     bool same = uneven || same_number(h, "number of micro-batches", h->plan->micro_batches,
                                       h->assay.micro_batches);

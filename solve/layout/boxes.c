@@ -5,7 +5,7 @@
 
 #include "solve/layout/eliminate.h"
 #include "solve/boxes/search.h"
-#include "solve/layout/parts.h"
+#include "solve/layout/steps.h"
 
 // Measured on the chain family: up to a few thousand cells of the table (layers x slots counted)
 // boxes alone win, beyond it a relaxation is cheaper than the programme. What has not ended after

@@ -1,4 +1,4 @@
-// Elimination by bound: the whole problem as one box (eliminate_box.h), whose steps are repeated
+// Elimination by bound: the whole problem as one box (box.h), whose steps are repeated
 // until nothing more goes. What leaves the box leaves the choices, with the bound that made it go.
 #include "solve/layout/eliminate.h"
 

@@ -4,7 +4,7 @@
 // the elimination's, which is exact.
 #include <math.h>
 
-#include "solve/layout/parts.h"
+#include "solve/layout/steps.h"
 #include "solve/process/worker.h"
 
 struct intopt_work {

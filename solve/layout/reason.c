@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solve/layout/parts.h"
+#include "solve/layout/steps.h"
 
 enum family { FAMILY_SLOTS, FAMILY_BUDGET, FAMILY_RULES, FAMILY_MEMORY, FAMILY_COUNT };
 static const char *const family_names[] = {"the number of devices of each group",

@@ -7,7 +7,7 @@
 
 #include "formulate/graph/objective.h"
 #include "solve/boxes/box.h"
-#include "solve/layout/parts.h"
+#include "solve/layout/steps.h"
 #include "solve/tree/proof.h"
 
 #define NEVER_NS (INT64_MAX / 8) // above every time

@@ -5,7 +5,7 @@
 #include "data/base/grow.h"
 #include "data/results/bound.h"
 #include "solve/layout/eliminate.h"
-#include "solve/layout/parts.h"
+#include "solve/layout/steps.h"
 
 struct plan *solving_add_plan(struct solving *s)
 {

@@ -3,7 +3,7 @@
 // place in it follow from the space alone.
 #include <assert.h>
 
-#include "solve/layouts/parts.h"
+#include "solve/layouts/work.h"
 
 enum { TIER_LAYOUTS = 512, TIER_CHECKS = 4096 };
 // Passes of a graph times the square of its ranks, and passes on their own, that one may have to be

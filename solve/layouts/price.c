@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "solve/layouts/parts.h"
+#include "solve/layouts/work.h"
 
 enum { ENTRIES = 1 << 13 };
 

@@ -3,7 +3,7 @@
 
 #include "data/base/grow.h"
 #include "data/base/heap.h"
-#include "solve/layouts/parts.h"
+#include "solve/layouts/work.h"
 
 static bool before(struct candidate *const *a, struct candidate *const *b)
 {

@@ -6,7 +6,7 @@
 #include "formulate/graph/objective.h"
 #include "solve/boxes/search.h"
 #include "solve/incumbent/incumbent.h"
-#include "solve/layouts/parts.h"
+#include "solve/layouts/work.h"
 
 enum { OPERATIONS = 4 * 1000 * 1000, REPLAYS_LEAST = 10 };
 

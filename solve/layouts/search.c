@@ -9,7 +9,7 @@
 #include "data/results/bound.h"
 #include "formulate/graph/objective.h"
 #include "formulate/price/price.h"
-#include "solve/layout/parts.h"
+#include "solve/layout/steps.h"
 #include "solve/layouts/search.h"
 
 static const double grace_s = 3; // for workers to hand in what they have when told to stop

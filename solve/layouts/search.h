@@ -5,7 +5,7 @@
 
 #include "data/base/watch.h"
 #include "solve/layouts/layouts.h"
-#include "solve/layouts/parts.h"
+#include "solve/layouts/work.h"
 
 enum { ROOT_ROUND = 16 }; // layouts of a round of looks, at most
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "data/results/bound.h"
-#include "solve/layouts/parts.h"
+#include "solve/layouts/work.h"
 
 // What is left is closed by its bound, or open. Returns the least bound of all that may have a
 // plan.

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "solve/layouts/parts.h"
+#include "solve/layouts/work.h"
 
 enum status layout_price(struct priced *priced, const struct problem *problem,
                          const struct layout *layout, struct arena *arena, struct error *err)

@@ -45,13 +45,13 @@ struct placed {
     struct arena *arena;
 };
 
-// ---- placed_rings.c
+// ---- rings.c
 
 struct placed_known_ring *placed_rings_open(const struct placed *p, struct arena *arena);
 // Rings into the plan, in their best order, and p->syncs. false: one of them is not joined.
 bool placed_sync_all(struct placed *p, struct placed_plan *plan);
 
-// ---- placed_variants.c
+// ---- variants.c
 
 // Built when first asked for; one that cannot be built has no choices, and p->status says why. No
 // mark may be set in p's arena.
@@ -110,7 +110,7 @@ bool placed_choose(struct placed *p, struct placed_plan *plan, const int *like);
 bool placed_schedules_nest(const struct priced *priced); // struct placed, nested
 
 // Raises a bound on all plans, which some replica with p's own number of micro-batches keeps
-// already, towards the one wanted (placed_share.c). relaxed: the program over groups
+// already, towards the one wanted (share.c). relaxed: the program over groups
 // (placed_relax).
 struct placed_share_settings {
     const struct solve_settings *solve;
@@ -131,11 +131,11 @@ bool placed_fits_ranks(struct placed *p, const struct placed_plan *plan);
 // transport, nor than the best beside the group's nodes, by the sync of a mean stage.
 void placed_ring_links(bool *counts, const struct priced *p, struct arena *arena);
 
-// placed_solve.c: the plan with its placement, and the claims of its slowest replica.
+// solve.c: the plan with its placement, and the claims of its slowest replica.
 void placed_put_plan(struct plan *plan, struct placed *p, struct placed_plan *best,
                      struct arena *arena);
 
-// placed_pipette.c: as placed_solve, for the objective pipette.
+// pipette.c: as placed_solve, for the objective pipette.
 struct solve_result;
 struct solve_settings;
 enum status placed_solve_pipette(struct solve_result *r, const struct priced *priced,

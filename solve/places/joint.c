@@ -1,4 +1,4 @@
-// See placed_joint.h. A chain goes on from the last rank that has a node through free device
+// See joint.h. A chain goes on from the last rank that has a node through free device
 // groups, each once: the least of its weighted transfers is a dynamic programme over sets of device
 // groups, for few of them; for many the chain may come back to a group, only not at once. What a
 // boundary takes by itself at least is counted already, the chain adds what is beyond.

@@ -11,7 +11,7 @@
 #include "data/results/bound.h"
 #include "solve/chains/chains.h"
 #include "solve/places/internal.h"
-#include "solve/layout/parts.h"
+#include "solve/layout/steps.h"
 
 struct rows {
     const struct priced *priced;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "solve/places/internal.h"
-#include "solve/layout/parts.h"
+#include "solve/layout/steps.h"
 
 enum { SOLVES_MAX = 120, STATES_MAX = 2000, PARTS_MAX = 500 };
 

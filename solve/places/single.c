@@ -1,4 +1,4 @@
-// See placed_single.h. What stands in the tables by pairs of nodes is what a priced document has by
+// See single.h. What stands in the tables by pairs of nodes is what a priced document has by
 // pairs of groups; the rest of a group each of its nodes has. With so many groups the relaxations
 // of the tree are what proves it.
 #include "solve/places/single.h"

@@ -9,7 +9,7 @@
 #include "solve/places/internal.h"
 #include "solve/places/single.h"
 #include "solve/places/tree.h"
-#include "solve/layout/parts.h"
+#include "solve/layout/steps.h"
 
 // In evaluations of a placement.
 static const int64_t proof_steps = 200000;

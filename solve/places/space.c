@@ -10,10 +10,10 @@
 
 #include "data/base/least.h"
 #include "data/results/bound.h"
-#include "solve/layouts/parts.h"
+#include "solve/layouts/work.h"
 #include "solve/places/placed.h"
 #include "solve/places/space.h"
-#include "solve/layout/parts.h"
+#include "solve/layout/steps.h"
 
 static const char leaves_room[] = "its bound leaves room for a better plan";
 

@@ -1,7 +1,7 @@
 // The proof of placements by a tree over nodes: rank after rank, and within a rank replica after
 // replica, a rank is put on each node that it can stand on. What is left open of a part is bounded
-// by the replica that came last, as a chain problem of its own (placed_view.h) that boxes of
-// choices solve (eliminate_search.h): the layers are decided anew under every part. Best bound
+// by the replica that came last, as a chain problem of its own (view.h) that boxes of
+// choices solve (solve/boxes/search.h): the layers are decided anew under every part. Best bound
 // first, deeper parts first among equals. Of replicas, and of nodes whose links are all alike, one
 // order is tried; where all ranks stand, the choices are split until no replica can be quicker than
 // the best plan.

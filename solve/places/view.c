@@ -1,4 +1,4 @@
-// See placed_view.h. Every price is the least over the nodes that the ranks at its ends may still
+// See view.h. Every price is the least over the nodes that the ranks at its ends may still
 // stand on: the very node of a rank that has one, else any with a device group free. A ring passes
 // each of its nodes, in and out: over links that are no better than the best into it and the best
 // out of it.

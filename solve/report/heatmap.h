@@ -29,12 +29,12 @@ double heatmap_share(const struct heatmap *m, double bytes_per_s);
 const char *heatmap_link_text(const struct heatmap *m, int from, int to,
                               const struct place_link *link);
 
-// report_heatmap_axes.c: names of nodes, what they belong to, and the order they stand in
+// heatmap_axes.c: names of nodes, what they belong to, and the order they stand in
 void heatmap_order(struct heatmap *m, bool by_plan);
 double heatmap_label_width(const struct heatmap *m);
 void heatmap_axes(struct heatmap *m);
 
-// report_heatmap_marks.c: the plan on the map; the legend beside it
+// heatmap_marks.c: the plan on the map; the legend beside it
 void heatmap_marks(struct heatmap *m);
 void heatmap_legend(struct heatmap *m, double x, double y);
 // The transfer, the ring link that costs most; NULL: there is none.

@@ -1,5 +1,5 @@
-// What the two halves of the export to Megatron-LM share: flags (report_megatron.c) and what flags
-// cannot say (report_megatron_notes.c).
+// What the two halves of the export to Megatron-LM share: flags (megatron.c) and what flags
+// cannot say (megatron_notes.c).
 #ifndef PLUMBLINE_SOLVE_REPORT_MEGATRON_H
 #define PLUMBLINE_SOLVE_REPORT_MEGATRON_H
 

@@ -3,7 +3,7 @@
 // in two; so is every other branching.
 //
 // Records are what the tree proves: they are kept in full, can be evaluated a second time
-// (tree_recheck.c), and are what a certificate is written from.
+// (recheck.c), and are what a certificate is written from.
 #ifndef PLUMBLINE_SOLVE_TREE_BOX_H
 #define PLUMBLINE_SOLVE_TREE_BOX_H
 

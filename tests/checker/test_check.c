@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 #include "tests/support/trials/check_trials.h"
 
 #include <setjmp.h>

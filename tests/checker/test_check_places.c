@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 #include "tests/support/check.h"
 #include "tests/support/trials/place_trials.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "formulate/price/price.h"
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 #include "solve/checker/prices/prices.h"
 #include "tests/support/trials/check_trials.h"
 #include "tests/support/trials/trial.h"

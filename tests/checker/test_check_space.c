@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "formulate/price/price.h"
-#include "solve/checker/space/parts.h"
+#include "solve/checker/space/arguments.h"
 #include "solve/checker/prices/prices.h"
 #include "tests/support/trials/check_trials.h"
 #include "tests/support/trials/space_trials.h"

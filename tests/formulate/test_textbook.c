@@ -2,7 +2,7 @@
 // set in the binaries; the least values of the continuous columns follow; then all rows hold
 // exactly when the decision is a plan, and the symbols' least values are its durations. With the
 // same path rows the optimum is then that of the choices.
-#include "formulate/choices/parts.h"
+#include "formulate/choices/choice.h"
 #include "formulate/program/textbook.h"
 #include "tests/support/random_priced.h"
 

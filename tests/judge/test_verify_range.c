@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "data/inputs/cost_keys.h"
-#include "formulate/choices/parts.h"
+#include "formulate/choices/choice.h"
 #include "formulate/graph/longest.h"
 #include "formulate/price/price.h"
 #include "solve/judge/internal.h"

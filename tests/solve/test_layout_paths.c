@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/checker/space/parts.h"
+#include "solve/checker/space/arguments.h"
 #include "solve/layouts/bound.h"
 #include "tests/support/check.h"
 #include "tests/support/trials/check_trials.h"

@@ -7,7 +7,7 @@
 #include "formulate/price/price.h"
 #include "solve/layouts/layouts.h"
 #include "solve/layouts/bound.h"
-#include "solve/layouts/parts.h"
+#include "solve/layouts/work.h"
 #include "solve/judge/verify.h"
 #include "tests/support/check.h"
 #include "tests/support/spaces.h"

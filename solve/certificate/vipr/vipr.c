@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solve/layout/parts.h"
+#include "solve/layout/steps.h"
 #include "solve/certificate/vipr/internal.h"
 
 // ---- the tree

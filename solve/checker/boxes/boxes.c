@@ -7,7 +7,7 @@
 
 #include "solve/checker/boxes/chain.h"
 #include "solve/checker/boxes/halves.h"
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 
 struct tree {
     struct check_proof *k;

@@ -1,4 +1,4 @@
-// See check_chain.h. Of few device groups: a dynamic programme over sets of them and the last one.
+// See chain.h. Of few device groups: a dynamic programme over sets of them and the last one.
 // Of many: over the last two nodes, so that a chain comes back to a node only later, which leaves
 // it no dearer.
 #include "solve/checker/boxes/chain.h"

@@ -1,10 +1,10 @@
-// The dynamic programme of a round: see check_mix.h. A cell is (uses of the counted resources,
+// The dynamic programme of a round: see mix.h. A cell is (uses of the counted resources,
 // covered layers) of one side of a boundary. Forward it holds the least cost of the stages before,
 // backward of those behind; a choice's own bound is the least sum of both around it.
 #include <string.h>
 
 #include "data/base/grow.h"
-#include "solve/checker/boxes/mix_parts.h"
+#include "solve/checker/boxes/internal.h"
 
 // ---- the sides of boundaries and the classes of uses
 

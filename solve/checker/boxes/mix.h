@@ -23,8 +23,8 @@ struct check_round {
     bool has_weights;
     int64_t prices[RESOURCES_MOST]; // of 2^-20 ns; 0: none
     bool counts;                    // resources that are counted are counted in this round
-    wide excess;   // of 2^-40 ns, beside what the tables give: of every plan (check_chain.h)
-    bool by_ranks; // see check_mix_ranks.c: one group in the box, and nothing is counted
+    wide excess;   // of 2^-40 ns, beside what the tables give: of every plan (chain.h)
+    bool by_ranks; // see mix_ranks.c: one group in the box, and nothing is counted
 };
 
 struct check_mixer;

@@ -1,6 +1,6 @@
 // What a round charges: for every choice and boundary of a box the sum of coefficient x duration
 // and of the prices, in one unit in which all sums stay below 2^58, rounded down.
-#include "solve/checker/boxes/mix_parts.h"
+#include "solve/checker/boxes/internal.h"
 #include "solve/checker/plan.h"
 
 int check_resource_count(const struct check_problem *p) { return p->group_count + BUDGETS; }

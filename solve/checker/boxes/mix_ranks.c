@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/checker/boxes/mix_parts.h"
+#include "solve/checker/boxes/internal.h"
 
 enum { TRIES_MOST = 18 };
 

@@ -1,11 +1,11 @@
-// Hears the certificate of a plan on nodes: see check_places.h. The file says by which problem of
+// Hears the certificate of a plan on nodes: see places.h. The file says by which problem of
 // one replica, and holds one proof about that.
 #include "solve/checker/places/places.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "solve/checker/places/parts.h"
+#include "solve/checker/places/internal.h"
 
 static const char *const ways[] = {"groups", "nodes", "tree", NULL};
 

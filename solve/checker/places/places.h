@@ -52,7 +52,7 @@ struct check_places {
 // The problem of one replica that bounds all placements: each node a group of its own, or the least
 // over each group's nodes. shared: the group of which the replica has no more than its share; -1:
 // none is. chained: by groups, with what the transfers take together beyond the least of each
-// (check_chain.h).
+// (solve/checker/boxes/chain.h).
 struct check_relaxation {
     bool by_nodes;
     int shared;

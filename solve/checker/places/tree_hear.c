@@ -1,7 +1,7 @@
 // Hears a tree over placements, part by part in preorder: a part is closed by a proof about one
 // replica, goes on with each node that its next place can be on, or is split in two by how many
 // layers a stage holds.
-#include "solve/checker/places/parts.h"
+#include "solve/checker/places/internal.h"
 #include "solve/checker/places/tree.h"
 
 // Of a part at most, beside its proof's; of building the graph.

@@ -1,6 +1,6 @@
 // A page in words on what an accepted certificate about placements proves, from what the checker
 // found.
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 #include "solve/checker/places/places.h"
 #include "solve/checker/verdict.h"
 

@@ -1,4 +1,4 @@
-// See check_json.h. One pass over the text; a value is noted where it starts and nothing is read
+// See json.h. One pass over the text; a value is noted where it starts and nothing is read
 // twice.
 #include "solve/checker/read/json.h"
 

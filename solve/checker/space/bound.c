@@ -11,7 +11,7 @@
 // ranks take main layers in order, as many each as T allows, they take at least as many as in any
 // plan of time T: if some are left, no plan takes T.
 #include "data/base/least.h"
-#include "solve/checker/space/parts.h"
+#include "solve/checker/space/arguments.h"
 
 static int64_t pass(const struct check_terms *t) { return t->forward + t->backward + t->weight; }
 

@@ -4,7 +4,7 @@
 // boundaries are, and the same kinds of operations cost anything; a barrier only adds waits. A sync
 // that overlaps gradients shrinks as they grow: it is compared only where both are exposed, or
 // gradients are equal.
-#include "solve/checker/space/parts.h"
+#include "solve/checker/space/arguments.h"
 
 static bool none_above(const int64_t *a, const int64_t *b, int count)
 {

@@ -1,5 +1,5 @@
 // One layout of a space: whether the argument that is named for it is one.
-#include "solve/checker/space/parts.h"
+#include "solve/checker/space/arguments.h"
 
 const char check_fate_letters[FATES + 1] = "rmbdp";
 

@@ -1,11 +1,11 @@
-// What the ranks hold, read off the order of their passes (check_orders.c), and remembered: it
-// depends on schedule, ranks, stages of a rank and micro-batches alone. Where all micro-batches go
-// forward before any comes back all of them are held.
+// What the ranks hold, read off the order of their passes (solve/checker/orders.c), and remembered:
+// it depends on schedule, ranks, stages of a rank and micro-batches alone. Where all micro-batches
+// go forward before any comes back all of them are held.
 #include <stdlib.h>
 #include <string.h>
 
 #include "data/base/grow.h"
-#include "solve/checker/space/parts.h"
+#include "solve/checker/space/arguments.h"
 
 enum { TURNS_LISTED = 1 << 22 };
 

@@ -3,7 +3,7 @@
 // recomputation that makes them fit is a lower bound on every plan's; where none does, no plan has
 // k main layers there. Both only rise with k.
 #include "data/base/least.h"
-#include "solve/checker/space/parts.h"
+#include "solve/checker/space/arguments.h"
 
 bool check_holds_first(const struct check_sketch *s, int rank)
 {

@@ -1,7 +1,7 @@
 // What the bounds read of a layout's tables: like layers together, and of what a plan may choose
 // (groups, options, slices) the least.
 #include "data/base/least.h"
-#include "solve/checker/space/parts.h"
+#include "solve/checker/space/arguments.h"
 
 static bool is_usable(const struct check_problem *p, int g)
 {

@@ -1,4 +1,4 @@
-// Hears the certificate of a space: see check_space.h. One walk over all layouts; where the file
+// Hears the certificate of a space: see space.h. One walk over all layouts; where the file
 // names an argument that the layout's tables bear out alone, it is made at once. Layouts that are
 // dominated or have a proof of their own are kept for afterwards, and so are those that dominate.
 #include "solve/checker/space/space.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/checker/space/parts.h"
+#include "solve/checker/space/arguments.h"
 
 enum { WORK_OF_LAYOUT = 40, LISTED_MOST = 1 << 20 };
 

@@ -1,6 +1,6 @@
 // A page in words on what an accepted certificate of a space proves, from what the checker found.
 #include "solve/checker/space/space.h"
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 #include "solve/checker/verdict.h"
 
 static void put_claims(struct check_page *p, const struct check_space_result *s)

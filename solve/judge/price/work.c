@@ -1,6 +1,6 @@
 // The work of one pass of one slice over one layer on one GPU as the judge counts it
 // (docs/FORMULAS.md, section 3), and the passes' durations that come of it, of what is said
-// meanwhile (verify_price_talk.c) and of gathers.
+// meanwhile (talk.c) and of gathers.
 #include "solve/judge/price/verify_price.h"
 
 #include <assert.h>

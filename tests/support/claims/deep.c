@@ -7,7 +7,7 @@
 #include "data/text/json.h"
 #include "solve/certificate/certificate.h"
 #include "solve/certificate/space.h"
-#include "solve/checker/space/parts.h"
+#include "solve/checker/space/arguments.h"
 #include "solve/layouts/layouts.h"
 #include "solve/layout/solve.h"
 #include "solve/checker/prices/prices.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "data/schedule/schedule.h"
-#include "solve/checker/space/parts.h"
+#include "solve/checker/space/arguments.h"
 #include "tests/support/claims/tables.h"
 #include "tests/support/oracle/oracle.h"
 

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "solve/checker/space/parts.h"
+#include "solve/checker/space/arguments.h"
 #include "solve/layouts/bound.h"
-#include "solve/layouts/parts.h"
+#include "solve/layouts/work.h"
 
 #include "tests/support/check.h"
 

@@ -5,7 +5,7 @@
 #include "data/text/json.h"
 #include "data/schedule/schedule.h"
 #include "solve/certificate/certificate.h"
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 
 #include "tests/support/check.h"
 

@@ -4,7 +4,7 @@
 
 #include "data/schedule/schedule.h"
 #include "formulate/price/price.h"
-#include "solve/checker/space/parts.h"
+#include "solve/checker/space/arguments.h"
 #include "solve/layout/solve.h"
 #include "solve/checker/prices/prices.h"
 #include "tests/support/claims/tables.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 #include "solve/checker/places/places.h"
 #include "solve/checker/prices/open.h"
 #include "solve/judge/verify.h"

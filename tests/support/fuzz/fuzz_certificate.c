@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { WORK_MOST = 1 << 24 };

@@ -9,7 +9,7 @@
 
 #include "data/base/file.h"
 #include "data/text/json.h"
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 
 enum { PATHS_MOST = 4000, ROUND_PATHS = 4, DEEPEST = 4000 };
 

@@ -1,13 +1,13 @@
 // What the files of the search over layouts share.
-#ifndef PLUMBLINE_SOLVE_LAYOUTS_PARTS_H
-#define PLUMBLINE_SOLVE_LAYOUTS_PARTS_H
+#ifndef PLUMBLINE_SOLVE_LAYOUTS_WORK_H
+#define PLUMBLINE_SOLVE_LAYOUTS_WORK_H
 
 #include "formulate/price/price.h"
 #include "solve/layouts/layouts.h"
 #include "solve/layouts/bound.h"
 #include "solve/process/worker.h"
 
-// ---- layouts_work.c: what the worker processes do
+// ---- work.c: what the worker processes do
 
 struct layouts_context {
     const struct problem *problem;
@@ -58,7 +58,7 @@ bool answer_look(struct message *m, struct layout_answer *answer, const struct p
 enum status layout_price(struct priced *priced, const struct problem *problem,
                          const struct layout *layout, struct arena *arena, struct error *err);
 
-// ---- layouts_root.c
+// ---- root.c
 struct layout_effort {
     int64_t replays, boxes;
 };
@@ -66,7 +66,7 @@ enum status layout_root(struct layout_answer *a, const struct layouts_context *x
                         const struct priced *priced, int64_t cutoff_ns, struct layout_effort effort,
                         struct arena *arena, struct error *err);
 
-// ---- layouts_price.c: the same prices serve many layouts, those that differ in what no price
+// ---- price.c: the same prices serve many layouts, those that differ in what no price
 // depends on
 struct price_cache {
     const struct problem *problem;
@@ -85,7 +85,7 @@ const struct priced *price_cached(struct price_cache *c, const struct layout *la
 struct layout layout_price_key(
     const struct layout *layout); // layouts with equal keys have equal prices
 
-// ---- layouts_compare.c
+// ---- compare.c
 // Every plan of b is one of a as well, and takes no longer there.
 bool layout_no_worse(const struct priced *a, const struct priced *b);
 
@@ -105,7 +105,7 @@ struct layouts_end {
 // Settles the fates of r->layouts and states the answer, r->solved.
 void layouts_end(struct layouts_result *r, const struct layouts_end *e, struct arena *arena);
 
-// ---- layouts_queue.c: layouts that wait, least bound first, ties by number
+// ---- queue.c: layouts that wait, least bound first, ties by number
 
 enum candidate_level { LEVEL_SCANNED, LEVEL_SHARPENED, LEVEL_ROOTED, LEVEL_SOLVED };
 struct candidate {
@@ -122,7 +122,7 @@ void queue_push(struct queue *q, struct candidate *c);
 struct candidate *queue_first(const struct queue *q); // NULL: empty
 struct candidate *queue_pop(struct queue *q);
 
-// ---- layouts_first.c: what is looked at before the space is scanned, so that there is a plan soon
+// ---- first.c: what is looked at before the space is scanned, so that there is a plan soon
 
 enum { FIRST_TIERS = 8 };
 struct first_tier {

@@ -1,6 +1,6 @@
 // What the files that choose cells share.
-#ifndef PLUMBLINE_MEASURE_SAMPLING_CELLS_PARTS_H
-#define PLUMBLINE_MEASURE_SAMPLING_CELLS_PARTS_H
+#ifndef PLUMBLINE_MEASURE_SAMPLING_CELLS_TAKE_H
+#define PLUMBLINE_MEASURE_SAMPLING_CELLS_TAKE_H
 
 #include "data/base/least.h"
 #include "measure/sampling/cells.h"

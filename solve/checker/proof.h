@@ -1,6 +1,6 @@
 // What the files of the checker that read the proof itself share.
-#ifndef PLUMBLINE_SOLVE_CHECKER_PARTS_H
-#define PLUMBLINE_SOLVE_CHECKER_PARTS_H
+#ifndef PLUMBLINE_SOLVE_CHECKER_PROOF_H
+#define PLUMBLINE_SOLVE_CHECKER_PROOF_H
 
 #include "solve/checker/check.h"
 #include "solve/checker/boxes/mix.h"
@@ -27,7 +27,7 @@ enum status check_one_proof(const struct reader *r, const struct value *proof,
                             const struct check_problem *p, struct check_result *result,
                             uint64_t *work, struct arena *arena);
 
-// ---- check_prices.c: a priced document beside other tables of the same problem; NOT_PROVEN names
+// ---- prices.c: a priced document beside other tables of the same problem; NOT_PROVEN names
 // the first number that differs
 enum status check_same_prices(const struct check_problem *document, const struct check_problem *own,
                               int64_t *compared, struct error *err);

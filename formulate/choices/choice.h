@@ -1,7 +1,7 @@
-// What the files choices*.c share: pricing one choice, the rules on one stage, and when one choice
-// makes another needless.
-#ifndef PLUMBLINE_FORMULATE_CHOICES_PARTS_H
-#define PLUMBLINE_FORMULATE_CHOICES_PARTS_H
+// What the files of the choices share: pricing one choice, the rules on one stage, and when one
+// choice makes another needless.
+#ifndef PLUMBLINE_FORMULATE_CHOICES_CHOICE_H
+#define PLUMBLINE_FORMULATE_CHOICES_CHOICE_H
 
 #include "formulate/choices/choices.h"
 

@@ -1,7 +1,7 @@
 // What cluster.c and places.c share, for them alone: reading, checking and writing of one link,
 // names of groups.
-#ifndef PLUMBLINE_DATA_PLACES_CLUSTER_PARTS_H
-#define PLUMBLINE_DATA_PLACES_CLUSTER_PARTS_H
+#ifndef PLUMBLINE_DATA_PLACES_INTERNAL_H
+#define PLUMBLINE_DATA_PLACES_INTERNAL_H
 
 #include "data/places/cluster.h"
 

@@ -1,6 +1,6 @@
 // The inside of the game, for solve/boxes/game*.c alone.
-#ifndef PLUMBLINE_SOLVE_BOXES_GAME_PARTS_H
-#define PLUMBLINE_SOLVE_BOXES_GAME_PARTS_H
+#ifndef PLUMBLINE_SOLVE_BOXES_GAME_INTERNAL_H
+#define PLUMBLINE_SOLVE_BOXES_GAME_INTERNAL_H
 
 #include "solve/boxes/game.h"
 

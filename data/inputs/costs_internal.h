@@ -1,7 +1,7 @@
 // What the files data/inputs/costs*.c share: estimates, and the numbers that a costs document need
 // not state (0 is "not stated").
-#ifndef PLUMBLINE_DATA_INPUTS_COSTS_PARTS_H
-#define PLUMBLINE_DATA_INPUTS_COSTS_PARTS_H
+#ifndef PLUMBLINE_DATA_INPUTS_COSTS_INTERNAL_H
+#define PLUMBLINE_DATA_INPUTS_COSTS_INTERNAL_H
 
 #include <stddef.h>
 

@@ -1,9 +1,9 @@
 // What the files of the checker of spaces share, and what the writer of their certificates asks of
 // them.
-#ifndef PLUMBLINE_SOLVE_CHECKER_SPACE_PARTS_H
-#define PLUMBLINE_SOLVE_CHECKER_SPACE_PARTS_H
+#ifndef PLUMBLINE_SOLVE_CHECKER_SPACE_ARGUMENTS_H
+#define PLUMBLINE_SOLVE_CHECKER_SPACE_ARGUMENTS_H
 
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 #include "solve/checker/space/space.h"
 
 enum check_fate {
@@ -16,7 +16,7 @@ enum check_fate {
 };
 extern const char check_fate_letters[FATES + 1]; // "rmbdp"
 
-// ---- check_space_held.c: micro-batches that a rank's stages hold together at its fullest moment
+// ---- held.c: micro-batches that a rank's stages hold together at its fullest moment
 
 struct check_held {
     int least;    // of any of its stages
@@ -38,7 +38,7 @@ struct check_held_cache {
 enum status check_find_held(struct check_held_cache *c, const struct check_problem *p,
                             const struct check_held **held); // [rank]
 
-// ---- check_space_bound.c
+// ---- bound.c
 
 struct check_terms {
     int64_t forward, backward, weight, selective, full, optimizer, sync;
@@ -86,7 +86,7 @@ int64_t check_rank_takes(const struct check_sketch *s, int group, int rank, int6
 int64_t check_rank_takes_anyway(const struct check_sketch *s, int group,
                                 int rank); // whatever it holds; -1: nothing fits
 
-// ---- check_space_memory.c
+// ---- memory.c
 int64_t check_least_recomputation(const struct check_sketch *s, const struct check_group_sketch *g,
                                   int rank, int64_t k); // ns; -1: k main layers never fit
 bool check_may_fit(const struct check_sketch *s, const struct check_group_sketch *g, int rank,
@@ -96,11 +96,11 @@ int64_t check_forced(const struct check_sketch *s,
 bool check_holds_first(const struct check_sketch *s, int rank);
 bool check_holds_last(const struct check_sketch *s, int rank);
 
-// ---- check_space_compare.c: every plan of b is one of a, and takes no longer there. Both with
+// ---- compare.c: every plan of b is one of a, and takes no longer there. Both with
 // times
 bool check_no_worse(const struct check_problem *a, const struct check_problem *b);
 
-// ---- check_space_fates.c: one layout at a time
+// ---- fates.c: one layout at a time
 
 struct check_layouts {
     const struct check_space *space;

@@ -1,8 +1,8 @@
 // What the files that make the certificate of a space share.
-#ifndef PLUMBLINE_SOLVE_CERTIFICATE_SPACE_PARTS_H
-#define PLUMBLINE_SOLVE_CERTIFICATE_SPACE_PARTS_H
+#ifndef PLUMBLINE_SOLVE_CERTIFICATE_SPACE_INTERNAL_H
+#define PLUMBLINE_SOLVE_CERTIFICATE_SPACE_INTERNAL_H
 
-#include "solve/checker/space/parts.h"
+#include "solve/checker/space/arguments.h"
 
 struct space_fates_request {
     const struct check_space *space;

@@ -1,7 +1,7 @@
-// The inside of closing boxes, for solve/boxes/box.c, eliminate_split.c and eliminate_ranks.c
+// The inside of closing boxes, for solve/boxes/box.c, split.c and ranks.c
 // alone.
-#ifndef PLUMBLINE_SOLVE_BOXES_BOX_PARTS_H
-#define PLUMBLINE_SOLVE_BOXES_BOX_PARTS_H
+#ifndef PLUMBLINE_SOLVE_BOXES_BOX_INTERNAL_H
+#define PLUMBLINE_SOLVE_BOXES_BOX_INTERNAL_H
 
 #include "data/places/cluster.h"
 #include "formulate/graph/pool.h"

@@ -1,6 +1,6 @@
 // Compression options as the priced document and the plan both write them.
-#ifndef PLUMBLINE_DATA_PRICED_PARTS_H
-#define PLUMBLINE_DATA_PRICED_PARTS_H
+#ifndef PLUMBLINE_DATA_PRICED_FIELDS_H
+#define PLUMBLINE_DATA_PRICED_FIELDS_H
 
 #include "data/priced/priced.h"
 
@@ -25,14 +25,14 @@ void priced_prices_put(struct json_writer *w, const char *key, const int64_t *va
 void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *tables,
                        int table_count, int count);
 
-// priced_places.c. `passes_ns`: the longest that all passes can take.
+// places.c. `passes_ns`: the longest that all passes can take.
 enum status priced_places_get(const struct json *object, struct priced *priced, struct arena *arena,
                               struct error *err);
 enum status priced_places_check(const struct priced *p, double passes_ns, double sum_max,
                                 struct error *err);
 void priced_places_put(struct json_writer *w, const struct priced *priced);
 
-// priced_pipette.c
+// pipette.c
 enum status priced_pipette_get(const struct json *object, struct priced *priced,
                                struct arena *arena, struct error *err);
 enum status priced_pipette_check(const struct priced *p, double sum_max, struct error *err);

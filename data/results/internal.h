@@ -1,6 +1,6 @@
-// What the files plan*.c share.
-#ifndef PLUMBLINE_DATA_RESULTS_PLAN_PARTS_H
-#define PLUMBLINE_DATA_RESULTS_PLAN_PARTS_H
+// What the files of plans share.
+#ifndef PLUMBLINE_DATA_RESULTS_INTERNAL_H
+#define PLUMBLINE_DATA_RESULTS_INTERNAL_H
 
 #include "data/text/json.h"
 #include "data/results/plan.h"

@@ -1,6 +1,6 @@
-// The tables of a round, for check_mix*.c alone.
-#ifndef PLUMBLINE_SOLVE_CHECKER_BOXES_MIX_PARTS_H
-#define PLUMBLINE_SOLVE_CHECKER_BOXES_MIX_PARTS_H
+// The tables of a round, for mix*.c alone.
+#ifndef PLUMBLINE_SOLVE_CHECKER_BOXES_INTERNAL_H
+#define PLUMBLINE_SOLVE_CHECKER_BOXES_INTERNAL_H
 
 #include "solve/checker/boxes/mix.h"
 

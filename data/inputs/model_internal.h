@@ -1,7 +1,7 @@
 // The parts of a model's runs that only some kinds of layers have: reading, checking, writing.
 // Internal to data/inputs/model*.c.
-#ifndef PLUMBLINE_DATA_INPUTS_MODEL_PARTS_H
-#define PLUMBLINE_DATA_INPUTS_MODEL_PARTS_H
+#ifndef PLUMBLINE_DATA_INPUTS_MODEL_INTERNAL_H
+#define PLUMBLINE_DATA_INPUTS_MODEL_INTERNAL_H
 
 #include "data/inputs/model.h"
 

@@ -1,10 +1,10 @@
 // What the files that hear certificates about placements share.
-#ifndef PLUMBLINE_SOLVE_CHECKER_PLACES_PARTS_H
-#define PLUMBLINE_SOLVE_CHECKER_PLACES_PARTS_H
+#ifndef PLUMBLINE_SOLVE_CHECKER_PLACES_INTERNAL_H
+#define PLUMBLINE_SOLVE_CHECKER_PLACES_INTERNAL_H
 
 #include <stdio.h>
 
-#include "solve/checker/parts.h"
+#include "solve/checker/proof.h"
 #include "solve/checker/places/places.h"
 
 // ---- tree_hear.c: a certificate by a tree

@@ -1,6 +1,6 @@
 // What the files of the choices formulation share while they build it.
-#ifndef PLUMBLINE_FORMULATE_PROGRAM_PARTS_H
-#define PLUMBLINE_FORMULATE_PROGRAM_PARTS_H
+#ifndef PLUMBLINE_FORMULATE_PROGRAM_BUILD_H
+#define PLUMBLINE_FORMULATE_PROGRAM_BUILD_H
 
 #include "data/text/document.h"
 #include "formulate/program/formulate.h"

@@ -1,6 +1,6 @@
 // What the files of solving share.
-#ifndef PLUMBLINE_SOLVE_LAYOUT_PARTS_H
-#define PLUMBLINE_SOLVE_LAYOUT_PARTS_H
+#ifndef PLUMBLINE_SOLVE_LAYOUT_STEPS_H
+#define PLUMBLINE_SOLVE_LAYOUT_STEPS_H
 
 #include "data/base/watch.h"
 #include "formulate/program/formulate.h"

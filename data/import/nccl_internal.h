@@ -1,7 +1,7 @@
 // nccl-tests, printed or JSON (-J), into samples of collectives. Shared by its two readers: what
 // they read goes through the same door, which checks and collects it.
-#ifndef PLUMBLINE_DATA_IMPORT_NCCL_PARTS_H
-#define PLUMBLINE_DATA_IMPORT_NCCL_PARTS_H
+#ifndef PLUMBLINE_DATA_IMPORT_NCCL_INTERNAL_H
+#define PLUMBLINE_DATA_IMPORT_NCCL_INTERNAL_H
 
 #include "data/inputs/samples.h"
 

@@ -1,7 +1,7 @@
 // What job.c and job_parts.c share: the checks of a layout and of rules, which the priced document
 // needs as well.
-#ifndef PLUMBLINE_DATA_INPUTS_JOB_PARTS_H
-#define PLUMBLINE_DATA_INPUTS_JOB_PARTS_H
+#ifndef PLUMBLINE_DATA_INPUTS_JOB_FIELDS_H
+#define PLUMBLINE_DATA_INPUTS_JOB_FIELDS_H
 
 #include "data/inputs/job.h"
 
