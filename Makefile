@@ -310,7 +310,7 @@ install: all
 	install $(BIN)/plumbline $(MEASURING) $(DESTDIR)$(PREFIX)/bin
 	for file in $(SHIPPED); do install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/plumbline/$$file || exit 1; done
 
-# One format's loader, or what hears it, under libFuzzer: make fuzz-plan SECONDS=600. New inputs gather in build/fuzz/FORMAT; make
+# One format's loader, or what audits it, under libFuzzer: make fuzz-plan SECONDS=600. New inputs gather in build/fuzz/FORMAT; make
 # fuzz-keep-FORMAT takes those that reach new code into the corpus, which test_fuzz_corpus replays.
 SECONDS ?= 60
 FUZZ_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -I.

@@ -10,7 +10,7 @@ trap 'rm -f "$table" "$table.files"' EXIT
 
 # level, roots, what it is: in the order in which files are taken.
 levels='ground arena_open,fail memory and errors
-kernel check_certificate_of a proof, heard on the numbers of one priced document
+kernel check_certificate_of a proof, audited on the numbers of one priced document
 readers problem_load the documents of a problem: JSON, hashes, models, clusters, costs, jobs
 pricing space_one_prices what a layout costs, by the judge, and the tables that the checker reads
 space check_space_certificate,space_open every layout of a space, each with its argument

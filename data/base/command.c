@@ -6,8 +6,8 @@
 
 bool command_flushed(void) { return !fflush(stdout) && !ferror(stdout); }
 
-enum status command_hear(command_function *function, int argc, char **argv, int *exit_code,
-                         struct arena *arena, struct error *err)
+enum status command_audit(command_function *function, int argc, char **argv, int *exit_code,
+                          struct arena *arena, struct error *err)
 {
     arena->holds_files = true;
     enum status status = function(argc, argv, exit_code, arena, err);

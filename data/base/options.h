@@ -32,7 +32,7 @@ struct option {
     const char *help;
 };
 
-// For commands that hear files that nobody vouches for: what goes to memory_limit.
+// For commands that audit files that nobody vouches for: what goes to memory_limit.
 #define MEMORY_OPTION(mib)                                                                         \
     {                                                                                              \
         "--memory-limit-mib", OPTION_INT, mib, 1, 1e7, NULL,                                       \
@@ -52,10 +52,10 @@ enum status options_read(int argc, char **argv, const char *usage, const struct 
 typedef enum status command_function(int argc, char **argv, int *exit_code, struct arena *arena,
                                      struct error *err);
 
-// Around a command that hears files that nobody vouches for: each file is read once, however often
+// Around a command that audits files that nobody vouches for: each file is read once, however often
 // it is asked for, and a limit of memory that the command sets ends with it.
-enum status command_hear(command_function *function, int argc, char **argv, int *exit_code,
-                         struct arena *arena, struct error *err);
+enum status command_audit(command_function *function, int argc, char **argv, int *exit_code,
+                          struct arena *arena, struct error *err);
 
 // Runs one command as a front door does: gives it an arena, closes that, says in one line on stderr
 // ("PROGRAM NAME: why") what went wrong, and returns the exit code.

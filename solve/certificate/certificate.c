@@ -20,11 +20,11 @@ static bool is_accepted(const struct maker *m)
 {
     struct arena_mark mark = arena_set_mark(m->arena);
     struct error why = {OK, ""};
-    struct check_result heard;
+    struct check_result audited;
     struct check_text text = {"certificate", m->result->text, m->result->size};
-    bool accepted = !check_certificate(&heard, &text, &m->request->priced_text, CHECK_WORK_DEFAULT,
-                                       m->arena, &why) &&
-                    heard.accepted;
+    bool accepted = !check_certificate(&audited, &text, &m->request->priced_text,
+                                       CHECK_WORK_DEFAULT, m->arena, &why) &&
+                    audited.accepted;
     arena_reset(m->arena, mark);
     return accepted;
 }

@@ -80,7 +80,7 @@ enum status space_find_fates(unsigned char **fates, const struct space_fates_req
             return fail(err, SOLVER, "--certificate: a worker failed on layouts %lld to %lld%s%s",
                         (long long)first, (long long)end - 1, why ? ": " : "", why ? why : "");
         if (!message_get_count(&answers[i]))
-            return fail(err, SOLVER, "the checker does not hear a layout: %s",
+            return fail(err, SOLVER, "the checker refuses a layout: %s",
                         answers[i].bytes + answers[i].read);
         message_get(&answers[i], *fates + first, (size_t)(end - first));
         if (answers[i].broken)

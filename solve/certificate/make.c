@@ -82,7 +82,7 @@ enum status maker_open(struct maker *m, struct proof *proof, struct arena *arena
          check_read_problem(&m->p, priced->file, priced->text, priced->size, m->arena, &m->err)) ||
         check_build_graph(&m->g, &m->p, m->arena) ||
         check_list_choices(&m->choices, &m->g, &m->work, m->arena))
-        return fail(err, SOLVER, "the checker does not hear the priced document: %s", m->err.text);
+        return fail(err, SOLVER, "the checker refuses the priced document: %s", m->err.text);
     m->symbols = check_symbol_count(&m->p);
     m->coefficients = TAKE(m->arena, m->symbols, int64_t);
     m->path_of = TAKE(m->arena, r->evidence->proof.paths, int);

@@ -175,23 +175,24 @@ static enum status write(struct attempt *a, const struct places_maker *m,
 }
 
 // By the checker, as of the problem at hand.
-static bool is_heard(struct places_maker *m, const struct attempt *a)
+static bool is_audited(struct places_maker *m, const struct attempt *a)
 {
     struct arena_mark mark = arena_set_mark(m->arena);
     struct check_result result = {.iteration_ns = -1, .bound_ns = -1};
     const struct reader r = {"certificate", &m->why};
     struct value *root;
     m->why = (struct error){OK, ""};
-    bool heard = a->made.text && check_parse(&r, a->made.text, a->made.size, &root, m->arena) == OK;
-    const struct value *proof = heard ? value_get(value_get(root, "places"), "proof") : NULL;
-    heard = heard && check_read_claims(&r, proof, &result) == OK &&
-            check_one_proof(&r, proof, &a->p, &result, &m->work, m->arena) == OK;
+    bool audited = a->made.text &&
+                   check_parse(&r, a->made.text, a->made.size, &root, m->arena) == OK;
+    const struct value *proof = audited ? value_get(value_get(root, "places"), "proof") : NULL;
+    audited = audited && check_read_claims(&r, proof, &result) == OK &&
+              check_one_proof(&r, proof, &a->p, &result, &m->work, m->arena) == OK;
     arena_reset(m->arena, mark);
-    return heard;
+    return audited;
 }
 
 // The records of a search as they are, else a proof made anew. The text is NULL where none is
-// heard.
+// audited.
 static enum status prove(struct attempt *a, struct places_maker *m, const struct priced *priced,
                          const struct solve_evidence *evidence, int64_t bound_ns, bool anew,
                          struct error *err)
@@ -202,7 +203,7 @@ static enum status prove(struct attempt *a, struct places_maker *m, const struct
         .priced = priced, .plan = &plan, .evidence = evidence, .problem = &a->p, .anew = anew};
     a->made.text = NULL;
     TRY(write(a, m, &request, err));
-    if (!is_heard(m, a)) a->made.text = NULL;
+    if (!is_audited(m, a)) a->made.text = NULL;
     return OK;
 }
 
@@ -257,7 +258,7 @@ static enum status try_way(struct attempt *a, struct places_maker *m, struct che
     *a = (struct attempt){.how = how};
     m->why = (struct error){OK, ""};
     if (check_relax_places(&a->p, &m->places, &how, &r, &m->work, m->arena) != OK)
-        return fail(err, SOLVER, "the checker does not hear the problem: %s", m->why.text);
+        return fail(err, SOLVER, "the checker refuses the problem: %s", m->why.text);
     certificate_places_priced(priced, m->request->priced, &a->p, m->arena);
     if (how.chained) return search_chained(a, m, priced, err);
     if (solved->evidence && solved->evidence_by_nodes == how.by_nodes)

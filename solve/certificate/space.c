@@ -198,9 +198,9 @@ static enum status search(struct solve_evidence *e, const struct space_maker *m,
 }
 
 // Whether the checker takes what the search's records prove, at its own prices. Proofs made anew
-// have been heard as they were made.
-static enum status is_heard(struct space_maker *m, const struct certificate_request *proof,
-                            bool *heard, struct error *err)
+// have been audited as they were made.
+static enum status is_audited(struct space_maker *m, const struct certificate_request *proof,
+                              bool *audited, struct error *err)
 {
     struct json_writer w;
     struct certificate_request request = *proof;
@@ -215,10 +215,10 @@ static enum status is_heard(struct space_maker *m, const struct certificate_requ
     TRY(certificate_make(&made, &request, m->scratch, err));
     json_close_object(&w);
     const char *text = json_end(&w, &size);
-    *heard = made.text && check_parse(&reader, text, size, &root, m->scratch) == OK &&
-             check_read_claims(&reader, value_get(root, "proof"), &result) == OK &&
-             check_one_proof(&reader, value_get(root, "proof"), proof->problem, &result, &m->work,
-                             m->scratch) == OK;
+    *audited = made.text && check_parse(&reader, text, size, &root, m->scratch) == OK &&
+               check_read_claims(&reader, value_get(root, "proof"), &result) == OK &&
+               check_one_proof(&reader, value_get(root, "proof"), proof->problem, &result, &m->work,
+                               m->scratch) == OK;
     return OK;
 }
 
@@ -235,7 +235,7 @@ static enum status put_proof(struct space_maker *m, struct json_writer *w,
     struct plan plan = {.outcome = m->bound_ns < 0 ? OUTCOME_INFEASIBLE : OUTCOME_OPEN,
                         .bound_ns = m->bound_ns};
     struct certificate_result made;
-    bool heard;
+    bool audited;
     *bound_ns = 0;
     if (!price(m, 0, &o->layout, &p)) return OK;
     TRY(layout_price(priced, m->request->problem, &layout, m->scratch, err));
@@ -247,8 +247,8 @@ static enum status put_proof(struct space_maker *m, struct json_writer *w,
     }
     struct certificate_request request = {
         .priced = priced, .plan = &plan, .evidence = &evidence, .problem = p};
-    TRY(is_heard(m, &request, &heard, err));
-    request.anew = !heard;
+    TRY(is_audited(m, &request, &audited, err));
+    request.anew = !audited;
     request.into = w;
     json_open_object(w, NULL);
     json_put_count(w, "layout", o->number);
@@ -342,7 +342,7 @@ static enum status aim(struct space_maker *m, struct error *err)
     m->bound_ns = plan->outcome == OUTCOME_INFEASIBLE ? -1 : plan->bound_ns;
     if (!plan->stage_count) return OK;
     if (time_plan(m, &layout) != OK)
-        return fail(err, SOLVER, "the checker does not hear the plan: %s", m->why.text);
+        return fail(err, SOLVER, "the checker refuses the plan: %s", m->why.text);
     if (m->iteration_ns < 0) return OK;
     m->chosen = m->request->found->layouts.chosen;
     if (m->bound_ns > m->iteration_ns) m->bound_ns = m->iteration_ns;

@@ -42,8 +42,8 @@ static enum status search(struct solve_result *r, const struct tree_maker *m,
     return solve_run(r, priced, &settings, NULL, NULL, m->scratch, err);
 }
 
-static bool is_heard(struct tree_maker *m, const char *text, size_t size,
-                     const struct check_problem *p)
+static bool is_audited(struct tree_maker *m, const char *text, size_t size,
+                       const struct check_problem *p)
 {
     struct check_result result = {.iteration_ns = -1, .bound_ns = -1};
     const struct reader r = {"proof", &m->why};
@@ -55,9 +55,9 @@ static bool is_heard(struct tree_maker *m, const char *text, size_t size,
            check_one_proof(&r, value_get(root, "proof"), p, &result, &m->work, m->scratch) == OK;
 }
 
-// Into a writer of its own, by the records or anew; true: the checker hears it. *made: as it was.
-static enum status try_proof(bool *heard, struct tree_maker *m, struct certificate_request *request,
-                             struct error *err)
+// Into a writer of its own, by the records or anew; true: the checker audits it. *made: as it was.
+static enum status try_proof(bool *audited, struct tree_maker *m,
+                             struct certificate_request *request, struct error *err)
 {
     struct certificate_result made;
     struct json_writer w;
@@ -68,7 +68,7 @@ static enum status try_proof(bool *heard, struct tree_maker *m, struct certifica
     TRY(certificate_make(&made, request, m->scratch, err));
     json_close_object(&w);
     const char *text = json_end(&w, &size);
-    *heard = made.text && is_heard(m, text, size, request->problem);
+    *audited = made.text && is_audited(m, text, size, request->problem);
     return OK;
 }
 

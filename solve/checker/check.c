@@ -1,5 +1,5 @@
-// Hears a certificate: see check.h. The file is an envelope, which names the priced document by its
-// hash, around one proof.
+// Audits a certificate: see check.h. The file is an envelope, which names the priced document by
+// its hash, around one proof.
 #include "solve/checker/check.h"
 
 #include <stdio.h>
@@ -262,9 +262,9 @@ static enum status confirm(const struct check_problem *p, const struct reader *c
     return check_same_prices(p, basis->own, &result->confirmed, certificate->err);
 }
 
-static enum status hear(struct check_result *result, const struct check_text *certificate,
-                        const struct check_text *priced, const struct check_basis *basis,
-                        uint64_t *work, struct arena *arena, struct error *err)
+static enum status audit(struct check_result *result, const struct check_text *certificate,
+                         const struct check_text *priced, const struct check_basis *basis,
+                         uint64_t *work, struct arena *arena, struct error *err)
 {
     const struct reader r = {certificate->file, err}, of_priced = {priced->file, err};
     struct check_problem *problem = TAKE(arena, 1, struct check_problem);
@@ -305,7 +305,7 @@ enum status check_certificate_of(struct check_result *result, const struct check
     struct error why = {OK, ""};
     uint64_t left = work_limit;
     *result = (struct check_result){.iteration_ns = -1, .bound_ns = -1};
-    enum status status = hear(result, certificate, priced, basis, &left, arena, &why);
+    enum status status = audit(result, certificate, priced, basis, &left, arena, &why);
     result->work = work_limit - left;
     result->accepted = status == OK;
     if (status == OK) return OK;

@@ -42,8 +42,8 @@ struct check_input {
 
 #define CHECK_WORK_DEFAULT 100000000000 // a few minutes
 
-// OK: heard; *result says whether it is proven. BAD_INPUT: one of the two files is none that can be
-// heard.
+// OK: audited; *result says whether it is proven. BAD_INPUT: one of the two files is none that can
+// be audited.
 enum status check_certificate(struct check_result *result, const struct check_text *certificate,
                               const struct check_text *priced, uint64_t work_limit,
                               struct arena *arena, struct error *err);

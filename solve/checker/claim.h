@@ -1,4 +1,4 @@
-// What a certificate proves of a problem, for commands beside `plumbline check`, which hears it in
+// What a certificate proves of a problem, for commands beside `plumbline check`, which audits it in
 // the same way: by the judge's prices, with every source's hash compared.
 #ifndef PLUMBLINE_SOLVE_CHECKER_CLAIM_H
 #define PLUMBLINE_SOLVE_CHECKER_CLAIM_H
@@ -11,8 +11,8 @@
 
 enum { CHECK_CLAIM_SOURCES = 5 };
 
-// A file as it was read when the certificate was heard.
-struct check_heard {
+// A file as it was read when the certificate was audited.
+struct check_audited {
     const char *role, *path;
     char sha256[65];
 };
@@ -22,8 +22,8 @@ struct check_claim {
     const char *reason; // why not; "" where accepted
     bool infeasible;    // proven: there is no plan
     int64_t bound_ns;   // proven: no plan takes less; -1 where infeasible
-    struct check_heard certificate;
-    struct check_heard sources[CHECK_CLAIM_SOURCES]; // of the problem: itself and what it names
+    struct check_audited certificate;
+    struct check_audited sources[CHECK_CLAIM_SOURCES]; // of the problem: itself and what it names
 };
 
 // BAD_INPUT: one of the files cannot be read, or the two are not about the same kind of problem.

@@ -80,7 +80,7 @@ static void put_claims(struct check_page *p, const struct check_result *r)
     else page_print(p, "  The certificate holds no plan.\n\n");
 }
 
-static void put_verified(struct check_page *p, const struct check_hearing *h)
+static void put_verified(struct check_page *p, const struct check_audit *h)
 {
     const struct check_result *r = h->result;
     page_print(p, "VERIFIED by plumbline check " PLUMBLINE_VERSION
@@ -113,7 +113,7 @@ static void put_verified(struct check_page *p, const struct check_hearing *h)
                (long long)(h->microseconds / 1000000), (long long)(h->microseconds % 1000000));
 }
 
-static void put_assumed(struct check_page *p, const struct check_hearing *h)
+static void put_assumed(struct check_page *p, const struct check_audit *h)
 {
     page_print(p, "ASSUMED, not verified\n");
     if (h->problem)
@@ -142,7 +142,7 @@ static void put_file(struct check_page *p, const char *role, const struct check_
 }
 
 // What the document says it was made from, other than what was read here.
-static enum status put_sources(struct check_page *p, const struct check_hearing *h,
+static enum status put_sources(struct check_page *p, const struct check_audit *h,
                                const struct check_text *document, const char *title,
                                struct error *err)
 {
@@ -165,8 +165,7 @@ static enum status put_sources(struct check_page *p, const struct check_hearing 
     return OK;
 }
 
-static enum status put_inputs(struct check_page *p, const struct check_hearing *h,
-                              struct error *err)
+static enum status put_inputs(struct check_page *p, const struct check_audit *h, struct error *err)
 {
     page_print(p, "INPUTS, by SHA-256 of their bytes\n");
     put_file(p, "certificate", h->certificate);
@@ -176,7 +175,7 @@ static enum status put_inputs(struct check_page *p, const struct check_hearing *
     return put_sources(p, h, h->priced, "The priced document", err);
 }
 
-enum status check_write_statement(const struct check_hearing *h, const char *path,
+enum status check_write_statement(const struct check_audit *h, const char *path,
                                   struct arena *arena, struct error *err)
 {
     struct check_page page = {.arena = arena}, *p = &page;

@@ -109,8 +109,8 @@ static void put_claims(struct check_page *p, const struct check_result *r)
     if (!r->infeasible) put_count(p, "bound_ns", r->bound_ns);
 }
 
-enum status check_write_verdict(const struct check_hearing *h, const char *path,
-                                struct arena *arena, struct error *err)
+enum status check_write_verdict(const struct check_audit *h, const char *path, struct arena *arena,
+                                struct error *err)
 {
     const struct check_result *r = h->result;
     struct check_page page = {.arena = arena}, *p = &page;

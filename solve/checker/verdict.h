@@ -1,4 +1,4 @@
-// What a hearing of a certificate leaves behind: a document for reports (kind "plumbline.checked"),
+// What a audit of a certificate leaves behind: a document for reports (kind "plumbline.checked"),
 // and a page in words for the appendix of a paper. Both say what the checker found, never what the
 // file claims.
 #ifndef PLUMBLINE_SOLVE_CHECKER_VERDICT_H
@@ -6,7 +6,7 @@
 
 #include "solve/checker/check.h"
 
-struct check_hearing {
+struct check_audit {
     const struct check_result *result;
     const struct check_text *certificate, *priced;
     const struct check_text *problem; // the one that was given; NULL: none was
@@ -14,10 +14,10 @@ struct check_hearing {
 };
 
 // "-": standard output. BAD_INPUT: cannot be written; nothing is left behind.
-enum status check_write_verdict(const struct check_hearing *h, const char *path,
-                                struct arena *arena, struct error *err);
+enum status check_write_verdict(const struct check_audit *h, const char *path, struct arena *arena,
+                                struct error *err);
 // Of an accepted certificate.
-enum status check_write_statement(const struct check_hearing *h, const char *path,
+enum status check_write_statement(const struct check_audit *h, const char *path,
                                   struct arena *arena, struct error *err);
 
 // `to` as seen from the folder of the file `from`; both as seen from here. Where that folder lies

@@ -1,4 +1,4 @@
-// plumbline check: hears a certificate and says what it verified, what it assumed, and how long
+// plumbline check: audits a certificate and says what it verified, what it assumed, and how long
 // that took.
 #include <stdio.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static enum status read_sources(struct check_input sources[SOURCES],
 
 // ---- one layout
 
-static void print_result(FILE *to, const struct check_result *r, const struct check_hearing *h)
+static void print_result(FILE *to, const struct check_result *r, const struct check_audit *h)
 {
     if (!r->accepted) {
         fprintf(to, "not proven: %s\n", r->reason);
@@ -106,10 +106,10 @@ static void print_result(FILE *to, const struct check_result *r, const struct ch
 }
 
 // The judge prices the problem, and the priced document has to say the same.
-static enum status hear_problem(struct check_result *result, const struct check_text *certificate,
-                                const struct check_text *priced,
-                                const struct check_input inputs[SOURCES], uint64_t work_limit,
-                                struct arena *arena, struct error *err)
+static enum status audit_problem(struct check_result *result, const struct check_text *certificate,
+                                 const struct check_text *priced,
+                                 const struct check_input inputs[SOURCES], uint64_t work_limit,
+                                 struct arena *arena, struct error *err)
 {
     struct check_problem *own;
     TRY(space_open_one(&own, inputs[0].text.file, inputs, SOURCES, arena, err));
@@ -143,8 +143,8 @@ static enum status check_named_problem(const struct check_text *document, char s
 
 // given: a priced document, the problem, or NULL: then the priced document is the one that the
 // certificate names.
-static enum status hear_one(struct check_hearing *h, struct check_result *result, const char *given,
-                            uint64_t work_limit, struct arena *arena, struct error *err)
+static enum status audit_one(struct check_audit *h, struct check_result *result, const char *given,
+                             uint64_t work_limit, struct arena *arena, struct error *err)
 {
     struct check_text *priced = TAKE(arena, 1, struct check_text),
                       *file = TAKE(arena, 1, struct check_text);
@@ -163,7 +163,7 @@ static enum status hear_one(struct check_hearing *h, struct check_result *result
     struct check_input inputs[SOURCES];
     h->problem = file;
     TRY(read_sources(inputs, file, arena, err));
-    return hear_problem(result, h->certificate, priced, inputs, work_limit, arena, err);
+    return audit_problem(result, h->certificate, priced, inputs, work_limit, arena, err);
 }
 
 struct outputs {
@@ -173,8 +173,8 @@ struct outputs {
 static bool is_stdout(const char *path) { return path && !strcmp(path, "-"); }
 
 // A document on standard output stands there alone.
-static enum status tell(const struct check_hearing *h, const struct outputs *to,
-                        struct arena *arena, struct error *err)
+static enum status tell(const struct check_audit *h, const struct outputs *to, struct arena *arena,
+                        struct error *err)
 {
     if (to->verdict) TRY(check_write_verdict(h, to->verdict, arena, err));
     if (to->statement && h->result->accepted)
@@ -229,10 +229,10 @@ static void print_space(FILE *to, const struct check_space_result *s, const char
             (long long)(microseconds / 1000 % 1000));
 }
 
-static enum status hear_space(const struct check_text *certificate, const char *problem_path,
-                              const char *statement, uint64_t work_limit,
-                              const struct timespec *start, int *exit_code, struct arena *arena,
-                              struct error *err)
+static enum status audit_space(const struct check_text *certificate, const char *problem_path,
+                               const char *statement, uint64_t work_limit,
+                               const struct timespec *start, int *exit_code, struct arena *arena,
+                               struct error *err)
 {
     struct check_input sources[SOURCES];
     struct check_space space;
@@ -248,12 +248,11 @@ static enum status hear_space(const struct check_text *certificate, const char *
     TRY(space_open(&space, pricers, problem_path, sources, SOURCES, arena, err));
     TRY(check_space_certificate(&result, certificate, sources, SOURCES, &space, pricers, work_limit,
                                 arena, err));
-    struct check_space_hearing hearing = {&result, certificate, sources, SOURCES,
-                                          microseconds_since(start)};
+    struct check_space_audit audit = {&result, certificate, sources, SOURCES,
+                                      microseconds_since(start)};
     if (statement && result.proof.accepted)
-        TRY(check_space_write_statement(&hearing, statement, arena, err));
-    print_space(is_stdout(statement) ? stderr : stdout, &result, problem_path,
-                hearing.microseconds);
+        TRY(check_space_write_statement(&audit, statement, arena, err));
+    print_space(is_stdout(statement) ? stderr : stdout, &result, problem_path, audit.microseconds);
     if (statement && !result.proof.accepted)
         fprintf(stderr, "plumbline check: nothing is proven, so no statement is written\n");
     *exit_code = result.proof.accepted ? 0 : 1;
@@ -295,10 +294,10 @@ static void print_places(FILE *to, const struct check_result *r, const char *pro
             (long long)(microseconds / 1000 % 1000));
 }
 
-static enum status hear_places(const struct check_text *certificate, const char *problem_path,
-                               const char *statement, uint64_t work_limit,
-                               const struct timespec *start, int *exit_code, struct arena *arena,
-                               struct error *err)
+static enum status audit_places(const struct check_text *certificate, const char *problem_path,
+                                const char *statement, uint64_t work_limit,
+                                const struct timespec *start, int *exit_code, struct arena *arena,
+                                struct error *err)
 {
     struct check_input sources[SOURCES];
     struct check_places places;
@@ -312,12 +311,11 @@ static enum status hear_places(const struct check_text *certificate, const char 
     TRY(space_open_places(&places, problem_path, sources, SOURCES, arena, err));
     TRY(check_places_certificate(&result, certificate, sources, SOURCES, &places, work_limit, arena,
                                  err));
-    const struct check_places_hearing hearing = {&result, certificate, sources, SOURCES,
-                                                 microseconds_since(start)};
+    const struct check_places_audit audit = {&result, certificate, sources, SOURCES,
+                                             microseconds_since(start)};
     if (statement && result.accepted)
-        TRY(check_places_write_statement(&hearing, statement, arena, err));
-    print_places(is_stdout(statement) ? stderr : stdout, &result, problem_path,
-                 hearing.microseconds);
+        TRY(check_places_write_statement(&audit, statement, arena, err));
+    print_places(is_stdout(statement) ? stderr : stdout, &result, problem_path, audit.microseconds);
     if (statement && !result.accepted)
         fprintf(stderr, "plumbline check: nothing is proven, so no statement is written\n");
     *exit_code = result.accepted ? 0 : 1;
@@ -326,9 +324,9 @@ static enum status hear_places(const struct check_text *certificate, const char 
 
 // ---- for other commands
 
-static enum status hear_claim(struct check_result *result, const struct check_text *certificate,
-                              const struct check_input sources[SOURCES], struct arena *arena,
-                              struct error *err)
+static enum status audit_claim(struct check_result *result, const struct check_text *certificate,
+                               const struct check_input sources[SOURCES], struct arena *arena,
+                               struct error *err)
 {
     const char *problem_path = sources[0].text.file;
     enum check_certificate_kind kind;
@@ -351,14 +349,14 @@ static enum status hear_claim(struct check_result *result, const struct check_te
                                         CHECK_WORK_DEFAULT, arena, err);
     }
     TRY(read_named(&priced, certificate, arena, err));
-    return hear_problem(result, certificate, &priced, sources, CHECK_WORK_DEFAULT, arena, err);
+    return audit_problem(result, certificate, &priced, sources, CHECK_WORK_DEFAULT, arena, err);
 }
 
-static struct check_heard hash_of(const char *role, const struct check_text *text)
+static struct check_audited hash_of(const char *role, const struct check_text *text)
 {
-    struct check_heard heard = {.role = role, .path = text->file};
-    check_hash(text->text, text->size, heard.sha256);
-    return heard;
+    struct check_audited audited = {.role = role, .path = text->file};
+    check_hash(text->text, text->size, audited.sha256);
+    return audited;
 }
 
 enum status check_claim_of(struct check_claim *claim, const char *certificate_path,
@@ -370,7 +368,7 @@ enum status check_claim_of(struct check_claim *claim, const char *certificate_pa
     TRY(space_read_file(&certificate, certificate_path, arena, err));
     TRY(space_read_file(&problem, problem_path, arena, err));
     TRY(read_sources(sources, &problem, arena, err));
-    TRY(hear_claim(result, &certificate, sources, arena, err));
+    TRY(audit_claim(result, &certificate, sources, arena, err));
     *claim = (struct check_claim){.accepted = result->accepted,
                                   .infeasible = result->infeasible,
                                   .reason = result->accepted ? "" : result->reason,
@@ -382,8 +380,8 @@ enum status check_claim_of(struct check_claim *claim, const char *certificate_pa
     return OK;
 }
 
-static enum status hear(int argc, char **argv, int *exit_code, struct arena *arena,
-                        struct error *err)
+static enum status audit(int argc, char **argv, int *exit_code, struct arena *arena,
+                         struct error *err)
 {
     const char *paths[2];
     int count;
@@ -402,7 +400,7 @@ static enum status hear(int argc, char **argv, int *exit_code, struct arena *are
     };
     struct check_text certificate;
     struct check_result result;
-    struct check_hearing hearing = {.result = &result, .certificate = &certificate};
+    struct check_audit audit = {.result = &result, .certificate = &certificate};
     struct timespec start;
     clock_gettime(CLOCK_MONOTONIC, &start);
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), paths, 1, 2, &count,
@@ -424,14 +422,14 @@ static enum status hear(int argc, char **argv, int *exit_code, struct arena *are
             err, BAD_INPUT,
             "-o: expected a certificate of one layout, found one of a space, or about placements");
     if (kind == CERTIFICATE_OF_PLACES)
-        return hear_places(&certificate, count > 1 ? paths[1] : NULL, to.statement,
-                           (uint64_t)work_limit, &start, exit_code, arena, err);
+        return audit_places(&certificate, count > 1 ? paths[1] : NULL, to.statement,
+                            (uint64_t)work_limit, &start, exit_code, arena, err);
     if (kind == CERTIFICATE_OF_SPACE)
-        return hear_space(&certificate, count > 1 ? paths[1] : NULL, to.statement,
-                          (uint64_t)work_limit, &start, exit_code, arena, err);
-    TRY(hear_one(&hearing, &result, count > 1 ? paths[1] : NULL, (uint64_t)work_limit, arena, err));
-    hearing.microseconds = microseconds_since(&start);
-    TRY(tell(&hearing, &to, arena, err));
+        return audit_space(&certificate, count > 1 ? paths[1] : NULL, to.statement,
+                           (uint64_t)work_limit, &start, exit_code, arena, err);
+    TRY(audit_one(&audit, &result, count > 1 ? paths[1] : NULL, (uint64_t)work_limit, arena, err));
+    audit.microseconds = microseconds_since(&start);
+    TRY(tell(&audit, &to, arena, err));
     *exit_code = result.accepted ? 0 : 1;
     return OK;
 }
@@ -439,5 +437,5 @@ static enum status hear(int argc, char **argv, int *exit_code, struct arena *are
 enum status command_check(int argc, char **argv, int *exit_code, struct arena *arena,
                           struct error *err)
 {
-    return command_hear(hear, argc, argv, exit_code, arena, err);
+    return command_audit(audit, argc, argv, exit_code, arena, err);
 }

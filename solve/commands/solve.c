@@ -1,5 +1,5 @@
-// plumbline solve: problem -> plan. The judge hears every plan before it is written; a plan that it
-// rejects is our own fault and never reaches a file.
+// plumbline solve: problem -> plan. The judge audits every plan before it is written; a plan that
+// it rejects is our own fault and never reaches a file.
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-// plumbline verify: finds the documents that a plan was made from, hears it, and says what is wrong
-// with it.
+// plumbline verify: finds the documents that a plan was made from, audits it, and says what is
+// wrong with it.
 #include <stdio.h>
 #include <string.h>
 
@@ -99,7 +99,7 @@ static void print_verdict(const struct verdict *v, const struct plan *plan, cons
     }
 }
 
-// What the judge read is what the certificate was heard with.
+// What the judge read is what the certificate was audited with.
 static enum status check_same_files(const struct check_claim *claim, const struct problem *p,
                                     struct error *err)
 {
@@ -123,7 +123,7 @@ static enum status check_same_files(const struct check_claim *claim, const struc
 struct request {
     const char *problem_path, *certificate; // NULL: the problem that the plan names; none
     struct problem problem;
-    struct check_claim claim; // of the certificate, once it was heard
+    struct check_claim claim; // of the certificate, once it was audited
 };
 
 // What the certificate proves of the problem, beside what the plan states.
@@ -149,8 +149,8 @@ static enum status judge_bound(struct verdict *v, const struct plan *plan, struc
 }
 
 // Judges, unless an input is not the one the plan was made from.
-static enum status hear(struct verdict *v, const struct plan *plan, struct request *r,
-                        struct arena *arena, struct error *err)
+static enum status audit(struct verdict *v, const struct plan *plan, struct request *r,
+                         struct arena *arena, struct error *err)
 {
     bool claims_none = plan->stage_count == 0 && plan->outcome == OUTCOME_INFEASIBLE;
     const char *problem_path = r->problem_path;
@@ -178,19 +178,19 @@ static enum status hear(struct verdict *v, const struct plan *plan, struct reque
     return r->certificate ? judge_bound(v, plan, r, arena, err) : OK;
 }
 
-// A verdict tells its certificate, if one was heard, by the hash of what was read then.
+// A verdict tells its certificate, if one was audited, by the hash of what was read then.
 static enum status write_verdict(const struct verdict *v, const struct plan *plan,
                                  const struct request *r, const char *path, struct arena *arena,
                                  struct error *err)
 {
     struct source sources[3];
-    struct document heard = {.path = r->certificate};
+    struct document audited = {.path = r->certificate};
     int count = 0;
     sources[count++] = source_of("plan", &plan->document, path, arena);
     if (r->problem.document.path)
         sources[count++] = source_of("problem", &r->problem.document, path, arena);
-    snprintf(heard.sha256, sizeof heard.sha256, "%s", r->claim.certificate.sha256);
-    if (*heard.sha256) sources[count++] = source_of("certificate", &heard, path, arena);
+    snprintf(audited.sha256, sizeof audited.sha256, "%s", r->claim.certificate.sha256);
+    if (*audited.sha256) sources[count++] = source_of("certificate", &audited, path, arena);
     return verdict_save(v, path, sources, count, arena, err);
 }
 
@@ -205,7 +205,7 @@ static enum status verify(int argc, char **argv, int *exit_code, struct arena *a
         {"--problem", OPTION_TEXT, &r.problem_path, 0, 0, NULL,
          "judge by this problem instead of the one the plan names"},
         {"--certificate", OPTION_TEXT, &r.certificate, 0, 0, NULL,
-         "judge the plan's bound, too: by this proof, heard as plumbline check does"},
+         "judge the plan's bound, too: by this proof, audited as plumbline check does"},
         {"-o", OPTION_TEXT, &verdict_path, 0, 0, NULL, "also write the verdict as a document"},
         MEMORY_OPTION(&memory_mib),
     };
@@ -216,7 +216,7 @@ static enum status verify(int argc, char **argv, int *exit_code, struct arena *a
     struct plan plan;
     struct verdict verdict;
     TRY(plan_load(&plan, plan_path, arena, err));
-    TRY(hear(&verdict, &plan, &r, arena, err));
+    TRY(audit(&verdict, &plan, &r, arena, err));
     verdict.accepted = verdict.violation_count == 0;
     if (verdict_path) TRY(write_verdict(&verdict, &plan, &r, verdict_path, arena, err));
     if (!verdict_path || strcmp(verdict_path, "-")) print_verdict(&verdict, &plan, r.certificate);
@@ -227,5 +227,5 @@ static enum status verify(int argc, char **argv, int *exit_code, struct arena *a
 enum status command_verify(int argc, char **argv, int *exit_code, struct arena *arena,
                            struct error *err)
 {
-    return command_hear(verify, argc, argv, exit_code, arena, err);
+    return command_audit(verify, argc, argv, exit_code, arena, err);
 }

@@ -30,7 +30,8 @@ static enum status read_request(struct request *r, int argc, char **argv, struct
         {"--threads", OPTION_INT, &r->threads, 1, 64, NULL,
          "worker processes; the proof does not depend on it"},
         {"--memory-limit-mib", OPTION_INT, &r->memory_mib, 1, 1e7, NULL,
-         "MiB for the proof that is made (1024); the certificate is heard within plumbline check's "
+         "MiB for the proof that is made (1024); the certificate is audited within plumbline "
+         "check's "
          "own"},
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), r->paths, 1, 2, &r->count,
@@ -146,5 +147,5 @@ static enum status vipr(int argc, char **argv, int *exit_code, struct arena *are
 enum status command_vipr(int argc, char **argv, int *exit_code, struct arena *arena,
                          struct error *err)
 {
-    return command_hear(vipr, argc, argv, exit_code, arena, err);
+    return command_audit(vipr, argc, argv, exit_code, arena, err);
 }

@@ -3,7 +3,7 @@
 
 #include "solve/judge/internal.h"
 
-void hear_layers(struct hearing *h)
+void audit_layers(struct audit *h)
 {
     int64_t next = 0, layers = h->problem->model.layer_count;
     for (int s = 0; s < h->plan->stage_count; s++) {
@@ -33,7 +33,7 @@ void hear_layers(struct hearing *h)
 
 // ---- node groups
 
-static bool hear_group(struct hearing *h, int stage)
+static bool audit_group(struct audit *h, int stage)
 {
     const struct plan *p = h->plan;
     int group = p->stages[stage].group;
@@ -46,7 +46,7 @@ static bool hear_group(struct hearing *h, int stage)
         REJECT(h, "count", stage, "node group '%s' is not in the cluster", p->group_names[group]);
         return false;
     }
-    const char *reason = exclusion_of(&h->assay, h->group[group]);
+    const char *reason = exclusion_of(&h->price_audit, h->group[group]);
     if (reason)
         REJECT(h, "count", stage, "node group '%s' can hold no stage: %s", p->group_names[group],
                reason);
@@ -54,7 +54,7 @@ static bool hear_group(struct hearing *h, int stage)
 }
 
 // All stages of a rank stand on its devices.
-static void hear_rank_groups(struct hearing *h, int rank, int *used)
+static void audit_rank_groups(struct audit *h, int rank, int *used)
 {
     int first = schedule_stage_of(&h->request, rank, 0);
     if (h->sound[first]) used[judged_group(h, first)]++;
@@ -70,7 +70,7 @@ static void hear_rank_groups(struct hearing *h, int rank, int *used)
     }
 }
 
-static void hear_joints(struct hearing *h)
+static void audit_joints(struct audit *h)
 {
     const struct cluster *c = &h->problem->cluster;
     int last = h->plan->stage_count - 1;
@@ -78,36 +78,36 @@ static void hear_joints(struct hearing *h)
     for (int s = 0; s < last; s++) {
         if (!h->sound[s] || !h->sound[s + 1] || !sends_over(h, s)) continue;
         int from = judged_group(h, s), to = judged_group(h, s + 1);
-        if (!judged_stage_link(&h->assay, from, to).joined ||
-            !judged_stage_link(&h->assay, to, from).joined)
+        if (!judged_stage_link(&h->price_audit, from, to).joined ||
+            !judged_stage_link(&h->price_audit, to, from).joined)
             REJECT(h, "joined", s,
                    "stages %d and %d are neighbours, but nothing joins '%s' and '%s'", s, s + 1,
                    c->groups[from].name, c->groups[to].name);
     }
     if (h->sound[0] && h->sound[last] &&
-        !embedding_sync_price(&h->assay, judged_group(h, 0), judged_group(h, last), &ns))
+        !embedding_sync_price(&h->price_audit, judged_group(h, 0), judged_group(h, last), &ns))
         REJECT(
             h, "joined", -1,
             "the embedding sync needs a link between the first and the last stage's node groups");
 }
 
-void hear_groups(struct hearing *h)
+void audit_groups(struct audit *h)
 {
     const struct cluster *c = &h->problem->cluster;
     int *used = TAKE(h->arena, c->group_count, int);
     for (int s = 0; s < h->plan->stage_count; s++)
-        if (!hear_group(h, s)) h->sound[s] = false;
-    for (int rank = 0; rank < h->request.rank_count; rank++) hear_rank_groups(h, rank, used);
+        if (!audit_group(h, s)) h->sound[s] = false;
+    for (int rank = 0; rank < h->request.rank_count; rank++) audit_rank_groups(h, rank, used);
     for (int g = 0; g < c->group_count; g++)
-        if (used[g] > slots_of(&h->assay, g))
+        if (used[g] > slots_of(&h->price_audit, g))
             REJECT(h, "count", -1, "%d pipeline ranks on node group '%s', it has room for %lld",
-                   used[g], c->groups[g].name, (long long)slots_of(&h->assay, g));
-    hear_joints(h);
+                   used[g], c->groups[g].name, (long long)slots_of(&h->price_audit, g));
+    audit_joints(h);
 }
 
 // ---- recomputation and compression options
 
-int recomputable_layers(const struct hearing *h, int stage)
+int recomputable_layers(const struct audit *h, int stage)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
     const struct model *m = &h->problem->model;
@@ -123,7 +123,7 @@ int recomputable_layers(const struct hearing *h, int stage)
     return count;
 }
 
-static void hear_recompute(struct hearing *h, int stage)
+static void audit_recompute(struct audit *h, int stage)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
     if ((int)x->recompute < 0 || x->recompute >= RECOMPUTE_COUNT) {
@@ -162,7 +162,7 @@ static bool offers_gradient(const struct job *j, const struct priced_gradient_op
     return false;
 }
 
-void hear_options(struct hearing *h)
+void audit_options(struct audit *h)
 {
     const struct plan *p = h->plan;
     for (int s = 0; s < p->stage_count; s++) {
@@ -186,6 +186,6 @@ void hear_options(struct hearing *h)
                    "boundary option %d, but this stage sends no gradient to another rank",
                    x->boundary_option);
         if (!gradient || !boundary) h->sound[s] = false;
-        hear_recompute(h, s);
+        audit_recompute(h, s);
     }
 }

@@ -8,14 +8,15 @@ static void raise_to(int64_t *largest, int64_t ns)
     if (ns > *largest) *largest = ns;
 }
 
-static void raise_parts(const struct assay *a, struct sending m, struct largest_prices *largest)
+static void raise_parts(const struct price_audit *a, struct sending m,
+                        struct largest_prices *largest)
 {
     int64_t ns[PART_COUNT];
     if (!transfer_price(a, m, ns)) return;
     for (int k = 0; k < PART_COUNT; k++) raise_to(&largest->parts_ns[k], ns[k]);
 }
 
-static void raise_messages(const struct assay *a, int run, int from, int to,
+static void raise_messages(const struct price_audit *a, int run, int from, int to,
                            struct largest_prices *largest)
 {
     const struct job *j = &a->problem->job;
@@ -34,7 +35,7 @@ static void raise_messages(const struct assay *a, int run, int from, int to,
     }
 }
 
-static void raise_sync(const struct assay *a, int run, int group, int64_t *largest)
+static void raise_sync(const struct price_audit *a, int run, int group, int64_t *largest)
 {
     const struct job *j = &a->problem->job;
     raise_to(largest, layer_sync_ns(a, run, group, 0));
@@ -43,7 +44,7 @@ static void raise_sync(const struct assay *a, int run, int group, int64_t *large
             raise_to(largest, layer_sync_ns(a, run, group, j->gradient_options[i].rank));
 }
 
-struct largest_prices largest_prices_of(const struct assay *a)
+struct largest_prices largest_prices_of(const struct price_audit *a)
 {
     const struct cluster *c = &a->problem->cluster;
     struct largest_prices largest = {{0}, 0, 0};
@@ -60,7 +61,7 @@ struct largest_prices largest_prices_of(const struct assay *a)
     return largest;
 }
 
-bool offers_epilogue(const struct assay *a)
+bool offers_epilogue(const struct price_audit *a)
 {
     const struct job *j = &a->problem->job;
     for (int i = 0; i < j->boundary_option_count; i++)
@@ -70,8 +71,8 @@ bool offers_epilogue(const struct assay *a)
     return false;
 }
 
-static void hear_kind(struct hearing *h, const char *what, bool stated, int64_t largest_ns,
-                      bool claimed)
+static void audit_kind(struct audit *h, const char *what, bool stated, int64_t largest_ns,
+                       bool claimed)
 {
     if (!stated && largest_ns)
         verdict_add(h->verdict, h->arena, "schedule", -1,
@@ -86,7 +87,7 @@ static void hear_kind(struct hearing *h, const char *what, bool stated, int64_t 
                     "the plan's graph has %s, which takes no time anywhere", what);
 }
 
-static void hear_same(struct hearing *h, const char *what, bool stated, bool own)
+static void audit_same(struct audit *h, const char *what, bool stated, bool own)
 {
     if (stated != own)
         verdict_add(h->verdict, h->arena, "schedule", -1,
@@ -94,10 +95,10 @@ static void hear_same(struct hearing *h, const char *what, bool stated, bool own
                     own ? "one" : "none");
 }
 
-void hear_graph(struct hearing *h)
+void audit_graph(struct audit *h)
 {
     const struct plan *p = h->plan;
-    struct largest_prices largest = largest_prices_of(&h->assay);
+    struct largest_prices largest = largest_prices_of(&h->price_audit);
     bool parts[PART_COUNT] = {false}, sync = false, optimizer = false;
     for (int s = 0; s < p->stage_count; s++) {
         const struct plan_stage *x = &p->stages[s];
@@ -108,10 +109,10 @@ void hear_graph(struct hearing *h)
                        x->send_epilogue_ns[k];
     }
     for (int k = 0; k < PART_COUNT; k++)
-        hear_kind(h, arena_print(h->arena, "transfer part %s", transfer_part_names[k]),
-                  p->graph.parts[k], largest.parts_ns[k], parts[k]);
-    hear_kind(h, "gradient sync", p->graph.sync, largest.sync_ns, sync);
-    hear_kind(h, "optimizer step", p->graph.optimizer, largest.optimizer_ns, optimizer);
-    hear_same(h, "drain of its own", p->graph.epilogue, offers_epilogue(&h->assay));
-    hear_same(h, "embedding sync", p->graph.embedding_sync, h->assay.embedding_sync);
+        audit_kind(h, arena_print(h->arena, "transfer part %s", transfer_part_names[k]),
+                   p->graph.parts[k], largest.parts_ns[k], parts[k]);
+    audit_kind(h, "gradient sync", p->graph.sync, largest.sync_ns, sync);
+    audit_kind(h, "optimizer step", p->graph.optimizer, largest.optimizer_ns, optimizer);
+    audit_same(h, "drain of its own", p->graph.epilogue, offers_epilogue(&h->price_audit));
+    audit_same(h, "embedding sync", p->graph.embedding_sync, h->price_audit.embedding_sync);
 }

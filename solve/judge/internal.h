@@ -1,4 +1,4 @@
-// What the files of the judge share: one hearing per plan, and its parts in the order in which they
+// What the files of the judge share: one audit per plan, and its parts in the order in which they
 // are gone through.
 #ifndef PLUMBLINE_SOLVE_JUDGE_INTERNAL_H
 #define PLUMBLINE_SOLVE_JUDGE_INTERNAL_H
@@ -8,12 +8,12 @@
 #include "solve/judge/places.h"
 #include "solve/judge/price/verify_price.h"
 
-struct hearing {
+struct audit {
     struct verdict *verdict;
     const struct plan *plan;
-    const struct problem *problem; // as given; the job may leave the layout open
-    struct problem judged;         // with the plan's layout
-    struct assay assay;            // of `judged`
+    const struct problem *problem;  // as given; the job may leave the layout open
+    struct problem judged;          // with the plan's layout
+    struct price_audit price_audit; // of `judged`
     struct schedule_request request;
     struct schedule schedule;
     int *group;   // [plan's group]: the cluster's group of that name, -1: there is none
@@ -38,32 +38,31 @@ struct hearing {
 #define REJECT(h, rule, stage, ...) verdict_add((h)->verdict, (h)->arena, rule, stage, __VA_ARGS__)
 
 // Everything behind the layout, of a plan with a placement: replica by replica.
-enum status hear_placement(struct hearing *h, struct error *err);
-void hear_pipette(struct hearing *h, const int *node); // "objective"; node[replica * ranks + rank]
-enum status hear_plan(struct hearing *h,
-                      struct error *err); // the same of a plan whose ranks stand on groups
-bool hear_layout(
-    struct hearing *h); // false: the plan has another shape, nothing else can be compared
-void hear_bound(struct hearing *h);
+enum status audit_placement(struct audit *h, struct error *err);
+void audit_pipette(struct audit *h, const int *node); // "objective"; node[replica * ranks + rank]
+enum status audit_plan(struct audit *h,
+                       struct error *err); // the same of a plan whose ranks stand on groups
+bool audit_layout(
+    struct audit *h); // false: the plan has another shape, nothing else can be compared
+void audit_bound(struct audit *h);
 
-void hear_layers(struct hearing *h);
-void hear_groups(struct hearing *h);  // "count", "joined"
-void hear_options(struct hearing *h); // "compression", "recompute"
-void hear_budget(struct hearing *h);
-void hear_rules(struct hearing *h);
+void audit_layers(struct audit *h);
+void audit_groups(struct audit *h);  // "count", "joined"
+void audit_options(struct audit *h); // "compression", "recompute"
+void audit_budget(struct audit *h);
+void audit_rules(struct audit *h);
 
-void hear_graph(
-    struct hearing *h); // "schedule": what the plan's graph has against what has a price
-void hear_prices(struct hearing *h);
-void hear_memory(struct hearing *h); // of stages, and of ranks with several
+void audit_graph(struct audit *h); // "schedule": what the plan's graph has against what has a price
+void audit_prices(struct audit *h);
+void audit_memory(struct audit *h); // of stages, and of ranks with several
 
 // The table against its request, without the generator: "schedule". Any table, so that a test can
 // damage one.
-void hear_schedule(struct verdict *v, const struct schedule *s,
-                   const struct schedule_request *request, struct arena *arena);
-void hear_time(struct hearing *h); // "iteration", "closed_form"
-void hear_range(
-    struct hearing *h); // "range": the time at both ends of the costs' intervals, the runner-up
+void audit_schedule(struct verdict *v, const struct schedule *s,
+                    const struct schedule_request *request, struct arena *arena);
+void audit_time(struct audit *h); // "iteration", "closed_form"
+void audit_range(
+    struct audit *h); // "range": the time at both ends of the costs' intervals, the runner-up
 int64_t judged_time(const struct schedule *s, const struct plan *plan,
                     struct arena *arena); // replay, or period
 
@@ -85,9 +84,9 @@ int64_t judged_replay(const struct schedule *s, const struct plan *plan, struct 
 int64_t judged_period(const struct schedule *s, const struct plan *plan, struct arena *arena);
 
 // ---- the greatest load (load.c)
-int64_t judged_load(const struct hearing *h, const struct plan *plan); // of the plan's own prices
+int64_t judged_load(const struct audit *h, const struct plan *plan); // of the plan's own prices
 // "objective": whether this is what is claimed, where the job asks for the least greatest load.
-void hear_load(struct hearing *h, int64_t own_ns);
+void audit_load(struct audit *h, int64_t own_ns);
 
 // ---- Fujii et al.'s formula (published.c)
 struct published_memory {
@@ -95,7 +94,7 @@ struct published_memory {
 }; // of a device of the first stage
 bool published_memory_of(const struct problem *problem,
                          struct published_memory *p); // false: it is not for this model
-void hear_published(struct hearing *h);
+void audit_published(struct audit *h);
 
 // ---- closed forms (closed.c)
 struct closed_form {
@@ -113,31 +112,31 @@ static inline void sum_add(struct sum *s, int64_t value)
     s->value = judged_later(s->value, value);
     s->terms++;
 }
-void hear_claim(struct hearing *h, const char *rule, int stage, const char *what, const char *unit,
-                int64_t claimed, struct sum own);
+void audit_claim(struct audit *h, const char *rule, int stage, const char *what, const char *unit,
+                 int64_t claimed, struct sum own);
 
 // ---- of a stage whose decision is sound
-static inline int judged_group(const struct hearing *h, int stage)
+static inline int judged_group(const struct audit *h, int stage)
 {
     return h->group[h->plan->stages[stage].group];
 }
-static inline int gradient_rank(const struct hearing *h, int stage)
+static inline int gradient_rank(const struct audit *h, int stage)
 {
     return h->plan->gradient_options[h->plan->stages[stage].gradient_option].rank;
 }
-static inline int boundary_rank(const struct hearing *h, int stage)
+static inline int boundary_rank(const struct audit *h, int stage)
 {
     return h->plan->boundary_options[h->plan->stages[stage].boundary_option].rank;
 }
-int recomputable_layers(const struct hearing *h, int stage);
-int judged_run(const struct hearing *h, int layer);
+int recomputable_layers(const struct audit *h, int stage);
+int judged_run(const struct audit *h, int layer);
 // The mode of one layer: first_layers is full for the first so many that can be recomputed. *left
 // counts those down.
-enum recompute layer_mode(const struct hearing *h, const struct plan_stage *x, int run, int *left);
+enum recompute layer_mode(const struct audit *h, const struct plan_stage *x, int run, int *left);
 
 // ---- of boundaries; false for -1 and for the last stage's
-bool sends_over(const struct hearing *h, int boundary);      // its stages stand on two ranks
-bool sends_back_over(const struct hearing *h, int boundary); // a gradient too
-bool learns_locally(const struct hearing *h, int stage); // the boundary behind the stage is local
+bool sends_over(const struct audit *h, int boundary);      // its stages stand on two ranks
+bool sends_back_over(const struct audit *h, int boundary); // a gradient too
+bool learns_locally(const struct audit *h, int stage);     // the boundary behind the stage is local
 
 #endif

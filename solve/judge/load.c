@@ -36,7 +36,7 @@ static void add_message(struct loads *l, int from, int to, const int64_t *parts)
     add_to(&l->link_ns[from * l->ranks + to], parts[PART_LINK]);
 }
 
-static void add_boundary(struct loads *l, const struct hearing *h, const struct plan *plan,
+static void add_boundary(struct loads *l, const struct audit *h, const struct plan *plan,
                          int boundary)
 {
     const struct plan_stage *x = &plan->stages[boundary];
@@ -51,7 +51,7 @@ static void add_boundary(struct loads *l, const struct hearing *h, const struct 
     }
 }
 
-int64_t judged_load(const struct hearing *h, const struct plan *plan)
+int64_t judged_load(const struct audit *h, const struct plan *plan)
 {
     struct arena_mark mark = arena_set_mark(h->arena);
     int ranks = h->request.rank_count;
@@ -68,7 +68,7 @@ int64_t judged_load(const struct hearing *h, const struct plan *plan)
     return most;
 }
 
-void hear_load(struct hearing *h, int64_t own_ns)
+void audit_load(struct audit *h, int64_t own_ns)
 {
     int64_t claimed = h->plan->objective_ns;
     if (h->problem->job.objective != OBJECTIVE_MAX_LOAD) return;

@@ -29,7 +29,7 @@ struct stage_bytes {
 
 // In the order of a rank's compute stream: a forward of the first slice adds its stage's stash, the
 // pass that ends with the first slice (the weight gradient where backward is split) takes it away.
-static void walk_stream(const struct hearing *h, const struct stream *stream,
+static void walk_stream(const struct audit *h, const struct stream *stream,
                         struct stage_bytes *stages, struct sum *most)
 {
     int count = h->request.stage_count;
@@ -53,14 +53,14 @@ static void walk_stream(const struct hearing *h, const struct stream *stream,
 
 // ---- a stage
 
-static void add_buffers(struct sum *buffers, const struct hearing *h, int last_layer)
+static void add_buffers(struct sum *buffers, const struct audit *h, int last_layer)
 {
-    int64_t message = layer_bytes_of(&h->assay, judged_run(h, last_layer)).message;
+    int64_t message = layer_bytes_of(&h->price_audit, judged_run(h, last_layer)).message;
     sum_add(buffers, message);
     sum_add(buffers, message);
 }
 
-static void add_layers(struct stage_bytes *sums, const struct hearing *h, int stage)
+static void add_layers(struct stage_bytes *sums, const struct audit *h, int stage)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
     struct layer_bytes b = {0};
@@ -70,8 +70,8 @@ static void add_layers(struct stage_bytes *sums, const struct hearing *h, int st
     for (int i = 0; i < x->layer_count; i++) {
         int run = judged_run(h, x->first_layer + i), mode = (int)layer_mode(h, x, run, &left);
         if (run != priced_run) {
-            b = layer_bytes_of(&h->assay, run);
-            feedback = gradient_feedback_of(&h->assay, run, gradient_rank(h, stage));
+            b = layer_bytes_of(&h->price_audit, run);
+            feedback = gradient_feedback_of(&h->price_audit, run, gradient_rank(h, stage));
             priced_run = run;
         }
         sum_add(&parts[MEMORY_WEIGHT], b.weight);
@@ -84,7 +84,7 @@ static void add_layers(struct stage_bytes *sums, const struct hearing *h, int st
     }
 }
 
-static void add_stage(struct stage_bytes *sums, const struct hearing *h, int stage)
+static void add_stage(struct stage_bytes *sums, const struct audit *h, int stage)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
     struct sum *parts = sums->parts;
@@ -94,22 +94,23 @@ static void add_stage(struct stage_bytes *sums, const struct hearing *h, int sta
     if (sends_over(h, stage - 1)) {
         add_buffers(&parts[MEMORY_BUFFER], h, x->first_layer - 1);
         sum_add(&parts[MEMORY_FEEDBACK],
-                boundary_feedback_of(&h->assay, judged_run(h, x->first_layer - 1),
+                boundary_feedback_of(&h->price_audit, judged_run(h, x->first_layer - 1),
                                      boundary_rank(h, stage)));
     }
     if (sends_over(h, stage))
         add_buffers(&parts[MEMORY_BUFFER], h, x->first_layer + x->layer_count - 1);
     // The constant is there once a rank; its first stage carries it.
     if (stage < h->request.rank_count)
-        sum_add(&parts[MEMORY_CONSTANT], constant_bytes_of(&h->assay, judged_group(h, stage)));
+        sum_add(&parts[MEMORY_CONSTANT],
+                constant_bytes_of(&h->price_audit, judged_group(h, stage)));
 }
 
 // ---- claims
 
 // Each part, and the sum of the judge's own and of the claims against the limit; at: the stage the
 // limit is taken from. Of a plan that claims nothing (collect) the judge's own sum alone.
-static struct sum hear_parts(struct hearing *h, int stage, const char *whose,
-                             const struct memory_parts *m, const struct sum *own)
+static struct sum audit_parts(struct audit *h, int stage, const char *whose,
+                              const struct memory_parts *m, const struct sum *own)
 {
     const int64_t claimed[MEMORY_PARTS] = {
         m->weight_bytes,  m->gradient_bytes, m->optimizer_bytes, m->activation_bytes,
@@ -117,18 +118,19 @@ static struct sum hear_parts(struct hearing *h, int stage, const char *whose,
     struct sum total = {0, 0};
     for (int i = 0; i < MEMORY_PARTS; i++) {
         if (!h->collect)
-            hear_claim(h, "memory", stage, arena_print(h->arena, "%s%s", whose, part_names[i]),
-                       "bytes", claimed[i], own[i]);
+            audit_claim(h, "memory", stage, arena_print(h->arena, "%s%s", whose, part_names[i]),
+                        "bytes", claimed[i], own[i]);
         total.value += own[i].value;
         total.terms += own[i].terms;
     }
     return total;
 }
 
-static void hear_limit(struct hearing *h, int stage, const char *whose,
-                       const struct memory_parts *m, struct sum total)
+static void audit_limit(struct audit *h, int stage, const char *whose, const struct memory_parts *m,
+                        struct sum total)
 {
-    int64_t claimed = memory_total(m), limit = memory_limit_of(&h->assay, judged_group(h, stage)),
+    int64_t claimed = memory_total(m),
+            limit = memory_limit_of(&h->price_audit, judged_group(h, stage)),
             claimed_limit = h->plan->stages[stage].memory_limit_bytes;
     if (claimed > claimed_limit && !h->collect)
         REJECT(h, "memory", stage, "%s%lld bytes claimed, %lld over the limit of %lld", whose,
@@ -138,24 +140,24 @@ static void hear_limit(struct hearing *h, int stage, const char *whose,
                whose, (long long)total.value, (long long)(total.value - limit), (long long)limit);
 }
 
-static void hear_stage_memory(struct hearing *h, int stage, struct stage_bytes *own)
+static void audit_stage_memory(struct audit *h, int stage, struct stage_bytes *own)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
     own->parts[MEMORY_ACTIVATION] =
         (struct sum){own->in_flight * own->stash.value, own->in_flight * own->stash.terms};
-    struct sum total = hear_parts(h, stage, "", &x->memory, own->parts);
+    struct sum total = audit_parts(h, stage, "", &x->memory, own->parts);
     if (!h->collect)
-        hear_claim(h, "memory", stage, "limit", "bytes", x->memory_limit_bytes,
-                   (struct sum){memory_limit_of(&h->assay, judged_group(h, stage)), 1});
+        audit_claim(h, "memory", stage, "limit", "bytes", x->memory_limit_bytes,
+                    (struct sum){memory_limit_of(&h->price_audit, judged_group(h, stage)), 1});
     if (h->request.virtual_stages > 1) return;
-    hear_limit(h, stage, "", &x->memory, total);
+    audit_limit(h, stage, "", &x->memory, total);
     if (stage == 0) h->verdict->memory_bytes = total.value;
 }
 
 // Activations are the rank's fullest moment, working memory the largest of its stages'; the rest
 // adds up.
-static void hear_rank_memory(struct hearing *h, int rank, const struct stage_bytes *stages,
-                             struct sum activations)
+static void audit_rank_memory(struct audit *h, int rank, const struct stage_bytes *stages,
+                              struct sum activations)
 {
     struct sum own[MEMORY_PARTS] = {0};
     for (int turn = 0; turn < h->request.virtual_stages; turn++) {
@@ -171,12 +173,12 @@ static void hear_rank_memory(struct hearing *h, int rank, const struct stage_byt
     own[MEMORY_ACTIVATION] = activations;
     const char *whose = arena_print(h->arena, "rank %d: ", rank);
     int first = schedule_stage_of(&h->request, rank, 0);
-    struct sum total = hear_parts(h, first, whose, &h->plan->ranks[rank].memory, own);
-    hear_limit(h, first, whose, &h->plan->ranks[rank].memory, total);
+    struct sum total = audit_parts(h, first, whose, &h->plan->ranks[rank].memory, own);
+    audit_limit(h, first, whose, &h->plan->ranks[rank].memory, total);
     if (rank == 0) h->verdict->memory_bytes = total.value;
 }
 
-void hear_memory(struct hearing *h)
+void audit_memory(struct audit *h)
 {
     int count = h->plan->stage_count;
     struct stage_bytes *stages = TAKE(h->arena, count, struct stage_bytes);
@@ -193,11 +195,11 @@ void hear_memory(struct hearing *h)
         if (stream->kind == STREAM_COMPUTE) walk_stream(h, stream, stages, &most[stream->rank]);
     }
     for (int s = 0; s < count; s++)
-        if (known[s]) hear_stage_memory(h, s, &stages[s]);
+        if (known[s]) audit_stage_memory(h, s, &stages[s]);
     for (int rank = 0; rank < h->request.rank_count && h->request.virtual_stages > 1; rank++) {
         bool all = true;
         for (int turn = 0; turn < h->request.virtual_stages; turn++)
             all = all && known[schedule_stage_of(&h->request, rank, turn)];
-        if (all) hear_rank_memory(h, rank, stages, most[rank]);
+        if (all) audit_rank_memory(h, rank, stages, most[rank]);
     }
 }

@@ -9,7 +9,7 @@
 enum { FORWARD_AND_BACK = 2, SQUARES_OF_A_BLOCK = 16 };
 
 struct pipette {
-    struct hearing *h;
+    struct audit *h;
     const int *node;               // [replica * ranks + rank]
     int ranks, rows, each;         // each: replicas of a row
     long double message, gradient; // bytes
@@ -23,9 +23,9 @@ static long double blocks_of(const struct model *m)
     return blocks;
 }
 
-static bool open_pipette(struct pipette *x, struct hearing *h, const int *node)
+static bool open_pipette(struct pipette *x, struct audit *h, const int *node)
 {
-    const struct layout *l = layout_of(&h->assay);
+    const struct layout *l = layout_of(&h->price_audit);
     const struct shape *shape = &h->problem->model.shape;
     long double hidden = shape->hidden, stage_blocks = blocks_of(&h->problem->model) / l->pipeline;
     *x = (struct pipette){.h = h,
@@ -37,10 +37,10 @@ static bool open_pipette(struct pipette *x, struct hearing *h, const int *node)
         return false;
     }
     x->rows = l->data / x->each;
-    x->message = h->assay.value_bytes * l->micro_batch * (long double)h->problem->job.sequence *
-                 hidden;
+    x->message = h->price_audit.value_bytes * l->micro_batch *
+                 (long double)h->problem->job.sequence * hidden;
     x->gradient =
-        h->assay.value_bytes *
+        h->price_audit.value_bytes *
         (hidden * shape->vocabulary + stage_blocks * SQUARES_OF_A_BLOCK * hidden * hidden) /
         l->tensor;
     return true;
@@ -55,16 +55,16 @@ static int node_of(const struct pipette *x, int row, int rank)
 static int64_t passing_ns(const struct pipette *x, int from, int to, bool ring, long double bytes)
 {
     struct link link;
-    if (!judged_node_link(&x->h->assay, from, to, ring, &link)) {
+    if (!judged_node_link(&x->h->price_audit, from, to, ring, &link)) {
         REJECT(x->h, "objective", -1, "nothing joins node %d to node %d of the cluster", from, to);
         return 0;
     }
-    return judged_nanoseconds(&x->h->assay, (struct computed){bytes / link.bytes_per_s, 0});
+    return judged_nanoseconds(&x->h->price_audit, (struct computed){bytes / link.bytes_per_s, 0});
 }
 
 static long double twice_but_one(int ranks) { return 2.0L * (ranks - 1) / ranks; }
 
-static void hear_rows(const struct pipette *x)
+static void audit_rows(const struct pipette *x)
 {
     for (int i = 0; i < x->rows * x->each * x->ranks; i++) {
         int row = i / (x->each * x->ranks), rank = i % x->ranks;
@@ -76,7 +76,7 @@ static void hear_rows(const struct pipette *x)
 }
 
 // Each stage has as many blocks as any other.
-static void hear_shares(const struct pipette *x)
+static void audit_shares(const struct pipette *x)
 {
     const struct plan *p = x->h->plan;
     int stage_blocks = (int)blocks_of(&x->h->problem->model) / x->ranks;
@@ -86,7 +86,7 @@ static void hear_shares(const struct pipette *x)
              layer >= 0 && layer < p->stages[s].first_layer + p->stages[s].layer_count &&
              layer < x->h->problem->model.layer_count;
              layer++)
-            blocks += run_of(&x->h->assay, judged_run(x->h, layer))->kind == LAYER_BLOCK;
+            blocks += run_of(&x->h->price_audit, judged_run(x->h, layer))->kind == LAYER_BLOCK;
         if (blocks != stage_blocks)
             REJECT(x->h, "objective", s, "%d blocks, every stage has %d", blocks, stage_blocks);
     }
@@ -117,24 +117,24 @@ static struct sum dearest_ring(const struct pipette *x, bool inside)
     return dearest;
 }
 
-void hear_pipette(struct hearing *h, const int *node)
+void audit_pipette(struct audit *h, const int *node)
 {
     const struct plan_pipette *claims = h->plan->placement->pipette;
     struct pipette x;
-    if (h->plan->objective != h->problem->job.objective) return; // said where the bound is heard
+    if (h->plan->objective != h->problem->job.objective) return; // said where the bound is audited
     if (!claims) {
         REJECT(h, "objective", -1, "the plan does not say what its hops and rings come to");
         return;
     }
     if (!open_pipette(&x, h, node)) return;
-    hear_rows(&x);
-    hear_shares(&x);
-    hear_claim(h, "objective", -1, "hops of the dearest pipeline", "ns", claims->hops_ns,
-               dearest_hops(&x));
-    hear_claim(h, "objective", -1, "ring of the first stages", "ns", claims->ring_ns,
-               dearest_ring(&x, false));
-    hear_claim(h, "objective", -1, "ring within a node", "ns", claims->inner_ns,
-               dearest_ring(&x, true));
+    audit_rows(&x);
+    audit_shares(&x);
+    audit_claim(h, "objective", -1, "hops of the dearest pipeline", "ns", claims->hops_ns,
+                dearest_hops(&x));
+    audit_claim(h, "objective", -1, "ring of the first stages", "ns", claims->ring_ns,
+                dearest_ring(&x, false));
+    audit_claim(h, "objective", -1, "ring within a node", "ns", claims->inner_ns,
+                dearest_ring(&x, true));
     int64_t sum = judged_later(judged_later(claims->hops_ns, claims->ring_ns), claims->inner_ns);
     if (h->plan->objective_ns != sum)
         REJECT(h, "objective", -1, "claimed %lld ns, hops and rings come to %lld ns",

@@ -1,4 +1,4 @@
-// Plans whose ranks stand on nodes. Each replica is heard as a plan of its own, on a cluster that
+// Plans whose ranks stand on nodes. Each replica is audited as a plan of its own, on a cluster that
 // has its ranks' device groups as node groups and, as stated links, what joins their nodes by the
 // judge's own reading of places (docs/FORMULAS.md, section 15). The stages' claims are the slowest
 // replica's; of the others the time is played with the judge's prices.
@@ -28,15 +28,15 @@ static int node_named(const struct places *p, const char *name)
 
 // A device group is a node group with room for one rank. Behind the ranks' stand the cluster's own
 // groups, likewise: rings lead to GPUs of other replicas.
-static void make_groups(struct replica *r, const struct hearing *h)
+static void make_groups(struct replica *r, const struct audit *h)
 {
     const struct cluster *c = &h->problem->cluster;
     int ranks = h->request.rank_count, count = ranks + c->group_count;
     struct node_group *groups = TAKE(h->arena, count, struct node_group);
     for (int i = 0; i < count; i++) {
         groups[i] = c->groups[i < ranks ? c->places.nodes[r->node[i]].group : i - ranks];
-        groups[i].nodes = layout_of(&h->assay)->data;
-        groups[i].gpus_per_node = (int)h->assay.collective;
+        groups[i].nodes = layout_of(&h->price_audit)->data;
+        groups[i].gpus_per_node = (int)h->price_audit.collective;
         groups[i].nic_count = 0; // what joins nodes is stated, or nothing does
     }
     r->problem.cluster.groups = groups;
@@ -45,7 +45,7 @@ static void make_groups(struct replica *r, const struct hearing *h)
 }
 
 // What joins two ranks' nodes; of a group with itself: set to a ring's link when its turn comes.
-static void make_links(struct replica *r, const struct hearing *h)
+static void make_links(struct replica *r, const struct audit *h)
 {
     int ranks = h->request.rank_count, groups = r->problem.cluster.group_count, count = 0;
     struct group_link *links = TAKE(h->arena, ranks * ranks + groups, struct group_link);
@@ -57,20 +57,20 @@ static void make_links(struct replica *r, const struct hearing *h)
     for (int from = 0; from < ranks; from++)
         for (int to = 0; to < ranks; to++) {
             links[count] = (struct group_link){from, to, {unlimited, 0}};
-            count += from != to && judged_link_over(&h->assay, r->node[from], r->node[to], false,
-                                                    OWN_KIND, &links[count].link);
+            count += from != to && judged_link_over(&h->price_audit, r->node[from], r->node[to],
+                                                    false, OWN_KIND, &links[count].link);
         }
     r->problem.cluster.links = links;
     r->problem.cluster.link_count = count;
 }
 
-static int micro_batches_of(const struct hearing *h, int replica)
+static int micro_batches_of(const struct audit *h, int replica)
 {
     const struct plan_placement *x = h->plan->placement;
     return x->micro_batches ? x->micro_batches[replica] : h->plan->micro_batches;
 }
 
-static void make_plan(struct replica *r, const struct hearing *h, int replica)
+static void make_plan(struct replica *r, const struct audit *h, int replica)
 {
     const struct plan_placement *x = h->plan->placement;
     size_t count = (size_t)h->plan->stage_count, slices = (size_t)h->plan->layout.slice_count - 1;
@@ -94,12 +94,12 @@ static void make_plan(struct replica *r, const struct hearing *h, int replica)
     }
 }
 
-// ---- the hearing
+// ---- the audit
 
 // Where the job lets replicas take unlike numbers: each takes some, interleaved ones in whole
 // rounds of the ranks, all of the batch together, and the plan's number is the slowest replica's.
-// (As many for each are heard with the layout.)
-static bool hear_micro_batches(struct hearing *h)
+// (As many for each are audited with the layout.)
+static bool audit_micro_batches(struct audit *h)
 {
     const struct job *j = &h->problem->job;
     const struct plan_placement *x = h->plan->placement;
@@ -131,7 +131,7 @@ static bool hear_micro_batches(struct hearing *h)
 }
 
 // What the plan says of its stages is the slowest replica's.
-static void hear_slowest(struct hearing *h, const int *node)
+static void audit_slowest(struct audit *h, const int *node)
 {
     const struct plan_placement *x = h->plan->placement;
     for (int s = 0; s < h->plan->stage_count; s++) {
@@ -153,7 +153,7 @@ static void hear_slowest(struct hearing *h, const int *node)
 }
 
 // Every name is a node's, and no node holds more ranks than it has device groups.
-static bool hear_nodes(struct hearing *h, int *node)
+static bool audit_nodes(struct audit *h, int *node)
 {
     const struct plan_placement *x = h->plan->placement;
     const struct places *p = &h->problem->cluster.places;
@@ -164,24 +164,25 @@ static bool hear_nodes(struct hearing *h, int *node)
         else used[node[i]]++;
     }
     for (int i = 0; i < p->node_count; i++)
-        if (used[i] > judged_slots_on(&h->assay, p->nodes[i].group))
+        if (used[i] > judged_slots_on(&h->price_audit, p->nodes[i].group))
             REJECT(h, "placement", -1, "%d ranks on node '%s', it has room for %lld", used[i],
-                   p->nodes[i].name, (long long)judged_slots_on(&h->assay, p->nodes[i].group));
+                   p->nodes[i].name,
+                   (long long)judged_slots_on(&h->price_audit, p->nodes[i].group));
     return h->verdict->violation_count == before;
 }
 
 // Where the job wants it, all nodes of a ring have the same kinds of card.
-static void hear_kinds(struct hearing *h, int stage, int from, int to)
+static void audit_kinds(struct audit *h, int stage, int from, int to)
 {
     const struct cluster_node *a = &h->problem->cluster.places.nodes[from],
                               *b = &h->problem->cluster.places.nodes[to];
-    if (!judged_may_ring(&h->assay, a->group, b->group))
+    if (!judged_may_ring(&h->price_audit, a->group, b->group))
         REJECT(h, "homogeneous", stage,
                "the ring goes from node '%s' to node '%s', which has other kinds of network card",
                a->name, b->name);
 }
 
-static bool hear_rings(struct hearing *h, const int *node, struct ring_links *rings)
+static bool audit_rings(struct audit *h, const int *node, struct ring_links *rings)
 {
     const struct plan_placement *x = h->plan->placement;
     int before = h->verdict->violation_count, *members = TAKE(h->arena, x->replica_count, int);
@@ -191,14 +192,14 @@ static bool hear_rings(struct hearing *h, const int *node, struct ring_links *ri
         struct ring_link *links = TAKE(h->arena, x->replica_count, struct ring_link);
         rings[s] = (struct ring_links){links, x->replica_count};
         for (int at = 0; at < x->replica_count; at++) members[at] = node[at * x->rank_count + rank];
-        int kind = judged_ring_kind(&h->assay, members, x->replica_count);
+        int kind = judged_ring_kind(&h->price_audit, members, x->replica_count);
         for (int at = 0; at < x->replica_count; at++) {
             int from = node[ring[at] * x->rank_count + rank],
                 to = node[ring[(at + 1) % x->replica_count] * x->rank_count + rank];
             links[at].ends[0] = x->rank_count + h->problem->cluster.places.nodes[from].group;
             links[at].ends[1] = x->rank_count + h->problem->cluster.places.nodes[to].group;
-            hear_kinds(h, s, from, to);
-            if (!judged_link_over(&h->assay, from, to, true, kind, &links[at].link))
+            audit_kinds(h, s, from, to);
+            if (!judged_link_over(&h->price_audit, from, to, true, kind, &links[at].link))
                 REJECT(h, "joined", s,
                        "the ring goes from node '%s' to node '%s', which nothing joins",
                        h->problem->cluster.places.nodes[from].name,
@@ -209,14 +210,14 @@ static bool hear_rings(struct hearing *h, const int *node, struct ring_links *ri
 }
 
 // With the schedule of its own number of micro-batches.
-static enum status begin_hearing(struct hearing *x, struct replica *r, const struct hearing *h,
-                                 int *groups, struct error *err)
+static enum status begin_audit(struct audit *x, struct replica *r, const struct audit *h,
+                               int *groups, struct error *err)
 {
     *x = *h;
     x->problem = &r->problem;
     x->request.micro_batches = r->plan.micro_batches;
     x->judged = problem_with_layout(&r->problem, &h->plan->layout);
-    x->assay = assay_over(&x->judged, &h->assay);
+    x->price_audit = price_audit_over(&x->judged, &h->price_audit);
     x->plan = &r->plan;
     x->group = groups;
     x->rings = r->rings;
@@ -229,19 +230,19 @@ static enum status begin_hearing(struct hearing *x, struct replica *r, const str
 }
 
 // Time with the judge's own prices, which are left in the replica's plan.
-static int64_t play(struct replica *r, const struct hearing *replica)
+static int64_t play(struct replica *r, const struct audit *replica)
 {
     struct verdict unused = {0};
-    struct hearing x = *replica;
+    struct audit x = *replica;
     x.verdict = &unused;
     x.collect = true;
-    hear_prices(&x);
+    audit_prices(&x);
     r->plan.embedding_sync_ns = x.embedding_sync_ns;
     return judged_time(&x.schedule, &r->plan, x.arena);
 }
 
 // What was found in one replica, as found in the plan. Returns how much.
-static int pass_on(struct hearing *h, int replica, const struct verdict *found)
+static int pass_on(struct audit *h, int replica, const struct verdict *found)
 {
     for (int i = 0; i < found->violation_count; i++)
         REJECT(h, found->violations[i].rule, found->violations[i].stage, "replica %d: %s", replica,
@@ -251,18 +252,18 @@ static int pass_on(struct hearing *h, int replica, const struct verdict *found)
 
 // Groups, options, rules, what the graph has, the schedule's table and memory, of a replica of
 // which the plan claims nothing else.
-static int hear_decision(struct hearing *h, const struct hearing *own, int replica)
+static int audit_decision(struct audit *h, const struct audit *own, int replica)
 {
     struct verdict found = {0};
-    struct hearing x = *own;
+    struct audit x = *own;
     x.verdict = &found;
     x.collect = true;
-    hear_groups(&x);
-    hear_options(&x);
-    hear_rules(&x);
-    hear_graph(&x);
-    if (!found.violation_count) hear_schedule(&found, &x.schedule, &x.request, x.arena);
-    if (!found.violation_count) hear_memory(&x);
+    audit_groups(&x);
+    audit_options(&x);
+    audit_rules(&x);
+    audit_graph(&x);
+    if (!found.violation_count) audit_schedule(&found, &x.schedule, &x.request, x.arena);
+    if (!found.violation_count) audit_memory(&x);
     return pass_on(h, replica, &found);
 }
 
@@ -274,7 +275,7 @@ static int64_t from_end_to_end(const int64_t *parts)
 }
 
 // The replica's messages as it states them, against its own prices.
-static void hear_messages(struct hearing *h, int replica, const struct plan *own)
+static void audit_messages(struct audit *h, int replica, const struct plan *own)
 {
     const struct plan_placement *x = h->plan->placement;
     for (int s = 0; s + 1 < h->plan->stage_count; s++) {
@@ -300,13 +301,13 @@ static void raise_load(int64_t *load_ns, int64_t ns)
 }
 
 // A replica that is not the slowest: decision and memory as any, prices of the judge's own.
-static void hear_other(struct hearing *h, struct replica *r, const struct hearing *own, int replica,
-                       int64_t *load_ns)
+static void audit_other(struct audit *h, struct replica *r, const struct audit *own, int replica,
+                        int64_t *load_ns)
 {
-    if (hear_decision(h, own, replica)) return;
+    if (audit_decision(h, own, replica)) return;
     int64_t claimed = h->plan->placement->iteration_ns[replica], own_ns = play(r, own);
     raise_load(load_ns, judged_load(own, &r->plan));
-    hear_messages(h, replica, &r->plan);
+    audit_messages(h, replica, &r->plan);
     h->verdict->terms_checked++;
     if (claimed != own_ns)
         REJECT(h, "iteration", -1, "replica %d: claimed %lld ns, the judge finds %lld", replica,
@@ -317,12 +318,12 @@ static void hear_other(struct hearing *h, struct replica *r, const struct hearin
 }
 
 // The slowest replica: all claims. false: the layers are such that others cannot be priced.
-static enum status hear_first(struct hearing *h, struct replica *r, struct hearing *own,
-                              int replica, bool *sound, int64_t *load_ns, struct error *err)
+static enum status audit_first(struct audit *h, struct replica *r, struct audit *own, int replica,
+                               bool *sound, int64_t *load_ns, struct error *err)
 {
     const struct plan_placement *x = h->plan->placement;
-    TRY(hear_plan(own, err));
-    hear_messages(h, replica, &r->plan);
+    TRY(audit_plan(own, err));
+    audit_messages(h, replica, &r->plan);
     raise_load(load_ns, judged_load(own, &r->plan));
     if (x->iteration_ns[replica] != h->plan->iteration_ns)
         REJECT(h, "iteration", -1, "the slowest replica takes %lld ns, the plan claims %lld",
@@ -332,40 +333,40 @@ static enum status hear_first(struct hearing *h, struct replica *r, struct heari
     return OK;
 }
 
-enum status hear_placement(struct hearing *h, struct error *err)
+enum status audit_placement(struct audit *h, struct error *err)
 {
     const struct plan_placement *x = h->plan->placement;
     int ranks = h->request.rank_count, *node, *groups = TAKE(h->arena, ranks, int);
-    h->assay.error = greatest(h->assay.error, NODE_LINK_ERROR);
+    h->price_audit.error = greatest(h->price_audit.error, NODE_LINK_ERROR);
     if (!x || !h->problem->cluster.places.node_count) {
         REJECT(h, "placement", -1,
                x ? "the cluster has no places"
                  : "the cluster has places, and the plan does not say where its ranks stand");
         return OK;
     }
-    if (!hear_micro_batches(h)) return OK;
+    if (!audit_micro_batches(h)) return OK;
     node = TAKE(h->arena, x->replica_count * x->rank_count, int);
     struct ring_links *rings = TAKE(h->arena, h->plan->stage_count, struct ring_links);
     TRY(schedule_build(&h->schedule, &h->request, h->arena, err));
-    if (!hear_nodes(h, node) || !hear_rings(h, node, rings)) return OK;
-    if (h->problem->job.objective == OBJECTIVE_PIPETTE) hear_pipette(h, node);
+    if (!audit_nodes(h, node) || !audit_rings(h, node, rings)) return OK;
+    if (h->problem->job.objective == OBJECTIVE_PIPETTE) audit_pipette(h, node);
     int64_t load_ns = 0;
-    hear_slowest(h, node);
+    audit_slowest(h, node);
     for (int rank = 0; rank < ranks; rank++) groups[rank] = rank;
     bool sound = true;
     for (int i = 0; i < x->replica_count && sound; i++) {
         int replica = (x->slowest + i) % x->replica_count;
         struct replica *r = TAKE(h->arena, 1, struct replica);
-        struct hearing own;
+        struct audit own;
         *r = (struct replica){
             .problem = h->judged, .rings = rings, .node = node + replica * x->rank_count};
         make_groups(r, h);
         make_links(r, h);
         make_plan(r, h, replica);
-        TRY(begin_hearing(&own, r, h, groups, err));
-        if (i) hear_other(h, r, &own, replica, &load_ns);
-        else TRY(hear_first(h, r, &own, replica, &sound, &load_ns, err));
+        TRY(begin_audit(&own, r, h, groups, err));
+        if (i) audit_other(h, r, &own, replica, &load_ns);
+        else TRY(audit_first(h, r, &own, replica, &sound, &load_ns, err));
     }
-    hear_load(h, load_ns);
+    audit_load(h, load_ns);
     return OK;
 }

@@ -25,7 +25,7 @@ static long double efficiency_of(const struct costs *c, int kind, bool ring)
     return apart ? c->transfer_network_efficiency[kind].value : c->network_efficiency[kind].value;
 }
 
-static long double inside_rate(const struct assay *a, int group, bool ring)
+static long double inside_rate(const struct price_audit *a, int group, bool ring)
 {
     const struct costs *c = &a->problem->costs;
     bool apart = !ring && c->transfer_intra_efficiency.value > 0;
@@ -33,13 +33,13 @@ static long double inside_rate(const struct assay *a, int group, bool ring)
            (apart ? c->transfer_intra_efficiency.value : c->intra_efficiency.value);
 }
 
-int64_t judged_slots_on(const struct assay *a, int group)
+int64_t judged_slots_on(const struct price_audit *a, int group)
 {
     return a->problem->cluster.groups[group].gpus_per_node / a->collective;
 }
 
 // What the cards of one kind give between nodes of two groups; 0: not both have it.
-static struct link cards_of_kind(const struct assay *a, int from, int to, bool ring, int kind)
+static struct link cards_of_kind(const struct price_audit *a, int from, int to, bool ring, int kind)
 {
     const struct node_group *groups = a->problem->cluster.groups;
     long double latencies[2] = {0, 0}, efficiency = efficiency_of(&a->problem->costs, kind, ring);
@@ -53,7 +53,7 @@ static struct link cards_of_kind(const struct assay *a, int from, int to, bool r
 
 // The fastest kind that both have; NO_KIND: none.
 
-static int fastest_kind(const struct assay *a, int from, int to, bool ring)
+static int fastest_kind(const struct price_audit *a, int from, int to, bool ring)
 {
     int best = NO_KIND;
     double best_rate = 0;
@@ -69,7 +69,7 @@ static int fastest_kind(const struct assay *a, int from, int to, bool ring)
 // A ring is one group, which talks over one kind of card: of those that all its nodes have the one
 // whose slowest is fastest, in whole bytes per second. Nodes without cards go along with any.
 // NO_KIND: they have none in common.
-int judged_ring_kind(const struct assay *a, const int *nodes, int count)
+int judged_ring_kind(const struct price_audit *a, const int *nodes, int count)
 {
     const struct cluster *c = &a->problem->cluster;
     int best = NO_KIND;
@@ -101,7 +101,7 @@ static unsigned kinds_of(const struct node_group *g)
 }
 
 // Of nodes without any cards those of one group are alike.
-bool judged_may_ring(const struct assay *a, int from_group, int to_group)
+bool judged_may_ring(const struct price_audit *a, int from_group, int to_group)
 {
     const struct node_group *groups = a->problem->cluster.groups;
     unsigned kinds = kinds_of(&groups[from_group]);
@@ -142,7 +142,7 @@ static bool is_known(const struct cluster *c, int from, int to, struct link *lin
 // One stream from a node to another, over this kind of card or OWN_KIND: the best of the two. What
 // is known holds for the best; over another kind it is no better than the cards. false: nothing
 // joins them.
-bool judged_link_over(const struct assay *a, int from, int to, bool ring, int kind,
+bool judged_link_over(const struct price_audit *a, int from, int to, bool ring, int kind,
                       struct link *link)
 {
     const struct cluster *c = &a->problem->cluster;
@@ -177,7 +177,7 @@ bool judged_link_over(const struct assay *a, int from, int to, bool ring, int ki
     return true;
 }
 
-bool judged_node_link(const struct assay *a, int from, int to, bool ring, struct link *link)
+bool judged_node_link(const struct price_audit *a, int from, int to, bool ring, struct link *link)
 {
     return judged_link_over(a, from, to, ring, OWN_KIND, link);
 }

@@ -45,7 +45,7 @@ bool published_memory_of(const struct problem *problem, struct published_memory 
     return true;
 }
 
-void hear_published(struct hearing *h)
+void audit_published(struct audit *h)
 {
     struct published_memory p;
     if (published_memory_of(&h->judged, &p))

@@ -15,23 +15,23 @@ static struct plan copy_of(const struct plan *plan, struct arena *arena)
     return copy;
 }
 
-static int64_t time_at(const struct hearing *h, const struct costs *costs, int64_t claimed_ns)
+static int64_t time_at(const struct audit *h, const struct costs *costs, int64_t claimed_ns)
 {
     struct verdict unused = {0};
     struct plan copy = copy_of(h->plan, h->arena);
-    struct hearing x = *h;
+    struct audit x = *h;
     x.verdict = &unused;
     x.judged.costs = *costs;
-    x.assay = assay_over(&x.judged, &h->assay);
+    x.price_audit = price_audit_over(&x.judged, &h->price_audit);
     x.plan = &copy;
     x.collect = true;
-    hear_prices(&x);
+    audit_prices(&x);
     copy.embedding_sync_ns = x.embedding_sync_ns;
     copy.iteration_ns = claimed_ns;
     return judged_time(&h->schedule, &copy, h->arena);
 }
 
-static void hear_end(struct hearing *h, const char *what, enum cost_end end, int64_t claimed_ns)
+static void audit_end(struct audit *h, const char *what, enum cost_end end, int64_t claimed_ns)
 {
     struct arena_mark mark = arena_set_mark(h->arena);
     struct error unfit = {OK, ""};
@@ -49,7 +49,7 @@ static void hear_end(struct hearing *h, const char *what, enum cost_end end, int
                (long long)claimed_ns, (long long)own_ns, (long long)(claimed_ns - own_ns));
 }
 
-void hear_range(struct hearing *h)
+void audit_range(struct audit *h)
 {
     const struct plan *p = h->plan;
     bool sound = true;
@@ -60,8 +60,8 @@ void hear_range(struct hearing *h)
                    "the runner-up is said to lie inside of a range that the plan does not state");
         return;
     }
-    hear_end(h, "time at the fast end of the costs", COSTS_FAST, p->iteration_low_ns);
-    hear_end(h, "time at the slow end of the costs", COSTS_SLOW, p->iteration_high_ns);
+    audit_end(h, "time at the fast end of the costs", COSTS_FAST, p->iteration_low_ns);
+    audit_end(h, "time at the slow end of the costs", COSTS_SLOW, p->iteration_high_ns);
     bool inside = p->runner_up_ns > 0 && p->runner_up_ns >= p->iteration_low_ns &&
                   p->runner_up_ns <= p->iteration_high_ns;
     if (inside != p->runner_up_inside)

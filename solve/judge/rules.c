@@ -5,14 +5,14 @@
 
 // ---- the quality budget
 
-static void within(struct hearing *h, const char *what, int64_t used, int64_t limit)
+static void within(struct audit *h, const char *what, int64_t used, int64_t limit)
 {
     if (limit >= 0 && used > limit)
         REJECT(h, "budget", -1, "%s: %lld, the budget allows %lld", what, (long long)used,
                (long long)limit);
 }
 
-void hear_budget(struct hearing *h)
+void audit_budget(struct audit *h)
 {
     const struct quality_budget *b = &h->problem->job.budget;
     int64_t boundaries = 0, stages = 0, cost = 0;
@@ -37,7 +37,7 @@ void hear_budget(struct hearing *h)
 
 // ---- rules
 
-static int layers_of_run(const struct hearing *h, int stage, const char *run)
+static int layers_of_run(const struct audit *h, int stage, const char *run)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
     const struct model *m = &h->problem->model;
@@ -57,7 +57,7 @@ static bool names_group(const struct rule *r, const char *name)
 }
 
 // The first condition of the rule that does not hold on this stage, NULL if all do.
-static const char *unmet(const struct hearing *h, const struct rule *r, int stage)
+static const char *unmet(const struct audit *h, const struct rule *r, int stage)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
     int counted = layers_of_run(h, stage, r->run);
@@ -77,7 +77,7 @@ static const char *unmet(const struct hearing *h, const struct rule *r, int stag
     return NULL;
 }
 
-void hear_rules(struct hearing *h)
+void audit_rules(struct audit *h)
 {
     const struct job *j = &h->problem->job;
     for (int i = 0; i < j->rule_count; i++)

@@ -322,8 +322,8 @@ static bool same_request(struct table *t)
     return same || FAULT(t, -1, "the table was written for another request");
 }
 
-void hear_schedule(struct verdict *v, const struct schedule *s,
-                   const struct schedule_request *request, struct arena *arena)
+void audit_schedule(struct verdict *v, const struct schedule *s,
+                    const struct schedule_request *request, struct arena *arena)
 {
     struct table t = {.s = s,
                       .r = request,

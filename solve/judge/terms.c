@@ -2,8 +2,8 @@
 // (docs/FORMULAS.md, sections 3 to 7).
 #include "solve/judge/internal.h"
 
-void hear_claim(struct hearing *h, const char *rule, int stage, const char *what, const char *unit,
-                int64_t claimed, struct sum own)
+void audit_claim(struct audit *h, const char *rule, int stage, const char *what, const char *unit,
+                 int64_t claimed, struct sum own)
 {
     h->verdict->terms_checked += own.terms;
     if (claimed != own.value)
@@ -11,14 +11,14 @@ void hear_claim(struct hearing *h, const char *rule, int stage, const char *what
                (long long)claimed, unit, (long long)own.value, (long long)(claimed - own.value));
 }
 
-static void hear_price(struct hearing *h, int stage, const char *what, int64_t *claim,
-                       struct sum own)
+static void audit_price(struct audit *h, int stage, const char *what, int64_t *claim,
+                        struct sum own)
 {
     if (h->collect) *claim = own.value;
-    else hear_claim(h, "price", stage, what, "ns", *claim, own);
+    else audit_claim(h, "price", stage, what, "ns", *claim, own);
 }
 
-int judged_run(const struct hearing *h, int layer)
+int judged_run(const struct audit *h, int layer)
 {
     int run = 0;
     for (int behind = h->problem->model.runs[0].count; layer >= behind;
@@ -27,25 +27,25 @@ int judged_run(const struct hearing *h, int layer)
     return run;
 }
 
-enum recompute layer_mode(const struct hearing *h, const struct plan_stage *x, int run, int *left)
+enum recompute layer_mode(const struct audit *h, const struct plan_stage *x, int run, int *left)
 {
     if (!h->problem->model.runs[run].recomputable) return RECOMPUTE_NONE;
     if (x->recompute != RECOMPUTE_FIRST_LAYERS) return x->recompute;
     return (*left)-- > 0 ? RECOMPUTE_FULL : RECOMPUTE_NONE;
 }
 
-bool sends_over(const struct hearing *h, int boundary)
+bool sends_over(const struct audit *h, int boundary)
 {
     return boundary >= 0 && boundary < h->request.stage_count - 1 &&
            !schedule_is_inner(&h->request, boundary);
 }
 
-bool sends_back_over(const struct hearing *h, int boundary)
+bool sends_back_over(const struct audit *h, int boundary)
 {
     return sends_over(h, boundary) && !schedule_is_local(&h->request, boundary);
 }
 
-bool learns_locally(const struct hearing *h, int stage)
+bool learns_locally(const struct audit *h, int stage)
 {
     return stage < h->request.stage_count - 1 && schedule_is_local(&h->request, stage);
 }
@@ -60,7 +60,7 @@ struct layer_terms {
 
 // The exposed part of the syncs that run behind the last gradients, layer by layer from the last to
 // the first: an account of two clocks, one of the gradients and one of the syncs.
-static struct sum sync_behind_gradients(const struct hearing *h, const struct layer_terms *layers,
+static struct sum sync_behind_gradients(const struct audit *h, const struct layer_terms *layers,
                                         int count, int64_t constant_ns)
 {
     struct sum result = {0, 1};
@@ -91,7 +91,7 @@ static void add_layer(struct stage_times *t, const struct layer_duration *d, enu
     sum_add(&t->optimizer, d->optimizer_ns);
 }
 
-static struct layer_terms terms_of_layer(const struct hearing *h, const struct layer_duration *d,
+static struct layer_terms terms_of_layer(const struct audit *h, const struct layer_duration *d,
                                          enum recompute mode, int64_t sync_ns)
 {
     if (schedule_splits_backward(h->request.kind))
@@ -103,7 +103,7 @@ static struct layer_terms terms_of_layer(const struct hearing *h, const struct l
 
 // Of one slice; layers, if not NULL, takes what the stage's sync depends on, over what joins
 // sync_group.
-static struct stage_times stage_times_of(const struct hearing *h, int stage, int slice,
+static struct stage_times stage_times_of(const struct audit *h, int stage, int slice,
                                          struct layer_terms *layers, int sync_group)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
@@ -115,8 +115,9 @@ static struct stage_times stage_times_of(const struct hearing *h, int stage, int
         int run = judged_run(h, x->first_layer + i);
         enum recompute mode = layer_mode(h, x, run, &left);
         if (run != priced_run) {
-            d = layer_duration_of(&h->assay, run, group, slice);
-            if (layers) sync = layer_sync_ns(&h->assay, run, sync_group, gradient_rank(h, stage));
+            d = layer_duration_of(&h->price_audit, run, group, slice);
+            if (layers)
+                sync = layer_sync_ns(&h->price_audit, run, sync_group, gradient_rank(h, stage));
             priced_run = run;
         }
         add_layer(&t, &d, mode);
@@ -125,16 +126,15 @@ static struct stage_times stage_times_of(const struct hearing *h, int stage, int
     return t;
 }
 
-static struct sum sync_of_stage(const struct hearing *h, int stage,
-                                const struct layer_terms *layers)
+static struct sum sync_of_stage(const struct audit *h, int stage, const struct layer_terms *layers)
 {
     return sync_behind_gradients(h, layers, h->plan->stages[stage].layer_count,
-                                 sync_constant_ns(&h->assay, judged_group(h, stage)));
+                                 sync_constant_ns(&h->price_audit, judged_group(h, stage)));
 }
 
 // If all links of the ring were like this one; where GPUs of two kinds meet, each term is the
 // slower one's.
-static struct sum sync_over_link(const struct hearing *h, int stage, const struct ring_link *link,
+static struct sum sync_over_link(const struct audit *h, int stage, const struct ring_link *link,
                                  struct layer_terms *layers)
 {
     int count = h->plan->stages[stage].layer_count;
@@ -144,12 +144,12 @@ static struct sum sync_over_link(const struct hearing *h, int stage, const struc
     stage_times_of(h, stage, 0, other, link->ends[1]);
     for (int i = 0; i < count; i++)
         if (other[i].sync_ns > layers[i].sync_ns) layers[i].sync_ns = other[i].sync_ns;
-    int64_t constants[2] = {sync_constant_ns(&h->assay, link->ends[0]),
-                            sync_constant_ns(&h->assay, link->ends[1])};
+    int64_t constants[2] = {sync_constant_ns(&h->price_audit, link->ends[0]),
+                            sync_constant_ns(&h->price_audit, link->ends[1])};
     return sync_behind_gradients(h, layers, count, constants[constants[1] > constants[0]]);
 }
 
-static struct sum sync_over_ring(const struct hearing *h, int stage, struct layer_terms *layers)
+static struct sum sync_over_ring(const struct audit *h, int stage, struct layer_terms *layers)
 {
     struct sum longest = {-1, 0};
     for (int i = 0; i < h->rings[stage].count; i++) {
@@ -159,63 +159,66 @@ static struct sum sync_over_ring(const struct hearing *h, int stage, struct laye
     return longest;
 }
 
-static void hear_slice_passes(struct hearing *h, int stage, int slice)
+static void audit_slice_passes(struct audit *h, int stage, int slice)
 {
     struct plan_slice *x = &h->plan->stages[stage].slices[slice - 1];
     struct stage_times t = stage_times_of(h, stage, slice, NULL, -1);
-    hear_price(h, stage, arena_print(h->arena, "forward of slice %d", slice), &x->forward_ns,
-               t.forward);
-    hear_price(h, stage, arena_print(h->arena, "backward of slice %d", slice), &x->backward_ns,
-               t.backward);
+    audit_price(h, stage, arena_print(h->arena, "forward of slice %d", slice), &x->forward_ns,
+                t.forward);
+    audit_price(h, stage, arena_print(h->arena, "backward of slice %d", slice), &x->backward_ns,
+                t.backward);
 }
 
-static void hear_layer_prices(struct hearing *h, int stage)
+static void audit_layer_prices(struct audit *h, int stage)
 {
     struct plan_stage *x = &h->plan->stages[stage];
     struct layer_terms *layers = TAKE(h->arena, x->layer_count, struct layer_terms);
     struct stage_times t = stage_times_of(h, stage, 0, layers, judged_group(h, stage));
     if (learns_locally(h, stage)) {
         const struct local_loss *l = &h->problem->job.local_loss;
-        sum_add(&t.forward, judged_nanoseconds(&h->assay, (struct computed){l->forward_s, 0}));
-        sum_add(&t.backward, judged_nanoseconds(&h->assay, (struct computed){l->backward_s, 0}));
+        sum_add(&t.forward,
+                judged_nanoseconds(&h->price_audit, (struct computed){l->forward_s, 0}));
+        sum_add(&t.backward,
+                judged_nanoseconds(&h->price_audit, (struct computed){l->backward_s, 0}));
     }
     if (!schedule_splits_backward(h->request.kind)) t.weight = (struct sum){0, 0};
-    hear_price(h, stage, "forward", &x->forward_ns, t.forward);
-    hear_price(h, stage, "backward", &x->backward_ns, t.backward);
-    hear_price(h, stage, "weight gradient", &x->weight_ns, t.weight);
-    hear_price(h, stage, "optimizer", &x->optimizer_ns, t.optimizer);
-    hear_price(h, stage, "sync", &x->sync_ns,
-               h->rings ? sync_over_ring(h, stage, layers) : sync_of_stage(h, stage, layers));
-    for (int slice = 1; slice < h->request.slice_count; slice++) hear_slice_passes(h, stage, slice);
+    audit_price(h, stage, "forward", &x->forward_ns, t.forward);
+    audit_price(h, stage, "backward", &x->backward_ns, t.backward);
+    audit_price(h, stage, "weight gradient", &x->weight_ns, t.weight);
+    audit_price(h, stage, "optimizer", &x->optimizer_ns, t.optimizer);
+    audit_price(h, stage, "sync", &x->sync_ns,
+                h->rings ? sync_over_ring(h, stage, layers) : sync_of_stage(h, stage, layers));
+    for (int slice = 1; slice < h->request.slice_count; slice++)
+        audit_slice_passes(h, stage, slice);
 }
 
 // ---- messages over the boundary behind a stage
 
 // own NULL: there is no message.
-static void hear_parts(struct hearing *h, int stage, const char *what, int slice, int64_t *claimed,
-                       const int64_t *own)
+static void audit_parts(struct audit *h, int stage, const char *what, int slice, int64_t *claimed,
+                        const int64_t *own)
 {
     for (int part = 0; part < PART_COUNT; part++) {
         const char *name = arena_print(h->arena, slice ? "%s.%s of slice %d" : "%s.%s", what,
                                        transfer_part_names[part], slice);
-        hear_price(h, stage, name, &claimed[part],
-                   own ? (struct sum){own[part], 1} : (struct sum){0, 0});
+        audit_price(h, stage, name, &claimed[part],
+                    own ? (struct sum){own[part], 1} : (struct sum){0, 0});
     }
 }
 
 // Where no option tells the drain apart, its symbols do not exist and a plan may leave them out.
-static void hear_epilogue(struct hearing *h, int stage, const int64_t *own)
+static void audit_epilogue(struct audit *h, int stage, const int64_t *own)
 {
     struct plan_stage *x = &h->plan->stages[stage];
     int64_t claimed = 0;
     for (int part = 0; part < PART_COUNT; part++) claimed |= x->send_epilogue_ns[part];
     if (h->request.epilogue || claimed)
-        hear_parts(h, stage, "send_epilogue", 0, x->send_epilogue_ns, own);
+        audit_parts(h, stage, "send_epilogue", 0, x->send_epilogue_ns, own);
 }
 
 // What goes forward; own NULL as above. The first slice has its claims in the stage itself.
-static void hear_slices(struct hearing *h, int stage, const char *what, bool forward, int from,
-                        int to, int rank)
+static void audit_slices(struct audit *h, int stage, const char *what, bool forward, int from,
+                         int to, int rank)
 {
     struct plan_stage *x = &h->plan->stages[stage];
     int run = judged_run(h, x->first_layer + x->layer_count - 1);
@@ -226,7 +229,7 @@ static void hear_slices(struct hearing *h, int stage, const char *what, bool for
                                    : (y ? y->send_backward_ns : x->send_backward_ns);
         bool sent = from >= 0;
         if (sent)
-            transfer_price(&h->assay,
+            transfer_price(&h->price_audit,
                            (struct sending){.run = run,
                                             .sender = from,
                                             .receiver = to,
@@ -234,11 +237,11 @@ static void hear_slices(struct hearing *h, int stage, const char *what, bool for
                                             .slice = slice,
                                             .backward = !forward},
                            own);
-        hear_parts(h, stage, what, slice, claimed, sent ? own : NULL);
+        audit_parts(h, stage, what, slice, claimed, sent ? own : NULL);
     }
 }
 
-static void hear_messages(struct hearing *h, int stage)
+static void audit_messages(struct audit *h, int stage)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
     bool forward = sends_over(h, stage), back = sends_back_over(h, stage);
@@ -247,26 +250,26 @@ static void hear_messages(struct hearing *h, int stage)
     if (forward) {
         if (!h->sound[stage + 1]) return;
         to = judged_group(h, stage + 1);
-        if (!judged_stage_link(&h->assay, from, to).joined ||
-            !judged_stage_link(&h->assay, to, from).joined)
+        if (!judged_stage_link(&h->price_audit, from, to).joined ||
+            !judged_stage_link(&h->price_audit, to, from).joined)
             return;
         option = &h->plan->boundary_options[h->plan->stages[stage + 1].boundary_option];
         rank = option->rank;
     }
-    hear_slices(h, stage, "send_forward", true, forward ? from : -1, to, 0);
-    hear_slices(h, stage, "send_backward", false, back ? to : -1, from,
-                option && option->epilogue_only ? 0 : rank);
+    audit_slices(h, stage, "send_forward", true, forward ? from : -1, to, 0);
+    audit_slices(h, stage, "send_backward", false, back ? to : -1, from,
+                 option && option->epilogue_only ? 0 : rank);
     int64_t drain[PART_COUNT];
     struct sending last = {.run = judged_run(h, x->first_layer + x->layer_count - 1),
                            .sender = to,
                            .receiver = from,
                            .rank = rank,
                            .backward = true};
-    if (back) transfer_price(&h->assay, last, drain);
-    hear_epilogue(h, stage, back ? drain : NULL);
+    if (back) transfer_price(&h->price_audit, last, drain);
+    audit_epilogue(h, stage, back ? drain : NULL);
 }
 
-void hear_prices(struct hearing *h)
+void audit_prices(struct audit *h)
 {
     int last = h->plan->stage_count - 1;
     int64_t embedding_ns;
@@ -275,14 +278,15 @@ void hear_prices(struct hearing *h)
         if (!h->sound[s]) continue;
         struct arena_mark mark = arena_set_mark(h->arena);
         int before = h->verdict->violation_count;
-        hear_layer_prices(h, s);
-        hear_messages(h, s);
+        audit_layer_prices(h, s);
+        audit_messages(h, s);
         // The verdict's texts live in the same arena: scratch goes back only where none was
         // written.
         if (h->verdict->violation_count == before) arena_reset(h->arena, mark);
     }
     if (!h->sound[0] || !h->sound[last]) return;
-    if (embedding_sync_price(&h->assay, judged_group(h, 0), judged_group(h, last), &embedding_ns))
-        hear_price(h, -1, "embedding sync", &h->embedding_sync_ns,
-                   (struct sum){embedding_ns, h->assay.embedding_sync});
+    if (embedding_sync_price(&h->price_audit, judged_group(h, 0), judged_group(h, last),
+                             &embedding_ns))
+        audit_price(h, -1, "embedding sync", &h->embedding_sync_ns,
+                    (struct sum){embedding_ns, h->price_audit.embedding_sync});
 }

@@ -30,7 +30,7 @@ int64_t judged_time(const struct schedule *s, const struct plan *plan, struct ar
     return s->request.barrier ? judged_replay(s, plan, arena) : judged_period(s, plan, arena);
 }
 
-void hear_time(struct hearing *h)
+void audit_time(struct audit *h)
 {
     const struct plan *p = h->plan;
     bool barrier = h->request.barrier;

@@ -47,7 +47,7 @@ void verify_sources(struct verdict *v, const struct plan *plan, const struct pro
 
 // ---- layout
 
-static bool same_number(struct hearing *h, const char *what, int64_t found, int64_t wanted)
+static bool same_number(struct audit *h, const char *what, int64_t found, int64_t wanted)
 {
     if (found != wanted)
         REJECT(h, "layout", -1, "%s is %lld, the job's is %lld", what, (long long)found,
@@ -55,7 +55,7 @@ static bool same_number(struct hearing *h, const char *what, int64_t found, int6
     return found == wanted;
 }
 
-static bool is_jobs_layout(struct hearing *h)
+static bool is_jobs_layout(struct audit *h)
 {
     const struct layout *x = &h->plan->layout, *y = &h->problem->job.layout;
     const struct {
@@ -93,7 +93,7 @@ static bool is_jobs_layout(struct hearing *h)
 }
 
 // One that the job lets a search choose from, and that fits model and batch.
-static bool is_member(struct hearing *h)
+static bool is_member(struct audit *h)
 {
     struct space_limits limits = problem_space_limits(h->problem);
     struct error unfit = {OK, ""};
@@ -107,7 +107,7 @@ static bool is_member(struct hearing *h)
 }
 
 // What a plan of this layout has beside its stages.
-static bool has_claims(struct hearing *h)
+static bool has_claims(struct audit *h)
 {
     const struct plan *p = h->plan;
     bool slices = true;
@@ -119,24 +119,24 @@ static bool has_claims(struct hearing *h)
     return slices && (p->layout.virtual_stages == 1 || p->ranks);
 }
 
-bool hear_layout(struct hearing *h)
+bool audit_layout(struct audit *h)
 {
     h->judged = problem_with_layout(h->problem, &h->plan->layout);
     if (!(h->problem->job.space.given ? is_member(h) : is_jobs_layout(h))) return false;
-    h->assay = assay_over(&h->judged, &h->assay);
+    h->price_audit = price_audit_over(&h->judged, &h->price_audit);
     // Of replicas that may have unlike numbers: see places.c.
     bool uneven = h->problem->job.placement.uneven_micro_batches;
     bool same = uneven || same_number(h, "number of micro-batches", h->plan->micro_batches,
-                                      h->assay.micro_batches);
-    same &=
-        same_number(h, "number of devices per stage", h->plan->devices_per_stage, h->assay.devices);
-    same &= same_number(h, "number of stages", h->plan->stage_count, h->assay.stage_count);
+                                      h->price_audit.micro_batches);
+    same &= same_number(h, "number of devices per stage", h->plan->devices_per_stage,
+                        h->price_audit.devices);
+    same &= same_number(h, "number of stages", h->plan->stage_count, h->price_audit.stage_count);
     return same && has_claims(h);
 }
 
 // ---- bound
 
-void hear_bound(struct hearing *h)
+void audit_bound(struct audit *h)
 {
     const struct plan *p = h->plan;
     if (p->bound_ns < 0)
@@ -166,9 +166,9 @@ void hear_bound(struct hearing *h)
                     (long long)(value - p->bound_ns), (double)allowed);
 }
 
-// ---- the hearing
+// ---- the audit
 
-static void match_groups(struct hearing *h)
+static void match_groups(struct audit *h)
 {
     const struct cluster *c = &h->problem->cluster;
     h->group = TAKE(h->arena, h->plan->group_count, int);
@@ -179,26 +179,26 @@ static void match_groups(struct hearing *h)
     }
 }
 
-enum status hear_plan(struct hearing *h, struct error *err)
+enum status audit_plan(struct audit *h, struct error *err)
 {
     h->sound = TAKE(h->arena, h->plan->stage_count, bool);
     for (int s = 0; s < h->plan->stage_count; s++) h->sound[s] = true;
-    hear_layers(h);
-    hear_groups(h);
-    hear_options(h);
-    hear_budget(h);
-    hear_rules(h);
-    hear_graph(h);
-    hear_prices(h);
-    hear_bound(h);
-    if (!h->rings) hear_load(h, judged_load(h, h->plan));
+    audit_layers(h);
+    audit_groups(h);
+    audit_options(h);
+    audit_budget(h);
+    audit_rules(h);
+    audit_graph(h);
+    audit_prices(h);
+    audit_bound(h);
+    if (!h->rings) audit_load(h, judged_load(h, h->plan));
     TRY(schedule_build(&h->schedule, &h->request, h->arena, err));
     int before = h->verdict->violation_count;
-    hear_schedule(h->verdict, &h->schedule, &h->request, h->arena);
-    if (h->verdict->violation_count == before) hear_memory(h);
-    hear_published(h);
-    hear_time(h);
-    hear_range(h);
+    audit_schedule(h->verdict, &h->schedule, &h->request, h->arena);
+    if (h->verdict->violation_count == before) audit_memory(h);
+    audit_published(h);
+    audit_time(h);
+    audit_range(h);
     return OK;
 }
 
@@ -206,22 +206,22 @@ enum status verify_plan(struct verdict *v, const struct plan *plan, const struct
                         struct arena *arena, struct error *err)
 {
     struct doubts doubts = {0, 0};
-    struct hearing h = {.verdict = v,
-                        .plan = plan,
-                        .problem = problem,
-                        .assay = {.doubts = &doubts},
-                        .arena = arena};
+    struct audit h = {.verdict = v,
+                      .plan = plan,
+                      .problem = problem,
+                      .price_audit = {.doubts = &doubts},
+                      .arena = arena};
     *v = (struct verdict){
         .closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1, .proven_ns = -1};
     verify_sources(v, plan, problem, arena);
     if (plan->stage_count == 0) {
         verdict_add(v, arena, "plan", -1, "there is no plan here to verify (outcome %s)",
                     outcome_names[plan->outcome]);
-    } else if (hear_layout(&h)) {
+    } else if (audit_layout(&h)) {
         h.request = plan_request(plan);
         match_groups(&h);
-        TRY(problem->cluster.places.node_count || plan->placement ? hear_placement(&h, err)
-                                                                  : hear_plan(&h, err));
+        TRY(problem->cluster.places.node_count || plan->placement ? audit_placement(&h, err)
+                                                                  : audit_plan(&h, err));
     }
     v->doubtful = doubts.prices;
     if (doubts.sizes)

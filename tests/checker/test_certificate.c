@@ -56,22 +56,22 @@ static void check_one(const struct check_trial *t, bool shrink, struct arena *ar
     solve_trial(&solved, t, arena);
     const struct certified c = certify_trial(t, &solved, shrink, arena);
     const struct certificate_result made = c.made;
-    const struct check_result heard = c.heard;
+    const struct check_result audited = c.audited;
     if (!made.text)
         fail_msg("seed %llu: no certificate of %s, bound %lld", name,
                  outcome_names[solved.plan.outcome], (long long)solved.plan.bound_ns);
-    if (!heard.accepted) fail_msg("seed %llu: refused: %s", name, heard.reason);
-    assert_int_equal(heard.infeasible, t->best_ns == INT64_MAX);
-    if (t->best_ns != INT64_MAX && heard.bound_ns != t->best_ns)
+    if (!audited.accepted) fail_msg("seed %llu: refused: %s", name, audited.reason);
+    assert_int_equal(audited.infeasible, t->best_ns == INT64_MAX);
+    if (t->best_ns != INT64_MAX && audited.bound_ns != t->best_ns)
         fail_msg("seed %llu: proves %lld ns, the best of all plans takes %lld ns", name,
-                 (long long)heard.bound_ns, (long long)t->best_ns);
-    if (t->best_ns != INT64_MAX) assert_int_equal(heard.iteration_ns, t->best_ns);
+                 (long long)audited.bound_ns, (long long)t->best_ns);
+    if (t->best_ns != INT64_MAX) assert_int_equal(audited.iteration_ns, t->best_ns);
     seen.plans += t->best_ns != INT64_MAX;
     seen.infeasible += t->best_ns == INT64_MAX;
     seen.mended += made.mended > 0;
-    seen.split += heard.splits > 0;
+    seen.split += audited.splits > 0;
     seen.ranks += t->priced.layout.virtual_stages > 1;
-    seen.boxes += heard.boxes;
+    seen.boxes += audited.boxes;
     seen.bytes += (int64_t)made.size;
 }
 
@@ -90,14 +90,14 @@ static void check_gap(const struct check_trial *t, struct arena *arena)
     if (solve_run(&solved, &t->priced, &settings, NULL, &never, arena, &err) != OK)
         fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
     const struct certified c = certify_trial(t, &solved, false, arena);
-    const struct check_result heard = c.heard;
-    if (!c.made.text || !heard.accepted)
+    const struct check_result audited = c.audited;
+    if (!c.made.text || !audited.accepted)
         fail_msg("seed %llu: with a gap: %s", (unsigned long long)t->seed,
-                 c.made.text ? heard.reason : "no certificate");
-    assert_int_equal(heard.iteration_ns, solved.plan.iteration_ns);
-    assert_int_equal(heard.bound_ns, solved.plan.bound_ns);
-    assert_true(heard.bound_ns <= t->best_ns);
-    seen.gaps += heard.bound_ns < t->best_ns;
+                 c.made.text ? audited.reason : "no certificate");
+    assert_int_equal(audited.iteration_ns, solved.plan.iteration_ns);
+    assert_int_equal(audited.bound_ns, solved.plan.bound_ns);
+    assert_true(audited.bound_ns <= t->best_ns);
+    seen.gaps += audited.bound_ns < t->best_ns;
 }
 
 // ---- a wrong solver
@@ -159,9 +159,9 @@ static void catch_wrong_solver(const struct check_trial *t, struct arena *arena)
         !deceive(&solved, t, (int)(t->seed % (uint64_t)t->priced.stage_count), arena))
         return;
     const struct certified c = certify_trial(t, &solved, false, arena);
-    if (c.made.text && c.heard.accepted && c.heard.bound_ns > t->best_ns)
+    if (c.made.text && c.audited.accepted && c.audited.bound_ns > t->best_ns)
         fail_msg("seed %llu: a wrong solver's bound %lld is accepted, the best plan takes %lld",
-                 (unsigned long long)t->seed, (long long)c.heard.bound_ns, (long long)t->best_ns);
+                 (unsigned long long)t->seed, (long long)c.audited.bound_ns, (long long)t->best_ns);
     seen.refused++;
 }
 

@@ -208,7 +208,7 @@ static int left_under(const struct check_choices *c, const int64_t *prices, stru
     }
     memcpy(round.prices, prices, sizeof round.prices);
     if (check_open_mixer(&m, c, counted, arena) || check_use_round(m, &box, &round, -1, &closed))
-        fail_msg("a round is not heard");
+        fail_msg("a round is not audited");
     for (int s = 0; s < p->stages; s++) sum += box.count[s];
     return sum;
 }

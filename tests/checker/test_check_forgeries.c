@@ -475,7 +475,7 @@ static const struct {
     const char *name;
     bool (*forge)(struct forgery *f); // false: it does not apply
     const char *reason;               // stands in what is said
-    bool is_heard;                    // not proven; else a file that cannot be heard
+    bool is_audited;                  // not proven; else a file that cannot be audited
 } forgeries[] = {
     {"bound a nanosecond too high", bound_too_high, "boxes", true},
     {"bound above the plan's time", bound_above_plan, "above iteration_ns", true},
@@ -558,7 +558,7 @@ static void forge(int number, struct check_trial *t, struct arena *arena)
         char *text = cJSON_PrintUnformatted(f.root);
         struct check_text certificate = {"forged.json", text, strlen(text)};
         check_trial_refused(forgeries[number].name, &certificate, &f.priced,
-                            forgeries[number].reason, forgeries[number].is_heard, arena);
+                            forgeries[number].reason, forgeries[number].is_audited, arena);
         tried[number]++;
         cJSON_free(text);
     }

@@ -157,7 +157,7 @@ static void test_objective(void **state)
 }
 
 // Nothing to say against the same without places.
-static void test_others_are_heard(void **state)
+static void test_others_are_audited(void **state)
 {
     struct files *f = *state;
     struct problem p;
@@ -191,7 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_objective),
-        cmocka_unit_test(test_others_are_heard),
+        cmocka_unit_test(test_others_are_audited),
     };
     return cmocka_run_group_tests(tests, open_files, close_files);
 }

@@ -23,7 +23,7 @@ static int mutation_count = DEFAULT_MUTATIONS;
 static uint64_t first_seed = 1;
 
 static struct {
-    int unheard, not_proven, accepted;
+    int unaudited, not_proven, accepted;
 } seen;
 
 // ---- bytes and numbers of the text
@@ -137,8 +137,8 @@ static struct check_text change_parts(const struct check_text *text, uint64_t *s
 
 // ---- the law
 
-static void hear(const struct check_trial *t, const struct check_text *certificate,
-                 struct arena *arena)
+static void audit(const struct check_trial *t, const struct check_text *certificate,
+                  struct arena *arena)
 {
     struct error err = {OK, ""};
     struct check_result r;
@@ -147,7 +147,7 @@ static void hear(const struct check_trial *t, const struct check_text *certifica
     if (status != OK) {
         assert_int_equal(status, BAD_INPUT);
         assert_true(*err.text && !strchr(err.text, '\n'));
-        seen.unheard++;
+        seen.unaudited++;
         return;
     }
     if (!r.accepted) {
@@ -178,7 +178,7 @@ static void mutate(const struct check_trial *t, const struct check_text *from, u
                           : change_parts(&text, state, arena);
         if (kind < 1) break; // it may be no JSON any more
     }
-    hear(t, &text, arena);
+    audit(t, &text, arena);
     arena_reset(arena, mark);
 }
 
@@ -206,7 +206,7 @@ static void test_mutations(void **state)
         arena_close(&arena);
     }
     print_message("%d mutations: %d no certificate, %d not proven, %d accepted and true\n", done,
-                  seen.unheard, seen.not_proven, seen.accepted);
+                  seen.unaudited, seen.not_proven, seen.accepted);
     assert_true(seen.not_proven > done / 20 && seen.accepted > done / 50);
 }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Certificates about placements on files: solve writes one, check and verify hear it with the problem and with nothing less, and
+# Certificates about placements on files: solve writes one, check and verify audit it with the problem and with nothing less, and
 # every document is the one that it was made from. What no certificate is about is refused by name.
 set -u
 root=$(pwd)

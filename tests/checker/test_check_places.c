@@ -195,18 +195,18 @@ static void try_ways(const struct place_trial *t)
 // ---- what is written
 
 static bool is_accepted(const struct place_trial *t, const char *text, size_t size,
-                        struct check_result *heard, const char **why)
+                        struct check_result *audited, const char **why)
 {
-    return place_trial_hear(heard, t, text, size, why) == OK && heard->accepted;
+    return place_trial_audit(audited, t, text, size, why) == OK && audited->accepted;
 }
 
 // The same proof, or all of a tree's, with another bound.
 static bool claims(const struct place_trial *t, const char *text, int64_t bound_ns)
 {
     struct arena_mark mark = arena_set_mark(t->arena);
-    struct check_result heard;
+    struct check_result audited;
     const char *forged = place_trial_with_bounds(t, text, bound_ns), *why;
-    bool accepted = is_accepted(t, forged, strlen(forged), &heard, &why);
+    bool accepted = is_accepted(t, forged, strlen(forged), &audited, &why);
     arena_reset(t->arena, mark);
     seen.claims++;
     return accepted;
@@ -229,24 +229,24 @@ static void try_certificate(const struct place_trial *t, double gap)
 {
     struct solve_result solved;
     struct certificate_places_result made;
-    struct check_result heard;
+    struct check_result audited;
     const char *why;
     place_trial_solve(&solved, t, &t->priced, gap);
     place_trial_write(&made, t, &solved);
     if (!made.text) return;
-    if (!is_accepted(t, made.text, made.size, &heard, &why))
+    if (!is_accepted(t, made.text, made.size, &audited, &why))
         fail_msg("problem %llu: its certificate is not accepted: %s", t->seed, why);
-    assert_int_equal(heard.infeasible, made.bound_ns < 0);
-    if (heard.infeasible && t->best_ns < INT64_MAX)
+    assert_int_equal(audited.infeasible, made.bound_ns < 0);
+    if (audited.infeasible && t->best_ns < INT64_MAX)
         fail_msg("problem %llu: proven to have no plan, one takes %lld ns", t->seed,
                  (long long)t->best_ns);
     seen.certificates++;
     seen.by_nodes += !strcmp(made.how, "nodes");
     seen.trees += !strcmp(made.how, "a tree over placements");
     seen.chained += !strcmp(made.how, "groups, chained");
-    seen.whole += heard.infeasible || made.bound_ns >= solved.plan.bound_ns;
-    if (heard.infeasible) return;
-    assert_true(made.bound_ns <= solved.plan.bound_ns && heard.bound_ns == made.bound_ns &&
+    seen.whole += audited.infeasible || made.bound_ns >= solved.plan.bound_ns;
+    if (audited.infeasible) return;
+    assert_true(made.bound_ns <= solved.plan.bound_ns && audited.bound_ns == made.bound_ns &&
                 made.bound_ns <= t->best_ns);
     bisect_claims(t, &made);
 }
@@ -255,20 +255,20 @@ static void try_certificate(const struct place_trial *t, double gap)
 static void try_most(const struct place_trial *t)
 {
     struct certificate_places_result made;
-    struct check_result heard;
+    struct check_result audited;
     const char *why;
     if (t->best_ns == INT64_MAX || t->best_ns > INT64_MAX / 16) return;
     const struct solve_result believed = {
         .plan = {.outcome = OUTCOME_OPEN, .bound_ns = 4 * t->best_ns + 4}};
     place_trial_write(&made, t, &believed);
     if (!made.text) return;
-    if (!is_accepted(t, made.text, made.size, &heard, &why))
+    if (!is_accepted(t, made.text, made.size, &audited, &why))
         fail_msg("problem %llu: its certificate is not accepted: %s", t->seed, why);
-    if (heard.infeasible || heard.bound_ns > t->best_ns)
+    if (audited.infeasible || audited.bound_ns > t->best_ns)
         fail_msg("problem %llu: %lld ns is proven %s, a plan takes %lld", t->seed,
-                 (long long)heard.bound_ns, made.how, (long long)t->best_ns);
+                 (long long)audited.bound_ns, made.how, (long long)t->best_ns);
     seen.most++;
-    seen.most_reached += heard.bound_ns == t->best_ns;
+    seen.most_reached += audited.bound_ns == t->best_ns;
     seen.chained += !strcmp(made.how, "groups, chained");
     bisect_claims(t, &made);
 }
@@ -295,7 +295,7 @@ static void test_problems(void **state)
            seen.problems, seen.plans, seen.several, seen.uneven);
     printf("%d ways to bound: %d reach the best plan's time, %d prove that there is none; %d "
            "certificates, %d at the solver's bound, %d by nodes, "
-           "%d by chains, %d by trees; %d claims heard\n",
+           "%d by chains, %d by trees; %d claims audited\n",
            seen.ways, seen.reached, seen.infeasible, seen.certificates, seen.whole, seen.by_nodes,
            seen.chained, seen.trees, seen.claims);
     printf("%d certificates as high as they come: %d at the best plan's time\n", seen.most,

@@ -64,11 +64,11 @@ static const char *edit(const struct honest *h, const char *from, const char *to
 static void must_refuse(const struct honest *h, const char *text, enum status status,
                         const char *what)
 {
-    struct check_result heard;
+    struct check_result audited;
     const char *why;
-    enum status found = place_trial_hear(&heard, &h->t, text, strlen(text), &why);
-    if (found != status || heard.accepted)
-        fail_msg("\"%s\": status %d, accepted %d: %s", what, found, heard.accepted, why);
+    enum status found = place_trial_audit(&audited, &h->t, text, strlen(text), &why);
+    if (found != status || audited.accepted)
+        fail_msg("\"%s\": status %d, accepted %d: %s", what, found, audited.accepted, why);
     if (!strstr(why, what)) fail_msg("\"%s\" is not in: %s", what, why);
 }
 
@@ -176,14 +176,14 @@ static bool has_ranks(const struct honest *h) { return h->t.places.problem->rank
 static void test_limits(void **state)
 {
     struct honest h;
-    struct check_result heard;
+    struct check_result audited;
     struct error err = {OK, ""};
     find_honest(&h, has_ranks, false, 3, *state);
     const struct check_text file = {"certificate.json", h.made.text, h.made.size};
-    CHECK_OK(check_places_certificate(&heard, &file, h.t.sources, PLACE_SOURCES, &h.t.places, 10,
+    CHECK_OK(check_places_certificate(&audited, &file, h.t.sources, PLACE_SOURCES, &h.t.places, 10,
                                       *state, &err));
-    assert_false(heard.accepted);
-    assert_non_null(strstr(heard.reason, "work limit"));
+    assert_false(audited.accepted);
+    assert_non_null(strstr(audited.reason, "work limit"));
     h.t.places.pair = too_large;
     must_refuse(&h, h.made.text, BAD_INPUT, "beyond what can be counted");
 }
@@ -243,17 +243,18 @@ static void test_damages(void **state)
         for (int i = 0; i < damage_count / 4; i++) {
             struct arena_mark inner = arena_set_mark(*state);
             struct random rng = {first_seed + (uint64_t)i};
-            struct check_result heard;
+            struct check_result audited;
             const char *why;
             char *text = arena_copy_text(*state, h.made.text);
             size_t before = (size_t)(places - h.made.text);
             damage(text + before, h.made.size - before, &rng);
-            if (place_trial_hear(&heard, &h.t, text, h.made.size, &why) == OK && heard.accepted) {
+            if (place_trial_audit(&audited, &h.t, text, h.made.size, &why) == OK &&
+                audited.accepted) {
                 accepted++;
                 changed += strcmp(text, h.made.text) != 0;
-                if (heard.infeasible || heard.bound_ns > h.t.best_ns)
+                if (audited.infeasible || audited.bound_ns > h.t.best_ns)
                     fail_msg("damage %d: %lld ns is accepted, a plan takes %lld", i,
-                             (long long)heard.bound_ns, (long long)h.t.best_ns);
+                             (long long)audited.bound_ns, (long long)h.t.best_ns);
             }
             arena_reset(*state, inner);
         }

@@ -34,7 +34,7 @@ static void try_certificate(uint64_t seed)
 {
     struct arena arena;
     struct space_trial t;
-    struct check_space_result heard;
+    struct check_space_result audited;
     const char *why;
     unsigned long long name = seed;
     double gap = seed % 3 ? 0 : 0.05;
@@ -44,24 +44,24 @@ static void try_certificate(uint64_t seed)
     if (!t.certificate.text)
         fail_msg("seed %llu: no certificate of %s, bound %lld", name, outcome_names[plan->outcome],
                  (long long)plan->bound_ns);
-    if (!space_trial_hear(&t, &t.certificate, &heard, &why, &arena) || !heard.proof.accepted)
+    if (!space_trial_audit(&t, &t.certificate, &audited, &why, &arena) || !audited.proof.accepted)
         fail_msg("seed %llu: refused: %s", name, why);
-    assert_int_equal(heard.proof.infeasible, t.alone.best_ns == INT64_MAX);
-    assert_int_equal(heard.layouts, t.found.layouts.count);
+    assert_int_equal(audited.proof.infeasible, t.alone.best_ns == INT64_MAX);
+    assert_int_equal(audited.layouts, t.found.layouts.count);
     if (t.alone.best_ns != INT64_MAX) {
-        if (heard.proof.bound_ns > t.alone.best_ns)
+        if (audited.proof.bound_ns > t.alone.best_ns)
             fail_msg("seed %llu: proves %lld ns, the best of all plans takes %lld", name,
-                     (long long)heard.proof.bound_ns, (long long)t.alone.best_ns);
-        if (heard.proof.bound_ns != plan->bound_ns)
+                     (long long)audited.proof.bound_ns, (long long)t.alone.best_ns);
+        if (audited.proof.bound_ns != plan->bound_ns)
             fail_msg("seed %llu: proves %lld ns, the search's bound is %lld", name,
-                     (long long)heard.proof.bound_ns, (long long)plan->bound_ns);
-        assert_int_equal(heard.proof.iteration_ns, plan->iteration_ns);
-        assert_int_equal(heard.doubtful, 0);
-        assert_int_equal(heard.chosen, t.found.layouts.chosen);
-        seen.gaps += heard.proof.bound_ns < t.alone.best_ns;
+                     (long long)audited.proof.bound_ns, (long long)plan->bound_ns);
+        assert_int_equal(audited.proof.iteration_ns, plan->iteration_ns);
+        assert_int_equal(audited.doubtful, 0);
+        assert_int_equal(audited.chosen, t.found.layouts.chosen);
+        seen.gaps += audited.proof.bound_ns < t.alone.best_ns;
     }
-    const int64_t counts[FATES] = {heard.refused, heard.memory, heard.bounded, heard.dominated,
-                                   heard.proven};
+    const int64_t counts[FATES] = {audited.refused, audited.memory, audited.bounded,
+                                   audited.dominated, audited.proven};
     for (int f = 0; f < FATES; f++) seen.fates[f] += counts[f];
     *(t.alone.best_ns == INT64_MAX ? &seen.infeasible : &seen.plans) += 1;
     arena_close(&arena);

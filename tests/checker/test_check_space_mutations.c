@@ -21,17 +21,17 @@ static void work_is_limited(void **state)
     struct arena arena;
     struct error err = {OK, ""};
     struct space_trial t;
-    struct check_space_result heard;
+    struct check_space_result audited;
     arena_open(&arena, NULL);
     space_trial_open(&t, 1, 0, &arena);
     for (uint64_t limit = 1; limit < 100000; limit = 3 * limit + 1) {
-        assert_int_equal(check_space_certificate(&heard, &t.certificate, t.sources, SPACE_SOURCES,
+        assert_int_equal(check_space_certificate(&audited, &t.certificate, t.sources, SPACE_SOURCES,
                                                  &t.space, t.pricers, limit, &arena, &err),
                          OK);
-        assert_true(heard.proof.accepted ||
-                    !strcmp(heard.proof.reason, "the work limit is reached") ||
-                    strstr(heard.proof.reason, ": the work limit is reached"));
-        assert_true(heard.proof.work <= limit);
+        assert_true(audited.proof.accepted ||
+                    !strcmp(audited.proof.reason, "the work limit is reached") ||
+                    strstr(audited.proof.reason, ": the work limit is reached"));
+        assert_true(audited.proof.work <= limit);
     }
     arena_close(&arena);
 }
@@ -79,7 +79,7 @@ static void random_damage_proves_nothing_false(void **state)
 {
     (void)state;
     uint64_t random = 99;
-    int unheard = 0, refused = 0, accepted = 0;
+    int unaudited = 0, refused = 0, accepted = 0;
     for (uint64_t seed = 100; seed < 120; seed++) {
         struct arena arena;
         struct space_trial t;
@@ -87,28 +87,28 @@ static void random_damage_proves_nothing_false(void **state)
         space_trial_open(&t, seed, 0, &arena);
         int64_t best_ns = t.alone.best_ns;
         for (int i = 0; i < mutation_count / 20; i++) {
-            struct check_space_result heard;
+            struct check_space_result audited;
             const char *why;
             struct check_text text = random_less(&random, 2)
                                          ? flip_bytes(&t.certificate, &random, &arena)
                                          : change_number(&t.certificate, &random, &arena);
-            if (!space_trial_hear(&t, &text, &heard, &why, &arena)) unheard++;
-            else if (!heard.proof.accepted) refused++;
+            if (!space_trial_audit(&t, &text, &audited, &why, &arena)) unaudited++;
+            else if (!audited.proof.accepted) refused++;
             else {
                 accepted++;
                 // A price that lies at a half may move a plan by as much.
-                assert_true(!heard.proof.infeasible || best_ns == INT64_MAX);
-                assert_true(heard.proof.bound_ns <=
+                assert_true(!audited.proof.infeasible || best_ns == INT64_MAX);
+                assert_true(audited.proof.bound_ns <=
                             (best_ns == INT64_MAX ? best_ns : best_ns + 100));
-                assert_true(heard.proof.iteration_ns < 0 ||
-                            heard.proof.iteration_ns >= best_ns - 100);
+                assert_true(audited.proof.iteration_ns < 0 ||
+                            audited.proof.iteration_ns >= best_ns - 100);
             }
         }
         arena_close(&arena);
     }
-    print_message("%d damages: %d unheard, %d not proven, %d still true\n",
-                  unheard + refused + accepted, unheard, refused, accepted);
-    assert_true(unheard > 0 && refused > 0);
+    print_message("%d damages: %d unaudited, %d not proven, %d still true\n",
+                  unaudited + refused + accepted, unaudited, refused, accepted);
+    assert_true(unaudited > 0 && refused > 0);
 }
 
 int main(int argc, char **argv)

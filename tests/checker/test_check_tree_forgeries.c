@@ -18,11 +18,12 @@ static struct {
 
 static bool is_accepted(const struct place_trial *t, const char *text, const char **why)
 {
-    struct check_result heard;
-    bool accepted = place_trial_hear(&heard, t, text, strlen(text), why) == OK && heard.accepted;
-    if (accepted && (heard.infeasible ? t->best_ns < INT64_MAX : heard.bound_ns > t->best_ns))
+    struct check_result audited;
+    bool accepted = place_trial_audit(&audited, t, text, strlen(text), why) == OK &&
+                    audited.accepted;
+    if (accepted && (audited.infeasible ? t->best_ns < INT64_MAX : audited.bound_ns > t->best_ns))
         fail_msg("problem %llu: %lld ns is accepted, a plan takes %lld", t->seed,
-                 (long long)heard.bound_ns, (long long)t->best_ns);
+                 (long long)audited.bound_ns, (long long)t->best_ns);
     return accepted;
 }
 
@@ -120,7 +121,8 @@ static void forge_parts(const struct honest *h)
     for (int i = 0; i < h->count; i++) {
         if (is_accepted(&h->t, with_part(h, i, ""), &why)) fail_msg("part %d is not missed", i);
         const char *twice = arena_print(h->t.arena, "%s, %s", part_text(h, i), part_text(h, i));
-        if (is_accepted(&h->t, with_part(h, i, twice), &why)) fail_msg("part %d is heard twice", i);
+        if (is_accepted(&h->t, with_part(h, i, twice), &why))
+            fail_msg("part %d is audited twice", i);
         seen.dropped += 2;
         forge_halves(h, i);
         arena_reset(h->t.arena, mark);
@@ -243,19 +245,19 @@ static void test_halves(void **state)
 static void test_work(void **state)
 {
     struct honest h;
-    struct check_result heard;
+    struct check_result audited;
     struct error err = {OK, ""};
     uint64_t seed = first_seed;
     while (!try_honest(&h, seed, *state)) seed++;
     const struct check_text file = {"certificate.json", h.made.text, h.made.size};
-    CHECK_OK(check_places_certificate(&heard, &file, h.t.sources, PLACE_SOURCES, &h.t.places,
+    CHECK_OK(check_places_certificate(&audited, &file, h.t.sources, PLACE_SOURCES, &h.t.places,
                                       CHECK_WORK_DEFAULT, *state, &err));
-    uint64_t whole = heard.work;
+    uint64_t whole = audited.work;
     for (uint64_t left = whole; left; left /= 2) {
-        CHECK_OK(check_places_certificate(&heard, &file, h.t.sources, PLACE_SOURCES, &h.t.places,
+        CHECK_OK(check_places_certificate(&audited, &file, h.t.sources, PLACE_SOURCES, &h.t.places,
                                           left - 1, *state, &err));
-        assert_false(heard.accepted);
-        assert_non_null(strstr(heard.reason, "work limit"));
+        assert_false(audited.accepted);
+        assert_non_null(strstr(audited.reason, "work limit"));
     }
 }
 

@@ -1,6 +1,6 @@
 // Files made to exhaust: check, verify, vipr and the tests' own reader of VIPR take no more than 24
 // bytes for each byte of the files that they read, and 64 MB, whatever the files say. Each case is
-// heard in a process of its own whose address space may grow by that much (not under the
+// audited in a process of its own whose address space may grow by that much (not under the
 // sanitizers, whose own memory grows it), and ends in one clear line. What is found to need more is
 // refused by the program's own count.
 #define _DEFAULT_SOURCE // wait4
@@ -356,7 +356,7 @@ static size_t address_space(void)
 #endif
 
 // In a process of its own: what the front door does, within the limit.
-static void hear(const char *command, const char *file)
+static void audit(const char *command, const char *file)
 {
     char path[FOLDER_SIZE + 40], out[FOLDER_SIZE + 40];
     snprintf(path, sizeof path, "%s/%s", folder, file);
@@ -387,15 +387,15 @@ static void read_line(char line[LINE_BYTES])
 }
 
 // The line that it says, its status and the most memory that it took.
-static int hear_apart(const char *command, const char *file, char line[LINE_BYTES],
-                      size_t *most_bytes)
+static int audit_apart(const char *command, const char *file, char line[LINE_BYTES],
+                       size_t *most_bytes)
 {
     struct rusage usage;
     int status;
     fflush(NULL);
     pid_t child = fork();
     assert_true(child >= 0);
-    if (!child) hear(command, file);
+    if (!child) audit(command, file);
     assert_int_equal(wait4(child, &status, 0, &usage), child);
     *most_bytes = 1024 * (size_t)usage.ru_maxrss;
     read_line(line);
@@ -414,7 +414,7 @@ static void test_within_bounds(void **state)
         assert_int_equal(folder_make(folder), 0);
         written = 0;
         cases[i].write();
-        int status = hear_apart(cases[i].command, cases[i].file, line, &most_bytes);
+        int status = audit_apart(cases[i].command, cases[i].file, line, &most_bytes);
         const char *says = strstr(line, cases[i].says);
         if (!WIFEXITED(status) || WEXITSTATUS(status) != cases[i].exit_code || !says)
             fail_msg("%s: status %x, said: %s", cases[i].name, (unsigned)status, line);

@@ -54,8 +54,8 @@ static enum status write_claim(struct vipr_result *made, const struct check_tria
     return vipr_make(made, &request, arena, err);
 }
 
-static struct check_vipr_result hear(const struct vipr_result *made, uint64_t seed,
-                                     struct arena *arena)
+static struct check_vipr_result audit(const struct vipr_result *made, uint64_t seed,
+                                      struct arena *arena)
 {
     struct error err = {OK, ""};
     struct check_vipr_result r;
@@ -72,7 +72,7 @@ static void write_true(struct vipr_result *made, const struct check_trial *t, in
     bool infeasible = t->best_ns == INT64_MAX;
     if (write_claim(made, t, infeasible, bound_ns, arena, &err) != OK)
         fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
-    struct check_vipr_result r = hear(made, t->seed, arena);
+    struct check_vipr_result r = audit(made, t->seed, arena);
     if (!r.accepted) fail_msg("seed %llu: refused: %s", (unsigned long long)t->seed, r.reason);
     assert_int_equal(r.infeasible, infeasible);
     if (infeasible) return;

@@ -256,7 +256,7 @@ static int close_arena(void **state)
     return 0;
 }
 
-static enum status hear(struct check_vipr_result *r, const char *text, size_t size)
+static enum status audit(struct check_vipr_result *r, const char *text, size_t size)
 {
     struct check_text file = {"proof.vipr", text, size};
     err = (struct error){OK, ""};
@@ -269,13 +269,13 @@ static void test_accepted(void **state)
     for (size_t i = 0; i < ARRAY_LENGTH(accepted); i++) {
         struct check_vipr_result r;
         struct check_text file = {"proof.vipr", accepted[i], strlen(accepted[i])};
-        if (hear(&r, accepted[i], strlen(accepted[i])) != OK)
+        if (audit(&r, accepted[i], strlen(accepted[i])) != OK)
             fail_msg("proof %zu: %s", i, err.text);
         if (!r.accepted) fail_msg("proof %zu: %s", i, r.reason);
         assert_null(vipr_contradiction(&file, r.infeasible, &arena));
     }
     struct check_vipr_result r;
-    assert_int_equal(hear(&r, TWO, strlen(TWO)), OK);
+    assert_int_equal(audit(&r, TWO, strlen(TWO)), OK);
     assert_string_equal(r.lower, "3");
     assert_string_equal(r.upper, "3");
     assert_true(r.variables == 3 && r.integers == 2 && r.constraints == 6 && r.solutions == 1 &&
@@ -287,7 +287,7 @@ static void test_words(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(said); i++) {
         struct check_vipr_result r;
-        if (hear(&r, said[i].text, strlen(said[i].text)) != OK)
+        if (audit(&r, said[i].text, strlen(said[i].text)) != OK)
             fail_msg("proof %zu: %s", i, err.text);
         if (!r.accepted) fail_msg("proof %zu: %s", i, r.reason);
         assert_string_equal(check_vipr_words(&r, &arena), said[i].words);
@@ -299,7 +299,7 @@ static void test_refused(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(refused); i++) {
         struct check_vipr_result r;
-        if (hear(&r, refused[i].text, strlen(refused[i].text)) != OK) {
+        if (audit(&r, refused[i].text, strlen(refused[i].text)) != OK) {
             if (strncmp(refused[i].why, "how many", 8))
                 fail_msg("forgery %zu (%s): %s", i, refused[i].why, err.text);
             assert_non_null(strstr(err.text, refused[i].why));
@@ -316,7 +316,7 @@ static void test_malformed(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(malformed); i++) {
         struct check_vipr_result r;
-        if (hear(&r, malformed[i].text, strlen(malformed[i].text)) != BAD_INPUT)
+        if (audit(&r, malformed[i].text, strlen(malformed[i].text)) != BAD_INPUT)
             fail_msg("damage %zu (%s): accepted", i, malformed[i].why);
         if (!strstr(err.text, malformed[i].why))
             fail_msg("damage %zu: expected '%s', found: %s", i, malformed[i].why, err.text);
@@ -338,7 +338,7 @@ static void test_limits(void **state)
     memset(digits, '7', 25000);
     const char *text =
         arena_print(&arena, "VER 1.0\nVAR 1\nx\nINT 0\nOBJ min\n1 0 %s\nCON 0 0\n", digits);
-    assert_int_equal(hear(&r, text, strlen(text)), BAD_INPUT);
+    assert_int_equal(audit(&r, text, strlen(text)), BAD_INPUT);
     assert_non_null(strstr(err.text, "20000 digits"));
     // Squares of squares: 2^(2^n) passes any room.
     text = "VER 1.0\nVAR 1\nx\nINT 1\n0\nOBJ min\n1 0 1\nCON 1 1\nb G 1 1 0 1\nRTP range 1 "
@@ -347,7 +347,7 @@ static void test_limits(void **state)
     for (int i = 0; i < 20; i++)
         text =
             arena_print(&arena, "%sd%d G 1 1 0 1 { lin 1 %d %s } -1\n", text, i, i ? i : 0, digits);
-    assert_int_equal(hear(&r, text, strlen(text)), OK);
+    assert_int_equal(audit(&r, text, strlen(text)), OK);
     assert_false(r.accepted);
 }
 
@@ -389,7 +389,7 @@ static void test_mutations(void **state)
         const char *text =
             damage(accepted[random_less(&random, (int64_t)ARRAY_LENGTH(accepted))], &random);
         struct check_text file = {"proof.vipr", text, strlen(text)};
-        if (hear(&r, text, strlen(text)) == OK && r.accepted) {
+        if (audit(&r, text, strlen(text)) == OK && r.accepted) {
             const char *why = vipr_contradiction(&file, r.infeasible, &arena);
             if (why) fail_msg("accepted, and there is %s:\n%s", why, text);
             count++;

@@ -358,7 +358,7 @@ struct tally {
 
 static void note(struct tally *t, const struct problem *p)
 {
-    struct assay a = assay_of(p);
+    struct price_audit a = price_audit_of(p);
     t->problems++;
     t->excluded += exclusion_of(&a, 0) != NULL;
     t->unjoined += !judged_stage_link(&a, 0, 1).joined;

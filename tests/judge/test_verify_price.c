@@ -113,7 +113,7 @@ static void test_by_hand(void **state)
 {
     (void)state;
     struct problem p = hand_problem();
-    struct assay a = assay_of(&p);
+    struct price_audit a = price_audit_of(&p);
     assert_int_equal(a.micro_batches, 4);
     // 12 h^2 + 13 h = 872 parameters.
     struct layer_bytes b = layer_bytes_of(&a, 1);
@@ -174,10 +174,13 @@ static int graph_faults(double share, bool stated)
     struct plan plan = {.graph = {.parts = {stated, true, true}, .sync = true, .optimizer = true}};
     struct arena arena;
     p.costs.transfer_share[PART_BLOCKING] = share;
-    struct hearing h = {
-        .verdict = &v, .plan = &plan, .problem = &p, .assay = assay_of(&p), .arena = &arena};
+    struct audit h = {.verdict = &v,
+                      .plan = &plan,
+                      .problem = &p,
+                      .price_audit = price_audit_of(&p),
+                      .arena = &arena};
     arena_open(&arena, NULL);
-    hear_graph(&h);
+    audit_graph(&h);
     arena_close(&arena);
     return v.violation_count;
 }

@@ -34,7 +34,7 @@ static void table_open(struct table *t, uint64_t seed)
 static bool is_faulty(struct table *t)
 {
     struct verdict v = {.accepted = true};
-    hear_schedule(&v, &t->schedule, &t->request, &t->arena);
+    audit_schedule(&v, &t->schedule, &t->request, &t->arena);
     for (int i = 0; i < v.violation_count; i++)
         assert_string_equal(v.violations[i].rule, "schedule");
     return v.violation_count > 0;
@@ -47,7 +47,7 @@ static void test_right_tables(void **state)
         struct table t;
         table_open(&t, seed);
         struct verdict v = {0};
-        hear_schedule(&v, &t.schedule, &t.request, &t.arena);
+        audit_schedule(&v, &t.schedule, &t.request, &t.arena);
         if (v.violation_count)
             fail_msg("seed %llu: %s", (unsigned long long)seed, v.violations[0].text);
         arena_close(&t.arena);

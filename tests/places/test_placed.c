@@ -36,8 +36,8 @@ static void assert_best(const struct problem *problem, const struct plan *plan, 
 }
 
 // A load that is off.
-static void expect_load_is_heard(const struct problem *problem, const struct plan *plan,
-                                 struct arena *arena)
+static void expect_load_is_audited(const struct problem *problem, const struct plan *plan,
+                                   struct arena *arena)
 {
     struct plan wrong = *plan;
     struct error err = {OK, ""};
@@ -94,7 +94,7 @@ static struct seen solve_trials(bool uneven, enum objective objective, int trial
             if (best < INT64_MAX) {
                 assert_best(&problem, &result.plan, best, trial, *state);
                 if (objective == OBJECTIVE_MAX_LOAD)
-                    expect_load_is_heard(&problem, &result.plan, *state);
+                    expect_load_is_audited(&problem, &result.plan, *state);
                 count(&seen, &problem, &priced, &result.plan);
             } else if (result.plan.outcome != OUTCOME_INFEASIBLE) {
                 fail_msg("trial %d: a plan, %lld ns, where there is none", trial,

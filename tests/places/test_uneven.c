@@ -294,7 +294,7 @@ static void test_ring_turned(void **state)
     assert_int_equal(turned, 3);
 }
 
-// The replica that is not the slowest is heard as well: what it holds has to fit.
+// The replica that is not the slowest is audited as well: what it holds has to fit.
 static void test_memory_of_others(void **state)
 {
     struct problem problem;

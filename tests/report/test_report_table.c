@@ -224,7 +224,7 @@ static void test_verdict_and_statement(void **state)
     struct check_text certificate = read_text("tests/documents/certificate.json"),
                       priced = read_text("tests/documents/priced.json");
     struct check_result result;
-    struct check_hearing h = {&result, &certificate, &priced, NULL, 2554};
+    struct check_audit h = {&result, &certificate, &priced, NULL, 2554};
     struct checked c;
     const char *out = arena_print(&arena, "%s/out", folder), *text;
     size_t length;
@@ -253,7 +253,7 @@ static void test_rejected(void **state)
     struct check_text certificate = read_text("tests/documents/certificate.json"),
                       priced = read_text("tests/documents/priced.json");
     struct check_result result;
-    struct check_hearing h = {&result, &certificate, &priced, NULL, 1};
+    struct check_audit h = {&result, &certificate, &priced, NULL, 1};
     struct checked c;
     const char *out = arena_print(&arena, "%s/rejected", folder);
     expect_ok(check_certificate(&result, &certificate, &priced, 1000, &arena, &err));

@@ -49,11 +49,11 @@ static void check_bound(const struct check_trial *t, bool by_tree, double gap, s
     seen[by_tree].open += p->bound_ns < p->iteration_ns;
     if (!certify_solved(&c, &t->priced, &t->text, &r, false, arena, &err))
         fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
-    if (!c.made.text || !c.heard.accepted)
+    if (!c.made.text || !c.audited.accepted)
         fail_msg("seed %llu: %s", (unsigned long long)t->seed,
-                 c.made.text ? c.heard.reason : "no certificate");
-    if (!by_tree) assert_int_equal(c.heard.bound_ns, p->bound_ns);
-    assert_true(c.heard.bound_ns <= p->bound_ns && c.heard.bound_ns >= edge_ns);
+                 c.made.text ? c.audited.reason : "no certificate");
+    if (!by_tree) assert_int_equal(c.audited.bound_ns, p->bound_ns);
+    assert_true(c.audited.bound_ns <= p->bound_ns && c.audited.bound_ns >= edge_ns);
 }
 
 static void bound_is_the_best_one_proven(void **state)

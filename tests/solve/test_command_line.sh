@@ -425,7 +425,7 @@ refuses "one plan at a time" report checked.json checked.json
 refuses "nowhere" check certificate.json -o nowhere/checked.json
 refuses "nowhere" check certificate.json --statement nowhere/proven.txt
 refuses "taken by -o" check certificate.json -o - --statement -
-# Written by solve, with the priced document beside it, and heard.
+# Written by solve, with the priced document beside it, and audited.
 gives 0 solve small/problem.json -o small.plan.json --certificate proof.json --shrink-certificate
 says "certificate: " err
 gives 0 check proof.json

@@ -137,8 +137,8 @@ static void check_textbook(const struct priced *priced, const struct oracle *e, 
     seen.textbook++;
 }
 
-static void hear_certificate_of(const struct priced *priced, const struct solve_result *result,
-                                const struct oracle *e, uint64_t seed, struct arena *arena)
+static void audit_certificate_of(const struct priced *priced, const struct solve_result *result,
+                                 const struct oracle *e, uint64_t seed, struct arena *arena)
 {
     struct certified c;
     struct error err;
@@ -197,7 +197,7 @@ static void check_one(uint64_t seed)
                      verdict.violations[0].text);
         seen.feasible++;
     }
-    hear_certificate_of(&priced, &result, &e, seed, &arena);
+    audit_certificate_of(&priced, &result, &e, seed, &arena);
     count_dimensions(&problem, &priced, &e);
     if (seed % 4 == 1)
         check_textbook(&priced, &e, seed,

@@ -1,6 +1,6 @@
 // Objective max_load: the least greatest load equals that of all plans for every schedule,
 // whichever way it is searched for; loads are what a long stream of micro-batches occupies of the
-// schedule's own streams; the judge hears nothing else.
+// schedule's own streams; the judge audits nothing else.
 //
 //   test_max_load [PROBLEMS] [SEED]      PROBLEMS of each schedule; make test runs 30
 #include <stdio.h>
@@ -403,7 +403,7 @@ static bool plant_unasked(struct trial *t)
 }
 static bool plant_open(struct trial *t) { return as_load_plan(t) && t->plan.bound_ns--; }
 
-static void judge_hears_loads(void **state)
+static void judge_audits_loads(void **state)
 {
     static const struct damage damages[] = {
         {"a load plan as it is", plant_nothing, NULL, false},
@@ -486,7 +486,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(long_streams_reach_the_load),
         cmocka_unit_test(optima_differ),
         cmocka_unit_test(large_chain_is_proven),
-        cmocka_unit_test(judge_hears_loads),
+        cmocka_unit_test(judge_audits_loads),
         cmocka_unit_test(judge_accepts_what_is_solved),
         cmocka_unit_test(report_shows_the_loads),
     };

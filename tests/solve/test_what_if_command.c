@@ -1,4 +1,4 @@
-// What if, as a command: what it says, the documents that it writes, heard by the judge, and what
+// What if, as a command: what it says, the documents that it writes, audited by the judge, and what
 // it refuses.
 #include <fcntl.h>
 #include <stdio.h>
@@ -100,7 +100,7 @@ static int close_commands(void **state)
     return folder_remove(folder) || check_close_arena(state);
 }
 
-static void hear_written(const char *plan_name, const char *problem_name, struct arena *arena)
+static void audit_written(const char *plan_name, const char *problem_name, struct arena *arena)
 {
     struct plan plan;
     struct problem problem;
@@ -127,7 +127,7 @@ static void test_command(void **state)
     assert_says(&t, arena_print(*state, "not any more: %s is gone\n  only what must move ", used));
     assert_says(&t, arena_print(*state, "    replica 0 rank 0: %s -> ", used));
     assert_says(&t, "\n  new plan ");
-    hear_written("w.json", "w.problem.json", *state);
+    audit_written("w.json", "w.problem.json", *state);
     // The same again is no harm, another change is refused, and nothing is left behind or changed.
     assert_int_equal(
         RUN(&again, problem_path, "--start", plan_path, "--without", used, "-o", without), OK);
@@ -135,14 +135,14 @@ static void test_command(void **state)
     assert_int_equal(RUN(&t, problem_path, "--without", other, "-o", without), BAD_INPUT);
     assert_non_null(strstr(t.err.text, "w.cluster.json: exists with other content"));
     assert_int_not_equal(access(in_folder("w.cluster.json.draft", *state), F_OK), 0);
-    hear_written("w.json", "w.problem.json", *state);
+    audit_written("w.json", "w.problem.json", *state);
     // From there on to the next question; made from the earlier documents.
     const char *degrade = arena_print(*state, "%s=0.5", spare);
     assert_int_equal(RUN(&t, in_folder("w.problem.json", *state), "--start", without, "--degrade",
                          degrade, "-o", in_folder("d.json", *state)),
                      OK);
     assert_says(&t, arena_print(*state, "%s x 0.5\n", spare));
-    hear_written("d.json", "d.problem.json", *state);
+    audit_written("d.json", "d.problem.json", *state);
     struct cluster c;
     struct problem p;
     struct error err = {OK, ""};
@@ -228,7 +228,7 @@ static void test_refused(void **state)
     // As a mere beginning any plan of as many stages will do.
     assert_int_equal(
         RUN(&t, problem_path, "--start", foreign, "-o", in_folder("again.json", *state)), OK);
-    hear_written("again.json", "problem.json", *state);
+    audit_written("again.json", "problem.json", *state);
 }
 
 int main(void)

@@ -10,7 +10,7 @@
 enum { CHAIN_PLACES_MOST = 16, CHAIN_NODES_MOST = 64, CHAIN_PRICES_MOST = 1 << 21 };
 
 struct check_chain {
-    // check_chain_excess: for those who hear proofs that are not about placements, and do without
+    // check_chain_excess: for those who audit proofs that are not about placements, and do without
     // it.
     enum status (*find_excess)(const struct check_problem *p, const int64_t *coefficients,
                                uint64_t *work, wide *excess);

@@ -75,14 +75,14 @@ enum status check_places_certificate(struct check_result *result,
                                      struct arena *arena, struct error *err);
 
 // Of an accepted certificate: a page in words. "-": standard output.
-struct check_places_hearing {
+struct check_places_audit {
     const struct check_result *result;
     const struct check_text *certificate;
     const struct check_input *sources;
     int source_count;
     int64_t microseconds;
 };
-enum status check_places_write_statement(const struct check_places_hearing *h, const char *path,
+enum status check_places_write_statement(const struct check_places_audit *h, const char *path,
                                          struct arena *arena, struct error *err);
 
 #endif

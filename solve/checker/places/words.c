@@ -48,7 +48,7 @@ static void put_verified(struct check_page *p, const struct check_result *r, int
         (long long)(microseconds / 1000 % 1000));
 }
 
-enum status check_places_write_statement(const struct check_places_hearing *h, const char *path,
+enum status check_places_write_statement(const struct check_places_audit *h, const char *path,
                                          struct arena *arena, struct error *err)
 {
     struct check_page page = {.arena = arena}, *p = &page;

@@ -1,5 +1,5 @@
-// A problem's prices by the judge, for the commands that hear certificates. inputs: the problem and
-// what it names as the checker hashed them; BAD_INPUT where other bytes are read here.
+// A problem's prices by the judge, for the commands that audit certificates. inputs: the problem
+// and what it names as the checker hashed them; BAD_INPUT where other bytes are read here.
 #ifndef PLUMBLINE_SOLVE_CHECKER_PRICES_OPEN_H
 #define PLUMBLINE_SOLVE_CHECKER_PRICES_OPEN_H
 

@@ -1,5 +1,5 @@
 // Documents -> what the checker of placements takes. A price is the judge's, of a problem with two
-// device groups, the ends of the link that is asked for, as the judge hears a replica of a plan
+// device groups, the ends of the link that is asked for, as the judge audits a replica of a plan
 // (solve/judge/places.c).
 #include "data/base/least.h"
 #include "solve/checker/prices/open.h"
@@ -10,14 +10,14 @@ static const double unlimited = 1e18; // bytes per second
 
 struct place_prices {
     const struct problem *problem;
-    struct assay whole;
+    struct price_audit whole;
     struct problem ranks; // each group is one device group of it
     struct check_problem *p;
     int *run_of; // [cut]: a run that sends its message
     struct problem pair;
     struct node_group ends[2];
     struct group_link joins[2][2]; // from, to
-    struct assay of_pair;
+    struct price_audit of_pair;
     struct doubts doubts;
     bool too_large; // a price met on the way
 };
@@ -71,7 +71,7 @@ static void open_pair(struct place_prices *x, struct arena *arena)
     x->ends[0] = x->ends[1] = device_group(x, 0);
     x->pair = *x->problem;
     x->pair.cluster = cluster_of(x, x->ends, 2, x->joins[0], 4);
-    x->of_pair = assay_over(&x->pair, &x->whole);
+    x->of_pair = price_audit_over(&x->pair, &x->whole);
     x->run_of = TAKE(arena, x->p->cut_count, int);
     for (int run = x->p->run_count - 1; run >= 0; run--) x->run_of[x->p->runs[run].cut] = run;
 }
@@ -205,7 +205,7 @@ enum status space_places(struct check_places *to, const struct problem *problem,
         return fail(err, BAD_INPUT, "%s: expected a cluster with places", file);
     TRY(space_check_kind(problem, CERTIFICATE_OF_PLACES, err));
     TRY(problem_check_places(problem, err));
-    *x = (struct place_prices){.problem = problem, .whole = assay_of(problem)};
+    *x = (struct place_prices){.problem = problem, .whole = price_audit_of(problem)};
     x->whole.error = greatest(x->whole.error, NODE_LINK_ERROR);
     x->whole.doubts = &x->doubts;
     x->whole.direction = -1; // of a doubtful price the lower

@@ -138,7 +138,7 @@ void space_read(struct check_space *to, const struct problem *p, struct arena *a
 struct prices {
     const struct problem *problem;
     struct problem one; // of the layout at hand
-    struct assay assay;
+    struct price_audit price_audit;
     struct doubts doubts;
     struct check_problem p;
     int *message_of; // [cut]: a run that sends it
@@ -231,13 +231,14 @@ static void open_runs(struct check_problem *p, const struct model *m, struct are
 // Messages behind two runs are the same whatever the layout.
 static bool same_message(const struct prices *x, int a, int b)
 {
-    const struct layer_run *r = run_of(&x->assay, a), *q = run_of(&x->assay, b);
-    if (has_shape(&x->assay, a) != has_shape(&x->assay, b) ||
-        passes_gradient(&x->assay, a) != passes_gradient(&x->assay, b))
+    const struct layer_run *r = run_of(&x->price_audit, a), *q = run_of(&x->price_audit, b);
+    if (has_shape(&x->price_audit, a) != has_shape(&x->price_audit, b) ||
+        passes_gradient(&x->price_audit, a) != passes_gradient(&x->price_audit, b))
         return false;
-    return has_shape(&x->assay, a) || (r->measured.boundary_bytes == q->measured.boundary_bytes &&
-                                       r->measured.matrix_rows == q->measured.matrix_rows &&
-                                       r->measured.matrix_columns == q->measured.matrix_columns);
+    return has_shape(&x->price_audit, a) ||
+           (r->measured.boundary_bytes == q->measured.boundary_bytes &&
+            r->measured.matrix_rows == q->measured.matrix_rows &&
+            r->measured.matrix_columns == q->measured.matrix_columns);
 }
 
 static void open_cuts(struct prices *x, struct arena *arena)
@@ -272,8 +273,8 @@ static void take_layout(struct prices *x, const struct check_layout *l)
     struct check_problem *p = &x->p;
     const int *v = l->value;
     x->one.job.layout = space_layout_back(l, &x->problem->job.layout);
-    x->assay = assay_over(&x->one, &x->assay);
-    p->layout = *l, p->devices = x->assay.devices;
+    x->price_audit = price_audit_over(&x->one, &x->price_audit);
+    p->layout = *l, p->devices = x->price_audit.devices;
     p->kind = v[KEY_SCHEDULE];
     p->barrier = v[KEY_BARRIER], p->overlapped = v[KEY_OVERLAPPED];
     p->splits_backward = check_schedules[p->kind].splits_backward;
@@ -288,7 +289,7 @@ static bool price_bytes(void *context, const struct check_layout *l, struct chec
 {
     struct prices *x = context;
     struct check_problem *p = &x->p;
-    const struct assay *a = &x->assay;
+    const struct price_audit *a = &x->price_audit;
     *to = p;
     x->too_large = false;
     take_layout(x, l);
@@ -327,20 +328,21 @@ static void price_run(struct prices *x, int run, int g)
     for (int slice = 0; slice < p->slices; slice++) {
         struct layer_duration d = {0};
         int at = slice * p->group_count + g;
-        if (has) d = layer_duration_of(&x->assay, run, g, slice);
+        if (has) d = layer_duration_of(&x->price_audit, run, g, slice);
         r->forward[at] = note(x, d.forward_ns), r->backward[at] = note(x, d.backward_ns);
         r->selective[at] = note(x, d.selective_ns), r->full[at] = note(x, d.full_ns);
         if (slice == 0)
             r->weight[g] = note(x, d.weight_ns), r->optimizer[g] = note(x, d.optimizer_ns);
     }
     for (int o = 0; o < p->gradient_count; o++)
-        r->sync[o][g] = has ? note(x, layer_sync_ns(&x->assay, run, g, p->gradient[o].rank)) : 0;
+        r->sync[o][g] = has ? note(x, layer_sync_ns(&x->price_audit, run, g, p->gradient[o].rank))
+                            : 0;
 }
 
 static void put_parts(struct prices *x, int64_t *to, struct sending m, bool joined)
 {
     int64_t parts[PART_COUNT];
-    joined = joined && transfer_price(&x->assay, m, parts);
+    joined = joined && transfer_price(&x->price_audit, m, parts);
     to[PART_BLOCKS] = joined ? note(x, parts[PART_BLOCKING]) : -1;
     to[PART_LINKS] = joined ? note(x, parts[PART_LINK]) : -1;
     to[PART_DELAYS] = joined ? note(x, parts[PART_DELAY]) : -1;
@@ -362,7 +364,8 @@ static void price_pair(struct prices *x, int cut, int from, int to, int slice)
                            .slice = slice,
                            .backward = true};
     bool joined = !p->groups[from].excluded && !p->groups[to].excluded &&
-                  transfer_price(&x->assay, there, parts) && transfer_price(&x->assay, back, parts);
+                  transfer_price(&x->price_audit, there, parts) &&
+                  transfer_price(&x->price_audit, back, parts);
     put_parts(x, p->cuts[cut].forward + at, there, joined);
     for (int o = 0; o < p->boundary_count; o++) {
         back.rank = p->boundary[o].rank;
@@ -377,22 +380,22 @@ static bool price_times(void *context)
     const struct local_loss *local = &x->one.job.local_loss;
     p->local_forward =
         p->local_every
-            ? note(x, judged_nanoseconds(&x->assay, (struct computed){local->forward_s, 0}))
+            ? note(x, judged_nanoseconds(&x->price_audit, (struct computed){local->forward_s, 0}))
             : 0;
     p->local_backward =
         p->local_every
-            ? note(x, judged_nanoseconds(&x->assay, (struct computed){local->backward_s, 0}))
+            ? note(x, judged_nanoseconds(&x->price_audit, (struct computed){local->backward_s, 0}))
             : 0;
-    p->embedding = x->assay.embedding_sync ? x->embedding : NULL;
+    p->embedding = x->price_audit.embedding_sync ? x->embedding : NULL;
     for (int g = 0; g < p->group_count; g++) {
         for (int o = 0; o < p->gradient_count; o++)
             p->groups[g].sync_constant[o] =
-                p->groups[g].excluded ? 0 : note(x, sync_constant_ns(&x->assay, g));
+                p->groups[g].excluded ? 0 : note(x, sync_constant_ns(&x->price_audit, g));
         for (int run = 0; run < p->run_count; run++) price_run(x, run, g);
         for (int to = 0; to < p->group_count; to++) {
             int64_t ns = 0;
             bool joined = !p->groups[g].excluded && !p->groups[to].excluded && p->embedding &&
-                          embedding_sync_price(&x->assay, g, to, &ns);
+                          embedding_sync_price(&x->price_audit, g, to, &ns);
             if (p->embedding) p->embedding[g * p->group_count + to] = joined ? note(x, ns) : -1;
             for (int cut = 0; cut < p->cut_count; cut++)
                 for (int slice = 0; slice < p->slices; slice++) price_pair(x, cut, g, to, slice);
@@ -415,8 +418,8 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
         problem->job.gradient_option_count >= MOST_OPTIONS)
         return fail(err, BAD_INPUT, "more than %d options are not checked", MOST_OPTIONS - 1);
     x->one.job.space = (struct space){.given = false};
-    x->assay = assay_of(&x->one);
-    x->assay.doubts = &x->doubts;
+    x->price_audit = price_audit_of(&x->one);
+    x->price_audit.doubts = &x->doubts;
     unsigned modes = bits_of_modes(problem->job.recompute);
     for (int mode = 0; mode < MODES; mode++)
         p->modes[mode] = mode == MODE_NONE || modes >> mode & 1;
@@ -443,8 +446,8 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
 void space_pricer_lean(struct check_pricer *pricer, int direction, long double error)
 {
     struct prices *x = pricer->context;
-    x->assay.direction = direction;
-    x->assay.error = greatest(x->assay.error, error);
+    x->price_audit.direction = direction;
+    x->price_audit.error = greatest(x->price_audit.error, error);
 }
 
 enum status space_pricers_open(struct check_pricer pricers[2], const struct problem *problem,

@@ -16,9 +16,10 @@ struct layout space_layout_back(const struct check_layout *layout, const struct 
 // The pricer's tables live in the arena, and are its own.
 enum status space_pricer_open(struct check_pricer *to, const struct problem *problem,
                               struct arena *arena, struct error *err);
-// What becomes of its doubtful prices (struct assay); error: at least so much is reckoned with.
+// What becomes of its doubtful prices (struct price_audit); error: at least so much is reckoned
+// with.
 void space_pricer_lean(struct check_pricer *pricer, int direction, long double error);
-// The two of a hearing: of a doubtful price (there is hardly ever one) the first takes what is
+// The two of a audit: of a doubtful price (there is hardly ever one) the first takes what is
 // less, the second what is more.
 enum status space_pricers_open(struct check_pricer pricers[2], const struct problem *problem,
                                struct arena *arena, struct error *err);

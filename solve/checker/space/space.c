@@ -1,4 +1,4 @@
-// Hears the certificate of a space: see space.h. One walk over all layouts; where the file
+// Audits the certificate of a space: see space.h. One walk over all layouts; where the file
 // names an argument that the layout's tables bear out alone, it is made at once. Layouts that are
 // dominated or have a proof of their own are kept for afterwards, and so are those that dominate.
 #include "solve/checker/space/space.h"
@@ -18,7 +18,7 @@ struct listed {
     bool seen;
 };
 
-struct hearing {
+struct audit {
     struct reader reader;
     const struct check_space *space;
     const struct check_pricer *pricers;
@@ -42,7 +42,7 @@ struct hearing {
 
 // ---- reading
 
-static enum status read_claims(struct hearing *h, const struct value *space)
+static enum status read_claims(struct audit *h, const struct value *space)
 {
     static const char *const keys[] = {"layouts",   "?infeasible", "?iteration_ns",
                                        "?bound_ns", "?chosen",     "fates",
@@ -68,7 +68,7 @@ static enum status read_claims(struct hearing *h, const struct value *space)
     return OK;
 }
 
-static enum status read_dominated(struct hearing *h, const struct value *v)
+static enum status read_dominated(struct audit *h, const struct value *v)
 {
     const struct reader *r = &h->reader;
     TRY(value_expect(r, v, "space.dominated", VALUE_ARRAY));
@@ -83,7 +83,7 @@ static enum status read_dominated(struct hearing *h, const struct value *v)
     return OK;
 }
 
-static enum status read_proofs(struct hearing *h, const struct value *v)
+static enum status read_proofs(struct audit *h, const struct value *v)
 {
     static const char *const keys[] = {"layout", "proof", NULL};
     const struct reader *r = &h->reader;
@@ -110,7 +110,7 @@ static int by_number(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static void list_layouts(struct hearing *h)
+static void list_layouts(struct audit *h)
 {
     int64_t count = 0, kept = 0;
     h->listed = TAKE(h->arena, 2 * h->dominated_count + h->proof_count, struct listed);
@@ -124,14 +124,14 @@ static void list_layouts(struct hearing *h)
     h->listed_count = kept;
 }
 
-static const struct listed *find_listed(const struct hearing *h, int64_t number)
+static const struct listed *find_listed(const struct audit *h, int64_t number)
 {
     const struct listed key = {.number = number};
     return bsearch(&key, h->listed, (size_t)h->listed_count, sizeof key, by_number);
 }
 
 // "r1024 m12 b3": letters of fates, and of how many layouts.
-static enum status next_fates(struct hearing *h, int64_t number)
+static enum status next_fates(struct audit *h, int64_t number)
 {
     const char *letter = *h->fates ? strchr(check_fate_letters, *h->fates) : NULL;
     int digits = 0;
@@ -154,7 +154,7 @@ static enum status next_fates(struct hearing *h, int64_t number)
 
 // ---- the walk
 
-static enum status find_reason(struct hearing *h, int64_t number, const struct check_layout *layout)
+static enum status find_reason(struct audit *h, int64_t number, const struct check_layout *layout)
 {
     static const char *const what[] = {
         "is said to be refused, and no rule refuses it",
@@ -173,7 +173,7 @@ static enum status find_reason(struct hearing *h, int64_t number, const struct c
     return NOT_PROVEN_SPACE(h, "layout %lld: %s", (long long)number, what[h->fate]);
 }
 
-static enum status hear_layout(struct hearing *h, int64_t number, const struct check_layout *layout)
+static enum status audit_layout(struct audit *h, int64_t number, const struct check_layout *layout)
 {
     struct check_space_result *to = h->result;
     int64_t *const counts[FATES] = {&to->refused, &to->memory, &to->bounded, &to->dominated,
@@ -207,12 +207,12 @@ static enum status hear_layout(struct hearing *h, int64_t number, const struct c
 
 static bool visit(void *argument, int64_t number, const struct check_layout *layout)
 {
-    struct hearing *h = argument;
-    h->status = hear_layout(h, number, layout);
+    struct audit *h = argument;
+    h->status = audit_layout(h, number, layout);
     return h->status == OK;
 }
 
-static enum status walk(struct hearing *h)
+static enum status walk(struct audit *h)
 {
     const struct check_space_result *to = h->result;
     int64_t count = check_space_walk(h->space, visit, h);
@@ -234,7 +234,7 @@ static enum status walk(struct hearing *h)
 // ---- afterwards
 
 // All its tables. The fate says that it is not refused.
-static enum status price(struct hearing *h, int which, const struct listed *l,
+static enum status price(struct audit *h, int which, const struct listed *l,
                          struct check_problem **p)
 {
     const struct check_pricer *pricer = &h->pricers[which];
@@ -251,8 +251,8 @@ static enum status price(struct hearing *h, int which, const struct listed *l,
     return check_problem_times(*p);
 }
 
-static enum status hear_dominated(struct hearing *h, const struct listed *l,
-                                  const struct listed *other, int64_t by)
+static enum status audit_dominated(struct audit *h, const struct listed *l,
+                                   const struct listed *other, int64_t by)
 {
     struct check_problem *a, *b;
     if (!other->seen || other->fate == FATE_IS_REFUSED || other->fate == FATE_IS_DOMINATED)
@@ -275,7 +275,7 @@ static void add_counts(struct check_result *to, const struct check_result *from)
     to->boxes += from->boxes, to->splits += from->splits, to->leaves += from->leaves;
 }
 
-static enum status hear_proof(struct hearing *h, const struct listed *l, const struct value *proof)
+static enum status audit_proof(struct audit *h, const struct listed *l, const struct value *proof)
 {
     struct check_space_result *to = h->result;
     struct check_result own = {.iteration_ns = -1, .bound_ns = -1};
@@ -299,7 +299,7 @@ static enum status hear_proof(struct hearing *h, const struct listed *l, const s
     return OK;
 }
 
-static enum status hear_listed(struct hearing *h)
+static enum status audit_listed(struct audit *h)
 {
     const struct listed *chosen = h->result->chosen >= 0 ? find_listed(h, h->result->chosen) : NULL;
     struct error *err = h->reader.err;
@@ -307,13 +307,13 @@ static enum status hear_listed(struct hearing *h)
         return NOT_PROVEN_SPACE(h, "layout %lld: is chosen, and has no proof",
                                 (long long)h->result->chosen);
     for (int64_t i = 0; i < h->dominated_count; i++)
-        TRY(hear_dominated(h, find_listed(h, h->dominated[2 * i]),
-                           find_listed(h, h->dominated[2 * i + 1]), h->dominated[2 * i + 1]));
+        TRY(audit_dominated(h, find_listed(h, h->dominated[2 * i]),
+                            find_listed(h, h->dominated[2 * i + 1]), h->dominated[2 * i + 1]));
     for (int64_t i = 0; i < h->proof_count; i++) {
         struct arena_mark mark = arena_set_mark(h->scratch);
         struct error why = {OK, ""};
         h->reader.err = &why;
-        enum status status = hear_proof(h, find_listed(h, h->proof_of[i]), h->proofs[i]);
+        enum status status = audit_proof(h, find_listed(h, h->proof_of[i]), h->proofs[i]);
         h->reader.err = err;
         arena_reset(h->scratch, mark);
         if (status != OK)
@@ -324,8 +324,8 @@ static enum status hear_listed(struct hearing *h)
 
 // ---- the whole
 
-static enum status hear(struct hearing *h, const struct check_text *certificate,
-                        const struct check_input *sources, int source_count)
+static enum status audit(struct audit *h, const struct check_text *certificate,
+                         const struct check_input *sources, int source_count)
 {
     struct value *root;
     TRY(check_read_envelope(&h->reader, certificate, &root, h->arena));
@@ -345,7 +345,7 @@ static enum status hear(struct hearing *h, const struct check_text *certificate,
         .bound_ns = h->result->proof.infeasible ? -1 : h->result->proof.bound_ns,
         .held = {.work = h->work, .arena = h->arena, .scratch = h->scratch}};
     TRY(walk(h));
-    TRY(hear_listed(h));
+    TRY(audit_listed(h));
     h->result->doubtful = *h->pricers[0].doubtful_prices + *h->pricers[1].doubtful_prices;
     if (*h->pricers[0].doubtful_sizes + *h->pricers[1].doubtful_sizes)
         return NOT_PROVEN_SPACE(h, "a size lies so near to where a price changes that the judge "
@@ -365,14 +365,14 @@ enum status check_space_certificate(struct check_space_result *result,
     struct arena *scratch = arena_open_within(arena);
     *result =
         (struct check_space_result){.proof = {.iteration_ns = -1, .bound_ns = -1}, .chosen = -1};
-    struct hearing h = {.reader = {certificate->file, &why},
-                        .space = space,
-                        .pricers = pricers,
-                        .result = result,
-                        .work = &left,
-                        .arena = arena,
-                        .scratch = scratch};
-    enum status status = hear(&h, certificate, sources, source_count);
+    struct audit h = {.reader = {certificate->file, &why},
+                      .space = space,
+                      .pricers = pricers,
+                      .result = result,
+                      .work = &left,
+                      .arena = arena,
+                      .scratch = scratch};
+    enum status status = audit(&h, certificate, sources, source_count);
     result->proof.work = work_limit - left;
     result->proof.accepted = status == OK;
     if (status == OK) return OK;

@@ -67,14 +67,14 @@ enum status check_space_certificate(struct check_space_result *result,
                                     struct arena *arena, struct error *err);
 
 // Of an accepted certificate: a page in words. "-": standard output.
-struct check_space_hearing {
+struct check_space_audit {
     const struct check_space_result *result;
     const struct check_text *certificate;
     const struct check_input *sources;
     int source_count;
     int64_t microseconds;
 };
-enum status check_space_write_statement(const struct check_space_hearing *h, const char *path,
+enum status check_space_write_statement(const struct check_space_audit *h, const char *path,
                                         struct arena *arena, struct error *err);
 
 #endif

@@ -50,7 +50,7 @@ static void put_verified(struct check_page *p, const struct check_space_result *
                (long long)(microseconds / 1000000), (long long)(microseconds % 1000000));
 }
 
-enum status check_space_write_statement(const struct check_space_hearing *h, const char *path,
+enum status check_space_write_statement(const struct check_space_audit *h, const char *path,
                                         struct arena *arena, struct error *err)
 {
     struct check_page page = {.arena = arena}, *p = &page;

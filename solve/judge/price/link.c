@@ -6,14 +6,14 @@
 #include <math.h>
 #include <string.h>
 
-static struct joint intra(const struct assay *a, int group)
+static struct joint intra(const struct price_audit *a, int group)
 {
     const struct link *l = &a->problem->cluster.groups[group].intra;
     long double rate = (long double)l->bytes_per_s * a->problem->costs.intra_efficiency.value;
     return (struct joint){true, true, false, rate, l->latency_s};
 }
 
-static struct joint stated(const struct assay *a, int from, int to)
+static struct joint stated(const struct price_audit *a, int from, int to)
 {
     const struct cluster *c = &a->problem->cluster;
     for (int i = 0; i < c->link_count; i++)
@@ -33,8 +33,9 @@ static const struct nic *nic_of(const struct node_group *g, enum nic_kind kind)
 // The best kind of NIC that both groups have, shared by so many streams per node at each end. A
 // message takes one NIC: its share of the node is never more than that one's. efficiencies: which,
 // where above 0, take the place of the usual ones.
-static struct joint network(const struct assay *a, const struct estimate *efficiencies, int from,
-                            int to, int64_t from_streams, int64_t to_streams, bool one_nic)
+static struct joint network(const struct price_audit *a, const struct estimate *efficiencies,
+                            int from, int to, int64_t from_streams, int64_t to_streams,
+                            bool one_nic)
 {
     struct joint best = {0};
     const struct node_group *f = &a->problem->cluster.groups[from],
@@ -62,7 +63,8 @@ static struct joint network(const struct assay *a, const struct estimate *effici
 
 // A group's nodes among themselves: what is stated, else its NICs, and no more than a node passes
 // on inside.
-static struct joint across_nodes(const struct assay *a, int group, int64_t streams, bool one_nic)
+static struct joint across_nodes(const struct price_audit *a, int group, int64_t streams,
+                                 bool one_nic)
 {
     struct joint link = stated(a, group, group);
     if (link.joined) return link;
@@ -71,28 +73,28 @@ static struct joint across_nodes(const struct assay *a, int group, int64_t strea
     return link;
 }
 
-struct joint judged_tensor_link(const struct assay *a, int group)
+struct joint judged_tensor_link(const struct price_audit *a, int group)
 {
     if (a->problem->job.layout.tensor <= a->problem->cluster.groups[group].gpus_per_node)
         return intra(a, group);
     return across_nodes(a, group, 1, false);
 }
 
-struct joint judged_ring_link(const struct assay *a, int group)
+struct joint judged_ring_link(const struct price_audit *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
     if (a->collective <= per_node) return intra(a, group);
     return across_nodes(a, group, smaller(a->problem->job.layout.tensor, per_node), true);
 }
 
-struct joint judged_gradient_link(const struct assay *a, int group)
+struct joint judged_gradient_link(const struct price_audit *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
     if (a->devices <= per_node) return intra(a, group);
     return across_nodes(a, group, smaller(a->problem->job.layout.tensor, per_node), false);
 }
 
-struct joint judged_expert_link(const struct assay *a, int group)
+struct joint judged_expert_link(const struct price_audit *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
     int64_t together = (int64_t)layout_of(a)->tensor * layout_of(a)->expert;
@@ -100,14 +102,14 @@ struct joint judged_expert_link(const struct assay *a, int group)
     return across_nodes(a, group, smaller(together, per_node), true);
 }
 
-struct joint judged_pool_link(const struct assay *a, int group)
+struct joint judged_pool_link(const struct price_audit *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
     if (a->devices <= per_node) return intra(a, group);
     return across_nodes(a, group, smaller(a->devices, per_node), true);
 }
 
-struct joint judged_stage_link(const struct assay *a, int from, int to)
+struct joint judged_stage_link(const struct price_audit *a, int from, int to)
 {
     const struct node_group *groups = a->problem->cluster.groups;
     const struct costs *c = &a->problem->costs;
@@ -133,8 +135,8 @@ long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ra
     return steps / (long double)ranks * bytes / link.bytes_per_s + steps * link.latency_s;
 }
 
-const struct collective_times *judged_table(const struct assay *a, int group, struct joint link,
-                                            int64_t ranks, bool send)
+const struct collective_times *judged_table(const struct price_audit *a, int group,
+                                            struct joint link, int64_t ranks, bool send)
 {
     const struct costs *c = &a->problem->costs;
     for (int i = 0; !link.stated && i < c->collective_count; i++) {
@@ -148,7 +150,7 @@ const struct collective_times *judged_table(const struct assay *a, int group, st
 
 // Straight lines between the points on paper with two logarithmic scales; flat before the first, a
 // rate after the last. Of segments, the last that has begun.
-struct computed judged_table_s(const struct assay *a, const struct collective_times *table,
+struct computed judged_table_s(const struct price_audit *a, const struct collective_times *table,
                                long double bytes)
 {
     int last = table->point_count - 1, above = 0;

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-static long double low_rank_rate(const struct assay *a, int group)
+static long double low_rank_rate(const struct price_audit *a, int group)
 {
     const struct precision_costs *rates = rates_of(a, group);
     assert(rates);
@@ -15,7 +15,7 @@ struct message {
     long double bytes, rows, columns;
 };
 
-static struct message message_behind(const struct assay *a, int run)
+static struct message message_behind(const struct price_audit *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
     if (r->kind == LAYER_MEASURED)
@@ -27,21 +27,22 @@ static struct message message_behind(const struct assay *a, int run)
 
 // Bytes of the message at this rank; false where compression would not make it smaller, or there is
 // nothing to compress.
-static bool compressed_bytes(const struct assay *a, struct message m, int rank, long double *bytes)
+static bool compressed_bytes(const struct price_audit *a, struct message m, int rank,
+                             long double *bytes)
 {
     *bytes = a->value_bytes * rank * (m.rows + m.columns);
     return rank > 0 && m.rows > 0 && m.columns > 0 && !judged_reaches(a, *bytes, m.bytes);
 }
 
 // Seconds that a byte of the matrix or of its factors takes beside the FLOP.
-static long double traffic_share(const struct assay *a, int group)
+static long double traffic_share(const struct price_audit *a, int group)
 {
     long double rate = rates_of(a, group)->low_rank_bytes_per_s.value;
     return rate > 0 ? 1 / rate : 0;
 }
 
 // Compressing, orthogonalising, decompressing.
-static long double compression_s(const struct assay *a, struct message m, struct sending s)
+static long double compression_s(const struct price_audit *a, struct message m, struct sending s)
 {
     long double r = s.rank, values = m.rows * m.columns;
     return (4 * values * r + 2 * m.rows * r * r) / low_rank_rate(a, s.sender) +
@@ -54,7 +55,7 @@ static long double compression_s(const struct assay *a, struct message m, struct
 
 // Of an uncompressed message, a slice's share; and of that a tensor rank's alone where they share
 // what they send.
-static long double sent_bytes(const struct assay *a, struct message m, struct sending s)
+static long double sent_bytes(const struct price_audit *a, struct message m, struct sending s)
 {
     const struct job *j = &a->problem->job;
     long double bytes = m.bytes * piece_of(a, s.slice).length / (long double)j->sequence;
@@ -63,7 +64,7 @@ static long double sent_bytes(const struct assay *a, struct message m, struct se
 }
 
 // What was measured between two GPUs of this kind, else by the link's bandwidth.
-static struct computed size_s(const struct assay *a, struct sending s, struct joint link,
+static struct computed size_s(const struct price_audit *a, struct sending s, struct joint link,
                               long double bytes)
 {
     const struct node_group *groups = a->problem->cluster.groups;
@@ -76,7 +77,7 @@ static struct computed size_s(const struct assay *a, struct sending s, struct jo
     return size;
 }
 
-bool transfer_price(const struct assay *a, struct sending s, int64_t parts[PART_COUNT])
+bool transfer_price(const struct price_audit *a, struct sending s, int64_t parts[PART_COUNT])
 {
     const double *share = costs_transfer_share(&a->problem->costs, layout_of(a)->schedule);
     struct joint link = judged_stage_link(a, s.sender, s.receiver);
@@ -96,7 +97,7 @@ bool transfer_price(const struct assay *a, struct sending s, int64_t parts[PART_
     return true;
 }
 
-int64_t boundary_feedback_of(const struct assay *a, int run, int rank)
+int64_t boundary_feedback_of(const struct price_audit *a, int run, int rank)
 {
     long double bytes;
     struct message m = message_behind(a, run);

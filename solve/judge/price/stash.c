@@ -4,7 +4,7 @@
 #include "solve/judge/price/verify_price.h"
 
 // What the scores of unfused attention keep: softmax, and with dropout its mask and its output.
-static long double score_stash(const struct assay *a)
+static long double score_stash(const struct price_audit *a)
 {
     const struct shape *s = &a->problem->model.shape;
     if (layout_of(a)->fused_attention) return 0;
@@ -12,7 +12,7 @@ static long double score_stash(const struct assay *a)
            a->tokens * a->value_bytes / 2 / layout_of(a)->tensor;
 }
 
-static long double routed_tokens(const struct assay *a, const struct layer_run *r)
+static long double routed_tokens(const struct price_audit *a, const struct layer_run *r)
 {
     return a->tokens * r->experts.top_k *
            (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
@@ -24,7 +24,7 @@ static bool is_bare(const struct layer_run *r)
 }
 
 // Without recomputation and without the scores.
-static long double layered_stash(const struct assay *a, const struct layer_run *r)
+static long double layered_stash(const struct price_audit *a, const struct layer_run *r)
 {
     const struct shape *s = &a->problem->model.shape;
     bool moe = r->kind == LAYER_MOE, bare = is_bare(r);
@@ -42,7 +42,7 @@ static long double layered_stash(const struct assay *a, const struct layer_run *
 }
 
 // Gradients of the activations on their way, and the buffers of exchanges.
-static long double layered_gradients(const struct assay *a, int run, bool scores)
+static long double layered_gradients(const struct price_audit *a, int run, bool scores)
 {
     const struct shape *s = &a->problem->model.shape;
     const struct layout *l = layout_of(a);
@@ -64,7 +64,7 @@ struct needs {
     long double stash[3], working[3];
 };
 
-static struct needs layered_needs(const struct assay *a, int run)
+static struct needs layered_needs(const struct price_audit *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
     bool learns = passes_gradient(a, run);
@@ -86,7 +86,7 @@ static struct needs even_needs(long double stash, long double working)
     return (struct needs){{stash, stash, stash}, {working, working, working}};
 }
 
-static struct needs head_needs(const struct assay *a, bool learns)
+static struct needs head_needs(const struct price_audit *a, bool learns)
 {
     const struct job *j = &a->problem->job;
     long double e = a->value_bytes, logits = a->tokens * a->vocabulary / j->layout.tensor,
@@ -102,7 +102,7 @@ static struct needs head_needs(const struct assay *a, bool learns)
                  : even_needs(0, loss * logits + input);
 }
 
-static struct needs memory_needs(const struct assay *a, const struct layer_run *r)
+static struct needs memory_needs(const struct price_audit *a, const struct layer_run *r)
 {
     const struct pool_shape *p = &r->pool;
     long double e = a->value_bytes, tokens = a->tokens / layout_of(a)->tensor, width = p->width,
@@ -114,7 +114,7 @@ static struct needs memory_needs(const struct assay *a, const struct layer_run *
 
 // One layer's whole gradients before they are scattered; its gathered weights, and the next
 // layer's.
-static long double unsharded_bytes(const struct assay *a, int run)
+static long double unsharded_bytes(const struct price_audit *a, int run)
 {
     const struct job *j = &a->problem->job;
     struct layer_weight w = layer_weight_of(a, run);
@@ -127,7 +127,7 @@ static long double unsharded_bytes(const struct assay *a, int run)
     return bytes;
 }
 
-void activations_of(const struct assay *a, int run, struct layer_bytes *b)
+void activations_of(const struct price_audit *a, int run, struct layer_bytes *b)
 {
     const struct layer_run *r = run_of(a, run);
     const struct shape *s = &a->problem->model.shape;

@@ -5,7 +5,7 @@
 // ---- over the ranks of the gradient link
 
 // Gradients of the mean rank: what a table's time for one message stands for.
-static long double mean_gradient_bytes(const struct assay *a)
+static long double mean_gradient_bytes(const struct price_audit *a)
 {
     long double bytes = 0;
     for (int i = 0; i < a->problem->model.run_count; i++) {
@@ -19,7 +19,8 @@ static long double mean_gradient_bytes(const struct assay *a)
 }
 
 // A reduce-scatter or an all-gather, without latency.
-static struct computed scatter_s(const struct assay *a, int group, long double bytes, int64_t ranks)
+static struct computed scatter_s(const struct price_audit *a, int group, long double bytes,
+                                 int64_t ranks)
 {
     if (ranks <= 1) return (struct computed){0, 0};
     struct joint link = judged_gradient_link(a, group);
@@ -34,7 +35,7 @@ static struct computed scatter_s(const struct assay *a, int group, long double b
 }
 
 // Of dense values over all ranks, and of experts' over theirs.
-static struct computed scatter_both_s(const struct assay *a, int group, long double bytes,
+static struct computed scatter_both_s(const struct price_audit *a, int group, long double bytes,
                                       long double expert_bytes)
 {
     struct computed dense = scatter_s(a, group, bytes, a->ranks),
@@ -42,7 +43,7 @@ static struct computed scatter_both_s(const struct assay *a, int group, long dou
     return (struct computed){dense.value + experts.value, dense.lost + experts.lost};
 }
 
-static long double scatter_latency_s(const struct assay *a, int group, int64_t ranks)
+static long double scatter_latency_s(const struct price_audit *a, int group, int64_t ranks)
 {
     struct joint link = judged_gradient_link(a, group);
     if (ranks <= 1 || judged_table(a, group, link, ranks, false)) return 0;
@@ -51,14 +52,14 @@ static long double scatter_latency_s(const struct assay *a, int group, int64_t r
 
 // Layers with stated times were measured whole: their weights are never gathered, their gradients
 // never scattered midway.
-static int zero_of(const struct assay *a, int run, int group)
+static int zero_of(const struct price_audit *a, int run, int group)
 {
     int zero = layout_of(a)->zero;
     bool whole = !has_shape(a, run) || stated_time(a, run, group);
     return whole && zero > 1 ? 1 : zero;
 }
 
-struct gathers gathers_of(const struct assay *a, int run, int group)
+struct gathers gathers_of(const struct price_audit *a, int run, int group)
 {
     struct gathers g = {0};
     int zero = zero_of(a, run, group);
@@ -86,7 +87,7 @@ struct matrix {
 };
 enum { MATRICES_MAX = 5 };
 
-static int matrices_of(const struct assay *a, int run, struct matrix m[MATRICES_MAX])
+static int matrices_of(const struct price_audit *a, int run, struct matrix m[MATRICES_MAX])
 {
     const struct layer_run *r = run_of(a, run);
     int count = 0;
@@ -104,7 +105,7 @@ static int matrices_of(const struct assay *a, int run, struct matrix m[MATRICES_
     return count;
 }
 
-static bool matrix_shrinks(const struct assay *a, struct matrix m, int rank)
+static bool matrix_shrinks(const struct price_audit *a, struct matrix m, int rank)
 {
     return rank > 0 && !judged_reaches(a, rank * (m.rows + m.columns), m.rows * m.columns);
 }
@@ -113,7 +114,7 @@ struct squeeze {
     long double saved_values, kept_values, work_s;
 }; // kept: of all matrices compressed
 
-static struct squeeze squeeze_of(const struct assay *a, int run, int group, int rank)
+static struct squeeze squeeze_of(const struct price_audit *a, int run, int group, int rank)
 {
     struct matrix matrices[MATRICES_MAX];
     struct squeeze s = {0, 0, 0};
@@ -137,7 +138,7 @@ static struct squeeze squeeze_of(const struct assay *a, int run, int group, int 
     return s;
 }
 
-int64_t gradient_feedback_of(const struct assay *a, int run, int rank)
+int64_t gradient_feedback_of(const struct price_audit *a, int run, int rank)
 {
     return judged_whole(a, a->problem->job.gradient_bytes_per_value *
                                squeeze_of(a, run, -1, rank).kept_values);
@@ -151,7 +152,7 @@ struct synced {
 
 // Bytes that a layer hands to the sync: the shared matrix's gradient leaves where its sync is
 // fused, its weights stay.
-static struct synced synced_bytes(const struct assay *a, int run)
+static struct synced synced_bytes(const struct price_audit *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
     const struct job *j = &a->problem->job;
@@ -166,7 +167,8 @@ static struct synced synced_bytes(const struct assay *a, int run)
 }
 
 // Without a barrier, overlapped, weights are gathered while the next iteration goes forward.
-static struct computed shown_s(const struct assay *a, int run, int group, struct computed gather)
+static struct computed shown_s(const struct price_audit *a, int run, int group,
+                               struct computed gather)
 {
     if (layout_of(a)->barrier || !a->overlapped) return gather;
     struct computed behind = {0, 0};
@@ -178,7 +180,7 @@ static struct computed shown_s(const struct assay *a, int run, int group, struct
                              gather.value + gather.lost + behind.value + behind.lost};
 }
 
-static struct computed layer_sync_s(const struct assay *a, int run, int group, int rank)
+static struct computed layer_sync_s(const struct price_audit *a, int run, int group, int rank)
 {
     int zero = zero_of(a, run, group);
     if (a->ranks <= 1 || zero == 3) return (struct computed){0, 0};
@@ -195,14 +197,14 @@ static struct computed layer_sync_s(const struct assay *a, int run, int group, i
                              times * scatter.lost + shown.lost};
 }
 
-int64_t layer_sync_ns(const struct assay *a, int run, int group, int rank)
+int64_t layer_sync_ns(const struct price_audit *a, int run, int group, int rank)
 {
     return judged_nanoseconds(a, layer_sync_s(a, run, group, rank));
 }
 
 // ---- what a stage's sync takes however little is sent: so many times round its ranks
 
-static long double rounds_of(const struct assay *a, int group, bool of_experts)
+static long double rounds_of(const struct price_audit *a, int group, bool of_experts)
 {
     int most = 0;
     for (int i = 0; i < a->problem->model.run_count; i++) {
@@ -214,7 +216,7 @@ static long double rounds_of(const struct assay *a, int group, bool of_experts)
     return most;
 }
 
-int64_t sync_constant_ns(const struct assay *a, int group)
+int64_t sync_constant_ns(const struct price_audit *a, int group)
 {
     if (a->ranks <= 1) return 0;
     return judged_nanoseconds(
@@ -224,7 +226,7 @@ int64_t sync_constant_ns(const struct assay *a, int group)
                              0});
 }
 
-bool embedding_sync_price(const struct assay *a, int first, int last, int64_t *ns)
+bool embedding_sync_price(const struct price_audit *a, int first, int last, int64_t *ns)
 {
     *ns = 0;
     if (!a->embedding_sync) return true;

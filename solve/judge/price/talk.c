@@ -5,7 +5,7 @@
 
 // An all-reduce of tensor ranks: by the table where there is one; a share of it hides under the
 // products.
-static struct computed tensor_reduce_s(const struct assay *a, int group, long double bytes)
+static struct computed tensor_reduce_s(const struct price_audit *a, int group, long double bytes)
 {
     int64_t ranks = layout_of(a)->tensor;
     if (ranks == 1) return (struct computed){0, 0};
@@ -19,8 +19,8 @@ static struct computed tensor_reduce_s(const struct assay *a, int group, long do
 }
 
 // Keys and values go round step by step, each hidden behind a share of the step's attention.
-static void add_ring(const struct assay *a, int group, struct piece p, long double attention_s,
-                     struct talk *talk)
+static void add_ring(const struct price_audit *a, int group, struct piece p,
+                     long double attention_s, struct talk *talk)
 {
     const struct layout *l = layout_of(a);
     long double c = l->context,
@@ -35,7 +35,7 @@ static void add_ring(const struct assay *a, int group, struct piece p, long doub
 }
 
 // Dispatch and combine between the experts' ranks; what stays in the node is not counted.
-static long double exchange_s(const struct assay *a, int group, long double bytes)
+static long double exchange_s(const struct price_audit *a, int group, long double bytes)
 {
     const struct layout *l = layout_of(a);
     struct joint link = judged_expert_link(a, group);
@@ -47,7 +47,7 @@ static long double exchange_s(const struct assay *a, int group, long double byte
     return 2 * (bytes * greatest(0, x - near) / x / link.bytes_per_s + (x - 1) * link.latency_s);
 }
 
-static struct talk layered_talk(const struct assay *a, int run, int group, struct piece p,
+static struct talk layered_talk(const struct price_audit *a, int run, int group, struct piece p,
                                 long double attention_s)
 {
     const struct layer_run *r = run_of(a, run);
@@ -67,7 +67,7 @@ static struct talk layered_talk(const struct assay *a, int run, int group, struc
     return talk;
 }
 
-static struct talk memory_talk(const struct assay *a, int run, int group, struct piece p)
+static struct talk memory_talk(const struct price_audit *a, int run, int group, struct piece p)
 {
     const struct pool_shape *x = &run_of(a, run)->pool;
     struct computed reduce =
@@ -83,13 +83,13 @@ static struct talk memory_talk(const struct assay *a, int run, int group, struct
     return talk;
 }
 
-static struct talk embedding_talk(const struct assay *a, int group, long double unsharded)
+static struct talk embedding_talk(const struct price_audit *a, int group, long double unsharded)
 {
     struct computed forward = tensor_reduce_s(a, group, unsharded);
     return (struct talk){forward.value, 0, forward.lost};
 }
 
-static struct talk head_talk(const struct assay *a, int group, long double unsharded,
+static struct talk head_talk(const struct price_audit *a, int group, long double unsharded,
                              struct piece slice)
 {
     struct computed loss = tensor_reduce_s(a, group, 4 * slice.tokens),
@@ -97,7 +97,7 @@ static struct talk head_talk(const struct assay *a, int group, long double unsha
     return (struct talk){3 * loss.value, back.value, 3 * loss.lost + back.lost};
 }
 
-struct talk talk_of(const struct assay *a, int run, int group, struct piece slice,
+struct talk talk_of(const struct price_audit *a, int run, int group, struct piece slice,
                     long double attention_s)
 {
     long double unsharded = slice.tokens * a->problem->model.shape.hidden * a->value_bytes;

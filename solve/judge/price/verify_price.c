@@ -14,7 +14,7 @@
 static long double raised(long double x) { return x + least(SAME * x, 0x1p-6L); }
 
 // x: raised, and what is rounded down counts. way: the direction for doubtful ones.
-static int64_t cut(const struct assay *a, long double x, long double error, int way)
+static int64_t cut(const struct price_audit *a, long double x, long double error, int way)
 {
     int64_t low = (int64_t)greatest(0, x - error),
             high = (int64_t)greatest(0, x + least(error, WHOLE_MAX));
@@ -23,31 +23,31 @@ static int64_t cut(const struct assay *a, long double x, long double error, int 
     return way < 0 ? low : way > 0 ? high : (int64_t)x;
 }
 
-static int64_t whole(const struct assay *a, struct computed x)
+static int64_t whole(const struct price_audit *a, struct computed x)
 {
     if (!(x.value < WHOLE_MAX)) return WHOLE_MAX;
     if (!(x.value > 0)) return 0;
     return cut(a, raised(x.value) + 0.5L, a->error * (x.value + x.lost + 1), a->direction);
 }
 
-int64_t judged_whole(const struct assay *a, long double x)
+int64_t judged_whole(const struct price_audit *a, long double x)
 {
     return whole(a, (struct computed){x, 0});
 }
 
-int64_t judged_nanoseconds(const struct assay *a, struct computed seconds)
+int64_t judged_nanoseconds(const struct price_audit *a, struct computed seconds)
 {
     return whole(a, (struct computed){seconds.value * 1e9L, seconds.lost * 1e9L});
 }
 
-int64_t judged_floor(const struct assay *a, struct computed x)
+int64_t judged_floor(const struct price_audit *a, struct computed x)
 {
     if (!(x.value < WHOLE_MAX)) return WHOLE_MAX;
     return x.value > 0 ? cut(a, raised(x.value), a->error * (x.value + x.lost + 1), -a->direction)
                        : 0;
 }
 
-bool judged_reaches(const struct assay *a, long double x, long double y)
+bool judged_reaches(const struct price_audit *a, long double x, long double y)
 {
     long double over = x + SAME * x - y;
     if (a->doubts && fabsl(over) < a->error * (x + y)) a->doubts->sizes++;
@@ -56,20 +56,20 @@ bool judged_reaches(const struct assay *a, long double x, long double y)
 
 // ---- section 1
 
-bool has_kind(const struct assay *a, enum layer_kind kind)
+bool has_kind(const struct price_audit *a, enum layer_kind kind)
 {
     for (int i = 0; i < a->problem->model.run_count; i++)
         if (run_of(a, i)->kind == kind) return true;
     return false;
 }
 
-bool passes_gradient(const struct assay *a, int run)
+bool passes_gradient(const struct price_audit *a, int run)
 {
     while (run >= 0 && !run_is_trained(run_of(a, run))) run--;
     return run >= 0;
 }
 
-static bool has_frozen_end(const struct assay *a)
+static bool has_frozen_end(const struct price_audit *a)
 {
     for (int i = 0; i < a->problem->model.run_count; i++)
         if ((run_of(a, i)->kind == LAYER_EMBEDDING || run_of(a, i)->kind == LAYER_HEAD) &&
@@ -86,12 +86,12 @@ static long double padded_vocabulary(const struct problem *p)
     return (vocabulary + multiple - 1) / multiple * multiple;
 }
 
-struct assay assay_of(const struct problem *problem)
+struct price_audit price_audit_of(const struct problem *problem)
 {
     const struct job *j = &problem->job;
     const struct layout *l = &j->layout;
     const struct shape *s = &problem->model.shape;
-    struct assay a = {
+    struct price_audit a = {
         .problem = problem,
         .error = LDBL_EPSILON / 2 * (256 + problem->model.run_count),
         .stage_count = layout_stage_count(l),
@@ -115,26 +115,26 @@ struct assay assay_of(const struct problem *problem)
     return a;
 }
 
-struct assay assay_over(const struct problem *problem, const struct assay *as)
+struct price_audit price_audit_over(const struct problem *problem, const struct price_audit *as)
 {
-    struct assay a = assay_of(problem);
+    struct price_audit a = price_audit_of(problem);
     a.error = greatest(a.error, as->error);
     a.doubts = as->doubts;
     a.direction = as->direction;
     return a;
 }
 
-const struct gpu_costs *gpu_of(const struct assay *a, int group)
+const struct gpu_costs *gpu_of(const struct price_audit *a, int group)
 {
     return costs_find_gpu(&a->problem->costs, a->problem->cluster.groups[group].gpu);
 }
 
-const struct precision_costs *rates_of(const struct assay *a, int group)
+const struct precision_costs *rates_of(const struct price_audit *a, int group)
 {
     return costs_find_precision(gpu_of(a, group), a->problem->job.precision);
 }
 
-const struct layer_time *stated_time(const struct assay *a, int run, int group)
+const struct layer_time *stated_time(const struct price_audit *a, int run, int group)
 {
     const struct costs *c = &a->problem->costs;
     const struct layout *l = layout_of(a);
@@ -149,7 +149,7 @@ const struct layer_time *stated_time(const struct assay *a, int run, int group)
     return NULL;
 }
 
-struct piece piece_of(const struct assay *a, int slice)
+struct piece piece_of(const struct price_audit *a, int slice)
 {
     const struct layout *l = layout_of(a);
     struct piece p = {a->tokens, a->problem->job.sequence, 0};
@@ -171,7 +171,7 @@ static bool offers_compression(const struct job *j)
     return false;
 }
 
-static const char *exclusion_by_costs(const struct assay *a, int group)
+static const char *exclusion_by_costs(const struct price_audit *a, int group)
 {
     const struct gpu_costs *costs = gpu_of(a, group);
     if (!costs) return "the costs do not know its GPU";
@@ -189,7 +189,7 @@ static const char *exclusion_by_costs(const struct assay *a, int group)
     return NULL;
 }
 
-const char *exclusion_of(const struct assay *a, int group)
+const char *exclusion_of(const struct price_audit *a, int group)
 {
     const char *reason = exclusion_by_costs(a, group);
     if (reason) return reason;
@@ -205,7 +205,7 @@ const char *exclusion_of(const struct assay *a, int group)
     return NULL;
 }
 
-int64_t slots_of(const struct assay *a, int group)
+int64_t slots_of(const struct price_audit *a, int group)
 {
     const struct node_group *g = &a->problem->cluster.groups[group];
     int64_t data = layout_of(a)->data, per_node = g->gpus_per_node;
@@ -214,7 +214,7 @@ int64_t slots_of(const struct assay *a, int group)
 }
 
 // What lies outside of the allocator.
-static long double outside_bytes(const struct assay *a, int group)
+static long double outside_bytes(const struct price_audit *a, int group)
 {
     const struct layout *l = layout_of(a);
     const struct gpu_costs *costs = gpu_of(a, group);
@@ -224,7 +224,7 @@ static long double outside_bytes(const struct assay *a, int group)
            (long double)costs->communicator_bytes.value * communicators;
 }
 
-int64_t memory_limit_of(const struct assay *a, int group)
+int64_t memory_limit_of(const struct price_audit *a, int group)
 {
     struct computed planned = {(long double)a->problem->cluster.groups[group].memory_bytes *
                                    a->problem->job.memory_fraction,
@@ -240,7 +240,7 @@ int64_t memory_limit_of(const struct assay *a, int group)
     return limit > 0 ? limit : 0;
 }
 
-int64_t constant_bytes_of(const struct assay *a, int group)
+int64_t constant_bytes_of(const struct price_audit *a, int group)
 {
     const struct gpu_costs *costs = gpu_of(a, group);
     if (!costs) return 0;

@@ -16,7 +16,7 @@ struct doubts {
 };
 
 // The problem and what section 1 of the formulas derives from it.
-struct assay {
+struct price_audit {
     const struct problem *problem;
     long double error;     // of any computed value, relative to it and to what it lost
     struct doubts *doubts; // counted here; NULL: nowhere
@@ -35,37 +35,41 @@ struct assay {
     bool overlapped;        // gradient syncs and gathers
     bool embedding_sync;    // tied embeddings, trained, on more than one rank
 };
-struct assay assay_of(const struct problem *problem);
-struct assay assay_over(const struct problem *problem,
-                        const struct assay *as); // error (at least), doubts and direction as there
+struct price_audit price_audit_of(const struct problem *problem);
+struct price_audit price_audit_over(
+    const struct problem *problem,
+    const struct price_audit *as); // error (at least), doubts and direction as there
 
-// What came of a computation with a difference in it: |error| <= assay.error x (value + lost).
+// What came of a computation with a difference in it: |error| <= price_audit.error x (value +
+// lost).
 struct computed {
     long double value, lost;
 };
 
-static inline const struct layout *layout_of(const struct assay *a)
+static inline const struct layout *layout_of(const struct price_audit *a)
 {
     return &a->problem->job.layout;
 }
-static inline const struct layer_run *run_of(const struct assay *a, int run)
+static inline const struct layer_run *run_of(const struct price_audit *a, int run)
 {
     return &a->problem->model.runs[run];
 }
-static inline bool has_shape(const struct assay *a, int run)
+static inline bool has_shape(const struct price_audit *a, int run)
 {
     return run_of(a, run)->kind != LAYER_MEASURED;
 }
-static inline bool is_layered(const struct assay *a, int run) // attention and a feed-forward part
+static inline bool is_layered(const struct price_audit *a,
+                              int run) // attention and a feed-forward part
 {
     return run_of(a, run)->kind == LAYER_BLOCK || run_of(a, run)->kind == LAYER_MOE;
 }
-bool has_kind(const struct assay *a, enum layer_kind kind);
-bool passes_gradient(const struct assay *a, int run); // the run is trained, or one before it is
-const struct gpu_costs *gpu_of(const struct assay *a, int group);
-const struct precision_costs *rates_of(const struct assay *a,
+bool has_kind(const struct price_audit *a, enum layer_kind kind);
+bool passes_gradient(const struct price_audit *a,
+                     int run); // the run is trained, or one before it is
+const struct gpu_costs *gpu_of(const struct price_audit *a, int group);
+const struct precision_costs *rates_of(const struct price_audit *a,
                                        int group); // NULL: it lacks the precision
-const struct layer_time *stated_time(const struct assay *a, int run,
+const struct layer_time *stated_time(const struct price_audit *a, int run,
                                      int group); // NULL: priced by formula
 
 // ---- links (section 2)
@@ -73,40 +77,41 @@ struct joint {
     bool joined, inside, stated; // inside: of a node
     long double bytes_per_s, latency_s;
 };
-struct joint judged_tensor_link(const struct assay *a, int group); // all-reduces of a layer
-struct joint judged_ring_link(const struct assay *a,
+struct joint judged_tensor_link(const struct price_audit *a, int group); // all-reduces of a layer
+struct joint judged_ring_link(const struct price_audit *a,
                               int group); // keys and values between context ranks
-struct joint judged_gradient_link(const struct assay *a, int group);
-struct joint judged_expert_link(const struct assay *a, int group);
-struct joint judged_pool_link(const struct assay *a, int group);
-struct joint judged_stage_link(const struct assay *a, int from, int to);
+struct joint judged_gradient_link(const struct price_audit *a, int group);
+struct joint judged_expert_link(const struct price_audit *a, int group);
+struct joint judged_pool_link(const struct price_audit *a, int group);
+struct joint judged_stage_link(const struct price_audit *a, int from, int to);
 long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ranks);
 // What was measured between so many ranks of a GPU over such a link, all-reduces or messages; NULL:
 // nothing.
-const struct collective_times *judged_table(const struct assay *a, int group, struct joint link,
-                                            int64_t ranks, bool send);
-struct computed judged_table_s(const struct assay *a, const struct collective_times *table,
+const struct collective_times *judged_table(const struct price_audit *a, int group,
+                                            struct joint link, int64_t ranks, bool send);
+struct computed judged_table_s(const struct price_audit *a, const struct collective_times *table,
                                long double bytes);
 // x >= y, or less by no more than decimal fractions in binary can come to.
-bool judged_reaches(const struct assay *a, long double x, long double y);
+bool judged_reaches(const struct price_audit *a, long double x, long double y);
 
 // ---- node groups
-const char *exclusion_of(const struct assay *a, int group); // NULL: the group can hold a stage
-int64_t slots_of(const struct assay *a, int group);
-int64_t memory_limit_of(const struct assay *a, int group);
-int64_t constant_bytes_of(const struct assay *a, int group);
+const char *exclusion_of(const struct price_audit *a,
+                         int group); // NULL: the group can hold a stage
+int64_t slots_of(const struct price_audit *a, int group);
+int64_t memory_limit_of(const struct price_audit *a, int group);
+int64_t constant_bytes_of(const struct price_audit *a, int group);
 
 // ---- slices
 struct piece {
     long double tokens, length, behind;
 }; // on one GPU; of a sequence; before it in the sequence
-struct piece piece_of(const struct assay *a, int slice);
+struct piece piece_of(const struct price_audit *a, int slice);
 
 // ---- a layer of a run (sections 3 to 5)
 struct layer_duration {
     int64_t forward_ns, backward_ns, weight_ns, selective_ns, full_ns, optimizer_ns;
 };
-struct layer_duration layer_duration_of(const struct assay *a, int run, int group,
+struct layer_duration layer_duration_of(const struct price_audit *a, int run, int group,
                                         int slice); // group: not excluded
 
 // Values on one GPU before ZeRO shards them, of a run with a shape.
@@ -116,20 +121,21 @@ struct layer_weight {
     long double apart; // trained ones beside the matrix that embedding and head share
     long double table; // of embedding and head: that matrix
 };
-struct layer_weight layer_weight_of(const struct assay *a, int run);
+struct layer_weight layer_weight_of(const struct price_audit *a, int run);
 long double half_keys(const struct pool_shape *p); // so many that their pairs name every value
-long double adapter_width(const struct assay *a);  // sum of both sides of every matrix of a block
-long double matrix_values(const struct assay *a, long double ffn); // of a block, unsharded
+long double adapter_width(
+    const struct price_audit *a); // sum of both sides of every matrix of a block
+long double matrix_values(const struct price_audit *a, long double ffn); // of a block, unsharded
 // Trained values that one GPU holds when what this ZeRO stage shards is sharded.
-long double held_values(const struct assay *a, const struct layer_weight *w, int stage);
+long double held_values(const struct price_audit *a, const struct layer_weight *w, int stage);
 
 struct layer_bytes {
     int64_t weight, gradient, optimizer;
     int64_t stash[3], working[3]; // by enum recompute: none, selective, full
     int64_t message;              // behind the layer
 };
-struct layer_bytes layer_bytes_of(const struct assay *a, int run);
-void activations_of(const struct assay *a, int run, struct layer_bytes *b);
+struct layer_bytes layer_bytes_of(const struct price_audit *a, int run);
+void activations_of(const struct price_audit *a, int run, struct layer_bytes *b);
 
 // ---- the parts of a pass (section 3)
 struct work {                     // seconds of one pass of one slice on one GPU
@@ -146,51 +152,51 @@ struct work {                     // seconds of one pass of one slice on one GPU
     long double overhead, overhead_back, launch;
     long double forward_factor, backward_factor; // of kernels in a row over kernels alone
 };
-struct work work_of(const struct assay *a, int run, int group, struct piece slice);
+struct work work_of(const struct price_audit *a, int run, int group, struct piece slice);
 struct talk {
     long double forward_s, backward_s, lost_s;
 };
-struct talk talk_of(const struct assay *a, int run, int group, struct piece slice,
+struct talk talk_of(const struct price_audit *a, int run, int group, struct piece slice,
                     long double attention_s);
 struct passes {
     long double forward_s, backward_s, weight_s, selective_s, full_s, lost_s;
 };
-struct passes passes_of(const struct assay *a, int run, int group, int slice);
+struct passes passes_of(const struct price_audit *a, int run, int group, int slice);
 
 // ---- transfers (section 6). rank 0: not compressed
 struct sending {
     int run, sender, receiver, rank, slice;
     bool backward;
 };
-bool transfer_price(const struct assay *a, struct sending m, int64_t parts[PART_COUNT]);
-int64_t boundary_feedback_of(const struct assay *a, int run, int rank);
+bool transfer_price(const struct price_audit *a, struct sending m, int64_t parts[PART_COUNT]);
+int64_t boundary_feedback_of(const struct price_audit *a, int run, int rank);
 
 // ---- syncs, and what sharded weights and gradients cost a pass (section 7)
 struct gathers {
     long double weights_s, gradients_s, lost_s;
 };
-struct gathers gathers_of(const struct assay *a, int run, int group);
-int64_t layer_sync_ns(const struct assay *a, int run, int group, int rank);
-int64_t sync_constant_ns(const struct assay *a, int group);
-int64_t gradient_feedback_of(const struct assay *a, int run, int rank);
-bool embedding_sync_price(const struct assay *a, int first, int last, int64_t *ns);
+struct gathers gathers_of(const struct price_audit *a, int run, int group);
+int64_t layer_sync_ns(const struct price_audit *a, int run, int group, int rank);
+int64_t sync_constant_ns(const struct price_audit *a, int group);
+int64_t gradient_feedback_of(const struct price_audit *a, int run, int rank);
+bool embedding_sync_price(const struct price_audit *a, int first, int last, int64_t *ns);
 
-int64_t optimizer_ns_of(const struct assay *a, int run, int group);
+int64_t optimizer_ns_of(const struct price_audit *a, int run, int group);
 
 // The largest price of its kind anywhere in the problem: what takes no time at all is not in the
 // schedule's graph.
 struct largest_prices {
     int64_t parts_ns[PART_COUNT], sync_ns, optimizer_ns;
 };
-struct largest_prices largest_prices_of(const struct assay *a);
-bool offers_epilogue(const struct assay *a); // an option that compresses in the drain alone
+struct largest_prices largest_prices_of(const struct price_audit *a);
+bool offers_epilogue(const struct price_audit *a); // an option that compresses in the drain alone
 
 // To the nearest integer, halves up; below 0: 0. What pricing refuses as too large is the largest
 // here, and no plan's claim.
 #define WHOLE_MAX 9007199254740992 // 2^53
-int64_t judged_whole(const struct assay *a, long double x);
-int64_t judged_nanoseconds(const struct assay *a, struct computed seconds);
-int64_t judged_floor(const struct assay *a, struct computed x); // of a limit
+int64_t judged_whole(const struct price_audit *a, long double x);
+int64_t judged_nanoseconds(const struct price_audit *a, struct computed seconds);
+int64_t judged_floor(const struct price_audit *a, struct computed x); // of a limit
 
 static inline long double least(long double x, long double y) { return x < y ? x : y; }
 static inline long double greatest(long double x, long double y) { return x > y ? x : y; }

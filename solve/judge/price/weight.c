@@ -5,13 +5,13 @@
 #include <assert.h>
 #include <math.h>
 
-long double matrix_values(const struct assay *a, long double ffn)
+long double matrix_values(const struct price_audit *a, long double ffn)
 {
     long double h = a->problem->model.shape.hidden;
     return h * (a->query + 2 * a->key) + a->query * h + a->gates * h * ffn;
 }
 
-long double adapter_width(const struct assay *a)
+long double adapter_width(const struct price_audit *a)
 {
     const struct shape *s = &a->problem->model.shape;
     long double h = s->hidden;
@@ -24,7 +24,7 @@ struct values {
     long double matrices, sharded, whole, experts, pool;
 }; // sharded: beside the matrices of a block
 
-static struct values layered_values(const struct assay *a, const struct layer_run *r)
+static struct values layered_values(const struct price_audit *a, const struct layer_run *r)
 {
     const struct shape *s = &a->problem->model.shape;
     const struct expert_shape *e = &r->experts;
@@ -48,7 +48,7 @@ long double half_keys(const struct pool_shape *p)
     return floorl(sqrtl((long double)p->values) + 0.5L);
 }
 
-static struct values memory_values(const struct assay *a, const struct layer_run *r)
+static struct values memory_values(const struct price_audit *a, const struct layer_run *r)
 {
     const struct shape *s = &a->problem->model.shape;
     const struct pool_shape *p = &r->pool;
@@ -59,7 +59,7 @@ static struct values memory_values(const struct assay *a, const struct layer_run
     return v;
 }
 
-static struct values end_values(const struct assay *a, const struct layer_run *r)
+static struct values end_values(const struct price_audit *a, const struct layer_run *r)
 {
     const struct shape *s = &a->problem->model.shape;
     long double h = s->hidden, table = a->vocabulary * h, positions = (long double)s->positions * h;
@@ -75,7 +75,7 @@ static struct values end_values(const struct assay *a, const struct layer_run *r
 
 // Frozen matrices of a block may be held in fewer bits, with a scale of two bytes for every 128
 // values.
-static long double frozen_bytes(const struct assay *a, const struct layer_run *r,
+static long double frozen_bytes(const struct price_audit *a, const struct layer_run *r,
                                 const struct values *v)
 {
     long double t = layout_of(a)->tensor,
@@ -84,7 +84,7 @@ static long double frozen_bytes(const struct assay *a, const struct layer_run *r
            each * (v->matrices / t);
 }
 
-static long double adapter_values(const struct assay *a, const struct layer_run *r)
+static long double adapter_values(const struct price_audit *a, const struct layer_run *r)
 {
     const struct shape *s = &a->problem->model.shape;
     long double wide = (2 * a->query + 2 * a->key + a->gates * (long double)s->ffn) /
@@ -92,7 +92,7 @@ static long double adapter_values(const struct assay *a, const struct layer_run 
     return r->adapter_rank * ((5 + a->gates - 1) * (long double)s->hidden + wide);
 }
 
-struct layer_weight layer_weight_of(const struct assay *a, int run)
+struct layer_weight layer_weight_of(const struct price_audit *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
     assert(r->kind != LAYER_MEASURED);
@@ -114,7 +114,7 @@ struct layer_weight layer_weight_of(const struct assay *a, int run)
     return w;
 }
 
-long double held_values(const struct assay *a, const struct layer_weight *w, int stage)
+long double held_values(const struct price_audit *a, const struct layer_weight *w, int stage)
 {
     bool sharded = layout_of(a)->zero >= stage;
     return (sharded ? w->dense / (long double)a->ranks + w->experts / (long double)a->expert_ranks
@@ -124,7 +124,7 @@ long double held_values(const struct assay *a, const struct layer_weight *w, int
 
 // ---- states
 
-static long double state_bytes(const struct assay *a, const struct layer_weight *w)
+static long double state_bytes(const struct price_audit *a, const struct layer_weight *w)
 {
     const struct job *j = &a->problem->job;
     return j->adam ? (j->precision == FP32 ? 8 : 12) * held_values(a, w, 1) : 0;
@@ -132,7 +132,7 @@ static long double state_bytes(const struct assay *a, const struct layer_weight 
 
 // DeepSpeed's own copies, beside the states; *gradient is replaced where it keeps gradients another
 // way.
-static long double deepspeed_bytes(const struct assay *a, const struct layer_run *r,
+static long double deepspeed_bytes(const struct price_audit *a, const struct layer_run *r,
                                    const struct layer_weight *w, long double *gradient)
 {
     const struct job *j = &a->problem->job;
@@ -146,7 +146,7 @@ static long double deepspeed_bytes(const struct assay *a, const struct layer_run
     return copies;
 }
 
-struct layer_bytes layer_bytes_of(const struct assay *a, int run)
+struct layer_bytes layer_bytes_of(const struct price_audit *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
     const struct job *j = &a->problem->job;
@@ -177,7 +177,7 @@ struct layer_bytes layer_bytes_of(const struct assay *a, int run)
     return b;
 }
 
-static long double optimizer_s(const struct assay *a, int run, int group)
+static long double optimizer_s(const struct price_audit *a, int run, int group)
 {
     const struct layer_time *stated = stated_time(a, run, group);
     if (stated) return stated->optimizer_s;
@@ -195,7 +195,7 @@ static long double optimizer_s(const struct assay *a, int run, int group)
            (states + moved) / gpu->host_memory_bytes_per_s.value;
 }
 
-int64_t optimizer_ns_of(const struct assay *a, int run, int group)
+int64_t optimizer_ns_of(const struct price_audit *a, int run, int group)
 {
     return judged_nanoseconds(a, (struct computed){optimizer_s(a, run, group), 0});
 }

@@ -28,7 +28,7 @@ static void products(const struct precision_costs *r, long double learning, long
 }
 
 // Bytes of the matrices of a dense block's four products.
-static long double block_operands(const struct assay *a, long double n, long double ffn)
+static long double block_operands(const struct price_audit *a, long double n, long double ffn)
 {
     long double h = a->problem->model.shape.hidden, t = layout_of(a)->tensor, up = a->gates - 1;
     long double bytes = n * (h + (a->query + 2 * a->key) / t) + h * (a->query + 2 * a->key) / t +
@@ -40,7 +40,8 @@ static long double block_operands(const struct assay *a, long double n, long dou
 
 // ---- seconds by kind
 
-static void layered_work(const struct assay *a, int run, int group, struct piece p, struct work *w)
+static void layered_work(const struct price_audit *a, int run, int group, struct piece p,
+                         struct work *w)
 {
     const struct layer_run *r = run_of(a, run);
     const struct shape *s = &a->problem->model.shape;
@@ -95,7 +96,8 @@ static void layered_work(const struct assay *a, int run, int group, struct piece
     w->memory = bytes / gpu_of(a, group)->memory_bytes_per_s.value + w->scores;
 }
 
-static void memory_work(const struct assay *a, int run, int group, struct piece p, struct work *w)
+static void memory_work(const struct price_audit *a, int run, int group, struct piece p,
+                        struct work *w)
 {
     const struct pool_shape *x = &run_of(a, run)->pool;
     const struct gpu_costs *gpu = gpu_of(a, group);
@@ -111,7 +113,8 @@ static void memory_work(const struct assay *a, int run, int group, struct piece 
     w->gather = n * read * e / gpu->memory_bytes_per_s.value;
 }
 
-static void end_work(const struct assay *a, int run, int group, struct piece p, struct work *w)
+static void end_work(const struct price_audit *a, int run, int group, struct piece p,
+                     struct work *w)
 {
     const struct gpu_costs *gpu = gpu_of(a, group);
     long double shard = a->vocabulary / layout_of(a)->tensor, h = a->problem->model.shape.hidden,
@@ -132,7 +135,7 @@ static void end_work(const struct assay *a, int run, int group, struct piece p, 
     w->memory = bytes / gpu->memory_bytes_per_s.value;
 }
 
-struct work work_of(const struct assay *a, int run, int group, struct piece slice)
+struct work work_of(const struct price_audit *a, int run, int group, struct piece slice)
 {
     const struct gpu_costs *gpu = gpu_of(a, group);
     struct work w = {.overhead = gpu->layer_overhead_s.value,
@@ -160,21 +163,22 @@ struct work work_of(const struct assay *a, int run, int group, struct piece slic
 
 // The host starts kernels no faster than `launch`; what is said counts as work of the device but at
 // both ends of the model.
-static long double at_least(const struct assay *a, int run, long double compute, long double launch,
-                            long double talk)
+static long double at_least(const struct price_audit *a, int run, long double compute,
+                            long double launch, long double talk)
 {
     bool end = run_of(a, run)->kind == LAYER_EMBEDDING || run_of(a, run)->kind == LAYER_HEAD;
     return end ? greatest(compute, launch) + talk : greatest(compute + talk, launch);
 }
 
-static long double joined(const struct assay *a, long double pass, long double gather)
+static long double joined(const struct price_audit *a, long double pass, long double gather)
 {
     long double slowdown = a->problem->costs.overlap_slowdown.value;
     return a->overlapped ? greatest(pass, gather) + slowdown * least(pass, gather) : pass + gather;
 }
 
 // As they were measured, frozen or not.
-static struct passes stated_passes(const struct assay *a, const struct layer_time *t, int slice)
+static struct passes stated_passes(const struct price_audit *a, const struct layer_time *t,
+                                   int slice)
 {
     long double part = piece_of(a, slice).length / (long double)a->problem->job.sequence,
                 weight = 0;
@@ -186,8 +190,8 @@ static struct passes stated_passes(const struct assay *a, const struct layer_tim
 }
 
 // Of a layer that gradients go through.
-static void go_back(const struct assay *a, int run, const struct work *w, const struct talk *talk,
-                    const struct gathers *g, struct passes *s)
+static void go_back(const struct price_audit *a, int run, const struct work *w,
+                    const struct talk *talk, const struct gathers *g, struct passes *s)
 {
     const struct layer_run *r = run_of(a, run);
     bool embedding = r->kind == LAYER_EMBEDDING;
@@ -213,7 +217,7 @@ static void go_back(const struct assay *a, int run, const struct work *w, const 
     s->weight_s = joined(a, weight > 0 ? greatest(weight, w->launch) : 0, g->gradients_s);
 }
 
-struct passes passes_of(const struct assay *a, int run, int group, int slice)
+struct passes passes_of(const struct price_audit *a, int run, int group, int slice)
 {
     const struct layer_time *stated = stated_time(a, run, group);
     if (stated) return stated_passes(a, stated, slice);
@@ -236,7 +240,7 @@ struct passes passes_of(const struct assay *a, int run, int group, int slice)
     return s;
 }
 
-struct layer_duration layer_duration_of(const struct assay *a, int run, int group, int slice)
+struct layer_duration layer_duration_of(const struct price_audit *a, int run, int group, int slice)
 {
     struct passes s = passes_of(a, run, group, slice);
     return (struct layer_duration){

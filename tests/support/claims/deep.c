@@ -149,7 +149,7 @@ static void open_forging(struct forging *f, const struct space_truth *t)
 }
 
 // What is proven by an accepted text: INT64_MAX that there is no plan, -1 where it is refused.
-static int64_t hear(const struct forging *f, const char *text, size_t size)
+static int64_t audit(const struct forging *f, const char *text, size_t size)
 {
     struct error err = {OK, ""};
     struct check_space_result r;
@@ -161,7 +161,7 @@ static int64_t hear(const struct forging *f, const char *text, size_t size)
     return r.proof.infeasible ? INT64_MAX : r.proof.bound_ns;
 }
 
-static void hear_written(struct claims *c, struct forging *f)
+static void audit_written(struct claims *c, struct forging *f)
 {
     struct error err = {OK, ""};
     struct layouts_result found;
@@ -177,7 +177,7 @@ static void hear_written(struct claims *c, struct forging *f)
                                                 .source_count = SOURCES};
     CHECK_OK(certificate_space_make(&made, &request, f->t->arena, &err));
     if (made.text)
-        claims_note(c, CLAIM_WRITTEN, -1, -1, hear(f, made.text, made.size), f->t->time_ns);
+        claims_note(c, CLAIM_WRITTEN, -1, -1, audit(f, made.text, made.size), f->t->time_ns);
 }
 
 // The solver's proof of a layout, from "paths" on, which says nothing of a bound.
@@ -314,7 +314,7 @@ static int64_t forge(const struct forging *f, int64_t bound_ns, bool own)
         text = arena_print(t->arena, "%.*s%s%s%s", (int)(at - text), text, claim,
                            f->proofs[i] + strlen("{\"@\": 0"), at + strlen(mark));
     }
-    return hear(f, text, strlen(text));
+    return audit(f, text, strlen(text));
 }
 
 static int64_t forge_largest(struct forging *f)
@@ -338,7 +338,7 @@ void claims_certificate(struct claims *c, const struct space_truth *t)
     struct arena_mark mark = arena_set_mark(t->arena);
     if (t->unknown || t->problem->job.objective != OBJECTIVE_ITERATION_TIME) return;
     open_forging(&f, t);
-    hear_written(c, &f);
+    audit_written(c, &f);
     f.proofs = TAKE(t->arena, t->count, const char *);
     for (int64_t i = 0; i < t->count; i++)
         if (t->layouts[i].tables) f.proofs[i] = proof_text(&t->layouts[i], t->arena);

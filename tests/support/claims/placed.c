@@ -45,18 +45,18 @@ static void bound_groups(struct claims *c, const struct place_trial *t)
 }
 
 // Of the highest proof that any way of the writer comes to.
-static void hear_highest(struct claims *c, const struct place_trial *t)
+static void audit_highest(struct claims *c, const struct place_trial *t)
 {
     struct certificate_places_result made;
-    struct check_result heard;
+    struct check_result audited;
     const char *why;
     int64_t high = t->best_ns < INT64_MAX / 16 ? 4 * t->best_ns + 4 : (int64_t)1 << 45;
     const struct solve_result believed = {.plan = {.outcome = OUTCOME_OPEN, .bound_ns = high}};
     place_trial_write(&made, t, &believed);
-    if (!made.text || place_trial_hear(&heard, t, made.text, made.size, &why) != OK ||
-        !heard.accepted)
+    if (!made.text || place_trial_audit(&audited, t, made.text, made.size, &why) != OK ||
+        !audited.accepted)
         return;
-    claims_note(c, CLAIM_PLACED_PROOF, -1, -1, heard.infeasible ? INT64_MAX : heard.bound_ns,
+    claims_note(c, CLAIM_PLACED_PROOF, -1, -1, audited.infeasible ? INT64_MAX : audited.bound_ns,
                 t->best_ns);
 }
 
@@ -71,7 +71,7 @@ struct asking {
     struct arena *arena;
 };
 
-static bool hear_layout(void *argument, int64_t number, const struct layout *layout)
+static bool audit_layout(void *argument, int64_t number, const struct layout *layout)
 {
     struct asking *a = argument;
     struct error err = {OK, ""};
@@ -111,7 +111,7 @@ static void search_space(struct claims *c, const struct place_trial *t, bool rou
     CHECK_OK(placed_space_search(&r, &p, &settings, NULL, t->arena, &err));
     struct asking a = {c, &p, &r.layouts, INT64_MAX, true, t->arena};
     struct space_limits limits = problem_space_limits(&p);
-    space_each(&p.job.space, &limits, hear_layout, &a);
+    space_each(&p.job.space, &limits, audit_layout, &a);
     if (a.known) claims_note(c, CLAIM_PLACED_SPACE, -1, -1, bound_of(&r.solved.plan), a.best_ns);
 }
 
@@ -122,7 +122,7 @@ void claims_placed(struct claims *c, uint64_t seed, struct arena *arena)
     if (t.best_ns >= 0) {
         solve_it(c, &t);
         bound_groups(c, &t);
-        hear_highest(c, &t);
+        audit_highest(c, &t);
     }
     if (seed % 3 == 0) search_space(c, &t, seed % 2);
 }

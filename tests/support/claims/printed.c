@@ -26,7 +26,7 @@ static const char *text_of(const char *path, struct arena *arena)
 }
 
 // "bound 0.064900000 s", wherever it stands.
-static void hear_log(struct claims *c, const struct space_truth *t, const char *text)
+static void audit_log(struct claims *c, const struct space_truth *t, const char *text)
 {
     for (const char *at = text; (at = strstr(at, "bound ")); at++) {
         char *end;
@@ -36,8 +36,8 @@ static void hear_log(struct claims *c, const struct space_truth *t, const char *
     }
 }
 
-static void hear_documents(struct claims *c, const struct space_truth *t, const char *plan_path,
-                           const char *layouts_path)
+static void audit_documents(struct claims *c, const struct space_truth *t, const char *plan_path,
+                            const char *layouts_path)
 {
     struct error err = {OK, ""};
     struct plan plan;
@@ -55,7 +55,7 @@ static void hear_documents(struct claims *c, const struct space_truth *t, const 
 }
 
 // "... takes less than 68000000 ns", "... takes less: 64900000 ns"; that there is none.
-static void hear_answer(struct claims *c, const struct space_truth *t, const char *text)
+static void audit_answer(struct claims *c, const struct space_truth *t, const char *text)
 {
     if (strstr(text, "no layout of the space has a plan") ||
         strstr(text, "No layout of the space has a plan"))
@@ -87,9 +87,9 @@ bool claims_printed(struct claims *c, const struct space_truth *t, const char *f
         print_message("solve: exit code %d: %s\n", code, log ? log : "");
         return false;
     }
-    hear_log(c, t, log);
-    hear_documents(c, t, arena_print(a, "%s/plan.json", folder),
-                   arena_print(a, "%s/layouts.json", folder));
+    audit_log(c, t, log);
+    audit_documents(c, t, arena_print(a, "%s/plan.json", folder),
+                    arena_print(a, "%s/layouts.json", folder));
     code = run(arena_print(a,
                            "%s/plumbline check %s/proof.json %s/problem.json --statement "
                            "%s/statement > %s/answer 2>&1",
@@ -102,7 +102,7 @@ bool claims_printed(struct claims *c, const struct space_truth *t, const char *f
         print_message("check: exit code %d: %s\n", code, answer ? answer : "");
         return false;
     }
-    hear_answer(c, t, answer);
-    hear_answer(c, t, statement);
+    audit_answer(c, t, answer);
+    audit_answer(c, t, statement);
     return true;
 }

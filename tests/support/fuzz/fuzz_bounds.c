@@ -125,9 +125,9 @@ static struct check_text put_hashes(const char *text, size_t size,
     return out;
 }
 
-static enum status hear(struct check_result *result, const struct ground *g, const char *problem,
-                        const struct check_text *certificate, const struct check_input *inputs,
-                        struct arena *arena, struct error *err)
+static enum status audit(struct check_result *result, const struct ground *g, const char *problem,
+                         const struct check_text *certificate, const struct check_input *inputs,
+                         struct arena *arena, struct error *err)
 {
     if (g == &grounds[GROUND_SPACE]) {
         struct check_space space;
@@ -151,7 +151,7 @@ struct input {
     size_t size;
 };
 
-static bool hear_input(const void *argument, struct arena *arena)
+static bool audit_input(const void *argument, struct arena *arena)
 {
     const struct input *in = argument;
     struct error err = {OK, ""};
@@ -163,7 +163,7 @@ static bool hear_input(const void *argument, struct arena *arena)
     const char *problem = lay_ground(in->ground, feed ? feed + 1 : NULL,
                                      feed ? in->size - length - 1 : 0, inputs, arena);
     struct check_text certificate = put_hashes(text, length, inputs, arena);
-    enum status status = hear(&r, in->ground, problem, &certificate, inputs, arena, &err);
+    enum status status = audit(&r, in->ground, problem, &certificate, inputs, arena, &err);
     if (status != OK && (status != BAD_INPUT || !*err.text || strchr(err.text, '\n')))
         give_up(kind, "not one clear line", err.text);
     if (status != OK) return false;
@@ -205,12 +205,13 @@ static bool judge_input(const void *argument, struct arena *arena)
 
 bool fuzz_space(const uint8_t *data, size_t size)
 {
-    return fuzz_within_limit(hear_input, &(struct input){&grounds[GROUND_SPACE], data, size}, size);
+    return fuzz_within_limit(audit_input, &(struct input){&grounds[GROUND_SPACE], data, size},
+                             size);
 }
 
 bool fuzz_places(const uint8_t *data, size_t size)
 {
-    return fuzz_within_limit(hear_input, &(struct input){&grounds[GROUND_PLACES], data, size},
+    return fuzz_within_limit(audit_input, &(struct input){&grounds[GROUND_PLACES], data, size},
                              size);
 }
 

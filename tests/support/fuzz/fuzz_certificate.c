@@ -34,7 +34,7 @@ struct input {
     size_t size;
 };
 
-static bool hear(const void *argument, struct arena *arena)
+static bool audit(const void *argument, struct arena *arena)
 {
     const struct input *in = argument;
     struct error err = {OK, ""};
@@ -55,5 +55,5 @@ static bool hear(const void *argument, struct arena *arena)
 
 bool fuzz_certificate(const uint8_t *data, size_t size)
 {
-    return fuzz_within_limit(hear, &(struct input){data, size}, size);
+    return fuzz_within_limit(audit, &(struct input){data, size}, size);
 }

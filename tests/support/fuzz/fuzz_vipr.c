@@ -16,7 +16,7 @@ static void give_up(const char *why, const char *text)
     abort();
 }
 
-static bool hear(const void *argument, struct arena *arena)
+static bool audit(const void *argument, struct arena *arena)
 {
     const struct check_text *file = argument;
     struct error err = {OK, ""};
@@ -33,6 +33,6 @@ static bool hear(const void *argument, struct arena *arena)
 
 bool fuzz_vipr(const uint8_t *data, size_t size)
 {
-    return fuzz_within_limit(hear, &(struct check_text){"proof.vipr", (const char *)data, size},
+    return fuzz_within_limit(audit, &(struct check_text){"proof.vipr", (const char *)data, size},
                              size);
 }

@@ -13,14 +13,14 @@
 
 struct comparison {
     const struct priced *priced;
-    struct assay assay;
+    struct price_audit price_audit;
     int64_t problem;
     struct price_count *count;
 };
 
 static const char *layer_name(const struct comparison *c, int run)
 {
-    const struct layer_run *r = &c->assay.problem->model.runs[run];
+    const struct layer_run *r = &c->price_audit.problem->model.runs[run];
     return r->frozen ? r->adapter_rank  ? "adapted"
                        : r->weight_bits ? "quantised"
                                         : "frozen"
@@ -32,7 +32,7 @@ static void same(struct comparison *c, const char *what, const char *of, int at,
 {
     c->count->terms++;
     if (theirs == own) return;
-    const struct layout *l = &c->assay.problem->job.layout;
+    const struct layout *l = &c->price_audit.problem->job.layout;
     fail_msg("problem %lld (%s, zero %d, t %d c %d d %d p %d x %d, %s): %s of %s [%d]: formulate "
              "says %lld, the judge %lld",
              (long long)c->problem, schedule_names[l->schedule], l->zero, l->tensor, l->context,
@@ -43,24 +43,24 @@ static void same(struct comparison *c, const char *what, const char *of, int at,
 static void compare_groups(struct comparison *c)
 {
     const struct priced *p = c->priced;
-    assert_int_equal(p->group_count, c->assay.problem->cluster.group_count);
+    assert_int_equal(p->group_count, c->price_audit.problem->cluster.group_count);
     for (int g = 0; g < p->group_count; g++) {
         const struct priced_group *theirs = &p->groups[g];
-        const char *reason = exclusion_of(&c->assay, g);
-        assert_string_equal(theirs->name, c->assay.problem->cluster.groups[g].name);
+        const char *reason = exclusion_of(&c->price_audit, g);
+        assert_string_equal(theirs->name, c->price_audit.problem->cluster.groups[g].name);
         if (!theirs->excluded != !reason)
             fail_msg("problem %lld: group %d: formulate: %s, the judge: %s", (long long)c->problem,
                      g, theirs->excluded ? theirs->excluded : "takes it",
                      reason ? reason : "takes it");
         if (reason) continue;
-        assert_int_equal(theirs->slots, slots_of(&c->assay, g));
+        assert_int_equal(theirs->slots, slots_of(&c->price_audit, g));
         same(c, "memory limit", theirs->name, g, theirs->memory_limit_bytes,
-             memory_limit_of(&c->assay, g));
+             memory_limit_of(&c->price_audit, g));
         same(c, "constant bytes", theirs->name, g, theirs->constant_bytes,
-             constant_bytes_of(&c->assay, g));
+             constant_bytes_of(&c->price_audit, g));
         for (int o = 0; o < p->gradient_option_count; o++)
             same(c, "sync constant", theirs->name, o, theirs->sync_constant_ns[o],
-                 sync_constant_ns(&c->assay, g));
+                 sync_constant_ns(&c->price_audit, g));
     }
 }
 
@@ -69,8 +69,8 @@ static void compare_bytes(struct comparison *c, int run)
     const struct priced *p = c->priced;
     const struct priced_run *theirs = &p->runs[run];
     const char *of = layer_name(c, run);
-    struct layer_bytes own = layer_bytes_of(&c->assay, run);
-    assert_int_equal(theirs->recomputable, c->assay.problem->model.runs[run].recomputable);
+    struct layer_bytes own = layer_bytes_of(&c->price_audit, run);
+    assert_int_equal(theirs->recomputable, c->price_audit.problem->model.runs[run].recomputable);
     same(c, "weight bytes", of, run, theirs->weight_bytes, own.weight);
     same(c, "gradient bytes", of, run, theirs->gradient_bytes, own.gradient);
     same(c, "optimizer bytes", of, run, theirs->optimizer_bytes, own.optimizer);
@@ -81,10 +81,10 @@ static void compare_bytes(struct comparison *c, int run)
     same(c, "message bytes", of, run, p->cuts[theirs->cut].message_bytes, own.message);
     for (int o = 0; o < p->gradient_option_count; o++)
         same(c, "gradient feedback", of, o, theirs->feedback_bytes[o],
-             gradient_feedback_of(&c->assay, run, p->gradient_options[o].rank));
+             gradient_feedback_of(&c->price_audit, run, p->gradient_options[o].rank));
     for (int o = 0; o < p->boundary_option_count; o++)
         same(c, "boundary feedback", of, o, p->cuts[theirs->cut].feedback_bytes[o],
-             boundary_feedback_of(&c->assay, run, p->boundary_options[o].rank));
+             boundary_feedback_of(&c->price_audit, run, p->boundary_options[o].rank));
 }
 
 static void compare_times(struct comparison *c, int run, int group)
@@ -93,7 +93,7 @@ static void compare_times(struct comparison *c, int run, int group)
     const struct priced_run *theirs = &p->runs[run];
     const char *of = layer_name(c, run);
     for (int slice = 0; slice < p->slice_count; slice++) {
-        struct layer_duration d = layer_duration_of(&c->assay, run, group, slice);
+        struct layer_duration d = layer_duration_of(&c->price_audit, run, group, slice);
         int at = slice * p->group_count + group;
         same(c, "forward", of, slice, theirs->forward_ns[at], d.forward_ns);
         same(c, "backward", of, slice, theirs->backward_ns[at], d.backward_ns);
@@ -105,7 +105,7 @@ static void compare_times(struct comparison *c, int run, int group)
     }
     for (int o = 0; o < p->gradient_option_count; o++)
         same(c, "sync", of, o, theirs->sync_ns[o][group],
-             layer_sync_ns(&c->assay, run, group, p->gradient_options[o].rank));
+             layer_sync_ns(&c->price_audit, run, group, p->gradient_options[o].rank));
 }
 
 static void compare_messages(struct comparison *c, int run, int from, int to, int slice)
@@ -121,8 +121,9 @@ static void compare_messages(struct comparison *c, int run, int from, int to, in
                            .receiver = from,
                            .slice = slice,
                            .backward = true};
-    bool joined = !exclusion_of(&c->assay, from) && !exclusion_of(&c->assay, to) &&
-                  transfer_price(&c->assay, back, parts) && transfer_price(&c->assay, there, parts);
+    bool joined = !exclusion_of(&c->price_audit, from) && !exclusion_of(&c->price_audit, to) &&
+                  transfer_price(&c->price_audit, back, parts) &&
+                  transfer_price(&c->price_audit, there, parts);
     if ((cut->forward_ns[at] != PRICE_NONE) != joined)
         fail_msg("problem %lld: groups %d and %d are %sjoined for the judge", (long long)c->problem,
                  from, to, joined ? "" : "not ");
@@ -133,7 +134,7 @@ static void compare_messages(struct comparison *c, int run, int from, int to, in
         // What is compressed is a whole sequence's message: with several slices nothing is offered.
         if (!joined) continue;
         back.rank = p->boundary_options[o].rank;
-        transfer_price(&c->assay, back, parts);
+        transfer_price(&c->price_audit, back, parts);
         for (int k = 0; k < PART_COUNT; k++)
             same(c, "send backward", of, o, cut->backward_ns[o][at + k], parts[k]);
     }
@@ -142,7 +143,7 @@ static void compare_messages(struct comparison *c, int run, int from, int to, in
 static void compare_pairs(struct comparison *c)
 {
     const struct priced *p = c->priced;
-    assert_int_equal(p->has_embedding_sync, c->assay.embedding_sync);
+    assert_int_equal(p->has_embedding_sync, c->price_audit.embedding_sync);
     for (int from = 0; from < p->group_count; from++)
         for (int to = 0; to < p->group_count; to++) {
             for (int run = 0; run < p->run_count; run++)
@@ -151,7 +152,8 @@ static void compare_pairs(struct comparison *c)
             if (!p->has_embedding_sync || p->groups[from].excluded || p->groups[to].excluded)
                 continue;
             int64_t own, theirs = p->embedding_sync_ns[from * p->group_count + to];
-            assert_int_equal(theirs != PRICE_NONE, embedding_sync_price(&c->assay, from, to, &own));
+            assert_int_equal(theirs != PRICE_NONE,
+                             embedding_sync_price(&c->price_audit, from, to, &own));
             if (theirs != PRICE_NONE) same(c, "embedding sync", "the ends", to, theirs, own);
         }
 }
@@ -160,7 +162,7 @@ static void compare_pairs(struct comparison *c)
 static void compare_options(const struct comparison *c)
 {
     const struct priced *p = c->priced;
-    const struct job *j = &c->assay.problem->job;
+    const struct job *j = &c->price_audit.problem->job;
     int next = 1;
     assert_int_equal(p->boundary_options[0].rank, 0);
     assert_int_equal(p->gradient_options[0].rank, 0);
@@ -183,13 +185,13 @@ static void compare_options(const struct comparison *c)
 static void compare_graphs(const struct comparison *c)
 {
     struct schedule_request theirs = schedule_request_of(c->priced);
-    struct largest_prices largest = largest_prices_of(&c->assay);
+    struct largest_prices largest = largest_prices_of(&c->price_audit);
     bool possible = false;
     for (int g = 0; g < c->priced->group_count; g++)
         possible = possible || !c->priced->groups[g].excluded;
     if (!possible) return;
-    assert_int_equal(theirs.epilogue, offers_epilogue(&c->assay));
-    assert_int_equal(theirs.embedding_sync, c->assay.embedding_sync);
+    assert_int_equal(theirs.epilogue, offers_epilogue(&c->price_audit));
+    assert_int_equal(theirs.embedding_sync, c->price_audit.embedding_sync);
     assert_int_equal(theirs.sync, largest.sync_ns > 0);
     assert_int_equal(theirs.optimizer, largest.optimizer_ns > 0);
     for (int k = 0; k < PART_COUNT; k++) assert_int_equal(theirs.parts[k], largest.parts_ns[k] > 0);
@@ -197,12 +199,12 @@ static void compare_graphs(const struct comparison *c)
 
 static void compare_local_loss(struct comparison *c)
 {
-    const struct local_loss *l = &c->assay.problem->job.local_loss;
-    bool any = c->assay.problem->job.layout.local_loss_every > 0;
+    const struct local_loss *l = &c->price_audit.problem->job.local_loss;
+    bool any = c->price_audit.problem->job.layout.local_loss_every > 0;
     same(c, "forward", "local loss", 0, c->priced->local_forward_ns,
-         any ? judged_nanoseconds(&c->assay, (struct computed){l->forward_s, 0}) : 0);
+         any ? judged_nanoseconds(&c->price_audit, (struct computed){l->forward_s, 0}) : 0);
     same(c, "backward", "local loss", 0, c->priced->local_backward_ns,
-         any ? judged_nanoseconds(&c->assay, (struct computed){l->backward_s, 0}) : 0);
+         any ? judged_nanoseconds(&c->price_audit, (struct computed){l->backward_s, 0}) : 0);
     same(c, "bytes", "local loss", 0, c->priced->local_bytes, any ? l->bytes : 0);
 }
 
@@ -214,11 +216,11 @@ void compare_prices(const struct problem *problem, int64_t name, struct price_co
     if (price_problem(&p, problem, arena, &err) != OK)
         fail_msg("problem %lld: %s", (long long)name, err.text);
     struct doubts doubts = {0, 0};
-    struct comparison c = {&p, assay_of(problem), name, count};
-    c.assay.doubts = &doubts;
-    assert_int_equal(p.micro_batches, c.assay.micro_batches);
-    assert_int_equal(p.devices_per_stage, c.assay.devices);
-    assert_int_equal(p.stage_count, c.assay.stage_count);
+    struct comparison c = {&p, price_audit_of(problem), name, count};
+    c.price_audit.doubts = &doubts;
+    assert_int_equal(p.micro_batches, c.price_audit.micro_batches);
+    assert_int_equal(p.devices_per_stage, c.price_audit.devices);
+    assert_int_equal(p.stage_count, c.price_audit.stage_count);
     compare_options(&c);
     compare_local_loss(&c);
     compare_groups(&c);

@@ -1,4 +1,4 @@
-// What solve proved, as a certificate that the checker has heard.
+// What solve proved, as a certificate that the checker has audited.
 #ifndef PLUMBLINE_TESTS_SUPPORT_TRIALS_CERTIFIED_H
 #define PLUMBLINE_TESTS_SUPPORT_TRIALS_CERTIFIED_H
 
@@ -6,7 +6,7 @@
 
 struct certified {
     struct certificate_result made;
-    struct check_result heard; // meaningless where made.text is NULL
+    struct check_result audited; // meaningless where made.text is NULL
 };
 
 // of: by solve_run with evidence. text: of the priced document. false: *err says what went wrong; a

@@ -115,7 +115,7 @@ bool check_trial_open(struct check_trial *t, uint64_t seed, struct arena *arena)
 }
 
 void check_trial_refused(const char *name, const struct check_text *certificate,
-                         const struct check_text *priced, const char *reason, bool is_heard,
+                         const struct check_text *priced, const char *reason, bool is_audited,
                          struct arena *arena)
 {
     struct error err = {OK, ""};
@@ -124,8 +124,8 @@ void check_trial_refused(const char *name, const struct check_text *certificate,
         check_certificate(&result, certificate, priced, CHECK_WORK_DEFAULT, arena, &err);
     const char *said = status == OK ? result.reason : err.text;
     if (status == OK && result.accepted) fail_msg("%s: accepted", name);
-    if ((status == OK) != is_heard)
-        fail_msg("%s: %s: %s", name, is_heard ? "not heard" : "heard", said);
+    if ((status == OK) != is_audited)
+        fail_msg("%s: %s: %s", name, is_audited ? "not audited" : "audited", said);
     if (!*said || !strstr(said, reason))
         fail_msg("%s: expected \"%s\", found \"%s\"", name, reason, said);
 }

@@ -34,10 +34,10 @@ bool check_trial_open(struct check_trial *t, uint64_t seed, struct arena *arena)
 struct check_text check_trial_claim(const struct check_trial *t, bool infeasible,
                                     int64_t iteration_ns, int64_t bound_ns, struct arena *arena);
 
-// Fails unless the checker refuses the certificate and says `reason`: as not proven (is_heard), or
-// as a file that cannot be read.
+// Fails unless the checker refuses the certificate and says `reason`: as not proven (is_audited),
+// or as a file that cannot be read.
 void check_trial_refused(const char *name, const struct check_text *certificate,
-                         const struct check_text *priced, const char *reason, bool is_heard,
+                         const struct check_text *priced, const char *reason, bool is_audited,
                          struct arena *arena);
 
 // Any document: its bytes as a text of that name.

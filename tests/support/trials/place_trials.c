@@ -113,13 +113,13 @@ const char *place_trial_with_bounds(const struct place_trial *t, const char *tex
     return arena_print(t->arena, "%s%s", to, text);
 }
 
-enum status place_trial_hear(struct check_result *heard, const struct place_trial *t,
-                             const char *text, size_t size, const char **why)
+enum status place_trial_audit(struct check_result *audited, const struct place_trial *t,
+                              const char *text, size_t size, const char **why)
 {
     struct error err = {OK, ""};
     const struct check_text file = {"certificate.json", text, size};
-    enum status status = check_places_certificate(heard, &file, t->sources, PLACE_SOURCES,
+    enum status status = check_places_certificate(audited, &file, t->sources, PLACE_SOURCES,
                                                   &t->places, CHECK_WORK_DEFAULT, t->arena, &err);
-    *why = status == OK ? heard->reason : arena_copy_text(t->arena, err.text);
+    *why = status == OK ? audited->reason : arena_copy_text(t->arena, err.text);
     return status;
 }

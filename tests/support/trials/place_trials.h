@@ -34,7 +34,7 @@ void place_trial_write_tree(struct certificate_places_result *made, const struct
 const char *place_trial_with_bounds(const struct place_trial *t, const char *text,
                                     int64_t bound_ns);
 // *why: why it is not accepted.
-enum status place_trial_hear(struct check_result *heard, const struct place_trial *t,
-                             const char *text, size_t size, const char **why);
+enum status place_trial_audit(struct check_result *audited, const struct place_trial *t,
+                              const char *text, size_t size, const char **why);
 
 #endif

@@ -51,7 +51,7 @@ static bool try_forgery(const struct space_forgery *kind, const struct space_tri
                         bool first, struct arena *arena)
 {
     struct space_trial copy = *trial;
-    struct check_space_result heard;
+    struct check_space_result audited;
     const char *why = "";
     struct forgery f = {
         .t = &copy,
@@ -65,8 +65,8 @@ static bool try_forgery(const struct space_forgery *kind, const struct space_tri
     if (applies) {
         char *text = cJSON_PrintUnformatted(f.root);
         struct check_text forged = {"forged.json", text, strlen(text)};
-        bool accepted = space_trial_hear(&copy, &forged, &heard, &why, arena) &&
-                        heard.proof.accepted;
+        bool accepted = space_trial_audit(&copy, &forged, &audited, &why, arena) &&
+                        audited.proof.accepted;
         if (accepted) fail_msg("%s: is accepted", kind->name);
         if (!*why) fail_msg("%s: is refused without a reason", kind->name);
         if (first) print_message("%-32s %s\n", kind->name, why);

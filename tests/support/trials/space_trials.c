@@ -46,12 +46,13 @@ void space_trial_open(struct space_trial *t, uint64_t seed, double gap, struct a
     make_certificate(t, arena);
 }
 
-bool space_trial_hear(const struct space_trial *t, const struct check_text *text,
-                      struct check_space_result *heard, const char **why, struct arena *arena)
+bool space_trial_audit(const struct space_trial *t, const struct check_text *text,
+                       struct check_space_result *audited, const char **why, struct arena *arena)
 {
     struct error err = {OK, ""};
-    enum status status = check_space_certificate(heard, text, t->sources, SPACE_SOURCES, &t->space,
-                                                 t->pricers, CHECK_WORK_DEFAULT, arena, &err);
-    *why = status == OK ? heard->proof.reason : arena_copy_text(arena, err.text);
+    enum status status = check_space_certificate(audited, text, t->sources, SPACE_SOURCES,
+                                                 &t->space, t->pricers, CHECK_WORK_DEFAULT, arena,
+                                                 &err);
+    *why = status == OK ? audited->proof.reason : arena_copy_text(arena, err.text);
     return status == OK;
 }

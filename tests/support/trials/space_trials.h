@@ -22,9 +22,9 @@ struct space_trial {
 
 // The writer must find a certificate.
 void space_trial_open(struct space_trial *t, uint64_t seed, double gap, struct arena *arena);
-// The certificate, or another text, heard. false: it cannot be heard at all; *why says why it is
-// not accepted.
-bool space_trial_hear(const struct space_trial *t, const struct check_text *text,
-                      struct check_space_result *heard, const char **why, struct arena *arena);
+// The certificate, or another text, audited. false: it cannot be audited at all; *why says why it
+// is not accepted.
+bool space_trial_audit(const struct space_trial *t, const struct check_text *text,
+                       struct check_space_result *audited, const char **why, struct arena *arena);
 
 #endif

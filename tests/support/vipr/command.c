@@ -48,5 +48,5 @@ static enum status check_file(int argc, char **argv, int *exit_code, struct aren
 enum status command_vipr_check(int argc, char **argv, int *exit_code, struct arena *arena,
                                struct error *err)
 {
-    return command_hear(check_file, argc, argv, exit_code, arena, err);
+    return command_audit(check_file, argc, argv, exit_code, arena, err);
 }

@@ -387,7 +387,7 @@ enum status vipr_derive(struct vipr *v)
 
 // ---- the whole
 
-static enum status hear(struct vipr *v)
+static enum status audit(struct vipr *v)
 {
     const char *text = v->file->text;
     size_t longest = 0, length = 0;
@@ -419,7 +419,7 @@ enum status check_vipr(struct check_vipr_result *result, const struct check_text
                        .set_room = (int64_t)file->size + SETS_LEAST,
                        .arena = arena};
     *result = (struct check_vipr_result){.lower = "-inf", .upper = "inf"};
-    enum status status = hear(v);
+    enum status status = audit(v);
     result->work = work_limit - v->work;
     result->accepted = status == OK;
     result->infeasible = v->infeasible || (v->absurd && !v->solution_count);

@@ -21,7 +21,7 @@ struct check_vipr_result {
     uint64_t work;
 };
 
-// OK: heard; *result says whether it is proven. BAD_INPUT: a file that is not of this format.
+// OK: audited; *result says whether it is proven. BAD_INPUT: a file that is not of this format.
 enum status check_vipr(struct check_vipr_result *result, const struct check_text *file,
                        uint64_t work_limit, struct arena *arena, struct error *err);
 

@@ -1,4 +1,4 @@
-// Hears a tree over placements, part by part in preorder: a part is closed by a proof about one
+// Audits a tree over placements, part by part in preorder: a part is closed by a proof about one
 // replica, goes on with each node that its next place can be on, or is split in two by how many
 // layers a stage holds.
 #include "solve/checker/places/internal.h"
@@ -7,7 +7,7 @@
 // Of a part at most, beside its proof's; of building the graph.
 enum { WORK_OF_PART = 1024, WORK_OF_OPERATION = 100 };
 
-struct tree_hearing {
+struct tree_audit {
     const struct check_tree *tree;
     const struct reader *r;
     const struct value *next;    // of the parts
@@ -27,7 +27,7 @@ static void add_counts(struct check_result *to, const struct check_result *from)
     to->splits += from->splits, to->leaves += from->leaves;
 }
 
-static enum status hear_proof(struct tree_hearing *h, const struct value *proof, int replica)
+static enum status audit_proof(struct tree_audit *h, const struct value *proof, int replica)
 {
     struct arena_mark mark = arena_set_mark(h->scratch);
     struct check_result own = {.iteration_ns = -1, .bound_ns = -1};
@@ -52,22 +52,22 @@ static enum status hear_proof(struct tree_hearing *h, const struct value *proof,
     return status == OK ? OK : fail(h->r->err, status, "%s: %s", h->where, why.text);
 }
 
-static enum status hear_part(struct tree_hearing *h);
+static enum status audit_part(struct tree_audit *h);
 
-static enum status hear_children(struct tree_hearing *h)
+static enum status audit_children(struct tree_audit *h)
 {
     int children[MOST_GROUPS], count = check_list_children(h->tree, &h->part, children);
     if (h->part.depth == check_tree_places(h->tree))
         return check_refuse(h->r, h->where, "all places have a node");
     for (int i = 0; i < count; i++) {
         h->part.node[h->part.depth++] = children[i];
-        TRY(hear_part(h));
+        TRY(audit_part(h));
         h->part.depth--;
     }
     return OK;
 }
 
-static enum status hear_halves(struct tree_hearing *h, const struct value *v)
+static enum status audit_halves(struct tree_audit *h, const struct value *v)
 {
     const struct check_problem *p = check_tree_problem(h->tree);
     int stage = 0, below = 0;
@@ -77,14 +77,14 @@ static enum status hear_halves(struct tree_hearing *h, const struct value *v)
         return check_refuse(h->r, h->where, "more than %d ranges", TREE_RANGES_MOST);
     struct check_layer_range *range = &h->part.ranges[h->part.range_count++];
     *range = (struct check_layer_range){stage, 0, below - 1};
-    TRY(hear_part(h));
+    TRY(audit_part(h));
     *range = (struct check_layer_range){stage, below, MOST_LAYERS};
-    TRY(hear_part(h));
+    TRY(audit_part(h));
     h->part.range_count--;
     return OK;
 }
 
-static enum status hear_part(struct tree_hearing *h)
+static enum status audit_part(struct tree_audit *h)
 {
     static const char *const keys[] = {"?branch",  "?stage", "?layers_below",
                                        "?replica", "?proof", NULL};
@@ -105,9 +105,9 @@ static enum status hear_part(struct tree_hearing *h)
     if (branches + splits + proves != 1 || v->count != (branches ? 1 : 2))
         return check_refuse(h->r, h->where,
                             "expected branch, or stage and layers_below, or replica and proof");
-    return branches ? hear_children(h)
-           : splits ? hear_halves(h, v)
-                    : hear_proof(h, value_get(v, "proof"), replica);
+    return branches ? audit_children(h)
+           : splits ? audit_halves(h, v)
+                    : audit_proof(h, value_get(v, "proof"), replica);
 }
 
 static enum status read_tree_claims(const struct reader *r, const struct value *places,
@@ -120,24 +120,24 @@ static enum status read_tree_claims(const struct reader *r, const struct value *
     return OK;
 }
 
-enum status check_hear_tree(struct check_result *result, const struct reader *r,
-                            const struct value *places, const struct check_places *x,
-                            uint64_t *work, struct arena *arena)
+enum status check_audit_tree(struct check_result *result, const struct reader *r,
+                             const struct value *places, const struct check_places *x,
+                             uint64_t *work, struct arena *arena)
 {
     struct arena *scratch = arena_open_within(arena);
-    struct tree_hearing *h = TAKE(arena, 1, struct tree_hearing);
+    struct tree_audit *h = TAKE(arena, 1, struct tree_audit);
     struct check_tree *tree;
     const struct value *parts = value_get(places, "parts");
     TRY(read_tree_claims(r, places, result));
     TRY(value_expect(r, parts, "places.parts", VALUE_ARRAY));
     TRY(check_open_tree(&tree, x, r, work, arena));
-    *h = (struct tree_hearing){.tree = tree,
-                               .r = r,
-                               .next = parts->first,
-                               .result = result,
-                               .work = work,
-                               .scratch = scratch};
-    TRY(hear_part(h));
+    *h = (struct tree_audit){.tree = tree,
+                             .r = r,
+                             .next = parts->first,
+                             .result = result,
+                             .work = work,
+                             .scratch = scratch};
+    TRY(audit_part(h));
     result->problem = check_tree_problem(tree);
     result->parts = h->number;
     return h->next ? check_refuse(r, "places.parts", "a part stands behind the last one") : OK;
