@@ -292,6 +292,10 @@ test-planted: $(OUT)/tests/test_claims $(BIN)/plumbline
 test-mutations: $(OUT)/tests/test_check_mutations
 	$(OUT)/tests/test_check_mutations 20000
 
+# The shipped costs that are fitted, anew from their rows (data/costs/make.sh); test_shipped_costs compares.
+costs: $(BIN)/plumbline
+	@BIN=$(BIN) sh data/costs/make.sh
+
 # Costs of this machine, measured now, against shapes that they were not made from, measured right after: tests/heldback/heldback.sh
 $(OUT)/heldback: $(OUT)/tests/heldback/heldback.o $(HELDBACK) $(OUT)/libplumbline.a
 	$(SAY) ld $@
@@ -339,7 +343,7 @@ fuzz-%: build/fuzz/fuzz
 clean:
 	rm -rf build bin
 
-.PHONY: format format-check gpu-programs gpu-pack test-fused bench heldback all tests check test test-asan demo setup layers schemas trusted trusted-write install clean test-exact test-planted test-mutations
+.PHONY: format format-check gpu-programs gpu-pack test-fused bench heldback costs all tests check test test-asan demo setup layers schemas trusted trusted-write install clean test-exact test-planted test-mutations
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

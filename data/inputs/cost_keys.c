@@ -63,7 +63,7 @@ const struct cost_key cost_keys[] = {
     OF_ALL("overlap_slowdown", overlap_slowdown, COST_TIME, 0, 1),
     OF_ALL("tensor_overlap", tensor_overlap, COST_RATE, 0, 1),
     OF_ALL("context_overlap", context_overlap, COST_RATE, 0, 1),
-    OF_ALL("allocator_factor", allocator_factor, COST_BYTES, 0, 10),
+    OF_ALL("allocator_factor", allocator_factor, COST_BYTES, 1, 10),
 };
 const int cost_key_count = ARRAY_LENGTH(cost_keys);
 

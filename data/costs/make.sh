@@ -1,0 +1,22 @@
+#!/bin/sh
+# The shipped costs that are fitted, each from its rows: make.sh [FOLDER] writes them into the folder (default: here). One line
+# a file: the rows (of the shared validation sets), the costs that hold where nothing is fitted, and what is fitted. The other
+# files of this folder are stated by hand, each number with its source.
+set -u
+here=$(cd "$(dirname "$0")" && pwd) root=$(cd "$(dirname "$0")/../.." && pwd)
+out=${1:-$here} sets=${SETS:-$root/../shared/validation}
+case ${BIN:=$root/bin} in /*) plumbline=$BIN/plumbline ;; *) plumbline=$root/$BIN/plumbline ;; esac
+[ -d "$sets" ] || { echo "costs: $sets is not at hand: nothing is made anew" >&2; exit 3; }
+
+make_costs() {
+    name=$1 rows=$2 base=$3; shift 3
+    "$plumbline" calibrate --iterations "$sets/$rows.csv" --costs "$here/$base.json" "$@" --name "$name" -o "$out/$name.json" || exit 1
+}
+
+make_costs a100-vtrain vtrain_single_2312.12391 a100-tables --fit layer_overhead_s,layer_launch_s,misaligned_gemm_share
+make_costs t4-amp amp_homogeneous_2210.07297 t4-deepspeed --cluster t4-4x4 --default gradient_bytes=4 \
+    --fit gemm+attention,collective_launch_s+transfer_launch_s,intra_efficiency+network_efficiency.ethernet
+make_costs h100-dgxc nvidia_dgxc_v25.04 datasheet-overlapped --default overlap=1 --fit gemm+attention
+make_costs a100-korthikanti korthikanti_2205.05198 datasheet --fit gemm+attention
+make_costs a100-bigscience bigscience_176B_prequel_A100 a100-tables --default heads=96,kv_heads=96 --rows 'metric!=iteration_time' \
+    --fit allocator_factor
