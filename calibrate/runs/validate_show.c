@@ -95,7 +95,7 @@ static void show_excluded(const struct run_set *set, int file, FILE *to)
 void validation_show(const struct validation *v, const struct run_set *set,
                      const struct validate_settings *settings, FILE *to)
 {
-    char text[7][16];
+    char text[8][16];
     show_fits(v, to);
     if (v->table.cells)
         fprintf(to, "Table: %d cells, %d numbers read off %d rows without a pipeline\n",
@@ -107,10 +107,10 @@ void validation_show(const struct validation *v, const struct run_set *set,
         const struct scores *x = &s->scores;
         bool last = i + 1 == v->source_count || v->sources[i + 1].file != s->file;
         if (s->metric != METRIC_OOM && s->metric != METRIC_FAILED_OR_OOM)
-            fprintf(to, "%-34s %-20s %5d %9s %9s %9s %8.2f%% %8s %9s %10s %10s\n",
+            fprintf(to, "%-34s %-20s %5d %9s %9s %9s %9s %8s %9s %10s %10s\n",
                     set->files[s->file].label, run_metric_names[s->metric], x->rows,
                     percent(text[0], x->median_abs_error), percent(text[1], x->mean_abs_error),
-                    percent(text[2], x->p90_abs_error), 100 * x->mean_error,
+                    percent(text[2], x->p90_abs_error), percent(text[7], x->mean_error),
                     plain(text[3], x->kendall_tau), plain(text[4], x->spearman),
                     percent(text[5], x->regret_median), percent(text[6], x->regret_mean));
         if (!last) continue;

@@ -324,7 +324,8 @@ static void predict(struct predictor *p, const struct costs *costs, struct predi
 void predict_row(struct predictor *p, const struct run_row *row, struct prediction *prediction)
 {
     memset(prediction, 0, sizeof *prediction);
-    if (predict_set_up(p, row, prediction)) predict(p, &p->costs, prediction);
+    if (*row->misread) predict_refuse(prediction, "%s", row->misread);
+    else if (predict_set_up(p, row, prediction)) predict(p, &p->costs, prediction);
     arena_reset(p->scratch, p->scratch_mark);
 }
 

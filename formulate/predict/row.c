@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "data/inputs/job.h"
@@ -233,7 +234,7 @@ static void find_columns(struct row_reader *r, struct arena *arena)
 static enum status defaults_of(struct run_row *row, const char *what, const char *text,
                                struct arena *arena, struct error *err)
 {
-    struct row_reader r = {.defaults = nothing_stated()};
+    struct row_reader r = {.defaults = nothing_stated(), .strict = true};
     const char *names = "", *values = "";
     bool more;
     for (const char *at = text, *next; *at; at = *next ? next + 1 : next) {
@@ -265,15 +266,33 @@ enum status rows_open(struct row_reader *r, const char *path, const char *defaul
     return OK;
 }
 
+// Keeps "column C: expected ..." of an error about a cell.
+static void note_misread(struct run_row *row, const struct error *err)
+{
+    const char *column = strstr(err->text, "column ");
+    if (!*row->misread)
+        snprintf(row->misread, sizeof row->misread, "%.*s", (int)sizeof row->misread - 1,
+                 column ? column : err->text);
+}
+
 enum status rows_next(struct row_reader *r, struct run_row *row, bool *more, struct error *err)
 {
     TRY(table_next(&r->table, more, err));
+    if (!*more && r->table.row < 0)
+        return fail(err, BAD_INPUT, "%s: expected rows after the header, found none",
+                    r->table.path);
     if (!*more) return OK;
     *row = r->defaults;
     row->line = r->table.line;
     row->row = r->table.row;
-    for (int i = 0; i < FIELD_COUNT; i++)
-        if (r->column_of[i] >= 0) TRY(read_cell(r, i, r->column_of[i], row, err));
+    struct error cell; // a large text: not cleared for each
+    cell.status = OK;
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        if (r->column_of[i] < 0 || read_cell(r, i, r->column_of[i], row, &cell) == OK) continue;
+        if (r->strict) return fail(err, BAD_INPUT, "%s", cell.text);
+        note_misread(row, &cell);
+        cell.status = OK;
+    }
     return OK;
 }
 

@@ -49,6 +49,7 @@ struct run_row {
     double
         value; // seconds, bytes, FLOP/s of a GPU, samples or tokens per s, a flag; NAN where blank
     enum run_unit unit;
+    char misread[200]; // the first cell that is not understood, and why; "": none
 };
 
 struct row_reader {
@@ -56,6 +57,7 @@ struct row_reader {
     int *column_of;          // [field]: the table's column, -1: it has none
     struct run_row defaults; // what blank cells mean
     const char *ignored;     // names of columns that nothing reads, "" if there are none
+    bool strict;             // a cell that is not understood is an error
 };
 
 // `defaults`: "column=value,..." for cells that are blank or missing; NULL: none. BAD_INPUT: the
@@ -63,6 +65,8 @@ struct row_reader {
 // `ignored`.
 enum status rows_open(struct row_reader *r, const char *path, const char *defaults,
                       struct arena *arena, struct error *err);
+// *more false: there are no more; BAD_INPUT: there was none, or it is no row. A cell that is not
+// understood counts as blank, and the row says so (misread).
 enum status rows_next(struct row_reader *r, struct run_row *row, bool *more, struct error *err);
 
 // One row out of "column=value" words.

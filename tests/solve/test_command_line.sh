@@ -61,11 +61,20 @@ gives 0 predict rows.csv --json
 [ "$(grep -c '{"id": ' out)" = 2 ] || complain "predict --json: expected two objects"
 refuses "short.csv: line 2: expected 3 cells, found 2" predict short.csv
 refuses "there is no column colour" predict gpu=A100 colour=red
+printf 'id,gpu,layers,hidden,seq,num_gpus\na,A100,4,1024,128,eight\nb,A100,4,1024,128,8\n' > odd.csv
+gives 0 predict odd.csv
+says '^a,.*column num_gpus: expected a whole number from 1 to 16777216, found .eight.' out
+says '^b,0' out
+gives 0 validate odd.csv
+grep -qi nan out && complain "validate: nan"
+head -1 odd.csv > header.csv
+refuses "header.csv: expected rows after the header, found none" predict header.csv
+refuses "header.csv: expected rows after the header, found none" validate header.csv
 refuses "layers not stated" predict gpu=A100
 refuses "missing.csv" predict missing.csv
 refuses "--set: expected a number of the costs, found 'speed'" predict rows.csv --set speed=2
-gives 2 predict word.csv
-says "word.csv: line 2, column tp: expected a whole number" err
+gives 0 predict word.csv
+says "column tp: expected a whole number" out
 printf 'id,gpu,layers,hidden,seq,dp,metric,value,unit\n' > runs.csv
 for i in 1 2 3 4 5 6 7 8; do echo "$i,A100,$((8 * i)),1024,1024,$i,iteration_time,0.$i,s"; done >> runs.csv
 gives 0 validate runs.csv
