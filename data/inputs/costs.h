@@ -37,6 +37,7 @@ struct precision_costs {
     struct estimate low_rank_bytes_per_s; // beside the FLOP, of what low-rank compression reads and
                                           // writes; 0: they cost nothing
     struct estimate backward_attention_flop_per_s; // 0: as attention_flop_per_s
+    struct estimate peak_flop_per_s; // of the data sheet; no price uses it (data/inputs/figures.h)
 };
 
 struct gpu_costs {

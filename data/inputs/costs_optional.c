@@ -17,6 +17,7 @@ const struct optional_cost optional_precision_costs[OPTIONAL_PRECISION_COSTS] = 
     {"low_rank_bytes_per_s", offsetof(struct precision_costs, low_rank_bytes_per_s), 1e21},
     {"backward_attention_flop_per_s",
      offsetof(struct precision_costs, backward_attention_flop_per_s), 1e21},
+    {"peak_flop_per_s", offsetof(struct precision_costs, peak_flop_per_s), 1e21},
 };
 
 const struct optional_cost optional_gpu_costs[OPTIONAL_GPU_COSTS] = {

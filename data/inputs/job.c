@@ -8,6 +8,7 @@
 #define SEQUENCE_MAX 16777216.0     // 2^24 tokens
 #define BATCH_MAX 1073741824.0      // 2^30 sequences
 #define MARGIN_MAX 1125899906842624 // 2^50 bytes
+#define TOKENS_MAX 1000000000000000
 #define LOCAL_LOSS_MAX_S 1e3
 #define MEMORY_FRACTION_DEFAULT                                                                    \
     0.8 // never ran out of memory in published experiments (docs/FORMATS.md)
@@ -109,6 +110,7 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
         FIELD_OBJECT("placement", OPTIONAL, &placement),
         FIELD_NUMBER("memory_fraction", OPTIONAL, &j->memory_fraction, 0, 1),
         FIELD_COUNT("memory_margin_bytes", OPTIONAL, &j->memory_margin_bytes, 0, MARGIN_MAX),
+        FIELD_COUNT("run_tokens", OPTIONAL, &j->run_tokens, 0, TOKENS_MAX),
         FIELD_ARRAY("rules", OPTIONAL, &rules),
     };
     TRY(document_fields(&j->document, fields, ARRAY_LENGTH(fields), arena, err));
@@ -257,6 +259,9 @@ enum status job_check(const struct job *j, struct error *err)
     if (!(j->memory_fraction > 0 && j->memory_fraction <= 1))
         return fail(err, BAD_INPUT, "%s: memory_fraction: expected above 0 and at most 1, found %g",
                     file, j->memory_fraction);
+    if (j->run_tokens < 0 || j->run_tokens > TOKENS_MAX)
+        return fail(err, BAD_INPUT, "%s: run_tokens: expected 0 to 1e15, found %lld", file,
+                    (long long)j->run_tokens);
     if (j->memory_margin_bytes < 0 || j->memory_margin_bytes > MARGIN_MAX)
         return fail(err, BAD_INPUT, "%s: memory_margin_bytes: expected 0 to 2^50, found %lld", file,
                     (long long)j->memory_margin_bytes);
@@ -332,6 +337,7 @@ enum status job_save(const struct job *j, const char *path, struct arena *arena,
     }
     json_put_number(&w, "memory_fraction", j->memory_fraction);
     json_put_count(&w, "memory_margin_bytes", j->memory_margin_bytes);
+    if (j->run_tokens) json_put_count(&w, "run_tokens", j->run_tokens);
     rules_put(&w, "rules", j->rules, j->rule_count);
     return document_write(&w, path, err);
 }

@@ -179,6 +179,7 @@ struct job {
     struct placement_wishes placement;
     double memory_fraction;      // of each GPU's memory that may be planned, in (0, 1]
     int64_t memory_margin_bytes; // kept free besides
+    int64_t run_tokens;          // that the whole run trains on; 0: not stated
     struct rule *rules;
     int rule_count;
 };

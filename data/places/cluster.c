@@ -8,6 +8,7 @@
 const char *const nic_kind_names[] = {"infiniband", "roce", "ethernet", NULL};
 
 #define MEMORY_MAX 1125899906842624 // 2^50 bytes
+#define PRICE_MAX 1e9
 enum { NODES_MAX = 1000000, GPUS_MAX = 1024, NICS_MAX = 1024 };
 
 // ---- reading
@@ -46,6 +47,7 @@ static enum status read_group(const struct json *object, struct node_group *g, s
         FIELD_INT("nodes", REQUIRED, &g->nodes, 1, NODES_MAX),
         FIELD_INT("gpus_per_node", REQUIRED, &g->gpus_per_node, 1, GPUS_MAX),
         FIELD_COUNT("memory_bytes", REQUIRED, &g->memory_bytes, 1, MEMORY_MAX),
+        FIELD_NUMBER("gpu_hour_price", OPTIONAL, &g->gpu_hour_price, 0, PRICE_MAX),
         FIELD_OBJECT("intra", REQUIRED, &intra),
         FIELD_ARRAY("nics", OPTIONAL, &nics),
     };
@@ -181,6 +183,10 @@ static enum status check_group(const struct cluster *c, int i, struct error *err
     if (g->memory_bytes < 1 || g->memory_bytes > MEMORY_MAX)
         return fail(err, BAD_INPUT, "%s: groups[%d].memory_bytes: expected 1 to 2^50, found %lld",
                     cluster_file(c), i, (long long)g->memory_bytes);
+    if (!(g->gpu_hour_price >= 0 && g->gpu_hour_price <= PRICE_MAX))
+        return fail(err, BAD_INPUT,
+                    "%s: groups[%d].gpu_hour_price: expected a number from 0 to 1e9, found %g",
+                    cluster_file(c), i, g->gpu_hour_price);
     snprintf(where, sizeof where, "groups[%d].intra", i);
     TRY(link_check(c, where, &g->intra, err));
     return check_nics(c, i, err);
@@ -226,6 +232,7 @@ static void put_group(struct json_writer *w, const struct node_group *g)
     json_put_count(w, "nodes", g->nodes);
     json_put_count(w, "gpus_per_node", g->gpus_per_node);
     json_put_count(w, "memory_bytes", g->memory_bytes);
+    if (g->gpu_hour_price > 0) json_put_number(w, "gpu_hour_price", g->gpu_hour_price);
     link_put(w, "intra", &g->intra);
     json_open_array(w, "nics");
     for (int i = 0; i < g->nic_count; i++) {

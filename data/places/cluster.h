@@ -29,6 +29,7 @@ struct node_group {
     struct link intra;    // between two GPUs of a node, for one GPU
     struct nic *nics;     // at most one entry per kind
     int nic_count;
+    double gpu_hour_price; // of one GPU, in the user's currency; 0: not stated
 };
 
 // Between two groups (or within one, between nodes) for one stream, instead of what the NICs give.

@@ -127,6 +127,13 @@ static enum status find_links(struct report_links *links, bool *found, const str
     return report_links_find(links, plan, problem, arena, err);
 }
 
+static const struct problem *find_whole_problem(const struct plan *plan, struct arena *arena)
+{
+    struct problem *p = TAKE(arena, 1, struct problem);
+    return find_problem(plan, p, arena) && hash_matches(plan, "costs", &p->costs.document) ? p
+                                                                                           : NULL;
+}
+
 struct about_links {
     const char *problem;
     int64_t top;
@@ -143,8 +150,8 @@ static enum status make_with_links(const struct plan *plan, const struct about_l
     bool found;
     TRY(find_links(&links, &found, plan, about->problem, arena, err));
     if (about->format == FORMAT_TEXT)
-        return report_text(plan, found ? &links : NULL, about->top < 0 ? DEAREST_SHOWN : about->top,
-                           text, length, arena, err);
+        return report_text(plan, find_whole_problem(plan, arena), found ? &links : NULL,
+                           about->top < 0 ? DEAREST_SHOWN : about->top, text, length, arena, err);
     if (!plan->placement)
         return fail(
             err, BAD_INPUT,

@@ -13,8 +13,10 @@
 
 // Verdict, placement, times, memory, critical path, Gantt, origin. At most 100 columns where names
 // are short. links: of a plan with a placement, the `top` dearest (0: all); NULL: not known.
-enum status report_text(const struct plan *plan, const struct report_links *links, int64_t top,
-                        const char **text, size_t *length, struct arena *arena, struct error *err);
+// problem: NULL where it is not at hand or has changed; the figures of the run are then left out.
+enum status report_text(const struct plan *plan, const struct problem *problem,
+                        const struct report_links *links, int64_t top, const char **text,
+                        size_t *length, struct arena *arena, struct error *err);
 
 // Chrome/Perfetto trace: pid = stage, tid = stream. BAD_INPUT: there is no plan to show.
 enum status report_trace(const struct plan *plan, const char **text, size_t *length,
@@ -76,6 +78,7 @@ void report_table_of(const struct report_row *rows, int count, bool csv, const c
                      size_t *length, struct arena *arena);
 
 // ---- pieces of the text report
+void report_figures(struct report_out *out, const struct plan *plan, const struct problem *problem);
 void report_critical_path(struct report_out *out, const struct plan *plan,
                           const struct report_replay *r);
 void report_use_of_time(struct report_out *out, const struct plan *plan,

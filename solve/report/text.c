@@ -271,8 +271,9 @@ static void print_origin(struct report_out *out, const struct plan *plan)
         plan->effort.boxes, plan->effort.relaxations, plan->effort.path_rows, plan->effort.seconds);
 }
 
-enum status report_text(const struct plan *plan, const struct report_links *links, int64_t top,
-                        const char **text, size_t *length, struct arena *arena, struct error *err)
+enum status report_text(const struct plan *plan, const struct problem *problem,
+                        const struct report_links *links, int64_t top, const char **text,
+                        size_t *length, struct arena *arena, struct error *err)
 {
     struct report_out out;
     struct report_replay replay;
@@ -281,6 +282,7 @@ enum status report_text(const struct plan *plan, const struct report_links *link
     if (plan->stage_count) {
         TRY(report_replay(&replay, plan, arena, err));
         print_layout(&out, plan);
+        if (problem && plan->iteration_ns > 0) report_figures(&out, plan, problem);
         if (replay.iteration_ns != plan->iteration_ns)
             report_print(&out,
                          "  WARNING    a replay of the plan's own times takes %" PRId64

@@ -273,7 +273,7 @@ static int64_t parameters(struct model *m, struct arena *arena)
         .precisions = &precision,
         .precision_count = 1,
         .memory_bytes_per_s = {.value = 1e12, .low = 1e12, .high = 1e12}};
-    static struct node_group group = {"g", "G", 1, 1, 80000000000, {1e9, 0}, NULL, 0};
+    static struct node_group group = {"g", "G", 1, 1, 80000000000, {1e9, 0}, NULL, 0, 0};
     struct problem p = {.name = "p",
                         .model = *m,
                         .cluster = {.name = "c", .groups = &group, .group_count = 1},

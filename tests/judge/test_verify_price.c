@@ -69,7 +69,7 @@ static struct problem hand_problem(void)
         {.name = "block", .kind = LAYER_BLOCK, .count = 2, .recomputable = true},
         {.name = "head", .kind = LAYER_HEAD, .count = 1}};
     static struct nic nics[] = {{NIC_ETHERNET, 2, {1e9, 1e-6}}};
-    static struct node_group groups[] = {{"nodes", "gpu", 4, 1, 1000000, {1e10, 0}, nics, 1}};
+    static struct node_group groups[] = {{"nodes", "gpu", 4, 1, 1000000, {1e10, 0}, nics, 1, 0}};
     static struct precision_costs rates[] = {{.precision = FP16,
                                               .gemm_flop_per_s = {.value = 1e9},
                                               .attention_flop_per_s = {.value = 1e9},

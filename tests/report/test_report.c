@@ -43,7 +43,7 @@ static void test_text_golden(void **state)
     arena_open(&arena, NULL);
     struct plan plan = small_plan(&arena);
     claim_replay(&plan, &arena);
-    assert_int_equal(report_text(&plan, NULL, 0, &text, &length, &arena, &err), OK);
+    assert_int_equal(report_text(&plan, NULL, NULL, 0, &text, &length, &arena, &err), OK);
     assert_int_equal(strlen(text), length);
     check_golden("tests/golden/report_small.txt", text, length, &arena);
     for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1)
@@ -51,7 +51,7 @@ static void test_text_golden(void **state)
     // A claim that its own times do not bear out is said.
     assert_null(strstr(text, "WARNING"));
     plan.iteration_ns++;
-    assert_int_equal(report_text(&plan, NULL, 0, &text, &length, &arena, &err), OK);
+    assert_int_equal(report_text(&plan, NULL, NULL, 0, &text, &length, &arena, &err), OK);
     assert_non_null(strstr(text, "WARNING"));
     arena_close(&arena);
 }
@@ -67,7 +67,7 @@ static void test_text_without_plan(void **state)
                         .outcome = OUTCOME_INFEASIBLE,
                         .reason = "memory on every group even with full recomputation"};
     arena_open(&arena, NULL);
-    assert_int_equal(report_text(&plan, NULL, 0, &text, &length, &arena, &err), OK);
+    assert_int_equal(report_text(&plan, NULL, NULL, 0, &text, &length, &arena, &err), OK);
     assert_non_null(strstr(text, "tight: infeasible, as stated by solve: memory on every group "
                                  "even with full recomputation\n"));
     assert_int_equal(report_trace(&plan, &text, &length, &arena, &err), BAD_INPUT);
@@ -171,7 +171,7 @@ static void test_random_plans(void **state)
             choices_to_plan(&plan, &choices, best.chosen, best.iteration_ns, &arena);
             assert_int_equal(report_replay(&r, &plan, &arena, &err), OK);
             assert_int_equal(r.iteration_ns, best.iteration_ns);
-            assert_int_equal(report_text(&plan, NULL, 0, &text, &length, &arena, &err), OK);
+            assert_int_equal(report_text(&plan, NULL, NULL, 0, &text, &length, &arena, &err), OK);
             assert_null(strstr(text, "WARNING"));
             assert_int_equal(report_trace(&plan, &text, &length, &arena, &err), OK);
             assert_int_equal(report_megatron(&plan, NULL, &text, &length, &arena, &err), OK);

@@ -18,7 +18,7 @@ static const char *text_of(const struct plan *plan, struct arena *arena)
     struct error err = {OK, ""};
     const char *text;
     size_t length;
-    assert_int_equal(report_text(plan, NULL, 0, &text, &length, arena, &err), OK);
+    assert_int_equal(report_text(plan, NULL, NULL, 0, &text, &length, arena, &err), OK);
     return text;
 }
 

@@ -459,7 +459,7 @@ static void report_shows_the_loads(void **state)
     struct plan plan = solve_way(&p, WAY_DEFAULT, 1, &arena).plan;
     assert_int_equal(plan.objective_ns,
                      37000000); // 4 layers at both ends of the pipeline, 3 between two boundaries
-    CHECK_OK(report_text(&plan, NULL, 0, &text, &length, &arena, &err));
+    CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, &arena, &err));
     assert_non_null(strstr(text, "  objective  max_load: 37.000 ms, "));
     assert_non_null(strstr(text, "\nLoads of one micro-batch in ms"));
     assert_non_null(strstr(
@@ -469,7 +469,7 @@ static void report_shows_the_loads(void **state)
     assert_non_null(strstr(text, "27.03 sequences/s at most"));
     p.cuts[0].forward_ns[PART_LINK] = 50000000;
     plan = solve_way(&p, WAY_DEFAULT, 1, &arena).plan;
-    CHECK_OK(report_text(&plan, NULL, 0, &text, &length, &arena, &err));
+    CHECK_OK(report_text(&plan, NULL, NULL, 0, &text, &length, &arena, &err));
     assert_int_equal(plan.objective_ns, 50000000);
     assert_non_null(strstr(text, "  busiest    the link from rank 0 to rank 1\n"));
     arena_close(&arena);

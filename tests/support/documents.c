@@ -97,7 +97,11 @@ const struct planted planted_damages[] = {
     {FORMAT_CLUSTER, "21.5e9", "0", "places.links[0].link.bytes_per_s", true},
     {FORMAT_CLUSTER, "\"memory_bytes\": 40000000000", "\"memory_bytes\": 0",
      "groups[0].memory_bytes", true},
+    {FORMAT_CLUSTER, "\"gpu_hour_price\": 2.5", "\"gpu_hour_price\": -1",
+     "groups[0].gpu_hour_price", true},
     // costs
+    {FORMAT_COSTS, "{\"value\": 3.12e14, \"origin\": \"published\"}", "3.12e14", "peak_flop_per_s",
+     true},
     {FORMAT_COSTS, "\"origin\": \"fitted\"", "\"origin\": \"guessed\"",
      "gpus[0].precisions[0].gemm_flop_per_s.origin", true},
     {FORMAT_COSTS, ", \"origin\": \"fitted\"", "", "gemm_flop_per_s", true},
@@ -112,6 +116,7 @@ const struct planted planted_damages[] = {
     {FORMAT_COSTS, "\"precision\": \"fp16\"", "\"precision\": \"fp9\"", "precisions[1].precision",
      true},
     // jobs
+    {FORMAT_JOB, "\"run_tokens\": 1000000000000", "\"run_tokens\": -1", "run_tokens", true},
     {FORMAT_JOB, "\"global_batch\": 32", "\"global_batch\": 33", "global_batch", false},
     {FORMAT_JOB, "\"gradient_bytes_per_value\": 4", "\"gradient_bytes_per_value\": 3",
      "gradient_bytes_per_value", true},

@@ -28,8 +28,8 @@ static void set_groups(struct bench *b, int count, int nodes)
     static const char *const names[] = {"first", "second"};
     for (int i = 0; i < count; i++) {
         b->nics[i][0] = (struct nic){NIC_INFINIBAND, 1, {10e9, 5e-6}};
-        b->groups[i] = (struct node_group){names[i],    gpus[i],       nodes,      4,
-                                           80000000000, {100e9, 1e-6}, b->nics[i], 1};
+        b->groups[i] = (struct node_group){names[i],      gpus[i],    nodes, 4, 80000000000,
+                                           {100e9, 1e-6}, b->nics[i], 1,     0};
     }
     b->problem.cluster =
         (struct cluster){.name = "test", .groups = b->groups, .group_count = count};

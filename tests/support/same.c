@@ -78,6 +78,7 @@ void same_cluster(const struct cluster *a, const struct cluster *b)
         SAME(groups[i].nodes);
         SAME(groups[i].gpus_per_node);
         SAME(groups[i].memory_bytes);
+        SAME(groups[i].gpu_hour_price);
         SAME(groups[i].nic_count);
         SAME_NUMBER(groups[i].intra.bytes_per_s);
         SAME_NUMBER(groups[i].intra.latency_s);
@@ -237,6 +238,7 @@ void same_job(const struct job *a, const struct job *b)
     SAME(gradient_option_count);
     SAME(rule_count);
     SAME(memory_margin_bytes);
+    SAME(run_tokens);
     for (int k = 0; k < a->boundary_option_count; k++) {
         SAME(boundary_options[k].rank);
         SAME(boundary_options[k].epilogue_only);

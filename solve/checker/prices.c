@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solve/checker/prices/open.h"
 #include "solve/checker/proof.h"
 
 struct comparison {

@@ -1,0 +1,126 @@
+// Figures of a run: docs/FORMULAS.md, Figures of a run.
+#include "data/inputs/figures.h"
+
+#include <math.h>
+
+static double gate_matrices(const struct shape *s) { return s->gated_ffn ? 3 : 2; }
+
+// Weights of a block that a token meets: attention, and its feed-forward part or the experts used.
+static double block_weights(const struct shape *s, const struct layer_run *run)
+{
+    double h = (double)s->hidden, q = (double)(s->heads * s->head_width),
+           kv = (double)(s->kv_heads * s->head_width), ffn = (double)s->ffn, router = 0;
+    if (run->kind == LAYER_MOE) {
+        const struct expert_shape *e = &run->experts;
+        ffn = (double)e->shared_ffn + (double)e->top_k * (double)e->ffn;
+        router = h * (double)e->experts;
+    }
+    return h * (q + 2 * kv) + q * h + gate_matrices(s) * h * ffn + router;
+}
+
+static double pool_weights(const struct shape *s, const struct pool_shape *p)
+{
+    double h = (double)s->hidden, heads = (double)p->heads, key = (double)p->key_width,
+           width = (double)p->width;
+    return h * heads * key + heads * sqrt((double)p->values) * key +
+           heads * (double)p->top_k * width + width * h + (p->gated ? h * width : 0);
+}
+
+struct layer_flop layer_flop_forward(const struct model *m, const struct layer_run *run,
+                                     int64_t sequence)
+{
+    const struct shape *s = &m->shape;
+    double tokens = (double)sequence;
+    switch (run->kind) {
+    case LAYER_BLOCK:
+    case LAYER_MOE:
+        return (struct layer_flop){2 * tokens * block_weights(s, run),
+                                   4 * tokens * tokens * (double)(s->heads * s->head_width)};
+    case LAYER_MEMORY: return (struct layer_flop){2 * tokens * pool_weights(s, &run->pool), 0};
+    case LAYER_HEAD:
+        return (struct layer_flop){2 * tokens * (double)s->hidden * (double)s->vocabulary, 0};
+    case LAYER_EMBEDDING:
+    case LAYER_MEASURED: break;
+    }
+    return (struct layer_flop){0, 0};
+}
+
+// Input and output widths of the block's matrices, each times the adapters' rank.
+static double adapter_flop(const struct shape *s, const struct layer_run *run, int64_t sequence)
+{
+    double h = (double)s->hidden, q = (double)(s->heads * s->head_width),
+           kv = (double)(s->kv_heads * s->head_width), ffn = (double)s->ffn;
+    return 2 * (double)sequence * run->adapter_rank *
+           (2 * (h + q) + 2 * (h + kv) + gate_matrices(s) * (h + ffn));
+}
+
+// Backward: once more for gradients of inputs where any are wanted, once more for those of weights.
+double model_flop(const struct model *m, int64_t sequence)
+{
+    double sum = 0;
+    for (int r = 0; r < m->run_count; r++) {
+        const struct layer_run *run = &m->runs[r];
+        if (run->kind == LAYER_MEASURED) return 0;
+        struct layer_flop forward = layer_flop_forward(m, run, sequence);
+        double back = model_has_gradient(m, r) ? 1 : 0;
+        sum += run->count * (forward.products * (1 + back + (run->frozen ? 0 : 1)) +
+                             forward.attention * (1 + 2 * back) +
+                             3 * (run->adapter_rank ? adapter_flop(&m->shape, run, sequence) : 0));
+    }
+    return sum;
+}
+
+static double layer_recomputed(const struct model *m, const struct layer_run *run,
+                               enum recompute mode, int64_t sequence)
+{
+    struct layer_flop forward = layer_flop_forward(m, run, sequence);
+    if (mode == RECOMPUTE_SELECTIVE) return forward.attention;
+    return forward.products + forward.attention +
+           (run->adapter_rank ? adapter_flop(&m->shape, run, sequence) : 0);
+}
+
+double recomputed_flop(const struct model *m, int first, int count, enum recompute mode,
+                       int recomputed, int64_t sequence)
+{
+    double sum = 0;
+    int left = mode == RECOMPUTE_FIRST_LAYERS ? recomputed : count;
+    for (int i = first; i < first + count && mode != RECOMPUTE_NONE; i++) {
+        const struct layer_run *run = &m->runs[model_run_of(m, i)];
+        if (run->recomputable && left-- > 0) sum += layer_recomputed(m, run, mode, sequence);
+    }
+    return sum;
+}
+
+static double peak_of(const struct problem *p, const struct node_group *g)
+{
+    const struct gpu_costs *gpu = costs_find_gpu(&p->costs, g->gpu);
+    const struct precision_costs *rates = gpu ? costs_find_precision(gpu, p->job.precision) : NULL;
+    return rates ? rates->peak_flop_per_s.value : 0;
+}
+
+static void add_group(struct figures *f, const struct problem *p, const struct node_group *g)
+{
+    double gpus = (double)g->nodes * g->gpus_per_node, peak = peak_of(p, g);
+    f->gpus += (int64_t)g->nodes * g->gpus_per_node;
+    f->peak_flop_per_s += gpus * peak;
+    f->price_per_hour += gpus * g->gpu_hour_price;
+    if (!(peak > 0)) f->gpu_without_peak = g->gpu;
+    if (!(g->gpu_hour_price > 0)) f->group_without_price = g->name;
+}
+
+void figures_find(struct figures *f, const struct problem *p, int64_t iteration_ns,
+                  double recomputed)
+{
+    double seconds = (double)iteration_ns * 1e-9, sequences = (double)p->job.global_batch,
+           flop = model_flop(&p->model, p->job.sequence);
+    *f = (struct figures){.tokens_per_s = sequences * (double)p->job.sequence / seconds};
+    for (int i = 0; i < p->cluster.group_count; i++) add_group(f, p, &p->cluster.groups[i]);
+    if (f->gpu_without_peak) f->peak_flop_per_s = 0;
+    if (f->group_without_price) f->price_per_hour = 0;
+    f->tokens_per_gpu_hour = f->tokens_per_s * 3600 / (double)f->gpus;
+    f->model_flop_per_s = sequences * flop / seconds;
+    if (flop > 0) f->hardware_flop_per_s = sequences * (flop + recomputed) / seconds;
+    f->price_per_million_tokens = f->price_per_hour / (f->tokens_per_s * 3600) * 1e6;
+    f->run_hours = (double)p->job.run_tokens / f->tokens_per_s / 3600;
+    f->run_price = f->run_hours * f->price_per_hour;
+}

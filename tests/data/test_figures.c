@@ -1,0 +1,153 @@
+// Figures of a run: FLOP of models against counts by hand and published approximations, price by
+// hand.
+#include <math.h>
+
+#include "data/inputs/figures.h"
+#include "tests/support/check.h"
+
+static double flop_per_token(const char *path, int64_t sequence)
+{
+    struct model m;
+    struct arena arena;
+    struct error err = {OK, ""};
+    arena_open(&arena, NULL);
+    CHECK_OK(model_load(&m, path, &arena, &err));
+    double flop = model_flop(&m, sequence) / (double)sequence;
+    arena_close(&arena);
+    return flop;
+}
+
+static void check_near(double found, double expected, double share)
+{
+    if (fabs(found - expected) > share * fabs(expected))
+        fail_msg("expected %.12g within %g, found %.12g", expected, share, found);
+}
+
+// Narayanan et al.: 72 B s l h^2 (1 + s / 6h + V / 12lh); PaLM: 6 N + 12 L H Q T.
+static void gpt3_is_as_published(void **state)
+{
+    (void)state;
+    double h = 12288, l = 96, s = 2048, v = 51200,
+           found = flop_per_token("data/models/gpt3-175b.json", 2048);
+    check_near(found, 72 * l * h * h * (1 + s / (6 * h) + v / (12 * l * h)), 1e-12);
+    check_near(found, 6 * 174.6e9 + 12 * l * h * s, 0.005);
+    check_near(found, 6 * 174.6e9, 0.035);
+}
+
+// 4 heads of 2 over 8, 2 for keys and values, gated 16, two blocks, vocabulary 10, 3 tokens.
+static struct shape tiny = {.hidden = 8,
+                            .ffn = 16,
+                            .heads = 4,
+                            .kv_heads = 2,
+                            .head_width = 2,
+                            .vocabulary = 10,
+                            .vocabulary_multiple = 128,
+                            .gated_ffn = true};
+
+static struct model tiny_model(struct layer_run *runs)
+{
+    runs[0] = (struct layer_run){.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1};
+    runs[1] =
+        (struct layer_run){.name = "block", .kind = LAYER_BLOCK, .count = 2, .recomputable = true};
+    runs[2] = (struct layer_run){.name = "head", .kind = LAYER_HEAD, .count = 1};
+    return (struct model){
+        .has_shape = true, .shape = tiny, .runs = runs, .run_count = 3, .layer_count = 4};
+}
+
+static void tiny_models_are_counted_by_hand(void **state)
+{
+    (void)state;
+    struct layer_run runs[3];
+    struct model m = tiny_model(runs);
+    // Products a token: 8 x 16 (queries, keys, values) + 64 + 3 x 128 = 576; head 80. Scores and
+    // context: 4 x 9 x 8 = 288 a block.
+    double block = 2 * 3 * 576, head = 2 * 3 * 80;
+    assert_true(model_flop(&m, 3) == 3 * (2 * (block + 288) + head));
+    m.shape.tied_embeddings = true; // the product is the same one
+    assert_true(model_flop(&m, 3) == 3 * (2 * (block + 288) + head));
+    assert_true(recomputed_flop(&m, 0, 4, RECOMPUTE_NONE, 0, 3) == 0);
+    assert_true(recomputed_flop(&m, 0, 4, RECOMPUTE_SELECTIVE, 0, 3) == 2 * 288);
+    assert_true(recomputed_flop(&m, 0, 4, RECOMPUTE_FULL, 0, 3) == 2 * (block + 288));
+    assert_true(recomputed_flop(&m, 0, 4, RECOMPUTE_FIRST_LAYERS, 1, 3) == block + 288);
+    // Frozen blocks behind a frozen embedding: forward; behind a trained one, gradients of inputs.
+    runs[1].frozen = true;
+    assert_true(model_flop(&m, 3) == 2 * (2 * block + 3 * 288) + 3 * head);
+    runs[0].frozen = true;
+    assert_true(model_flop(&m, 3) == 2 * (block + 288) + 3 * head);
+    // Adapters of rank 1: 2 (8 + 8) + 2 (8 + 4) + 3 (8 + 16) = 128 a token.
+    runs[1].adapter_rank = 1;
+    assert_true(model_flop(&m, 3) == 2 * (2 * block + 3 * 288 + 3 * (2 * 3 * 128)) + 3 * head);
+}
+
+// Of the experts those that a token uses, however many there are and however they are filled.
+static void experts_count_where_they_are_used(void **state)
+{
+    (void)state;
+    struct layer_run runs[3];
+    struct model m = tiny_model(runs);
+    runs[1].kind = LAYER_MOE;
+    runs[1].experts = (struct expert_shape){
+        .experts = 8, .top_k = 2, .ffn = 4, .shared_ffn = 2, .imbalance = 1.5};
+    double block = 2 * 3 * (128 + 64 + 3 * 8 * (2 * 4 + 2) + 8 * 8);
+    assert_true(model_flop(&m, 3) == 3 * (2 * (block + 288) + 2 * 3 * 80));
+    // 12.9e9 active parameters, of 46.7e9; the embedding's 131e6 are in no product.
+    double scores = 12 * 32 * 4096 * 4096.0;
+    check_near(flop_per_token("data/models/mixtral-8x7b.json", 4096) - scores, 6 * 12.75e9, 0.01);
+}
+
+static void measured_layers_are_not_known(void **state)
+{
+    (void)state;
+    struct layer_run runs[3];
+    struct model m = tiny_model(runs);
+    runs[1].kind = LAYER_MEASURED;
+    assert_true(model_flop(&m, 3) == 0);
+}
+
+// 4 sequences of 3 tokens in half a second on 2 x 4 and 1 x 2 GPUs, at 3 and 1.5 an hour.
+static void a_run_is_priced_by_hand(void **state)
+{
+    (void)state;
+    struct layer_run runs[3];
+    struct precision_costs fast = {.precision = FP16, .peak_flop_per_s.value = 1e6},
+                           slow = {.precision = FP16, .peak_flop_per_s.value = 2e5};
+    struct gpu_costs gpus[] = {{.gpu = "fast", .precisions = &fast, .precision_count = 1},
+                               {.gpu = "slow", .precisions = &slow, .precision_count = 1}};
+    struct node_group groups[] = {
+        {.name = "a", .gpu = "fast", .nodes = 2, .gpus_per_node = 4, .gpu_hour_price = 3},
+        {.name = "b", .gpu = "slow", .nodes = 1, .gpus_per_node = 2, .gpu_hour_price = 1.5}};
+    struct problem p = {
+        .model = tiny_model(runs),
+        .cluster = {.groups = groups, .group_count = 2},
+        .costs = {.gpus = gpus, .gpu_count = 2},
+        .job = {.sequence = 3, .global_batch = 4, .precision = FP16, .run_tokens = 172800}};
+    struct figures f;
+    figures_find(&f, &p, 500000000, 100);
+    assert_int_equal(f.gpus, 10);
+    check_near(f.tokens_per_s, 24, 1e-12);
+    check_near(f.tokens_per_gpu_hour, 8640, 1e-12);
+    check_near(f.peak_flop_per_s, 8.4e6, 1e-12);
+    check_near(f.model_flop_per_s, 8 * 3 * (2 * (3456 + 288) + 480), 1e-12);
+    check_near(f.hardware_flop_per_s, f.model_flop_per_s + 800, 1e-12);
+    check_near(f.price_per_hour, 27, 1e-12);
+    check_near(f.price_per_million_tokens, 312.5, 1e-12);
+    check_near(f.run_hours, 2, 1e-12);
+    check_near(f.run_price, 54, 1e-12);
+    groups[1].gpu_hour_price = 0, slow.peak_flop_per_s.value = 0;
+    figures_find(&f, &p, 500000000, 100);
+    assert_true(f.price_per_hour == 0 && f.run_price == 0 && f.peak_flop_per_s == 0);
+    assert_string_equal(f.group_without_price, "b");
+    assert_string_equal(f.gpu_without_peak, "slow");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gpt3_is_as_published),
+        cmocka_unit_test(tiny_models_are_counted_by_hand),
+        cmocka_unit_test(experts_count_where_they_are_used),
+        cmocka_unit_test(measured_layers_are_not_known),
+        cmocka_unit_test(a_run_is_priced_by_hand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
