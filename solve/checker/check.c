@@ -259,7 +259,7 @@ static enum status confirm(const struct check_problem *p, const struct reader *c
 {
     const struct reader r = {p->reader.file, certificate->err};
     TRY(check_same_sources(&r, p->made_from, made_from, basis->inputs, basis->input_count));
-    return check_same_prices(p, basis->own, &result->confirmed, certificate->err);
+    return basis->same_prices(p, basis->own, &result->confirmed, certificate->err);
 }
 
 static enum status audit(struct check_result *result, const struct check_text *certificate,

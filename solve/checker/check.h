@@ -48,12 +48,19 @@ enum status check_certificate(struct check_result *result, const struct check_te
                               const struct check_text *priced, uint64_t work_limit,
                               struct arena *arena, struct error *err);
 
+// Compares a priced document with other tables of the same problem (check_same_prices of
+// solve/checker/prices/prices.h): how many numbers, or NOT_PROVEN with the first that differs.
+typedef enum status check_price_comparison(const struct check_problem *document,
+                                           const struct check_problem *own, int64_t *compared,
+                                           struct error *err);
+
 // The same of a problem. own: its tables as somebody prices it who is no planner
 // (solve/checker/prices/prices.h); every number of the priced document must be as there. inputs:
 // the problem and what it names; certificate or priced document must state the hash of each, and
 // neither another one.
 struct check_basis {
     const struct check_problem *own;
+    check_price_comparison *same_prices;
     const struct check_input *inputs;
     int input_count;
 };

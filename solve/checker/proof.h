@@ -27,11 +27,6 @@ enum status check_one_proof(const struct reader *r, const struct value *proof,
                             const struct check_problem *p, struct check_result *result,
                             uint64_t *work, struct arena *arena);
 
-// ---- prices.c: a priced document beside other tables of the same problem; NOT_PROVEN names
-// the first number that differs
-enum status check_same_prices(const struct check_problem *document, const struct check_problem *own,
-                              int64_t *compared, struct error *err);
-
 // One proof: of one priced document.
 struct check_proof {
     struct reader reader;

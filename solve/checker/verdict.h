@@ -1,4 +1,4 @@
-// What a audit of a certificate leaves behind: a document for reports (kind "plumbline.checked"),
+// What an audit of a certificate leaves behind: a document for reports (kind "plumbline.checked"),
 // and a page in words for the appendix of a paper. Both say what the checker found, never what the
 // file claims.
 #ifndef PLUMBLINE_SOLVE_CHECKER_VERDICT_H

@@ -7,6 +7,7 @@
 
 #include "formulate/price/price.h"
 #include "solve/checker/proof.h"
+#include "solve/checker/prices/open.h"
 #include "solve/checker/prices/prices.h"
 #include "tests/support/trials/check_trials.h"
 #include "tests/support/trials/trial.h"

@@ -183,7 +183,8 @@ static void random_cluster(struct cluster *c, struct random *rng, struct arena *
             random_between(rng, 16, 192) * 1000000000,
             {(double)random_between(rng, 10, 900) * 1e9, (double)random_between(rng, 0, 10) * 1e-6},
             nics,
-            count};
+            count,
+            0};
     }
     for (int i = 0; i < 4; i++)
         if (random_chance(rng, 15))

@@ -30,4 +30,7 @@ enum status space_read_file(struct check_text *to, const char *path, struct aren
 // cannot be read is let pass.
 enum status space_check_kind_of(const char *path, struct arena *arena, struct error *err);
 
+// A priced document beside the judge's tables, every number, word and name of it.
+check_price_comparison check_same_prices;
+
 #endif

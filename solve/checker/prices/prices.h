@@ -19,7 +19,7 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
 // What becomes of its doubtful prices (struct price_audit); error: at least so much is reckoned
 // with.
 void space_pricer_lean(struct check_pricer *pricer, int direction, long double error);
-// The two of a audit: of a doubtful price (there is hardly ever one) the first takes what is
+// The two of an audit: of a doubtful price (there is hardly ever one) the first takes what is
 // less, the second what is more.
 enum status space_pricers_open(struct check_pricer pricers[2], const struct problem *problem,
                                struct arena *arena, struct error *err);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "solve/checker/prices/open.h"
 #include "solve/checker/proof.h"
 
 struct comparison {
