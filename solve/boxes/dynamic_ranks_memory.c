@@ -196,6 +196,13 @@ static int compare_prices(const void *a, const void *b)
 
 enum { SLOPES_MAX = 64 };
 
+// Within 0 and 2^60, which no price that is used reaches.
+static int64_t byte_price(double price)
+{
+    if (!(price < 0x1p60)) return (int64_t)1 << 60;
+    return price > 0 ? (int64_t)price : 0;
+}
+
 // What a byte less costs at a stage with n layers: from the cheapest choice to every other that
 // needs less.
 static int slopes_of(const struct dynamic *d, const struct rank_table *k, int turn, int n,
@@ -215,7 +222,7 @@ static int slopes_of(const struct dynamic *d, const struct rank_table *k, int tu
     }
     for (int i = 0; i < 2 && flattest < 0x1p62 && count < SLOPES_MAX; i++)
         slopes[count++] =
-            (int64_t)((i ? steepest : flattest) * (double)((int64_t)1 << BYTE_PRICE_BITS)) + 1;
+            byte_price((i ? steepest : flattest) * (double)((int64_t)1 << BYTE_PRICE_BITS)) + 1;
     return count;
 }
 
@@ -223,8 +230,8 @@ void rank_choose_prices(const struct dynamic *d, int rank, int layers)
 {
     struct rank_table *k = table_of(d, rank);
     int64_t slopes[SLOPES_MAX],
-        most = (int64_t)((double)((wide)1 << (COST_BITS - 1 + BYTE_PRICE_BITS)) /
-                         (double)(k->limit + 1));
+        most = byte_price((double)((wide)1 << (COST_BITS - 1 + BYTE_PRICE_BITS)) /
+                          (double)(k->limit + 1));
     int count = 0;
     assert(k->in_flight && layers >= k->least && layers <= k->most);
     for (int t = 0, left = layers; t < turns_of(d); t++) {
@@ -237,8 +244,8 @@ void rank_choose_prices(const struct dynamic *d, int rank, int layers)
     // Where nothing is to be had but by shifting layers: shares of what the rank costs.
     double whole = k->tries[0].before[turns_of(d) * d->row + layers];
     for (int i = 0; count < 3 && whole < NOT_REACHED; i++)
-        slopes[count++] = (int64_t)(whole / (double)k->limit *
-                                    (double)((int64_t)1 << (BYTE_PRICE_BITS - 2 - 4 * i))) +
+        slopes[count++] = byte_price(whole / (double)k->limit *
+                                     (double)((int64_t)1 << (BYTE_PRICE_BITS - 2 - 4 * i))) +
                           1;
     qsort(slopes, (size_t)count, sizeof *slopes, compare_prices);
     int distinct = 0;
@@ -250,9 +257,11 @@ void rank_choose_prices(const struct dynamic *d, int rank, int layers)
     k->try_count = 1;
     for (int i = 0; i < used; i++)
         k->tries[k->try_count++].price = slopes[used > 1 ? i * (distinct - 1) / (used - 1) : 0];
-    if (used && 8 * slopes[distinct - 1] < most) // so dear that bytes alone count
+    if (used && slopes[distinct - 1] < most / 8) // so dear that bytes alone count
         k->tries[k->try_count++].price = 8 * slopes[distinct - 1];
     assert(k->try_count >= 1 && k->try_count <= TRIES_MAX && k->tries[0].price == 0);
+    for (int i = 1; i < k->try_count; i++) // dearer and dearer; no bound holds at a price below 0
+        assert(k->tries[i].price > k->tries[i - 1].price);
 }
 
 // ---- decisions that fit
