@@ -38,18 +38,18 @@ void report_figures(struct report_out *out, const struct plan *plan, const struc
     struct figures f;
     figures_find(&f, problem, plan->iteration_ns, recomputed_of(plan, problem));
     int64_t idle = f.gpus - plan->layout.pipeline * plan->devices_per_stage;
-    report_print(out, "  tokens     %.6g a second, %.6g a GPU-hour", f.tokens_per_s,
+    report_print(out, "  tokens     %.6g a second, %.0f a GPU-hour", f.tokens_per_s,
                  f.tokens_per_gpu_hour);
     if (idle > 0) report_print(out, " (%" PRId64 " GPUs, %" PRId64 " of them idle)", f.gpus, idle);
     report_print(out, "\n");
     print_utilisation(out, &f);
     if (f.price_per_hour > 0)
-        report_print(out, "  price      %.6g an hour, %.4g per million tokens\n", f.price_per_hour,
+        report_print(out, "  price      %.2f an hour, %.4g per million tokens\n", f.price_per_hour,
                      f.price_per_million_tokens);
     if (f.run_hours > 0)
-        report_print(out, "  run        %" PRId64 " tokens: %.6g hours", problem->job.run_tokens,
+        report_print(out, "  run        %" PRId64 " tokens: %.1f hours", problem->job.run_tokens,
                      f.run_hours);
-    if (f.run_price > 0) report_print(out, ", price %.6g", f.run_price);
+    if (f.run_price > 0) report_print(out, ", price %.0f", f.run_price);
     if (f.run_hours > 0 && f.group_without_price)
         report_print(out, "; no price: group %s has no gpu_hour_price", f.group_without_price);
     if (f.run_hours > 0) report_print(out, "\n");
