@@ -68,13 +68,20 @@ static void put_quoted(struct output *o, const char *text, size_t length)
     put(o, "\"");
 }
 
+// To nine places; nothing where it is not known.
+static void put_share(struct output *o, double value)
+{
+    if (value > 0 && value < 9e9) put_seconds(o, (int64_t)(value * 1e9));
+}
+
 // ---- tables
 
 static const char table_header[] =
     "id,iteration_s,iteration_low_s,iteration_high_s,memory_bytes,memory_limit_bytes,fits,fullest_"
     "rank,weight_bytes,gradient_bytes,"
-    "optimizer_bytes,activation_bytes,working_bytes,buffer_bytes,constant_bytes,reason\n";
-static const char no_prediction[] = ",,,,,,,,,,,,,,,";
+    "optimizer_bytes,activation_bytes,working_bytes,buffer_bytes,constant_bytes,tokens_per_s,"
+    "model_tflops_per_gpu,mfu,reason\n";
+static const char no_prediction[] = ",,,,,,,,,,,,,,,,,,";
 
 static void put_row_text(struct output *o, const char *id, size_t id_length,
                          const struct prediction *x)
@@ -100,6 +107,9 @@ static void put_row_text(struct output *o, const char *id, size_t id_length,
     put(o, x->fits ? ",1," : ",0,");
     put_whole(o, x->fullest_rank);
     for (size_t i = 0; i < ARRAY_LENGTH(parts); i++) put(o, ","), put_whole(o, parts[i]);
+    put(o, ","), put_whole(o, (int64_t)x->tokens_per_s);
+    put(o, ","), put_share(o, x->model_flop_per_gpu_s / 1e12);
+    put(o, ","), put_share(o, x->mfu);
     put(o, ",\n");
 }
 
@@ -141,6 +151,10 @@ static void put_row_json(struct output *o, const char *id, size_t id_length,
     put_key(o, "working_bytes", m->working_bytes);
     put_key(o, "buffer_bytes", m->buffer_bytes);
     put_key(o, "constant_bytes", m->constant_bytes);
+    put_key(o, "tokens_per_s", (int64_t)x->tokens_per_s);
+    if (x->model_flop_per_gpu_s > 0)
+        put(o, ", \"model_tflops_per_gpu\": "), put_share(o, x->model_flop_per_gpu_s / 1e12);
+    if (x->mfu > 0) put(o, ", \"mfu\": "), put_share(o, x->mfu);
     put(o, "}");
 }
 
@@ -186,6 +200,12 @@ static void show(const struct prediction *x)
            (double)m->optimizer_bytes / gb, (double)m->activation_bytes / gb,
            (double)m->working_bytes / gb, (double)m->buffer_bytes / gb,
            (double)m->feedback_bytes / gb, (double)m->constant_bytes / gb);
+    printf("tokens_per_s      %.6g, %.0f a GPU-hour\n", x->tokens_per_s,
+           x->tokens_per_s * 3600 / x->gpus);
+    if (x->model_flop_per_gpu_s > 0)
+        printf("TFLOP/s per GPU   %.4g of the model", x->model_flop_per_gpu_s / 1e12);
+    if (x->mfu > 0) printf(", MFU %.2f %%", 100 * x->mfu);
+    if (x->model_flop_per_gpu_s > 0) printf("\n");
 }
 
 static enum status answer_one(const struct prediction *x, const char *name, struct output *o,

@@ -91,7 +91,7 @@ double recomputed_flop(const struct model *m, int first, int count, enum recompu
     return sum;
 }
 
-static double peak_of(const struct problem *p, const struct node_group *g)
+double gpu_peak_flop_per_s(const struct problem *p, const struct node_group *g)
 {
     const struct gpu_costs *gpu = costs_find_gpu(&p->costs, g->gpu);
     const struct precision_costs *rates = gpu ? costs_find_precision(gpu, p->job.precision) : NULL;
@@ -100,7 +100,7 @@ static double peak_of(const struct problem *p, const struct node_group *g)
 
 static void add_group(struct figures *f, const struct problem *p, const struct node_group *g)
 {
-    double gpus = (double)g->nodes * g->gpus_per_node, peak = peak_of(p, g);
+    double gpus = (double)g->nodes * g->gpus_per_node, peak = gpu_peak_flop_per_s(p, g);
     f->gpus += (int64_t)g->nodes * g->gpus_per_node;
     f->peak_flop_per_s += gpus * peak;
     f->price_per_hour += gpus * g->gpu_hour_price;

@@ -19,6 +19,9 @@ double model_flop(const struct model *m, int64_t sequence);
 double recomputed_flop(const struct model *m, int first, int count, enum recompute mode,
                        int recomputed, int64_t sequence);
 
+// Of a GPU of the group at the job's precision, as the costs state it; 0: they do not.
+double gpu_peak_flop_per_s(const struct problem *p, const struct node_group *g);
+
 // Where a figure is 0, it is not known, and `without` says why for MFU and price.
 struct figures {
     int64_t gpus; // that are paid for, idle ones too

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/inputs/figures.h"
 #include "data/base/least.h"
 #include "formulate/choices/choice.h"
 #include "formulate/predict/internal.h"
@@ -294,6 +295,18 @@ static bool time_at_end(struct predictor *p, struct priced *priced, enum cost_en
     return choose(p, priced, &c, &kept, prediction) && time_of(p, &c, kept, ns, prediction);
 }
 
+static void find_figures(const struct predictor *p, int group, struct prediction *prediction)
+{
+    const struct problem *problem = &p->problem;
+    double per_s = (double)prediction->sequences / ((double)prediction->iteration_ns * 1e-9),
+           peak = gpu_peak_flop_per_s(problem, &problem->cluster.groups[group]);
+    if (prediction->iteration_ns <= 0) return;
+    prediction->tokens_per_s = per_s * (double)problem->job.sequence;
+    prediction->model_flop_per_gpu_s = per_s * model_flop(&problem->model, problem->job.sequence) /
+                                       prediction->gpus;
+    if (peak > 0) prediction->mfu = prediction->model_flop_per_gpu_s / peak;
+}
+
 // What stands in p->problem and p->placement.
 static void predict(struct predictor *p, const struct costs *costs, struct prediction *prediction)
 {
@@ -314,6 +327,7 @@ static void predict(struct predictor *p, const struct costs *costs, struct predi
     prediction->gpu = priced.groups[p->choices[0].group].gpu;
     prediction->value_bytes = precision_bytes(p->problem.job.precision);
     prediction->gpus = (double)(priced.devices_per_stage * p->problem.job.layout.pipeline);
+    find_figures(p, p->choices[0].group, prediction);
     find_memory(p, &priced, &kept->schedule, prediction);
     find_block(p, &priced, prediction);
     if (!p->settings.ends) return;
