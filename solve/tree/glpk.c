@@ -375,6 +375,7 @@ enum intopt_status lp_intopt(const struct intopt_request *request, double *value
     glp_smcp simplex;
     glp_init_smcp(&simplex);
     simplex.msg_lev = GLP_MSG_OFF;
+    glp_scale_prob(p, GLP_SF_AUTO); // bytes are large: unscaled, an optimum may be cut off
     int code = glp_simplex(p, &simplex);
     if (code) return INTOPT_UNKNOWN;
     if (glp_get_status(p) == GLP_NOFEAS) return INTOPT_INFEASIBLE;
@@ -390,9 +391,8 @@ enum intopt_status lp_intopt(const struct intopt_request *request, double *value
     control.cb_info = kept;
     if (request->time_limit_s > 0) control.tm_lim = (int)fmin(request->time_limit_s * 1e3, INT_MAX);
     code = glp_intopt(p, &control);
-    if (code == GLP_EFAIL) { // a node's simplex gave up: once more with rows and columns scaled
-                             // (bytes are large)
-        glp_scale_prob(p, GLP_SF_AUTO);
+    if (code == GLP_EFAIL) { // a node's simplex gave up: once more as the rows stand
+        glp_unscale_prob(p);
         glp_std_basis(p);
         if (glp_simplex(p, &simplex) || glp_get_status(p) != GLP_OPT) return INTOPT_UNKNOWN;
         code = glp_intopt(p, &control);
