@@ -1,4 +1,4 @@
-# plumbline: make, make demo, make test, make test-asan, make test-planted, make bench, make layers, make trusted, make setup, make install PREFIX=, make clean.
+# plumbline: make, make demo, make test, make test-asan, make test-planted, make bench, make costs, make layers, make trusted, make setup, make install PREFIX=, make clean.
 # Settings first; everything below follows from the folders.
 
 BUILD  ?= release

@@ -47,6 +47,12 @@ show "megatron golden 15B, H100, dp 16 (chosen by the static bytes)" "$golden" -
 show "megatron golden 15B, A100, dp 24 (chosen by the static bytes)" "$golden" --costs datasheet --set library=21233664 \
     --rows "source~15b,metric!=iteration_time,gpu=A100-80GB" --default vocab=256000,positions=0,bias=0,dropout=0,dp=24,global_batch=384
 show "megatron golden, L12 h512" "$golden" --costs datasheet --rows "hidden=512,metric!=iteration_time"
+# Shipped costs on the rows that they were fitted to: what fitting leaves, no forecast.
+show "vtrain_single, own costs" "$single" --costs a100-vtrain
+show "amp, own costs" "$sets/amp_homogeneous_2210.07297.csv" --costs t4-amp --cluster t4-4x4 --default gradient_bytes=4
+show "korthikanti, own costs" "$sets/korthikanti_2205.05198.csv" --costs a100-korthikanti
+show "dgxc v25.04, own costs" "$sets/nvidia_dgxc_v25.04.csv" --costs h100-dgxc --default overlap=1
+show "bigscience memory, own costs" "$bigscience" --costs a100-bigscience --default heads=96,kv_heads=96 --rows metric!=iteration_time
 for model in 1.5B 6.2B 14.6B 28.3B; do
     show "zero-bubble paper, $model, one 1F1B point" data/runs/zero-bubble-2401.10241.csv --costs datasheet --rows notes~model=$model \
         --fit gemm+attention --fit-rows notes~calibration --list

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The shipped costs that are fitted, each from its rows: make.sh [FOLDER] writes them into the folder (default: here). One line
-# a file: the rows (of the shared validation sets), the costs that hold where nothing is fitted, and what is fitted. The other
-# files of this folder are stated by hand, each number with its source.
+# The shipped costs that come out of rows: make.sh [FOLDER] writes them into the folder (default: here). One command a file: the
+# rows (of the shared validation sets), the costs that hold for all else, and what is fitted. The other files of this folder are
+# stated by hand, with their sources in them; gh200-links: docs/FORMULAS.md 10.
 set -u
 here=$(cd "$(dirname "$0")" && pwd) root=$(cd "$(dirname "$0")/../.." && pwd)
 out=${1:-$here} sets=${SETS:-$root/../shared/validation}
@@ -20,3 +20,5 @@ make_costs h100-dgxc nvidia_dgxc_v25.04 datasheet-overlapped --default overlap=1
 make_costs a100-korthikanti korthikanti_2205.05198 datasheet --fit gemm+attention
 make_costs a100-bigscience bigscience_176B_prequel_A100 a100-tables --default heads=96,kv_heads=96 --rows 'metric!=iteration_time' \
     --fit allocator_factor
+"$plumbline" import layers "$sets/sailor/layer_profiles.json" --model OPT-350 --gpu GH-96 --as gh-96 --into "$here/gh200-links.json" \
+    --name gh200-sailor -o "$out/gh200-sailor.json" || exit 1

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "data/import/hf_config.h"
+#include "data/inputs/cost_keys.h"
 #include "data/results/plan.h"
 #include "data/inputs/problem.h"
 #include "data/inputs/samples.h"
@@ -123,6 +124,37 @@ static void test_shipped_round(void **state)
     assert_true(round_folder("data/models", FORMAT_MODEL) >= 5);
     assert_true(round_folder("data/clusters", FORMAT_CLUSTER) >= 4);
     assert_true(round_folder("data/costs", FORMAT_COSTS) >= 1);
+}
+
+static void set_estimate(struct estimate *e, const struct cost_key *key, void *context)
+{
+    double share = *(const double *)context, value = key->low + share * (key->high - key->low);
+    *e = (struct estimate){.value = value, .low = value, .high = value, .origin = ORIGIN_FITTED};
+}
+
+static void expect_estimate(struct estimate *e, const struct cost_key *key, void *context)
+{
+    struct estimate expected;
+    set_estimate(&expected, key, context);
+    assert_true(e->value == expected.value);
+}
+
+// Whatever a fit may put into costs, they can be read again.
+static void test_fitted_numbers(void **state)
+{
+    static const double shares[] = {0, 0.01, 0.5, 1};
+    struct costs shipped, written;
+    (void)state;
+    expect_ok(costs_load(&shipped, "data/costs/published.json", &arena, &err));
+    for (int key = 0; key < cost_key_count; key++)
+        for (size_t i = 0; i < ARRAY_LENGTH(shares); i++) {
+            struct costs c = costs_copy(&shipped, &arena);
+            double share = shares[i];
+            costs_visit(&c, key, NULL, 0, set_estimate, &share);
+            expect_ok(costs_save(&c, in_folder("fitted.json"), &arena, &err));
+            expect_ok(costs_load(&written, in_folder("fitted.json"), &arena, &err));
+            costs_visit(&written, key, NULL, 0, expect_estimate, &share);
+        }
 }
 
 // The examples of docs/FORMATS.md, comments taken away: ```jsonc FORMAT. A problem finds the others
@@ -453,7 +485,7 @@ int main(void)
         TEST(test_examples_round),  TEST(test_shipped_round),    TEST(test_manual),
         TEST(test_random_problems), TEST(test_random_priced),    TEST(test_defaults),
         TEST(test_name_tables),     TEST(test_priced_accessors), TEST(test_priced_promises),
-        TEST(test_plan_numbers),    TEST(test_import),
+        TEST(test_plan_numbers),    TEST(test_import),           TEST(test_fitted_numbers),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
