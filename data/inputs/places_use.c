@@ -1,9 +1,11 @@
-// Links as one layout uses them. All device groups of a node share its cards; a message goes
-// through one card, a ring has a part on each tensor rank and spreads over all cards, and over
-// cards it is no faster than the GPUs reach inside a node.
+// Links as one layout uses them. The replicas of a stage that a node holds send their messages at
+// once, each through one card; a ring has a part on each tensor rank, spreads over all cards and
+// shares them with the other rings that leave the node. Over cards it is no better than the GPUs
+// reach inside a node.
 #include "data/inputs/places_use.h"
 
 #include <math.h>
+#include <string.h>
 
 int places_slots(const struct problem *p, int node)
 {
@@ -32,52 +34,79 @@ static void efficiencies(const struct problem *p, bool ring, double *to)
                                  &p->costs.network_efficiency[kind], ring);
 }
 
+static double inside_latency(const struct problem *p, int node)
+{
+    return p->cluster.groups[p->cluster.places.nodes[node].group].intra.latency_s;
+}
+
+// Over cards a ring passes through its nodes as well.
+static void pass_inside(struct link *to, const struct problem *p, int node)
+{
+    to->bytes_per_s = fmin(to->bytes_per_s, inside_rate(p, node, true));
+    to->latency_s = fmax(to->latency_s, inside_latency(p, node));
+}
+
+// Messages of one stage that leave a node, or reach it, at once.
+static int messages_at(const struct problem *p, int node)
+{
+    const struct layout *l = &p->job.layout;
+    int slots = places_slots(p, node);
+    return l->tensor * l->context * (slots < l->data ? slots : l->data);
+}
+
+// rings: that leave either end; NULL: a message.
 static bool link_over(struct place_link *to, const struct problem *p, int from, int to_node,
-                      bool ring, int transport)
+                      const int *rings, int transport)
 {
     const struct cluster *c = &p->cluster;
     const int ends[2] = {from, to_node};
+    bool ring = rings != NULL;
     if (from == to_node) {
-        *to = (struct place_link){
-            {inside_rate(p, from, ring), c->groups[c->places.nodes[from].group].intra.latency_s},
-            PLACE_INSIDE,
-            NIC_KIND_COUNT,
-            c->places.level_count};
+        *to = (struct place_link){{inside_rate(p, from, ring), inside_latency(p, from)},
+                                  PLACE_INSIDE,
+                                  NIC_KIND_COUNT,
+                                  c->places.level_count};
         return true;
     }
     double efficiency[NIC_KIND_COUNT];
     efficiencies(p, ring, efficiency);
-    struct place_traffic traffic = {{0, 0}, ring};
-    for (int end = 0; end < 2; end++)
-        traffic.streams[end] = p->job.layout.tensor * (ring ? 1 : p->job.layout.context) *
-                               places_slots(p, ends[end]);
+    struct place_traffic traffic = {{0, 0}, {0, 0}};
+    for (int end = 0; end < 2; end++) {
+        traffic.streams[end] = ring ? p->job.layout.tensor : messages_at(p, ends[end]);
+        traffic.rings[end] = ring ? rings[end] : 0;
+    }
     if (!places_link_over(to, c, from, to_node, &traffic, efficiency, transport)) return false;
-    if (ring && to->origin == PLACE_CARDS)
-        to->link.bytes_per_s = fmin(
-            to->link.bytes_per_s, fmin(inside_rate(p, from, true), inside_rate(p, to_node, true)));
+    for (int end = 0; end < 2 && ring && to->origin == PLACE_CARDS; end++)
+        pass_inside(&to->link, p, ends[end]);
     return true;
 }
 
 bool places_used_link(struct place_link *to, const struct problem *p, int from, int to_node,
                       bool ring)
 {
-    return link_over(to, p, from, to_node, ring, TRANSPORT_OWN);
+    static const int alone[2] = {1, 1};
+    return link_over(to, p, from, to_node, ring ? alone : NULL, TRANSPORT_OWN);
 }
 
 bool places_ring_link(struct place_link *to, const struct problem *p, int from, int to_node,
-                      int transport)
+                      const int rings[2], int transport)
 {
-    return link_over(to, p, from, to_node, true, transport);
+    return link_over(to, p, from, to_node, rings, transport);
 }
 
 int64_t places_ring_rate(const struct problem *p, int group, int transport)
 {
-    const struct layout *l = &p->job.layout;
-    const struct node_group *g = &p->cluster.groups[group];
     double efficiency[NIC_KIND_COUNT];
     efficiencies(p, true, efficiency);
-    return places_card_rate(g, transport, l->tensor * (g->gpus_per_node / (l->tensor * l->context)),
-                            efficiency);
+    return places_card_rate(&p->cluster.groups[group], transport, p->job.layout.tensor, efficiency);
+}
+
+double places_ring_share(const struct problem *p, int group, int transport, int rings)
+{
+    double efficiency[NIC_KIND_COUNT];
+    efficiencies(p, true, efficiency);
+    return places_card_share(&p->cluster.groups[group], transport, p->job.layout.tensor * rings,
+                             efficiency);
 }
 
 int places_transport(const struct problem *p, const int *nodes, int count)
@@ -95,6 +124,29 @@ int places_transport(const struct problem *p, const int *nodes, int count)
         best = t;
     }
     return best;
+}
+
+static bool ring_leaves(const int *node, int replicas, int ranks, int rank)
+{
+    int first = -1;
+    for (int r = 0; r < replicas; r++) {
+        int here = node[r * ranks + rank];
+        if (first >= 0 && here >= 0 && here != first) return true;
+        if (first < 0) first = here;
+    }
+    return false;
+}
+
+void places_leaving_rings(int *rings, int node_count, const int *node, int replicas, int ranks)
+{
+    memset(rings, 0, (size_t)node_count * sizeof *rings);
+    for (int rank = 0; rank < ranks; rank++) {
+        if (!ring_leaves(node, replicas, ranks, rank)) continue;
+        for (int i = rank; i < replicas * ranks; i += ranks) // below 0: counted for this rank
+            if (node[i] >= 0 && rings[node[i]] >= 0) rings[node[i]] = -rings[node[i]] - 1;
+        for (int i = rank; i < replicas * ranks; i += ranks)
+            if (node[i] >= 0 && rings[node[i]] < 0) rings[node[i]] = -rings[node[i]];
+    }
 }
 
 const char *place_origin_text(const struct place_link *l, const struct places *p,

@@ -137,7 +137,7 @@ static void take_nodes(struct places *to, const struct places *from, const bool 
 static bool is_joined(const struct cluster *c, int from, int to)
 {
     static const double whole[NIC_KIND_COUNT] = {1, 1, 1};
-    const struct place_traffic traffic = {{1, 1}, false};
+    const struct place_traffic traffic = {{1, 1}, {0, 0}};
     struct place_link link;
     return from != to && places_link(&link, c, from, to, &traffic, whole);
 }

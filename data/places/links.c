@@ -27,27 +27,42 @@ static struct link card_link(const struct node_group *g, enum nic_kind kind, int
     return (struct link){0, 0};
 }
 
+static int rings_of(const struct place_traffic *t, int end)
+{
+    return t->rings[end] ? t->rings[end] : 1;
+}
+
 static struct link link_over(const struct node_group *a, const struct node_group *b,
                              const struct place_traffic *t, const double *efficiency,
                              enum nic_kind kind)
 {
-    struct link from = card_link(a, kind, t->streams[0], t->spread, efficiency),
-                to = card_link(b, kind, t->streams[1], t->spread, efficiency);
+    bool spread = t->rings[0] > 0;
+    struct link from = card_link(a, kind, t->streams[0] * rings_of(t, 0), spread, efficiency),
+                to = card_link(b, kind, t->streams[1] * rings_of(t, 1), spread, efficiency);
     return (struct link){from.bytes_per_s < to.bytes_per_s ? from.bytes_per_s : to.bytes_per_s,
                          from.latency_s > to.latency_s ? from.latency_s : to.latency_s};
 }
 
-// The transport that both ends have and that is fastest between them.
-static struct link common_link(const struct node_group *a, const struct node_group *b,
-                               const struct place_traffic *t, const double *efficiency,
-                               enum nic_kind *kind)
+// The same where no other ring leaves the nodes.
+static struct place_traffic alone(const struct place_traffic *t)
 {
-    struct link best = {0, 0};
+    return (struct place_traffic){{t->streams[0], t->streams[1]},
+                                  {t->rings[0] > 0, t->rings[1] > 0}};
+}
+
+// The kind that both ends have and that is fastest between them for one ring, or for the messages;
+// NIC_KIND_COUNT: none.
+static enum nic_kind common_kind(const struct node_group *a, const struct node_group *b,
+                                 const struct place_traffic *t, const double *efficiency)
+{
+    const struct place_traffic one = alone(t);
+    enum nic_kind best = NIC_KIND_COUNT;
+    double best_rate = 0;
     for (int k = 0; k < NIC_KIND_COUNT; k++) {
-        struct link one = link_over(a, b, t, efficiency, (enum nic_kind)k);
-        if (one.bytes_per_s <= best.bytes_per_s * (1 + TIE)) continue;
-        best = one;
-        *kind = (enum nic_kind)k;
+        double rate = link_over(a, b, &one, efficiency, (enum nic_kind)k).bytes_per_s;
+        if (rate <= best_rate * (1 + TIE)) continue;
+        best_rate = rate;
+        best = (enum nic_kind)k;
     }
     return best;
 }
@@ -92,11 +107,10 @@ static bool whole_link(struct place_link *to, const struct cluster *c, int a, in
     *to = (struct place_link){.nic = NIC_KIND_COUNT, .level = places_shared_level(p, a, b)};
     const struct link *known = known_link(c, a, b, &to->origin);
     bool cards = from_group->nic_count && to_group->nic_count;
-    enum nic_kind own = NIC_KIND_COUNT;
-    struct link over = common_link(from_group, to_group, traffic, efficiency, &own);
+    enum nic_kind own = common_kind(from_group, to_group, traffic, efficiency);
     bool other = cards && transport != TRANSPORT_OWN && transport != (int)own;
-    if (other)
-        over = link_over(from_group, to_group, traffic, efficiency, (enum nic_kind)transport);
+    enum nic_kind used = other ? (enum nic_kind)transport : own;
+    struct link over = link_over(from_group, to_group, traffic, efficiency, used);
     if (known) {
         to->link = other && transport != TRANSPORT_NONE ? slower_of(known, &over) : *known;
         return to->link.bytes_per_s > 0;
@@ -104,13 +118,14 @@ static bool whole_link(struct place_link *to, const struct cluster *c, int a, in
     if (cards && !(over.bytes_per_s > 0)) return false;
     to->origin = PLACE_CARDS;
     to->link = over;
-    to->nic = other ? (enum nic_kind)transport : own;
-    if (to->level < p->level_count) {
-        const struct link *level = &p->levels[to->level].link;
-        if (!cards || level->bytes_per_s < to->link.bytes_per_s) {
-            to->origin = PLACE_LEVEL;
-            to->link = *level;
-        }
+    to->nic = used;
+    const struct place_traffic one = alone(traffic);
+    double cards_alone = link_over(from_group, to_group, &one, efficiency, used).bytes_per_s;
+    if (to->level < p->level_count &&
+        (!cards || p->levels[to->level].link.bytes_per_s < cards_alone)) {
+        to->origin = PLACE_LEVEL;
+        to->link = p->levels[to->level].link;
+        if (cards) to->link.bytes_per_s = fmin(to->link.bytes_per_s, over.bytes_per_s);
     }
     return to->link.bytes_per_s > 0;
 }
@@ -148,11 +163,17 @@ bool places_alike(const struct cluster *c, int group_a, int group_b)
     return alike;
 }
 
+double places_card_share(const struct node_group *g, int transport, int streams,
+                         const double *efficiency)
+{
+    return card_link(g, (enum nic_kind)transport, streams, true, efficiency).bytes_per_s;
+}
+
 int64_t places_card_rate(const struct node_group *g, int transport, int streams,
                          const double *efficiency)
 {
     if (transport == TRANSPORT_NONE) return 1;
     if (!g->nic_count) return CARD_RATE_ANY;
-    double rate = card_link(g, (enum nic_kind)transport, streams, true, efficiency).bytes_per_s;
+    double rate = places_card_share(g, transport, streams, efficiency);
     return rate > 0 ? (int64_t)fmin(floor(rate + 0.5), 0x1p51) + 2 : 0;
 }

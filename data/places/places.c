@@ -288,7 +288,7 @@ enum status places_read(struct cluster *c, const struct json *object, struct are
 static enum status check_absent(const struct cluster *c, struct error *err)
 {
     static const double plain[NIC_KIND_COUNT] = {1, 1, 1};
-    const struct place_traffic one = {{1, 1}, false};
+    const struct place_traffic one = {{1, 1}, {0, 0}};
     const struct places *p = &c->places;
     struct place_link link;
     for (int i = 0; p->absent && i < p->node_count; i++)

@@ -23,11 +23,10 @@ struct place_link {
 };
 
 // What passes at once: streams[0] messages leave the first node through its cards, streams[1] reach
-// the second. spread: each may use several cards (a ring has channels on all of them); else a
-// message goes through one.
+// the second, each through one card. Of rings (rings[0] > 0) so many leave either node, each of as
+// many streams, which have channels on all cards. The kind of card is what is fastest for one ring.
 struct place_traffic {
-    int streams[2];
-    bool spread;
+    int streams[2], rings[2];
 };
 
 int places_find(const struct places *p, const char *name);     // -1: no such node
@@ -53,11 +52,16 @@ enum { TRANSPORT_OWN = -1, TRANSPORT_NONE = NIC_KIND_COUNT, TRANSPORT_COUNT };
 bool places_link_over(struct place_link *to, const struct cluster *c, int a, int b,
                       const struct place_traffic *traffic, const double *efficiency, int transport);
 
-// What a ring's stream of a node gets of its cards, in whole bytes per second: a ring goes over the
-// transport whose least among its nodes is greatest (the first of equals). 0: the node has no such
-// cards; CARD_RATE_ANY: it states none at all; TRANSPORT_NONE: 1, less than any cards.
+// What a ring's stream of a node gets of its cards where the ring is the only one that leaves the
+// node, in whole bytes per second: a ring goes over the transport whose least among its nodes is
+// greatest (the first of equals). 0: the node has no such cards; CARD_RATE_ANY: it states none at
+// all; TRANSPORT_NONE: 1, less than any cards.
 #define CARD_RATE_ANY ((int64_t)1 << 52)
 int64_t places_card_rate(const struct node_group *g, int transport, int streams,
+                         const double *efficiency);
+
+// The same where so many streams share the cards, not rounded; 0: the node has none of them.
+double places_card_share(const struct node_group *g, int transport, int streams,
                          const double *efficiency);
 
 #endif

@@ -77,7 +77,7 @@ bool priced_uses_epilogue(const struct priced *p)
 static bool any_ring(const struct priced *p)
 {
     const struct priced_places *x = p->places;
-    size_t links = priced_ring_links(x);
+    size_t links = (size_t)x->ring_level_count * priced_ring_links(x);
     for (int o = 0; o < p->gradient_option_count; o++)
         for (size_t pair = 0; pair < links; pair++) {
             if (x->ring_constant_ns[o][pair] > 0) return true;

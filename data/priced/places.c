@@ -31,6 +31,27 @@ size_t priced_ring_offset(const struct priced_places *p, const int *nodes, int c
     return (size_t)best * pairs_of(p);
 }
 
+static int level_at(const struct priced_places *p, int transport, int node, const int *rings)
+{
+    int count = rings[node] < 1 ? 1 : smaller_int(rings[node], p->rings_most);
+    return p->ring_level[transport][p->nodes[node].group * p->rings_most + count - 1];
+}
+
+size_t priced_ring_link(const struct priced_places *p, size_t offset, int from, int to,
+                        const int *rings)
+{
+    int transport = (int)(offset / pairs_of(p)), level = 0;
+    if (p->ring_level_count > 1)
+        level = larger_int(level_at(p, transport, from, rings), level_at(p, transport, to, rings));
+    return (size_t)level * priced_ring_links(p) + offset + (size_t)from * (size_t)p->node_count +
+           (size_t)to;
+}
+
+static size_t ring_prices(const struct priced_places *p)
+{
+    return (size_t)p->ring_level_count * priced_ring_links(p);
+}
+
 static enum status read_nodes(const struct priced *priced, struct priced_places *p,
                               const struct json *array, struct arena *arena, struct error *err)
 {
@@ -95,6 +116,38 @@ static enum status read_transports(const struct priced *priced, struct priced_pl
     return OK;
 }
 
+// Absent: however many rings leave a node.
+static enum status read_levels(const struct priced *priced, struct priced_places *p,
+                               const struct json *array, struct arena *arena, struct error *err)
+{
+    p->ring_level = TAKE(arena, p->transport_count, int *);
+    p->rings_most = p->ring_level_count = 1;
+    if (!json_is_present(array)) return OK;
+    if (json_length(array) != p->transport_count)
+        return json_refuse(array, err, "expected %d entries, one for each transport, found %d",
+                           p->transport_count, json_length(array));
+    for (int t = 0; t < p->transport_count; t++) {
+        struct json element = json_element(array, t, arena);
+        int64_t *levels;
+        int count = json_length(&element);
+        TRY(json_expect(&element, JSON_ARRAY, err));
+        if (t == 0) p->rings_most = larger_int(count / priced->group_count, 1);
+        if (count != p->rings_most * priced->group_count)
+            return json_refuse(&element, err, "expected %d levels, found %d",
+                               p->rings_most * priced->group_count, count);
+        TRY(priced_prices_get(&element, count, 0, &levels, arena, err));
+        p->ring_level[t] = TAKE(arena, count, int);
+        for (int i = 0; i < count; i++) {
+            if (levels[i] >= RING_LEVELS_MAX)
+                return json_refuse(&element, err, "[%d]: expected 0 to %d, found %lld", i,
+                                   RING_LEVELS_MAX - 1, (long long)levels[i]);
+            p->ring_level[t][i] = (int)levels[i];
+            p->ring_level_count = larger_int(p->ring_level_count, (int)levels[i] + 1);
+        }
+    }
+    return OK;
+}
+
 static enum status read_rings(const struct priced *priced, struct priced_places *p,
                               const struct json *array, struct arena *arena, struct error *err)
 {
@@ -105,7 +158,7 @@ static enum status read_rings(const struct priced *priced, struct priced_places 
     for (int i = 0; i < priced->run_count; i++) {
         struct json element = json_element(array, i, arena);
         TRY(json_expect(&element, JSON_ARRAY, err));
-        TRY(priced_tables_get(&element, priced->gradient_option_count, (int)priced_ring_links(p),
+        TRY(priced_tables_get(&element, priced->gradient_option_count, (int)ring_prices(p),
                               PRICE_NONE, &p->ring_ns[i], arena, err));
     }
     return OK;
@@ -115,12 +168,13 @@ enum status priced_places_get(const struct json *object, struct priced *priced, 
                               struct error *err)
 {
     struct priced_places *p = priced->places = TAKE(arena, 1, struct priced_places);
-    struct json nodes = {0}, cuts = {0}, transports = {0}, rings = {0}, constants = {0},
-                embedding = {0}, pipette = {0};
+    struct json nodes = {0}, cuts = {0}, transports = {0}, levels = {0}, rings = {0},
+                constants = {0}, embedding = {0}, pipette = {0};
     struct json_field fields[] = {
         FIELD_ARRAY("nodes", REQUIRED, &nodes),
         FIELD_ARRAY("cuts", REQUIRED, &cuts),
         FIELD_ARRAY("transports", OPTIONAL, &transports),
+        FIELD_ARRAY("ring_levels", OPTIONAL, &levels),
         FIELD_ARRAY("ring_ns", REQUIRED, &rings),
         FIELD_ARRAY("ring_constant_ns", REQUIRED, &constants),
         FIELD_ARRAY("embedding_sync_ns", OPTIONAL, &embedding),
@@ -134,8 +188,9 @@ enum status priced_places_get(const struct json *object, struct priced *priced, 
     TRY(read_nodes(priced, p, &nodes, arena, err));
     TRY(read_cuts(priced, p, &cuts, arena, err));
     TRY(read_transports(priced, p, &transports, arena, err));
+    TRY(read_levels(priced, p, &levels, arena, err));
     TRY(read_rings(priced, p, &rings, arena, err));
-    TRY(priced_tables_get(&constants, priced->gradient_option_count, (int)priced_ring_links(p),
+    TRY(priced_tables_get(&constants, priced->gradient_option_count, (int)ring_prices(p),
                           PRICE_NONE, &p->ring_constant_ns, arena, err));
     if (json_is_present(&pipette)) TRY(priced_pipette_get(&pipette, priced, arena, err));
     if (json_is_present(&embedding) != priced->has_embedding_sync)
@@ -158,7 +213,7 @@ static const char *name_of(const struct priced *p)
 static double longest_beside_passes(const struct priced *p)
 {
     const struct priced_places *x = p->places;
-    size_t pairs = pairs_of(x), rings = priced_ring_links(x);
+    size_t pairs = pairs_of(x), rings = ring_prices(x);
     double constant = 0, syncs = 0, transfer = 0, embedding = 0;
     for (int o = 0; o < p->gradient_option_count; o++)
         for (size_t i = 0; i < rings; i++)
@@ -211,12 +266,27 @@ static bool rings_differ(const struct priced *p, size_t link)
 {
     const struct priced_places *x = p->places;
     bool differs = false, ring = x->ring_constant_ns[0][link] >= 0;
-    for (int o = 0; o < p->gradient_option_count; o++) {
-        differs = differs || (x->ring_constant_ns[o][link] >= 0) != ring;
-        for (int r = 0; r < p->run_count; r++)
-            differs = differs || (x->ring_ns[r][o][link] >= 0) != ring;
-    }
+    for (size_t at = link; at < ring_prices(x); at += priced_ring_links(x))
+        for (int o = 0; o < p->gradient_option_count; o++) {
+            differs = differs || (x->ring_constant_ns[o][at] >= 0) != ring;
+            for (int r = 0; r < p->run_count; r++)
+                differs = differs || (x->ring_ns[r][o][at] >= 0) != ring;
+        }
     return differs;
+}
+
+// Whether sharing makes a link cheaper than it is for one ring.
+static bool sharing_helps(const struct priced *p, size_t link)
+{
+    const struct priced_places *x = p->places;
+    bool helps = false;
+    for (size_t at = link; at < ring_prices(x); at += priced_ring_links(x))
+        for (int o = 0; o < p->gradient_option_count; o++) {
+            helps = helps || x->ring_constant_ns[o][at] < x->ring_constant_ns[o][link];
+            for (int r = 0; r < p->run_count; r++)
+                helps = helps || x->ring_ns[r][o][at] < x->ring_ns[r][o][link];
+        }
+    return helps;
 }
 
 static size_t dearest_pair(const struct priced *p)
@@ -233,14 +303,17 @@ static size_t dearest_pair(const struct priced *p)
 static enum status check_pair(const struct priced *p, size_t pair, struct error *err)
 {
     const struct priced_places *x = p->places;
-    bool differs = transfers_differ(p, pair);
-    for (int t = 0; t < x->transport_count; t++)
+    bool differs = transfers_differ(p, pair), helps = false;
+    for (int t = 0; t < x->transport_count; t++) {
         differs = differs || rings_differ(p, (size_t)t * pairs_of(x) + pair);
-    if (!differs) return OK;
-    return fail(err, BAD_INPUT,
-                "%s: places: \"%s\" to \"%s\": expected all prices of a link or none (-1)",
-                name_of(p), x->nodes[pair / (size_t)x->node_count].name,
-                x->nodes[pair % (size_t)x->node_count].name);
+        helps = helps || sharing_helps(p, (size_t)t * pairs_of(x) + pair);
+    }
+    if (!differs && !helps) return OK;
+    return fail(err, BAD_INPUT, "%s: places: \"%s\" to \"%s\": expected %s", name_of(p),
+                x->nodes[pair / (size_t)x->node_count].name,
+                x->nodes[pair % (size_t)x->node_count].name,
+                differs ? "all prices of a link or none (-1)"
+                        : "prices of rings that are least at level 0");
 }
 
 enum status priced_places_check(const struct priced *p, double passes_ns, double sum_max,
@@ -291,10 +364,24 @@ static void put_transports(struct json_writer *w, const struct priced *priced)
     json_close_array(w);
 }
 
+static void put_levels(struct json_writer *w, const struct priced *priced)
+{
+    const struct priced_places *p = priced->places;
+    if (p->ring_level_count == 1) return;
+    json_open_array(w, "ring_levels");
+    for (int t = 0; t < p->transport_count; t++) {
+        json_open_flat_array(w, NULL);
+        for (int i = 0; i < priced->group_count * p->rings_most; i++)
+            json_put_count(w, NULL, p->ring_level[t][i]);
+        json_close_array(w);
+    }
+    json_close_array(w);
+}
+
 void priced_places_put(struct json_writer *w, const struct priced *priced)
 {
     const struct priced_places *p = priced->places;
-    int pairs = p->node_count * p->node_count, rings = p->transport_count * pairs,
+    int pairs = p->node_count * p->node_count, rings = (int)ring_prices(p),
         prices = priced->slice_count * pairs * PART_COUNT;
     json_open_object(w, "places");
     json_open_array(w, "nodes");
@@ -316,6 +403,7 @@ void priced_places_put(struct json_writer *w, const struct priced *priced)
     }
     json_close_array(w);
     put_transports(w, priced);
+    put_levels(w, priced);
     json_open_array(w, "ring_ns");
     for (int i = 0; i < priced->run_count; i++)
         priced_tables_put(w, NULL, p->ring_ns[i], priced->gradient_option_count, rings);

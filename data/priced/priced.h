@@ -61,7 +61,7 @@ struct priced_node {
     int group, slots;
 };
 
-enum { TRANSPORTS_MAX = 4 }; // kinds of network card, and none
+enum { TRANSPORTS_MAX = 4, RING_LEVELS_MAX = 1 << 16 }; // kinds of network card, and none
 
 // Where the cluster has places, what depends on the very nodes, by ordered pairs: [from *
 // node_count + to]; from = to: two device groups of one node. PRICE_NONE where nothing joins them.
@@ -82,10 +82,15 @@ struct priced_places {
     int64_t **transport_rate; // [transport][group]: a ring goes over the one whose least among its
                               // groups is greatest
     int transport_count;
-    int64_t ***ring_ns; // [run][gradient_option][transport * node_count^2 + pair]: a layer's sync
-                        // over a ring of such links
-    int64_t **ring_constant_ns;     // [gradient_option][the same]: per stage, beside it
-    int64_t *embedding_sync_ns;     // [first stage's node, last stage's node]; NULL without one
+    // The rings that leave a node share its cards. A link's prices go by levels: 0 where its ring
+    // is the only one at both ends, none less than that; in general the greater of its ends'
+    // levels.
+    int **ring_level; // [transport][group * rings_most + rings that leave the node - 1]
+    int rings_most, ring_level_count; // both >= 1
+    int64_t ***ring_ns;         // [run][gradient_option][(level * transport_count + transport) *
+                                // node_count^2 + pair]: a layer's sync over a ring of such links
+    int64_t **ring_constant_ns; // [gradient_option][the same]: per stage, beside it
+    int64_t *embedding_sync_ns; // [first stage's node, last stage's node]; NULL without one
     struct priced_pipette *pipette; // NULL: the objective is another
 };
 
@@ -150,9 +155,12 @@ bool priced_uses_part(const struct priced *p, enum transfer_part part); // any n
 bool priced_uses_epilogue(const struct priced *p); // an epilogue-only option is offered
 bool priced_uses_sync(const struct priced *p);     // any nonzero gradient sync
 bool priced_uses_optimizer(const struct priced *p);
-size_t priced_ring_links(const struct priced_places *p); // transport_count x node_count^2
+size_t priced_ring_links(const struct priced_places *p); // transport_count x node_count^2: a level
 // Where the prices of a ring over these nodes begin in ring_ns: at its transport's pairs.
 size_t priced_ring_offset(const struct priced_places *p, const int *nodes, int count);
+// A link's place in ring_ns where so many rings leave each node, rings[node]; offset: of its ring.
+size_t priced_ring_link(const struct priced_places *p, size_t offset, int from, int to,
+                        const int *rings);
 
 void priced_pipette_layers(const struct priced *p, int stage, int *first,
                            int *count); // of the stage, with the objective pipette

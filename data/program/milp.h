@@ -32,6 +32,8 @@ enum column_role {
     COLUMN_REACH, // a = stage, b = from, c = to: what makes the ring one ring
     COLUMN_MEMBER,    // a = stage, b = group; 1 when some replica stands on it        binary
     COLUMN_TRANSPORT, // a = stage, b = transport; 1 when the ring goes over it        binary
+    COLUMN_LEAVES,    // a = stage, b = node; 1 when the stage's ring leaves it        binary
+    COLUMN_SHARED,    // a = node, b = count; 1 when so many rings leave it, or more        binary
     COLUMN_DEAREST,   // a = stage, b = choice, c = level: the ring's dearest link, by what the sync
                       // takes over it        0..1, or binary
 };
@@ -65,7 +67,8 @@ enum row_role {
     ROW_RING,
     ROW_REACH,
     ROW_DEAREST,
-    ROW_TRANSPORT
+    ROW_TRANSPORT,
+    ROW_SHARED
 };
 
 struct milp_row {

@@ -12,6 +12,8 @@ struct placing {
     struct arena *arena;
     bool *used;   // [symbol]: an operation of the schedule has it
     bool crowded; // some node has room for several device groups
+    int *leaves;  // [stage * nodes + node]: the column that says that its ring leaves it
+    int *shared;  // [node * (rings_most + 1) + count]: that so many rings do, from 2 on; -1: never
 };
 
 static inline int placing_stage(const struct placing *x, int replica, int stage)
@@ -30,6 +32,8 @@ int placing_symbol(struct placing *x, int replica, int symbol, int64_t least, in
 // Transfers over the boundary behind `rank`, and the embedding sync, of one replica.
 void placing_add_hops(struct placing *x, int replica, int rank);
 void placing_add_embedding(struct placing *x, int replica);
+// What says how many rings leave each node, where they share its cards.
+void placing_add_sharing(struct placing *x);
 // The stage's ring, and the syncs of its replicas.
 enum status placing_add_ring(struct placing *x, int stage, struct error *err);
 // Replicas, and nodes that do not differ, in one order of all that mean the same.

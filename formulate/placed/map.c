@@ -3,10 +3,11 @@
 #include "formulate/placed/program.h"
 
 static const char *const role_names[] = {
-    [COLUMN_TIME] = "time",           [COLUMN_SYMBOL] = "symbol",  [COLUMN_CHOICE] = "choice",
-    [COLUMN_OPTION] = "option",       [COLUMN_NODE] = "node",      [COLUMN_HOP] = "hop",
-    [COLUMN_RING] = "ring",           [COLUMN_REACH] = "reach",    [COLUMN_MEMBER] = "member",
-    [COLUMN_TRANSPORT] = "transport", [COLUMN_DEAREST] = "dearest"};
+    [COLUMN_TIME] = "time",           [COLUMN_SYMBOL] = "symbol", [COLUMN_CHOICE] = "choice",
+    [COLUMN_OPTION] = "option",       [COLUMN_NODE] = "node",     [COLUMN_HOP] = "hop",
+    [COLUMN_RING] = "ring",           [COLUMN_REACH] = "reach",   [COLUMN_MEMBER] = "member",
+    [COLUMN_TRANSPORT] = "transport", [COLUMN_LEAVES] = "leaves", [COLUMN_SHARED] = "shared",
+    [COLUMN_DEAREST] = "dearest"};
 
 static void put_symbols(struct json_writer *w, const struct placed_program *f, int column)
 {
@@ -73,6 +74,12 @@ static void put_column(struct json_writer *w, const struct placed_program *f, in
     } else if (c->role == COLUMN_TRANSPORT) {
         json_put_count(w, "stage", c->a);
         put_transport(w, f, c->b);
+    } else if (c->role == COLUMN_LEAVES) {
+        json_put_count(w, "stage", c->a);
+        json_put_text(w, "node", node_name(f, c->b));
+    } else if (c->role == COLUMN_SHARED) {
+        json_put_text(w, "node", node_name(f, c->a));
+        json_put_count(w, "rings", c->b);
     } else if (c->role == COLUMN_DEAREST) {
         json_put_count(w, "stage", c->a);
         json_put_count(w, "choice", c->b);

@@ -51,10 +51,11 @@ static bool are_alike(const struct placing *x, int a, int b)
             if (!is_symmetric(x, n->backward_ns[cut][o], p->slice_count, PART_COUNT, a, b))
                 return false;
     }
+    int tables = n->ring_level_count * n->transport_count;
     for (int o = 0; o < p->gradient_option_count; o++) {
-        if (!is_symmetric(x, n->ring_constant_ns[o], n->transport_count, 1, a, b)) return false;
+        if (!is_symmetric(x, n->ring_constant_ns[o], tables, 1, a, b)) return false;
         for (int run = 0; run < p->run_count; run++)
-            if (!is_symmetric(x, n->ring_ns[run][o], n->transport_count, 1, a, b)) return false;
+            if (!is_symmetric(x, n->ring_ns[run][o], tables, 1, a, b)) return false;
     }
     return !n->embedding_sync_ns || is_symmetric(x, n->embedding_sync_ns, 1, 1, a, b);
 }

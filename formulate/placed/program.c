@@ -335,6 +335,7 @@ enum status formulate_placed(struct placed_program *f, const struct choices *c, 
     add_room(&x);
     for (int r = 0; c->priced->has_embedding_sync && r < f->replicas; r++)
         placing_add_embedding(&x, r);
+    placing_add_sharing(&x);
     for (int s = 0; s < f->ranks; s++) TRY(placing_add_ring(&x, s, err));
     placing_add_order(&x);
     f->milp.columns[0].upper = time_upper > 0 ? time_upper : time_upper_ns(f, g, arena);

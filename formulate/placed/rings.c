@@ -6,6 +6,7 @@
 // any link that the ring passes.
 #include <stdlib.h>
 
+#include "data/base/least.h"
 #include "data/priced/priced.h"
 #include "formulate/placed/internal.h"
 
@@ -14,11 +15,12 @@ struct ring {
     int stage;
     int *
         link; // [(transport * nodes + from) * nodes + to]: the column that passes it, -1: none does
-    int64_t **sync_ns; // [choice][link]
+    int64_t **sync_ns; // [choice][sharing level * links + link]
 };
 
 static int pairs_of(const struct placing *x) { return x->f->nodes * x->f->nodes; }
 static int links_of(const struct placing *x) { return x->places->transport_count * pairs_of(x); }
+static int prices_of(const struct placing *x) { return x->places->ring_level_count * links_of(x); }
 
 // ---- the ring
 
@@ -136,9 +138,9 @@ static bool is_shared(const struct ring *r)
     const struct stage_choices *all = &r->x->c->stages[r->stage];
     const int *option = r->x->f->option_column[r->stage];
     for (int i = 0; i < all->count; i++)
-        for (int link = 0; link < links_of(r->x); link++)
-            if (r->link[link] >= 0 &&
-                r->sync_ns[i][link] != r->sync_ns[r->x->f->milp.columns[option[i]].b][link])
+        for (int price = 0; price < prices_of(r->x); price++)
+            if (r->link[price % links_of(r->x)] >= 0 &&
+                r->sync_ns[i][price] != r->sync_ns[r->x->f->milp.columns[option[i]].b][price])
                 return false;
     return true;
 }
@@ -159,10 +161,10 @@ static int by_value(const void *a, const void *b)
 static int add_levels(struct ring *r, int replica, int choice, int column, struct level *levels)
 {
     struct milp *m = &r->x->f->milp;
-    int64_t *values = TAKE(r->x->arena, links_of(r->x) + 1, int64_t);
+    int64_t *values = TAKE(r->x->arena, prices_of(r->x), int64_t);
     int count = 0, distinct = 0;
-    for (int link = 0; link < links_of(r->x); link++)
-        if (r->link[link] >= 0) values[count++] = r->sync_ns[choice][link];
+    for (int price = 0; price < prices_of(r->x); price++)
+        if (r->link[price % links_of(r->x)] >= 0) values[count++] = r->sync_ns[choice][price];
     qsort(values, (size_t)count, sizeof *values, by_value);
     for (int i = 0; i < count; i++) {
         if (i && values[i] == values[i - 1]) continue;
@@ -188,6 +190,15 @@ static bool no_cheaper(const struct ring *r, int link, int than)
     return true;
 }
 
+// All of a choice's levels that take no less than over this price, so many times.
+static void put_levels(const struct ring *r, int price, const struct level *levels, int count,
+                       int64_t times)
+{
+    for (int i = 0; i < count; i++)
+        if (levels[i].sync_ns >= r->sync_ns[levels[i].choice][price])
+            milp_add_entry(&r->x->f->milp, levels[i].column, times);
+}
+
 // One unit is on a level that is no lower than the link's, if the ring passes it. A node with room
 // for one replica is left once: all its links that are no cheaper than this one stand in the row
 // together. A link may be passed several times where there is room for several: then half a unit
@@ -197,17 +208,60 @@ static void add_dearest_row(struct ring *r, int link, const struct level *levels
     struct placing *x = r->x;
     struct milp *m = &x->f->milp;
     int from = link / x->f->nodes % x->f->nodes;
-    int64_t most = m->columns[r->link[link]].upper;
     for (int other = 0; other < links_of(x); other++) {
         bool beside = other / x->f->nodes % x->f->nodes == from &&
                       x->places->nodes[from].slots == 1;
         if (r->link[other] >= 0 && (other == link || (beside && no_cheaper(r, other, link))))
             milp_add_entry(m, r->link[other], -1);
     }
-    for (int i = 0; i < count; i++)
-        if (levels[i].sync_ns >= r->sync_ns[levels[i].choice][link])
-            milp_add_entry(m, levels[i].column, most);
+    put_levels(r, link, levels, count, m->columns[r->link[link]].upper);
     milp_add_row(m, ROW_DEAREST, ROW_AT_LEAST, 0);
+}
+
+// A link within a node counts where the whole ring is there: then it is passed by all replicas.
+static void add_inner_row(struct ring *r, int link, const struct level *levels, int count)
+{
+    struct placing *x = r->x;
+    int node = link % x->f->nodes, replicas = x->f->replicas;
+    if (replicas > 1 && x->places->nodes[node].slots < replicas) return;
+    milp_add_entry(&x->f->milp, r->link[link], -1);
+    put_levels(r, link, levels, count, 1);
+    milp_add_row(&x->f->milp, ROW_DEAREST, ROW_AT_LEAST, 1 - replicas);
+}
+
+// The same where so many rings leave one of the link's ends.
+static void add_shared_rows(struct ring *r, int link, const struct level *levels, int count)
+{
+    struct placing *x = r->x;
+    const struct priced_places *n = x->places;
+    struct milp *m = &x->f->milp;
+    const int ends[2] = {link / x->f->nodes % x->f->nodes, link % x->f->nodes};
+    int64_t most = m->columns[r->link[link]].upper;
+    for (int end = 0; end < 2; end++)
+        for (int rings = 2; rings <= n->rings_most; rings++) {
+            int column = x->shared[ends[end] * (n->rings_most + 1) + rings],
+                level = n->ring_level[link / pairs_of(x)]
+                                     [n->nodes[ends[end]].group * n->rings_most + rings - 1];
+            if (column < 0 || !level) continue;
+            milp_add_entry(m, r->link[link], -1);
+            milp_add_entry(m, column, -most);
+            put_levels(r, level * links_of(x) + link, levels, count, most);
+            milp_add_row(m, ROW_DEAREST, ROW_AT_LEAST, -most);
+        }
+}
+
+static void add_dearest_rows(struct ring *r, const struct level *levels, int count)
+{
+    const struct placing *x = r->x;
+    for (int link = 0; link < links_of(x); link++) {
+        if (r->link[link] < 0) continue;
+        if (link / x->f->nodes % x->f->nodes == link % x->f->nodes) {
+            add_inner_row(r, link, levels, count);
+        } else {
+            add_dearest_row(r, link, levels, count);
+            add_shared_rows(r, link, levels, count);
+        }
+    }
 }
 
 static void add_sync(struct ring *r, int replica)
@@ -216,7 +270,7 @@ static void add_sync(struct ring *r, int replica)
     const struct stage_choices *all = &x->c->stages[r->stage];
     const int *columns = replica < 0 ? x->f->option_column[r->stage]
                                      : x->f->choice_column[placing_stage(x, replica, r->stage)];
-    struct level *levels = TAKE(x->arena, all->count * links_of(x) + 1, struct level);
+    struct level *levels = TAKE(x->arena, all->count * (prices_of(x) + 1), struct level);
     int count = 0, symbol = symbol_index(x->f->ranks, SYMBOL_SYNC, r->stage);
     int64_t least = INT64_MAX, greatest = 0;
     for (int i = 0; i < all->count; i++)
@@ -228,9 +282,8 @@ static void add_sync(struct ring *r, int replica)
     }
     int column = count ? placing_symbol(x, replica, symbol, least, greatest) : -1;
     if (column < 0) return;
-    for (int link = 0; link < links_of(x) && least < greatest; link++)
-        if (r->link[link] >= 0) add_dearest_row(r, link, levels, count);
     if (least == greatest) return;
+    add_dearest_rows(r, levels, count);
     for (int i = 0; i < count; i++)
         milp_add_entry(&x->f->milp, levels[i].column, -levels[i].sync_ns);
     milp_add_entry(&x->f->milp, column, 1);
@@ -318,6 +371,54 @@ static enum status add_transports(struct ring *r, struct error *err)
     return OK;
 }
 
+// ---- rings that share cards
+
+void placing_add_sharing(struct placing *x)
+{
+    struct milp *m = &x->f->milp;
+    int nodes = x->f->nodes, most = x->places->rings_most, stages = x->f->ranks;
+    x->leaves = TAKE(x->arena, stages * nodes, int);
+    x->shared = TAKE(x->arena, nodes * (most + 1), int);
+    for (int i = 0; i < nodes * (most + 1); i++) {
+        int count = i % (most + 1), node = i / (most + 1);
+        bool may = x->places->ring_level_count > 1 && count > 1 &&
+                   count <= x->places->nodes[node].slots;
+        x->shared[i] = may ? milp_add_column(m, (struct milp_column){.role = COLUMN_SHARED,
+                                                                     .a = node,
+                                                                     .b = count,
+                                                                     .upper = 1,
+                                                                     .integer = true})
+                           : -1;
+    }
+    for (int i = 0; i < stages * nodes && x->places->ring_level_count > 1; i++)
+        x->leaves[i] = milp_add_column(m, (struct milp_column){.role = COLUMN_LEAVES,
+                                                               .a = i / nodes,
+                                                               .b = i % nodes,
+                                                               .upper = 1,
+                                                               .integer = true});
+    for (int i = 0; i < nodes * (most + 1); i++) {
+        int count = i % (most + 1), node = i / (most + 1);
+        if (x->shared[i] < 0) continue;
+        for (int s = 0; s < stages; s++) milp_add_entry(m, x->leaves[s * nodes + node], 1);
+        milp_add_entry(m, x->shared[i], count - 1 - stages);
+        milp_add_row(m, ROW_SHARED, ROW_AT_MOST, count - 1);
+    }
+}
+
+// The stage's ring leaves the node where it passes a link to another.
+static void add_leaving_row(struct ring *r, int node)
+{
+    struct placing *x = r->x;
+    struct milp *m = &x->f->milp;
+    bool any = false;
+    for (int other = 0; other < x->f->nodes; other++)
+        if (other != node) any = put_links(r, pair_at(r, node, other, false), 1) || any;
+    if (!any) return;
+    milp_add_entry(m, x->leaves[r->stage * x->f->nodes + node],
+                   -smaller_int(x->places->nodes[node].slots, x->f->replicas));
+    milp_add_row(m, ROW_SHARED, ROW_AT_MOST, 0);
+}
+
 // ---- the whole
 
 enum status placing_add_ring(struct placing *x, int stage, struct error *err)
@@ -332,12 +433,14 @@ enum status placing_add_ring(struct placing *x, int stage, struct error *err)
     if (x->f->replicas > 3 || (x->crowded && x->f->replicas > 1)) add_reach_rows(&r);
     if (x->f->replicas > 1 && x->places->transport_count > 1) TRY(add_transports(&r, err));
     if (!x->used[symbol_index(x->f->ranks, SYMBOL_SYNC, stage)]) return OK;
+    for (int node = 0; node < x->f->nodes && x->places->ring_level_count > 1; node++)
+        add_leaving_row(&r, node);
     for (int i = 0; i < count; i++) {
-        r.sync_ns[i] = TAKE(x->arena, links_of(x), int64_t);
-        for (int link = 0; link < links_of(x); link++)
-            if (r.link[link] >= 0)
-                r.sync_ns[i][link] =
-                    choice_ring_sync_ns(x->c, stage, &x->c->stages[stage].items[i], (size_t)link);
+        r.sync_ns[i] = TAKE(x->arena, prices_of(x), int64_t);
+        for (int price = 0; price < prices_of(x); price++)
+            if (r.link[price % links_of(x)] >= 0)
+                r.sync_ns[i][price] =
+                    choice_ring_sync_ns(x->c, stage, &x->c->stages[stage].items[i], (size_t)price);
     }
     bool shared = is_shared(&r);
     for (int replica = shared ? -1 : 0; replica < (shared ? 0 : x->f->replicas); replica++)

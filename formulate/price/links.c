@@ -71,24 +71,25 @@ static struct link_price network_price(const struct pricing *x, int from, int to
 }
 
 // Between the nodes of a group, `streams` leaving each. A ring that leaves a node also passes
-// through it: not faster than intra.
+// through it: no better than intra.
 static struct link_price ring_price(const struct pricing *x, int group, real streams, bool one_nic)
 {
     const struct cluster *cluster = &x->problem->cluster;
     const struct node_group *g = &cluster->groups[group];
     streams = fminl(g->gpus_per_node, streams);
     struct link_price price = network_price(x, group, group, streams, streams, one_nic, false);
-    if (price.joined && !find_stated(cluster, group, group))
+    if (price.joined && !find_stated(cluster, group, group)) {
         price.bytes_per_s = fminl(price.bytes_per_s, intra_price(x, g).bytes_per_s);
+        price.latency_s = fmaxl(price.latency_s, g->intra.latency_s);
+    }
     return price;
 }
 
 // Within a node, with the table measured there if there is one; else a ring over nodes.
-static struct link_price link_over(const struct pricing *x, int group, real devices, real ranks,
+static struct link_price link_over(const struct pricing *x, int group, bool leaves, real ranks,
                                    real streams, bool one_nic)
 {
     const struct node_group *g = &x->problem->cluster.groups[group];
-    bool leaves = devices > g->gpus_per_node;
     struct link_price price = leaves ? ring_price(x, group, streams, one_nic) : intra_price(x, g);
     bool stated = leaves && find_stated(&x->problem->cluster, group, group);
     if (x->problem->costs.collective_count && ranks > 1 && !stated)
@@ -96,40 +97,80 @@ static struct link_price link_over(const struct pricing *x, int group, real devi
     return price;
 }
 
+static bool outgrow_node(const struct pricing *x, int group, real devices)
+{
+    return devices > x->problem->cluster.groups[group].gpus_per_node;
+}
+
 // Tensor ranks that outgrow a node are one ring, which has all the node's NICs to itself.
 struct link_price link_of_tensor_ranks(const struct pricing *x, int group)
 {
-    return link_over(x, group, x->t, x->t, 1, false);
+    return link_over(x, group, outgrow_node(x, group, x->t), x->t, 1, false);
 }
 
 // Tensor ranks stay together in a node: of a ring of context ranks over several, one message of
 // each leaves it.
 struct link_price link_of_context_ring(const struct pricing *x, int group)
 {
-    return link_over(x, group, x->t * x->c, 0, x->t, true);
+    return link_over(x, group, outgrow_node(x, group, x->t * x->c), 0, x->t, true);
+}
+
+// Of the stages whose device groups a node has, where those stand in order: the ones that do not
+// lie within the node.
+static int stages_across(int64_t node, int64_t slots, int64_t data, int64_t stages)
+{
+    int64_t begin = node * slots, end = begin + slots, first = begin / data,
+            last = (end - 1) / data < stages ? (end - 1) / data : stages - 1;
+    int across = first <= last && (first * data < begin || (first + 1) * data > end);
+    return across + (last > first && (last + 1) * data > end);
+}
+
+// Of device groups (tensor x context ranks) as they stand in order: how many rings of replicas
+// leave a node at most; 0 where every stage has room within one.
+static int rings_that_leave(const struct pricing *x, int group)
+{
+    const struct node_group *g = &x->problem->cluster.groups[group];
+    int64_t slots = g->gpus_per_node / (int64_t)(x->t * x->c), data = (int64_t)x->d,
+            stages = (int64_t)x->p, room = g->nodes * slots / data;
+    int most = 0;
+    if (!slots) return 1;
+    if (data <= slots && (slots % data == 0 || stages <= g->nodes * (slots / data) ||
+                          !ring_price(x, group, x->t, false).joined))
+        return 0;
+    if (data % slots == 0) return 1;
+    for (int node = 0; node < g->nodes && most < 2; node++) {
+        int across = stages_across(node, slots, data, stages < room ? stages : room);
+        if (across > most) most = across;
+    }
+    return most;
 }
 
 // Each tensor rank of a node has a ring of its own over the replicas.
+static struct link_price link_of_replicas(const struct pricing *x, int group, real ranks)
+{
+    if (x->on_nodes) return link_of_nodes(x, x->node_from, x->node_to, true);
+    int rings = rings_that_leave(x, group);
+    return link_over(x, group, rings > 0, ranks, x->t * (rings > 1 ? rings : 1), false);
+}
+
 struct link_price link_of_gradient_sync(const struct pricing *x, int group)
 {
-    return x->on_nodes ? link_of_nodes(x, x->node_from, x->node_to, true)
-                       : link_over(x, group, x->D, x->R, x->t, false);
+    return link_of_replicas(x, group, x->R);
 }
 
 struct link_price link_of_expert_sync(const struct pricing *x, int group)
 {
-    return x->on_nodes ? link_of_gradient_sync(x, group)
-                       : link_over(x, group, x->D, x->R_e, x->t, false);
+    return link_of_replicas(x, group, x->R_e);
 }
 
 // All ranks of a node send at once, each to all others.
 struct link_price link_of_experts(const struct pricing *x, int group)
 {
-    return link_over(x, group, x->t * x->x, 0, x->t * x->x, true);
+    return link_over(x, group, outgrow_node(x, group, x->t * x->x), 0, x->t * x->x, true);
 }
 struct link_price link_of_pool(const struct pricing *x, int group)
 {
-    return link_over(x, group, x->D, 0, x->D, true);
+    return link_over(x, group, outgrow_node(x, group, x->D), 0, x->D, true);
 }
 
 // Messages between two GPUs of one kind may have been measured.

@@ -1,7 +1,9 @@
 // What depends on the very nodes that ranks stand on: transfers and rings by ordered pairs of
 // nodes, and for the groups the least of them. docs/FORMULAS.md section 15.
 #include <math.h>
+#include <stdlib.h>
 
+#include "data/base/least.h"
 #include "data/inputs/places_use.h"
 #include "formulate/price/pricing.h"
 
@@ -15,7 +17,7 @@ struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool 
 {
     struct place_link link;
     bool of_ring = ring && x->on_nodes;
-    bool joined = of_ring ? places_ring_link(&link, x->problem, from, to, x->transport)
+    bool joined = of_ring ? places_ring_link(&link, x->problem, from, to, x->rings, x->transport)
                           : places_used_link(&link, x->problem, from, to, ring);
     if (!joined) return (struct link_price){false, false, 0, 0, NULL};
     return (struct link_price){true, from == to, link.link.bytes_per_s, link.link.latency_s, NULL};
@@ -122,6 +124,79 @@ static void find_transports(struct pricing *x, int *numbers)
     }
 }
 
+// ---- rings that share cards
+
+static int by_falling_rate(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+// The levels of one transport: what the cards of any group give a ring beside how many others, the
+// most first. A group without such cards shares nothing.
+static int level_transport(const struct pricing *x, int number, int *level)
+{
+    const struct priced_places *p = x->priced->places;
+    int cells = x->priced->group_count * p->rings_most, count = 0, levels = 0;
+    double *rates = TAKE(x->arena, 2 * cells, double), *sorted = rates + cells;
+    for (int i = 0; i < cells; i++) {
+        int group = i / p->rings_most;
+        bool usable = !x->priced->groups[group].excluded && number != TRANSPORT_NONE;
+        rates[i] = usable ? places_ring_share(x->problem, group, number, i % p->rings_most + 1) : 0;
+        if (rates[i] > 0) sorted[count++] = rates[i];
+    }
+    qsort(sorted, (size_t)count, sizeof *sorted, by_falling_rate);
+    for (int i = 0; i < count; i++)
+        if (!levels || sorted[i] < sorted[levels - 1]) sorted[levels++] = sorted[i];
+    for (int i = 0; i < cells; i++) {
+        level[i] = 0;
+        while (rates[i] > 0 && sorted[level[i]] > rates[i]) level[i]++;
+    }
+    return larger_int(levels, 1);
+}
+
+// Whether a ring may go over cards, where not all links are known.
+static bool any_cards(const struct pricing *x, const int *numbers)
+{
+    const struct priced_places *p = x->priced->places;
+    static const int alone[2] = {1, 1};
+    struct place_link link;
+    bool any = p->transport_count > 1;
+    for (int from = 0; from < p->node_count; from++)
+        for (int to = 0; to < p->node_count && !any; to++)
+            any = from != to && p->nodes[from].slots && p->nodes[to].slots &&
+                  places_ring_link(&link, x->problem, from, to, alone, numbers[0]) &&
+                  (link.origin == PLACE_CARDS || link.origin == PLACE_LEVEL);
+    return any;
+}
+
+static void find_levels(struct pricing *x, const int *numbers)
+{
+    struct priced_places *p = x->priced->places;
+    p->rings_most = p->ring_level_count = 1;
+    for (int i = 0; i < p->node_count && x->d > 1; i++)
+        p->rings_most = larger_int(p->rings_most, smaller_int(p->nodes[i].slots, (int)x->p));
+    if (p->rings_most > 1 && !any_cards(x, numbers)) p->rings_most = 1;
+    p->ring_level = TAKE(x->arena, p->transport_count, int *);
+    for (int t = 0; t < p->transport_count; t++) {
+        p->ring_level[t] = TAKE(x->arena, x->priced->group_count * p->rings_most, int);
+        if (p->rings_most == 1) continue;
+        p->ring_level_count =
+            larger_int(p->ring_level_count, level_transport(x, numbers[t], p->ring_level[t]));
+    }
+}
+
+// As many as leave a node of the group at a level, or at the nearest before it.
+static int rings_at(const struct priced_places *p, int transport, int group, int level)
+{
+    int rings = p->rings_most;
+    while (rings > 1 && p->ring_level[transport][group * p->rings_most + rings - 1] > level)
+        rings--;
+    return level ? rings : 1;
+}
+
+// ---- prices of rings
+
 static bool may_stand_in_a_ring(const struct pricing *x, int from, int to)
 {
     const struct priced_places *p = x->priced->places;
@@ -150,13 +225,27 @@ static enum status price_ring(const struct pricing *y, int run, int option, int6
     return round_time(ns, seconds, "gradient sync time", p->nodes[y->node_from].name, err);
 }
 
+static void stand_on(struct pricing *y, const int *numbers, size_t link)
+{
+    const struct priced_places *p = y->priced->places;
+    size_t nodes = (size_t)p->node_count;
+    int transport = (int)(link % priced_ring_links(p) / (nodes * nodes)),
+        level = (int)(link / priced_ring_links(p));
+    y->transport = numbers[transport];
+    y->node_from = (int)(link / nodes % nodes);
+    y->node_to = (int)(link % nodes);
+    y->rings[0] = rings_at(p, transport, p->nodes[y->node_from].group, level);
+    y->rings[1] = rings_at(p, transport, p->nodes[y->node_to].group, level);
+}
+
 static enum status price_rings(struct pricing *x, struct error *err)
 {
     struct priced *priced = x->priced;
     struct priced_places *p = priced->places;
     int numbers[TRANSPORT_COUNT];
     find_transports(x, numbers);
-    size_t links = priced_ring_links(p), nodes = (size_t)p->node_count;
+    find_levels(x, numbers);
+    size_t links = (size_t)p->ring_level_count * priced_ring_links(p);
     struct pricing y = *x;
     y.on_nodes = true;
     p->ring_ns = TAKE(x->arena, priced->run_count, int64_t **);
@@ -167,9 +256,7 @@ static enum status price_rings(struct pricing *x, struct error *err)
             int64_t *ns = TAKE(x->arena, links, int64_t);
             *(run < 0 ? &p->ring_constant_ns[option] : &p->ring_ns[run][option]) = ns;
             for (size_t link = 0; link < links; link++) {
-                y.transport = numbers[link / (nodes * nodes)];
-                y.node_from = (int)(link / nodes % nodes);
-                y.node_to = (int)(link % nodes);
+                stand_on(&y, numbers, link);
                 TRY(price_ring(&y, run, option, &ns[link], err));
             }
         }
@@ -226,15 +313,18 @@ static void relax_table(const struct priced *priced, int64_t *groups, const int6
             }
 }
 
-// A ring passes every node in it twice, in and out: over links of its group at least.
+// A ring passes every node in it twice, in and out: over links of its group at least. A link within
+// a node counts only where the whole ring is there.
 static void relax_ring(const struct priced *priced, int64_t *const *least, const int64_t *nodes)
 {
     const struct priced_places *p = priced->places;
     size_t count = (size_t)p->node_count;
     for (int g = 0; g < priced->group_count; g++) *least[g] = PRICE_NONE;
     for (size_t link = 0; link < priced_ring_links(p); link++) {
-        take_least(least[p->nodes[link / count % count].group], nodes[link]);
-        take_least(least[p->nodes[link % count].group], nodes[link]);
+        size_t from = link / count % count, to = link % count;
+        if (from == to && p->nodes[from].slots < priced->layout.data) continue;
+        take_least(least[p->nodes[from].group], nodes[link]);
+        take_least(least[p->nodes[to].group], nodes[link]);
     }
     for (int g = 0; g < priced->group_count; g++)
         if (*least[g] == PRICE_NONE) *least[g] = 0;

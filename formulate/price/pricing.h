@@ -25,6 +25,7 @@ struct pricing {
     bool overlapped, has_pool, has_trained_experts, has_experts;
     bool on_nodes; // while rings over nodes are priced: their links lead from node_from to node_to
     int node_from, node_to;
+    int rings[2];  // that leave either
     int transport; // of the ring: a kind of card, or TRANSPORT_NONE (data/places/places.h)
     struct message *messages; // [cut_count], transfers.c
     // By group, NULL where the costs lack them.

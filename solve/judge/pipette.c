@@ -54,8 +54,11 @@ static int node_of(const struct pipette *x, int row, int rank)
 // What so many bytes take over the link of two nodes, or within one.
 static int64_t passing_ns(const struct pipette *x, int from, int to, bool ring, long double bytes)
 {
+    static const int64_t alone[2] = {1, 1};
+    const struct price_audit *a = &x->h->price_audit;
     struct link link;
-    if (!judged_node_link(&x->h->price_audit, from, to, ring, &link)) {
+    if (!(ring ? judged_ring_part(a, from, to, alone, OWN_KIND, &link)
+               : judged_node_link(a, from, to, &link))) {
         REJECT(x->h, "objective", -1, "nothing joins node %d to node %d of the cluster", from, to);
         return 0;
     }

@@ -57,8 +57,8 @@ static void make_links(struct replica *r, const struct audit *h)
     for (int from = 0; from < ranks; from++)
         for (int to = 0; to < ranks; to++) {
             links[count] = (struct group_link){from, to, {unlimited, 0}};
-            count += from != to && judged_link_over(&h->price_audit, r->node[from], r->node[to],
-                                                    false, OWN_KIND, &links[count].link);
+            count += from != to && judged_node_link(&h->price_audit, r->node[from], r->node[to],
+                                                    &links[count].link);
         }
     r->problem.cluster.links = links;
     r->problem.cluster.link_count = count;
@@ -182,6 +182,45 @@ static void audit_kinds(struct audit *h, int stage, int from, int to)
                a->name, b->name);
 }
 
+// Whether the rank's replicas stand on more nodes than this one.
+static bool goes_on(const struct plan_placement *x, const int *node, int rank, int here)
+{
+    for (int i = 0; i < x->replica_count; i++)
+        if (node[i * x->rank_count + rank] != here) return true;
+    return false;
+}
+
+// Ranks that have a replica on the node, and others elsewhere.
+static int64_t rings_leaving(const struct plan_placement *x, const int *node, int here)
+{
+    int64_t rings = 0;
+    for (int rank = 0; rank < x->rank_count; rank++) {
+        bool there = false;
+        for (int i = 0; i < x->replica_count; i++)
+            there = there || node[i * x->rank_count + rank] == here;
+        rings += there && goes_on(x, node, rank, here);
+    }
+    return rings;
+}
+
+// The link from a place of the ring to the next; false: it is none, within a node that the ring
+// leaves.
+static bool audit_ring_link(struct audit *h, int stage, const int *node, int from, int to, int kind,
+                            struct ring_link *link)
+{
+    const struct plan_placement *x = h->plan->placement;
+    const struct cluster_node *nodes = h->problem->cluster.places.nodes;
+    if (from == to && goes_on(x, node, schedule_rank_of(&h->request, stage), from)) return false;
+    const int64_t rings[2] = {rings_leaving(x, node, from), rings_leaving(x, node, to)};
+    link->ends[0] = x->rank_count + nodes[from].group;
+    link->ends[1] = x->rank_count + nodes[to].group;
+    audit_kinds(h, stage, from, to);
+    if (!judged_ring_part(&h->price_audit, from, to, rings, kind, &link->link))
+        REJECT(h, "joined", stage, "the ring goes from node '%s' to node '%s', which nothing joins",
+               nodes[from].name, nodes[to].name);
+    return true;
+}
+
 static bool audit_rings(struct audit *h, const int *node, struct ring_links *rings)
 {
     const struct plan_placement *x = h->plan->placement;
@@ -190,21 +229,13 @@ static bool audit_rings(struct audit *h, const int *node, struct ring_links *rin
         const int *ring = x->rings + s * x->replica_count;
         int rank = schedule_rank_of(&h->request, s);
         struct ring_link *links = TAKE(h->arena, x->replica_count, struct ring_link);
-        rings[s] = (struct ring_links){links, x->replica_count};
+        rings[s] = (struct ring_links){links, 0};
         for (int at = 0; at < x->replica_count; at++) members[at] = node[at * x->rank_count + rank];
         int kind = judged_ring_kind(&h->price_audit, members, x->replica_count);
-        for (int at = 0; at < x->replica_count; at++) {
-            int from = node[ring[at] * x->rank_count + rank],
-                to = node[ring[(at + 1) % x->replica_count] * x->rank_count + rank];
-            links[at].ends[0] = x->rank_count + h->problem->cluster.places.nodes[from].group;
-            links[at].ends[1] = x->rank_count + h->problem->cluster.places.nodes[to].group;
-            audit_kinds(h, s, from, to);
-            if (!judged_link_over(&h->price_audit, from, to, true, kind, &links[at].link))
-                REJECT(h, "joined", s,
-                       "the ring goes from node '%s' to node '%s', which nothing joins",
-                       h->problem->cluster.places.nodes[from].name,
-                       h->problem->cluster.places.nodes[to].name);
-        }
+        for (int at = 0; at < x->replica_count; at++)
+            rings[s].count += audit_ring_link(h, s, node, members[ring[at]],
+                                              members[ring[(at + 1) % x->replica_count]], kind,
+                                              &links[rings[s].count]);
     }
     return h->verdict->violation_count == before;
 }

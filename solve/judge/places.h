@@ -19,10 +19,11 @@ int judged_ring_kind(const struct price_audit *a, const int *nodes, int count);
 // Whether the job lets nodes of the two groups be neighbours in a ring.
 bool judged_may_ring(const struct price_audit *a, int from_group, int to_group);
 
-// One stream; false: nothing joins them. kind: that the ring goes over; of messages OWN_KIND.
-bool judged_link_over(const struct price_audit *a, int from, int to, bool ring, int kind,
-                      struct link *link);
-// Over the kind that is fastest for the two.
-bool judged_node_link(const struct price_audit *a, int from, int to, bool ring, struct link *link);
+// One stream of a message between stages, over the kind of card that is fastest for the two; false:
+// nothing joins them.
+bool judged_node_link(const struct price_audit *a, int from, int to, struct link *link);
+// One stream of a ring over this kind of card, or OWN_KIND, where so many rings leave either node.
+bool judged_ring_part(const struct price_audit *a, int from, int to, const int64_t rings[2],
+                      int kind, struct link *link);
 
 #endif

@@ -38,27 +38,43 @@ int64_t judged_slots_on(const struct price_audit *a, int group)
     return a->problem->cluster.groups[group].gpus_per_node / a->collective;
 }
 
+// What passes between two nodes: of a ring, how many rings leave either of them; else a message.
+struct passing {
+    bool ring;
+    int64_t rings[2];
+};
+
+// Streams that ask for the cards of one end: of messages, those of one stage's replicas.
+static int64_t streams_at(const struct price_audit *a, int group, const struct passing *what,
+                          int end)
+{
+    if (what->ring) return what->rings[end] * layout_of(a)->tensor;
+    int64_t room = judged_slots_on(a, group), data = layout_of(a)->data;
+    return a->collective * (room > data ? data : room);
+}
+
 // What the cards of one kind give between nodes of two groups; 0: not both have it.
-static struct link cards_of_kind(const struct price_audit *a, int from, int to, bool ring, int kind)
+static struct link cards_of_kind(const struct price_audit *a, int from, int to,
+                                 const struct passing *what, int kind)
 {
     const struct node_group *groups = a->problem->cluster.groups;
-    long double latencies[2] = {0, 0}, efficiency = efficiency_of(&a->problem->costs, kind, ring);
-    int64_t each = ring ? layout_of(a)->tensor : a->collective;
-    long double rate = least(card_rate(&groups[from], kind, each * judged_slots_on(a, from), !ring,
-                                       efficiency, &latencies[0]),
-                             card_rate(&groups[to], kind, each * judged_slots_on(a, to), !ring,
+    long double latencies[2] = {0, 0},
+                efficiency = efficiency_of(&a->problem->costs, kind, what->ring);
+    long double rate = least(card_rate(&groups[from], kind, streams_at(a, from, what, 0),
+                                       !what->ring, efficiency, &latencies[0]),
+                             card_rate(&groups[to], kind, streams_at(a, to, what, 1), !what->ring,
                                        efficiency, &latencies[1]));
     return (struct link){(double)rate, (double)greatest(latencies[0], latencies[1])};
 }
 
-// The fastest kind that both have; NO_KIND: none.
-
+// The fastest kind that both have, for one ring where it is one; NO_KIND: none.
 static int fastest_kind(const struct price_audit *a, int from, int to, bool ring)
 {
+    const struct passing alone = {ring, {1, 1}};
     int best = NO_KIND;
     double best_rate = 0;
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++) {
-        double rate = cards_of_kind(a, from, to, ring, kind).bytes_per_s;
+        double rate = cards_of_kind(a, from, to, &alone, kind).bytes_per_s;
         if (rate <= best_rate * (1 + 1e-12)) continue;
         best_rate = rate;
         best = kind;
@@ -79,8 +95,7 @@ int judged_ring_kind(const struct price_audit *a, const int *nodes, int count)
         for (int i = 0; i < count; i++) {
             int group = c->places.nodes[nodes[i]].group;
             if (!c->groups[group].nic_count) continue;
-            long double rate = card_rate(&c->groups[group], kind,
-                                         layout_of(a)->tensor * judged_slots_on(a, group), false,
+            long double rate = card_rate(&c->groups[group], kind, layout_of(a)->tensor, false,
                                          efficiency_of(&a->problem->costs, kind, true), &latency);
             if (rate > 0) rate = floorl(least(rate, 0x1p51L) + 0.5L) + 1;
             if (slowest < 0 || rate < slowest) slowest = rate;
@@ -139,21 +154,30 @@ static bool is_known(const struct cluster *c, int from, int to, struct link *lin
     return link->bytes_per_s > 0;
 }
 
+// A ring that leaves a node over its cards passes inside it as well, and is no better for it.
+static void pass_inside(const struct price_audit *a, int group, struct link *link)
+{
+    link->bytes_per_s = (double)least(link->bytes_per_s, inside_rate(a, group, true));
+    link->latency_s =
+        (double)greatest(link->latency_s, a->problem->cluster.groups[group].intra.latency_s);
+}
+
 // One stream from a node to another, over this kind of card or OWN_KIND: the best of the two. What
 // is known holds for the best; over another kind it is no better than the cards. false: nothing
 // joins them.
-bool judged_link_over(const struct price_audit *a, int from, int to, bool ring, int kind,
-                      struct link *link)
+static bool link_over(const struct price_audit *a, int from, int to, const struct passing *what,
+                      int kind, struct link *link)
 {
     const struct cluster *c = &a->problem->cluster;
     const struct places *p = &c->places;
     int groups[2] = {p->nodes[from].group, p->nodes[to].group};
-    *link = (struct link){(double)inside_rate(a, groups[0], ring),
+    *link = (struct link){(double)inside_rate(a, groups[0], what->ring),
                           c->groups[groups[0]].intra.latency_s};
     if (from == to) return true;
     bool cards = c->groups[groups[0]].nic_count && c->groups[groups[1]].nic_count;
-    int own = fastest_kind(a, groups[0], groups[1], ring), used = kind == OWN_KIND ? own : kind;
-    struct link over = cards && used != NO_KIND ? cards_of_kind(a, groups[0], groups[1], ring, used)
+    int own = fastest_kind(a, groups[0], groups[1], what->ring),
+        used = kind == OWN_KIND ? own : kind;
+    struct link over = cards && used != NO_KIND ? cards_of_kind(a, groups[0], groups[1], what, used)
                                                 : (struct link){0, 0};
     if (is_known(c, from, to, link)) {
         if (cards && used != own && used != NO_KIND)
@@ -162,22 +186,30 @@ bool judged_link_over(const struct price_audit *a, int from, int to, bool ring, 
         return degraded(p, from, to, link) && link->bytes_per_s > 0;
     }
     const struct link *level = level_between(p, from, to);
+    const struct passing alone = {what->ring, {1, 1}};
     *link = over;
     if (cards && link->bytes_per_s <= 0) return false;
-    if (level && (!cards || level->bytes_per_s < link->bytes_per_s)) {
+    if (level && (!cards || level->bytes_per_s <
+                                cards_of_kind(a, groups[0], groups[1], &alone, used).bytes_per_s)) {
         *link = *level;
+        if (cards && over.bytes_per_s < level->bytes_per_s) link->bytes_per_s = over.bytes_per_s;
         return degraded(p, from, to, link);
     }
     if (!cards) return false;
     degraded(p, from, to, link);
-    if (ring)
-        link->bytes_per_s =
-            (double)least(link->bytes_per_s,
-                          least(inside_rate(a, groups[0], true), inside_rate(a, groups[1], true)));
+    for (int end = 0; end < 2 && what->ring; end++) pass_inside(a, groups[end], link);
     return true;
 }
 
-bool judged_node_link(const struct price_audit *a, int from, int to, bool ring, struct link *link)
+bool judged_node_link(const struct price_audit *a, int from, int to, struct link *link)
 {
-    return judged_link_over(a, from, to, ring, OWN_KIND, link);
+    const struct passing message = {false, {0, 0}};
+    return link_over(a, from, to, &message, OWN_KIND, link);
+}
+
+bool judged_ring_part(const struct price_audit *a, int from, int to, const int64_t rings[2],
+                      int kind, struct link *link)
+{
+    const struct passing ring = {true, {rings[0], rings[1]}};
+    return link_over(a, from, to, &ring, kind, link);
 }

@@ -37,6 +37,7 @@ struct placed {
     int *counts;                      // [symbol + 1]
     int64_t *syncs;                   // [replica * stages + stage], of the plan at hand
     int64_t walks;                    // of the whole graph
+    int *leaving;                     // [node] rings that leave it, of the plan at hand
     struct placed_known_ring *rings;  // worked out before
     int *ring_next;                   // [stage]
     bool keep_rings;                  // they are evaluated as they are

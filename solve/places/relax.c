@@ -1,7 +1,8 @@
 // The program over groups, with syncs as dear as the best ring: whichever nodes a stage's replicas
 // stand on, their ring goes over one transport and has a link that is no better than the best
 // bottleneck of all rings of so many over it, nor than the best link of a node of their group. So a
-// sync takes at least the least among links that are no better than that.
+// sync takes at least the least among links that are no better than that. Every link as if its ring
+// were alone on its nodes' cards; links within a node where a whole ring fits there.
 #include <assert.h>
 #include <string.h>
 
@@ -21,8 +22,15 @@ static int64_t weight_of(const struct priced *p, size_t link)
     return x->ring_constant_ns[0][link] + sum / p->stage_count;
 }
 
-// Every device group as a node of its own.
-static int64_t least_bottleneck(const struct priced *p, const int64_t *weights, struct arena *arena)
+// Whether a whole ring can be on the node, whose links within it count then.
+static bool holds_ring(const struct priced *p, size_t node)
+{
+    return p->places->nodes[node].slots >= p->layout.data;
+}
+
+// Of the rings that leave a node, every device group as a node of its own: what passes within a
+// node takes nothing.
+static int64_t least_between(const struct priced *p, const int64_t *weights, struct arena *arena)
 {
     const struct priced_places *x = p->places;
     int count = 0, *slots;
@@ -32,14 +40,26 @@ static int64_t least_bottleneck(const struct priced *p, const int64_t *weights, 
     for (int i = 0; i < x->node_count; i++)
         for (int k = 0; k < x->nodes[i].slots; k++) slots[count++] = i;
     int64_t *links = TAKE(arena, (size_t)count * (size_t)count + 1, int64_t);
-    for (int a = 0; a < count; a++)
-        for (int b = 0; b < count; b++)
-            links[a * count + b] =
-                a == b ? CHAIN_NONE
-                       : weights[(size_t)slots[a] * (size_t)x->node_count + (size_t)slots[b]];
+    for (int i = 0; i < count * count; i++) {
+        int from = slots[i / count], to = slots[i % count];
+        size_t pair = (size_t)from * (size_t)x->node_count + (size_t)to;
+        links[i] = i / count == i % count ? CHAIN_NONE : from == to ? 0 : weights[pair];
+    }
     int64_t bottleneck = ring_bound(links, count, p->layout.data, arena);
     assert(bottleneck >= 0);
     return bottleneck;
+}
+
+// The least that the dearest link of any ring weighs: of one within a node, and of one that leaves
+// it, which where whole rings fit into nodes is that of any link.
+static int64_t least_bottleneck(const struct priced *p, const int64_t *weights, struct arena *arena)
+{
+    size_t nodes = (size_t)p->places->node_count;
+    int64_t lightest = CHAIN_NONE;
+    bool any_holds = false;
+    for (size_t pair = 0; pair < nodes * nodes; pair++) lightest = smaller(lightest, weights[pair]);
+    for (size_t i = 0; i < nodes; i++) any_holds = any_holds || holds_ring(p, i);
+    return any_holds ? lightest : least_between(p, weights, arena);
 }
 
 void placed_ring_links(bool *counts, const struct priced *p, struct arena *arena)
@@ -49,7 +69,9 @@ void placed_ring_links(bool *counts, const struct priced *p, struct arena *arena
     int64_t *weights = TAKE(arena, pairs, int64_t);
     for (int t = 0; t < x->transport_count && p->layout.data > 1; t++) {
         for (size_t pair = 0; pair < pairs; pair++)
-            weights[pair] = weight_of(p, (size_t)t * pairs + pair);
+            weights[pair] = pair % (nodes + 1) || holds_ring(p, pair / nodes)
+                                ? weight_of(p, (size_t)t * pairs + pair)
+                                : CHAIN_NONE;
         int64_t bottleneck = least_bottleneck(p, weights, arena);
         for (int g = 0; g < p->group_count; g++) {
             int64_t beside = CHAIN_NONE;

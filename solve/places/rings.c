@@ -3,25 +3,41 @@
 #include <string.h>
 
 #include "data/base/least.h"
+#include "data/inputs/places_use.h"
 #include "solve/chains/chains.h"
 #include "solve/places/internal.h"
 
-static size_t pair_of(const struct placed *p, int from, int to)
+static int node_of(const struct placed *p, const struct placed_plan *plan, int replica, int stage)
 {
-    return (size_t)from * (size_t)p->nodes + (size_t)to;
+    return plan->node[replica * p->ranks + choices_rank_of(p->c, stage)];
 }
 
-// Where the prices of the stage's rings begin: what all its replicas' nodes have in common is their
-// transport.
-static size_t transport_of(const struct placed *p, const struct placed_plan *plan, int stage)
+// A stage's ring: where the prices of its links begin (what all its replicas' nodes have in common
+// is their transport), and whether it is on more than one node. If so, links within a node are no
+// part of what it takes.
+struct stage_ring {
+    size_t offset;
+    bool leaves;
+};
+
+static struct stage_ring ring_of(const struct placed *p, const struct placed_plan *plan, int stage)
 {
     struct arena_mark mark = arena_set_mark(p->arena);
+    struct stage_ring ring = {0, false};
     int *nodes = TAKE(p->arena, p->replicas, int);
-    for (int r = 0; r < p->replicas; r++)
-        nodes[r] = plan->node[r * p->ranks + choices_rank_of(p->c, stage)];
-    size_t offset = priced_ring_offset(p->priced->places, nodes, p->replicas);
+    for (int r = 0; r < p->replicas; r++) {
+        nodes[r] = node_of(p, plan, r, stage);
+        ring.leaves = ring.leaves || nodes[r] != nodes[0];
+    }
+    ring.offset = priced_ring_offset(p->priced->places, nodes, p->replicas);
     arena_reset(p->arena, mark);
-    return offset;
+    return ring;
+}
+
+// The ring's link between two nodes, where as many rings leave them as p->leaving says.
+static size_t link_between(const struct placed *p, const struct stage_ring *ring, int from, int to)
+{
+    return priced_ring_link(p->priced->places, ring->offset, from, to, p->leaving);
 }
 
 // What the stage's sync takes over links like this one, for the slowest of its replicas.
@@ -40,30 +56,35 @@ static int64_t link_ns(struct placed *p, const struct placed_plan *plan, int sta
 }
 
 // links[from * replicas + to] between the stage's replicas.
-static void fill_links(struct placed *p, const struct placed_plan *plan, int stage, int64_t *links)
+static void fill_links(struct placed *p, const struct placed_plan *plan, int stage,
+                       const struct stage_ring *ring, int64_t *links)
 {
-    int rank = choices_rank_of(p->c, stage);
-    size_t transport = transport_of(p, plan, stage);
     for (int a = 0; a < p->replicas; a++)
         for (int b = 0; b < p->replicas; b++) {
-            size_t link = transport + pair_of(p, plan->node[a * p->ranks + rank],
-                                              plan->node[b * p->ranks + rank]);
-            links[a * p->replicas + b] = a == b ? CHAIN_NONE : link_ns(p, plan, stage, link);
+            int from = node_of(p, plan, a, stage), to = node_of(p, plan, b, stage);
+            int64_t *ns = &links[a * p->replicas + b];
+            if (a == b) *ns = CHAIN_NONE;
+            else if (from == to && ring->leaves) *ns = 0;
+            else *ns = link_ns(p, plan, stage, link_between(p, ring, from, to));
         }
 }
 
 void placed_fill_links(struct placed *p, const struct placed_plan *plan, int stage, int64_t *links)
 {
-    int rank = choices_rank_of(p->c, stage), d = p->replicas;
-    size_t transport = transport_of(p, plan, stage);
+    int d = p->replicas;
+    struct stage_ring ring = ring_of(p, plan, stage);
+    places_leaving_rings(p->leaving, p->nodes, plan->node, d, p->ranks);
     for (int i = 0; i < d * d; i++) {
-        size_t link = transport + pair_of(p, plan->node[i / d * p->ranks + rank],
-                                          plan->node[i % d * p->ranks + rank]);
-        bool joined = p->priced->places->ring_constant_ns[0][link] != PRICE_NONE;
+        int from = node_of(p, plan, i / d, stage), to = node_of(p, plan, i % d, stage);
+        size_t link = link_between(p, &ring, from, to);
+        bool joined = p->priced->places->ring_constant_ns[0][link] != PRICE_NONE,
+             inner = from == to && ring.leaves;
         for (int r = 0; r < d; r++)
             links[r * d * d + i] =
-                joined ? choice_ring_sync_ns(p->c, stage, placed_choice_of(p, plan, r, stage), link)
-                       : -1;
+                inner ? 0
+                : joined
+                    ? choice_ring_sync_ns(p->c, stage, placed_choice_of(p, plan, r, stage), link)
+                    : -1;
     }
 }
 
@@ -114,7 +135,7 @@ enum { KNOWN_OF_STAGE = 4 };
 
 struct placed_known_ring {
     bool used, joined;
-    int *nodes, *ring; // [replica]
+    int *nodes, *leaving, *ring; // [replica]; leaving: rings that leave its node
     const struct choice **choices;
     int64_t *syncs;
 };
@@ -126,6 +147,7 @@ struct placed_known_ring *placed_rings_open(const struct placed *p, struct arena
     for (int i = 0; i < p->stages * KNOWN_OF_STAGE; i++)
         known[i] =
             (struct placed_known_ring){.nodes = TAKE(arena, p->replicas, int),
+                                       .leaving = TAKE(arena, p->replicas, int),
                                        .ring = TAKE(arena, p->replicas, int),
                                        .choices = TAKE(arena, p->replicas, const struct choice *),
                                        .syncs = TAKE(arena, p->replicas, int64_t)};
@@ -135,9 +157,9 @@ struct placed_known_ring *placed_rings_open(const struct placed *p, struct arena
 static bool is_known(struct placed *p, const struct placed_plan *plan, int stage,
                      const struct placed_known_ring *known)
 {
-    int rank = choices_rank_of(p->c, stage);
     for (int r = 0; r < p->replicas && known->used; r++)
-        if (known->nodes[r] != plan->node[r * p->ranks + rank] ||
+        if (known->nodes[r] != node_of(p, plan, r, stage) ||
+            known->leaving[r] != p->leaving[known->nodes[r]] ||
             known->choices[r] != placed_choice_of(p, plan, r, stage))
             return false;
     return known->used;
@@ -145,35 +167,41 @@ static bool is_known(struct placed *p, const struct placed_plan *plan, int stage
 
 // ---- syncs
 
+static void put_order(struct placed_known_ring *known, struct placed *p,
+                      const struct placed_plan *plan, int stage, int *ring)
+{
+    assert(placed_is_order(ring, p->replicas));
+    memcpy(known->ring, ring, (size_t)p->replicas * sizeof *ring);
+    for (int r = 0; r < p->replicas; r++) {
+        known->nodes[r] = node_of(p, plan, r, stage);
+        known->leaving[r] = p->leaving[known->nodes[r]];
+        known->choices[r] = placed_choice_of(p, plan, r, stage);
+    }
+}
+
 // The dearest link of the stage's ring, by what it takes of each replica's own.
 static void work_out(struct placed *p, struct placed_plan *plan, int stage,
                      struct placed_known_ring *known)
 {
     struct arena_mark mark = arena_set_mark(p->arena);
     int64_t *links = TAKE(p->arena, p->replicas * p->replicas, int64_t);
-    int *ring = plan->ring + stage * p->replicas, rank = choices_rank_of(p->c, stage);
-    size_t transport = transport_of(p, plan, stage);
-    fill_links(p, plan, stage, links);
-    order_ring(p, links, ring);
-    assert(placed_is_order(ring, p->replicas));
-    *known = (struct placed_known_ring){
-        true,           dearest_link(links, ring, p->replicas) < CHAIN_NONE,
-        known->nodes,   known->ring,
-        known->choices, known->syncs};
+    int *order = plan->ring + stage * p->replicas;
+    struct stage_ring ring = ring_of(p, plan, stage);
+    fill_links(p, plan, stage, &ring, links);
+    order_ring(p, links, order);
+    known->used = true;
+    known->joined = dearest_link(links, order, p->replicas) < CHAIN_NONE;
     arena_reset(p->arena, mark);
-    memcpy(known->ring, ring, (size_t)p->replicas * sizeof *ring);
+    put_order(known, p, plan, stage, order);
     for (int r = 0; r < p->replicas; r++) {
-        int64_t most = 0;
-        known->nodes[r] = plan->node[r * p->ranks + rank];
-        known->choices[r] = placed_choice_of(p, plan, r, stage);
+        known->syncs[r] = 0;
         for (int at = 0; at < p->replicas && known->joined; at++) {
-            int from = plan->node[ring[at] * p->ranks + rank],
-                to = plan->node[ring[(at + 1) % p->replicas] * p->ranks + rank];
-            size_t link = transport + pair_of(p, from, to);
-            assert(link < priced_ring_links(p->priced->places));
-            most = larger(most, choice_ring_sync_ns(p->c, stage, known->choices[r], link));
+            int from = known->nodes[order[at]], to = known->nodes[order[(at + 1) % p->replicas]];
+            if (from == to && ring.leaves) continue;
+            known->syncs[r] =
+                larger(known->syncs[r], choice_ring_sync_ns(p->c, stage, known->choices[r],
+                                                            link_between(p, &ring, from, to)));
         }
-        known->syncs[r] = most;
     }
 }
 
@@ -198,11 +226,12 @@ static bool sync_stage(struct placed *p, struct placed_plan *plan, int stage)
 bool placed_sync_all(struct placed *p, struct placed_plan *plan)
 {
     memset(p->syncs, 0, (size_t)(p->replicas * p->stages) * sizeof *p->syncs);
+    places_leaving_rings(p->leaving, p->nodes, plan->node, p->replicas, p->ranks);
     for (int stage = 0; stage < p->stages; stage++) {
-        int node = plan->node[choices_rank_of(p->c, stage)];
+        int node = node_of(p, plan, 0, stage);
         if (p->replicas == 1)
             p->syncs[stage] = choice_ring_sync_ns(p->c, stage, placed_choice_of(p, plan, 0, stage),
-                                                  pair_of(p, node, node));
+                                                  (size_t)node * (size_t)(p->nodes + 1));
         else if (!sync_stage(p, plan, stage)) return false;
     }
     return true;

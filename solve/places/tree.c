@@ -84,12 +84,11 @@ static bool is_same_link(const struct priced *p, size_t a, size_t b)
             if (!same_pair(x->backward_ns[cut][option], PART_COUNT, slices, pairs, a, b))
                 return false;
     }
+    size_t tables = (size_t)(x->ring_level_count * x->transport_count);
     for (int option = 0; option < p->gradient_option_count; option++) {
-        if (!same_pair(x->ring_constant_ns[option], 1, (size_t)x->transport_count, pairs, a, b))
-            return false;
+        if (!same_pair(x->ring_constant_ns[option], 1, tables, pairs, a, b)) return false;
         for (int run = 0; run < p->run_count; run++)
-            if (!same_pair(x->ring_ns[run][option], 1, (size_t)x->transport_count, pairs, a, b))
-                return false;
+            if (!same_pair(x->ring_ns[run][option], 1, tables, pairs, a, b)) return false;
     }
     return !x->embedding_sync_ns || x->embedding_sync_ns[a] == x->embedding_sync_ns[b];
 }

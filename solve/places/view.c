@@ -6,23 +6,25 @@
 #include <string.h>
 
 #include "data/base/least.h"
+#include "data/inputs/places_use.h"
 #include "solve/chains/chains.h"
 #include "solve/places/joint.h"
 #include "solve/places/view.h"
 
 struct placed_views {
     struct placed *p;
-    int64_t **sync;       // [stage][choice * links + link]; -1: not worked out yet
+    int64_t **sync;       // [stage][choice * prices + link]; -1: not worked out yet
     int64_t **sync_floor; // [stage][choice]: over the best of all rings
-    size_t links;
+    size_t links, prices; // of one ring on its nodes' cards; of all levels of sharing them
+    int *leaving;         // [node] rings that leave it, whatever ranks without nodes will have
 };
 
 // ---- syncs by link
 
 static int64_t sync_on(struct placed_views *x, int stage, int choice, size_t link)
 {
-    assert(link < x->links && choice >= 0 && choice < x->p->c->stages[stage].count);
-    int64_t *known = &x->sync[stage][(size_t)choice * x->links + link];
+    assert(link < x->prices && choice >= 0 && choice < x->p->c->stages[stage].count);
+    int64_t *known = &x->sync[stage][(size_t)choice * x->prices + link];
     if (*known < 0) {
         bool joined = x->p->priced->places->ring_constant_ns[0][link] != PRICE_NONE;
         *known = joined ? choice_ring_sync_ns(x->p->c, stage, &x->p->c->stages[stage].items[choice],
@@ -46,15 +48,17 @@ struct placed_views *placed_views_open(struct placed *p, struct arena *arena)
 {
     struct placed_views *x = TAKE(arena, 1, struct placed_views);
     *x = (struct placed_views){.p = p, .links = priced_ring_links(p->priced->places)};
+    x->prices = x->links * (size_t)p->priced->places->ring_level_count;
+    x->leaving = TAKE(arena, p->nodes, int);
     x->sync = TAKE(arena, p->stages, int64_t *);
     x->sync_floor = TAKE(arena, p->stages, int64_t *);
     bool *usable = TAKE(arena, (size_t)p->priced->group_count * x->links, bool);
     placed_ring_links(usable, p->priced, arena);
     for (int s = 0; s < p->stages; s++) {
         int count = p->c->stages[s].count;
-        x->sync[s] = TAKE(arena, (size_t)count * x->links, int64_t);
+        x->sync[s] = TAKE(arena, (size_t)count * x->prices, int64_t);
         x->sync_floor[s] = TAKE(arena, count, int64_t);
-        memset(x->sync[s], -1, (size_t)count * x->links * sizeof **x->sync);
+        memset(x->sync[s], -1, (size_t)count * x->prices * sizeof **x->sync);
         for (int i = 0; i < count; i++) x->sync_floor[s][i] = p->c->stages[s].items[i].sync_ns;
         for (int i = 0; i < count && p->replicas > 1; i++) {
             const bool *counts = usable + (size_t)p->c->stages[s].items[i].group * x->links;
@@ -177,16 +181,22 @@ static int64_t sync_of_whole_ring(const struct view_making *m, int stage, int ch
     int rank = choices_rank_of(p->c, stage), count = p->replicas, all[PLACED_RING_EXACT],
         ring[PLACED_RING_EXACT], nodes[PLACED_RING_EXACT];
     int64_t links[PLACED_RING_EXACT * PLACED_RING_EXACT], dearest = 0;
-    for (int a = 0; a < count; a++) nodes[a] = node_of(m, a, rank);
+    bool leaves = false;
+    for (int a = 0; a < count; a++) {
+        nodes[a] = node_of(m, a, rank);
+        leaves = leaves || nodes[a] != nodes[0];
+    }
     size_t transport = priced_ring_offset(p->priced->places, nodes, count);
     for (int a = 0; a < count; a++) {
         all[a] = a;
-        for (int b = 0; b < count; b++)
-            links[a * count + b] =
-                a == b
-                    ? CHAIN_NONE
-                    : sync_on(m->x, stage, choice,
-                              transport + (size_t)nodes[a] * (size_t)p->nodes + (size_t)nodes[b]);
+        for (int b = 0; b < count; b++) {
+            size_t link =
+                priced_ring_link(p->priced->places, transport, nodes[a], nodes[b], m->x->leaving);
+            links[a * count + b] = a == b ? CHAIN_NONE
+                                   : nodes[a] == nodes[b] && leaves
+                                       ? 0
+                                       : sync_on(m->x, stage, choice, link);
+        }
     }
     ring_through(ring, links, count, all, count, m->arena);
     for (int at = 0; at < count; at++)
@@ -275,6 +285,7 @@ bool placed_view_make(struct placed_view *v, struct placed_views *views,
 {
     const struct placed *p = views->p;
     const struct view_making m = {v, views, part, replica, arena};
+    places_leaving_rings(views->leaving, p->nodes, part->node, p->replicas, p->ranks);
     *v = (struct placed_view){.choices = *p->c, .priced = *p->priced};
     v->choices.priced = &v->priced;
     v->choices.arena = arena;

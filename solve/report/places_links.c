@@ -176,6 +176,12 @@ struct finding {
     struct error *err;
 }; // transport: of the ring at hand
 
+static bool ring_link(const struct report_links *l, struct report_link *link, int transport)
+{
+    const int rings[2] = {l->leaving[link->from], l->leaving[link->to]};
+    return places_ring_link(&link->link, &l->problem, link->from, link->to, rings, transport);
+}
+
 static enum status add_link(struct finding *f, enum link_use use, int stage, int replica,
                             int to_replica, int from_rank, int to_rank)
 {
@@ -195,9 +201,8 @@ static enum status add_link(struct finding *f, enum link_use use, int stage, int
     if (use == USE_FORWARD) link->ns = x->send_forward_ns[replica * l->plan->stage_count + stage];
     if (use == USE_BACKWARD) link->ns = x->send_backward_ns[replica * l->plan->stage_count + stage];
     if (use == USE_EMBEDDING && replica == x->slowest) link->ns = l->plan->embedding_sync_ns;
-    bool joined =
-        ring ? places_ring_link(&link->link, &l->problem, link->from, link->to, f->transport)
-             : places_used_link(&link->link, &l->problem, link->from, link->to, false);
+    bool joined = ring ? ring_link(l, link, f->transport)
+                       : places_used_link(&link->link, &l->problem, link->from, link->to, false);
     if (!joined)
         return fail(f->err, BAD_INPUT, "%s: placement: nothing joins node '%s' to node '%s'",
                     l->plan->document.path, l->problem.cluster.places.nodes[link->from].name,
@@ -220,12 +225,24 @@ static enum status add_transfers(struct finding *f, const struct schedule_reques
     return OK;
 }
 
+// Whether the stage's ring is on other nodes, too.
+static bool leaves(const struct report_links *l, int stage, int node)
+{
+    const struct plan_placement *x = l->plan->placement;
+    struct schedule_request request = plan_request(l->plan);
+    int rank = schedule_rank_of(&request, stage);
+    for (int replica = 0; replica < x->replica_count; replica++)
+        if (l->node[replica * x->rank_count + rank] != node) return true;
+    return false;
+}
+
 // What a ring would take if all its links were like this one, but for what no link changes: its
-// latency and bandwidth terms.
+// latency and bandwidth terms. A link within a node that the ring leaves is no part of it.
 static double ring_s(const struct report_links *l, const struct report_link *x)
 {
     const struct layout *layout = &l->plan->layout;
     double ranks = (double)layout->data * layout->context;
+    if (x->from == x->to && leaves(l, x->stage, x->from)) return 0;
     return 2 * (ranks - 1) *
            (x->link.link.latency_s + (double)l->plan->stages[x->stage].memory.gradient_bytes /
                                          ranks / x->link.link.bytes_per_s);
@@ -283,13 +300,16 @@ enum status report_links_find(struct report_links *l, const struct plan *plan,
     struct schedule_request request = plan_request(plan);
     *l = (struct report_links){.problem = problem_with_layout(problem, &plan->layout),
                                .plan = plan,
-                               .node = TAKE(arena, ranks, int)};
+                               .node = TAKE(arena, ranks, int),
+                               .leaving = TAKE(arena, problem->cluster.places.node_count, int)};
     for (int i = 0; i < ranks; i++) {
         l->node[i] = places_find(&problem->cluster.places, x->nodes[i]);
         if (l->node[i] < 0)
             return fail(err, BAD_INPUT, "%s: placement: node '%s' is not in the cluster %s",
                         plan->document.path, x->nodes[i], problem->cluster.document.path);
     }
+    places_leaving_rings(l->leaving, problem->cluster.places.node_count, l->node, x->replica_count,
+                         x->rank_count);
     l->best = TAKE(arena, 4 * groups * groups, struct report_best);
     find_best(l);
     if (x->replica_count > 1)
@@ -330,7 +350,7 @@ bool report_dearest_in_order(const struct report_links *l, int stage, const int 
                                    .from = l->node[sender * x->rank_count + rank],
                                    .to = l->node[receiver * x->rank_count + rank]};
         link.best = best_of(l, true, link.from, link.to);
-        if (!places_ring_link(&link.link, &l->problem, link.from, link.to, transport)) return false;
+        if (!ring_link(l, &link, transport)) return false;
         if (!at || ring_s(l, &link) > ring_s(l, dearest)) *dearest = link;
     }
     return true;

@@ -34,6 +34,7 @@ struct report_links {
     struct problem problem; // with the plan's layout
     const struct plan *plan;
     int *node;                 // [replica * rank_count + rank]
+    int *leaving;              // [node of the cluster] rings that leave it
     struct report_link *items; // by use, stage, replica or place in the ring
     int count;
     struct report_best

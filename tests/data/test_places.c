@@ -64,7 +64,8 @@ static void test_what_joins_two_nodes(void **state)
 {
     struct cluster c;
     struct error err = {OK, ""};
-    const struct place_traffic one = {{1, 1}, false}, all = {{8, 8}, false}, ring = {{1, 1}, true};
+    const struct place_traffic one = {{1, 1}, {0, 0}}, all = {{8, 8}, {0, 0}},
+                               ring = {{1, 1}, {1, 1}};
     assert_int_equal(load(&c,
                           ", \"links\": [{\"from\": \"b\", \"to\": \"a\", \"link\": "
                           "{\"bytes_per_s\": 7, \"latency_s\": 1}}]",
@@ -86,7 +87,7 @@ static void test_matrix(void **state)
 {
     struct cluster c;
     struct error err = {OK, ""};
-    const struct place_traffic one = {{1, 1}, false};
+    const struct place_traffic one = {{1, 1}, {0, 0}};
     static const char matrix[] =
         ", \"matrix\": {\"nodes\": [\"d\", \"c\", \"b\", \"a\"], \"bytes_per_s\": [[0, 1, 2, 3], "
         "[4, 0, 5, 6], [7, 8, 0, 9], [10, 11, 12, 0]], \"latency_s\": 0.5}";
@@ -204,7 +205,7 @@ static void test_missing_cells(void **state)
 {
     struct cluster c;
     struct error err = {OK, ""};
-    const struct place_traffic one = {{1, 1}, false};
+    const struct place_traffic one = {{1, 1}, {0, 0}};
     static const char matrix[] =
         ", \"matrix\": {\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"latencies_s\": [[0, null, 1, "
         "1], [1, 0, 1, 1], [1, 1, 0, 0.5], [1, 1, 1, 0]],"

@@ -57,7 +57,7 @@ static struct cluster small_cluster(struct arena *arena)
 static double rate_of(const struct cluster *c, const char *from, const char *to)
 {
     static const double whole[NIC_KIND_COUNT] = {1, 1, 1};
-    const struct place_traffic traffic = {{1, 1}, false};
+    const struct place_traffic traffic = {{1, 1}, {0, 0}};
     struct place_link link;
     int a = places_find(&c->places, from), b = places_find(&c->places, to);
     assert_true(a >= 0 && b >= 0);

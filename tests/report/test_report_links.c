@@ -151,8 +151,11 @@ static int64_t ring_price(const struct trial *t, int stage, int from, int to)
     for (int r = 0; r < x->replica_count; r++)
         nodes[r] = places_find(&t->problem.cluster.places,
                                x->nodes[r * x->rank_count + schedule_rank_of(&request, stage)]);
-    size_t pair = priced_ring_offset(t->priced.places, nodes, x->replica_count) +
-                  (size_t)from * NODES + (size_t)to;
+    bool leaves = false;
+    for (int r = 0; r < x->replica_count; r++) leaves = leaves || nodes[r] != from;
+    if (from == to && leaves) return 0;
+    size_t offset = priced_ring_offset(t->priced.places, nodes, x->replica_count),
+           pair = priced_ring_link(t->priced.places, offset, from, to, t->links.leaving);
     int64_t ns = t->priced.places->ring_constant_ns[s->gradient_option][pair];
     for (int layer = s->first_layer; layer < s->first_layer + s->layer_count; layer++)
         ns += t->priced.places->ring_ns[priced_run_of(&t->priced, layer)][s->gradient_option][pair];

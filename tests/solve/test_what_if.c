@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/inputs/places_use.h"
 #include "data/places/places.h"
 #include "formulate/choices/choices.h"
 #include "formulate/price/price.h"
@@ -106,6 +107,10 @@ static int64_t played_time(const struct problem *problem, const struct plan *pla
         node[i] = places_find(&problem->cluster.places, nodes[i]);
         if (node[i] < 0) slowest = INT64_MAX;
     }
+    int *leaving = TAKE(arena, problem->cluster.places.node_count, int);
+    if (slowest < INT64_MAX)
+        places_leaving_rings(leaving, problem->cluster.places.node_count, node, x->replica_count,
+                             ranks);
     for (int r = 0; r < x->replica_count && slowest < INT64_MAX; r++) {
         const struct choice *chosen[16];
         int64_t *durations = TAKE(arena, symbol_count(stages, priced.slice_count), int64_t),
@@ -117,7 +122,11 @@ static int64_t played_time(const struct problem *problem, const struct plan *pla
                                priced.places->nodes[node[r * ranks + rank]].group);
             int around[PLACES];
             int64_t sync = 0;
-            for (int i = 0; i < x->replica_count; i++) around[i] = node[i * ranks + rank];
+            bool leaves = false;
+            for (int i = 0; i < x->replica_count; i++) {
+                around[i] = node[i * ranks + rank];
+                leaves = leaves || around[i] != around[0];
+            }
             size_t transport = priced_ring_offset(priced.places, around, x->replica_count);
             if ((stands = at >= 0) == false) break;
             chosen[s] = &c.stages[s].items[at];
@@ -126,8 +135,8 @@ static int64_t played_time(const struct problem *problem, const struct plan *pla
                 const int *ring = x->rings + s * x->replica_count;
                 int from = node[ring[i] * ranks + rank],
                     to = node[ring[(i + 1) % x->replica_count] * ranks + rank];
-                size_t pair = transport + (size_t)from * (size_t)priced.places->node_count +
-                              (size_t)to;
+                size_t pair = priced_ring_link(priced.places, transport, from, to, leaving);
+                if (from == to && leaves) continue;
                 stands = stands && priced.places->ring_constant_ns[0][pair] != PRICE_NONE;
                 if (stands) sync = larger(sync, choice_ring_sync_ns(&c, s, chosen[s], pair));
             }

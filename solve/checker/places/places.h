@@ -20,7 +20,7 @@ struct check_pair {
     int64_t embedding; // with the first stage on the first node and the last one on the second
 };
 
-// A stage's sync if all links of its ring were like this one.
+// A stage's sync if all links of its ring were like this one, and no other ring left their nodes.
 struct check_ring_link {
     int64_t *constant; // [gradient option]
     int64_t *layer;    // [run * gradient options + option]
@@ -62,8 +62,9 @@ enum status check_relax_places(struct check_problem *to, const struct check_plac
                                const struct check_relaxation *how, const struct reader *r,
                                uint64_t *work, struct arena *arena);
 
-// Every ring of `size` device groups has a link of at least this weight; INT64_MAX: there is no
-// ring. weights[from * count + to], -1: no link; slots[node].
+// Every ring of `size` device groups has a link that counts of at least this weight; INT64_MAX:
+// there is no ring. weights[from * count + to], -1: no link; of a node with itself: of a ring that
+// is all there, -1 where it has no room for one. slots[node].
 int64_t check_least_bottleneck(const int64_t *weights, const int *slots, int count, int size,
                                struct arena *arena);
 

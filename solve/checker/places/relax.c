@@ -284,7 +284,7 @@ static int64_t weight_of(const struct relaxing *m)
 static enum status price_link(struct relaxing *m, int kind, int from, int to, bool *joined)
 {
     const struct check_places *x = m->x;
-    *joined = is_pair(m, from, to) &&
+    *joined = is_pair(m, from, to) && (from != to || x->nodes[from].slots >= x->replicas) &&
               x->may_ring[x->nodes[from].group * m->p->group_count + x->nodes[to].group];
     if (!*joined) return OK;
     TRY(check_spend(m->to, m->work, (uint64_t)(m->p->gradient_count * (m->p->run_count + 1))));

@@ -20,10 +20,11 @@ struct rings {
     uint32_t *ends; // [set of device groups]
 };
 
+// A ring that leaves a node passes within it for nothing.
 static bool has_link(const struct rings *x, int from, int to)
 {
     int64_t weight = x->weights[(size_t)from * (size_t)x->count + (size_t)to];
-    return weight >= 0 && weight <= x->limit && (from != to || x->slots[from] > 1);
+    return from == to ? x->slots[from] > 1 : weight >= 0 && weight <= x->limit;
 }
 
 // What is reached from the node, or reaches it, within what is left.
@@ -156,6 +157,14 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+// Where a node can hold a whole ring, another may leave it over any link.
+static bool holds_ring(const int *slots, int count, int size)
+{
+    for (int i = 0; i < count; i++)
+        if (slots[i] >= size) return true;
+    return false;
+}
+
 int64_t check_least_bottleneck(const int64_t *weights, const int *slots, int count, int size,
                                struct arena *arena)
 {
@@ -175,6 +184,7 @@ int64_t check_least_bottleneck(const int64_t *weights, const int *slots, int cou
         if (weights[i] >= 0) sorted[high++] = weights[i];
     qsort(sorted, high, sizeof *sorted, by_value);
     size_t all = high;
+    if (holds_ring(slots, count, size)) high = low;
     while (low < high) { // none within what stands before low
         size_t middle = low + (high - low) / 2;
         if (may_exist(&x, sorted[middle])) high = middle;

@@ -50,7 +50,7 @@ static enum status price_links(struct check_tree *t, const struct reader *r, uin
     for (int i = 0; i < count; i++) {
         int kind = i / pairs_of(t), from = i % pairs_of(t) / x->node_count, to = i % x->node_count;
         bool joined = slots_of(t, from) && slots_of(t, to) &&
-                      (from != to || slots_of(t, from) > 1) && may_ring(t, from, to);
+                      (from != to || slots_of(t, from) >= x->replicas) && may_ring(t, from, to);
         struct check_ring_link link = {t->constants + i * options, t->layers + i * options * runs};
         t->weights[i] = -1;
         if (joined && !x->link(x->context, kind, from, to, &joined, &link))
@@ -282,7 +282,7 @@ static void bound_whole_ring(const struct check_tree *t, struct ring *g, struct 
     for (int i = 0; i < g->count; i++) slots[g->members[i]]++;
     for (int from = 0; from < n; from++)
         for (int to = 0; to < n; to++) {
-            bool among = slots[from] && slots[to] && (from != to || slots[from] > 1);
+            bool among = slots[from] && slots[to] && (from != to || slots[from] == g->count);
             weights[from * n + to] = among ? t->weights[link_at(t, kind, from, to)] : -1;
         }
     lower_from(t, g, kind, weights, check_least_bottleneck(weights, slots, n, g->count, arena));

@@ -101,8 +101,8 @@ static bool price_pair(void *context, int from, int to, bool *joined, struct che
     struct place_prices *x = context;
     const struct check_problem *p = x->p;
     take_ends(x, from, to);
-    *joined = judged_node_link(&x->whole, from, to, false, &x->joins[0][1].link) &&
-              judged_node_link(&x->whole, to, from, false, &x->joins[1][0].link);
+    *joined = judged_node_link(&x->whole, from, to, &x->joins[0][1].link) &&
+              judged_node_link(&x->whole, to, from, &x->joins[1][0].link);
     for (int c = 0; c < p->cut_count && *joined; c++)
         for (int slice = 0; slice < p->slices; slice++) {
             const struct sending there = {
@@ -128,7 +128,8 @@ static bool price_pair(void *context, int from, int to, bool *joined, struct che
 
 // ---- rings
 
-// Where GPUs of two kinds meet, each term is the slower one's.
+// Where GPUs of two kinds meet, each term is the slower one's. What other rings take of the nodes'
+// cards hangs on where all replicas stand: the least is with none.
 static bool price_link(void *context, int kind, int from, int to, bool *joined,
                        struct check_ring_link *prices)
 {
@@ -136,7 +137,7 @@ static bool price_link(void *context, int kind, int from, int to, bool *joined,
     const struct check_problem *p = x->p;
     struct link link;
     take_ends(x, from, to);
-    *joined = judged_link_over(&x->whole, from, to, true, kind, &link);
+    *joined = judged_ring_part(&x->whole, from, to, (const int64_t[2]){1, 1}, kind, &link);
     if (!*joined) return true;
     x->joins[0][0].link = x->joins[1][1].link = link;
     for (int o = 0; o < p->gradient_count; o++) {

@@ -61,8 +61,8 @@ static struct joint network(const struct price_audit *a, const struct estimate *
     return best;
 }
 
-// A group's nodes among themselves: what is stated, else its NICs, and no more than a node passes
-// on inside.
+// A group's nodes among themselves: what is stated, else its NICs, and no better than what a node
+// passes on inside.
 static struct joint across_nodes(const struct price_audit *a, int group, int64_t streams,
                                  bool one_nic)
 {
@@ -70,7 +70,38 @@ static struct joint across_nodes(const struct price_audit *a, int group, int64_t
     if (link.joined) return link;
     link = network(a, NULL, group, group, streams, streams, one_nic);
     link.bytes_per_s = least(link.bytes_per_s, intra(a, group).bytes_per_s);
+    link.latency_s = greatest(link.latency_s, intra(a, group).latency_s);
     return link;
+}
+
+// Stages one behind the other on the group's device groups: of one that begins on a node and ends
+// on another the ring leaves both, and where the one before it ends on the node it begins on, two
+// rings share that node's cards. More never do.
+static int64_t rings_on_a_node(const struct price_audit *a, int group, int64_t room)
+{
+    int64_t data = layout_of(a)->data, behind = -1, most = 0,
+            stages = smaller(a->pipeline, slots_of(a, group));
+    for (int64_t stage = 0; stage < stages && most < 2; stage++) {
+        int64_t first = stage * data / room, last = (stage * data + data - 1) / room;
+        if (first == last) continue;
+        most = behind == first ? 2 : larger(most, 1);
+        behind = last;
+    }
+    return most;
+}
+
+// Over the replicas of a stage. Where no stage need leave its node, none does.
+static struct joint replicas_link(const struct price_audit *a, int group)
+{
+    const struct node_group *g = &a->problem->cluster.groups[group];
+    int64_t room = g->gpus_per_node / a->collective, data = layout_of(a)->data;
+    if (!room)
+        return across_nodes(a, group, smaller(layout_of(a)->tensor, g->gpus_per_node), false);
+    bool fits = room >= data &&
+                (room / data * data == room || g->nodes * (room / data) >= a->pipeline);
+    int64_t rings = fits ? 0 : rings_on_a_node(a, group, room);
+    struct joint apart = across_nodes(a, group, larger(rings, 1) * layout_of(a)->tensor, false);
+    return rings && (apart.joined || data > room) ? apart : intra(a, group);
 }
 
 struct joint judged_tensor_link(const struct price_audit *a, int group)
@@ -89,9 +120,7 @@ struct joint judged_ring_link(const struct price_audit *a, int group)
 
 struct joint judged_gradient_link(const struct price_audit *a, int group)
 {
-    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
-    if (a->devices <= per_node) return intra(a, group);
-    return across_nodes(a, group, smaller(a->problem->job.layout.tensor, per_node), false);
+    return replicas_link(a, group);
 }
 
 struct joint judged_expert_link(const struct price_audit *a, int group)

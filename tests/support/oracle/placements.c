@@ -212,15 +212,13 @@ static int transport_of(const struct oracle *o, int stage, const double *efficie
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++) {
         double least = -1;
         for (int r = 0; r < o->replicas; r++) {
-            int node = o->node[r * o->stages + stage],
-                slots = p->nodes[node].slots; // which share the cards
+            int node = o->node[r * o->stages + stage];
             const struct node_group *g = &o->cluster->groups[group_of(o, node)];
             const struct nic *cards = cards_of(g, kind);
             bool alike = g == first || (g->nic_count > 0 && !cards == !cards_of(first, kind));
             if (o->homogeneous && !alike) return -1;
             if (!g->nic_count) continue;
-            double rate = cards ? cards->count * cards->link.bytes_per_s * efficiency[kind] / slots
-                                : 0;
+            double rate = cards ? cards->count * cards->link.bytes_per_s * efficiency[kind] : 0;
             if (least < 0 || rate < least) least = rate;
         }
         if (least > best_rate + 1) {
@@ -237,12 +235,45 @@ static int transport_of(const struct oracle *o, int stage, const double *efficie
     return without; // nodes without cards only: any
 }
 
+// Stages of which some replica stands on the node and some other does not.
+static int rings_leaving(const struct oracle *o, int node)
+{
+    int rings = 0;
+    for (int s = 0; s < o->stages; s++) {
+        int here = 0;
+        for (int r = 0; r < o->replicas; r++) here += o->node[r * o->stages + s] == node;
+        rings += here > 0 && here < o->replicas;
+    }
+    return rings;
+}
+
+// Where the prices of a link stand that the two nodes' cards give to all rings that leave them.
+static size_t shared_link(const struct oracle *o, int transport, int from, int to)
+{
+    const struct priced_places *p = o->priced->places;
+    int level = 0, ends[2] = {from, to};
+    for (int end = 0; end < 2; end++) {
+        int rings = rings_leaving(o, ends[end]);
+        if (p->rings_most > 1 && rings > 1)
+            level = (int)larger(
+                level,
+                p->ring_level[transport][p->nodes[ends[end]].group * p->rings_most + rings - 1]);
+        else if (p->rings_most > 1)
+            level = (int)larger(
+                level, p->ring_level[transport][p->nodes[ends[end]].group * p->rings_most]);
+    }
+    return (((size_t)level * (size_t)p->transport_count + (size_t)transport) * NODES +
+            (size_t)from) *
+               NODES +
+           (size_t)to;
+}
+
 // The stage's sync over a link: layers by hand, last to first, for a tail behind their backwards.
 static int64_t link_sync(const struct oracle *o, const struct choice *x, int first_layer,
                          int transport, int from, int to)
 {
     const struct priced *p = o->priced;
-    size_t pair = ((size_t)transport * NODES + (size_t)from) * NODES + (size_t)to;
+    size_t pair = shared_link(o, transport, from, to);
     int64_t gradient = 0, sync = 0;
     bool overlapped = p->layout.gradient_sync == SYNC_OVERLAPPED;
     if (p->places->ring_constant_ns[0][pair] == PRICE_NONE) return -1;
@@ -290,15 +321,20 @@ struct links {
 
 static void fill_links(struct links *links, const struct oracle *o, int stage, int first_layer)
 {
-    int transport = transport_of(o, stage, o->efficiency);
+    int transport = transport_of(o, stage, o->efficiency), first = o->node[stage];
+    bool leaves = false;
+    for (int r = 0; r < o->replicas; r++)
+        leaves = leaves || o->node[r * o->stages + stage] != first;
     for (int r = 0; r < o->replicas; r++)
         for (int a = 0; a < o->replicas; a++)
             for (int b = 0; b < o->replicas; b++) {
                 int from = o->node[a * o->stages + stage], to = o->node[b * o->stages + stage];
                 if (a == b && o->replicas > 1) continue;
                 links->ns[r][a][b] = transport < 0 ? -1
-                                                   : link_sync(o, o->chosen[r * o->stages + stage],
-                                                               first_layer, transport, from, to);
+                                     : from == to && leaves
+                                         ? 0
+                                         : link_sync(o, o->chosen[r * o->stages + stage],
+                                                     first_layer, transport, from, to);
             }
 }
 
