@@ -125,21 +125,22 @@ static int stages_across(int64_t node, int64_t slots, int64_t data, int64_t stag
     return across + (last > first && (last + 1) * data > end);
 }
 
-// Of device groups (tensor x context ranks) as they stand in order: how many rings of replicas
-// leave a node at most; 0 where every stage has room within one.
+// How many rings of replicas leave a node at most: none where every stage has room within one, one
+// where each can have nodes to itself; else as device groups (tensor x context ranks) stand in
+// order.
 static int rings_that_leave(const struct pricing *x, int group)
 {
     const struct node_group *g = &x->problem->cluster.groups[group];
     int64_t slots = g->gpus_per_node / (int64_t)(x->t * x->c), data = (int64_t)x->d,
-            stages = (int64_t)x->p, room = g->nodes * slots / data;
+            stages = (int64_t)x->p;
     int most = 0;
     if (!slots) return 1;
     if (data <= slots && (slots % data == 0 || stages <= g->nodes * (slots / data) ||
                           !ring_price(x, group, x->t, false).joined))
         return 0;
-    if (data % slots == 0) return 1;
-    for (int node = 0; node < g->nodes && most < 2; node++) {
-        int across = stages_across(node, slots, data, stages < room ? stages : room);
+    if (data % slots == 0 || stages * ((data + slots - 1) / slots) <= g->nodes) return 1;
+    for (int64_t node = 0; node * slots < stages * data && most < 2; node++) {
+        int across = stages_across(node, slots, data, stages);
         if (across > most) most = across;
     }
     return most;
@@ -149,8 +150,16 @@ static int rings_that_leave(const struct pricing *x, int group)
 static struct link_price link_of_replicas(const struct pricing *x, int group, real ranks)
 {
     if (x->on_nodes) return link_of_nodes(x, x->node_from, x->node_to, true);
+    const struct node_group *g = &x->problem->cluster.groups[group];
     int rings = rings_that_leave(x, group);
-    return link_over(x, group, rings > 0, ranks, x->t * (rings > 1 ? rings : 1), false);
+    struct link_price price =
+        link_over(x, group, rings > 0, ranks, x->t * (rings > 1 ? rings : 1), false);
+    if (rings > 0 && x->D <= g->gpus_per_node) { // some stages do not leave their node
+        struct link_price within = intra_price(x, g);
+        price.bytes_per_s = fminl(price.bytes_per_s, within.bytes_per_s);
+        price.latency_s = fmaxl(price.latency_s, within.latency_s);
+    }
+    return price;
 }
 
 struct link_price link_of_gradient_sync(const struct pricing *x, int group)

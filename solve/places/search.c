@@ -287,20 +287,35 @@ static int list_slots(const struct placed *p, int **slots, struct arena *arena)
     return count;
 }
 
-// The k-th place of an order: pipelines one after another, or ranks (the replicas of a rank are
-// neighbours).
-static int place_of(const struct placed *p, int order, int k)
+// Orders of places: pipelines one after another; ranks, the replicas of a rank side by side, as
+// frameworks number them; the same with each rank within one node, where one has room.
+enum order { BY_REPLICA, BY_RANK, BY_RANK_WITHIN_NODES, ORDER_COUNT };
+
+static int place_of(const struct placed *p, enum order order, int k)
 {
-    return order == 0 ? k : k % p->replicas * p->ranks + k / p->replicas;
+    return order == BY_REPLICA ? k : k % p->replicas * p->ranks + k / p->replicas;
+}
+
+// Before a rank: what is left of nodes in use, where it has no room for all replicas, is passed
+// over.
+static void leave_remainders(const struct placed *p, const int *slots, int slot_count, bool *used)
+{
+    for (int i = 0, next; i < slot_count; i = next) {
+        int left = 0;
+        for (next = i; next < slot_count && slots[next] == slots[i]; next++) left += !used[next];
+        for (int k = i; k < next && left < next - i && left < p->replicas; k++) used[k] = true;
+    }
 }
 
 // Each place gets the first free slot whose group has the choice wanted, else any that has one.
 static bool take_slots(struct search *s, const int *chosen, const int *slots, int slot_count,
-                       int order, struct arena *arena)
+                       enum order order, struct arena *arena)
 {
     struct placed *p = s->p;
     bool *used = TAKE(arena, slot_count, bool);
     for (int k = 0; k < p->replicas * p->ranks; k++) {
+        if (order == BY_RANK_WITHIN_NODES && k % p->replicas == 0)
+            leave_remainders(p, slots, slot_count, used);
         int place = place_of(p, order, k), rank = place % p->ranks, found = -1;
         int wanted = p->c->stages[choices_stage_of(p->c, rank, 0)]
                          .items[chosen[choices_stage_of(p->c, rank, 0)]]
@@ -361,7 +376,6 @@ static void improve(struct search *s)
 bool placed_search(struct placed *p, struct placed_plan *best, const int *chosen,
                    const struct placed_settings *settings, struct arena *arena)
 {
-    enum { ORDERS = 2 };
     struct search s = {.p = p,
                        .settings = settings,
                        .now = placed_plan_empty(p, arena),
@@ -379,9 +393,9 @@ bool placed_search(struct placed *p, struct placed_plan *best, const int *chosen
         placed_plan_copy(p, &s.next, settings->start);
         take_next(&s);
     }
-    for (int order = 0; order < ORDERS; order++) {
+    for (int order = 0; order < ORDER_COUNT; order++) {
         if (slot_count < p->replicas * p->ranks ||
-            !take_slots(&s, chosen, slots, slot_count, order, arena))
+            !take_slots(&s, chosen, slots, slot_count, (enum order)order, arena))
             continue;
         for (int in_proportion = p->uneven; in_proportion >= 0; in_proportion--) {
             s.now.time_ns = INT64_MAX;

@@ -74,14 +74,13 @@ static struct joint across_nodes(const struct price_audit *a, int group, int64_t
     return link;
 }
 
-// Stages one behind the other on the group's device groups: of one that begins on a node and ends
-// on another the ring leaves both, and where the one before it ends on the node it begins on, two
+// Stages one behind the other on a group's device groups: of one that begins on a node and ends on
+// another the ring leaves both, and where the one before it ends on the node it begins on, two
 // rings share that node's cards. More never do.
-static int64_t rings_on_a_node(const struct price_audit *a, int group, int64_t room)
+static int64_t rings_on_a_node(const struct price_audit *a, int64_t room)
 {
-    int64_t data = layout_of(a)->data, behind = -1, most = 0,
-            stages = smaller(a->pipeline, slots_of(a, group));
-    for (int64_t stage = 0; stage < stages && most < 2; stage++) {
+    int64_t data = layout_of(a)->data, behind = -1, most = 0;
+    for (int64_t stage = 0; stage < a->pipeline && most < 2; stage++) {
         int64_t first = stage * data / room, last = (stage * data + data - 1) / room;
         if (first == last) continue;
         most = behind == first ? 2 : larger(most, 1);
@@ -90,18 +89,26 @@ static int64_t rings_on_a_node(const struct price_audit *a, int group, int64_t r
     return most;
 }
 
-// Over the replicas of a stage. Where no stage need leave its node, none does.
+// Over the replicas of a stage. Where no stage need leave its node, none does, and where there are
+// nodes enough for each stage to have its own, it does.
 static struct joint replicas_link(const struct price_audit *a, int group)
 {
     const struct node_group *g = &a->problem->cluster.groups[group];
-    int64_t room = g->gpus_per_node / a->collective, data = layout_of(a)->data;
+    int64_t room = g->gpus_per_node / a->collective, data = layout_of(a)->data, rings = 1;
     if (!room)
         return across_nodes(a, group, smaller(layout_of(a)->tensor, g->gpus_per_node), false);
-    bool fits = room >= data &&
-                (room / data * data == room || g->nodes * (room / data) >= a->pipeline);
-    int64_t rings = fits ? 0 : rings_on_a_node(a, group, room);
-    struct joint apart = across_nodes(a, group, larger(rings, 1) * layout_of(a)->tensor, false);
-    return rings && (apart.joined || data > room) ? apart : intra(a, group);
+    int64_t of_a_stage = data / room + (data % room > 0); // nodes
+    bool within = room >= data &&
+                  (room / data * data == room || g->nodes * (room / data) >= a->pipeline);
+    if (within) return intra(a, group);
+    if (data <= room || of_a_stage * a->pipeline > g->nodes) rings = rings_on_a_node(a, room);
+    struct joint apart = across_nodes(a, group, rings * layout_of(a)->tensor, false);
+    struct joint inside = intra(a, group);
+    if (data > room) return apart;
+    if (!apart.joined) return inside;
+    apart.bytes_per_s = least(apart.bytes_per_s, inside.bytes_per_s);
+    apart.latency_s = greatest(apart.latency_s, inside.latency_s);
+    return apart;
 }
 
 struct joint judged_tensor_link(const struct price_audit *a, int group)

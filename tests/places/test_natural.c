@@ -1,0 +1,295 @@
+// Naming the nodes of a cluster changes no price that nothing changed: where every link is what the
+// groups state, a plan whose ranks stand in the framework's order (replicas of a stage side by
+// side, stage after stage) takes on named nodes what it takes without names, but for messages that
+// stay within a node; and the best plan on named nodes is no slower than the best without.
+//
+//   test_natural [TRIALS] [SEED]
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formulate/price/price.h"
+#include "solve/places/internal.h"
+#include "tests/support/placed.h"
+
+#include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
+
+enum { TRIALS_OF_CI = 2000, BEST_PLACES = 5 };
+
+static int trials = TRIALS_OF_CI;
+static uint64_t first_seed = 1;
+static struct {
+    int compared, rings, leaving, equal, shared, solved;
+} seen;
+
+// ---- drawing
+
+static void draw_groups(struct problem *p, struct random *rng, struct arena *arena)
+{
+    static const int sizes[] = {1, 2, 4, 8, 3, 6};
+    struct cluster *c = &p->cluster;
+    bool stated = random_chance(rng, 15), slow = random_chance(rng, 20);
+    c->links = NULL, c->link_count = 0;
+    for (int g = 0; g < c->group_count; g++) {
+        struct node_group *to = &c->groups[g];
+        int kinds = (int)random_between(rng, 1, 2), per = sizes[random_between(rng, 0, 5)];
+        to->gpus_per_node = p->job.layout.tensor * p->job.layout.context * per;
+        to->nodes = (int)random_between(rng, 1, 4);
+        to->intra = (struct link){(double)random_between(rng, 60, 300) * 1e9,
+                                  (double)random_between(rng, 0, 9) * 1e-6};
+        to->nics = TAKE(arena, 2, struct nic);
+        to->nic_count = kinds;
+        for (int k = 0; k < kinds; k++)
+            to->nics[k] = (struct nic){k ? NIC_ETHERNET : NIC_INFINIBAND,
+                                       (int)random_between(rng, 1, 8),
+                                       {(double)random_between(rng, 1, 50) * 1e9,
+                                        (double)random_between(rng, slow ? 0 : 9, 20) * 1e-6}};
+    }
+    if (!stated) return;
+    c->links = TAKE(arena, 1, struct group_link);
+    c->links[c->link_count++] =
+        (struct group_link){0, 0, {(double)random_between(rng, 1, 40) * 1e9, 1e-5}};
+}
+
+static void draw(struct problem *p, struct random *rng, struct arena *arena)
+{
+    struct random_limits limits = random_limits_small();
+    struct error err;
+    limits.layers_max = 6;
+    limits.stages_max = 4;
+    limits.groups_max = 2;
+    do {
+        random_problem(p, rng, &limits, arena);
+        struct layout *l = &p->job.layout;
+        err = (struct error){OK, ""};
+        l->zero = l->zero > 1 ? 1 : l->zero;
+        l->barrier = true;
+        l->fused_embedding_sync = false;
+        int data = (int)random_between(rng, 1, 12);
+        p->job.global_batch = p->job.global_batch / l->data * data;
+        l->data = data;
+        p->job.rules = NULL, p->job.rule_count = 0;
+        draw_groups(p, rng, arena);
+    } while (p->job.space.given || problem_check(p, &err) != OK);
+}
+
+// Whether a message may be later by staying within a node, where names let it stay.
+static bool is_slow_inside(const struct problem *p)
+{
+    const struct costs *c = &p->costs;
+    double within = c->transfer_intra_efficiency.value > 0 ? c->transfer_intra_efficiency.value
+                                                           : c->intra_efficiency.value;
+    bool slow = false;
+    for (int g = 0; g < p->cluster.group_count; g++) {
+        const struct node_group *from = &p->cluster.groups[g];
+        for (int k = 0; k < from->nic_count; k++) {
+            const struct link *to = &from->nics[k].link;
+            slow = slow || to->latency_s < from->intra.latency_s ||
+                   to->bytes_per_s > from->intra.bytes_per_s * within;
+        }
+        for (int i = 0; i < p->cluster.link_count; i++) {
+            const struct link *to = &p->cluster.links[i].link;
+            slow = slow || to->latency_s < from->intra.latency_s ||
+                   to->bytes_per_s > from->intra.bytes_per_s * within;
+        }
+    }
+    return slow;
+}
+
+// The same problem with a name for each node.
+static bool name_nodes(struct problem *to, const struct problem *from, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    struct cluster *c = &to->cluster;
+    int count = 0;
+    *to = *from;
+    for (int g = 0; g < c->group_count; g++) count += c->groups[g].nodes;
+    c->places = (struct places){.nodes = TAKE(arena, count, struct cluster_node)};
+    for (int g = 0; g < c->group_count; g++)
+        for (int i = 0; i < c->groups[g].nodes; i++)
+            c->places.nodes[c->places.node_count++] =
+                (struct cluster_node){arena_print(arena, "%d-%d", g, i), g, TAKE(arena, 1, int)};
+    return problem_check(to, &err) == OK && problem_check_places(to, &err) == OK;
+}
+
+// ---- the framework's order
+
+// Device groups of the group's nodes, one behind the other; where every stage has room within a
+// node, or nodes to itself, it has.
+static void stand_in_order(struct placed_plan *plan, const struct placed *p, const int *chosen)
+{
+    const struct priced_places *x = p->priced->places;
+    int used[GROUPS_MAX] = {0}, d = p->replicas;
+    for (int rank = 0; rank < p->ranks; rank++) {
+        int stage = choices_stage_of(p->c, rank, 0),
+            group = p->c->stages[stage].items[chosen[stage]].group, first = 0, nodes = 0;
+        while (x->nodes[first].group != group) first++;
+        for (int i = 0; i < x->node_count; i++) nodes += x->nodes[i].group == group;
+        int slots = x->nodes[first].slots, left = slots - used[group] % slots;
+        bool within = d <= slots && p->ranks <= nodes * (slots / d),
+             alone = d > slots && p->ranks * ((d + slots - 1) / slots) <= nodes;
+        if (left < slots && ((within && left < d) || alone)) used[group] += left;
+        for (int r = 0; r < d; r++) plan->node[r * p->ranks + rank] = first + used[group]++ / slots;
+    }
+}
+
+// Whether the layout leaves no room for a stage that is priced with more rings beside it than it
+// meets.
+static bool is_regular(const struct placed *p, int group)
+{
+    const struct priced_places *x = p->priced->places;
+    int slots = 0, nodes = 0, d = p->replicas;
+    for (int i = 0; i < x->node_count; i++)
+        if (x->nodes[i].group == group) slots = x->nodes[i].slots, nodes++;
+    return d % slots == 0 || (d <= slots && p->ranks <= nodes * (slots / d)) ||
+           (d > slots && p->ranks * ((d + slots - 1) / slots) <= nodes);
+}
+
+// ---- comparing
+
+static int like_of(const struct choices *c, int stage, const struct plan_stage *s)
+{
+    for (int i = 0; i < c->stages[stage].count; i++) {
+        const struct choice *x = &c->stages[stage].items[i];
+        int first = c->by_position ? x->first_layer : s->first_layer;
+        if (first == s->first_layer && x->layer_count == s->layer_count && x->group == s->group &&
+            x->gradient_option == s->gradient_option && x->recompute == s->recompute &&
+            x->recomputed_layers == s->recomputed_layers &&
+            x->boundary_option == s->boundary_option)
+            return i;
+    }
+    return -1;
+}
+
+static void compare_stages(const struct placed *p, const struct plan *without,
+                           const struct placed_plan *plan, uint64_t seed)
+{
+    for (int s = 0; s < p->stages; s++) {
+        int rank = choices_rank_of(p->c, s);
+        bool leaves = false, regular = is_regular(p, without->stages[s].group);
+        for (int r = 1; r < p->replicas; r++)
+            leaves = leaves || plan->node[r * p->ranks + rank] != plan->node[rank];
+        int64_t named = p->syncs[s], plain = without->stages[s].sync_ns;
+        if (named > plain || (regular && named != plain))
+            fail_msg("problem %llu, stage %d: a sync of %lld ns, %lld ns on named nodes",
+                     (unsigned long long)seed, s, (long long)plain, (long long)named);
+        seen.rings += p->replicas > 1 && plain > 0;
+        seen.leaving += leaves && plain > 0;
+        seen.shared += leaves && !regular && named == plain && plain > 0;
+    }
+}
+
+// Whether any rank is on its neighbour's node: messages stay there then.
+static bool stays_within(const struct placed *p, const struct placed_plan *plan)
+{
+    for (int i = 0; i < p->replicas * p->ranks; i++)
+        if (i % p->ranks && plan->node[i] == plan->node[i - 1]) return true;
+    return plan->node[0] == plan->node[p->ranks - 1];
+}
+
+static void compare(const struct problem *named, const struct plan *without, uint64_t seed,
+                    struct arena *arena)
+{
+    struct priced priced;
+    struct placed *p;
+    struct error err = {OK, ""};
+    int like[16];
+    CHECK_OK(price_problem(&priced, named, arena, &err));
+    CHECK_OK(placed_open(&p, &priced, arena, &err));
+    for (int s = 0; s < p->stages; s++) {
+        struct plan_stage stage = without->stages[s];
+        for (int g = 0; g < priced.group_count; g++)
+            if (!strcmp(priced.groups[g].name, without->group_names[stage.group])) stage.group = g;
+        without->stages[s].group = stage.group;
+        like[s] = like_of(p->c, s, &stage);
+        if (like[s] < 0) return;
+    }
+    struct placed_plan plan = placed_plan_empty(p, arena);
+    stand_in_order(&plan, p, like);
+    for (int i = 0; i < p->replicas * p->stages; i++) plan.chosen[i] = like[i % p->stages];
+    placed_evaluate(p, &plan, INT64_MAX);
+    compare_stages(p, without, &plan, seed);
+    if (plan.time_ns > without->iteration_ns && !is_slow_inside(named))
+        fail_msg("problem %llu: %lld ns, on named nodes %lld ns", (unsigned long long)seed,
+                 (long long)without->iteration_ns, (long long)plan.time_ns);
+    seen.compared++;
+    bool regular = true;
+    for (int s = 0; s < p->stages; s++)
+        regular = regular && is_regular(p, without->stages[s].group);
+    bool whole = priced.group_count == 1 && !stays_within(p, &plan) && regular;
+    if (whole && p->ranks > 1 && plan.time_ns != without->iteration_ns)
+        fail_msg("problem %llu: %lld ns, on named nodes %lld ns", (unsigned long long)seed,
+                 (long long)without->iteration_ns, (long long)plan.time_ns);
+    seen.equal += plan.time_ns == without->iteration_ns;
+}
+
+// The best with names is no slower than the best without.
+static void compare_best(const struct problem *named, const struct plan *without, uint64_t seed,
+                         struct arena *arena)
+{
+    struct priced priced;
+    struct solve_result r;
+    struct error err = {OK, ""};
+    CHECK_OK(price_problem(&priced, named, arena, &err));
+    if (!placed_solve_from(&r, &priced, NULL, false, arena) ||
+        r.plan.iteration_ns > without->iteration_ns)
+        fail_msg("problem %llu: the best takes %lld ns without names, %lld ns with them",
+                 (unsigned long long)seed, (long long)without->iteration_ns,
+                 (long long)r.plan.iteration_ns);
+    seen.solved++;
+}
+
+// Where a part of a message rounds to nothing on every link that the plain problem has, its graph
+// has no operation for it, and another order follows.
+static bool same_parts(const struct priced *plain, const struct problem *named, struct arena *arena)
+{
+    struct priced priced;
+    struct error err = {OK, ""};
+    bool same = true;
+    CHECK_OK(price_problem(&priced, named, arena, &err));
+    for (int part = 0; part < PART_COUNT; part++)
+        same = same && priced_uses_part(plain, (enum transfer_part)part) ==
+                           priced_uses_part(&priced, (enum transfer_part)part);
+    return same;
+}
+
+static void test_names(void **state)
+{
+    for (int i = 0; i < trials; i++) {
+        struct arena_mark mark = arena_set_mark(*state);
+        struct random rng = {first_seed + (uint64_t)i};
+        struct problem problem, named;
+        struct priced priced;
+        struct solve_result r;
+        struct solve_settings settings;
+        struct error err = {OK, ""};
+        draw(&problem, &rng, *state);
+        solve_defaults(&settings);
+        settings.progress = 0;
+        settings.gap = 0;
+        if (price_problem(&priced, &problem, *state, &err) == OK &&
+            name_nodes(&named, &problem, *state)) {
+            CHECK_OK(solve_run(&r, &priced, &settings, NULL, NULL, *state, &err));
+            if (r.plan.stage_count && same_parts(&priced, &named, *state)) {
+                compare(&named, &r.plan, first_seed + (uint64_t)i, *state);
+                int places = problem.job.layout.data * problem.job.layout.pipeline;
+                if (places <= BEST_PLACES && !is_slow_inside(&problem))
+                    compare_best(&named, &r.plan, first_seed + (uint64_t)i, *state);
+            }
+        }
+        arena_reset(*state, mark);
+    }
+    printf("%d plans, %d as long with names; %d rings, %d of them over several nodes, %d beside "
+           "another; %d best plans\n",
+           seen.compared, seen.equal, seen.rings, seen.leaving, seen.shared, seen.solved);
+    assert_true(seen.compared * 4 > trials && seen.leaving * 8 > trials &&
+                seen.solved * 16 > trials);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) trials = atoi(argv[1]);
+    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names)};
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
+}
