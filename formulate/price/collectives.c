@@ -67,8 +67,8 @@ real scatter_s(const struct pricing *x, const struct link_price *link, real byte
 {
     if (ranks <= 1) return 0;
     if (!link->table) return (ranks - 1) / ranks * bytes / link->bytes_per_s;
-    real message = mean_message(x);
-    return message > 0 ? bytes / message * table_price_s(link->table, message) / 2 : 0;
+    real message = mean_message(x), rings = link->rings > 1 ? link->rings : 1;
+    return message > 0 ? bytes / message * rings * table_price_s(link->table, message) / 2 : 0;
 }
 
 real scatter_latency_s(const struct link_price *link, real ranks)

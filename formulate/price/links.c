@@ -16,14 +16,17 @@ static const struct group_link *find_stated(const struct cluster *c, int from, i
 
 static struct link_price stated_price(const struct group_link *l)
 {
-    return (struct link_price){true, false, l->link.bytes_per_s, l->link.latency_s, NULL};
+    return (struct link_price){
+        .joined = true, .bytes_per_s = l->link.bytes_per_s, .latency_s = l->link.latency_s};
 }
 
 struct link_price intra_price(const struct pricing *x, const struct node_group *g)
 {
-    return (struct link_price){
-        true, true, (real)g->intra.bytes_per_s * x->problem->costs.intra_efficiency.value,
-        g->intra.latency_s, NULL};
+    return (struct link_price){.joined = true,
+                               .intra = true,
+                               .bytes_per_s = (real)g->intra.bytes_per_s *
+                                              x->problem->costs.intra_efficiency.value,
+                               .latency_s = g->intra.latency_s};
 }
 
 real efficiency_of(const struct estimate *transfers, const struct estimate *all, bool transfer)
@@ -54,7 +57,7 @@ static struct link_price network_price(const struct pricing *x, int from, int to
     const struct cluster *cluster = &x->problem->cluster;
     const struct group_link *stated = find_stated(cluster, from, to);
     if (stated) return stated_price(stated);
-    struct link_price best = {false, false, 0, 0, NULL};
+    struct link_price best = {0};
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++) {
         const struct nic *one = find_nic(&cluster->groups[from], (enum nic_kind)kind),
                          *other = find_nic(&cluster->groups[to], (enum nic_kind)kind);
@@ -64,8 +67,10 @@ static struct link_price network_price(const struct pricing *x, int from, int to
         real bandwidth = fminl(nic_share(one, efficiency, streams_from, one_nic),
                                nic_share(other, efficiency, streams_to, one_nic));
         if (!best.joined || !reaches(best.bytes_per_s, bandwidth)) // less is a tie, up to rounding
-            best = (struct link_price){true, false, bandwidth,
-                                       fmaxl(one->link.latency_s, other->link.latency_s), NULL};
+            best =
+                (struct link_price){.joined = true,
+                                    .bytes_per_s = bandwidth,
+                                    .latency_s = fmaxl(one->link.latency_s, other->link.latency_s)};
     }
     return best;
 }
@@ -146,14 +151,27 @@ static int rings_that_leave(const struct pricing *x, int group)
     return most;
 }
 
+// Between two nodes: by a table only within a group, whose nodes share their cards alike.
+static struct link_price link_of_ring(const struct pricing *x, real ranks)
+{
+    const struct cluster_node *nodes = x->problem->cluster.places.nodes;
+    int from = x->node_from, to = x->node_to, group = nodes[from].group;
+    struct link_price price = link_of_nodes(x, from, to, true);
+    if (price.by_cards && group == nodes[to].group && ranks > 1)
+        price.table = find_collective(x, group, ranks, from != to, false);
+    if (from != to) price.rings = x->rings[0] > x->rings[1] ? x->rings[0] : x->rings[1];
+    return price;
+}
+
 // Each tensor rank of a node has a ring of its own over the replicas.
 static struct link_price link_of_replicas(const struct pricing *x, int group, real ranks)
 {
-    if (x->on_nodes) return link_of_nodes(x, x->node_from, x->node_to, true);
+    if (x->on_nodes) return link_of_ring(x, ranks);
     const struct node_group *g = &x->problem->cluster.groups[group];
     int rings = rings_that_leave(x, group);
     struct link_price price =
         link_over(x, group, rings > 0, ranks, x->t * (rings > 1 ? rings : 1), false);
+    price.rings = rings;
     if (rings > 0 && x->D <= g->gpus_per_node) { // some stages do not leave their node
         struct link_price within = intra_price(x, g);
         price.bytes_per_s = fminl(price.bytes_per_s, within.bytes_per_s);

@@ -2,6 +2,7 @@
 // nodes, and for the groups the least of them. docs/FORMULAS.md section 15.
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "data/base/least.h"
 #include "data/inputs/places_use.h"
@@ -12,15 +13,37 @@ int node_slots(const struct pricing *x, int group)
     return (int)(x->problem->cluster.groups[group].gpus_per_node / (x->t * x->c));
 }
 
-// Tables of measured collectives say nothing of particular nodes and are left aside.
+// Over cards of its own kind, or within a node: where nothing is known of the very link.
+static bool is_by_cards(const struct pricing *x, const struct place_link *link, int from, int to,
+                        bool ring)
+{
+    struct place_link own;
+    if (link->origin == PLACE_INSIDE) return true;
+    return link->origin == PLACE_CARDS && places_used_link(&own, x->problem, from, to, ring) &&
+           own.nic == link->nic;
+}
+
+// Messages between GPUs of one kind may have been measured.
 struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool ring)
 {
+    const struct cluster *c = &x->problem->cluster;
+    int groups[2] = {c->places.nodes[from].group, c->places.nodes[to].group};
     struct place_link link;
     bool of_ring = ring && x->on_nodes;
     bool joined = of_ring ? places_ring_link(&link, x->problem, from, to, x->rings, x->transport)
                           : places_used_link(&link, x->problem, from, to, ring);
-    if (!joined) return (struct link_price){false, false, 0, 0, NULL};
-    return (struct link_price){true, from == to, link.link.bytes_per_s, link.link.latency_s, NULL};
+    if (!joined) return (struct link_price){0};
+    struct link_price price = {true,
+                               from == to,
+                               link.link.bytes_per_s,
+                               link.link.latency_s,
+                               NULL,
+                               1,
+                               x->problem->costs.collective_count > 0 &&
+                                   is_by_cards(x, &link, from, to, ring)};
+    if (price.by_cards && !ring && !strcmp(c->groups[groups[0]].gpu, c->groups[groups[1]].gpu))
+        price.table = find_collective(x, groups[0], 2, from != to, true);
+    return price;
 }
 
 // ---- tables
@@ -276,6 +299,7 @@ static enum status price_embeddings(struct pricing *x, struct error *err)
             struct message_ends ends = ends_of(x, from, to);
             *ns = PRICE_NONE;
             if (!ends.there.joined) continue;
+            ends.there.table = ends.back.table = NULL;
             real seconds = fmaxl(all_reduce_price_s(&ends.there, bytes, 2),
                                  all_reduce_price_s(&ends.back, bytes, 2));
             TRY(round_time(ns, seconds, "embedding sync time", p->nodes[from].name, err));

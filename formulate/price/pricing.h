@@ -47,6 +47,8 @@ struct link_price {
     bool joined, intra;
     real bytes_per_s, latency_s;
     const struct collective_times *table;
+    int rings;     // of gradient syncs that share it, each as long as the table says; 0: one
+    bool by_cards; // of two nodes: over the cards, or within a node, which tables may stand for
 };
 
 // Values of one layer on one device (section 4). Trained ones by the ranks that share them; frozen

@@ -26,12 +26,13 @@ struct audit {
     // cluster for what joins such a group. NULL: syncs go over what joins a stage's group.
     const struct ring_links {
         const struct ring_link {
-            struct link link;
+            struct node_link joint;
             int ends[2];
         } * links;
         int count;
     } * rings;
     struct group_link *const *ring_entries; // [group]
+    struct stated_for *stated_for;          // [group] of these entries
     struct arena *arena;
 };
 

@@ -15,6 +15,7 @@ struct replica {
     struct problem problem;
     struct plan plan;
     struct group_link **ring_entries;
+    struct stated_for *stated_for; // [link], those of ring_entries first
     struct ring_links *rings;
     const int *node; // [rank]
 };
@@ -50,15 +51,20 @@ static void make_links(struct replica *r, const struct audit *h)
     int ranks = h->request.rank_count, groups = r->problem.cluster.group_count, count = 0;
     struct group_link *links = TAKE(h->arena, ranks * ranks + groups, struct group_link);
     r->ring_entries = TAKE(h->arena, groups, struct group_link *);
+    r->stated_for = TAKE(h->arena, ranks * ranks + groups, struct stated_for);
     for (int i = 0; i < groups; i++) {
         links[count] = (struct group_link){i, i, {unlimited, 0}};
+        r->stated_for[count] = (struct stated_for){false, false, 1};
         r->ring_entries[i] = &links[count++];
     }
     for (int from = 0; from < ranks; from++)
         for (int to = 0; to < ranks; to++) {
-            links[count] = (struct group_link){from, to, {unlimited, 0}};
-            count += from != to && judged_node_link(&h->price_audit, r->node[from], r->node[to],
-                                                    &links[count].link);
+            struct node_link joint;
+            if (from == to ||
+                !judged_node_link(&h->price_audit, r->node[from], r->node[to], &joint))
+                continue;
+            r->stated_for[count] = joint.what;
+            links[count++] = (struct group_link){from, to, joint.link};
         }
     r->problem.cluster.links = links;
     r->problem.cluster.link_count = count;
@@ -215,7 +221,7 @@ static bool audit_ring_link(struct audit *h, int stage, const int *node, int fro
     link->ends[0] = x->rank_count + nodes[from].group;
     link->ends[1] = x->rank_count + nodes[to].group;
     audit_kinds(h, stage, from, to);
-    if (!judged_ring_part(&h->price_audit, from, to, rings, kind, &link->link))
+    if (!judged_ring_part(&h->price_audit, from, to, rings, kind, &link->joint))
         REJECT(h, "joined", stage, "the ring goes from node '%s' to node '%s', which nothing joins",
                nodes[from].name, nodes[to].name);
     return true;
@@ -253,6 +259,7 @@ static enum status begin_audit(struct audit *x, struct replica *r, const struct 
     x->group = groups;
     x->rings = r->rings;
     x->ring_entries = r->ring_entries;
+    x->price_audit.stated_for = x->stated_for = r->stated_for;
     x->sound = TAKE(h->arena, h->plan->stage_count, bool);
     for (int s = 0; s < h->plan->stage_count; s++) x->sound[s] = true;
     return r->plan.micro_batches == h->schedule.request.micro_batches

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/judge/places.h"
 
 static long double card_rate(const struct node_group *g, int kind, int64_t streams, bool one_card,
@@ -166,11 +167,13 @@ static void pass_inside(const struct price_audit *a, int group, struct link *lin
 // is known holds for the best; over another kind it is no better than the cards. false: nothing
 // joins them.
 static bool link_over(const struct price_audit *a, int from, int to, const struct passing *what,
-                      int kind, struct link *link)
+                      int kind, struct node_link *found)
 {
     const struct cluster *c = &a->problem->cluster;
     const struct places *p = &c->places;
     int groups[2] = {p->nodes[from].group, p->nodes[to].group};
+    struct link *link = &found->link;
+    found->what = (struct stated_for){from == to, from == to, 1};
     *link = (struct link){(double)inside_rate(a, groups[0], what->ring),
                           c->groups[groups[0]].intra.latency_s};
     if (from == to) return true;
@@ -196,19 +199,21 @@ static bool link_over(const struct price_audit *a, int from, int to, const struc
         return degraded(p, from, to, link);
     }
     if (!cards) return false;
+    found->what.by_cards = used == own && (!what->ring || groups[0] == groups[1]);
+    if (what->ring) found->what.rings = larger(what->rings[0], what->rings[1]);
     degraded(p, from, to, link);
     for (int end = 0; end < 2 && what->ring; end++) pass_inside(a, groups[end], link);
     return true;
 }
 
-bool judged_node_link(const struct price_audit *a, int from, int to, struct link *link)
+bool judged_node_link(const struct price_audit *a, int from, int to, struct node_link *link)
 {
     const struct passing message = {false, {0, 0}};
     return link_over(a, from, to, &message, OWN_KIND, link);
 }
 
 bool judged_ring_part(const struct price_audit *a, int from, int to, const int64_t rings[2],
-                      int kind, struct link *link)
+                      int kind, struct node_link *link)
 {
     const struct passing ring = {true, {rings[0], rings[1]}};
     return link_over(a, from, to, &ring, kind, link);

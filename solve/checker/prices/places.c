@@ -17,6 +17,7 @@ struct place_prices {
     struct problem pair;
     struct node_group ends[2];
     struct group_link joins[2][2]; // from, to
+    struct stated_for stand[2][2]; // likewise
     struct price_audit of_pair;
     struct doubts doubts;
     bool too_large; // a price met on the way
@@ -72,6 +73,7 @@ static void open_pair(struct place_prices *x, struct arena *arena)
     x->pair = *x->problem;
     x->pair.cluster = cluster_of(x, x->ends, 2, x->joins[0], 4);
     x->of_pair = price_audit_over(&x->pair, &x->whole);
+    x->of_pair.stated_for = x->stand[0];
     x->run_of = TAKE(arena, x->p->cut_count, int);
     for (int run = x->p->run_count - 1; run >= 0; run--) x->run_of[x->p->runs[run].cut] = run;
 }
@@ -96,13 +98,21 @@ static void price_message(struct place_prices *x, struct sending message, int64_
     to[PART_WORKS] = note(x, parts[PART_OVERHEAD]);
 }
 
+static bool join(struct place_prices *x, int end, int other, int from, int to)
+{
+    struct node_link joint;
+    if (!judged_node_link(&x->whole, from, to, &joint)) return false;
+    x->joins[end][other].link = joint.link;
+    x->stand[end][other] = joint.what;
+    return true;
+}
+
 static bool price_pair(void *context, int from, int to, bool *joined, struct check_pair *prices)
 {
     struct place_prices *x = context;
     const struct check_problem *p = x->p;
     take_ends(x, from, to);
-    *joined = judged_node_link(&x->whole, from, to, &x->joins[0][1].link) &&
-              judged_node_link(&x->whole, to, from, &x->joins[1][0].link);
+    *joined = join(x, 0, 1, from, to) && join(x, 1, 0, to, from);
     for (int c = 0; c < p->cut_count && *joined; c++)
         for (int slice = 0; slice < p->slices; slice++) {
             const struct sending there = {
@@ -135,11 +145,12 @@ static bool price_link(void *context, int kind, int from, int to, bool *joined,
 {
     struct place_prices *x = context;
     const struct check_problem *p = x->p;
-    struct link link;
+    struct node_link joint;
     take_ends(x, from, to);
-    *joined = judged_ring_part(&x->whole, from, to, (const int64_t[2]){1, 1}, kind, &link);
+    *joined = judged_ring_part(&x->whole, from, to, (const int64_t[2]){1, 1}, kind, &joint);
     if (!*joined) return true;
-    x->joins[0][0].link = x->joins[1][1].link = link;
+    x->joins[0][0].link = x->joins[1][1].link = joint.link;
+    x->stand[0][0] = x->stand[1][1] = joint.what;
     for (int o = 0; o < p->gradient_count; o++) {
         prices->constant[o] =
             note(x, larger(sync_constant_ns(&x->of_pair, 0), sync_constant_ns(&x->of_pair, 1)));

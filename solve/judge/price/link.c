@@ -10,16 +10,23 @@ static struct joint intra(const struct price_audit *a, int group)
 {
     const struct link *l = &a->problem->cluster.groups[group].intra;
     long double rate = (long double)l->bytes_per_s * a->problem->costs.intra_efficiency.value;
-    return (struct joint){true, true, false, rate, l->latency_s};
+    return (struct joint){true, true, false, rate, l->latency_s, 1};
 }
 
 static struct joint stated(const struct price_audit *a, int from, int to)
 {
     const struct cluster *c = &a->problem->cluster;
     for (int i = 0; i < c->link_count; i++)
-        if (c->links[i].from == from && c->links[i].to == to)
-            return (struct joint){true, false, true, c->links[i].link.bytes_per_s,
-                                  c->links[i].link.latency_s};
+        if (c->links[i].from == from && c->links[i].to == to) {
+            struct stated_for what = a->stated_for ? a->stated_for[i]
+                                                   : (struct stated_for){false, false, 1};
+            return (struct joint){true,
+                                  what.inside,
+                                  !what.by_cards,
+                                  c->links[i].link.bytes_per_s,
+                                  c->links[i].link.latency_s,
+                                  what.rings};
+        }
     return (struct joint){0};
 }
 
@@ -55,8 +62,8 @@ static struct joint network(const struct price_audit *a, const struct estimate *
         // Products of decimal fractions tie only up to rounding, and a tie goes to the earlier
         // kind.
         if (!best.joined || !judged_reaches(a, best.bytes_per_s, rate))
-            best = (struct joint){true, false, false, rate,
-                                  greatest(x->link.latency_s, y->link.latency_s)};
+            best = (struct joint){
+                true, false, false, rate, greatest(x->link.latency_s, y->link.latency_s), 1};
     }
     return best;
 }
@@ -104,6 +111,7 @@ static struct joint replicas_link(const struct price_audit *a, int group)
     if (data <= room || of_a_stage * a->pipeline > g->nodes) rings = rings_on_a_node(a, room);
     struct joint apart = across_nodes(a, group, rings * layout_of(a)->tensor, false);
     struct joint inside = intra(a, group);
+    if (!a->stated_for) apart.rings = rings;
     if (data > room) return apart;
     if (!apart.joined) return inside;
     apart.bytes_per_s = least(apart.bytes_per_s, inside.bytes_per_s);

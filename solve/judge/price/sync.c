@@ -31,7 +31,8 @@ static struct computed scatter_s(const struct price_audit *a, int group, long do
     long double mean = mean_gradient_bytes(a);
     if (!(mean > 0)) return (struct computed){0, 0};
     struct computed of_mean = judged_table_s(a, table, mean);
-    return (struct computed){bytes * of_mean.value / (2 * mean), bytes * of_mean.lost / (2 * mean)};
+    long double times = bytes * (long double)link.rings / (2 * mean);
+    return (struct computed){times * of_mean.value, times * of_mean.lost};
 }
 
 // Of dense values over all ranks, and of experts' over theirs.

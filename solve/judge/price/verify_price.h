@@ -34,6 +34,12 @@ struct price_audit {
     long double vocabulary; // padded
     bool overlapped;        // gradient syncs and gathers
     bool embedding_sync;    // tied embeddings, trained, on more than one rank
+    // [link that the cluster states] what it stands for, where a judge of placements states links;
+    // NULL: they are the cluster's own.
+    const struct stated_for {
+        bool by_cards, inside; // network cards, or the inside of a node: tables may tell more
+        int64_t rings;         // of gradient syncs that share it
+    } * stated_for;
 };
 struct price_audit price_audit_of(const struct problem *problem);
 struct price_audit price_audit_over(
@@ -76,6 +82,7 @@ const struct layer_time *stated_time(const struct price_audit *a, int run,
 struct joint {
     bool joined, inside, stated; // inside: of a node
     long double bytes_per_s, latency_s;
+    int64_t rings; // of gradient syncs that share it: a table's time is that of one
 };
 struct joint judged_tensor_link(const struct price_audit *a, int group); // all-reduces of a layer
 struct joint judged_ring_link(const struct price_audit *a,
