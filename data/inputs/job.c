@@ -2,6 +2,7 @@
 // written by job_parts.c.
 #include "data/inputs/job.h"
 
+#include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
 #include "data/inputs/space.h"
 
@@ -271,6 +272,7 @@ enum status job_check(const struct job *j, struct error *err)
         return fail(err, BAD_INPUT, "%s: local_loss: expected 0 to %g s and 0 to 2^50 bytes", file,
                     LOCAL_LOSS_MAX_S);
     TRY(check_options(j, err));
+    TRY(framework_check(j, file, err));
     if (j->space.given && j->placement.uneven_micro_batches)
         return fail(err, BAD_INPUT,
                     "%s: placement.uneven_micro_batches: expected a job without space", file);
