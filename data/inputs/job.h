@@ -172,6 +172,8 @@ struct job {
     enum trainer trainer;
     bool fused_loss;         // a compiled cross entropy, which keeps its exponentials
     bool scattered_messages; // each tensor rank sends its part of a message between stages alone
+    bool
+        overlapped_messages; // ranks compute beside messages between stages, whatever the costs say
     enum objective objective;
     struct layout layout;
     struct space space;              // given: solve searches it, and `layout` says what is fixed

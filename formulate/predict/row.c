@@ -75,6 +75,7 @@ static const struct field fields[] = {
     WHOLE(gradient_bytes, 2, 4),
     WHOLE(adam, 0, 1),
     WHOLE(overlap, 0, 1),
+    WHOLE(overlap_messages, 0, 1),
     WHOLE(fused_loss, 0, 1),
     WHOLE(barrier, 0, 1),
     {"flash", FIELD_FLASH, AT(fused), 0, 0, NULL},

@@ -39,8 +39,8 @@ struct run_row {
     struct cell id, source, gpu, notes, split;
     int64_t num_gpus, layers, hidden, ffn, heads, kv_heads, head_width, vocab, positions, seq;
     int64_t tp, pp, cp, dp, vpp, micro_batch, global_batch, sp, zero, gpus_per_node;
-    int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, fused_loss,
-        barrier;
+    int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, overlap_messages,
+        fused_loss, barrier;
     int fused;                        // attention kernel; NOT_STATED, 0, 1
     int precision, schedule, trainer; // enums, or NOT_STATED
     int recompute;                    // enum recompute, or NOT_STATED

@@ -199,6 +199,7 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
                                               : TRAINER_MEGATRON;
     // Megatron's tensor ranks each send their part of a message, DeepSpeed's the whole.
     job->scattered_messages = job->trainer == TRAINER_MEGATRON;
+    job->overlapped_messages = stated(row->overlap_messages, 0);
     job->fused_loss = stated(row->fused_loss, p->words.fused_loss);
     job->gradient_bytes_per_value = (int)stated(
         row->gradient_bytes, job->trainer == TRAINER_DEEPSPEED && job->precision == FP16 ? 2 : 4);
