@@ -58,6 +58,7 @@ enum status command_iterations(int argc, char **argv, int *exit_code, struct are
         {"--costs", OPTION_TEXT, &settings.costs, 0, 0, NULL,
          "where the search begins, and all other numbers (published)"},
         {"--set", OPTION_TEXT, &set_text, 0, 0, NULL, "numbers of these costs: name=value,..."},
+        OPTION_READ_NOTES(&choice.read_notes),
         {"--name", OPTION_TEXT, &name, 0, 0, NULL, "of the costs"},
         {"-o", OPTION_TEXT, &output, 0, 0, NULL, "the costs file (standard output)"},
     };

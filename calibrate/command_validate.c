@@ -10,6 +10,7 @@ struct wishes {
     int64_t folds;
     int by;
     double margin;
+    int64_t margin_bytes;
     bool json, list, table;
     struct run_choice choice;
     struct predict_settings predict;
@@ -21,6 +22,7 @@ static enum status read_mode(struct validate_settings *s, struct wishes *w, stru
     *s = (struct validate_settings){.by = (enum fold_by)w->by,
                                     .folds = (int)(w->folds < 0 ? 5 : w->folds),
                                     .margins = {w->margin, 1},
+                                    .margin_bytes = w->margin_bytes,
                                     .ran_below = 0.75};
     if (w->table && (w->fit || w->fit_rows || w->folds >= 0))
         return fail(err, BAD_INPUT,
@@ -49,8 +51,10 @@ static enum status load_runs(struct run_set *set, struct wishes *w, const char *
         TRY(filter_read(&choice->fit_rows, "--fit-rows", w->fit_rows, set->arena, err));
     for (int i = 0; i < count; i++) TRY(runs_add(set, paths[i], choice, err));
     if (!w->fit_rows || choice->fits) return OK;
-    struct run_choice all = {
-        .exclude = choice->exclude, .defaults = choice->defaults, .fits = true};
+    struct run_choice all = {.exclude = choice->exclude,
+                             .defaults = choice->defaults,
+                             .fits = true,
+                             .read_notes = choice->read_notes};
     return runs_add(set, w->fit_rows, &all, err);
 }
 
@@ -90,6 +94,9 @@ enum status command_validate(int argc, char **argv, int *exit_code, struct arena
          "layers' times read off the rows with pp=1, cell by cell; the rows with pp>1 are scored"},
         {"--margin", OPTION_NUMBER, &w.margin, 0.01, 1, NULL,
          "share of a GPU's memory that may be filled (0.8)"},
+        {"--margin-bytes", OPTION_INT, &w.margin_bytes, 0, 1LL << 50, NULL,
+         "kept free of what that leaves (0)"},
+        OPTION_READ_NOTES(&w.choice.read_notes),
     };
     (void)exit_code;
     TRY(options_read(argc, argv, "plumbline validate DATA.csv ... [OPTION ...]", options,
@@ -101,7 +108,7 @@ enum status command_validate(int argc, char **argv, int *exit_code, struct arena
     struct validation v;
     TRY(read_mode(&settings, &w, arena, err));
     TRY(load_runs(&set, &w, tables, count, err));
-    w.predict.margin = w.margin;
+    w.predict.margin = w.margin, w.predict.margin_bytes = w.margin_bytes;
     TRY(predictor_open(&p, &w.predict, arena, err));
     if (w.set) TRY(predictor_set(p, w.set, err));
     TRY(validate(&v, &set, p, &settings, arena, err));

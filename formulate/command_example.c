@@ -52,12 +52,14 @@ static enum status run_chain(int argc, char **argv, struct arena *arena, struct 
     return deliver(&problem, &to, arena, err);
 }
 
+enum { AS_ITS_FRAMEWORK = -1 }; // not stated
+
 // Options are 64 bits wide, the layout's fields are not; negative switches keep the defaults
 // readable.
 struct transformer_options {
     int64_t tensor, context, data, pipeline, micro_batch, zero, expert, virtual_stages, gpus,
         boundary_rank, gradient_rank;
-    int precision, schedule, gradient_sync, layouts, objective;
+    int precision, schedule, gradient_sync, layouts, framework, objective;
     bool offload_optimizer, fewer_devices, whole_activations, unfused_attention,
         fused_embedding_sync;
 };
@@ -87,11 +89,24 @@ static struct layout layout_of(const struct transformer_options *o)
 enum { LAYOUTS_ONE, LAYOUTS_DEGREES, LAYOUTS_ALL };
 static const char *const layouts_names[] = {"one", "degrees", "all", NULL};
 
-static void choose_space(struct transformer_request *r, int layouts, bool fewer_devices)
+// What nobody stated as the framework has it: ZeRO, and when gradients are synced.
+static void follow_framework(struct transformer_options *o)
+{
+    bool titan = o->framework == FRAMEWORK_TORCHTITAN,
+         deep = o->framework == FRAMEWORK_DEEPSPEED && o->pipeline > 1;
+    if (o->zero == AS_ITS_FRAMEWORK) o->zero = titan ? 2 : 1;
+    if (o->gradient_sync == AS_ITS_FRAMEWORK)
+        o->gradient_sync = deep ? SYNC_EXPOSED : SYNC_OVERLAPPED;
+}
+
+static void choose_space(struct transformer_request *r, int layouts, bool fewer_devices,
+                         int framework)
 {
     static const enum space_key degrees[] = {SPACE_TENSOR, SPACE_CONTEXT, SPACE_PIPELINE,
                                              SPACE_DATA, SPACE_MICRO_BATCH};
-    r->space = (struct space){.given = layouts != LAYOUTS_ONE, .fewer_devices = fewer_devices};
+    r->space = (struct space){.given = layouts != LAYOUTS_ONE,
+                              .fewer_devices = fewer_devices,
+                              .framework = (enum framework)framework};
     for (size_t i = 0; i < ARRAY_LENGTH(degrees) && layouts == LAYOUTS_DEGREES; i++)
         r->space.axes[degrees[i]].kind = AXIS_ALL;
     for (int key = 0; key < SPACE_KEY_COUNT && layouts == LAYOUTS_ALL; key++)
@@ -108,12 +123,13 @@ static enum status read_transformer(int argc, char **argv, const char *usage,
                                     .data = l->data,
                                     .pipeline = l->pipeline,
                                     .micro_batch = l->micro_batch,
-                                    .zero = l->zero,
+                                    .zero = AS_ITS_FRAMEWORK,
                                     .expert = l->expert,
                                     .virtual_stages = l->virtual_stages,
                                     .precision = (int)r->precision,
                                     .schedule = (int)l->schedule,
-                                    .gradient_sync = (int)l->gradient_sync};
+                                    .framework = FRAMEWORK_MEGATRON,
+                                    .gradient_sync = AS_ITS_FRAMEWORK};
     struct option options[] = {
         {"--model", OPTION_TEXT, &r->model, 0, 0, NULL, "shipped model or file"},
         {"--cluster", OPTION_TEXT, &r->cluster, 0, 0, NULL, "shipped cluster or file"},
@@ -134,9 +150,10 @@ static enum status read_transformer(int argc, char **argv, const char *usage,
          "of weights and activations"},
         {"--schedule", OPTION_NAME, &o.schedule, 0, 0, schedule_names, "pipeline schedule"},
         {"--gradient-sync", OPTION_NAME, &o.gradient_sync, 0, 0, gradient_sync_names,
-         "after or under the last backward"},
+         "after or under the last backward (overlapped; deepspeed's pipeline: exposed)"},
         {"--zero", OPTION_INT, &o.zero, 0, 3, NULL,
-         "sharded over replicas: 1 optimizer state, 2 gradients too, 3 weights too"},
+         "sharded over replicas: 1 optimizer state, 2 gradients too, 3 weights too (1; torchtitan: "
+         "2)"},
         {"--offload-optimizer", OPTION_FLAG, &o.offload_optimizer, 0, 0, NULL,
          "its state in host memory, updated there"},
         {"--expert", OPTION_INT, &o.expert, 1, 1 << 16, NULL,
@@ -146,6 +163,8 @@ static enum status read_transformer(int argc, char **argv, const char *usage,
         {"--layouts", OPTION_NAME, &o.layouts, 0, 0, layouts_names,
          "what a solve may choose of the layout: nothing, the degrees and the micro-batch, or all "
          "of it"},
+        {"--framework", OPTION_NAME, &o.framework, 0, 0, framework_names,
+         "what is to run it (megatron); with --layouts a solve chooses among what that runs"},
         {"--fewer-devices", OPTION_FLAG, &o.fewer_devices, 0, 0, NULL,
          "with --layouts: a layout may leave devices idle"},
         {"--objective", OPTION_NAME, &o.objective, 0, 0, objective_names,
@@ -174,8 +193,9 @@ static enum status read_transformer(int argc, char **argv, const char *usage,
     r->gradient_rank = (int)o.gradient_rank;
     r->precision = (enum precision)o.precision;
     r->objective = (enum objective)o.objective;
+    follow_framework(&o);
     *l = layout_of(&o);
-    choose_space(r, o.layouts, o.fewer_devices);
+    choose_space(r, o.layouts, o.fewer_devices, o.framework);
     return OK;
 }
 
@@ -202,9 +222,7 @@ static struct transformer_request common_request(void)
                                                    .context = 1,
                                                    LAYOUT_PLAIN(8),
                                                    .micro_batch = 1,
-                                                   .schedule = SCHEDULE_1F1B,
-                                                   .gradient_sync = SYNC_OVERLAPPED,
-                                                   .zero = 1},
+                                                   .schedule = SCHEDULE_1F1B},
                                         .memory_fraction = 0.8,
                                         .quality_budget = -1};
 }

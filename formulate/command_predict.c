@@ -10,7 +10,7 @@
 struct output {
     char text[1 << 16];
     size_t length;
-    bool json, first;
+    bool json, first, read_notes;
 };
 
 static void flush(struct output *o)
@@ -164,13 +164,14 @@ static enum status predict_table(struct predictor *p, const char *path, const ch
     struct row_reader rows;
     struct run_row row;
     struct prediction prediction;
-    bool more;
+    bool more, told = false;
     int predicted = 0, refused = 0;
     TRY(rows_open(&rows, path, defaults, arena, err));
     if (!o->json) put(o, table_header);
     for (;;) {
         TRY(rows_next(&rows, &row, &more, err));
         if (!more) break;
+        if (!o->read_notes) row_drop_notes(&row, &told);
         predict_row(p, &row, &prediction);
         (o->json ? put_row_json : put_row_text)(o, row.id.length ? row.id.text : "",
                                                 (size_t)row.id.length, &prediction);
@@ -242,7 +243,7 @@ enum status command_predict(int argc, char **argv, int *exit_code, struct arena 
     const char *words[WORDS_MAX], *defaults = NULL, *set = NULL;
     struct predict_settings settings = {.margin = 0.8, .ends = true};
     int count, mode = RECOMPUTE_NONE;
-    bool helped, json = false;
+    bool helped, json = false, read_notes = false, told = false;
     struct option options[] = {
         {"--json", OPTION_FLAG, &json, 0, 0, NULL, "an array of objects instead of a table"},
         {"--cluster", OPTION_TEXT, &settings.cluster, 0, 0, NULL,
@@ -254,6 +255,10 @@ enum status command_predict(int argc, char **argv, int *exit_code, struct arena 
          "what blank cells mean: column=value,..."},
         {"--margin", OPTION_NUMBER, &settings.margin, 0.01, 1, NULL,
          "share of a GPU's memory that may be filled (0.8)"},
+        {"--margin-bytes", OPTION_INT, &settings.margin_bytes, 0, 1LL << 50, NULL,
+         "kept free of what that leaves (0); of a problem its job says both"},
+        {"--read-notes", OPTION_FLAG, &read_notes, 0, 0, NULL,
+         "words in notes and source stand for columns that are missing"},
         {"--recompute", OPTION_NAME, &mode, 0, 0, modes, "of a problem's stages (none)"},
     };
     (void)exit_code;
@@ -263,7 +268,7 @@ enum status command_predict(int argc, char **argv, int *exit_code, struct arena 
     if (helped) return OK;
     struct predictor *p;
     struct output *o = TAKE(arena, 1, struct output);
-    o->json = json, o->first = true;
+    o->json = json, o->first = true, o->read_notes = read_notes;
     TRY(predictor_open(&p, &settings, arena, err));
     if (set) TRY(predictor_set(p, set, err));
     if (count == 1 && path_ends_with(words[0], ".json"))
@@ -273,6 +278,7 @@ enum status command_predict(int argc, char **argv, int *exit_code, struct arena 
     struct run_row row;
     struct prediction prediction;
     TRY(row_of_words(&row, words, count, arena, err));
+    if (!read_notes) row_drop_notes(&row, &told);
     predict_row(p, &row, &prediction);
     return answer_one(&prediction, "configuration", o, err);
 }

@@ -93,6 +93,9 @@ static enum status add_row(struct run_set *set, const struct row_reader *reader,
     if (!taken) return OK;
     if (choice->fits) TRY(filter_holds(&choice->fit_rows, &reader->table, &fitted_on, err));
     struct run *run = next_place(set);
+    struct run_row plain = *row;
+    if (!choice->read_notes) row_drop_notes(&plain, &set->told_notes);
+    row = &plain;
     // nvidia-smi prints MiB; who rounds them calls GiB GB.
     bool binary = metric_is_memory(row->metric) && row->unit == UNIT_GB &&
                   cell_contains(row->notes, "nvidia-smi");
@@ -156,16 +159,19 @@ static double hardware_flop(const struct run_row *row, const struct prediction *
 
 // nvidia-smi's figures are of whole nodes' fullest, the first and the last; torch's are of the
 // logging rank, the last, and know only what the allocator was asked for. Which one a row means
-// stands in its notes.
+// stands in memory_of, or its notes.
 static double memory_of(const struct run_row *row, const struct prediction *x)
 {
     const struct memory_parts *last = &x->last_memory;
     if (row->metric == METRIC_STATIC_MEMORY)
         return (double)(last->weight_bytes + last->gradient_bytes + last->optimizer_bytes +
                         x->library_bytes);
-    if (cell_contains(row->notes, "last rank"))
-        return (double)(memory_total(last) - x->outside_bytes);
-    if (cell_contains(row->notes, "first/last nodes")) return (double)x->ends_bytes;
+    bool of_last = cell_contains(row->notes, "last rank"),
+         of_ends = cell_contains(row->notes, "first/last nodes");
+    if (row->memory_of != NOT_STATED)
+        of_last = row->memory_of == MEMORY_OF_LAST, of_ends = row->memory_of == MEMORY_OF_ENDS;
+    if (of_last) return (double)(memory_total(last) - x->outside_bytes);
+    if (of_ends) return (double)x->ends_bytes;
     return (double)x->device_bytes;
 }
 

@@ -31,6 +31,7 @@ struct run_set {
     struct run_file *files;
     int file_count;
     int group_count;
+    bool told_notes; // that notes are left unread
     struct arena *arena;
 };
 
@@ -43,7 +44,13 @@ struct run_choice {
     bool fits;              // fit_rows is asked for
     const char *exclude;    // ids, "a,b"; NULL: none
     const char *defaults;   // for blank cells
+    bool read_notes;        // what words in notes and source stand for
 };
+#define OPTION_READ_NOTES(to)                                                                      \
+    {                                                                                              \
+        "--read-notes", OPTION_FLAG, (to), 0, 0, NULL,                                             \
+            "words in notes and source stand for columns that are missing"                         \
+    }
 
 // Adds the file's rows behind those that are there. Rows without a value are excluded, with that
 // reason.

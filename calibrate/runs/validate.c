@@ -93,7 +93,9 @@ static void count_oom(struct oom_scores *o, const struct run *run,
                       const struct validate_settings *settings)
 {
     const struct prediction *x = &run->prediction;
-    bool over = (double)x->device_bytes > o->margin * (double)x->capacity_bytes;
+    // The whole capacity is no margin: of it nothing is kept free.
+    double free = o->margin < 1 ? (double)settings->margin_bytes : 0;
+    bool over = (double)x->device_bytes > o->margin * (double)x->capacity_bytes - free;
     if (is_flag(run->row.metric)) {
         if (run->row.value > 0) o->total++, o->caught += over;
     } else {

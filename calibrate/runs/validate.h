@@ -20,9 +20,10 @@ struct validate_settings {
     struct fit_keys keys;
     enum fold_by by;
     int folds;
-    double margins[2]; // of capacity, for running out of memory
-    double ran_below;  // share of capacity: a run measured below it and said not to fit is a false
-                       // alarm
+    double margins[2];    // of capacity, for running out of memory
+    int64_t margin_bytes; // kept free besides, of a margin below 1
+    double ran_below; // share of capacity: a run measured below it and said not to fit is a false
+                      // alarm
 };
 
 // Running out of memory, by margin. A run that ran counts where its peak was measured below

@@ -10,7 +10,7 @@ case ${BIN:=$root/bin} in /*) plumbline=$BIN/plumbline ;; *) plumbline=$root/$BI
 
 make_costs() {
     name=$1 rows=$2 base=$3; shift 3
-    "$plumbline" calibrate --iterations "$sets/$rows.csv" --costs "$here/$base.json" "$@" --name "$name" -o "$out/$name.json" || exit 1
+    "$plumbline" calibrate --iterations "$sets/$rows.csv" --costs "$here/$base.json" --read-notes "$@" --name "$name" -o "$out/$name.json" || exit 1
 }
 
 make_costs a100-vtrain vtrain_single_2312.12391 a100-tables --fit layer_overhead_s,layer_launch_s,misaligned_gemm_share

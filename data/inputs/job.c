@@ -2,6 +2,7 @@
 // written by job_parts.c.
 #include "data/inputs/job.h"
 
+#include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
 #include "data/inputs/space.h"
 
@@ -99,6 +100,7 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
         FIELD_NAME("trainer", OPTIONAL, &j->trainer, trainer_names),
         FIELD_BOOL("fused_loss", OPTIONAL, &j->fused_loss),
         FIELD_BOOL("scattered_messages", OPTIONAL, &j->scattered_messages),
+        FIELD_BOOL("overlapped_messages", OPTIONAL, &j->overlapped_messages),
         FIELD_NAME("objective", OPTIONAL, &j->objective, objective_names),
         FIELD_OBJECT("layout", REQUIRED, &layout),
         FIELD_OBJECT("space", OPTIONAL, &space),
@@ -271,6 +273,7 @@ enum status job_check(const struct job *j, struct error *err)
         return fail(err, BAD_INPUT, "%s: local_loss: expected 0 to %g s and 0 to 2^50 bytes", file,
                     LOCAL_LOSS_MAX_S);
     TRY(check_options(j, err));
+    TRY(framework_check(j, file, err));
     if (j->space.given && j->placement.uneven_micro_batches)
         return fail(err, BAD_INPUT,
                     "%s: placement.uneven_micro_batches: expected a job without space", file);
@@ -315,6 +318,7 @@ enum status job_save(const struct job *j, const char *path, struct arena *arena,
     json_put_text(&w, "trainer", trainer_names[j->trainer]);
     json_put_bool(&w, "fused_loss", j->fused_loss);
     json_put_bool(&w, "scattered_messages", j->scattered_messages);
+    if (j->overlapped_messages) json_put_bool(&w, "overlapped_messages", true);
     if (j->objective != OBJECTIVE_ITERATION_TIME)
         json_put_text(&w, "objective", objective_names[j->objective]);
     layout_put(&w, "layout", &j->layout);

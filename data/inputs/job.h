@@ -61,6 +61,11 @@ static inline int layout_micro_batch_unit(const struct layout *l)
     return schedule_kinds[l->schedule].in_groups ? l->pipeline : 1;
 }
 
+// Who is to run the plan: a space holds only layouts that the framework runs
+// (data/inputs/framework.h).
+enum framework { FRAMEWORK_ANY, FRAMEWORK_MEGATRON, FRAMEWORK_TORCHTITAN, FRAMEWORK_DEEPSPEED };
+extern const char *const framework_names[]; // "any", "megatron", "torchtitan", "deepspeed"
+
 // ---- the space of layouts that a solve searches (data/inputs/space.h walks it)
 
 // What may be chosen; a key that the job's `space` does not mention keeps the value of `layout`.
@@ -96,8 +101,9 @@ struct space_axis {
 };
 
 struct space {
-    bool given;         // the job has a space: a solve searches it
-    bool fewer_devices; // a layout may use a divisor of the cluster's devices
+    bool given;               // the job has a space: a solve searches it
+    bool fewer_devices;       // a layout may use a divisor of the cluster's devices
+    enum framework framework; // that has to run the layouts
     struct space_axis axes[SPACE_KEY_COUNT];
 };
 
@@ -166,6 +172,8 @@ struct job {
     enum trainer trainer;
     bool fused_loss;         // a compiled cross entropy, which keeps its exponentials
     bool scattered_messages; // each tensor rank sends its part of a message between stages alone
+    bool
+        overlapped_messages; // ranks compute beside messages between stages, whatever the costs say
     enum objective objective;
     struct layout layout;
     struct space space;              // given: solve searches it, and `layout` says what is fixed

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
 #include "data/base/names.h"
 
@@ -201,6 +202,32 @@ enum status problem_check_layout(const struct problem *p, struct error *err)
     return check_layout_fits(p, err);
 }
 
+static bool take_first(void *argument, int64_t number, const struct layout *layout)
+{
+    (void)number;
+    *(struct layout *)argument = *layout;
+    return false;
+}
+
+// A space that its framework leaves nothing of would search in vain: most likely a key that is not
+// set free stands as the framework has it not.
+static enum status check_framework(const struct problem *p, const char *job, struct error *err)
+{
+    struct space any = p->job.space;
+    struct space_limits limits = problem_space_limits(p);
+    struct layout first;
+    any.framework = FRAMEWORK_ANY;
+    if (p->job.space.framework == FRAMEWORK_ANY ||
+        space_each(&p->job.space, &limits, take_first, &first) ||
+        !space_each(&any, &limits, take_first, &first))
+        return OK;
+    const char *why = framework_refusal(p->job.space.framework, &first, limits.layers);
+    return fail(err, BAD_INPUT,
+                "%s: space.framework: %s runs no layout of the space; of the first, it is %s that "
+                "it has not so (docs/FORMATS.md, job)",
+                job, framework_names[p->job.space.framework], why ? why : "schedule");
+}
+
 enum status problem_check(const struct problem *p, struct error *err)
 {
     const char *job = p->job.document.path ? p->job.document.path : "job";
@@ -209,6 +236,7 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(costs_check(&p->costs, err));
     TRY(job_check(&p->job, err));
     if (!p->job.space.given) TRY(check_layout_fits(p, err));
+    else TRY(check_framework(p, job, err));
     if (p->job.objective == OBJECTIVE_PIPETTE) TRY(problem_check_pipette(p, err));
     if (has_blocks(p)) TRY(check_positions(p, err));
     for (int i = 0; i < p->job.rule_count; i++) TRY(check_rule_names(p, i, job, err));

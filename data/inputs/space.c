@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
 
 enum { VALUES_MAX = 4096 };
@@ -147,10 +148,15 @@ static void set_value(struct walk *w, enum space_key key, int value)
     }
 }
 
-// What the schedule decides by itself: stages a rank, slices.
-static bool schedule_decides(const struct walk *w, enum space_key key, int *value)
+// What the schedule decides by itself: stages a rank, slices. What means nothing to a framework:
+// the schedule of an only rank, sequence parallelism of one.
+static bool is_decided(const struct walk *w, enum space_key key, int *value)
 {
     const struct schedule_properties *kind = &schedule_kinds[w->layout.schedule];
+    bool framed = w->space->framework != FRAMEWORK_ANY;
+    if (framed && key == SPACE_SCHEDULE && w->layout.pipeline == 1)
+        return *value = SCHEDULE_1F1B, true;
+    if (framed && key == SPACE_SEQUENCE_PARALLEL && w->layout.tensor == 1) return *value = 0, true;
     if (key == SPACE_VIRTUAL_STAGES && kind->virtual_stages)
         return *value = kind->virtual_stages, true;
     if (key == SPACE_SLICE_COUNT && !kind->slices) return *value = 1, true;
@@ -162,7 +168,7 @@ static int values_of(const struct walk *w, enum space_key key, int *values)
     const struct space_axis *axis = &w->space->axes[key];
     const struct layout *base = w->limits->layout;
     int64_t rest = key == SPACE_DATA ? w->limits->devices / replica_devices(&w->layout) : 0;
-    if (schedule_decides(w, key, &values[0])) return 1;
+    if (is_decided(w, key, &values[0])) return 1;
     if (key == SPACE_MICRO_BATCH && w->limits->global_batch % w->layout.data)
         return values[0] = base->micro_batch, 1;
     if (axis->kind == AXIS_LIST) {
@@ -191,6 +197,7 @@ static void walk_key(struct walk *w, int key)
 {
     int values[VALUES_MAX];
     if (key == SPACE_KEY_COUNT) {
+        if (framework_refusal(w->space->framework, &w->layout, w->limits->layers)) return;
         w->stopped = !w->visit(w->argument, w->number++, &w->layout);
         return;
     }

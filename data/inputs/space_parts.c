@@ -1,4 +1,5 @@
-// The `space` of a job: {"all": [keys], key: [values] ..., "fewer_devices": bool}. Switches are
+// The `space` of a job: {"all": [keys], key: [values] ..., "fewer_devices": bool,
+// "framework": name}. Switches are
 // listed as 0 and 1, schedules and gradient_sync by name.
 #include <string.h>
 
@@ -82,7 +83,7 @@ enum status space_get(const struct json *object, struct space *space, struct are
                       struct error *err)
 {
     struct json lists[SPACE_KEY_COUNT] = {0}, all = {0};
-    struct json_field fields[SPACE_KEY_COUNT + 2];
+    struct json_field fields[SPACE_KEY_COUNT + 3];
     const char **names;
     int count;
     *space = (struct space){.given = json_is_present(object)};
@@ -92,6 +93,8 @@ enum status space_get(const struct json *object, struct space *space, struct are
     fields[SPACE_KEY_COUNT] = (struct json_field)FIELD_ARRAY("all", OPTIONAL, &all);
     fields[SPACE_KEY_COUNT + 1] =
         (struct json_field)FIELD_BOOL("fewer_devices", OPTIONAL, &space->fewer_devices);
+    fields[SPACE_KEY_COUNT + 2] =
+        (struct json_field)FIELD_NAME("framework", OPTIONAL, &space->framework, framework_names);
     TRY(JSON_FIELDS(object, fields, arena, err));
     TRY(json_texts(&all, &names, &count, arena, err));
     for (int i = 0; i < count; i++) {
@@ -136,5 +139,7 @@ void space_put(struct json_writer *w, const char *key, const struct space *space
     for (int i = 0; i < SPACE_KEY_COUNT; i++)
         if (space->axes[i].kind == AXIS_LIST) put_list(w, i, &space->axes[i]);
     json_put_bool(w, "fewer_devices", space->fewer_devices);
+    if (space->framework != FRAMEWORK_ANY)
+        json_put_text(w, "framework", framework_names[space->framework]);
     json_close_object(w);
 }

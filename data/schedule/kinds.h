@@ -36,7 +36,7 @@ struct schedule_properties {
     ROW(ZB_H1, "zb-h1", zb_h1_turns, .virtual_stages = 1, .splits_backward = true,                 \
         .nests = NESTS_UNBLOCKED, .in_notes = true)                                                \
     ROW(ZB_H2, "zb-h2", zb_h2_turns, .virtual_stages = 1, .splits_backward = true,                 \
-        .nests = NESTS_UNBLOCKED, .no_barrier = true, .in_notes = true)                            \
+        .nests = NESTS_NEVER, .no_barrier = true, .in_notes = true)                                \
     ROW(ZB_V, "zb-v", zb_v_turns, .virtual_stages = 2, .folds = true, .splits_backward = true,     \
         .nests = NESTS_NEVER, .no_barrier = true, .in_notes = true)                                \
     ROW(LOOPED_BFS, "looped-bfs", looped_bfs_turns, .virtual_stages = 0, .holds_all = true,        \

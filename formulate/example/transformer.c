@@ -2,6 +2,7 @@
 // sensible one, and GPT-2 XL on four machines of a calibrated kind.
 #include <math.h>
 
+#include "data/inputs/framework.h"
 #include "formulate/example/example.h"
 
 enum { MICRO_BATCHES_DEFAULT = 64 };
@@ -96,9 +97,12 @@ static struct job job_of(const struct transformer_request *r, struct arena *aren
                       .objective = r->objective,
                       .layout = r->layout,
                       .space = r->space,
-                      .recompute = {true, true, true, true},
+                      .trainer = r->space.framework == FRAMEWORK_DEEPSPEED ? TRAINER_DEEPSPEED
+                                                                           : TRAINER_MEGATRON,
                       .budget = {.boundaries_max = -1, .stages_max = -1},
                       .memory_fraction = r->memory_fraction};
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        job.recompute[mode] = framework_recomputes(r->space.framework, (enum recompute)mode);
     offer_compression(&job, r, arena);
     return job;
 }

@@ -44,6 +44,8 @@ struct predictor {
     struct layer_run runs[RUNS_OF_ROW];
     struct node_group group;
     struct placement placement;
+    struct boundary_compression boundary;
+    struct gradient_compression gradient;
     // graphs
     struct arena *graphs;
     struct kept_graph *kept[KEPT_MAX]; // by hash of the request, open addressing

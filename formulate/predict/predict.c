@@ -141,6 +141,8 @@ static bool place_layers(const struct predictor *p, const struct priced *priced,
         choices[s].recompute = p->placement.recompute;
         choices[s].recomputed_layers =
             p->placement.recompute == RECOMPUTE_FIRST_LAYERS ? p->placement.recomputed_layers : 0;
+        choices[s].boundary_option = p->placement.compresses_boundaries && s > 0;
+        choices[s].gradient_option = p->placement.compresses_gradients;
         layer += choices[s].layer_count;
     }
     if (layer == priced->layer_count && p->placement.stage_count == priced->stage_count)

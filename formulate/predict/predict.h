@@ -12,6 +12,7 @@
 struct predict_settings {
     const char *cluster, *costs; // files or shipped names; NULL: what is shipped for the row's GPU
     double margin;               // of a GPU's memory that may be filled
+    int64_t margin_bytes;        // kept free of that
     bool ends;                   // also the times at both ends of the costs' intervals
 };
 
@@ -47,6 +48,8 @@ struct placement {
     int layer_count[STAGES_MAX];
     enum recompute recompute;
     int recomputed_layers; // of each stage
+    // The job's first option for all messages backward, and for all stages' syncs.
+    bool compresses_boundaries, compresses_gradients;
 };
 
 // The blocks spread equally as for a row, the embedding before and the head behind them; other

@@ -12,6 +12,8 @@ const char *const run_metric_names[] = {
     "iteration_time",      "peak_memory", "static_memory", "tflops_per_gpu", "layer_forward_time",
     "layer_backward_time", "throughput",  "oom",           "failed_or_oom",  NULL};
 
+static const char *const memory_of_names[] = {"fullest", "ends", "last", NULL};
+
 enum field_type {
     FIELD_TEXT,
     FIELD_WHOLE,
@@ -75,6 +77,10 @@ static const struct field fields[] = {
     WHOLE(gradient_bytes, 2, 4),
     WHOLE(adam, 0, 1),
     WHOLE(overlap, 0, 1),
+    WHOLE(overlap_messages, 0, 1),
+    WHOLE(boundary_rank, 0, 1 << 20),
+    WHOLE(boundary_drain, 0, 1),
+    WHOLE(gradient_rank, 0, 1 << 20),
     WHOLE(fused_loss, 0, 1),
     WHOLE(barrier, 0, 1),
     {"flash", FIELD_FLASH, AT(fused), 0, 0, NULL},
@@ -82,6 +88,7 @@ static const struct field fields[] = {
     {"precision", FIELD_LIST, AT(precision), 0, 0, precision_names},
     {"schedule", FIELD_LIST, AT(schedule), 0, 0, schedule_names},
     {"trainer", FIELD_LIST, AT(trainer), 0, 0, trainer_names},
+    {"memory_of", FIELD_LIST, AT(memory_of), 0, 0, memory_of_names},
     {"metric", FIELD_METRIC, AT(metric), 0, 0, NULL},
     {"value", FIELD_VALUE, AT(value), 0, 0, NULL},
     {"unit", FIELD_UNIT, AT(unit), 0, 0, NULL}, // behind value: it scales it
@@ -202,6 +209,7 @@ static struct run_row nothing_stated(void)
                           .schedule = NOT_STATED,
                           .trainer = NOT_STATED,
                           .recompute = NOT_STATED,
+                          .memory_of = NOT_STATED,
                           .metric = NOT_STATED,
                           .value = NAN};
     for (int i = 0; i < FIELD_COUNT; i++)

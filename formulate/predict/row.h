@@ -31,6 +31,10 @@ enum run_unit {
     UNIT_GB
 };
 
+// Which device's peak memory: the fullest's; the fuller of the first and the last stage's; the last
+// stage's, as the allocator counts it.
+enum run_memory_of { MEMORY_OF_FULLEST, MEMORY_OF_ENDS, MEMORY_OF_LAST };
+
 #define NOT_STATED (-1)
 
 // Whole numbers are NOT_STATED where the cell is blank. Texts have length 0 then.
@@ -39,12 +43,13 @@ struct run_row {
     struct cell id, source, gpu, notes, split;
     int64_t num_gpus, layers, hidden, ffn, heads, kv_heads, head_width, vocab, positions, seq;
     int64_t tp, pp, cp, dp, vpp, micro_batch, global_batch, sp, zero, gpus_per_node;
-    int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, fused_loss,
-        barrier;
+    int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, overlap_messages,
+        boundary_rank, boundary_drain, gradient_rank, fused_loss, barrier;
     int fused;                        // attention kernel; NOT_STATED, 0, 1
     int precision, schedule, trainer; // enums, or NOT_STATED
     int recompute;                    // enum recompute, or NOT_STATED
     int recomputed_layers;            // of each stage, for RECOMPUTE_FIRST_LAYERS
+    int memory_of;                    // enum run_memory_of, or NOT_STATED
     int metric; // enum run_metric, NOT_STATED, METRIC_COUNT: one that is not known
     double
         value; // seconds, bytes, FLOP/s of a GPU, samples or tokens per s, a flag; NAN where blank
@@ -68,6 +73,11 @@ enum status rows_open(struct row_reader *r, const char *path, const char *defaul
 // *more false: there are no more; BAD_INPUT: there was none, or it is no row. A cell that is not
 // understood counts as blank, and the row says so (misread).
 enum status rows_next(struct row_reader *r, struct run_row *row, bool *more, struct error *err);
+
+// Notes and source are prose: nothing is read out of them but where the user asks for it. Blanks
+// them; the first time that words of theirs would have stood for columns (docs/FORMATS.md, runs) it
+// says so on stderr.
+void row_drop_notes(struct run_row *row, bool *told);
 
 // One row out of "column=value" words.
 enum status row_of_words(struct run_row *row, const char *const *words, int count,

@@ -2,6 +2,7 @@
 // a blank cell means is decided here and nowhere else (docs/FORMATS.md, runs).
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -82,6 +83,24 @@ static void read_words(struct row_words *w, const struct run_row *row)
                             .boundaries = find_boundaries(notes)};
     for (size_t i = ARRAY_LENGTH(precisions); i-- > 0;)
         if (cell_contains(notes, precisions[i])) w->precision = which[i];
+}
+
+void row_drop_notes(struct run_row *row, bool *told)
+{
+    struct row_words said = {0};
+    if (!*told) {
+        read_words(&said, row);
+        *told = said.family != FAMILY_GPT || said.untied || said.gated || said.rms_norm ||
+                said.overlapped || said.embedding_counted || said.fused_loss || said.deepspeed ||
+                said.precision != FP16 || said.schedule != NOT_STATED || said.parameters > 0 ||
+                said.boundaries;
+        if (*told)
+            fprintf(stderr,
+                    "line %d: words in notes or source name settings; --read-notes takes "
+                    "them (said once)\n",
+                    row->line);
+    }
+    row->notes = row->source = (struct cell){"", 0};
 }
 
 // A GPT's layers from its number of parameters, 12 h^2 + 13 h each, a whole number of them on each
@@ -178,6 +197,18 @@ static bool set_schedule(struct layout *l, const struct row_words *words, const 
     return true;
 }
 
+// Low ranks that the row states: one option each, which every stage takes.
+static void set_compression(struct predictor *p, const struct run_row *row)
+{
+    struct job *job = &p->problem.job;
+    p->boundary = (struct boundary_compression){.rank = (int)stated(row->boundary_rank, 0),
+                                                .epilogue_only = stated(row->boundary_drain, 0)};
+    p->gradient = (struct gradient_compression){.rank = (int)stated(row->gradient_rank, 0)};
+    job->boundary_options = &p->boundary, job->gradient_options = &p->gradient;
+    job->boundary_option_count = p->boundary.rank > 0;
+    job->gradient_option_count = p->gradient.rank > 0;
+}
+
 static bool set_job(struct predictor *p, const struct run_row *row, struct prediction *prediction)
 {
     struct job *job = &p->problem.job;
@@ -197,13 +228,16 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->trainer = row->trainer != NOT_STATED ? (enum trainer)row->trainer
                    : p->words.deepspeed       ? TRAINER_DEEPSPEED
                                               : TRAINER_MEGATRON;
+    set_compression(p, row);
     // Megatron's tensor ranks each send their part of a message, DeepSpeed's the whole.
     job->scattered_messages = job->trainer == TRAINER_MEGATRON;
+    job->overlapped_messages = stated(row->overlap_messages, 0);
     job->fused_loss = stated(row->fused_loss, p->words.fused_loss);
     job->gradient_bytes_per_value = (int)stated(
         row->gradient_bytes, job->trainer == TRAINER_DEEPSPEED && job->precision == FP16 ? 2 : 4);
     job->adam = stated(row->adam, 1);
     job->memory_fraction = p->settings.margin;
+    job->memory_margin_bytes = p->settings.margin_bytes;
     if (job->global_batch % step || job->global_batch / step > MICRO_BATCHES_MAX) {
         predict_refuse(prediction, "global_batch %lld is not dp x micro_batch %lld times 1 to %d",
                        (long long)job->global_batch, (long long)step, MICRO_BATCHES_MAX);
@@ -353,6 +387,8 @@ static bool set_placement(struct predictor *p, const struct run_row *row,
     const char *end = row->notes.text + row->notes.length;
     to->recompute = row->recompute == NOT_STATED ? RECOMPUTE_NONE : (enum recompute)row->recompute;
     to->recomputed_layers = row->recomputed_layers;
+    to->compresses_boundaries = p->problem.job.boundary_option_count > 0;
+    to->compresses_gradients = p->problem.job.gradient_option_count > 0;
     if (row->split.length) return split_as_stated(to, row->split, stages, blocks, prediction);
     if (p->words.boundaries)
         return split_as_amp(to, p->words.boundaries, end, stages, blocks, prediction);

@@ -56,7 +56,11 @@ static enum status price_parts(const struct pricing *x, int64_t *parts,
                                const struct link_price *link, real bytes, real extra_s,
                                struct error *err)
 {
-    const double *share = costs_transfer_share(&x->problem->costs, x->problem->job.layout.schedule);
+    static const double beside[PART_COUNT] = {[PART_DELAY] = 1};
+    const struct job *job = &x->problem->job;
+    const double *share = job->overlapped_messages
+                              ? beside
+                              : costs_transfer_share(&x->problem->costs, job->layout.schedule);
     real size_s = link->table ? table_price_s(link->table, bytes) : bytes / link->bytes_per_s;
     if (bytes > 0) size_s += x->problem->costs.transfer_launch_s.value;
     for (int part = 0; part < PART_COUNT; part++) {

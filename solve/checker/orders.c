@@ -112,8 +112,11 @@ static void put_zb_h1(struct list *l, int rank)
 
 static void put_zb_h2(struct list *l, int rank)
 {
-    int ahead = 2 * (l->p->ranks - rank - 1);
-    put_shape(l, (struct shape){l->p->micro_batches, ahead, 2 * rank, nth_whole});
+    const struct check_problem *p = l->p;
+    int m = p->micro_batches, ahead = 2 * (p->ranks - rank - 1), behind = 2 * rank;
+    // Backward n stands behind forward n + ahead, as long as there is one.
+    while (behind > 0 && behind + ahead >= m) behind--;
+    put_shape(l, (struct shape){m, ahead, behind, nth_whole});
 }
 
 static void put_looped(struct list *l, int rank)
@@ -264,7 +267,7 @@ static void put_v_min(struct list *l, int rank)
     ROW("interleaved", put_interleaved, .turns = 0, .in_groups = true,                             \
         .fewer = PART_OF_MORE_UNBLOCKED)                                                           \
     ROW("zb-h1", put_zb_h1, .turns = 1, .splits_backward = true, .fewer = PART_OF_MORE_UNBLOCKED)  \
-    ROW("zb-h2", put_zb_h2, .turns = 1, .splits_backward = true, .fewer = PART_OF_MORE_UNBLOCKED)  \
+    ROW("zb-h2", put_zb_h2, .turns = 1, .splits_backward = true, .fewer = PART_OF_MORE_NEVER)      \
     ROW("zb-v", put_zb_v, .turns = 2, .folds = true, .splits_backward = true,                      \
         .fewer = PART_OF_MORE_NEVER)                                                               \
     ROW("looped-bfs", put_looped, .turns = 0, .holds_all = true, .fewer = PART_OF_MORE_UNBLOCKED)  \

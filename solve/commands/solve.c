@@ -163,7 +163,10 @@ static void say_layouts(const struct layouts *l)
 {
     int64_t counts[FATE_COUNT] = {0};
     for (int i = 0; i < l->reason_count; i++) counts[l->reasons[i].fate] += l->reasons[i].count;
-    fprintf(stderr, "%lld layouts:", (long long)l->count);
+    fprintf(stderr, "%lld layouts", (long long)l->count);
+    if (l->space.framework != FRAMEWORK_ANY)
+        fprintf(stderr, " that %s runs", framework_names[l->space.framework]);
+    fprintf(stderr, ":");
     for (int f = 0; f < FATE_COUNT; f++)
         fprintf(stderr, "%s %lld %s", f ? "," : "", (long long)counts[f], layout_fate_names[f]);
     fprintf(stderr, "\n");

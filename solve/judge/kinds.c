@@ -50,7 +50,9 @@ static int64_t zb_h1_place(const struct schedule_request *r, int rank, const str
 
 static int64_t zb_h2_place(const struct schedule_request *r, int rank, const struct place *at)
 {
-    return alternating(2 * (int64_t)(r->rank_count - 1 - rank), 2 * (int64_t)rank, at->pass,
+    // Weight gradients wait for 2 rank backwards, but no longer than there are forwards left.
+    int64_t ahead = 2 * (int64_t)(r->rank_count - 1 - rank), left = r->micro_batches - 1 - ahead;
+    return alternating(ahead, smaller(2 * (int64_t)rank, larger(left, 0)), at->pass,
                        at->micro_batch);
 }
 

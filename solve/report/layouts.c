@@ -77,7 +77,10 @@ static void print_counts(struct report_out *out, const struct layouts *l)
 {
     int64_t counts[FATE_COUNT] = {0};
     for (int i = 0; i < l->reason_count; i++) counts[l->reasons[i].fate] += l->reasons[i].count;
-    report_print(out, "%s: %" PRId64 " layouts\n", l->name, l->count);
+    const char *framework = framework_names[l->space.framework];
+    report_print(out, "%s: %" PRId64 " layouts", l->name, l->count);
+    if (l->space.framework != FRAMEWORK_ANY) report_print(out, " that %s runs", framework);
+    report_print(out, "\n");
     for (int f = 0; f < FATE_COUNT; f++) {
         if (!counts[f]) continue;
         report_print(out, "  %10" PRId64 "  %s\n", counts[f], layout_fate_names[f]);

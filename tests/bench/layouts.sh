@@ -15,7 +15,7 @@ echo "| problem | layouts | gap asked | limit s | iteration s | bound s | gap | 
 echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
 search() {      # search NAME GAP LIMIT example options ...
     local name=$1 gap=$2 limit=$3 begin seconds written proofs; shift 3
-    "$plumbline" example gpt --layouts all "$@" -o "$work/$name" > "$work/log" || exit 1
+    "$plumbline" example gpt --layouts all --framework any "$@" -o "$work/$name" > "$work/log" || exit 1
     begin=$(date +%s.%N)
     timeout $((limit + 600)) "$plumbline" solve "$work/$name/problem.json" -o "$work/$name/plan.json" --gap "$gap" --time-limit-s "$limit" --threads "$threads" --quiet \
         --certificate "$work/$name/certificate.json" 2> "$work/log"

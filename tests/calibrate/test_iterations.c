@@ -58,7 +58,7 @@ static enum status fit_rows(struct iterations_fit *fit, const char *names, const
                             const char *rows, struct arena *arena, struct error *err)
 {
     struct predict_settings settings = {.margin = 0.8};
-    struct run_choice choice = {0};
+    struct run_choice choice = {.read_notes = true};
     struct run_set runs = {.arena = arena};
     struct predictor *p;
     struct fit_keys keys;

@@ -44,7 +44,7 @@ for file in "$here"/*.json; do
     predict "$name"
 done
 # Memory that is foreseen too high asks for a factor below 1, which there is not: the fit ends there, and the file can be read.
-"$BIN/plumbline" calibrate --iterations "$sets/nvidia_dgxc_v25.04.csv" --costs datasheet-overlapped --set allocator_factor=1.2 \
+"$BIN/plumbline" calibrate --iterations "$sets/nvidia_dgxc_v25.04.csv" --read-notes --costs datasheet-overlapped --set allocator_factor=1.2 \
     --default overlap=1 --rows metric=peak_memory --fit allocator_factor --name edge -o "$here/edge.json" > "$here/log" 2>&1 ||
     { echo "FAILED: calibrate --fit allocator_factor"; cat "$here/log"; failures=$((failures + 1)); }
 gpu=h100-80gb cluster=

@@ -102,7 +102,7 @@ static enum status run_case(struct case_of *c, const char *fit, const char *fit_
                             struct arena *arena, struct error *err)
 {
     struct predict_settings settings = {.margin = 0.8};
-    struct run_choice choice = {.fits = fit_rows != NULL};
+    struct run_choice choice = {.fits = fit_rows != NULL, .read_notes = true};
     struct predictor *p;
     *err = (struct error){OK, ""};
     c->set = (struct run_set){.arena = arena};
@@ -187,7 +187,7 @@ static void rows_of_a_cell_stay_together(void **state)
     struct arena arena;
     struct error err = {OK, ""};
     struct run_set set = {.arena = &arena};
-    struct run_choice choice = {0};
+    struct run_choice choice = {.read_notes = true};
     (void)state;
     arena_open(&arena, NULL);
     some_values(values);
@@ -391,7 +391,7 @@ static void check_published(const struct published *x)
                                          .folds = 5,
                                          .margins = {0.8, 1},
                                          .ran_below = 0.75};
-    struct run_choice choice = {.defaults = x->defaults};
+    struct run_choice choice = {.defaults = x->defaults, .read_notes = true};
     struct validation v;
     struct predictor *p;
     bool found = false;

@@ -12,6 +12,7 @@
 #include "solve/checker/space/arguments.h"
 #include "solve/checker/prices/prices.h"
 #include "tests/support/trials/check_trials.h"
+#include "data/inputs/framework.h"
 #include "tests/support/trials/space_trials.h"
 
 #include <setjmp.h>
@@ -198,6 +199,20 @@ static bool compare_layout(void *argument, int64_t number, const struct check_la
     return true;
 }
 
+// What its framework can do whatever the layout, and more layouts that it runs than chance has.
+static void use_framework(struct job *job, struct random *rng)
+{
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        job->recompute[mode] = job->recompute[mode] &&
+                               framework_recomputes(job->space.framework, (enum recompute)mode);
+    job->boundary_option_count = job->gradient_option_count = 0;
+    job->layout.barrier = true, job->layout.fused_embedding_sync = false,
+    job->layout.local_loss_every = 0;
+    job->space.axes[SPACE_SCHEDULE].kind = AXIS_ALL;
+    if (random_chance(rng, 70)) job->space.axes[SPACE_ZERO].kind = AXIS_ALL;
+    if (random_chance(rng, 70)) job->space.axes[SPACE_GRADIENT_SYNC].kind = AXIS_ALL;
+}
+
 // Any space, of any size, of shapes and mixtures alike; lists of values, slices that the layout
 // fixes.
 static void draw_any_space(struct problem *p, struct random *rng, struct arena *arena)
@@ -210,7 +225,12 @@ static void draw_any_space(struct problem *p, struct random *rng, struct arena *
         random_problem(p, rng, &limits, arena);
         struct space *space = &p->job.space;
         struct layout *base = &p->job.layout;
-        *space = (struct space){.given = true, .fewer_devices = random_chance(rng, 40)};
+        *space = (struct space){.given = true,
+                                .fewer_devices = random_chance(rng, 40),
+                                .framework = random_chance(rng, 50)
+                                                 ? FRAMEWORK_ANY
+                                                 : (enum framework)random_between(rng, 1, 3)};
+        if (space->framework != FRAMEWORK_ANY) use_framework(&p->job, rng);
         if (random_chance(rng, 15) && p->job.sequence > 3)
             base->schedule = SCHEDULE_TOKEN_SLICED, base->virtual_stages = 1, base->slice_count = 2,
             base->slices[0] = 1, base->slices[1] = p->job.sequence - 1;
@@ -233,7 +253,7 @@ static void walk_and_refusals_are_the_planners(void **state)
 {
     (void)state;
     struct random rng = {first_seed + 7};
-    int64_t layouts = 0, refused = 0;
+    int64_t layouts = 0, refused = 0, framed = 0;
     for (int i = 0; i < 4 * problem_count; i++) {
         struct arena arena;
         struct problem p;
@@ -248,10 +268,53 @@ static void walk_and_refusals_are_the_planners(void **state)
         space_read(&space, &p, &arena);
         assert_int_equal(check_space_walk(&space, compare_layout, &c), theirs.count);
         layouts += theirs.count, refused += c.refused;
+        if (p.job.space.framework != FRAMEWORK_ANY) framed += theirs.count;
         arena_close(&arena);
     }
-    print_message("%lld layouts walked, %lld refused\n", (long long)layouts, (long long)refused);
-    assert_true(layouts - refused > problem_count && refused > problem_count);
+    print_message("%lld layouts walked, %lld for a framework, %lld refused\n", (long long)layouts,
+                  (long long)framed, (long long)refused);
+    assert_true(layouts - refused > problem_count && refused > problem_count &&
+                framed > problem_count);
+}
+
+static bool same_layout(void *argument, int64_t number, const struct check_layout *layout)
+{
+    struct comparison *c = argument;
+    struct layout own = space_layout_back(layout, &c->problem->job.layout);
+    assert_true(layout_equal(&own, &c->theirs->layouts[number]));
+    return true;
+}
+
+enum { LISTED_MAX = 50000 };
+
+// Every key open, of every framework, for all numbers of layers that stages may not divide.
+static void frameworks_are_the_planners(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct problem p;
+    struct random rng = {first_seed};
+    struct random_limits limits = random_limits_small();
+    arena_open(&arena, NULL);
+    random_problem(&p, &rng, &limits, &arena);
+    p.cluster.group_count = 1, p.cluster.groups[0].nodes = 2, p.cluster.groups[0].gpus_per_node = 4;
+    p.job.global_batch = 8, p.job.space = (struct space){.given = true};
+    for (int key = 0; key < SPACE_KEY_COUNT; key++) p.job.space.axes[key].kind = AXIS_ALL;
+    struct arena_mark mark = arena_set_mark(&arena);
+    for (int layers = 3; layers <= 20; layers++)
+        for (int f = FRAMEWORK_MEGATRON; framework_names[f]; f++) {
+            p.model.layer_count = layers, p.job.space.framework = (enum framework)f;
+            struct space_limits within = problem_space_limits(&p);
+            struct listing theirs = {TAKE(&arena, LISTED_MAX, struct layout), LISTED_MAX};
+            theirs.count = space_each(&p.job.space, &within, list_layout, &theirs);
+            struct comparison c = {&p, &theirs, 0};
+            struct check_space space;
+            space_read(&space, &p, &arena);
+            assert_int_equal(check_space_walk(&space, same_layout, &c), theirs.count);
+            assert_true(theirs.count > 100 && theirs.count < LISTED_MAX);
+            arena_reset(&arena, mark);
+        }
+    arena_close(&arena);
 }
 
 // ---- tables, against the planner's priced document as the checker reads it
@@ -395,6 +458,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(writer_proves_what_all_layouts_say),
         cmocka_unit_test(arguments_never_exceed_the_best_plan),
         cmocka_unit_test(walk_and_refusals_are_the_planners),
+        cmocka_unit_test(frameworks_are_the_planners),
         cmocka_unit_test(tables_are_the_priced_documents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

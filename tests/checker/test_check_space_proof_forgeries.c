@@ -174,6 +174,17 @@ static void add_device(struct problem *p, struct arena *arena)
     p->job.space.fewer_devices = !p->job.space.fewer_devices;
     for (int key = 0; key <= SPACE_DATA; key++) p->job.space.axes[key].kind = AXIS_ALL;
 }
+static void ask_megatron(struct problem *p, struct arena *arena)
+{
+    (void)arena, p->job.space.framework = FRAMEWORK_MEGATRON;
+}
+static bool another_framework(struct forgery *f)
+{
+    int64_t layouts = (int64_t)get_number(f->space, "layouts");
+    struct problem p = f->t->problem;
+    ask_megatron(&p, f->arena);
+    return spaces_count(&p) != layouts && change_problem(f, ask_megatron);
+}
 static bool cheaper_prices(struct forgery *f) { return change_problem(f, halve_times); }
 static bool more_micro_batches(struct forgery *f) { return change_problem(f, double_batch); }
 static bool larger_cluster(struct forgery *f)
@@ -227,6 +238,7 @@ static const struct space_forgery kinds[] = {
     FORGERY(cheaper_prices),
     FORGERY(more_micro_batches),
     FORGERY(larger_cluster),
+    FORGERY(another_framework),
     FORGERY(unknown_key),
     FORGERY(proof_beside_space),
     FORGERY(no_space),

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "data/inputs/framework.h"
 #include "data/inputs/space.h"
 
 #include <cmocka.h> // last: it takes the name of fail()
@@ -138,12 +139,117 @@ static void fixed_and_listed(void **state)
     assert_int_equal(storage[1].micro_batch, 2);
 }
 
+// ---- frameworks: cases from what docs/FORMATS.md (job) says of each
+
+static const struct {
+    const char *what;
+    struct layout with;
+    const char *runs; // megatron, torchtitan, deepspeed: y, n
+} framed[] = {
+#define AT(t, c, d, p)                                                                             \
+    .tensor = (t), .context = (c), .data = (d), .pipeline = (p), .expert = 1, .virtual_stages = 1, \
+    .slice_count = 1, .micro_batch = 1
+#define PIPED AT(2, 1, 2, 2), .barrier = true
+#define ALONE AT(2, 1, 4, 1), .barrier = true
+#define OVER .gradient_sync = SYNC_OVERLAPPED
+#define O1F1B .schedule = SCHEDULE_1F1B
+    {"1f1b, ZeRO 0, exposed", {PIPED, O1F1B}, "yny"},
+    {"1f1b, ZeRO 1, exposed", {PIPED, O1F1B, .zero = 1}, "yny"},
+    {"1f1b, ZeRO 1, overlapped", {PIPED, O1F1B, .zero = 1, OVER}, "ynn"},
+    {"1f1b, ZeRO 2, overlapped", {PIPED, O1F1B, .zero = 2, OVER}, "nyn"},
+    {"1f1b, ZeRO 3, overlapped", {PIPED, O1F1B, .zero = 3, OVER}, "nyn"},
+    {"1f1b, ZeRO 2, exposed", {PIPED, O1F1B, .zero = 2}, "nnn"},
+    {"gpipe", {PIPED, .schedule = SCHEDULE_GPIPE, .zero = 2, OVER}, "nyn"},
+    {"gpipe, ZeRO 1", {PIPED, .schedule = SCHEDULE_GPIPE, .zero = 1}, "nnn"},
+    {"zb-h1", {PIPED, .schedule = SCHEDULE_ZB_H1, .zero = 2, OVER}, "nnn"},
+    {"zb-h1, ZeRO 1", {PIPED, .schedule = SCHEDULE_ZB_H1, .zero = 1}, "nnn"},
+    {"no barrier", {AT(2, 1, 2, 2), O1F1B, .zero = 1}, "nnn"},
+    {"fused embedding sync", {PIPED, O1F1B, .fused_embedding_sync = true, .zero = 1}, "nnn"},
+    {"local losses", {PIPED, O1F1B, .local_loss_every = 1, .zero = 1}, "nnn"},
+    {"offload, ZeRO 1", {PIPED, O1F1B, .zero = 1, .offload_optimizer = true}, "yny"},
+    {"offload, ZeRO 0", {PIPED, O1F1B, .offload_optimizer = true}, "nnn"},
+    {"context", {AT(2, 2, 1, 2), .barrier = true, O1F1B, .zero = 1}, "ynn"},
+    {"context, ZeRO 3", {AT(2, 2, 1, 2), .barrier = true, O1F1B, .zero = 3, OVER}, "nyn"},
+    {"one rank, ZeRO 2, overlapped", {ALONE, O1F1B, .zero = 2, OVER}, "nyy"},
+    {"one rank, ZeRO 3, exposed", {ALONE, O1F1B, .zero = 3}, "nny"},
+    {"one rank, ZeRO 0, overlapped", {ALONE, O1F1B, OVER}, "ynn"},
+    {"one rank, gpipe", {ALONE, .schedule = SCHEDULE_GPIPE, .zero = 2, OVER}, "nnn"},
+    {"replicas alone", {AT(1, 1, 8, 1), .barrier = true, O1F1B, OVER}, "yyn"},
+    {"no replicas", {AT(4, 1, 1, 2), .barrier = true, O1F1B, OVER}, "yyn"},
+    {"sequence parallel", {PIPED, O1F1B, .zero = 1, .sequence_parallel = true}, "yny"},
+    {"... without tensor",
+     {AT(1, 1, 4, 2), .barrier = true, O1F1B, .zero = 1, .sequence_parallel = true},
+     "nnn"},
+#undef O1F1B
+};
+
+// Of an only layout: whether it is in its space.
+static bool is_in(enum framework framework, const struct layout *l, int layers)
+{
+    struct space space = {.given = true, .framework = framework};
+    struct space_limits limits = {l, (int64_t)l->tensor * l->context * l->data * l->pipeline, 32,
+                                  64, layers};
+    bool in = space_contains(&space, &limits, l, NULL);
+    assert_int_equal(in, framework_refusal(framework, l, layers) == NULL);
+    return in;
+}
+
+static void frameworks_run(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof framed / sizeof *framed; i++)
+        for (int f = 0; f < 3; f++) {
+            bool in = is_in((enum framework)(FRAMEWORK_MEGATRON + f), &framed[i].with, 18);
+            if (in != (framed[i].runs[f] == 'y'))
+                fail_msg("%s, %s: %s", framework_names[FRAMEWORK_MEGATRON + f], framed[i].what,
+                         in ? "runs" : "does not run");
+            assert_true(is_in(FRAMEWORK_ANY, &framed[i].with, 18));
+        }
+}
+
+// Several stages a rank: of 4 stages in all, 16, 17 and 18 layers are 16 with or without ends.
+static void frameworks_wind(void **state)
+{
+    (void)state;
+    struct layout l = {PIPED, .schedule = SCHEDULE_INTERLEAVED, .zero = 1};
+    l.virtual_stages = 2;
+    for (int layers = 16; layers <= 20; layers++)
+        assert_int_equal(is_in(FRAMEWORK_MEGATRON, &l, layers), layers != 19);
+    assert_false(is_in(FRAMEWORK_DEEPSPEED, &l, 16));
+    l.zero = 2, l.gradient_sync = SYNC_OVERLAPPED;
+    assert_true(is_in(FRAMEWORK_TORCHTITAN, &l, 19));
+    l.schedule = SCHEDULE_ZB_V;
+    assert_true(is_in(FRAMEWORK_TORCHTITAN, &l, 19));
+    l.schedule = SCHEDULE_V_HALF;
+    assert_false(is_in(FRAMEWORK_TORCHTITAN, &l, 19));
+}
+
+// What means nothing to a framework is not offered twice, nor does it empty a space where it is
+// fixed: one rank takes 1F1B and one tensor rank no sequence parallelism.
+static void frameworks_decide(void **state)
+{
+    (void)state;
+    struct layout storage[64], base = {PIPED, .schedule = SCHEDULE_INTERLEAVED, .zero = 1};
+    base.sequence_parallel = true, base.virtual_stages = 2;
+    const enum space_key keys[] = {SPACE_TENSOR, SPACE_PIPELINE, SPACE_DATA};
+    struct space space = all_of(keys, 3);
+    struct space_limits limits = {&base, 8, 32, 64, 16};
+    struct seen seen = {storage, 0, 64};
+    space.framework = FRAMEWORK_MEGATRON;
+    assert_int_equal(space_each(&space, &limits, note, &seen), 10); // t p d = 8
+    for (int64_t i = 0; i < seen.count; i++) {
+        const struct layout *l = &storage[i];
+        assert_int_equal(l->schedule, l->pipeline > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B);
+        assert_int_equal(l->sequence_parallel, l->tensor > 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_match),
-        cmocka_unit_test(every_layout_once),
-        cmocka_unit_test(fixed_and_listed),
+        cmocka_unit_test(counts_match),     cmocka_unit_test(every_layout_once),
+        cmocka_unit_test(fixed_and_listed), cmocka_unit_test(frameworks_run),
+        cmocka_unit_test(frameworks_wind),  cmocka_unit_test(frameworks_decide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,6 +166,30 @@ static void test_zero_bubble_closed_forms(void **state)
                     }
 }
 
+// ZB-H2 of any number of micro-batches: equal passes of 1 take 2m + 2p - 1 while the pipeline is
+// not full (m <= p, without a barrier m <= 2p-1), then 3m + p - 1 (3m); it takes no longer than
+// ZB-H1 whatever equal stages take; without a barrier, where W <= F and W <= B.
+static void test_few_micro_batches(void **state)
+{
+    (void)state;
+    const int64_t ones[3] = {1, 1, 1};
+    for (int p = 1; p <= 8; p++)
+        for (int m = 1; m <= 2 * p + 2; m++) {
+            bool few = m <= p, fewer_than_full = m < 2 * p;
+            assert_int_equal(equal_time(SCHEDULE_ZB_H2, p, 1, 1, m, true, ones),
+                             few ? 2 * m + 2 * p - 1 : 3 * m + p - 1);
+            assert_int_equal(equal_time(SCHEDULE_ZB_H2, p, 1, 1, m, false, ones),
+                             fewer_than_full ? 2 * m + 2 * p - 1 : 3 * m);
+            for (int shape = 0; shape < 64; shape++) {
+                const int64_t passes[3] = {1 + shape % 4, 1 + shape / 4 % 4, 1 + shape / 16};
+                bool short_weight = passes[2] <= passes[0] && passes[2] <= passes[1];
+                for (int barrier = !short_weight; barrier < 2; barrier++)
+                    assert_true(equal_time(SCHEDULE_ZB_H2, p, 1, 1, m, barrier, passes) <=
+                                equal_time(SCHEDULE_ZB_H1, p, 1, 1, m, barrier, passes));
+            }
+        }
+}
+
 // Unequal stages with delays: T >= sum over j < i of (e_j + 2 c_j) + m e_i for every i, and the
 // period of every window a..b is a path: T (b-a+1) >= (rounds of it that fit) x window; with many
 // micro-batches T/m tends to the largest window mean.
@@ -213,7 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gpipe_closed_form),  cmocka_unit_test(test_1f1b_equal_stages),
         cmocka_unit_test(test_wound_closed_forms), cmocka_unit_test(test_zero_bubble_closed_forms),
-        cmocka_unit_test(test_1f1b_bounds),
+        cmocka_unit_test(test_few_micro_batches),  cmocka_unit_test(test_1f1b_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,6 +116,13 @@ static void stated_links_have_a_direction(void **state)
     assert_int_equal(forward_parts(&b, 1, 1)[PART_LINK],
                      10486); // 2 097 152 / 50e9, a quarter of it on the link
     assert_int_equal(forward_parts(&b, 1, 1)[PART_OVERHEAD], 5243);
+    // Ranks that compute beside their messages: all of it delays the message alone.
+    b.problem.job.overlapped_messages = true;
+    price(&b);
+    assert_int_equal(forward_parts(&b, 0, 1)[PART_DELAY], 3097152);
+    assert_int_equal(forward_parts(&b, 0, 1)[PART_BLOCKING] + forward_parts(&b, 0, 1)[PART_LINK] +
+                         forward_parts(&b, 0, 1)[PART_OVERHEAD],
+                     0);
     bench_end(&b);
 }
 

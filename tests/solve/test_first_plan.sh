@@ -15,7 +15,7 @@ complain() { echo "FAILED: $*"; sed 's/^/    /' log 2> /dev/null | head -8; fail
 # The number behind a key of a document.
 number() { sed -n "s/^ *\"$2\": \\([0-9]*\\),*\$/\\1/p" "$1" | head -1; }
 
-"$plumbline" example gpt --model gpt2-xl --gpus 16 --layouts all --global-batch 64 --sequence 1024 -o space > /dev/null || complain "example"
+"$plumbline" example gpt --model gpt2-xl --gpus 16 --layouts all --framework any --global-batch 64 --sequence 1024 -o space > /dev/null || complain "example"
 "$plumbline" solve space/problem.json --gap 0.05 --progress --layouts whole.layouts.json -o whole.json 2> log || complain "the whole search: $?"
 best=$(number whole.json iteration_ns)
 

@@ -219,6 +219,7 @@ void same_job(const struct job *a, const struct job *b)
     SAME(objective);
     SAME(fused_loss);
     SAME(scattered_messages);
+    SAME(overlapped_messages);
     SAME(placement.homogeneous_groups);
     SAME(placement.uneven_micro_batches);
     SAME(layout.expert);

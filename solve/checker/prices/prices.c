@@ -32,7 +32,7 @@ static const struct {
     {SPACE_SLICE_COUNT, KEY_SLICES},
 };
 
-// The place in one table of schedules of what stands at `kind` in the other, by its name.
+// The place in one table of names of what stands at `kind` in the other, by its name.
 static int kind_named(const char *name, const char *const *names)
 {
     int kind = 0;
@@ -113,14 +113,16 @@ static void read_model(struct check_space *to, const struct model *m, struct are
 
 void space_read(struct check_space *to, const struct problem *p, struct arena *arena)
 {
-    *to = (struct check_space){.base = space_layout(&p->job.layout),
-                               .fewer_devices = p->job.space.fewer_devices,
-                               .global_batch = p->job.global_batch,
-                               .sequence = p->job.sequence,
-                               .has_options = p->job.boundary_option_count ||
-                                              p->job.gradient_option_count,
-                               .rule_stage = -1,
-                               .rule_layer = -1};
+    *to = (struct check_space){
+        .base = space_layout(&p->job.layout),
+        .fewer_devices = p->job.space.fewer_devices,
+        .framework = (enum check_framework)kind_named(framework_names[p->job.space.framework],
+                                                      check_framework_names),
+        .global_batch = p->job.global_batch,
+        .sequence = p->job.sequence,
+        .has_options = p->job.boundary_option_count || p->job.gradient_option_count,
+        .rule_stage = -1,
+        .rule_layer = -1};
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
         read_axis(&to->axes[keys[i].to], &p->job.space.axes[keys[i].from], keys[i].from, arena);
     for (int g = 0; g < p->cluster.group_count; g++)

@@ -13,11 +13,16 @@ struct check_axis {
     int count;
 };
 
+// Whose program has to run the layouts, as the job names it.
+enum check_framework { RUN_BY_ANY, RUN_BY_MEGATRON, RUN_BY_TORCHTITAN, RUN_BY_DEEPSPEED };
+extern const char *const check_framework_names[];
+
 // What the documents say of the space, and what decides whether a layout is refused.
 struct check_space {
     struct check_layout base;
     struct check_axis axes[KEYS];
     bool fewer_devices;
+    enum check_framework framework;
     int64_t devices, global_batch, sequence;
     int layers;
     bool has_blocks, has_mixtures, has_options; // options: to compress
@@ -39,6 +44,9 @@ struct check_pricer {
     // side of a limit they lie.
     const int64_t *doubtful_prices, *doubtful_sizes;
 };
+
+// Whether the space's framework runs the layout: frameworks.c.
+bool check_is_run(const struct check_space *s, const struct check_layout *layout);
 
 enum { LAYOUTS_MOST = 20 * 1000 * 1000 };
 

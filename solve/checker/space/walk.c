@@ -3,7 +3,11 @@
 // takes what is left, unless fewer devices may be used); schedules, all; stages of a rank, where
 // the schedule has several, the divisors above 1 of the layers per rank, rounded down or up;
 // micro_batch, divisors of global_batch / data; zero 0 to 3; switches off and on; slices 2, 4, 8.
+// With a framework only what it runs (frameworks.c), where an only rank has 1F1B and an only tensor
+// rank no sequence parallelism, whatever the documents list.
 #include "solve/checker/space/space.h"
+
+#include <string.h>
 
 enum { DEGREE_MOST = 65536, VALUES_MOST = 4096 };
 
@@ -52,10 +56,22 @@ static int put_every(const struct walk *w, int key, int *values)
     return count;
 }
 
+static int one_f_one_b(void)
+{
+    int kind = 0;
+    while (strcmp(check_schedule_names[kind], "1f1b")) kind++;
+    return kind;
+}
+
 // What the schedule, or a batch that the data degree does not divide, leaves no choice about.
 static bool is_decided(const struct walk *w, int key, int *value)
 {
     const struct check_schedule *schedule = &check_schedules[w->at.value[KEY_SCHEDULE]];
+    if (w->s->framework != RUN_BY_ANY) {
+        if (key == KEY_SCHEDULE && w->at.value[KEY_PIPELINE] == 1)
+            return *value = one_f_one_b(), true;
+        if (key == KEY_SEQUENCE_PARALLEL && w->at.value[KEY_TENSOR] == 1) return *value = 0, true;
+    }
     if (key == KEY_TURNS && schedule->turns) return *value = schedule->turns, true;
     if (key == KEY_SLICES && !schedule->slices) return *value = 1, true;
     if (key == KEY_MICRO_BATCH && w->s->global_batch % w->at.value[KEY_DATA])
@@ -100,6 +116,7 @@ static void walk_key(struct walk *w, int key)
 {
     int values[VALUES_MOST];
     if (key == KEYS) {
+        if (!check_is_run(w->s, &w->at)) return;
         w->stopped = !w->visit(w->argument, w->number++, &w->at);
         return;
     }

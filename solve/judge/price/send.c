@@ -79,7 +79,7 @@ static struct computed size_s(const struct price_audit *a, struct sending s, str
 
 bool transfer_price(const struct price_audit *a, struct sending s, int64_t parts[PART_COUNT])
 {
-    const double *share = costs_transfer_share(&a->problem->costs, layout_of(a)->schedule);
+    const double *shares = costs_transfer_share(&a->problem->costs, layout_of(a)->schedule);
     struct joint link = judged_stage_link(a, s.sender, s.receiver);
     struct message m = message_behind(a, s.run);
     long double bytes, work = 0;
@@ -90,7 +90,9 @@ bool transfer_price(const struct price_audit *a, struct sending s, int64_t parts
     else bytes = sent_bytes(a, m, s);
     struct computed size = size_s(a, s, link, bytes);
     for (int k = 0; k < PART_COUNT; k++) { // the overhead at each end
-        struct computed part = {share[k] * size.value, share[k] * size.lost};
+        // Where ranks compute beside their messages, a message is late and nothing else.
+        double share = a->problem->job.overlapped_messages ? k == PART_DELAY : shares[k];
+        struct computed part = {share * size.value, share * size.lost};
         if (k == PART_DELAY) part.value += link.latency_s + work;
         parts[k] = judged_nanoseconds(a, part);
     }

@@ -1,0 +1,111 @@
+// The table of frameworks: Megatron-LM (Megatron-core 0.13), torchtitan (torch 2.8), DeepSpeed with
+// its pipeline engine and Megatron's tensor parallelism.
+#include "data/inputs/framework.h"
+
+#include <stddef.h>
+
+#define BIT(x) (1U << (x))
+enum { ZERO_0 = BIT(0), ZERO_1 = BIT(1), ZERO_2 = BIT(2), ZERO_3 = BIT(3), ZERO_ANY = 15 };
+
+static const struct rules {
+    unsigned schedules, recompute;   // bits
+    unsigned zero_piped, zero;       // ZeRO stages with a pipeline, without
+    unsigned overlap_piped, overlap; // of those, the ones that sync gradients beside the backward
+    unsigned offload;                // ... with the optimizer in host memory
+    bool exposed;                    // gradients may also be synced behind it
+    bool shards_replicas; // whole weights only without replicas, or with nothing but replicas (DDP)
+    bool context;         // a sequence may be split between ranks as here (ring attention)
+    bool divides_layers;  // several stages a rank: layers, with or without the first and the last
+                          // one (embedding, loss), are a multiple of the stages
+} rules[] = {
+    [FRAMEWORK_MEGATRON] = {.schedules = BIT(SCHEDULE_1F1B) | BIT(SCHEDULE_INTERLEAVED),
+                            .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_SELECTIVE) |
+                                         BIT(RECOMPUTE_FULL) | BIT(RECOMPUTE_FIRST_LAYERS),
+                            .zero_piped = ZERO_0 | ZERO_1,
+                            .zero = ZERO_0 | ZERO_1,
+                            .overlap_piped = ZERO_ANY,
+                            .overlap = ZERO_ANY,
+                            .offload = ZERO_1,
+                            .exposed = true,
+                            .context = true,
+                            .divides_layers = true},
+    [FRAMEWORK_TORCHTITAN] = {.schedules = BIT(SCHEDULE_GPIPE) | BIT(SCHEDULE_1F1B) |
+                                           BIT(SCHEDULE_INTERLEAVED) | BIT(SCHEDULE_LOOPED_BFS) |
+                                           BIT(SCHEDULE_ZB_V),
+                              .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_FULL),
+                              .zero_piped = ZERO_0 | ZERO_2 | ZERO_3,
+                              .zero = ZERO_0 | ZERO_2 | ZERO_3,
+                              .overlap_piped = ZERO_ANY,
+                              .overlap = ZERO_ANY,
+                              .shards_replicas = true,
+                              .context = true},
+    [FRAMEWORK_DEEPSPEED] = {.schedules = BIT(SCHEDULE_1F1B),
+                             .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_FULL),
+                             .zero_piped = ZERO_0 | ZERO_1,
+                             .zero = ZERO_ANY,
+                             .overlap = ZERO_1 | ZERO_2 | ZERO_3,
+                             .offload = ZERO_1 | ZERO_2 | ZERO_3,
+                             .exposed = true},
+};
+
+// Stages of equal numbers of layers; the embedding and the loss each count as a layer or do not.
+static bool layers_divide(int layers, int stages)
+{
+    for (int ends = 0; ends <= 2; ends++)
+        if (layers > ends && (layers - ends) % stages == 0) return true;
+    return false;
+}
+
+static const char *refusal_of_states(const struct rules *r, const struct layout *l)
+{
+    bool piped = l->pipeline > 1, overlapped = l->gradient_sync == SYNC_OVERLAPPED;
+    int64_t others = (int64_t)l->tensor * l->context * l->pipeline,
+            replicas = (int64_t)l->data * l->context;
+    unsigned stage = BIT(l->zero);
+    if (!((piped ? r->zero_piped : r->zero) & stage)) return "zero";
+    if (r->shards_replicas && l->zero == 0 && replicas > 1 && others > 1) return "zero";
+    if (overlapped ? !((piped ? r->overlap_piped : r->overlap) & stage) : !r->exposed)
+        return "gradient_sync";
+    return l->offload_optimizer && !(r->offload & stage) ? "offload_optimizer" : NULL;
+}
+
+const char *framework_refusal(enum framework framework, const struct layout *l, int layers)
+{
+    const struct rules *r = &rules[framework];
+    if (framework == FRAMEWORK_ANY) return NULL;
+    if (l->context > 1 && !r->context) return "context";
+    // One rank has no pipeline: it takes the micro-batches one after another.
+    if (!(r->schedules & BIT(l->schedule)) || (l->pipeline == 1 && l->schedule != SCHEDULE_1F1B))
+        return "schedule";
+    if (r->divides_layers && l->virtual_stages > 1 && !layers_divide(layers, layout_stage_count(l)))
+        return "virtual_stages";
+    if (l->sequence_parallel && l->tensor == 1) return "sequence_parallel";
+    if (!l->barrier) return "barrier";
+    if (l->fused_embedding_sync) return "fused_embedding_sync";
+    if (l->local_loss_every) return "local_loss_every";
+    if (l->slice_count > 1) return "slices";
+    return refusal_of_states(r, l);
+}
+
+bool framework_recomputes(enum framework framework, enum recompute mode)
+{
+    return framework == FRAMEWORK_ANY || rules[framework].recompute & BIT(mode);
+}
+
+enum status framework_check(const struct job *j, const char *file, struct error *err)
+{
+    enum framework framework = j->space.framework;
+    if (!j->space.given || framework == FRAMEWORK_ANY) return OK;
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        if (j->recompute[mode] && !framework_recomputes(framework, (enum recompute)mode))
+            return fail(err, BAD_INPUT,
+                        "%s: recompute: expected what the space's framework %s can do, found %s",
+                        file, framework_names[framework], recompute_names[mode]);
+    if (j->boundary_option_count || j->gradient_option_count)
+        return fail(err, BAD_INPUT,
+                    "%s: boundary_options, gradient_options: expected none, as the space's "
+                    "framework %s does not compress (\"any\" would), found %d and %d",
+                    file, framework_names[framework], j->boundary_option_count,
+                    j->gradient_option_count);
+    return OK;
+}

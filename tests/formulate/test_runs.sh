@@ -1,0 +1,62 @@
+#!/bin/sh
+# Tables of runs hold what runs are: prose in notes is read where it is asked for alone; memory of other devices than the fullest,
+# margins in bytes, messages beside the passes, compression have columns and options of their own.
+set -u
+case ${BIN:=bin} in /*) plumbline=$BIN/plumbline ;; *) plumbline=$(pwd)/$BIN/plumbline ;; esac
+root=$(pwd)
+here=$root/build/test_runs.$$
+failures=0
+rm -rf "$here" && mkdir -p "$here" && cd "$here" || exit 1
+trap 'cd "$root"; rm -rf "$here"' EXIT
+
+complain() { echo "FAILED: $*"; cat out err 2> /dev/null | sed 's/^/    /' | head -8; failures=$((failures + 1)); }
+run() { "$plumbline" "$@" > out 2> err < /dev/null || complain "plumbline $*: exit code $?"; }
+# seconds, bytes WORDS ...: of one configuration
+seconds() { "$plumbline" predict $base "$@" 2> err | sed -n 's/^iteration_s *//p'; }
+bytes() { "$plumbline" predict $base "$@" 2> err | sed -n 's/^memory_bytes *\([0-9]*\).*/\1/p'; }
+less() { awk "BEGIN { exit !($1 < $2) }" || complain "$3: expected $1 below $2"; }
+same() { [ "$1" = "$2" ] || complain "$3: expected $1 and $2 to be the same"; }
+base="gpu=A100-80GB layers=32 hidden=4096 heads=32 vocab=51200 seq=2048 tp=2 pp=4 dp=4 micro_batch=1 global_batch=64"
+
+# ---- notes are notes
+plain=$(seconds) prose=$(seconds notes="fp32 DeepSpeed llama zb-h1")
+same "$plain" "$prose" "notes without --read-notes"
+grep -q "name settings; --read-notes takes them" err || complain "unread notes are not told of"
+less "$plain" "$(seconds notes=fp32 --read-notes)" "fp32 in notes with --read-notes"
+same "$(seconds precision=fp32)" "$(seconds notes=fp32 --read-notes)" "fp32 as a column and in notes"
+seconds notes="the third run of a Monday" > out; grep -q "read-notes" err && complain "plain prose is told of"
+cat > rows.csv <<'T'
+id,gpu,layers,hidden,heads,vocab,seq,tp,pp,dp,micro_batch,global_batch,memory_of,metric,value,unit,notes
+a,A100-80GB,32,4096,32,51200,2048,2,4,4,1,64,,peak_memory,40,GB,nvidia-smi of the first/last nodes
+b,A100-80GB,32,4096,32,51200,2048,2,4,4,1,64,ends,peak_memory,40,GiB,
+c,A100-80GB,32,4096,32,51200,2048,2,4,4,1,64,last,peak_memory,40,GB,
+d,A100-80GB,32,4096,32,51200,2048,2,4,4,1,64,fullest,peak_memory,40,GB,
+T
+value() { sed -n "s/^rows,$1,peak_memory,\\([^,]*\\),\\([^,]*\\),.*/\\$2/p" out; }
+run validate rows.csv --list
+same 4e+10 "$(value a 1)" "GB of nvidia-smi in notes that are not read"
+same "$(value d 2)" "$(value a 2)" "first/last nodes in notes that are not read"
+less "$(value c 2)" "$(value d 2)" "the last stage as the allocator counts"
+grep -q "read-notes" err && complain "a memory's notes are no settings"
+run validate rows.csv --list --read-notes
+same "$(value b 1)" "$(value a 1)" "GB of nvidia-smi, GiB"
+same "$(value b 2)" "$(value a 2)" "first/last nodes, ends"
+sed 's/,ends,/,middle,/' rows.csv > wrong.csv
+run validate wrong.csv --list
+grep -q "^wrong,b,.*memory_of.*expected" out || complain "memory_of: middle is taken"
+
+# ---- margins, in shares and bytes
+need=$(bytes)
+limit() { "$plumbline" predict $base "$@" | sed -n 's/.* the limit \([0-9]*\).*/\1/p'; }
+same "$(limit --margin 1)" 80000000000 "the whole memory"
+same "$(limit --margin 1 --margin-bytes 1000000000)" 79000000000 "a margin of 1e9 bytes"
+"$plumbline" predict $base --margin 1 --margin-bytes $((80000000000 - need + 1)) | grep -q ": over the limit" || complain "a byte too few fits"
+
+# ---- what messages and syncs take
+less "$(seconds overlap_messages=1)" "$plain" "messages beside the passes"
+less "$(seconds gradient_rank=4)" "$plain" "syncs of rank 4"
+less "$(seconds boundary_rank=4)" "$(seconds boundary_rank=4 boundary_drain=1)" "all messages compressed and those of the drain"
+same "$plain" "$(seconds boundary_rank=0 gradient_rank=0)" "rank 0"
+
+[ $failures = 0 ] && echo "test_runs: ok"
+exit $((failures > 0))
