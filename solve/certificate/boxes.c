@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "solve/certificate/internal.h"
-#include "solve/checker/boxes/chain.h"
 
 enum { DEEPEST = 3000 };
 
@@ -28,7 +27,7 @@ bool maker_use(struct maker *m, struct check_box *box, const struct proof_round 
     for (int i = 0; i < check_resource_count(&m->p) && round->prices; i++)
         r.prices[i] = round->prices[i];
     if (m->p.chain && r.has_weights &&
-        m->p.chain->find_excess(&m->p, m->coefficients, &m->work, &r.excess) != OK)
+        m->p.find_excess(&m->p, m->coefficients, &m->work, &r.excess) != OK)
         return false;
     if (check_use_round(m->mixer, box, &r, m->bound_ns, &closed) == OK)
         return closed || maker_couple(m, box);

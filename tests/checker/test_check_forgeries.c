@@ -533,7 +533,7 @@ static const struct {
     {"another version", version_wrong, "version", false},
     {"no sources", sources_missing, "made_from", false},
     {"no priced document named", priced_not_named, "names no priced", false},
-    {"two priced documents named", priced_named_twice, "names two priced", false},
+    {"two priced documents named", priced_named_twice, "names two documents of role priced", false},
     {"no proof", proof_missing, "proof", false},
     {"an unknown key", key_unknown, "unknown key", false},
     {"a wrong hash", hash_wrong, "SHA-256", true},

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solve/checker/boxes/chain.h"
 #include "solve/checker/boxes/halves.h"
 #include "solve/checker/proof.h"
 
@@ -111,7 +110,7 @@ static enum status read_round(struct tree *t, const struct value *v, struct chec
     TRY(read_prices(k, value_get(v, "prices"), t->where, round));
     round->counts = !relaxed;
     if (k->p->chain && round->has_weights)
-        TRY(k->p->chain->find_excess(k->p, k->coefficients, k->work, &round->excess));
+        TRY(k->p->find_excess(k->p, k->coefficients, k->work, &round->excess));
     if (round->has_weights && k->result->infeasible)
         return NOT_PROVEN_HERE(
             k, "%s: weights prove nothing where there is said to be no plan at all", t->where);
