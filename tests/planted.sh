@@ -82,6 +82,9 @@ plants() {
     plant proof-dearest-embedding boxes/mix_price.c \
         's/ns < least)) least = ns/ns > least)) least = ns/' \
         'the embedding sync is that of the worst first stage'
+    plant proof-memory-not-granted boxes/mix_ranks.c \
+        's/v->granted = (v->memory->price/v->granted = 0 * (v->memory->price/' \
+        'what a rank holds pays, and nothing is granted for its limit'
     # ---- on places
     plant placed-worst-link checker/places/relax.c \
         's/(\*least < 0 || price < \*least)/(*least < 0 || price > *least)/' \

@@ -12,7 +12,7 @@ trap 'rm -f "$table" "$table.files"' EXIT
 levels='ground arena_open,fail memory and errors
 kernel check_certificate_of a proof, audited on the numbers of one priced document
 readers problem_load the documents of a problem: JSON, hashes, models, clusters, costs, jobs
-pricing space_one_prices,check_same_prices what a layout costs, by the judge, and the tables that the checker reads
+pricing space_one_prices,check_confirm what a layout costs, by the judge, and the tables that the checker reads
 space check_space_certificate,space_open every layout of a space, each with its argument
 places check_places_certificate,space_open_places plans on nodes: the least prices of links, found from the places
 judge verify_plan a plan: its decision, prices, memory and time

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "solve/certificate/internal.h"
-#include "solve/checker/boxes/chain.h"
+#include "solve/certificate/memory.h"
 
 enum { DEEPEST = 3000 };
 
@@ -14,21 +14,30 @@ bool maker_couple(struct maker *m, struct check_box *box)
     return check_couple_ranks(&m->choices, box) != OK || maker_is_empty(m, box);
 }
 
-bool maker_use(struct maker *m, struct check_box *box, const struct proof_round *round)
+// As the checker would read it, up to what mixtures take beside the tables.
+static struct check_round read_round(struct maker *m, const struct proof_round *round)
 {
     struct check_round r = {.coefficients = m->coefficients,
                             .has_weights = round->path_count > 0,
                             .counts = !round->relaxed,
-                            .by_ranks = round->by_ranks};
-    bool closed = false;
+                            .by_ranks = round->by_ranks,
+                            .memory = round->memory,
+                            .memory_count = round->memory_count};
     memset(m->coefficients, 0, (size_t)m->symbols * sizeof *m->coefficients);
     for (int i = 0; i < round->path_count; i++)
         for (int k = 0; k < m->symbols; k++)
             m->coefficients[k] += round->weights[i] * m->proof->paths[round->paths[i]].counts[k];
     for (int i = 0; i < check_resource_count(&m->p) && round->prices; i++)
         r.prices[i] = round->prices[i];
+    return r;
+}
+
+bool maker_use(struct maker *m, struct check_box *box, const struct proof_round *round)
+{
+    struct check_round r = read_round(m, round);
+    bool closed = false;
     if (m->p.chain && r.has_weights &&
-        m->p.chain->find_excess(&m->p, m->coefficients, &m->work, &r.excess) != OK)
+        m->p.find_excess(&m->p, m->coefficients, &m->work, &r.excess) != OK)
         return false;
     if (check_use_round(m->mixer, box, &r, m->bound_ns, &closed) == OK)
         return closed || maker_couple(m, box);
@@ -36,13 +45,46 @@ bool maker_use(struct maker *m, struct check_box *box, const struct proof_round 
     return false;
 }
 
+static void put_box(const struct maker *m, struct check_box *to, const struct check_box *from)
+{
+    for (int s = 0; s < m->p.stages; s++) {
+        to->count[s] = from->count[s];
+        for (int i = 0; i < from->count[s]; i++) to->left[s][i] = from->left[s][i];
+    }
+    for (int r = 0; r < m->p.ranks; r++) to->spans[r] = from->spans[r];
+}
+
+// The round with prices of memory, if that takes more out of the box than it did without: `left`
+// choices are left. given: the box as it was before; box becomes what is left.
+static bool use_memory(struct maker *m, struct check_box *box, struct check_box *given,
+                       struct proof_round *round, int left)
+{
+    struct proof_round priced = *round;
+    struct check_round r = read_round(m, round);
+    struct check_memory_price *prices;
+    int count = memory_price(&prices, &m->choices, given, &r, m->scratch);
+    priced.memory_count = count;
+    priced.memory = arena_grow(m->arena, prices, (size_t)count, (size_t)count, sizeof *prices);
+    bool closed = count && maker_use(m, given, &priced);
+    if (!closed && (!count || maker_left_in(m, given) >= left)) return false;
+    put_box(m, box, given);
+    *round = priced;
+    return closed;
+}
+
 // Uses it on the box and notes it if that changed anything. true: closed.
 static bool try_round(struct maker *m, int number, struct check_box *box,
                       const struct proof_round *round)
 {
+    struct arena_mark mark = arena_set_mark(m->scratch);
+    struct check_box given = maker_copy_box(m, box, m->scratch);
+    struct proof_round used = *round;
     int before = maker_left_in(m, box);
     bool closed = maker_use(m, box, round);
-    if (closed || maker_left_in(m, box) < before) proof_add_round(m->proof, number, round);
+    if (!closed && round->by_ranks && !maker_is_empty(m, &given))
+        closed = use_memory(m, box, &given, &used, maker_left_in(m, box));
+    if (closed || maker_left_in(m, box) < before) proof_add_round(m->proof, number, &used);
+    arena_reset(m->scratch, mark);
     return closed;
 }
 
@@ -113,8 +155,10 @@ static struct proof_round round_of(struct maker *m, const struct check_box *box,
     int *paths = TAKE(m->arena, step->path_count, int);
     int64_t *weights = TAKE(m->arena, step->path_count, int64_t), *prices;
     bool by_ranks = goes_by_ranks(m, box);
-    struct proof_round round = {
-        0, paths, weights, NULL, step_is_relaxed(m, step) && !by_ranks, by_ranks};
+    struct proof_round round = {.paths = paths,
+                                .weights = weights,
+                                .relaxed = step_is_relaxed(m, step) && !by_ranks,
+                                .by_ranks = by_ranks};
     for (int i = 0; i < step->path_count && m->bound_ns >= 0; i++) {
         int path = of_closer ? path_of_closer(m, step->ids[i]) : path_of_record(m, step->ids[i]);
         if (path < 0 || step->weights[i] <= 0) continue;

@@ -30,6 +30,8 @@ struct proof_round {
     const int64_t *weights; // those of 0 are not written
     const int64_t *prices;  // [resource]; NULL: none
     bool relaxed, by_ranks;
+    const struct check_memory_price *memory; // by ranks alone
+    int memory_count;
 };
 
 enum proof_end {

@@ -69,12 +69,11 @@ static bool take_steps(struct taker *t, int box, const struct box_record *r, boo
 {
     for (int i = 0; i < r->step_count; i++) {
         const struct box_step *step = &r->steps[i];
-        struct proof_round round = {step->path_count,
-                                    step->ids,
-                                    step->weights,
-                                    step->prices,
-                                    step->relaxed && t->relaxes,
-                                    false};
+        struct proof_round round = {.path_count = step->path_count,
+                                    .paths = step->ids,
+                                    .weights = step->weights,
+                                    .prices = step->prices,
+                                    .relaxed = step->relaxed && t->relaxes};
         if (!closing && !step->removes) continue;
         if (!has_room(t, step)) return false;
         proof_add_round(t->p, box, &round);

@@ -131,6 +131,17 @@ static void relax_rounds(struct maker *m, struct proof_box *b, const struct chec
     }
 }
 
+// Prices of memory that the box does without.
+static void drop_memory(struct maker *m, struct proof_box *b, const struct check_box *left)
+{
+    for (int i = 0; i < b->round_count; i++) {
+        int count = b->rounds[i].memory_count;
+        b->rounds[i].memory_count = 0;
+        if (count && !suffices(m, b, b->rounds, b->round_count, left))
+            b->rounds[i].memory_count = count;
+    }
+}
+
 static void shrink_rounds(struct maker *m, struct proof_box *b)
 {
     struct arena_mark mark = arena_set_mark(m->scratch);
@@ -138,6 +149,7 @@ static void shrink_rounds(struct maker *m, struct proof_box *b)
     struct check_box left = use_all(m, b->given, b->rounds, b->round_count, &closed);
     drop_rounds(m, b, &left);
     relax_rounds(m, b, &left);
+    drop_memory(m, b, &left);
     for (int i = 0; i < b->round_count; i++) drop_weights(m, b, i, &left);
     arena_reset(m->scratch, mark);
 }

@@ -94,6 +94,14 @@ static void put_prices(const struct proof *p, struct json_writer *w, const int64
     json_close_object(w);
 }
 
+static void put_memory(struct json_writer *w, const struct check_memory_price *price)
+{
+    const int64_t numbers[] = {price->rank, price->moment, price->turn, price->price};
+    json_open_array(w, NULL);
+    for (int i = 0; i < 4; i++) json_put_count(w, NULL, numbers[i]);
+    json_close_array(w);
+}
+
 static void put_round(struct proof *p, struct json_writer *w, const struct proof_round *round,
                       int *next_path)
 {
@@ -109,6 +117,9 @@ static void put_round(struct proof *p, struct json_writer *w, const struct proof
     if (round->prices) put_prices(p, w, round->prices);
     if (round->relaxed) json_put_bool(w, "relaxed", true);
     if (round->by_ranks) json_put_bool(w, "by_ranks", true);
+    if (round->memory_count) json_open_array(w, "memory");
+    for (int i = 0; i < round->memory_count; i++) put_memory(w, &round->memory[i]);
+    if (round->memory_count) json_close_array(w);
     json_close_object(w);
     p->result->rounds++;
     p->result->weights += round->path_count;

@@ -7,7 +7,7 @@
 
 #include "solve/checker/proof.h"
 
-enum { CERTIFICATE_MOST = 1 << 26, DOCUMENT_MOST = 1 << 26 };
+enum { CERTIFICATE_MOST = 1 << 26 };
 
 // ---- the envelope
 
@@ -38,34 +38,28 @@ enum status check_read_source(const struct reader *r, const struct value *v, con
     return OK;
 }
 
-enum status check_certificate_kind(enum check_certificate_kind *kind,
-                                   const struct check_text *certificate, struct arena *arena,
-                                   struct error *err)
+enum status check_find_source(const struct reader *r, const struct value *list, const char *role,
+                              const char **path, const char **hash)
 {
-    const struct reader r = {certificate->file, err};
-    struct value *root;
-    TRY(check_read_envelope(&r, certificate, &root, arena));
-    *kind = value_get(root, "space")    ? CERTIFICATE_OF_SPACE
-            : value_get(root, "places") ? CERTIFICATE_OF_PLACES
-                                        : CERTIFICATE_OF_LAYOUT;
-    return OK;
-}
-
-static enum status find_priced(const struct reader *r, const struct value *root, const char **path,
-                               const char **hash)
-{
-    const struct value *sources = value_get(root, "made_from");
-    *path = NULL;
-    TRY(value_expect(r, sources, "made_from", VALUE_ARRAY));
-    for (const struct value *v = sources->first; v; v = v->next) {
-        const char *role, *its_path, *its_hash;
-        TRY(check_read_source(r, v, &role, &its_path, &its_hash));
-        if (strcmp(role, "priced")) continue;
-        if (*path) return check_refuse(r, "made_from", "names two priced documents");
+    *path = *hash = NULL;
+    if (!list) return OK;
+    TRY(value_expect(r, list, "made_from", VALUE_ARRAY));
+    for (const struct value *v = list->first; v; v = v->next) {
+        const char *its_role, *its_path, *its_hash;
+        TRY(check_read_source(r, v, &its_role, &its_path, &its_hash));
+        if (strcmp(its_role, role)) continue;
+        if (*hash) return check_refuse(r, "made_from", "names two documents of role %s", role);
         *path = its_path;
         *hash = its_hash;
     }
-    return *path ? OK : check_refuse(r, "made_from", "names no priced document");
+    return OK;
+}
+
+enum status check_find_priced(const struct reader *r, const struct value *certificate,
+                              const char **path, const char **hash)
+{
+    TRY(check_find_source(r, value_get(certificate, "made_from"), "priced", path, hash));
+    return *hash ? OK : check_refuse(r, "made_from", "names no priced document");
 }
 
 enum status check_read_envelope(const struct reader *r, const struct check_text *certificate,
@@ -87,92 +81,6 @@ enum status check_read_envelope(const struct reader *r, const struct check_text 
         1)
         return check_refuse(r, "", "expected one of proof, space and places");
     return value_int(r, *root, "", "version", 1, 1, &version);
-}
-
-enum status check_priced_path(const char **path, const struct check_text *certificate,
-                              struct arena *arena, struct error *err)
-{
-    const struct reader r = {certificate->file, err};
-    struct value *root;
-    const char *hash;
-    TRY(check_read_envelope(&r, certificate, &root, arena));
-    return find_priced(&r, root, path, &hash);
-}
-
-enum status check_list_sources(struct check_source **list, int *count,
-                               const struct check_text *document, struct arena *arena,
-                               struct error *err)
-{
-    const struct reader r = {document->file, err};
-    struct value *root;
-    *count = 0;
-    if (document->size > DOCUMENT_MOST)
-        return check_refuse(&r, "", "larger than %d bytes", DOCUMENT_MOST);
-    TRY(check_parse_text(&r, document, &root, arena));
-    TRY(value_expect(&r, root, "", VALUE_OBJECT));
-    const struct value *sources = value_get(root, "made_from");
-    if (!sources) return OK;
-    TRY(value_expect(&r, sources, "made_from", VALUE_ARRAY));
-    *list = TAKE(arena, sources->count, struct check_source);
-    for (const struct value *v = sources->first; v; v = v->next) {
-        struct check_source *s = &(*list)[(*count)++];
-        TRY(check_read_source(&r, v, &s->role, &s->path, &s->sha256));
-    }
-    return OK;
-}
-
-enum status check_is_problem(bool *is_problem, const struct check_text *document,
-                             struct arena *arena, struct error *err)
-{
-    static const char *const kinds[] = {"plumbline.priced", "plumbline.problem", NULL};
-    const struct reader r = {document->file, err};
-    struct value *root;
-    int kind;
-    if (document->size > DOCUMENT_MOST)
-        return check_refuse(&r, "", "larger than %d bytes", DOCUMENT_MOST);
-    TRY(check_parse_text(&r, document, &root, arena));
-    TRY(value_expect(&r, root, "", VALUE_OBJECT));
-    TRY(value_name(&r, value_get(root, "kind"), "kind", kinds, &kind));
-    *is_problem = kind == 1;
-    return OK;
-}
-
-// The hash that the list states for the role; NULL: none.
-static enum status find_hash(const struct reader *r, const struct value *list, const char *role,
-                             const char **hash)
-{
-    *hash = NULL;
-    if (!list) return OK;
-    TRY(value_expect(r, list, "made_from", VALUE_ARRAY));
-    for (const struct value *v = list->first; v; v = v->next) {
-        const char *its_role, *its_path, *its_hash;
-        TRY(check_read_source(r, v, &its_role, &its_path, &its_hash));
-        if (strcmp(its_role, role)) continue;
-        if (*hash) return check_refuse(r, "made_from", "names two documents of role %s", role);
-        *hash = its_hash;
-    }
-    return OK;
-}
-
-enum status check_same_sources(const struct reader *r, const struct value *list,
-                               const struct value *other, const struct check_input *inputs,
-                               int count)
-{
-    for (int i = 0; i < count; i++) {
-        const char *stated[2];
-        char found[CHECK_HASH];
-        TRY(find_hash(r, list, inputs[i].role, &stated[0]));
-        TRY(find_hash(r, other, inputs[i].role, &stated[1]));
-        if (!stated[0] && !stated[1])
-            return check_refuse(r, "made_from", "names no document of role %s", inputs[i].role);
-        check_hash(inputs[i].text.text, inputs[i].text.size, found);
-        for (int k = 0; k < 2; k++)
-            if (stated[k] && strcmp(found, stated[k]))
-                return fail(r->err, (enum status)NOT_PROVEN,
-                            "%s: its SHA-256 is %.12s..., the proof is about %.12s... (%s)",
-                            inputs[i].text.file, found, stated[k], inputs[i].role);
-    }
-    return OK;
 }
 
 // ---- the proof
@@ -253,15 +161,6 @@ enum status check_one_proof(const struct reader *r, const struct value *proof,
     return check_proof(&k, proof);
 }
 
-static enum status confirm(const struct check_problem *p, const struct reader *certificate,
-                           const struct value *made_from, const struct check_basis *basis,
-                           struct check_result *result)
-{
-    const struct reader r = {p->reader.file, certificate->err};
-    TRY(check_same_sources(&r, p->made_from, made_from, basis->inputs, basis->input_count));
-    return basis->same_prices(p, basis->own, &result->confirmed, certificate->err);
-}
-
 static enum status audit(struct check_result *result, const struct check_text *certificate,
                          const struct check_text *priced, const struct check_basis *basis,
                          uint64_t *work, struct arena *arena, struct error *err)
@@ -272,7 +171,7 @@ static enum status audit(struct check_result *result, const struct check_text *c
     const char *path, *hash;
     char found[CHECK_HASH];
     TRY(check_read_envelope(&r, certificate, &root, arena));
-    TRY(find_priced(&r, root, &path, &hash));
+    TRY(check_find_priced(&r, root, &path, &hash));
     check_hash(priced->text, priced->size, found);
     if (strcmp(found, hash))
         return fail(err, (enum status)NOT_PROVEN,
@@ -287,7 +186,8 @@ static enum status audit(struct check_result *result, const struct check_text *c
     TRY(check_parse_text(&of_priced, priced, &tables, arena));
     TRY(check_read_tables(problem, priced->file, tables, arena, err));
     result->problem = problem;
-    if (basis) TRY(confirm(problem, &r, value_get(root, "made_from"), basis, result));
+    if (basis)
+        TRY(basis->confirm(basis, problem, value_get(root, "made_from"), &result->confirmed));
     return check_one_proof(&r, proof, problem, result, work, arena);
 }
 

@@ -35,11 +35,6 @@ struct check_text {
     const char *file, *text;
     size_t size;
 };
-struct check_input {
-    const char *role;
-    struct check_text text;
-}; // a document that prices come from
-
 #define CHECK_WORK_DEFAULT 100000000000 // a few minutes
 
 // OK: audited; *result says whether it is proven. BAD_INPUT: one of the two files is none that can
@@ -48,46 +43,18 @@ enum status check_certificate(struct check_result *result, const struct check_te
                               const struct check_text *priced, uint64_t work_limit,
                               struct arena *arena, struct error *err);
 
-// Compares a priced document with other tables of the same problem (check_same_prices of
-// solve/checker/prices/prices.h): how many numbers, or NOT_PROVEN with the first that differs.
-typedef enum status check_price_comparison(const struct check_problem *document,
-                                           const struct check_problem *own, int64_t *compared,
-                                           struct error *err);
-
-// The same of a problem. own: its tables as somebody prices it who is no planner
-// (solve/checker/prices/prices.h); every number of the priced document must be as there. inputs:
-// the problem and what it names; certificate or priced document must state the hash of each, and
-// neither another one.
+// The same of a problem. confirm: whether the priced document has the prices of that problem, and
+// it or the certificate (made_from) the hashes of what they are from; how many numbers it compared.
+struct value;
 struct check_basis {
-    const struct check_problem *own;
-    check_price_comparison *same_prices;
-    const struct check_input *inputs;
+    enum status (*confirm)(const struct check_basis *basis, const struct check_problem *priced,
+                           const struct value *made_from, int64_t *confirmed);
+    const struct check_problem *own;  // its tables as somebody prices it who is no planner
+    const struct check_input *inputs; // the problem and what it names (solve/checker/sources.h)
     int input_count;
 };
 enum status check_certificate_of(struct check_result *result, const struct check_text *certificate,
                                  const struct check_text *priced, const struct check_basis *basis,
                                  uint64_t work_limit, struct arena *arena, struct error *err);
-
-// What a document (a certificate, a priced document) says it was made from.
-struct check_source {
-    const char *role, *path, *sha256;
-};
-enum status check_list_sources(struct check_source **list, int *count,
-                               const struct check_text *document, struct arena *arena,
-                               struct error *err);
-// Whether it is a priced document or a problem (*is_problem); BAD_INPUT: neither.
-enum status check_is_problem(bool *is_problem, const struct check_text *document,
-                             struct arena *arena, struct error *err);
-
-// The path that the certificate gives for the priced document it was made from.
-enum status check_priced_path(const char **path, const struct check_text *certificate,
-                              struct arena *arena, struct error *err);
-
-// What the certificate is about: one layout, a whole space of them (solve/checker/space/space.h),
-// placements on nodes (solve/checker/places/places.h).
-enum check_certificate_kind { CERTIFICATE_OF_LAYOUT, CERTIFICATE_OF_SPACE, CERTIFICATE_OF_PLACES };
-enum status check_certificate_kind(enum check_certificate_kind *kind,
-                                   const struct check_text *certificate, struct arena *arena,
-                                   struct error *err);
 
 #endif

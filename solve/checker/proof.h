@@ -16,11 +16,12 @@ enum status check_read_envelope(const struct reader *r, const struct check_text 
                                 struct value **root, struct arena *arena);
 enum status check_read_source(const struct reader *r, const struct value *v, const char **role,
                               const char **path, const char **hash);
-// Each input is stated with its own hash, in the first list or the second (NULL: there is none),
-// and nowhere with another.
-enum status check_same_sources(const struct reader *r, const struct value *list,
-                               const struct value *other, const struct check_input *inputs,
-                               int count);
+// The path and the hash that the list (NULL: none) states for a role, once at most; NULL: it does
+// not. Likewise the priced document's, which a certificate has to state.
+enum status check_find_source(const struct reader *r, const struct value *list, const char *role,
+                              const char **path, const char **hash);
+enum status check_find_priced(const struct reader *r, const struct value *certificate,
+                              const char **path, const char **hash);
 enum status check_read_claims(const struct reader *r, const struct value *proof,
                               struct check_result *result); // claims at -1
 enum status check_one_proof(const struct reader *r, const struct value *proof,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "solve/checker/proof.h"
+#include "solve/checker/sources.h"
 
 // Names come out of files: no line of theirs may look like one of ours.
 static const char *tame(const char *text, struct arena *arena)

@@ -113,7 +113,7 @@ static enum status audit_problem(struct check_result *result, const struct check
 {
     struct check_problem *own;
     TRY(space_open_one(&own, inputs[0].text.file, inputs, SOURCES, arena, err));
-    const struct check_basis basis = {own, check_same_prices, inputs, SOURCES};
+    const struct check_basis basis = {check_confirm, own, inputs, SOURCES};
     return check_certificate_of(result, certificate, priced, &basis, work_limit, arena, err);
 }
 

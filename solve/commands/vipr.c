@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "data/base/file.h"
-#include "solve/checker/check.h"
+#include "solve/checker/sources.h"
 #include "solve/commands/commands.h"
 #include "solve/layout/steps.h"
 #include "solve/certificate/vipr/vipr.h"

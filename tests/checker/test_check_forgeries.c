@@ -298,6 +298,22 @@ static bool put_price(struct forgery *f, const char *key, double price, bool slo
 }
 static bool price_negative(struct forgery *f) { return put_price(f, "0", -1, true); }
 static bool price_of_no_group(struct forgery *f) { return put_price(f, "99", 1, true); }
+static bool put_memory(struct forgery *f, bool by_ranks, int rank, int moment, int turn, int price)
+{
+    const int numbers[] = {rank, moment, turn, price};
+    cJSON *round = first_round(f);
+    if (!round) return false;
+    drop(round, "by_ranks");
+    drop(round, "memory");
+    cJSON_AddItemToArray(cJSON_AddArrayToObject(round, "memory"), cJSON_CreateIntArray(numbers, 4));
+    if (by_ranks) cJSON_AddTrueToObject(round, "by_ranks");
+    return true;
+}
+static bool memory_not_by_ranks(struct forgery *f) { return put_memory(f, false, 0, 0, 0, 1); }
+static bool memory_negative(struct forgery *f) { return put_memory(f, true, 0, 0, 0, -1); }
+static bool memory_of_no_rank(struct forgery *f) { return put_memory(f, true, 99, 0, 0, 1); }
+static bool memory_of_no_moment(struct forgery *f) { return put_memory(f, true, 0, 99, 0, 1); }
+static bool memory_of_no_turn(struct forgery *f) { return put_memory(f, true, 0, 0, 99, 1); }
 static bool price_without_limit(struct forgery *f)
 {
     return f->t->priced.budget.boundaries_max < 0 && put_price(f, "boundaries", 1, false);
@@ -510,11 +526,16 @@ static const struct {
     {"a weight above one", weight_too_large, "more than one", true},
     {"weights that sum to more than one", weights_sum_too_large, "more than one", true},
     {"a weight of no path", weight_of_no_path, "there is no path", true},
-    {"a weight without its path", weight_alone, "pairs", false},
+    {"a weight without its path", weight_alone, "path and numerator", false},
     {"all paths dropped", paths_dropped, "there is no path", true},
     {"a negative price", price_negative, "negative", true},
     {"a price of no group", price_of_no_group, "no group", true},
     {"a price of what has no limit", price_without_limit, "no limit", true},
+    {"memory priced in a round not by ranks", memory_not_by_ranks, "by ranks alone", true},
+    {"a negative price of memory", memory_negative, "negative", true},
+    {"memory of no rank", memory_of_no_rank, "no rank 99", true},
+    {"memory of no moment", memory_of_no_moment, "a moment 99", true},
+    {"memory of no turn", memory_of_no_turn, "a turn 99", true},
     {"the last box dropped", leaf_dropped, "do not cover", true},
     {"a first half dropped", first_half_dropped, "boxes", true},
     {"all boxes dropped", all_dropped, "do not cover", true},
@@ -533,7 +554,7 @@ static const struct {
     {"another version", version_wrong, "version", false},
     {"no sources", sources_missing, "made_from", false},
     {"no priced document named", priced_not_named, "names no priced", false},
-    {"two priced documents named", priced_named_twice, "names two priced", false},
+    {"two priced documents named", priced_named_twice, "names two documents of role priced", false},
     {"no proof", proof_missing, "proof", false},
     {"an unknown key", key_unknown, "unknown key", false},
     {"a wrong hash", hash_wrong, "SHA-256", true},

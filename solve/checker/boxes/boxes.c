@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solve/checker/boxes/chain.h"
 #include "solve/checker/boxes/halves.h"
 #include "solve/checker/proof.h"
 
@@ -28,11 +27,9 @@ static enum status read_weights(struct check_proof *k, const struct value *v, co
     TRY(value_expect(&k->reader, v, where, VALUE_ARRAY));
     TRY(check_spend(k->p, k->work, (uint64_t)v->count * (uint64_t)symbols));
     for (const struct value *pair = v->first; pair; pair = pair->next) {
-        TRY(value_expect(&k->reader, pair, where, VALUE_ARRAY));
-        if (pair->count != 2 || pair->first->type != VALUE_NUMBER ||
-            pair->first->next->type != VALUE_NUMBER)
-            return check_refuse(&k->reader, where, "weights: expected pairs of path and numerator");
-        int64_t path = pair->first->number, weight = pair->first->next->number;
+        int64_t numbers[2];
+        TRY(value_row(&k->reader, pair, where, "path and numerator", 2, numbers));
+        int64_t path = numbers[0], weight = numbers[1];
         if (path < 0 || path >= k->path_count)
             return NOT_PROVEN_HERE(k, "%s: weights: there is no path %lld", where, (long long)path);
         if (weight < 0) return NOT_PROVEN_HERE(k, "%s: weights: a weight is negative", where);
@@ -75,15 +72,35 @@ static enum status read_prices(struct check_proof *k, const struct value *v, con
     if (!slots) return OK;
     TRY(value_expect(&k->reader, slots, where, VALUE_ARRAY));
     for (const struct value *pair = slots->first; pair; pair = pair->next) {
-        TRY(value_expect(&k->reader, pair, where, VALUE_ARRAY));
-        if (pair->count != 2 || pair->first->type != VALUE_NUMBER ||
-            pair->first->next->type != VALUE_NUMBER)
-            return check_refuse(&k->reader, where, "prices: expected pairs of group and numerator");
-        int64_t group = pair->first->number;
-        if (group < 0 || group >= k->p->group_count)
+        int64_t numbers[2];
+        TRY(value_row(&k->reader, pair, where, "group and numerator", 2, numbers));
+        if (numbers[0] < 0 || numbers[0] >= k->p->group_count)
             return NOT_PROVEN_HERE(k, "%s: prices: there is no group %lld", where,
-                                   (long long)group);
-        TRY(put_price(k, where, round, (int)group, pair->first->next->number));
+                                   (long long)numbers[0]);
+        TRY(put_price(k, where, round, (int)numbers[0], numbers[1]));
+    }
+    return OK;
+}
+
+static enum status read_memory(struct check_proof *k, const struct value *v, const char *where,
+                               struct check_round *round)
+{
+    if (!v) return OK;
+    TRY(value_expect(&k->reader, v, where, VALUE_ARRAY));
+    if (!round->by_ranks)
+        return NOT_PROVEN_HERE(k, "%s: memory is priced in rounds by ranks alone", where);
+    struct check_memory_price *to = TAKE(k->arena, v->count, struct check_memory_price);
+    round->memory = to;
+    for (const struct value *row = v->first; row; row = row->next) {
+        int64_t n[4];
+        TRY(value_row(&k->reader, row, where, "rank, moment, turn and numerator", 4, n));
+        if (n[0] < 0 || n[0] >= k->p->ranks || n[1] < 0 || n[1] >= k->g->peaks[n[0]].count ||
+            n[2] < 0 || n[2] >= k->p->turns)
+            return NOT_PROVEN_HERE(k, "%s: memory: no rank %lld has a moment %lld and a turn %lld",
+                                   where, (long long)n[0], (long long)n[1], (long long)n[2]);
+        if (n[3] < 0) return NOT_PROVEN_HERE(k, "%s: memory: a price is negative", where);
+        to[round->memory_count++] =
+            (struct check_memory_price){(int)n[0], (int)n[1], (int)n[2], n[3]};
     }
     return OK;
 }
@@ -100,7 +117,8 @@ static enum status couple(struct tree *t, bool *closed)
 
 static enum status read_round(struct tree *t, const struct value *v, struct check_round *round)
 {
-    static const char *const keys[] = {"?weights", "?prices", "?relaxed", "?by_ranks", NULL};
+    static const char *const keys[] = {"?weights",  "?prices", "?relaxed",
+                                       "?by_ranks", "?memory", NULL};
     struct check_proof *k = t->k;
     bool relaxed = false;
     *round = (struct check_round){.coefficients = k->coefficients};
@@ -109,9 +127,10 @@ static enum status read_round(struct tree *t, const struct value *v, struct chec
     TRY(value_bool(&k->reader, v, t->where, "by_ranks", &round->by_ranks));
     TRY(read_weights(k, value_get(v, "weights"), t->where, round));
     TRY(read_prices(k, value_get(v, "prices"), t->where, round));
+    TRY(read_memory(k, value_get(v, "memory"), t->where, round));
     round->counts = !relaxed;
     if (k->p->chain && round->has_weights)
-        TRY(k->p->chain->find_excess(k->p, k->coefficients, k->work, &round->excess));
+        TRY(k->p->find_excess(k->p, k->coefficients, k->work, &round->excess));
     if (round->has_weights && k->result->infeasible)
         return NOT_PROVEN_HERE(
             k, "%s: weights prove nothing where there is said to be no plan at all", t->where);
@@ -126,10 +145,12 @@ static enum status use_rounds(struct tree *t, const struct value *rounds, bool *
     TRY(check_remember(&t->halves));
     TRY(couple(t, closed));
     for (const struct value *v = rounds->first; v; v = v->next) {
+        struct arena_mark mark = arena_set_mark(k->arena);
         TRY(read_round(t, v, &round));
         if (!*closed)
             TRY(check_use_round(k->mixer, &t->halves.box, &round, k->result->bound_ns, closed));
         TRY(couple(t, closed));
+        arena_reset(k->arena, mark);
         k->result->rounds++;
     }
     check_note(&t->halves, *closed);

@@ -10,10 +10,6 @@
 enum { CHAIN_PLACES_MOST = 16, CHAIN_NODES_MOST = 64, CHAIN_PRICES_MOST = 1 << 21 };
 
 struct check_chain {
-    // check_chain_excess: for those who audit proofs that are not about placements, and do without
-    // it.
-    enum status (*find_excess)(const struct check_problem *p, const int64_t *coefficients,
-                               uint64_t *work, wide *excess);
     int node_count, hops, places; // hops: one less than there are ranks; places: device groups
     const int *slots, *group_of;  // [node]; group_of: among the problem's groups
     const int *node_of;           // [place], where they are CHAIN_PLACES_MOST at most

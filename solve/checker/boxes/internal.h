@@ -49,6 +49,7 @@ enum status mix_price(struct check_mixer *m, const struct check_box *box,
 // to[n] becomes the least of itself and from[n] + cost.
 void mix_lower(int64_t *restrict to, const int64_t *restrict from, int64_t cost, int count);
 // The round by ranks, once the box is priced: takes out what costs more than `most`.
-enum status mix_use_ranks(struct check_mixer *m, struct check_box *box, int64_t most, bool *closed);
+enum status mix_use_ranks(struct check_mixer *m, struct check_box *box,
+                          const struct check_round *round, int64_t most, bool *closed);
 
 #endif

@@ -333,7 +333,7 @@ enum status check_use_round(struct check_mixer *m, struct check_box *box,
                                                      m->priced_limits - round->excess) >>
                                                     m->shift;
         int64_t kept = most < 0 ? -1 : most < UNREACHED ? (int64_t)most : UNREACHED - 1;
-        if (round->by_ranks) TRY(mix_use_ranks(m, box, kept, closed));
+        if (round->by_ranks) TRY(mix_use_ranks(m, box, round, kept, closed));
         else TRY(use_stages(m, box, round->counts, kept, closed));
     }
     for (int s = 0; s < m->p->stages && !*closed; s++) *closed = box->count[s] == 0;

@@ -18,6 +18,13 @@ struct check_box {
     struct check_span *spans; // [rank]: how many layers its stages hold together
 };
 
+// What a byte of a rank costs at one of its fullest moments (check_peaks), with the working memory
+// of the stage of one turn.
+struct check_memory_price {
+    int rank, moment, turn;
+    int64_t price; // of 2^-40 ns; 0: the bytes alone, against the limit
+};
+
 struct check_round {
     int64_t *coefficients; // [symbol], of 2^-40: sum over paths of weight x count
     bool has_weights;
@@ -25,6 +32,8 @@ struct check_round {
     bool counts;                    // resources that are counted are counted in this round
     wide excess;   // of 2^-40 ns, beside what the tables give: of every plan (chain.h)
     bool by_ranks; // see mix_ranks.c: one group in the box, and nothing is counted
+    const struct check_memory_price *memory; // by ranks alone
+    int memory_count;
 };
 
 struct check_mixer;

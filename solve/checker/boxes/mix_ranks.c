@@ -3,48 +3,36 @@
 // how many layers a rank holds is then a number of the table. It can be bounded (spans), and the
 // memory of the rank can be priced: at one moment of the schedule, with the working memory of one
 // stage, its bytes are a sum over its stages and within the limit for every plan, so that price x
-// (bytes - limit) may be added for any price >= 0. The checker tries some prices of its own choice;
-// the greatest cost that one of them gives counts, for each number of layers by itself.
-#include <stdlib.h>
+// (bytes - limit) may be added for any price >= 0. Of the prices that the round states, the
+// greatest cost that one of them gives counts, for each number of layers by itself.
 #include <string.h>
 
 #include "solve/checker/boxes/internal.h"
 
-enum { TRIES_MOST = 18 };
-
-struct
-try {
-    int64_t price,
-        charge;     // of a byte, of 2^-byte_shift of the cost's unit; price x limit, rounded up
-    int64_t *least; // [turn * row + layers]: of the choices with so many layers
-    int64_t *before, *behind; // likewise: of all stages before the turn; from the turn on
-};
-
-struct rank {
-    int *stages;              // by turn
-    struct check_span *turns; // [turn], layers
-    struct check_span span;
-    struct try tries[TRIES_MOST];
-    int try_count;
-    const int *held;  // micro-batches at the moment that counts, by turn
-    int working_turn; // whose working memory counts
-    int64_t limit;    // bytes
-    int byte_shift;   // so many bits that no price of use passes 2^62
-    int64_t *bytes;   // [layers]: the least
-    int64_t *cost, *ahead,
-        *after; // [layers]: of this rank; least of the ranks before it; behind it
+// One way to add up a rank's stages: costs, with a price of memory, or bytes alone.
+struct view {
+    const struct check_memory_price *memory; // NULL: costs alone
+    wide granted;                            // price x limit, rounded up; of bytes alone the limit
+    int64_t *steps; // [turn * row + layers]: the least of a stage's choices
+    int64_t *total; // [layers]: of all stages together
 };
 
 struct walk {
     struct check_mixer *m;
     struct check_box *box;
     const struct check_problem *p;
+    const struct check_round *round;
     int row; // layers + 1
     int group;
-    struct rank *ranks;
+    struct view *views;                             // by rank
+    int *first_view;                                // [rank + 1]
+    int64_t *costs;                                 // [rank * row + layers]
+    int64_t *others;                                // likewise: the least of all other ranks
+    int64_t *behind, *before, *next, *outer, *rest; // scratch
+    int reach;                                      // of `before`: no more layers than one less
 };
 
-static int64_t *take_row(const struct walk *w, int rows)
+static int64_t *take_rows(const struct walk *w, int rows)
 {
     size_t count = (size_t)rows * (size_t)w->row;
     int64_t *row = TAKE(w->m->arena, count, int64_t);
@@ -55,11 +43,6 @@ static int64_t *take_row(const struct walk *w, int rows)
 static const struct check_choice *choice_at(const struct walk *w, int stage, int i)
 {
     return &w->m->c->items[stage][w->box->left[stage][i]];
-}
-
-static int64_t cost_at(const struct walk *w, int stage, int i)
-{
-    return w->m->stages[stage].cost[i];
 }
 
 // ---- whether the box allows it; what a receiver's option makes of the boundary before it belongs
@@ -90,369 +73,219 @@ static enum status fold_boundaries(struct walk *w)
                         "a round by ranks, where groups or boundaries differ");
 }
 
-// ---- spans
+// ---- chains of links, each of which holds a number of layers at a cost: steps[link * row +
+// layers]
 
-static bool find_turns(struct walk *w, int r)
+// before[n]: the least of the links so far with n layers together.
+static void start_chain(struct walk *w)
 {
-    struct rank *k = &w->ranks[r];
-    int least = 0, most = 0;
-    k->stages = TAKE(w->m->arena, w->p->turns, int);
-    k->turns = TAKE(w->m->arena, w->p->turns, struct check_span);
-    for (int t = 0; t < w->p->turns; t++) {
-        int stage = k->stages[t] = check_stage_of(w->p, r, t);
-        struct check_span *turn = &k->turns[t];
-        *turn = (struct check_span){w->row, 0};
-        for (int i = 0; i < w->box->count[stage]; i++) {
-            int n = choice_at(w, stage, i)->layers;
-            if (cost_at(w, stage, i) >= UNREACHED) continue;
-            if (n < turn->least) turn->least = n;
-            if (n > turn->most) turn->most = n;
+    for (int n = 0; n < w->row; n++) w->before[n] = n ? UNREACHED : 0;
+    w->reach = 1;
+}
+
+static void add_link(struct walk *w, const int64_t *step)
+{
+    int most = 0, reach = w->reach;
+    for (int n = 0; n < w->row; n++) w->next[n] = UNREACHED;
+    for (int n = 0; n < w->row; n++)
+        if (step[n] < UNREACHED) {
+            most = n;
+            mix_lower(w->next + n, w->before, step[n], reach < w->row - n ? reach : w->row - n);
         }
-        if (turn->least > turn->most) return false;
-        least += turn->least;
-        most += turn->most;
-    }
-    k->span = w->box->spans[r];
-    if (k->span.least < least) k->span.least = least;
-    if (k->span.most > most) k->span.most = most;
-    return k->span.least <= k->span.most;
+    w->reach = reach + most < w->row ? reach + most : w->row;
+    memcpy(w->before, w->next, (size_t)w->row * sizeof *w->before);
 }
 
-static bool find_spans(struct walk *w)
+// rest[link * row + n]: the least of all other links around one with n layers, with outer[layers]
+// for those of all.
+static void find_rests(struct walk *w, int links, const int64_t *steps, const int64_t *outer,
+                       int64_t *rest)
 {
-    int least = 0, most = 0;
-    for (int r = 0; r < w->p->ranks; r++) {
-        if (!find_turns(w, r)) return false;
-        least += w->ranks[r].span.least;
-        most += w->ranks[r].span.most;
+    int row = w->row;
+    memcpy(w->behind + links * row, outer, (size_t)row * sizeof *outer);
+    for (int link = links - 1; link > 0; link--) {
+        int64_t *to = w->behind + link * row, *from = to + row;
+        for (int n = 0; n < row; n++) to[n] = UNREACHED;
+        for (int n = 0; n < row; n++)
+            if (steps[link * row + n] < UNREACHED)
+                mix_lower(to, from + n, steps[link * row + n], row - n);
     }
-    for (int r = 0; r < w->p->ranks; r++) {
-        struct check_span *span = &w->ranks[r].span;
-        int others_least = least - span->least, others_most = most - span->most;
-        if (span->most > w->p->layers - others_least) span->most = w->p->layers - others_least;
-        if (span->least < w->p->layers - others_most) span->least = w->p->layers - others_most;
-        least = others_least + span->least;
-        most = others_most + span->most;
-        if (span->least > span->most) return false;
-    }
-    return least <= w->p->layers && most >= w->p->layers;
-}
-
-// ---- bytes
-
-static int64_t bytes_of(const struct rank *k, int turn, const struct check_choice *c)
-{
-    return c->resident + k->held[turn] * c->stash + (turn == k->working_turn ? c->working : 0);
-}
-
-// The stage that cannot do without the most working memory.
-static int find_working_turn(const struct walk *w, const struct rank *k)
-{
-    int64_t most = -1;
-    int at = 0;
-    for (int t = 0; t < w->p->turns; t++) {
-        int64_t least = INT64_MAX;
-        for (int i = 0; i < w->box->count[k->stages[t]]; i++)
-            if (choice_at(w, k->stages[t], i)->working < least)
-                least = choice_at(w, k->stages[t], i)->working;
-        if (least > most) most = least, at = t;
-    }
-    return at;
-}
-
-// The moment at which the box's largest choices need most. false: they fit.
-static bool can_overflow(const struct walk *w, int r)
-{
-    struct rank *k = &w->ranks[r];
-    const struct check_peaks *peaks = &w->m->c->g->peaks[r];
-    int64_t most = k->limit = w->p->groups[w->group].memory_limit -
-                              w->p->groups[w->group].constant_bytes;
-    k->held = NULL;
-    for (int q = 0; q < peaks->count; q++) {
-        int64_t sum = 0, working = 0;
-        for (int t = 0; t < w->p->turns; t++) {
-            int64_t largest = 0;
-            for (int i = 0; i < w->box->count[k->stages[t]]; i++) {
-                const struct check_choice *c = choice_at(w, k->stages[t], i);
-                int64_t bytes = c->resident + peaks->held[q * w->p->turns + t] * c->stash;
-                if (bytes > largest) largest = bytes;
-                if (c->working > working) working = c->working;
-            }
-            sum += largest;
+    start_chain(w);
+    for (int link = 0; link < links; link++) {
+        const int64_t *behind = w->behind + (link + 1) * row;
+        for (int n = 0; n < row; n++) {
+            int64_t least = UNREACHED;
+            for (int covered = 0; covered < w->reach && covered < row - n; covered++)
+                if (w->before[covered] + behind[covered + n] < least)
+                    least = w->before[covered] + behind[covered + n];
+            rest[link * row + n] = least;
         }
-        if (sum + working <= most) continue;
-        most = sum + working;
-        k->held = peaks->held + q * w->p->turns;
+        add_link(w, steps + link * row);
     }
-    if (k->held) k->working_turn = find_working_turn(w, k);
-    return k->held != NULL;
 }
 
-// ---- one rank under one price
+// ---- one rank
 
-static void convolve(const struct walk *w, int64_t *to, const int64_t *from, const int64_t *step,
-                     struct check_span turn, int most)
+// What a choice adds to a view of its rank.
+static int64_t value_of(const struct walk *w, const struct view *v, int rank, int turn, int i)
 {
-    for (int n = 0; n < w->row; n++) to[n] = UNREACHED;
-    for (int n = turn.least; n <= turn.most && n <= most; n++)
-        if (step[n] < UNREACHED) mix_lower(to + n, from, step[n], most + 1 - n);
-}
-
-static int64_t priced_bytes(const struct walk *w, const struct rank *k, int64_t price, int turn,
-                            const struct check_choice *c)
-{
+    int stage = check_stage_of(w->p, rank, turn);
+    int64_t cost = w->m->stages[stage].cost[i];
+    if (!v->memory || cost >= UNREACHED) return cost;
+    const struct check_choice *c = choice_at(w, stage, i);
+    const int *held = w->m->c->g->peaks[rank].held + v->memory->moment * w->p->turns;
+    int64_t bytes = c->resident + held[turn] * c->stash +
+                    (turn == v->memory->turn ? c->working : 0);
+    if (!v->memory->price) return bytes;
     wide most = ((wide)1 << COST_BITS) / w->p->stages,
-         value = (wide)price * bytes_of(k, turn, c) >> k->byte_shift;
-    return (int64_t)(value < most ? value : most); // less is a lower bound too
+         priced = (wide)v->memory->price * bytes >> w->m->shift;
+    return cost + (int64_t)(priced < most ? priced : most); // less is a lower bound too
 }
 
-static void fill_try(struct walk *w, struct rank *k, struct try *j)
+static void open_view(struct walk *w, struct view *v, int rank)
 {
-    int turns = w->p->turns, row = w->row, most = k->span.most;
-    wide unit = (wide)1 << k->byte_shift;
-    j->charge = j->price ? (int64_t)(((wide)j->price * k->limit + unit - 1) / unit) : 0;
-    j->least = take_row(w, turns);
-    j->before = take_row(w, turns + 1);
-    j->behind = take_row(w, turns + 1);
-    for (int t = 0; t < turns; t++)
-        for (int i = 0; i < w->box->count[k->stages[t]]; i++) {
-            const struct check_choice *c = choice_at(w, k->stages[t], i);
-            int64_t cost = cost_at(w, k->stages[t], i), *least = &j->least[t * row + c->layers];
-            if (cost >= UNREACHED) continue;
-            if (j->price) cost += priced_bytes(w, k, j->price, t, c);
-            if (cost < *least) *least = cost;
-        }
-    j->before[0] = j->behind[turns * row] = 0;
-    for (int t = 0; t < turns; t++)
-        convolve(w, j->before + (t + 1) * row, j->before + t * row, j->least + t * row, k->turns[t],
-                 most);
-    for (int t = turns - 1; t >= 0; t--)
-        convolve(w, j->behind + t * row, j->behind + (t + 1) * row, j->least + t * row, k->turns[t],
-                 most);
-}
-
-static void fill_bytes(struct walk *w, struct rank *k)
-{
-    int64_t *step = take_row(w, 1), *sum = take_row(w, 1), *next = take_row(w, 1);
-    sum[0] = 0;
-    for (int t = 0; t < w->p->turns; t++) {
-        for (int n = 0; n < w->row; n++) step[n] = UNREACHED;
-        for (int i = 0; i < w->box->count[k->stages[t]]; i++) {
-            const struct check_choice *c = choice_at(w, k->stages[t], i);
-            int64_t bytes = bytes_of(k, t, c);
-            if (cost_at(w, k->stages[t], i) < UNREACHED && bytes < step[c->layers])
-                step[c->layers] = bytes;
-        }
-        convolve(w, next, sum, step, k->turns[t], k->span.most);
-        int64_t *swapped = sum;
-        sum = next;
-        next = swapped;
-    }
-    k->bytes = sum;
-}
-
-// ---- prices: what a byte less costs, from the cheapest choice of a stage with so many layers to
-// those that need less
-
-static int compare_prices(const void *one, const void *other)
-{
-    int64_t a = *(const int64_t *)one, b = *(const int64_t *)other;
-    return (a > b) - (a < b);
-}
-
-enum { SLOPES_MOST = 4096 };
-#define PRICE_MOST ((int64_t)1 << 62)
-
-static int find_slopes(const struct walk *w, const struct rank *k, int64_t *slopes)
-{
-    int count = 0;
-    for (int t = 0; t < w->p->turns; t++) {
-        int stage = k->stages[t];
-        int64_t *bytes = take_row(w, 1);
+    const struct check_group *group = &w->p->groups[w->group];
+    wide limit = group->memory_limit - group->constant_bytes, unit = (wide)1 << w->m->shift;
+    v->steps = take_rows(w, w->p->turns);
+    v->total = take_rows(w, 1);
+    start_chain(w);
+    for (int turn = 0; turn < w->p->turns; turn++) {
+        int stage = check_stage_of(w->p, rank, turn);
         for (int i = 0; i < w->box->count[stage]; i++) {
-            const struct check_choice *c = choice_at(w, stage, i);
-            if (cost_at(w, stage, i) == k->tries[0].least[t * w->row + c->layers] &&
-                bytes_of(k, t, c) < bytes[c->layers])
-                bytes[c->layers] = bytes_of(k, t, c);
+            int64_t value = value_of(w, v, rank, turn, i),
+                    *step = &v->steps[turn * w->row + choice_at(w, stage, i)->layers];
+            if (value < *step) *step = value;
         }
-        for (int i = 0; i < w->box->count[stage] && count < SLOPES_MOST; i++) {
-            const struct check_choice *c = choice_at(w, stage, i);
-            int64_t saved = bytes[c->layers] - bytes_of(k, t, c),
-                    dearer = cost_at(w, stage, i) - k->tries[0].least[t * w->row + c->layers];
-            if (cost_at(w, stage, i) < UNREACHED && saved > 0) {
-                wide slope = ((wide)dearer << k->byte_shift) / saved + 1;
-                if (slope < PRICE_MOST) slopes[count++] = (int64_t)slope;
-            }
-        }
+        add_link(w, v->steps + turn * w->row);
     }
-    return count;
+    memcpy(v->total, w->before, (size_t)w->row * sizeof *v->total);
+    if (v->memory && !v->memory->price) v->granted = limit;
+    else if (v->memory) v->granted = (v->memory->price * limit + unit - 1) >> w->m->shift;
 }
 
-static void choose_prices(struct walk *w, struct rank *k)
+// The views of all ranks: each its costs alone, then what the round states.
+static void list_views(struct walk *w)
 {
-    int64_t *slopes = TAKE(w->m->arena, SLOPES_MOST + 4, int64_t),
-            room = k->limit > 0 ? k->limit : 1, beyond;
-    while (room >> k->byte_shift) k->byte_shift++;
-    k->byte_shift += 4;
-    beyond = (int64_t)(((wide)1 << (COST_BITS - 1 + k->byte_shift)) /
-                       (room + 1)); // charges stay below 2^57, prices below 2^62
-    int count = find_slopes(w, k, slopes), distinct = 0;
-    // Shares of what the rank costs: they tell where only other numbers of layers help.
-    int64_t whole = k->tries[0].before[w->p->turns * w->row + (k->span.least + k->span.most) / 2];
-    for (int i = 0; i < 3 && whole < UNREACHED; i++) {
-        wide price = ((wide)whole << k->byte_shift >> (2 + 4 * i)) / room + 1;
-        if (price < beyond) slopes[count++] = (int64_t)price;
+    const struct check_round *round = w->round;
+    int count = 0;
+    w->views = TAKE(w->m->arena, w->p->ranks + round->memory_count, struct view);
+    w->first_view = TAKE(w->m->arena, w->p->ranks + 1, int);
+    for (int rank = 0; rank < w->p->ranks; rank++) {
+        w->first_view[rank] = count++;
+        for (int i = 0; i < round->memory_count; i++)
+            if (round->memory[i].rank == rank) w->views[count++].memory = &round->memory[i];
     }
-    qsort(slopes, (size_t)count, sizeof *slopes, compare_prices);
-    for (int i = 0; i < count; i++)
-        if (slopes[i] < beyond &&
-            (!distinct || slopes[i] > slopes[distinct - 1] + slopes[distinct - 1] / 64))
-            slopes[distinct++] = slopes[i];
-    int used = distinct < TRIES_MOST - 2 ? distinct : TRIES_MOST - 2;
-    for (int i = 0; i < used; i++)
-        k->tries[k->try_count++].price = slopes[used > 1 ? i * (distinct - 1) / (used - 1) : 0];
-    if (used && (wide)8 * slopes[distinct - 1] < beyond)
-        k->tries[k->try_count++].price = 8 * slopes[distinct - 1];
+    w->first_view[w->p->ranks] = count;
 }
 
-static void open_rank(struct walk *w, int r)
+static void open_rank(struct walk *w, int rank)
 {
-    struct rank *k = &w->ranks[r];
-    k->try_count = 1;
-    fill_try(w, k, &k->tries[0]);
-    if (can_overflow(w, r)) {
-        fill_bytes(w, k);
-        choose_prices(w, k);
-        for (int j = 1; j < k->try_count; j++) fill_try(w, k, &k->tries[j]);
-    }
-    k->cost = take_row(w, 1);
-    for (int n = k->span.least; n <= k->span.most; n++) {
-        int64_t plain = k->tries[0].before[w->p->turns * w->row + n];
-        if (plain >= UNREACHED || (k->held && k->bytes[n] > k->limit)) continue;
-        k->cost[n] = plain;
-        for (int j = 1; j < k->try_count; j++) {
-            int64_t cost = k->tries[j].before[w->p->turns * w->row + n] - k->tries[j].charge;
-            if (cost > k->cost[n]) k->cost[n] = cost;
+    int64_t *cost = w->costs + rank * w->row;
+    for (int i = w->first_view[rank]; i < w->first_view[rank + 1]; i++) {
+        struct view *v = &w->views[i];
+        open_view(w, v, rank);
+        for (int n = 0; n < w->row; n++) {
+            wide value = v->total[n] - v->granted;
+            if (!v->memory) cost[n] = v->total[n];
+            else if (!v->memory->price && value > 0) cost[n] = UNREACHED;
+            else if (v->memory->price && value > cost[n])
+                cost[n] = value < UNREACHED ? (int64_t)value : UNREACHED;
         }
+    }
+    for (int n = 0; n < w->row; n++)
+        if (n < w->box->spans[rank].least || n > w->box->spans[rank].most) cost[n] = UNREACHED;
+}
+
+// Its numbers of layers that cost more than `most` with the least of the other ranks leave; false:
+// all do.
+static bool narrow_rank(struct walk *w, int rank, int64_t most)
+{
+    int64_t *cost = w->costs + rank * w->row, *others = w->others + rank * w->row;
+    struct check_span span = {w->row, -1};
+    for (int n = 0; n < w->row; n++) {
+        if (cost[n] >= UNREACHED || others[n] > most - cost[n]) cost[n] = UNREACHED;
+        if (cost[n] >= UNREACHED) continue;
+        if (span.most < 0) span.least = n;
+        span.most = n;
+    }
+    w->box->spans[rank] = span;
+    return span.most >= 0;
+}
+
+// A choice leaves if a view shows that it costs more than `most`, or has no room: it becomes
+// unreached.
+static void thin_view(struct walk *w, const struct view *v, int rank, int64_t most)
+{
+    bool of_bytes = v->memory && !v->memory->price;
+    for (int n = 0; n < w->row; n++) {
+        bool stays = w->costs[rank * w->row + n] < UNREACHED;
+        w->outer[n] = !stays ? UNREACHED : of_bytes ? 0 : w->others[rank * w->row + n];
+    }
+    find_rests(w, w->p->turns, v->steps, w->outer, w->rest);
+    for (int turn = 0; turn < w->p->turns; turn++) {
+        int stage = check_stage_of(w->p, rank, turn);
+        for (int i = 0; i < w->box->count[stage]; i++) {
+            int64_t rest = w->rest[turn * w->row + choice_at(w, stage, i)->layers],
+                    value = value_of(w, v, rank, turn, i);
+            if (value >= UNREACHED || rest >= UNREACHED ||
+                value + rest - v->granted > (of_bytes ? 0 : most))
+                w->m->stages[stage].cost[i] = UNREACHED;
+        }
+    }
+}
+
+static void thin_rank(struct walk *w, int rank, int64_t most)
+{
+    for (int i = w->first_view[rank]; i < w->first_view[rank + 1]; i++)
+        thin_view(w, &w->views[i], rank, most);
+    for (int turn = 0; turn < w->p->turns; turn++) {
+        int stage = check_stage_of(w->p, rank, turn), kept = 0;
+        for (int i = 0; i < w->box->count[stage]; i++)
+            if (w->m->stages[stage].cost[i] < UNREACHED)
+                w->box->left[stage][kept++] = w->box->left[stage][i];
+        w->box->count[stage] = kept;
     }
 }
 
 // ---- all ranks
 
-static void join_ranks(struct walk *w)
+static enum status open_walk(struct walk *w)
 {
-    int last = w->p->ranks - 1;
-    for (int r = 0; r <= last; r++) {
-        w->ranks[r].ahead = take_row(w, 1);
-        w->ranks[r].after = take_row(w, 1);
-    }
-    w->ranks[0].ahead[0] = w->ranks[last].after[0] = 0;
-    for (int r = 0; r < last; r++)
-        convolve(w, w->ranks[r + 1].ahead, w->ranks[r].ahead, w->ranks[r].cost, w->ranks[r].span,
-                 w->p->layers);
-    for (int r = last; r > 0; r--)
-        convolve(w, w->ranks[r - 1].after, w->ranks[r].after, w->ranks[r].cost, w->ranks[r].span,
-                 w->p->layers);
-}
-
-// others[n]: the least of all other ranks where this one holds n layers.
-static void find_others(const struct walk *w, const struct rank *k, int64_t *others)
-{
-    for (int n = k->span.least; n <= k->span.most; n++) {
-        others[n] = UNREACHED;
-        for (int before = 0; before <= w->p->layers - n; before++) {
-            int64_t cost = k->ahead[before] + k->after[w->p->layers - n - before];
-            if (cost < others[n]) others[n] = cost;
-        }
-    }
-}
-
-// rest[n]: the least of the other ranks and, under one price, the rank's other stages, where the
-// stage of `turn` holds n.
-static void find_rest(const struct walk *w, const struct rank *k, const struct try *j, int turn,
-                      const int64_t *others, int64_t *rest)
-{
-    int64_t *without = take_row(w, 1);
-    const int64_t *before = j->before + turn * w->row, *behind = j->behind + (turn + 1) * w->row;
-    for (int n = 0; n <= k->span.most; n++)
-        if (behind[n] < UNREACHED) mix_lower(without + n, before, behind[n], k->span.most - n + 1);
-    for (int n = k->turns[turn].least; n <= k->turns[turn].most; n++) {
-        rest[n] = UNREACHED;
-        for (int all = k->span.least > n ? k->span.least : n; all <= k->span.most; all++) {
-            int64_t cost = k->cost[all] < UNREACHED ? others[all] + without[all - n] : UNREACHED;
-            if (cost < rest[n]) rest[n] = cost;
-        }
-    }
-}
-
-// Keeps of one stage the choices that no price shows to cost more than `most`.
-static void thin_stage(struct walk *w, struct rank *k, int turn, const int64_t *others,
-                       int64_t most)
-{
-    int stage = k->stages[turn], kept = 0;
-    bool *stays = TAKE(w->m->arena, w->box->count[stage], bool);
-    int64_t *rest = take_row(w, 1);
-    memset(stays, 1, (size_t)w->box->count[stage]);
-    for (int j = 0; j < k->try_count; j++) {
-        const struct try *try = &k->tries[j];
-        find_rest(w, k, try, turn, others, rest);
-        for (int i = 0; i < w->box->count[stage]; i++) {
-            const struct check_choice *c = choice_at(w, stage, i);
-            int64_t cost = cost_at(w, stage, i), other = rest[c->layers];
-            if (cost < UNREACHED && other < UNREACHED)
-                cost += other + (j ? priced_bytes(w, k, try->price, turn, c) - try->charge : 0);
-            else cost = UNREACHED;
-            stays[i] = stays[i] && cost <= most;
-        }
-    }
-    // The costs stand beside the choices: both close up.
-    for (int i = 0; i < w->box->count[stage]; i++)
-        if (stays[i]) {
-            w->m->stages[stage].cost[kept] = w->m->stages[stage].cost[i];
-            w->box->left[stage][kept++] = w->box->left[stage][i];
-        }
-    w->box->count[stage] = kept;
-}
-
-static enum status spend_ranks(const struct walk *w)
-{
-    uint64_t row = (uint64_t)w->row, turns = (uint64_t)w->p->turns, sum = row * row;
-    for (int r = 0; r < w->p->ranks; r++) {
-        uint64_t most = (uint64_t)w->ranks[r].span.most + 1;
-        sum += row * most + TRIES_MOST * turns * (3 * row + 4 * most * most);
-        for (int t = 0; t < w->p->turns; t++)
-            sum += (uint64_t)w->box->count[w->ranks[r].stages[t]] *
-                   (TRIES_MOST + (uint64_t)w->m->c->g->peaks[r].count) * 4;
-    }
-    if ((uint64_t)w->p->ranks * TRIES_MOST * (3 * turns + 2) * row > CELLS_MOST)
+    int ranks = w->p->ranks, turns = w->p->turns, links = ranks > turns ? ranks : turns;
+    uint64_t row = (uint64_t)w->row, views = (uint64_t)(ranks + w->round->memory_count), sum = 0;
+    if (((views + 1) * (uint64_t)(turns + 1) + 2 * (uint64_t)(ranks + links) + 5) * row >
+        CELLS_MOST)
         return fail(w->p->reader.err, (enum status)NOT_PROVEN,
                     "a box needs a larger table than is checked");
-    return check_spend(w->p, w->m->c->work, sum);
+    for (int s = 0; s < w->p->stages; s++) sum += (uint64_t)w->box->count[s];
+    sum *= 8 * (views + 1 - (uint64_t)ranks);
+    sum += (4 * views * (uint64_t)turns + 3 * (uint64_t)ranks) * row * row;
+    TRY(check_spend(w->p, w->m->c->work, sum));
+    w->costs = take_rows(w, ranks);
+    w->others = take_rows(w, ranks);
+    w->behind = take_rows(w, links + 1);
+    w->rest = take_rows(w, turns);
+    w->before = take_rows(w, 1);
+    w->next = take_rows(w, 1);
+    w->outer = take_rows(w, 1);
+    list_views(w);
+    return OK;
 }
 
-enum status mix_use_ranks(struct check_mixer *m, struct check_box *box, int64_t most, bool *closed)
+enum status mix_use_ranks(struct check_mixer *m, struct check_box *box,
+                          const struct check_round *round, int64_t most, bool *closed)
 {
-    struct walk w = {.m = m, .box = box, .p = m->p, .row = m->p->layers + 1};
-    w.ranks = TAKE(m->arena, m->p->ranks, struct rank);
+    struct walk w = {.m = m, .box = box, .p = m->p, .round = round, .row = m->p->layers + 1};
     TRY(fold_boundaries(&w));
     *closed = true;
-    if (m->p->groups[w.group].slots < m->p->ranks || !find_spans(&w)) return OK;
-    TRY(spend_ranks(&w));
-    for (int r = 0; r < m->p->ranks; r++) open_rank(&w, r);
-    join_ranks(&w);
-    int64_t *others = take_row(&w, 1);
-    for (int r = 0; r < m->p->ranks; r++) {
-        struct rank *k = &w.ranks[r];
-        find_others(&w, k, others);
-        struct check_span span = {w.row, -1};
-        for (int n = k->span.least; n <= k->span.most; n++)
-            if (others[n] < UNREACHED && k->cost[n] < UNREACHED && others[n] + k->cost[n] <= most) {
-                if (n < span.least) span.least = n;
-                span.most = n;
-            }
-        box->spans[r] = span;
-        if (span.most < 0) return OK;
-        for (int t = 0; t < m->p->turns; t++) thin_stage(&w, k, t, others, most);
+    if (m->p->groups[w.group].slots < m->p->ranks) return OK;
+    TRY(open_walk(&w));
+    for (int rank = 0; rank < m->p->ranks; rank++) open_rank(&w, rank);
+    w.outer[m->p->layers] = 0;
+    find_rests(&w, m->p->ranks, w.costs, w.outer, w.others);
+    for (int rank = 0; rank < m->p->ranks; rank++) {
+        if (!narrow_rank(&w, rank, most)) return OK;
+        thin_rank(&w, rank, most);
     }
     *closed = false;
     return OK;

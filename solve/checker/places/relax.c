@@ -179,8 +179,7 @@ static void open_chain(struct relaxing *m)
     node_of = TAKE(m->arena, places, int);
     for (int i = 0, at = 0; i < n; i++)
         for (int k = 0; k < slots[i]; k++) node_of[at++] = i;
-    *x = (struct check_chain){.find_excess = check_chain_excess,
-                              .node_count = n,
+    *x = (struct check_chain){.node_count = n,
                               .hops = p->ranks - 1,
                               .places = places,
                               .slots = slots,
@@ -202,6 +201,7 @@ static void open_chain(struct relaxing *m)
     x->before = TAKE(m->arena, cells, unsigned char);
     x->least = TAKE(m->arena, x->hops + 1, int);
     m->to->chain = x;
+    m->to->find_excess = check_chain_excess;
 }
 
 static void keep_pair(const struct relaxing *m, int from, int to)

@@ -30,7 +30,12 @@ enum status space_read_file(struct check_text *to, const char *path, struct aren
 // cannot be read is let pass.
 enum status space_check_kind_of(const char *path, struct arena *arena, struct error *err);
 
-// A priced document beside the judge's tables, every number, word and name of it.
-check_price_comparison check_same_prices;
+// A priced document beside the judge's tables, every number, word and name of it: how many numbers,
+// or NOT_PROVEN with the first that differs.
+enum status check_same_prices(const struct check_problem *document, const struct check_problem *own,
+                              int64_t *compared, struct error *err);
+// Of a check_basis: the same, and the hashes of its inputs.
+enum status check_confirm(const struct check_basis *basis, const struct check_problem *priced,
+                          const struct value *made_from, int64_t *confirmed);
 
 #endif

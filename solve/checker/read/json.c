@@ -315,6 +315,14 @@ enum status value_name(const struct reader *r, const struct value *v, const char
     return check_refuse(r, where, "\"%.40s\" is unknown here", v->text);
 }
 
+enum status value_row(const struct reader *r, const struct value *v, const char *where,
+                      const char *words, int count, int64_t *to)
+{
+    const struct value *e = v->type == VALUE_ARRAY && v->count == count ? v->first : NULL;
+    for (; e && e->type == VALUE_NUMBER; e = e->next) *to++ = e->number, count--;
+    return count ? check_refuse(r, where, "expected arrays of %s", words) : OK;
+}
+
 enum status value_integers(const struct reader *r, const struct value *v, const char *where,
                            int count, int64_t low, int64_t high, int64_t **to, struct arena *arena)
 {

@@ -56,6 +56,9 @@ enum status value_bool(const struct reader *r, const struct value *object, const
 // One of the names, ended by NULL; *to is its index.
 enum status value_name(const struct reader *r, const struct value *v, const char *where,
                        const char *const *names, int *to);
+// A short array of numbers, of what the words say.
+enum status value_row(const struct reader *r, const struct value *v, const char *where,
+                      const char *words, int count, int64_t *to);
 // An array of exactly count integers.
 enum status value_integers(const struct reader *r, const struct value *v, const char *where,
                            int count, int64_t low, int64_t high, int64_t **to, struct arena *arena);

@@ -122,8 +122,11 @@ struct check_problem {
     const char *name;
     struct check_layout layout; // as stated; what the proof turns on follows
     int64_t devices;            // of a stage
-    const struct check_chain
-        *chain;       // of placements: solve/checker/boxes/chain.h; NULL: boundaries each by itself
+    // Of placements (solve/checker/boxes/chain.h): what a mixture takes beside the tables. NULL:
+    // boundaries each by themselves.
+    const struct check_chain *chain;
+    enum status (*find_excess)(const struct check_problem *p, const int64_t *coefficients,
+                               uint64_t *work, wide *excess);
     int64_t doubtful; // numbers that whoever priced could not tell from the next
     int kind;         // of check_schedules
     bool barrier, overlapped, splits_backward;

@@ -4,7 +4,7 @@
 #ifndef PLUMBLINE_SOLVE_CHECKER_SPACE_SPACE_H
 #define PLUMBLINE_SOLVE_CHECKER_SPACE_SPACE_H
 
-#include "solve/checker/check.h"
+#include "solve/checker/sources.h"
 #include "solve/checker/read/problem.h"
 
 struct check_axis {

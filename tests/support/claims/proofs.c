@@ -46,6 +46,23 @@ static void add_path(struct mixing *m, int64_t weight, int64_t *coefficients)
     for (int at = last; at >= 0; at = m->from[at]) coefficients[check_symbol_of(g, at)] += weight;
 }
 
+static void draw_memory(struct mixing *m, struct check_round *round)
+{
+    round->memory_count = (int)random_between(m->rng, 1, 3 * m->p->ranks);
+    struct check_memory_price *to = TAKE(m->arena, round->memory_count, struct check_memory_price);
+    round->memory = to;
+    for (int i = 0; i < round->memory_count; i++) {
+        int rank = (int)random_between(m->rng, 0, m->p->ranks - 1),
+            moments = m->choices.g->peaks[rank].count;
+        to[i] = (struct check_memory_price){
+            rank, (int)random_between(m->rng, 0, moments - 1),
+            (int)random_between(m->rng, 0, m->p->turns - 1),
+            random_chance(m->rng, 20)
+                ? 0
+                : random_between(m->rng, 0, (int64_t)1 << random_between(m->rng, 10, 58))};
+    }
+}
+
 static void draw_round(struct mixing *m, struct check_round *round)
 {
     int64_t left = (int64_t)1 << WEIGHT_SHIFT;
@@ -62,6 +79,7 @@ static void draw_round(struct mixing *m, struct check_round *round)
                 random_between(m->rng, 0, (int64_t)1 << random_between(m->rng, 10, 45));
     round->counts = random_chance(m->rng, 50);
     round->by_ranks = m->p->turns > 1 && random_chance(m->rng, 60);
+    if (round->by_ranks && random_chance(m->rng, 60)) draw_memory(m, round);
 }
 
 // Whether the rounds, one behind the other, close the box of all choices.
@@ -116,7 +134,11 @@ int64_t mixture_largest(const struct check_problem *p, int64_t truth_ns, struct 
                         struct arena *arena)
 {
     struct mixing *m = TAKE(arena, 1, struct mixing);
+    struct check_problem *own = TAKE(arena, 1, struct check_problem); // with errors of its own
     bool counted[RESOURCES_MOST];
+    *own = *p;
+    own->reader.err = TAKE(arena, 1, struct error);
+    p = own;
     *m = (struct mixing){.p = p,
                          .symbols = check_symbol_count(p),
                          .work = UINT64_MAX / 2,

@@ -9,6 +9,7 @@
 
 #include "data/base/file.h"
 #include "data/text/json.h"
+#include "solve/certificate/memory.h"
 #include "solve/checker/proof.h"
 
 enum { PATHS_MOST = 4000, ROUND_PATHS = 4, DEEPEST = 4000 };
@@ -23,6 +24,8 @@ struct step {
     int paths[ROUND_PATHS], count;
     int64_t weights[ROUND_PATHS];
     bool by_ranks;
+    const struct check_memory_price *memory;
+    int memory_count;
 };
 
 struct maker {
@@ -208,22 +211,40 @@ static bool couple(struct maker *m, struct check_box *box)
     return empty;
 }
 
-static bool use(struct maker *m, struct check_box *box, const struct step *step)
+static bool use(struct maker *m, struct check_box *box, struct step *step)
 {
     int symbols = check_symbol_count(m->p);
     struct check_round round = {.coefficients = m->coefficients,
                                 .has_weights = step->count > 0,
                                 .counts = true,
                                 .by_ranks = step->by_ranks};
+    struct check_memory_price *memory;
     bool closed = false;
     memset(m->coefficients, 0, (size_t)symbols * sizeof *m->coefficients);
     for (int i = 0; i < step->count; i++)
         for (int k = 0; k < symbols; k++)
             m->coefficients[k] += step->weights[i] * m->paths[step->paths[i]].counts[k];
+    if (step->by_ranks)
+        step->memory_count = round.memory_count =
+            memory_price(&memory, &m->choices, box, &round, m->arena);
+    if (step->by_ranks) step->memory = round.memory = memory;
     assert_int_equal(check_use_round(m->mixer, box, &round,
                                      m->claim->infeasible ? -1 : m->claim->bound_ns, &closed),
                      OK);
     return closed || couple(m, box);
+}
+
+static void put_memory(struct maker *m, const struct step *step)
+{
+    json_open_array(&m->boxes, "memory");
+    for (int i = 0; i < step->memory_count; i++) {
+        const struct check_memory_price *price = &step->memory[i];
+        const int64_t numbers[] = {price->rank, price->moment, price->turn, price->price};
+        json_open_array(&m->boxes, NULL);
+        for (int k = 0; k < 4; k++) json_put_count(&m->boxes, NULL, numbers[k]);
+        json_close_array(&m->boxes);
+    }
+    json_close_array(&m->boxes);
 }
 
 static void put_step(struct maker *m, const struct step *step)
@@ -238,6 +259,7 @@ static void put_step(struct maker *m, const struct step *step)
     }
     json_close_array(&m->boxes);
     if (step->by_ranks) json_put_bool(&m->boxes, "by_ranks", true);
+    if (step->memory_count) put_memory(m, step);
     json_close_object(&m->boxes);
 }
 

@@ -1,0 +1,93 @@
+// What documents say that they were made from: see sources.h.
+#include "solve/checker/sources.h"
+
+#include <string.h>
+
+#include "solve/checker/proof.h"
+
+enum { DOCUMENT_MOST = 1 << 26 };
+
+enum status check_certificate_kind(enum check_certificate_kind *kind,
+                                   const struct check_text *certificate, struct arena *arena,
+                                   struct error *err)
+{
+    const struct reader r = {certificate->file, err};
+    struct value *root;
+    TRY(check_read_envelope(&r, certificate, &root, arena));
+    *kind = value_get(root, "space")    ? CERTIFICATE_OF_SPACE
+            : value_get(root, "places") ? CERTIFICATE_OF_PLACES
+                                        : CERTIFICATE_OF_LAYOUT;
+    return OK;
+}
+
+enum status check_priced_path(const char **path, const struct check_text *certificate,
+                              struct arena *arena, struct error *err)
+{
+    const struct reader r = {certificate->file, err};
+    struct value *root;
+    const char *hash;
+    TRY(check_read_envelope(&r, certificate, &root, arena));
+    return check_find_priced(&r, root, path, &hash);
+}
+
+static enum status open_document(const struct reader *r, const struct check_text *document,
+                                 struct value **root, struct arena *arena)
+{
+    if (document->size > DOCUMENT_MOST)
+        return check_refuse(r, "", "larger than %d bytes", DOCUMENT_MOST);
+    TRY(check_parse_text(r, document, root, arena));
+    return value_expect(r, *root, "", VALUE_OBJECT);
+}
+
+enum status check_list_sources(struct check_source **list, int *count,
+                               const struct check_text *document, struct arena *arena,
+                               struct error *err)
+{
+    const struct reader r = {document->file, err};
+    struct value *root;
+    *count = 0;
+    TRY(open_document(&r, document, &root, arena));
+    const struct value *sources = value_get(root, "made_from");
+    if (!sources) return OK;
+    TRY(value_expect(&r, sources, "made_from", VALUE_ARRAY));
+    *list = TAKE(arena, sources->count, struct check_source);
+    for (const struct value *v = sources->first; v; v = v->next) {
+        struct check_source *s = &(*list)[(*count)++];
+        TRY(check_read_source(&r, v, &s->role, &s->path, &s->sha256));
+    }
+    return OK;
+}
+
+enum status check_is_problem(bool *is_problem, const struct check_text *document,
+                             struct arena *arena, struct error *err)
+{
+    static const char *const kinds[] = {"plumbline.priced", "plumbline.problem", NULL};
+    const struct reader r = {document->file, err};
+    struct value *root;
+    int kind;
+    TRY(open_document(&r, document, &root, arena));
+    TRY(value_name(&r, value_get(root, "kind"), "kind", kinds, &kind));
+    *is_problem = kind == 1;
+    return OK;
+}
+
+enum status check_same_sources(const struct reader *r, const struct value *list,
+                               const struct value *other, const struct check_input *inputs,
+                               int count)
+{
+    for (int i = 0; i < count; i++) {
+        const char *stated[2], *path;
+        char found[CHECK_HASH];
+        TRY(check_find_source(r, list, inputs[i].role, &path, &stated[0]));
+        TRY(check_find_source(r, other, inputs[i].role, &path, &stated[1]));
+        if (!stated[0] && !stated[1])
+            return check_refuse(r, "made_from", "names no document of role %s", inputs[i].role);
+        check_hash(inputs[i].text.text, inputs[i].text.size, found);
+        for (int k = 0; k < 2; k++)
+            if (stated[k] && strcmp(found, stated[k]))
+                return fail(r->err, (enum status)NOT_PROVEN,
+                            "%s: its SHA-256 is %.12s..., the proof is about %.12s... (%s)",
+                            inputs[i].text.file, found, stated[k], inputs[i].role);
+    }
+    return OK;
+}

@@ -1,0 +1,42 @@
+// What documents say that they were made from, and what a file is: before anything is audited, and
+// for checks of a problem. A proof about one priced document does without.
+#ifndef PLUMBLINE_SOLVE_CHECKER_SOURCES_H
+#define PLUMBLINE_SOLVE_CHECKER_SOURCES_H
+
+#include "solve/checker/check.h"
+#include "solve/checker/read/json.h"
+
+struct check_input {
+    const char *role;
+    struct check_text text;
+}; // a document that prices come from
+
+// Each input is stated with its own hash, in the first list or the second (NULL: there is none),
+// and nowhere with another.
+enum status check_same_sources(const struct reader *r, const struct value *list,
+                               const struct value *other, const struct check_input *inputs,
+                               int count);
+
+// What a document (a certificate, a priced document) says it was made from.
+struct check_source {
+    const char *role, *path, *sha256;
+};
+enum status check_list_sources(struct check_source **list, int *count,
+                               const struct check_text *document, struct arena *arena,
+                               struct error *err);
+// Whether it is a priced document or a problem (*is_problem); BAD_INPUT: neither.
+enum status check_is_problem(bool *is_problem, const struct check_text *document,
+                             struct arena *arena, struct error *err);
+
+// The path that the certificate gives for the priced document it was made from.
+enum status check_priced_path(const char **path, const struct check_text *certificate,
+                              struct arena *arena, struct error *err);
+
+// What the certificate is about: one layout, a whole space of them (solve/checker/space/space.h),
+// placements on nodes (solve/checker/places/places.h).
+enum check_certificate_kind { CERTIFICATE_OF_LAYOUT, CERTIFICATE_OF_SPACE, CERTIFICATE_OF_PLACES };
+enum status check_certificate_kind(enum check_certificate_kind *kind,
+                                   const struct check_text *certificate, struct arena *arena,
+                                   struct error *err);
+
+#endif
