@@ -32,7 +32,7 @@ struct product_rates {
     real forward, data, weight, share; // share: of its rates that a misaligned head reaches
 };
 
-// Beside the work: what attention and elementwise kernels take where products are priced by shape.
+// Of attention, and of the launches of elementwise kernels where products are priced by shape.
 struct kernel_seconds {
     real attention, attention_back, elementwise;
 };
@@ -68,30 +68,37 @@ static real elementwise_launches(const struct pricing *x, const struct layer_run
     }
 }
 
-// What kernels take beside FLOP and bytes: their launches, an exponential a score, and the halves
-// of the blocks on the diagonal that a causal kernel throws away.
+// Fused: an exponential a score beside the FLOP, and the blocks on the diagonal whole.
+static void add_fused_kernels(const struct pricing *x, const struct layer_work *work,
+                              const struct slice *slice, real rate, real rate_back, int group,
+                              struct kernel_seconds *k)
+{
+    const struct gpu_costs *gpu = x->gpus[group];
+    real wasted = work->attention * (slice->wasted_cells / slice->causal_cells),
+         cells = gpu->score_cells_per_s.value, launch = gpu->product_launch_s.value,
+         exponentials = cells > 0 ? work->attention / (4 * x->w) / cells : 0;
+    k->attention += wasted / rate + exponentials + launch;
+    k->attention_back += 2.5L * wasted / rate_back + exponentials + 2 * launch;
+}
+
 static struct kernel_seconds kernels_of(const struct pricing *x, const struct layer_run *run,
                                         const struct layer_work *work, const struct slice *slice,
                                         int group)
 {
-    const struct precision_costs *rates = run->kind == LAYER_HEAD ? x->head_rates[group]
-                                                                  : x->rates[group];
-    const struct gpu_costs *gpu = x->gpus[group];
-    struct kernel_seconds k = {0};
-    if (!(rates->product_flop_per_s.value > 0)) return k;
-    k.elementwise = elementwise_launches(x, run) * gpu->elementwise_launch_s.value;
+    const struct precision_costs *rates = x->rates[group],
+                                 *own = run->kind == LAYER_HEAD ? x->head_rates[group] : rates;
+    bool fused = x->problem->job.layout.fused_attention, shaped = own->product_flop_per_s.value > 0;
+    real rate = rates->attention_flop_per_s.value,
+         rate_back = or_else(&rates->backward_attention_flop_per_s, rate);
+    struct kernel_seconds k = {.attention = work->attention / rate,
+                               .attention_back = (fused ? 2.5L : 2) * work->attention / rate_back};
+    struct product_seconds scores;
+    if (!shaped) return k;
+    k.elementwise = elementwise_launches(x, run) * x->gpus[group]->elementwise_launch_s.value;
     if (!(work->attention > 0)) return k;
-    real launch = gpu->product_launch_s.value, cells = gpu->score_cells_per_s.value, wasted,
-         exponentials;
-    if (!x->problem->job.layout.fused_attention)
-        return (struct kernel_seconds){3 * launch, 6 * launch, k.elementwise};
-    wasted = work->attention * (slice->wasted_cells / slice->causal_cells);
-    exponentials = cells > 0 ? work->attention / (4 * x->w) / cells : 0;
-    k.attention = wasted / rates->attention_flop_per_s.value + exponentials + launch;
-    k.attention_back =
-        2.5L * wasted /
-            or_else(&rates->backward_attention_flop_per_s, rates->attention_flop_per_s.value) +
-        exponentials + 2 * launch;
+    if (fused) add_fused_kernels(x, work, slice, rate, rate_back, group, &k);
+    else if (score_times(x, slice, group, &scores))
+        k.attention = scores.forward, k.attention_back = scores.data + scores.weight;
     return k;
 }
 
@@ -122,10 +129,7 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
     const struct gpu_costs *gpu = x->gpus[group];
     real memory = gpu->memory_bytes_per_s.value,
          back = or_else(&gpu->backward_memory_bytes_per_s, memory);
-    real attention_back = or_else(&x->rates[group]->backward_attention_flop_per_s,
-                                  x->rates[group]->attention_flop_per_s.value);
-    real beta = x->problem->job.layout.fused_attention ? 2.5 : 2,
-         operands = operands_s(x, run, work, group);
+    real operands = operands_s(x, run, work, group);
     struct product_rates rates = product_rates_of(x, run, group);
     struct kernel_seconds kernels = kernels_of(x, run, work, slice, group);
     struct product_seconds products;
@@ -137,15 +141,13 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
                                             work->linear / rates.weight};
         learning = (work->linear - work->weightless) / rates.weight;
     }
-    struct compute c = {.attention = work->attention / x->rates[group]->attention_flop_per_s.value +
-                                     kernels.attention};
+    struct compute c = {.attention = kernels.attention};
     c.forward = matrices_s(x, run, products.forward, group) + operands +
                 work->adapters / rates.forward + c.attention +
                 (work->memory + work->casts) / memory + kernels.elementwise;
     c.backward = matrices_s(x, run, products.data, group) + operands + work->adapters / rates.data +
-                 work->adapters / rates.weight + beta * work->attention / attention_back +
-                 kernels.attention_back + 2 * work->memory / back + work->casts / memory +
-                 2 * kernels.elementwise;
+                 work->adapters / rates.weight + kernels.attention_back + 2 * work->memory / back +
+                 work->casts / memory + 2 * kernels.elementwise;
     if (run->frozen) c.weight = work->adapters / rates.weight;
     else if (run->kind != LAYER_EMBEDDING) c.weight = learning + operands;
     if (!run->frozen) c.backward += products.weight + operands + work->gathered / memory;

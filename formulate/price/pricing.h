@@ -165,6 +165,10 @@ int products_of(const struct pricing *x, const struct layer_run *run, real token
 bool product_times(const struct pricing *x, const struct layer_run *run, real tokens, int group,
                    real share, struct product_seconds *to);
 
+// Of unfused attention; weight: what makes the gradients of keys and values.
+bool score_times(const struct pricing *x, const struct slice *slice, int group,
+                 struct product_seconds *to);
+
 // ---- communication.c (section 3)
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
                             const struct slice *slice, real attention_s, real *forward_s,

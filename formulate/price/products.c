@@ -74,21 +74,28 @@ static real product_s(const struct product_limits *l, const struct product *p, r
     return l->launch + sqrtl(tiles * tiles + work * work + traffic * traffic);
 }
 
+static bool limits_of(const struct pricing *x, const struct precision_costs *rates, int group,
+                      real share, struct product_limits *to)
+{
+    const struct gpu_costs *gpu = x->gpus[group];
+    *to = (struct product_limits){gpu->product_launch_s.value,
+                                  rates->product_flop_per_s.value * share,
+                                  rates->product_tile_flop_per_s.value * share,
+                                  rates->product_bytes_per_s.value,
+                                  gpu->processors.value,
+                                  rates->precision == FP8 ? 1 : x->e};
+    return rates->product_flop_per_s.value > 0;
+}
+
 bool product_times(const struct pricing *x, const struct layer_run *run, real tokens, int group,
                    real share, struct product_seconds *to)
 {
     const struct precision_costs *rates = run->kind == LAYER_HEAD ? x->head_rates[group]
                                                                   : x->rates[group];
-    const struct gpu_costs *gpu = x->gpus[group];
     struct product products[PRODUCTS_MAX];
+    struct product_limits l;
     int count = products_of(x, run, tokens, products);
-    if (!count || !(rates->product_flop_per_s.value > 0)) return false;
-    struct product_limits l = {gpu->product_launch_s.value,
-                               rates->product_flop_per_s.value * share,
-                               rates->product_tile_flop_per_s.value * share,
-                               rates->product_bytes_per_s.value,
-                               gpu->processors.value,
-                               rates->precision == FP8 ? 1 : x->e};
+    if (!count || !limits_of(x, rates, group, share, &l)) return false;
     *to = (struct product_seconds){0};
     for (int i = 0; i < count; i++) {
         const struct product *p = &products[i];
@@ -98,5 +105,21 @@ bool product_times(const struct pricing *x, const struct layer_run *run, real to
         to->data += product_s(&l, &inputs, x->e);
         to->weight += product_s(&l, &weights, 2 * x->e_g);
     }
+    return true;
+}
+
+bool score_times(const struct pricing *x, const struct slice *slice, int group,
+                 struct product_seconds *to)
+{
+    struct product_limits l;
+    if (!limits_of(x, x->head_rates[group], group, 1, &l)) return false;
+    real rows = slice->share * x->s, keys = slice->score_cells / (x->b * rows),
+         heads = x->b * x->a / x->t;
+    struct product scores = {"scores", rows, keys, x->w, heads},
+                   context = {"context", rows, x->w, keys, heads},
+                   back = {"keys' and values' gradients", keys, x->w, rows, heads};
+    to->forward = product_s(&l, &scores, x->e) + product_s(&l, &context, x->e);
+    to->data = to->forward;
+    to->weight = 2 * product_s(&l, &back, x->e);
     return true;
 }

@@ -89,21 +89,27 @@ static void add_layered(const struct limits *l, const struct layer_run *r, long 
     add_feed_forward(l, tokens * e->top_k * busy / held, e->ffn, held, w);
 }
 
+static struct limits limits_of(const struct price_audit *a, int group,
+                               const struct precision_costs *rates, long double slower)
+{
+    const struct gpu_costs *gpu = gpu_of(a, group);
+    return (struct limits){.a = a,
+                           .start = gpu->product_launch_s.value,
+                           .per_flop = inverse(rates->product_flop_per_s.value) / slower,
+                           .per_tile_flop = inverse(rates->product_tile_flop_per_s.value) / slower,
+                           .per_byte = inverse(rates->product_bytes_per_s.value),
+                           .processors = gpu->processors.value,
+                           .read_bytes = rates->precision == FP8 ? 1 : a->value_bytes};
+}
+
 bool shaped_products(const struct price_audit *a, int run, int group,
                      const struct precision_costs *rates, struct piece piece, long double slower,
                      struct work *w)
 {
-    const struct gpu_costs *gpu = gpu_of(a, group);
     const struct layer_run *r = run_of(a, run);
     bool head = r->kind == LAYER_HEAD;
     if (!(rates->product_flop_per_s.value > 0) || !(head || is_layered(a, run))) return false;
-    struct limits l = {.a = a,
-                       .start = gpu->product_launch_s.value,
-                       .per_flop = inverse(rates->product_flop_per_s.value) / slower,
-                       .per_tile_flop = inverse(rates->product_tile_flop_per_s.value) / slower,
-                       .per_byte = inverse(rates->product_bytes_per_s.value),
-                       .processors = gpu->processors.value,
-                       .read_bytes = rates->precision == FP8 ? 1 : a->value_bytes};
+    struct limits l = limits_of(a, group, rates, slower);
     w->linear = w->data = w->weight = w->weightless = w->operands = 0;
     if (head)
         add(&l,
@@ -112,4 +118,21 @@ bool shaped_products(const struct price_audit *a, int run, int group,
             w);
     else add_layered(&l, r, piece.tokens, w);
     return true;
+}
+
+void unfused_products(const struct price_audit *a, int group, const struct precision_costs *rates,
+                      struct piece piece, struct work *w)
+{
+    const struct layout *layout = layout_of(a);
+    const struct shape *s = &a->problem->model.shape;
+    struct limits l = limits_of(a, group, rates, 1);
+    long double heads = layout->micro_batch * (long double)s->heads / layout->tensor,
+                keys = (piece.behind + piece.length) / layout->context, width = s->head_width,
+                e = a->value_bytes;
+    long double to_keys = one_s(&l, (struct shape_of_product){piece.length, keys, width, heads}, e),
+                to_width =
+                    one_s(&l, (struct shape_of_product){piece.length, width, keys, heads}, e),
+                of_keys = one_s(&l, (struct shape_of_product){keys, width, piece.length, heads}, e);
+    w->attention = to_keys + to_width;
+    w->attention_back = to_keys + to_width + 2 * of_keys;
 }

@@ -170,6 +170,10 @@ struct passes {
 };
 struct passes passes_of(const struct price_audit *a, int run, int group, int slice);
 
+// The same for the scores and the context of unfused attention, and the way back.
+void unfused_products(const struct price_audit *a, int group, const struct precision_costs *rates,
+                      struct piece piece, struct work *w);
+
 // ---- transfers (section 6). rank 0: not compressed
 struct sending {
     int run, sender, receiver, rank, slice;

@@ -38,6 +38,13 @@ static long double block_operands(const struct price_audit *a, long double n, lo
     return a->value_bytes * bytes;
 }
 
+// What is not computed in 8 bits: logits, scores.
+static const struct precision_costs *wide_rates(const struct price_audit *a, int group)
+{
+    const struct precision_costs *wide = costs_find_precision(gpu_of(a, group), BF16);
+    return a->problem->job.precision == FP8 && wide ? wide : rates_of(a, group);
+}
+
 // ---- seconds by kind
 
 // Where products have shapes: launches; of fused attention also an exponential for each score, and
@@ -50,8 +57,8 @@ static void add_attention_kernels(const struct price_audit *a, int group, struct
     const struct shape *s = &a->problem->model.shape;
     long double launch = gpu->product_launch_s.value;
     if (!l->fused_attention) {
-        w->attention += 3 * launch;
-        w->attention_back += 6 * launch;
+        if (wide_rates(a, group)->product_flop_per_s.value > 0)
+            unfused_products(a, group, wide_rates(a, group), p, w);
         return;
     }
     long double rows = l->micro_batch * p.length * s->heads / l->tensor, // of all heads here
@@ -147,10 +154,7 @@ static void end_work(const struct price_audit *a, int run, int group, struct pie
     long double shard = a->vocabulary / layout_of(a)->tensor, h = a->problem->model.shape.hidden,
                 bytes = 2 * p.tokens * h * a->value_bytes * a->share;
     if (run_of(a, run)->kind == LAYER_HEAD) {
-        const struct precision_costs *rates = rates_of(a, group),
-                                     *wide = costs_find_precision(gpu, BF16);
-        // Logits are not computed in 8 bits.
-        if (a->problem->job.precision == FP8 && wide) rates = wide;
+        const struct precision_costs *rates = wide_rates(a, group);
         long double slower = 1;
         bool aligned = (int64_t)a->vocabulary % (8 * (int64_t)layout_of(a)->tensor) == 0;
         if (!aligned && rates->misaligned_gemm_share.value > 0)
@@ -170,8 +174,7 @@ static long double small_kernels_s(const struct price_audit *a, int run, int gro
     const struct precision_costs *rates = rates_of(a, group);
     long double unfused = layout_of(a)->fused_attention ? 0 : 2, kernels = 0;
     enum layer_kind kind = run_of(a, run)->kind;
-    if (kind == LAYER_HEAD && a->problem->job.precision == FP8 && costs_find_precision(gpu, BF16))
-        rates = costs_find_precision(gpu, BF16);
+    if (kind == LAYER_HEAD) rates = wide_rates(a, group);
     if (kind == LAYER_BLOCK) kernels = 6 + unfused;
     if (kind == LAYER_MOE) kernels = 10 + unfused;
     if (kind == LAYER_HEAD) kernels = 5;
