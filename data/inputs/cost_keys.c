@@ -40,6 +40,7 @@ const struct cost_key cost_keys[] = {
     OF_GPU("score_cells_per_s", score_cells_per_s, COST_RATE, 0, 1e21),
     OF_GPU("megatron_step_factor", megatron_step_factor, COST_TIME, 0, 100),
     OF_GPU("deepspeed_step_factor", deepspeed_step_factor, COST_TIME, 0, 100),
+    OF_GPU("sharded_step_factor", sharded_step_factor, COST_TIME, 0, 100),
     OF_GPU("backward_memory_bytes_per_s", backward_memory_bytes_per_s, COST_RATE, 0, 1e21),
     OF_GPU("backward_overhead_s", backward_overhead_s, COST_TIME, 0, 1e6),
     OF_GPU("forward_factor", forward_factor, COST_TIME, 0, 100),

@@ -75,6 +75,7 @@ struct gpu_costs {
     struct estimate score_cells_per_s;       // exponentials of fused attention
     struct estimate megatron_step_factor,
         deepspeed_step_factor; // of a step's kernels over the same kernels alone, by trainer; 0: 1
+    struct estimate sharded_step_factor; // in their place with ZeRO 3; 0: the trainer's
     // Measured for choices that are not priced yet (docs/FORMATS.md): values per second, and bytes
     // of a copy on the device.
     struct estimate copy_bytes_per_s;

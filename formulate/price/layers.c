@@ -157,9 +157,10 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
 static real step_factor(const struct pricing *x, int group)
 {
     const struct gpu_costs *gpu = x->gpus[group];
-    return or_else(x->problem->job.trainer == TRAINER_DEEPSPEED ? &gpu->deepspeed_step_factor
-                                                                : &gpu->megatron_step_factor,
-                   1);
+    real factor = or_else(x->problem->job.trainer == TRAINER_DEEPSPEED ? &gpu->deepspeed_step_factor
+                                                                       : &gpu->megatron_step_factor,
+                          1);
+    return x->zero == 3 ? or_else(&gpu->sharded_step_factor, factor) : factor;
 }
 
 // Kernels in a row are not the sum of kernels alone; what a layer takes beside them.

@@ -123,3 +123,17 @@ bool score_times(const struct pricing *x, const struct slice *slice, int group,
     to->weight = 2 * product_s(&l, &back, x->e);
     return true;
 }
+
+double product_kernel_s(const struct gpu_costs *gpu, const struct precision_costs *rates,
+                        double rows, double columns, double depth)
+{
+    double bytes = precision_bytes(rates->precision);
+    struct product p = {"product", rows, columns, depth, 1};
+    struct product_limits l = {gpu->product_launch_s.value,
+                               rates->product_flop_per_s.value,
+                               rates->product_tile_flop_per_s.value,
+                               rates->product_bytes_per_s.value,
+                               gpu->processors.value,
+                               rates->precision == FP8 ? 1 : bytes};
+    return (double)product_s(&l, &p, bytes);
+}

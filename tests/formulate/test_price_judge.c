@@ -109,6 +109,7 @@ static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng
                             .elementwise_launch_s = sometimes(rng, 50, 0, 1e-5),
                             .score_cells_per_s = sometimes(rng, 50, 1e12, 5e12),
                             .megatron_step_factor = sometimes(rng, 50, 0.9, 1.5),
+                            .sharded_step_factor = sometimes(rng, 50, 0.9, 1.5),
                             .deepspeed_step_factor = sometimes(rng, 50, 0.9, 1.5),
                             .step_bytes_per_value = sometimes(rng, 40, 0, 8),
                             .communicator_bytes = sometimes(rng, 50, 0, 1e9),
