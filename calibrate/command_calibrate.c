@@ -1,5 +1,5 @@
 // plumbline calibrate: samples in, costs out. With --iterations, measured runs in, costs out
-// (command_iterations.c).
+// (command_iterations.c); with --products, a table of products (command_products.c).
 #include <stdio.h>
 #include <string.h>
 
@@ -22,12 +22,14 @@ struct request {
 static enum status read_request(struct request *r, int argc, char **argv, bool *helped,
                                 struct error *err)
 {
-    bool iterations;
+    bool iterations, products;
     const struct option options[] = {
         {"-o", OPTION_TEXT, &r->output, 0, 0, NULL,
          "the costs file (standard output, unless --show or --svg is given)"},
         {"--iterations", OPTION_FLAG, &iterations, 0, 0, NULL,
          "fit to whole iterations instead: see calibrate --iterations --help"},
+        {"--products", OPTION_FLAG, &products, 0, 0, NULL,
+         "fit to a table of products instead: see calibrate --products --help"},
         {"--show", OPTION_FLAG, &r->show, 0, 0, NULL,
          "print each fit against its samples, and links that stand out"},
         {"--name", OPTION_TEXT, &r->name, 0, 0, NULL,
@@ -59,6 +61,8 @@ enum status command_calibrate(int argc, char **argv, int *exit_code, struct aren
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--iterations"))
             return command_iterations(argc, argv, exit_code, arena, err);
+        else if (!strcmp(argv[i], "--products"))
+            return command_products(argc, argv, exit_code, arena, err);
     struct request r = {.constant_mib = 512};
     bool helped;
     TRY(read_request(&r, argc, argv, &helped, err));

@@ -23,16 +23,15 @@ static void show(const struct iterations_fit *fit)
                 fit->constants[k].value, fit->constants[k].low, fit->constants[k].high);
 }
 
-// The costs begin with those that they were made from, and name them and the rows.
-static void name_sources(struct costs *costs, const struct run_file *file, const char *output,
-                         struct arena *arena)
+void name_sources(struct costs *costs, const char *role, const char *path, const char *sha256,
+                  const char *output, struct arena *arena)
 {
     struct document from = costs->document;
     struct source *sources = TAKE(arena, 2, struct source);
     const char *maker = strcmp(output, "-") ? output : "standard-output";
     sources[0] = source_of("costs", &from, maker, arena);
-    sources[1] = (struct source){.role = "runs", .path = path_relative(maker, file->path, arena)};
-    memcpy(sources[1].sha256, file->sha256, sizeof file->sha256);
+    sources[1] = (struct source){.role = role, .path = path_relative(maker, path, arena)};
+    memcpy(sources[1].sha256, sha256, sizeof sources[1].sha256);
     costs->document.sources = sources;
     costs->document.source_count = 2;
 }
@@ -86,6 +85,6 @@ enum status command_iterations(int argc, char **argv, int *exit_code, struct are
     struct costs *costs = predictor_costs(p);
     if (name) costs->name = name;
     iterations_put(&fit, costs, source_of_rows(&fit, &set.files[0], &choice.rows, arena));
-    name_sources(costs, &set.files[0], output, arena);
+    name_sources(costs, "runs", set.files[0].path, set.files[0].sha256, output, arena);
     return costs_save(costs, output, arena, err);
 }

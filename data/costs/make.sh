@@ -22,3 +22,5 @@ make_costs a100-bigscience bigscience_176B_prequel_A100 a100-tables --default he
     --fit allocator_factor
 "$plumbline" import layers "$sets/sailor/layer_profiles.json" --model OPT-350 --gpu GH-96 --as gh-96 --into "$here/gh200-links.json" \
     --name gh200-sailor -o "$out/gh200-sailor.json" || exit 1
+"$plumbline" calibrate --products "$sets/gemm_shapes.csv" --costs "$here/kernels-datasheet.json" --name kernels \
+    -o "$out/kernels.json" || exit 1

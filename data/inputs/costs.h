@@ -37,6 +37,10 @@ struct precision_costs {
     struct estimate low_rank_bytes_per_s; // beside the FLOP, of what low-rank compression reads and
                                           // writes; 0: they cost nothing
     struct estimate backward_attention_flop_per_s; // 0: as attention_flop_per_s
+    struct estimate product_flop_per_s; // products by shape: reached for long, however they are
+                                        // cut; 0: not by shape
+    struct estimate product_tile_flop_per_s; // by all processors together on whole tiles
+    struct estimate product_bytes_per_s;     // of each of a product's matrices once
     struct estimate peak_flop_per_s; // of the data sheet; no price uses it (data/inputs/figures.h)
 };
 
@@ -65,6 +69,13 @@ struct gpu_costs {
     struct estimate host_link_bytes_per_s;   // between the GPU and its host, one direction
     struct estimate communicator_bytes;      // of each parallel dimension above 1
     struct estimate library_bytes;           // workspaces inside the allocator
+    struct estimate processors;              // that work on a product's tiles
+    struct estimate product_launch_s;        // of a product or attention kernel beside its work
+    struct estimate elementwise_launch_s;    // of any other kernel
+    struct estimate score_cells_per_s;       // exponentials of fused attention
+    struct estimate megatron_step_factor,
+        deepspeed_step_factor; // of a step's kernels over the same kernels alone, by trainer; 0: 1
+    struct estimate sharded_step_factor; // in their place with ZeRO 3; 0: the trainer's
     // Measured for choices that are not priced yet (docs/FORMATS.md): values per second, and bytes
     // of a copy on the device.
     struct estimate copy_bytes_per_s;

@@ -17,6 +17,9 @@ const struct optional_cost optional_precision_costs[OPTIONAL_PRECISION_COSTS] = 
     {"low_rank_bytes_per_s", offsetof(struct precision_costs, low_rank_bytes_per_s), 1e21},
     {"backward_attention_flop_per_s",
      offsetof(struct precision_costs, backward_attention_flop_per_s), 1e21},
+    {"product_flop_per_s", offsetof(struct precision_costs, product_flop_per_s), 1e21},
+    {"product_tile_flop_per_s", offsetof(struct precision_costs, product_tile_flop_per_s), 1e21},
+    {"product_bytes_per_s", offsetof(struct precision_costs, product_bytes_per_s), 1e21},
     {"peak_flop_per_s", offsetof(struct precision_costs, peak_flop_per_s), 1e21},
 };
 
@@ -33,6 +36,13 @@ const struct optional_cost optional_gpu_costs[OPTIONAL_GPU_COSTS] = {
     {"host_link_bytes_per_s", offsetof(struct gpu_costs, host_link_bytes_per_s), 1e21},
     {"communicator_bytes", offsetof(struct gpu_costs, communicator_bytes), 1125899906842624.0},
     {"library_bytes", offsetof(struct gpu_costs, library_bytes), 1125899906842624.0},
+    {"processors", offsetof(struct gpu_costs, processors), 1e6},
+    {"product_launch_s", offsetof(struct gpu_costs, product_launch_s), 1e6},
+    {"elementwise_launch_s", offsetof(struct gpu_costs, elementwise_launch_s), 1e6},
+    {"score_cells_per_s", offsetof(struct gpu_costs, score_cells_per_s), 1e21},
+    {"megatron_step_factor", offsetof(struct gpu_costs, megatron_step_factor), 100},
+    {"deepspeed_step_factor", offsetof(struct gpu_costs, deepspeed_step_factor), 100},
+    {"sharded_step_factor", offsetof(struct gpu_costs, sharded_step_factor), 100},
     {"copy_bytes_per_s", offsetof(struct gpu_costs, copy_bytes_per_s), 1e21},
     {"top_k_values_per_s", offsetof(struct gpu_costs, top_k_values_per_s), 1e21},
     {"top_k_back_values_per_s", offsetof(struct gpu_costs, top_k_back_values_per_s), 1e21},

@@ -25,16 +25,25 @@ static struct gpu_costs slower(const struct gpu_costs *like, double by, struct a
                               (size_t)like->precision_count, sizeof *g.precisions);
     for (int i = 0; i < g.precision_count; i++) {
         struct precision_costs *p = &g.precisions[i];
-        struct estimate *const rates[] = {
-            &p->gemm_flop_per_s,          &p->attention_flop_per_s,         &p->low_rank_flop_per_s,
-            &p->data_gradient_flop_per_s, &p->weight_gradient_flop_per_s,   &p->operand_bytes_per_s,
-            &p->low_rank_bytes_per_s,     &p->backward_attention_flop_per_s};
+        struct estimate *const rates[] = {&p->gemm_flop_per_s,
+                                          &p->attention_flop_per_s,
+                                          &p->low_rank_flop_per_s,
+                                          &p->data_gradient_flop_per_s,
+                                          &p->weight_gradient_flop_per_s,
+                                          &p->operand_bytes_per_s,
+                                          &p->low_rank_bytes_per_s,
+                                          &p->backward_attention_flop_per_s,
+                                          &p->product_flop_per_s,
+                                          &p->product_tile_flop_per_s,
+                                          &p->product_bytes_per_s};
         for (size_t k = 0; k < ARRAY_LENGTH(rates); k++)
             if (rates[k]->value > 0) slow_rate(rates[k], by);
     }
-    struct estimate *const rates[] = {&g.memory_bytes_per_s, &g.backward_memory_bytes_per_s};
+    struct estimate *const rates[] = {&g.memory_bytes_per_s, &g.backward_memory_bytes_per_s,
+                                      &g.score_cells_per_s};
     struct estimate *const seconds[] = {&g.layer_overhead_s, &g.backward_overhead_s,
-                                        &g.layer_launch_s};
+                                        &g.layer_launch_s, &g.product_launch_s,
+                                        &g.elementwise_launch_s};
     for (size_t k = 0; k < ARRAY_LENGTH(rates); k++)
         if (rates[k]->value > 0) slow_rate(rates[k], by);
     for (size_t k = 0; k < ARRAY_LENGTH(seconds); k++)

@@ -52,36 +52,6 @@ static void note(struct finder *f, const char *cost, const char *gpu, const stru
 
 // ---- layers
 
-struct product {
-    const char *what;
-    real tokens, columns, inner;
-};
-
-// A layer's products on one device; their FLOP are those of section 3.
-static int products_of(const struct pricing *x, const struct layer_run *run, real n,
-                       struct product *to)
-{
-    int count = 0;
-    real ffn = run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f;
-    if (run->kind == LAYER_HEAD) to[count++] = (struct product){"logits", n, x->v / x->t, x->h};
-    if (run->kind != LAYER_BLOCK && run->kind != LAYER_MOE) return count;
-    to[count++] = (struct product){"queries, keys and values", n, (x->q + 2 * x->kv) / x->t, x->h};
-    to[count++] = (struct product){"attention projection", n, x->h, x->q / x->t};
-    if (ffn > 0) {
-        to[count++] = (struct product){"ffn up", n, (x->g - 1) * ffn / x->t, x->h};
-        to[count++] = (struct product){"ffn down", n, x->h, ffn / x->t};
-    }
-    if (run->kind == LAYER_MOE) { // one expert's, on average
-        real routed = n * (real)run->experts.top_k * fmax(1, run->experts.imbalance) * x->x /
-                      (real)run->experts.experts;
-        to[count++] = (struct product){"an expert's ffn up", routed,
-                                       (x->g - 1) * (real)run->experts.ffn / x->t, x->h};
-        to[count++] =
-            (struct product){"an expert's ffn down", routed, x->h, (real)run->experts.ffn / x->t};
-    }
-    return count;
-}
-
 static void note_layer(struct finder *f, const struct layer_run *run, int group, int slice)
 {
     const struct pricing *x = f->x;
@@ -91,10 +61,11 @@ static void note_layer(struct finder *f, const struct layer_run *run, int group,
                                                                   : x->rates[group];
     struct slice part = slice_of(x, slice);
     struct layer_work work = work_of_layer(x, run, &part);
-    struct product products[8];
+    struct product products[PRODUCTS_MAX];
     bool learns = run_has_gradient(x, run);
     for (int i = 0, count = products_of(x, run, part.tokens, products); i < count; i++) {
-        real flop = 2 * products[i].tokens * products[i].columns * products[i].inner;
+        real flop = 2 * products[i].rows * products[i].columns * products[i].depth;
+        if (!strcmp(products[i].what, "router")) continue;
         note(f, "gemm_flop_per_s", gpu, &rates->gemm_flop_per_s, run->name, products[i].what, flop);
         if (learns)
             note(f, "data_gradient_flop_per_s", gpu, &rates->data_gradient_flop_per_s, run->name,

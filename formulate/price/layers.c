@@ -27,9 +27,14 @@ struct compute {
     real forward, backward, weight, attention;
 };
 
-// What products reach: forward, for the gradients of inputs and of weights; FLOP per second.
+// What products reach, FLOP per second.
 struct product_rates {
-    real forward, data, weight;
+    real forward, data, weight, share; // share: of its rates that a misaligned head reaches
+};
+
+// Of attention, and of the launches of elementwise kernels where products are priced by shape.
+struct kernel_seconds {
+    real attention, attention_back, elementwise;
 };
 
 static real or_else(const struct estimate *stated, real otherwise)
@@ -44,18 +49,64 @@ static struct product_rates product_rates_of(const struct pricing *x, const stru
                                                                   : x->rates[group];
     real forward = rates->gemm_flop_per_s.value, share = rates->misaligned_gemm_share.value;
     struct product_rates r = {forward, or_else(&rates->data_gradient_flop_per_s, forward),
-                              or_else(&rates->weight_gradient_flop_per_s, forward)};
+                              or_else(&rates->weight_gradient_flop_per_s, forward), 1};
     bool misaligned = run->kind == LAYER_HEAD && share > 0 && fmodl(x->v, 8 * x->t) != 0;
-    return misaligned ? (struct product_rates){r.forward * share, r.data * share, r.weight * share}
-                      : r;
+    return misaligned
+               ? (struct product_rates){r.forward * share, r.data * share, r.weight * share, share}
+               : r;
+}
+
+static real elementwise_launches(const struct pricing *x, const struct layer_run *run)
+{
+    real more = x->problem->job.layout.fused_attention ? 0 : 2;
+    switch (run->kind) {
+    case LAYER_BLOCK: return 6 + more;
+    case LAYER_MOE: return 10 + more;
+    case LAYER_HEAD: return 5;
+    case LAYER_EMBEDDING: return 2;
+    default: return 0;
+    }
+}
+
+// Fused: an exponential a score beside the FLOP, and the blocks on the diagonal whole.
+static void add_fused_kernels(const struct pricing *x, const struct layer_work *work,
+                              const struct slice *slice, real rate, real rate_back, int group,
+                              struct kernel_seconds *k)
+{
+    const struct gpu_costs *gpu = x->gpus[group];
+    real wasted = work->attention * (slice->wasted_cells / slice->causal_cells),
+         cells = gpu->score_cells_per_s.value, launch = gpu->product_launch_s.value,
+         exponentials = cells > 0 ? work->attention / (4 * x->w) / cells : 0;
+    k->attention += wasted / rate + exponentials + launch;
+    k->attention_back += 2.5L * wasted / rate_back + exponentials + 2 * launch;
+}
+
+static struct kernel_seconds kernels_of(const struct pricing *x, const struct layer_run *run,
+                                        const struct layer_work *work, const struct slice *slice,
+                                        int group)
+{
+    const struct precision_costs *rates = x->rates[group],
+                                 *own = run->kind == LAYER_HEAD ? x->head_rates[group] : rates;
+    bool fused = x->problem->job.layout.fused_attention, shaped = own->product_flop_per_s.value > 0;
+    real rate = rates->attention_flop_per_s.value,
+         rate_back = or_else(&rates->backward_attention_flop_per_s, rate);
+    struct kernel_seconds k = {.attention = work->attention / rate,
+                               .attention_back = (fused ? 2.5L : 2) * work->attention / rate_back};
+    struct product_seconds scores;
+    if (!shaped) return k;
+    k.elementwise = elementwise_launches(x, run) * x->gpus[group]->elementwise_launch_s.value;
+    if (!(work->attention > 0)) return k;
+    if (fused) add_fused_kernels(x, work, slice, rate, rate_back, group, &k);
+    else if (score_times(x, slice, group, &scores))
+        k.attention = scores.forward, k.attention_back = scores.data + scores.weight;
+    return k;
 }
 
 // A pass over the layer's own matrices. Small batches over quantised weights are bound by reading
 // them.
-static real matrices_s(const struct pricing *x, const struct layer_run *run,
-                       const struct layer_work *work, real rate, int group)
+static real matrices_s(const struct pricing *x, const struct layer_run *run, real seconds,
+                       int group)
 {
-    real seconds = work->linear / rate;
     if (!run->weight_bits) return seconds;
     real values = x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * x->f;
     return fmaxl(seconds, values * (run->weight_bits / 8.0 + 2.0 / 128) / x->t /
@@ -72,30 +123,44 @@ static real operands_s(const struct pricing *x, const struct layer_run *run,
 }
 
 static struct compute compute_of(const struct pricing *x, const struct layer_run *run,
-                                 const struct layer_work *work, int group)
+                                 const struct layer_work *work, const struct slice *slice,
+                                 int group)
 {
     const struct gpu_costs *gpu = x->gpus[group];
     real memory = gpu->memory_bytes_per_s.value,
          back = or_else(&gpu->backward_memory_bytes_per_s, memory);
-    real attention_back = or_else(&x->rates[group]->backward_attention_flop_per_s,
-                                  x->rates[group]->attention_flop_per_s.value);
-    real beta = x->problem->job.layout.fused_attention ? 2.5 : 2,
-         operands = operands_s(x, run, work, group);
+    real operands = operands_s(x, run, work, group);
     struct product_rates rates = product_rates_of(x, run, group);
-    struct compute c = {.attention = work->attention / x->rates[group]->attention_flop_per_s.value};
-    c.forward = matrices_s(x, run, work, rates.forward, group) + operands +
+    struct kernel_seconds kernels = kernels_of(x, run, work, slice, group);
+    struct product_seconds products;
+    real learning;
+    if (product_times(x, run, slice->tokens, group, rates.share, &products)) {
+        operands = 0, learning = products.weight;
+    } else {
+        products = (struct product_seconds){work->linear / rates.forward, work->linear / rates.data,
+                                            work->linear / rates.weight};
+        learning = (work->linear - work->weightless) / rates.weight;
+    }
+    struct compute c = {.attention = kernels.attention};
+    c.forward = matrices_s(x, run, products.forward, group) + operands +
                 work->adapters / rates.forward + c.attention +
-                (work->memory + work->casts) / memory;
-    c.backward = matrices_s(x, run, work, rates.data, group) + operands +
-                 work->adapters / rates.data + work->adapters / rates.weight +
-                 beta * work->attention / attention_back + 2 * work->memory / back +
-                 work->casts / memory;
+                (work->memory + work->casts) / memory + kernels.elementwise;
+    c.backward = matrices_s(x, run, products.data, group) + operands + work->adapters / rates.data +
+                 work->adapters / rates.weight + kernels.attention_back + 2 * work->memory / back +
+                 work->casts / memory + 2 * kernels.elementwise;
     if (run->frozen) c.weight = work->adapters / rates.weight;
-    else if (run->kind != LAYER_EMBEDDING)
-        c.weight = (work->linear - work->weightless) / rates.weight + operands;
-    if (!run->frozen)
-        c.backward += work->linear / rates.weight + operands + work->gathered / memory;
+    else if (run->kind != LAYER_EMBEDDING) c.weight = learning + operands;
+    if (!run->frozen) c.backward += products.weight + operands + work->gathered / memory;
     return c;
+}
+
+static real step_factor(const struct pricing *x, int group)
+{
+    const struct gpu_costs *gpu = x->gpus[group];
+    real factor = or_else(x->problem->job.trainer == TRAINER_DEEPSPEED ? &gpu->deepspeed_step_factor
+                                                                       : &gpu->megatron_step_factor,
+                          1);
+    return x->zero == 3 ? or_else(&gpu->sharded_step_factor, factor) : factor;
 }
 
 // Kernels in a row are not the sum of kernels alone; what a layer takes beside them.
@@ -106,11 +171,12 @@ static void finish_compute(const struct pricing *x, const struct layer_run *run,
     bool block = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
     real forward = block ? or_else(&gpu->forward_factor, 1) : 1,
          backward = block ? or_else(&gpu->backward_factor, 1) : 1;
-    real overhead = gpu->layer_overhead_s.value;
-    if (run->kind == LAYER_EMBEDDING) return;
-    c->forward = forward * c->forward + overhead;
-    c->backward = backward * c->backward + or_else(&gpu->backward_overhead_s, overhead);
-    c->weight *= backward;
+    real overhead = gpu->layer_overhead_s.value,
+         after = or_else(&gpu->backward_overhead_s, overhead), step = step_factor(x, group);
+    if (run->kind == LAYER_EMBEDDING) overhead = after = 0;
+    c->forward = step * (forward * c->forward + overhead);
+    c->backward = step * (backward * c->backward + after);
+    c->weight *= step * backward;
 }
 
 bool price_layer_kernels(struct layer_kernels *to, const struct problem *problem, int run,
@@ -121,7 +187,7 @@ bool price_layer_kernels(struct layer_kernels *to, const struct problem *problem
     if (!x.gpus[group] || !x.rates[group] || layers->kind == LAYER_MEASURED) return false;
     struct slice whole = slice_of(&x, 0);
     struct layer_work work = work_of_layer(&x, layers, &whole);
-    struct compute c = compute_of(&x, layers, &work, group);
+    struct compute c = compute_of(&x, layers, &work, &whole, group);
     *to = (struct layer_kernels){
         (double)(work.linear + work.adapters + work.attention), (double)c.forward,
         (double)c.backward,
@@ -148,7 +214,7 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
                                        int group, const struct slice *slice)
 {
     struct layer_work work = work_of_layer(x, run, slice);
-    struct compute c = compute_of(x, run, &work, group);
+    struct compute c = compute_of(x, run, &work, slice, group);
     finish_compute(x, run, group, &c);
     struct layer_gathers gathers = gathers_of_layer(x, run, group);
     real launch = x->gpus[group]->layer_launch_s.value, twice = 2 * launch, forward_comm,
@@ -170,7 +236,7 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
                                   gathers.weights_s + gathers.gradients_s);
     }
     if (recomputes) {
-        seconds.selective = or_else(&x->gpus[group]->forward_factor, 1) *
+        seconds.selective = step_factor(x, group) * or_else(&x->gpus[group]->forward_factor, 1) *
                             (c.attention + work.scores / x->gpus[group]->memory_bytes_per_s.value);
         seconds.full = forward;
     }

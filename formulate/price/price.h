@@ -32,6 +32,10 @@ struct layer_kernels {
 };
 bool price_layer_kernels(struct layer_kernels *to, const struct problem *problem, int run,
                          int group);
+// One product alone, rows x columns values of this depth, by its shape (docs/FORMULAS.md section
+// 3); the rates state product_flop_per_s.
+double product_kernel_s(const struct gpu_costs *gpu, const struct precision_costs *rates,
+                        double rows, double columns, double depth);
 // Bytes of a device of the group that stand outside of the allocator: context, libraries,
 // communicators.
 double price_outside_bytes(const struct problem *problem, int group);

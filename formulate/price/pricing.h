@@ -64,10 +64,10 @@ struct layer_bytes {
         matrix_columns; // what low-rank compression of the message works on; 0: nothing
 };
 
-// A slice of a micro-batch: its tokens on one GPU, and of the scores rows x columns on it (all, and
-// those a causal kernel needs).
+// A slice of a micro-batch: its tokens on one GPU, and of the scores rows x columns on it (all,
+// those a causal kernel needs, and those that its blocks of 128 compute beside them).
 struct slice {
-    real tokens, score_cells, causal_cells, share;
+    real tokens, score_cells, causal_cells, wasted_cells, share;
 };
 
 // One pass of one slice over one layer, before rounding (section 3).
@@ -80,6 +80,18 @@ struct layer_seconds {
 // backward alike; bytes of the matrices that one pass of products reads and writes.
 struct layer_work {
     real linear, adapters, attention, memory, scores, gathered, weightless, casts, operands;
+};
+
+// `count` products of rows x columns values and this depth, started together.
+struct product {
+    const char *what;
+    real rows, columns, depth, count;
+};
+enum { PRODUCTS_MAX = 8 };
+
+// A pass's products: forward, for the gradients of inputs and of weights.
+struct product_seconds {
+    real forward, data, weight;
 };
 
 // A term in seconds to nanoseconds, one in bytes to bytes: halves up. BAD_INPUT names the term if
@@ -146,6 +158,18 @@ struct layer_seconds seconds_of_layer(const struct pricing *x, const struct laye
                                       int group, int slice);
 const struct layer_time *find_layer_time(const struct pricing *x, const char *run, const char *gpu);
 enum status price_layer_times(struct pricing *x, int run, int group, struct error *err);
+
+// ---- products.c (section 3)
+int products_of(const struct pricing *x, const struct layer_run *run, real tokens,
+                struct product *to); // [PRODUCTS_MAX]; forward. A router stands last
+// False where the costs do not price products by shape, or the layer has none. share: of its rates
+// that a misaligned head reaches.
+bool product_times(const struct pricing *x, const struct layer_run *run, real tokens, int group,
+                   real share, struct product_seconds *to);
+
+// Of unfused attention; weight: what makes the gradients of keys and values.
+bool score_times(const struct pricing *x, const struct slice *slice, int group,
+                 struct product_seconds *to);
 
 // ---- communication.c (section 3)
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,

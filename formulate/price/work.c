@@ -15,6 +15,7 @@ struct slice slice_of(const struct pricing *x, int slice)
     return (struct slice){.tokens = x->b * length / x->c,
                           .score_cells = x->b * length * ((before + length) / x->c),
                           .causal_cells = x->b * length * ((before + length / 2) / x->c),
+                          .wasted_cells = x->b * length * (64 / x->c),
                           .share = length / x->s};
 }
 

@@ -74,6 +74,9 @@ static struct precision_costs random_rates(enum precision precision, struct rand
         .weight_gradient_flop_per_s = sometimes(rng, 40, 50e12, 700e12),
         .low_rank_bytes_per_s = sometimes(rng, 40, 5e11, 2e12),
         .operand_bytes_per_s = sometimes(rng, 40, 1e12, 2e13),
+        .product_flop_per_s = sometimes(rng, 60, 50e12, 700e12),
+        .product_tile_flop_per_s = sometimes(rng, 80, 50e12, 900e12),
+        .product_bytes_per_s = sometimes(rng, 80, 5e11, 4e12),
         .backward_attention_flop_per_s = sometimes(rng, 40, 50e12, 300e12)};
 }
 
@@ -101,6 +104,13 @@ static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng
                             .backward_factor = sometimes(rng, 40, 0.9, 1.2),
                             .host_memory_bytes_per_s = sometimes(rng, 80, 1e9, 2e10),
                             .host_link_bytes_per_s = sometimes(rng, 80, 1e9, 5e10),
+                            .processors = sometimes(rng, 80, 1, 200),
+                            .product_launch_s = sometimes(rng, 50, 0, 1e-5),
+                            .elementwise_launch_s = sometimes(rng, 50, 0, 1e-5),
+                            .score_cells_per_s = sometimes(rng, 50, 1e12, 5e12),
+                            .megatron_step_factor = sometimes(rng, 50, 0.9, 1.5),
+                            .sharded_step_factor = sometimes(rng, 50, 0.9, 1.5),
+                            .deepspeed_step_factor = sometimes(rng, 50, 0.9, 1.5),
                             .step_bytes_per_value = sometimes(rng, 40, 0, 8),
                             .communicator_bytes = sometimes(rng, 50, 0, 1e9),
                             .library_bytes = sometimes(rng, 50, 0, 1e8)};

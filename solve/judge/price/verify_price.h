@@ -158,8 +158,15 @@ struct work {                     // seconds of one pass of one slice on one GPU
     long double weightless;     // beside `weight`: done with it, and makes no weight gradient
     long double overhead, overhead_back, launch;
     long double forward_factor, backward_factor; // of kernels in a row over kernels alone
+    long double step_factor; // of the kernels of a training step over the same ones
+    long double small;       // launches of the elementwise kernels
 };
 struct work work_of(const struct price_audit *a, int run, int group, struct piece slice);
+// Puts what products take by their shapes in the place of what they take at one rate; false: these
+// rates do not tell. slower: the share of them that is reached.
+bool shaped_products(const struct price_audit *a, int run, int group,
+                     const struct precision_costs *rates, struct piece piece, long double slower,
+                     struct work *w);
 struct talk {
     long double forward_s, backward_s, lost_s;
 };
@@ -169,6 +176,10 @@ struct passes {
     long double forward_s, backward_s, weight_s, selective_s, full_s, lost_s;
 };
 struct passes passes_of(const struct price_audit *a, int run, int group, int slice);
+
+// The same for the scores and the context of unfused attention, and the way back.
+void unfused_products(const struct price_audit *a, int group, const struct precision_costs *rates,
+                      struct piece piece, struct work *w);
 
 // ---- transfers (section 6). rank 0: not compressed
 struct sending {

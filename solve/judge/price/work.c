@@ -38,7 +38,38 @@ static long double block_operands(const struct price_audit *a, long double n, lo
     return a->value_bytes * bytes;
 }
 
+// What is not computed in 8 bits: logits, scores.
+static const struct precision_costs *wide_rates(const struct price_audit *a, int group)
+{
+    const struct precision_costs *wide = costs_find_precision(gpu_of(a, group), BF16);
+    return a->problem->job.precision == FP8 && wide ? wide : rates_of(a, group);
+}
+
 // ---- seconds by kind
+
+// Where products have shapes: launches; of fused attention also an exponential for each score, and
+// the upper halves of the 128 x 128 blocks that the diagonal cuts.
+static void add_attention_kernels(const struct price_audit *a, int group, struct piece p,
+                                  long double rate_back, struct work *w)
+{
+    const struct gpu_costs *gpu = gpu_of(a, group);
+    const struct layout *l = layout_of(a);
+    const struct shape *s = &a->problem->model.shape;
+    long double launch = gpu->product_launch_s.value;
+    if (!l->fused_attention) {
+        if (wide_rates(a, group)->product_flop_per_s.value > 0)
+            unfused_products(a, group, wide_rates(a, group), p, w);
+        return;
+    }
+    long double rows = l->micro_batch * p.length * s->heads / l->tensor, // of all heads here
+        scores = rows * ((p.behind + p.length / 2) / l->context),
+                exponentials =
+                    gpu->score_cells_per_s.value > 0 ? scores / gpu->score_cells_per_s.value : 0,
+                thrown_flop = 4 * rows * (64.0L / l->context) * s->head_width;
+    w->attention += thrown_flop / rates_of(a, group)->attention_flop_per_s.value + exponentials +
+                    launch;
+    w->attention_back += 2.5L * thrown_flop / rate_back + exponentials + 2 * launch;
+}
 
 static void layered_work(const struct price_audit *a, int run, int group, struct piece p,
                          struct work *w)
@@ -76,9 +107,12 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
                     ((p.behind + p.length) / l->context) * e /
                     gpu_of(a, group)->memory_bytes_per_s.value;
     products(rates, flop, 0, operands, 1, w);
-    w->attention_back =
-        (l->fused_attention ? 2.5L : 2) * w->attention * rates->attention_flop_per_s.value /
+    bool shaped = shaped_products(a, run, group, rates, p, 1, w);
+    long double attention_back_rate =
         stated_or(&rates->backward_attention_flop_per_s, rates->attention_flop_per_s.value);
+    w->attention_back = (l->fused_attention ? 2.5L : 2) * w->attention *
+                        rates->attention_flop_per_s.value / attention_back_rate;
+    if (shaped) add_attention_kernels(a, group, p, attention_back_rate, w);
     if (a->problem->job.precision == FP8)
         w->narrowing = 4 * n * (2 * h + a->query / t + inner / t) /
                        gpu_of(a, group)->memory_bytes_per_s.value;
@@ -120,19 +154,32 @@ static void end_work(const struct price_audit *a, int run, int group, struct pie
     long double shard = a->vocabulary / layout_of(a)->tensor, h = a->problem->model.shape.hidden,
                 bytes = 2 * p.tokens * h * a->value_bytes * a->share;
     if (run_of(a, run)->kind == LAYER_HEAD) {
-        const struct precision_costs *rates = rates_of(a, group),
-                                     *wide = costs_find_precision(gpu, BF16);
-        // Logits are not computed in 8 bits.
-        if (a->problem->job.precision == FP8 && wide) rates = wide;
+        const struct precision_costs *rates = wide_rates(a, group);
         long double slower = 1;
         bool aligned = (int64_t)a->vocabulary % (8 * (int64_t)layout_of(a)->tensor) == 0;
         if (!aligned && rates->misaligned_gemm_share.value > 0)
             slower = rates->misaligned_gemm_share.value;
         products(rates, 2 * p.tokens * h * shard, 0,
                  a->value_bytes * (h * shard + p.tokens * h + p.tokens * shard), slower, w);
+        shaped_products(a, run, group, rates, p, slower, w);
         bytes += 12 * p.tokens * shard;
     }
     w->memory = bytes / gpu->memory_bytes_per_s.value;
+}
+
+// Of norms, residuals, activations and the like, where kernels are counted at all.
+static long double small_kernels_s(const struct price_audit *a, int run, int group)
+{
+    const struct gpu_costs *gpu = gpu_of(a, group);
+    const struct precision_costs *rates = rates_of(a, group);
+    long double unfused = layout_of(a)->fused_attention ? 0 : 2, kernels = 0;
+    enum layer_kind kind = run_of(a, run)->kind;
+    if (kind == LAYER_HEAD) rates = wide_rates(a, group);
+    if (kind == LAYER_BLOCK) kernels = 6 + unfused;
+    if (kind == LAYER_MOE) kernels = 10 + unfused;
+    if (kind == LAYER_HEAD) kernels = 5;
+    if (kind == LAYER_EMBEDDING) kernels = 2;
+    return rates->product_flop_per_s.value > 0 ? kernels * gpu->elementwise_launch_s.value : 0;
 }
 
 struct work work_of(const struct price_audit *a, int run, int group, struct piece slice)
@@ -151,6 +198,13 @@ struct work work_of(const struct price_audit *a, int run, int group, struct piec
     if (is_layered(a, run)) layered_work(a, run, group, slice, &w);
     else if (run_of(a, run)->kind == LAYER_MEMORY) memory_work(a, run, group, slice, &w);
     else end_work(a, run, group, slice, &w);
+    w.small = small_kernels_s(a, run, group);
+    w.step_factor = stated_or(a->problem->job.trainer == TRAINER_DEEPSPEED
+                                  ? &gpu->deepspeed_step_factor
+                                  : &gpu->megatron_step_factor,
+                              1);
+    if (layout_of(a)->zero == 3)
+        w.step_factor = stated_or(&gpu->sharded_step_factor, w.step_factor);
     w.memory_back = 2 * w.memory * gpu->memory_bytes_per_s.value /
                     stated_or(&gpu->backward_memory_bytes_per_s, gpu->memory_bytes_per_s.value);
     if (run_of(a, run)->kind != LAYER_EMBEDDING) return w;
@@ -200,12 +254,12 @@ static void go_back(const struct price_audit *a, int run, const struct work *w,
     // again.
     long double weight = r->frozen ? w->adapter_weight : embedding ? 0 : w->weight + w->operands;
     long double rest = w->data + w->operands + w->adapter_data + w->attention_back +
-                       w->memory_back + w->narrowing;
+                       w->memory_back + w->narrowing + 2 * w->small;
     if (!r->frozen)
         rest += w->adapter_weight + w->weightless + w->gather +
                 (embedding ? w->weight + w->operands : 0);
-    weight *= w->backward_factor;
-    rest = w->backward_factor * rest + w->overhead_back;
+    weight *= w->step_factor * w->backward_factor;
+    rest = w->step_factor * (w->backward_factor * rest + w->overhead_back);
     if (!schedule_splits_backward(layout_of(a)->schedule)) {
         s->backward_s = joined(a, at_least(a, run, rest + weight, launch_back, talk->backward_s),
                                g->weights_s + g->gradients_s);
@@ -225,9 +279,9 @@ struct passes passes_of(const struct price_audit *a, int run, int group, int sli
     struct work w = work_of(a, run, group, p);
     struct talk talk = talk_of(a, run, group, p, w.attention);
     struct gathers g = gathers_of(a, run, group);
-    long double compute = w.forward_factor * (w.linear + w.operands + w.adapters + w.attention +
-                                              w.memory + w.narrowing) +
-                          w.overhead,
+    long double kernels = w.linear + w.operands + w.adapters + w.attention + w.memory +
+                          w.narrowing + w.small,
+                compute = w.step_factor * (w.forward_factor * kernels + w.overhead),
                 forward = at_least(a, run, compute, w.launch, talk.forward_s);
     struct passes s = {.forward_s = joined(a, forward, g.weights_s),
                        .lost_s = (1 + (long double)a->problem->costs.overlap_slowdown.value) *
@@ -235,7 +289,7 @@ struct passes passes_of(const struct price_audit *a, int run, int group, int sli
     if (!passes_gradient(a, run)) return s;
     go_back(a, run, &w, &talk, &g, &s);
     if (!is_layered(a, run)) return s;
-    s.selective_s = w.forward_factor * (w.attention + w.scores);
+    s.selective_s = w.step_factor * w.forward_factor * (w.attention + w.scores);
     s.full_s = forward;
     return s;
 }

@@ -1,0 +1,173 @@
+// plumbline calibrate --products: a table of products measured by their shapes in, costs with the
+// numbers of their form out. What else the costs hold stays.
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "calibrate/commands.h"
+#include "calibrate/fit/products.h"
+#include "data/base/grow.h"
+#include "formulate/example/example.h"
+#include "data/text/table.h"
+
+enum { COLUMN_GPU, COLUMN_ROWS, COLUMN_COLUMNS, COLUMN_DEPTH, COLUMN_SECONDS, COLUMN_COUNT };
+static const char *const column_names[COLUMN_COUNT] = {"gpu", "m", "n", "k", "median_us"};
+
+// Of one name in the table.
+struct measured_gpu {
+    const char *name;
+    struct product_sample *samples;
+    int count, capacity;
+};
+
+struct products_table {
+    struct measured_gpu *gpus;
+    int count, capacity;
+    char sha256[SHA256_TEXT];
+};
+
+static struct measured_gpu *find_gpu(struct products_table *t, struct cell name,
+                                     struct arena *arena)
+{
+    for (int i = 0; i < t->count; i++)
+        if (cell_is(name, t->gpus[i].name)) return &t->gpus[i];
+    GROW(arena, t->gpus, t->count, t->capacity, 4);
+    t->gpus[t->count] = (struct measured_gpu){.name = cell_copy(name, arena)};
+    return &t->gpus[t->count++];
+}
+
+static enum status read_row(const struct table *table, const int *columns, struct products_table *t,
+                            struct arena *arena, struct error *err)
+{
+    double numbers[COLUMN_COUNT] = {0};
+    if (!table->cells[columns[COLUMN_GPU]].length)
+        return table_refuse(table, columns[COLUMN_GPU], err, "expected a name, found nothing");
+    for (int i = COLUMN_ROWS; i < COLUMN_COUNT; i++) {
+        TRY(table_number(table, columns[i], 1e-6, 1e12, &numbers[i], err));
+        if (!(numbers[i] > 0))
+            return table_refuse(table, columns[i], err, "expected a number above 0, found nothing");
+    }
+    struct measured_gpu *gpu = find_gpu(t, table->cells[columns[COLUMN_GPU]], arena);
+    GROW(arena, gpu->samples, gpu->count, gpu->capacity, 256);
+    gpu->samples[gpu->count++] =
+        (struct product_sample){numbers[COLUMN_ROWS], numbers[COLUMN_COLUMNS],
+                                numbers[COLUMN_DEPTH], numbers[COLUMN_SECONDS] * 1e-6};
+    return OK;
+}
+
+static enum status read_table(struct products_table *t, const char *path, struct arena *arena,
+                              struct error *err)
+{
+    struct table table;
+    int columns[COLUMN_COUNT];
+    bool more;
+    TRY(table_open(&table, path, arena, err));
+    for (int i = 0; i < COLUMN_COUNT; i++)
+        if ((columns[i] = table_column(&table, column_names[i])) < 0)
+            return fail(err, BAD_INPUT,
+                        "%s: line 1: expected the columns gpu, m, n, k, median_us, found no %s",
+                        path, column_names[i]);
+    for (;;) {
+        TRY(table_next(&table, &more, err));
+        if (!more) break;
+        TRY(read_row(&table, columns, t, arena, err));
+    }
+    sha256_text(table.text, table.size, t->sha256);
+    return t->count ? OK : fail(err, BAD_INPUT, "%s: expected rows, found none", path);
+}
+
+// The table's a100 is a100-80gb: the first of the costs that begins with it.
+static bool is_meant(const char *row, const char *gpu)
+{
+    size_t length = strlen(row);
+    return !strncasecmp(row, gpu, length) && !isalnum((unsigned char)gpu[length]);
+}
+
+// The rates of the other precisions of two bytes are the same; those of one keep their ratio to
+// them.
+static void put_rates(const struct product_fit *fit, struct gpu_costs *gpu,
+                      const struct precision_costs *from, const char *source)
+{
+    struct precision_costs before = *from;
+    for (int i = 0; i < gpu->precision_count; i++) {
+        struct precision_costs *p = &gpu->precisions[i];
+        if (!(p->product_flop_per_s.value > 0)) continue;
+        if (p->precision == FP16 || p->precision == BF16) products_put(fit, gpu, p, source);
+        if (p->precision != FP8) continue;
+        for (int k = 0; k < 2; k++) {
+            struct estimate *e = k ? &p->product_tile_flop_per_s : &p->product_flop_per_s;
+            const struct estimate *began = k ? &before.product_tile_flop_per_s
+                                             : &before.product_flop_per_s,
+                                  *found = &fit->numbers[k ? PRODUCT_TILES : PRODUCT_FLOP];
+            double ratio = e->value / began->value;
+            *e = (struct estimate){
+                .value = found->value * ratio,
+                .low = found->low * ratio * 0.8,
+                .high = found->high * ratio * 1.1,
+                .origin = ORIGIN_ASSUMED,
+                .source = "the fitted rate in 16 bits, by the ratio of the peaks"};
+        }
+        p->product_bytes_per_s = fit->numbers[PRODUCT_BYTES];
+        p->product_bytes_per_s.source = source;
+    }
+}
+
+static enum status fit_gpu(const struct measured_gpu *measured, struct gpu_costs *gpu,
+                           const char *path, struct arena *arena, struct error *err)
+{
+    const struct precision_costs *rates = costs_find_precision(gpu, BF16);
+    struct product_fit fit;
+    if (!rates) rates = costs_find_precision(gpu, FP16);
+    if (!rates)
+        return fail(err, BAD_INPUT, "%s: expected rates of bf16 or fp16 in the costs, found none",
+                    gpu->gpu);
+    TRY(products_fit(&fit, measured->samples, measured->count, gpu, rates, arena, err));
+    fprintf(stderr,
+            "%s: %d products of %d shapes, mean error %.2f %% (from 1,024 rows on %.2f %%), of "
+            "shapes kept back %.2f %% (%.2f %%)\n",
+            gpu->gpu, fit.sample_count, fit.shape_count, 100 * fit.fitted.all,
+            100 * fit.fitted.long_ones, 100 * fit.kept_back.all, 100 * fit.kept_back.long_ones);
+    const char *slash = strrchr(path, '/');
+    put_rates(&fit, gpu, rates,
+              arena_print(arena,
+                          "%d products of %d shapes in %s; mean error of shapes kept back %.1f %%",
+                          fit.sample_count, fit.shape_count, slash ? slash + 1 : path,
+                          100 * fit.kept_back.all));
+    return OK;
+}
+
+enum status command_products(int argc, char **argv, int *exit_code, struct arena *arena,
+                             struct error *err)
+{
+    const char *path, *output = "-", *base = NULL, *name = NULL, *costs_path;
+    bool helped, products;
+    const struct option options[] = {
+        {"--products", OPTION_FLAG, &products, 0, 0, NULL,
+         "fit to products measured by their shapes: columns gpu, m, n, k, median_us"},
+        {"--costs", OPTION_TEXT, &base, 0, 0, NULL,
+         "where the search begins, and all other numbers (kernels-datasheet)"},
+        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "of the costs"},
+        {"-o", OPTION_TEXT, &output, 0, 0, NULL, "the costs file (standard output)"},
+    };
+    (void)exit_code;
+    TRY(options_read(argc, argv, "plumbline calibrate --products SHAPES.csv [OPTION ...]", options,
+                     ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
+    if (helped) return OK;
+    struct products_table table = {0};
+    struct costs costs;
+    TRY(read_table(&table, path, arena, err));
+    TRY(shipped_find(&costs_path, "costs", base ? base : "kernels-datasheet", arena, err));
+    TRY(costs_load(&costs, costs_path, arena, err));
+    for (int i = 0; i < table.count; i++) {
+        int g = 0;
+        while (g < costs.gpu_count && !is_meant(table.gpus[i].name, costs.gpus[g].gpu)) g++;
+        if (g == costs.gpu_count)
+            return fail(err, BAD_INPUT, "%s: the costs list no GPU like '%s'", path,
+                        table.gpus[i].name);
+        TRY(fit_gpu(&table.gpus[i], &costs.gpus[g], path, arena, err));
+    }
+    if (name) costs.name = name;
+    name_sources(&costs, "products", path, table.sha256, output, arena);
+    return costs_save(&costs, output, arena, err);
+}

@@ -1,0 +1,139 @@
+// The products of a layer on one device, each with its own shape, and what one takes by it where
+// the costs state the rates of products. docs/FORMULAS.md section 3.
+#include <math.h>
+
+#include "formulate/price/pricing.h"
+
+int products_of(const struct pricing *x, const struct layer_run *run, real n, struct product *to)
+{
+    int count = 0;
+    const struct expert_shape *e = &run->experts;
+    bool moe = run->kind == LAYER_MOE;
+    real ffn = moe ? (real)e->shared_ffn : x->f;
+    if (run->kind == LAYER_HEAD) to[count++] = (struct product){"logits", n, x->v / x->t, x->h, 1};
+    if (run->kind != LAYER_BLOCK && !moe) return count;
+    to[count++] =
+        (struct product){"queries, keys and values", n, (x->q + 2 * x->kv) / x->t, x->h, 1};
+    to[count++] = (struct product){"attention projection", n, x->h, x->q / x->t, 1};
+    if (ffn > 0) {
+        to[count++] = (struct product){"ffn up", n, (x->g - 1) * ffn / x->t, x->h, 1};
+        to[count++] = (struct product){"ffn down", n, x->h, ffn / x->t, 1};
+    }
+    if (moe) {
+        real all = (real)e->experts, here = all / x->x,
+             routed = n * (real)e->top_k * fmaxl(1, e->imbalance) /
+                      here; // one expert's, on average
+        real wide = (real)e->ffn / x->t;
+        to[count++] = (struct product){"an expert's ffn up", routed, (x->g - 1) * wide, x->h, here};
+        to[count++] = (struct product){"an expert's ffn down", routed, x->h, wide, here};
+        to[count++] = (struct product){"router", n, all / x->t, x->h, 1};
+    }
+    return count;
+}
+
+// x / y, rounded up but for what decimal fractions can take from a number.
+static real pieces(real x, real y)
+{
+    real whole = floorl(x / y);
+    return reaches(whole * y, x) ? whole : whole + 1;
+}
+
+// What limits products on one device; `share` of its tile and product rates is reached.
+struct product_limits {
+    real launch, flop_per_s, tile_flop_per_s, bytes_per_s, processors, operand_bytes;
+};
+
+// The least over tiles and parts of the depth.
+static real tiles_s(const struct product_limits *l, const struct product *p)
+{
+    static const int tiles[][2] = {{128, 128}, {128, 256}, {256, 128}};
+    static const int parts[] = {1, 2, 4};
+    real least = INFINITY;
+    if (!(l->processors > 0 && l->tile_flop_per_s > 0)) return 0;
+    for (size_t i = 0; i < ARRAY_LENGTH(tiles); i++) {
+        real count = p->count * pieces(p->rows, tiles[i][0]) * pieces(p->columns, tiles[i][1]),
+             flop = 2.0L * tiles[i][0] * tiles[i][1] * p->depth;
+        for (size_t k = 0; k < ARRAY_LENGTH(parts); k++) {
+            real seconds = pieces(count * parts[k], l->processors) * flop / parts[k] *
+                           l->processors / l->tile_flop_per_s;
+            if (parts[k] > 1 && l->bytes_per_s > 0)
+                seconds += 4 * (parts[k] + 1) * p->count * p->rows * p->columns / l->bytes_per_s;
+            least = fminl(least, seconds);
+        }
+    }
+    return least;
+}
+
+static real product_s(const struct product_limits *l, const struct product *p, real output_bytes)
+{
+    real m = p->rows, n = p->columns, k = p->depth, tiles = tiles_s(l, p),
+         work = 2 * p->count * m * n * k / l->flop_per_s, traffic = 0;
+    if (l->bytes_per_s > 0)
+        traffic = p->count * (l->operand_bytes * (m * k + k * n) + output_bytes * m * n) /
+                  l->bytes_per_s;
+    return l->launch + sqrtl(tiles * tiles + work * work + traffic * traffic);
+}
+
+static bool limits_of(const struct pricing *x, const struct precision_costs *rates, int group,
+                      real share, struct product_limits *to)
+{
+    const struct gpu_costs *gpu = x->gpus[group];
+    *to = (struct product_limits){gpu->product_launch_s.value,
+                                  rates->product_flop_per_s.value * share,
+                                  rates->product_tile_flop_per_s.value * share,
+                                  rates->product_bytes_per_s.value,
+                                  gpu->processors.value,
+                                  rates->precision == FP8 ? 1 : x->e};
+    return rates->product_flop_per_s.value > 0;
+}
+
+bool product_times(const struct pricing *x, const struct layer_run *run, real tokens, int group,
+                   real share, struct product_seconds *to)
+{
+    const struct precision_costs *rates = run->kind == LAYER_HEAD ? x->head_rates[group]
+                                                                  : x->rates[group];
+    struct product products[PRODUCTS_MAX];
+    struct product_limits l;
+    int count = products_of(x, run, tokens, products);
+    if (!count || !limits_of(x, rates, group, share, &l)) return false;
+    *to = (struct product_seconds){0};
+    for (int i = 0; i < count; i++) {
+        const struct product *p = &products[i];
+        struct product inputs = {p->what, p->rows, p->depth, p->columns, p->count},
+                       weights = {p->what, p->columns, p->depth, p->rows, p->count};
+        to->forward += product_s(&l, p, x->e);
+        to->data += product_s(&l, &inputs, x->e);
+        to->weight += product_s(&l, &weights, 2 * x->e_g);
+    }
+    return true;
+}
+
+bool score_times(const struct pricing *x, const struct slice *slice, int group,
+                 struct product_seconds *to)
+{
+    struct product_limits l;
+    if (!limits_of(x, x->head_rates[group], group, 1, &l)) return false;
+    real rows = slice->share * x->s, keys = slice->score_cells / (x->b * rows),
+         heads = x->b * x->a / x->t;
+    struct product scores = {"scores", rows, keys, x->w, heads},
+                   context = {"context", rows, x->w, keys, heads},
+                   back = {"keys' and values' gradients", keys, x->w, rows, heads};
+    to->forward = product_s(&l, &scores, x->e) + product_s(&l, &context, x->e);
+    to->data = to->forward;
+    to->weight = 2 * product_s(&l, &back, x->e);
+    return true;
+}
+
+double product_kernel_s(const struct gpu_costs *gpu, const struct precision_costs *rates,
+                        double rows, double columns, double depth)
+{
+    double bytes = precision_bytes(rates->precision);
+    struct product p = {"product", rows, columns, depth, 1};
+    struct product_limits l = {gpu->product_launch_s.value,
+                               rates->product_flop_per_s.value,
+                               rates->product_tile_flop_per_s.value,
+                               rates->product_bytes_per_s.value,
+                               gpu->processors.value,
+                               rates->precision == FP8 ? 1 : bytes};
+    return (double)product_s(&l, &p, bytes);
+}

@@ -1,0 +1,138 @@
+// What the products of a layer take by their shapes as the judge counts them (docs/FORMULAS.md,
+// section 3): forward, and as many for the gradients of their inputs and of their weights.
+#include "solve/judge/price/verify_price.h"
+
+#include <math.h>
+
+// What stands against a product on one GPU: times per FLOP and per byte.
+struct limits {
+    const struct price_audit *a;
+    long double start, per_flop, per_tile_flop, per_byte, processors, read_bytes;
+};
+
+// m tokens against a weight of n outputs and k inputs, `same` of them alike.
+struct shape_of_product {
+    long double m, n, k, same;
+};
+
+static long double rounds(const struct limits *l, long double amount, long double size)
+{
+    long double full = floorl(amount / size);
+    if (full * size == amount) return full; // most of them: whole numbers
+    return judged_reaches(l->a, full * size, amount) ? full : full + 1;
+}
+
+// Waves of tiles of high x wide values, the depth cut in so many parts that are added up later.
+static long double waves_s(const struct limits *l, struct shape_of_product p, int high, int wide,
+                           int parts)
+{
+    long double tiles = rounds(l, p.m, high) * rounds(l, p.n, wide) * p.same * parts;
+    long double wave = l->processors * l->per_tile_flop * 2 * high * wide * p.k / parts,
+                sums = parts > 1 ? 4.0L * (parts + 1) * p.m * p.n * p.same * l->per_byte : 0;
+    return rounds(l, tiles, l->processors) * wave + sums;
+}
+
+static long double tiling_s(const struct limits *l, struct shape_of_product p)
+{
+    if (l->processors == 0 || l->per_tile_flop == 0) return 0;
+    long double best = HUGE_VALL;
+    for (int parts = 1; parts <= 4; parts *= 2) {
+        best = least(best, waves_s(l, p, 128, 128, parts));
+        best = least(best, waves_s(l, p, 128, 256, parts));
+        best = least(best, waves_s(l, p, 256, 128, parts));
+    }
+    return best;
+}
+
+static long double one_s(const struct limits *l, struct shape_of_product p,
+                         long double written_bytes)
+{
+    long double a = tiling_s(l, p), b = 2 * p.m * p.n * p.k * p.same * l->per_flop,
+                c = p.same * l->per_byte *
+                    (l->read_bytes * p.k * (p.m + p.n) + written_bytes * p.m * p.n);
+    return l->start + sqrtl(a * a + b * b + c * c);
+}
+
+static void add(const struct limits *l, struct shape_of_product p, struct work *w)
+{
+    long double gradient = l->a->problem->job.gradient_bytes_per_value;
+    w->linear += one_s(l, p, l->a->value_bytes);
+    w->data += one_s(l, (struct shape_of_product){p.m, p.k, p.n, p.same}, l->a->value_bytes);
+    w->weight += one_s(l, (struct shape_of_product){p.n, p.k, p.m, p.same}, 2 * gradient);
+}
+
+static long double inverse(double rate) { return rate > 0 ? 1 / (long double)rate : 0; }
+
+static void add_feed_forward(const struct limits *l, long double tokens, long double width,
+                             long double same, struct work *w)
+{
+    long double h = l->a->problem->model.shape.hidden, part = width / layout_of(l->a)->tensor;
+    add(l, (struct shape_of_product){tokens, (l->a->gates - 1) * part, h, same}, w);
+    add(l, (struct shape_of_product){tokens, h, part, same}, w);
+}
+
+static void add_layered(const struct limits *l, const struct layer_run *r, long double tokens,
+                        struct work *w)
+{
+    const struct price_audit *a = l->a;
+    const struct expert_shape *e = &r->experts;
+    long double h = a->problem->model.shape.hidden, t = layout_of(a)->tensor;
+    bool moe = r->kind == LAYER_MOE;
+    long double ffn = moe ? e->shared_ffn : a->problem->model.shape.ffn;
+    add(l, (struct shape_of_product){tokens, (a->query + 2 * a->key) / t, h, 1}, w);
+    add(l, (struct shape_of_product){tokens, h, a->query / t, 1}, w);
+    if (ffn > 0) add_feed_forward(l, tokens, ffn, 1, w);
+    if (!moe) return;
+    long double held = (long double)e->experts / layout_of(a)->expert,
+                busy = e->imbalance > 1 ? (long double)e->imbalance : 1;
+    add(l, (struct shape_of_product){tokens, e->experts / t, h, 1}, w);
+    add_feed_forward(l, tokens * e->top_k * busy / held, e->ffn, held, w);
+}
+
+static struct limits limits_of(const struct price_audit *a, int group,
+                               const struct precision_costs *rates, long double slower)
+{
+    const struct gpu_costs *gpu = gpu_of(a, group);
+    return (struct limits){.a = a,
+                           .start = gpu->product_launch_s.value,
+                           .per_flop = inverse(rates->product_flop_per_s.value) / slower,
+                           .per_tile_flop = inverse(rates->product_tile_flop_per_s.value) / slower,
+                           .per_byte = inverse(rates->product_bytes_per_s.value),
+                           .processors = gpu->processors.value,
+                           .read_bytes = rates->precision == FP8 ? 1 : a->value_bytes};
+}
+
+bool shaped_products(const struct price_audit *a, int run, int group,
+                     const struct precision_costs *rates, struct piece piece, long double slower,
+                     struct work *w)
+{
+    const struct layer_run *r = run_of(a, run);
+    bool head = r->kind == LAYER_HEAD;
+    if (!(rates->product_flop_per_s.value > 0) || !(head || is_layered(a, run))) return false;
+    struct limits l = limits_of(a, group, rates, slower);
+    w->linear = w->data = w->weight = w->weightless = w->operands = 0;
+    if (head)
+        add(&l,
+            (struct shape_of_product){piece.tokens, a->vocabulary / layout_of(a)->tensor,
+                                      a->problem->model.shape.hidden, 1},
+            w);
+    else add_layered(&l, r, piece.tokens, w);
+    return true;
+}
+
+void unfused_products(const struct price_audit *a, int group, const struct precision_costs *rates,
+                      struct piece piece, struct work *w)
+{
+    const struct layout *layout = layout_of(a);
+    const struct shape *s = &a->problem->model.shape;
+    struct limits l = limits_of(a, group, rates, 1);
+    long double heads = layout->micro_batch * (long double)s->heads / layout->tensor,
+                keys = (piece.behind + piece.length) / layout->context, width = s->head_width,
+                e = a->value_bytes;
+    long double to_keys = one_s(&l, (struct shape_of_product){piece.length, keys, width, heads}, e),
+                to_width =
+                    one_s(&l, (struct shape_of_product){piece.length, width, keys, heads}, e),
+                of_keys = one_s(&l, (struct shape_of_product){keys, width, piece.length, heads}, e);
+    w->attention = to_keys + to_width;
+    w->attention_back = to_keys + to_width + 2 * of_keys;
+}
