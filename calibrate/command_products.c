@@ -7,8 +7,8 @@
 
 #include "calibrate/commands.h"
 #include "calibrate/fit/products.h"
+#include "calibrate/runs/iterations.h"
 #include "data/base/grow.h"
-#include "formulate/example/example.h"
 #include "data/text/table.h"
 
 enum { COLUMN_GPU, COLUMN_ROWS, COLUMN_COLUMNS, COLUMN_DEPTH, COLUMN_SECONDS, COLUMN_COUNT };
@@ -168,12 +168,13 @@ static enum status score(const char *path, const struct costs *costs, struct are
 enum status command_products(int argc, char **argv, int *exit_code, struct arena *arena,
                              struct error *err)
 {
-    const char *path, *output = "-", *base = NULL, *name = NULL, *costs_path, *other = NULL;
+    const char *path, *output = "-", *name = NULL, *other = NULL;
+    struct predict_settings settings = {.margin = 0.8, .costs = "kernels-datasheet"};
     bool helped, products;
     const struct option options[] = {
         {"--products", OPTION_FLAG, &products, 0, 0, NULL,
          "fit to products measured by their shapes: columns gpu, m, n, k, median_us"},
-        {"--costs", OPTION_TEXT, &base, 0, 0, NULL,
+        {"--costs", OPTION_TEXT, &settings.costs, 0, 0, NULL,
          "where the search begins, and all other numbers (kernels-datasheet)"},
         {"--score", OPTION_TEXT, &other, 0, 0, NULL,
          "another such table: tell how far the fit is from it"},
@@ -185,19 +186,20 @@ enum status command_products(int argc, char **argv, int *exit_code, struct arena
                      ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
     struct products_table table = {0};
-    struct costs costs;
+    struct predictor *p;
+    struct costs *costs;
     TRY(read_table(&table, path, arena, err));
-    TRY(shipped_find(&costs_path, "costs", base ? base : "kernels-datasheet", arena, err));
-    TRY(costs_load(&costs, costs_path, arena, err));
+    TRY(predictor_open(&p, &settings, arena, err));
+    costs = predictor_costs(p);
     for (int i = 0; i < table.count; i++) {
-        int g = find_costs(&costs, table.gpus[i].name);
+        int g = find_costs(costs, table.gpus[i].name);
         if (g < 0)
             return fail(err, BAD_INPUT, "%s: the costs list no GPU like '%s'", path,
                         table.gpus[i].name);
-        TRY(fit_gpu(&table.gpus[i], &costs.gpus[g], path, arena, err));
+        TRY(fit_gpu(&table.gpus[i], &costs->gpus[g], path, arena, err));
     }
-    if (other) TRY(score(other, &costs, arena, err));
-    if (name) costs.name = name;
-    name_sources(&costs, "products", path, table.sha256, output, arena);
-    return costs_save(&costs, output, arena, err);
+    if (other) TRY(score(other, costs, arena, err));
+    if (name) costs->name = name;
+    name_sources(costs, "products", path, table.sha256, output, arena);
+    return costs_save(costs, output, arena, err);
 }

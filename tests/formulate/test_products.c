@@ -40,12 +40,12 @@ static double kernel_of(const struct machine *m, int rows, int columns, int dept
 
 // Every tile goes to the next processor in turn; whoever has most ends last.
 static double dealt_out(const struct machine *m, int count, int rows, int columns, int depth,
-                        int high, int wide, int parts)
+                        int parts)
 {
     int *load = calloc((size_t)m->processors, sizeof *load), next = 0, most = 0;
     for (int matrix = 0; matrix < count; matrix++)
-        for (int top = 0; top < rows; top += high)
-            for (int left = 0; left < columns; left += wide)
+        for (int top = 0; top < rows; top += 128)
+            for (int left = 0; left < columns; left += 128)
                 for (int part = 0; part < parts; part++) {
                     if (++load[next] > most) most = load[next];
                     next = (next + 1) % m->processors;
@@ -53,7 +53,7 @@ static double dealt_out(const struct machine *m, int count, int rows, int column
     free(load);
     double one_processor = m->tile_flop_per_s / m->processors,
            sums = parts == 1 ? 0 : 4.0 * (parts + 1) * count * rows * columns / m->bytes_per_s;
-    return most * (2.0 * high * wide * depth / parts) / one_processor + sums;
+    return most * (2.0 * 128 * 128 * depth / parts) / one_processor + sums;
 }
 
 static double by_hand(const struct machine *m, int count, int rows, int columns, int depth,
@@ -61,9 +61,7 @@ static double by_hand(const struct machine *m, int count, int rows, int columns,
 {
     double best = INFINITY;
     for (int parts = 1; parts < 8; parts *= 2)
-        for (int high = 128; high <= 256; high += 128)
-            for (int wide = 128; wide + high <= 384; wide += 128)
-                best = fmin(best, dealt_out(m, count, rows, columns, depth, high, wide, parts));
+        best = fmin(best, dealt_out(m, count, rows, columns, depth, parts));
     double work = 2.0 * count * rows * columns * depth / m->flop_per_s,
            moved = ((double)rows * depth + (double)columns * depth) * 2 * count +
                    written_bytes * rows * columns * count;
