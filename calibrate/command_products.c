@@ -7,8 +7,8 @@
 
 #include "calibrate/commands.h"
 #include "calibrate/fit/products.h"
+#include "calibrate/runs/iterations.h"
 #include "data/base/grow.h"
-#include "formulate/example/example.h"
 #include "data/text/table.h"
 
 enum { COLUMN_GPU, COLUMN_ROWS, COLUMN_COLUMNS, COLUMN_DEPTH, COLUMN_SECONDS, COLUMN_COUNT };
@@ -137,16 +137,47 @@ static enum status fit_gpu(const struct measured_gpu *measured, struct gpu_costs
     return OK;
 }
 
+// The GPU of the costs that a name in a table means; -1: none.
+static int find_costs(const struct costs *costs, const char *name)
+{
+    for (int g = 0; g < costs->gpu_count; g++)
+        if (is_meant(name, costs->gpus[g].gpu)) return g;
+    return -1;
+}
+
+static enum status score(const char *path, const struct costs *costs, struct arena *arena,
+                         struct error *err)
+{
+    struct products_table table = {0};
+    TRY(read_table(&table, path, arena, err));
+    for (int i = 0; i < table.count; i++) {
+        const struct measured_gpu *m = &table.gpus[i];
+        int g = find_costs(costs, m->name);
+        const struct precision_costs *rates = g < 0 ? NULL
+                                                    : costs_find_precision(&costs->gpus[g], FP16);
+        if (!rates || !(rates->product_flop_per_s.value > 0))
+            return fail(err, BAD_INPUT, "%s: the costs price no products of '%s' by their shapes",
+                        path, m->name);
+        struct product_errors e = products_errors(m->samples, m->count, &costs->gpus[g], rates);
+        fprintf(stderr, "%s: %d products of %s, mean error %.2f %% (from 1,024 rows on %.2f %%)\n",
+                costs->gpus[g].gpu, m->count, path, 100 * e.all, 100 * e.long_ones);
+    }
+    return OK;
+}
+
 enum status command_products(int argc, char **argv, int *exit_code, struct arena *arena,
                              struct error *err)
 {
-    const char *path, *output = "-", *base = NULL, *name = NULL, *costs_path;
+    const char *path, *output = "-", *name = NULL, *other = NULL;
+    struct predict_settings settings = {.margin = 0.8, .costs = "kernels-datasheet"};
     bool helped, products;
     const struct option options[] = {
         {"--products", OPTION_FLAG, &products, 0, 0, NULL,
          "fit to products measured by their shapes: columns gpu, m, n, k, median_us"},
-        {"--costs", OPTION_TEXT, &base, 0, 0, NULL,
+        {"--costs", OPTION_TEXT, &settings.costs, 0, 0, NULL,
          "where the search begins, and all other numbers (kernels-datasheet)"},
+        {"--score", OPTION_TEXT, &other, 0, 0, NULL,
+         "another such table: tell how far the fit is from it"},
         {"--name", OPTION_TEXT, &name, 0, 0, NULL, "of the costs"},
         {"-o", OPTION_TEXT, &output, 0, 0, NULL, "the costs file (standard output)"},
     };
@@ -155,19 +186,20 @@ enum status command_products(int argc, char **argv, int *exit_code, struct arena
                      ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
     struct products_table table = {0};
-    struct costs costs;
+    struct predictor *p;
+    struct costs *costs;
     TRY(read_table(&table, path, arena, err));
-    TRY(shipped_find(&costs_path, "costs", base ? base : "kernels-datasheet", arena, err));
-    TRY(costs_load(&costs, costs_path, arena, err));
+    TRY(predictor_open(&p, &settings, arena, err));
+    costs = predictor_costs(p);
     for (int i = 0; i < table.count; i++) {
-        int g = 0;
-        while (g < costs.gpu_count && !is_meant(table.gpus[i].name, costs.gpus[g].gpu)) g++;
-        if (g == costs.gpu_count)
+        int g = find_costs(costs, table.gpus[i].name);
+        if (g < 0)
             return fail(err, BAD_INPUT, "%s: the costs list no GPU like '%s'", path,
                         table.gpus[i].name);
-        TRY(fit_gpu(&table.gpus[i], &costs.gpus[g], path, arena, err));
+        TRY(fit_gpu(&table.gpus[i], &costs->gpus[g], path, arena, err));
     }
-    if (name) costs.name = name;
-    name_sources(&costs, "products", path, table.sha256, output, arena);
-    return costs_save(&costs, output, arena, err);
+    if (other) TRY(score(other, costs, arena, err));
+    if (name) costs->name = name;
+    name_sources(costs, "products", path, table.sha256, output, arena);
+    return costs_save(costs, output, arena, err);
 }

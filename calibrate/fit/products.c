@@ -34,10 +34,15 @@ static struct estimate *number_of(struct gpu_costs *gpu, struct precision_costs 
     }
 }
 
+static void put_numbers(struct fitter *f, const double *x)
+{
+    for (int k = 0; k < PRODUCT_NUMBERS; k++) number_of(&f->gpu, &f->rates, k)->value = exp(x[k]);
+}
+
 static double residual(struct fitter *f, const double *x, int sample)
 {
     const struct product_sample *s = &f->samples[sample];
-    for (int i = 0; i < PRODUCT_NUMBERS; i++) number_of(&f->gpu, &f->rates, i)->value = exp(x[i]);
+    put_numbers(f, x);
     return log(product_kernel_s(&f->gpu, &f->rates, s->rows, s->columns, s->depth) / s->seconds);
 }
 
@@ -116,22 +121,38 @@ static int share_out(const struct product_sample *samples, int count, int *fold,
     return shapes;
 }
 
-static void add_errors(struct fitter *f, const double *x, int of_fold, struct product_errors *sum)
+struct product_errors products_errors(const struct product_sample *samples, int count,
+                                      const struct gpu_costs *gpu,
+                                      const struct precision_costs *rates)
 {
-    for (int i = 0; i < f->count; i++) {
-        double error = fabs(exp(residual(f, x, i)) - 1);
-        if (of_fold >= 0 && f->fold[i] != of_fold) continue;
-        sum->all += error;
-        if (f->samples[i].rows >= LONG_ROWS) sum->long_ones += error;
+    struct product_errors sum = {0};
+    int long_ones = 0;
+    for (int i = 0; i < count; i++) {
+        const struct product_sample *s = &samples[i];
+        double error =
+            fabs(product_kernel_s(gpu, rates, s->rows, s->columns, s->depth) / s->seconds - 1);
+        sum.all += error / count;
+        if (s->rows >= LONG_ROWS) sum.long_ones += error, long_ones++;
     }
+    sum.long_ones = long_ones ? sum.long_ones / long_ones : 0;
+    return sum;
 }
 
-static void to_means(const struct fitter *f, struct product_errors *sum)
+// Of the samples that a fit has left out; weighed as parts of all.
+static void add_errors(struct fitter *f, const double *x, int left_out, int long_count,
+                       struct product_errors *sum)
 {
-    int rows = 0;
-    for (int i = 0; i < f->count; i++) rows += f->samples[i].rows >= LONG_ROWS;
-    sum->all /= f->count;
-    sum->long_ones = rows ? sum->long_ones / rows : 0;
+    struct product_sample *own = TAKE(f->arena, f->count, struct product_sample);
+    int count = 0, long_ones = 0;
+    for (int i = 0; i < f->count; i++)
+        if (f->fold[i] == left_out) {
+            long_ones += f->samples[i].rows >= LONG_ROWS;
+            own[count++] = f->samples[i];
+        }
+    put_numbers(f, x);
+    struct product_errors e = products_errors(own, count, &f->gpu, &f->rates);
+    sum->all += e.all * count / f->count;
+    if (long_count) sum->long_ones += e.long_ones * long_ones / long_count;
 }
 
 static double rounded(double x)
@@ -162,15 +183,17 @@ enum status products_fit(struct product_fit *fit, const struct product_sample *s
                         gpu->gpu);
     }
     TRY(search(&f, -1, x, err));
-    add_errors(&f, x, -1, &fit->fitted);
+    put_numbers(&f, x);
+    fit->fitted = products_errors(samples, count, &f.gpu, &f.rates);
+    int long_count = 0;
+    for (int i = 0; i < count; i++) long_count += samples[i].rows >= LONG_ROWS;
     int folds = fit->shape_count < FOLDS ? fit->shape_count : FOLDS;
     for (int i = 0; i < folds; i++) {
         for (int k = 0; k < PRODUCT_NUMBERS; k++) kept[i][k] = x[k];
         TRY(search(&f, i, kept[i], err));
-        add_errors(&f, kept[i], i, &fit->kept_back);
+        add_errors(&f, kept[i], i, long_count, &fit->kept_back);
         for (int k = 0; k < PRODUCT_NUMBERS; k++) mean[k] += kept[i][k] / folds;
     }
-    to_means(&f, &fit->fitted), to_means(&f, &fit->kept_back);
     for (int k = 0; k < PRODUCT_NUMBERS; k++) {
         double scatter = 0, value = rounded(exp(x[k]));
         for (int i = 0; i < folds; i++) scatter += pow(kept[i][k] - mean[k], 2);

@@ -30,6 +30,11 @@ enum status products_fit(struct product_fit *fit, const struct product_sample *s
                          const struct gpu_costs *gpu, const struct precision_costs *rates,
                          struct arena *arena, struct error *err);
 
+// How far a GPU's numbers are from these samples.
+struct product_errors products_errors(const struct product_sample *samples, int count,
+                                      const struct gpu_costs *gpu,
+                                      const struct precision_costs *rates);
+
 // The fitted numbers in the costs of a GPU: its launch, and the rates of a precision.
 void products_put(const struct product_fit *fit, struct gpu_costs *gpu,
                   struct precision_costs *rates, const char *source);

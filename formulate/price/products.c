@@ -4,6 +4,8 @@
 
 #include "formulate/price/pricing.h"
 
+enum { TILE = 128 }; // values, either way
+
 int products_of(const struct pricing *x, const struct layer_run *run, real n, struct product *to)
 {
     int count = 0;
@@ -43,23 +45,18 @@ struct product_limits {
     real launch, flop_per_s, tile_flop_per_s, bytes_per_s, processors, operand_bytes;
 };
 
-// The least over tiles and parts of the depth.
+// The least over parts of the depth.
 static real tiles_s(const struct product_limits *l, const struct product *p)
 {
-    static const int tiles[][2] = {{128, 128}, {128, 256}, {256, 128}};
     static const int parts[] = {1, 2, 4};
-    real least = INFINITY;
+    real count = p->count * pieces(p->rows, TILE) * pieces(p->columns, TILE), least = INFINITY;
     if (!(l->processors > 0 && l->tile_flop_per_s > 0)) return 0;
-    for (size_t i = 0; i < ARRAY_LENGTH(tiles); i++) {
-        real count = p->count * pieces(p->rows, tiles[i][0]) * pieces(p->columns, tiles[i][1]),
-             flop = 2.0L * tiles[i][0] * tiles[i][1] * p->depth;
-        for (size_t k = 0; k < ARRAY_LENGTH(parts); k++) {
-            real seconds = pieces(count * parts[k], l->processors) * flop / parts[k] *
-                           l->processors / l->tile_flop_per_s;
-            if (parts[k] > 1 && l->bytes_per_s > 0)
-                seconds += 4 * (parts[k] + 1) * p->count * p->rows * p->columns / l->bytes_per_s;
-            least = fminl(least, seconds);
-        }
+    for (size_t k = 0; k < ARRAY_LENGTH(parts); k++) {
+        real seconds = pieces(count * parts[k], l->processors) * 2 * TILE * TILE * p->depth /
+                       parts[k] * l->processors / l->tile_flop_per_s;
+        if (parts[k] > 1 && l->bytes_per_s > 0)
+            seconds += 4 * (parts[k] + 1) * p->count * p->rows * p->columns / l->bytes_per_s;
+        least = fminl(least, seconds);
     }
     return least;
 }

@@ -22,12 +22,11 @@ static long double rounds(const struct limits *l, long double amount, long doubl
     return judged_reaches(l->a, full * size, amount) ? full : full + 1;
 }
 
-// Waves of tiles of high x wide values, the depth cut in so many parts that are added up later.
-static long double waves_s(const struct limits *l, struct shape_of_product p, int high, int wide,
-                           int parts)
+// Waves of tiles of 128 x 128 values, the depth cut in so many parts that are added up later.
+static long double waves_s(const struct limits *l, struct shape_of_product p, int parts)
 {
-    long double tiles = rounds(l, p.m, high) * rounds(l, p.n, wide) * p.same * parts;
-    long double wave = l->processors * l->per_tile_flop * 2 * high * wide * p.k / parts,
+    long double tiles = rounds(l, p.m, 128) * rounds(l, p.n, 128) * p.same * parts;
+    long double wave = l->processors * l->per_tile_flop * 2 * 128 * 128 * p.k / parts,
                 sums = parts > 1 ? 4.0L * (parts + 1) * p.m * p.n * p.same * l->per_byte : 0;
     return rounds(l, tiles, l->processors) * wave + sums;
 }
@@ -35,13 +34,7 @@ static long double waves_s(const struct limits *l, struct shape_of_product p, in
 static long double tiling_s(const struct limits *l, struct shape_of_product p)
 {
     if (l->processors == 0 || l->per_tile_flop == 0) return 0;
-    long double best = HUGE_VALL;
-    for (int parts = 1; parts <= 4; parts *= 2) {
-        best = least(best, waves_s(l, p, 128, 128, parts));
-        best = least(best, waves_s(l, p, 128, 256, parts));
-        best = least(best, waves_s(l, p, 256, 128, parts));
-    }
-    return best;
+    return least(waves_s(l, p, 1), least(waves_s(l, p, 2), waves_s(l, p, 4)));
 }
 
 static long double one_s(const struct limits *l, struct shape_of_product p,

@@ -1,0 +1,127 @@
+// Numbers of products that are known come out of samples made with them, whatever the noise, and
+// their intervals hold them; damaged tables are refused by name.
+#include <math.h>
+#include <string.h>
+
+#include "calibrate/fit/products.h"
+#include "formulate/price/price.h"
+
+#include "tests/support/check.h"
+#include "tests/support/problems.h"
+
+enum { SHAPES = 20, LENGTHS = 12 };
+static const double truth[PRODUCT_NUMBERS] = {4.1e14, 2.6e14, 1.9e12, 6e-6};
+
+static struct estimate guess(double value)
+{
+    return (struct estimate){.value = value, .low = value, .high = value};
+}
+
+static void set_numbers(struct gpu_costs *gpu, struct precision_costs *rates, const double *n)
+{
+    *rates = (struct precision_costs){.precision = BF16,
+                                      .product_tile_flop_per_s = guess(n[PRODUCT_TILES]),
+                                      .product_flop_per_s = guess(n[PRODUCT_FLOP]),
+                                      .product_bytes_per_s = guess(n[PRODUCT_BYTES])};
+    *gpu = (struct gpu_costs){
+        .gpu = "G", .product_launch_s = guess(n[PRODUCT_LAUNCH]), .processors = guess(108)};
+}
+
+static int make_samples(struct product_sample *to, double noise, struct random *rng)
+{
+    struct gpu_costs gpu;
+    struct precision_costs rates;
+    int count = 0;
+    set_numbers(&gpu, &rates, truth);
+    for (int shape = 0; shape < SHAPES; shape++) {
+        double columns = (double)random_between(rng, 2, 200) * 64,
+               depth = (double)random_between(rng, 2, 100) * 64;
+        for (int i = 0; i < LENGTHS; i++) {
+            struct product_sample s = {64 * pow(1.5, i), columns, depth, 0};
+            s.rows = floor(s.rows);
+            double error = noise * ((double)random_between(rng, 0, 2000) / 1000 - 1);
+            s.seconds = product_kernel_s(&gpu, &rates, s.rows, s.columns, s.depth) * exp(error);
+            to[count++] = s;
+        }
+    }
+    return count;
+}
+
+// How many of the numbers lie in their intervals.
+static int try_planted(double noise, struct random *rng)
+{
+    struct arena arena;
+    struct error err = {OK, ""};
+    struct gpu_costs gpu;
+    struct precision_costs rates;
+    struct product_sample samples[SHAPES * LENGTHS];
+    struct product_fit fit;
+    const double begin[PRODUCT_NUMBERS] = {6e14, 2e14, 3e12, 2e-6};
+    int held = 0;
+    arena_open(&arena, NULL);
+    int count = make_samples(samples, noise, rng);
+    set_numbers(&gpu, &rates, begin);
+    if (products_fit(&fit, samples, count, &gpu, &rates, &arena, &err) != OK)
+        fail_msg("%s", err.text);
+    assert_int_equal(fit.shape_count, SHAPES);
+    for (int k = 0; k < PRODUCT_NUMBERS; k++) {
+        const struct estimate *e = &fit.numbers[k];
+        if (!(fabs(e->value / truth[k] - 1) < (noise > 0 ? 2 * noise : 2e-3)))
+            fail_msg("number %d: %g for %g", k, e->value, truth[k]);
+        held += e->low <= truth[k] && truth[k] <= e->high;
+    }
+    assert_true(fit.fitted.all < 0.6 * noise + 1e-3 && fit.kept_back.all < 0.7 * noise + 1e-3);
+    arena_close(&arena);
+    return held;
+}
+
+static void planted_numbers_come_out(void **state)
+{
+    (void)state;
+    struct random rng = {3};
+    int held = 0;
+    try_planted(0, &rng);
+    for (int i = 0; i < 20; i++) held += try_planted(0.1, &rng);
+    print_message("%d of 80 intervals hold the number\n", held);
+    assert_true(held >= 68);
+}
+
+// A shape that errs by itself widens the intervals, and is told of where it is kept back.
+static void shapes_that_err(void **state)
+{
+    (void)state;
+    struct random rng = {4};
+    struct arena arena;
+    struct error err = {OK, ""};
+    struct gpu_costs gpu;
+    struct precision_costs rates;
+    struct product_sample samples[SHAPES * LENGTHS];
+    struct product_fit fit[2];
+    arena_open(&arena, NULL);
+    int count = make_samples(samples, 0.02, &rng);
+    for (int k = 0; k < 2; k++) {
+        set_numbers(&gpu, &rates, truth);
+        assert_int_equal(products_fit(&fit[k], samples, count, &gpu, &rates, &arena, &err), OK);
+        for (int i = 0; i < count; i++)
+            if (i / LENGTHS % 2) samples[i].seconds *= 1.3;
+    }
+    assert_true(fit[1].kept_back.all > 0.1 && fit[0].kept_back.all < 0.03);
+    assert_true(fit[1].numbers[PRODUCT_FLOP].high / fit[1].numbers[PRODUCT_FLOP].low >
+                1.5 * fit[0].numbers[PRODUCT_FLOP].high / fit[0].numbers[PRODUCT_FLOP].low - 0.5);
+    set_numbers(&gpu, &rates, truth);
+    assert_int_equal(products_fit(fit, samples, 3, &gpu, &rates, &arena, &err), BAD_INPUT);
+    assert_non_null(strstr(err.text, "8 shapes, found 1"));
+    gpu.processors = guess(0), err = (struct error){OK, ""};
+    assert_int_equal(products_fit(fit, samples, count, &gpu, &rates, &arena, &err), BAD_INPUT);
+    assert_non_null(strstr(err.text, "processors"));
+    arena_close(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(planted_numbers_come_out),
+        cmocka_unit_test(shapes_that_err),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

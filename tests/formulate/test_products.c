@@ -1,0 +1,229 @@
+// Products by their shapes: against tiles dealt out one by one to processors, laws that hold for
+// any shape, and a block's passes added up by hand.
+#include <math.h>
+#include <stdlib.h>
+
+#include "tests/support/price_bench.h"
+
+#include "tests/support/check.h"
+
+static void near_to(int64_t a, double b)
+{
+    if (fabs((double)a - b) > 1.01) fail_msg("%lld and %.3f", (long long)a, b);
+}
+
+// What stands in the costs.
+struct machine {
+    double launch, flop_per_s, tile_flop_per_s, bytes_per_s;
+    int processors;
+};
+
+static const struct machine usual = {5e-6, 0.9e15, 1.4e15, 3.3e12, 132};
+
+static void set_machine(struct gpu_costs *gpu, struct precision_costs *rates,
+                        const struct machine *m)
+{
+    gpu->product_launch_s = exactly(m->launch);
+    gpu->processors = exactly(m->processors);
+    rates->product_flop_per_s = exactly(m->flop_per_s);
+    rates->product_tile_flop_per_s = exactly(m->tile_flop_per_s);
+    rates->product_bytes_per_s = exactly(m->bytes_per_s);
+}
+
+static double kernel_of(const struct machine *m, int rows, int columns, int depth)
+{
+    struct gpu_costs gpu = {.gpu = "G"};
+    struct precision_costs rates = {.precision = BF16};
+    set_machine(&gpu, &rates, m);
+    return product_kernel_s(&gpu, &rates, rows, columns, depth);
+}
+
+// Every tile goes to the next processor in turn; whoever has most ends last.
+static double dealt_out(const struct machine *m, int count, int rows, int columns, int depth,
+                        int parts)
+{
+    int *load = calloc((size_t)m->processors, sizeof *load), next = 0, most = 0;
+    for (int matrix = 0; matrix < count; matrix++)
+        for (int top = 0; top < rows; top += 128)
+            for (int left = 0; left < columns; left += 128)
+                for (int part = 0; part < parts; part++) {
+                    if (++load[next] > most) most = load[next];
+                    next = (next + 1) % m->processors;
+                }
+    free(load);
+    double one_processor = m->tile_flop_per_s / m->processors,
+           sums = parts == 1 ? 0 : 4.0 * (parts + 1) * count * rows * columns / m->bytes_per_s;
+    return most * (2.0 * 128 * 128 * depth / parts) / one_processor + sums;
+}
+
+static double by_hand(const struct machine *m, int count, int rows, int columns, int depth,
+                      double written_bytes)
+{
+    double best = INFINITY;
+    for (int parts = 1; parts < 8; parts *= 2)
+        best = fmin(best, dealt_out(m, count, rows, columns, depth, parts));
+    double work = 2.0 * count * rows * columns * depth / m->flop_per_s,
+           moved = ((double)rows * depth + (double)columns * depth) * 2 * count +
+                   written_bytes * rows * columns * count;
+    return m->launch + hypot(hypot(best, work), moved / m->bytes_per_s);
+}
+
+static struct machine random_machine(struct random *rng)
+{
+    return (struct machine){
+        1e-7 * (double)random_between(rng, 0, 100), 1e13 * (double)random_between(rng, 1, 100),
+        1e13 * (double)random_between(rng, 1, 100), 1e11 * (double)random_between(rng, 1, 50),
+        (int)random_between(rng, 1, 300)};
+}
+
+static void tiles_are_dealt_out(void **state)
+{
+    (void)state;
+    struct random rng = {7};
+    for (int i = 0; i < 3000; i++) {
+        struct machine m = random_machine(&rng);
+        int rows = (int)random_between(&rng, 1, 3000), columns = (int)random_between(&rng, 1, 3000),
+            depth = (int)random_between(&rng, 1, 20000);
+        double want = by_hand(&m, 1, rows, columns, depth, 2),
+               got = kernel_of(&m, rows, columns, depth);
+        if (!(fabs(got / want - 1) < 1e-12))
+            fail_msg("%d x %d, %d deep: %.15g and %.15g", rows, columns, depth, got, want);
+    }
+}
+
+// More of anything takes no less time; twice the tile of a wave that is full takes twice the time
+// of its tiles; a limit that is not stated is none.
+static void laws(void **state)
+{
+    (void)state;
+    struct random rng = {8};
+    for (int i = 0; i < 3000; i++) {
+        struct machine m = random_machine(&rng);
+        int size[3], more[3];
+        for (int k = 0; k < 3; k++) more[k] = size[k] = (int)random_between(&rng, 1, 9000);
+        more[random_between(&rng, 0, 2)] += (int)random_between(&rng, 1, 300);
+        assert_true(kernel_of(&m, more[0], more[1], more[2]) >=
+                    kernel_of(&m, size[0], size[1], size[2]));
+    }
+    struct machine tiles = usual, free_of_it = usual;
+    tiles.launch = 0, tiles.flop_per_s = 1e20, tiles.bytes_per_s = 1e20, tiles.processors = 128;
+    double wave = kernel_of(&tiles, 2048, 2048, 4096),
+           one_more = kernel_of(&tiles, 2049, 2048, 4096);
+    assert_true(fabs(wave / (2.0 * 2048 * 2048 * 4096 / tiles.tile_flop_per_s) - 1) < 1e-9);
+    assert_true(one_more > 1.1 * wave); // a wave for a few tiles, cut in parts of the depth
+    free_of_it.processors = 0, free_of_it.bytes_per_s = 0;
+    assert_true(fabs(kernel_of(&free_of_it, 999, 555, 333) -
+                     (usual.launch + 2.0 * 999 * 555 * 333 / usual.flop_per_s)) < 1e-15);
+}
+
+// h 1024, 16 heads of 64, 8 KV heads, gated 4096, n = 2 x 512.
+static double forward_products(const struct machine *m, int n, int t)
+{
+    return by_hand(m, 1, n, 2048 / t, 1024, 2) + by_hand(m, 1, n, 1024, 1024 / t, 2) +
+           by_hand(m, 1, n, 8192 / t, 1024, 2) + by_hand(m, 1, n, 1024, 4096 / t, 2);
+}
+
+static double input_products(const struct machine *m, int n)
+{
+    return by_hand(m, 1, n, 1024, 2048, 2) + by_hand(m, 1, n, 1024, 1024, 2) +
+           by_hand(m, 1, n, 1024, 8192, 2) + by_hand(m, 1, n, 4096, 1024, 2);
+}
+
+// Gradients of 2 bytes, read and written.
+static double weight_products(const struct machine *m, int n)
+{
+    return by_hand(m, 1, 2048, 1024, n, 4) + by_hand(m, 1, 1024, 1024, n, 4) +
+           by_hand(m, 1, 8192, 1024, n, 4) + by_hand(m, 1, 1024, 4096, n, 4);
+}
+
+static void passes_of_a_block(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_gated(&b);
+    set_machine(&b.gpus[0], &b.precisions[0], &usual);
+    b.gpus[0].elementwise_launch_s = exactly(2e-6);
+    b.gpus[0].score_cells_per_s = exactly(3e12);
+    b.gpus[0].megatron_step_factor = exactly(1.1);
+    // Causal cells of 16 heads, with those of the blocks of 128 on the diagonal.
+    double cells = 2.0 * 16 * 512 * 256, computed = 2.0 * 16 * 512 * 320,
+           elementwise = (10.0 * 1024 * 1024 * 2 + 3.0 * 1024 * 4096 * 2) / 1e12,
+           attention = 4 * 64 * computed / 50e12 + cells / 3e12 + usual.launch,
+           attention_back = 2.5 * 4 * 64 * computed / 50e12 + cells / 3e12 + 2 * usual.launch,
+           forward = forward_products(&usual, 1024, 1) + attention + elementwise + 12e-6,
+           weight = weight_products(&usual, 1024),
+           backward = input_products(&usual, 1024) + weight + attention_back + 2 * elementwise +
+                      24e-6;
+    near_to(block_of(&b).forward_ns[0], 1e9 * 1.1 * (forward + 10e-6));
+    near_to(block_of(&b).backward_ns[0], 1e9 * 1.1 * (backward + 10e-6));
+    near_to(block_of(&b).selective_ns[0], 1e9 * 1.1 * attention);
+    double logits = by_hand(&usual, 1, 1024, 32000, 1024, 2),
+           loss = (2.0 * 1024 * 1024 * 2 + 12.0 * 1024 * 32000) / 1e12;
+    near_to(b.priced.runs[HEAD].forward_ns[0], 1e9 * 1.1 * (logits + loss + 20e-6));
+    b.problem.job.layout.schedule = SCHEDULE_ZB_H1;
+    near_to(block_of(&b).weight_ns[0], 1e9 * 1.1 * weight);
+    b.problem.job.layout.schedule = SCHEDULE_1F1B;
+    b.problem.job.layout.fused_attention = false;
+    double scores = by_hand(&usual, 32, 512, 512, 64, 2),
+           context = by_hand(&usual, 32, 512, 64, 512, 2);
+    near_to(block_of(&b).selective_ns[0],
+            1e9 * 1.1 * (scores + context + 6.0 * 2 * 16 * 512 * 512 * 2 / 1e12));
+    // What sharded weights lose stands in the place of the trainer's.
+    b.gpus[0].sharded_step_factor = exactly(2.2);
+    int64_t before = block_of(&b).selective_ns[0];
+    b.problem.job.layout.zero = 3;
+    near_to(block_of(&b).selective_ns[0], 2.0 * (double)before);
+    bench_end(&b);
+}
+
+// Halving the columns over two tensor ranks does not halve a block whose waves are not full.
+static void small_products_do_not_scale(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_gated(&b);
+    set_machine(&b.gpus[0], &b.precisions[0], &usual);
+    int64_t alone = block_of(&b).forward_ns[0];
+    b.problem.job.layout.tensor = 2;
+    double halved = forward_products(&usual, 1024, 2), whole = forward_products(&usual, 1024, 1);
+    assert_true(halved > 0.6 * whole && halved < whole);
+    assert_true(block_of(&b).forward_ns[0] > alone / 2);
+    bench_end(&b);
+}
+
+// Two experts a device, each with what the router sends it, are one kernel.
+static void experts_together(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_gated(&b);
+    set_machine(&b.gpus[0], &b.precisions[0], &usual);
+    b.runs[BLOCK].kind = LAYER_MOE;
+    b.runs[BLOCK].experts =
+        (struct expert_shape){.experts = 8, .top_k = 2, .ffn = 2048, .imbalance = 1};
+    b.problem.job.layout.data = 4, b.problem.job.layout.expert = 4;
+    double products =
+        by_hand(&usual, 1, 1024, 2048, 1024, 2) + by_hand(&usual, 1, 1024, 1024, 1024, 2) +
+        by_hand(&usual, 1, 1024, 8, 1024, 2) + by_hand(&usual, 2, 1024, 4096, 1024, 2) +
+        by_hand(&usual, 2, 1024, 1024, 2048, 2);
+    struct layer_kernels k;
+    price(&b);
+    assert_true(price_layer_kernels(&k, &b.problem, BLOCK, 0));
+    double elsewhere =
+        (10.0 * 1024 * 1024 * 2 + 3.0 * 2048 * 2048 * 2 + 4.0 * 2048 * 1024 * 2 + 8.0 * 1024 * 8) /
+            1e12 +
+        k.selective_s;
+    if (!(fabs(k.forward_s - products - elsewhere) < 1e-12))
+        fail_msg("%.15g and %.15g", k.forward_s, products + elsewhere);
+    bench_end(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiles_are_dealt_out), cmocka_unit_test(laws),
+        cmocka_unit_test(passes_of_a_block),   cmocka_unit_test(small_products_do_not_scale),
+        cmocka_unit_test(experts_together),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
