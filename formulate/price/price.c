@@ -64,6 +64,14 @@ static real padded(const struct shape *shape, real t)
                                           : (real)shape->vocabulary;
 }
 
+// Under a pipeline gradients add up whole and are scattered once, which is ZeRO 1; but DeepSpeed
+// scatters them behind every backward pass.
+static int zero_of_steps(const struct job *job)
+{
+    bool whole = job->layout.pipeline > 1 && job->trainer != TRAINER_DEEPSPEED;
+    return whole && job->layout.zero == 2 ? 1 : job->layout.zero;
+}
+
 struct pricing pricing_of(const struct problem *problem, struct priced *priced, struct arena *arena)
 {
     const struct layout *layout = &problem->job.layout;
@@ -78,7 +86,7 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
                         .d = layout->data,
                         .p = layout->pipeline,
                         .x = layout->expert > 1 ? layout->expert : 1,
-                        .zero = layout->zero,
+                        .zero = zero_of_steps(&problem->job),
                         .overlapped = layout->gradient_sync == SYNC_OVERLAPPED,
                         .e = precision_bytes(problem->job.precision),
                         .e_g = problem->job.gradient_bytes_per_value};

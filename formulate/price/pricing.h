@@ -20,8 +20,8 @@ struct pricing {
     real n; // tokens of one micro-batch on one GPU
     real h, f, a, w, q, kv, v, g; // the shape; 0 without one
     real e, e_g, u, R, R_e,
-        D; // bytes per value and gradient value; share of the unsharded; sync ranks; devices
-    int zero;
+        D;    // bytes per value and gradient value; share of the unsharded; sync ranks; devices
+    int zero; // of a step's gradients: 1 for the layout's 2 where they add up whole
     bool overlapped, has_pool, has_trained_experts, has_experts;
     bool on_nodes; // while rings over nodes are priced: their links lead from node_from to node_to
     int node_from, node_to;

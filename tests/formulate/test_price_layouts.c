@@ -23,6 +23,7 @@ static void states_by_zero_stage(void **state)
     struct bench b;
     bench_begin_gated(&b);
     b.problem.job.layout.data = 8;
+    b.problem.job.layout.pipeline = 1;
     b.problem.job.global_batch = 64;
     const double values = 15730688; // 1024 x 2048 + 1024 x 1024 + 3 x 1024 x 4096 + 2 x 1024
     for (int zero = 0; zero < 4; zero++) {
@@ -38,13 +39,39 @@ static void states_by_zero_stage(void **state)
     bench_end(&b);
 }
 
+// Under a pipeline gradients are scattered once, whole: what ZeRO 2 asks is ZeRO 1. Not
+// DeepSpeed's.
+static void gradients_add_up_under_a_pipeline(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct priced_run blocks[2][2]; // [trainer][ZeRO - 1]
+    bench_begin_gated(&b);
+    b.problem.job.layout.data = 4;
+    b.problem.job.layout.pipeline = 2;
+    for (int trainer = TRAINER_MEGATRON; trainer <= TRAINER_DEEPSPEED; trainer++)
+        for (int zero = 1; zero < 3; zero++) {
+            b.problem.job.trainer = (enum trainer)trainer;
+            b.problem.job.layout.zero = zero;
+            blocks[trainer][zero - 1] = block_of(&b);
+        }
+    const struct priced_run *megatron = blocks[TRAINER_MEGATRON],
+                            *deepspeed = blocks[TRAINER_DEEPSPEED];
+    assert_int_equal(megatron[1].backward_ns[0], megatron[0].backward_ns[0]);
+    assert_int_equal(megatron[1].sync_ns[0][0], megatron[0].sync_ns[0][0]);
+    assert_int_equal(megatron[1].gradient_bytes, megatron[0].gradient_bytes);
+    assert_true(deepspeed[1].backward_ns[0] > deepspeed[0].backward_ns[0]);
+    assert_true(deepspeed[1].gradient_bytes < deepspeed[0].gradient_bytes);
+    bench_end(&b);
+}
+
 static void gathers_of_sharded_weights(void **state)
 {
     (void)state;
     struct bench b;
     bench_begin_gated(&b);
     struct layout *l = &b.problem.job.layout;
-    l->data = 4;
+    l->data = 4, l->pipeline = 1;
     struct priced_run plain = block_of(&b);
     // over 4 devices of a node at 100e9: 3/4 x 2 x 15 730 688 B = 235.96 us, and 3 us
     const int64_t gather = 238960;
@@ -380,6 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states_by_zero_stage),
+        cmocka_unit_test(gradients_add_up_under_a_pipeline),
         cmocka_unit_test(gathers_of_sharded_weights),
         cmocka_unit_test(states_leave_for_the_host),
         cmocka_unit_test(mixtral),

@@ -120,8 +120,8 @@ static long double unsharded_bytes(const struct price_audit *a, int run)
     struct layer_weight w = layer_weight_of(a, run);
     long double bytes = 0;
     if (a->ranks <= 1) return 0;
-    if (j->layout.zero >= 2) bytes += j->gradient_bytes_per_value * (w.dense + w.experts);
-    if (j->layout.zero == 3)
+    if (a->zero >= 2) bytes += j->gradient_bytes_per_value * (w.dense + w.experts);
+    if (a->zero == 3)
         bytes += (a->value_bytes * (w.dense + w.experts) + w.frozen_bytes) *
                  (a->overlapped ? 2 : 1);
     return bytes;

@@ -55,7 +55,7 @@ static long double scatter_latency_s(const struct price_audit *a, int group, int
 // never scattered midway.
 static int zero_of(const struct price_audit *a, int run, int group)
 {
-    int zero = layout_of(a)->zero;
+    int zero = a->zero;
     bool whole = !has_shape(a, run) || stated_time(a, run, group);
     return whole && zero > 1 ? 1 : zero;
 }
@@ -120,7 +120,7 @@ static struct squeeze squeeze_of(const struct price_audit *a, int run, int group
     struct matrix matrices[MATRICES_MAX];
     struct squeeze s = {0, 0, 0};
     long double r = rank;
-    if (layout_of(a)->zero >= 2) return s;
+    if (a->zero >= 2) return s;
     for (int i = matrices_of(a, run, matrices) - 1; i >= 0; i--) {
         struct matrix m = matrices[i];
         if (!matrix_shrinks(a, m, rank)) continue;

@@ -86,6 +86,14 @@ static long double padded_vocabulary(const struct problem *p)
     return (vocabulary + multiple - 1) / multiple * multiple;
 }
 
+// Sharded gradients cannot wait for the next micro-batch: a pipeline's engine keeps them whole
+// until the last, and what is then scattered once is ZeRO 1. DeepSpeed's does not.
+static int zero_stage(const struct job *j)
+{
+    if (j->layout.zero != 2 || j->trainer == TRAINER_DEEPSPEED) return j->layout.zero;
+    return j->layout.pipeline == 1 ? 2 : 1;
+}
+
 struct price_audit price_audit_of(const struct problem *problem)
 {
     const struct job *j = &problem->job;
@@ -101,6 +109,7 @@ struct price_audit price_audit_of(const struct problem *problem)
         .expert_ranks = (int64_t)l->data * l->context / l->expert,
         .collective = (int64_t)l->tensor * l->context,
         .devices = (int64_t)l->tensor * l->context * l->data,
+        .zero = zero_stage(j),
         .tokens = (long double)l->micro_batch * (long double)j->sequence / l->context,
         .share = l->sequence_parallel ? 1.0L / l->tensor : 1.0L,
         .value_bytes = precision_bytes(j->precision),

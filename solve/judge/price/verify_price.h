@@ -26,6 +26,7 @@ struct price_audit {
     int64_t ranks, expert_ranks; // of a gradient sync: data x context; of one of experts
     int64_t collective;          // tensor x context
     int64_t devices;             // of a stage
+    int zero;                    // ZeRO stage: 2 is 1 where gradients of micro-batches add up whole
     long double tokens;          // of a micro-batch on one GPU
     long double share;           // of the unsharded activations on one GPU
     long double value_bytes;

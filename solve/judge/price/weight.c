@@ -116,7 +116,7 @@ struct layer_weight layer_weight_of(const struct price_audit *a, int run)
 
 long double held_values(const struct price_audit *a, const struct layer_weight *w, int stage)
 {
-    bool sharded = layout_of(a)->zero >= stage;
+    bool sharded = a->zero >= stage;
     return (sharded ? w->dense / (long double)a->ranks + w->experts / (long double)a->expert_ranks
                     : w->dense + w->experts) +
            w->pool;
@@ -139,7 +139,7 @@ static long double deepspeed_bytes(const struct price_audit *a, const struct lay
     if (j->trainer != TRAINER_DEEPSPEED || j->precision == FP32) return 0;
     long double copies = 0;
     if (j->gradient_bytes_per_value == 4) *gradient = 6 * (w->dense + w->experts + w->pool);
-    else if (!j->layout.offload_optimizer) copies = (j->layout.zero ? 6 : 8) * held_values(a, w, 1);
+    else if (!j->layout.offload_optimizer) copies = (a->zero ? 6 : 8) * held_values(a, w, 1);
     bool tied = a->problem->model.shape.tied_embeddings && a->pipeline > 1;
     if (!r->frozen && (r->kind == LAYER_EMBEDDING || (r->kind == LAYER_HEAD && tied)))
         copies += j->gradient_bytes_per_value * w->table;
@@ -166,8 +166,7 @@ struct layer_bytes layer_bytes_of(const struct price_audit *a, int run)
     struct layer_weight w = layer_weight_of(a, run);
     long double gradient = j->gradient_bytes_per_value * held_values(a, &w, 2);
     long double copies = deepspeed_bytes(a, r, &w, &gradient);
-    long double frozen = j->layout.zero == 3 ? w.frozen_bytes / (long double)a->ranks
-                                             : w.frozen_bytes;
+    long double frozen = a->zero == 3 ? w.frozen_bytes / (long double)a->ranks : w.frozen_bytes;
     b.weight = judged_whole(a, a->value_bytes * held_values(a, &w, 3) + frozen);
     b.gradient = judged_whole(a, gradient);
     b.optimizer = judged_whole(a, (away ? 0 : state_bytes(a, &w)) + copies);

@@ -203,8 +203,7 @@ struct work work_of(const struct price_audit *a, int run, int group, struct piec
                                   ? &gpu->deepspeed_step_factor
                                   : &gpu->megatron_step_factor,
                               1);
-    if (layout_of(a)->zero == 3)
-        w.step_factor = stated_or(&gpu->sharded_step_factor, w.step_factor);
+    if (a->zero == 3) w.step_factor = stated_or(&gpu->sharded_step_factor, w.step_factor);
     w.memory_back = 2 * w.memory * gpu->memory_bytes_per_s.value /
                     stated_or(&gpu->backward_memory_bytes_per_s, gpu->memory_bytes_per_s.value);
     if (run_of(a, run)->kind != LAYER_EMBEDDING) return w;
