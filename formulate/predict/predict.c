@@ -33,7 +33,9 @@ static void set_ends(struct predictor *p, const struct costs *costs, struct aren
 
 static enum status load_clusters(struct predictor *p, struct error *err)
 {
-    static const char *const shipped[] = {"a100-16x8", "h100-128x8", "mixed-a100-v100"};
+    static const char *const shipped[] = {"a100-16x8",      "h100-128x8", "mixed-a100-v100",
+                                          "h200-16x8",      "b200-16x8",  "a100-40gb-16x8",
+                                          "v100-16gb-16x8", "t4-4x4"};
     const char *named[] = {p->settings.cluster};
     const char *const *names = p->settings.cluster ? named : shipped;
     p->cluster_count = p->settings.cluster ? 1 : (int)ARRAY_LENGTH(shipped);
