@@ -16,6 +16,20 @@ struct kept_graph {
 
 enum { KEPT_MAX = 4096, RUNS_OF_ROW = 3 };
 
+// A row's GPUs in the order of their ranks: so many of one group, then so many of the next.
+enum { FLEET_MAX = 32, PIPELINES_MAX = 64 };
+struct fleet {
+    struct node_group groups[FLEET_MAX];
+    int group_count;
+    int part_group[FLEET_MAX];
+    int64_t part_end[FLEET_MAX]; // GPUs up to here
+    int part_count;
+    // Where there are several groups: those of the ranks of one replica's pipeline, each kind of
+    // pipeline once; 0: the groups in their order.
+    int pipelines[PIPELINES_MAX][STAGES_MAX];
+    int pipeline_count;
+};
+
 // What models call themselves: a Llama has gated, bias-free layers and RMS norms, a Nemotron no
 // biases; both have untied embeddings and rotary positions. All else is a GPT.
 enum family { FAMILY_GPT, FAMILY_LLAMA, FAMILY_NEMOTRON };
@@ -42,7 +56,7 @@ struct predictor {
     // the problem at hand
     struct problem problem;
     struct layer_run runs[RUNS_OF_ROW];
-    struct node_group group;
+    struct fleet fleet;
     struct placement placement;
     struct boundary_compression boundary;
     struct gradient_compression gradient;
@@ -63,6 +77,10 @@ struct predictor {
 
 // The row's configuration into p->problem and p->placement; false: prediction->reason says what is
 // missing or wrong.
+// fleet.c: the GPUs that the row names
+bool predict_set_fleet(struct predictor *p, const struct run_row *row,
+                       struct prediction *prediction);
+
 bool predict_set_up(struct predictor *p, const struct run_row *row, struct prediction *prediction);
 
 void predict_refuse(struct prediction *prediction, const char *format, ...)

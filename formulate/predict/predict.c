@@ -33,7 +33,9 @@ static void set_ends(struct predictor *p, const struct costs *costs, struct aren
 
 static enum status load_clusters(struct predictor *p, struct error *err)
 {
-    static const char *const shipped[] = {"a100-16x8", "h100-128x8", "mixed-a100-v100"};
+    static const char *const shipped[] = {"a100-16x8",      "h100-128x8",  "mixed-a100-v100",
+                                          "h200-16x8",      "b200-16x8",   "a100-40gb-16x8",
+                                          "v100-16gb-16x8", "mi300x-16x8", "t4-4x4"};
     const char *named[] = {p->settings.cluster};
     const char *const *names = p->settings.cluster ? named : shipped;
     p->cluster_count = p->settings.cluster ? 1 : (int)ARRAY_LENGTH(shipped);
@@ -131,6 +133,21 @@ static bool place_groups(const struct priced *priced, const struct schedule_requ
     return true;
 }
 
+// The groups of one kind of pipeline of a row with several GPUs.
+static bool place_pipeline(const struct predictor *p, const struct priced *priced, int pipeline,
+                           const struct schedule_request *request, struct choice *choices,
+                           struct prediction *prediction)
+{
+    for (int rank = 0; rank < priced->rank_count; rank++) {
+        int group = p->fleet.pipelines[pipeline][rank];
+        if (priced->groups[group].excluded)
+            return predict_refuse(prediction, "%s", priced->groups[group].excluded), false;
+        for (int turn = 0; turn < request->virtual_stages; turn++)
+            choices[schedule_stage_of(request, rank, turn)].group = group;
+    }
+    return true;
+}
+
 static bool place_layers(const struct predictor *p, const struct priced *priced,
                          struct choice *choices, struct prediction *prediction)
 {
@@ -153,9 +170,10 @@ static bool place_layers(const struct predictor *p, const struct priced *priced,
     return false;
 }
 
-// The choices of a priced problem, and the graph they are timed on. false: there is no prediction.
-static bool choose(struct predictor *p, const struct priced *priced, struct choices *c,
-                   struct kept_graph **kept, struct prediction *prediction)
+// The choices of a priced problem, and the graph they are timed on, of the so-manieth kind of
+// pipeline. false: there is no prediction.
+static bool choose(struct predictor *p, const struct priced *priced, int pipeline,
+                   struct choices *c, struct kept_graph **kept, struct prediction *prediction)
 {
     struct error err = {OK, ""};
     struct schedule_request request = schedule_request_of(priced);
@@ -169,7 +187,9 @@ static bool choose(struct predictor *p, const struct priced *priced, struct choi
                           .virtual_stages = request.virtual_stages,
                           .rank_count = request.rank_count};
     memset(p->choices, 0, (size_t)priced->stage_count * sizeof *p->choices);
-    if (!place_groups(priced, &request, p->choices, prediction) ||
+    if (!(p->fleet.pipeline_count
+              ? place_pipeline(p, priced, pipeline, &request, p->choices, prediction)
+              : place_groups(priced, &request, p->choices, prediction)) ||
         !place_layers(p, priced, p->choices, prediction))
         return false;
     for (int s = 0; s < priced->stage_count; s++) {
@@ -179,19 +199,52 @@ static bool choose(struct predictor *p, const struct priced *priced, struct choi
     return true;
 }
 
-static bool time_of(struct predictor *p, const struct choices *c, struct kept_graph *kept,
-                    int64_t *ns, struct prediction *prediction)
+static bool find_durations(struct predictor *p, const struct choices *c, struct kept_graph *kept,
+                           struct prediction *prediction)
 {
     int count = graph_symbol_count(kept->graph);
     if (count > p->duration_count) {
         p->durations = TAKE(p->arena, 2 * count, int64_t);
         p->duration_count = 2 * count;
     }
-    if (!choices_durations(c, p->chosen, p->durations)) {
-        predict_refuse(prediction, "nothing joins two neighbouring stages");
-        return false;
+    if (choices_durations(c, p->chosen, p->durations)) return true;
+    return predict_refuse(prediction, "nothing joins two neighbouring stages"), false;
+}
+
+// The syncs of replicas that have unlike GPUs: what the slowest of them takes.
+static void join_syncs(struct predictor *p, int stages, int64_t *syncs, bool take)
+{
+    for (int i = 0; i <= stages; i++) {
+        int64_t *own = &p->durations[i < stages ? symbol_index(stages, SYMBOL_SYNC, i)
+                                                : symbol_index(stages, SYMBOL_EMBEDDING_SYNC, 0)];
+        syncs[i] = larger(syncs[i], *own);
+        if (take) *own = syncs[i];
     }
-    *ns = graph_longest(kept->graph, p->durations, NULL);
+}
+
+static int pipeline_count(const struct predictor *p)
+{
+    return p->fleet.pipeline_count ? p->fleet.pipeline_count : 1;
+}
+
+// The slowest kind of pipeline, with the syncs that all have together: the greatest over replicas
+// of the longest path (docs/FORMULAS.md 15). The choices of the last kind stay in p->choices.
+static bool time_of(struct predictor *p, const struct priced *priced, int64_t *ns,
+                    struct kept_graph **graph, struct prediction *prediction)
+{
+    int64_t syncs[STAGES_MAX + 1] = {0};
+    struct choices c;
+    struct kept_graph *kept = NULL;
+    *ns = 0;
+    for (int take = pipeline_count(p) == 1; take < 2; take++)
+        for (int k = 0; k < pipeline_count(p); k++) {
+            if (!choose(p, priced, k, &c, &kept, prediction) ||
+                !find_durations(p, &c, kept, prediction))
+                return false;
+            join_syncs(p, priced->stage_count, syncs, take);
+            if (take) *ns = larger(*ns, graph_longest(kept->graph, p->durations, NULL));
+        }
+    *graph = kept;
     return true;
 }
 
@@ -233,35 +286,54 @@ static int64_t shown_bytes(const struct predictor *p, const struct memory_parts 
     return factor > 1 ? round_half_up(factor * (total - outside) + outside) : memory_total(m);
 }
 
+// The device that has the least room left; all have to fit. *over: bytes beyond the limit, so far.
 static void find_memory(const struct predictor *p, const struct priced *priced,
-                        const struct schedule *schedule, struct prediction *prediction)
+                        const struct schedule *schedule, int64_t *over,
+                        struct prediction *prediction)
 {
     int first = schedule_rank_of(&schedule->request, 0),
         last = schedule_rank_of(&schedule->request, priced->stage_count - 1);
-    int64_t most = -1;
     for (int rank = 0; rank < priced->rank_count; rank++) {
         int stage = schedule_stage_of(&schedule->request, rank, 0), group = p->choices[stage].group;
         struct memory_parts memory = schedule->request.virtual_stages > 1
                                          ? memory_of_rank(p, schedule, rank)
                                          : p->choices[stage].memory;
         double outside = price_outside_bytes(&p->problem, group);
-        int64_t bytes = shown_bytes(p, &memory, outside);
+        int64_t bytes = shown_bytes(p, &memory, outside),
+                capacity = p->problem.cluster.groups[group].memory_bytes,
+                limit = (int64_t)((double)capacity * p->problem.job.memory_fraction) -
+                        p->problem.job.memory_margin_bytes;
         if (rank == last) prediction->last_memory = memory;
         if (rank == first || rank == last)
             prediction->ends_bytes = larger(prediction->ends_bytes, bytes);
-        if (bytes <= most) continue;
-        most = bytes;
+        prediction->fits = prediction->fits &&
+                           memory_total(&memory) <= priced->groups[group].memory_limit_bytes;
+        if (bytes - limit <= *over) continue;
+        *over = bytes - limit;
         prediction->fullest_rank = rank;
         prediction->memory = memory;
         prediction->device_bytes = bytes;
         prediction->outside_bytes = round_half_up(outside);
         prediction->library_bytes = memory.constant_bytes - prediction->outside_bytes;
-        prediction->capacity_bytes = p->problem.cluster.groups[group].memory_bytes;
-        prediction->limit_bytes =
-            (int64_t)((double)prediction->capacity_bytes * p->problem.job.memory_fraction) -
-            p->problem.job.memory_margin_bytes;
-        prediction->fits = memory_total(&memory) <= priced->groups[group].memory_limit_bytes;
+        prediction->capacity_bytes = capacity;
+        prediction->limit_bytes = limit;
+        prediction->gpu = priced->groups[group].gpu;
     }
+}
+
+// Of every kind of pipeline; the choices of the last one stand.
+static void find_memories(struct predictor *p, const struct priced *priced,
+                          const struct schedule *schedule, struct prediction *prediction)
+{
+    struct choices c;
+    struct kept_graph *kept;
+    int64_t over = INT64_MIN;
+    prediction->fits = true;
+    for (int k = 0; k + 1 < pipeline_count(p); k++)
+        if (choose(p, priced, k, &c, &kept, prediction))
+            find_memory(p, priced, schedule, &over, prediction);
+    if (pipeline_count(p) > 1) choose(p, priced, pipeline_count(p) - 1, &c, &kept, prediction);
+    find_memory(p, priced, schedule, &over, prediction);
 }
 
 // One block by itself, one of the recomputed ones.
@@ -289,19 +361,35 @@ static bool time_at_end(struct predictor *p, struct priced *priced, enum cost_en
                         struct prediction *prediction)
 {
     struct error err = {OK, ""};
-    struct choices c;
     struct kept_graph *kept;
     p->problem.costs = p->ends[end];
     if (price_times(priced, &p->problem, p->scratch, &err) != OK)
         return predict_refuse(prediction, "%s", err.text), false;
-    return choose(p, priced, &c, &kept, prediction) && time_of(p, &c, kept, ns, prediction);
+    return time_of(p, priced, ns, &kept, prediction);
 }
 
-static void find_figures(const struct predictor *p, int group, struct prediction *prediction)
+// Of a GPU; of several kinds the mean, if all have one.
+static double peak_of(const struct predictor *p, int stages)
+{
+    const struct fleet *f = &p->fleet;
+    int parts = f->pipeline_count ? f->part_count : stages;
+    double sum = 0, gpus = 0;
+    for (int i = 0; i < parts; i++) {
+        int group = f->pipeline_count ? f->part_group[i] : p->choices[i].group;
+        double here = f->pipeline_count ? (double)(f->part_end[i] - (i ? f->part_end[i - 1] : 0))
+                                        : 1,
+               peak = gpu_peak_flop_per_s(&p->problem, &p->problem.cluster.groups[group]);
+        if (peak <= 0) return 0;
+        sum += peak * here, gpus += here;
+    }
+    return sum / gpus;
+}
+
+static void find_figures(const struct predictor *p, int stages, struct prediction *prediction)
 {
     const struct problem *problem = &p->problem;
     double per_s = (double)prediction->sequences / ((double)prediction->iteration_ns * 1e-9),
-           peak = gpu_peak_flop_per_s(problem, &problem->cluster.groups[group]);
+           peak = peak_of(p, stages);
     if (prediction->iteration_ns <= 0) return;
     prediction->tokens_per_s = per_s * (double)problem->job.sequence;
     prediction->model_flop_per_gpu_s = per_s * model_flop(&problem->model, problem->job.sequence) /
@@ -314,23 +402,20 @@ static void predict(struct predictor *p, const struct costs *costs, struct predi
 {
     struct error err = {OK, ""};
     struct priced priced;
-    struct choices c;
     struct kept_graph *kept;
     p->problem.costs = *costs;
     if (price_terms(&priced, &p->problem, p->scratch, &err) != OK) {
         predict_refuse(prediction, "%s", err.text);
         return;
     }
-    if (!choose(p, &priced, &c, &kept, prediction)) return;
-    if (!time_of(p, &c, kept, &prediction->iteration_ns, prediction)) return;
+    if (!time_of(p, &priced, &prediction->iteration_ns, &kept, prediction)) return;
     prediction->low_ns = prediction->high_ns = prediction->iteration_ns;
     prediction->micro_batches = priced.micro_batches;
     prediction->sequences = p->problem.job.global_batch;
-    prediction->gpu = priced.groups[p->choices[0].group].gpu;
     prediction->value_bytes = precision_bytes(p->problem.job.precision);
     prediction->gpus = (double)(priced.devices_per_stage * p->problem.job.layout.pipeline);
-    find_figures(p, p->choices[0].group, prediction);
-    find_memory(p, &priced, &kept->schedule, prediction);
+    find_figures(p, priced.stage_count, prediction);
+    find_memories(p, &priced, &kept->schedule, prediction);
     find_block(p, &priced, prediction);
     if (!p->settings.ends) return;
     if (time_at_end(p, &priced, COSTS_FAST, &prediction->low_ns, prediction))
@@ -351,6 +436,7 @@ void predict_problem(struct predictor *p, const struct problem *problem,
     memset(prediction, 0, sizeof *prediction);
     p->problem = *problem;
     p->placement = *placement;
+    p->fleet.pipeline_count = 0;
     if (p->settings.ends) set_ends(p, &problem->costs, p->arena);
     predict(p, &problem->costs, prediction);
     arena_reset(p->scratch, p->scratch_mark);

@@ -398,55 +398,13 @@ static bool set_placement(struct predictor *p, const struct run_row *row,
     return true;
 }
 
-// ---- cluster
-
-// "A100", "A100-80GB" and "A100(DGX-A100)" all mean a100-80gb where the group is called that: one
-// begins with the other up to where the row's name stops being letters and digits.
-static bool names_match(struct cell row, const char *gpu)
-{
-    int word = 0;
-    if (row.length && (size_t)row.length == strlen(gpu) &&
-        !strncasecmp(row.text, gpu, (size_t)row.length))
-        return true;
-    while (word < row.length && isalnum((unsigned char)row.text[word])) word++;
-    bool whole = word == row.length || row.text[word] != '-';
-    return whole && word > 0 && !strncasecmp(row.text, gpu, (size_t)word) &&
-           !isalnum((unsigned char)gpu[word]);
-}
-
-static const struct node_group *find_group(const struct predictor *p, struct cell gpu)
-{
-    for (int i = 0; i < p->cluster_count; i++)
-        for (int g = 0; g < p->clusters[i].group_count; g++)
-            if (names_match(gpu, p->clusters[i].groups[g].gpu)) return &p->clusters[i].groups[g];
-    // A cluster that the user names and a row without a GPU: the first group.
-    return p->settings.cluster && !gpu.length ? &p->clusters[0].groups[0] : NULL;
-}
-
-static bool set_group(struct predictor *p, const struct run_row *row, struct prediction *prediction)
-{
-    const struct layout *l = &p->problem.job.layout;
-    const struct node_group *group = find_group(p, row->gpu);
-    int64_t gpus = (int64_t)l->tensor * l->context * l->data * l->pipeline;
-    if (!group) {
-        if (!row->gpu.length) return predict_refuse(prediction, "gpu not stated"), false;
-        return predict_refuse(prediction, "no cluster has a GPU like '%.*s'",
-                              row->gpu.length < 60 ? row->gpu.length : 60, row->gpu.text),
-               false;
-    }
-    p->group = *group;
-    p->group.gpus_per_node = (int)stated(row->gpus_per_node, group->gpus_per_node);
-    p->group.nodes = (int)((gpus + p->group.gpus_per_node - 1) / p->group.gpus_per_node);
-    return true;
-}
-
 bool predict_set_up(struct predictor *p, const struct run_row *row, struct prediction *prediction)
 {
     struct problem *problem = &p->problem;
     *problem = (struct problem){
         .name = "row",
         .model = {.name = "row", .has_shape = true, .runs = p->runs, .run_count = RUNS_OF_ROW},
-        .cluster = {.name = "row", .groups = &p->group, .group_count = 1},
+        .cluster = {.name = "row", .groups = p->fleet.groups},
         .job = {.name = "row",
                 .recompute = {true, true, true, true},
                 .budget = {.boundaries_max = -1, .stages_max = -1, .cost_max = -1}}};
@@ -456,5 +414,5 @@ bool predict_set_up(struct predictor *p, const struct run_row *row, struct predi
     read_words(&p->words, row);
     return set_shape(p, row, prediction) && set_job(p, row, prediction) &&
            check_fit(p, prediction) && set_placement(p, row, prediction) &&
-           set_group(p, row, prediction);
+           predict_set_fleet(p, row, prediction);
 }

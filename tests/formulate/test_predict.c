@@ -317,8 +317,8 @@ static void what_cannot_be_predicted_says_why(void **state)
     refuse(p, "gpu=A100,layers=4,hidden=1024", "seq not stated", &arena);
     refuse(p, "layers=4,hidden=1024,seq=1024", "gpu not stated", &arena);
     refuse(p, "gpu=TPU,layers=4,hidden=1024,seq=1024", "no cluster has a GPU like 'TPU'", &arena);
-    refuse(p, "gpu=A100-40GB,layers=4,hidden=1024,seq=1024",
-           "no cluster has a GPU like 'A100-40GB'", &arena);
+    refuse(p, "gpu=A100-20GB,layers=4,hidden=1024,seq=1024",
+           "no cluster has a GPU like 'A100-20GB'", &arena);
     refuse(p, "gpu=A10,layers=4,hidden=1024,seq=1024", "no cluster has a GPU like 'A10'", &arena);
     refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,tp=2,num_gpus=4,dp=1",
            "tp x cp x pp x dp = 2, num_gpus 4", &arena);

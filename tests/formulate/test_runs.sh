@@ -58,5 +58,42 @@ less "$(seconds gradient_rank=4)" "$plain" "syncs of rank 4"
 less "$(seconds boundary_rank=4)" "$(seconds boundary_rank=4 boundary_drain=1)" "all messages compressed and those of the drain"
 same "$plain" "$(seconds boundary_rank=0 gradient_rank=0)" "rank 0"
 
+# ---- GPUs that no cluster need be given for, each with its memory and its peak
+for gpu in A100:80 A100-40GB:40 H100:80 H200:141 B200:180 V100-32GB:32 V100-16GB:16; do
+    "$plumbline" predict gpu=${gpu%:*} num_gpus=8 layers=8 hidden=1024 seq=1024 global_batch=8 > out 2> err || complain "$gpu"
+    grep -q "(capacity ${gpu#*:}000000000)" out && grep -q "MFU" out || complain "$gpu"
+done
+
+# ---- several kinds of GPU, in the order of the ranks
+shape="layers=32 hidden=4096 ffn=14336 heads=32 kv_heads=8 vocab=128256 positions=0 gated=1 rms_norm=1 tied=0 dropout=0 bias=0 seq=4096
+    micro_batch=1 global_batch=64 precision=fp16 recompute=full sp=1 flash=1 zero=1 overlap=1"
+kinds() { gpus=$1; shift; "$plumbline" predict "gpu=$gpus" $shape "$@" > out 2> err; }
+kinds_seconds() { kinds "$@"; sed -n 's/^iteration_s *//p' out; }
+refused() { words=$1; shift; kinds "$@"; grep -q -- "$words" err || complain "$*: '$words' is not said"; }
+pure=$(kinds_seconds V100-32GB tp=2 pp=4 dp=4)
+same "$pure" "$(kinds_seconds "V100-32GB*8 V100-32GB*24" tp=2 pp=4 dp=4)" "one kind in two parts"
+less "$(kinds_seconds A100-80GB tp=2 pp=4 dp=4)" "$(kinds_seconds "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4)" "faster GPUs under all stages"
+less "$(kinds_seconds "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4)" "$pure" "faster GPUs under half of the stages"
+less "$(kinds_seconds "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4 split="12 11 5 4")" "$(kinds_seconds "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4)" \
+    "more layers on the faster stages"
+# The slower replicas decide, and they wait for nobody; the order of the nodes is another pipeline's end.
+same "$(kinds_seconds V100-32GB tp=2 pp=1 dp=8)" "$(kinds_seconds "A100-80GB*8 V100-32GB*8" tp=2 pp=1 dp=8)" "replicas of two kinds"
+[ "$(kinds_seconds "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4)" != "$(kinds_seconds "V100-32GB*16 A100-80GB*16" tp=2 pp=4 dp=4)" ] ||
+    complain "the order of the nodes does not count"
+kinds "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4
+grep -q "within the limit 25600000000 (capacity 32000000000)" out || complain "the V100s have the least room"
+# As the problem on the shipped cluster that has both.
+run example mixed --model llama-3.1-8b --tensor 2 --pipeline 4 --data 8 --sequence 4096 --global-batch 64 -o mixed
+"$plumbline" predict mixed/problem.json --recompute full > problem.out
+kinds "A100-80GB*32 V100-32GB*32" tp=2 pp=4 dp=8
+cmp -s out problem.out || complain "the row and the problem differ"
+refused "tensor ranks from GPU 8 on are of two kinds" "A100-80GB*9 V100-32GB*23" tp=2 pp=4 dp=4
+refused "so few that they fit a node" "A100-80GB*12 V100-32GB*20" tp=2 pp=4 dp=4
+refused "found 'V100'" "A100-80GB*16 V100" tp=2 pp=4 dp=4
+refused "gpu names 24 GPUs, tp x cp x pp x dp = 32" "A100-80GB*8 V100-32GB*16" tp=2 pp=4 dp=4
+refused "no cluster has a GPU like 'X9'" "A100-80GB*16 X9*16" tp=2 pp=4 dp=4
+shape=$(echo $shape | sed "s/fp16/bf16/")
+refused "lacks bf16" "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4
+
 [ $failures = 0 ] && echo "test_runs: ok"
 exit $((failures > 0))
