@@ -152,6 +152,8 @@ enum status check_read_problem(struct check_problem *p, const char *file, const 
 enum status check_read_tables(struct check_problem *p, const char *file, const struct value *root,
                               struct arena *arena,
                               struct error *err); // of a document that is parsed already
+// The names of the groups, ended by NULL, in room for MOST_GROUPS + 1.
+const char *const *check_group_names(const struct check_problem *p, const char **names);
 // Run i has a price wherever it may stand, and a name of its own.
 enum status check_run_prices(const struct check_problem *p, int i);
 // What follows from the runs' counts: where each layer is.
