@@ -38,11 +38,6 @@ struct check_round {
 
 struct check_mixer;
 
-// What couples the stages beside the layers: the slots of each group, then the budget of
-// boundaries, stages and cost.
-int check_resource_count(const struct check_problem *p);
-int64_t check_resource_limit(const struct check_problem *p, int resource); // -1: none
-
 // counted: resources whose use is followed exactly, where a round asks for it.
 enum status check_open_mixer(struct check_mixer **m, const struct check_choices *c,
                              const bool *counted, struct arena *arena);

@@ -30,8 +30,10 @@ struct check_schedule {
     bool folds;           // the second stage of a rank stands on the way back
     bool splits_backward; // weight gradients are passes of their own
     bool slices;          // of a sequence: two or more
-    bool holds_all;       // every forward before any backward
-    bool in_groups;       // micro-batches in multiples of the ranks
+    bool holds_all;       // every forward before any backward; else, of schedules of one shape:
+    int lead, lag;  // forwards before the first backward, for each rank after this one; backwards
+                    // before a weight gradient, for each rank before it
+    bool in_groups; // micro-batches in multiples of the ranks
     enum {
         PART_OF_MORE_NEVER,
         PART_OF_MORE_UNBLOCKED,
