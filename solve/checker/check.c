@@ -165,9 +165,9 @@ static enum status audit(struct check_result *result, const struct check_text *c
                          const struct check_text *priced, const struct check_basis *basis,
                          uint64_t *work, struct arena *arena, struct error *err)
 {
-    const struct reader r = {certificate->file, err}, of_priced = {priced->file, err};
+    const struct reader r = {certificate->file, err};
     struct check_problem *problem = TAKE(arena, 1, struct check_problem);
-    struct value *root, *tables;
+    struct value *root;
     const char *path, *hash;
     char found[CHECK_HASH];
     TRY(check_read_envelope(&r, certificate, &root, arena));
@@ -183,8 +183,7 @@ static enum status audit(struct check_result *result, const struct check_text *c
             &r, "",
             "is about a space of layouts, or about placements: expected its problem beside it");
     TRY(check_read_claims(&r, proof, result));
-    TRY(check_parse_text(&of_priced, priced, &tables, arena));
-    TRY(check_read_tables(problem, priced->file, tables, arena, err));
+    TRY(check_read_problem(problem, priced, arena, err));
     result->problem = problem;
     if (basis)
         TRY(basis->confirm(basis, problem, value_get(root, "made_from"), &result->confirmed));

@@ -155,7 +155,7 @@ static enum status use_rounds(struct tree *t, const struct value *rounds, bool *
         arena_reset(k->arena, mark);
         k->result->rounds++;
     }
-    check_note(&t->halves, *closed);
+    check_note(&t->halves);
     return OK;
 }
 

@@ -15,19 +15,9 @@ enum status check_open_halves(struct check_halves *h, const struct check_choices
     const struct check_problem *p = choices->p;
     size_t total = 0;
     *h = (struct check_halves){.choices = choices, .arena = arena};
-    h->box = (struct check_box){TAKE(arena, p->stages, int *), TAKE(arena, p->stages, int),
-                                TAKE(arena, p->ranks, struct check_span)};
-    h->before = (struct check_box){TAKE(arena, p->stages, int *), TAKE(arena, p->stages, int),
-                                   TAKE(arena, p->ranks, struct check_span)};
-    for (int rank = 0; rank < p->ranks; rank++)
-        h->box.spans[rank] = (struct check_span){0, p->layers};
-    for (int s = 0; s < p->stages; s++) {
-        h->box.count[s] = choices->count[s];
-        h->box.left[s] = TAKE(arena, h->box.count[s], int);
-        h->before.left[s] = TAKE(arena, h->box.count[s], int);
-        for (int i = 0; i < h->box.count[s]; i++) h->box.left[s][i] = i;
-        total += (size_t)h->box.count[s];
-    }
+    h->box = check_whole_box(choices, arena);
+    h->before = check_whole_box(choices, arena);
+    for (int s = 0; s < p->stages; s++) total += (size_t)h->box.count[s];
     return check_spend(p, choices->work, total);
 }
 
@@ -78,15 +68,9 @@ static void note_span(struct check_halves *h, int rank, struct check_span old)
         note_change(h, (struct check_change){.stage = -1, .rank = rank, .span = old});
 }
 
-void check_note(struct check_halves *h, bool closed)
+void check_note(struct check_halves *h)
 {
     const struct check_problem *p = h->choices->p;
-    if (closed) {
-        copy_box(&h->box, &h->before, p);
-        h->box.count[0] = 0; // that is enough to be empty, and so are its halves
-        note_count(h, 0, h->before.count[0]);
-        return;
-    }
     for (int s = 0; s < p->stages; s++) {
         int *left = h->box.left[s], end = h->box.count[s];
         for (int i = 0, k = 0; i < h->before.count[s]; i++) {

@@ -36,9 +36,9 @@ struct check_halves {
 
 enum status check_open_halves(struct check_halves *h, const struct check_choices *choices,
                               struct arena *arena);
-// Around whatever takes choices out of the box, or narrows it; closed: nothing is left of it.
+// Around whatever takes choices out of the box, or narrows it.
 enum status check_remember(struct check_halves *h);
-void check_note(struct check_halves *h, bool closed);
+void check_note(struct check_halves *h);
 // The box becomes the half with the property, the other one waits. *splits: whether the property
 // tells anything apart; nothing is done where not.
 enum status check_split(struct check_halves *h, const struct check_property *q, bool *splits);

@@ -42,6 +42,7 @@ struct check_mixer;
 enum status check_open_mixer(struct check_mixer **m, const struct check_choices *c,
                              const bool *counted, struct arena *arena);
 
+struct check_box check_whole_box(const struct check_choices *c, struct arena *arena);
 // Ranks with several stages: takes out what cannot stand with any choices of the rank's other
 // stages.
 enum status check_couple_ranks(const struct check_choices *c, struct check_box *box);

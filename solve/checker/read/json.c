@@ -51,18 +51,13 @@ static int hex_digit(char c)
                                   : -1;
 }
 
+// Below 2^16.
 static char *put_utf8(char *to, unsigned code)
 {
-    if (code < 0x80) {
-        *to++ = (char)code;
-    } else if (code < 0x800) {
-        *to++ = (char)(0xc0 | code >> 6);
-        *to++ = (char)(0x80 | (code & 63));
-    } else {
-        *to++ = (char)(0xe0 | code >> 12);
-        *to++ = (char)(0x80 | (code >> 6 & 63));
-        *to++ = (char)(0x80 | (code & 63));
-    }
+    static const unsigned heads[] = {0, 0xc0, 0xe0};
+    int behind = code < 0x80 ? 0 : code < 0x800 ? 1 : 2;
+    *to++ = (char)(heads[behind] | code >> 6 * behind);
+    while (behind-- > 0) *to++ = (char)(0x80 | (code >> 6 * behind & 63));
     return to;
 }
 

@@ -1,6 +1,6 @@
 // Reads a priced document, strictly: unknown keys, wrong lengths, prices that are missing where a
 // stage could stand, and numbers whose sums might not stay exact are refused.
-#include "solve/checker/read/problem.h"
+#include "solve/checker/proof.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -230,47 +230,24 @@ static enum status read_budget(struct check_problem *p, const struct value *v)
 
 // ---- the document
 
-static enum status open_arrays(struct check_problem *p, const struct value *root,
-                               struct arena *arena)
+static enum status count_items(const struct check_problem *p, const struct value *list,
+                               const char *name, int most, int *count)
 {
-    static const char *const names[] = {"groups", "runs", "cuts"};
-    int *const counts[] = {&p->group_count, &p->run_count, &p->cut_count};
-    static const int most[] = {MOST_GROUPS, MOST_LAYERS, MOST_LAYERS};
-    for (int i = 0; i < 3; i++) {
-        const struct value *v = value_get(root, names[i]);
-        TRY(value_expect(&p->reader, v, names[i], VALUE_ARRAY));
-        if (v->count < 1 || v->count > most[i])
-            return check_refuse(&p->reader, names[i], "found %d of them", v->count);
-        *counts[i] = v->count;
-    }
-    p->groups = TAKE(arena, p->group_count, struct check_group);
-    p->runs = TAKE(arena, p->run_count, struct check_run);
-    p->cuts = TAKE(arena, p->cut_count, struct check_cut);
-    return OK;
+    *count = list->count;
+    return *count >= 1 && *count <= most
+               ? OK
+               : check_refuse(&p->reader, name, "found %d of them", *count);
 }
 
-static enum status read_arrays(struct check_problem *p, const struct value *root,
-                               struct arena *arena)
+typedef enum status read_item(struct check_problem *p, const struct value *v, int i,
+                              struct arena *arena);
+
+static enum status read_items(struct check_problem *p, const struct value *list, read_item *read,
+                              struct arena *arena)
 {
-    TRY(open_arrays(p, root, arena));
-    TRY(read_options(p, value_get(root, "boundary_options"), "boundary_options", &p->boundary,
-                     &p->boundary_count, arena));
-    TRY(read_options(p, value_get(root, "gradient_options"), "gradient_options", &p->gradient,
-                     &p->gradient_count, arena));
     int i = 0;
-    for (const struct value *v = value_get(root, "groups")->first; v; v = v->next)
-        TRY(read_group(p, v, i++, arena));
-    i = 0;
-    for (const struct value *v = value_get(root, "runs")->first; v; v = v->next)
-        TRY(read_run(p, v, i++, arena));
-    i = 0;
-    for (const struct value *v = value_get(root, "cuts")->first; v; v = v->next)
-        TRY(read_cut(p, v, i++, arena));
-    for (i = 0; i < p->run_count; i++) TRY(check_run_prices(p, i));
-    const struct value *embedding = value_get(root, "embedding_sync_ns");
-    if (!embedding) return OK;
-    return value_integers(&p->reader, embedding, "embedding_sync_ns",
-                          p->group_count * p->group_count, -1, MOST_NS, &p->embedding, arena);
+    for (const struct value *v = list->first; v; v = v->next) TRY(read(p, v, i++, arena));
+    return OK;
 }
 
 // What a proof cannot be about: places, and any value but the iteration time.
@@ -290,21 +267,13 @@ static enum status refuse_kinds(const struct reader *r, const struct value *root
     return OK;
 }
 
-enum status check_read_problem(struct check_problem *p, const char *file, const char *text,
-                               size_t size, struct arena *arena, struct error *err)
-{
-    const struct reader r = {file, err};
-    struct value *root;
-    TRY(check_parse(&r, text, size, &root, arena));
-    return check_read_tables(p, file, root, arena, err);
-}
-
-enum status check_read_tables(struct check_problem *p, const char *file, const struct value *root,
-                              struct arena *arena, struct error *err)
+static enum status read_document(struct check_problem *p, const char *file,
+                                 const struct value *root, struct arena *arena, struct error *err)
 {
     static const char *const kinds[] = {"plumbline.priced", NULL};
     int version, kind, stage_count;
-    const struct value *layout, *modes, *budget = NULL, *rules = NULL;
+    const struct value *layout, *modes, *boundary, *gradient, *groups, *runs, *cuts,
+        *embedding = NULL, *budget = NULL, *rules = NULL;
     const struct value_field fields[] = {
         {"kind", .small = &kind, .names = kinds},
         {"version", 1, 1, .small = &version},
@@ -317,12 +286,12 @@ enum status check_read_tables(struct check_problem *p, const char *file, const s
         {"layer_count", 1, MOST_LAYERS, .small = &p->layers},
         {"devices_per_stage", 1, MOST_NS, .large = &p->devices},
         {"recompute", .value = &modes, .type = VALUE_ARRAY},
-        {.key = "boundary_options"},
-        {.key = "gradient_options"},
-        {.key = "groups"},
-        {.key = "runs"},
-        {.key = "cuts"},
-        {.key = "?embedding_sync_ns"},
+        {"boundary_options", .value = &boundary},
+        {"gradient_options", .value = &gradient},
+        {"groups", .value = &groups, .type = VALUE_ARRAY},
+        {"runs", .value = &runs, .type = VALUE_ARRAY},
+        {"cuts", .value = &cuts, .type = VALUE_ARRAY},
+        {"?embedding_sync_ns", .value = &embedding},
         {"?local_forward_ns", 0, MOST_NS, .large = &p->local_forward},
         {"?local_backward_ns", 0, MOST_NS, .large = &p->local_backward},
         {"?local_bytes", 0, MOST_NS, .large = &p->local_bytes},
@@ -340,10 +309,33 @@ enum status check_read_tables(struct check_problem *p, const char *file, const s
     if (stage_count != p->stages)
         return check_refuse(r, "stage_count", "the layout has %d stages", p->stages);
     TRY(read_modes(p, modes));
-    TRY(read_arrays(p, root, arena));
+    TRY(read_options(p, boundary, "boundary_options", &p->boundary, &p->boundary_count, arena));
+    TRY(read_options(p, gradient, "gradient_options", &p->gradient, &p->gradient_count, arena));
+    TRY(count_items(p, groups, "groups", MOST_GROUPS, &p->group_count));
+    TRY(count_items(p, runs, "runs", MOST_LAYERS, &p->run_count));
+    TRY(count_items(p, cuts, "cuts", MOST_LAYERS, &p->cut_count));
+    p->groups = TAKE(arena, p->group_count, struct check_group);
+    p->runs = TAKE(arena, p->run_count, struct check_run);
+    p->cuts = TAKE(arena, p->cut_count, struct check_cut);
+    TRY(read_items(p, groups, read_group, arena));
+    TRY(read_items(p, runs, read_run, arena));
+    TRY(read_items(p, cuts, read_cut, arena));
+    for (int i = 0; i < p->run_count; i++) TRY(check_run_prices(p, i));
+    if (embedding)
+        TRY(value_integers(r, embedding, "embedding_sync_ns", p->group_count * p->group_count, -1,
+                           MOST_NS, &p->embedding, arena));
     TRY(read_budget(p, budget));
     TRY(check_place_layers(p, arena));
     TRY(check_read_rules(p, rules, arena));
     TRY(check_problem_bytes(p));
     return check_problem_times(p);
+}
+
+enum status check_read_problem(struct check_problem *p, const struct check_text *text,
+                               struct arena *arena, struct error *err)
+{
+    const struct reader r = {text->file, err};
+    struct value *root;
+    TRY(check_parse_text(&r, text, &root, arena));
+    return read_document(p, text->file, root, arena, err);
 }

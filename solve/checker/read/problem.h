@@ -149,11 +149,9 @@ struct check_problem {
     int *run_of, *run_begin; // [layer]; [run + 1]: its first layer, and where the last one ends
 };
 
-enum status check_read_problem(struct check_problem *p, const char *file, const char *text,
-                               size_t size, struct arena *arena, struct error *err);
-enum status check_read_tables(struct check_problem *p, const char *file, const struct value *root,
-                              struct arena *arena,
-                              struct error *err); // of a document that is parsed already
+struct check_text;
+enum status check_read_problem(struct check_problem *p, const struct check_text *text,
+                               struct arena *arena, struct error *err);
 // The names of the groups, ended by NULL, in room for MOST_GROUPS + 1.
 const char *const *check_group_names(const struct check_problem *p, const char **names);
 // Run i has a price wherever it may stand, and a name of its own.
