@@ -1,19 +1,6 @@
 // A box of the checker, as the certificate's maker handles it.
 #include "solve/certificate/internal.h"
 
-struct check_box maker_whole_box(struct maker *m, struct arena *arena)
-{
-    struct check_box box = {TAKE(arena, m->p.stages, int *), TAKE(arena, m->p.stages, int),
-                            TAKE(arena, m->p.ranks, struct check_span)};
-    for (int r = 0; r < m->p.ranks; r++) box.spans[r] = (struct check_span){0, m->p.layers};
-    for (int s = 0; s < m->p.stages; s++) {
-        box.count[s] = m->choices.count[s];
-        box.left[s] = TAKE(arena, box.count[s], int);
-        for (int i = 0; i < box.count[s]; i++) box.left[s][i] = i;
-    }
-    return box;
-}
-
 static void *copy(const void *items, int count, size_t size, struct arena *arena)
 {
     return arena_grow(arena, items, (size_t)count, (size_t)count, size);

@@ -460,7 +460,7 @@ static void prove_box(struct maker *m, struct check_box *box, int64_t record, in
 bool maker_prove(struct maker *m)
 {
     const struct box_proof *proof = &m->request->evidence->proof;
-    struct check_box whole = maker_whole_box(m, m->scratch);
+    struct check_box whole = check_whole_box(&m->choices, m->scratch);
     m->proof->box_count = 0;
     m->failed = false;
     prove_box(m, &whole, proof->count && m->bound_ns >= 0 ? 0 : -1, 0);

@@ -136,7 +136,6 @@ int maker_find_path(struct maker *m, const int *counts);
 bool maker_prove(struct maker *m);
 // A bound of the whole problem as one box, without records and splits; 0: none.
 int64_t maker_root_bound(struct maker *m, int64_t target_ns);
-struct check_box maker_whole_box(struct maker *m, struct arena *arena);
 struct check_box maker_copy_box(const struct maker *m, const struct check_box *box,
                                 struct arena *arena);
 int maker_left_in(const struct maker *m, const struct check_box *box);

@@ -27,15 +27,9 @@ enum status check_parse_text(const struct reader *r, const struct check_text *te
 enum status check_read_source(const struct reader *r, const struct value *v, const char **role,
                               const char **path, const char **hash)
 {
-    static const char *const keys[] = {"role", "path", "sha256", NULL};
-    const char **const to[] = {role, path, hash};
-    TRY(value_keys(r, v, "made_from", keys));
-    for (int i = 0; i < 3; i++) {
-        const struct value *text = value_get(v, keys[i]);
-        TRY(value_expect(r, text, "made_from", VALUE_TEXT));
-        *to[i] = text->text;
-    }
-    return OK;
+    const struct value_field fields[] = {
+        {"role", .text = role}, {"path", .text = path}, {"sha256", .text = hash}, {NULL}};
+    return value_fields(r, v, "made_from", fields, NULL);
 }
 
 enum status check_find_source(const struct reader *r, const struct value *list, const char *role,
@@ -65,36 +59,47 @@ enum status check_find_priced(const struct reader *r, const struct value *certif
 enum status check_read_envelope(const struct reader *r, const struct check_text *certificate,
                                 struct value **root, struct arena *arena)
 {
-    static const char *const keys[] = {"kind",   "version", "?made_by", "made_from",
-                                       "?proof", "?space",  "?places",  NULL};
     static const char *const kinds[] = {"plumbline.certificate", NULL};
-    int kind, version = 0;
+    const struct value *proof = NULL, *space = NULL, *places = NULL;
+    const char *made_by;
+    int kind, version;
+    const struct value_field fields[] = {
+        {"kind", .small = &kind, .names = kinds},
+        {"version", 1, 1, .small = &version},
+        {"?made_by", .text = &made_by},
+        {.key = "made_from"},
+        {"?proof", .value = &proof},
+        {"?space", .value = &space},
+        {"?places", .value = &places},
+        {NULL},
+    };
     if (certificate->size > CERTIFICATE_MOST)
         return check_refuse(r, "", "larger than %d bytes", CERTIFICATE_MOST);
     TRY(check_parse_text(r, certificate, root, arena));
-    TRY(value_expect(r, *root, "", VALUE_OBJECT));
-    TRY(value_name(r, value_get(*root, "kind"), "kind", kinds, &kind));
-    TRY(value_keys(r, *root, "", keys));
-    if (value_get(*root, "made_by"))
-        TRY(value_expect(r, value_get(*root, "made_by"), "made_by", VALUE_TEXT));
-    if (!!value_get(*root, "proof") + !!value_get(*root, "space") + !!value_get(*root, "places") !=
-        1)
-        return check_refuse(r, "", "expected one of proof, space and places");
-    return value_int(r, *root, "", "version", 1, 1, &version);
+    TRY(value_fields(r, *root, "", fields, NULL));
+    return !!proof + !!space + !!places == 1
+               ? OK
+               : check_refuse(r, "", "expected one of proof, space and places");
 }
 
 // ---- the proof
 
-static enum status read_claims(const struct reader *r, const struct value *proof,
-                               struct check_result *result)
+enum status check_read_claims(const struct reader *r, const struct value *proof,
+                              struct check_result *result)
 {
-    static const char *const keys[] = {"?infeasible", "?iteration_ns", "?bound_ns", "?incumbent",
-                                       "?counted",    "paths",         "boxes",     NULL};
-    TRY(value_keys(r, proof, "proof", keys));
-    TRY(value_bool(r, proof, "proof", "infeasible", &result->infeasible));
-    TRY(value_integer(r, proof, "proof", "iteration_ns", 0, MOST_SUM, &result->iteration_ns));
-    TRY(value_integer(r, proof, "proof", "bound_ns", 0, MOST_SUM, &result->bound_ns));
-    bool has_plan = value_get(proof, "incumbent") != NULL;
+    const struct value *incumbent = NULL;
+    const struct value_field fields[] = {
+        {"?infeasible", .flag = &result->infeasible},
+        {"?iteration_ns", 0, MOST_SUM, .large = &result->iteration_ns},
+        {"?bound_ns", 0, MOST_SUM, .large = &result->bound_ns},
+        {"?incumbent", .value = &incumbent},
+        {.key = "?counted"},
+        {.key = "paths"},
+        {.key = "boxes"},
+        {NULL},
+    };
+    TRY(value_fields(r, proof, "proof", fields, NULL));
+    bool has_plan = incumbent != NULL;
     if (has_plan != (result->iteration_ns >= 0))
         return check_refuse(r, "proof", "expected both iteration_ns and incumbent, or neither");
     if (result->infeasible ? has_plan || result->bound_ns >= 0 : result->bound_ns < 0)
@@ -109,19 +114,21 @@ static enum status read_claims(const struct reader *r, const struct value *proof
 static enum status read_counted(const struct check_problem *p, const struct reader *r,
                                 const struct value *v, bool *counted)
 {
-    static const char *const keys[] = {"?slots", "?boundaries", "?stages", "?cost", NULL};
-    const char *names[MOST_GROUPS + 1] = {NULL};
+    const struct value *slots = NULL;
+    bool *budget = counted + p->group_count;
+    const struct value_field fields[] = {
+        {"?slots", .value = &slots, .type = VALUE_ARRAY},
+        {"?boundaries", .flag = &budget[BUDGET_BOUNDARIES]},
+        {"?stages", .flag = &budget[BUDGET_STAGES]},
+        {"?cost", .flag = &budget[BUDGET_COST]},
+        {NULL},
+    };
+    const char *names[MOST_GROUPS + 1];
     int group;
     if (!v) return OK;
-    for (int g = 0; g < p->group_count; g++) names[g] = p->groups[g].name;
-    TRY(value_keys(r, v, "counted", keys));
-    for (int i = 0; i < BUDGETS; i++)
-        TRY(value_bool(r, v, "counted", keys[i + 1] + 1, &counted[p->group_count + i]));
-    const struct value *slots = value_get(v, "slots");
-    if (!slots) return OK;
-    TRY(value_expect(r, slots, "counted", VALUE_ARRAY));
-    for (const struct value *e = slots->first; e; e = e->next) {
-        TRY(value_name(r, e, "counted.slots", names, &group));
+    TRY(value_fields(r, v, "counted", fields, NULL));
+    for (const struct value *e = slots ? slots->first : NULL; e; e = e->next) {
+        TRY(value_name(r, e, "counted.slots", check_group_names(p, names), &group));
         counted[group] = true;
     }
     return OK;
@@ -142,13 +149,6 @@ static enum status check_proof(struct check_proof *k, const struct value *proof)
     return check_boxes(k, value_get(proof, "boxes"));
 }
 
-enum status check_read_claims(const struct reader *r, const struct value *proof,
-                              struct check_result *result)
-{
-    TRY(value_expect(r, proof, "proof", VALUE_OBJECT));
-    return read_claims(r, proof, result);
-}
-
 enum status check_one_proof(const struct reader *r, const struct value *proof,
                             const struct check_problem *p, struct check_result *result,
                             uint64_t *work, struct arena *arena)
@@ -165,9 +165,9 @@ static enum status audit(struct check_result *result, const struct check_text *c
                          const struct check_text *priced, const struct check_basis *basis,
                          uint64_t *work, struct arena *arena, struct error *err)
 {
-    const struct reader r = {certificate->file, err}, of_priced = {priced->file, err};
+    const struct reader r = {certificate->file, err};
     struct check_problem *problem = TAKE(arena, 1, struct check_problem);
-    struct value *root, *tables;
+    struct value *root;
     const char *path, *hash;
     char found[CHECK_HASH];
     TRY(check_read_envelope(&r, certificate, &root, arena));
@@ -183,8 +183,7 @@ static enum status audit(struct check_result *result, const struct check_text *c
             &r, "",
             "is about a space of layouts, or about placements: expected its problem beside it");
     TRY(check_read_claims(&r, proof, result));
-    TRY(check_parse_text(&of_priced, priced, &tables, arena));
-    TRY(check_read_tables(problem, priced->file, tables, arena, err));
+    TRY(check_read_problem(problem, priced, arena, err));
     result->problem = problem;
     if (basis)
         TRY(basis->confirm(basis, problem, value_get(root, "made_from"), &result->confirmed));
@@ -198,6 +197,16 @@ enum status check_certificate(struct check_result *result, const struct check_te
     return check_certificate_of(result, certificate, priced, NULL, work_limit, arena, err);
 }
 
+enum status check_conclude(struct check_result *result, enum status status, const struct error *why,
+                           struct error *err)
+{
+    result->accepted = status == OK;
+    if (status == OK) return OK;
+    if (status != (enum status)NOT_PROVEN) return fail(err, status, "%s", why->text);
+    snprintf(result->reason, sizeof result->reason, "%.*s", CHECK_REASON_MAX - 1, why->text);
+    return OK;
+}
+
 enum status check_certificate_of(struct check_result *result, const struct check_text *certificate,
                                  const struct check_text *priced, const struct check_basis *basis,
                                  uint64_t work_limit, struct arena *arena, struct error *err)
@@ -207,9 +216,5 @@ enum status check_certificate_of(struct check_result *result, const struct check
     *result = (struct check_result){.iteration_ns = -1, .bound_ns = -1};
     enum status status = audit(result, certificate, priced, basis, &left, arena, &why);
     result->work = work_limit - left;
-    result->accepted = status == OK;
-    if (status == OK) return OK;
-    if (status != (enum status)NOT_PROVEN) return fail(err, status, "%s", why.text);
-    snprintf(result->reason, sizeof result->reason, "%.*s", CHECK_REASON_MAX - 1, why.text);
-    return OK;
+    return check_conclude(result, status, &why, err);
 }

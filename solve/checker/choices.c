@@ -1,10 +1,11 @@
 // The enumeration of choices: see choices.h. The order is that of docs/PROOFS.md 4: first
 // layer, number of layers, group, boundary option, gradient option, mode, recomputed layers; of
 // equal choices the first stays.
-#include "solve/checker/choices.h"
+#include "solve/checker/boxes/mix.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "data/base/grow.h"
 
 enum { CHOICES_MOST = 2000000 };
 
@@ -19,9 +20,7 @@ enum status check_spend(const struct check_problem *p, uint64_t *left, uint64_t 
 struct visit {
     struct check_choices *c;
     int stage;
-    struct check_least *least; // [stage * groups + group]
-    bool measures;             // fills least; else choices are kept
-    int capacity, bucket;      // of the stage's items; where the bucket starts
+    int capacity, bucket; // of the stage's items; where the bucket starts
     int64_t total;
     struct check_choice scratch; // its times are room to evaluate into
     struct arena *growing;       // the stage's items while there are more to come
@@ -49,34 +48,15 @@ static bool dominates(const struct check_problem *p, const struct check_choice *
            (a->resident <= b->resident && a->stash <= b->stash && a->working <= b->working);
 }
 
-// Whether the choice may fit when the rank's other stages need the least that they can.
+// Whether the choice may fit where the rank's other stages need nothing.
 static bool may_fit(const struct visit *v, const struct check_choice *x)
 {
     const struct check_problem *p = v->c->p;
-    const struct check_choice *chosen[MOST_STAGES];
-    struct check_choice others[MOST_STAGES];
+    const struct check_choice *chosen[MOST_STAGES], other = {.group = x->group};
     int rank = check_rank_of(p, v->stage);
-    for (int turn = 0; turn < p->turns; turn++) {
-        int stage = check_stage_of(p, rank, turn);
-        const struct check_least *least = &v->least[stage * p->group_count + x->group];
-        chosen[turn] = stage == v->stage ? x : &others[turn];
-        others[turn] = (struct check_choice){.group = x->group};
-        if (v->measures || stage == v->stage) continue;
-        if (least->resident < 0) return false;
-        others[turn].resident = least->resident;
-        others[turn].stash = least->stash;
-        others[turn].working = least->working;
-    }
+    for (int turn = 0; turn < p->turns; turn++)
+        chosen[turn] = check_stage_of(p, rank, turn) == v->stage ? x : &other;
     return check_rank_bytes(v->c->g, rank, chosen) <= p->groups[x->group].memory_limit;
-}
-
-static void note_least(const struct visit *v, const struct check_choice *x)
-{
-    struct check_least *least = &v->least[v->stage * v->c->p->group_count + x->group];
-    bool none = least->resident < 0;
-    if (none || x->resident < least->resident) least->resident = x->resident;
-    if (none || x->stash < least->stash) least->stash = x->stash;
-    if (none || x->working < least->working) least->working = x->working;
 }
 
 static enum status keep(struct visit *v, const struct check_choice *x)
@@ -89,11 +69,8 @@ static enum status keep(struct visit *v, const struct check_choice *x)
         if (dominates(p, &items[i], x)) return OK;
     for (int i = v->bucket; i < count; i++)
         if (!dominates(p, x, &items[i])) items[kept++] = items[i];
-    if (kept == v->capacity) {
-        v->capacity = 2 * v->capacity + 64;
-        items = c->items[v->stage] =
-            arena_grow(v->growing, items, (size_t)kept, (size_t)v->capacity, sizeof *items);
-    }
+    GROW(v->growing, items, kept, v->capacity, 64);
+    c->items[v->stage] = items;
     items[kept] = *x;
     items[kept].forward = TAKE(v->growing, 2 * p->slices, int64_t);
     items[kept].backward = items[kept].forward + p->slices;
@@ -119,10 +96,7 @@ static enum status try_choice(struct visit *v, const struct check_choice *x, int
     to->forward = forward;
     to->backward = backward;
     check_evaluate(p, v->stage, first, to);
-    if (!may_fit(v, to)) return OK;
-    if (!v->measures) return keep(v, to);
-    note_least(v, to);
-    return OK;
+    return may_fit(v, to) ? keep(v, to) : OK;
 }
 
 static enum status try_modes(struct visit *v, struct check_choice x, int first, int recomputable)
@@ -199,6 +173,20 @@ static bool places_are_alike(const struct check_problem *p)
     return true;
 }
 
+// Several stages a rank: what no choices of its rank's other stages leave room for leaves.
+static enum status couple_all(struct check_choices *c)
+{
+    struct arena_mark mark = arena_set_mark(c->arena);
+    struct check_box box = check_whole_box(c, c->arena);
+    TRY(check_couple_ranks(c, &box));
+    for (int s = 0; s < c->p->stages; s++) {
+        c->count[s] = box.count[s];
+        for (int i = 0; i < box.count[s]; i++) c->items[s][i] = c->items[s][box.left[s][i]];
+    }
+    arena_reset(c->arena, mark);
+    return OK;
+}
+
 enum status check_list_choices(struct check_choices *c, const struct check_graph *g, uint64_t *work,
                                struct arena *arena)
 {
@@ -207,13 +195,9 @@ enum status check_list_choices(struct check_choices *c, const struct check_graph
         .p = p, .g = g, .free_places = places_are_alike(p), .work = work, .arena = arena};
     c->items = TAKE(arena, p->stages, struct check_choice *);
     c->count = TAKE(arena, p->stages, int);
-    struct visit v = {.c = c, .least = TAKE(arena, p->stages * p->group_count, struct check_least)};
+    struct visit v = {.c = c};
     v.scratch.forward = TAKE(arena, p->slices, int64_t);
     v.scratch.backward = TAKE(arena, p->slices, int64_t);
-    for (int i = 0; i < p->stages * p->group_count; i++) v.least[i].resident = -1;
-    v.measures = p->turns > 1;
-    for (int stage = 0; stage < p->stages && v.measures; stage++) TRY(visit_stage(&v, stage));
-    v.measures = false;
     v.growing = arena_open_within(arena);
     for (int stage = 0; stage < p->stages; stage++) {
         struct arena_mark mark = arena_set_mark(v.growing);
@@ -221,5 +205,5 @@ enum status check_list_choices(struct check_choices *c, const struct check_graph
         settle_items(c, stage);
         arena_reset(v.growing, mark);
     }
-    return OK;
+    return p->turns > 1 ? couple_all(c) : OK;
 }

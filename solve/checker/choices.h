@@ -28,11 +28,6 @@ struct check_choices {
     struct arena *arena;
 };
 
-// The least bytes that any choice of a stage needs on a group; resident -1: it has none there.
-struct check_least {
-    int64_t resident, stash, working;
-};
-
 // Every step of the checker that a file can make long takes from the work that is left; NOT_PROVEN
 // when it is used up.
 enum { NOT_PROVEN = SOLVER };

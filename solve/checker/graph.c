@@ -5,23 +5,15 @@
 
 enum { OPERATIONS_MOST = 1 << 23 };
 
+#define SEND_NAMES(name) name ".blocking", name ".link", name ".delay", name ".overhead"
 const char *const check_kind_names[] = {"forward",
                                         "backward",
                                         "weight",
                                         "sync",
                                         "optimizer",
-                                        "send_forward.blocking",
-                                        "send_forward.link",
-                                        "send_forward.delay",
-                                        "send_forward.overhead",
-                                        "send_backward.blocking",
-                                        "send_backward.link",
-                                        "send_backward.delay",
-                                        "send_backward.overhead",
-                                        "send_epilogue.blocking",
-                                        "send_epilogue.link",
-                                        "send_epilogue.delay",
-                                        "send_epilogue.overhead",
+                                        SEND_NAMES("send_forward"),
+                                        SEND_NAMES("send_backward"),
+                                        SEND_NAMES("send_epilogue"),
                                         "embedding_sync",
                                         NULL};
 
@@ -162,6 +154,16 @@ int check_boundary_out(const struct check_problem *p, int rank, const struct che
     return t->pass == PASS_B && check_sends_backward(p, stage - 1) ? stage - 1 : -1;
 }
 
+int check_message_part(const struct check_graph *g, const struct check_turn *t, int boundary,
+                       int part, int half)
+{
+    int kind = t->pass == PASS_F ? KIND_SEND_FORWARD : KIND_SEND_BACKWARD;
+    if (kind == KIND_SEND_BACKWARD && t->slice == 0 && g->epilogue &&
+        g->exists[check_operation(g, KIND_SEND_EPILOGUE + part, boundary, t->micro_batch, 0)])
+        kind = KIND_SEND_EPILOGUE;
+    return check_operation(g, kind + part, boundary, half + t->micro_batch, t->slice);
+}
+
 static enum status order_turns(struct build *b)
 {
     struct check_streams *x = &b->streams;
@@ -256,16 +258,10 @@ static void order_links(struct build *b)
         for (int to = 0; to < p->ranks; to++) first[to] = -1;
         for (int i = 0; i < b->turn_count; i++) {
             const struct check_turn *t = &b->streams.turns[rank][i];
-            int boundary = check_boundary_out(p, rank, t),
-                kind = t->pass == PASS_F ? KIND_SEND_FORWARD : KIND_SEND_BACKWARD;
+            int boundary = check_boundary_out(p, rank, t);
             if (boundary < 0) continue;
-            int to = check_rank_of(p, t->pass == PASS_F ? boundary + 1 : boundary);
-            if (kind == KIND_SEND_BACKWARD && g->epilogue && t->slice == 0 &&
-                g->exists[check_operation(g, KIND_SEND_EPILOGUE + PART_LINKS, boundary,
-                                          t->micro_batch, 0)])
-                kind = KIND_SEND_EPILOGUE;
-            int operation =
-                check_operation(g, kind + PART_LINKS, boundary, t->micro_batch, t->slice);
+            int to = check_rank_of(p, t->pass == PASS_F ? boundary + 1 : boundary),
+                operation = check_message_part(g, t, boundary, PART_LINKS, 0);
             if (first[to] < 0) first[to] = operation;
             else join(b, last[to], operation, 0);
             last[to] = operation;

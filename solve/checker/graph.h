@@ -82,6 +82,10 @@ struct check_streams {
 };
 enum status check_weave_streams(struct check_streams *x, struct arena *arena);
 int check_turn_operation(const struct check_graph *g, int rank, const struct check_turn *t);
+// A part of the message that a turn sends or gets over a boundary, once all messages stand in the
+// graph; half: what is added to its micro-batch, of the receiver's overhead.
+int check_message_part(const struct check_graph *g, const struct check_turn *t, int boundary,
+                       int part, int half);
 // The boundary over which a turn waits for a message or sends one, or -1.
 int check_boundary_in(const struct check_problem *p, int rank, const struct check_turn *t);
 int check_boundary_out(const struct check_problem *p, int rank, const struct check_turn *t);

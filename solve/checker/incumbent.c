@@ -7,23 +7,21 @@
 static enum status read_stage(struct check_proof *k, const struct value *v, int stage, int first,
                               struct check_choice *c)
 {
-    static const char *const keys[] = {
-        "first_layer",       "layer_count",     "group",           "recompute",
-        "recomputed_layers", "gradient_option", "boundary_option", NULL};
-    const char *names[MOST_GROUPS + 1] = {NULL};
+    const char *names[MOST_GROUPS + 1];
     const struct check_problem *p = k->p;
-    const struct reader *r = &k->reader;
+    const struct value_field fields[] = {
+        {"first_layer", 0, p->layers - 1, .small = &c->first},
+        {"layer_count", 1, p->layers, .small = &c->layers},
+        {"group", .small = &c->group, .names = check_group_names(p, names)},
+        {"recompute", .small = &c->mode, .names = check_mode_names},
+        {"recomputed_layers", 0, p->layers, .small = &c->recomputed},
+        {"gradient_option", 0, p->gradient_count - 1, .small = &c->gradient},
+        {"boundary_option", 0, p->boundary_count - 1, .small = &c->boundary},
+        {NULL},
+    };
     char where[CHECK_PATH_MAX];
     snprintf(where, sizeof where, "incumbent[%d]", stage);
-    for (int g = 0; g < p->group_count; g++) names[g] = p->groups[g].name;
-    TRY(value_keys(r, v, where, keys));
-    TRY(value_int(r, v, where, "first_layer", 0, p->layers - 1, &c->first));
-    TRY(value_int(r, v, where, "layer_count", 1, p->layers, &c->layers));
-    TRY(value_name(r, value_get(v, "group"), where, names, &c->group));
-    TRY(value_name(r, value_get(v, "recompute"), where, check_mode_names, &c->mode));
-    TRY(value_int(r, v, where, "recomputed_layers", 0, p->layers, &c->recomputed));
-    TRY(value_int(r, v, where, "gradient_option", 0, p->gradient_count - 1, &c->gradient));
-    TRY(value_int(r, v, where, "boundary_option", 0, p->boundary_count - 1, &c->boundary));
+    TRY(value_fields(&k->reader, v, where, fields, NULL));
     if (c->first != first || c->layers > p->layers - first)
         return NOT_PROVEN_HERE(k, "%s: the stages do not cover the layers once in order", where);
     int most = c->mode == MODE_FIRST_LAYERS ? check_recomputable(p, c->first, c->layers) : 0;

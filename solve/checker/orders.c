@@ -2,14 +2,6 @@
 // (docs/PROOFS.md 3).
 #include "solve/checker/graph.h"
 
-typedef struct check_turn nth_pass(const struct check_problem *p, enum check_pass pass, int n);
-
-struct shape {
-    int total; // forwards, and backwards
-    int ahead, behind;
-    nth_pass *nth;
-};
-
 struct list {
     const struct check_problem *p;
     struct check_turn *turns;
@@ -30,24 +22,36 @@ static void put(struct list *l, enum check_pass pass, int micro_batch, int turn,
     else l->turns[l->count++] = (struct check_turn){pass, micro_batch, turn, slice};
 }
 
-static void put_nth(struct list *l, nth_pass *nth, enum check_pass pass, int n)
-{
-    struct check_turn t = nth(l->p, pass, n);
-    put(l, pass, t.micro_batch, t.turn, t.slice);
-}
+// ---- schedules of one shape: a number of forwards, then forward and backward in turn, then the
+// backwards that are left; weight gradients follow a number of backwards later
 
-// Of the schedules that have one shape: so many forwards ahead, then forward and backward in turn,
-// weight gradients so many backwards behind.
-static void put_shape(struct list *l, struct shape s)
+// The n-th forward or backward: slice by slice, a group of micro-batches turn by turn, as many as
+// there are ranks, or all of them; a backward's turns and slices go the other way.
+static void put_nth(struct list *l, enum check_pass pass, int n)
 {
     const struct check_problem *p = l->p;
-    int forwards = 0;
-    while (forwards < s.ahead && forwards < s.total) put_nth(l, s.nth, PASS_F, forwards++);
-    for (int n = 0; n < s.total; n++) {
-        if (forwards < s.total) put_nth(l, s.nth, PASS_F, forwards++);
-        put_nth(l, s.nth, PASS_B, n);
-        if (p->splits_backward && n >= s.behind) put_nth(l, s.nth, PASS_W, n - s.behind);
+    int slice = n % p->slices, at = n / p->slices,
+        group = check_schedules[p->kind].in_groups ? p->ranks : p->micro_batches,
+        turn = at / group % p->turns, micro_batch = at / group / p->turns * group + at % group;
+    if (pass == PASS_F) put(l, pass, micro_batch, turn, slice);
+    else put(l, pass, micro_batch, p->turns - 1 - turn, p->slices - 1 - slice);
+}
+
+static void put_shape(struct list *l, int rank)
+{
+    const struct check_problem *p = l->p;
+    const struct check_schedule *s = &check_schedules[p->kind];
+    int group = s->in_groups ? p->ranks : p->micro_batches,
+        total = (p->micro_batches + group - 1) / group * group * p->turns * p->slices,
+        ahead = s->holds_all ? total : s->lead * (p->ranks - rank - 1) + (p->turns - 1) * p->ranks,
+        behind = s->lag * rank, forwards = 0;
+    while (forwards < ahead && forwards < total) put_nth(l, PASS_F, forwards++);
+    for (int n = 0; n < total; n++) {
+        if (forwards < total) put_nth(l, PASS_F, forwards++);
+        put_nth(l, PASS_B, n);
+        if (p->splits_backward && n >= behind) put_nth(l, PASS_W, n - behind);
     }
+<<<<<<< HEAD
     for (int n = s.total > s.behind ? s.total - s.behind : 0; p->splits_backward && n < s.total;
          n++)
         put_nth(l, s.nth, PASS_W, n);
@@ -131,6 +135,10 @@ static void put_sliced(struct list *l, int rank)
     int total = l->p->micro_batches * l->p->slices;
     (void)rank;
     put_shape(l, (struct shape){total, total, 0, nth_slice});
+=======
+    for (int n = total > behind ? total - behind : 0; p->splits_backward && n < total; n++)
+        put_nth(l, PASS_W, n);
+>>>>>>> w-r
 }
 
 // ---- ZB-V: turn 0 on the way down, turn 1 on the way back up
@@ -262,16 +270,23 @@ static void put_v_min(struct list *l, int rank)
 // ---- the table; where a space has every schedule they come in this order
 
 #define SCHEDULES(ROW)                                                                             \
-    ROW("gpipe", put_gpipe, .turns = 1, .holds_all = true, .fewer = PART_OF_MORE)                  \
-    ROW("1f1b", put_1f1b, .turns = 1, .fewer = PART_OF_MORE)                                       \
-    ROW("interleaved", put_interleaved, .turns = 0, .in_groups = true,                             \
+    ROW("gpipe", put_shape, .turns = 1, .holds_all = true, .fewer = PART_OF_MORE)                  \
+    ROW("1f1b", put_shape, .turns = 1, .lead = 1, .fewer = PART_OF_MORE)                           \
+    ROW("interleaved", put_shape, .turns = 0, .lead = 2, .in_groups = true,                        \
         .fewer = PART_OF_MORE_UNBLOCKED)                                                           \
+    ROW("zb-h1", put_shape, .turns = 1, .lead = 1, .lag = 1, .splits_backward = true,              \
+        .fewer = PART_OF_MORE_UNBLOCKED)                                                           \
+    ROW("zb-h2", put_shape, .turns = 1, .lead = 2, .lag = 2, .splits_backward = true,              \
+        .fewer = PART_OF_MORE_UNBLOCKED)                                                           \
+<<<<<<< HEAD
     ROW("zb-h1", put_zb_h1, .turns = 1, .splits_backward = true, .fewer = PART_OF_MORE_UNBLOCKED)  \
     ROW("zb-h2", put_zb_h2, .turns = 1, .splits_backward = true, .fewer = PART_OF_MORE_NEVER)      \
+=======
+>>>>>>> w-r
     ROW("zb-v", put_zb_v, .turns = 2, .folds = true, .splits_backward = true,                      \
         .fewer = PART_OF_MORE_NEVER)                                                               \
-    ROW("looped-bfs", put_looped, .turns = 0, .holds_all = true, .fewer = PART_OF_MORE_UNBLOCKED)  \
-    ROW("token-sliced", put_sliced, .turns = 1, .slices = true, .holds_all = true,                 \
+    ROW("looped-bfs", put_shape, .turns = 0, .holds_all = true, .fewer = PART_OF_MORE_UNBLOCKED)   \
+    ROW("token-sliced", put_shape, .turns = 1, .slices = true, .holds_all = true,                  \
         .fewer = PART_OF_MORE)                                                                     \
     ROW("v-half", put_v_half, .turns = 2, .folds = true, .splits_backward = true,                  \
         .fewer = PART_OF_MORE_UNBLOCKED)                                                           \

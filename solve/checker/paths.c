@@ -19,7 +19,6 @@ static enum status read_start(struct walker *w, const struct value *v)
 {
     const struct check_graph *g = w->k->g;
     const struct reader *r = &w->k->reader;
-    TRY(value_expect(r, v, w->where, VALUE_ARRAY));
     if (v->count != 4)
         return check_refuse(r, w->where,
                             "start: expected kind, stage or boundary, micro-batch and slice");
@@ -66,10 +65,9 @@ static bool read_digits(const char **c, int *number)
 }
 
 // "0*12 1 0*3": successor, and how many times.
-static enum status read_steps(struct walker *w, const struct value *v)
+static enum status read_steps(struct walker *w, const char *c)
 {
-    TRY(value_expect(&w->k->reader, v, w->where, VALUE_TEXT));
-    for (const char *c = v->text; *c;) {
+    while (*c) {
         int successor, times = 1;
         bool good = read_digits(&c, &successor);
         if (good && *c == '*') {
@@ -88,18 +86,23 @@ static enum status read_steps(struct walker *w, const struct value *v)
 
 static enum status read_path(struct check_proof *k, const struct value *v, int number)
 {
-    static const char *const keys[] = {"start", "laps", "steps", NULL};
+    const struct value *start_stated, *steps;
+    const struct value_field fields[] = {
+        {"start", .value = &start_stated, .type = VALUE_ARRAY},
+        {"laps", 1, STEPS_MOST, .small = &k->laps[number]},
+        {"steps", .value = &steps, .type = VALUE_TEXT},
+        {NULL},
+    };
     char where[CHECK_PATH_MAX];
     int symbols = check_symbol_count(k->p);
     snprintf(where, sizeof where, "paths[%d]", number);
     struct walker w = {
         .k = k, .where = where, .counts = k->counts + (size_t)number * (size_t)symbols};
-    TRY(value_keys(&k->reader, v, where, keys));
-    TRY(value_int(&k->reader, v, where, "laps", 1, STEPS_MOST, &k->laps[number]));
-    TRY(read_start(&w, value_get(v, "start")));
+    TRY(value_fields(&k->reader, v, where, fields, NULL));
+    TRY(read_start(&w, start_stated));
     int start = w.at;
     if (k->p->barrier) w.counts[k->replay.symbol[start]]++; // a cycle comes back to it
-    TRY(read_steps(&w, value_get(v, "steps")));
+    TRY(read_steps(&w, steps->text));
     if (k->p->barrier && k->laps[number] != 1)
         return NOT_PROVEN_HERE(k, "%s: takes 1 lap, not %d", where, k->laps[number]);
     if (k->p->barrier) return OK;

@@ -21,25 +21,34 @@ static bool layers_meet(const struct check_problem *p, const struct check_choice
     return layer == p->layers;
 }
 
-static bool slots_suffice(const struct check_problem *p, const struct check_choice *const *chosen)
+int check_resource_count(const struct check_problem *p) { return p->group_count + BUDGETS; }
+
+int64_t check_resource_limit(const struct check_problem *p, int resource)
 {
-    int used[MOST_GROUPS] = {0};
-    for (int s = 0; s < p->ranks; s++) // the first stage of each rank
-        if (++used[chosen[s]->group] > p->groups[chosen[s]->group].slots) return false;
-    return true;
+    return resource < p->group_count ? p->groups[resource].slots
+                                     : p->budget[resource - p->group_count];
 }
 
-static bool budget_suffices(const struct check_problem *p, const struct check_choice *const *chosen)
+int64_t check_use(const struct check_problem *p, int stage, int resource,
+                  const struct check_choice *c)
 {
-    int64_t used[BUDGETS] = {0};
-    for (int s = 0; s < p->stages; s++) {
-        used[BUDGET_BOUNDARIES] += chosen[s]->boundary > 0;
-        used[BUDGET_STAGES] += chosen[s]->gradient > 0;
-        used[BUDGET_COST] += chosen[s]->cost;
+    if (resource < p->group_count)
+        return stage < p->ranks && c->group == resource; // the first stage of each rank
+    if (resource == p->group_count + BUDGET_BOUNDARIES) return c->boundary > 0;
+    return resource == p->group_count + BUDGET_STAGES ? c->gradient > 0 : c->cost;
+}
+
+static const char *resource_misfit(const struct check_problem *p,
+                                   const struct check_choice *const *chosen)
+{
+    for (int r = 0; r < check_resource_count(p); r++) {
+        int64_t used = 0;
+        for (int s = 0; s < p->stages; s++) used += check_use(p, s, r, chosen[s]);
+        if (check_resource_limit(p, r) >= 0 && used > check_resource_limit(p, r))
+            return r < p->group_count ? "more ranks stand on a group than it has slots"
+                                      : "the budget of compression is overdrawn";
     }
-    for (int i = 0; i < BUDGETS; i++)
-        if (p->budget[i] >= 0 && used[i] > p->budget[i]) return false;
-    return true;
+    return NULL;
 }
 
 static const char *rank_misfit(const struct check_graph *g,
@@ -62,8 +71,7 @@ const char *check_misfit(const struct check_graph *g, const struct check_choice 
     const struct check_problem *p = g->p;
     int last = p->stages - 1;
     if (!layers_meet(p, chosen)) return "the stages do not cover the layers once in order";
-    if (!slots_suffice(p, chosen)) return "more ranks stand on a group than it has slots";
-    if (!budget_suffices(p, chosen)) return "the budget of compression is overdrawn";
+    if (resource_misfit(p, chosen)) return resource_misfit(p, chosen);
     for (int s = 0; s < last; s++)
         if (!check_is_joined(p, s, chosen[s]->group, chosen[s]->cut, chosen[s + 1]->group))
             return "nothing joins two neighbours";

@@ -4,7 +4,14 @@
 
 #include "solve/checker/choices.h"
 
-// What couples the stages. NULL: it fits; else what it breaks.
+// What couples the stages beside the layers: the slots of each group, then the budget of
+// boundaries, stages and cost. Limit -1: none.
+int check_resource_count(const struct check_problem *p);
+int64_t check_resource_limit(const struct check_problem *p, int resource);
+int64_t check_use(const struct check_problem *p, int stage, int resource,
+                  const struct check_choice *c);
+
+// Whether a decision keeps all that couples its stages. NULL: it does; else what it breaks.
 const char *check_misfit(const struct check_graph *g, const struct check_choice *const *chosen);
 
 struct check_replay {

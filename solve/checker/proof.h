@@ -28,6 +28,10 @@ enum status check_one_proof(const struct reader *r, const struct value *proof,
                             const struct check_problem *p, struct check_result *result,
                             uint64_t *work, struct arena *arena);
 
+// What an audit that ended so leaves: accepted, a reason why not, or an error.
+enum status check_conclude(struct check_result *result, enum status status, const struct error *why,
+                           struct error *err);
+
 // One proof: of one priced document.
 struct check_proof {
     struct reader reader;

@@ -23,17 +23,6 @@ struct weave {
     int turn_count;
 };
 
-// A part of a turn's message; half: micro-batches to its number, of the receiver's overhead.
-static int operation_of(const struct check_graph *g, const struct check_turn *t, int boundary,
-                        int part, int half)
-{
-    int kind = t->pass == PASS_F ? KIND_SEND_FORWARD : KIND_SEND_BACKWARD;
-    if (kind == KIND_SEND_BACKWARD && t->slice == 0 && g->epilogue &&
-        g->exists[check_operation(g, KIND_SEND_EPILOGUE + part, boundary, t->micro_batch, 0)])
-        kind = KIND_SEND_EPILOGUE;
-    return check_operation(g, kind + part, boundary, half + t->micro_batch, t->slice);
-}
-
 static struct post post_of(const struct weave *w, int rank, int turn, bool sends)
 {
     const struct check_graph *g = w->x->g;
@@ -43,7 +32,7 @@ static struct post post_of(const struct weave *w, int rank, int turn, bool sends
     int boundary = sends ? check_boundary_out(g->p, rank, t) : check_boundary_in(g->p, rank, t),
         stage = check_stage_of(g->p, rank, t->turn);
     if (boundary < 0) return none;
-    int operation = operation_of(g, t, boundary, PART_BLOCKS, 0);
+    int operation = check_message_part(g, t, boundary, PART_BLOCKS, 0);
     if (w->done[operation]) return none;
     return (struct post){operation, check_rank_of(g->p, boundary == stage ? stage + 1 : stage - 1)};
 }
@@ -78,9 +67,10 @@ static void append_turn(struct weave *w, int rank, int turn)
     const struct check_turn *t = &w->x->turns[rank][turn];
     int in = check_boundary_in(g->p, rank, t), out = check_boundary_out(g->p, rank, t);
     if (g->parts[PART_WORKS] && in >= 0)
-        append(w, rank, operation_of(g, t, in, PART_WORKS, g->p->micro_batches));
+        append(w, rank, check_message_part(g, t, in, PART_WORKS, g->p->micro_batches));
     append(w, rank, check_turn_operation(g, rank, t));
-    if (g->parts[PART_WORKS] && out >= 0) append(w, rank, operation_of(g, t, out, PART_WORKS, 0));
+    if (g->parts[PART_WORKS] && out >= 0)
+        append(w, rank, check_message_part(g, t, out, PART_WORKS, 0));
 }
 
 static void exchange(struct weave *w, int rank, struct post post)

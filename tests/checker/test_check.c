@@ -87,8 +87,7 @@ static void compare_graphs(const struct check_trial *t, struct arena *arena)
     struct error err = {OK, ""};
     struct check_problem p;
     struct check_graph g;
-    if (check_read_problem(&p, t->text.file, t->text.text, t->text.size, arena, &err) ||
-        check_build_graph(&g, &p, arena))
+    if (check_read_problem(&p, &t->text, arena, &err) || check_build_graph(&g, &p, arena))
         fail_msg("%s", err.text);
     assert_int_equal(g.operation_count, t->schedule.operation_count);
     struct edges e = edges_of(&g, &t->schedule, arena);
@@ -175,7 +174,7 @@ static void test_choices(void **state)
         arena_open(&arena, NULL);
         if (check_trial_draw(&t, seed, &arena)) {
             if (choices_build(&t.choices, &t.priced, &t.schedule, &arena, &err) ||
-                check_read_problem(&p, t.text.file, t.text.text, t.text.size, &arena, &err) ||
+                check_read_problem(&p, &t.text, &arena, &err) ||
                 check_build_graph(&g, &p, &arena) || check_list_choices(&own, &g, &work, &arena))
                 fail_msg("%s", err.text);
             compare_choices(&t, &own);
@@ -230,8 +229,7 @@ static void test_prices(void **state)
         int64_t none[RESOURCES_MOST] = {0}, dear[RESOURCES_MOST] = {0};
         arena_open(&arena, NULL);
         if (check_trial_draw(&t, seed, &arena)) {
-            if (check_read_problem(&p, t.text.file, t.text.text, t.text.size, &arena, &err))
-                fail_msg("%s", err.text);
+            if (check_read_problem(&p, &t.text, &arena, &err)) fail_msg("%s", err.text);
             for (int i = 0; i < BUDGETS; i++) p.budget[i] = (int64_t)1 << (50 + seed % 4);
             if (check_build_graph(&g, &p, &arena) || check_list_choices(&own, &g, &work, &arena))
                 fail_msg("%s", err.text);

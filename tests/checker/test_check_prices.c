@@ -49,8 +49,9 @@ static enum status compare(const struct pricing_trial *t, const char *text, size
                            struct error *err)
 {
     struct check_problem *read = TAKE(t->arena, 1, struct check_problem);
+    const struct check_text priced = {"priced.json", text, size};
     int64_t compared;
-    TRY(check_read_problem(read, "priced.json", text, size, t->arena, err));
+    TRY(check_read_problem(read, &priced, t->arena, err));
     TRY(check_same_prices(read, t->own, &compared, err));
     assert_true(compared > 50);
     return OK;

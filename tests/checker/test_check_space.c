@@ -437,7 +437,7 @@ static void tables_are_the_priced_documents(void **state)
         struct check_layout layout = space_layout(&p.job.layout);
         assert_int_equal(price_problem(&priced, &p, &arena, &err), OK);
         struct check_text text = check_trial_save(&priced, "priced.json", &arena);
-        if (check_read_problem(&read, text.file, text.text, text.size, &arena, &err) != OK)
+        if (check_read_problem(&read, &text, &arena, &err) != OK)
             fail_msg("problem %d: %s", i, err.text);
         assert_int_equal(space_pricer_open(&pricer, &p, &arena, &err), OK);
         assert_true(pricer.bytes(pricer.context, &layout, &own) && pricer.times(pricer.context));

@@ -464,7 +464,7 @@ static void try_checker(struct trial *t, struct tally *tally)
     struct check_held_cache cache = {.work = &work, .arena = &t->arena, .scratch = &scratch};
     t->p.layout.expert = 1;
     struct check_text text = check_trial_save(&t->p, "priced.json", &t->arena);
-    CHECK_OK(check_read_problem(&problem, text.file, text.text, text.size, &t->arena, &err));
+    CHECK_OK(check_read_problem(&problem, &text, &t->arena, &err));
     arena_open(&scratch, NULL);
     CHECK_OK(check_find_held(&cache, &problem, &held));
     arena_close(&scratch);

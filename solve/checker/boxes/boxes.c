@@ -59,19 +59,19 @@ static enum status put_price(struct check_proof *k, const char *where, struct ch
 static enum status read_prices(struct check_proof *k, const struct value *v, const char *where,
                                struct check_round *round)
 {
-    static const char *const keys[] = {"?slots", "?boundaries", "?stages", "?cost", NULL};
+    const struct value *slots = NULL, *budget[BUDGETS] = {NULL};
+    const struct value_field fields[] = {
+        {"?slots", .value = &slots, .type = VALUE_ARRAY},
+        {"?boundaries", .value = &budget[BUDGET_BOUNDARIES], .type = VALUE_NUMBER},
+        {"?stages", .value = &budget[BUDGET_STAGES], .type = VALUE_NUMBER},
+        {"?cost", .value = &budget[BUDGET_COST], .type = VALUE_NUMBER},
+        {NULL},
+    };
     if (!v) return OK;
-    TRY(value_keys(&k->reader, v, where, keys));
-    for (int i = 0; i < BUDGETS; i++) {
-        const struct value *price = value_get(v, keys[i + 1] + 1);
-        if (!price) continue;
-        TRY(value_expect(&k->reader, price, where, VALUE_NUMBER));
-        TRY(put_price(k, where, round, k->p->group_count + i, price->number));
-    }
-    const struct value *slots = value_get(v, "slots");
-    if (!slots) return OK;
-    TRY(value_expect(&k->reader, slots, where, VALUE_ARRAY));
-    for (const struct value *pair = slots->first; pair; pair = pair->next) {
+    TRY(value_fields(&k->reader, v, where, fields, NULL));
+    for (int i = 0; i < BUDGETS; i++)
+        if (budget[i]) TRY(put_price(k, where, round, k->p->group_count + i, budget[i]->number));
+    for (const struct value *pair = slots ? slots->first : NULL; pair; pair = pair->next) {
         int64_t numbers[2];
         TRY(value_row(&k->reader, pair, where, "group and numerator", 2, numbers));
         if (numbers[0] < 0 || numbers[0] >= k->p->group_count)
@@ -117,17 +117,19 @@ static enum status couple(struct tree *t, bool *closed)
 
 static enum status read_round(struct tree *t, const struct value *v, struct check_round *round)
 {
-    static const char *const keys[] = {"?weights",  "?prices", "?relaxed",
-                                       "?by_ranks", "?memory", NULL};
     struct check_proof *k = t->k;
+    const struct value *weights = NULL, *prices = NULL, *memory = NULL;
     bool relaxed = false;
+    const struct value_field fields[] = {
+        {"?weights", .value = &weights}, {"?prices", .value = &prices},
+        {"?relaxed", .flag = &relaxed},  {"?by_ranks", .flag = &round->by_ranks},
+        {"?memory", .value = &memory},   {NULL},
+    };
     *round = (struct check_round){.coefficients = k->coefficients};
-    TRY(value_keys(&k->reader, v, t->where, keys));
-    TRY(value_bool(&k->reader, v, t->where, "relaxed", &relaxed));
-    TRY(value_bool(&k->reader, v, t->where, "by_ranks", &round->by_ranks));
-    TRY(read_weights(k, value_get(v, "weights"), t->where, round));
-    TRY(read_prices(k, value_get(v, "prices"), t->where, round));
-    TRY(read_memory(k, value_get(v, "memory"), t->where, round));
+    TRY(value_fields(&k->reader, v, t->where, fields, NULL));
+    TRY(read_weights(k, weights, t->where, round));
+    TRY(read_prices(k, prices, t->where, round));
+    TRY(read_memory(k, memory, t->where, round));
     round->counts = !relaxed;
     if (k->p->chain && round->has_weights)
         TRY(k->p->find_excess(k->p, k->coefficients, k->work, &round->excess));
@@ -153,7 +155,7 @@ static enum status use_rounds(struct tree *t, const struct value *rounds, bool *
         arena_reset(k->arena, mark);
         k->result->rounds++;
     }
-    check_note(&t->halves, *closed);
+    check_note(&t->halves);
     return OK;
 }
 
@@ -162,42 +164,42 @@ static enum status use_rounds(struct tree *t, const struct value *rounds, bool *
 static enum status read_choice(struct check_proof *k, const struct value *v, const char *where,
                                struct check_property *to)
 {
-    static const char *const keys[] = {
-        "?first_layer",       "?layers",          "?group",           "?recompute",
-        "?recomputed_layers", "?gradient_option", "?boundary_option", NULL};
-    const char *names[MOST_GROUPS + 1] = {NULL};
-    const struct reader *r = &k->reader;
-    for (int g = 0; g < k->p->group_count; g++) names[g] = k->p->groups[g].name;
-    TRY(value_keys(r, v, where, keys));
-    TRY(value_int(r, v, where, "first_layer", 0, MOST_LAYERS, &to->first_layer));
-    TRY(value_int(r, v, where, "layers", 0, MOST_LAYERS, &to->layers));
-    TRY(value_int(r, v, where, "recomputed_layers", 0, MOST_LAYERS, &to->recomputed));
-    TRY(value_int(r, v, where, "gradient_option", 0, MOST_OPTIONS, &to->gradient));
-    TRY(value_int(r, v, where, "boundary_option", 0, MOST_OPTIONS, &to->boundary));
-    if (value_get(v, "group")) TRY(value_name(r, value_get(v, "group"), where, names, &to->group));
-    if (value_get(v, "recompute"))
-        TRY(value_name(r, value_get(v, "recompute"), where, check_mode_names, &to->mode));
-    return OK;
+    const char *names[MOST_GROUPS + 1];
+    const struct value_field fields[] = {
+        {"?first_layer", 0, MOST_LAYERS, .small = &to->first_layer},
+        {"?layers", 0, MOST_LAYERS, .small = &to->layers},
+        {"?group", .small = &to->group, .names = check_group_names(k->p, names)},
+        {"?recompute", .small = &to->mode, .names = check_mode_names},
+        {"?recomputed_layers", 0, MOST_LAYERS, .small = &to->recomputed},
+        {"?gradient_option", 0, MOST_OPTIONS, .small = &to->gradient},
+        {"?boundary_option", 0, MOST_OPTIONS, .small = &to->boundary},
+        {NULL},
+    };
+    return value_fields(&k->reader, v, where, fields, NULL);
 }
 
 static enum status read_split(struct check_proof *k, const struct value *v, const char *where,
                               struct check_property *to)
 {
-    static const char *const keys[] = {"stage", "?load_below_ns", "?choice", NULL},
-                             *const rank_keys[] = {"rank", "layers_below", NULL};
+    const struct value *choice = NULL;
+    const struct value_field rank_fields[] = {
+        {"rank", 0, k->p->ranks - 1, .small = &to->rank},
+        {"layers_below", 0, MOST_LAYERS, .small = &to->layers_below},
+        {NULL},
+    };
+    const struct value_field fields[] = {
+        {"stage", 0, k->p->stages - 1, .small = &to->stage},
+        {"?load_below_ns", 0, MOST_SUM, .large = &to->load_below},
+        {"?choice", .value = &choice},
+        {NULL},
+    };
     *to = (struct check_property){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     TRY(value_expect(&k->reader, v, where, VALUE_OBJECT));
-    if (value_get(v, "rank")) {
-        TRY(value_keys(&k->reader, v, where, rank_keys));
-        TRY(value_int(&k->reader, v, where, "rank", 0, k->p->ranks - 1, &to->rank));
-        return value_int(&k->reader, v, where, "layers_below", 0, MOST_LAYERS, &to->layers_below);
-    }
-    TRY(value_keys(&k->reader, v, where, keys));
-    TRY(value_int(&k->reader, v, where, "stage", 0, k->p->stages - 1, &to->stage));
-    TRY(value_integer(&k->reader, v, where, "load_below_ns", 0, MOST_SUM, &to->load_below));
-    if ((to->load_below >= 0) == (value_get(v, "choice") != NULL))
+    if (value_get(v, "rank")) return value_fields(&k->reader, v, where, rank_fields, NULL);
+    TRY(value_fields(&k->reader, v, where, fields, NULL));
+    if ((to->load_below >= 0) == (choice != NULL))
         return check_refuse(&k->reader, where, "split: expected one of load_below_ns and choice");
-    return to->load_below >= 0 ? OK : read_choice(k, value_get(v, "choice"), where, to);
+    return choice ? read_choice(k, choice, where, to) : OK;
 }
 
 // A half of which nothing is left, or all, is as good as any; a property that tells nothing apart
@@ -260,19 +262,22 @@ static enum status refuse_open(const struct tree *t)
 
 static enum status check_box(struct tree *t, const struct value *v, bool *ends)
 {
-    static const char *const keys[] = {"rounds", "?split", "?closed", "?leaf", NULL};
     const struct reader *r = &t->k->reader;
     bool closed = false, says_closed = false, says_leaf = false;
-    const struct value *by;
+    const struct value *rounds, *by = NULL;
+    const struct value_field fields[] = {
+        {"rounds", .value = &rounds},
+        {"?split", .value = &by},
+        {"?closed", .flag = &says_closed},
+        {"?leaf", .flag = &says_leaf},
+        {NULL},
+    };
     snprintf(t->where, sizeof t->where, "boxes[%lld]", (long long)t->number);
-    TRY(value_keys(r, v, t->where, keys));
-    TRY(value_bool(r, v, t->where, "closed", &says_closed));
-    TRY(value_bool(r, v, t->where, "leaf", &says_leaf));
-    by = value_get(v, "split");
+    TRY(value_fields(r, v, t->where, fields, NULL));
     if ((by != NULL) + says_closed + says_leaf != 1)
         return check_refuse(r, t->where, "expected one of split, closed and leaf");
     for (int s = 0; s < t->k->p->stages; s++) closed = closed || t->halves.box.count[s] == 0;
-    TRY(use_rounds(t, value_get(v, "rounds"), &closed));
+    TRY(use_rounds(t, rounds, &closed));
     *ends = !by;
     t->k->result->splits += by != NULL;
     t->k->result->leaves += says_leaf;

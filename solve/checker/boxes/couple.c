@@ -52,6 +52,20 @@ static void couple_group(const struct check_choices *c, struct check_box *box, i
     }
 }
 
+struct check_box check_whole_box(const struct check_choices *c, struct arena *arena)
+{
+    const struct check_problem *p = c->p;
+    struct check_box box = {TAKE(arena, p->stages, int *), TAKE(arena, p->stages, int),
+                            TAKE(arena, p->ranks, struct check_span)};
+    for (int r = 0; r < p->ranks; r++) box.spans[r] = (struct check_span){0, p->layers};
+    for (int s = 0; s < p->stages; s++) {
+        box.count[s] = c->count[s];
+        box.left[s] = TAKE(arena, box.count[s], int);
+        for (int i = 0; i < box.count[s]; i++) box.left[s][i] = i;
+    }
+    return box;
+}
+
 enum status check_couple_ranks(const struct check_choices *c, struct check_box *box)
 {
     const struct check_problem *p = c->p;

@@ -15,20 +15,9 @@ enum status check_open_halves(struct check_halves *h, const struct check_choices
     const struct check_problem *p = choices->p;
     size_t total = 0;
     *h = (struct check_halves){.choices = choices, .arena = arena};
-    h->box = (struct check_box){TAKE(arena, p->stages, int *), TAKE(arena, p->stages, int),
-                                TAKE(arena, p->ranks, struct check_span)};
-    h->before = (struct check_box){TAKE(arena, p->stages, int *), TAKE(arena, p->stages, int),
-                                   TAKE(arena, p->ranks, struct check_span)};
-    for (int rank = 0; rank < p->ranks; rank++)
-        h->box.spans[rank] = (struct check_span){0, p->layers};
-    for (int s = 0; s < p->stages; s++) {
-        h->box.count[s] = choices->count[s];
-        h->box.left[s] = TAKE(arena, h->box.count[s], int);
-        h->before.left[s] = TAKE(arena, h->box.count[s], int);
-        for (int i = 0; i < h->box.count[s]; i++) h->box.left[s][i] = i;
-        total += (size_t)h->box.count[s];
-    }
-    h->removed = TAKE(arena, total, struct check_removed);
+    h->box = check_whole_box(choices, arena);
+    h->before = check_whole_box(choices, arena);
+    for (int s = 0; s < p->stages; s++) total += (size_t)h->box.count[s];
     return check_spend(p, choices->work, total);
 }
 
@@ -60,35 +49,37 @@ enum status check_remember(struct check_halves *h)
 
 // ---- what is taken out
 
-static void note_removed(struct check_halves *h, int stage, int number)
+static void note_change(struct check_halves *h, struct check_change change)
 {
-    h->removed[h->removed_count++] = (struct check_removed){stage, number};
+    GROW(h->arena, h->changes, h->change_count, h->change_room, 64);
+    h->changes[h->change_count++] = change;
 }
 
-static void note_narrowed(struct check_halves *h, int rank, struct check_span old)
+static void note_count(struct check_halves *h, int stage, int old)
 {
-    GROW(h->arena, h->narrowed, h->narrowed_count, h->narrowed_room, 64);
-    h->narrowed[h->narrowed_count++] = (struct check_narrowed){rank, old};
+    if (h->box.count[stage] != old)
+        note_change(h, (struct check_change){.stage = stage, .rank = -1, .count = old});
 }
 
-void check_note(struct check_halves *h, bool closed)
+static void note_span(struct check_halves *h, int rank, struct check_span old)
+{
+    struct check_span now = h->box.spans[rank];
+    if (old.least != now.least || old.most != now.most)
+        note_change(h, (struct check_change){.stage = -1, .rank = rank, .span = old});
+}
+
+void check_note(struct check_halves *h)
 {
     const struct check_problem *p = h->choices->p;
-    if (closed) {
-        copy_box(&h->box, &h->before, p);
-        for (int i = 0; i < h->box.count[0]; i++) note_removed(h, 0, h->box.left[0][i]);
-        h->box.count[0] = 0; // that is enough to be empty, and so are its halves
-        return;
-    }
-    for (int s = 0; s < p->stages; s++)
+    for (int s = 0; s < p->stages; s++) {
+        int *left = h->box.left[s], end = h->box.count[s];
         for (int i = 0, k = 0; i < h->before.count[s]; i++) {
-            if (k < h->box.count[s] && h->box.left[s][k] == h->before.left[s][i]) k++;
-            else note_removed(h, s, h->before.left[s][i]);
+            if (k < h->box.count[s] && left[k] == h->before.left[s][i]) k++;
+            else left[end++] = h->before.left[s][i];
         }
-    for (int rank = 0; rank < p->ranks; rank++) {
-        struct check_span old = h->before.spans[rank], now = h->box.spans[rank];
-        if (old.least != now.least || old.most != now.most) note_narrowed(h, rank, old);
+        note_count(h, s, h->before.count[s]);
     }
+    for (int rank = 0; rank < p->ranks; rank++) note_span(h, rank, h->before.spans[rank]);
 }
 
 static int ascending(const void *a, const void *b)
@@ -97,21 +88,17 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void put_back(struct check_halves *h, size_t removed, size_t narrowed)
+static void put_back(struct check_halves *h, size_t change_count)
 {
     bool changed[MOST_STAGES] = {false};
-    while (h->removed_count > removed) {
-        const struct check_removed *r = &h->removed[--h->removed_count];
-        h->box.left[r->stage][h->box.count[r->stage]++] = r->number;
-        changed[r->stage] = true;
+    while (h->change_count > change_count) {
+        const struct check_change *c = &h->changes[--h->change_count];
+        if (c->stage < 0) h->box.spans[c->rank] = c->span;
+        else h->box.count[c->stage] = c->count, changed[c->stage] = true;
     }
     for (int s = 0; s < h->choices->p->stages; s++)
         if (changed[s])
             qsort(h->box.left[s], (size_t)h->box.count[s], sizeof *h->box.left[s], ascending);
-    while (h->narrowed_count > narrowed) {
-        const struct check_narrowed *n = &h->narrowed[--h->narrowed_count];
-        h->box.spans[n->rank] = n->old;
-    }
 }
 
 // ---- splits
@@ -139,21 +126,24 @@ static bool separates(const struct check_halves *h, const struct check_property 
 // The box keeps what has the property, or what has not.
 static void keep_half(struct check_halves *h, const struct check_property *q, bool with)
 {
-    int kept = 0;
+    int kept = 0, gone = 0;
     if (q->rank >= 0) {
         struct check_span *span = &h->box.spans[q->rank], old = *span;
         if (with && span->most >= q->layers_below) span->most = q->layers_below - 1;
         if (!with && span->least < q->layers_below) span->least = q->layers_below;
-        if (old.least != span->least || old.most != span->most) note_narrowed(h, q->rank, old);
+        note_span(h, q->rank, old);
         return;
     }
-    for (int i = 0; i < h->box.count[q->stage]; i++) {
-        int number = h->box.left[q->stage][i];
-        if (has_property(q, &h->choices->items[q->stage][number]) == with)
-            h->box.left[q->stage][kept++] = number;
-        else note_removed(h, q->stage, number);
+    int *left = h->box.left[q->stage], *aside = h->before.left[q->stage],
+        count = h->box.count[q->stage];
+    for (int i = 0; i < count; i++) {
+        int number = left[i];
+        if (has_property(q, &h->choices->items[q->stage][number]) == with) left[kept++] = number;
+        else aside[gone++] = number;
     }
+    if (gone) memcpy(left + kept, aside, (size_t)gone * sizeof *left);
     h->box.count[q->stage] = kept;
+    note_count(h, q->stage, count);
 }
 
 enum status check_split(struct check_halves *h, const struct check_property *q, bool *splits)
@@ -164,8 +154,7 @@ enum status check_split(struct check_halves *h, const struct check_property *q, 
     *splits = separates(h, q);
     if (!*splits) return OK;
     GROW(h->arena, h->waiting, h->waiting_count, h->waiting_room, 64);
-    h->waiting[h->waiting_count++] =
-        (struct check_waiting){h->removed_count, h->narrowed_count, *q};
+    h->waiting[h->waiting_count++] = (struct check_waiting){h->change_count, *q};
     keep_half(h, q, true);
     return OK;
 }
@@ -175,7 +164,7 @@ enum status check_next_half(struct check_halves *h, bool *is)
     *is = h->waiting_count > 0;
     if (!*is) return OK;
     const struct check_waiting *w = &h->waiting[--h->waiting_count];
-    put_back(h, w->removed, w->narrowed);
+    put_back(h, w->change_count);
     keep_half(h, &w->property, false);
     return spend_box(h, 4);
 }

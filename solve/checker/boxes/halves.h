@@ -13,34 +13,32 @@ struct check_property {
     int first_layer, layers, group, mode, recomputed, gradient, boundary; // -1: whatever
 };
 
-struct check_removed {
-    int stage, number;
-};
-struct check_narrowed {
-    int rank;
-    struct check_span old;
+// Of a stage how many choices it had, of a rank its span.
+struct check_change {
+    int stage, rank, count; // one of stage and rank is -1
+    struct check_span span;
 };
 struct check_waiting {
-    size_t removed, narrowed;
+    size_t change_count; // at its split
     struct check_property property;
-}; // counts at its split
+};
 
 struct check_halves {
     const struct check_choices *choices;
-    struct check_box box, before; // at hand; as it was remembered
-    struct check_removed
-        *removed; // from the box, in the order of removal: each choice once at most
-    struct check_narrowed *narrowed;
+    // At hand; as it was remembered. What has left a stage stands behind what is left of it, the
+    // last first, so that putting it back is a matter of counts.
+    struct check_box box, before;
+    struct check_change *changes; // of the box, in their order
     struct check_waiting *waiting;
-    size_t removed_count, narrowed_count, narrowed_room, waiting_count, waiting_room;
+    size_t change_count, change_room, waiting_count, waiting_room;
     struct arena *arena;
 };
 
 enum status check_open_halves(struct check_halves *h, const struct check_choices *choices,
                               struct arena *arena);
-// Around whatever takes choices out of the box, or narrows it; closed: nothing is left of it.
+// Around whatever takes choices out of the box, or narrows it.
 enum status check_remember(struct check_halves *h);
-void check_note(struct check_halves *h, bool closed);
+void check_note(struct check_halves *h);
 // The box becomes the half with the property, the other one waits. *splits: whether the property
 // tells anything apart; nothing is done where not.
 enum status check_split(struct check_halves *h, const struct check_property *q, bool *splits);

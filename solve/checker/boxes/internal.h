@@ -40,8 +40,6 @@ struct check_mixer {
     struct arena *arena;
 };
 
-int64_t mix_use(const struct check_problem *p, int stage, int resource,
-                const struct check_choice *c);
 // Costs of the box's choices and boundaries.
 enum status mix_price(struct check_mixer *m, const struct check_box *box,
                       const struct check_round *round);

@@ -5,6 +5,7 @@
 
 #include "data/base/grow.h"
 #include "solve/checker/boxes/internal.h"
+#include "solve/checker/plan.h"
 
 // ---- the sides of boundaries and the classes of uses
 
@@ -20,7 +21,7 @@ static bool uses_alike(const struct check_mixer *m, int s, const struct check_ch
                        const struct check_choice *b)
 {
     for (int r = 0; r < check_resource_count(m->p); r++)
-        if (m->limit[r] >= 0 && mix_use(m->p, s, r, a) != mix_use(m->p, s, r, b)) return false;
+        if (m->limit[r] >= 0 && check_use(m->p, s, r, a) != check_use(m->p, s, r, b)) return false;
     return true;
 }
 
@@ -118,7 +119,7 @@ static int use_choice(const struct check_mixer *m, int s, const struct check_cho
     int to = uses;
     for (int r = 0; r < check_resource_count(m->p); r++) {
         if (m->limit[r] < 0) continue;
-        int64_t use = mix_use(m->p, s, r, c), before = uses / m->stride[r] % (m->limit[r] + 1);
+        int64_t use = check_use(m->p, s, r, c), before = uses / m->stride[r] % (m->limit[r] + 1);
         if (before + use > m->limit[r]) return -1;
         to += (int)use * m->stride[r];
     }

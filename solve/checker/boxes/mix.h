@@ -38,15 +38,11 @@ struct check_round {
 
 struct check_mixer;
 
-// What couples the stages beside the layers: the slots of each group, then the budget of
-// boundaries, stages and cost.
-int check_resource_count(const struct check_problem *p);
-int64_t check_resource_limit(const struct check_problem *p, int resource); // -1: none
-
 // counted: resources whose use is followed exactly, where a round asks for it.
 enum status check_open_mixer(struct check_mixer **m, const struct check_choices *c,
                              const bool *counted, struct arena *arena);
 
+struct check_box check_whole_box(const struct check_choices *c, struct arena *arena);
 // Ranks with several stages: takes out what cannot stand with any choices of the rank's other
 // stages.
 enum status check_couple_ranks(const struct check_choices *c, struct check_box *box);

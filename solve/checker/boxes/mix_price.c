@@ -3,23 +3,6 @@
 #include "solve/checker/boxes/internal.h"
 #include "solve/checker/plan.h"
 
-int check_resource_count(const struct check_problem *p) { return p->group_count + BUDGETS; }
-
-int64_t check_resource_limit(const struct check_problem *p, int resource)
-{
-    return resource < p->group_count ? p->groups[resource].slots
-                                     : p->budget[resource - p->group_count];
-}
-
-int64_t mix_use(const struct check_problem *p, int stage, int resource,
-                const struct check_choice *c)
-{
-    if (resource < p->group_count)
-        return stage < p->ranks && c->group == resource; // the first stage of each rank
-    if (resource == p->group_count + BUDGET_BOUNDARIES) return c->boundary > 0;
-    return resource == p->group_count + BUDGET_STAGES ? c->gradient > 0 : c->cost;
-}
-
 // Both in 2^-40 ns.
 static wide choice_value(const struct check_problem *p, int s, const struct check_choice *c,
                          const struct check_round *round)
@@ -33,7 +16,8 @@ static wide choice_value(const struct check_problem *p, int s, const struct chec
                  (wide)w[check_symbol(p, KIND_BACKWARD, s, slice)] * c->backward[slice];
     for (int r = 0; r < check_resource_count(p); r++)
         if (round->prices[r])
-            value += ((wide)round->prices[r] << (WEIGHT_SHIFT - PRICE_SHIFT)) * mix_use(p, s, r, c);
+            value += ((wide)round->prices[r] << (WEIGHT_SHIFT - PRICE_SHIFT)) *
+                     check_use(p, s, r, c);
     return value;
 }
 

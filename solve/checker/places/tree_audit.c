@@ -67,12 +67,8 @@ static enum status audit_children(struct tree_audit *h)
     return OK;
 }
 
-static enum status audit_halves(struct tree_audit *h, const struct value *v)
+static enum status audit_halves(struct tree_audit *h, int stage, int below)
 {
-    const struct check_problem *p = check_tree_problem(h->tree);
-    int stage = 0, below = 0;
-    TRY(value_int(h->r, v, h->where, "stage", 0, p->stages - 1, &stage));
-    TRY(value_int(h->r, v, h->where, "layers_below", 1, MOST_LAYERS, &below));
     if (h->part.range_count == TREE_RANGES_MOST)
         return check_refuse(h->r, h->where, "more than %d ranges", TREE_RANGES_MOST);
     struct check_layer_range *range = &h->part.ranges[h->part.range_count++];
@@ -86,35 +82,45 @@ static enum status audit_halves(struct tree_audit *h, const struct value *v)
 
 static enum status audit_part(struct tree_audit *h)
 {
-    static const char *const keys[] = {"?branch",  "?stage", "?layers_below",
-                                       "?replica", "?proof", NULL};
-    const struct value *v = h->next;
-    int replica = -1, replicas = check_tree_places(h->tree) / check_tree_problem(h->tree)->ranks;
+    const struct check_problem *p = check_tree_problem(h->tree);
+    const struct value *v = h->next, *proof = NULL;
+    int replica = -1, stage = -1, below = -1, replicas = check_tree_places(h->tree) / p->ranks;
     bool branches = false;
+    const struct value_field fields[] = {
+        {"?branch", .flag = &branches},
+        {"?stage", 0, p->stages - 1, .small = &stage},
+        {"?layers_below", 1, MOST_LAYERS, .small = &below},
+        {"?replica", 0, replicas - 1, .small = &replica},
+        {"?proof", .value = &proof},
+        {NULL},
+    };
     if (!v)
         return fail(h->r->err, (enum status)NOT_PROVEN,
                     "places.parts: a part is missing: they do not cover all placements");
     snprintf(h->where, sizeof h->where, "places.parts[%lld]", (long long)h->number++);
     h->next = v->next;
-    TRY(check_spend(check_tree_problem(h->tree), h->work, WORK_OF_PART));
-    TRY(value_keys(h->r, v, h->where, keys));
-    TRY(value_bool(h->r, v, h->where, "branch", &branches));
-    TRY(value_int(h->r, v, h->where, "replica", 0, replicas - 1, &replica));
-    bool splits = value_get(v, "stage") && value_get(v, "layers_below"),
-         proves = replica >= 0 && value_get(v, "proof");
+    TRY(check_spend(p, h->work, WORK_OF_PART));
+    TRY(value_fields(h->r, v, h->where, fields, NULL));
+    bool splits = stage >= 0 && below >= 0, proves = replica >= 0 && proof;
     if (branches + splits + proves != 1 || v->count != (branches ? 1 : 2))
         return check_refuse(h->r, h->where,
                             "expected branch, or stage and layers_below, or replica and proof");
     return branches ? audit_children(h)
-           : splits ? audit_halves(h, v)
-                    : audit_proof(h, value_get(v, "proof"), replica);
+           : splits ? audit_halves(h, stage, below)
+                    : audit_proof(h, proof, replica);
 }
 
 static enum status read_tree_claims(const struct reader *r, const struct value *places,
-                                    struct check_result *result)
+                                    const struct value **parts, struct check_result *result)
 {
-    TRY(value_bool(r, places, "places", "infeasible", &result->infeasible));
-    TRY(value_integer(r, places, "places", "bound_ns", 0, MOST_SUM, &result->bound_ns));
+    const struct value_field fields[] = {
+        {.key = "by"},
+        {"?infeasible", .flag = &result->infeasible},
+        {"?bound_ns", 0, MOST_SUM, .large = &result->bound_ns},
+        {"parts", .value = parts, .type = VALUE_ARRAY},
+        {NULL},
+    };
+    TRY(value_fields(r, places, "places", fields, NULL));
     if (result->infeasible == (result->bound_ns >= 0))
         return check_refuse(r, "places", "expected either infeasible or bound_ns");
     return OK;
@@ -127,9 +133,8 @@ enum status check_audit_tree(struct check_result *result, const struct reader *r
     struct arena *scratch = arena_open_within(arena);
     struct tree_audit *h = TAKE(arena, 1, struct tree_audit);
     struct check_tree *tree;
-    const struct value *parts = value_get(places, "parts");
-    TRY(read_tree_claims(r, places, result));
-    TRY(value_expect(r, parts, "places.parts", VALUE_ARRAY));
+    const struct value *parts;
+    TRY(read_tree_claims(r, places, &parts, result));
     TRY(check_open_tree(&tree, x, r, work, arena));
     *h = (struct tree_audit){.tree = tree,
                              .r = r,

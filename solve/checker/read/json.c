@@ -51,18 +51,13 @@ static int hex_digit(char c)
                                   : -1;
 }
 
+// Below 2^16.
 static char *put_utf8(char *to, unsigned code)
 {
-    if (code < 0x80) {
-        *to++ = (char)code;
-    } else if (code < 0x800) {
-        *to++ = (char)(0xc0 | code >> 6);
-        *to++ = (char)(0x80 | (code & 63));
-    } else {
-        *to++ = (char)(0xe0 | code >> 12);
-        *to++ = (char)(0x80 | (code >> 6 & 63));
-        *to++ = (char)(0x80 | (code & 63));
-    }
+    static const unsigned heads[] = {0, 0xc0, 0xe0};
+    int behind = code < 0x80 ? 0 : code < 0x800 ? 1 : 2;
+    *to++ = (char)(heads[behind] | code >> 6 * behind);
+    while (behind-- > 0) *to++ = (char)(0x80 | (code >> 6 * behind & 63));
     return to;
 }
 
@@ -216,6 +211,7 @@ static enum status read_value(struct parser *p, struct value **value)
         v->type = VALUE_TEXT;
         return read_text(p, &v->text);
     }
+    v->type = VALUE_NULL;
     if (read_word(p, "null")) return OK;
     v->type = VALUE_BOOL;
     v->number = read_word(p, "true");
@@ -245,62 +241,11 @@ const struct value *value_get(const struct value *object, const char *key)
 enum status value_expect(const struct reader *r, const struct value *v, const char *where,
                          enum value_type type)
 {
-    static const char *const names[] = {"null",   "true or false", "a whole number",
-                                        "a text", "an array",      "an object"};
-    if (v && v->type == type) return OK;
+    static const char *const names[] = {"a value", "null",     "true or false", "a whole number",
+                                        "a text",  "an array", "an object"};
+    if (v && (v->type == type || type == VALUE_ANY)) return OK;
     return check_refuse(r, where, "expected %s, found %s", names[type],
                         v ? names[v->type] : "nothing");
-}
-
-enum status value_keys(const struct reader *r, const struct value *object, const char *where,
-                       const char *const *keys)
-{
-    TRY(value_expect(r, object, where, VALUE_OBJECT));
-    for (int i = 0; keys[i]; i++)
-        if (keys[i][0] != '?' && !value_get(object, keys[i]))
-            return check_refuse(r, where, "the key \"%s\" is missing", keys[i]);
-    for (const struct value *v = object->first; v; v = v->next) {
-        int i = 0;
-        while (keys[i] && strcmp(keys[i] + (keys[i][0] == '?'), v->key)) i++;
-        if (!keys[i]) return check_refuse(r, where, "unknown key \"%.40s\"", v->key);
-    }
-    return OK;
-}
-
-enum status value_integer(const struct reader *r, const struct value *object, const char *where,
-                          const char *key, int64_t low, int64_t high, int64_t *to)
-{
-    const struct value *v = value_get(object, key);
-    char path[2 * CHECK_PATH_MAX];
-    if (!v) return OK;
-    snprintf(path, sizeof path, "%.90s%s%.90s", where, *where ? "." : "", key);
-    TRY(value_expect(r, v, path, VALUE_NUMBER));
-    if (v->number < low || v->number > high)
-        return check_refuse(r, path, "expected %lld to %lld, found %lld", (long long)low,
-                            (long long)high, (long long)v->number);
-    *to = v->number;
-    return OK;
-}
-
-enum status value_int(const struct reader *r, const struct value *object, const char *where,
-                      const char *key, int low, int high, int *to)
-{
-    int64_t number = *to;
-    TRY(value_integer(r, object, where, key, low, high, &number));
-    *to = (int)number;
-    return OK;
-}
-
-enum status value_bool(const struct reader *r, const struct value *object, const char *where,
-                       const char *key, bool *to)
-{
-    const struct value *v = value_get(object, key);
-    char path[2 * CHECK_PATH_MAX];
-    if (!v) return OK;
-    snprintf(path, sizeof path, "%.90s%s%.90s", where, *where ? "." : "", key);
-    TRY(value_expect(r, v, path, VALUE_BOOL));
-    *to = v->number != 0;
-    return OK;
 }
 
 enum status value_name(const struct reader *r, const struct value *v, const char *where,
@@ -337,6 +282,58 @@ enum status value_integers(const struct reader *r, const struct value *v, const 
             return check_refuse(r, where, "entry %d: expected %lld to %lld, found %lld", i,
                                 (long long)low, (long long)high, (long long)e->number);
         (*to)[i] = e->number;
+    }
+    return OK;
+}
+
+static enum value_type type_of(const struct value_field *f)
+{
+    return f->flag                ? VALUE_BOOL
+           : f->text || f->names  ? VALUE_TEXT
+           : f->small || f->large ? VALUE_NUMBER
+           : f->numbers           ? VALUE_ARRAY
+                                  : f->type;
+}
+
+static enum status read_field(const struct reader *r, const struct value *v, const char *where,
+                              const struct value_field *f, struct arena *arena)
+{
+    TRY(value_expect(r, v, where, type_of(f)));
+    if (f->names) return value_name(r, v, where, f->names, f->small);
+    if (f->numbers)
+        return value_integers(r, v, where, f->count, f->low, f->high, f->numbers, arena);
+    if (f->flag) *f->flag = v->number != 0;
+    if (f->text) *f->text = v->text;
+    if (f->value) *f->value = v;
+    if (!f->small && !f->large) return OK;
+    if (v->number < f->low || v->number > f->high)
+        return check_refuse(r, where, "expected %lld to %lld, found %lld", (long long)f->low,
+                            (long long)f->high, (long long)v->number);
+    if (f->small) *f->small = (int)v->number;
+    else *f->large = v->number;
+    return OK;
+}
+
+enum status value_fields(const struct reader *r, const struct value *object, const char *where,
+                         const struct value_field *fields, struct arena *arena)
+{
+    int found = 0;
+    TRY(value_expect(r, object, where, VALUE_OBJECT));
+    for (const struct value_field *f = fields; f->key; f++) {
+        bool may_lack = *f->key == '?';
+        const char *key = f->key + may_lack;
+        const struct value *v = value_get(object, key);
+        char path[2 * CHECK_PATH_MAX];
+        if (!v && may_lack) continue;
+        if (!v) return check_refuse(r, where, "the key \"%s\" is missing", key);
+        snprintf(path, sizeof path, "%.90s%s%.90s", where, *where ? "." : "", key);
+        TRY(read_field(r, v, path, f, arena));
+        found++;
+    }
+    for (const struct value *v = object->first; v && found < object->count; v = v->next) {
+        const struct value_field *f = fields;
+        while (f->key && strcmp(f->key + (*f->key == '?'), v->key)) f++;
+        if (!f->key) return check_refuse(r, where, "unknown key \"%.40s\"", v->key);
     }
     return OK;
 }

@@ -11,7 +11,15 @@
 #include "data/base/arena.h"
 #include "data/base/status.h"
 
-enum value_type { VALUE_NULL, VALUE_BOOL, VALUE_NUMBER, VALUE_TEXT, VALUE_ARRAY, VALUE_OBJECT };
+enum value_type {
+    VALUE_ANY,
+    VALUE_NULL,
+    VALUE_BOOL,
+    VALUE_NUMBER,
+    VALUE_TEXT,
+    VALUE_ARRAY,
+    VALUE_OBJECT,
+};
 
 struct value {
     const char *key;    // within an object, else NULL
@@ -41,18 +49,8 @@ enum status check_refuse(const struct reader *r, const char *where, const char *
     __attribute__((format(printf, 3, 4)));
 
 const struct value *value_get(const struct value *object, const char *key); // NULL: absent
-// The object has these keys and no others; those that start with '?' may be absent.
-enum status value_keys(const struct reader *r, const struct value *object, const char *where,
-                       const char *const *keys);
 enum status value_expect(const struct reader *r, const struct value *v, const char *where,
                          enum value_type type);
-// An integer under this key; `to` keeps what it holds where the key is absent.
-enum status value_integer(const struct reader *r, const struct value *object, const char *where,
-                          const char *key, int64_t low, int64_t high, int64_t *to);
-enum status value_int(const struct reader *r, const struct value *object, const char *where,
-                      const char *key, int low, int high, int *to);
-enum status value_bool(const struct reader *r, const struct value *object, const char *where,
-                       const char *key, bool *to);
 // One of the names, ended by NULL; *to is its index.
 enum status value_name(const struct reader *r, const struct value *v, const char *where,
                        const char *const *names, int *to);
@@ -62,5 +60,24 @@ enum status value_row(const struct reader *r, const struct value *v, const char 
 // An array of exactly count integers.
 enum status value_integers(const struct reader *r, const struct value *v, const char *where,
                            int count, int64_t low, int64_t high, int64_t **to, struct arena *arena);
+
+// A key of an object, and where its value goes: one of the pointers, or none, where it is only
+// looked for. What an absent key leaves stays as it is.
+struct value_field {
+    const char *key;          // '?' before it: may be absent
+    int64_t low, high;        // of numbers
+    int *small;               // a number, or which of the names
+    int64_t *large;           // a number
+    const char *const *names; // ended by NULL
+    int64_t **numbers;        // an array of `count` numbers
+    int count;
+    bool *flag;
+    const char **text;
+    const struct value **value; // of this type, VALUE_ANY: of any
+    enum value_type type;
+};
+// The object has these keys, ended by one of NULL, and no others. arena: for arrays of numbers.
+enum status value_fields(const struct reader *r, const struct value *object, const char *where,
+                         const struct value_field *fields, struct arena *arena);
 
 #endif

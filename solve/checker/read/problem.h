@@ -30,8 +30,10 @@ struct check_schedule {
     bool folds;           // the second stage of a rank stands on the way back
     bool splits_backward; // weight gradients are passes of their own
     bool slices;          // of a sequence: two or more
-    bool holds_all;       // every forward before any backward
-    bool in_groups;       // micro-batches in multiples of the ranks
+    bool holds_all;       // every forward before any backward; else, of schedules of one shape:
+    int lead, lag;  // forwards before the first backward, for each rank after this one; backwards
+                    // before a weight gradient, for each rank before it
+    bool in_groups; // micro-batches in multiples of the ranks
     enum {
         PART_OF_MORE_NEVER,
         PART_OF_MORE_UNBLOCKED,
@@ -147,11 +149,11 @@ struct check_problem {
     int *run_of, *run_begin; // [layer]; [run + 1]: its first layer, and where the last one ends
 };
 
-enum status check_read_problem(struct check_problem *p, const char *file, const char *text,
-                               size_t size, struct arena *arena, struct error *err);
-enum status check_read_tables(struct check_problem *p, const char *file, const struct value *root,
-                              struct arena *arena,
-                              struct error *err); // of a document that is parsed already
+struct check_text;
+enum status check_read_problem(struct check_problem *p, const struct check_text *text,
+                               struct arena *arena, struct error *err);
+// The names of the groups, ended by NULL, in room for MOST_GROUPS + 1.
+const char *const *check_group_names(const struct check_problem *p, const char **names);
 // Run i has a price wherever it may stand, and a name of its own.
 enum status check_run_prices(const struct check_problem *p, int i);
 // What follows from the runs' counts: where each layer is.

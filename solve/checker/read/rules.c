@@ -5,93 +5,63 @@
 
 #include "solve/checker/choices.h"
 
-static enum status read_flag(const struct check_problem *p, const struct value *v,
-                             const char *where, const char *key, int *to)
+// The names in an array, a bit each.
+static enum status read_set(const struct check_problem *p, const struct value *v, const char *where,
+                            const char *const *names, unsigned *set)
 {
-    bool flag = false;
-    *to = -1;
-    if (!value_get(v, key)) return OK;
-    TRY(value_bool(&p->reader, v, where, key, &flag));
-    *to = flag;
-    return OK;
-}
-
-static enum status read_groups(const struct check_problem *p, const struct value *v,
-                               const char *where, struct check_rule *r)
-{
-    const char *names[MOST_GROUPS + 1] = {NULL};
-    int group;
-    if (!v) return OK;
-    for (int g = 0; g < p->group_count; g++) names[g] = p->groups[g].name;
-    TRY(value_expect(&p->reader, v, where, VALUE_ARRAY));
-    for (const struct value *e = v->first; e; e = e->next) {
-        TRY(value_name(&p->reader, e, where, names, &group));
-        r->groups |= 1u << group;
-    }
-    return r->groups ? OK : check_refuse(&p->reader, where, "names no group");
-}
-
-static enum status read_modes(const struct check_problem *p, const struct value *v,
-                              const char *where, struct check_rule *r)
-{
-    int mode;
-    if (!v) return OK;
-    TRY(value_expect(&p->reader, v, where, VALUE_ARRAY));
-    r->modes_stated = true;
-    for (const struct value *e = v->first; e; e = e->next) {
-        TRY(value_name(&p->reader, e, where, check_mode_names, &mode));
-        r->modes |= 1u << mode;
+    int name;
+    for (const struct value *e = v ? v->first : NULL; e; e = e->next) {
+        TRY(value_name(&p->reader, e, where, names, &name));
+        *set |= 1u << name;
     }
     return OK;
 }
 
-static enum status read_run_name(const struct check_problem *p, const struct value *v,
-                                 const char *where, struct check_rule *r)
+static enum status find_run(const struct check_problem *p, const char *name, const char *where,
+                            int *run)
 {
-    if (!v) return OK;
-    TRY(value_expect(&p->reader, v, where, VALUE_TEXT));
-    for (int i = 0; i < p->run_count; i++)
-        if (!strcmp(p->runs[i].name, v->text)) r->run = i;
-    return r->run >= 0 ? OK
-                       : check_refuse(&p->reader, where, "no run is called \"%.40s\"", v->text);
+    for (int i = 0; i < p->run_count && name; i++)
+        if (!strcmp(p->runs[i].name, name)) *run = i;
+    return !name || *run >= 0 ? OK
+                              : check_refuse(&p->reader, where, "no run is called \"%.40s\"", name);
 }
 
 static enum status read_rule(const struct check_problem *p, const struct value *v,
                              const char *where, struct check_rule *r)
 {
-    static const char *const keys[] = {"action",
-                                       "?stage",
-                                       "?groups",
-                                       "?holds_first",
-                                       "?holds_last",
-                                       "?run",
-                                       "?layers_min",
-                                       "?layers_max",
-                                       "?recompute",
-                                       "?compresses_gradient",
-                                       "?compresses_boundary",
-                                       NULL};
     static const char *const actions[] = {"require", "forbid", NULL};
+    const char *names[MOST_GROUPS + 1], *run = NULL;
+    const struct value *groups = NULL, *modes = NULL, *compresses[2] = {NULL};
     int action;
+    const struct value_field fields[] = {
+        {"action", .small = &action, .names = actions},
+        {"?stage", 0, p->stages - 1, .small = &r->stage},
+        {"?groups", .value = &groups, .type = VALUE_ARRAY},
+        {"?holds_first", 0, p->layers - 1, .small = &r->holds_first},
+        {"?holds_last", 0, p->layers - 1, .small = &r->holds_last},
+        {"?run", .text = &run},
+        {"?layers_min", 0, 1 << 20, .small = &r->layers_min},
+        {"?layers_max", 0, 1 << 20, .small = &r->layers_max},
+        {"?recompute", .value = &modes, .type = VALUE_ARRAY},
+        {"?compresses_gradient", .value = &compresses[0], .type = VALUE_BOOL},
+        {"?compresses_boundary", .value = &compresses[1], .type = VALUE_BOOL},
+        {NULL},
+    };
     *r = (struct check_rule){.stage = -1,
                              .holds_first = -1,
                              .holds_last = -1,
                              .run = -1,
                              .layers_min = -1,
                              .layers_max = -1};
-    TRY(value_keys(&p->reader, v, where, keys));
-    TRY(value_name(&p->reader, value_get(v, "action"), where, actions, &action));
+    TRY(value_fields(&p->reader, v, where, fields, NULL));
     r->forbids = action == 1;
-    TRY(value_int(&p->reader, v, where, "stage", 0, p->stages - 1, &r->stage));
-    TRY(value_int(&p->reader, v, where, "holds_first", 0, p->layers - 1, &r->holds_first));
-    TRY(value_int(&p->reader, v, where, "holds_last", 0, p->layers - 1, &r->holds_last));
-    TRY(value_int(&p->reader, v, where, "layers_min", 0, 1 << 20, &r->layers_min));
-    TRY(value_int(&p->reader, v, where, "layers_max", 0, 1 << 20, &r->layers_max));
-    TRY(read_groups(p, value_get(v, "groups"), where, r));
-    TRY(read_run_name(p, value_get(v, "run"), where, r));
-    TRY(read_modes(p, value_get(v, "recompute"), where, r));
-    TRY(read_flag(p, v, where, "compresses_gradient", &r->compresses_gradient));
-    TRY(read_flag(p, v, where, "compresses_boundary", &r->compresses_boundary));
+    TRY(read_set(p, groups, where, check_group_names(p, names), &r->groups));
+    if (groups && !r->groups) return check_refuse(&p->reader, where, "names no group");
+    TRY(find_run(p, run, where, &r->run));
+    r->modes_stated = modes != NULL;
+    TRY(read_set(p, modes, where, check_mode_names, &r->modes));
+    r->compresses_gradient = compresses[0] ? (int)compresses[0]->number : -1;
+    r->compresses_boundary = compresses[1] ? (int)compresses[1]->number : -1;
     if (r->holds_first >= 0 && r->holds_last < 0) r->holds_last = r->holds_first;
     if (r->holds_first > r->holds_last || (r->holds_first < 0 && r->holds_last >= 0))
         return check_refuse(&p->reader, where, "holds_first and holds_last do not go together");

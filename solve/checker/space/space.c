@@ -44,18 +44,20 @@ struct audit {
 
 static enum status read_claims(struct audit *h, const struct value *space)
 {
-    static const char *const keys[] = {"layouts",   "?infeasible", "?iteration_ns",
-                                       "?bound_ns", "?chosen",     "fates",
-                                       "dominated", "proofs",      NULL};
     const struct reader *r = &h->reader;
     struct check_space_result *to = h->result;
-    TRY(value_expect(r, space, "space", VALUE_OBJECT));
-    TRY(value_keys(r, space, "space", keys));
-    TRY(value_integer(r, space, "space", "layouts", 0, LAYOUTS_MOST, &to->layouts));
-    TRY(value_bool(r, space, "space", "infeasible", &to->proof.infeasible));
-    TRY(value_integer(r, space, "space", "iteration_ns", 0, MOST_SUM, &to->proof.iteration_ns));
-    TRY(value_integer(r, space, "space", "bound_ns", 0, MOST_SUM, &to->proof.bound_ns));
-    TRY(value_integer(r, space, "space", "chosen", 0, LAYOUTS_MOST, &to->chosen));
+    const struct value_field fields[] = {
+        {"layouts", 0, LAYOUTS_MOST, .large = &to->layouts},
+        {"?infeasible", .flag = &to->proof.infeasible},
+        {"?iteration_ns", 0, MOST_SUM, .large = &to->proof.iteration_ns},
+        {"?bound_ns", 0, MOST_SUM, .large = &to->proof.bound_ns},
+        {"?chosen", 0, LAYOUTS_MOST, .large = &to->chosen},
+        {"fates", .text = &h->fates},
+        {.key = "dominated"},
+        {.key = "proofs"},
+        {NULL},
+    };
+    TRY(value_fields(r, space, "space", fields, NULL));
     bool has_plan = to->chosen >= 0;
     if (has_plan != (to->proof.iteration_ns >= 0))
         return check_refuse(r, "space", "expected both iteration_ns and chosen, or neither");
@@ -63,8 +65,6 @@ static enum status read_claims(struct audit *h, const struct value *space)
         return check_refuse(r, "space", "expected either infeasible or bound_ns");
     if (has_plan && to->proof.bound_ns > to->proof.iteration_ns)
         return NOT_PROVEN_SPACE(h, "bound_ns is above iteration_ns, the time of a plan");
-    TRY(value_expect(r, value_get(space, "fates"), "space.fates", VALUE_TEXT));
-    h->fates = value_get(space, "fates")->text;
     return OK;
 }
 
@@ -85,7 +85,6 @@ static enum status read_dominated(struct audit *h, const struct value *v)
 
 static enum status read_proofs(struct audit *h, const struct value *v)
 {
-    static const char *const keys[] = {"layout", "proof", NULL};
     const struct reader *r = &h->reader;
     int64_t last = -1;
     TRY(value_expect(r, v, "space.proofs", VALUE_ARRAY));
@@ -95,11 +94,15 @@ static enum status read_proofs(struct audit *h, const struct value *v)
     h->proof_of = TAKE(h->arena, v->count, int64_t);
     for (const struct value *e = v->first; e; e = e->next) {
         int64_t *number = &h->proof_of[h->proof_count];
-        TRY(value_keys(r, e, "space.proofs", keys));
-        TRY(value_integer(r, e, "space.proofs", "layout", 0, LAYOUTS_MOST, number));
+        const struct value_field fields[] = {
+            {"layout", 0, LAYOUTS_MOST, .large = number},
+            {"proof", .value = &h->proofs[h->proof_count]},
+            {NULL},
+        };
+        TRY(value_fields(r, e, "space.proofs", fields, NULL));
         if (*number <= last) return check_refuse(r, "space.proofs", "expected ascending layouts");
         last = *number;
-        h->proofs[h->proof_count++] = value_get(e, "proof");
+        h->proof_count++;
     }
     return OK;
 }

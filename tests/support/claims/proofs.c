@@ -87,16 +87,9 @@ static bool closes(struct mixing *m, int64_t bound_ns)
 {
     const struct check_problem *p = m->p;
     struct arena_mark mark = arena_set_mark(m->arena);
-    struct check_box box = {TAKE(m->arena, p->stages, int *), TAKE(m->arena, p->stages, int),
-                            TAKE(m->arena, p->ranks, struct check_span)};
+    struct check_box box = check_whole_box(&m->choices, m->arena);
     bool closed = false;
-    for (int r = 0; r < p->ranks; r++) box.spans[r] = (struct check_span){0, p->layers};
-    for (int s = 0; s < p->stages; s++) {
-        box.count[s] = m->choices.count[s];
-        box.left[s] = TAKE(m->arena, box.count[s], int);
-        for (int i = 0; i < box.count[s]; i++) box.left[s][i] = i;
-        closed = closed || !box.count[s];
-    }
+    for (int s = 0; s < p->stages; s++) closed = closed || !box.count[s];
     for (int i = 0; i < m->round_count && !closed; i++) {
         if (check_couple_ranks(&m->choices, &box) != OK ||
             check_use_round(m->mixer, &box, &m->rounds[i], bound_ns, &closed) != OK) {

@@ -513,8 +513,8 @@ const char *certify(const struct certify_claim *claim, const struct check_text *
     struct check_graph g;
     bool counted[RESOURCES_MOST] = {false};
     struct maker m = {.claim = claim, .p = &p, .g = &g, .work = UINT64_MAX / 2, .arena = arena};
-    if (check_read_problem(&p, priced->file, priced->text, priced->size, arena, &err) ||
-        check_build_graph(&g, &p, arena) || check_list_choices(&m.choices, &g, &m.work, arena))
+    if (check_read_problem(&p, priced, arena, &err) || check_build_graph(&g, &p, arena) ||
+        check_list_choices(&m.choices, &g, &m.work, arena))
         fail_msg("%s", err.text);
     for (int r = 0; r < check_resource_count(&p) && claim->counts; r++)
         counted[r] = r != p.group_count + BUDGET_COST;
