@@ -90,5 +90,5 @@ enum status calibrate(struct calibration *c, const struct inputs *inputs,
         return fail(err, BAD_INPUT, "%s: no samples that a cost follows from",
                     inputs->all.document.path);
     calibration_costs(c, settings, arena);
-    return OK;
+    return calibration_products(c, arena, err);
 }

@@ -46,6 +46,10 @@ enum status calibrate(struct calibration *c, const struct inputs *inputs,
 void calibration_costs(struct calibration *c, const struct calibrate_settings *settings,
                        struct arena *arena);
 
+// The numbers of products by their shapes, where the costs have them already; fewer than eight
+// shapes: the measured line takes their place (calibrate/costs_products.c).
+enum status calibration_products(struct calibration *c, struct arena *arena, struct error *err);
+
 // Every fit against its samples, for people.
 void calibration_show(const struct calibration *c, FILE *to, struct arena *arena);
 void links_show(const struct link_fits *f, FILE *to, struct arena *arena);

@@ -40,7 +40,7 @@ enum status command_iterations(int argc, char **argv, int *exit_code, struct are
                                struct error *err)
 {
     const char *path, *output = "-", *fit_text = NULL, *rows = "", *set_text = NULL, *name = NULL;
-    struct predict_settings settings = {.margin = 0.8};
+    struct predict_settings settings = {.margin = 0.8, .costs = "published"};
     struct run_choice choice = {0};
     bool helped, iterations;
     const struct option options[] = {

@@ -80,7 +80,7 @@ enum status command_validate(int argc, char **argv, int *exit_code, struct arena
         {"--cluster", OPTION_TEXT, &w.predict.cluster, 0, 0, NULL,
          "a file or a shipped name (default: the shipped one with the row's GPU)"},
         {"--costs", OPTION_TEXT, &w.predict.costs, 0, 0, NULL,
-         "a file or a shipped name (default: published)"},
+         "a file or a shipped name (default: kernels; with --fit or --table published)"},
         {"--set", OPTION_TEXT, &w.set, 0, 0, NULL, "numbers of the costs: name=value,..."},
         {"--fit", OPTION_TEXT, &w.fit, 0, 0, NULL,
          "fit these numbers of the costs: name,... (a+b: one constant for both)"},
@@ -109,6 +109,7 @@ enum status command_validate(int argc, char **argv, int *exit_code, struct arena
     TRY(read_mode(&settings, &w, arena, err));
     TRY(load_runs(&set, &w, tables, count, err));
     w.predict.margin = w.margin, w.predict.margin_bytes = w.margin_bytes;
+    if ((w.fit || w.table) && !w.predict.costs) w.predict.costs = "published";
     TRY(predictor_open(&p, &w.predict, arena, err));
     if (w.set) TRY(predictor_set(p, w.set, err));
     TRY(validate(&v, &set, p, &settings, arena, err));

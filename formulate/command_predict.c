@@ -249,7 +249,7 @@ enum status command_predict(int argc, char **argv, int *exit_code, struct arena 
         {"--cluster", OPTION_TEXT, &settings.cluster, 0, 0, NULL,
          "a file or a shipped name (default: the shipped one with the row's GPU)"},
         {"--costs", OPTION_TEXT, &settings.costs, 0, 0, NULL,
-         "a file or a shipped name (default: published)"},
+         "a file or a shipped name (default: kernels)"},
         {"--set", OPTION_TEXT, &set, 0, 0, NULL, "numbers of the costs: name=value,..."},
         {"--default", OPTION_TEXT, &defaults, 0, 0, NULL,
          "what blank cells mean: column=value,..."},

@@ -162,6 +162,22 @@ static double rounded(double x)
     return strtod(text, NULL);
 }
 
+static bool can_begin(const struct gpu_costs *gpu, const struct precision_costs *rates)
+{
+    struct gpu_costs g = *gpu;
+    struct precision_costs r = *rates;
+    for (int k = 0; k < PRODUCT_NUMBERS; k++)
+        if (!(number_of(&g, &r, k)->value > 0)) return false;
+    return gpu->processors.value > 0;
+}
+
+bool products_can_fit(const struct product_sample *samples, int count, const struct gpu_costs *gpu,
+                      const struct precision_costs *rates, struct arena *arena)
+{
+    return can_begin(gpu, rates) &&
+           share_out(samples, count, TAKE(arena, count, int), arena) >= SHAPES_MIN;
+}
+
 enum status products_fit(struct product_fit *fit, const struct product_sample *samples, int count,
                          const struct gpu_costs *gpu, const struct precision_costs *rates,
                          struct arena *arena, struct error *err)
@@ -174,14 +190,12 @@ enum status products_fit(struct product_fit *fit, const struct product_sample *s
     if (fit->shape_count < SHAPES_MIN)
         return fail(err, BAD_INPUT, "%s: expected products of at least %d shapes, found %d",
                     gpu->gpu, SHAPES_MIN, fit->shape_count);
-    for (int k = 0; k < PRODUCT_NUMBERS; k++) {
-        x[k] = log(number_of(&f.gpu, &f.rates, k)->value);
-        if (!isfinite(x[k]) || !(gpu->processors.value > 0))
-            return fail(err, BAD_INPUT,
-                        "%s: expected processors, product_launch_s and the three product rates "
-                        "where the search begins, found one of them not stated",
-                        gpu->gpu);
-    }
+    if (!can_begin(gpu, rates))
+        return fail(err, BAD_INPUT,
+                    "%s: expected processors, product_launch_s and the three product rates where "
+                    "the search begins, found one of them not stated",
+                    gpu->gpu);
+    for (int k = 0; k < PRODUCT_NUMBERS; k++) x[k] = log(number_of(&f.gpu, &f.rates, k)->value);
     TRY(search(&f, -1, x, err));
     put_numbers(&f, x);
     fit->fitted = products_errors(samples, count, &f.gpu, &f.rates);

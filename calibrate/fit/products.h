@@ -24,6 +24,9 @@ struct product_fit {
     int sample_count, shape_count;            // shapes: columns and depth
 };
 
+// Enough shapes, and numbers where the search can begin.
+bool products_can_fit(const struct product_sample *samples, int count, const struct gpu_costs *gpu,
+                      const struct precision_costs *rates, struct arena *arena);
 // gpu, rates: where the search begins, and the number of processors. BAD_INPUT: fewer than eight
 // shapes, or a number that the search begins at is not stated.
 enum status products_fit(struct product_fit *fit, const struct product_sample *samples, int count,

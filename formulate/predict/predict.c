@@ -59,7 +59,7 @@ enum status predictor_open(struct predictor **predictor, const struct predict_se
     p->graphs = arena_open_within(arena);
     p->scratch = arena_open_within(arena);
     TRY(load_clusters(p, err));
-    TRY(shipped_find(&path, "costs", settings->costs ? settings->costs : "published", arena, err));
+    TRY(shipped_find(&path, "costs", settings->costs ? settings->costs : "kernels", arena, err));
     TRY(costs_load(&p->costs, path, arena, err));
     p->costs = costs_copy(&p->costs, arena);
     if (p->settings.ends) set_ends(p, &p->costs, arena);

@@ -22,7 +22,7 @@ static double draw(uint64_t *seed)
 // noise.
 static void write_rows(const char *set, double noise, uint64_t seed, struct arena *arena)
 {
-    struct predict_settings settings = {.margin = 0.8};
+    struct predict_settings settings = {.margin = 0.8, .costs = "published"};
     struct predictor *p;
     struct error err = {OK, ""};
     const char *text =
@@ -57,7 +57,7 @@ static void write_rows(const char *set, double noise, uint64_t seed, struct aren
 static enum status fit_rows(struct iterations_fit *fit, const char *names, const char *set,
                             const char *rows, struct arena *arena, struct error *err)
 {
-    struct predict_settings settings = {.margin = 0.8};
+    struct predict_settings settings = {.margin = 0.8, .costs = "published"};
     struct run_choice choice = {.read_notes = true};
     struct run_set runs = {.arena = arena};
     struct predictor *p;

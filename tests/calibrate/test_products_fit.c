@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "calibrate/calibrate.h"
 #include "calibrate/fit/products.h"
 #include "formulate/price/price.h"
 
@@ -117,11 +118,70 @@ static void shapes_that_err(void **state)
     arena_close(&arena);
 }
 
+// One's own samples against costs that price products by their shapes: enough shapes give their
+// numbers anew; of few, the measured line takes their place.
+static void own_samples(void **state)
+{
+    (void)state;
+    struct random rng = {5};
+    struct product_sample products[SHAPES * LENGTHS];
+    int count = make_samples(products, 0.01, &rng);
+    for (int few = 0; few < 2; few++) {
+        struct arena arena;
+        struct error err = {OK, ""};
+        struct gpu_costs gpu;
+        struct precision_costs rates;
+        struct inputs inputs;
+        struct calibration c;
+        const double begin[PRODUCT_NUMBERS] = {6e14, 2e14, 3e12, 2e-6};
+        arena_open(&arena, NULL);
+        set_numbers(&gpu, &rates, begin);
+        rates.gemm_flop_per_s = rates.attention_flop_per_s = guess(1e14);
+        gpu.precisions = &rates, gpu.precision_count = 1, gpu.memory_bytes_per_s = guess(1e12);
+        struct costs base = {
+            .name = "base", .document = {.path = "base.json"}, .gpus = &gpu, .gpu_count = 1};
+        struct samples samples = {.samples = TAKE(&arena, count, struct sample),
+                                  .machine = {.gpu = "G"},
+                                  .document = {.path = "samples.json"}};
+        strcpy(samples.document.sha256, "aabbccddeeff");
+        for (int i = 0; i < (few ? 4 * LENGTHS : count); i++) {
+            const struct product_sample *p = &products[i];
+            struct sample *to = &samples.samples[samples.sample_count++];
+            *to = (struct sample){
+                .kind = SAMPLE_GEMM,
+                .operation = "up",
+                .precision = BF16,
+                .from = -1,
+                .to = -1,
+                .repetitions = 9,
+                .stopped_by = "count",
+                .dimensions = {(int64_t)p->rows, (int64_t)p->columns, (int64_t)p->depth},
+                .dimension_count = 3,
+                .flop = 2 * p->rows * p->columns * p->depth,
+                .seconds = TAKE(&arena, 9, double)};
+            for (int k = 0; k < 9; k++) to->seconds[k] = p->seconds;
+        }
+        const struct calibrate_settings settings = {.output = "costs.json", .base = &base};
+        CHECK_OK(inputs_join(&inputs, &samples, 1, NULL, &arena, &err));
+        CHECK_OK(calibrate(&c, &inputs, &settings, &arena, &err));
+        const struct precision_costs *got = &c.costs.gpus[0].precisions[0];
+        if (few) assert_true(got->product_flop_per_s.value == 0);
+        else {
+            assert_true(fabs(got->product_flop_per_s.value / truth[PRODUCT_FLOP] - 1) < 0.03);
+            assert_true(fabs(got->product_bytes_per_s.value / truth[PRODUCT_BYTES] - 1) < 0.03);
+            assert_int_equal(got->product_flop_per_s.origin, ORIGIN_FITTED);
+        }
+        assert_true(got->gemm_flop_per_s.value > 0);
+        arena_close(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(planted_numbers_come_out),
         cmocka_unit_test(shapes_that_err),
+        cmocka_unit_test(own_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -425,7 +425,7 @@ static void a_problem_is_predicted_as_its_row(void **state)
     struct transformer_request r = {.name = "x",
                                     .model = "gpt2-xl",
                                     .cluster = "a100-16x8",
-                                    .costs = "published",
+                                    .costs = "kernels",
                                     .gpus = 32,
                                     .sequence = 1024,
                                     .global_batch = 64,

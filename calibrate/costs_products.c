@@ -1,0 +1,53 @@
+// The numbers of products by their shapes, out of samples: where the costs that hold elsewhere
+// price products so, they must not stand beside measured ones.
+#include <string.h>
+
+#include "calibrate/calibrate.h"
+#include "calibrate/fit/products.h"
+#include "data/numbers/intervals.h"
+
+static int collect(struct product_sample *to, const struct samples *all, enum precision precision,
+                   struct arena *arena)
+{
+    int count = 0;
+    for (int i = 0; i < all->sample_count; i++) {
+        const struct sample *s = &all->samples[i];
+        if (s->kind != SAMPLE_GEMM || s->precision != precision || s->dimension_count != 3)
+            continue;
+        to[count++] = (struct product_sample){(double)s->dimensions[0], (double)s->dimensions[1],
+                                              (double)s->dimensions[2],
+                                              sample_median(s, arena).value};
+    }
+    return count;
+}
+
+static enum status refit(struct gpu_costs *g, struct precision_costs *p, const struct samples *all,
+                         struct arena *arena, struct error *err)
+{
+    struct product_sample *samples = TAKE(arena, all->sample_count + 1, struct product_sample);
+    int count = collect(samples, all, p->precision, arena);
+    struct product_fit fit;
+    if (!count) return OK;
+    if (!products_can_fit(samples, count, g, p, arena)) {
+        p->product_flop_per_s = (struct estimate){0}; // the measured line holds
+        return OK;
+    }
+    TRY(products_fit(&fit, samples, count, g, p, arena, err));
+    products_put(&fit, g, p,
+                 arena_print(arena,
+                             "%d products of %d shapes; mean error of shapes kept back %.1f %%",
+                             fit.sample_count, fit.shape_count, 100 * fit.kept_back.all));
+    return OK;
+}
+
+enum status calibration_products(struct calibration *c, struct arena *arena, struct error *err)
+{
+    for (int i = 0; i < c->costs.gpu_count; i++) {
+        struct gpu_costs *g = &c->costs.gpus[i];
+        if (strcmp(g->gpu, c->gpu)) continue;
+        for (int k = 0; k < g->precision_count; k++)
+            if (g->precisions[k].product_flop_per_s.value > 0)
+                TRY(refit(g, &g->precisions[k], &c->inputs->all, arena, err));
+    }
+    return OK;
+}
