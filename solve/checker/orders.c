@@ -44,101 +44,16 @@ static void put_shape(struct list *l, int rank)
     int group = s->in_groups ? p->ranks : p->micro_batches,
         total = (p->micro_batches + group - 1) / group * group * p->turns * p->slices,
         ahead = s->holds_all ? total : s->lead * (p->ranks - rank - 1) + (p->turns - 1) * p->ranks,
-        behind = s->lag * rank, forwards = 0;
+        behind = s->lag * rank, forwards = 0, left = ahead < total ? total - 1 - ahead : 0;
+    if (s->catches_up && behind > left) behind = left;
     while (forwards < ahead && forwards < total) put_nth(l, PASS_F, forwards++);
     for (int n = 0; n < total; n++) {
         if (forwards < total) put_nth(l, PASS_F, forwards++);
         put_nth(l, PASS_B, n);
         if (p->splits_backward && n >= behind) put_nth(l, PASS_W, n - behind);
     }
-<<<<<<< HEAD
-    for (int n = s.total > s.behind ? s.total - s.behind : 0; p->splits_backward && n < s.total;
-         n++)
-        put_nth(l, s.nth, PASS_W, n);
-}
-
-// ---- which pass the n-th forward or backward is
-
-static struct check_turn nth_whole(const struct check_problem *p, enum check_pass pass, int n)
-{
-    (void)p;
-    return (struct check_turn){pass, n, 0, 0};
-}
-
-// Micro-batches in groups of as many as there are ranks, each group turn by turn.
-static struct check_turn nth_of_groups(const struct check_problem *p, enum check_pass pass, int n)
-{
-    int round = p->ranks * p->turns, turn = n % round / p->ranks;
-    return (struct check_turn){pass, n / round * p->ranks + n % p->ranks,
-                               pass == PASS_F ? turn : p->turns - 1 - turn, 0};
-}
-
-static struct check_turn nth_of_turns(const struct check_problem *p, enum check_pass pass, int n)
-{
-    int turn = n / p->micro_batches;
-    return (struct check_turn){pass, n % p->micro_batches,
-                               pass == PASS_F ? turn : p->turns - 1 - turn, 0};
-}
-
-static struct check_turn nth_slice(const struct check_problem *p, enum check_pass pass, int n)
-{
-    int slice = n % p->slices;
-    return (struct check_turn){pass, n / p->slices, 0,
-                               pass == PASS_F ? slice : p->slices - 1 - slice};
-}
-
-// ---- schedules of that shape
-
-static void put_gpipe(struct list *l, int rank)
-{
-    int m = l->p->micro_batches;
-    (void)rank;
-    put_shape(l, (struct shape){m, m, 0, nth_whole});
-}
-
-static void put_1f1b(struct list *l, int rank)
-{
-    put_shape(l, (struct shape){l->p->micro_batches, l->p->ranks - rank - 1, 0, nth_whole});
-}
-
-static void put_interleaved(struct list *l, int rank)
-{
-    const struct check_problem *p = l->p;
-    int full = (p->micro_batches + p->ranks - 1) / p->ranks * p->ranks,
-        ahead = 2 * (p->ranks - rank - 1) + (p->turns - 1) * p->ranks;
-    put_shape(l, (struct shape){full * p->turns, ahead, 0, nth_of_groups});
-}
-
-static void put_zb_h1(struct list *l, int rank)
-{
-    put_shape(l, (struct shape){l->p->micro_batches, l->p->ranks - rank - 1, rank, nth_whole});
-}
-
-static void put_zb_h2(struct list *l, int rank)
-{
-    const struct check_problem *p = l->p;
-    int m = p->micro_batches, ahead = 2 * (p->ranks - rank - 1), behind = 2 * rank;
-    // Backward n stands behind forward n + ahead, as long as there is one.
-    while (behind > 0 && behind + ahead >= m) behind--;
-    put_shape(l, (struct shape){m, ahead, behind, nth_whole});
-}
-
-static void put_looped(struct list *l, int rank)
-{
-    int total = l->p->micro_batches * l->p->turns;
-    (void)rank;
-    put_shape(l, (struct shape){total, total, 0, nth_of_turns});
-}
-
-static void put_sliced(struct list *l, int rank)
-{
-    int total = l->p->micro_batches * l->p->slices;
-    (void)rank;
-    put_shape(l, (struct shape){total, total, 0, nth_slice});
-=======
     for (int n = total > behind ? total - behind : 0; p->splits_backward && n < total; n++)
         put_nth(l, PASS_W, n);
->>>>>>> w-r
 }
 
 // ---- ZB-V: turn 0 on the way down, turn 1 on the way back up
@@ -276,13 +191,8 @@ static void put_v_min(struct list *l, int rank)
         .fewer = PART_OF_MORE_UNBLOCKED)                                                           \
     ROW("zb-h1", put_shape, .turns = 1, .lead = 1, .lag = 1, .splits_backward = true,              \
         .fewer = PART_OF_MORE_UNBLOCKED)                                                           \
-    ROW("zb-h2", put_shape, .turns = 1, .lead = 2, .lag = 2, .splits_backward = true,              \
-        .fewer = PART_OF_MORE_UNBLOCKED)                                                           \
-<<<<<<< HEAD
-    ROW("zb-h1", put_zb_h1, .turns = 1, .splits_backward = true, .fewer = PART_OF_MORE_UNBLOCKED)  \
-    ROW("zb-h2", put_zb_h2, .turns = 1, .splits_backward = true, .fewer = PART_OF_MORE_NEVER)      \
-=======
->>>>>>> w-r
+    ROW("zb-h2", put_shape, .turns = 1, .lead = 2, .lag = 2, .catches_up = true,                   \
+        .splits_backward = true, .fewer = PART_OF_MORE_NEVER)                                      \
     ROW("zb-v", put_zb_v, .turns = 2, .folds = true, .splits_backward = true,                      \
         .fewer = PART_OF_MORE_NEVER)                                                               \
     ROW("looped-bfs", put_shape, .turns = 0, .holds_all = true, .fewer = PART_OF_MORE_UNBLOCKED)   \

@@ -31,9 +31,10 @@ struct check_schedule {
     bool splits_backward; // weight gradients are passes of their own
     bool slices;          // of a sequence: two or more
     bool holds_all;       // every forward before any backward; else, of schedules of one shape:
-    int lead, lag;  // forwards before the first backward, for each rank after this one; backwards
-                    // before a weight gradient, for each rank before it
-    bool in_groups; // micro-batches in multiples of the ranks
+    int lead, lag;   // forwards before the first backward, for each rank after this one; backwards
+                     // before a weight gradient, for each rank before it
+    bool catches_up; // no more of these than there are while forwards last
+    bool in_groups;  // micro-batches in multiples of the ranks
     enum {
         PART_OF_MORE_NEVER,
         PART_OF_MORE_UNBLOCKED,
