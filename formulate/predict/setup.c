@@ -74,7 +74,8 @@ static void read_words(struct row_words *w, const struct run_row *row)
                             .gated = llama || cell_contains(notes, "swiglu=true"),
                             .rms_norm = llama || cell_contains(notes, "RMSNorm"),
                             .fused_loss = cell_contains(notes, "cross-entropy-loss-fusion=true"),
-                            .deepspeed = cell_contains(notes, "DeepSpeed"),
+                            .deepspeed = cell_contains(notes, "DeepSpeed") ||
+                                         cell_contains(notes, "ZeRO-3"),
                             .schedule = find_schedule(notes),
                             .parameters = find_size(notes),
                             .overlapped = cell_contains(notes, "overlap-grad-reduce=true"),
@@ -218,7 +219,6 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     l->micro_batch = (int)stated(row->micro_batch, 1);
     l->sequence_parallel = stated(row->sp, 0);
     l->fused_attention = row->fused == 1;
-    l->gradient_sync = stated(row->overlap, p->words.overlapped) ? SYNC_OVERLAPPED : SYNC_EXPOSED;
     l->zero = (int)stated(row->zero, 0);
     int64_t step = (int64_t)l->data * l->micro_batch;
     job->sequence = row->seq;
@@ -228,6 +228,9 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->trainer = row->trainer != NOT_STATED ? (enum trainer)row->trainer
                    : p->words.deepspeed       ? TRAINER_DEEPSPEED
                                               : TRAINER_MEGATRON;
+    // overlap_comm is DeepSpeed's default at ZeRO 3, and only there.
+    bool overlapped = p->words.overlapped || (job->trainer == TRAINER_DEEPSPEED && l->zero == 3);
+    l->gradient_sync = stated(row->overlap, overlapped) ? SYNC_OVERLAPPED : SYNC_EXPOSED;
     set_compression(p, row);
     // Megatron's tensor ranks each send their part of a message, DeepSpeed's the whole.
     job->scattered_messages = job->trainer == TRAINER_MEGATRON;

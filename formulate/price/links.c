@@ -163,6 +163,12 @@ static struct link_price link_of_ring(const struct pricing *x, real ranks)
     return price;
 }
 
+// DeepSpeed's gathers of sharded weights have one channel.
+static bool goes_by_one_nic(const struct pricing *x)
+{
+    return x->zero == 3 && x->problem->job.trainer == TRAINER_DEEPSPEED;
+}
+
 // Each tensor rank of a node has a ring of its own over the replicas.
 static struct link_price link_of_replicas(const struct pricing *x, int group, real ranks)
 {
@@ -170,7 +176,7 @@ static struct link_price link_of_replicas(const struct pricing *x, int group, re
     const struct node_group *g = &x->problem->cluster.groups[group];
     int rings = rings_that_leave(x, group);
     struct link_price price =
-        link_over(x, group, rings > 0, ranks, x->t * (rings > 1 ? rings : 1), false);
+        link_over(x, group, rings > 0, ranks, x->t * (rings > 1 ? rings : 1), goes_by_one_nic(x));
     price.rings = rings;
     if (rings > 0 && x->D <= g->gpus_per_node) { // some stages do not leave their node
         struct link_price within = intra_price(x, g);

@@ -102,14 +102,15 @@ static struct joint replicas_link(const struct price_audit *a, int group)
 {
     const struct node_group *g = &a->problem->cluster.groups[group];
     int64_t room = g->gpus_per_node / a->collective, data = layout_of(a)->data, rings = 1;
+    bool one_channel = a->problem->job.trainer == TRAINER_DEEPSPEED && a->zero == 3;
     if (!room)
-        return across_nodes(a, group, smaller(layout_of(a)->tensor, g->gpus_per_node), false);
+        return across_nodes(a, group, smaller(layout_of(a)->tensor, g->gpus_per_node), one_channel);
     int64_t of_a_stage = data / room + (data % room > 0); // nodes
     bool within = room >= data &&
                   (room / data * data == room || g->nodes * (room / data) >= a->pipeline);
     if (within) return intra(a, group);
     if (data <= room || of_a_stage * a->pipeline > g->nodes) rings = rings_on_a_node(a, room);
-    struct joint apart = across_nodes(a, group, rings * layout_of(a)->tensor, false);
+    struct joint apart = across_nodes(a, group, rings * layout_of(a)->tensor, one_channel);
     struct joint inside = intra(a, group);
     if (!a->stated_for) apart.rings = rings;
     if (data > room) return apart;
