@@ -53,14 +53,14 @@ show "vtrain_multi, cold" "$multi" --costs kernels
 show "korthikanti, cold" "$sets/korthikanti_2205.05198.csv" --costs kernels
 show "sc21 without ZeRO-3, cold" "$sets/megatron_sc21_2104.04473.csv" --costs kernels --default seq=1024,recompute=full --rows zero=0
 show "sc21, ZeRO-3, cold" "$sets/megatron_sc21_2104.04473.csv" --costs kernels --default seq=1024,recompute=full --rows zero=3
-show "dgxc v25.04, cold" "$sets/nvidia_dgxc_v25.04.csv" --costs kernels --default overlap=1
+show "dgxc v25.04, cold" "$sets/nvidia_dgxc_v25.04.csv" --costs kernels --default overlap=1,overlap_messages=1
 show "amp, cold" "$sets/amp_homogeneous_2210.07297.csv" --costs t4-kernels --cluster t4-4x4 --default gradient_bytes=4
 show "bigscience iteration times, cold" "$bigscience" --costs kernels --default heads=96,kv_heads=96 --rows metric=iteration_time
 show "vtrain_multi, kernels, 1 constant, 5 folds" "$multi" --costs kernels --fit deepspeed_step_factor --folds 5
 show "korthikanti, kernels, 1 constant, 5 folds" "$sets/korthikanti_2205.05198.csv" --costs kernels --fit megatron_step_factor --folds 5
 show "sc21 without ZeRO-3, kernels, 1 constant, 5 folds" "$sets/megatron_sc21_2104.04473.csv" --costs kernels --fit megatron_step_factor \
     --folds 5 --default seq=1024,recompute=full --rows zero=0
-show "dgxc v25.04, kernels, 1 constant, 5 folds" "$sets/nvidia_dgxc_v25.04.csv" --costs kernels --default overlap=1 \
+show "dgxc v25.04, kernels, 1 constant, 5 folds" "$sets/nvidia_dgxc_v25.04.csv" --costs kernels --default overlap=1,overlap_messages=1 \
     --fit megatron_step_factor --folds 5
 show "amp, kernels, 1 constant, 5 folds" "$sets/amp_homogeneous_2210.07297.csv" --costs t4-kernels --cluster t4-4x4 \
     --default gradient_bytes=4 --fit deepspeed_step_factor --folds 5
