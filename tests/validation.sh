@@ -47,6 +47,25 @@ show "megatron golden 15B, H100, dp 16 (chosen by the static bytes)" "$golden" -
 show "megatron golden 15B, A100, dp 24 (chosen by the static bytes)" "$golden" --costs datasheet --set library=21233664 \
     --rows "source~15b,metric!=iteration_time,gpu=A100-80GB" --default vocab=256000,positions=0,bias=0,dropout=0,dp=24,global_batch=384
 show "megatron golden, L12 h512" "$golden" --costs datasheet --rows "hidden=512,metric!=iteration_time"
+# Cold: nothing fitted on iterations.
+show "vtrain_single, cold" "$single" --costs kernels
+show "vtrain_multi, cold" "$multi" --costs kernels
+show "korthikanti, cold" "$sets/korthikanti_2205.05198.csv" --costs kernels
+show "sc21 without ZeRO-3, cold" "$sets/megatron_sc21_2104.04473.csv" --costs kernels --default seq=1024,recompute=full --rows zero=0
+show "sc21, ZeRO-3, cold" "$sets/megatron_sc21_2104.04473.csv" --costs kernels --default seq=1024,recompute=full --rows zero=3
+show "dgxc v25.04, cold" "$sets/nvidia_dgxc_v25.04.csv" --costs kernels --default overlap=1,overlap_messages=1
+show "amp, cold" "$sets/amp_homogeneous_2210.07297.csv" --costs t4-kernels --cluster t4-4x4 --default gradient_bytes=4
+show "bigscience iteration times, cold" "$bigscience" --costs kernels --default heads=96,kv_heads=96 --rows metric=iteration_time
+show "vtrain_multi, kernels, 1 constant, 5 folds" "$multi" --costs kernels --fit deepspeed_step_factor --folds 5
+show "korthikanti, kernels, 1 constant, 5 folds" "$sets/korthikanti_2205.05198.csv" --costs kernels --fit megatron_step_factor --folds 5
+show "sc21 without ZeRO-3, kernels, 1 constant, 5 folds" "$sets/megatron_sc21_2104.04473.csv" --costs kernels --fit megatron_step_factor \
+    --folds 5 --default seq=1024,recompute=full --rows zero=0
+show "dgxc v25.04, kernels, 1 constant, 5 folds" "$sets/nvidia_dgxc_v25.04.csv" --costs kernels --default overlap=1,overlap_messages=1 \
+    --fit megatron_step_factor --folds 5
+show "amp, kernels, 1 constant, 5 folds" "$sets/amp_homogeneous_2210.07297.csv" --costs t4-kernels --cluster t4-4x4 \
+    --default gradient_bytes=4 --fit deepspeed_step_factor --folds 5
+show "bigscience iteration times, kernels, 1 constant, 5 folds" "$bigscience" --costs kernels --default heads=96,kv_heads=96 \
+    --rows metric=iteration_time --fit deepspeed_step_factor --folds 5
 # Shipped costs on the rows that they were fitted to: what fitting leaves, no forecast.
 show "vtrain_single, own costs" "$single" --costs a100-vtrain
 show "amp, own costs" "$sets/amp_homogeneous_2210.07297.csv" --costs t4-amp --cluster t4-4x4 --default gradient_bytes=4

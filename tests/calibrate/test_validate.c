@@ -512,7 +512,7 @@ static void published_sets_are_predicted(void **state)
          .mean_max = 0.08},
         {.table = SETS "nvidia_dgxc_v25.04.csv",
          .costs = "kernels",
-         .defaults = "overlap=1",
+         .defaults = "overlap=1,overlap_messages=1",
          .metric = METRIC_ITERATION_TIME,
          .rows_min = 58,
          .mean_max = 0.06},

@@ -85,7 +85,7 @@ grep -q "within the limit 25600000000 (capacity 32000000000)" out || complain "t
 # As the problem on the shipped cluster that has both.
 run example mixed --model llama-3.1-8b --tensor 2 --pipeline 4 --data 8 --sequence 4096 --global-batch 64 -o mixed
 "$plumbline" predict mixed/problem.json --recompute full > problem.out
-kinds "A100-80GB*32 V100-32GB*32" tp=2 pp=4 dp=8
+kinds "A100-80GB*32 V100-32GB*32" tp=2 pp=4 dp=8 --costs published # as examples have
 cmp -s out problem.out || complain "the row and the problem differ"
 refused "tensor ranks from GPU 8 on are of two kinds" "A100-80GB*9 V100-32GB*23" tp=2 pp=4 dp=4
 refused "so few that they fit a node" "A100-80GB*12 V100-32GB*20" tp=2 pp=4 dp=4
