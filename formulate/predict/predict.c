@@ -368,33 +368,41 @@ static bool time_at_end(struct predictor *p, struct priced *priced, enum cost_en
     return time_of(p, priced, ns, &kept, prediction);
 }
 
-// Of a GPU; of several kinds the mean, if all have one.
-static double peak_of(const struct predictor *p, int stages)
+// Of a GPU, of several kinds the mean: FLOP/s at best, price per hour; 0: some kind has none.
+static void find_means(const struct predictor *p, int stages, double *peak, double *price)
 {
     const struct fleet *f = &p->fleet;
     int parts = f->pipeline_count ? f->part_count : stages;
-    double sum = 0, gpus = 0;
+    bool peaks = true, prices = true;
+    double gpus = 0;
+    *peak = *price = 0;
     for (int i = 0; i < parts; i++) {
         int group = f->pipeline_count ? f->part_group[i] : p->choices[i].group;
+        const struct node_group *g = &p->problem.cluster.groups[group];
         double here = f->pipeline_count ? (double)(f->part_end[i] - (i ? f->part_end[i - 1] : 0))
                                         : 1,
-               peak = gpu_peak_flop_per_s(&p->problem, &p->problem.cluster.groups[group]);
-        if (peak <= 0) return 0;
-        sum += peak * here, gpus += here;
+               own = gpu_peak_flop_per_s(&p->problem, g);
+        peaks = peaks && own > 0, prices = prices && g->gpu_hour_price > 0;
+        *peak += own * here, *price += g->gpu_hour_price * here, gpus += here;
     }
-    return sum / gpus;
+    *peak = peaks ? *peak / gpus : 0;
+    *price = prices ? *price / gpus : 0;
 }
 
 static void find_figures(const struct predictor *p, int stages, struct prediction *prediction)
 {
     const struct problem *problem = &p->problem;
-    double per_s = (double)prediction->sequences / ((double)prediction->iteration_ns * 1e-9),
-           peak = peak_of(p, stages);
+    double per_s = (double)prediction->sequences / ((double)prediction->iteration_ns * 1e-9), peak,
+           price;
     if (prediction->iteration_ns <= 0) return;
+    find_means(p, stages, &peak, &price);
     prediction->tokens_per_s = per_s * (double)problem->job.sequence;
     prediction->model_flop_per_gpu_s = per_s * model_flop(&problem->model, problem->job.sequence) /
                                        prediction->gpus;
     if (peak > 0) prediction->mfu = prediction->model_flop_per_gpu_s / peak;
+    prediction->price_per_hour = price * prediction->gpus;
+    prediction->price_per_million_tokens = prediction->price_per_hour /
+                                           (prediction->tokens_per_s * 3600) * 1e6;
 }
 
 // What stands in p->problem and p->placement.

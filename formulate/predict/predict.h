@@ -39,7 +39,7 @@ struct prediction {
     const char *gpu; // the costs' name of it
     int value_bytes; // of the precision
     // docs/FORMULAS.md 18, of the row's GPUs; 0: not known
-    double tokens_per_s, model_flop_per_gpu_s, mfu;
+    double tokens_per_s, model_flop_per_gpu_s, mfu, price_per_hour, price_per_million_tokens;
 };
 
 // How the layers stand on the stages: layer_count[stage], all recomputed alike.

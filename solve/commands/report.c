@@ -75,6 +75,13 @@ static bool is_verdict(const char *path, struct arena *arena)
     return document_read(&d, path, "plumbline.checked", arena, &unread) == OK;
 }
 
+static const struct problem *find_whole_problem(const struct plan *plan, struct arena *arena)
+{
+    struct problem *p = TAKE(arena, 1, struct problem);
+    return find_problem(plan, p, arena) && hash_matches(plan, "costs", &p->costs.document) ? p
+                                                                                           : NULL;
+}
+
 // Plans in the order given; then their verdicts, and those of no plan behind them.
 static enum status write_table(const char *const *files, int count, bool csv, const char *to,
                                struct arena *arena, struct error *err)
@@ -92,7 +99,8 @@ static enum status write_table(const char *const *files, int count, bool csv, co
         } else {
             struct plan *plan = TAKE(arena, 1, struct plan);
             TRY(plan_load(plan, files[i], arena, err));
-            rows[row_count++].plan = plan;
+            rows[row_count++] =
+                (struct report_row){.plan = plan, .problem = find_whole_problem(plan, arena)};
         }
     }
     for (int i = 0; i < verdict_count; i++) TRY(report_join(rows, &row_count, verdicts[i], err));
@@ -125,13 +133,6 @@ static enum status find_links(struct report_links *links, bool *found, const str
     }
     *found = true;
     return report_links_find(links, plan, problem, arena, err);
-}
-
-static const struct problem *find_whole_problem(const struct plan *plan, struct arena *arena)
-{
-    struct problem *p = TAKE(arena, 1, struct problem);
-    return find_problem(plan, p, arena) && hash_matches(plan, "costs", &p->costs.document) ? p
-                                                                                           : NULL;
 }
 
 struct about_links {

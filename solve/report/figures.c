@@ -1,7 +1,6 @@
 // What people ask first of a plan: tokens, utilisation, price (docs/FORMULAS.md 18).
 #include <inttypes.h>
 
-#include "data/inputs/figures.h"
 #include "solve/report/report.h"
 
 static double recomputed_of(const struct plan *plan, const struct problem *p)
@@ -33,10 +32,15 @@ static void print_utilisation(struct report_out *out, const struct figures *f)
                      100 * f->hardware_flop_per_s / f->peak_flop_per_s, f->peak_flop_per_s / 1e15);
 }
 
+void report_figures_of(struct figures *f, const struct plan *plan, const struct problem *problem)
+{
+    figures_find(f, problem, plan->iteration_ns, recomputed_of(plan, problem));
+}
+
 void report_figures(struct report_out *out, const struct plan *plan, const struct problem *problem)
 {
     struct figures f;
-    figures_find(&f, problem, plan->iteration_ns, recomputed_of(plan, problem));
+    report_figures_of(&f, plan, problem);
     int64_t idle = f.gpus - plan->layout.pipeline * plan->devices_per_stage;
     report_print(out, "  tokens     %.6g a second, %.0f a GPU-hour", f.tokens_per_s,
                  f.tokens_per_gpu_hour);

@@ -6,7 +6,7 @@
 #include "data/results/checked.h"
 #include "data/results/layouts.h"
 #include "data/results/plan.h"
-#include "data/inputs/problem.h"
+#include "data/inputs/figures.h"
 #include "solve/report/out.h"
 #include "solve/report/places_links.h"
 #include "solve/report/replay.h"
@@ -68,17 +68,20 @@ void report_layouts(const struct layouts *l, int64_t top, bool csv, const char *
 struct report_row {
     const struct plan *plan;
     const struct checked *checked;
+    const struct problem *problem; // that the plan was made from; NULL: not at hand
 };
 // Puts a verdict beside the plan it is about, else in a line of its own: rows has room for one
 // more. BAD_INPUT: it was not accepted, or the two contradict each other.
 enum status report_join(struct report_row *rows, int *count, const struct checked *c,
                         struct error *err);
-// Time, bound, gap, nodes, certificate, check: LaTeX (booktabs) or CSV.
+// Time, bound, gap, nodes, certificate, check, and where problems are at hand tokens, utilisation,
+// price: LaTeX (booktabs) or CSV.
 void report_table_of(const struct report_row *rows, int count, bool csv, const char **text,
                      size_t *length, struct arena *arena);
 
 // ---- pieces of the text report
 void report_figures(struct report_out *out, const struct plan *plan, const struct problem *problem);
+void report_figures_of(struct figures *f, const struct plan *plan, const struct problem *problem);
 void report_critical_path(struct report_out *out, const struct plan *plan,
                           const struct report_replay *r);
 void report_use_of_time(struct report_out *out, const struct plan *plan,

@@ -50,7 +50,7 @@ enum status report_join(struct report_row *rows, int *count, const struct checke
         TRY(join(&rows[i], c, err));
         found = true;
     }
-    if (!found) rows[(*count)++] = (struct report_row){NULL, c};
+    if (!found) rows[(*count)++] = (struct report_row){.checked = c};
     return OK;
 }
 
@@ -63,6 +63,8 @@ struct line {
         bound_ns; // value_ns: of what was made least, as the bound; -1: none
     bool infeasible;
     int64_t boxes, certificate_bytes, microseconds; // -1: not known
+    // Of the run (docs/FORMULAS.md 18); a figure of 0 is not known.
+    struct figures figures;
 };
 
 // Where a verdict is at hand its bound counts: it was checked.
@@ -70,8 +72,13 @@ static struct line line_of(const struct report_row *row)
 {
     const struct plan *p = row->plan;
     const struct checked *c = row->checked;
-    struct line l = {
-        c ? c->name : p->name, OBJECTIVE_ITERATION_TIME, -1, -1, -1, false, -1, -1, -1};
+    struct line l = {.name = c ? c->name : p->name,
+                     .iteration_ns = -1,
+                     .value_ns = -1,
+                     .bound_ns = -1,
+                     .boxes = -1,
+                     .certificate_bytes = -1,
+                     .microseconds = -1};
     if (p) {
         l.name = p->name;
         l.objective = p->objective;
@@ -80,6 +87,7 @@ static struct line line_of(const struct report_row *row)
         l.infeasible = p->outcome == OUTCOME_INFEASIBLE;
         l.bound_ns = l.infeasible ? -1 : p->bound_ns;
         l.boxes = p->effort.boxes;
+        if (row->problem && l.iteration_ns > 0) report_figures_of(&l.figures, p, row->problem);
     }
     if (!c) return l;
     if (!p) l.iteration_ns = l.value_ns = c->iteration_ns, l.boxes = c->boxes;
@@ -150,7 +158,25 @@ static const char *gap_text(const struct line *l, struct arena *arena)
                        (long long)(parts % 10000));
 }
 
-static void print_tex_row(struct report_out *out, const struct line *l)
+static double share_of(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+// A figure, or that it is not known.
+static void print_tex_figure(struct report_out *out, int places, double value)
+{
+    if (value > 0) report_print(out, " & %.*f", places, value);
+    else report_print(out, " & %s", none);
+}
+
+static void print_tex_figures(struct report_out *out, const struct figures *f)
+{
+    print_tex_figure(out, 0, f->tokens_per_s);
+    print_tex_figure(out, 1, share_of(f->model_flop_per_s, (double)f->gpus) / 1e12);
+    print_tex_figure(out, 2, 100 * share_of(f->model_flop_per_s, f->peak_flop_per_s));
+    print_tex_figure(out, 4, f->price_per_million_tokens);
+    print_tex_figure(out, 0, f->run_price);
+}
+
+static void print_tex_row(struct report_out *out, const struct line *l, bool figures)
 {
     struct arena *a = out->arena;
     const char *cells[ROW_COLUMNS] = {
@@ -174,21 +200,30 @@ static void print_tex_row(struct report_out *out, const struct line *l)
                           (long long)(rounded_up(l->microseconds, 1000) % 1000)),
     };
     for (int i = 0; i < ROW_COLUMNS; i++) report_print(out, "%s%s", i ? " & " : "  ", cells[i]);
+    if (figures) print_tex_figures(out, &l->figures);
     report_print(out, " \\\\\n");
 }
 
+// Figures of the runs have columns where the problem of one of them is at hand.
 static void print_tex(struct report_out *out, const struct report_row *rows, int count)
 {
-    report_print(out, "%% plumbline report --format latex; needs \\usepackage{booktabs} and "
-                      "\\usepackage[T1]{fontenc}\n"
-                      "%% a bound beside a certificate is the one that was checked, the others are "
-                      "as stated by solve\n"
-                      "\\begin{tabular}{lrrrrrr}\n  \\toprule\n"
-                      "  Instance & Time (ms) & Bound (ms) & Gap (\\%%) & Nodes & Certificate (kB) "
-                      "& Check (s) \\\\\n  \\midrule\n");
+    bool figures = false;
+    for (int i = 0; i < count; i++) figures = figures || rows[i].problem;
+    report_print(out,
+                 "%% plumbline report --format latex; needs \\usepackage{booktabs} and "
+                 "\\usepackage[T1]{fontenc}\n"
+                 "%% a bound beside a certificate is the one that was checked, the others are "
+                 "as stated by solve\n"
+                 "\\begin{tabular}{lrrrrrr%s}\n  \\toprule\n"
+                 "  Instance & Time (ms) & Bound (ms) & Gap (\\%%) & Nodes & Certificate (kB) "
+                 "& Check (s)%s \\\\\n  \\midrule\n",
+                 figures ? "rrrrr" : "",
+                 figures ? " & Tokens/s & TFLOP/s per GPU & MFU (\\%) & Price per $10^6$ tokens & "
+                           "Price of the run"
+                         : "");
     for (int i = 0; i < count; i++) {
         struct line l = line_of(&rows[i]);
-        print_tex_row(out, &l);
+        print_tex_row(out, &l, figures);
     }
     report_print(out, "  \\bottomrule\n\\end{tabular}\n");
 }
@@ -209,6 +244,20 @@ static void put_text(struct report_out *out, const char *text)
 static void put_number(struct report_out *out, int64_t value)
 {
     report_print(out, value < 0 ? "," : ",%lld", (long long)value);
+}
+
+// Six digits; nothing where a figure is not known.
+static void put_figures(struct report_out *out, const struct figures *f)
+{
+    const double values[] = {f->tokens_per_s,
+                             share_of(f->model_flop_per_s, (double)f->gpus) / 1e12,
+                             share_of(f->model_flop_per_s, f->peak_flop_per_s),
+                             f->price_per_hour,
+                             f->price_per_million_tokens,
+                             f->run_hours,
+                             f->run_price};
+    for (size_t i = 0; i < ARRAY_LENGTH(values); i++)
+        report_print(out, values[i] > 0 ? ",%.6g" : ",", values[i]);
 }
 
 static void print_csv_row(struct report_out *out, const struct report_row *row)
@@ -233,6 +282,7 @@ static void print_csv_row(struct report_out *out, const struct report_row *row)
     report_print(out, ",%s,%s,%s", c ? source_hash(&c->document, "certificate") : "",
                  priced ? priced : "", objective_names[l.objective]);
     put_number(out, l.value_ns);
+    put_figures(out, &l.figures);
     report_print(out, "\r\n");
 }
 
@@ -240,7 +290,9 @@ static void print_csv(struct report_out *out, const struct report_row *rows, int
 {
     report_print(out, "instance,outcome,iteration_ns,bound_ns,gap_percent,nodes,solve_s,"
                       "certificate_bytes,certificate_boxes,check_s,"
-                      "certificate_sha256,priced_sha256,objective,objective_ns\r\n");
+                      "certificate_sha256,priced_sha256,objective,objective_ns,tokens_per_s,"
+                      "model_tflops_per_gpu,mfu,price_per_hour,price_per_million_tokens,run_hours,"
+                      "run_price\r\n");
     for (int i = 0; i < count; i++) print_csv_row(out, &rows[i]);
 }
 
