@@ -10,7 +10,8 @@ trap 'rm -f "$table" "$table.files"' EXIT
 
 # level, roots, what it is: in the order in which files are taken.
 levels='ground arena_open,fail memory and errors
-kernel check_certificate_of a proof, audited on the numbers of one priced document
+kernel check_read_claims,check_one_proof a proof, audited on the tables of one problem
+document check_certificate_of a certificate and its priced document: sources, hashes, the tables read
 readers problem_load the documents of a problem: JSON, hashes, models, clusters, costs, jobs
 pricing space_one_prices,check_confirm what a layout costs, by the judge, and the tables that the checker reads
 space check_space_certificate,space_open every layout of a space, each with its argument
@@ -19,8 +20,8 @@ judge verify_plan a plan: its decision, prices, memory and time
 command command_check,command_verify arguments, files, what is printed'
 
 # claim, the levels that it rests on beside the command: of each what its roots reach, not more.
-claims='check CERTIFICATE PRICED: kernel
-check CERTIFICATE PROBLEM, one layout: kernel readers pricing
+claims='check CERTIFICATE PRICED: kernel document
+check CERTIFICATE PROBLEM, one layout: kernel document readers pricing
 check CERTIFICATE PROBLEM, a space: kernel readers pricing space
 check CERTIFICATE PROBLEM, on places: kernel readers pricing places
 verify PLAN: readers judge'

@@ -9,6 +9,15 @@
 
 enum { CHOICES_MOST = 2000000 };
 
+const char *const check_mode_names[] = {"none", "selective", "full", "first_layers", NULL};
+
+const char *const *check_group_names(const struct check_problem *p, const char **names)
+{
+    for (int g = 0; g < p->group_count; g++) names[g] = p->groups[g].name;
+    names[p->group_count] = NULL;
+    return names;
+}
+
 enum status check_spend(const struct check_problem *p, uint64_t *left, uint64_t amount)
 {
     if (*left < amount)

@@ -6,22 +6,7 @@
 #include "solve/checker/boxes/mix.h"
 #include "solve/checker/plan.h"
 
-enum { CHECK_HASH = 65 };
-void check_hash(const char *text, size_t size, char hex[CHECK_HASH]); // SHA-256
-
-// ---- check.c: the envelope, and a proof in it
-enum status check_parse_text(const struct reader *r, const struct check_text *text,
-                             struct value **root, struct arena *arena);
-enum status check_read_envelope(const struct reader *r, const struct check_text *certificate,
-                                struct value **root, struct arena *arena);
-enum status check_read_source(const struct reader *r, const struct value *v, const char **role,
-                              const char **path, const char **hash);
-// The path and the hash that the list (NULL: none) states for a role, once at most; NULL: it does
-// not. Likewise the priced document's, which a certificate has to state.
-enum status check_find_source(const struct reader *r, const struct value *list, const char *role,
-                              const char **path, const char **hash);
-enum status check_find_priced(const struct reader *r, const struct value *certificate,
-                              const char **path, const char **hash);
+// ---- proof.c
 enum status check_read_claims(const struct reader *r, const struct value *proof,
                               struct check_result *result); // claims at -1
 enum status check_one_proof(const struct reader *r, const struct value *proof,

@@ -1,11 +1,82 @@
-// What documents say that they were made from: see sources.h.
+// What a file is, and what it says that it was made from: see sources.h.
 #include "solve/checker/sources.h"
 
 #include <string.h>
 
 #include "solve/checker/proof.h"
 
-enum { DOCUMENT_MOST = 1 << 26 };
+enum { CERTIFICATE_MOST = 1 << 26, DOCUMENT_MOST = 1 << 26 };
+
+// A file that the arena holds is parsed once.
+enum status check_parse_text(const struct reader *r, const struct check_text *text,
+                             struct value **root, struct arena *arena)
+{
+    struct file_held *held = arena->files;
+    while (held && held->text != text->text) held = held->older;
+    if (!held) return check_parse(r, text->text, text->size, root, arena);
+    if (!held->parsed)
+        TRY(check_parse(r, text->text, text->size, (struct value **)&held->parsed, held->own));
+    *root = held->parsed;
+    return OK;
+}
+
+enum status check_read_source(const struct reader *r, const struct value *v, const char **role,
+                              const char **path, const char **hash)
+{
+    const struct value_field fields[] = {
+        {"role", .text = role}, {"path", .text = path}, {"sha256", .text = hash}, {NULL}};
+    return value_fields(r, v, "made_from", fields, NULL);
+}
+
+enum status check_find_source(const struct reader *r, const struct value *list, const char *role,
+                              const char **path, const char **hash)
+{
+    *path = *hash = NULL;
+    if (!list) return OK;
+    TRY(value_expect(r, list, "made_from", VALUE_ARRAY));
+    for (const struct value *v = list->first; v; v = v->next) {
+        const char *its_role, *its_path, *its_hash;
+        TRY(check_read_source(r, v, &its_role, &its_path, &its_hash));
+        if (strcmp(its_role, role)) continue;
+        if (*hash) return check_refuse(r, "made_from", "names two documents of role %s", role);
+        *path = its_path;
+        *hash = its_hash;
+    }
+    return OK;
+}
+
+enum status check_find_priced(const struct reader *r, const struct value *certificate,
+                              const char **path, const char **hash)
+{
+    TRY(check_find_source(r, value_get(certificate, "made_from"), "priced", path, hash));
+    return *hash ? OK : check_refuse(r, "made_from", "names no priced document");
+}
+
+enum status check_read_envelope(const struct reader *r, const struct check_text *certificate,
+                                struct value **root, struct arena *arena)
+{
+    static const char *const kinds[] = {"plumbline.certificate", NULL};
+    const struct value *proof = NULL, *space = NULL, *places = NULL;
+    const char *made_by;
+    int kind, version;
+    const struct value_field fields[] = {
+        {"kind", .small = &kind, .names = kinds},
+        {"version", 1, 1, .small = &version},
+        {"?made_by", .text = &made_by},
+        {.key = "made_from"},
+        {"?proof", .value = &proof},
+        {"?space", .value = &space},
+        {"?places", .value = &places},
+        {NULL},
+    };
+    if (certificate->size > CERTIFICATE_MOST)
+        return check_refuse(r, "", "larger than %d bytes", CERTIFICATE_MOST);
+    TRY(check_parse_text(r, certificate, root, arena));
+    TRY(value_fields(r, *root, "", fields, NULL));
+    return !!proof + !!space + !!places == 1
+               ? OK
+               : check_refuse(r, "", "expected one of proof, space and places");
+}
 
 enum status check_certificate_kind(enum check_certificate_kind *kind,
                                    const struct check_text *certificate, struct arena *arena,

@@ -1,10 +1,27 @@
-// What documents say that they were made from, and what a file is: before anything is audited, and
-// for checks of a problem. A proof about one priced document does without.
+// What documents are, what they say that they were made from, and their hashes: around a proof, not
+// in it.
 #ifndef PLUMBLINE_SOLVE_CHECKER_SOURCES_H
 #define PLUMBLINE_SOLVE_CHECKER_SOURCES_H
 
 #include "solve/checker/check.h"
 #include "solve/checker/read/json.h"
+
+enum { CHECK_HASH = 65 };
+void check_hash(const char *text, size_t size, char hex[CHECK_HASH]); // SHA-256
+
+// The text as it is parsed; one that the arena holds is parsed once.
+enum status check_parse_text(const struct reader *r, const struct check_text *text,
+                             struct value **root, struct arena *arena);
+enum status check_read_envelope(const struct reader *r, const struct check_text *certificate,
+                                struct value **root, struct arena *arena);
+enum status check_read_source(const struct reader *r, const struct value *v, const char **role,
+                              const char **path, const char **hash);
+// The path and the hash that the list (NULL: none) states for a role, once at most; NULL: it does
+// not. Likewise the priced document's, which a certificate has to state.
+enum status check_find_source(const struct reader *r, const struct value *list, const char *role,
+                              const char **path, const char **hash);
+enum status check_find_priced(const struct reader *r, const struct value *certificate,
+                              const char **path, const char **hash);
 
 struct check_input {
     const char *role;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "solve/checker/proof.h"
+#include "solve/checker/sources.h"
 
 void page_print(struct check_page *page, const char *format, ...)
 {

@@ -8,6 +8,7 @@
 #include "data/base/options.h"
 #include "solve/checker/claim.h"
 #include "solve/checker/proof.h"
+#include "solve/checker/sources.h"
 #include "solve/checker/places/places.h"
 #include "solve/checker/space/space.h"
 #include "solve/checker/verdict.h"

@@ -1,18 +1,10 @@
 // Reads a priced document, strictly: unknown keys, wrong lengths, prices that are missing where a
 // stage could stand, and numbers whose sums might not stay exact are refused.
 #include "solve/checker/proof.h"
+#include "solve/checker/sources.h"
 
 #include <stdio.h>
 #include <string.h>
-
-const char *const check_mode_names[] = {"none", "selective", "full", "first_layers", NULL};
-
-const char *const *check_group_names(const struct check_problem *p, const char **names)
-{
-    for (int g = 0; g < p->group_count; g++) names[g] = p->groups[g].name;
-    names[p->group_count] = NULL;
-    return names;
-}
 
 // ---- the parts of the document
 

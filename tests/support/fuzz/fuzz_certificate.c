@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "solve/checker/proof.h"
+#include "solve/checker/sources.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { WORK_MOST = 1 << 24 };

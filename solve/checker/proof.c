@@ -1,0 +1,91 @@
+// One proof, audited on the tables of one problem: what it claims, its plan, its paths, its boxes.
+#include "solve/checker/proof.h"
+
+#include <stdio.h>
+
+enum status check_read_claims(const struct reader *r, const struct value *proof,
+                              struct check_result *result)
+{
+    const struct value *incumbent = NULL;
+    const struct value_field fields[] = {
+        {"?infeasible", .flag = &result->infeasible},
+        {"?iteration_ns", 0, MOST_SUM, .large = &result->iteration_ns},
+        {"?bound_ns", 0, MOST_SUM, .large = &result->bound_ns},
+        {"?incumbent", .value = &incumbent},
+        {.key = "?counted"},
+        {.key = "paths"},
+        {.key = "boxes"},
+        {NULL},
+    };
+    TRY(value_fields(r, proof, "proof", fields, NULL));
+    bool has_plan = incumbent != NULL;
+    if (has_plan != (result->iteration_ns >= 0))
+        return check_refuse(r, "proof", "expected both iteration_ns and incumbent, or neither");
+    if (result->infeasible ? has_plan || result->bound_ns >= 0 : result->bound_ns < 0)
+        return check_refuse(r, "proof", "expected either infeasible or bound_ns");
+    if (has_plan && result->bound_ns > result->iteration_ns)
+        return fail(r->err, (enum status)NOT_PROVEN,
+                    "bound_ns is above iteration_ns, the time of a plan");
+    return OK;
+}
+
+// What the rounds count exactly: names of groups under "slots", and of the budget.
+static enum status read_counted(const struct check_problem *p, const struct reader *r,
+                                const struct value *v, bool *counted)
+{
+    const struct value *slots = NULL;
+    bool *budget = counted + p->group_count;
+    const struct value_field fields[] = {
+        {"?slots", .value = &slots, .type = VALUE_ARRAY},
+        {"?boundaries", .flag = &budget[BUDGET_BOUNDARIES]},
+        {"?stages", .flag = &budget[BUDGET_STAGES]},
+        {"?cost", .flag = &budget[BUDGET_COST]},
+        {NULL},
+    };
+    const char *names[MOST_GROUPS + 1];
+    int group;
+    if (!v) return OK;
+    TRY(value_fields(r, v, "counted", fields, NULL));
+    for (const struct value *e = slots ? slots->first : NULL; e; e = e->next) {
+        TRY(value_name(r, e, "counted.slots", check_group_names(p, names), &group));
+        counted[group] = true;
+    }
+    return OK;
+}
+
+static enum status check_proof(struct check_proof *k, const struct value *proof)
+{
+    bool counted[RESOURCES_MOST] = {false};
+    check_open_replay(&k->replay, k->g, k->work, k->arena);
+    if (value_get(proof, "incumbent"))
+        TRY(check_incumbent(k, value_get(proof, "incumbent"), k->result->iteration_ns));
+    TRY(check_list_choices(&k->choices, k->g, k->work, k->arena));
+    for (int s = 0; s < k->p->stages; s++) k->result->choices += k->choices.count[s];
+    TRY(check_read_paths(k, value_get(proof, "paths")));
+    TRY(read_counted(k->p, &k->reader, value_get(proof, "counted"), counted));
+    TRY(check_open_mixer(&k->mixer, &k->choices, counted, k->arena));
+    k->coefficients = TAKE(k->arena, check_symbol_count(k->p), int64_t);
+    return check_boxes(k, value_get(proof, "boxes"));
+}
+
+enum status check_one_proof(const struct reader *r, const struct value *proof,
+                            const struct check_problem *p, struct check_result *result,
+                            uint64_t *work, struct arena *arena)
+{
+    struct check_graph graph;
+    TRY(check_build_graph(&graph, p, arena));
+    result->operations = graph.operation_count;
+    struct check_proof k = {
+        .reader = *r, .p = p, .g = &graph, .result = result, .work = work, .arena = arena};
+    return check_proof(&k, proof);
+}
+
+enum status check_conclude(struct check_result *result, enum status status, const struct error *why,
+                           struct error *err)
+{
+    result->accepted = status == OK;
+    if (status == OK) return OK;
+    if (status != (enum status)NOT_PROVEN) return fail(err, status, "%s", why->text);
+    snprintf(result->reason, sizeof result->reason, "%.*s", CHECK_REASON_MAX - 1, why->text);
+    return OK;
+}
