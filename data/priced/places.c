@@ -145,6 +145,9 @@ static enum status read_levels(const struct priced *priced, struct priced_places
             p->ring_level_count = larger_int(p->ring_level_count, (int)levels[i] + 1);
         }
     }
+    if (ring_prices(p) > RING_PRICES_MAX)
+        return json_refuse(array, err, "expected levels that ask for %d prices at most, found %zu",
+                           RING_PRICES_MAX, ring_prices(p));
     return OK;
 }
 

@@ -61,7 +61,8 @@ struct priced_node {
     int group, slots;
 };
 
-enum { TRANSPORTS_MAX = 4, RING_LEVELS_MAX = 1 << 16 }; // kinds of network card, and none
+enum { TRANSPORTS_MAX = 4 }; // kinds of network card, and none
+enum { RING_LEVELS_MAX = 1 << 16, RING_PRICES_MAX = 1 << 28 };
 
 // Where the cluster has places, what depends on the very nodes, by ordered pairs: [from *
 // node_count + to]; from = to: two device groups of one node. PRICE_NONE where nothing joins them.

@@ -10,6 +10,7 @@
 
 #include "formulate/price/price.h"
 #include "solve/places/internal.h"
+#include "tests/support/folder.h"
 #include "tests/support/placed.h"
 
 #include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
@@ -316,10 +317,54 @@ static void test_names(void **state)
                 seen.solved * 16 > trials);
 }
 
+// ---- priced documents whose rings share cards
+
+// The first draw whose prices have several levels.
+static void draw_shared(struct priced *priced, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    for (uint64_t seed = 1;; seed++) {
+        struct random rng = {seed};
+        struct problem problem, named;
+        draw(&problem, &rng, arena);
+        if (!name_nodes(&named, &problem, arena)) continue;
+        CHECK_OK(price_problem(priced, &named, arena, &err));
+        if (priced->places->ring_level_count > 1 && priced->places->transport_count == 1) return;
+    }
+}
+
+static void test_documents(void **state)
+{
+    char folder[FOLDER_SIZE];
+    struct priced priced, again;
+    struct error err = {OK, ""};
+    assert_int_equal(folder_make(folder), 0);
+    const char *path = arena_print(*state, "%s/priced.json", folder);
+    draw_shared(&priced, *state);
+    struct priced_places *x = priced.places;
+    size_t links = priced_ring_links(x), prices = (size_t)x->ring_level_count * links, at = links;
+    int levels = priced.group_count * x->rings_most;
+    CHECK_OK(priced_save(&priced, path, *state, &err));
+    CHECK_OK(priced_load(&again, path, *state, &err));
+    assert_int_equal(again.places->rings_most, x->rings_most);
+    assert_int_equal(again.places->ring_level_count, x->ring_level_count);
+    assert_memory_equal(again.places->ring_level[0], x->ring_level[0],
+                        (size_t)levels * sizeof **x->ring_level);
+    assert_memory_equal(again.places->ring_ns[0][0], x->ring_ns[0][0], prices * sizeof(int64_t));
+    while (x->ring_constant_ns[0][at] <= 0) at++;
+    x->ring_constant_ns[0][at] = x->ring_constant_ns[0][at % links] - 1;
+    assert_int_equal(priced_check(&priced, &err), BAD_INPUT);
+    assert_non_null(strstr(err.text, "least at level 0"));
+    CHECK_OK(priced_save(&priced, path, *state, &err));
+    assert_int_not_equal(priced_load(&again, path, *state, &err), OK);
+    folder_remove(folder);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1) trials = atoi(argv[1]);
     if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),
+                                       cmocka_unit_test(test_documents)};
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }
