@@ -21,9 +21,26 @@ static int collect(struct product_sample *to, const struct samples *all, enum pr
     return count;
 }
 
-static enum status refit(struct gpu_costs *g, struct precision_costs *p, const struct samples *all,
+// The form counts launches kernel by kernel: a layer's overhead, the sum of those of the lines, is
+// in it.
+static void take_launches(struct gpu_costs *g, const struct calibration *c)
+{
+    const struct fit *small = c->kernels[KERNEL_ELEMENTWISE];
+    g->layer_overhead_s = (struct estimate){.origin = ORIGIN_FITTED,
+                                            .source = "launches are counted kernel by kernel"};
+    g->backward_overhead_s = (struct estimate){0};
+    if (small)
+        g->elementwise_launch_s = (struct estimate){.value = small->overhead_s.value,
+                                                    .low = small->overhead_s.low,
+                                                    .high = small->overhead_s.high,
+                                                    .origin = ORIGIN_FITTED,
+                                                    .source = "overhead of the memory's line"};
+}
+
+static enum status refit(struct calibration *c, struct gpu_costs *g, struct precision_costs *p,
                          struct arena *arena, struct error *err)
 {
+    const struct samples *all = &c->inputs->all;
     struct product_sample *samples = TAKE(arena, all->sample_count + 1, struct product_sample);
     int count = collect(samples, all, p->precision, arena);
     struct product_fit fit;
@@ -33,6 +50,7 @@ static enum status refit(struct gpu_costs *g, struct precision_costs *p, const s
         return OK;
     }
     TRY(products_fit(&fit, samples, count, g, p, arena, err));
+    take_launches(g, c);
     products_put(&fit, g, p,
                  arena_print(arena,
                              "%d products of %d shapes; mean error of shapes kept back %.1f %%",
@@ -47,7 +65,7 @@ enum status calibration_products(struct calibration *c, struct arena *arena, str
         if (strcmp(g->gpu, c->gpu)) continue;
         for (int k = 0; k < g->precision_count; k++)
             if (g->precisions[k].product_flop_per_s.value > 0)
-                TRY(refit(g, &g->precisions[k], &c->inputs->all, arena, err));
+                TRY(refit(c, g, &g->precisions[k], arena, err));
     }
     return OK;
 }

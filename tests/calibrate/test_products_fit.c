@@ -170,6 +170,7 @@ static void own_samples(void **state)
             assert_true(fabs(got->product_flop_per_s.value / truth[PRODUCT_FLOP] - 1) < 0.03);
             assert_true(fabs(got->product_bytes_per_s.value / truth[PRODUCT_BYTES] - 1) < 0.03);
             assert_int_equal(got->product_flop_per_s.origin, ORIGIN_FITTED);
+            assert_true(c.costs.gpus[0].layer_overhead_s.value == 0); // counted by kernels
         }
         assert_true(got->gemm_flop_per_s.value > 0);
         arena_close(&arena);
