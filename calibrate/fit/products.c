@@ -13,7 +13,8 @@
 #include "formulate/price/price.h"
 
 enum { STEPS_MAX = 60, HALVINGS_MAX = 12, FOLDS = 10, SHAPES_MIN = 8, LONG_ROWS = 1024 };
-static const double loss_scale = 0.05, difference = 1e-3, small_step = 1e-7;
+static const double loss_scale = 0.05, difference = 1e-3, small_step = 1e-7,
+                    reach_max = 2.303; // what samples do not tell apart is open by a factor of 10
 
 struct fitter {
     const struct product_sample *samples;
@@ -211,7 +212,8 @@ enum status products_fit(struct product_fit *fit, const struct product_sample *s
     for (int k = 0; k < PRODUCT_NUMBERS; k++) {
         double scatter = 0, value = rounded(exp(x[k]));
         for (int i = 0; i < folds; i++) scatter += pow(kept[i][k] - mean[k], 2);
-        double reach = student_quantile(0.95, folds - 1) * sqrt(scatter * (folds - 1) / folds);
+        double reach = fmin(reach_max, student_quantile(0.95, folds - 1) *
+                                           sqrt(scatter * (folds - 1) / folds));
         fit->numbers[k] = (struct estimate){.value = value,
                                             .low = rounded(value * exp(-reach)),
                                             .high = rounded(value * exp(reach)),
