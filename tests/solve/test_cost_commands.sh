@@ -34,6 +34,9 @@ done
 [ "$(number plan.json iteration_ns)" -le 500000000 ] || complain "the limit of 0.5 s is not kept"
 gives 0 "objective  cost: .* of a GPU" report plan.json
 gives 0 "times are of cost" report --layouts plan.layouts.json
+# What-if keeps the plan's layout, and of a cost that leaves the iteration time.
+gives 0 "earlier plan *$(awk -v t="$(number plan.json iteration_ns)" 'BEGIN { printf "%.9f", t / 1e9 }') s" solve space/problem.json --start plan.json \
+    --without a100=1 -o fewer.json
 # The fastest of those that cost so much is as fast as what cost so much.
 price=$(awk -v c="$before" 'BEGIN { printf "%.12g", (c + 0.5) / 1e9 * 2 / 3600 / (64 * 1024) * 1e6 }')
 fastest=$(number plan.json iteration_ns)
