@@ -112,6 +112,8 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
         FIELD_OBJECT("placement", OPTIONAL, &placement),
         FIELD_NUMBER("memory_fraction", OPTIONAL, &j->memory_fraction, 0, 1),
         FIELD_COUNT("memory_margin_bytes", OPTIONAL, &j->memory_margin_bytes, 0, MARGIN_MAX),
+        FIELD_NUMBER("iteration_limit_s", OPTIONAL, &j->iteration_limit_s, 0, 1e6),
+        FIELD_NUMBER("price_limit", OPTIONAL, &j->price_limit, 0, 1e9),
         FIELD_COUNT("run_tokens", OPTIONAL, &j->run_tokens, 0, TOKENS_MAX),
         FIELD_ARRAY("rules", OPTIONAL, &rules),
     };
@@ -341,6 +343,8 @@ enum status job_save(const struct job *j, const char *path, struct arena *arena,
     }
     json_put_number(&w, "memory_fraction", j->memory_fraction);
     json_put_count(&w, "memory_margin_bytes", j->memory_margin_bytes);
+    if (j->iteration_limit_s > 0) json_put_number(&w, "iteration_limit_s", j->iteration_limit_s);
+    if (j->price_limit > 0) json_put_number(&w, "price_limit", j->price_limit);
     if (j->run_tokens) json_put_count(&w, "run_tokens", j->run_tokens);
     rules_put(&w, "rules", j->rules, j->rule_count);
     return document_write(&w, path, err);

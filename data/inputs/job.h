@@ -18,9 +18,10 @@ extern const char *const trainer_names[]; // "megatron", "deepspeed"
 
 // What a plan is to make least. The iteration time is the rule. "pipette": the objective of a
 // published planner, for comparison (docs/FORMULAS.md section 16). "max_load": the busiest device
-// or link, for throughput alone.
-enum objective { OBJECTIVE_ITERATION_TIME, OBJECTIVE_PIPETTE, OBJECTIVE_MAX_LOAD };
-extern const char *const objective_names[]; // "iteration_time", "pipette", "max_load"
+// or link, for throughput alone. "cost": iteration time x devices used, so the price of a token;
+// only of a space, as the devices of one layout are as many whatever its plan.
+enum objective { OBJECTIVE_ITERATION_TIME, OBJECTIVE_PIPETTE, OBJECTIVE_MAX_LOAD, OBJECTIVE_COST };
+extern const char *const objective_names[]; // "iteration_time", "pipette", "max_load", "cost"
 
 enum { SLICES_MAX = 8 };
 
@@ -187,7 +188,10 @@ struct job {
     struct placement_wishes placement;
     double memory_fraction;      // of each GPU's memory that may be planned, in (0, 1]
     int64_t memory_margin_bytes; // kept free besides
-    int64_t run_tokens;          // that the whole run trains on; 0: not stated
+    // Plans that a space is searched for take no longer, and cost no more a million tokens; 0:
+    // none.
+    double iteration_limit_s, price_limit;
+    int64_t run_tokens; // that the whole run trains on; 0: not stated
     struct rule *rules;
     int rule_count;
 };

@@ -7,7 +7,7 @@
 
 const char *const gradient_sync_names[] = {"exposed", "overlapped", NULL};
 const char *const trainer_names[] = {"megatron", "deepspeed", NULL};
-const char *const objective_names[] = {"iteration_time", "pipette", "max_load", NULL};
+const char *const objective_names[] = {"iteration_time", "pipette", "max_load", "cost", NULL};
 const char *const framework_names[] = {"any", "megatron", "torchtitan", "deepspeed", NULL};
 const char *const rule_action_names[] = {"require", "forbid", NULL};
 

@@ -2,6 +2,7 @@
 #include "data/inputs/problem.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -228,6 +229,47 @@ static enum status check_framework(const struct problem *p, const char *job, str
                 job, framework_names[p->job.space.framework], why ? why : "schedule");
 }
 
+// Devices count alike: a cost is their number x time.
+static enum status check_prices(const struct problem *p, const char *job, struct error *err)
+{
+    const struct cluster *c = &p->cluster;
+    for (int g = 0; g < c->group_count; g++) {
+        double price = c->groups[g].gpu_hour_price;
+        if (p->job.price_limit > 0 && !(price > 0))
+            return fail(err, BAD_INPUT, "%s: price_limit: expected a gpu_hour_price of group %s",
+                        job, c->groups[g].name);
+        if (price < c->groups[0].gpu_hour_price || price > c->groups[0].gpu_hour_price)
+            return fail(err, BAD_INPUT,
+                        "%s: %s: expected one gpu_hour_price for all groups, found %g and %g", job,
+                        p->job.price_limit > 0 ? "price_limit" : "objective",
+                        c->groups[0].gpu_hour_price, price);
+    }
+    return OK;
+}
+
+static enum status check_limits(const struct problem *p, const char *job, struct error *err)
+{
+    bool cost = p->job.objective == OBJECTIVE_COST, price = p->job.price_limit > 0,
+         limited = price || p->job.iteration_limit_s > 0;
+    const char *what = cost                           ? "objective cost"
+                       : price                        ? "price_limit"
+                       : p->job.iteration_limit_s > 0 ? "iteration_limit_s"
+                                                      : NULL;
+    if (!what) return OK;
+    if (!p->job.space.given)
+        return fail(
+            err, BAD_INPUT,
+            "%s: %s: expected a space of layouts (one layout's devices are as many whatever "
+            "its plan)",
+            job, what);
+    if (p->cluster.places.node_count)
+        return fail(err, BAD_INPUT, "%s: %s: expected a cluster without places", job, what);
+    if (limited && !cost && p->job.objective != OBJECTIVE_ITERATION_TIME)
+        return fail(err, BAD_INPUT, "%s: %s: expected the objective iteration_time or cost", job,
+                    what);
+    return cost || price ? check_prices(p, job, err) : OK;
+}
+
 enum status problem_check(const struct problem *p, struct error *err)
 {
     const char *job = p->job.document.path ? p->job.document.path : "job";
@@ -237,6 +279,7 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(job_check(&p->job, err));
     if (!p->job.space.given) TRY(check_layout_fits(p, err));
     else TRY(check_framework(p, job, err));
+    TRY(check_limits(p, job, err));
     if (p->job.objective == OBJECTIVE_PIPETTE) TRY(problem_check_pipette(p, err));
     if (has_blocks(p)) TRY(check_positions(p, err));
     for (int i = 0; i < p->job.rule_count; i++) TRY(check_rule_names(p, i, job, err));
@@ -248,7 +291,36 @@ struct problem problem_with_layout(const struct problem *p, const struct layout 
     struct problem one = *p;
     one.job.layout = *layout;
     one.job.space = (struct space){.given = false};
+    one.job.iteration_limit_s = one.job.price_limit = 0;
+    if (one.job.objective == OBJECTIVE_COST) one.job.objective = OBJECTIVE_ITERATION_TIME;
     return one;
+}
+
+static int64_t floor_ns(double seconds)
+{
+    double ns = floor(seconds * 1e9);
+    return ns < 9e18 ? (int64_t)ns : INT64_MAX;
+}
+
+// A second of one device costs an hour's price / 3600, an iteration brings its tokens.
+struct layout_worth problem_layout_worth(const struct problem *p, const struct layout *l)
+{
+    const struct job *j = &p->job;
+    int64_t devices = (int64_t)l->tensor * l->context * l->data * l->pipeline;
+    struct layout_worth w = {j->objective == OBJECTIVE_COST ? devices : 1, INT64_MAX};
+    if (j->iteration_limit_s > 0) w.cap_ns = floor_ns(j->iteration_limit_s);
+    if (j->price_limit > 0) {
+        double tokens = (double)j->global_batch * (double)j->sequence,
+               second = (double)devices * p->cluster.groups[0].gpu_hour_price / 3600;
+        int64_t cap_ns = floor_ns(j->price_limit / 1e6 * tokens / second);
+        if (cap_ns < w.cap_ns) w.cap_ns = cap_ns;
+    }
+    return w;
+}
+
+bool problem_counts_devices(const struct problem *p)
+{
+    return p->job.objective == OBJECTIVE_COST || p->job.price_limit > 0;
 }
 
 struct space_limits problem_space_limits(const struct problem *p)

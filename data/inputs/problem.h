@@ -40,6 +40,15 @@ enum status problem_check_pipette(const struct problem *p, struct error *err);
 bool model_blocks(const struct model *m, int *first, int *count);
 int pipette_replicas_per_node(const struct problem *p);
 // The problem of one layout: the job has it, and no space. And what bounds the job's space.
+// How a space compares its layouts: weight x iteration time, of plans that take at most cap_ns
+// (INT64_MAX: any). weight: the layout's devices for the objective cost, else 1.
+struct layout_worth {
+    int64_t weight, cap_ns;
+};
+struct layout_worth problem_layout_worth(const struct problem *p, const struct layout *layout);
+bool problem_counts_devices(const struct problem *p); // fewer devices are better, all else equal
+
+// With one layout: what is left of a cost is the iteration time.
 struct problem problem_with_layout(const struct problem *p, const struct layout *layout);
 struct space_limits problem_space_limits(const struct problem *p);
 // Writes the problem file alone; model, cluster, costs and job are named by their document.path.

@@ -52,8 +52,8 @@ static enum status judge(const struct plan *plan, const struct problem *problem,
 }
 
 static enum status write_plan(struct plan *plan, const char *path, const struct solve_request *r,
-                              const struct problem *problem, const struct priced *priced,
-                              struct arena *arena, struct error *err)
+                              const struct problem *problem, const struct problem *asked,
+                              const struct priced *priced, struct arena *arena, struct error *err)
 {
     struct source *sources = TAKE(arena, PROBLEM_SOURCES + 1, struct source);
     int count = problem_sources(problem, path, sources, arena);
@@ -62,7 +62,7 @@ static enum status write_plan(struct plan *plan, const char *path, const struct 
     plan->document.source_count = count;
     TRY(range_of_plan(plan, problem, arena, err));
     TRY(extrapolation_of_plan(plan, problem, arena, err));
-    if (plan->stage_count) TRY(judge(plan, problem, arena, err));
+    if (plan->stage_count) TRY(judge(plan, asked, arena, err));
     return r->answer_only ? OK : plan_save(plan, path, arena, err);
 }
 
@@ -219,8 +219,12 @@ static enum status solve_space(const struct solve_request *r, const struct probl
         TRY(price_problem(priced, one, arena, err));
         TRY(write_priced(priced, r, problem, arena, err));
     }
+    // One layout's job says nothing of cost and limits: there the space's is what is judged.
+    struct layout_worth worth = problem_layout_worth(problem, &plan->layout);
+    const struct problem *asked =
+        worth.cap_ns < INT64_MAX || problem_counts_devices(problem) ? problem : one;
     TRY(write_layouts(&result->layouts, r, problem, arena, err));
-    TRY(write_plan(plan, r->plan_path, r, one, priced, arena, err));
+    TRY(write_plan(plan, r->plan_path, r, one, asked, priced, arena, err));
     say_outcome(&result->solved);
     say_layouts(&result->layouts);
     TRY(say_answer(r, problem, &(struct placed_start){0}, plan, arena, err));
@@ -309,10 +313,10 @@ static enum status solve_layout(const struct solve_request *r, const struct prob
     else
         TRY(solve_run(&result, priced, &r->settings, !changed || from.standing_ns ? start : NULL,
                       &stop_asked, arena, err));
-    TRY(write_plan(&result.plan, r->plan_path, r, problem, priced, arena, err));
+    TRY(write_plan(&result.plan, r->plan_path, r, problem, problem, priced, arena, err));
     for (int i = 1; i < result.alternative_count && strcmp(r->plan_path, "-"); i++)
         TRY(write_plan(&result.alternatives[i], alternative_path(r->plan_path, i + 1, arena), r,
-                       problem, priced, arena, err));
+                       problem, problem, priced, arena, err));
     say_outcome(&result);
     TRY(say_answer(r, problem, &from, &result.plan, arena, err));
     if (r->certificate_path && priced->places)

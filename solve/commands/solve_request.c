@@ -161,6 +161,9 @@ enum status solve_request_suits(const struct solve_request *r, const struct prob
             err, BAD_INPUT,
             "--certificate: expected a job for the least iteration time, found objective \"%s\"",
             objective_names[problem->job.objective]);
+    if (r->certificate_path && (problem->job.iteration_limit_s > 0 || problem->job.price_limit > 0))
+        return fail(err, BAD_INPUT,
+                    "--certificate: expected a job without a limit of time or price");
     if (problem->job.space.given) {
         TRY(refuse_single(r, "a job with one layout, found a space of them", err));
         return places && r->certificate_path

@@ -248,11 +248,17 @@ static const char *lost_text(const struct what_if_answer *x, struct arena *arena
                 : "it does not fit";
 }
 
+// Its layout is kept, and of a cost that leaves the iteration time.
+static int64_t earlier_ns(const struct plan *p)
+{
+    return p->objective == OBJECTIVE_COST ? p->iteration_ns : plan_value_ns(p);
+}
+
 static void print_standing(struct report_out *out, const struct what_if_answer *x)
 {
     const struct placed_start *start = x->start;
     const struct plan_placement *before = start->plan->placement;
-    int64_t before_ns = plan_value_ns(start->plan);
+    int64_t before_ns = earlier_ns(start->plan);
     print_time(out, "earlier plan", before_ns, 0);
     if (start->standing_ns) {
         report_print(out, "\n");
@@ -270,7 +276,7 @@ static void print_standing(struct report_out *out, const struct what_if_answer *
 static void print_now(struct report_out *out, const struct what_if_answer *x)
 {
     const struct plan *p = x->now;
-    int64_t before_ns = x->start->plan ? plan_value_ns(x->start->plan) : 0;
+    int64_t before_ns = x->start->plan ? earlier_ns(x->start->plan) : 0;
     if (!p->stage_count) {
         report_print(out, "  %-20s %s%s%s\n", "new plan", outcome_names[p->outcome],
                      p->reason ? ": " : "", p->reason ? p->reason : "");

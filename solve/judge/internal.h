@@ -88,6 +88,7 @@ int64_t judged_period(const struct schedule *s, const struct plan *plan, struct 
 int64_t judged_load(const struct audit *h, const struct plan *plan); // of the plan's own prices
 // "objective": whether this is what is claimed, where the job asks for the least greatest load.
 void audit_load(struct audit *h, int64_t own_ns);
+void audit_cost(struct audit *h); // cost.c: the objective cost, and the job's limits
 
 // ---- Fujii et al.'s formula (published.c)
 struct published_memory {

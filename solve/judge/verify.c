@@ -192,6 +192,7 @@ enum status audit_plan(struct audit *h, struct error *err)
     audit_prices(h);
     audit_bound(h);
     if (!h->rings) audit_load(h, judged_load(h, h->plan));
+    audit_cost(h);
     TRY(schedule_build(&h->schedule, &h->request, h->arena, err));
     int before = h->verdict->violation_count;
     audit_schedule(h->verdict, &h->schedule, &h->request, h->arena);

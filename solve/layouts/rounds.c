@@ -47,6 +47,11 @@ bool layouts_sharpen_round(struct search *s)
                              "memory: no recomputation that is allowed lets its layers fit");
             continue;
         }
+        if (round[i]->bound_ns == LAYOUT_TOO_SLOW) {
+            layouts_set_fate(s, round[i], FATE_INFEASIBLE,
+                             "no plan of it keeps the job's limits of time and price");
+            continue;
+        }
         if (whole) round[i]->level = LEVEL_SHARPENED;
         layouts_set_fate(s, round[i], FATE_OPEN, "its bound leaves room for a better plan");
         queue_push(&s->queue, round[i]);
@@ -65,11 +70,21 @@ static void follow(struct search *s, const struct candidate *c, const struct can
     s->followers[s->follower_count++] = (struct follower){c->number, other->number};
 }
 
-// A layout looked at before that this one is no better than.
-static const struct candidate *better_known(struct search *s, const struct priced *priced)
+static int64_t devices_of(const struct layout *l)
 {
-    for (int i = 0; i < s->looked_at_count; i++)
-        if (layout_no_worse(s->looked_at[i].priced, priced)) return s->looked_at[i].candidate;
+    return (int64_t)l->tensor * l->context * l->data * l->pipeline;
+}
+
+// A layout looked at before that this one is no better than.
+static const struct candidate *better_known(struct search *s, const struct candidate *c,
+                                            const struct priced *priced)
+{
+    for (int i = 0; i < s->looked_at_count; i++) {
+        const struct candidate *other = s->looked_at[i].candidate;
+        bool dearer = problem_counts_devices(s->problem) &&
+                      devices_of(&other->layout) > devices_of(&c->layout);
+        if (!dearer && layout_no_worse(s->looked_at[i].priced, priced)) return other;
+    }
     return NULL;
 }
 
@@ -95,7 +110,7 @@ static enum status goes_on(struct search *s, struct candidate *c, bool *on, stru
     struct arena_mark mark = arena_set_mark(s->arena);
     struct priced *priced = TAKE(s->arena, 1, struct priced);
     TRY(layout_price(priced, s->problem, &c->layout, s->arena, err));
-    const struct candidate *other = better_known(s, priced);
+    const struct candidate *other = better_known(s, c, priced);
     *on = !other;
     if (*on) {
         note_looked_at(s, c, priced);

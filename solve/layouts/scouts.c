@@ -68,7 +68,7 @@ static int spread(struct candidate **round, int count)
         int alike = 0;
         for (int k = 0; k < chosen; k++)
             alike += same_degrees(&round[k]->layout, &round[i]->layout);
-        if (alike < SCOUTS_PER_DEGREES && round[i]->bound_ns != INT64_MAX)
+        if (alike < SCOUTS_PER_DEGREES && round[i]->bound_ns < LAYOUT_TOO_SLOW)
             round[chosen++] = round[i];
     }
     return chosen;
@@ -109,7 +109,7 @@ static bool worth_a_look(const struct candidate *c, struct candidate *const *loo
 {
     for (int i = 0; i < count; i++)
         if (same_degrees(&looked[i]->layout, &c->layout)) return false;
-    return c->bound_ns > 0 && c->bound_ns != INT64_MAX;
+    return c->bound_ns > 0 && c->bound_ns < LAYOUT_TOO_SLOW;
 }
 
 static void look_first(struct search *s, struct candidate *c)

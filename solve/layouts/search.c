@@ -125,6 +125,12 @@ static enum status state_objective(const struct search *s, struct plan *plan, st
     struct problem *one = TAKE(s->arena, 1, struct problem);
     plan->objective = s->problem->job.objective;
     if (plan->objective == OBJECTIVE_ITERATION_TIME) return OK;
+    if (plan->objective == OBJECTIVE_COST) {
+        plan->objective_ns = plan->stage_count ? plan->iteration_ns : 0;
+        if (plan->stage_count)
+            plan->iteration_ns /= problem_layout_worth(s->problem, &plan->layout).weight;
+        return OK;
+    }
     if (!plan->stage_count) plan->bound_ns = 0; // of whose micro-batch?
     if (!plan->stage_count) return OK;
     *one = problem_with_layout(s->problem, &plan->layout);

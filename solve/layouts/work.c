@@ -14,6 +14,41 @@ enum status layout_price(struct priced *priced, const struct problem *problem,
     return price_terms(priced, &one, arena, err);
 }
 
+// ---- how layouts compare
+
+static const char too_slow[] = "no plan of it keeps the job's limits of time and price";
+
+static int64_t value_of(const struct layout_worth *w, int64_t ns)
+{
+    if (ns == INT64_MAX) return ns;
+    return ns > (LAYOUT_TOO_SLOW - 1) / w->weight ? LAYOUT_TOO_SLOW - 1 : ns * w->weight;
+}
+
+// The least time whose value is no less.
+static int64_t cutoff_of(const struct layout_worth *w, int64_t value)
+{
+    int64_t ns = value / w->weight + (value % w->weight > 0);
+    if (w->cap_ns == INT64_MAX) return ns;
+    return value > 0 && ns <= w->cap_ns ? ns : w->cap_ns + 1;
+}
+
+// A plan beyond the cap is none, and a bound beyond it says that there is none. Whether the answer
+// leaves open which.
+static bool keep_limits(struct layout_answer *a, const struct layout_worth *w, int64_t cutoff_ns)
+{
+    if (w->cap_ns == INT64_MAX || a->infeasible) return false;
+    if (a->plan.stage_count && a->plan.iteration_ns > w->cap_ns) a->plan.stage_count = 0;
+    if (a->bound_ns > w->cap_ns) a->finished = a->infeasible = true, a->reason = too_slow;
+    return a->finished && !a->infeasible && !a->plan.stage_count && cutoff_ns > w->cap_ns;
+}
+
+static void state_values(struct layout_answer *a, const struct layout_worth *w)
+{
+    a->bound_ns = value_of(w, a->bound_ns);
+    a->plan.bound_ns = value_of(w, a->plan.bound_ns);
+    if (a->plan.stage_count) a->plan.iteration_ns = value_of(w, a->plan.iteration_ns);
+}
+
 // ---- scanning
 
 static bool is_part_of_word(const char *c)
@@ -111,6 +146,10 @@ static int scan_layout(struct scan *s, const struct layout *layout, int64_t *val
                               s->arena);
     *value = layout_average_bound(&sketch);
     assert(*value >= 0);
+    struct layout_worth worth = problem_layout_worth(s->problem, layout);
+    if (*value > worth.cap_ns)
+        return layouts_reason(&s->found, FATE_INFEASIBLE, too_slow, s->arena);
+    *value = value_of(&worth, *value);
     return layouts_reason(&s->found, FATE_OPEN, "not looked at", s->arena);
 }
 
@@ -223,7 +262,9 @@ static void serve_sharpen(const struct layouts_context *c, struct message *in, s
         int64_t bound_ns = priced_well ? layout_filling_bound(&sketch) : 0;
         assert(!priced_well || bound_ns >= layout_average_bound(&sketch)); // sharper, never blunter
         arena_reset(arena, mark);
-        message_put_count(out, bound_ns);
+        struct layout_worth worth = problem_layout_worth(c->problem, &layout);
+        bool slow = bound_ns > worth.cap_ns && bound_ns < INT64_MAX;
+        message_put_count(out, slow ? LAYOUT_TOO_SLOW : value_of(&worth, bound_ns));
     }
     arena_close(&turns);
 }
@@ -312,7 +353,9 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
     struct solve_result r;
     solve_settings_of(&settings, c);
     message_get(in, &layout, sizeof layout);
-    int64_t cutoff_ns = message_get_count(in);
+    struct layout_worth worth = problem_layout_worth(c->problem, &layout);
+    int64_t value = message_get_count(in),
+            cutoff_ns = value > 0 || worth.cap_ns < INT64_MAX ? cutoff_of(&worth, value) : 0;
     message_get(in, &settings.time_limit_s, sizeof settings.time_limit_s);
     *one = problem_with_layout(c->problem, &layout);
     TRY(price_problem(priced, one, arena, err));
@@ -326,15 +369,21 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
     };
     struct layout_effort effort = efforts[request];
     TRY(layout_root(a, c, priced, cutoff_ns, effort, arena, err));
-    if (request != REQUEST_SOLVE || a->finished || *c->stop) return OK;
-    settings.cutoff_ns = cutoff_ns;
-    TRY(solve_run(&r, priced, &settings, NULL, c->stop, arena, err));
-    *a = (struct layout_answer){.finished = r.finished,
-                                .infeasible = r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off,
-                                .reason = r.plan.reason,
-                                .bound_ns = r.plan.bound_ns,
-                                .plan = r.plan,
-                                .sidelined = r.sidelined};
+    if (keep_limits(a, &worth, cutoff_ns)) a->finished = false, settings.gap = 0;
+    bool whole = request == REQUEST_SOLVE && !a->finished && !*c->stop;
+    if (whole) {
+        settings.cutoff_ns = cutoff_ns;
+        TRY(solve_run(&r, priced, &settings, NULL, c->stop, arena, err));
+        *a =
+            (struct layout_answer){.finished = r.finished,
+                                   .infeasible = r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off,
+                                   .reason = r.plan.reason,
+                                   .bound_ns = r.plan.bound_ns,
+                                   .plan = r.plan,
+                                   .sidelined = r.sidelined};
+        if (keep_limits(a, &worth, cutoff_ns)) a->finished = false;
+    }
+    state_values(a, &worth);
     return OK;
 }
 

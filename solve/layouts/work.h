@@ -34,6 +34,8 @@ void request_scan(struct message *m, int64_t first, int64_t end);
 bool answer_scan(struct message *m, struct layouts *l, int64_t first, int64_t end,
                  struct arena *arena);
 
+// In place of a bound: every plan takes longer than the job's limits let it.
+#define LAYOUT_TOO_SLOW (INT64_MAX - 1)
 void request_sharpen(struct message *m, const struct layout *const *layouts, int count);
 bool answer_sharpen(struct message *m, int64_t *bounds_ns, int count);
 
@@ -47,7 +49,8 @@ struct layout_answer {
     const char *sidelined;
 };
 // request: REQUEST_FIRST, any plan, quickly; REQUEST_SCOUT, a plan alone; REQUEST_ROOT, a first
-// look, or REQUEST_SOLVE. cutoff_ns: time of the best plan known, 0: none. seconds: 0, or how long
+// look, or REQUEST_SOLVE. Times here and in answers are values (problem_layout_worth).
+// cutoff_ns: of the best plan known, 0: none. seconds: 0, or how long
 // at most.
 void request_look(struct message *m, enum layouts_request request, const struct layout *layout,
                   int64_t cutoff_ns, double seconds);

@@ -99,6 +99,8 @@ static void print_verdict(struct report_out *out, const struct layouts *l)
     }
     if (l->objective == OBJECTIVE_MAX_LOAD)
         report_print(out, "times are of max_load: micro-batches x the greatest load\n");
+    if (l->objective == OBJECTIVE_COST)
+        report_print(out, "times are of cost: devices x iteration time\n");
     report_print(
         out,
         "chosen: layout %" PRId64 ", %s per iteration; any plan of any layout takes at least %s as "

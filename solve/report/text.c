@@ -43,8 +43,9 @@ static void print_verdict(struct report_out *out, const struct plan *plan)
                              : "optimal as stated by solve",
         other ? " for another objective: " : "", other ? objective_names[plan->objective] : "");
     if (other)
-        report_print(out, "  objective  %s: %s, made least instead of the iteration time\n",
-                     objective_names[plan->objective], report_time(plan->objective_ns, out->arena));
+        report_print(out, "  objective  %s: %s%s, made least instead of the iteration time\n",
+                     objective_names[plan->objective], report_time(plan->objective_ns, out->arena),
+                     plan->objective == OBJECTIVE_COST ? " of a GPU" : "");
     if (plan->placement && plan->placement->pipette)
         report_print(out,
                      "  of which   hops of the dearest pipeline %s, ring of the first stages %s, "

@@ -220,6 +220,8 @@ void same_job(const struct job *a, const struct job *b)
     SAME(fused_loss);
     SAME(scattered_messages);
     SAME(overlapped_messages);
+    SAME_NUMBER(iteration_limit_s);
+    SAME_NUMBER(price_limit);
     SAME(placement.homogeneous_groups);
     SAME(placement.uneven_micro_batches);
     SAME(layout.expert);

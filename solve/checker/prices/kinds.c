@@ -12,6 +12,12 @@ enum status space_check_kind(const struct problem *p, enum check_certificate_kin
                     "%s: the job's objective is %s, and certificates are about iteration_time: its "
                     "bound is the planner's word",
                     file, objective_names[p->job.objective]);
+    if (p->job.iteration_limit_s > 0 || p->job.price_limit > 0)
+        return fail(
+            err, BAD_INPUT,
+            "%s: the job has a limit of time or price, and certificates are about all plans: "
+            "its bound is the planner's word",
+            file);
     if (places && p->job.space.given)
         return fail(err, BAD_INPUT,
                     "%s: no certificate is about a space of layouts on a cluster with places: its "
