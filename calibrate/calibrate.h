@@ -48,6 +48,5 @@ void calibration_costs(struct calibration *c, const struct calibrate_settings *s
 
 // Every fit against its samples, for people.
 void calibration_show(const struct calibration *c, FILE *to, struct arena *arena);
-void links_show(const struct link_fits *f, FILE *to, struct arena *arena);
 
 #endif

@@ -19,14 +19,17 @@ static struct link_price stated_price(const struct group_link *l)
     return (struct link_price){true, false, l->link.bytes_per_s, l->link.latency_s, NULL};
 }
 
-struct link_price intra_price(const struct pricing *x, const struct node_group *g)
+static struct link_price intra_price(const struct pricing *x, const struct node_group *g)
 {
     return (struct link_price){
         true, true, (real)g->intra.bytes_per_s * x->problem->costs.intra_efficiency.value,
         g->intra.latency_s, NULL};
 }
 
-real efficiency_of(const struct estimate *transfers, const struct estimate *all, bool transfer)
+// What transfers between stages reach of a link, where the costs tell it apart from what
+// collectives reach.
+static real efficiency_of(const struct estimate *transfers, const struct estimate *all,
+                          bool transfer)
 {
     return transfer && transfers->value > 0 ? transfers->value : all->value;
 }

@@ -63,7 +63,6 @@ static inline bool is_layered(const struct price_audit *a,
 {
     return run_of(a, run)->kind == LAYER_BLOCK || run_of(a, run)->kind == LAYER_MOE;
 }
-bool has_kind(const struct price_audit *a, enum layer_kind kind);
 bool passes_gradient(const struct price_audit *a,
                      int run); // the run is trained, or one before it is
 const struct gpu_costs *gpu_of(const struct price_audit *a, int group);
@@ -126,8 +125,6 @@ long double half_keys(const struct pool_shape *p); // so many that their pairs n
 long double adapter_width(
     const struct price_audit *a); // sum of both sides of every matrix of a block
 long double matrix_values(const struct price_audit *a, long double ffn); // of a block, unsharded
-// Trained values that one GPU holds when what this ZeRO stage shards is sharded.
-long double held_values(const struct price_audit *a, const struct layer_weight *w, int stage);
 
 struct layer_bytes {
     int64_t weight, gradient, optimizer;
@@ -152,7 +149,6 @@ struct work {                     // seconds of one pass of one slice on one GPU
     long double overhead, overhead_back, launch;
     long double forward_factor, backward_factor; // of kernels in a row over kernels alone
 };
-struct work work_of(const struct price_audit *a, int run, int group, struct piece slice);
 struct talk {
     long double forward_s, backward_s, lost_s;
 };
@@ -196,7 +192,6 @@ bool offers_epilogue(const struct price_audit *a); // an option that compresses 
 #define WHOLE_MAX 9007199254740992 // 2^53
 int64_t judged_whole(const struct price_audit *a, long double x);
 int64_t judged_nanoseconds(const struct price_audit *a, struct computed seconds);
-int64_t judged_floor(const struct price_audit *a, struct computed x); // of a limit
 
 static inline long double least(long double x, long double y) { return x < y ? x : y; }
 static inline long double greatest(long double x, long double y) { return x > y ? x : y; }

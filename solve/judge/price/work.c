@@ -135,7 +135,7 @@ static void end_work(const struct price_audit *a, int run, int group, struct pie
     w->memory = bytes / gpu->memory_bytes_per_s.value;
 }
 
-struct work work_of(const struct price_audit *a, int run, int group, struct piece slice)
+static struct work work_of(const struct price_audit *a, int run, int group, struct piece slice)
 {
     const struct gpu_costs *gpu = gpu_of(a, group);
     struct work w = {.overhead = gpu->layer_overhead_s.value,
