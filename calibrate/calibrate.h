@@ -52,6 +52,5 @@ enum status calibration_products(struct calibration *c, struct arena *arena, str
 
 // Every fit against its samples, for people.
 void calibration_show(const struct calibration *c, FILE *to, struct arena *arena);
-void links_show(const struct link_fits *f, FILE *to, struct arena *arena);
 
 #endif

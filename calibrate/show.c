@@ -164,7 +164,7 @@ static void show_standing_out(FILE *to, const struct link_fits *f, struct arena 
     if (f->channel_count && !found) fputs("no link stands out\n", to);
 }
 
-void links_show(const struct link_fits *f, FILE *to, struct arena *arena)
+static void links_show(const struct link_fits *f, FILE *to, struct arena *arena)
 {
     if (!f->class_count) return;
     fputs("-- links\n\n", to);

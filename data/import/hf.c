@@ -8,14 +8,9 @@ enum status import_hf(int argc, char **argv, int *exit_code, struct arena *arena
     bool helped;
     struct model model;
     const struct option options[] = {
-        {.name = "-o",
-         .type = OPTION_TEXT,
-         .to = &output,
-         .help = "where the model is written; - is standard output (default)"},
-        {.name = "--name",
-         .type = OPTION_TEXT,
-         .to = &name,
-         .help = "the model's name (default: from the config)"},
+        {"-o", OPTION_TEXT, &output, 0, 0, NULL,
+         "where the model is written; - is standard output (default)"},
+        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "the model's name (default: from the config)"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv, "plumbline import hf CONFIG.json [-o model.json] [--name NAME]",

@@ -34,7 +34,9 @@ static const struct type {
     {"float", FP32}, {"half", FP16}, {"bfloat16", BF16}, {"f8e4m3", FP8}, {"f8e5m2", FP8},
 };
 
-const char *nccl_operation(const char *program)
+// The operation of a program's name, "all_reduce_perf" with any path before it; NULL where samples
+// have none like it.
+static const char *nccl_operation(const char *program)
 {
     const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program,
                *end = strstr(name, "_perf");
@@ -319,23 +321,14 @@ enum status import_nccl(int argc, char **argv, int *exit_code, struct arena *are
     struct document file;
     struct nccl_settings settings = {0};
     const struct option options[] = {
-        {.name = "-o",
-         .type = OPTION_TEXT,
-         .to = &output,
-         .help = "where the samples are written; - is standard output (default)"},
-        {.name = "--name",
-         .type = OPTION_TEXT,
-         .to = &settings.gpu,
-         .help = "the GPU's name (default: the device's)"},
-        {.name = "--operation",
-         .type = OPTION_NAME,
-         .to = &operation,
-         .names = operation_names,
-         .help = "the collective, where an old file does not tell"},
-        {.name = "--in-place",
-         .type = OPTION_FLAG,
-         .to = &settings.in_place,
-         .help = "the in-place times (default: out of place)"},
+        {"-o", OPTION_TEXT, &output, 0, 0, NULL,
+         "where the samples are written; - is standard output (default)"},
+        {"--name", OPTION_TEXT, &settings.gpu, 0, 0, NULL,
+         "the GPU's name (default: the device's)"},
+        {"--operation", OPTION_NAME, &operation, 0, 0, operation_names,
+         "the collective, where an old file does not tell"},
+        {"--in-place", OPTION_FLAG, &settings.in_place, 0, 0, NULL,
+         "the in-place times (default: out of place)"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv, "plumbline import nccl-tests FILE [-o samples.json] [options]",

@@ -47,10 +47,6 @@ struct nccl_import {
     struct arena *arena;
 };
 
-// The operation of a program's name, "all_reduce_perf" with any path before it; NULL where samples
-// have none like it.
-const char *nccl_operation(const char *program);
-
 // `where`: the file and the place in it, for messages; each writes "WHERE: why".
 enum status nccl_begin_test(struct nccl_import *n, const char *program, const char *where,
                             struct error *err);

@@ -293,24 +293,13 @@ enum status import_nvbandwidth(int argc, char **argv, int *exit_code, struct are
     struct json root;
     struct bandwidths b = {.arena = arena};
     const struct option options[] = {
-        {.name = "-o",
-         .type = OPTION_TEXT,
-         .to = &output,
-         .help = "where the samples are written; - is standard output (default)"},
-        {.name = "--name",
-         .type = OPTION_TEXT,
-         .to = &name,
-         .help = "the GPU's name (default: the device's)"},
-        {.name = "--buffer-mib",
-         .type = OPTION_INT,
-         .to = &buffer_mib,
-         .low = 1,
-         .high = 1 << 20,
-         .help = "nvbandwidth's --bufferSize, which its file does not tell (512)"},
-        {.name = "--against-arrow",
-         .type = OPTION_FLAG,
-         .to = &b.against_arrow,
-         .help = "copies between devices went against the description's arrow"},
+        {"-o", OPTION_TEXT, &output, 0, 0, NULL,
+         "where the samples are written; - is standard output (default)"},
+        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "the GPU's name (default: the device's)"},
+        {"--buffer-mib", OPTION_INT, &buffer_mib, 1, 1 << 20, NULL,
+         "nvbandwidth's --bufferSize, which its file does not tell (512)"},
+        {"--against-arrow", OPTION_FLAG, &b.against_arrow, 0, 0, NULL,
+         "copies between devices went against the description's arrow"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv,

@@ -26,8 +26,8 @@ static double pool_weights(const struct shape *s, const struct pool_shape *p)
            heads * (double)p->top_k * width + width * h + (p->gated ? h * width : 0);
 }
 
-struct layer_flop layer_flop_forward(const struct model *m, const struct layer_run *run,
-                                     int64_t sequence)
+static struct layer_flop layer_flop_forward(const struct model *m, const struct layer_run *run,
+                                            int64_t sequence)
 {
     const struct shape *s = &m->shape;
     double tokens = (double)sequence;

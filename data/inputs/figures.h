@@ -10,8 +10,6 @@
 struct layer_flop {
     double products, attention;
 };
-struct layer_flop layer_flop_forward(const struct model *m, const struct layer_run *run,
-                                     int64_t sequence);
 // Forward and backward of one sequence, nothing recomputed; 0: the model has measured layers.
 double model_flop(const struct model *m, int64_t sequence);
 // What recomputing adds to one sequence, of `count` layers from `first` on that are one stage's;

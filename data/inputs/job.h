@@ -51,7 +51,6 @@ struct layout {
 #define LAYOUT_PLAIN(stages)                                                                       \
     .pipeline = (stages), .expert = 1, .virtual_stages = 1, .slice_count = 1, .barrier = true
 
-bool layout_is_local(const struct layout *l, int boundary); // no gradient goes back over it
 static inline int layout_stage_count(const struct layout *l)
 {
     return l->pipeline * l->virtual_stages;

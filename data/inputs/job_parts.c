@@ -13,11 +13,6 @@ const char *const rule_action_names[] = {"require", "forbid", NULL};
 
 // ---- layout
 
-bool layout_is_local(const struct layout *l, int boundary)
-{
-    return l->local_loss_every > 0 && (boundary + 1) % l->local_loss_every == 0;
-}
-
 void layout_put(struct json_writer *w, const char *key, const struct layout *l)
 {
     json_open_object(w, key);

@@ -257,13 +257,6 @@ bool sample_is_throttled(const struct sample *s, int repetition)
     return (slowdown & SLOWDOWN_FLAGGED) != 0;
 }
 
-bool sample_is_outlier(const struct sample *s, int repetition)
-{
-    for (int i = 0; i < s->outlier_count; i++)
-        if (s->outliers[i] == repetition) return true;
-    return false;
-}
-
 static void put_text(struct json_writer *w, const char *key, const char *text)
 {
     if (text) json_put_text(w, key, text);

@@ -116,7 +116,6 @@ struct samples {
 };
 
 bool sample_is_throttled(const struct sample *s, int repetition);
-bool sample_is_outlier(const struct sample *s, int repetition);
 
 enum status samples_load(struct samples *s, const char *path, struct arena *arena,
                          struct error *err);

@@ -67,7 +67,8 @@ static enum nic_kind common_kind(const struct node_group *a, const struct node_g
     return best;
 }
 
-int places_shared_level(const struct places *p, int a, int b)
+// The nearest; level_count: none
+static int places_shared_level(const struct places *p, int a, int b)
 {
     for (int k = 0; k < p->level_count; k++)
         if (p->nodes[a].switches[k] >= 0 && p->nodes[a].switches[k] == p->nodes[b].switches[k])

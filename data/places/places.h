@@ -29,8 +29,7 @@ struct place_traffic {
     int streams[2], rings[2];
 };
 
-int places_find(const struct places *p, const char *name);     // -1: no such node
-int places_shared_level(const struct places *p, int a, int b); // the nearest; level_count: none
+int places_find(const struct places *p, const char *name); // -1: no such node
 
 // Whether nodes of the two groups have the same kinds of network card. A group that states none is
 // like itself alone.

@@ -16,7 +16,6 @@ static const char *const colours[SVG_COLOUR_COUNT] = {
     [SVG_PAPER] = "#ffffff", [SVG_FIRST] = "#1f6fb2", [SVG_SECOND] = "#d9822b",
     [SVG_THIRD] = "#3b8a5a", [SVG_ALARM] = "#c23b3b", [SVG_RING] = "#b0287c",
 };
-static const int paper[3] = {0xf4, 0xf7, 0xfa}, first[3] = {0x1f, 0x6f, 0xb2};
 
 static void add(struct svg *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -94,16 +93,6 @@ void svg_rectangle(struct svg *s, double x, double y, double width, double heigh
 {
     add(s, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", tidy(x),
         tidy(y), tidy(width), tidy(height), colours[fill]);
-}
-
-void svg_cell(struct svg *s, double x, double y, double width, double height, double share)
-{
-    int c[3];
-    share = fmin(fmax(share, 0), 1);
-    for (int i = 0; i < 3; i++) c[i] = (int)lround(paper[i] + share * (first[i] - paper[i]));
-    add(s, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#%02x%02x%02x\"/>\n",
-        tidy(x), tidy(y), tidy(width), tidy(height), (unsigned)c[0], (unsigned)c[1],
-        (unsigned)c[2]);
 }
 
 // A curve through the OKLab colour space (B. Ottosson, 2020), in which distances are those that the

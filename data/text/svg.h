@@ -42,8 +42,6 @@ void svg_open_map(struct svg *s,
 void svg_close(struct svg *s);
 void svg_rectangle(struct svg *s, double x, double y, double width, double height,
                    enum svg_colour fill);
-// Filled from SVG_PAPER (share 0) to SVG_FIRST (1), for maps.
-void svg_cell(struct svg *s, double x, double y, double width, double height, double share);
 // For maps that are read off: dark blue (share 0) to yellow (1), even steps to the eye, told apart
 // by the colour-blind and in grey.
 struct svg_rgb svg_ramp(double share);

@@ -35,7 +35,4 @@ bool choice_dominates(const struct choices *c, const struct choice *choice,
 // The choice of the stage that does the same as x or better; -1: none is left.
 int choice_find(const struct choices *c, int stage, const struct choice *x);
 
-void choices_note_removed(struct choices *c, int stage, const struct choice *choice,
-                          enum removal removal, int64_t amount);
-
 #endif

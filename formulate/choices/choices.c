@@ -32,8 +32,8 @@ static bool by_position(const struct priced *p)
     return false;
 }
 
-void choices_note_removed(struct choices *c, int stage, const struct choice *choice,
-                          enum removal removal, int64_t amount)
+static void choices_note_removed(struct choices *c, int stage, const struct choice *choice,
+                                 enum removal removal, int64_t amount)
 {
     GROW(c->arena, c->removed, c->removed_count, c->removed_capacity, 64);
     c->removed[c->removed_count++] = (struct removed_choice){stage, *choice, removal, amount};

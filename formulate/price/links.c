@@ -20,7 +20,7 @@ static struct link_price stated_price(const struct group_link *l)
         .joined = true, .bytes_per_s = l->link.bytes_per_s, .latency_s = l->link.latency_s};
 }
 
-struct link_price intra_price(const struct pricing *x, const struct node_group *g)
+static struct link_price intra_price(const struct pricing *x, const struct node_group *g)
 {
     return (struct link_price){.joined = true,
                                .intra = true,
@@ -29,7 +29,10 @@ struct link_price intra_price(const struct pricing *x, const struct node_group *
                                .latency_s = g->intra.latency_s};
 }
 
-real efficiency_of(const struct estimate *transfers, const struct estimate *all, bool transfer)
+// What transfers between stages reach of a link, where the costs tell it apart from what
+// collectives reach.
+static real efficiency_of(const struct estimate *transfers, const struct estimate *all,
+                          bool transfer)
 {
     return transfer && transfers->value > 0 ? transfers->value : all->value;
 }

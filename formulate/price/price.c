@@ -334,12 +334,3 @@ enum status price_problem(struct priced *priced, const struct problem *problem, 
     TRY(price_terms(priced, problem, arena, err));
     return priced_check(priced, err); // sums stay exact
 }
-
-enum status price_problem_at_end(struct priced *priced, const struct problem *problem,
-                                 enum cost_end end, struct arena *arena, struct error *err)
-{
-    struct problem moved = *problem;
-    moved.costs = costs_copy(&problem->costs, arena);
-    costs_move_to(&moved.costs, end);
-    return price_problem(priced, &moved, arena, err);
-}

@@ -12,10 +12,6 @@
 enum status price_problem(struct priced *priced, const struct problem *problem, struct arena *arena,
                           struct error *err);
 
-// The same with every cost at the slow or at the fast end of its interval; memory as it is.
-enum status price_problem_at_end(struct priced *priced, const struct problem *problem,
-                                 enum cost_end end, struct arena *arena, struct error *err);
-
 // The same without the checks before and behind it, for callers that price thousands of
 // configurations of which most is equal and have checked what is not.
 enum status price_terms(struct priced *priced, const struct problem *problem, struct arena *arena,

@@ -117,10 +117,6 @@ struct link_price link_of_experts(const struct pricing *x, int group);
 struct link_price link_of_pool(const struct pricing *x, int group);
 struct link_price link_of_stages(const struct pricing *x, int from, int to);
 int64_t group_slots(const struct pricing *x, const struct node_group *group);
-struct link_price intra_price(const struct pricing *x, const struct node_group *g);
-// What transfers between stages reach of a link, where the costs tell it apart from what
-// collectives reach.
-real efficiency_of(const struct estimate *transfers, const struct estimate *all, bool transfer);
 
 // ---- nodes.c (section 15)
 struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool ring);

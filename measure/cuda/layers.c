@@ -5,8 +5,8 @@
 #include "data/base/least.h"
 #include "measure/cuda/work.h"
 
-struct layer_sizes layer_sizes_of(const struct shape *s, int64_t batch, int64_t sequence,
-                                  int64_t tensor)
+static struct layer_sizes layer_sizes_of(const struct shape *s, int64_t batch, int64_t sequence,
+                                         int64_t tensor)
 {
     struct layer_sizes z = {.batch = batch,
                             .sequence = sequence,

@@ -99,11 +99,6 @@ bool gemm_same(const struct gemm *x, const struct gemm *y)
            x->alignment_d == y->alignment_d;
 }
 
-double gemm_flop(const struct gemm *gemm)
-{
-    return 2.0 * (double)gemm->m * (double)gemm->n * (double)gemm->k * (double)gemm->batch;
-}
-
 struct gemm gemm_of_linear(enum product product, int64_t tokens, int64_t outputs, int64_t inputs,
                            enum element type)
 {

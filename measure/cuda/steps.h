@@ -108,7 +108,6 @@ void program_clear(struct program *p, struct place at, int64_t bytes);
 void program_gemm(struct program *p, const struct gemm *gemm, struct place a, struct place b,
                   struct place d, struct place bias);
 bool gemm_same(const struct gemm *x, const struct gemm *y);
-double gemm_flop(const struct gemm *gemm);
 
 // One linear layer, y [tokens][outputs] = x [tokens][inputs] weights^T, weights [outputs][inputs],
 // as PyTorch has it.

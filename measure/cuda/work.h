@@ -17,8 +17,6 @@ struct layer_sizes { // one rank's
         positions;
     bool gated, rms, qkv_bias, linear_bias;
 };
-struct layer_sizes layer_sizes_of(const struct shape *s, int64_t batch, int64_t sequence,
-                                  int64_t tensor);
 
 // A norm and its gradient, which reads what the norm kept.
 struct norm {

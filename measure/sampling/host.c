@@ -8,7 +8,8 @@
 
 enum { LINE_MAX_BYTES = 256 };
 
-const char *host_processor(struct arena *arena)
+// Its name, as the system gives it
+static const char *host_processor(struct arena *arena)
 {
     char line[LINE_MAX_BYTES];
     const char *name = NULL;

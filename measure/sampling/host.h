@@ -4,8 +4,6 @@
 
 #include "data/inputs/samples.h"
 
-const char *host_processor(struct arena *arena); // its name, as the system gives it
-
 // host, processor, gpu (the processor's name), memory_bytes; threads is 1.
 void host_describe(struct machine *machine, struct arena *arena);
 

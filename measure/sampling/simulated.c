@@ -140,7 +140,8 @@ double simulated_noise(enum noise noise, double spread, uint64_t *seed)
     }
 }
 
-double simulated_launch(const struct simulated *m, uint64_t seed)
+// What this launch multiplies times by
+static double simulated_launch(const struct simulated *m, uint64_t seed)
 {
     uint64_t of_launch = seed ^ 0x6c61756e6368u;
     random_next(&of_launch);

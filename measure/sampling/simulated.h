@@ -42,8 +42,6 @@ struct simulated simulated_default(void);
 double simulated_truth(const struct simulated *m,
                        const struct sample *s); // seconds of a repetition, without noise
 double simulated_noise(enum noise noise, double spread, uint64_t *seed);
-double simulated_launch(const struct simulated *m,
-                        uint64_t seed); // what this launch multiplies times by
 
 // For what is to be told of the options.
 extern const char simulated_help[];

@@ -272,14 +272,3 @@ void dynamic_price_box(struct dynamic *d, const struct dynamic_box *box, wide *p
         cost_boundary(d, box, s);
     }
 }
-
-void dynamic_coefficients(int64_t *coefficients, const int *paths, const int64_t *weights,
-                          int path_count, int symbols)
-{
-    memset(coefficients, 0, (size_t)symbols * sizeof *coefficients);
-    for (int i = 0; i < path_count; i++) {
-        assert(weights[i] >= 0 && path_laps(paths + i * path_size(symbols), symbols) >= 1);
-        for (int k = 0; k < symbols; k++)
-            coefficients[k] += weights[i] * paths[i * path_size(symbols) + k];
-    }
-}

@@ -77,8 +77,4 @@ void dynamic_solve(struct dynamic *d, const struct dynamic_box *box, struct dyna
 static inline int path_size(int symbols) { return symbols + 1; }
 static inline int path_laps(const int *counts, int symbols) { return counts[symbols]; }
 
-// coefficients[symbol] = sum over the paths of weights[i] (multiples of 2^-40, >= 0) x counts.
-void dynamic_coefficients(int64_t *coefficients, const int *paths, const int64_t *weights,
-                          int path_count, int symbols);
-
 #endif

@@ -37,8 +37,6 @@ struct rank_table {
     int *chosen;                 // scratch of dynamic_ranks_memory.c: [stage_count]
 };
 
-int64_t rank_choice_bytes(const struct dynamic *d, const struct rank_table *k, int turn,
-                          int choice);
 // price x bytes, rounded down.
 double rank_priced_bytes(const struct dynamic *d, const struct rank_table *k, int64_t price,
                          int turn, int choice);

@@ -20,7 +20,8 @@ static int64_t resident_bytes(const struct choice *c)
     return memory_total(&c->memory) - c->memory.activation_bytes - c->memory.working_bytes;
 }
 
-int64_t rank_choice_bytes(const struct dynamic *d, const struct rank_table *k, int turn, int choice)
+static int64_t rank_choice_bytes(const struct dynamic *d, const struct rank_table *k, int turn,
+                                 int choice)
 {
     const struct choice *c = &d->c->stages[k->stages[turn]].items[choice];
     return resident_bytes(c) + k->in_flight[turn] * c->stash_bytes +

@@ -85,8 +85,6 @@ struct successors *successors_open(const struct schedule *s, struct arena *arena
 // laps.
 bool successors_find_path(const struct successors *x, struct proof_path *path,
                           const struct graph *g, const int *counts, int laps, struct arena *arena);
-// Of the schedule's operation.
-struct proof_operation proof_operation_of(const struct schedule *s, int operation);
 
 // ---- records.c
 // The records of the search by boxes, as they are. false: they are none that the checker is sure to

@@ -13,7 +13,8 @@ struct successors {
     int *end;           // [operation]: behind its last edge
 };
 
-struct proof_operation proof_operation_of(const struct schedule *s, int operation)
+// Of the schedule's operation.
+static struct proof_operation proof_operation_of(const struct schedule *s, int operation)
 {
     const struct operation *o = &s->operations[operation];
     int stages = s->request.stage_count, kind = o->symbol / stages, base = symbol_base_kind(kind),

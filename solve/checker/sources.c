@@ -20,16 +20,16 @@ enum status check_parse_text(const struct reader *r, const struct check_text *te
     return OK;
 }
 
-enum status check_read_source(const struct reader *r, const struct value *v, const char **role,
-                              const char **path, const char **hash)
+static enum status check_read_source(const struct reader *r, const struct value *v,
+                                     const char **role, const char **path, const char **hash)
 {
     const struct value_field fields[] = {
         {"role", .text = role}, {"path", .text = path}, {"sha256", .text = hash}, {NULL}};
     return value_fields(r, v, "made_from", fields, NULL);
 }
 
-enum status check_find_source(const struct reader *r, const struct value *list, const char *role,
-                              const char **path, const char **hash)
+static enum status check_find_source(const struct reader *r, const struct value *list,
+                                     const char *role, const char **path, const char **hash)
 {
     *path = *hash = NULL;
     if (!list) return OK;

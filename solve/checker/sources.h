@@ -14,12 +14,8 @@ enum status check_parse_text(const struct reader *r, const struct check_text *te
                              struct value **root, struct arena *arena);
 enum status check_read_envelope(const struct reader *r, const struct check_text *certificate,
                                 struct value **root, struct arena *arena);
-enum status check_read_source(const struct reader *r, const struct value *v, const char **role,
-                              const char **path, const char **hash);
 // The path and the hash that the list (NULL: none) states for a role, once at most; NULL: it does
 // not. Likewise the priced document's, which a certificate has to state.
-enum status check_find_source(const struct reader *r, const struct value *list, const char *role,
-                              const char **path, const char **hash);
 enum status check_find_priced(const struct reader *r, const struct value *certificate,
                               const char **path, const char **hash);
 

@@ -28,6 +28,23 @@ void page_print(struct check_page *page, const char *format, ...)
     page->length = need - 1;
 }
 
+static void put_file(struct check_page *page, const char *role, const struct check_text *text)
+{
+    char hash[CHECK_HASH];
+    check_hash(text->text, text->size, hash);
+    page_print(page, "  %-12s %s (%zu bytes)\n", role, hash, text->size);
+}
+
+void page_files(struct check_page *page, const struct check_text *certificate,
+                const struct check_input *sources, int source_count)
+{
+    put_file(page, "certificate", certificate);
+    for (int i = 0; i < source_count; i++) put_file(page, sources[i].role, &sources[i].text);
+    page_print(page,
+               "\nTO REPEAT\n  plumbline check CERTIFICATE PROBLEM\n  with these files. It ends "
+               "with exit code 0 and says the same; exit code 1 means: not proven.\n");
+}
+
 // The old file or the new one, never a part.
 enum status page_write(const struct check_page *page, const char *path, struct error *err)
 {

@@ -4,7 +4,7 @@
 #ifndef PLUMBLINE_SOLVE_CHECKER_VERDICT_H
 #define PLUMBLINE_SOLVE_CHECKER_VERDICT_H
 
-#include "solve/checker/check.h"
+#include "solve/checker/sources.h"
 
 struct check_audit {
     const struct check_result *result;
@@ -32,6 +32,9 @@ struct check_page {
 };
 void page_print(struct check_page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+// The ending of a statement about a problem: the files by their hashes, how to repeat the check.
+void page_files(struct check_page *page, const struct check_text *certificate,
+                const struct check_input *sources, int source_count);
 enum status page_write(const struct check_page *page, const char *path, struct error *err);
 
 #endif

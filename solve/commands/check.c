@@ -70,6 +70,21 @@ static enum status read_sources(struct check_input sources[SOURCES],
 
 // ---- one layout
 
+static void print_doubtful(FILE *to, int64_t prices)
+{
+    if (prices)
+        fprintf(to,
+                "  doubtful   %lld prices lie so near to where rounding changes that one more or "
+                "less would be as right: the bound holds for both\n",
+                (long long)prices);
+}
+
+static void print_took(FILE *to, int64_t microseconds)
+{
+    fprintf(to, "  took       %lld.%03lld s\n", (long long)(microseconds / 1000000),
+            (long long)(microseconds / 1000 % 1000));
+}
+
 static void print_result(FILE *to, const struct check_result *r, const struct check_audit *h)
 {
     if (!r->accepted) {
@@ -102,8 +117,7 @@ static void print_result(FILE *to, const struct check_result *r, const struct ch
                 "  assumed    every price of %s: nobody has compared them with a problem (check "
                 "CERTIFICATE PROBLEM does)\n",
                 h->priced->file);
-    fprintf(to, "  took       %lld.%03lld s\n", (long long)(h->microseconds / 1000000),
-            (long long)(h->microseconds / 1000 % 1000));
+    print_took(to, h->microseconds);
 }
 
 // The judge prices the problem, and the priced document has to say the same.
@@ -217,17 +231,12 @@ static void print_space(FILE *to, const struct check_space_result *s, const char
             "choices, %lld paths of graphs of %lld operations\n",
             (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds,
             (long long)r->choices, (long long)r->paths, (long long)r->operations);
-    if (s->doubtful)
-        fprintf(to,
-                "  doubtful   %lld prices lie so near to where rounding changes that one more or "
-                "less would be as right: the bound holds for both\n",
-                (long long)s->doubtful);
+    print_doubtful(to, s->doubtful);
     fprintf(to,
             "  assumed    the reading of %s and of what it names, and the prices that the judge "
             "finds for each layout\n",
             problem);
-    fprintf(to, "  took       %lld.%03lld s\n", (long long)(microseconds / 1000000),
-            (long long)(microseconds / 1000 % 1000));
+    print_took(to, microseconds);
 }
 
 static enum status audit_space(const struct check_text *certificate, const char *problem_path,
@@ -282,17 +291,12 @@ static void print_places(FILE *to, const struct check_result *r, const char *pro
             "%lld paths of a graph of %lld operations\n",
             (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds,
             (long long)r->choices, (long long)r->paths, (long long)r->operations);
-    if (r->doubtful)
-        fprintf(to,
-                "  doubtful   %lld prices lie so near to where rounding changes that one more or "
-                "less would be as right: the bound holds for both\n",
-                (long long)r->doubtful);
+    print_doubtful(to, r->doubtful);
     fprintf(to,
             "  assumed    the reading of %s and of what it names, and the judge's prices of its "
             "links\n",
             problem);
-    fprintf(to, "  took       %lld.%03lld s\n", (long long)(microseconds / 1000000),
-            (long long)(microseconds / 1000 % 1000));
+    print_took(to, microseconds);
 }
 
 static enum status audit_places(const struct check_text *certificate, const char *problem_path,

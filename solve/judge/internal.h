@@ -45,7 +45,6 @@ enum status audit_plan(struct audit *h,
                        struct error *err); // the same of a plan whose ranks stand on groups
 bool audit_layout(
     struct audit *h); // false: the plan has another shape, nothing else can be compared
-void audit_bound(struct audit *h);
 
 void audit_layers(struct audit *h);
 void audit_groups(struct audit *h);  // "count", "joined"

@@ -18,7 +18,7 @@ static int *filled(struct arena *arena, size_t count, int value)
 
 // ---- every operation once
 
-bool carries_message(const struct schedule_request *r, int direction, int boundary)
+static bool carries_message(const struct schedule_request *r, int direction, int boundary)
 {
     if (boundary < 0 || boundary >= r->stage_count - 1 || schedule_is_inner(r, boundary))
         return false;

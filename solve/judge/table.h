@@ -61,8 +61,6 @@ struct identity {
 };
 struct identity identity_of(const struct table *t, int operation);
 
-bool carries_message(const struct schedule_request *r, int direction, int boundary);
-
 // solve/judge/kinds.c
 struct place {
     int pass, turn, micro_batch, slice;

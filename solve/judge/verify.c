@@ -136,7 +136,7 @@ bool audit_layout(struct audit *h)
 
 // ---- bound
 
-void audit_bound(struct audit *h)
+static void audit_bound(struct audit *h)
 {
     const struct plan *p = h->plan;
     if (p->bound_ns < 0)

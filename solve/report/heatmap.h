@@ -37,8 +37,5 @@ void heatmap_axes(struct heatmap *m);
 // heatmap_marks.c: the plan on the map; the legend beside it
 void heatmap_marks(struct heatmap *m);
 void heatmap_legend(struct heatmap *m, double x, double y);
-// The transfer, the ring link that costs most; NULL: there is none.
-const struct report_link *heatmap_dearest_transfer(const struct heatmap *m);
-const struct report_link *heatmap_dearest_ring(const struct heatmap *m);
 
 #endif

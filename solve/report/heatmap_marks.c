@@ -34,11 +34,12 @@ static const struct report_link *dearest_of(const struct heatmap *m, enum link_u
     return dearest;
 }
 
-const struct report_link *heatmap_dearest_transfer(const struct heatmap *m)
+// The transfer, the ring link that costs most; NULL: there is none.
+static const struct report_link *heatmap_dearest_transfer(const struct heatmap *m)
 {
     return dearest_of(m, USE_FORWARD, USE_BACKWARD);
 }
-const struct report_link *heatmap_dearest_ring(const struct heatmap *m)
+static const struct report_link *heatmap_dearest_ring(const struct heatmap *m)
 {
     return dearest_of(m, USE_RING, USE_RING);
 }

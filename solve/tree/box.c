@@ -53,7 +53,7 @@ void box_close_columns(const struct box *b, const struct program *p, bool *close
         if (!box_allows(b, i)) closed[p->column_of[i]] = true;
 }
 
-bool split_is_first(const struct split *s, const struct program *p, int choice)
+static bool split_is_first(const struct split *s, const struct program *p, int choice)
 {
     return s->by_load ? p->load_ns[choice] < s->load_ns : choice == s->choice;
 }

@@ -51,7 +51,6 @@ struct split {
     int64_t load_ns;
     int choice;
 }; // load below load_ns; or this very choice
-bool split_is_first(const struct split *s, const struct program *p, int choice);
 void split_apply(struct box *first, struct box *second, const struct box *of, const struct split *s,
                  const struct program *p, struct arena *arena);
 // Without looking at any relaxation: the stage with the most choices left, halved by load or by one

@@ -274,12 +274,6 @@ void lp_basis_restore(struct lp *lp, const struct lp_basis *b)
         glp_set_col_stat(lp->problem, lp->first_elastic + e, b->elastics[e]);
 }
 
-void lp_memory_limit(int64_t bytes)
-{
-    int64_t megabytes = bytes >> 20;
-    if (megabytes > 0) glp_mem_limit(megabytes < INT_MAX ? (int)megabytes : INT_MAX);
-}
-
 // ---- glp_intopt
 
 struct intopt {

@@ -83,7 +83,4 @@ enum intopt_status { INTOPT_OPTIMAL, INTOPT_FEASIBLE, INTOPT_INFEASIBLE, INTOPT_
 enum intopt_status lp_intopt(const struct intopt_request *request, double *values,
                              struct arena *arena);
 
-// Bytes that the back end may take in this process; beyond it aborts.
-void lp_memory_limit(int64_t bytes);
-
 #endif

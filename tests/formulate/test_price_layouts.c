@@ -8,6 +8,16 @@
 
 #include "tests/support/check.h"
 
+// The same with every cost at the slow or at the fast end of its interval; memory as it is.
+static enum status price_problem_at_end(struct priced *priced, const struct problem *problem,
+                                        enum cost_end end, struct arena *arena, struct error *err)
+{
+    struct problem moved = *problem;
+    moved.costs = costs_copy(&problem->costs, arena);
+    costs_move_to(&moved.costs, end);
+    return price_problem(priced, &moved, arena, err);
+}
+
 static void near_to(int64_t a, int64_t b)
 {
     if (llabs(a - b) > 1) fail_msg("%lld and %lld", (long long)a, (long long)b);

@@ -18,6 +18,13 @@
 
 enum { TRIALS = 10000 };
 
+static bool sample_is_outlier(const struct sample *s, int repetition)
+{
+    for (int i = 0; i < s->outlier_count; i++)
+        if (s->outliers[i] == repetition) return true;
+    return false;
+}
+
 static int compare_numbers(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;

@@ -1,6 +1,7 @@
 // Bounds and elimination against exhaustive enumeration: the dynamic programme is the exact least
 // value of a mixture of paths, no choice of a plan below the target ever goes, and splitting boxes
 // ends at the optimum.
+#include <assert.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,6 +27,18 @@ static int problem_count = 60; // test_eliminate COUNT: as many
 static const int64_t one = (int64_t)1 << WEIGHT_BITS;
 
 // false: nothing to price (excluded layouts are no matter here).
+// coefficients[symbol] = sum over the paths of weights[i] (multiples of 2^-40, >= 0) x counts.
+static void dynamic_coefficients(int64_t *coefficients, const int *paths, const int64_t *weights,
+                                 int path_count, int symbols)
+{
+    memset(coefficients, 0, (size_t)symbols * sizeof *coefficients);
+    for (int i = 0; i < path_count; i++) {
+        assert(weights[i] >= 0 && path_laps(paths + i * path_size(symbols), symbols) >= 1);
+        for (int k = 0; k < symbols; k++)
+            coefficients[k] += weights[i] * paths[i * path_size(symbols) + k];
+    }
+}
+
 static bool draw(struct prepared *p, struct random *rng, bool long_and_close, struct arena *arena)
 {
     struct random_limits limits = random_limits_small();

@@ -11,7 +11,6 @@ struct vipr_text {
     size_t length, capacity;
 };
 void vipr_print(struct vipr_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void vipr_print_wide(struct vipr_text *t, wide value);
 
 // A linear combination of rows of the file.
 struct combination {

@@ -23,7 +23,7 @@ void vipr_print(struct vipr_text *t, const char *format, ...)
     t->length += (size_t)length;
 }
 
-void vipr_print_wide(struct vipr_text *t, wide value)
+static void vipr_print_wide(struct vipr_text *t, wide value)
 {
     char digits[48];
     int at = (int)sizeof digits;

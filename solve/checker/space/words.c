@@ -54,7 +54,6 @@ enum status check_space_write_statement(const struct check_space_audit *h, const
                                         struct arena *arena, struct error *err)
 {
     struct check_page page = {.arena = arena}, *p = &page;
-    char hash[CHECK_HASH];
     page_print(p, "WHAT IS PROVEN, OF A WHOLE SPACE OF LAYOUTS\n\n");
     put_claims(p, h->result);
     put_verified(p, h->result, h->microseconds);
@@ -68,14 +67,6 @@ enum status check_space_write_statement(const struct check_space_audit *h, const
                   "    docs/PROOFS.md (3, 4, 8) say they mean;\n"
                   "  - that the checker, its compiler, the C library and the machine "
                   "work.\n\nINPUTS, by SHA-256 of their bytes\n");
-    check_hash(h->certificate->text, h->certificate->size, hash);
-    page_print(p, "  %-12s %s (%zu bytes)\n", "certificate", hash, h->certificate->size);
-    for (int i = 0; i < h->source_count; i++) {
-        check_hash(h->sources[i].text.text, h->sources[i].text.size, hash);
-        page_print(p, "  %-12s %s (%zu bytes)\n", h->sources[i].role, hash,
-                   h->sources[i].text.size);
-    }
-    page_print(p, "\nTO REPEAT\n  plumbline check CERTIFICATE PROBLEM\n  with these files. It ends "
-                  "with exit code 0 and says the same; exit code 1 means: not proven.\n");
+    page_files(p, h->certificate, h->sources, h->source_count);
     return page_write(p, path, err);
 }

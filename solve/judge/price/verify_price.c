@@ -40,7 +40,8 @@ int64_t judged_nanoseconds(const struct price_audit *a, struct computed seconds)
     return whole(a, (struct computed){seconds.value * 1e9L, seconds.lost * 1e9L});
 }
 
-int64_t judged_floor(const struct price_audit *a, struct computed x)
+// Of a limit
+static int64_t judged_floor(const struct price_audit *a, struct computed x)
 {
     if (!(x.value < WHOLE_MAX)) return WHOLE_MAX;
     return x.value > 0 ? cut(a, raised(x.value), a->error * (x.value + x.lost + 1), -a->direction)
@@ -56,7 +57,7 @@ bool judged_reaches(const struct price_audit *a, long double x, long double y)
 
 // ---- section 1
 
-bool has_kind(const struct price_audit *a, enum layer_kind kind)
+static bool has_kind(const struct price_audit *a, enum layer_kind kind)
 {
     for (int i = 0; i < a->problem->model.run_count; i++)
         if (run_of(a, i)->kind == kind) return true;

@@ -70,7 +70,6 @@ static inline bool is_layered(const struct price_audit *a,
 {
     return run_of(a, run)->kind == LAYER_BLOCK || run_of(a, run)->kind == LAYER_MOE;
 }
-bool has_kind(const struct price_audit *a, enum layer_kind kind);
 bool passes_gradient(const struct price_audit *a,
                      int run); // the run is trained, or one before it is
 const struct gpu_costs *gpu_of(const struct price_audit *a, int group);
@@ -134,8 +133,6 @@ long double half_keys(const struct pool_shape *p); // so many that their pairs n
 long double adapter_width(
     const struct price_audit *a); // sum of both sides of every matrix of a block
 long double matrix_values(const struct price_audit *a, long double ffn); // of a block, unsharded
-// Trained values that one GPU holds when what this ZeRO stage shards is sharded.
-long double held_values(const struct price_audit *a, const struct layer_weight *w, int stage);
 
 struct layer_bytes {
     int64_t weight, gradient, optimizer;
@@ -162,12 +159,15 @@ struct work {                     // seconds of one pass of one slice on one GPU
     long double step_factor; // of the kernels of a training step over the same ones
     long double small;       // launches of the elementwise kernels
 };
+<<<<<<< HEAD
 struct work work_of(const struct price_audit *a, int run, int group, struct piece slice);
 // Puts what products take by their shapes in the place of what they take at one rate; false: these
 // rates do not tell. slower: the share of them that is reached.
 bool shaped_products(const struct price_audit *a, int run, int group,
                      const struct precision_costs *rates, struct piece piece, long double slower,
                      struct work *w);
+=======
+>>>>>>> w-r
 struct talk {
     long double forward_s, backward_s, lost_s;
 };
@@ -215,7 +215,6 @@ bool offers_epilogue(const struct price_audit *a); // an option that compresses 
 #define WHOLE_MAX 9007199254740992 // 2^53
 int64_t judged_whole(const struct price_audit *a, long double x);
 int64_t judged_nanoseconds(const struct price_audit *a, struct computed seconds);
-int64_t judged_floor(const struct price_audit *a, struct computed x); // of a limit
 
 static inline long double least(long double x, long double y) { return x < y ? x : y; }
 static inline long double greatest(long double x, long double y) { return x > y ? x : y; }

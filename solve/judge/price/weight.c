@@ -114,7 +114,8 @@ struct layer_weight layer_weight_of(const struct price_audit *a, int run)
     return w;
 }
 
-long double held_values(const struct price_audit *a, const struct layer_weight *w, int stage)
+// Trained values that one GPU holds when what this ZeRO stage shards is sharded.
+static long double held_values(const struct price_audit *a, const struct layer_weight *w, int stage)
 {
     bool sharded = a->zero >= stage;
     return (sharded ? w->dense / (long double)a->ranks + w->experts / (long double)a->expert_ranks
