@@ -207,6 +207,13 @@ bool cell_contains(struct cell cell, const char *text)
     return false;
 }
 
+const char *cell_copy(struct cell cell, struct arena *arena)
+{
+    char *copy = TAKE(arena, cell.length + 1, char);
+    memcpy(copy, cell.text, (size_t)cell.length);
+    return copy;
+}
+
 enum status table_refuse(const struct table *t, int column, struct error *err, const char *format,
                          ...)
 {

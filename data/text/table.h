@@ -49,6 +49,7 @@ enum status table_next(struct table *t, bool *more, struct error *err);
 int table_column(const struct table *t, const char *name); // -1: there is none
 bool cell_is(struct cell cell, const char *text);
 bool cell_contains(struct cell cell, const char *text); // letters' case does not matter
+const char *cell_copy(struct cell cell, struct arena *arena);
 
 // An empty cell leaves *value as it was.
 enum status table_whole(const struct table *t, int column, int64_t low, int64_t high,

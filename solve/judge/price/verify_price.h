@@ -159,15 +159,11 @@ struct work {                     // seconds of one pass of one slice on one GPU
     long double step_factor; // of the kernels of a training step over the same ones
     long double small;       // launches of the elementwise kernels
 };
-<<<<<<< HEAD
-struct work work_of(const struct price_audit *a, int run, int group, struct piece slice);
 // Puts what products take by their shapes in the place of what they take at one rate; false: these
 // rates do not tell. slower: the share of them that is reached.
 bool shaped_products(const struct price_audit *a, int run, int group,
                      const struct precision_costs *rates, struct piece piece, long double slower,
                      struct work *w);
-=======
->>>>>>> w-r
 struct talk {
     long double forward_s, backward_s, lost_s;
 };

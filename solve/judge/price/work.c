@@ -167,7 +167,6 @@ static void end_work(const struct price_audit *a, int run, int group, struct pie
     w->memory = bytes / gpu->memory_bytes_per_s.value;
 }
 
-<<<<<<< HEAD
 // Of norms, residuals, activations and the like, where kernels are counted at all.
 static long double small_kernels_s(const struct price_audit *a, int run, int group)
 {
@@ -183,10 +182,7 @@ static long double small_kernels_s(const struct price_audit *a, int run, int gro
     return rates->product_flop_per_s.value > 0 ? kernels * gpu->elementwise_launch_s.value : 0;
 }
 
-struct work work_of(const struct price_audit *a, int run, int group, struct piece slice)
-=======
 static struct work work_of(const struct price_audit *a, int run, int group, struct piece slice)
->>>>>>> w-r
 {
     const struct gpu_costs *gpu = gpu_of(a, group);
     struct work w = {.overhead = gpu->layer_overhead_s.value,
