@@ -15,6 +15,7 @@ static const struct format {
     {"matrix", import_matrix,
      "measured bandwidths between nodes (mpiGraph, Pipette): a cluster with them"},
     {"layers", import_layers, "a table of measured layers (Sailor): costs with layer times"},
+    {"collectives", import_collectives, "a table of measured collectives: costs with their times"},
     {"nccl-tests", import_nccl, "what nccl-tests prints, or its JSON: samples of collectives"},
     {"nvbandwidth", import_nvbandwidth, "nvbandwidth's JSON: samples of transfers and links"},
     {"topo", import_topo,

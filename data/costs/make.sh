@@ -24,3 +24,5 @@ make_costs a100-bigscience bigscience_176B_prequel_A100 a100-tables --default he
     --name gh200-sailor -o "$out/gh200-sailor.json" || exit 1
 "$plumbline" calibrate --products "$sets/gemm_shapes.csv" --costs "$here/kernels-datasheet.json" --name kernels \
     -o "$out/kernels.json" || exit 1
+"$plumbline" import collectives "$sets/collectives_in_node.csv" --inside --gpu a100_dgx=a100-80gb --gpu h100_dgx=h100-80gb \
+    --into "$here/kernels.json" --name kernels-dgx -o "$out/kernels-dgx.json" || exit 1

@@ -8,6 +8,7 @@
 command_function import_hf;
 command_function import_matrix;
 command_function import_layers;
+command_function import_collectives;
 command_function import_nccl;
 command_function import_nvbandwidth;
 command_function import_topo;

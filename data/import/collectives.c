@@ -1,0 +1,187 @@
+// Tables of measured collectives in a CSV file: rows of an operation among so many ranks, so many
+// of them on a node, with bytes and a time. Each becomes the costs' times of such a collective,
+// point by point. A time above that of a larger message is noise and becomes the latter's.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/base/grow.h"
+#include "data/base/options.h"
+#include "data/import/import.h"
+#include "data/inputs/costs.h"
+#include "formulate/example/example.h"
+#include "data/text/table.h"
+
+enum { RANKS_MOST = 1 << 20 };
+static const char *const operations[] = {"all_reduce", "send_recv", NULL};
+enum { ALL_REDUCE, SEND_RECV };
+
+struct point {
+    int operation;
+    int64_t ranks, per_node;
+    double bytes, seconds;
+};
+
+struct collectives_import {
+    const char *cluster, *gpu; // cluster NULL: every row
+    bool inside;               // rows within a node alone
+    struct point *points;
+    int count, capacity;
+    struct arena *arena;
+};
+
+// The first of two names that the table has as a column.
+static enum status find_column(int *column, const struct table *t, const char *name,
+                               const char *other, struct error *err)
+{
+    *column = table_column(t, name);
+    if (*column < 0 && other) *column = table_column(t, other);
+    return *column >= 0 ? OK
+                        : fail(err, BAD_INPUT, "%s: expected a column %s%s%s, found none", t->path,
+                               name, other ? " or " : "", other ? other : "");
+}
+
+static enum status read_points(struct collectives_import *in, struct table *t, struct error *err)
+{
+    int operation, ranks, per_node, bytes, time, cluster = table_column(t, "cluster");
+    TRY(find_column(&operation, t, "operation", NULL, err));
+    TRY(find_column(&ranks, t, "ranks", NULL, err));
+    TRY(find_column(&per_node, t, "devices_per_node", NULL, err));
+    TRY(find_column(&bytes, t, "bytes", "size_as_given", err));
+    TRY(find_column(&time, t, "us", "median_us", err));
+    if (in->cluster && cluster < 0)
+        return fail(err, BAD_INPUT, "%s: --cluster: expected a column cluster, found none",
+                    t->path);
+    for (bool more = true;;) {
+        struct point x = {0};
+        TRY(table_next(t, &more, err));
+        if (!more) return OK;
+        if (in->cluster && !cell_is(t->cells[cluster], in->cluster)) continue;
+        TRY(table_name(t, operation, operations, &x.operation, err));
+        TRY(table_whole(t, ranks, 2, RANKS_MOST, &x.ranks, err));
+        TRY(table_whole(t, per_node, 1, RANKS_MOST, &x.per_node, err));
+        TRY(table_number(t, bytes, 1, 1e15, &x.bytes, err));
+        TRY(table_number(t, time, 1e-3, 1e12, &x.seconds, err));
+        x.seconds /= 1e6;
+        if (in->inside && x.ranks > x.per_node) continue;
+        GROW(in->arena, in->points, in->count, in->capacity, 256);
+        in->points[in->count++] = x;
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct point *x = a, *y = b;
+    if (x->operation != y->operation) return x->operation - y->operation;
+    if (x->ranks != y->ranks) return x->ranks < y->ranks ? -1 : 1;
+    if (x->per_node != y->per_node) return x->per_node > y->per_node ? -1 : 1;
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static bool same_table(const struct point *a, const struct point *b)
+{
+    return a->operation == b->operation && a->ranks == b->ranks && a->per_node == b->per_node;
+}
+
+static enum status put_table(struct collective_times *to, const struct collectives_import *in,
+                             int first, int count, const char *path, struct error *err)
+{
+    const struct point *points = in->points + first;
+    *to = (struct collective_times){.gpu = in->gpu,
+                                    .send = points->operation == SEND_RECV,
+                                    .between_nodes = points->ranks > points->per_node,
+                                    .ranks = points->ranks,
+                                    .point_count = count,
+                                    .bytes = TAKE(in->arena, count, double),
+                                    .seconds = TAKE(in->arena, count, double)};
+    for (int i = count - 1; i >= 0; i--) {
+        bool noise = i + 1 < count && points[i].seconds > to->seconds[i + 1];
+        if (i + 1 < count && points[i].bytes >= to->bytes[i + 1])
+            return fail(err, BAD_INPUT, "%s: %s among %lld ranks, %lld a node: %.9g bytes twice",
+                        path, operations[points->operation], (long long)points->ranks,
+                        (long long)points->per_node, points[i].bytes);
+        to->bytes[i] = points[i].bytes;
+        to->seconds[i] = noise ? to->seconds[i + 1] : points[i].seconds;
+    }
+    return OK;
+}
+
+// The first entry that matches counts: what is measured anew stands before what there was. Of ranks
+// over several nodes the ones that fill their nodes best come first.
+static enum status add_tables(struct costs *c, struct collectives_import *in, const char *path,
+                              struct error *err)
+{
+    struct collective_times *tables =
+        TAKE(in->arena, in->count + c->collective_count, struct collective_times);
+    int count = 0;
+    if (!in->count)
+        return fail(err, BAD_INPUT, "%s: expected rows of what is asked for, found none", path);
+    qsort(in->points, (size_t)in->count, sizeof *in->points, compare);
+    for (int first = 0, next; first < in->count; first = next) {
+        for (next = first; next < in->count && same_table(&in->points[first], &in->points[next]);)
+            next++;
+        TRY(put_table(&tables[count++], in, first, next - first, path, err));
+    }
+    for (int i = 0; i < c->collective_count; i++) tables[count + i] = c->collectives[i];
+    c->collectives = tables;
+    c->collective_count += count;
+    return OK;
+}
+
+// "CLUSTER=GPU": the rows of that cluster are the GPU's; "GPU": all are.
+static enum status import_gpu(struct costs *c, const char *text, bool inside,
+                              const struct document *file, const char *bytes, size_t size,
+                              struct arena *arena, struct error *err)
+{
+    const char *gpu = strchr(text, '=');
+    struct collectives_import in = {.gpu = gpu ? gpu + 1 : text, .inside = inside, .arena = arena};
+    struct table t;
+    if (gpu) in.cluster = arena_print(arena, "%.*s", (int)(gpu - text), text);
+    if (!costs_find_gpu(c, in.gpu))
+        return fail(err, BAD_INPUT, "--gpu: the costs have no GPU \"%.60s\"", in.gpu);
+    TRY(table_open_text(&t, file->path, bytes, size, arena, err));
+    TRY(read_points(&in, &t, err));
+    return add_tables(c, &in, file->path, err);
+}
+
+enum status import_collectives(int argc, char **argv, int *exit_code, struct arena *arena,
+                               struct error *err)
+{
+    const char *output = "-", *into = NULL, *name = NULL, *path, *text, *costs_path;
+    struct option_texts gpus = {TAKE(arena, argc, const char *), 0, argc};
+    size_t size;
+    bool helped, inside = false;
+    struct costs c;
+    const struct option options[] = {
+        {"-o", OPTION_TEXT, &output, 0, 0, NULL,
+         "where the costs are written; - is standard output (default)"},
+        {"--into", OPTION_TEXT, &into, 0, 0, NULL, "costs, shipped or a file, that get the tables"},
+        {"--gpu", OPTION_TEXTS, &gpus, 0, 0, NULL,
+         "the costs' GPU that they were measured on; CLUSTER=GPU: those of a column cluster"},
+        {"--inside", OPTION_FLAG, &inside, 0, 0, NULL,
+         "only ranks within a node: what joins the nodes is another network"},
+        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "the costs' name (default: as it was)"},
+    };
+    (void)exit_code;
+    TRY(options_read(argc, argv,
+                     "plumbline import collectives FILE.csv --into COSTS --gpu NAME [options]",
+                     options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
+    if (helped) return OK;
+    if (!into || !gpus.count)
+        return fail(err, BAD_INPUT, "%s is missing: tables are added to costs, for a GPU of them",
+                    into ? "--gpu" : "--into");
+    TRY(shipped_find(&costs_path, "costs", into, arena, err));
+    TRY(costs_load(&c, costs_path, arena, err));
+    struct source *sources = TAKE(arena, 2, struct source);
+    struct document table = {.path = arena_copy_text(arena, path)};
+    TRY(file_read(path, &text, &size, arena, err));
+    sha256_text(text, size, table.sha256);
+    for (int i = 0; i < gpus.count; i++)
+        TRY(import_gpu(&c, gpus.items[i], inside, &table, text, size, arena, err));
+    sources[0] = source_of("costs", &c.document, output, arena);
+    sources[1] = source_of("collectives", &table, output, arena);
+    c.document = (struct document){.path = output, .sources = sources, .source_count = 2};
+    if (name) c.name = name;
+    TRY(costs_check(&c, err));
+    return costs_save(&c, output, arena, err);
+}
