@@ -21,47 +21,6 @@ static const char *name_of(const struct job *j)
 
 // ---- reading
 
-static enum status read_boundary_options(struct job *j, const struct json *array,
-                                         struct arena *arena, struct error *err)
-{
-    if (json_length(array) > OPTIONS_MAX)
-        return json_refuse(array, err, "expected at most %d options, found %d", OPTIONS_MAX,
-                           json_length(array));
-    j->boundary_option_count = json_length(array);
-    j->boundary_options = TAKE(arena, j->boundary_option_count, struct boundary_compression);
-    for (int i = 0; i < j->boundary_option_count; i++) {
-        struct json element = json_element(array, i, arena);
-        struct boundary_compression *o = &j->boundary_options[i];
-        struct json_field fields[] = {
-            FIELD_INT("rank", REQUIRED, &o->rank, 1, RANK_MAX),
-            FIELD_BOOL("epilogue_only", OPTIONAL, &o->epilogue_only),
-            FIELD_COUNT("quality_cost", OPTIONAL, &o->quality_cost, 0, QUALITY_MAX),
-        };
-        TRY(JSON_FIELDS(&element, fields, arena, err));
-    }
-    return OK;
-}
-
-static enum status read_gradient_options(struct job *j, const struct json *array,
-                                         struct arena *arena, struct error *err)
-{
-    if (json_length(array) > OPTIONS_MAX)
-        return json_refuse(array, err, "expected at most %d options, found %d", OPTIONS_MAX,
-                           json_length(array));
-    j->gradient_option_count = json_length(array);
-    j->gradient_options = TAKE(arena, j->gradient_option_count, struct gradient_compression);
-    for (int i = 0; i < j->gradient_option_count; i++) {
-        struct json element = json_element(array, i, arena);
-        struct gradient_compression *o = &j->gradient_options[i];
-        struct json_field fields[] = {
-            FIELD_INT("rank", REQUIRED, &o->rank, 1, RANK_MAX),
-            FIELD_COUNT("quality_cost", OPTIONAL, &o->quality_cost, 0, QUALITY_MAX),
-        };
-        TRY(JSON_FIELDS(&element, fields, arena, err));
-    }
-    return OK;
-}
-
 static enum status read_local_loss(const struct json *object, struct local_loss *l,
                                    struct arena *arena, struct error *err)
 {
@@ -122,8 +81,10 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
     TRY(space_get(&space, &j->space, arena, err));
     TRY(modes_get(&recompute, j->recompute, arena, err));
     j->recompute[RECOMPUTE_NONE] = true;
-    TRY(read_boundary_options(j, &boundary, arena, err));
-    TRY(read_gradient_options(j, &gradient, arena, err));
+    TRY(compressions_get(&boundary, true, 1, &j->boundary_options, &j->boundary_option_count, arena,
+                         err));
+    TRY(compressions_get(&gradient, false, 1, &j->gradient_options, &j->gradient_option_count,
+                         arena, err));
     TRY(budget_get(&budget, &j->budget, arena, err));
     TRY(read_local_loss(&local_loss, &j->local_loss, arena, err));
     TRY(read_placement(&placement, &j->placement, arena, err));
@@ -214,28 +175,28 @@ static enum status check_schedule(const struct job *j, struct error *err)
     return OK;
 }
 
+static enum status check_compressions(const struct job *j, const char *key,
+                                      const struct compression_option *options, int count,
+                                      struct error *err)
+{
+    for (int i = 0; i < count; i++)
+        if (options[i].rank < 1 || options[i].rank > RANK_MAX || options[i].quality_cost < 0 ||
+            options[i].quality_cost > QUALITY_MAX)
+            return fail(err, BAD_INPUT, "%s: %s[%d]: rank or quality_cost is out of range",
+                        name_of(j), key, i);
+    return OK;
+}
+
 static enum status check_options(const struct job *j, struct error *err)
 {
     if (j->boundary_option_count > OPTIONS_MAX || j->gradient_option_count > OPTIONS_MAX)
         return fail(err, BAD_INPUT,
                     "%s: boundary_options, gradient_options: expected at most %d of each",
                     name_of(j), OPTIONS_MAX);
-    for (int i = 0; i < j->boundary_option_count; i++) {
-        const struct boundary_compression *o = &j->boundary_options[i];
-        if (o->rank < 1 || o->rank > RANK_MAX || o->quality_cost < 0 ||
-            o->quality_cost > QUALITY_MAX)
-            return fail(err, BAD_INPUT,
-                        "%s: boundary_options[%d]: rank or quality_cost is out of range",
-                        name_of(j), i);
-    }
-    for (int i = 0; i < j->gradient_option_count; i++) {
-        const struct gradient_compression *o = &j->gradient_options[i];
-        if (o->rank < 1 || o->rank > RANK_MAX || o->quality_cost < 0 ||
-            o->quality_cost > QUALITY_MAX)
-            return fail(err, BAD_INPUT,
-                        "%s: gradient_options[%d]: rank or quality_cost is out of range",
-                        name_of(j), i);
-    }
+    TRY(check_compressions(j, "boundary_options", j->boundary_options, j->boundary_option_count,
+                           err));
+    TRY(check_compressions(j, "gradient_options", j->gradient_options, j->gradient_option_count,
+                           err));
     return budget_check(&j->budget, name_of(j), err);
 }
 
@@ -286,27 +247,6 @@ enum status job_check(const struct job *j, struct error *err)
 
 // ---- writing
 
-static void put_options(struct json_writer *w, const struct job *j)
-{
-    json_open_array(w, "boundary_options");
-    for (int i = 0; i < j->boundary_option_count; i++) {
-        json_open_flat_object(w, NULL);
-        json_put_count(w, "rank", j->boundary_options[i].rank);
-        json_put_bool(w, "epilogue_only", j->boundary_options[i].epilogue_only);
-        json_put_count(w, "quality_cost", j->boundary_options[i].quality_cost);
-        json_close_object(w);
-    }
-    json_close_array(w);
-    json_open_array(w, "gradient_options");
-    for (int i = 0; i < j->gradient_option_count; i++) {
-        json_open_flat_object(w, NULL);
-        json_put_count(w, "rank", j->gradient_options[i].rank);
-        json_put_count(w, "quality_cost", j->gradient_options[i].quality_cost);
-        json_close_object(w);
-    }
-    json_close_array(w);
-}
-
 enum status job_save(const struct job *j, const char *path, struct arena *arena, struct error *err)
 {
     struct json_writer w;
@@ -326,7 +266,8 @@ enum status job_save(const struct job *j, const char *path, struct arena *arena,
     layout_put(&w, "layout", &j->layout);
     space_put(&w, "space", &j->space);
     modes_put(&w, "recompute", j->recompute);
-    put_options(&w, j);
+    compressions_put(&w, "boundary_options", true, j->boundary_options, j->boundary_option_count);
+    compressions_put(&w, "gradient_options", false, j->gradient_options, j->gradient_option_count);
     budget_put(&w, "budget", &j->budget);
     if (j->local_loss.forward_s > 0 || j->local_loss.backward_s > 0 || j->local_loss.bytes > 0) {
         json_open_flat_object(&w, "local_loss");

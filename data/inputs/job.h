@@ -107,18 +107,12 @@ struct space {
     struct space_axis axes[SPACE_KEY_COUNT];
 };
 
-// Low-rank compression of the backward transfers over a boundary. Option 0 of a priced document is
-// always "none".
-struct boundary_compression {
+// Low-rank compression: of the backward transfers over a boundary, of a stage's gradient sync.
+// Option 0 of a priced document is always "none", rank 0.
+struct compression_option {
     int rank;
     bool epilogue_only; // only the last p-1-i backward receives of stage i and the last steady one
     int64_t quality_cost; // user's, >= 0
-};
-
-// Low-rank compression of a stage's gradient sync.
-struct gradient_compression {
-    int rank;
-    int64_t quality_cost;
 };
 
 struct quality_budget {
@@ -178,9 +172,9 @@ struct job {
     struct layout layout;
     struct space space;              // given: solve searches it, and `layout` says what is fixed
     bool recompute[RECOMPUTE_COUNT]; // what a stage may choose; none is always allowed
-    struct boundary_compression *boundary_options;
+    struct compression_option *boundary_options;
     int boundary_option_count;
-    struct gradient_compression *gradient_options;
+    struct compression_option *gradient_options;
     int gradient_option_count;
     struct quality_budget budget;
     struct local_loss local_loss;

@@ -20,6 +20,13 @@ enum status rules_check(const struct rule *rules, int count, int stage_count, in
                         const char *file, struct error *err);
 enum status budget_check(const struct quality_budget *b, const char *file, struct error *err);
 
+// Compression options of at least this rank; 0: "none" may stand among them, and is one more.
+void compressions_put(struct json_writer *w, const char *key, bool of_boundaries,
+                      const struct compression_option *options, int count);
+enum status compressions_get(const struct json *array, bool of_boundaries, int rank_min,
+                             struct compression_option **options, int *count, struct arena *arena,
+                             struct error *err);
+
 // Recomputation modes as an array of names.
 void modes_put(struct json_writer *w, const char *key, const bool modes[RECOMPUTE_COUNT]);
 enum status modes_get(const struct json *array, bool modes[RECOMPUTE_COUNT], struct arena *arena,

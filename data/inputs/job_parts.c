@@ -190,6 +190,44 @@ enum status budget_check(const struct quality_budget *b, const char *file, struc
     return OK;
 }
 
+// ---- compression
+
+void compressions_put(struct json_writer *w, const char *key, bool of_boundaries,
+                      const struct compression_option *options, int count)
+{
+    json_open_array(w, key);
+    for (int i = 0; i < count; i++) {
+        json_open_flat_object(w, NULL);
+        json_put_count(w, "rank", options[i].rank);
+        if (of_boundaries) json_put_bool(w, "epilogue_only", options[i].epilogue_only);
+        json_put_count(w, "quality_cost", options[i].quality_cost);
+        json_close_object(w);
+    }
+    json_close_array(w);
+}
+
+enum status compressions_get(const struct json *array, bool of_boundaries, int rank_min,
+                             struct compression_option **options, int *count, struct arena *arena,
+                             struct error *err)
+{
+    int most = OPTIONS_MAX + (rank_min == 0);
+    *count = json_length(array);
+    if (*count > most)
+        return json_refuse(array, err, "expected at most %d options, found %d", most, *count);
+    *options = TAKE(arena, *count, struct compression_option);
+    for (int i = 0; i < *count; i++) {
+        struct json element = json_element(array, i, arena);
+        struct compression_option *o = &(*options)[i];
+        struct json_field fields[] = {
+            FIELD_INT("rank", REQUIRED, &o->rank, rank_min, RANK_MAX),
+            FIELD_COUNT("quality_cost", OPTIONAL, &o->quality_cost, 0, QUALITY_MAX),
+            FIELD_BOOL("epilogue_only", OPTIONAL, &o->epilogue_only),
+        };
+        TRY(json_fields(&element, fields, of_boundaries ? 3 : 2, JSON_STRICT, arena, err));
+    }
+    return OK;
+}
+
 // ---- recomputation modes
 
 void modes_put(struct json_writer *w, const char *key, const bool modes[RECOMPUTE_COUNT])

@@ -4,17 +4,6 @@
 
 #include "data/priced/priced.h"
 
-void priced_boundary_options_put(struct json_writer *w, const char *key,
-                                 const struct priced_boundary_option *options, int count);
-void priced_gradient_options_put(struct json_writer *w, const char *key,
-                                 const struct priced_gradient_option *options, int count);
-enum status priced_boundary_options_get(const struct json *array,
-                                        struct priced_boundary_option **options, int *count,
-                                        struct arena *arena, struct error *err);
-enum status priced_gradient_options_get(const struct json *array,
-                                        struct priced_gradient_option **options, int *count,
-                                        struct arena *arena, struct error *err);
-
 // An array of exactly `expected` prices of at least `low`; an absent one is all zero. And `tables`
 // of them.
 enum status priced_prices_get(const struct json *array, int expected, double low, int64_t **values,

@@ -127,49 +127,6 @@ static enum status read_cut(const struct priced *p, const struct json *object, s
                              &c->backward_ns, arena, err);
 }
 
-enum status priced_boundary_options_get(const struct json *array,
-                                        struct priced_boundary_option **options, int *count,
-                                        struct arena *arena, struct error *err)
-{
-    if (json_length(array) > OPTIONS_MAX + 1)
-        return json_refuse(array, err, "expected at most %d options, found %d", OPTIONS_MAX + 1,
-                           json_length(array));
-    *count = json_length(array);
-    *options = TAKE(arena, *count, struct priced_boundary_option);
-    for (int i = 0; i < *count; i++) {
-        struct json element = json_element(array, i, arena);
-        struct priced_boundary_option *o = &(*options)[i];
-        struct json_field fields[] = {
-            FIELD_INT("rank", REQUIRED, &o->rank, 0, RANK_MAX),
-            FIELD_BOOL("epilogue_only", OPTIONAL, &o->epilogue_only),
-            FIELD_COUNT("quality_cost", OPTIONAL, &o->quality_cost, 0, QUALITY_MAX),
-        };
-        TRY(JSON_FIELDS(&element, fields, arena, err));
-    }
-    return OK;
-}
-
-enum status priced_gradient_options_get(const struct json *array,
-                                        struct priced_gradient_option **options, int *count,
-                                        struct arena *arena, struct error *err)
-{
-    if (json_length(array) > OPTIONS_MAX + 1)
-        return json_refuse(array, err, "expected at most %d options, found %d", OPTIONS_MAX + 1,
-                           json_length(array));
-    *count = json_length(array);
-    *options = TAKE(arena, *count, struct priced_gradient_option);
-    for (int i = 0; i < *count; i++) {
-        struct json element = json_element(array, i, arena);
-        struct priced_gradient_option *o = &(*options)[i];
-        struct json_field fields[] = {
-            FIELD_INT("rank", REQUIRED, &o->rank, 0, RANK_MAX),
-            FIELD_COUNT("quality_cost", OPTIONAL, &o->quality_cost, 0, QUALITY_MAX),
-        };
-        TRY(JSON_FIELDS(&element, fields, arena, err));
-    }
-    return OK;
-}
-
 struct priced_arrays {
     struct json groups, runs, cuts, boundary, gradient, embedding;
 };
@@ -177,10 +134,10 @@ struct priced_arrays {
 static enum status read_arrays(struct priced *p, const struct priced_arrays *a, struct arena *arena,
                                struct error *err)
 {
-    TRY(priced_boundary_options_get(&a->boundary, &p->boundary_options, &p->boundary_option_count,
-                                    arena, err));
-    TRY(priced_gradient_options_get(&a->gradient, &p->gradient_options, &p->gradient_option_count,
-                                    arena, err));
+    TRY(compressions_get(&a->boundary, true, 0, &p->boundary_options, &p->boundary_option_count,
+                         arena, err));
+    TRY(compressions_get(&a->gradient, false, 0, &p->gradient_options, &p->gradient_option_count,
+                         arena, err));
     if (json_length(&a->groups) > GROUPS_MAX)
         return json_refuse(&a->groups, err, "expected at most %d groups, found %d", GROUPS_MAX,
                            json_length(&a->groups));
@@ -329,33 +286,6 @@ static void put_cuts(struct json_writer *w, const struct priced *p)
     json_close_array(w);
 }
 
-void priced_boundary_options_put(struct json_writer *w, const char *key,
-                                 const struct priced_boundary_option *options, int count)
-{
-    json_open_array(w, key);
-    for (int i = 0; i < count; i++) {
-        json_open_flat_object(w, NULL);
-        json_put_count(w, "rank", options[i].rank);
-        json_put_bool(w, "epilogue_only", options[i].epilogue_only);
-        json_put_count(w, "quality_cost", options[i].quality_cost);
-        json_close_object(w);
-    }
-    json_close_array(w);
-}
-
-void priced_gradient_options_put(struct json_writer *w, const char *key,
-                                 const struct priced_gradient_option *options, int count)
-{
-    json_open_array(w, key);
-    for (int i = 0; i < count; i++) {
-        json_open_flat_object(w, NULL);
-        json_put_count(w, "rank", options[i].rank);
-        json_put_count(w, "quality_cost", options[i].quality_cost);
-        json_close_object(w);
-    }
-    json_close_array(w);
-}
-
 enum status priced_save(const struct priced *p, const char *path, struct arena *arena,
                         struct error *err)
 {
@@ -370,10 +300,8 @@ enum status priced_save(const struct priced *p, const char *path, struct arena *
     json_put_count(&w, "layer_count", p->layer_count);
     json_put_count(&w, "devices_per_stage", p->devices_per_stage);
     modes_put(&w, "recompute", p->recompute);
-    priced_boundary_options_put(&w, "boundary_options", p->boundary_options,
-                                p->boundary_option_count);
-    priced_gradient_options_put(&w, "gradient_options", p->gradient_options,
-                                p->gradient_option_count);
+    compressions_put(&w, "boundary_options", true, p->boundary_options, p->boundary_option_count);
+    compressions_put(&w, "gradient_options", false, p->gradient_options, p->gradient_option_count);
     put_groups(&w, p);
     json_open_array(&w, "runs");
     for (int i = 0; i < p->run_count; i++) put_run(&w, p, &p->runs[i]);

@@ -106,16 +106,6 @@ struct priced_pipette {
     int64_t *inner_ns; // [node]: the ring of a node's own replicas
 };
 
-struct priced_boundary_option {
-    int rank;
-    bool epilogue_only;
-    int64_t quality_cost;
-}; // 0: rank 0, none
-struct priced_gradient_option {
-    int rank;
-    int64_t quality_cost;
-}; // 0: rank 0, none
-
 struct priced {
     struct document document;
     const char *name;
@@ -133,9 +123,9 @@ struct priced {
     int group_count;
     struct priced_cut *cuts;
     int cut_count;
-    struct priced_boundary_option *boundary_options;
+    struct compression_option *boundary_options;
     int boundary_option_count; // >= 1
-    struct priced_gradient_option *gradient_options;
+    struct compression_option *gradient_options;
     int gradient_option_count;  // >= 1
     bool has_embedding_sync;    // tied embeddings on more than one stage
     int64_t *embedding_sync_ns; // [first stage's group * group_count + last stage's group],

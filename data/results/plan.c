@@ -10,7 +10,6 @@
 #include "data/inputs/job_fields.h"
 #include "data/inputs/model.h"
 #include "data/results/internal.h"
-#include "data/priced/fields.h"
 
 const char *const outcome_names[] = {"optimal", "open", "infeasible", "no_plan", NULL};
 
@@ -349,10 +348,10 @@ enum status plan_load(struct plan *p, const char *path, struct arena *arena, str
     TRY(layout_check(&p->layout, p->document.path, err));
     TRY(read_graph(&graph, &p->graph, arena, err));
     TRY(read_groups(p, &groups, arena, err));
-    TRY(priced_boundary_options_get(&boundary, &p->boundary_options, &p->boundary_option_count,
-                                    arena, err));
-    TRY(priced_gradient_options_get(&gradient, &p->gradient_options, &p->gradient_option_count,
-                                    arena, err));
+    TRY(compressions_get(&boundary, true, 0, &p->boundary_options, &p->boundary_option_count, arena,
+                         err));
+    TRY(compressions_get(&gradient, false, 0, &p->gradient_options, &p->gradient_option_count,
+                         arena, err));
     TRY(read_stages(p, &stages, arena, err));
     TRY(read_ranks(p, &ranks, arena, err));
     if (json_is_present(&placement)) TRY(plan_placement_get(&placement, p, arena, err));

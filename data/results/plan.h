@@ -140,9 +140,9 @@ struct plan {
     int stage_count;
     struct plan_placement *placement; // NULL: ranks stand on groups
     struct plan_rank *ranks; // [layout.pipeline] where layout.virtual_stages > 1, else NULL
-    struct priced_boundary_option *boundary_options; // copied, so that a plan reads alone
+    struct compression_option *boundary_options; // copied, so that a plan reads alone
     int boundary_option_count;
-    struct priced_gradient_option *gradient_options;
+    struct compression_option *gradient_options;
     int gradient_option_count;
     int64_t seed;
     struct plan_effort effort;

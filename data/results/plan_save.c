@@ -1,5 +1,5 @@
 // Plans: save. What is written for people (seconds, the gap, sums, device names) is computed anew.
-#include "data/priced/fields.h"
+#include "data/inputs/job_fields.h"
 #include "data/results/plan.h"
 #include "data/results/internal.h"
 
@@ -54,8 +54,8 @@ static void put_slices(struct json_writer *w, const struct plan *p, const struct
 static const char *compression_of(const struct plan *p, const struct plan_stage *s,
                                   struct arena *arena)
 {
-    const struct priced_boundary_option *b = &p->boundary_options[s->boundary_option];
-    const struct priced_gradient_option *g = &p->gradient_options[s->gradient_option];
+    const struct compression_option *b = &p->boundary_options[s->boundary_option];
+    const struct compression_option *g = &p->gradient_options[s->gradient_option];
     if (!b->rank && !g->rank) return "none";
     const char *gradient = g->rank ? arena_print(arena, "gradient sync at rank %d", g->rank) : "";
     const char *boundary = b->rank ? arena_print(arena, "backward transfers at rank %d%s", b->rank,
@@ -172,10 +172,8 @@ enum status plan_save(const struct plan *p, const char *path, struct arena *aren
         json_close_object(&w);
     }
     json_close_array(&w);
-    priced_boundary_options_put(&w, "boundary_options", p->boundary_options,
-                                p->boundary_option_count);
-    priced_gradient_options_put(&w, "gradient_options", p->gradient_options,
-                                p->gradient_option_count);
+    compressions_put(&w, "boundary_options", true, p->boundary_options, p->boundary_option_count);
+    compressions_put(&w, "gradient_options", false, p->gradient_options, p->gradient_option_count);
     json_open_array(&w, "stages");
     for (int i = 0; i < p->stage_count; i++) put_stage(&w, p, i, arena);
     json_close_array(&w);

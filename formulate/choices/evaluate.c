@@ -282,7 +282,7 @@ static bool leaves_as_much_room(const struct choices *c, const struct choice *a,
 
 bool choice_dominates(const struct choices *c, const struct choice *a, const struct choice *b)
 {
-    const struct priced_gradient_option *options = c->priced->gradient_options;
+    const struct compression_option *options = c->priced->gradient_options;
     // Where ranks stand on nodes, what a compressed sync is worth depends on the ring.
     if (c->priced->places && a->gradient_option != b->gradient_option) return false;
     return a->first_layer == b->first_layer && a->layer_count == b->layer_count &&

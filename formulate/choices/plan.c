@@ -105,14 +105,7 @@ static int group_of_plan(const struct priced *p, const struct plan *plan, int gr
     return -1;
 }
 
-static bool same_gradient_option(const struct priced_gradient_option *a,
-                                 const struct priced_gradient_option *b)
-{
-    return a->rank == b->rank && a->quality_cost == b->quality_cost;
-}
-
-static bool same_boundary_option(const struct priced_boundary_option *a,
-                                 const struct priced_boundary_option *b)
+static bool same_option(const struct compression_option *a, const struct compression_option *b)
 {
     return a->rank == b->rank && a->epilogue_only == b->epilogue_only &&
            a->quality_cost == b->quality_cost;
@@ -120,27 +113,13 @@ static bool same_boundary_option(const struct priced_boundary_option *a,
 
 // The option of the priced document that says the same as the plan's: at the same place, if it does
 // so there.
-static int gradient_option_of_plan(const struct priced *p, const struct plan *plan, int option)
+static int option_of_plan(const struct compression_option *options, int count,
+                          const struct compression_option *of_plan, int plan_count, int option)
 {
-    if (option < 0 || option >= plan->gradient_option_count) return -1;
-    const struct priced_gradient_option *wanted = &plan->gradient_options[option];
-    if (option < p->gradient_option_count &&
-        same_gradient_option(&p->gradient_options[option], wanted))
-        return option;
-    for (int i = 0; i < p->gradient_option_count; i++)
-        if (same_gradient_option(&p->gradient_options[i], wanted)) return i;
-    return -1;
-}
-
-static int boundary_option_of_plan(const struct priced *p, const struct plan *plan, int option)
-{
-    if (option < 0 || option >= plan->boundary_option_count) return -1;
-    const struct priced_boundary_option *wanted = &plan->boundary_options[option];
-    if (option < p->boundary_option_count &&
-        same_boundary_option(&p->boundary_options[option], wanted))
-        return option;
-    for (int i = 0; i < p->boundary_option_count; i++)
-        if (same_boundary_option(&p->boundary_options[i], wanted)) return i;
+    if (option < 0 || option >= plan_count) return -1;
+    if (option < count && same_option(&options[option], &of_plan[option])) return option;
+    for (int i = 0; i < count; i++)
+        if (same_option(&options[i], &of_plan[option])) return i;
     return -1;
 }
 
@@ -162,9 +141,13 @@ static bool choice_of_plan(struct choice *x, const struct choices *c, const stru
         .group = group_of_plan(p, plan, s->group),
         .recompute = s->recompute,
         .recomputed_layers = s->recompute == RECOMPUTE_FIRST_LAYERS ? s->recomputed_layers : 0,
-        .gradient_option = gradient_option_of_plan(p, plan, s->gradient_option),
+        .gradient_option = option_of_plan(p->gradient_options, p->gradient_option_count,
+                                          plan->gradient_options, plan->gradient_option_count,
+                                          s->gradient_option),
         .boundary_option = choice_sends_backward(c, stage)
-                               ? boundary_option_of_plan(p, plan, s->boundary_option)
+                               ? option_of_plan(p->boundary_options, p->boundary_option_count,
+                                                plan->boundary_options, plan->boundary_option_count,
+                                                s->boundary_option)
                                : 0,
     };
     if (x->group < 0 || x->gradient_option < 0 || x->boundary_option < 0 ||

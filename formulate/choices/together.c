@@ -134,7 +134,7 @@ static bool node_boundary(const struct choices *c, int boundary, const struct ch
 {
     const struct priced *p = c->priced;
     const struct schedule_request *r = &c->schedule->request;
-    const struct priced_boundary_option *option = &p->boundary_options[ends[1]->boundary_option];
+    const struct compression_option *option = &p->boundary_options[ends[1]->boundary_option];
     int64_t *const *backward = p->places->backward_ns[ends[0]->cut], parts[PART_COUNT];
     bool returns = !schedule_is_local(r, boundary);
     if (schedule_is_inner(r, boundary)) return true;

@@ -74,11 +74,11 @@ static enum status complete(struct job *job, const struct cluster *cluster, stru
 static void offer_compression(struct job *job, const struct transformer_request *r,
                               struct arena *arena)
 {
-    struct boundary_compression *boundary = TAKE(arena, 1, struct boundary_compression);
-    struct gradient_compression *gradient = TAKE(arena, 1, struct gradient_compression);
-    *boundary = (struct boundary_compression){
+    struct compression_option *boundary = TAKE(arena, 1, struct compression_option);
+    struct compression_option *gradient = TAKE(arena, 1, struct compression_option);
+    *boundary = (struct compression_option){
         .rank = r->boundary_rank, .epilogue_only = true, .quality_cost = 1};
-    *gradient = (struct gradient_compression){.rank = r->gradient_rank, .quality_cost = 1};
+    *gradient = (struct compression_option){.rank = r->gradient_rank, .quality_cost = 1};
     job->boundary_options = boundary;
     job->boundary_option_count = r->boundary_rank > 0;
     job->gradient_options = gradient;

@@ -58,8 +58,8 @@ struct predictor {
     struct layer_run runs[RUNS_OF_ROW];
     struct fleet fleet;
     struct placement placement;
-    struct boundary_compression boundary;
-    struct gradient_compression gradient;
+    struct compression_option boundary;
+    struct compression_option gradient;
     // graphs
     struct arena *graphs;
     struct kept_graph *kept[KEPT_MAX]; // by hash of the request, open addressing

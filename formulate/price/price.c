@@ -105,25 +105,15 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
     return x;
 }
 
-static void copy_options(struct priced *priced, const struct job *job, struct arena *arena)
+// Option 0 is none, the others are those of the job whose rank is allowed.
+static void copy_options(struct compression_option **to, int *count,
+                         const struct compression_option *options, int option_count, int rank_min,
+                         struct arena *arena)
 {
-    priced->boundary_options =
-        TAKE(arena, job->boundary_option_count + 1, struct priced_boundary_option);
-    priced->gradient_options =
-        TAKE(arena, job->gradient_option_count + 1, struct priced_gradient_option);
-    priced->boundary_option_count = priced->gradient_option_count = 1; // option 0: none
-    for (int i = 0; i < job->boundary_option_count; i++) {
-        const struct boundary_compression *o = &job->boundary_options[i];
-        if (o->rank < job->budget.rank_min) continue;
-        priced->boundary_options[priced->boundary_option_count++] =
-            (struct priced_boundary_option){o->rank, o->epilogue_only, o->quality_cost};
-    }
-    for (int i = 0; i < job->gradient_option_count; i++) {
-        const struct gradient_compression *o = &job->gradient_options[i];
-        if (o->rank < job->budget.rank_min) continue;
-        priced->gradient_options[priced->gradient_option_count++] =
-            (struct priced_gradient_option){o->rank, o->quality_cost};
-    }
+    *to = TAKE(arena, option_count + 1, struct compression_option);
+    *count = 1;
+    for (int i = 0; i < option_count; i++)
+        if (options[i].rank >= rank_min) (*to)[(*count)++] = options[i];
 }
 
 // Nothing that joins its nodes where this layout needs it.
@@ -292,7 +282,10 @@ enum status price_terms(struct priced *priced, const struct problem *problem, st
     priced->devices_per_stage = (int64_t)x.D;
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
         priced->recompute[mode] = mode == RECOMPUTE_NONE || job->recompute[mode];
-    copy_options(priced, job, arena);
+    copy_options(&priced->boundary_options, &priced->boundary_option_count, job->boundary_options,
+                 job->boundary_option_count, job->budget.rank_min, arena);
+    copy_options(&priced->gradient_options, &priced->gradient_option_count, job->gradient_options,
+                 job->gradient_option_count, job->budget.rank_min, arena);
     TRY(price_groups(&x, err));
     TRY(price_local_loss(&x, err));
     priced->runs = TAKE(arena, priced->run_count, struct priced_run);

@@ -122,7 +122,7 @@ static const char *gradient_of(const struct plan *p, int stage, struct arena *ar
 
 static const char *boundary_of(const struct plan *p, int stage, struct arena *arena)
 {
-    const struct priced_boundary_option *o = &p->boundary_options[p->stages[stage].boundary_option];
+    const struct compression_option *o = &p->boundary_options[p->stages[stage].boundary_option];
     return o->rank ? arena_print(arena, "rank %d%s", o->rank, o->epilogue_only ? " (drain)" : "")
                    : "none";
 }

@@ -141,23 +141,13 @@ static void audit_recompute(struct audit *h, int stage)
                x->recomputed_layers, most);
 }
 
-static bool offers_boundary(const struct job *j, const struct priced_boundary_option *o)
+static bool offers(const struct compression_option *options, int count,
+                   const struct compression_option *o)
 {
     if (o->rank == 0) return o->quality_cost == 0 && !o->epilogue_only;
-    for (int i = 0; i < j->boundary_option_count; i++)
-        if (j->boundary_options[i].rank == o->rank &&
-            j->boundary_options[i].epilogue_only == o->epilogue_only &&
-            j->boundary_options[i].quality_cost == o->quality_cost)
-            return true;
-    return false;
-}
-
-static bool offers_gradient(const struct job *j, const struct priced_gradient_option *o)
-{
-    if (o->rank == 0) return o->quality_cost == 0;
-    for (int i = 0; i < j->gradient_option_count; i++)
-        if (j->gradient_options[i].rank == o->rank &&
-            j->gradient_options[i].quality_cost == o->quality_cost)
+    for (int i = 0; i < count; i++)
+        if (options[i].rank == o->rank && options[i].epilogue_only == o->epilogue_only &&
+            options[i].quality_cost == o->quality_cost)
             return true;
     return false;
 }
@@ -165,6 +155,7 @@ static bool offers_gradient(const struct job *j, const struct priced_gradient_op
 void audit_options(struct audit *h)
 {
     const struct plan *p = h->plan;
+    const struct job *j = &h->problem->job;
     for (int s = 0; s < p->stage_count; s++) {
         const struct plan_stage *x = &p->stages[s];
         bool gradient = x->gradient_option >= 0 && x->gradient_option < p->gradient_option_count;
@@ -172,13 +163,15 @@ void audit_options(struct audit *h)
         if (!gradient)
             REJECT(h, "compression", s, "gradient option %d does not exist, there are %d",
                    x->gradient_option, p->gradient_option_count);
-        else if (!offers_gradient(&h->problem->job, &p->gradient_options[x->gradient_option]))
+        else if (!offers(j->gradient_options, j->gradient_option_count,
+                         &p->gradient_options[x->gradient_option]))
             REJECT(h, "compression", s, "gradient option %d (rank %d) is not the job's",
                    x->gradient_option, p->gradient_options[x->gradient_option].rank);
         if (!boundary)
             REJECT(h, "compression", s, "boundary option %d does not exist, there are %d",
                    x->boundary_option, p->boundary_option_count);
-        else if (!offers_boundary(&h->problem->job, &p->boundary_options[x->boundary_option]))
+        else if (!offers(j->boundary_options, j->boundary_option_count,
+                         &p->boundary_options[x->boundary_option]))
             REJECT(h, "compression", s, "boundary option %d (rank %d) is not the job's",
                    x->boundary_option, p->boundary_options[x->boundary_option].rank);
         else if (!sends_back_over(h, s - 1) && p->boundary_options[x->boundary_option].rank)

@@ -249,7 +249,7 @@ static void audit_messages(struct audit *h, int stage)
     const struct plan_stage *x = &h->plan->stages[stage];
     bool forward = sends_over(h, stage), back = sends_back_over(h, stage);
     int from = judged_group(h, stage), to = from, rank = 0;
-    const struct priced_boundary_option *option = NULL;
+    const struct compression_option *option = NULL;
     if (forward) {
         if (!h->sound[stage + 1]) return;
         to = judged_group(h, stage + 1);

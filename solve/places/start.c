@@ -9,10 +9,10 @@
 static bool same_options(const struct priced *p, const struct choice *x, const struct plan *plan,
                          const struct plan_stage *s)
 {
-    const struct priced_gradient_option *a = &p->gradient_options[x->gradient_option],
-                                        *b = &plan->gradient_options[s->gradient_option];
-    const struct priced_boundary_option *c = &p->boundary_options[x->boundary_option],
-                                        *d = &plan->boundary_options[s->boundary_option];
+    const struct compression_option *a = &p->gradient_options[x->gradient_option],
+                                    *b = &plan->gradient_options[s->gradient_option];
+    const struct compression_option *c = &p->boundary_options[x->boundary_option],
+                                    *d = &plan->boundary_options[s->boundary_option];
     return a->rank == b->rank && a->quality_cost == b->quality_cost && c->rank == d->rank &&
            c->epilogue_only == d->epilogue_only && c->quality_cost == d->quality_cost;
 }

@@ -121,11 +121,11 @@ static const char *recompute_text(const struct plan_stage *stage, struct arena *
 static const char *compression_text(const struct plan *plan, const struct plan_stage *stage,
                                     struct arena *arena)
 {
-    const struct priced_gradient_option *g =
+    const struct compression_option *g =
         stage->gradient_option > 0 && stage->gradient_option < plan->gradient_option_count
             ? &plan->gradient_options[stage->gradient_option]
             : NULL;
-    const struct priced_boundary_option *b =
+    const struct compression_option *b =
         stage->boundary_option > 0 && stage->boundary_option < plan->boundary_option_count
             ? &plan->boundary_options[stage->boundary_option]
             : NULL;

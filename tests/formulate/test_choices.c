@@ -329,7 +329,7 @@ static void dominance_respects_budget(void **state)
     int before = c.stages[0].count;
     assert_false(c.by_position);
     p.gradient_option_count = 2;
-    p.gradient_options = TAKE(&arena, 2, struct priced_gradient_option);
+    p.gradient_options = TAKE(&arena, 2, struct compression_option);
     p.gradient_options[1].rank = 4;
     for (int r = 0; r < p.run_count; r++) {
         p.runs[r].feedback_bytes = TAKE(&arena, 2, int64_t);

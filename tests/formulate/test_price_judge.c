@@ -345,16 +345,16 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
                       .scattered_messages = random_chance(rng, 30),
                       .overlapped_messages = random_chance(rng, 30),
                       .local_loss = {1e-4, 3e-4, 1000000},
-                      .boundary_options = TAKE(arena, 1, struct boundary_compression),
-                      .gradient_options = TAKE(arena, 1, struct gradient_compression),
+                      .boundary_options = TAKE(arena, 1, struct compression_option),
+                      .gradient_options = TAKE(arena, 1, struct compression_option),
                       .boundary_option_count = random_chance(rng, 50),
                       .gradient_option_count = random_chance(rng, 50),
                       .budget = {-1, -1, -1, random_chance(rng, 20) ? 16 : 0},
                       .memory_fraction = 0.9};
     j->recompute[RECOMPUTE_NONE] = true;
-    j->boundary_options[0] =
-        (struct boundary_compression){(int)random_between(rng, 4, 64), true, 1};
-    j->gradient_options[0] = (struct gradient_compression){(int)random_between(rng, 4, 256), 1};
+    j->boundary_options[0] = (struct compression_option){(int)random_between(rng, 4, 64), true, 1};
+    j->gradient_options[0] =
+        (struct compression_option){(int)random_between(rng, 4, 256), false, 1};
     random_layout(j, has_experts, rng);
     if (j->layout.slice_count > 1) j->boundary_option_count = 0;
     j->global_batch = (int64_t)j->layout.data * j->layout.micro_batch * random_between(rng, 1, 5) *

@@ -264,8 +264,8 @@ static void compressed_messages(void **state)
     struct bench b;
     bench_begin_dense(&b);
     b.boundary[0] =
-        (struct boundary_compression){.rank = 16, .epilogue_only = true, .quality_cost = 3};
-    b.boundary[1] = (struct boundary_compression){.rank = 512};
+        (struct compression_option){.rank = 16, .epilogue_only = true, .quality_cost = 3};
+    b.boundary[1] = (struct compression_option){.rank = 512};
     b.problem.job.boundary_options = b.boundary;
     b.problem.job.boundary_option_count = 2;
     const struct priced *p = price(&b);
@@ -294,7 +294,7 @@ static void compressed_gradients(void **state)
     (void)state;
     struct bench b;
     bench_begin_dense(&b);
-    b.gradient[0] = (struct gradient_compression){.rank = 128, .quality_cost = 1};
+    b.gradient[0] = (struct compression_option){.rank = 128, .quality_cost = 1};
     b.problem.job.gradient_options = b.gradient;
     b.problem.job.gradient_option_count = 1;
     b.problem.job.layout.data = 4;

@@ -17,8 +17,8 @@ struct bench {
     struct group_link links[2];
     struct layer_time times[3];
     struct collective_times table;
-    struct boundary_compression boundary[2];
-    struct gradient_compression gradient[2];
+    struct compression_option boundary[2];
+    struct compression_option gradient[2];
     struct priced priced;
     struct arena arena;
     struct error err;

@@ -306,20 +306,20 @@ static void draw_options(struct draw *d)
     j->recompute[RECOMPUTE_SELECTIVE] = rich(d, 30);
     j->recompute[RECOMPUTE_FULL] = rich(d, 40);
     j->recompute[RECOMPUTE_FIRST_LAYERS] = rich(d, 25);
-    j->boundary_options = TAKE(d->arena, 2, struct boundary_compression);
-    j->gradient_options = TAKE(d->arena, 2, struct gradient_compression);
+    j->boundary_options = TAKE(d->arena, 2, struct compression_option);
+    j->gradient_options = TAKE(d->arena, 2, struct compression_option);
     j->boundary_option_count = j->gradient_option_count = 0;
     int rank = 0;
     while (j->boundary_option_count < 2 && rich(d, 45)) {
         rank += (int)random_between(d->rng, 1, 3);
-        j->boundary_options[j->boundary_option_count++] = (struct boundary_compression){
+        j->boundary_options[j->boundary_option_count++] = (struct compression_option){
             rank, random_chance(d->rng, 50), random_between(d->rng, 0, 3)};
     }
     rank = 0;
     while (j->gradient_option_count < 2 && rich(d, 45)) {
         rank += (int)random_between(d->rng, 1, 3);
         j->gradient_options[j->gradient_option_count++] =
-            (struct gradient_compression){rank, random_between(d->rng, 0, 3)};
+            (struct compression_option){rank, false, random_between(d->rng, 0, 3)};
     }
     bool limited = random_chance(d->rng, 60);
     j->budget = (struct quality_budget){

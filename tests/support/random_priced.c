@@ -172,14 +172,14 @@ static void draw_options(struct priced *p, uint64_t *state, struct arena *arena)
 {
     p->boundary_option_count = 1 + (below(state, 2) ? below(state, 3) : 0);
     p->gradient_option_count = 1 + (below(state, 2) ? below(state, 3) : 0);
-    p->boundary_options = TAKE(arena, p->boundary_option_count, struct priced_boundary_option);
-    p->gradient_options = TAKE(arena, p->gradient_option_count, struct priced_gradient_option);
+    p->boundary_options = TAKE(arena, p->boundary_option_count, struct compression_option);
+    p->gradient_options = TAKE(arena, p->gradient_option_count, struct compression_option);
     for (int o = 1; o < p->boundary_option_count; o++)
-        p->boundary_options[o] = (struct priced_boundary_option){
-            1 + below(state, 4), below(state, 2), random_less(state, 3)};
+        p->boundary_options[o] = (struct compression_option){1 + below(state, 4), below(state, 2),
+                                                             random_less(state, 3)};
     for (int o = 1; o < p->gradient_option_count; o++)
         p->gradient_options[o] =
-            (struct priced_gradient_option){1 + below(state, 4), random_less(state, 3)};
+            (struct compression_option){1 + below(state, 4), false, random_less(state, 3)};
     p->budget = (struct quality_budget){-1, -1, -1, 0};
     if (below(state, 2)) p->budget.boundaries_max = below(state, 3);
     if (below(state, 2)) p->budget.stages_max = below(state, 3);
@@ -372,8 +372,8 @@ void chain_priced(struct priced *p, int layers, int stages, int types, int micro
                                              .memory_limit_bytes = (int64_t)(k % 2 ? 40e9 : 80e9),
                                              .sync_constant_ns = TAKE(arena, 1, int64_t)};
     chain_links(p, types, arena);
-    p->boundary_options = TAKE(arena, 1, struct priced_boundary_option);
-    p->gradient_options = TAKE(arena, 1, struct priced_gradient_option);
+    p->boundary_options = TAKE(arena, 1, struct compression_option);
+    p->gradient_options = TAKE(arena, 1, struct compression_option);
     p->embedding_sync_ns = TAKE(arena, types * types, int64_t);
     p->rules = TAKE(arena, 1, struct rule);
     p->rule_count = 1; // every stage holds a block

@@ -157,23 +157,25 @@ static int64_t **take_tables(int tables, int count, struct arena *arena)
     return to;
 }
 
+// Option 0 is none, the others are those whose rank is allowed.
+static void offer_options(struct check_option **to, int *count,
+                          const struct compression_option *options, int option_count, int rank_min,
+                          struct arena *arena)
+{
+    *to = TAKE(arena, option_count + 1, struct check_option);
+    *count = 1;
+    for (int i = 0; i < option_count; i++)
+        if (options[i].rank >= rank_min)
+            (*to)[(*count)++] = (struct check_option){options[i].rank, options[i].epilogue_only,
+                                                      options[i].quality_cost};
+}
+
 static void read_options(struct check_problem *p, const struct job *j, struct arena *arena)
 {
-    p->boundary = TAKE(arena, j->boundary_option_count + 1, struct check_option);
-    p->gradient = TAKE(arena, j->gradient_option_count + 1, struct check_option);
-    p->boundary_count = p->gradient_count = 1;
-    for (int i = 0; i < j->boundary_option_count; i++) {
-        const struct boundary_compression *o = &j->boundary_options[i];
-        if (o->rank >= j->budget.rank_min)
-            p->boundary[p->boundary_count++] =
-                (struct check_option){o->rank, o->epilogue_only, o->quality_cost};
-    }
-    for (int i = 0; i < j->gradient_option_count; i++) {
-        const struct gradient_compression *o = &j->gradient_options[i];
-        if (o->rank >= j->budget.rank_min)
-            p->gradient[p->gradient_count++] =
-                (struct check_option){o->rank, false, o->quality_cost};
-    }
+    offer_options(&p->boundary, &p->boundary_count, j->boundary_options, j->boundary_option_count,
+                  j->budget.rank_min, arena);
+    offer_options(&p->gradient, &p->gradient_count, j->gradient_options, j->gradient_option_count,
+                  j->budget.rank_min, arena);
     p->budget[BUDGET_BOUNDARIES] = j->budget.boundaries_max;
     p->budget[BUDGET_STAGES] = j->budget.stages_max;
     p->budget[BUDGET_COST] = j->budget.cost_max;

@@ -397,18 +397,18 @@ static void draw_options(struct draw *d)
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
         j->recompute[mode] = mode == RECOMPUTE_NONE ||
                              (any && chance(d, d->layout->virtual_stages > 1 ? 25 : 45));
-    j->boundary_options = TAKE(d->arena, 2, struct boundary_compression),
-    j->gradient_options = TAKE(d->arena, 2, struct gradient_compression);
+    j->boundary_options = TAKE(d->arena, 2, struct compression_option),
+    j->gradient_options = TAKE(d->arena, 2, struct compression_option);
     j->budget = (struct quality_budget){-1, -1, -1, 0};
     if (!d->options) return;
     for (int i = 0, rank = 0; i < 2; i++) {
         rank += (int)random_between(d->rng, 1, 3);
         if (chance(d, 60))
             j->boundary_options[j->boundary_option_count++] =
-                (struct boundary_compression){rank, chance(d, 50), random_between(d->rng, 0, 3)};
+                (struct compression_option){rank, chance(d, 50), random_between(d->rng, 0, 3)};
         if (chance(d, 50))
             j->gradient_options[j->gradient_option_count++] =
-                (struct gradient_compression){rank, random_between(d->rng, 0, 3)};
+                (struct compression_option){rank, false, random_between(d->rng, 0, 3)};
     }
     if (chance(d, 40)) j->budget.boundaries_max = random_between(d->rng, 0, 2);
     if (chance(d, 40)) j->budget.stages_max = random_between(d->rng, 0, 2);

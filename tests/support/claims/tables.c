@@ -88,14 +88,14 @@ static void copy_groups(struct priced *to, const struct check_problem *p, struct
 static void copy_options(struct priced *to, const struct check_problem *p, struct arena *arena)
 {
     to->boundary_option_count = p->boundary_count, to->gradient_option_count = p->gradient_count;
-    to->boundary_options = TAKE(arena, p->boundary_count, struct priced_boundary_option);
-    to->gradient_options = TAKE(arena, p->gradient_count, struct priced_gradient_option);
+    to->boundary_options = TAKE(arena, p->boundary_count, struct compression_option);
+    to->gradient_options = TAKE(arena, p->gradient_count, struct compression_option);
     for (int o = 0; o < p->boundary_count; o++)
-        to->boundary_options[o] = (struct priced_boundary_option){
+        to->boundary_options[o] = (struct compression_option){
             p->boundary[o].rank, p->boundary[o].epilogue_only, p->boundary[o].cost};
     for (int o = 0; o < p->gradient_count; o++)
         to->gradient_options[o] =
-            (struct priced_gradient_option){p->gradient[o].rank, p->gradient[o].cost};
+            (struct compression_option){p->gradient[o].rank, false, p->gradient[o].cost};
     to->budget = (struct quality_budget){p->budget[BUDGET_BOUNDARIES], p->budget[BUDGET_STAGES],
                                          p->budget[BUDGET_COST], p->rank_min};
 }
