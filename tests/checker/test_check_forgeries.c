@@ -6,7 +6,7 @@
 
 #include "data/base/file.h"
 #include "tests/support/forge.h"
-#include "tests/support/trials/check_trials.h"
+#include "tests/support/forged_envelope.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,13 +15,6 @@
 #include <cmocka.h> // last: it has a macro fail()
 
 enum { TRIALS = 150, TIMES_MOST = 25 };
-
-struct forgery {
-    struct check_trial *t;
-    struct check_text priced; // as it is laid before the checker
-    cJSON *root, *proof, *paths, *boxes, *stages;
-    struct arena *arena;
-};
 
 // ---- finding places
 
@@ -56,7 +49,6 @@ static cJSON *first_stage(const struct forgery *f)
 {
     return f->stages ? cJSON_GetArrayItem(f->stages, 0) : NULL;
 }
-static bool has_plan(const struct forgery *f) { return f->stages != NULL; }
 
 // ---- claims
 
@@ -403,85 +395,6 @@ static bool counted_group_unknown(struct forgery *f)
     drop(f->proof, "counted");
     cJSON *counted = cJSON_AddObjectToObject(f->proof, "counted");
     cJSON_AddItemToArray(cJSON_AddArrayToObject(counted, "slots"), cJSON_CreateString("nowhere"));
-    return true;
-}
-
-// ---- the envelope and the problem
-
-static bool kind_wrong(struct forgery *f)
-{
-    return set_text(f->root, "kind", "plumbline.plan"), true;
-}
-static bool version_wrong(struct forgery *f) { return set_number(f->root, "version", 2), true; }
-static bool sources_missing(struct forgery *f) { return drop(f->root, "made_from"), true; }
-static bool priced_not_named(struct forgery *f)
-{
-    set_text(cJSON_GetArrayItem(get(f->root, "made_from"), 0), "role", "problem");
-    return true;
-}
-static bool priced_named_twice(struct forgery *f)
-{
-    cJSON *sources = get(f->root, "made_from");
-    cJSON_AddItemToArray(sources, cJSON_Duplicate(cJSON_GetArrayItem(sources, 0), true));
-    return true;
-}
-static bool proof_missing(struct forgery *f) { return drop(f->root, "proof"), true; }
-static bool key_unknown(struct forgery *f)
-{
-    return cJSON_AddNumberToObject(f->proof, "trust", 1) != NULL;
-}
-static bool hash_wrong(struct forgery *f)
-{
-    char hash[SHA256_TEXT];
-    cJSON *source = cJSON_GetArrayItem(get(f->root, "made_from"), 0);
-    snprintf(hash, sizeof hash, "%s", get(source, "sha256")->valuestring);
-    hash[5] = hash[5] == '0' ? '1' : '0';
-    set_text(source, "sha256", hash);
-    return true;
-}
-
-// Another problem under the same proof: the hash tells.
-static bool priced_swapped(struct forgery *f)
-{
-    struct priced other = f->t->priced;
-    other.micro_batches++;
-    f->priced = check_trial_save(&other, "other.json", f->arena);
-    return true;
-}
-
-static void adopt_priced(struct forgery *f, const struct priced *p)
-{
-    char hash[SHA256_TEXT];
-    f->priced = check_trial_save(p, "other.json", f->arena);
-    sha256_text(f->priced.text, f->priced.size, hash);
-    set_text(cJSON_GetArrayItem(get(f->root, "made_from"), 0), "sha256", hash);
-}
-
-// The same with the hash forged as well: the plan's time tells.
-static bool prices_rounded(struct forgery *f)
-{
-    struct priced other = f->t->priced;
-    if (!has_plan(f)) return false;
-    const struct plan_stage *first = &f->t->best[0];
-    other.runs = arena_grow(f->arena, other.runs, (size_t)other.run_count, (size_t)other.run_count,
-                            sizeof *other.runs);
-    int prices = other.slice_count * other.group_count;
-    other.runs[0].forward_ns = arena_grow(f->arena, other.runs[0].forward_ns, (size_t)prices,
-                                          (size_t)prices, sizeof(int64_t));
-    for (int i = first->group; i < prices; i += other.group_count)
-        other.runs[0].forward_ns[i] += 1000;
-    adopt_priced(f, &other);
-    return true;
-}
-static bool memory_shrunk(struct forgery *f)
-{
-    struct priced other = f->t->priced;
-    if (!has_plan(f)) return false;
-    other.groups = arena_grow(f->arena, other.groups, (size_t)other.group_count,
-                              (size_t)other.group_count, sizeof *other.groups);
-    other.groups[f->t->best[0].group].memory_limit_bytes = 0;
-    other.groups[f->t->best[0].group].constant_bytes = 1;
-    adopt_priced(f, &other);
     return true;
 }
 

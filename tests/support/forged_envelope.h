@@ -1,0 +1,30 @@
+// Forgeries of what stands around a proof: the certificate's envelope, and the problem that it is
+// laid beside. Each returns false where it does not apply.
+#ifndef PLUMBLINE_TESTS_SUPPORT_FORGED_ENVELOPE_H
+#define PLUMBLINE_TESTS_SUPPORT_FORGED_ENVELOPE_H
+
+#include "tests/support/forge.h"
+#include "tests/support/trials/check_trials.h"
+
+struct forgery {
+    struct check_trial *t;
+    struct check_text priced; // as it is laid before the checker
+    cJSON *root, *proof, *paths, *boxes, *stages;
+    struct arena *arena;
+};
+
+static inline bool has_plan(const struct forgery *f) { return f->stages != NULL; }
+
+bool kind_wrong(struct forgery *f);
+bool version_wrong(struct forgery *f);
+bool sources_missing(struct forgery *f);
+bool priced_not_named(struct forgery *f);
+bool priced_named_twice(struct forgery *f);
+bool proof_missing(struct forgery *f);
+bool key_unknown(struct forgery *f);
+bool hash_wrong(struct forgery *f);
+bool priced_swapped(struct forgery *f);
+bool prices_rounded(struct forgery *f);
+bool memory_shrunk(struct forgery *f);
+
+#endif
