@@ -129,7 +129,7 @@ judge() {
     begun=$(date +%s) log=$folder/$1.log
     (cd "$tree" && BIN=bin-$1 "bin-$1/test_claims" "$problems") > "$log" 2>&1
     status=$?
-    told=$(sed -n 's/^seed [0-9]*: \(.*\): claimed [0-9]* ns, true .*/\1/p' "$log" |
+    told=$(sed -n 's/^seed [0-9]*: \(.*\): claimed .*, true .*/\1/p' "$log" |
         sort | uniq -c | awk '{ n = $1; $1 = ""; printf "%s%s %d", sep, substr($0, 2), n; sep = ", " }')
     took="$(($(date +%s) - begun)) s"
     if [ "$1" = nothing-planted ] && [ "$status" = 0 ] && [ -z "$told" ]; then
