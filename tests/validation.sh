@@ -56,6 +56,14 @@ show "sc21, ZeRO-3, cold" "$sets/megatron_sc21_2104.04473.csv" --costs kernels -
 show "dgxc v25.04, cold" "$sets/nvidia_dgxc_v25.04.csv" --costs kernels --default overlap=1,overlap_messages=1
 show "amp, cold" "$sets/amp_homogeneous_2210.07297.csv" --costs t4-kernels --cluster t4-4x4 --default gradient_bytes=4
 show "bigscience iteration times, cold" "$bigscience" --costs kernels --default heads=96,kv_heads=96 --rows metric=iteration_time
+show "MPT of llm-foundry, cold" data/runs/mpt-llm-foundry.csv --costs kernels
+for gpu in A100-40GB A100-80GB H100-80GB; do
+    show "MPT on $gpu, cold" data/runs/mpt-llm-foundry.csv --costs kernels --rows "gpu=$gpu"
+    show "MPT on $gpu, 1 constant, 5 folds" data/runs/mpt-llm-foundry.csv --costs kernels --rows "gpu=$gpu" --fit sharded_step_factor --folds 5
+done
+show "torchtitan, cold" data/runs/torchtitan-llama3.csv --costs kernels
+show "torchtitan, 1 constant, 5 folds" data/runs/torchtitan-llama3.csv --costs kernels --rows metric=throughput --fit sharded_step_factor --folds 5
+show "Llama 3 of its paper, cold" data/runs/llama3-2407.21783.csv --costs kernels
 show "vtrain_multi, kernels, 1 constant, 5 folds" "$multi" --costs kernels --fit deepspeed_step_factor --folds 5
 show "korthikanti, kernels, 1 constant, 5 folds" "$sets/korthikanti_2205.05198.csv" --costs kernels --fit megatron_step_factor --folds 5
 show "sc21 without ZeRO-3, kernels, 1 constant, 5 folds" "$sets/megatron_sc21_2104.04473.csv" --costs kernels --fit megatron_step_factor \

@@ -95,5 +95,13 @@ refused "no cluster has a GPU like 'X9'" "A100-80GB*16 X9*16" tp=2 pp=4 dp=4
 shape=$(echo $shape | sed "s/fp16/bf16/")
 refused "lacks bf16" "A100-80GB*16 V100-32GB*16" tp=2 pp=4 dp=4
 
+# ---- the shipped tables: every row that holds a time or a memory is scored
+for table in mpt-llm-foundry torchtitan-llama3 llama3-2407.21783 zero-bubble-2401.10241; do
+    run validate "$root/data/runs/$table.csv" --list
+    sed -n '/^source,id/,$p' out | awk -F, 'NR > 1 && $6 == "" { print $2 }' > left
+    [ -s left ] && { complain "$table: rows without a score: $(head -3 left | tr '\n' ' ')"; }
+    [ "$(sed -n '/^source,id/,$p' out | tail -n +2 | grep -c .)" = "$(($(grep -c . "$root/data/runs/$table.csv") - 1))" ] || complain "$table: rows are missing"
+done
+
 [ $failures = 0 ] && echo "test_runs: ok"
 exit $((failures > 0))
