@@ -38,6 +38,7 @@ const struct cost_key cost_keys[] = {
     OF_GPU("product_launch_s", product_launch_s, COST_TIME, 0, 1e6),
     OF_GPU("elementwise_launch_s", elementwise_launch_s, COST_TIME, 0, 1e6),
     OF_GPU("score_cells_per_s", score_cells_per_s, COST_RATE, 0, 1e21),
+    OF_GPU("open_attention_share", open_attention_share, COST_RATE, 0, 1),
     OF_GPU("megatron_step_factor", megatron_step_factor, COST_TIME, 0, 100),
     OF_GPU("deepspeed_step_factor", deepspeed_step_factor, COST_TIME, 0, 100),
     OF_GPU("sharded_step_factor", sharded_step_factor, COST_TIME, 0, 100),

@@ -168,6 +168,7 @@ struct job {
     bool scattered_messages; // each tensor rank sends its part of a message between stages alone
     bool
         overlapped_messages; // ranks compute beside messages between stages, whatever the costs say
+    bool open_attention;     // fused attention is FlashAttention-2's, not the GPU maker's
     enum objective objective;
     struct layout layout;
     struct space space;              // given: solve searches it, and `layout` says what is fixed

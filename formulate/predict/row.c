@@ -102,7 +102,7 @@ static enum status read_flash(const struct table *t, int column, int *fused, str
     static const char *const names[] = {"0", "unfused", "1", "flash", "te", "auto", NULL};
     int found = NOT_STATED;
     TRY(table_name(t, column, names, &found, err));
-    if (found != NOT_STATED) *fused = found >= 2;
+    if (found != NOT_STATED) *fused = found < 2 ? 0 : found < 4 ? FUSED_OPEN : FUSED_FASTEST;
     return OK;
 }
 

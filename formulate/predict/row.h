@@ -37,6 +37,8 @@ enum run_memory_of { MEMORY_OF_FULLEST, MEMORY_OF_ENDS, MEMORY_OF_LAST };
 
 #define NOT_STATED (-1)
 
+enum { FUSED_FASTEST = 1, FUSED_OPEN }; // open: FlashAttention-2
+
 // Whole numbers are NOT_STATED where the cell is blank. Texts have length 0 then.
 struct run_row {
     int line, row; // of the file; row from 0
@@ -45,7 +47,7 @@ struct run_row {
     int64_t tp, pp, cp, dp, vpp, micro_batch, global_batch, sp, zero, gpus_per_node;
     int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, overlap_messages,
         boundary_rank, boundary_drain, gradient_rank, fused_loss, barrier;
-    int fused;                        // attention kernel; NOT_STATED, 0, 1
+    int fused;                        // attention kernel; NOT_STATED, 0 or FUSED_...
     int precision, schedule, trainer; // enums, or NOT_STATED
     int recompute;                    // enum recompute, or NOT_STATED
     int recomputed_layers;            // of each stage, for RECOMPUTE_FIRST_LAYERS

@@ -88,8 +88,11 @@ static struct kernel_seconds kernels_of(const struct pricing *x, const struct la
     const struct precision_costs *rates = x->rates[group],
                                  *own = run->kind == LAYER_HEAD ? x->head_rates[group] : rates;
     bool fused = x->problem->job.layout.fused_attention, shaped = own->product_flop_per_s.value > 0;
-    real rate = rates->attention_flop_per_s.value,
-         rate_back = or_else(&rates->backward_attention_flop_per_s, rate);
+    const struct estimate *open = &x->gpus[group]->open_attention_share;
+    real share = fused && x->problem->job.open_attention ? or_else(open, 1) : 1,
+         rate = share * rates->attention_flop_per_s.value,
+         rate_back = share * or_else(&rates->backward_attention_flop_per_s,
+                                     rates->attention_flop_per_s.value);
     struct kernel_seconds k = {.attention = work->attention / rate,
                                .attention_back = (fused ? 2.5L : 2) * work->attention / rate_back};
     struct product_seconds scores;

@@ -58,6 +58,11 @@ less "$(seconds gradient_rank=4)" "$plain" "syncs of rank 4"
 less "$(seconds boundary_rank=4)" "$(seconds boundary_rank=4 boundary_drain=1)" "all messages compressed and those of the drain"
 same "$plain" "$(seconds boundary_rank=0 gradient_rank=0)" "rank 0"
 
+# FlashAttention-2 lags behind the maker's library on H100 alone.
+on() { "$plumbline" predict gpu=$1 num_gpus=8 layers=8 hidden=2048 seq=16384 global_batch=8 precision=bf16 "flash=$2" | sed -n 's/^iteration_s *//p'; }
+less "$(on H100-80GB te)" "$(on H100-80GB flash)" "the maker's attention"
+same "$(on A100-80GB te)" "$(on A100-80GB flash)" "A100's attention"
+
 # ---- GPUs that no cluster need be given for, each with its memory and its peak
 for gpu in A100:80 A100-40GB:40 H100:80 H200:141 B200:180 V100-32GB:32 V100-16GB:16; do
     "$plumbline" predict gpu=${gpu%:*} num_gpus=8 layers=8 hidden=1024 seq=1024 global_batch=8 > out 2> err || complain "$gpu"

@@ -18,7 +18,9 @@ struct shape_of_product {
 static long double rounds(const struct limits *l, long double amount, long double size)
 {
     long double full = floorl(amount / size);
-    if (full * size == amount) return full; // most of them: whole numbers
+    // Most are whole numbers, which are exact as far as there are digits.
+    bool whole = floorl(size) == size && amount * l->a->error < 0.1L;
+    if (whole && full * size == amount) return full;
     return judged_reaches(l->a, full * size, amount) ? full : full + 1;
 }
 

@@ -45,6 +45,13 @@ static const struct precision_costs *wide_rates(const struct price_audit *a, int
     return a->problem->job.precision == FP8 && wide ? wide : rates_of(a, group);
 }
 
+// Fused attention by another library than the GPU maker's reaches a share of its rates.
+static long double attention_rate(const struct price_audit *a, int group, long double fastest)
+{
+    bool open = layout_of(a)->fused_attention && a->problem->job.open_attention;
+    return fastest * (open ? stated_or(&gpu_of(a, group)->open_attention_share, 1) : 1);
+}
+
 // ---- seconds by kind
 
 // Where products have shapes: launches; of fused attention also an exponential for each score, and
@@ -66,8 +73,9 @@ static void add_attention_kernels(const struct price_audit *a, int group, struct
                 exponentials =
                     gpu->score_cells_per_s.value > 0 ? scores / gpu->score_cells_per_s.value : 0,
                 thrown_flop = 4 * rows * (64.0L / l->context) * s->head_width;
-    w->attention += thrown_flop / rates_of(a, group)->attention_flop_per_s.value + exponentials +
-                    launch;
+    w->attention += thrown_flop /
+                        attention_rate(a, group, rates_of(a, group)->attention_flop_per_s.value) +
+                    exponentials + launch;
     w->attention_back += 2.5L * thrown_flop / rate_back + exponentials + 2 * launch;
 }
 
@@ -100,18 +108,19 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
     // Scores: every token of the slice looks at those before it; the fused kernel leaves out half
     // of the slice's own square.
     long double seen = p.behind + (l->fused_attention ? p.length / 2 : p.length);
-    w->attention = 4 * l->micro_batch * p.length * (seen / l->context) * a->query / t /
-                   rates->attention_flop_per_s.value;
+    long double rate_on = attention_rate(a, group, rates->attention_flop_per_s.value);
+    w->attention = 4 * l->micro_batch * p.length * (seen / l->context) * a->query / t / rate_on;
     if (!l->fused_attention)
         w->scores = 6 * l->micro_batch * (s->heads / t) * p.length *
                     ((p.behind + p.length) / l->context) * e /
                     gpu_of(a, group)->memory_bytes_per_s.value;
     products(rates, flop, 0, operands, 1, w);
     bool shaped = shaped_products(a, run, group, rates, p, 1, w);
-    long double attention_back_rate =
-        stated_or(&rates->backward_attention_flop_per_s, rates->attention_flop_per_s.value);
-    w->attention_back = (l->fused_attention ? 2.5L : 2) * w->attention *
-                        rates->attention_flop_per_s.value / attention_back_rate;
+    long double attention_back_rate = attention_rate(
+        a, group,
+        stated_or(&rates->backward_attention_flop_per_s, rates->attention_flop_per_s.value));
+    w->attention_back = (l->fused_attention ? 2.5L : 2) * w->attention * rate_on /
+                        attention_back_rate;
     if (shaped) add_attention_kernels(a, group, p, attention_back_rate, w);
     if (a->problem->job.precision == FP8)
         w->narrowing = 4 * n * (2 * h + a->query / t + inner / t) /
