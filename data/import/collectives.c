@@ -1,7 +1,6 @@
 // Tables of measured collectives in a CSV file: rows of an operation among so many ranks, so many
 // of them on a node, with bytes and a time. Each becomes the costs' times of such a collective,
 // point by point. A time above that of a larger message is noise and becomes the latter's.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +8,12 @@
 #include "data/base/options.h"
 #include "data/import/import.h"
 #include "data/inputs/costs.h"
-#include "formulate/example/example.h"
 #include "data/text/table.h"
+#include "formulate/example/example.h"
 
 enum { RANKS_MOST = 1 << 20 };
 static const char *const operations[] = {"all_reduce", "send_recv", NULL};
-enum { ALL_REDUCE, SEND_RECV };
+enum { SEND_RECV = 1 };
 
 struct point {
     int operation;
@@ -43,15 +42,13 @@ static enum status find_column(int *column, const struct table *t, const char *n
 
 static enum status read_points(struct collectives_import *in, struct table *t, struct error *err)
 {
-    int operation, ranks, per_node, bytes, time, cluster = table_column(t, "cluster");
+    int operation, ranks, per_node, bytes, time, cluster = -1;
     TRY(find_column(&operation, t, "operation", NULL, err));
     TRY(find_column(&ranks, t, "ranks", NULL, err));
     TRY(find_column(&per_node, t, "devices_per_node", NULL, err));
     TRY(find_column(&bytes, t, "bytes", "size_as_given", err));
     TRY(find_column(&time, t, "us", "median_us", err));
-    if (in->cluster && cluster < 0)
-        return fail(err, BAD_INPUT, "%s: --cluster: expected a column cluster, found none",
-                    t->path);
+    if (in->cluster) TRY(find_column(&cluster, t, "cluster", NULL, err));
     for (bool more = true;;) {
         struct point x = {0};
         TRY(table_next(t, &more, err));

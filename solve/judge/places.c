@@ -211,13 +211,13 @@ static int64_t rings_leaving(const struct plan_placement *x, const int *node, in
 
 // The link from a place of the ring to the next; false: it is none, within a node that the ring
 // leaves.
-static bool audit_ring_link(struct audit *h, int stage, const int *node, int from, int to, int kind,
-                            struct ring_link *link)
+static bool audit_ring_link(struct audit *h, int stage, const int *node, const int64_t *leaving,
+                            int from, int to, int kind, struct ring_link *link)
 {
     const struct plan_placement *x = h->plan->placement;
     const struct cluster_node *nodes = h->problem->cluster.places.nodes;
     if (from == to && goes_on(x, node, schedule_rank_of(&h->request, stage), from)) return false;
-    const int64_t rings[2] = {rings_leaving(x, node, from), rings_leaving(x, node, to)};
+    const int64_t rings[2] = {leaving[from], leaving[to]};
     link->ends[0] = x->rank_count + nodes[from].group;
     link->ends[1] = x->rank_count + nodes[to].group;
     audit_kinds(h, stage, from, to);
@@ -230,7 +230,10 @@ static bool audit_ring_link(struct audit *h, int stage, const int *node, int fro
 static bool audit_rings(struct audit *h, const int *node, struct ring_links *rings)
 {
     const struct plan_placement *x = h->plan->placement;
-    int before = h->verdict->violation_count, *members = TAKE(h->arena, x->replica_count, int);
+    int before = h->verdict->violation_count, *members = TAKE(h->arena, x->replica_count, int),
+        nodes = h->problem->cluster.places.node_count;
+    int64_t *leaving = TAKE(h->arena, nodes, int64_t);
+    for (int i = 0; i < nodes; i++) leaving[i] = rings_leaving(x, node, i);
     for (int s = 0; s < h->plan->stage_count; s++) {
         const int *ring = x->rings + s * x->replica_count;
         int rank = schedule_rank_of(&h->request, s);
@@ -239,7 +242,7 @@ static bool audit_rings(struct audit *h, const int *node, struct ring_links *rin
         for (int at = 0; at < x->replica_count; at++) members[at] = node[at * x->rank_count + rank];
         int kind = judged_ring_kind(&h->price_audit, members, x->replica_count);
         for (int at = 0; at < x->replica_count; at++)
-            rings[s].count += audit_ring_link(h, s, node, members[ring[at]],
+            rings[s].count += audit_ring_link(h, s, node, leaving, members[ring[at]],
                                               members[ring[(at + 1) % x->replica_count]], kind,
                                               &links[rings[s].count]);
     }
