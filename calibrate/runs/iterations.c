@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/fit/fit.h"
@@ -14,6 +15,7 @@
 
 static const double loss_scale = 0.05, difference = 1e-3, damping_first = 1e-2, damping_max = 1e8;
 enum { STEPS_MAX = 60 };
+#define SPREAD_SHARE 0.9
 #define SCATTER_ASSUMED                                                                            \
     0.03 // of published runs: what no source explains of its own repetitions (docs/VALIDATION.md)
 
@@ -282,6 +284,24 @@ static enum status improve(struct search *s, bool first, double *damping, bool *
 
 // ---- the answer
 
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double find_spread(const struct search *s, struct arena *arena)
+{
+    int count = 0, rank = (int)ceil(SPREAD_SHARE * (s->count + 1));
+    double *errors = TAKE(arena, s->count, double);
+    for (int i = 0; i < s->count; i++)
+        if (metric_is_time(s->runs[i]->row.metric))
+            errors[count++] = fabs(exp(s->residuals[i]) - 1);
+    if (count < s->count || s->count <= s->keys->count) return 0;
+    qsort(errors, (size_t)count, sizeof *errors, ascending);
+    return fmin(errors[(rank < count ? rank : count) - 1], 1);
+}
+
 static enum status answer(struct iterations_fit *fit, struct search *s, struct arena *arena,
                           struct error *err)
 {
@@ -316,6 +336,7 @@ static enum status answer(struct iterations_fit *fit, struct search *s, struct a
                                             bounded(item, value * exp(width))};
     }
     fit->rows = s->count;
+    fit->spread = find_spread(s, arena);
     fit->gpus = s->gpus;
     fit->gpu_count = s->gpu_count;
     fit->value_bytes = s->value_bytes;
@@ -347,6 +368,12 @@ void iterations_put(const struct iterations_fit *fit, struct costs *costs, const
         visit_item(&fit->keys.items[k], costs, fit->gpus, fit->gpu_count, fit->value_bytes,
                    put_fitted, &note);
     }
+    if (fit->spread > 0)
+        costs->iteration_spread = (struct estimate){.value = fit->spread,
+                                                    .low = fit->spread,
+                                                    .high = fit->spread,
+                                                    .origin = ORIGIN_FITTED,
+                                                    .source = source};
 }
 
 enum status fit_iterations(struct iterations_fit *fit, const struct fit_keys *keys,

@@ -16,6 +16,7 @@ struct run {
     const char *excluded; // why it is not scored: stated by the user, not predictable; NULL: it is
     struct prediction prediction;
     double predicted; // in the unit of row.value
+    double low, high; // how far the costs leave it open; NAN: they say nothing of this metric
 };
 
 struct run_file {

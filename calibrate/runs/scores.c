@@ -129,10 +129,25 @@ static void score_groups(struct scores *s, const struct scored *rows, int count,
     s->regret_mean = sum / s->groups;
 }
 
+static void score_ranges(struct scores *s, const struct scored *rows, int count)
+{
+    int inside = 0, ranges = 0;
+    double width = 0;
+    for (int i = 0; i < count; i++) {
+        if (isnan(rows[i].low)) continue;
+        ranges++;
+        inside += rows[i].low <= rows[i].measured && rows[i].measured <= rows[i].high;
+        width += (rows[i].high - rows[i].low) / rows[i].predicted;
+    }
+    if (!ranges) return;
+    s->inside = (double)inside / ranges;
+    s->width = width / ranges;
+}
+
 struct scores score_rows(const struct scored *rows, int count, bool lower_is_better,
                          struct arena *arena)
 {
-    struct scores s = {count, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0};
+    struct scores s = {count, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, NAN, NAN};
     if (count == 0) return s;
     struct arena_mark mark = arena_set_mark(arena);
     double *errors = TAKE(arena, count, double), *measured = TAKE(arena, count, double),
@@ -152,6 +167,7 @@ struct scores score_rows(const struct scored *rows, int count, bool lower_is_bet
     s.mean_error = sum / count;
     s.spearman = spearman_rho(measured, predicted, count, arena);
     score_groups(&s, rows, count, lower_is_better ? 1 : -1, arena);
+    score_ranges(&s, rows, count);
     arena_reset(arena, mark);
     return s;
 }

@@ -12,6 +12,7 @@ enum { GROUP_ROWS_MIN = 4 }; // of a group that a rank correlation and a regret 
 // One row that was predicted. group: equal for rows of one model, GPU count and global batch; >= 0.
 struct scored {
     double measured, predicted;
+    double low, high; // how far the prediction leaves it open; NAN: it does not say
     int group;
 };
 
@@ -24,6 +25,8 @@ struct scores {
     double regret_median,
         regret_mean; // measured time of the predicted best over the best measured - 1, over groups
     int groups;
+    double inside,
+        width; // share of rows measured from low to high; mean of (high - low) / predicted
 };
 
 // lower_is_better false (rates): the best is the greatest. Scratch is taken from the arena and

@@ -7,6 +7,15 @@
 
 // ---- predicting
 
+static void find_range(struct run *run)
+{
+    struct prediction fast = run->prediction, slow = run->prediction;
+    fast.iteration_ns = fast.low_ns, slow.iteration_ns = slow.high_ns;
+    double first = run_prediction(&run->row, &fast), second = run_prediction(&run->row, &slow);
+    run->low = first == second ? NAN : fmin(first, second);
+    run->high = first == second ? NAN : fmax(first, second);
+}
+
 static void predict_run(struct predictor *p, struct run *run, struct arena *arena)
 {
     if (run->excluded) return;
@@ -16,13 +25,16 @@ static void predict_run(struct predictor *p, struct run *run, struct arena *aren
         return;
     }
     run->predicted = run_prediction(&run->row, &run->prediction);
+    find_range(run);
 }
 
 static void predict_runs(struct predictor *p, struct run_set *set, const bool *which,
                          struct arena *arena)
 {
+    predictor_ask_ranges(p, true);
     for (int i = 0; i < set->count; i++)
         if (which[i]) predict_run(p, &set->runs[i], arena);
+    predictor_ask_ranges(p, false);
 }
 
 static void restore(struct predictor *p, const struct costs *original, struct arena *arena)
@@ -50,7 +62,7 @@ static enum status predict_folds(struct validation *v, struct run_set *set, stru
         }
         restore(p, &original, arena);
         TRY(fit_iterations(&v->fits[fold], &settings->keys, p, set, others, arena, err));
-        predictor_costs_changed(p);
+        iterations_put(&v->fits[fold], predictor_costs(p), "");
         predict_runs(p, set, own, arena);
     }
     return OK;
@@ -68,7 +80,7 @@ static enum status predict_stated(struct validation *v, struct run_set *set, str
     v->fits = TAKE(arena, 1, struct iterations_fit);
     v->fit_count = 1;
     TRY(fit_iterations(v->fits, &settings->keys, p, set, stated, arena, err));
-    predictor_costs_changed(p);
+    iterations_put(v->fits, predictor_costs(p), "");
     predict_runs(p, set, others, arena);
     for (int i = 0; i < set->count; i++)
         if (stated[i] && !set->runs[i].excluded) {
@@ -139,7 +151,8 @@ static void score_source(struct source_scores *s, const struct run_set *set,
         if (run->excluded || run->file != s->file || run->row.metric != s->metric ||
             is_flag(s->metric))
             continue;
-        rows[count++] = (struct scored){run->row.value, run->predicted, run->group};
+        rows[count++] =
+            (struct scored){run->row.value, run->predicted, run->low, run->high, run->group};
     }
     s->scores = score_rows(rows, count, !metric_is_rate(s->metric), arena);
     score_oom(s, set, settings);

@@ -95,24 +95,26 @@ static void show_excluded(const struct run_set *set, int file, FILE *to)
 void validation_show(const struct validation *v, const struct run_set *set,
                      const struct validate_settings *settings, FILE *to)
 {
-    char text[8][16];
+    char text[10][16];
     show_fits(v, to);
     if (v->table.cells)
         fprintf(to, "Table: %d cells, %d numbers read off %d rows without a pipeline\n",
                 v->table.cells, v->table.constants, v->table.rows_fitted);
-    fprintf(to, "%-34s %-20s %5s %9s %9s %9s %9s %8s %9s %10s %10s\n", "source", "metric", "rows",
-            "median", "mean", "p90", "signed", "tau-b", "spearman", "regret med", "mean");
+    fprintf(to, "%-34s %-20s %5s %9s %9s %9s %9s %8s %9s %10s %10s %9s %9s\n", "source", "metric",
+            "rows", "median", "mean", "p90", "signed", "tau-b", "spearman", "regret med", "mean",
+            "inside", "width");
     for (int i = 0; i < v->source_count; i++) {
         const struct source_scores *s = &v->sources[i];
         const struct scores *x = &s->scores;
         bool last = i + 1 == v->source_count || v->sources[i + 1].file != s->file;
         if (s->metric != METRIC_OOM && s->metric != METRIC_FAILED_OR_OOM)
-            fprintf(to, "%-34s %-20s %5d %9s %9s %9s %9s %8s %9s %10s %10s\n",
+            fprintf(to, "%-34s %-20s %5d %9s %9s %9s %9s %8s %9s %10s %10s %9s %9s\n",
                     set->files[s->file].label, run_metric_names[s->metric], x->rows,
                     percent(text[0], x->median_abs_error), percent(text[1], x->mean_abs_error),
                     percent(text[2], x->p90_abs_error), percent(text[7], x->mean_error),
                     plain(text[3], x->kendall_tau), plain(text[4], x->spearman),
-                    percent(text[5], x->regret_median), percent(text[6], x->regret_mean));
+                    percent(text[5], x->regret_median), percent(text[6], x->regret_mean),
+                    percent(text[8], x->inside), percent(text[9], x->width));
         if (!last) continue;
         if (s->oom[0].total) show_oom(s, settings, to);
         show_excluded(set, s->file, to);
@@ -147,6 +149,8 @@ void validation_show_json(const struct validation *v, const struct run_set *set,
         put_score(&w, "regret_median", s->scores.regret_median);
         put_score(&w, "regret_mean", s->scores.regret_mean);
         put_score(&w, "spearman", s->scores.spearman);
+        put_score(&w, "inside", s->scores.inside);
+        put_score(&w, "width", s->scores.width);
         json_put_count(&w, "oom_caught", s->oom[0].caught);
         json_put_count(&w, "oom_total", s->oom[0].total);
         json_put_count(&w, "false_alarms", s->oom[0].false_alarms);

@@ -4,77 +4,83 @@
 
 #include <string.h>
 
-#define OF_ALL(name, field, sense, low, high)                                                      \
+#define OF_ALL(name, group, field, sense, low, high)                                               \
     {                                                                                              \
-        name, COST_OF_ALL, sense, offsetof(struct costs, field), low, high                         \
+        name, COSTS_OF_##group, COST_OF_ALL, sense, offsetof(struct costs, field), low, high       \
     }
-#define OF_GPU(name, field, sense, low, high)                                                      \
+#define OF_GPU(name, group, field, sense, low, high)                                               \
     {                                                                                              \
-        name, COST_OF_GPU, sense, offsetof(struct gpu_costs, field), low, high                     \
+        name, COSTS_OF_##group, COST_OF_GPU, sense, offsetof(struct gpu_costs, field), low, high   \
     }
-#define OF_PRECISION(name, field, sense, low, high)                                                \
+#define OF_PRECISION(name, group, field, sense, low, high)                                         \
     {                                                                                              \
-        name, COST_OF_PRECISION, sense, offsetof(struct precision_costs, field), low, high         \
+        name, COSTS_OF_##group, COST_OF_PRECISION, sense, offsetof(struct precision_costs, field), \
+            low, high                                                                              \
     }
 
 const struct cost_key cost_keys[] = {
-    OF_PRECISION("gemm_flop_per_s", gemm_flop_per_s, COST_RATE, 1, 1e21),
-    OF_PRECISION("attention_flop_per_s", attention_flop_per_s, COST_RATE, 1, 1e21),
-    OF_PRECISION("low_rank_flop_per_s", low_rank_flop_per_s, COST_RATE, 1, 1e21),
-    OF_GPU("memory_bytes_per_s", memory_bytes_per_s, COST_RATE, 1, 1e21),
-    OF_GPU("layer_overhead_s", layer_overhead_s, COST_TIME, 0, 1e6),
-    OF_GPU("compression_overhead_s", compression_overhead_s, COST_TIME, 0, 1e6),
-    OF_PRECISION("misaligned_gemm_share", misaligned_gemm_share, COST_RATE, 0, 1),
-    OF_PRECISION("data_gradient_flop_per_s", data_gradient_flop_per_s, COST_RATE, 0, 1e21),
-    OF_PRECISION("weight_gradient_flop_per_s", weight_gradient_flop_per_s, COST_RATE, 0, 1e21),
-    OF_PRECISION("operand_bytes_per_s", operand_bytes_per_s, COST_RATE, 0, 1e21),
-    OF_PRECISION("low_rank_bytes_per_s", low_rank_bytes_per_s, COST_RATE, 0, 1e21),
-    OF_PRECISION("backward_attention_flop_per_s", backward_attention_flop_per_s, COST_RATE, 0,
+    OF_PRECISION("gemm_flop_per_s", PRODUCTS, gemm_flop_per_s, COST_RATE, 1, 1e21),
+    OF_PRECISION("attention_flop_per_s", ATTENTION, attention_flop_per_s, COST_RATE, 1, 1e21),
+    OF_PRECISION("low_rank_flop_per_s", PRODUCTS, low_rank_flop_per_s, COST_RATE, 1, 1e21),
+    OF_GPU("memory_bytes_per_s", MEMORY, memory_bytes_per_s, COST_RATE, 1, 1e21),
+    OF_GPU("layer_overhead_s", LAUNCHES, layer_overhead_s, COST_TIME, 0, 1e6),
+    OF_GPU("compression_overhead_s", LAUNCHES, compression_overhead_s, COST_TIME, 0, 1e6),
+    OF_PRECISION("misaligned_gemm_share", PRODUCTS, misaligned_gemm_share, COST_RATE, 0, 1),
+    OF_PRECISION("data_gradient_flop_per_s", PRODUCTS, data_gradient_flop_per_s, COST_RATE, 0,
                  1e21),
-    OF_PRECISION("product_flop_per_s", product_flop_per_s, COST_RATE, 0, 1e21),
-    OF_PRECISION("product_tile_flop_per_s", product_tile_flop_per_s, COST_RATE, 0, 1e21),
-    OF_PRECISION("product_bytes_per_s", product_bytes_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("processors", processors, COST_RATE, 0, 1e6),
-    OF_GPU("product_launch_s", product_launch_s, COST_TIME, 0, 1e6),
-    OF_GPU("elementwise_launch_s", elementwise_launch_s, COST_TIME, 0, 1e6),
-    OF_GPU("score_cells_per_s", score_cells_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("open_attention_share", open_attention_share, COST_RATE, 0, 1),
-    OF_GPU("megatron_step_factor", megatron_step_factor, COST_TIME, 0, 100),
-    OF_GPU("deepspeed_step_factor", deepspeed_step_factor, COST_TIME, 0, 100),
-    OF_GPU("sharded_step_factor", sharded_step_factor, COST_TIME, 0, 100),
-    OF_GPU("backward_memory_bytes_per_s", backward_memory_bytes_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("backward_overhead_s", backward_overhead_s, COST_TIME, 0, 1e6),
-    OF_GPU("forward_factor", forward_factor, COST_TIME, 0, 100),
-    OF_GPU("backward_factor", backward_factor, COST_TIME, 0, 100),
-    OF_GPU("constant_bytes", constant_bytes, COST_BYTES, 0, 1125899906842624.0),
-    OF_GPU("layer_launch_s", layer_launch_s, COST_TIME, 0, 1e6),
-    OF_GPU("embedding_launch_share", embedding_launch_share, COST_TIME, 0, 100),
-    OF_GPU("collective_launch_s", collective_launch_s, COST_TIME, 0, 1e6),
-    OF_GPU("step_bytes_per_value", step_bytes_per_value, COST_TIME, 0, 1e6),
-    OF_GPU("host_memory_bytes_per_s", host_memory_bytes_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("host_link_bytes_per_s", host_link_bytes_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("communicator_bytes", communicator_bytes, COST_BYTES, 0, 1125899906842624.0),
-    OF_GPU("library_bytes", library_bytes, COST_BYTES, 0, 1125899906842624.0),
-    OF_GPU("copy_bytes_per_s", copy_bytes_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("top_k_values_per_s", top_k_values_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("top_k_back_values_per_s", top_k_back_values_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("quantise_values_per_s", quantise_values_per_s, COST_RATE, 0, 1e21),
-    OF_GPU("quantise_back_values_per_s", quantise_back_values_per_s, COST_RATE, 0, 1e21),
-    OF_ALL("intra_efficiency", intra_efficiency, COST_RATE, 1e-6, 1),
-    OF_ALL("network_efficiency.infiniband", network_efficiency[NIC_INFINIBAND], COST_RATE, 1e-6, 1),
-    OF_ALL("network_efficiency.roce", network_efficiency[NIC_ROCE], COST_RATE, 1e-6, 1),
-    OF_ALL("network_efficiency.ethernet", network_efficiency[NIC_ETHERNET], COST_RATE, 1e-6, 1),
-    OF_ALL("transfer_efficiency.intra", transfer_intra_efficiency, COST_RATE, 0, 1),
-    OF_ALL("transfer_efficiency.infiniband", transfer_network_efficiency[NIC_INFINIBAND], COST_RATE,
-           0, 1),
-    OF_ALL("transfer_efficiency.roce", transfer_network_efficiency[NIC_ROCE], COST_RATE, 0, 1),
-    OF_ALL("transfer_efficiency.ethernet", transfer_network_efficiency[NIC_ETHERNET], COST_RATE, 0,
+    OF_PRECISION("weight_gradient_flop_per_s", PRODUCTS, weight_gradient_flop_per_s, COST_RATE, 0,
+                 1e21),
+    OF_PRECISION("operand_bytes_per_s", PRODUCTS, operand_bytes_per_s, COST_RATE, 0, 1e21),
+    OF_PRECISION("low_rank_bytes_per_s", PRODUCTS, low_rank_bytes_per_s, COST_RATE, 0, 1e21),
+    OF_PRECISION("backward_attention_flop_per_s", ATTENTION, backward_attention_flop_per_s,
+                 COST_RATE, 0, 1e21),
+    OF_PRECISION("product_flop_per_s", PRODUCTS, product_flop_per_s, COST_RATE, 0, 1e21),
+    OF_PRECISION("product_tile_flop_per_s", PRODUCTS, product_tile_flop_per_s, COST_RATE, 0, 1e21),
+    OF_PRECISION("product_bytes_per_s", PRODUCTS, product_bytes_per_s, COST_RATE, 0, 1e21),
+    OF_GPU("processors", PRODUCTS, processors, COST_RATE, 0, 1e6),
+    OF_GPU("product_launch_s", LAUNCHES, product_launch_s, COST_TIME, 0, 1e6),
+    OF_GPU("elementwise_launch_s", LAUNCHES, elementwise_launch_s, COST_TIME, 0, 1e6),
+    OF_GPU("score_cells_per_s", ATTENTION, score_cells_per_s, COST_RATE, 0, 1e21),
+    OF_GPU("open_attention_share", ATTENTION, open_attention_share, COST_RATE, 0, 1),
+    OF_GPU("megatron_step_factor", TRAINER, megatron_step_factor, COST_TIME, 0, 100),
+    OF_GPU("deepspeed_step_factor", TRAINER, deepspeed_step_factor, COST_TIME, 0, 100),
+    OF_GPU("sharded_step_factor", TRAINER, sharded_step_factor, COST_TIME, 0, 100),
+    OF_GPU("backward_memory_bytes_per_s", MEMORY, backward_memory_bytes_per_s, COST_RATE, 0, 1e21),
+    OF_GPU("backward_overhead_s", LAUNCHES, backward_overhead_s, COST_TIME, 0, 1e6),
+    OF_GPU("forward_factor", TRAINER, forward_factor, COST_TIME, 0, 100),
+    OF_GPU("backward_factor", TRAINER, backward_factor, COST_TIME, 0, 100),
+    OF_GPU("constant_bytes", MEMORY, constant_bytes, COST_BYTES, 0, 1125899906842624.0),
+    OF_GPU("layer_launch_s", LAUNCHES, layer_launch_s, COST_TIME, 0, 1e6),
+    OF_GPU("embedding_launch_share", LAUNCHES, embedding_launch_share, COST_TIME, 0, 100),
+    OF_GPU("collective_launch_s", LAUNCHES, collective_launch_s, COST_TIME, 0, 1e6),
+    OF_GPU("step_bytes_per_value", MEMORY, step_bytes_per_value, COST_TIME, 0, 1e6),
+    OF_GPU("host_memory_bytes_per_s", MEMORY, host_memory_bytes_per_s, COST_RATE, 0, 1e21),
+    OF_GPU("host_link_bytes_per_s", MEMORY, host_link_bytes_per_s, COST_RATE, 0, 1e21),
+    OF_GPU("communicator_bytes", MEMORY, communicator_bytes, COST_BYTES, 0, 1125899906842624.0),
+    OF_GPU("library_bytes", MEMORY, library_bytes, COST_BYTES, 0, 1125899906842624.0),
+    OF_GPU("copy_bytes_per_s", MEMORY, copy_bytes_per_s, COST_RATE, 0, 1e21),
+    OF_GPU("top_k_values_per_s", MEMORY, top_k_values_per_s, COST_RATE, 0, 1e21),
+    OF_GPU("top_k_back_values_per_s", MEMORY, top_k_back_values_per_s, COST_RATE, 0, 1e21),
+    OF_GPU("quantise_values_per_s", MEMORY, quantise_values_per_s, COST_RATE, 0, 1e21),
+    OF_GPU("quantise_back_values_per_s", MEMORY, quantise_back_values_per_s, COST_RATE, 0, 1e21),
+    OF_ALL("intra_efficiency", NODE, intra_efficiency, COST_RATE, 1e-6, 1),
+    OF_ALL("network_efficiency.infiniband", NETWORK, network_efficiency[NIC_INFINIBAND], COST_RATE,
+           1e-6, 1),
+    OF_ALL("network_efficiency.roce", NETWORK, network_efficiency[NIC_ROCE], COST_RATE, 1e-6, 1),
+    OF_ALL("network_efficiency.ethernet", NETWORK, network_efficiency[NIC_ETHERNET], COST_RATE,
+           1e-6, 1),
+    OF_ALL("transfer_efficiency.intra", NODE, transfer_intra_efficiency, COST_RATE, 0, 1),
+    OF_ALL("transfer_efficiency.infiniband", NETWORK, transfer_network_efficiency[NIC_INFINIBAND],
+           COST_RATE, 0, 1),
+    OF_ALL("transfer_efficiency.roce", NETWORK, transfer_network_efficiency[NIC_ROCE], COST_RATE, 0,
            1),
-    OF_ALL("transfer_launch_s", transfer_launch_s, COST_TIME, 0, 1e6),
-    OF_ALL("overlap_slowdown", overlap_slowdown, COST_TIME, 0, 1),
-    OF_ALL("tensor_overlap", tensor_overlap, COST_RATE, 0, 1),
-    OF_ALL("context_overlap", context_overlap, COST_RATE, 0, 1),
-    OF_ALL("allocator_factor", allocator_factor, COST_BYTES, 1, 10),
+    OF_ALL("transfer_efficiency.ethernet", NETWORK, transfer_network_efficiency[NIC_ETHERNET],
+           COST_RATE, 0, 1),
+    OF_ALL("transfer_launch_s", LAUNCHES, transfer_launch_s, COST_TIME, 0, 1e6),
+    OF_ALL("overlap_slowdown", OVERLAP, overlap_slowdown, COST_TIME, 0, 1),
+    OF_ALL("tensor_overlap", OVERLAP, tensor_overlap, COST_RATE, 0, 1),
+    OF_ALL("context_overlap", OVERLAP, context_overlap, COST_RATE, 0, 1),
+    OF_ALL("allocator_factor", MEMORY, allocator_factor, COST_BYTES, 1, 10),
 };
 const int cost_key_count = ARRAY_LENGTH(cost_keys);
 
@@ -135,21 +141,37 @@ struct costs costs_copy(const struct costs *c, struct arena *arena)
     return copy;
 }
 
-static void move(struct estimate *e, const struct cost_key *key, void *context)
+struct movement {
+    enum cost_group group;
+    enum cost_end end;
+    bool moved;
+};
+
+static void move_estimate(struct estimate *e, bool up, struct movement *m)
 {
-    bool up = (*(const enum cost_end *)context == COSTS_FAST) == (key->sense == COST_RATE);
-    if (key->sense != COST_BYTES) e->value = up ? e->high : e->low;
+    double value = up ? e->high : e->low;
+    m->moved |= value != e->value;
+    e->value = value;
 }
 
-void costs_move_to(struct costs *c, enum cost_end end)
+static void move(struct estimate *e, const struct cost_key *key, void *context)
 {
-    for (int key = 0; key < cost_key_count; key++) costs_visit(c, key, NULL, 0, move, &end);
-    for (int i = 0; i < c->collective_count; i++)
-        for (int k = 0; k < c->collectives[i].segment_count; k++) {
-            struct segment *segment = &c->collectives[i].segments[k];
-            segment->seconds.value = end == COSTS_FAST ? segment->seconds.low
-                                                       : segment->seconds.high;
-            segment->bytes_per_s.value = end == COSTS_FAST ? segment->bytes_per_s.high
-                                                           : segment->bytes_per_s.low;
+    struct movement *m = context;
+    if (key->group == m->group && key->sense != COST_BYTES)
+        move_estimate(e, (m->end == COSTS_FAST) == (key->sense == COST_RATE), m);
+}
+
+bool costs_move_to(struct costs *c, enum cost_group group, enum cost_end end)
+{
+    struct movement m = {group, end, false};
+    for (int key = 0; key < cost_key_count; key++) costs_visit(c, key, NULL, 0, move, &m);
+    for (int i = 0; i < c->collective_count; i++) {
+        struct collective_times *t = &c->collectives[i];
+        if (group != (t->between_nodes ? COSTS_OF_NETWORK : COSTS_OF_NODE)) continue;
+        for (int k = 0; k < t->segment_count; k++) {
+            move_estimate(&t->segments[k].seconds, end == COSTS_SLOW, &m);
+            move_estimate(&t->segments[k].bytes_per_s, end == COSTS_FAST, &m);
         }
+    }
+    return m.moved;
 }

@@ -15,8 +15,23 @@ enum cost_sense {
     COST_BYTES
 }; // larger is faster; larger is slower; says nothing of time
 
+// Errors of one group's costs have one cause, so all of it is at an end at once; different groups
+// err independently of each other (docs/FORMULAS.md 19).
+enum cost_group {
+    COSTS_OF_PRODUCTS,
+    COSTS_OF_ATTENTION,
+    COSTS_OF_MEMORY, // on the device and the host
+    COSTS_OF_LAUNCHES,
+    COSTS_OF_TRAINER,
+    COSTS_OF_NODE, // links within nodes
+    COSTS_OF_NETWORK,
+    COSTS_OF_OVERLAP,
+    COST_GROUPS
+};
+
 struct cost_key {
     const char *name; // as in the document: "gemm_flop_per_s", "network_efficiency.infiniband"
+    enum cost_group group;
     enum cost_scope scope;
     enum cost_sense sense;
     size_t offset;    // of the estimate in struct costs, gpu_costs or precision_costs
@@ -36,8 +51,9 @@ void costs_visit(struct costs *c, int key, const char *gpu, int value_bytes, cos
 // A copy whose estimates can be changed without touching the original's.
 struct costs costs_copy(const struct costs *c, struct arena *arena);
 
-// All estimates at the end of their interval that makes everything slow, or fast.
-enum cost_end { COSTS_SLOW, COSTS_FAST };
-void costs_move_to(struct costs *c, enum cost_end end);
+// A group's estimates at the end of their intervals that makes everything slow, or fast. false:
+// none of them has an interval that times depend on.
+enum cost_end { COSTS_SLOW, COSTS_FAST, COST_ENDS };
+bool costs_move_to(struct costs *c, enum cost_group group, enum cost_end end);
 
 #endif

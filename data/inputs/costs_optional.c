@@ -64,6 +64,7 @@ const struct optional_cost optional_costs[OPTIONAL_COSTS] = {
     {"tensor_overlap", offsetof(struct costs, tensor_overlap), 1},
     {"context_overlap", offsetof(struct costs, context_overlap), 1},
     {"allocator_factor", offsetof(struct costs, allocator_factor), 10},
+    {"iteration_spread", offsetof(struct costs, iteration_spread), 1},
 };
 
 static const struct estimate *estimate_at(const void *base, const struct optional_cost *cost)

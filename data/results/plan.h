@@ -121,8 +121,8 @@ struct plan {
     enum objective objective; // what was made least
     int64_t objective_ns;     // what it comes to, where it is not the iteration time
     double gap_asked;
-    // The same decision with every number of the costs at the fast and at the slow end of its
-    // interval; both 0: not worked out.
+    // How far the costs leave the decision's time open (docs/FORMULAS.md 19); both 0: not worked
+    // out.
     int64_t iteration_low_ns, iteration_high_ns;
     struct plan_extrapolation *extrapolated; // [extrapolated_count]
     int extrapolated_count;

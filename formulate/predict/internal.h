@@ -3,10 +3,10 @@
 #define PLUMBLINE_FORMULATE_PREDICT_INTERNAL_H
 
 #include "formulate/choices/choices.h"
-#include "data/inputs/cost_keys.h"
 #include "formulate/example/example.h"
 #include "formulate/graph/longest.h"
 #include "formulate/predict/predict.h"
+#include "formulate/price/range.h"
 
 // A schedule that some configuration had.
 struct kept_graph {
@@ -51,8 +51,8 @@ struct predictor {
     struct arena *arena;
     struct cluster *clusters; // in order of preference
     int cluster_count;
-    struct costs costs;   // and the same at both ends of its intervals
-    struct costs ends[2]; // by enum cost_end
+    struct costs costs;
+    struct moved_costs_list moved; // empty: no ranges are asked for
     // the problem at hand
     struct problem problem;
     struct layer_run runs[RUNS_OF_ROW];

@@ -23,14 +23,6 @@ void predict_refuse(struct prediction *prediction, const char *format, ...)
     va_end(arguments);
 }
 
-static void set_ends(struct predictor *p, const struct costs *costs, struct arena *arena)
-{
-    for (int end = 0; end < 2; end++) {
-        p->ends[end] = costs_copy(costs, arena);
-        costs_move_to(&p->ends[end], (enum cost_end)end);
-    }
-}
-
 static enum status load_clusters(struct predictor *p, struct error *err)
 {
     static const char *const shipped[] = {"a100-16x8",      "h100-128x8",  "mixed-a100-v100",
@@ -62,7 +54,7 @@ enum status predictor_open(struct predictor **predictor, const struct predict_se
     TRY(shipped_find(&path, "costs", settings->costs ? settings->costs : "kernels", arena, err));
     TRY(costs_load(&p->costs, path, arena, err));
     p->costs = costs_copy(&p->costs, arena);
-    if (p->settings.ends) set_ends(p, &p->costs, arena);
+    predictor_costs_changed(p);
     TAKE(p->graphs, 1, char); // a block that resets leave standing
     TAKE(p->scratch, 1, char);
     p->graphs_mark = arena_set_mark(p->graphs);
@@ -74,7 +66,13 @@ struct costs *predictor_costs(struct predictor *p) { return &p->costs; }
 
 void predictor_costs_changed(struct predictor *p)
 {
-    if (p->settings.ends) set_ends(p, &p->costs, p->arena);
+    if (p->settings.ranges) range_move_costs(&p->moved, &p->costs, p->arena);
+}
+
+void predictor_ask_ranges(struct predictor *p, bool asked)
+{
+    p->settings.ranges = asked;
+    predictor_costs_changed(p);
 }
 
 static void set_value(struct estimate *e, const struct cost_key *key, void *context)
@@ -356,16 +354,29 @@ static void find_block(const struct predictor *p, const struct priced *priced,
     }
 }
 
-// The time with the costs at one end of their intervals; all else is as it was priced.
-static bool time_at_end(struct predictor *p, struct priced *priced, enum cost_end end, int64_t *ns,
-                        struct prediction *prediction)
+// The time with some costs moved; all else is as it was priced.
+static bool time_with(struct predictor *p, struct priced *priced, const struct costs *costs,
+                      int64_t *ns, struct prediction *prediction)
 {
     struct error err = {OK, ""};
     struct kept_graph *kept;
-    p->problem.costs = p->ends[end];
+    p->problem.costs = *costs;
     if (price_times(priced, &p->problem, p->scratch, &err) != OK)
         return predict_refuse(prediction, "%s", err.text), false;
     return time_of(p, priced, ns, &kept, prediction);
+}
+
+static void find_range(struct predictor *p, struct priced *priced, struct prediction *prediction)
+{
+    struct range range = range_begin(prediction->iteration_ns, &p->problem.costs);
+    int64_t ns;
+    for (int i = 0; i < p->moved.count; i++) {
+        const struct moved_costs *m = &p->moved.items[i];
+        if (!time_with(p, priced, &m->costs, &ns, prediction)) return;
+        range_add(&range, m->end, ns);
+    }
+    prediction->low_ns = range_end_ns(&range, COSTS_FAST);
+    prediction->high_ns = range_end_ns(&range, COSTS_SLOW);
 }
 
 // Of a GPU, of several kinds the mean: FLOP/s at best, price per hour; 0: some kind has none.
@@ -417,7 +428,6 @@ static void predict(struct predictor *p, const struct costs *costs, struct predi
         return;
     }
     if (!time_of(p, &priced, &prediction->iteration_ns, &kept, prediction)) return;
-    prediction->low_ns = prediction->high_ns = prediction->iteration_ns;
     prediction->micro_batches = priced.micro_batches;
     prediction->sequences = p->problem.job.global_batch;
     prediction->value_bytes = precision_bytes(p->problem.job.precision);
@@ -425,9 +435,7 @@ static void predict(struct predictor *p, const struct costs *costs, struct predi
     find_figures(p, priced.stage_count, prediction);
     find_memories(p, &priced, &kept->schedule, prediction);
     find_block(p, &priced, prediction);
-    if (!p->settings.ends) return;
-    if (time_at_end(p, &priced, COSTS_FAST, &prediction->low_ns, prediction))
-        time_at_end(p, &priced, COSTS_SLOW, &prediction->high_ns, prediction);
+    if (p->settings.ranges) find_range(p, &priced, prediction);
 }
 
 void predict_row(struct predictor *p, const struct run_row *row, struct prediction *prediction)
@@ -445,7 +453,7 @@ void predict_problem(struct predictor *p, const struct problem *problem,
     p->problem = *problem;
     p->placement = *placement;
     p->fleet.pipeline_count = 0;
-    if (p->settings.ends) set_ends(p, &problem->costs, p->arena);
+    if (p->settings.ranges) range_move_costs(&p->moved, &problem->costs, p->arena);
     predict(p, &problem->costs, prediction);
     arena_reset(p->scratch, p->scratch_mark);
 }

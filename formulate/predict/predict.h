@@ -13,7 +13,7 @@ struct predict_settings {
     const char *cluster, *costs; // files or shipped names; NULL: what is shipped for the row's GPU
     double margin;               // of a GPU's memory that may be filled
     int64_t margin_bytes;        // kept free of that
-    bool ends;                   // also the times at both ends of the costs' intervals
+    bool ranges;                 // also how far the costs leave the time open
 };
 
 enum { REASON_TEXT = 200 };
@@ -21,7 +21,8 @@ enum { REASON_TEXT = 200 };
 struct prediction {
     char reason[REASON_TEXT]; // why there is none; "": there is one
     int64_t iteration_ns;
-    int64_t low_ns, high_ns; // with the costs at their fast and at their slow end
+    int64_t low_ns, high_ns; // how far the costs leave it open (formulate/price/range.h); 0: not
+                             // asked for
     int fullest_rank;
     struct memory_parts memory; // of a device of that rank
     int64_t device_bytes; // of it, with what the allocator takes beside: what the device shows
@@ -66,6 +67,7 @@ enum status predictor_open(struct predictor **p, const struct predict_settings *
 // them).
 struct costs *predictor_costs(struct predictor *p);
 void predictor_costs_changed(struct predictor *p);
+void predictor_ask_ranges(struct predictor *p, bool asked); // as settings.ranges, from now on
 // Sets estimates: "name=value,...", names as in data/inputs/cost_keys.h, values without an
 // interval. BAD_INPUT names the word.
 enum status predictor_set(struct predictor *p, const char *text, struct error *err);

@@ -2,20 +2,53 @@
 // move, so what the graph leaves out because it took no time is left out here as well.
 #include "formulate/price/range.h"
 
-#include "data/inputs/cost_keys.h"
+#include <math.h>
+
+#include "data/base/least.h"
 #include "formulate/graph/longest.h"
 #include "formulate/graph/objective.h"
 #include "formulate/price/price.h"
 
+void range_move_costs(struct moved_costs_list *list, const struct costs *costs, struct arena *arena)
+{
+    list->count = 0;
+    for (int group = 0; group < COST_GROUPS; group++)
+        for (int end = 0; end < COST_ENDS; end++) {
+            struct moved_costs *m = &list->items[list->count];
+            *m = (struct moved_costs){(enum cost_end)end, costs_copy(costs, arena)};
+            list->count += costs_move_to(&m->costs, (enum cost_group)group, m->end);
+        }
+}
+
+struct range range_begin(int64_t ns, const struct costs *costs)
+{
+    double open_ns = costs->iteration_spread.value * (double)ns;
+    return (struct range){ns, {open_ns * open_ns, open_ns * open_ns}};
+}
+
+// A time on the other side than its end, by rounding or by another way through the graph, differs
+// by nothing.
+void range_add(struct range *r, enum cost_end end, int64_t moved_ns)
+{
+    int64_t difference = end == COSTS_FAST ? r->ns - moved_ns : moved_ns - r->ns;
+    if (difference > 0) r->squares[end] += (double)difference * (double)difference;
+}
+
+int64_t range_end_ns(const struct range *r, enum cost_end end)
+{
+    int64_t difference = llround(sqrt(r->squares[end]));
+    return end == COSTS_FAST ? larger(0, r->ns - difference) : r->ns + difference;
+}
+
 // 0: it cannot be priced.
-static int64_t time_at(enum cost_end end, const struct plan *plan, const struct schedule *schedule,
-                       struct graph *graph, const struct problem *problem, struct arena *arena)
+static int64_t time_with(const struct costs *costs, const struct plan *plan,
+                         const struct schedule *schedule, struct graph *graph,
+                         const struct problem *problem, struct arena *arena)
 {
     struct problem moved = *problem;
     struct priced priced;
     struct error unfit = {OK, ""};
-    moved.costs = costs_copy(&problem->costs, arena);
-    costs_move_to(&moved.costs, end);
+    moved.costs = *costs;
     if (price_problem(&priced, &moved, arena, &unfit) != OK) return 0;
     return objective_iteration_ns(plan, &priced, schedule, graph, arena);
 }
@@ -26,14 +59,21 @@ enum status range_of_plan(struct plan *plan, const struct problem *problem, stru
     struct schedule schedule;
     struct graph *graph;
     struct schedule_request request = plan_request(plan);
+    struct moved_costs_list *moved = TAKE(arena, 1, struct moved_costs_list);
+    struct range range = range_begin(plan->iteration_ns, &problem->costs);
     if (!plan->stage_count || plan->placement) return OK;
     TRY(schedule_build(&schedule, &request, arena, err));
     TRY(graph_compile(&graph, &schedule, arena, err));
-    int64_t low = time_at(COSTS_FAST, plan, &schedule, graph, problem, arena),
-            high = time_at(COSTS_SLOW, plan, &schedule, graph, problem, arena);
-    if (!low || !high || low > plan->iteration_ns || high < plan->iteration_ns) return OK;
-    plan->iteration_low_ns = low, plan->iteration_high_ns = high;
-    plan->runner_up_inside = plan->runner_up_ns > 0 && plan->runner_up_ns >= low &&
-                             plan->runner_up_ns <= high;
+    range_move_costs(moved, &problem->costs, arena);
+    for (int i = 0; i < moved->count; i++) {
+        int64_t ns = time_with(&moved->items[i].costs, plan, &schedule, graph, problem, arena);
+        if (!ns) return OK;
+        range_add(&range, moved->items[i].end, ns);
+    }
+    plan->iteration_low_ns = range_end_ns(&range, COSTS_FAST);
+    plan->iteration_high_ns = range_end_ns(&range, COSTS_SLOW);
+    plan->runner_up_inside = plan->runner_up_ns > 0 &&
+                             plan->runner_up_ns >= plan->iteration_low_ns &&
+                             plan->runner_up_ns <= plan->iteration_high_ns;
     return OK;
 }

@@ -60,9 +60,8 @@ void audit_memory(struct audit *h); // of stages, and of ranks with several
 // damage one.
 void audit_schedule(struct verdict *v, const struct schedule *s,
                     const struct schedule_request *request, struct arena *arena);
-void audit_time(struct audit *h); // "iteration", "closed_form"
-void audit_range(
-    struct audit *h); // "range": the time at both ends of the costs' intervals, the runner-up
+void audit_time(struct audit *h);  // "iteration", "closed_form"
+void audit_range(struct audit *h); // "range": what the costs leave open, the runner-up
 int64_t judged_time(const struct schedule *s, const struct plan *plan,
                     struct arena *arena); // replay, or period
 

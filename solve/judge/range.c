@@ -1,5 +1,8 @@
-// How far the costs' intervals leave the plan's time open: the decision priced again with every
-// number of the costs at its fast and at its slow end, and played.
+// How far the costs leave the plan's time open: the decision priced again and played with one group
+// of costs after another at each end of its intervals. The groups' errors are independent, so their
+// variances add, with that of what the formulas leave open.
+#include <math.h>
+
 #include "data/inputs/cost_keys.h"
 #include "solve/judge/internal.h"
 
@@ -31,20 +34,37 @@ static int64_t time_at(const struct audit *h, const struct costs *costs, int64_t
     return judged_time(&h->schedule, &copy, h->arena);
 }
 
-static void audit_end(struct audit *h, const char *what, enum cost_end end, int64_t claimed_ns)
+// How much the group at this end moves the time, in that direction.
+static int64_t moved_by(struct audit *h, enum cost_group group, enum cost_end end)
 {
     struct arena_mark mark = arena_set_mark(h->arena);
     struct error unfit = {OK, ""};
     struct costs costs = costs_copy(&h->judged.costs, h->arena);
-    costs_move_to(&costs, end);
-    if (costs_check(&costs, &unfit) != OK) {
-        REJECT(h, "range", -1, "%s: stated, but %s", what, unfit.text);
-        return;
+    int64_t before = h->plan->iteration_ns, after = before;
+    if (costs_move_to(&costs, group, end)) {
+        if (costs_check(&costs, &unfit) == OK) after = time_at(h, &costs, before);
+        else REJECT(h, "range", -1, "stated, but of costs at an end %s", unfit.text);
     }
-    int64_t own_ns = time_at(h, &costs, claimed_ns);
     arena_reset(h->arena, mark);
+    if (end == COSTS_SLOW) return after > before ? after - before : 0;
+    return after < before ? before - after : 0;
+}
+
+// The two sides sum and round in their own order: a nanosecond is no difference.
+static void audit_end(struct audit *h, const char *what, enum cost_end end, int64_t claimed_ns)
+{
+    int64_t stated = h->plan->iteration_ns;
+    long double spread = (long double)h->judged.costs.iteration_spread.value * (long double)stated,
+                variance = spread * spread;
+    for (int group = COST_GROUPS; group-- > 0;) {
+        long double moved = (long double)moved_by(h, (enum cost_group)group, end);
+        variance += moved * moved;
+    }
+    int64_t away = (int64_t)roundl(sqrtl(variance)), own_ns = end == COSTS_SLOW ? stated + away
+                                                              : stated > away   ? stated - away
+                                                                                : 0;
     h->verdict->terms_checked++;
-    if (claimed_ns != own_ns)
+    if (claimed_ns < own_ns - 1 || claimed_ns > own_ns + 1)
         REJECT(h, "range", -1, "%s: claimed %lld ns, the judge finds %lld (%+lld)", what,
                (long long)claimed_ns, (long long)own_ns, (long long)(claimed_ns - own_ns));
 }
@@ -60,8 +80,8 @@ void audit_range(struct audit *h)
                    "the runner-up is said to lie inside of a range that the plan does not state");
         return;
     }
-    audit_end(h, "time at the fast end of the costs", COSTS_FAST, p->iteration_low_ns);
-    audit_end(h, "time at the slow end of the costs", COSTS_SLOW, p->iteration_high_ns);
+    audit_end(h, "what the costs leave open, fast end", COSTS_FAST, p->iteration_low_ns);
+    audit_end(h, "what the costs leave open, slow end", COSTS_SLOW, p->iteration_high_ns);
     bool inside = p->runner_up_ns > 0 && p->runner_up_ns >= p->iteration_low_ns &&
                   p->runner_up_ns <= p->iteration_high_ns;
     if (inside != p->runner_up_inside)

@@ -14,7 +14,7 @@
 
 static struct predictor *open_predictor(bool ends, struct arena *arena)
 {
-    struct predict_settings settings = {.margin = 0.8, .ends = ends};
+    struct predict_settings settings = {.margin = 0.8, .ranges = ends};
     struct predictor *p;
     struct error err = {OK, ""};
     CHECK_OK(predictor_open(&p, &settings, arena, &err));
@@ -262,6 +262,61 @@ static void close_interval(struct estimate *e, const struct cost_key *key, void 
     e->low = e->high = e->value;
 }
 
+static double normal(struct random *rng)
+{
+    double radius = sqrt(-2 * log((double)random_between(rng, 1, 1000000) / 1e6));
+    return radius * cos(2 * acos(-1) * (double)random_between(rng, 0, 999999) / 1e6);
+}
+
+struct draw {
+    enum cost_group group;
+    double share; // of the way to the slow end; below 0: to the fast one
+};
+
+static void draw_estimate(struct estimate *e, const struct cost_key *key, void *context)
+{
+    const struct draw *d = context;
+    if (key->group != d->group || key->sense == COST_BYTES) return;
+    bool up = (d->share > 0) == (key->sense == COST_TIME);
+    e->value += fabs(d->share) * ((up ? e->high : e->low) - e->value);
+    e->value = fmin(fmax(e->value, key->low), key->high);
+}
+
+// Costs drawn from normal errors, one for each group, of which 90 % lie between the ends: so do the
+// times, where they are near to linear in the costs.
+static void ranges_hold_what_costs_at_random_give(void **state)
+{
+    enum { TRIALS = 1000 };
+    struct random rng = {77};
+    struct arena arena;
+    int inside = 0;
+    (void)state;
+    arena_open(&arena, NULL);
+    struct predictor *p = open_predictor(true, &arena);
+    struct costs costs = costs_copy(predictor_costs(p), &arena);
+    costs.iteration_spread = (struct estimate){0};
+    for (int trial = 0; trial < TRIALS; trial++) {
+        struct arena_mark mark = arena_set_mark(&arena);
+        struct run_row row = random_row(&rng);
+        struct prediction x, drawn;
+        *predictor_costs(p) = costs_copy(&costs, &arena);
+        predictor_ask_ranges(p, true);
+        predict_row(p, &row, &x);
+        for (int group = 0; group < COST_GROUPS; group++) {
+            struct draw draw = {(enum cost_group)group, normal(&rng) / 1.645};
+            for (int key = 0; key < cost_key_count; key++)
+                costs_visit(predictor_costs(p), key, NULL, 0, draw_estimate, &draw);
+        }
+        predictor_ask_ranges(p, false);
+        predict_row(p, &row, &drawn);
+        inside += x.low_ns <= drawn.iteration_ns && drawn.iteration_ns <= x.high_ns;
+        arena_reset(&arena, mark);
+    }
+    print_message("%d of %d times inside\n", inside, TRIALS);
+    assert_true(inside > 0.86 * TRIALS && inside < 0.94 * TRIALS);
+    arena_close(&arena);
+}
+
 static void ends_enclose_the_value(void **state)
 {
     struct random rng = {5};
@@ -278,6 +333,7 @@ static void ends_enclose_the_value(void **state)
     // Without intervals the three agree.
     for (int key = 0; key < cost_key_count; key++)
         costs_visit(predictor_costs(p), key, NULL, 0, close_interval, NULL);
+    predictor_costs(p)->iteration_spread = (struct estimate){0};
     predictor_costs_changed(p);
     for (int trial = 0; trial < 50; trial++) {
         struct run_row row = random_row(&rng);
@@ -471,6 +527,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ten_thousand_rows_equal_a_replay),
         cmocka_unit_test(ends_enclose_the_value),
+        cmocka_unit_test(ranges_hold_what_costs_at_random_give),
         cmocka_unit_test(what_cannot_be_predicted_says_why),
         cmocka_unit_test(layers_stand_as_stated),
         cmocka_unit_test(defaults_are_the_documented_ones),

@@ -14,7 +14,8 @@ static enum status price_problem_at_end(struct priced *priced, const struct prob
 {
     struct problem moved = *problem;
     moved.costs = costs_copy(&problem->costs, arena);
-    costs_move_to(&moved.costs, end);
+    for (int group = 0; group < COST_GROUPS; group++)
+        costs_move_to(&moved.costs, (enum cost_group)group, end);
     return price_problem(priced, &moved, arena, err);
 }
 

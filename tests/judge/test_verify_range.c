@@ -1,5 +1,6 @@
-// The judge on a plan's range: its times at both ends of the costs' intervals, worked out by the
-// solver's own prices and walk, are accepted; those that are off by one are not.
+// The judge on a plan's range: what the costs leave open, worked out by the solver's own prices and
+// walk and by the sum of squares of FORMULAS 19, is accepted; ends that are off are not.
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,14 +26,14 @@ static void widen(struct estimate *e, const struct cost_key *key, void *context)
 }
 
 // The plan's decision at other costs: its time by the solver's prices, choices and longest path.
-static int64_t time_at(struct trial *t, enum cost_end end)
+static int64_t time_at(struct trial *t, enum cost_group group, enum cost_end end)
 {
     struct problem moved = t->problem;
     struct priced priced;
     struct choices choices;
     struct graph *graph;
     moved.costs = costs_copy(&t->problem.costs, &t->arena);
-    costs_move_to(&moved.costs, end);
+    costs_move_to(&moved.costs, group, end);
     if (price_problem(&priced, &moved, &t->arena, &t->err) != OK ||
         choices_build(&choices, &priced, &t->schedule, &t->arena, &t->err) != OK ||
         graph_compile(&graph, &t->schedule, &t->arena, &t->err) != OK)
@@ -50,6 +51,18 @@ static int64_t time_at(struct trial *t, enum cost_end end)
     return graph_longest(graph, durations, NULL);
 }
 
+// The time's distance from this end.
+static int64_t distance(struct trial *t, enum cost_end end)
+{
+    double square = pow(t->problem.costs.iteration_spread.value * (double)t->plan.iteration_ns, 2);
+    for (int group = 0; group < COST_GROUPS; group++) {
+        int64_t moved = time_at(t, (enum cost_group)group, end) - t->plan.iteration_ns;
+        if (end == COSTS_FAST) moved = -moved;
+        if (moved > 0) square += pow((double)moved, 2);
+    }
+    return llround(sqrt(square));
+}
+
 static bool open_with_range(struct trial *t, uint64_t seed)
 {
     struct random_limits limits = random_limits_small();
@@ -57,8 +70,11 @@ static bool open_with_range(struct trial *t, uint64_t seed)
     if (!trial_open(t, seed, &limits, seed % 2)) return false;
     for (int key = 0; key < cost_key_count; key++)
         costs_visit(&t->problem.costs, key, NULL, 0, widen, &t->rng);
-    t->plan.iteration_low_ns = time_at(t, COSTS_FAST);
-    t->plan.iteration_high_ns = time_at(t, COSTS_SLOW);
+    if (seed % 3 == 0)
+        t->problem.costs.iteration_spread =
+            (struct estimate){.value = 0.08, .low = 0.08, .high = 0.08};
+    t->plan.iteration_low_ns = t->plan.iteration_ns - distance(t, COSTS_FAST);
+    t->plan.iteration_high_ns = t->plan.iteration_ns + distance(t, COSTS_SLOW);
     t->plan.runner_up_ns =
         random_chance(&t->rng, 50) ? t->plan.iteration_high_ns + random_between(&t->rng, -1, 1) : 0;
     t->plan.runner_up_inside = t->plan.runner_up_ns > 0 &&
@@ -88,12 +104,12 @@ static void test_ranges(void **state)
         t.plan.runner_up_inside = !t.plan.runner_up_inside;
         expect_range(&t, "a runner-up on the wrong side", seed);
         t.plan.runner_up_inside = !t.plan.runner_up_inside;
-        t.plan.iteration_high_ns++;
+        t.plan.iteration_high_ns += 3;
         t.plan.runner_up_ns = 0;
         t.plan.runner_up_inside = false;
         expect_range(&t, "a slow end too late", seed);
-        t.plan.iteration_high_ns = time_at(&t, COSTS_SLOW);
-        t.plan.iteration_low_ns--;
+        t.plan.iteration_high_ns -= 3;
+        t.plan.iteration_low_ns -= 3;
         expect_range(&t, "a fast end too early", seed);
         trial_close(&t);
     }
