@@ -70,23 +70,36 @@ double model_flop(const struct model *m, int64_t sequence)
     return sum;
 }
 
-static double layer_recomputed(const struct model *m, const struct layer_run *run,
-                               enum recompute mode, int64_t sequence)
+// Of every second product: keys, attention's output, the second of a gated layer.
+static double repeated_weights(const struct shape *s, const struct layer_run *run)
 {
+    double ffn = (double)(run->kind == LAYER_MOE ? run->experts.shared_ffn : s->ffn),
+           heads = (double)(s->heads + s->kv_heads);
+    return (double)s->hidden * (heads * (double)s->head_width + (s->gated_ffn ? ffn : 0));
+}
+
+static double layer_recomputed(const struct model *m, const struct layer_run *run,
+                               enum recompute mode, const struct job *job)
+{
+    int64_t sequence = job->sequence;
     struct layer_flop forward = layer_flop_forward(m, run, sequence);
-    if (mode == RECOMPUTE_SELECTIVE) return forward.attention;
+    if (mode == RECOMPUTE_SELECTIVE)
+        return job->trainer == TRAINER_TORCHTITAN
+                   ? 2 * (double)sequence * repeated_weights(&m->shape, run) +
+                         (job->layout.fused_attention ? 0 : forward.attention)
+                   : forward.attention;
     return forward.products + forward.attention +
            (run->adapter_rank ? adapter_flop(&m->shape, run, sequence) : 0);
 }
 
 double recomputed_flop(const struct model *m, int first, int count, enum recompute mode,
-                       int recomputed, int64_t sequence)
+                       int recomputed, const struct job *job)
 {
     double sum = 0;
     int left = mode == RECOMPUTE_FIRST_LAYERS ? recomputed : count;
     for (int i = first; i < first + count && mode != RECOMPUTE_NONE; i++) {
         const struct layer_run *run = &m->runs[model_run_of(m, i)];
-        if (run->recomputable && left-- > 0) sum += layer_recomputed(m, run, mode, sequence);
+        if (run->recomputable && left-- > 0) sum += layer_recomputed(m, run, mode, job);
     }
     return sum;
 }

@@ -12,10 +12,10 @@ struct layer_flop {
 };
 // Forward and backward of one sequence, nothing recomputed; 0: the model has measured layers.
 double model_flop(const struct model *m, int64_t sequence);
-// What recomputing adds to one sequence, of `count` layers from `first` on that are one stage's;
-// first_layers: of its `recomputed` first ones that can be.
+// What recomputing adds to one sequence of the job, of `count` layers from `first` on that are one
+// stage's; first_layers: of its `recomputed` first ones that can be.
 double recomputed_flop(const struct model *m, int first, int count, enum recompute mode,
-                       int recomputed, int64_t sequence);
+                       int recomputed, const struct job *job);
 
 // Of a GPU of the group at the job's precision, as the costs state it; 0: they do not.
 double gpu_peak_flop_per_s(const struct problem *p, const struct node_group *g);

@@ -32,7 +32,8 @@ static const struct rules {
     [FRAMEWORK_TORCHTITAN] = {.schedules = BIT(SCHEDULE_GPIPE) | BIT(SCHEDULE_1F1B) |
                                            BIT(SCHEDULE_INTERLEAVED) | BIT(SCHEDULE_LOOPED_BFS) |
                                            BIT(SCHEDULE_ZB_V),
-                              .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_FULL),
+                              .recompute = BIT(RECOMPUTE_NONE) | BIT(RECOMPUTE_SELECTIVE) |
+                                           BIT(RECOMPUTE_FULL),
                               .zero_piped = ZERO_0 | ZERO_2 | ZERO_3,
                               .zero = ZERO_0 | ZERO_2 | ZERO_3,
                               .overlap_piped = ZERO_ANY,
@@ -101,6 +102,12 @@ enum status framework_check(const struct job *j, const char *file, struct error 
             return fail(err, BAD_INPUT,
                         "%s: recompute: expected what the space's framework %s can do, found %s",
                         file, framework_names[framework], recompute_names[mode]);
+    if (framework == FRAMEWORK_TORCHTITAN && j->recompute[RECOMPUTE_SELECTIVE] &&
+        j->trainer != TRAINER_TORCHTITAN)
+        return fail(err, BAD_INPUT,
+                    "%s: trainer: expected torchtitan, whose selective recomputation is of single "
+                    "operators, for the space's framework, found %s",
+                    file, trainer_names[j->trainer]);
     if (j->boundary_option_count || j->gradient_option_count)
         return fail(err, BAD_INPUT,
                     "%s: boundary_options, gradient_options: expected none, as the space's "

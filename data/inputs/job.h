@@ -13,8 +13,8 @@ enum gradient_sync { SYNC_EXPOSED, SYNC_OVERLAPPED };
 extern const char *const gradient_sync_names[]; // "exposed", "overlapped"
 
 // Whose training program: what it keeps in memory beside the states themselves.
-enum trainer { TRAINER_MEGATRON, TRAINER_DEEPSPEED };
-extern const char *const trainer_names[]; // "megatron", "deepspeed"
+enum trainer { TRAINER_MEGATRON, TRAINER_DEEPSPEED, TRAINER_TORCHTITAN };
+extern const char *const trainer_names[]; // "megatron", "deepspeed", "torchtitan"
 
 // What a plan is to make least. The iteration time is the rule. "pipette": the objective of a
 // published planner, for comparison (docs/FORMULAS.md section 16). "max_load": the busiest device
@@ -164,7 +164,9 @@ struct job {
     int gradient_bytes_per_value; // 2 or 4, of the accumulated gradient
     bool adam;                    // 12 B per parameter in 16-bit training, 8 in fp32; else no state
     enum trainer trainer;
-    bool fused_loss;         // a compiled cross entropy, which keeps its exponentials
+    bool fused_loss;         // Megatron's compiled cross entropy, which keeps its exponentials;
+                             // torchtitan's, which has no fp32 copy
+    bool gathered_logits;    // each tensor rank has those of the whole vocabulary
     bool scattered_messages; // each tensor rank sends its part of a message between stages alone
     bool
         overlapped_messages; // ranks compute beside messages between stages, whatever the costs say

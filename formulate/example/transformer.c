@@ -97,8 +97,9 @@ static struct job job_of(const struct transformer_request *r, struct arena *aren
                       .objective = r->objective,
                       .layout = r->layout,
                       .space = r->space,
-                      .trainer = r->space.framework == FRAMEWORK_DEEPSPEED ? TRAINER_DEEPSPEED
-                                                                           : TRAINER_MEGATRON,
+                      .trainer = r->space.framework == FRAMEWORK_DEEPSPEED    ? TRAINER_DEEPSPEED
+                                 : r->space.framework == FRAMEWORK_TORCHTITAN ? TRAINER_TORCHTITAN
+                                                                              : TRAINER_MEGATRON,
                       .budget = {.boundaries_max = -1, .stages_max = -1},
                       .memory_fraction = r->memory_fraction};
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)

@@ -12,7 +12,7 @@ const char *const run_metric_names[] = {
     "iteration_time",      "peak_memory", "static_memory", "tflops_per_gpu", "layer_forward_time",
     "layer_backward_time", "throughput",  "oom",           "failed_or_oom",  NULL};
 
-static const char *const memory_of_names[] = {"fullest", "ends", "last", NULL};
+static const char *const memory_of_names[] = {"fullest", "ends", "last", "allocator", NULL};
 
 enum field_type {
     FIELD_TEXT,
@@ -82,6 +82,7 @@ static const struct field fields[] = {
     WHOLE(boundary_drain, 0, 1),
     WHOLE(gradient_rank, 0, 1 << 20),
     WHOLE(fused_loss, 0, 1),
+    WHOLE(gathered_logits, 0, 1),
     WHOLE(barrier, 0, 1),
     {"flash", FIELD_FLASH, AT(fused), 0, 0, NULL},
     {"recompute", FIELD_RECOMPUTE, AT(recompute), 0, 0, NULL},

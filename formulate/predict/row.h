@@ -32,8 +32,8 @@ enum run_unit {
 };
 
 // Which device's peak memory: the fullest's; the fuller of the first and the last stage's; the last
-// stage's, as the allocator counts it.
-enum run_memory_of { MEMORY_OF_FULLEST, MEMORY_OF_ENDS, MEMORY_OF_LAST };
+// stage's, as the allocator counts it; the fullest's, likewise.
+enum run_memory_of { MEMORY_OF_FULLEST, MEMORY_OF_ENDS, MEMORY_OF_LAST, MEMORY_OF_ALLOCATOR };
 
 #define NOT_STATED (-1)
 
@@ -46,7 +46,7 @@ struct run_row {
     int64_t num_gpus, layers, hidden, ffn, heads, kv_heads, head_width, vocab, positions, seq;
     int64_t tp, pp, cp, dp, vpp, micro_batch, global_batch, sp, zero, gpus_per_node;
     int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, overlap_messages,
-        boundary_rank, boundary_drain, gradient_rank, fused_loss, barrier;
+        boundary_rank, boundary_drain, gradient_rank, fused_loss, gathered_logits, barrier;
     int fused;                        // attention kernel; NOT_STATED, 0 or FUSED_...
     int precision, schedule, trainer; // enums, or NOT_STATED
     int recompute;                    // enum recompute, or NOT_STATED

@@ -237,6 +237,7 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->scattered_messages = job->trainer == TRAINER_MEGATRON;
     job->overlapped_messages = stated(row->overlap_messages, 0);
     job->fused_loss = stated(row->fused_loss, p->words.fused_loss);
+    job->gathered_logits = stated(row->gathered_logits, 0);
     job->gradient_bytes_per_value = (int)stated(
         row->gradient_bytes, job->trainer == TRAINER_DEEPSPEED && job->precision == FP16 ? 2 : 4);
     job->adam = stated(row->adam, 1);

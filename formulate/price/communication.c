@@ -45,6 +45,20 @@ static real tensor_s(const struct pricing *x, const struct link_price *link, rea
     return x->t > 1 ? all_reduce_price_s(link, bytes, x->t) + start_s : 0;
 }
 
+static real gather_s(const struct pricing *x, const struct link_price *link, real bytes,
+                     real start_s)
+{
+    return x->t > 1 ? all_reduce_price_s(link, bytes, x->t) / 2 + start_s : 0;
+}
+
+real tensor_all_reduce_s(const struct pricing *x, int group, const struct slice *slice)
+{
+    struct link_price tensor = link_of_tensor_ranks(x, group);
+    return (1 - (real)x->problem->costs.tensor_overlap.value) *
+           tensor_s(x, &tensor, slice->tokens * x->h * x->e,
+                    x->gpus[group]->collective_launch_s.value);
+}
+
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
                             const struct slice *slice, real attention_s, real *forward_s,
                             real *backward_s)
@@ -53,12 +67,14 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
     real exposed = 1 - (real)x->problem->costs.tensor_overlap.value,
          activation = slice->tokens * x->h * x->e;
     real start = x->gpus[group]->collective_launch_s.value,
-         once = exposed * tensor_s(x, &tensor, activation, start);
+         once = tensor_all_reduce_s(x, group, slice);
     *forward_s = *backward_s = 0;
     if (run->kind == LAYER_EMBEDDING) {
         *forward_s = once;
     } else if (run->kind == LAYER_HEAD) {
-        *forward_s = exposed * 3 * tensor_s(x, &tensor, 4 * slice->tokens, start);
+        *forward_s = x->problem->job.gathered_logits
+                         ? exposed * gather_s(x, &tensor, x->e * slice->tokens * x->v, start)
+                         : exposed * 3 * tensor_s(x, &tensor, 4 * slice->tokens, start);
         *backward_s = once;
     } else if (run->kind == LAYER_MEMORY) {
         *forward_s = *backward_s = once + pool_s(x, &run->pool, group, slice);

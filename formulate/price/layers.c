@@ -213,6 +213,22 @@ static real floored(const struct layer_run *run, real compute, real launch, real
     return ends ? fmaxl(compute, launch) + communication : fmaxl(compute + communication, launch);
 }
 
+// What selective recomputation repeats: attention; torchtitan's single operators all but it, every
+// second product and the second of a layer's reduce-scatters.
+static real selective_s(const struct pricing *x, const struct layer_run *run, int group,
+                        const struct slice *slice, const struct layer_work *work, real attention)
+{
+    real memory = x->gpus[group]->memory_bytes_per_s.value,
+         factor = step_factor(x, group) * or_else(&x->gpus[group]->forward_factor, 1);
+    if (x->problem->job.trainer != TRAINER_TORCHTITAN)
+        return factor * (attention + work->scores / memory);
+    real seconds = repeated_products_s(x, run, slice->tokens, group) + work->memory / memory;
+    if (!x->problem->job.layout.fused_attention) seconds += attention;
+    if (x->rates[group]->product_flop_per_s.value > 0)
+        seconds += elementwise_launches(x, run) * x->gpus[group]->elementwise_launch_s.value;
+    return factor * seconds + tensor_all_reduce_s(x, group, slice);
+}
+
 static struct layer_seconds by_formula(const struct pricing *x, const struct layer_run *run,
                                        int group, const struct slice *slice)
 {
@@ -239,8 +255,7 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
                                   gathers.weights_s + gathers.gradients_s);
     }
     if (recomputes) {
-        seconds.selective = step_factor(x, group) * or_else(&x->gpus[group]->forward_factor, 1) *
-                            (c.attention + work.scores / x->gpus[group]->memory_bytes_per_s.value);
+        seconds.selective = selective_s(x, run, group, slice, &work, c.attention);
         seconds.full = forward;
     }
     return seconds;

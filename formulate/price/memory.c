@@ -115,6 +115,20 @@ static void add_trainer(const struct pricing *x, const struct layer_run *run,
         bytes->optimizer += x->e_g * x->v * x->h / x->t;
 }
 
+// FSDP2's weights are fp32, which the states count: gathered ones are kept of both ends alone, with
+// the gather's buffer, which belongs to a stream of its own. Under a pipeline gradients add up
+// whole beside their shards.
+static void add_gathered(const struct pricing *x, const struct layer_run *run,
+                         const struct layer_parameters *p, struct layer_bytes *bytes)
+{
+    real whole = x->e * (p->dense + p->experts);
+    bool end = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
+    if (!is_fully_sharded(x)) return;
+    if (x->zero == 3) bytes->weight -= x->e * (p->dense / x->R + p->experts / x->R_e);
+    if (end) bytes->weight += x->zero == 3 ? 2 * whole : whole;
+    if (x->zero == 1) bytes->gradient += x->e_g * (p->dense / x->R + p->experts / x->R_e);
+}
+
 static struct layer_bytes bytes_as_measured(const struct pricing *x, const struct measured_bytes *m)
 {
     struct layer_bytes bytes = {
@@ -143,6 +157,7 @@ struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_ru
     bytes.matrix_rows = bytes.message / (x->e * x->h);
     bytes.matrix_columns = x->h;
     add_trainer(x, run, &p, &bytes);
+    add_gathered(x, run, &p, &bytes);
     stash_of_layer(x, run, &p, &bytes);
     return bytes;
 }

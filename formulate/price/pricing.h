@@ -143,6 +143,7 @@ real outside_bytes(const struct pricing *x, int group);
 real inside_bytes(const struct pricing *x, int group);
 
 // ---- stash.c (section 5)
+bool is_fully_sharded(const struct pricing *x); // torchtitan's FSDP2
 void stash_of_layer(const struct pricing *x, const struct layer_run *run,
                     const struct layer_parameters *parameters, struct layer_bytes *bytes);
 
@@ -163,6 +164,10 @@ int products_of(const struct pricing *x, const struct layer_run *run, real token
 bool product_times(const struct pricing *x, const struct layer_run *run, real tokens, int group,
                    real share, struct product_seconds *to);
 
+// A block's products that recomputation of single operators repeats, forward.
+real repeated_products_s(const struct pricing *x, const struct layer_run *run, real tokens,
+                         int group);
+
 // Of unfused attention; weight: what makes the gradients of keys and values.
 bool score_times(const struct pricing *x, const struct slice *slice, int group,
                  struct product_seconds *to);
@@ -171,6 +176,8 @@ bool score_times(const struct pricing *x, const struct slice *slice, int group,
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
                             const struct slice *slice, real attention_s, real *forward_s,
                             real *backward_s);
+real tensor_all_reduce_s(const struct pricing *x, int group,
+                         const struct slice *slice); // of a layer's output, where it shows
 
 // ---- sync.c (section 7)
 // What a layer's sync takes with a compression option, and a stage's beside its layers', in

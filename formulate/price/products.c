@@ -105,6 +105,25 @@ bool product_times(const struct pricing *x, const struct layer_run *run, real to
     return true;
 }
 
+real repeated_products_s(const struct pricing *x, const struct layer_run *run, real tokens,
+                         int group)
+{
+    const struct precision_costs *rates = x->rates[group];
+    real ffn = run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f, seconds = 0;
+    struct product repeated[] = {{"keys", tokens, x->kv / x->t, x->h, 1},
+                                 {"attention projection", tokens, x->h, x->q / x->t, 1},
+                                 {"ffn up", tokens, (x->g - 2) * ffn / x->t, x->h, 1}};
+    struct product_limits l;
+    bool shaped = limits_of(x, rates, group, 1, &l);
+    for (size_t i = 0; i < ARRAY_LENGTH(repeated); i++) {
+        const struct product *p = &repeated[i];
+        if (!(p->columns > 0)) continue;
+        seconds += shaped ? product_s(&l, p, x->e)
+                          : 2 * p->rows * p->columns * p->depth / rates->gemm_flop_per_s.value;
+    }
+    return seconds;
+}
+
 bool score_times(const struct pricing *x, const struct slice *slice, int group,
                  struct product_seconds *to)
 {

@@ -18,6 +18,15 @@ static real routed_of(const struct pricing *x, const struct layer_run *run)
                : 0;
 }
 
+static real kept_by_experts(const struct pricing *x, const struct layer_run *run, real routed)
+{
+    const struct expert_shape *e = &run->experts;
+    real y = x->problem->model.shape.gated_ffn ? 8 : 4;
+    if (run->kind != LAYER_MOE) return 0;
+    return x->e * routed * (2 * x->h + y / 2 * (real)e->ffn / x->t) +
+           8 * x->n * (real)e->experts / x->t + 8 * x->n * (real)e->top_k / x->t;
+}
+
 // Mode none, without the scores.
 static real stash_of_block(const struct pricing *x, const struct layer_run *run)
 {
@@ -29,11 +38,7 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
         inputs = 4, y /= 2; // no input of a matrix is needed
     real bytes = x->n * x->h * x->u * (inputs + masks) * width +
                  x->n * (2 * x->q + 2 * (x->q + 2 * x->kv) + y * ffn) * width / x->t;
-    if (run->kind == LAYER_MOE)
-        bytes += x->e * routed * (2 * x->h + y / 2 * (real)run->experts.ffn / x->t) +
-                 8 * x->n * (real)run->experts.experts / x->t +
-                 8 * x->n * (real)run->experts.top_k / x->t;
-    return bytes + x->e * x->n * run->adapter_rank * (4 + x->g);
+    return bytes + kept_by_experts(x, run, routed) + x->e * x->n * run->adapter_rank * (4 + x->g);
 }
 
 // Gradients of a block's activations while it runs backward, and its buffers.
@@ -53,6 +58,25 @@ static real transient_of_block(const struct pricing *x, const struct layer_run *
     return bytes;
 }
 
+bool is_fully_sharded(const struct pricing *x)
+{
+    const struct job *job = &x->problem->job;
+    return job->trainer == TRAINER_TORCHTITAN && job->precision != FP32 && job->layout.zero >= 2 &&
+           x->R > 1;
+}
+
+// torchtitan's selective mode: the layer's input and the outputs of every second product (queries,
+// values, gate), of fused attention and of the first reduce-scatter; what goes to experts whole.
+static real stash_of_operators(const struct pricing *x, const struct layer_run *run)
+{
+    bool moe = run->kind == LAYER_MOE;
+    real wide = x->q + x->kv + (moe ? (real)run->experts.shared_ffn : x->f),
+         routed = routed_of(x, run);
+    real bytes = x->e * x->n * (x->h * x->u * (x->t > 1 ? 2 : 1) + wide / x->t);
+    if (x->problem->job.layout.fused_attention) bytes += x->n * (x->e * x->q + 4 * x->a) / x->t;
+    return bytes + kept_by_experts(x, run, routed) + x->e * x->n * run->adapter_rank * (4 + x->g);
+}
+
 static void block(const struct pricing *x, const struct layer_run *run, bool has_gradient,
                   struct layer_bytes *bytes)
 {
@@ -60,25 +84,41 @@ static void block(const struct pricing *x, const struct layer_run *run, bool has
          transient = transient_of_block(x, run, has_gradient);
     real stash[3] = {kept + scores, kept, x->e * x->n * x->h * x->u},
          again[3] = {0, scores, kept + scores};
+    if (x->problem->job.trainer == TRAINER_TORCHTITAN) {
+        stash[RECOMPUTE_SELECTIVE] = stash_of_operators(x, run);
+        again[RECOMPUTE_SELECTIVE] = fmaxl(0, stash[0] - stash[RECOMPUTE_SELECTIVE]);
+    }
     for (int mode = 0; mode < 3; mode++) {
         bytes->stash[mode] = has_gradient ? stash[mode] : 0;
         bytes->working[mode] = transient + (has_gradient ? again[mode] : 0);
     }
 }
 
-// Logits in the job's precision and in fp32, and their gradient. A last stage that turns at once
-// has one micro-batch at a time, whose logits are gone before a block's backward begins.
+// Bytes for each value of the logits. torchtitan's loss makes its fp32 copies one after the other,
+// one more over tensor ranks, and the hole that the 16-bit logits leave is too small for them.
+static real bytes_of_loss(const struct pricing *x)
+{
+    const struct job *job = &x->problem->job;
+    real logits = job->precision == FP32 ? 0 : x->e;
+    if (job->trainer == TRAINER_DEEPSPEED) return 8;
+    if (job->trainer == TRAINER_MEGATRON) return logits + (job->fused_loss ? 8 : 4);
+    if (job->fused_loss) return 2 * x->e;
+    return logits + (x->t > 1 && !job->gathered_logits ? 16 : 12);
+}
+
+// Logits and their gradient. A last stage that turns at once has one micro-batch at a time, whose
+// logits are gone before a block's backward begins. Gathered ones stand beside a rank's own.
 static void head(const struct pricing *x, bool has_gradient, struct layer_bytes *bytes)
 {
     const struct job *job = &x->problem->job;
-    real logits = x->n * x->v / x->t, input = 2 * x->e * x->n * x->h * x->u;
-    real values = job->precision == FP32 ? 4 : x->e + 4;
-    if (job->trainer == TRAINER_DEEPSPEED) values = 8;
-    else if (job->fused_loss) values += 4;
-    bool one = schedule_kinds[job->layout.schedule].turns_at_once;
-    real stash = one || !has_gradient ? 0 : input + 4 * logits;
+    real own = x->n * x->v / x->t, input = 2 * x->e * x->n * x->h * x->u;
+    bool gathered = x->t > 1 && job->gathered_logits,
+         one = schedule_kinds[job->layout.schedule].turns_at_once;
+    real logits = gathered ? x->n * x->v : own,
+         all = bytes_of_loss(x) * logits + (gathered ? x->e * own : 0) + input,
+         stash = one || !has_gradient ? 0 : input + 4 * logits;
     for (int mode = 0; mode < 3; mode++)
-        bytes->stash[mode] = stash, bytes->working[mode] = values * logits + input - stash;
+        bytes->stash[mode] = stash, bytes->working[mode] = all - stash;
 }
 
 static void pool(const struct pricing *x, const struct pool_shape *p, bool has_gradient,
@@ -105,9 +145,10 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
     else if (has_gradient && x->problem->model.shape.dropout)
         for (int mode = 0; mode < 3; mode++) bytes->stash[mode] = x->n * x->h * x->u * (x->e / 2);
     // What sharding sends away is whole while the layer runs; gathers that overlap are a layer
-    // ahead.
-    if (x->R > 1 && x->zero >= 2) sharded = x->e_g * whole;
-    if (x->R > 1 && x->zero >= 3)
+    // ahead. Of FSDP2's ends gathers are no working memory.
+    bool all = is_fully_sharded(x), end = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
+    if (x->R > 1 && (x->zero >= 2 || all) && !(all && end)) sharded = x->e_g * whole;
+    if (x->R > 1 && (x->zero >= 3 || all) && !(all && end))
         sharded += (x->e * whole + parameters->frozen_bytes) * (x->overlapped ? 2 : 1);
     for (int mode = 0; mode < 3; mode++) bytes->working[mode] += sharded;
 }

@@ -102,7 +102,7 @@ struct layer_work work_of_layer(const struct pricing *x, const struct layer_run 
     if (run->kind == LAYER_HEAD) {
         work.linear = 2 * slice->tokens * x->h * x->v / x->t;
         work.operands = x->e * (x->h * x->v / x->t + slice->tokens * (x->h + x->v / x->t));
-        work.memory += 12 * slice->tokens * x->v / x->t;
+        work.memory += 12 * slice->tokens * x->v / (x->problem->job.gathered_logits ? 1 : x->t);
     }
     return work;
 }

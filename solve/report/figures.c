@@ -9,7 +9,7 @@ static double recomputed_of(const struct plan *plan, const struct problem *p)
     for (int s = 0; s < plan->stage_count; s++) {
         const struct plan_stage *stage = &plan->stages[s];
         sum += recomputed_flop(&p->model, stage->first_layer, stage->layer_count, stage->recompute,
-                               stage->recomputed_layers, p->job.sequence);
+                               stage->recomputed_layers, &p->job);
     }
     return sum;
 }

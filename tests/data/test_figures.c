@@ -65,10 +65,16 @@ static void tiny_models_are_counted_by_hand(void **state)
     assert_true(model_flop(&m, 3) == 3 * (2 * (block + 288) + head));
     m.shape.tied_embeddings = true; // the product is the same one
     assert_true(model_flop(&m, 3) == 3 * (2 * (block + 288) + head));
-    assert_true(recomputed_flop(&m, 0, 4, RECOMPUTE_NONE, 0, 3) == 0);
-    assert_true(recomputed_flop(&m, 0, 4, RECOMPUTE_SELECTIVE, 0, 3) == 2 * 288);
-    assert_true(recomputed_flop(&m, 0, 4, RECOMPUTE_FULL, 0, 3) == 2 * (block + 288));
-    assert_true(recomputed_flop(&m, 0, 4, RECOMPUTE_FIRST_LAYERS, 1, 3) == block + 288);
+    struct job job = {.sequence = 3, .layout.fused_attention = true};
+    assert_true(recomputed_flop(&m, 0, 4, RECOMPUTE_NONE, 0, &job) == 0);
+    assert_true(recomputed_flop(&m, 0, 4, RECOMPUTE_SELECTIVE, 0, &job) == 2 * 288);
+    assert_true(recomputed_flop(&m, 0, 4, RECOMPUTE_FULL, 0, &job) == 2 * (block + 288));
+    assert_true(recomputed_flop(&m, 0, 4, RECOMPUTE_FIRST_LAYERS, 1, &job) == block + 288);
+    // Single operators: keys 8 x 4, attention's output 8 x 8, one of the gated layer's 8 x 16.
+    job.trainer = TRAINER_TORCHTITAN;
+    assert_true(recomputed_flop(&m, 0, 4, RECOMPUTE_SELECTIVE, 0, &job) == 2 * 2 * 3 * 224);
+    job.layout.fused_attention = false;
+    assert_true(recomputed_flop(&m, 0, 4, RECOMPUTE_SELECTIVE, 0, &job) == 2 * (2 * 3 * 224 + 288));
     // Frozen blocks behind a frozen embedding: forward; behind a trained one, gradients of inputs.
     runs[1].frozen = true;
     assert_true(model_flop(&m, 3) == 2 * (2 * block + 3 * 288) + 3 * head);

@@ -341,7 +341,8 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
                                                             : FP32,
                       .gradient_bytes_per_value = random_chance(rng, 50) ? 2 : 4,
                       .adam = random_chance(rng, 80),
-                      .trainer = random_chance(rng, 25) ? TRAINER_DEEPSPEED : TRAINER_MEGATRON,
+                      .trainer = (enum trainer)random_between(rng, 0, TRAINER_TORCHTITAN),
+                      .gathered_logits = random_chance(rng, 30),
                       .fused_loss = random_chance(rng, 30),
                       .scattered_messages = random_chance(rng, 30),
                       .overlapped_messages = random_chance(rng, 30),
@@ -367,7 +368,7 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
 
 struct tally {
     int problems, refused, excluded, unjoined, kinds[LAYER_MEMORY + 1],
-        schedules[SCHEDULE_KIND_COUNT], zero[4];
+        schedules[SCHEDULE_KIND_COUNT], zero[4], fully_sharded;
 };
 
 static void note(struct tally *t, const struct problem *p)
@@ -381,6 +382,7 @@ static void note(struct tally *t, const struct problem *p)
     if (exclusion_of(&a, 0)) return;
     t->schedules[p->job.layout.schedule]++;
     t->zero[p->job.layout.zero]++;
+    t->fully_sharded += shards_fully(&a);
 }
 
 static void check_tally(const struct tally *t)
@@ -392,6 +394,7 @@ static void check_tally(const struct tally *t)
         if (i != LAYER_MEASURED) assert_true(t->kinds[i] > 50);
     for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) assert_true(t->schedules[i] > 30);
     for (int i = 0; i < 4; i++) assert_true(t->zero[i] > 100);
+    assert_true(t->fully_sharded > 100);
 }
 
 static void random_models(void **state)

@@ -340,6 +340,84 @@ static void outside_of_the_allocator(void **state)
     bench_end(&b);
 }
 
+// torchtitan's selective mode, counted by hand: 1,024 tokens, values of 2 bytes.
+static void single_operators_are_recomputed(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_gated(&b);
+    b.problem.job.trainer = TRAINER_TORCHTITAN;
+    // The input, queries, values, gate and attention's output; a number for each of 16 heads.
+    int64_t kept = 1024 * (2 * (1024 + 1024 + 512 + 4096 + 1024) + 4 * 16);
+    struct priced_run block = block_of(&b);
+    assert_int_equal(block.stash_bytes[RECOMPUTE_SELECTIVE], kept);
+    assert_int_equal(block.working_bytes[RECOMPUTE_SELECTIVE] - block.working_bytes[RECOMPUTE_NONE],
+                     block.stash_bytes[RECOMPUTE_NONE] - kept);
+    // Keys, attention's projection and the second of the gated layer's; all that moves memory.
+    near_to(block.selective_ns[0], llround(2.0 * 1024 * 1024 * (512 + 1024 + 4096) / 1e5 +
+                                           1024 * 2 * (10 * 1024 + 3 * 4096) / 1e3));
+    b.problem.job.layout.tensor = 2;
+    struct priced_run half = block_of(&b);
+    assert_int_equal(half.stash_bytes[RECOMPUTE_SELECTIVE],
+                     2 * 2 * 1024 * 1024 + (kept - 2 * 1024 * 1024) / 2);
+    assert_true(half.selective_ns[0] > block.selective_ns[0] / 2 + 20000); // an all-reduce of 2 MiB
+    bench_end(&b);
+}
+
+// FSDP2: weights are the states' fp32 ones; both ends stay gathered, beside the gather's buffer.
+static void weights_are_sharded_fully(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_gated(&b);
+    b.problem.job.layout.data = 8;
+    int64_t block = 2 * 15730688, head = price(&b)->runs[HEAD].weight_bytes;
+    b.problem.job.trainer = TRAINER_TORCHTITAN;
+    b.problem.job.layout.zero = 2; // with a pipeline: weights and gradients whole, shards beside
+    assert_int_equal(block_of(&b).weight_bytes, block);
+    assert_int_equal(block_of(&b).gradient_bytes, block + block / 8);
+    assert_int_equal(price(&b)->runs[HEAD].weight_bytes, 2 * head);
+    b.problem.job.layout.pipeline = 1;
+    b.problem.job.layout.zero = 3;
+    assert_int_equal(block_of(&b).weight_bytes, 0);
+    assert_int_equal(block_of(&b).gradient_bytes, block / 8);
+    assert_int_equal(block_of(&b).optimizer_bytes, 12 * 15730688 / 8);
+    assert_int_equal(price(&b)->runs[HEAD].weight_bytes, 2 * head);
+    bench_end(&b);
+}
+
+// Bytes of the head while it runs, over its tensor ranks' logits; beside them its input twice.
+static void logits_and_their_copies(void **state)
+{
+    (void)state;
+    const struct {
+        enum trainer trainer;
+        int tensor;
+        bool gathered, fused;
+        int64_t bytes; // for each token and word
+    } cases[] = {
+        {TRAINER_MEGATRON, 1, false, false, 6},   {TRAINER_MEGATRON, 1, false, true, 10},
+        {TRAINER_MEGATRON, 2, false, false, 3},   {TRAINER_MEGATRON, 2, true, false, 6 + 1},
+        {TRAINER_DEEPSPEED, 2, false, false, 4},  {TRAINER_TORCHTITAN, 1, false, false, 14},
+        {TRAINER_TORCHTITAN, 1, false, true, 4},  {TRAINER_TORCHTITAN, 2, false, false, 9},
+        {TRAINER_TORCHTITAN, 2, true, false, 15}, {TRAINER_TORCHTITAN, 1, true, false, 14},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        struct bench b;
+        bench_begin_gated(&b);
+        b.problem.job.trainer = cases[i].trainer;
+        b.problem.job.layout.tensor = cases[i].tensor;
+        int64_t sharded = price(&b)->runs[HEAD].forward_ns[0];
+        b.problem.job.gathered_logits = cases[i].gathered;
+        b.problem.job.fused_loss = cases[i].fused;
+        assert_int_equal(price(&b)->runs[HEAD].working_bytes[0],
+                         cases[i].bytes * 1024 * 32000 + 4 * 1024 * 1024);
+        if (cases[i].gathered && cases[i].tensor > 1)
+            assert_true(b.priced.runs[HEAD].forward_ns[0] > sharded + 510000); // 66 MB gathered
+        bench_end(&b);
+    }
+}
+
 static void vocabularies_are_padded(void **state)
 {
     (void)state;
@@ -428,6 +506,9 @@ int main(void)
         cmocka_unit_test(tables_of_values),
         cmocka_unit_test(matrices_in_eight_bits),
         cmocka_unit_test(outside_of_the_allocator),
+        cmocka_unit_test(single_operators_are_recomputed),
+        cmocka_unit_test(weights_are_sharded_fully),
+        cmocka_unit_test(logits_and_their_copies),
         cmocka_unit_test(vocabularies_are_padded),
         cmocka_unit_test(no_room_is_a_reason),
         cmocka_unit_test(ends_of_intervals),

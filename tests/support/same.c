@@ -216,6 +216,7 @@ void same_job(const struct job *a, const struct job *b)
     SAME(gradient_bytes_per_value);
     SAME(adam);
     SAME(trainer);
+    SAME(gathered_logits);
     SAME(objective);
     SAME(fused_loss);
     SAME(scattered_messages);

@@ -115,6 +115,25 @@ bool shaped_products(const struct price_audit *a, int run, int group,
     return true;
 }
 
+long double every_second_product_s(const struct price_audit *a, int run, int group,
+                                   struct piece piece)
+{
+    const struct layer_run *r = run_of(a, run);
+    const struct precision_costs *rates = rates_of(a, group);
+    struct limits l = limits_of(a, group, rates, 1);
+    long double t = layout_of(a)->tensor, h = a->problem->model.shape.hidden, n = piece.tokens,
+                ffn = r->kind == LAYER_MOE ? r->experts.shared_ffn : a->problem->model.shape.ffn;
+    bool gated = a->gates > 2 && ffn > 0;
+    if (!(rates->product_flop_per_s.value > 0))
+        return 2 * n * h * (a->key + a->query + (gated ? ffn : 0)) / t /
+               rates->gemm_flop_per_s.value;
+    long double seconds =
+        one_s(&l, (struct shape_of_product){n, a->key / t, h, 1}, a->value_bytes) +
+        one_s(&l, (struct shape_of_product){n, h, a->query / t, 1}, a->value_bytes);
+    if (gated) seconds += one_s(&l, (struct shape_of_product){n, ffn / t, h, 1}, a->value_bytes);
+    return seconds;
+}
+
 void unfused_products(const struct price_audit *a, int group, const struct precision_costs *rates,
                       struct piece piece, struct work *w)
 {

@@ -23,6 +23,32 @@ static bool is_bare(const struct layer_run *r)
     return r->frozen && !r->adapter_rank && r->kind == LAYER_BLOCK;
 }
 
+static long double expert_stash(const struct price_audit *a, const struct layer_run *r)
+{
+    const struct expert_shape *x = &r->experts;
+    long double t = layout_of(a)->tensor, inner = a->problem->model.shape.gated_ffn ? 4 : 2;
+    return a->value_bytes * routed_tokens(a, r) *
+               (2 * (long double)a->problem->model.shape.hidden + inner * x->ffn / t) +
+           8 * a->tokens * (x->experts + x->top_k) / t;
+}
+
+// torchtitan's per-operator checkpoints, a tensor rank's: what the layer began with; of its
+// products queries, values and gate; attention's output with a number in fp32 for each row; with
+// tensor ranks what was summed up behind attention.
+static long double operator_stash(const struct price_audit *a, const struct layer_run *r)
+{
+    const struct layout *l = layout_of(a);
+    const struct shape *s = &a->problem->model.shape;
+    bool moe = r->kind == LAYER_MOE;
+    long double inputs = (l->tensor > 1 ? 2 : 1) * s->hidden * a->share,
+                products = a->query + a->key + (moe ? r->experts.shared_ffn : s->ffn), rows = 0;
+    if (l->fused_attention) products += a->query, rows = 4 * (long double)s->heads;
+    long double adapters = (long double)r->adapter_rank * (4 + a->gates);
+    return a->tokens *
+               (a->value_bytes * (inputs + products / l->tensor + adapters) + rows / l->tensor) +
+           (moe ? expert_stash(a, r) : 0);
+}
+
 // Without recomputation and without the scores.
 static long double layered_stash(const struct price_audit *a, const struct layer_run *r)
 {
@@ -35,9 +61,7 @@ static long double layered_stash(const struct price_audit *a, const struct layer
     long double narrow = (bare ? 4 : 8) + (s->dropout ? 2 : 0), inner = bare ? wide / 2 : wide;
     long double stash = n * h * a->share * narrow * e / 2 +
                         n * (2 * a->query + 2 * (a->query + 2 * a->key) + inner * ffn) * e / 2 / t;
-    if (moe)
-        stash += e * routed_tokens(a, r) * (2 * h + wide / 2 * r->experts.ffn / t) +
-                 8 * n * r->experts.experts / t + 8 * n * r->experts.top_k / t;
+    if (moe) stash += expert_stash(a, r);
     return stash + e * n * r->adapter_rank * (4 + a->gates);
 }
 
@@ -76,7 +100,12 @@ static struct needs layered_needs(const struct price_audit *a, int run)
     x.stash[RECOMPUTE_FULL] = a->value_bytes * a->tokens * a->problem->model.shape.hidden *
                               a->share;
     x.working[RECOMPUTE_NONE] = moving;
-    x.working[RECOMPUTE_SELECTIVE] = moving + (learns ? scores : 0);
+    long double again = scores;
+    if (a->problem->job.trainer == TRAINER_TORCHTITAN) {
+        x.stash[RECOMPUTE_SELECTIVE] = operator_stash(a, r);
+        again = greatest(0, kept + scores - x.stash[RECOMPUTE_SELECTIVE]);
+    }
+    x.working[RECOMPUTE_SELECTIVE] = moving + (learns ? again : 0);
     x.working[RECOMPUTE_FULL] = moving + (learns ? kept + scores : 0);
     return x;
 }
@@ -89,17 +118,24 @@ static struct needs even_needs(long double stash, long double working)
 static struct needs head_needs(const struct price_audit *a, bool learns)
 {
     const struct job *j = &a->problem->job;
-    long double e = a->value_bytes, logits = a->tokens * a->vocabulary / j->layout.tensor,
+    bool apart = j->layout.tensor > 1 && !j->gathered_logits; // each rank has its words' logits
+    long double e = a->value_bytes,
+                logits = a->tokens * a->vocabulary / (apart ? j->layout.tensor : 1),
+                own = j->layout.tensor > 1 && !apart
+                          ? e * a->tokens * a->vocabulary / j->layout.tensor
+                          : 0,
                 input = 2 * e * a->tokens * a->problem->model.shape.hidden * a->share;
     // In these schedules the last stage goes back at once: nothing waits.
     bool waits = j->layout.schedule != SCHEDULE_1F1B &&
                  j->layout.schedule != SCHEDULE_INTERLEAVED && learns;
     long double loss = j->precision == FP32 ? 4 : e + 4;
     if (j->trainer == TRAINER_DEEPSPEED) loss = 8;
+    else if (j->trainer == TRAINER_TORCHTITAN)
+        loss = j->fused_loss ? 2 * e : loss + (apart ? 12 : 8);
     else if (j->fused_loss) loss += 4;
     // What waits is no working memory: the input, and four of the loss's bytes.
-    return waits ? even_needs(input + 4 * logits, (loss - 4) * logits)
-                 : even_needs(0, loss * logits + input);
+    return waits ? even_needs(input + 4 * logits, (loss - 4) * logits + own)
+                 : even_needs(0, loss * logits + input + own);
 }
 
 static struct needs memory_needs(const struct price_audit *a, const struct layer_run *r)
@@ -119,9 +155,11 @@ static long double unsharded_bytes(const struct price_audit *a, int run)
     const struct job *j = &a->problem->job;
     struct layer_weight w = layer_weight_of(a, run);
     long double bytes = 0;
-    if (a->ranks <= 1) return 0;
-    if (a->zero >= 2) bytes += j->gradient_bytes_per_value * (w.dense + w.experts);
-    if (a->zero == 3)
+    bool full = shards_fully(a),
+         end = run_of(a, run)->kind == LAYER_EMBEDDING || run_of(a, run)->kind == LAYER_HEAD;
+    if (a->ranks <= 1 || (full && end)) return 0;
+    if (a->zero >= 2 || full) bytes += j->gradient_bytes_per_value * (w.dense + w.experts);
+    if (a->zero == 3 || full)
         bytes += (a->value_bytes * (w.dense + w.experts) + w.frozen_bytes) *
                  (a->overlapped ? 2 : 1);
     return bytes;

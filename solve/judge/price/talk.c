@@ -3,9 +3,10 @@
 // between experts and of a pool's values.
 #include "solve/judge/price/verify_price.h"
 
-// An all-reduce of tensor ranks: by the table where there is one; a share of it hides under the
-// products.
-static struct computed tensor_reduce_s(const struct price_audit *a, int group, long double bytes)
+// Between tensor ranks so much of an all-reduce, which is a scatter and a gather: by the table
+// where there is one; a share of it hides under the products.
+static struct computed tensor_part_s(const struct price_audit *a, int group, long double bytes,
+                                     long double part)
 {
     int64_t ranks = layout_of(a)->tensor;
     if (ranks == 1) return (struct computed){0, 0};
@@ -14,8 +15,14 @@ static struct computed tensor_reduce_s(const struct price_audit *a, int group, l
     struct computed seconds = {judged_all_reduce_s(link, bytes, ranks), 0};
     if (table && bytes > 0) seconds = judged_table_s(a, table, bytes);
     long double shown = 1 - (long double)a->problem->costs.tensor_overlap.value;
-    return (struct computed){(seconds.value + gpu_of(a, group)->collective_launch_s.value) * shown,
+    return (struct computed){(seconds.value * part + gpu_of(a, group)->collective_launch_s.value) *
+                                 shown,
                              seconds.lost * shown};
+}
+
+static struct computed tensor_reduce_s(const struct price_audit *a, int group, long double bytes)
+{
+    return tensor_part_s(a, group, bytes, 1);
 }
 
 // Keys and values go round step by step, each hidden behind a share of the step's attention.
@@ -53,7 +60,8 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
     const struct layer_run *r = run_of(a, run);
     long double unsharded = p.tokens * a->problem->model.shape.hidden * a->value_bytes;
     struct computed reduce = tensor_reduce_s(a, group, unsharded);
-    struct talk talk = {2 * reduce.value, 2 * reduce.value, 2 * reduce.lost};
+    struct talk talk = {2 * reduce.value, 2 * reduce.value, 2 * reduce.lost, reduce.value,
+                        reduce.lost};
     if (r->kind == LAYER_MOE) {
         long double routed = unsharded * r->experts.top_k *
                              (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
@@ -72,7 +80,8 @@ static struct talk memory_talk(const struct price_audit *a, int run, int group, 
     const struct pool_shape *x = &run_of(a, run)->pool;
     struct computed reduce =
         tensor_reduce_s(a, group, p.tokens * a->problem->model.shape.hidden * a->value_bytes);
-    struct talk talk = {reduce.value, reduce.value, reduce.lost};
+    struct talk talk = {
+        .forward_s = reduce.value, .backward_s = reduce.value, .lost_s = reduce.lost};
     if (a->devices == 1) return talk;
     struct joint link = judged_pool_link(a, group);
     long double others = (long double)(a->devices - 1), n = p.tokens / layout_of(a)->tensor;
@@ -86,7 +95,7 @@ static struct talk memory_talk(const struct price_audit *a, int run, int group, 
 static struct talk embedding_talk(const struct price_audit *a, int group, long double unsharded)
 {
     struct computed forward = tensor_reduce_s(a, group, unsharded);
-    return (struct talk){forward.value, 0, forward.lost};
+    return (struct talk){.forward_s = forward.value, .lost_s = forward.lost};
 }
 
 static struct talk head_talk(const struct price_audit *a, int group, long double unsharded,
@@ -94,7 +103,15 @@ static struct talk head_talk(const struct price_audit *a, int group, long double
 {
     struct computed loss = tensor_reduce_s(a, group, 4 * slice.tokens),
                     back = tensor_reduce_s(a, group, unsharded);
-    return (struct talk){3 * loss.value, back.value, 3 * loss.lost + back.lost};
+    if (a->problem->job.gathered_logits) {
+        // All ranks' logits to each: half of what an all-reduce of them sends.
+        struct computed logits =
+            tensor_part_s(a, group, a->value_bytes * slice.tokens * a->vocabulary, 0.5L);
+        return (struct talk){
+            .forward_s = logits.value, .backward_s = back.value, .lost_s = logits.lost + back.lost};
+    }
+    return (struct talk){
+        .forward_s = 3 * loss.value, .backward_s = back.value, .lost_s = 3 * loss.lost + back.lost};
 }
 
 struct talk talk_of(const struct price_audit *a, int run, int group, struct piece slice,

@@ -70,6 +70,7 @@ static inline bool is_layered(const struct price_audit *a,
 {
     return run_of(a, run)->kind == LAYER_BLOCK || run_of(a, run)->kind == LAYER_MOE;
 }
+bool shards_fully(const struct price_audit *a); // FSDP2, torchtitan's
 bool passes_gradient(const struct price_audit *a,
                      int run); // the run is trained, or one before it is
 const struct gpu_costs *gpu_of(const struct price_audit *a, int group);
@@ -164,13 +165,17 @@ struct work {                     // seconds of one pass of one slice on one GPU
 bool shaped_products(const struct price_audit *a, int run, int group,
                      const struct precision_costs *rates, struct piece piece, long double slower,
                      struct work *w);
+// Seconds of the keys' product, of the attention's output and of a gated layer's second one.
+long double every_second_product_s(const struct price_audit *a, int run, int group,
+                                   struct piece piece);
 struct talk {
     long double forward_s, backward_s, lost_s;
+    long double reduce_s, reduce_lost_s; // one all-reduce of a block's output
 };
 struct talk talk_of(const struct price_audit *a, int run, int group, struct piece slice,
                     long double attention_s);
 struct passes {
-    long double forward_s, backward_s, weight_s, selective_s, full_s, lost_s;
+    long double forward_s, backward_s, weight_s, selective_s, full_s, lost_s, selective_lost_s;
 };
 struct passes passes_of(const struct price_audit *a, int run, int group, int slice);
 

@@ -147,6 +147,23 @@ static long double deepspeed_bytes(const struct price_audit *a, const struct lay
     return copies;
 }
 
+bool shards_fully(const struct price_audit *a)
+{
+    const struct job *j = &a->problem->job;
+    return j->trainer == TRAINER_TORCHTITAN && j->precision != FP32 && a->ranks > 1 &&
+           j->layout.zero > 1;
+}
+
+// The weights proper are the states' fp32 ones. In 16 bits there are those that stay gathered: at
+// ZeRO 3 the two ends', with the buffer they were gathered in, which another stream owns.
+static long double fsdp_weight_bytes(const struct price_audit *a, const struct layer_run *r,
+                                     const struct layer_weight *w)
+{
+    long double gathered = a->value_bytes * (w->dense + w->experts);
+    bool end = r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD, kept = a->zero < 3 || end;
+    return (kept ? gathered : 0) + (end ? gathered : 0) + a->value_bytes * w->pool;
+}
+
 struct layer_bytes layer_bytes_of(const struct price_audit *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
@@ -168,7 +185,15 @@ struct layer_bytes layer_bytes_of(const struct price_audit *a, int run)
     long double gradient = j->gradient_bytes_per_value * held_values(a, &w, 2);
     long double copies = deepspeed_bytes(a, r, &w, &gradient);
     long double frozen = a->zero == 3 ? w.frozen_bytes / (long double)a->ranks : w.frozen_bytes;
-    b.weight = judged_whole(a, a->value_bytes * held_values(a, &w, 3) + frozen);
+    long double weight = a->value_bytes * held_values(a, &w, 3);
+    if (shards_fully(a)) {
+        weight = fsdp_weight_bytes(a, r, &w);
+        // Whole sums of the micro-batches, and what is scattered of them at last.
+        if (a->zero == 1)
+            gradient += j->gradient_bytes_per_value * (w.dense / (long double)a->ranks +
+                                                       w.experts / (long double)a->expert_ranks);
+    }
+    b.weight = judged_whole(a, weight + frozen);
     b.gradient = judged_whole(a, gradient);
     b.optimizer = judged_whole(a, (away ? 0 : state_bytes(a, &w)) + copies);
     b.message =

@@ -171,7 +171,7 @@ static void end_work(const struct price_audit *a, int run, int group, struct pie
         products(rates, 2 * p.tokens * h * shard, 0,
                  a->value_bytes * (h * shard + p.tokens * h + p.tokens * shard), slower, w);
         shaped_products(a, run, group, rates, p, slower, w);
-        bytes += 12 * p.tokens * shard;
+        bytes += 12 * p.tokens * (a->problem->job.gathered_logits ? a->vocabulary : shard);
     }
     w->memory = bytes / gpu->memory_bytes_per_s.value;
 }
@@ -246,9 +246,13 @@ static struct passes stated_passes(const struct price_audit *a, const struct lay
                 weight = 0;
     if (schedule_splits_backward(layout_of(a)->schedule))
         weight = t->weight_s > 0 ? t->weight_s : t->backward_s / 2.0L;
-    return (struct passes){t->forward_s * part, (t->backward_s - weight) * part,
-                           weight * part,       t->selective_s * part,
-                           t->full_s * part,    0};
+    return (struct passes){t->forward_s * part,
+                           (t->backward_s - weight) * part,
+                           weight * part,
+                           t->selective_s * part,
+                           t->full_s * part,
+                           0,
+                           0};
 }
 
 // Of a layer that gradients go through.
@@ -279,6 +283,21 @@ static void go_back(const struct price_audit *a, int run, const struct work *w,
     s->weight_s = joined(a, weight > 0 ? greatest(weight, w->launch) : 0, g->gradients_s);
 }
 
+// What selective recomputation runs again: the scores; torchtitan's, by single operators, all that
+// moves memory, every second product, the gathers in front of products, and unfused attention.
+static void recompute_selected(const struct price_audit *a, int run, int group, struct piece p,
+                               const struct work *w, const struct talk *talk, struct passes *s)
+{
+    bool operators = a->problem->job.trainer == TRAINER_TORCHTITAN;
+    long double again = w->attention + w->scores;
+    if (operators) {
+        again = w->memory + w->small + every_second_product_s(a, run, group, p);
+        if (!layout_of(a)->fused_attention) again += w->attention;
+    }
+    s->selective_s = w->step_factor * w->forward_factor * again + (operators ? talk->reduce_s : 0);
+    s->selective_lost_s = operators ? talk->reduce_lost_s : 0;
+}
+
 struct passes passes_of(const struct price_audit *a, int run, int group, int slice)
 {
     const struct layer_time *stated = stated_time(a, run, group);
@@ -297,7 +316,7 @@ struct passes passes_of(const struct price_audit *a, int run, int group, int sli
     if (!passes_gradient(a, run)) return s;
     go_back(a, run, &w, &talk, &g, &s);
     if (!is_layered(a, run)) return s;
-    s.selective_s = w.step_factor * w.forward_factor * (w.attention + w.scores);
+    recompute_selected(a, run, group, p, &w, &talk, &s);
     s.full_s = forward;
     return s;
 }
@@ -309,7 +328,7 @@ struct layer_duration layer_duration_of(const struct price_audit *a, int run, in
         .forward_ns = judged_nanoseconds(a, (struct computed){s.forward_s, s.lost_s}),
         .backward_ns = judged_nanoseconds(a, (struct computed){s.backward_s, s.lost_s}),
         .weight_ns = judged_nanoseconds(a, (struct computed){s.weight_s, s.lost_s}),
-        .selective_ns = judged_nanoseconds(a, (struct computed){s.selective_s, 0}),
+        .selective_ns = judged_nanoseconds(a, (struct computed){s.selective_s, s.selective_lost_s}),
         .full_ns = judged_nanoseconds(a, (struct computed){s.full_s, s.lost_s}),
         .optimizer_ns = optimizer_ns_of(a, run, group),
     };
