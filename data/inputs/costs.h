@@ -73,8 +73,8 @@ struct gpu_costs {
     struct estimate product_launch_s;        // of a product or attention kernel beside its work
     struct estimate elementwise_launch_s;    // of any other kernel
     struct estimate score_cells_per_s;       // exponentials of fused attention
-    struct estimate open_attention_share;    // of the attention rates, that FlashAttention-2
-                                             // reaches; 0: 1
+    struct estimate open_attention_share,    // of the attention rates, that FlashAttention-2
+        triton_attention_share;              // and FlashAttention in Triton reach; 0: 1
     struct estimate megatron_step_factor,
         deepspeed_step_factor; // of a step's kernels over the same kernels alone, by trainer; 0: 1
     struct estimate sharded_step_factor; // in their place with ZeRO 3; 0: the trainer's

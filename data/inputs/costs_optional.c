@@ -41,6 +41,7 @@ const struct optional_cost optional_gpu_costs[OPTIONAL_GPU_COSTS] = {
     {"elementwise_launch_s", offsetof(struct gpu_costs, elementwise_launch_s), 1e6},
     {"score_cells_per_s", offsetof(struct gpu_costs, score_cells_per_s), 1e21},
     {"open_attention_share", offsetof(struct gpu_costs, open_attention_share), 1},
+    {"triton_attention_share", offsetof(struct gpu_costs, triton_attention_share), 1},
     {"megatron_step_factor", offsetof(struct gpu_costs, megatron_step_factor), 100},
     {"deepspeed_step_factor", offsetof(struct gpu_costs, deepspeed_step_factor), 100},
     {"sharded_step_factor", offsetof(struct gpu_costs, sharded_step_factor), 100},

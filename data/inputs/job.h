@@ -13,6 +13,8 @@ enum gradient_sync { SYNC_EXPOSED, SYNC_OVERLAPPED };
 extern const char *const gradient_sync_names[]; // "exposed", "overlapped"
 
 // Whose training program: what it keeps in memory beside the states themselves.
+enum attention_kernel { ATTENTION_MAKER, ATTENTION_FLASH_2, ATTENTION_TRITON };
+extern const char *const attention_kernel_names[]; // "maker", "flash-attention-2", "triton"
 enum trainer { TRAINER_MEGATRON, TRAINER_DEEPSPEED, TRAINER_TORCHTITAN };
 extern const char *const trainer_names[]; // "megatron", "deepspeed", "torchtitan"
 
@@ -170,7 +172,7 @@ struct job {
     bool scattered_messages; // each tensor rank sends its part of a message between stages alone
     bool
         overlapped_messages; // ranks compute beside messages between stages, whatever the costs say
-    bool open_attention;     // fused attention is FlashAttention-2's, not the GPU maker's
+    enum attention_kernel attention_kernel; // of fused attention
     enum objective objective;
     struct layout layout;
     struct space space;              // given: solve searches it, and `layout` says what is fixed

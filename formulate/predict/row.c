@@ -100,10 +100,12 @@ enum { FIELD_COUNT = ARRAY_LENGTH(fields) };
 
 static enum status read_flash(const struct table *t, int column, int *fused, struct error *err)
 {
-    static const char *const names[] = {"0", "unfused", "1", "flash", "te", "auto", NULL};
+    static const char *const names[] = {"0", "unfused", "1", "flash", "te", "auto", "triton", NULL};
+    static const int kinds[] = {
+        0, 0, FUSED_OPEN, FUSED_OPEN, FUSED_FASTEST, FUSED_FASTEST, FUSED_TRITON};
     int found = NOT_STATED;
     TRY(table_name(t, column, names, &found, err));
-    if (found != NOT_STATED) *fused = found < 2 ? 0 : found < 4 ? FUSED_OPEN : FUSED_FASTEST;
+    if (found != NOT_STATED) *fused = kinds[found];
     return OK;
 }
 

@@ -37,7 +37,7 @@ enum run_memory_of { MEMORY_OF_FULLEST, MEMORY_OF_ENDS, MEMORY_OF_LAST, MEMORY_O
 
 #define NOT_STATED (-1)
 
-enum { FUSED_FASTEST = 1, FUSED_OPEN }; // open: FlashAttention-2
+enum { FUSED_FASTEST = 1, FUSED_OPEN, FUSED_TRITON }; // open: FlashAttention-2
 
 // Whole numbers are NOT_STATED where the cell is blank. Texts have length 0 then.
 struct run_row {

@@ -218,8 +218,10 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     if (!set_schedule(l, &p->words, row, prediction)) return false;
     l->micro_batch = (int)stated(row->micro_batch, 1);
     l->sequence_parallel = stated(row->sp, 0);
-    l->fused_attention = row->fused == FUSED_FASTEST || row->fused == FUSED_OPEN;
-    job->open_attention = row->fused == FUSED_OPEN;
+    l->fused_attention = row->fused > 0;
+    job->attention_kernel = row->fused == FUSED_OPEN     ? ATTENTION_FLASH_2
+                            : row->fused == FUSED_TRITON ? ATTENTION_TRITON
+                                                         : ATTENTION_MAKER;
     l->zero = (int)stated(row->zero, 0);
     int64_t step = (int64_t)l->data * l->micro_batch;
     job->sequence = row->seq;

@@ -81,6 +81,16 @@ static void add_fused_kernels(const struct pricing *x, const struct layer_work *
     k->attention_back += 2.5L * wasted / rate_back + exponentials + 2 * launch;
 }
 
+// Of the attention rates, which are the GPU maker's library's.
+static real attention_share(const struct pricing *x, int group)
+{
+    const struct gpu_costs *g = x->gpus[group];
+    const struct estimate *shares[] = {[ATTENTION_FLASH_2] = &g->open_attention_share,
+                                       [ATTENTION_TRITON] = &g->triton_attention_share};
+    const struct estimate *share = shares[x->problem->job.attention_kernel];
+    return share && x->problem->job.layout.fused_attention ? or_else(share, 1) : 1;
+}
+
 static struct kernel_seconds kernels_of(const struct pricing *x, const struct layer_run *run,
                                         const struct layer_work *work, const struct slice *slice,
                                         int group)
@@ -88,9 +98,7 @@ static struct kernel_seconds kernels_of(const struct pricing *x, const struct la
     const struct precision_costs *rates = x->rates[group],
                                  *own = run->kind == LAYER_HEAD ? x->head_rates[group] : rates;
     bool fused = x->problem->job.layout.fused_attention, shaped = own->product_flop_per_s.value > 0;
-    const struct estimate *open = &x->gpus[group]->open_attention_share;
-    real share = fused && x->problem->job.open_attention ? or_else(open, 1) : 1,
-         rate = share * rates->attention_flop_per_s.value,
+    real share = attention_share(x, group), rate = share * rates->attention_flop_per_s.value,
          rate_back = share * or_else(&rates->backward_attention_flop_per_s,
                                      rates->attention_flop_per_s.value);
     struct kernel_seconds k = {.attention = work->attention / rate,

@@ -109,6 +109,7 @@ static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng
                             .elementwise_launch_s = sometimes(rng, 50, 0, 1e-5),
                             .score_cells_per_s = sometimes(rng, 50, 1e12, 5e12),
                             .open_attention_share = sometimes(rng, 50, 0.3, 1),
+                            .triton_attention_share = sometimes(rng, 50, 0.3, 1),
                             .megatron_step_factor = sometimes(rng, 50, 0.9, 1.5),
                             .sharded_step_factor = sometimes(rng, 50, 0.9, 1.5),
                             .deepspeed_step_factor = sometimes(rng, 50, 0.9, 1.5),
@@ -334,26 +335,27 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
     bool has_experts = false;
     for (int i = 0; i < m->run_count; i++)
         has_experts = has_experts || m->runs[i].kind == LAYER_MOE;
-    *j = (struct job){.name = "random",
-                      .sequence = 256 * random_between(rng, 1, 32),
-                      .precision = random_chance(rng, 60)   ? BF16
-                                   : random_chance(rng, 60) ? FP8
-                                                            : FP32,
-                      .gradient_bytes_per_value = random_chance(rng, 50) ? 2 : 4,
-                      .adam = random_chance(rng, 80),
-                      .trainer = (enum trainer)random_between(rng, 0, TRAINER_TORCHTITAN),
-                      .gathered_logits = random_chance(rng, 30),
-                      .fused_loss = random_chance(rng, 30),
-                      .scattered_messages = random_chance(rng, 30),
-                      .overlapped_messages = random_chance(rng, 30),
-                      .open_attention = random_chance(rng, 30),
-                      .local_loss = {1e-4, 3e-4, 1000000},
-                      .boundary_options = TAKE(arena, 1, struct compression_option),
-                      .gradient_options = TAKE(arena, 1, struct compression_option),
-                      .boundary_option_count = random_chance(rng, 50),
-                      .gradient_option_count = random_chance(rng, 50),
-                      .budget = {-1, -1, -1, random_chance(rng, 20) ? 16 : 0},
-                      .memory_fraction = 0.9};
+    *j = (struct job){
+        .name = "random",
+        .sequence = 256 * random_between(rng, 1, 32),
+        .precision = random_chance(rng, 60)   ? BF16
+                     : random_chance(rng, 60) ? FP8
+                                              : FP32,
+        .gradient_bytes_per_value = random_chance(rng, 50) ? 2 : 4,
+        .adam = random_chance(rng, 80),
+        .trainer = (enum trainer)random_between(rng, 0, TRAINER_TORCHTITAN),
+        .gathered_logits = random_chance(rng, 30),
+        .fused_loss = random_chance(rng, 30),
+        .scattered_messages = random_chance(rng, 30),
+        .overlapped_messages = random_chance(rng, 30),
+        .attention_kernel = (enum attention_kernel)random_between(rng, 0, ATTENTION_TRITON),
+        .local_loss = {1e-4, 3e-4, 1000000},
+        .boundary_options = TAKE(arena, 1, struct compression_option),
+        .gradient_options = TAKE(arena, 1, struct compression_option),
+        .boundary_option_count = random_chance(rng, 50),
+        .gradient_option_count = random_chance(rng, 50),
+        .budget = {-1, -1, -1, random_chance(rng, 20) ? 16 : 0},
+        .memory_fraction = 0.9};
     j->recompute[RECOMPUTE_NONE] = true;
     j->boundary_options[0] = (struct compression_option){(int)random_between(rng, 4, 64), true, 1};
     j->gradient_options[0] =

@@ -221,7 +221,7 @@ void same_job(const struct job *a, const struct job *b)
     SAME(fused_loss);
     SAME(scattered_messages);
     SAME(overlapped_messages);
-    SAME(open_attention);
+    SAME(attention_kernel);
     SAME_NUMBER(iteration_limit_s);
     SAME_NUMBER(price_limit);
     SAME(placement.homogeneous_groups);

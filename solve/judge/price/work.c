@@ -48,8 +48,12 @@ static const struct precision_costs *wide_rates(const struct price_audit *a, int
 // Fused attention by another library than the GPU maker's reaches a share of its rates.
 static long double attention_rate(const struct price_audit *a, int group, long double fastest)
 {
-    bool open = layout_of(a)->fused_attention && a->problem->job.open_attention;
-    return fastest * (open ? stated_or(&gpu_of(a, group)->open_attention_share, 1) : 1);
+    const struct gpu_costs *gpu = gpu_of(a, group);
+    enum attention_kernel kernel = a->problem->job.attention_kernel;
+    if (!layout_of(a)->fused_attention || kernel == ATTENTION_MAKER) return fastest;
+    return fastest * stated_or(kernel == ATTENTION_TRITON ? &gpu->triton_attention_share
+                                                          : &gpu->open_attention_share,
+                               1);
 }
 
 // ---- seconds by kind
