@@ -9,6 +9,13 @@
 static const char *source_of_rows(const struct iterations_fit *fit, const struct run_file *file,
                                   const struct filter *rows, struct arena *arena)
 {
+    if (fit->keys.by_likelihood)
+        return arena_print(arena,
+                           "%d rows of %s%s%s, SHA-256 %.16s...: %d failed, %d ran, %d peaks; "
+                           "likelihood, spread %.1f %%",
+                           fit->rows, file->label, rows->count ? " where " : "", rows->text,
+                           file->sha256, fit->failed, fit->ran, fit->rows - fit->failed - fit->ran,
+                           100 * fit->spread);
     return arena_print(arena, "%d rows of %s%s%s, SHA-256 %.16s...; mean error of these %.2f %%",
                        fit->rows, file->label, rows->count ? " where " : "", rows->text,
                        file->sha256, 100 * fit->mean_abs_error);
@@ -16,8 +23,14 @@ static const char *source_of_rows(const struct iterations_fit *fit, const struct
 
 static void show(const struct iterations_fit *fit)
 {
-    fprintf(stderr, "%d rows, mean error %.2f %%, %d steps\n", fit->rows, 100 * fit->mean_abs_error,
-            fit->steps);
+    int peaks = fit->rows - fit->failed - fit->ran;
+    if (fit->keys.by_likelihood)
+        fprintf(stderr,
+                "%d runs failed, %d ran, %d peaks with a mean error of %.2f %%, spread %.1f %%\n",
+                fit->failed, fit->ran, peaks, 100 * fit->mean_abs_error, 100 * fit->spread);
+    else
+        fprintf(stderr, "%d rows, mean error %.2f %%, %d steps\n", fit->rows,
+                100 * fit->mean_abs_error, fit->steps);
     for (int k = 0; k < fit->keys.count; k++)
         fprintf(stderr, "  %-32s %.6g   95 %%: %.6g to %.6g\n", fit->keys.items[k].name,
                 fit->constants[k].value, fit->constants[k].low, fit->constants[k].high);
@@ -42,11 +55,12 @@ enum status command_iterations(int argc, char **argv, int *exit_code, struct are
     const char *path, *output = "-", *fit_text = NULL, *rows = "", *set_text = NULL, *name = NULL;
     struct predict_settings settings = {.margin = 0.8, .costs = "published"};
     struct run_choice choice = {0};
-    bool helped, iterations;
+    bool helped, iterations, likelihood;
     const struct option options[] = {
         {"--iterations", OPTION_FLAG, &iterations, 0, 0, NULL, "fit to whole iterations"},
         {"--fit", OPTION_TEXT, &fit_text, 0, 0, NULL,
          "the numbers of the costs to be fitted: name,..."},
+        OPTION_LIKELIHOOD(&likelihood),
         {"--rows", OPTION_TEXT, &rows, 0, 0, NULL,
          "only rows for which all conditions hold: pp=1,hidden>1024,row%3=0"},
         {"--exclude", OPTION_TEXT, &choice.exclude, 0, 0, NULL, "ids of rows that are left out"},
@@ -74,6 +88,7 @@ enum status command_iterations(int argc, char **argv, int *exit_code, struct are
     struct predictor *p;
     struct iterations_fit fit;
     TRY(fit_keys_read(&keys, fit_text, arena, err));
+    TRY(fit_keys_by_likelihood(&keys, likelihood, err));
     TRY(filter_read(&choice.rows, "--rows", rows, arena, err));
     TRY(runs_add(&set, path, &choice, err));
     TRY(predictor_open(&p, &settings, arena, err));

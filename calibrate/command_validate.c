@@ -11,7 +11,7 @@ struct wishes {
     int by;
     double margin;
     int64_t margin_bytes;
-    bool json, list, table;
+    bool json, list, table, likelihood;
     struct run_choice choice;
     struct predict_settings predict;
 };
@@ -21,13 +21,17 @@ static enum status read_mode(struct validate_settings *s, struct wishes *w, stru
 {
     *s = (struct validate_settings){.by = (enum fold_by)w->by,
                                     .folds = (int)(w->folds < 0 ? 5 : w->folds),
-                                    .margins = {w->margin, 1},
                                     .margin_bytes = w->margin_bytes,
                                     .ran_below = 0.75};
+    for (int m = 0; m < OOM_MARGINS; m++)
+        s->margins[m] = w->margin + (1 - w->margin) * m / (OOM_MARGINS - 1);
+    if (w->margin == 1) s->margins[1] = 0;
     if (w->table && (w->fit || w->fit_rows || w->folds >= 0))
         return fail(err, BAD_INPUT,
                     "--table fits by itself: --fit, --fit-rows and --folds do not go with it");
     if (w->table) s->mode = VALIDATE_TABLE;
+    if (!w->fit && w->likelihood)
+        return fail(err, BAD_INPUT, "--likelihood says how --fit fits: it is missing");
     if (!w->fit && (w->fit_rows || w->folds >= 0))
         return fail(err, BAD_INPUT, "--fit-rows and --folds say what --fit fits on: it is missing");
     if (!w->fit) return OK;
@@ -36,7 +40,8 @@ static enum status read_mode(struct validate_settings *s, struct wishes *w, stru
                     "--fit: expected one of --folds N and --fit-rows ROWS: rows are not scored "
                     "with constants fitted on them");
     s->mode = w->fit_rows ? VALIDATE_STATED : VALIDATE_FOLDS;
-    return fit_keys_read(&s->keys, w->fit, arena, err);
+    TRY(fit_keys_read(&s->keys, w->fit, arena, err));
+    return fit_keys_by_likelihood(&s->keys, w->likelihood, err);
 }
 
 // --fit-rows names conditions on the tables at hand, or a table of its own, all of whose rows are
@@ -84,6 +89,7 @@ enum status command_validate(int argc, char **argv, int *exit_code, struct arena
         {"--set", OPTION_TEXT, &w.set, 0, 0, NULL, "numbers of the costs: name=value,..."},
         {"--fit", OPTION_TEXT, &w.fit, 0, 0, NULL,
          "fit these numbers of the costs: name,... (a+b: one constant for both)"},
+        OPTION_LIKELIHOOD(&w.likelihood),
         {"--folds", OPTION_INT, &w.folds, 0, 1000, NULL,
          "each of N folds with constants fitted on the others; 0: every cell or model is a fold"},
         {"--by", OPTION_NAME, &w.by, 0, 0, fold_by_names,

@@ -11,6 +11,7 @@
 
 #include "calibrate/fit/fit.h"
 #include "calibrate/fit/least_squares.h"
+#include "calibrate/runs/memory.h"
 #include "data/numbers/intervals.h"
 
 static const double loss_scale = 0.05, difference = 1e-3, damping_first = 1e-2, damping_max = 1e8;
@@ -65,6 +66,16 @@ enum status fit_keys_read(struct fit_keys *k, const char *text, struct arena *ar
     }
     return k->count ? OK
                     : fail(err, BAD_INPUT, "--fit: expected numbers of the costs, found nothing");
+}
+
+enum status fit_keys_by_likelihood(struct fit_keys *k, bool asked, struct error *err)
+{
+    k->by_likelihood = asked;
+    if (!asked || (k->count == 1 && k->items[0].count == 1 &&
+                   k->items[0].keys[0] == cost_key_find("allocator_factor")))
+        return OK;
+    return fail(err, BAD_INPUT, "--likelihood: expected --fit allocator_factor alone, found %s",
+                k->items[0].name);
 }
 
 // Where the search began: of every number that a constant stands for, in the order in which they
@@ -382,6 +393,7 @@ enum status fit_iterations(struct iterations_fit *fit, const struct fit_keys *ke
 {
     struct search s = {.predictor = p, .keys = keys};
     *fit = (struct iterations_fit){.keys = *keys};
+    if (keys->by_likelihood) return fit_memory(fit, p, set, take, arena, err);
     collect(&s, set, take, arena);
     if (s.count < keys->count)
         return fail(err, BAD_INPUT, "--fit: %d constants from %d rows that can be predicted",

@@ -16,6 +16,7 @@ struct fit_key {
 }; // of cost_keys
 
 struct fit_keys {
+    bool by_likelihood; // of runs that failed, that ran, that were measured: allocator_factor alone
     int count;
     struct fit_key items[FIT_KEYS_MAX];
 };
@@ -29,6 +30,14 @@ struct fitted {
     double value, low, high;
 }; // 95 % by the fit's own covariance, normal residuals assumed
 
+#define OPTION_LIKELIHOOD(to)                                                                      \
+    {                                                                                              \
+        "--likelihood", OPTION_FLAG, (to), 0, 0, NULL,                                             \
+            "--fit allocator_factor to runs that failed (metric oom) and ran as well as to peaks"  \
+    }
+// BAD_INPUT: asked for other constants than allocator_factor.
+enum status fit_keys_by_likelihood(struct fit_keys *k, bool asked, struct error *err);
+
 struct iterations_fit {
     struct fit_keys keys;
     struct fitted constants[FIT_KEYS_MAX];
@@ -40,6 +49,8 @@ struct iterations_fit {
     const char **gpus; // that these rows ran on: the constants are theirs
     int gpu_count;
     int value_bytes; // of their precisions; 0: several
+    int failed, ran; // by likelihood: of the rows those without a peak
+    double spread;   // and the deviation of ln(truth / prediction)
 };
 
 // Fits on the runs with take[i]; rows that are excluded, not predictable or of a metric that the

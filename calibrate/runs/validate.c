@@ -3,7 +3,10 @@
 #include "calibrate/runs/validate.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "calibrate/runs/memory.h"
 
 // ---- predicting
 
@@ -120,25 +123,44 @@ static void count_oom(struct oom_scores *o, const struct run *run,
     }
 }
 
-// Runs whose peak was measured speak for those that ran; where a source has none, all its timed
-// runs do.
-static void score_oom(struct source_scores *s, const struct run_set *set,
-                      const struct validate_settings *settings)
+static struct oom_scores count_ooms(double margin, int file, const struct run_set *set,
+                                    const struct validate_settings *settings)
 {
-    bool peaks = false;
-    for (int i = 0; i < set->count; i++)
-        peaks = peaks || (set->runs[i].file == s->file && !set->runs[i].excluded &&
-                          set->runs[i].row.metric == METRIC_PEAK_MEMORY);
-    for (int m = 0; m < 2; m++) {
-        s->oom[m] = (struct oom_scores){.margin = settings->margins[m]};
-        for (int i = 0; i < set->count; i++) {
-            const struct run *run = &set->runs[i];
-            bool ran = peaks ? run->row.metric == METRIC_PEAK_MEMORY
-                             : metric_is_time(run->row.metric);
-            if (run->file == s->file && !run->excluded && (ran || is_flag(run->row.metric)))
-                count_oom(&s->oom[m], run, settings);
-        }
+    struct oom_scores o = {.margin = margin};
+    for (int i = 0; i < set->count; i++) {
+        const struct run *run = &set->runs[i];
+        if (run->file == file && !run->excluded && (run_ran(set, run) || is_flag(run->row.metric)))
+            count_oom(&o, run, settings);
     }
+    return o;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void score_oom(struct source_scores *s, const struct run_set *set,
+                      const struct validate_settings *settings, struct arena *arena)
+{
+    for (int m = 0; m < OOM_MARGINS && settings->margins[m] > 0; m++)
+        s->oom[m] = count_ooms(settings->margins[m], s->file, set, settings);
+    double *filled = TAKE(arena, set->count, double);
+    int failed = 0;
+    for (int i = 0; i < set->count; i++) {
+        const struct run *run = &set->runs[i];
+        const struct prediction *x = &run->prediction;
+        if (run->file == s->file && !run->excluded && is_flag(run->row.metric) &&
+            run->row.value > 0)
+            filled[failed++] = (double)x->device_bytes / (double)x->capacity_bytes;
+    }
+    if (!failed) return;
+    qsort(filled, (size_t)failed, sizeof *filled, ascending);
+    // Nine tenths of them, rounded up, are over a margin just below the one that comes after the
+    // others.
+    double margin = floor(1000 * nextafter(filled[failed / 10], 0)) / 1000;
+    s->best = count_ooms(margin, s->file, set, settings);
 }
 
 static void score_source(struct source_scores *s, const struct run_set *set,
@@ -155,7 +177,7 @@ static void score_source(struct source_scores *s, const struct run_set *set,
             (struct scored){run->row.value, run->predicted, run->low, run->high, run->group};
     }
     s->scores = score_rows(rows, count, !metric_is_rate(s->metric), arena);
-    score_oom(s, set, settings);
+    score_oom(s, set, settings, arena);
 }
 
 static void score(struct validation *v, const struct run_set *set,

@@ -8,6 +8,8 @@
 #include "calibrate/runs/cell_table.h"
 #include "calibrate/runs/iterations.h"
 
+enum { OOM_MARGINS = 5 };
+
 enum validate_mode {
     VALIDATE_AS_GIVEN, // with the costs as they are
     VALIDATE_FOLDS,    // each fold with constants fitted on the others
@@ -20,8 +22,8 @@ struct validate_settings {
     struct fit_keys keys;
     enum fold_by by;
     int folds;
-    double margins[2];    // of capacity, for running out of memory
-    int64_t margin_bytes; // kept free besides, of a margin below 1
+    double margins[OOM_MARGINS]; // of capacity, for running out of memory; 0: no more
+    int64_t margin_bytes;        // kept free besides, of a margin below 1
     double ran_below; // share of capacity: a run measured below it and said not to fit is a false
                       // alarm
 };
@@ -36,7 +38,8 @@ struct oom_scores {
 struct source_scores {
     int file, metric;
     struct scores scores;
-    struct oom_scores oom[2]; // of the file
+    struct oom_scores oom[OOM_MARGINS]; // of the file
+    struct oom_scores best; // at the greatest margin that foresees 9 of 10; 0: nothing failed
 };
 
 struct validation {

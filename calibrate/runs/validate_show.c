@@ -23,6 +23,16 @@ static void show_fits(const struct validation *v, FILE *to)
 {
     if (!v->fit_count) return;
     const struct fit_keys *keys = &v->fits[0].keys;
+    if (keys->by_likelihood) {
+        int failed = 0, ran = 0, rows = 0;
+        double spread = 0;
+        for (int i = 0; i < v->fit_count; i++) {
+            failed += v->fits[i].failed, ran += v->fits[i].ran, rows += v->fits[i].rows;
+            spread += v->fits[i].spread / v->fit_count;
+        }
+        fprintf(to, "By likelihood: %d failed, %d ran, %d peaks%s; spread %.1f %%\n", failed, ran,
+                rows - failed - ran, v->fit_count > 1 ? " (over all fits)" : "", 100 * spread);
+    }
     fprintf(to, "Constants fitted: %d%s\n", keys->count,
             v->fit_count > 1 ? ", once for each fold, on the rows of the others" : "");
     for (int k = 0; k < keys->count; k++) {
@@ -44,8 +54,11 @@ static void show_fits(const struct validation *v, FILE *to)
 static void show_oom(const struct source_scores *s, const struct validate_settings *settings,
                      FILE *to)
 {
-    for (int m = 0; m < 2; m++) {
-        const struct oom_scores *o = &s->oom[m];
+    for (int m = 0; m <= OOM_MARGINS; m++) {
+        const struct oom_scores *o = m < OOM_MARGINS ? &s->oom[m] : &s->best;
+        if (!(o->margin > 0)) continue;
+        if (m == OOM_MARGINS)
+            fprintf(to, "    the greatest margin that foresees 9 of 10 is %.3f:\n", o->margin);
         fprintf(to,
                 "    out of memory at margin %.2f: %d of %d foreseen; said not to fit: %d of %d "
                 "that ran, %d of %d of those below %.0f %% of the memory\n",

@@ -1,0 +1,77 @@
+#include "calibrate/runs/memory.h"
+
+#include <math.h>
+
+#include "calibrate/fit/factor.h"
+
+static bool has_peaks(const struct run_set *set, int file)
+{
+    for (int i = 0; i < set->count; i++)
+        if (set->runs[i].file == file && !set->runs[i].excluded &&
+            set->runs[i].row.metric == METRIC_PEAK_MEMORY)
+            return true;
+    return false;
+}
+
+bool run_ran(const struct run_set *set, const struct run *run)
+{
+    return has_peaks(set, run->file) ? run->row.metric == METRIC_PEAK_MEMORY
+                                     : metric_is_time(run->row.metric);
+}
+
+// false: the row says nothing of the factor, as one of the last rank's does, which knows only what
+// was asked for.
+static bool read_sign(struct memory_sign *sign, const struct run_set *set, const struct run *run,
+                      const struct prediction *x, double factor)
+{
+    const struct run_row *row = &run->row;
+    bool flag = row->metric == METRIC_OOM;
+    double outside = (double)x->outside_bytes, total = (double)x->device_bytes;
+    if (!flag && !run_ran(set, run)) return false;
+    *sign = (struct memory_sign){flag && row->value > 0 ? SIGN_FAILED : SIGN_RAN, 0, outside,
+                                 (double)x->capacity_bytes};
+    if (!flag && row->metric == METRIC_PEAK_MEMORY) {
+        total = run_prediction(row, x);
+        if (total == (double)x->device_bytes - outside) sign->outside_bytes = outside = 0;
+        else if (total != (double)x->device_bytes && total != (double)x->ends_bytes) return false;
+        sign->kind = SIGN_PEAK, sign->bytes = row->value;
+    }
+    sign->inside_bytes = (total - outside) / factor;
+    return sign->inside_bytes > 0;
+}
+
+static int collect_signs(struct memory_sign *signs, struct iterations_fit *fit, struct predictor *p,
+                         const struct run_set *set, const bool *take)
+{
+    double factor = fmax(predictor_costs(p)->allocator_factor.value, 1);
+    int count = 0;
+    for (int i = 0; i < set->count; i++) {
+        struct prediction x;
+        if (!take[i] || set->runs[i].excluded) continue;
+        predict_row(p, &set->runs[i].row, &x);
+        if (*x.reason || !read_sign(&signs[count], set, &set->runs[i], &x, factor)) continue;
+        count++;
+        if (!fit->gpu_count) fit->gpus[fit->gpu_count++] = x.gpu; // all have the one factor
+    }
+    return count;
+}
+
+enum status fit_memory(struct iterations_fit *fit, struct predictor *p, const struct run_set *set,
+                       const bool *take, struct arena *arena, struct error *err)
+{
+    struct memory_sign *signs = TAKE(arena, set->count, struct memory_sign);
+    struct factor_fit f;
+    fit->gpus = TAKE(arena, 1, const char *);
+    fit->rows = collect_signs(signs, fit, p, set, take);
+    TRY(factor_fit(&f, signs, fit->rows, err));
+    for (int i = 0; i < fit->rows; i++)
+        if (signs[i].kind == SIGN_PEAK)
+            fit->mean_abs_error +=
+                fabs((f.factor * signs[i].inside_bytes + signs[i].outside_bytes) / signs[i].bytes -
+                     1) /
+                f.counts[SIGN_PEAK];
+    fit->constants[0] = (struct fitted){f.factor, f.low, f.high};
+    fit->failed = f.counts[SIGN_FAILED], fit->ran = f.counts[SIGN_RAN], fit->spread = f.spread;
+    predictor_costs(p)->allocator_factor.value = f.factor;
+    return OK;
+}

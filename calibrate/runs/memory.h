@@ -1,0 +1,16 @@
+// The allocator's factor by likelihood, of a set's runs (calibrate/fit/factor.h).
+#ifndef PLUMBLINE_CALIBRATE_RUNS_MEMORY_H
+#define PLUMBLINE_CALIBRATE_RUNS_MEMORY_H
+
+#include "calibrate/runs/iterations.h"
+
+// Rows of metric oom, measured peaks, and, where a file has none of these, its timed rows, which
+// ran. Leaves the factor in the predictor's costs. BAD_INPUT as factor_fit.
+enum status fit_memory(struct iterations_fit *fit, struct predictor *p, const struct run_set *set,
+                       const bool *take, struct arena *arena, struct error *err);
+
+// Whether a run of the file says that it ran: runs whose peak was measured do, and where there are
+// none all timed ones.
+bool run_ran(const struct run_set *set, const struct run *run);
+
+#endif

@@ -1,0 +1,196 @@
+// The allocator's factor from runs that failed, ran or were measured: known factors come back from
+// runs drawn with them, as often within the interval as it says; what cannot be told is refused.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "calibrate/fit/factor.h"
+#include "calibrate/runs/memory.h"
+#include "data/base/file.h"
+#include "tests/support/problems.h"
+#include "tests/support/check.h"
+
+enum { RUNS = 100, DRAWS = 100 };
+static const double capacity = 80e9, outside = 3e9;
+
+static double uniform(struct random *rng)
+{
+    return ((double)random_between(rng, 0, (1 << 30) - 1) + 0.5) / (1 << 30);
+}
+
+static double normal(struct random *rng)
+{
+    return sqrt(-2 * log(uniform(rng))) * cos(6.283185307179586 * uniform(rng));
+}
+
+// Runs of 30 to 110 GB, with a log-normal error; of those that ran a share with a peak.
+static void draw_signs(struct memory_sign *signs, double factor, double spread, int peaks_percent,
+                       struct random *rng)
+{
+    for (int i = 0; i < RUNS; i++) {
+        double inside = 30e9 + 80e9 * uniform(rng),
+               bytes = (factor * inside + outside) * exp(spread * normal(rng));
+        signs[i] = (struct memory_sign){SIGN_RAN, inside, outside, capacity};
+        if (bytes > capacity) signs[i].kind = SIGN_FAILED;
+        else if (random_chance(rng, peaks_percent))
+            signs[i].kind = SIGN_PEAK, signs[i].bytes = bytes;
+    }
+}
+
+struct drawn {
+    double covered, factor, spread, width; // shares and means over the draws
+};
+
+static struct drawn draw_fits(double factor, double spread, int peaks_percent, uint64_t seed)
+{
+    struct random rng = {seed};
+    struct drawn all = {0};
+    struct error err = {OK, ""};
+    for (int i = 0; i < DRAWS; i++) {
+        struct memory_sign signs[RUNS];
+        struct factor_fit fit;
+        draw_signs(signs, factor, spread, peaks_percent, &rng);
+        CHECK_OK(factor_fit(&fit, signs, RUNS, &err));
+        assert_true(fit.low <= fit.factor && fit.factor <= fit.high);
+        all.covered += (fit.low <= factor && factor <= fit.high) / (double)DRAWS;
+        all.factor += fit.factor / DRAWS, all.spread += fit.spread / DRAWS;
+        all.width += (fit.high - fit.low) / DRAWS;
+    }
+    print_message("factor %.2f, spread %.2f, %3d %% of peaks: mean %.4f, spread %.4f, covered "
+                  "%.1f %%, width %.3f\n",
+                  factor, spread, peaks_percent, all.factor, all.spread, 100 * all.covered,
+                  all.width);
+    return all;
+}
+
+// 95 % of 100 draws, and twice its own deviation of 2.2 points to either side.
+static void intervals_cover_the_factor(void **state)
+{
+    static const struct {
+        double factor, spread;
+        int peaks_percent;
+    } cases[] = {{1.1, 0.06, 0}, {1.1, 0.06, 50}, {1.3, 0.1, 0}, {1.3, 0.04, 100}};
+    double width = 0;
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        struct drawn x =
+            draw_fits(cases[i].factor, cases[i].spread, cases[i].peaks_percent, 17 + i);
+        assert_true(fabs(x.covered - 0.95) <= 0.045);
+        assert_true(fabs(x.factor / cases[i].factor - 1) < 0.01);
+        assert_true(fabs(x.spread / cases[i].spread - 1) < 0.2);
+        if (i == 1) assert_true(x.width < 0.8 * width); // peaks say more than flags
+        width = x.width;
+    }
+}
+
+// By hand: at the maximum two peaks' errors are each other's opposites; a run that failed far above
+// the capacity and one that ran far below add nothing.
+static void peaks_are_a_mean(void **state)
+{
+    struct error err = {OK, ""};
+    struct factor_fit fit;
+    const struct memory_sign signs[] = {{SIGN_PEAK, 40e9, 0, 40e9 * 1.1},
+                                        {SIGN_PEAK, 40e9, 0, 40e9 * 1.3},
+                                        {SIGN_FAILED, 400e9, 0, capacity},
+                                        {SIGN_RAN, 4e9, 0, capacity}};
+    (void)state;
+    CHECK_OK(factor_fit(&fit, signs, ARRAY_LENGTH(signs), &err));
+    assert_true(fabs(fit.factor - sqrt(1.1 * 1.3)) < 1e-4);
+    assert_true(fabs(fit.spread - log(1.3 / 1.1) / 2) < 1e-4);
+    assert_true(fit.counts[SIGN_PEAK] == 2 && fit.counts[SIGN_FAILED] == 1 &&
+                fit.counts[SIGN_RAN] == 1);
+}
+
+static void one_side_is_not_enough(void **state)
+{
+    struct error err = {OK, ""};
+    struct factor_fit fit;
+    const struct memory_sign signs[] = {{SIGN_FAILED, 90e9, 0, capacity},
+                                        {SIGN_RAN, 60e9, 0, capacity}};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        err = (struct error){OK, ""};
+        assert_int_equal(factor_fit(&fit, &signs[i], 1, &err), BAD_INPUT);
+        assert_non_null(strstr(err.text, "expected measured peaks, or runs that failed and runs"));
+    }
+    CHECK_OK(factor_fit(&fit, signs, 2, &err));
+    // Anything that tells the two apart, between 80/90 and 80/60; two runs leave all else open.
+    assert_true(fit.factor >= 1 && fit.factor <= 80.0 / 60);
+    assert_true(fit.low == 1 && fabs(fit.high - FACTOR_MAX) < 1e-9);
+}
+
+// ---- from a table
+
+static char path[64];
+
+// Runs of growing micro-batch as a factor of 1.4 makes them fail, run or show their peaks.
+static void write_table(struct arena *arena)
+{
+    struct predict_settings settings = {.margin = 0.8, .costs = "published"};
+    struct predictor *p;
+    struct error err = {OK, ""};
+    const char *text = "id,gpu,layers,hidden,seq,micro_batch,recompute,metric,value,unit\n";
+    CHECK_OK(predictor_open(&p, &settings, arena, &err));
+    CHECK_OK(predictor_set(p, "allocator_factor=1.4", &err));
+    for (int i = 1; i <= 200; i++) {
+        const char *words[] = {"gpu=A100", "layers=24", "hidden=1024", "seq=256",
+                               arena_print(arena, "micro_batch=%d", i)};
+        struct run_row row;
+        struct prediction x;
+        CHECK_OK(row_of_words(&row, words, 5, arena, &err));
+        predict_row(p, &row, &x);
+        assert_string_equal(x.reason, "");
+        bool failed = x.device_bytes > x.capacity_bytes;
+        text = arena_print(arena, "%s%d,A100,24,1024,256,%d,none,%s,%g,%s\n", text, i, i,
+                           failed ? "oom" : "iteration_time", failed ? 1 : 0.5,
+                           failed ? "flag" : "s");
+    }
+    CHECK_OK(file_write(path, text, strlen(text), &err));
+}
+
+static void a_table_of_flags_tells_the_factor(void **state)
+{
+    struct arena arena;
+    struct error err = {OK, ""};
+    struct predict_settings settings = {.margin = 0.8, .costs = "published"};
+    struct run_set set = {.arena = &arena};
+    struct run_choice choice = {0};
+    struct iterations_fit fit;
+    struct fit_keys keys;
+    struct predictor *p;
+    (void)state;
+    arena_open(&arena, NULL);
+    write_table(&arena);
+    CHECK_OK(runs_add(&set, path, &choice, &err));
+    CHECK_OK(predictor_open(&p, &settings, &arena, &err));
+    bool *all = TAKE(&arena, set.count, bool);
+    for (int i = 0; i < set.count; i++) all[i] = true;
+    CHECK_OK(fit_keys_read(&keys, "allocator_factor", &arena, &err));
+    CHECK_OK(fit_keys_by_likelihood(&keys, true, &err));
+    CHECK_OK(fit_iterations(&fit, &keys, p, &set, all, &arena, &err));
+    const struct fitted *f = &fit.constants[0];
+    print_message("%.3f (%.3f to %.3f), %d failed, %d ran\n", f->value, f->low, f->high, fit.failed,
+                  fit.ran);
+    assert_true(fit.failed > 5 && fit.ran > 5 && fit.failed + fit.ran == fit.rows);
+    assert_true(f->low < 1.4 && 1.4 < f->high && f->high / f->low < 1.2);
+    assert_true(predictor_costs(p)->allocator_factor.value == f->value);
+    CHECK_OK(fit_keys_read(&keys, "constant_bytes", &arena, &err));
+    assert_int_equal(fit_keys_by_likelihood(&keys, true, &err), BAD_INPUT);
+    assert_non_null(strstr(err.text, "allocator_factor alone, found constant_bytes"));
+    arena_close(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(intervals_cover_the_factor),
+        cmocka_unit_test(peaks_are_a_mean),
+        cmocka_unit_test(one_side_is_not_enough),
+        cmocka_unit_test(a_table_of_flags_tells_the_factor),
+    };
+    snprintf(path, sizeof path, "build/test_factor.%ld.csv", (long)getpid());
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(path);
+    return failed;
+}
