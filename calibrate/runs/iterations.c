@@ -16,7 +16,7 @@
 
 static const double loss_scale = 0.05, difference = 1e-3, damping_first = 1e-2, damping_max = 1e8;
 enum { STEPS_MAX = 60 };
-#define SPREAD_SHARE 0.9
+#define BOUND_SHARE 0.9
 #define SCATTER_ASSUMED                                                                            \
     0.03 // of published runs: what no source explains of its own repetitions (docs/VALIDATION.md)
 
@@ -301,9 +301,9 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double find_spread(const struct search *s, struct arena *arena)
+static double find_error_bound(const struct search *s, struct arena *arena)
 {
-    int count = 0, rank = (int)ceil(SPREAD_SHARE * (s->count + 1));
+    int count = 0, rank = (int)ceil(BOUND_SHARE * (s->count + 1));
     double *errors = TAKE(arena, s->count, double);
     for (int i = 0; i < s->count; i++)
         if (metric_is_time(s->runs[i]->row.metric))
@@ -347,7 +347,7 @@ static enum status answer(struct iterations_fit *fit, struct search *s, struct a
                                             bounded(item, value * exp(width))};
     }
     fit->rows = s->count;
-    fit->spread = find_spread(s, arena);
+    fit->error_bound = find_error_bound(s, arena);
     fit->gpus = s->gpus;
     fit->gpu_count = s->gpu_count;
     fit->value_bytes = s->value_bytes;
@@ -379,10 +379,10 @@ void iterations_put(const struct iterations_fit *fit, struct costs *costs, const
         visit_item(&fit->keys.items[k], costs, fit->gpus, fit->gpu_count, fit->value_bytes,
                    put_fitted, &note);
     }
-    if (fit->spread > 0)
-        costs->iteration_spread = (struct estimate){.value = fit->spread,
-                                                    .low = fit->spread,
-                                                    .high = fit->spread,
+    if (fit->error_bound > 0)
+        costs->iteration_spread = (struct estimate){.value = fit->error_bound,
+                                                    .low = fit->error_bound,
+                                                    .high = fit->error_bound,
                                                     .origin = ORIGIN_FITTED,
                                                     .source = source};
 }

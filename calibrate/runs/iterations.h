@@ -43,8 +43,8 @@ struct iterations_fit {
     struct fitted constants[FIT_KEYS_MAX];
     int rows;              // that it was fitted on
     double mean_abs_error; // of these
-    double spread; // that one more row errs by at most, with 90 %: the rank after nine tenths of
-                   // the rows', the greatest where they are too few; 0: not of times
+    double error_bound; // of one more row with 90 %: the rank after nine tenths of the rows', the
+                        // greatest where they are too few; 0: not of times
     int steps;
     const char **gpus; // that these rows ran on: the constants are theirs
     int gpu_count;
@@ -62,7 +62,7 @@ enum status fit_iterations(struct iterations_fit *fit, const struct fit_keys *ke
                            struct arena *arena, struct error *err);
 
 // Marks the constants in the costs that the fit left behind as fitted: interval, and a source in
-// words; the spread becomes the costs' iteration_spread.
+// words; the error bound becomes the costs' iteration_spread.
 void iterations_put(const struct iterations_fit *fit, struct costs *costs, const char *source);
 
 #endif
