@@ -33,11 +33,13 @@ show "sc21 without ZeRO-3, 1 constant, 5 folds" "$sets/megatron_sc21_2104.04473.
     --default seq=1024,recompute=full --rows zero=0
 show "sc21 with ZeRO-3, 1 constant, 5 folds" "$sets/megatron_sc21_2104.04473.csv" --costs datasheet --fit gemm+attention --folds 5 \
     --default seq=1024,recompute=full
-show "dgxc v25.04, 1 constant, 5 folds" "$sets/nvidia_dgxc_v25.04.csv" --costs datasheet-overlapped --default overlap=1 --fit gemm+attention --folds 5
-show "dgxc v25.04, 1 constant, each model from the others" "$sets/nvidia_dgxc_v25.04.csv" --costs datasheet-overlapped --default overlap=1 \
+show "dgxc v25.04, 1 constant, 5 folds" "$sets/nvidia_dgxc_v25.04.csv" --costs datasheet-overlapped --default overlap=1,gradient_bytes=2 --fit gemm+attention --folds 5
+show "dgxc v25.04, 1 constant, each model from the others" "$sets/nvidia_dgxc_v25.04.csv" --costs datasheet-overlapped --default overlap=1,gradient_bytes=2 \
     --fit gemm+attention --folds 0 --by model
 show "bigscience memory, 1 constant, 5 folds" "$bigscience" --costs a100-tables --default heads=96,kv_heads=96 --rows metric!=iteration_time \
     --fit allocator_factor --folds 5
+show "bigscience memory, 1 constant by likelihood, 5 folds" "$bigscience" --costs a100-tables --default heads=96,kv_heads=96 \
+    --rows metric!=iteration_time --fit allocator_factor --likelihood --folds 5
 show "bigscience memory, 1 constant, each cell from the others" "$bigscience" --costs a100-tables --default heads=96,kv_heads=96 \
     --rows metric!=iteration_time --fit allocator_factor --folds 0 --by cell
 show "megatron golden 7B, pp = 1, no constant" "$golden" --costs datasheet --rows "hidden>=3072,source~7b,metric!=iteration_time,pp=1"
@@ -53,7 +55,7 @@ show "vtrain_multi, cold" "$multi" --costs kernels
 show "korthikanti, cold" "$sets/korthikanti_2205.05198.csv" --costs kernels
 show "sc21 without ZeRO-3, cold" "$sets/megatron_sc21_2104.04473.csv" --costs kernels --default seq=1024,recompute=full --rows zero=0
 show "sc21, ZeRO-3, cold" "$sets/megatron_sc21_2104.04473.csv" --costs kernels --default seq=1024,recompute=full --rows zero=3
-show "dgxc v25.04, cold" "$sets/nvidia_dgxc_v25.04.csv" --costs kernels --default overlap=1,overlap_messages=1
+show "dgxc v25.04, cold" "$sets/nvidia_dgxc_v25.04.csv" --costs kernels --default overlap=1,overlap_messages=1,gradient_bytes=2
 show "amp, cold" "$sets/amp_homogeneous_2210.07297.csv" --costs t4-kernels --cluster t4-4x4 --default gradient_bytes=4
 show "bigscience iteration times, cold" "$bigscience" --costs kernels --default heads=96,kv_heads=96 --rows metric=iteration_time
 show "MPT of llm-foundry, cold" data/runs/mpt-llm-foundry.csv --costs kernels
@@ -68,7 +70,7 @@ show "vtrain_multi, kernels, 1 constant, 5 folds" "$multi" --costs kernels --fit
 show "korthikanti, kernels, 1 constant, 5 folds" "$sets/korthikanti_2205.05198.csv" --costs kernels --fit megatron_step_factor --folds 5
 show "sc21 without ZeRO-3, kernels, 1 constant, 5 folds" "$sets/megatron_sc21_2104.04473.csv" --costs kernels --fit megatron_step_factor \
     --folds 5 --default seq=1024,recompute=full --rows zero=0
-show "dgxc v25.04, kernels, 1 constant, 5 folds" "$sets/nvidia_dgxc_v25.04.csv" --costs kernels --default overlap=1,overlap_messages=1 \
+show "dgxc v25.04, kernels, 1 constant, 5 folds" "$sets/nvidia_dgxc_v25.04.csv" --costs kernels --default overlap=1,overlap_messages=1,gradient_bytes=2 \
     --fit megatron_step_factor --folds 5
 show "amp, kernels, 1 constant, 5 folds" "$sets/amp_homogeneous_2210.07297.csv" --costs t4-kernels --cluster t4-4x4 \
     --default gradient_bytes=4 --fit deepspeed_step_factor --folds 5
@@ -78,7 +80,7 @@ show "bigscience iteration times, kernels, 1 constant, 5 folds" "$bigscience" --
 show "vtrain_single, own costs" "$single" --costs a100-vtrain
 show "amp, own costs" "$sets/amp_homogeneous_2210.07297.csv" --costs t4-amp --cluster t4-4x4 --default gradient_bytes=4
 show "korthikanti, own costs" "$sets/korthikanti_2205.05198.csv" --costs a100-korthikanti
-show "dgxc v25.04, own costs" "$sets/nvidia_dgxc_v25.04.csv" --costs h100-dgxc --default overlap=1
+show "dgxc v25.04, own costs" "$sets/nvidia_dgxc_v25.04.csv" --costs h100-dgxc --default overlap=1,gradient_bytes=2
 show "bigscience memory, own costs" "$bigscience" --costs a100-bigscience --default heads=96,kv_heads=96 --rows metric!=iteration_time
 for model in 1.5B 6.2B 14.6B 28.3B; do
     show "zero-bubble paper, $model, one 1F1B point" data/runs/zero-bubble-2401.10241.csv --costs datasheet --rows notes~model=$model \

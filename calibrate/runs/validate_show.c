@@ -57,13 +57,13 @@ static void show_oom(const struct source_scores *s, const struct validate_settin
     for (int m = 0; m <= OOM_MARGINS; m++) {
         const struct oom_scores *o = m < OOM_MARGINS ? &s->oom[m] : &s->best;
         if (!(o->margin > 0)) continue;
-        if (m == OOM_MARGINS)
-            fprintf(to, "    the greatest margin that foresees 9 of 10 is %.3f:\n", o->margin);
-        fprintf(to,
-                "    out of memory at margin %.2f: %d of %d foreseen; said not to fit: %d of %d "
-                "that ran, %d of %d of those below %.0f %% of the memory\n",
-                o->margin, o->caught, o->total, o->ran_over, o->ran_all, o->false_alarms,
-                o->ran_total, 100 * settings->ran_below);
+        bool best = m == OOM_MARGINS;
+        fprintf(to, "    out of memory at margin %.*f%s: %d of %d foreseen; ", best ? 3 : 2,
+                o->margin, best ? ", the greatest that foresees 9 of 10" : "", o->caught, o->total);
+        fprintf(
+            to,
+            "said not to fit: %d of %d that ran, %d of %d of those below %.0f %% of the memory\n",
+            o->ran_over, o->ran_all, o->false_alarms, o->ran_total, 100 * settings->ran_below);
     }
 }
 
