@@ -24,6 +24,7 @@ static const struct {
     {"validate", command_validate, "predictions against measured runs: error tables by source"},
     {"formulate", command_formulate,
      "problem -> MILP as MPS or LP, with the meaning of each column"},
+    {"plan", command_plan, "model and cluster by name -> problem, plan, report, launch files"},
     {"solve", command_solve, "problem -> plan with a proven bound"},
     {"verify", command_verify, "the independent judge of a plan"},
     {"check", command_check, "proofs: does a certificate prove what it says?"},

@@ -57,7 +57,7 @@ enum { AS_ITS_FRAMEWORK = -1 }; // not stated
 // Options are 64 bits wide, the layout's fields are not; negative switches keep the defaults
 // readable.
 struct transformer_options {
-    int64_t tensor, context, data, pipeline, micro_batch, zero, expert, virtual_stages, gpus,
+    int64_t tensor, context, data, pipeline, micro_batch, zero, expert, virtual_stages, gpus, nodes,
         boundary_rank, gradient_rank;
     int precision, schedule, gradient_sync, layouts, framework, objective;
     bool offload_optimizer, fewer_devices, whole_activations, unfused_attention,
@@ -133,9 +133,14 @@ static enum status read_transformer(int argc, char **argv, const char *usage,
     struct option options[] = {
         {"--model", OPTION_TEXT, &r->model, 0, 0, NULL, "shipped model or file"},
         {"--cluster", OPTION_TEXT, &r->cluster, 0, 0, NULL, "shipped cluster or file"},
+        {"--gpu", OPTION_TEXT, &r->gpu, 0, 0, NULL,
+         "instead of a cluster: the shipped one whose nodes have this GPU"},
         {"--costs", OPTION_TEXT, &r->costs, 0, 0, NULL, "shipped costs or file"},
         {"--gpus", OPTION_INT, &o.gpus, 0, 1 << 20, NULL,
          "GPUs of the cluster's first group (as the cluster says)"},
+        {"--nodes", OPTION_INT, &o.nodes, 0, 1 << 20, NULL, "or its nodes"},
+        {"--gpu-hour-price", OPTION_NUMBER, &r->gpu_hour_price, 0, 1e6, NULL,
+         "of every GPU (as the cluster says)"},
         {"--tensor", OPTION_INT, &o.tensor, 1, 1 << 10, NULL, "tensor degree"},
         {"--context", OPTION_INT, &o.context, 1, 1 << 10, NULL, "context degree"},
         {"--data", OPTION_INT, &o.data, 0, 1 << 16, NULL,
@@ -188,7 +193,7 @@ static enum status read_transformer(int argc, char **argv, const char *usage,
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, helped,
                      err));
-    r->gpus = (int)o.gpus;
+    r->gpus = (int)o.gpus, r->nodes = (int)o.nodes;
     r->boundary_rank = (int)o.boundary_rank;
     r->gradient_rank = (int)o.gradient_rank;
     r->precision = (enum precision)o.precision;
@@ -208,7 +213,8 @@ static enum status run_transformer(int argc, char **argv, const char *usage,
     TRY(read_transformer(argc, argv, usage, request, &to, &helped, err));
     if (helped) return OK;
     struct problem problem;
-    request->name = arena_print(arena, "%s on %s", request->model, request->cluster);
+    request->name = arena_print(arena, "%s on %s", request->model,
+                                request->gpu ? request->gpu : request->cluster);
     TRY(example_transformer(&problem, request, arena, err));
     return deliver(&problem, &to, arena, err);
 }

@@ -4,6 +4,7 @@
 #ifndef PLUMBLINE_FORMULATE_EXAMPLE_EXAMPLE_H
 #define PLUMBLINE_FORMULATE_EXAMPLE_EXAMPLE_H
 
+#include "data/base/shipped.h"
 #include "data/inputs/problem.h"
 #include "data/import/matrix.h"
 
@@ -20,7 +21,9 @@ enum status example_chain(struct problem *problem, const struct chain_request *r
 // ending in ".json").
 struct transformer_request {
     const char *name, *model, *cluster, *costs;
-    int gpus; // of the first group: its node count follows; 0: as the cluster says
+    const char *gpu;       // instead of a cluster: the shipped one whose nodes have this GPU
+    int gpus, nodes;       // of the first group, one follows from the other; 0: as the cluster says
+    double gpu_hour_price; // of every GPU; 0: as the cluster says
     int64_t sequence, global_batch; // 0: 64 micro-batches per replica
     enum precision precision;
     enum objective objective;
@@ -69,11 +72,5 @@ enum status example_pipette(struct problem *problem, const struct pipette_reques
 // false.
 enum status example_write(struct problem *problem, const char *folder, bool force,
                           struct arena *arena, struct error *err);
-
-// The file of a shipped document: folder is "models", "clusters" or "costs". Looked for under
-// $PLUMBLINE_DATA, then beside the running program as installed (../share/plumbline/data) and as
-// built (../data). A name with '/' or ".json" is a file itself.
-enum status shipped_find(const char **path, const char *folder, const char *name,
-                         struct arena *arena, struct error *err);
 
 #endif

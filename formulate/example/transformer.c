@@ -1,12 +1,42 @@
 // Examples of transformers: a shipped model on a shipped cluster with a layout of the user's or a
 // sensible one, and GPT-2 XL on four machines of a calibrated kind.
 #include <math.h>
+#include <string.h>
 
+#include "data/base/names.h"
 #include "data/inputs/framework.h"
 #include "formulate/example/example.h"
 
 enum { MICRO_BATCHES_DEFAULT = 64 };
 static const double machine_memory_gb = 32;
+
+static bool has_only(const struct cluster *c, const char *gpu)
+{
+    return c->group_count == 1 && !c->places.node_count && !strcmp(c->groups[0].gpu, gpu);
+}
+
+// The first shipped cluster of one kind of nodes, with this GPU.
+static enum status cluster_of_gpu(struct cluster *cluster, const char *gpu, struct arena *arena,
+                                  struct error *err)
+{
+    const char *const *names, *path, **gpus;
+    int count;
+    TRY(shipped_list(&names, &count, "clusters", arena, err));
+    gpus = TAKE(arena, count, const char *);
+    for (int i = 0; i < count; i++) {
+        TRY(shipped_find(&path, "clusters", names[i], arena, err));
+        TRY(cluster_load(cluster, path, arena, err));
+        if (has_only(cluster, gpu)) return OK;
+        gpus[i] = cluster->groups[0].gpu;
+    }
+    int nearest = name_nearest(gpu, gpus, count);
+    for (int i = count; i-- > 0;) // as "h100" means h100-80gb
+        if (!strncmp(gpus[i], gpu, strlen(gpu))) nearest = i;
+    return fail(err, BAD_INPUT,
+                "%s: no shipped cluster has this GPU; did you mean %s? (plumbline clusters lists "
+                "them)",
+                gpu, nearest < 0 ? "another" : gpus[nearest]);
+}
 
 static enum status load_parts(struct problem *p, const struct transformer_request *r,
                               struct arena *arena, struct error *err)
@@ -14,15 +44,22 @@ static enum status load_parts(struct problem *p, const struct transformer_reques
     const char *path;
     TRY(shipped_find(&path, "models", r->model, arena, err));
     TRY(model_load(&p->model, path, arena, err));
-    TRY(shipped_find(&path, "clusters", r->cluster, arena, err));
-    TRY(cluster_load(&p->cluster, path, arena, err));
+    if (r->gpu) TRY(cluster_of_gpu(&p->cluster, r->gpu, arena, err));
+    else {
+        TRY(shipped_find(&path, "clusters", r->cluster, arena, err));
+        TRY(cluster_load(&p->cluster, path, arena, err));
+    }
     TRY(shipped_find(&path, "costs", r->costs, arena, err));
     return costs_load(&p->costs, path, arena, err);
 }
 
-static enum status resize(struct cluster *cluster, int gpus, struct error *err)
+static enum status resize(struct cluster *cluster, int gpus, int nodes, struct error *err)
 {
     struct node_group *first = &cluster->groups[0];
+    if (nodes && gpus && gpus != nodes * first->gpus_per_node)
+        return fail(err, BAD_INPUT, "--gpus %d: %d nodes of group %s have %d", gpus, nodes,
+                    first->name, nodes * first->gpus_per_node);
+    if (nodes) first->nodes = nodes;
     if (!gpus) return OK;
     if (gpus % first->gpus_per_node)
         return fail(err, BAD_INPUT, "--gpus %d: group %s has nodes of %d", gpus, first->name,
@@ -113,7 +150,9 @@ enum status example_transformer(struct problem *problem, const struct transforme
 {
     *problem = (struct problem){.name = request->name};
     TRY(load_parts(problem, request, arena, err));
-    TRY(resize(&problem->cluster, request->gpus, err));
+    TRY(resize(&problem->cluster, request->gpus, request->nodes, err));
+    for (int i = 0; i < problem->cluster.group_count && request->gpu_hour_price > 0; i++)
+        problem->cluster.groups[i].gpu_hour_price = request->gpu_hour_price;
     problem->job = job_of(request, arena);
     return complete(&problem->job, &problem->cluster, err);
 }

@@ -14,6 +14,9 @@
 // Verdict, placement, times, memory, critical path, Gantt, origin. At most 100 columns where names
 // are short. links: of a plan with a placement, the `top` dearest (0: all); NULL: not known.
 // problem: NULL where it is not at hand or has changed; the figures of the run are then left out.
+// The beginning of report_text: verdict, layout, figures, where the layers are.
+enum status report_brief(const struct plan *plan, const struct problem *problem, const char **text,
+                         size_t *length, struct arena *arena, struct error *err);
 enum status report_text(const struct plan *plan, const struct problem *problem,
                         const struct report_links *links, int64_t top, const char **text,
                         size_t *length, struct arena *arena, struct error *err);

@@ -272,6 +272,23 @@ static void print_origin(struct report_out *out, const struct plan *plan)
         plan->effort.boxes, plan->effort.relaxations, plan->effort.path_rows, plan->effort.seconds);
 }
 
+enum status report_brief(const struct plan *plan, const struct problem *problem, const char **text,
+                         size_t *length, struct arena *arena, struct error *err)
+{
+    struct report_out out;
+    (void)err;
+    report_out_begin(&out, arena);
+    print_verdict(&out, plan);
+    if (plan->stage_count) {
+        print_layout(&out, plan);
+        if (plan->iteration_ns > 0) report_figures(&out, plan, problem);
+        print_placement(&out, plan);
+    }
+    *text = out.text;
+    *length = out.length;
+    return OK;
+}
+
 enum status report_text(const struct plan *plan, const struct problem *problem,
                         const struct report_links *links, int64_t top, const char **text,
                         size_t *length, struct arena *arena, struct error *err)

@@ -1,0 +1,233 @@
+// plumbline plan: from a model's name to plan, report and launch files. It is nothing but the other
+// commands one after the other; each is told, so that all can be repeated.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "data/base/file.h"
+#include "data/inputs/framework.h"
+#include "formulate/commands.h"
+#include "solve/commands/commands.h"
+#include "solve/report/report.h"
+
+enum { WORDS_MAX = 40 };
+
+struct step {
+    command_function *run;
+    const char *words[WORDS_MAX]; // the command's name first
+    int count;
+};
+
+struct steps {
+    struct step items[8];
+    int count;
+};
+
+struct plan_request {
+    const char *model, *cluster, *gpu, *costs, *folder;
+    int64_t nodes, gpus, sequence, global_batch;
+    int framework, precision;
+    double gpu_hour_price, gap, time_limit_s;
+    bool force;
+};
+
+static struct step *begin_step(struct steps *s, command_function *run, const char *name)
+{
+    struct step *step = &s->items[s->count++];
+    *step = (struct step){.run = run, .words = {name}, .count = 1};
+    return step;
+}
+
+static void add(struct step *step, const char *word) { step->words[step->count++] = word; }
+
+static void add_text(struct step *step, const char *option, const char *value)
+{
+    if (value) add(step, option), add(step, value);
+}
+
+static void add_count(struct step *step, const char *option, int64_t value, struct arena *arena)
+{
+    if (value) add_text(step, option, arena_print(arena, "%lld", (long long)value));
+}
+
+static void add_number(struct step *step, const char *option, double value, struct arena *arena)
+{
+    if (value > 0) add_text(step, option, arena_print(arena, "%.9g", value));
+}
+
+static bool is_plain(const char *word)
+{
+    return *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                 "_-./:=,+@%") == strlen(word);
+}
+
+// As a shell reads it.
+static void tell_step(const struct step *step, FILE *to)
+{
+    fprintf(to, "  plumbline");
+    for (int i = 0; i < step->count; i++) {
+        const char *word = step->words[i];
+        fputs(is_plain(word) ? " " : " '", to);
+        for (const char *c = word; *c; c++) *c == '\'' ? fputs("'\\''", to) : fputc(*c, to);
+        if (!is_plain(word)) fputc('\'', to);
+    }
+    fputc('\n', to);
+}
+
+static enum status run_step(struct step *step, int *exit_code, struct arena *arena,
+                            struct error *err)
+{
+    char *argv[WORDS_MAX + 1] = {NULL};
+    for (int i = 0; i < step->count; i++) argv[i] = arena_copy_text(arena, step->words[i]);
+    *exit_code = 0;
+    return step->run(step->count, argv, exit_code, arena, err);
+}
+
+// ---- what is asked
+
+static enum status read_request(struct plan_request *r, int argc, char **argv, bool *helped,
+                                struct error *err)
+{
+    const struct option options[] = {
+        {"--model", OPTION_TEXT, &r->model, 0, 0, NULL, "a shipped name or a file"},
+        {"--gpu", OPTION_TEXT, &r->gpu, 0, 0, NULL,
+         "its kind, as in h100-80gb: nodes as they are sold with it"},
+        {"--nodes", OPTION_INT, &r->nodes, 1, 1 << 20, NULL, "so many of them"},
+        {"--gpus", OPTION_INT, &r->gpus, 1, 1 << 20, NULL, "or so many GPUs"},
+        {"--cluster", OPTION_TEXT, &r->cluster, 0, 0, NULL,
+         "instead of --gpu: a shipped name or a file"},
+        {"--sequence", OPTION_INT, &r->sequence, 1, 1 << 30, NULL, "tokens of a sequence (4096)"},
+        {"--global-batch", OPTION_INT, &r->global_batch, 1, 1 << 30, NULL,
+         "sequences of an iteration (1024)"},
+        {"--precision", OPTION_NAME, &r->precision, 0, 0, precision_names,
+         "of weights and activations (bf16)"},
+        {"--for", OPTION_NAME, &r->framework, 0, 0, framework_names,
+         "what is to run it (megatron); any: whatever is fastest"},
+        {"--costs", OPTION_TEXT, &r->costs, 0, 0, NULL,
+         "a shipped name or a file, from plumbline calibrate (kernels)"},
+        {"--gpu-hour-price", OPTION_NUMBER, &r->gpu_hour_price, 0, 1e6, NULL, "of one GPU"},
+        {"--gap", OPTION_NUMBER, &r->gap, 0, 1, NULL, "how far from the best a plan may be (0.01)"},
+        {"--time-limit-s", OPTION_NUMBER, &r->time_limit_s, 0, 1e9, NULL,
+         "of the search (45; 0: none)"},
+        {"-o", OPTION_TEXT, &r->folder, 0, 0, NULL, "folder of all files, created if missing"},
+        {"--force", OPTION_FLAG, &r->force, 0, 0, NULL, "replace documents of other content"},
+    };
+    TRY(options_read(argc, argv,
+                     "plumbline plan --model NAME --gpu NAME --nodes N [OPTION ...] -o FOLDER",
+                     options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, helped, err));
+    if (*helped) return OK;
+    if (!r->model)
+        return fail(err, BAD_INPUT, "--model NAME is missing; plumbline models lists them");
+    if (!r->gpu == !r->cluster)
+        return fail(
+            err, BAD_INPUT,
+            "expected --gpu NAME --nodes N or --cluster NAME; plumbline clusters lists them");
+    if (r->gpu && !r->nodes == !r->gpus)
+        return fail(err, BAD_INPUT, "--gpu %s: expected --nodes N or --gpus N beside it", r->gpu);
+    if (!r->folder) return fail(err, BAD_INPUT, "-o FOLDER is missing");
+    return OK;
+}
+
+// ---- what is done
+
+static const char *file_in(const struct plan_request *r, const char *name, struct arena *arena)
+{
+    return arena_print(arena, "%s/%s", r->folder, name);
+}
+
+static void problem_step(struct steps *s, const struct plan_request *r, struct arena *arena)
+{
+    struct step *step = begin_step(s, command_example, "example");
+    add(step, "gpt");
+    add_text(step, "--model", r->model);
+    add_text(step, "--cluster", r->cluster);
+    add_text(step, "--gpu", r->gpu);
+    add_count(step, "--nodes", r->nodes, arena);
+    add_count(step, "--gpus", r->gpus, arena);
+    add_number(step, "--gpu-hour-price", r->gpu_hour_price, arena);
+    add_text(step, "--costs", r->costs);
+    add_count(step, "--sequence", r->sequence, arena);
+    add_count(step, "--global-batch", r->global_batch, arena);
+    add_text(step, "--precision", precision_names[r->precision]);
+    add_text(step, "--framework", framework_names[r->framework]);
+    add_text(step, "--layouts", "all");
+    add_text(step, "-o", r->folder);
+    if (r->force) add(step, "--force");
+}
+
+static void solve_step(struct steps *s, const struct plan_request *r, struct arena *arena)
+{
+    struct step *step = begin_step(s, command_solve, "solve");
+    add(step, file_in(r, "problem.json", arena));
+    add_number(step, "--gap", r->gap, arena);
+    add_number(step, "--time-limit-s", r->time_limit_s, arena);
+    add_text(step, "-o", file_in(r, "plan.json", arena));
+}
+
+static void report_step(struct steps *s, const struct plan_request *r, const char *format,
+                        const char *file, struct arena *arena)
+{
+    struct step *step = begin_step(s, command_report, "report");
+    add(step, file_in(r, "plan.json", arena));
+    add_text(step, "--format", format);
+    add_text(step, "-o", file_in(r, file, arena));
+}
+
+static enum status make_launch_folder(const struct plan_request *r, struct arena *arena,
+                                      struct error *err)
+{
+    const char *path = file_in(r, "launch", arena);
+    if (mkdir(path, 0777) && errno != EEXIST)
+        return fail(err, BAD_INPUT, "%s: cannot be created: %s", path, strerror(errno));
+    return OK;
+}
+
+static enum status answer(const struct plan_request *r, const struct steps *s, struct arena *arena,
+                          struct error *err)
+{
+    struct plan plan;
+    struct problem problem;
+    const char *text;
+    size_t length;
+    TRY(plan_load(&plan, file_in(r, "plan.json", arena), arena, err));
+    TRY(problem_load(&problem, file_in(r, "problem.json", arena), arena, err));
+    TRY(report_brief(&plan, &problem, &text, &length, arena, err));
+    fwrite(text, 1, length, stdout);
+    printf("\nAll of it again:\n");
+    for (int i = 0; i < s->count; i++) tell_step(&s->items[i], stdout);
+    return OK;
+}
+
+enum status command_plan(int argc, char **argv, int *exit_code, struct arena *arena,
+                         struct error *err)
+{
+    struct plan_request r = {.costs = "kernels",
+                             .sequence = 4096,
+                             .global_batch = 1024,
+                             .precision = BF16,
+                             .framework = FRAMEWORK_MEGATRON,
+                             .gap = 0.01,
+                             .time_limit_s = 45};
+    struct steps steps = {.count = 0};
+    bool helped;
+    int solved;
+    TRY(read_request(&r, argc, argv, &helped, err));
+    if (helped) return OK;
+    problem_step(&steps, &r, arena);
+    TRY(run_step(&steps.items[0], exit_code, arena, err));
+    solve_step(&steps, &r, arena);
+    TRY(run_step(&steps.items[1], &solved, arena, err));
+    if (!solved || solved == EXIT_OPEN) {
+        struct step *verify = begin_step(&steps, command_verify, "verify");
+        add(verify, file_in(&r, "plan.json", arena));
+        if (r.framework == FRAMEWORK_MEGATRON) {
+            TRY(make_launch_folder(&r, arena, err));
+            report_step(&steps, &r, "megatron", "launch/megatron.sh", arena);
+        }
+    }
+    for (int i = 2; i < steps.count; i++) TRY(run_step(&steps.items[i], exit_code, arena, err));
+    TRY(answer(&r, &steps, arena, err));
+    *exit_code = solved;
+    return OK;
+}

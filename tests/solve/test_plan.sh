@@ -1,0 +1,51 @@
+#!/bin/sh
+# plumbline plan: models on clusters by name, each with an answer whose commands give the same plan again; what is not known is
+# answered with the nearest name; a job that cannot be is told so with solve's exit code.
+BIN=${BIN:-bin} work=build/test_plan.$$ failed=0
+mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
+plumbline=$BIN/plumbline
+
+wrong() { echo "plan: $*" >&2; failed=1; }
+
+# expect WORDS CODE ARGUMENT ...: the exit code, and the words in what is said
+expect() {
+    words=$1 code=$2; shift 2
+    "$plumbline" plan "$@" >"$work/out" 2>"$work/err"
+    got=$?
+    [ $got -eq "$code" ] || wrong "$*: exit $got, not $code: $(cat "$work/err")"
+    grep -q -- "$words" "$work/out" "$work/err" || wrong "$*: not said: $words: $(cat "$work/err")"
+}
+
+iteration() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["iteration_ns"])' "$1"; }
+
+number=0
+while read -r model gpu nodes sequence batch; do
+    number=$((number + 1)) folder="$work/it's $number"
+    expect "per iteration" 0 --model "$model" --gpu "$gpu" --nodes "$nodes" --sequence "$sequence" --global-batch "$batch" \
+        --gpu-hour-price 2 --gap 0.05 -o "$folder"
+    for file in problem.json model.json cluster.json costs.json job.json plan.json launch/megatron.sh; do
+        [ -s "$folder/$file" ] || wrong "$model on $gpu: no $file"
+    done
+    grep -q 'price  ' "$work/out" || wrong "$model on $gpu: no price"
+    first=$(iteration "$folder/plan.json")
+    # Its own commands, in an empty place, as a shell reads them.
+    grep '^  plumbline' "$work/out" >"$work/again"
+    [ "$(wc -l <"$work/again")" -eq 4 ] || wrong "$model on $gpu: $(wc -l <"$work/again") commands, not 4"
+    rm -r "$folder"/*.json
+    while read -r line; do
+        eval "\"\$BIN\"/$line" >/dev/null 2>"$work/err" || wrong "$line: $(cat "$work/err")"
+    done <"$work/again"
+    [ "$(iteration "$folder/plan.json")" = "$first" ] || wrong "$model on $gpu: its commands give another plan"
+done <<'LIST'
+llama-3.1-8b h100-80gb 2 8192 128
+llama-3.1-70b a100-80gb 8 4096 512
+gpt3-175b h200-141gb 8 2048 512
+LIST
+
+expect "did you mean h100-80gb" 2 --model llama-3.1-8b --gpu h100 --nodes 2 -o "$work/x"
+expect "llama-3.1-8b" 2 --model llama-3.1-8c --gpu h100-80gb --nodes 2 -o "$work/x"
+expect "--nodes N or --gpus N" 2 --model llama-3.1-8b --gpu h100-80gb -o "$work/x"
+expect "--gpu NAME" 2 --model llama-3.1-8b -o "$work/x"
+expect "-o FOLDER is missing" 2 --model llama-3.1-8b --gpu h100-80gb --nodes 1
+expect "infeasible" 11 --model llama-3.1-405b --gpu t4-16gb --nodes 1 --precision fp16 -o "$work/small"
+exit $failed
