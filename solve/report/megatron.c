@@ -98,7 +98,9 @@ static void put_parallel(const struct megatron *e)
     put_flag(e->out, "use-precision-aware-optimizer",
              l->offload_optimizer); // offloading asks for both
     put_flag(e->out, "overlap-grad-reduce", l->gradient_sync == SYNC_OVERLAPPED);
-    put_flag(e->out, "attention-backend flash", l->fused_attention);
+    put_flag(e->out, "overlap-param-gather", l->gradient_sync == SYNC_OVERLAPPED && l->zero >= 1);
+    put_flag(e->out, l->fused_attention ? "attention-backend flash" : "attention-backend unfused",
+             true);
 }
 
 // Which decoder layers are mixtures: runs of zeros and ones, in the words of --moe-layer-freq.
@@ -128,6 +130,21 @@ static void put_experts(const struct megatron *e)
     put_mixture_pattern(e);
 }
 
+static void put_job(struct report_out *out, const struct job *job)
+{
+    bool wide = job->gradient_bytes_per_value == 4;
+    put_count(out, "seq-length", job->sequence);
+    put_flag(out, "bf16", job->precision == BF16 || job->precision == FP8);
+    put_flag(out, "fp16", job->precision == FP16);
+    put_flag(out, "fp8-format hybrid", job->precision == FP8);
+    put_flag(out, "accumulate-allreduce-grads-in-fp32", job->precision != FP32 && wide);
+    put_flag(out, "grad-reduce-in-bf16",
+             (job->precision == BF16 || job->precision == FP8) && !wide);
+    if (job->fused_loss)
+        report_print(out, "  --cross-entropy-loss-fusion\n  --cross-entropy-fusion-impl native\n");
+    if (!job->adam) report_print(out, "  --optimizer sgd\n  --sgd-momentum 0\n");
+}
+
 static void put_model(const struct megatron *e)
 {
     int blocks = 0;
@@ -135,11 +152,7 @@ static void put_model(const struct megatron *e)
     put_count(e->out, "num-layers", blocks);
     if (!e->problem) return;
     const struct job *job = &e->problem->job;
-    put_count(e->out, "seq-length", job->sequence);
-    put_flag(e->out, "bf16", job->precision == BF16);
-    put_flag(e->out, "fp16", job->precision == FP16);
-    put_flag(e->out, "accumulate-allreduce-grads-in-fp32",
-             job->precision != FP32 && job->gradient_bytes_per_value == 4);
+    put_job(e->out, job);
     if (!e->problem->model.has_shape) return;
     const struct shape *m = &e->problem->model.shape;
     put_count(e->out, "max-position-embeddings", m->positions ? m->positions : job->sequence);
@@ -157,6 +170,10 @@ static void put_model(const struct megatron *e)
     put_flag(e->out, "add-qkv-bias", m->qkv_bias && !m->linear_bias);
     put_flag(e->out, "untie-embeddings-and-output-weights", !m->tied_embeddings);
     if (!m->dropout) report_print(e->out, "  --attention-dropout 0\n  --hidden-dropout 0\n");
+    // The tokenizer's vocabulary is padded to a multiple of this and the tensor degree: to the
+    // model's.
+    if (m->vocabulary % e->plan->layout.tensor == 0)
+        put_count(e->out, "make-vocab-size-divisible-by", m->vocabulary / e->plan->layout.tensor);
     put_experts(e);
 }
 

@@ -147,6 +147,27 @@ static void put_state_notes(const struct megatron *e)
         report_print(e->out, "#   - the fused embedding synchronisation\n");
 }
 
+static void put_job_notes(const struct megatron *e)
+{
+    const struct job *job = &e->problem->job;
+    const struct shape *m = &e->problem->model.shape;
+    if (job->trainer != TRAINER_MEGATRON)
+        report_print(e->out,
+                     "#   - the trainer %s: times and memory are priced as its, not as "
+                     "Megatron-LM's\n",
+                     trainer_names[job->trainer]);
+    if (job->gathered_logits && e->plan->layout.tensor > 1)
+        report_print(e->out, "#   - logits of the whole vocabulary on each tensor rank: "
+                             "Megatron-LM keeps its shards\n");
+    if (job->attention_kernel == ATTENTION_TRITON)
+        report_print(e->out, "#   - attention in Triton: its backend is the one above\n");
+    if (e->problem->model.has_shape && m->vocabulary % e->plan->layout.tensor)
+        report_print(e->out,
+                     "#   - a vocabulary of %" PRId64 ": it is padded to a multiple of the tensor "
+                     "degree, %d\n",
+                     m->vocabulary, e->plan->layout.tensor);
+}
+
 static void put_frozen_note(const struct megatron *e)
 {
     const struct model *model = &e->problem->model;
@@ -177,6 +198,7 @@ static void put_model_notes(const struct megatron *e)
                      e->unknown_layers);
     if (e->experts_differ)
         report_print(e->out, "#   - experts: their shape differs between layers\n");
+    if (e->problem) put_job_notes(e);
     if (e->problem) put_frozen_note(e);
 }
 

@@ -325,6 +325,32 @@ static void test_megatron_with_model(void **state)
     for (size_t i = 0; i < ARRAY_LENGTH(expected); i++) assert_non_null(strstr(text, expected[i]));
     assert_null(strstr(text, "--kv-channels"));
     assert_null(strstr(text, "assumed"));
+    assert_non_null(strstr(text, "--make-vocab-size-divisible-by 8000\n"));
+    assert_non_null(strstr(text, "--accumulate-allreduce-grads-in-fp32\n"));
+    assert_non_null(strstr(text, "--optimizer sgd\n"));
+    // What the job asks for beside: each has its flag, or a line that no flag says it.
+    problem.job = (struct job){.sequence = 2048,
+                               .precision = FP8,
+                               .gradient_bytes_per_value = 2,
+                               .adam = true,
+                               .fused_loss = true,
+                               .gathered_logits = true,
+                               .trainer = TRAINER_DEEPSPEED};
+    problem.model.shape.vocabulary = 32001;
+    plan.layout.fused_attention = false;
+    text = megatron(&plan, &problem, &arena);
+    const char *const asked[] = {"--bf16\n",
+                                 "--fp8-format hybrid\n",
+                                 "--grad-reduce-in-bf16\n",
+                                 "--cross-entropy-loss-fusion\n",
+                                 "--attention-backend unfused\n",
+                                 "- the trainer deepspeed",
+                                 "- logits of the whole vocabulary",
+                                 "- a vocabulary of 32001"};
+    for (size_t i = 0; i < ARRAY_LENGTH(asked); i++) assert_non_null(strstr(text, asked[i]));
+    assert_null(strstr(text, "accumulate-allreduce"));
+    assert_null(strstr(text, "sgd"));
+    assert_null(strstr(text, "divisible-by"));
     arena_close(&arena);
 }
 
