@@ -4,6 +4,7 @@
 #ifndef PLUMBLINE_FORMULATE_EXAMPLE_EXAMPLE_H
 #define PLUMBLINE_FORMULATE_EXAMPLE_EXAMPLE_H
 
+#include "data/base/shipped.h"
 #include "data/inputs/problem.h"
 #include "data/import/matrix.h"
 
@@ -69,11 +70,5 @@ enum status example_pipette(struct problem *problem, const struct pipette_reques
 // false.
 enum status example_write(struct problem *problem, const char *folder, bool force,
                           struct arena *arena, struct error *err);
-
-// The file of a shipped document: folder is "models", "clusters" or "costs". Looked for under
-// $PLUMBLINE_DATA, then beside the running program as installed (../share/plumbline/data) and as
-// built (../data). A name with '/' or ".json" is a file itself.
-enum status shipped_find(const char **path, const char *folder, const char *name,
-                         struct arena *arena, struct error *err);
 
 #endif

@@ -1,50 +1,11 @@
-// Where shipped documents lie, and how an example becomes five files without harming what is
-// already there.
+// How an example becomes five files without harming what is already there.
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "formulate/example/example.h"
-
-// ---- finding
-
-// The folder of the running program, or NULL where the system does not say.
-static const char *program_folder(struct arena *arena)
-{
-    char path[4096];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n <= 0) return NULL;
-    path[n] = '\0';
-    char *slash = strrchr(path, '/');
-    if (!slash) return NULL;
-    *slash = '\0';
-    return arena_copy_text(arena, path);
-}
-
-enum status shipped_find(const char **path, const char *folder, const char *name,
-                         struct arena *arena, struct error *err)
-{
-    if (strchr(name, '/') || path_ends_with(name, ".json")) {
-        *path = name;
-        return OK;
-    }
-    static const char *const places[] = {"../share/plumbline/data", "../data",
-                                         "../../../data"}; // installed; bin/; build/KIND/bin/
-    const char *told = getenv("PLUMBLINE_DATA"), *program = program_folder(arena);
-    for (int i = -1; i < (int)ARRAY_LENGTH(places); i++) {
-        if (i < 0 ? !told : !program) continue;
-        *path = i < 0 ? arena_print(arena, "%s/%s/%s.json", told, folder, name)
-                      : arena_print(arena, "%s/%s/%s/%s.json", program, places[i], folder, name);
-        if (!access(*path, R_OK)) return OK;
-    }
-    return fail(err, BAD_INPUT,
-                "%s: no such document among the shipped %s (set PLUMBLINE_DATA to their folder, or "
-                "give a file)",
-                name, folder);
-}
 
 // ---- writing
 

@@ -1,0 +1,89 @@
+#include "data/base/shipped.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data/base/file.h"
+#include "data/base/names.h"
+
+enum { PLACES = 4, NAMES_MAX = 512 };
+
+// The folder of the running program, or NULL where the system does not say.
+static const char *program_folder(struct arena *arena)
+{
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (n <= 0) return NULL;
+    path[n] = '\0';
+    char *slash = strrchr(path, '/');
+    if (!slash) return NULL;
+    *slash = '\0';
+    return arena_copy_text(arena, path);
+}
+
+// NULL: there is no such place.
+static const char *place_of(int i, const char *folder, struct arena *arena)
+{
+    static const char *const places[PLACES] = {NULL, "../share/plumbline/data", "../data",
+                                               "../../../data"}; // installed; bin/; build/KIND/bin/
+    const char *told = getenv("PLUMBLINE_DATA"), *program = program_folder(arena);
+    if (i == 0) return told ? arena_print(arena, "%s/%s", told, folder) : NULL;
+    return program ? arena_print(arena, "%s/%s/%s", program, places[i], folder) : NULL;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int list_place(const char *place, const char **names, struct arena *arena)
+{
+    int count = 0;
+    DIR *folder = place ? opendir(place) : NULL;
+    if (!folder) return 0;
+    for (struct dirent *e; (e = readdir(folder)) && count < NAMES_MAX;)
+        if (path_ends_with(e->d_name, ".json")) names[count++] = path_stem(e->d_name, arena);
+    closedir(folder);
+    qsort(names, (size_t)count, sizeof *names, by_name);
+    return count;
+}
+
+enum status shipped_list(const char *const **names, int *count, const char *folder,
+                         struct arena *arena, struct error *err)
+{
+    const char **found = TAKE(arena, NAMES_MAX, const char *);
+    *count = 0;
+    for (int i = 0; i < PLACES && !*count; i++)
+        *count = list_place(place_of(i, folder, arena), found, arena);
+    *names = found;
+    if (*count) return OK;
+    return fail(err, BAD_INPUT,
+                "the shipped %s are not beside the program: set PLUMBLINE_DATA to the folder of "
+                "their folders",
+                folder);
+}
+
+enum status shipped_find(const char **path, const char *folder, const char *name,
+                         struct arena *arena, struct error *err)
+{
+    const char *const *names;
+    int count;
+    *path = name;
+    if (strchr(name, '/') || path_ends_with(name, ".json")) return OK;
+    for (int i = 0; i < PLACES; i++) {
+        const char *place = place_of(i, folder, arena);
+        const char *here = place ? arena_print(arena, "%s/%s.json", place, name) : NULL;
+        if (here && !access(here, R_OK)) {
+            *path = here;
+            return OK;
+        }
+    }
+    if (!access(name, R_OK)) return OK;
+    TRY(shipped_list(&names, &count, folder, arena, err));
+    return fail(err, BAD_INPUT,
+                "%s: no such document among the shipped %s, of which \"%s\" is the nearest "
+                "(plumbline %s lists them), and no such file",
+                name, folder, names[name_nearest(name, names, count)], folder);
+}
