@@ -7,6 +7,7 @@
 #include "calibrate/commands.h"
 #include "calibrate/draw.h"
 #include "calibrate/fit/layers.h"
+#include "data/base/shipped.h"
 
 static const double mebibyte = 1048576;
 enum { DOCUMENTS_MAX = 256 };
@@ -72,6 +73,9 @@ enum status command_calibrate(int argc, char **argv, int *exit_code, struct aren
     struct cluster cluster;
     struct model model;
     struct calibration calibration;
+    if (r.costs) TRY(shipped_find(&r.costs, "costs", r.costs, arena, err));
+    if (r.model) TRY(shipped_find(&r.model, "models", r.model, arena, err));
+    if (r.cluster) TRY(shipped_find(&r.cluster, "clusters", r.cluster, arena, err));
     if (r.costs) TRY(costs_load(&base, r.costs, arena, err));
     if (r.model) TRY(model_load(&model, r.model, arena, err));
     if (r.cluster) TRY(cluster_load(&cluster, r.cluster, arena, err));

@@ -9,5 +9,8 @@ command_function command_example;
 command_function command_price;
 command_function command_formulate;
 command_function command_predict;
+command_function command_models;
+command_function command_clusters;
+command_function command_costs;
 
 #endif

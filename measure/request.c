@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/shipped.h"
+
 enum { SIZE_MAX_PER_AXIS = 1 << 24, SHAPES_MAX = 16, DEGREE_MAX = 65536 };
 
 static const struct shape default_shape = {
@@ -153,12 +155,20 @@ enum status request_read(struct cells_request *r, struct request_settings *s, st
     if (s->model && s->shapes)
         return fail(err, BAD_INPUT, "--model and --shape: one of them, not both");
     if (s->model) {
+        const char *peculiarity;
+        TRY(shipped_find(&s->model, "models", s->model, arena, err));
         TRY(model_load(&s->loaded, s->model, arena, err));
         if (!s->loaded.has_shape)
             return fail(
                 err, BAD_INPUT,
                 "%s: the model has no shape, only measured layers: there is nothing to time",
                 s->model);
+        peculiarity = model_peculiarity(&s->loaded);
+        if (peculiarity)
+            return fail(err, BAD_INPUT,
+                        "%s: its layers have %s, which the measuring program does not time: "
+                        "time a plain shape of its sizes with --shape",
+                        s->model, peculiarity);
     }
     TRY(read_shapes(r, s, arena, err));
     TRY(read_list(&r->tensors, "--tensor", s->tensors, arena, err));

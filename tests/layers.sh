@@ -15,7 +15,7 @@ data/priced          | data/base data/text data/places data/inputs
 data/program         | data/base
 data/schedule        | data/base data/inputs data/priced
 data/results         | data/base data/text data/places data/inputs data/priced data/schedule
-data/import          | data/base data/text data/places data/inputs formulate/example/example.h
+data/import          | data/base data/text data/places data/inputs
 measure              | data measure
 measure/sampling     | data/base data/inputs data/numbers
 measure/cpu          | data/base data/inputs measure/sampling

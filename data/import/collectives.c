@@ -9,7 +9,7 @@
 #include "data/import/import.h"
 #include "data/inputs/costs.h"
 #include "data/text/table.h"
-#include "formulate/example/example.h"
+#include "data/base/shipped.h"
 
 enum { RANKS_MOST = 1 << 20 };
 static const char *const operations[] = {"all_reduce", "send_recv", NULL};

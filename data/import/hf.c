@@ -1,6 +1,9 @@
 // plumbline import hf CONFIG.json: a model out of a Hugging Face config.
+#include <stdio.h>
+
 #include "data/import/hf_config.h"
 #include "data/import/import.h"
+#include "data/inputs/model_size.h"
 
 enum status import_hf(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
@@ -17,5 +20,6 @@ enum status import_hf(int argc, char **argv, int *exit_code, struct arena *arena
                      options, ARRAY_LENGTH(options), &config, 1, 1, NULL, &helped, err));
     if (helped) return OK;
     TRY(model_import_hf(&model, config, name, output, arena, err));
+    fprintf(stderr, "%s: %lld parameters\n", model.name, (long long)model_size_of(&model).all);
     return model_save(&model, output, arena, err);
 }

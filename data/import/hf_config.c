@@ -1,253 +1,185 @@
-// Hugging Face configs. The file says which class reads it (model_type), and leaves out what equals
-// that class's default, so every default here is per class. What the class does and the file never
-// says (gated FFN, kind of norm, learned positions) is set by class. Source: the configuration
-// classes of transformers; docs/FORMATS.md lists the mapping.
+// A Hugging Face config as a model: its class's defaults, what the file says, what is made of it.
 #include "data/import/hf_config.h"
 
 #include <string.h>
 
-enum hf_class {
-    HF_LLAMA,
-    HF_MISTRAL,
-    HF_QWEN2,
-    HF_MIXTRAL,
-    HF_QWEN2_MOE,
-    HF_GPT2,
-    HF_GPT_NEOX,
-    HF_OPT
-};
-static const char *const class_names[] = {"llama", "mistral",  "qwen2", "mixtral", "qwen2_moe",
-                                          "gpt2",  "gpt_neox", "opt",   NULL};
-
-#define SIZE_MAX_EACH 67108864.0 // 2^26; model_check sets the tighter ranges
-
-static enum status read_lenient(const struct json *root, const struct json_field *fields,
-                                size_t count, struct arena *arena, struct error *err)
-{
-    return json_fields(root, fields, count, JSON_LENIENT, arena, err);
-}
-
-static bool is_present(const struct json *root, const char *key, struct arena *arena)
-{
-    struct error ignored = {OK, ""};
-    struct json_field required[] = {{.key = key, .type = JSON_SKIP, .need = REQUIRED}};
-    return json_fields(root, required, 1, JSON_ENVELOPE, arena, &ignored) == OK;
-}
+#include "data/import/hf_internal.h"
 
 // ---- what cannot be imported
 
-static enum status refuse_others(const struct json *root, bool experts_known, struct arena *arena,
-                                 struct error *err)
+static enum status refuse_experts(const struct hf_model *x, struct error *err)
 {
-    static const char *const expert_keys[] = {"num_local_experts", "num_experts",
-                                              "n_routed_experts",  "moe_intermediate_size",
-                                              "moe_num_experts",   "num_experts_per_tok"};
-    static const char *const modality_keys[] = {"text_config", "vision_config", "audio_config"};
-    int64_t experts[ARRAY_LENGTH(expert_keys)] = {0};
-    for (size_t i = 0; i < ARRAY_LENGTH(modality_keys); i++)
-        if (is_present(root, modality_keys[i], arena))
-            return json_refuse(root, err,
-                               "key \"%s\": models of several modalities cannot be imported",
-                               modality_keys[i]);
-    for (size_t i = 0; i < ARRAY_LENGTH(expert_keys) && !experts_known; i++) {
-        struct json_field fields[] = {
-            FIELD_COUNT(expert_keys[i], OPTIONAL, &experts[i], 0, JSON_COUNT_MAX)};
-        TRY(read_lenient(root, fields, 1, arena, err));
-        if (experts[i] > 0)
-            return json_refuse(root, err, "key \"%s\": mixtures of experts cannot be imported",
-                               expert_keys[i]);
+    static const char *const keys[] = {"num_local_experts", "num_experts",
+                                       "n_routed_experts",  "moe_intermediate_size",
+                                       "moe_num_experts",   "num_experts_per_tok"};
+    for (size_t i = 0; i < ARRAY_LENGTH(keys) && !x->class->experts.experts; i++) {
+        int64_t experts = 0;
+        TRY(hf_count(x, keys[i], &experts, err));
+        if (experts > 0)
+            return json_refuse(x->root, err, "key \"%s\": a %s with experts cannot be imported",
+                               keys[i], x->class->name);
     }
-    bool encoder_decoder = false, cross_attention = false;
-    struct json_field fields[] = {
-        FIELD_BOOL("is_encoder_decoder", OPTIONAL, &encoder_decoder),
-        FIELD_BOOL("add_cross_attention", OPTIONAL, &cross_attention),
-    };
-    TRY(read_lenient(root, fields, ARRAY_LENGTH(fields), arena, err));
-    if (encoder_decoder || cross_attention)
-        return json_refuse(root, err, "encoder-decoder models cannot be imported");
     return OK;
 }
 
-// ---- by class
-
-// Key and value heads: absent means the class's default (0: as many as heads), null means as many
-// as heads.
-static enum status read_kv_heads(const struct json *root, struct shape *s, int64_t absent,
-                                 struct arena *arena, struct error *err)
+// Of a model of several modalities the text has a config of its own.
+static enum status refuse_modalities(const struct hf_model *x, struct error *err)
 {
-    const char *key = "num_key_value_heads";
-    struct json_field fields[] = {FIELD_COUNT(key, OPTIONAL, &s->kv_heads, 1, SIZE_MAX_EACH)};
-    TRY(read_lenient(root, fields, 1, arena, err));
-    if (!s->kv_heads && absent && !is_present(root, key, arena)) s->kv_heads = absent;
+    static const char *const keys[] = {"vision_config", "audio_config"};
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
+        if (hf_has(x, keys[i]))
+            return json_refuse(x->root, err,
+                               "key \"%s\": models of several modalities cannot be imported, but "
+                               "for their text_config",
+                               keys[i]);
+    return OK;
+}
+
+static enum status refuse_encoders(const struct hf_model *x, struct error *err)
+{
+    bool both = x->class->shape.rms_norm && strstr(x->class->name, "t5"), encoder_decoder = both,
+         cross_attention = false;
+    TRY(hf_flag(x, "is_encoder_decoder", &encoder_decoder, err));
+    TRY(hf_flag(x, "add_cross_attention", &cross_attention, err));
+    if (cross_attention || encoder_decoder != both)
+        return json_refuse(x->root, err, "a %s %s cannot be imported", x->class->name,
+                           both ? "without its decoder" : "with an encoder beside it");
+    return OK;
+}
+
+// ---- what the file says
+
+static enum status read_sizes(struct hf_model *x, struct error *err)
+{
+    static const char *const dropout[] = {"attention_dropout", NULL};
+    static const double none[] = {0};
+    struct shape *s = &x->shape;
+    const char *const keys[] = {
+        "hidden_size",         "intermediate_size", "num_hidden_layers", "num_attention_heads",
+        "num_key_value_heads", "vocab_size",        "head_dim",          "sliding_window"};
+    int64_t *const to[] = {&s->hidden,   &s->ffn,        &x->layer_count, &s->heads,
+                           &s->kv_heads, &s->vocabulary, &s->head_width,  &x->window};
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) TRY(hf_count(x, keys[i], to[i], err));
+    if (x->class->fixed_head_width) s->head_width = 0;
+    TRY(hf_flag(x, "tie_word_embeddings", &s->tied_embeddings, err));
+    return hf_dropout(x, dropout, none, &s->dropout, err);
+}
+
+static enum status read_experts(struct hf_model *x, struct error *err)
+{
+    struct expert_shape *e = &x->experts;
+    const char *const keys[] = {"num_local_experts", "num_experts", "n_routed_experts",
+                                "num_experts_per_tok", "moe_intermediate_size"};
+    int64_t *const to[] = {&e->experts, &e->experts, &e->experts, &e->top_k, &e->ffn};
+    if (!e->experts) return OK;
+    e->imbalance = 1;
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) TRY(hf_count(x, keys[i], to[i], err));
+    if (e->top_k < 1 || e->experts < 1)
+        return json_refuse(x->root, err,
+                           "key \"%s\": expected at least 1: this class has no default",
+                           e->top_k < 1 ? "num_experts_per_tok" : "num_experts");
+    return OK;
+}
+
+static enum status finish_heads(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
     if (!s->kv_heads) s->kv_heads = s->heads;
+    if (s->head_width) return OK;
+    if (!s->heads || s->hidden % s->heads)
+        return json_refuse(x->root, err,
+                           "hidden size: expected a multiple of the %lld heads, found %lld",
+                           (long long)s->heads, (long long)s->hidden);
+    s->head_width = s->hidden / s->heads;
     return OK;
 }
 
-static enum status read_llama(const struct json *root, enum hf_class class, struct shape *s,
-                              int64_t *layers, struct arena *arena, struct error *err)
+static enum status read_class(struct hf_model *x, struct error *err)
 {
-    bool attention_bias = false, mlp_bias = false;
-    double dropout = 0;
-    *s = (struct shape){.gated_ffn = true, .rms_norm = true};
-    struct json_field fields[] = {
-        FIELD_COUNT("hidden_size", REQUIRED, &s->hidden, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("intermediate_size", REQUIRED, &s->ffn, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("num_hidden_layers", REQUIRED, layers, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("num_attention_heads", REQUIRED, &s->heads, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("vocab_size", REQUIRED, &s->vocabulary, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("head_dim", OPTIONAL, &s->head_width, 1, SIZE_MAX_EACH),
-        FIELD_BOOL("tie_word_embeddings", OPTIONAL, &s->tied_embeddings),
-        FIELD_BOOL("attention_bias", OPTIONAL, &attention_bias),
-        FIELD_BOOL("mlp_bias", OPTIONAL, &mlp_bias),
-        FIELD_NUMBER("attention_dropout", OPTIONAL, &dropout, 0, 1),
-    };
-    TRY(read_lenient(root, fields, ARRAY_LENGTH(fields), arena, err));
-    s->qkv_bias = class == HF_QWEN2 || class == HF_QWEN2_MOE ||
-                  (class == HF_LLAMA && attention_bias);
-    s->linear_bias = class == HF_LLAMA && mlp_bias;
-    s->dropout = dropout > 0;
-    return read_kv_heads(root, s,
-                         class == HF_MISTRAL || class == HF_MIXTRAL ? 8
-                         : class == HF_QWEN2                        ? 32
-                         : class == HF_QWEN2_MOE                    ? 16
-                                                                    : 0,
-                         arena, err);
-}
-
-// What a mixture's layers have beside what its class shares with llama.
-static enum status read_experts(const struct json *root, enum hf_class class, const struct shape *s,
-                                struct expert_shape *e, struct arena *arena, struct error *err)
-{
-    bool mixtral = class == HF_MIXTRAL;
-    int64_t step = 1;
-    struct json dense = {0};
-    *e = (struct expert_shape){.experts = mixtral ? 8 : 60,
-                               .top_k = mixtral ? 2 : 4,
-                               .ffn = mixtral ? s->ffn : 1408,
-                               .shared_ffn = mixtral ? 0 : 5632,
-                               .imbalance = 1};
-    struct json_field fields[] = {
-        FIELD_COUNT(mixtral ? "num_local_experts" : "num_experts", OPTIONAL, &e->experts, 1,
-                    SIZE_MAX_EACH),
-        FIELD_COUNT("num_experts_per_tok", OPTIONAL, &e->top_k, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("moe_intermediate_size", OPTIONAL, &e->ffn, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("shared_expert_intermediate_size", OPTIONAL, &e->shared_ffn, 0, SIZE_MAX_EACH),
-        FIELD_COUNT("decoder_sparse_step", OPTIONAL, &step, 0, SIZE_MAX_EACH),
-        FIELD_ARRAY("mlp_only_layers", OPTIONAL, &dense),
-    };
-    TRY(read_lenient(root, fields, ARRAY_LENGTH(fields), arena, err));
-    if (step != 1 || (json_is_present(&dense) && json_length(&dense)))
-        return json_refuse(root, err,
-                           "decoder_sparse_step, mlp_only_layers: mixtures with dense layers among "
-                           "them cannot be imported");
-    return OK;
-}
-
-static enum status read_gpt2(const struct json *root, struct shape *s, int64_t *layers,
-                             struct arena *arena, struct error *err)
-{
-    double attention = 0.1, residual = 0.1, embedding = 0.1;
-    *s = (struct shape){.qkv_bias = true, .linear_bias = true, .tied_embeddings = true};
-    *layers = 0;
-    struct json_field aliases[] = {
-        // the class takes the common names as well
-        FIELD_COUNT("hidden_size", OPTIONAL, &s->hidden, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("num_hidden_layers", OPTIONAL, layers, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("num_attention_heads", OPTIONAL, &s->heads, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("max_position_embeddings", OPTIONAL, &s->positions, 1, SIZE_MAX_EACH),
-    };
-    TRY(read_lenient(root, aliases, ARRAY_LENGTH(aliases), arena, err));
-    struct json_field fields[] = {
-        FIELD_COUNT("n_embd", s->hidden ? OPTIONAL : REQUIRED, &s->hidden, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("n_layer", *layers ? OPTIONAL : REQUIRED, layers, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("n_head", s->heads ? OPTIONAL : REQUIRED, &s->heads, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("n_positions", s->positions ? OPTIONAL : REQUIRED, &s->positions, 1,
-                    SIZE_MAX_EACH),
-        FIELD_COUNT("n_inner", OPTIONAL, &s->ffn, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("vocab_size", REQUIRED, &s->vocabulary, 1, SIZE_MAX_EACH),
-        FIELD_BOOL("tie_word_embeddings", OPTIONAL, &s->tied_embeddings),
-        FIELD_NUMBER("attn_pdrop", OPTIONAL, &attention, 0, 1),
-        FIELD_NUMBER("resid_pdrop", OPTIONAL, &residual, 0, 1),
-        FIELD_NUMBER("embd_pdrop", OPTIONAL, &embedding, 0, 1),
-    };
-    TRY(read_lenient(root, fields, ARRAY_LENGTH(fields), arena, err));
-    if (!s->ffn) s->ffn = 4 * s->hidden;
-    s->kv_heads = s->heads;
-    s->dropout = attention > 0 || residual > 0 || embedding > 0;
-    return OK;
-}
-
-static enum status read_gpt_neox(const struct json *root, struct shape *s, int64_t *layers,
-                                 struct arena *arena, struct error *err)
-{
-    double attention = 0, hidden = 0;
-    *s = (struct shape){.qkv_bias = true, .linear_bias = true};
-    struct json_field fields[] = {
-        FIELD_COUNT("hidden_size", REQUIRED, &s->hidden, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("intermediate_size", REQUIRED, &s->ffn, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("num_hidden_layers", REQUIRED, layers, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("num_attention_heads", REQUIRED, &s->heads, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("vocab_size", REQUIRED, &s->vocabulary, 1, SIZE_MAX_EACH),
-        FIELD_BOOL("tie_word_embeddings", OPTIONAL, &s->tied_embeddings),
-        FIELD_BOOL("attention_bias", OPTIONAL, &s->qkv_bias),
-        FIELD_NUMBER("attention_dropout", OPTIONAL, &attention, 0, 1),
-        FIELD_NUMBER("hidden_dropout", OPTIONAL, &hidden, 0, 1),
-    };
-    TRY(read_lenient(root, fields, ARRAY_LENGTH(fields), arena, err));
-    s->kv_heads = s->heads;
-    s->dropout = attention > 0 || hidden > 0;
-    return OK;
-}
-
-static enum status read_opt(const struct json *root, struct shape *s, int64_t *layers,
-                            struct arena *arena, struct error *err)
-{
-    double attention = 0, hidden = 0.1;
-    int64_t projection = 0, positions = 2048;
-    bool bias = true;
-    *s = (struct shape){.tied_embeddings = true};
-    struct json_field fields[] = {
-        FIELD_COUNT("hidden_size", REQUIRED, &s->hidden, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("ffn_dim", REQUIRED, &s->ffn, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("num_hidden_layers", REQUIRED, layers, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("num_attention_heads", REQUIRED, &s->heads, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("vocab_size", REQUIRED, &s->vocabulary, 1, SIZE_MAX_EACH),
-        FIELD_COUNT("max_position_embeddings", OPTIONAL, &positions, 1, SIZE_MAX_EACH - 2),
-        FIELD_COUNT("word_embed_proj_dim", OPTIONAL, &projection, 1, SIZE_MAX_EACH),
-        FIELD_BOOL("enable_bias", OPTIONAL, &bias),
-        FIELD_BOOL("tie_word_embeddings", OPTIONAL, &s->tied_embeddings),
-        FIELD_NUMBER("attention_dropout", OPTIONAL, &attention, 0, 1),
-        FIELD_NUMBER("dropout", OPTIONAL, &hidden, 0, 1),
-    };
-    TRY(read_lenient(root, fields, ARRAY_LENGTH(fields), arena, err));
-    if (projection && projection != s->hidden)
-        return json_refuse(root, err,
-                           "word_embed_proj_dim: expected hidden_size %lld, found %lld: projected "
-                           "embeddings cannot be imported",
-                           (long long)s->hidden, (long long)projection);
-    s->kv_heads = s->heads;
-    s->positions = positions + 2; // the class offsets positions by two rows
-    s->qkv_bias = s->linear_bias = bias;
-    s->dropout = attention > 0 || hidden > 0;
-    return OK;
+    const struct hf_class *class = x->class;
+    x->shape = class->shape;
+    x->experts = class->experts;
+    x->layer_count = class->layers, x->window = class->window, x->front = class->front;
+    TRY(read_sizes(x, err));
+    TRY(read_experts(x, err));
+    if (class->read) TRY(class->read(x, err));
+    TRY(finish_heads(x, err));
+    if (x->layer_count < 1 || x->layer_count > LAYERS_MAX - 2)
+        return json_refuse(x->root, err, "expected 1 to %d layers, found %lld", LAYERS_MAX - 2,
+                           (long long)x->layer_count);
+    x->layers = TAKE(x->arena, x->layer_count, struct hf_layer);
+    return class->arrange ? class->arrange(x, err) : OK;
 }
 
 // ---- the model
 
-static enum status read_class(const struct json *root, enum hf_class class, struct shape *s,
-                              int64_t *layers, struct arena *arena, struct error *err)
+static bool same_layer(const struct hf_layer *a, const struct hf_layer *b)
 {
-    switch (class) {
-    case HF_LLAMA:
-    case HF_MISTRAL:
-    case HF_QWEN2:
-    case HF_MIXTRAL:
-    case HF_QWEN2_MOE: return read_llama(root, class, s, layers, arena, err);
-    case HF_GPT2: return read_gpt2(root, s, layers, arena, err);
-    case HF_GPT_NEOX: return read_gpt_neox(root, s, layers, arena, err);
-    case HF_OPT: return read_opt(root, s, layers, arena, err);
+    return a->mixture == b->mixture && a->cross == b->cross &&
+           a->bidirectional == b->bidirectional && a->window == b->window;
+}
+
+// What tells layers of this model apart.
+struct differences {
+    bool any, windows, mixtures;
+};
+
+static struct differences differences_of(const struct hf_model *x)
+{
+    struct differences d = {false, false, false};
+    for (int64_t i = 1; i < x->layer_count; i++) {
+        d.any = d.any || !same_layer(&x->layers[i], &x->layers[0]);
+        d.windows = d.windows || x->layers[i].window != x->layers[0].window;
+        d.mixtures = d.mixtures || x->layers[i].mixture != x->layers[0].mixture;
     }
-    return OK;
+    return d;
+}
+
+static const char *kind_of(const struct hf_model *x, const struct hf_layer *l)
+{
+    struct differences d = differences_of(x);
+    if (!d.any) return "block";
+    if (l->cross) return "decoder";
+    if (l->bidirectional) return "encoder";
+    const char *part = l->mixture ? "mixture" : "dense", *reach = l->window ? "local" : "global";
+    if (!d.windows) return part;
+    return d.mixtures ? arena_print(x->arena, "%s-%s", reach, part) : reach;
+}
+
+// From the second run of its kind on with a number.
+static const char *name_run(const struct hf_model *x, const struct hf_layer *l, int64_t named[8])
+{
+    const char *kind = kind_of(x, l);
+    int64_t number = ++named[(l->cross ? 4 : 0) + (l->mixture ? 2 : 0) + (l->window ? 1 : 0)];
+    return number == 1 ? kind : arena_print(x->arena, "%s-%lld", kind, (long long)number);
+}
+
+static struct layer_run run_of_layer(const struct hf_model *x, const struct hf_layer *l)
+{
+    struct layer_run r = {.kind = l->mixture ? LAYER_MOE : LAYER_BLOCK, .recomputable = true};
+    if (l->mixture) r.experts = x->experts;
+    r.window = l->window, r.bidirectional = l->bidirectional, r.cross_attention = l->cross;
+    return r;
+}
+
+static void set_runs(struct model *m, const struct hf_model *x)
+{
+    int64_t named[8] = {0};
+    m->runs = TAKE(x->arena, x->layer_count + 2, struct layer_run);
+    m->runs[m->run_count++] = (struct layer_run){.name = "embedding",
+                                                 .kind = LAYER_EMBEDDING,
+                                                 .count = 1,
+                                                 .more_values = x->embedding_values};
+    for (int64_t i = 0, end; i < x->layer_count; i = end) {
+        struct layer_run *run = &m->runs[m->run_count++];
+        for (end = i; end < x->layer_count && same_layer(&x->layers[i], &x->layers[end]);) end++;
+        *run = run_of_layer(x, &x->layers[i]);
+        run->name = name_run(x, &x->layers[i], named), run->count = (int)(end - i);
+    }
+    m->runs[m->run_count++] = (struct layer_run){
+        .name = "head", .kind = LAYER_HEAD, .count = 1, .more_values = x->head_values};
+    m->layer_count = (int)x->layer_count + 2;
+    m->shape = x->shape;
 }
 
 static const char *last_part(const char *path)
@@ -256,57 +188,47 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static void set_runs(struct model *m, int64_t layers, struct arena *arena)
+// Of a model of several modalities the part that reads and writes text.
+static enum status find_class(struct hf_model *x, struct json *text, const char **type,
+                              struct error *err)
 {
-    m->run_count = 3;
-    m->runs = TAKE(arena, m->run_count, struct layer_run);
-    m->runs[0] = (struct layer_run){.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1};
-    m->runs[1] = (struct layer_run){
-        .name = "block", .kind = LAYER_BLOCK, .count = (int)layers, .recomputable = true};
-    m->runs[2] = (struct layer_run){.name = "head", .kind = LAYER_HEAD, .count = 1};
-    m->layer_count = (int)layers + 2;
+    struct json_field parts[] = {FIELD_OBJECT("text_config", OPTIONAL, text)};
+    struct json_field types[] = {FIELD_TEXT("model_type", REQUIRED, type)};
+    TRY(HF_FIELDS(x, types, err));
+    TRY(HF_FIELDS(x, parts, err));
+    x->class = hf_find_class(*type);
+    if (!x->class && json_is_present(text)) {
+        const char *of_part = arena_print(x->arena, "%s_text", *type);
+        struct json_field optional[] = {FIELD_TEXT("model_type", OPTIONAL, &of_part)};
+        x->root = text;
+        TRY(HF_FIELDS(x, optional, err));
+        x->class = hf_find_class(of_part);
+    }
+    return x->class ? OK
+                    : json_refuse(x->root, err, "model_type: expected one of %s, found \"%s\"",
+                                  hf_class_list(x->arena), *type);
 }
 
 enum status model_import_hf(struct model *m, const char *path, const char *name, const char *output,
                             struct arena *arena, struct error *err)
 {
-    const char *text, *model_type = NULL, *name_or_path = NULL;
+    const char *text, *model_type = NULL, *name_or_path = NULL, *last;
     size_t size;
-    struct json root;
-    int64_t layers = 0;
-    int class = 0;
+    struct json root, part = {0};
     struct document config = {.path = arena_copy_text(arena, path)};
+    struct hf_model x = {.root = &root, .arena = arena};
     *m = (struct model){.document.path = config.path, .has_shape = true};
     TRY(file_read(path, &text, &size, arena, err));
     sha256_text(text, size, config.sha256);
     TRY(json_parse(&root, config.path, text, size, arena, err));
-    struct json_field fields[] = {
-        FIELD_TEXT("model_type", REQUIRED, &model_type),
-        FIELD_TEXT("_name_or_path", OPTIONAL, &name_or_path),
-    };
-    TRY(read_lenient(&root, fields, ARRAY_LENGTH(fields), arena, err));
-    bool mixture = !strcmp(model_type, class_names[HF_MIXTRAL]) ||
-                   !strcmp(model_type, class_names[HF_QWEN2_MOE]);
-    TRY(refuse_others(&root, mixture, arena, err));
-    struct json_field type[] = {FIELD_NAME("model_type", REQUIRED, &class, class_names)};
-    TRY(read_lenient(&root, type, 1, arena, err));
-    TRY(read_class(&root, (enum hf_class) class, &m->shape, &layers, arena, err));
-    if (!m->shape.head_width) {
-        if (m->shape.hidden % m->shape.heads)
-            return json_refuse(&root, err,
-                               "hidden size: expected a multiple of the %lld heads, found %lld",
-                               (long long)m->shape.heads, (long long)m->shape.hidden);
-        m->shape.head_width = m->shape.hidden / m->shape.heads;
-    }
-    if (layers > LAYERS_MAX - 2)
-        return json_refuse(&root, err, "expected at most %d layers, found %lld", LAYERS_MAX - 2,
-                           (long long)layers);
-    set_runs(m, layers, arena);
-    if (mixture) {
-        m->runs[1].kind = LAYER_MOE;
-        TRY(read_experts(&root, (enum hf_class) class, &m->shape, &m->runs[1].experts, arena, err));
-    }
-    const char *last = last_part(name_or_path);
+    TRY(hf_text(&x, "_name_or_path", &name_or_path, err));
+    TRY(find_class(&x, &part, &model_type, err));
+    TRY(refuse_modalities(&x, err));
+    TRY(refuse_experts(&x, err));
+    TRY(refuse_encoders(&x, err));
+    TRY(read_class(&x, err));
+    set_runs(m, &x);
+    last = last_part(name_or_path);
     m->name = name ? name : last && *last ? last : model_type;
     m->document.sources = TAKE(arena, 1, struct source);
     m->document.sources[0] = source_of("config", &config, output, arena);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "data/inputs/costs.h"
-#include "formulate/example/example.h"
+#include "data/base/shipped.h"
 #include "data/import/import.h"
 
 enum { LAYERS_MAX_IMPORTED = 4096, TIMES_MAX = 65536, PASSES = 3 };

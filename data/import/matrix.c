@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "data/places/places.h"
-#include "formulate/example/example.h"
+#include "data/base/shipped.h"
 #include "data/import/import.h"
 #include "data/import/matrix.h"
 

@@ -5,17 +5,29 @@
 
 static double gate_matrices(const struct shape *s) { return s->gated_ffn ? 3 : 2; }
 
+// Weights of one attention.
+static double attention_weights(const struct shape *s)
+{
+    double h = (double)s->hidden, heads = (double)s->heads, q = heads * (double)s->head_width,
+           kv = (double)(s->kv_heads * s->head_width),
+           values = heads * (double)shape_value_width(s), down = (double)s->query_rank,
+           latent = (double)s->kv_rank, turned = (double)s->rotary_width;
+    if (!s->kv_rank) return h * (q + 2 * kv) + q * h;
+    return h * (down + latent + turned) + (down > 0 ? down : h) * q +
+           latent * (q - heads * turned + values) + values * h;
+}
+
 // Weights of a block that a token meets: attention, and its feed-forward part or the experts used.
 static double block_weights(const struct shape *s, const struct layer_run *run)
 {
-    double h = (double)s->hidden, q = (double)(s->heads * s->head_width),
-           kv = (double)(s->kv_heads * s->head_width), ffn = (double)s->ffn, router = 0;
+    double h = (double)s->hidden, ffn = (double)s->ffn, router = 0;
     if (run->kind == LAYER_MOE) {
         const struct expert_shape *e = &run->experts;
         ffn = (double)e->shared_ffn + (double)e->top_k * (double)e->ffn;
         router = h * (double)e->experts;
     }
-    return h * (q + 2 * kv) + q * h + gate_matrices(s) * h * ffn + router;
+    return (run->cross_attention ? 2 : 1) * attention_weights(s) + gate_matrices(s) * h * ffn +
+           router;
 }
 
 static double pool_weights(const struct shape *s, const struct pool_shape *p)
@@ -24,6 +36,14 @@ static double pool_weights(const struct shape *s, const struct pool_shape *p)
            width = (double)p->width;
     return h * heads * key + heads * sqrt((double)p->values) * key +
            heads * (double)p->top_k * width + width * h + (p->gated ? h * width : 0);
+}
+
+// All score cells of a window's width.
+static double attention_flop(const struct shape *s, const struct layer_run *run, double tokens)
+{
+    double seen = run->window && (double)run->window < tokens ? (double)run->window : tokens,
+           widths = (double)(s->heads * (s->head_width + shape_value_width(s)));
+    return 2 * tokens * (seen + (run->cross_attention ? tokens : 0)) * widths;
 }
 
 static struct layer_flop layer_flop_forward(const struct model *m, const struct layer_run *run,
@@ -35,10 +55,13 @@ static struct layer_flop layer_flop_forward(const struct model *m, const struct 
     case LAYER_BLOCK:
     case LAYER_MOE:
         return (struct layer_flop){2 * tokens * block_weights(s, run),
-                                   4 * tokens * tokens * (double)(s->heads * s->head_width)};
+                                   attention_flop(s, run, tokens)};
     case LAYER_MEMORY: return (struct layer_flop){2 * tokens * pool_weights(s, &run->pool), 0};
     case LAYER_HEAD:
-        return (struct layer_flop){2 * tokens * (double)s->hidden * (double)s->vocabulary, 0};
+        return (struct layer_flop){
+            2 * tokens * (double)shape_embedding_width(s) *
+                (double)(s->vocabulary + (s->embedding_width ? s->hidden : 0)),
+            0};
     case LAYER_EMBEDDING:
     case LAYER_MEASURED: break;
     }

@@ -16,45 +16,14 @@ const char *const layer_kind_names[] = {"embedding", "block",  "head", "measured
 #define BYTES_SUM_MAX                                                                              \
     4503599627370496.0 // 2^52: of a whole model, so that sums stay exact everywhere
 
+#define MORE_VALUES_MAX 1099511627776.0 // 2^40
+
 static const char *name_of(const struct model *m)
 {
     return m->document.path ? m->document.path : "model";
 }
 
 // ---- reading
-
-static enum status read_shape(const struct json *object, struct shape *s, struct arena *arena,
-                              struct error *err)
-{
-    struct json_field fields[] = {
-        FIELD_COUNT("hidden", REQUIRED, &s->hidden, 1, 1 << 20),
-        FIELD_COUNT("ffn", REQUIRED, &s->ffn, 1, 1 << 22),
-        FIELD_COUNT("heads", REQUIRED, &s->heads, 1, 1 << 16),
-        FIELD_COUNT("kv_heads", OPTIONAL, &s->kv_heads, 1, 1 << 16),
-        FIELD_COUNT("head_width", OPTIONAL, &s->head_width, 1, 1 << 16),
-        FIELD_COUNT("vocabulary", REQUIRED, &s->vocabulary, 1, 1 << 26),
-        FIELD_COUNT("positions", OPTIONAL, &s->positions, 0, 1 << 26),
-        FIELD_COUNT("vocabulary_multiple", OPTIONAL, &s->vocabulary_multiple, 1, 1 << 16),
-        FIELD_BOOL("gated_ffn", OPTIONAL, &s->gated_ffn),
-        FIELD_BOOL("rms_norm", OPTIONAL, &s->rms_norm),
-        FIELD_BOOL("qkv_bias", OPTIONAL, &s->qkv_bias),
-        FIELD_BOOL("linear_bias", OPTIONAL, &s->linear_bias),
-        FIELD_BOOL("dropout", OPTIONAL, &s->dropout),
-        FIELD_BOOL("tied_embeddings", OPTIONAL, &s->tied_embeddings),
-    };
-    TRY(JSON_FIELDS(object, fields, arena, err));
-    if (s->vocabulary_multiple == 1) s->vocabulary_multiple = 0;
-    if (!s->kv_heads) s->kv_heads = s->heads;
-    if (!s->head_width) {
-        if (s->hidden % s->heads)
-            return json_refuse(
-                object, err,
-                "key \"head_width\" is missing, and hidden %lld is no multiple of heads %lld",
-                (long long)s->hidden, (long long)s->heads);
-        s->head_width = s->hidden / s->heads;
-    }
-    return OK;
-}
 
 // Bytes by recomputation mode: {"none", "selective", "full"}; a mode that is not stated is like
 // none.
@@ -118,6 +87,10 @@ static enum status read_run(const struct json *object, struct layer_run *run, st
         FIELD_BOOL("frozen", OPTIONAL, &run->frozen),
         FIELD_INT("adapter_rank", OPTIONAL, &run->adapter_rank, 0, 65536),
         FIELD_INT("weight_bits", OPTIONAL, &run->weight_bits, 1, 16),
+        FIELD_COUNT("window", OPTIONAL, &run->window, 1, 1 << 30),
+        FIELD_BOOL("bidirectional", OPTIONAL, &run->bidirectional),
+        FIELD_BOOL("cross_attention", OPTIONAL, &run->cross_attention),
+        FIELD_COUNT("more_values", OPTIONAL, &run->more_values, 0, MORE_VALUES_MAX),
         FIELD_OBJECT("measured", OPTIONAL, &measured),
         FIELD_OBJECT("moe", OPTIONAL, &experts),
         FIELD_OBJECT("memory", OPTIONAL, &pool),
@@ -146,7 +119,7 @@ enum status model_load(struct model *m, const char *path, struct arena *arena, s
     };
     TRY(document_fields(&m->document, fields, ARRAY_LENGTH(fields), arena, err));
     m->has_shape = json_is_present(&shape);
-    if (m->has_shape) TRY(read_shape(&shape, &m->shape, arena, err));
+    if (m->has_shape) TRY(shape_get(&shape, &m->shape, arena, err));
     int count = json_length(&runs);
     if (count > LAYERS_MAX)
         return json_refuse(&runs, err, "expected at most %d runs, found %d", LAYERS_MAX, count);
@@ -161,38 +134,6 @@ enum status model_load(struct model *m, const char *path, struct arena *arena, s
 }
 
 // ---- checking
-
-static enum status check_range(const struct model *m, const char *key, int64_t value, int64_t low,
-                               int64_t high, struct error *err)
-{
-    if (value >= low && value <= high) return OK;
-    return fail(err, BAD_INPUT,
-                "%s: shape.%s: expected a whole number from %lld to %lld, found %lld", name_of(m),
-                key, (long long)low, (long long)high, (long long)value);
-}
-
-static enum status check_shape(const struct model *m, struct error *err)
-{
-    const struct shape *s = &m->shape;
-    TRY(check_range(m, "hidden", s->hidden, 1, 1 << 20, err));
-    TRY(check_range(m, "ffn", s->ffn, 1, 1 << 22, err));
-    TRY(check_range(m, "heads", s->heads, 1, 1 << 16, err));
-    TRY(check_range(m, "kv_heads", s->kv_heads, 1, 1 << 16, err));
-    TRY(check_range(m, "head_width", s->head_width, 1, 1 << 16, err));
-    TRY(check_range(m, "vocabulary", s->vocabulary, 1, 1 << 26, err));
-    TRY(check_range(m, "positions", s->positions, 0, 1 << 26, err));
-    TRY(check_range(m, "vocabulary_multiple", s->vocabulary_multiple, 0, 1 << 16, err));
-    if (s->heads % s->kv_heads)
-        return fail(err, BAD_INPUT,
-                    "%s: shape.kv_heads: expected a divisor of heads %lld, found %lld", name_of(m),
-                    (long long)s->heads, (long long)s->kv_heads);
-    if (s->heads * s->head_width > 1 << 22)
-        return fail(
-            err, BAD_INPUT,
-            "%s: shape.head_width: expected heads x head_width of at most 4194304, found %lld",
-            name_of(m), (long long)(s->heads * s->head_width));
-    return OK;
-}
 
 static double measured_total(const struct measured_bytes *b)
 {
@@ -221,7 +162,7 @@ static enum status check_run(const struct model *m, int i, double *bytes, struct
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].recomputable: expected false for kind \"%s\", found true", file,
                     i, layer_kind_names[run->kind]);
-    TRY(run_kind_check(run, i, file, err));
+    TRY(run_kind_check(run, m->has_shape ? &m->shape : NULL, i, file, err));
     if (run->kind != LAYER_MEASURED) {
         if (!m->has_shape)
             return fail(err, BAD_INPUT, "%s: key \"shape\" is missing: runs[%d] is of kind \"%s\"",
@@ -246,7 +187,7 @@ enum status model_check(const struct model *m, struct error *err)
     double bytes = 0;
     int64_t layers = 0;
     int embeddings = 0, heads = 0;
-    if (m->has_shape) TRY(check_shape(m, err));
+    if (m->has_shape) TRY(shape_check(&m->shape, name_of(m), err));
     if (m->run_count < 1)
         return fail(err, BAD_INPUT, "%s: runs: expected at least one run, found none", name_of(m));
     for (int i = 0; i < m->run_count; i++) {
@@ -282,27 +223,6 @@ static void put_modes(struct json_writer *w, const char *key, const int64_t byte
     json_close_object(w);
 }
 
-static void put_shape(struct json_writer *w, const struct shape *s)
-{
-    json_open_object(w, "shape");
-    json_put_count(w, "hidden", s->hidden);
-    json_put_count(w, "ffn", s->ffn);
-    json_put_count(w, "heads", s->heads);
-    json_put_count(w, "kv_heads", s->kv_heads);
-    json_put_count(w, "head_width", s->head_width);
-    json_put_count(w, "vocabulary", s->vocabulary);
-    json_put_count(w, "positions", s->positions);
-    if (s->vocabulary_multiple > 1)
-        json_put_count(w, "vocabulary_multiple", s->vocabulary_multiple);
-    json_put_bool(w, "gated_ffn", s->gated_ffn);
-    json_put_bool(w, "rms_norm", s->rms_norm);
-    json_put_bool(w, "qkv_bias", s->qkv_bias);
-    json_put_bool(w, "linear_bias", s->linear_bias);
-    json_put_bool(w, "dropout", s->dropout);
-    json_put_bool(w, "tied_embeddings", s->tied_embeddings);
-    json_close_object(w);
-}
-
 static void put_run(struct json_writer *w, const struct layer_run *run)
 {
     const struct measured_bytes *b = &run->measured;
@@ -319,6 +239,10 @@ static void put_run(struct json_writer *w, const struct layer_run *run)
         json_put_count(w, "adapter_rank", run->adapter_rank);
         if (run->weight_bits) json_put_count(w, "weight_bits", run->weight_bits);
     }
+    if (run->window) json_put_count(w, "window", run->window);
+    if (run->bidirectional) json_put_bool(w, "bidirectional", true);
+    if (run->cross_attention) json_put_bool(w, "cross_attention", true);
+    if (run->more_values) json_put_count(w, "more_values", run->more_values);
     if (run->kind == LAYER_MOE) experts_put(w, &run->experts);
     if (run->kind == LAYER_MEMORY) pool_put(w, &run->pool);
     if (measured) {
@@ -342,7 +266,7 @@ enum status model_save(const struct model *m, const char *path, struct arena *ar
     struct json_writer w;
     document_begin(&w, "plumbline.model", m->document.sources, m->document.source_count, arena);
     json_put_text(&w, "name", m->name);
-    if (m->has_shape) put_shape(&w, &m->shape);
+    if (m->has_shape) shape_put(&w, &m->shape);
     json_open_array(&w, "runs");
     for (int i = 0; i < m->run_count; i++) put_run(&w, &m->runs[i]);
     json_close_array(&w);
@@ -362,4 +286,40 @@ bool model_has_gradient(const struct model *m, int run)
     for (int i = 0; i <= run; i++)
         if (run_is_trained(&m->runs[i])) return true;
     return false;
+}
+
+bool model_crosses(const struct model *m)
+{
+    for (int i = 0; i < m->run_count; i++)
+        if (m->runs[i].cross_attention) return true;
+    return false;
+}
+
+bool model_looks_ahead(const struct model *m)
+{
+    for (int i = 0; i < m->run_count; i++)
+        if (m->runs[i].bidirectional || m->runs[i].cross_attention) return true;
+    return false;
+}
+
+const char *model_peculiarity(const struct model *m)
+{
+    const struct shape *s = &m->shape;
+    for (int i = 0; i < m->run_count; i++) {
+        const struct layer_run *r = &m->runs[i];
+        if (r->cross_attention) return "cross attention";
+        if (r->bidirectional) return "bidirectional attention";
+        if (r->window) return "windows of attention";
+        if (r->more_values) return "further parameters";
+        if (r->experts.shared_gate) return "a gate of the shared experts";
+    }
+    return s->kv_rank             ? "latent attention"
+           : s->norms             ? "another number of norms than 2"
+           : s->qk_norm           ? "norms of queries and keys"
+           : s->plain_norms       ? "norms without parameters"
+           : s->no_final_norm     ? "no norm before the logits"
+           : s->parallel_residual ? "a parallel residual"
+           : s->output_bias       ? "biases on some of the linear layers"
+           : s->embedding_width   ? "projected embeddings"
+                                  : NULL;
 }

@@ -20,14 +20,30 @@ enum layer_kind {
 extern const char
     *const layer_kind_names[]; // "embedding", "block", "head", "measured", "moe", "memory"
 
+// What norms the queries and keys pass: none, one over each head, one over all heads.
+enum qk_norm { QK_NORM_NONE, QK_NORM_HEAD, QK_NORM_WHOLE };
+extern const char *const qk_norm_names[]; // "none", "head", "whole"
+
+// 0 is every number's default, where it has one: the functions below say what it stands for.
 struct shape {
     int64_t hidden, ffn, heads, kv_heads, head_width, vocabulary;
-    int64_t positions;           // rows of a learned position embedding, 0 without one
+    int64_t query_rank, kv_rank; // latent attention: what queries (0: no), keys and values are
+                                 // projected to first; kv_rank 0: it is not latent
+    int64_t rotary_width;        // of a head's key, all heads' share; not out of the latents
+    int64_t value_width;         // of a head's value in latent attention; 0: head_width
+    int64_t embedding_width;     // columns of the vocabulary's matrix; 0: hidden, else projected
+    int norms;                   // of a block; 0: 2
+    enum qk_norm qk_norm;
+    bool plain_norms, no_final_norm; // norms have no parameters; none before the logits
+    bool parallel_residual;          // attention and feed-forward part of one input
+    int output_bias;                 // of attention's output: 0 as linear_bias, 1 yes, -1 no
+    int64_t positions;               // rows of a learned position embedding, 0 without one
     int64_t vocabulary_multiple; // the vocabulary is padded to a multiple of this x tensor degree;
                                  // 0, 1: it is not
     bool gated_ffn;              // three matrices instead of two
     bool rms_norm;               // h parameters per norm instead of 2h
-    bool qkv_bias, linear_bias;  // on the query, key, value projections; on the others
+    bool qkv_bias, linear_bias;  // on the query, key, value projections (latent: on those down to
+                                 // the latents); on the feed-forward part's
     bool dropout;                // masks are kept for backward
     bool tied_embeddings;        // head and embedding share one matrix
 };
@@ -46,6 +62,7 @@ struct expert_shape {
     int64_t experts, top_k; // of which a token uses so many
     int64_t ffn;            // width of one expert
     int64_t shared_ffn;     // of the experts that every token uses, together; 0: none
+    bool shared_gate;       // a weight of the shared experts' output, one number a token
     double imbalance;       // tokens of the fullest GPU over the mean, >= 1; 0 counts as 1
 };
 
@@ -60,11 +77,15 @@ struct pool_shape {
 struct layer_run {
     const char *name; // unique in the model
     enum layer_kind kind;
-    int count;         // >= 1
-    bool recomputable; // full and first_layers apply; blocks are, embedding and head are not
-    bool frozen;       // not trained: no gradient, no optimizer state, no sync
-    int adapter_rank;  // low-rank adapters, trained, on every matrix of a frozen block; 0: none
-    int weight_bits;   // of the matrices of a frozen block; 0: as the job's precision has it
+    int count;            // >= 1
+    bool recomputable;    // full and first_layers apply; blocks are, embedding and head are not
+    bool frozen;          // not trained: no gradient, no optimizer state, no sync
+    int adapter_rank;     // low-rank adapters, trained, on every matrix of a frozen block; 0: none
+    int weight_bits;      // of the matrices of a frozen block; 0: as the job's precision has it
+    int64_t window;       // tokens that a token looks back over, itself among them; 0: all
+    bool bidirectional;   // attention without a causal mask
+    bool cross_attention; // a second attention, over the encoder's output
+    int64_t more_values; // parameters beside those that follow from the shape, on every tensor rank
     struct measured_bytes measured; // LAYER_MEASURED only
     struct expert_shape experts;    // LAYER_MOE only
     struct pool_shape pool;         // LAYER_MEMORY only
@@ -81,6 +102,25 @@ struct model {
 };
 
 enum { LAYERS_MAX = 4096 };
+
+static inline int64_t shape_value_width(const struct shape *s)
+{
+    return s->value_width ? s->value_width : s->head_width;
+}
+static inline int64_t shape_embedding_width(const struct shape *s)
+{
+    return s->embedding_width ? s->embedding_width : s->hidden;
+}
+static inline int shape_norms(const struct shape *s) { return s->norms ? s->norms : 2; }
+static inline bool shape_output_bias(const struct shape *s)
+{
+    return s->output_bias ? s->output_bias > 0 : s->linear_bias;
+}
+bool model_crosses(const struct model *m);     // some run attends to an encoder's output
+bool model_looks_ahead(const struct model *m); // some run's attention is not causal: no slices
+// The first thing in a model that a plain transformer block (two norms, attention without windows
+// or latents, one residual) has not; NULL: nothing.
+const char *model_peculiarity(const struct model *m);
 
 enum status model_load(struct model *m, const char *path, struct arena *arena, struct error *err);
 enum status model_check(

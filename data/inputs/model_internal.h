@@ -5,6 +5,13 @@
 
 #include "data/inputs/model.h"
 
+// ---- model_shape.c
+enum status shape_get(const struct json *object, struct shape *s, struct arena *arena,
+                      struct error *err);
+enum status shape_check(const struct shape *s, const char *file, struct error *err);
+void shape_put(struct json_writer *w, const struct shape *s);
+
+// ---- model_kinds.c
 enum status experts_get(const struct json *object, struct expert_shape *e, struct arena *arena,
                         struct error *err);
 enum status pool_get(const struct json *object, struct pool_shape *s, struct arena *arena,
@@ -13,7 +20,7 @@ void experts_put(struct json_writer *w, const struct expert_shape *e);
 void pool_put(struct json_writer *w, const struct pool_shape *s);
 // `file` and the run's place name it in an error. What the shape (may be NULL) has to do with it,
 // too.
-enum status run_kind_check(const struct layer_run *run, int place, const char *file,
-                           struct error *err);
+enum status run_kind_check(const struct layer_run *run, const struct shape *s, int place,
+                           const char *file, struct error *err);
 
 #endif

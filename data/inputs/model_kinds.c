@@ -18,6 +18,7 @@ enum status experts_get(const struct json *object, struct expert_shape *e, struc
         FIELD_COUNT("top_k", REQUIRED, &e->top_k, 1, EXPERTS_MAX),
         FIELD_COUNT("ffn", REQUIRED, &e->ffn, 1, WIDTH_MAX),
         FIELD_COUNT("shared_ffn", OPTIONAL, &e->shared_ffn, 0, WIDTH_MAX),
+        FIELD_BOOL("shared_gate", OPTIONAL, &e->shared_gate),
         FIELD_NUMBER("imbalance", OPTIONAL, &e->imbalance, 1, IMBALANCE_MAX),
     };
     return JSON_FIELDS(object, fields, arena, err);
@@ -44,6 +45,7 @@ void experts_put(struct json_writer *w, const struct expert_shape *e)
     json_put_count(w, "top_k", e->top_k);
     json_put_count(w, "ffn", e->ffn);
     json_put_count(w, "shared_ffn", e->shared_ffn);
+    if (e->shared_gate) json_put_bool(w, "shared_gate", true);
     json_put_number(w, "imbalance", e->imbalance > 0 ? e->imbalance : 1);
     json_close_object(w);
 }
@@ -73,6 +75,9 @@ static enum status check_experts(const struct expert_shape *e, int i, const char
         e->shared_ffn < 0 || e->shared_ffn > WIDTH_MAX)
         return fail(err, BAD_INPUT, "%s: runs[%d].moe: experts, ffn or shared_ffn is out of range",
                     file, i);
+    if (e->shared_gate && !e->shared_ffn)
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].moe.shared_gate: expected false without shared experts", file, i);
     if (e->top_k < 1 || e->top_k > e->experts)
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].moe.top_k: expected 1 to experts %lld, found %lld", file, i,
@@ -98,9 +103,42 @@ static enum status check_pool(const struct pool_shape *s, int i, const char *fil
     return OK;
 }
 
-enum status run_kind_check(const struct layer_run *run, int i, const char *file, struct error *err)
+// Masks and second attentions belong to layers that have attention; adapters to matrices that the
+// formulas of adapters know.
+static enum status check_attention(const struct layer_run *run, const struct shape *s, int i,
+                                   const char *file, struct error *err)
+{
+    bool attends = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
+    const char *wrong = run->window            ? "window"
+                        : run->bidirectional   ? "bidirectional"
+                        : run->cross_attention ? "cross_attention"
+                                               : NULL;
+    if (wrong && !attends)
+        return fail(err, BAD_INPUT, "%s: runs[%d].%s: kind \"%s\" has no attention", file, i, wrong,
+                    layer_kind_names[run->kind]);
+    if (run->cross_attention && run->kind != LAYER_BLOCK)
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].cross_attention: expected kind \"block\", found \"%s\"", file, i,
+                    layer_kind_names[run->kind]);
+    if (run->window && run->bidirectional)
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].window: expected a causal run, found a bidirectional one", file,
+                    i);
+    if (run->more_values && run->kind == LAYER_MEASURED)
+        return fail(err, BAD_INPUT, "%s: runs[%d].more_values: measured layers state their bytes",
+                    file, i);
+    if ((run->adapter_rank || run->weight_bits) && (run->cross_attention || (s && s->kv_rank)))
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].%s: expected a block with one attention, without latents", file,
+                    i, run->adapter_rank ? "adapter_rank" : "weight_bits");
+    return OK;
+}
+
+enum status run_kind_check(const struct layer_run *run, const struct shape *s, int i,
+                           const char *file, struct error *err)
 {
     const char *kind = layer_kind_names[run->kind];
+    TRY(check_attention(run, s, i, file, err));
     if (run->frozen && run->kind == LAYER_MEASURED)
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].frozen: expected false for kind \"measured\" (state its bytes "

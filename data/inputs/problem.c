@@ -148,6 +148,11 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
                     p->model.layer_count, stages);
     if (has_blocks(p)) TRY(check_shape(p, model, err));
     TRY(check_experts(p, model, err));
+    if (p->job.layout.slice_count > 1 && model_looks_ahead(&p->model))
+        return fail(err, BAD_INPUT,
+                    "%s: layout.schedule: expected one without slices for a model whose attention "
+                    "is not all causal, found \"%s\"",
+                    job, schedule_names[p->job.layout.schedule]);
     if (p->job.layout.expert > 1 && !has_kind(p, LAYER_MOE))
         return fail(err, BAD_INPUT,
                     "%s: layout.expert: expected 1 for a model without moe layers, found %d", job,

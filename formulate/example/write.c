@@ -1,8 +1,6 @@
-// Where shipped documents lie, and how an example becomes five files without harming what is
-// already there.
+// How an example becomes five files without harming what is already there.
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

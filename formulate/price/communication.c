@@ -6,13 +6,14 @@
 
 // Keys and values travel the ring one message a step; a step shows only where it outlasts the
 // attention it runs behind.
-static real ring_s(const struct pricing *x, int group, const struct slice *slice, real messages,
-                   real attention_s)
+static real ring_s(const struct pricing *x, const struct layer_run *run, int group,
+                   const struct slice *slice, real messages, real attention_s)
 {
     if (x->c <= 1) return 0;
     struct link_price link = link_of_context_ring(x, group);
     real step = messages *
-                (2 * slice->tokens * (x->kv / x->t) * x->e / link.bytes_per_s + link.latency_s);
+                (slice->tokens * (attention_of(x, run).sent / x->t) * x->e / link.bytes_per_s +
+                 link.latency_s);
     return (x->c - 1) *
            fmaxl(0, step - x->problem->costs.context_overlap.value * attention_s / x->c);
 }
@@ -79,14 +80,17 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
     } else if (run->kind == LAYER_MEMORY) {
         *forward_s = *backward_s = once + pool_s(x, &run->pool, group, slice);
     } else {
-        real both = 2 * once, beta = x->problem->job.layout.fused_attention ? 2.5 : 2;
+        // Of a parallel residual both parts are summed before they are sent.
+        real parts = (x->problem->model.shape.parallel_residual ? 1 : 2) +
+                     (run->cross_attention ? 1 : 0);
+        real both = parts * once, beta = x->problem->job.layout.fused_attention ? 2.5 : 2;
         if (run->kind == LAYER_MOE) {
             real routed = (real)run->experts.top_k * fmaxl(1, run->experts.imbalance);
             both = once * (run->experts.shared_ffn > 0 ? 2 : 1) +
                    exposed * tensor_s(x, &tensor, activation * routed, start) +
                    exchange_s(x, group, slice->tokens * routed);
         }
-        *forward_s = both + ring_s(x, group, slice, 1, attention_s);
-        *backward_s = both + ring_s(x, group, slice, 2, beta * attention_s);
+        *forward_s = both + ring_s(x, run, group, slice, 1, attention_s);
+        *backward_s = both + ring_s(x, run, group, slice, 2, beta * attention_s);
     }
 }

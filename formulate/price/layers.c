@@ -58,10 +58,13 @@ static struct product_rates product_rates_of(const struct pricing *x, const stru
 
 static real elementwise_launches(const struct pricing *x, const struct layer_run *run)
 {
-    real more = x->problem->job.layout.fused_attention ? 0 : 2;
+    const struct shape *s = &x->problem->model.shape;
+    real more = x->problem->job.layout.fused_attention ? 0 : run->cross_attention ? 4 : 2;
+    more += norms_of(x, run) + (run->cross_attention ? 1 : 0) + (s->qk_norm ? 2 : 0) +
+            (s->kv_rank > 0) + (s->query_rank > 0);
     switch (run->kind) {
-    case LAYER_BLOCK: return 6 + more;
-    case LAYER_MOE: return 10 + more;
+    case LAYER_BLOCK: return 4 + more;
+    case LAYER_MOE: return 8 + more;
     case LAYER_HEAD: return 5;
     case LAYER_EMBEDDING: return 2;
     default: return 0;
@@ -69,16 +72,16 @@ static real elementwise_launches(const struct pricing *x, const struct layer_run
 }
 
 // Fused: an exponential a score beside the FLOP, and the blocks on the diagonal whole.
-static void add_fused_kernels(const struct pricing *x, const struct layer_work *work,
-                              const struct slice *slice, real rate, real rate_back, int group,
+static void add_fused_kernels(const struct pricing *x, const struct layer_run *run,
+                              const struct layer_work *work, real rate, real rate_back, int group,
                               struct kernel_seconds *k)
 {
     const struct gpu_costs *gpu = x->gpus[group];
-    real wasted = work->attention * (slice->wasted_cells / slice->causal_cells),
-         cells = gpu->score_cells_per_s.value, launch = gpu->product_launch_s.value,
-         exponentials = cells > 0 ? work->attention / (4 * x->w) / cells : 0;
-    k->attention += wasted / rate + exponentials + launch;
-    k->attention_back += 2.5L * wasted / rate_back + exponentials + 2 * launch;
+    real cells = gpu->score_cells_per_s.value,
+         launch = gpu->product_launch_s.value * (run->cross_attention ? 2 : 1),
+         exponentials = cells > 0 ? work->cells * x->a / x->t / cells : 0;
+    k->attention += work->wasted / rate + exponentials + launch;
+    k->attention_back += 2.5L * work->wasted / rate_back + exponentials + 2 * launch;
 }
 
 // Of the attention rates, which are the GPU maker's library's.
@@ -107,8 +110,8 @@ static struct kernel_seconds kernels_of(const struct pricing *x, const struct la
     if (!shaped) return k;
     k.elementwise = elementwise_launches(x, run) * x->gpus[group]->elementwise_launch_s.value;
     if (!(work->attention > 0)) return k;
-    if (fused) add_fused_kernels(x, work, slice, rate, rate_back, group, &k);
-    else if (score_times(x, slice, group, &scores))
+    if (fused) add_fused_kernels(x, run, work, rate, rate_back, group, &k);
+    else if (score_times(x, run, slice, group, &scores))
         k.attention = scores.forward, k.attention_back = scores.data + scores.weight;
     return k;
 }

@@ -11,13 +11,30 @@ struct values {
     real sharded, whole, matrices;
 };
 
-static struct values values_of_block(const struct pricing *x, real ffn)
+// Norms: over all of a token, over queries and keys, over latents.
+static void add_norms(const struct pricing *x, const struct layer_run *run,
+                      const struct attention *y, struct values *v)
+{
+    const struct shape *s = &x->problem->model.shape;
+    real each = s->rms_norm ? 1 : 2;
+    if (s->plain_norms) return;
+    v->whole += each * (norms_of(x, run) * x->h + y->latent);
+    if (s->qk_norm == QK_NORM_HEAD) v->whole += each * y->count * 2 * x->w;
+    if (s->qk_norm == QK_NORM_WHOLE) v->sharded += each * y->count * (x->q + x->kv);
+}
+
+static struct values values_of_block(const struct pricing *x, const struct layer_run *run, real ffn)
 {
     const struct shape *shape = &x->problem->model.shape;
-    struct values v = {.matrices = x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * ffn};
-    v.sharded = v.matrices + (shape->qkv_bias ? x->q + 2 * x->kv : 0) +
-                (shape->linear_bias ? (x->g - 1) * ffn : 0);
-    v.whole = 2 * (shape->rms_norm ? x->h : 2 * x->h) + (shape->linear_bias ? 2 * x->h : 0);
+    struct attention y = attention_of(x, run);
+    struct values v = {.matrices = y.sharded + x->g * x->h * ffn, .whole = y.whole};
+    v.sharded = v.matrices + (shape->linear_bias ? (x->g - 1) * ffn : 0);
+    if (shape->qkv_bias && shape->kv_rank)
+        v.whole += y.latent + y.count * (real)shape->rotary_width;
+    else if (shape->qkv_bias) v.sharded += y.count * (x->q + 2 * x->kv);
+    if (shape_output_bias(shape)) v.whole += y.count * x->h;
+    if (shape->linear_bias) v.whole += x->h;
+    add_norms(x, run, &y, &v);
     return v;
 }
 
@@ -32,12 +49,15 @@ static struct values values_of_pool(const struct pricing *x, const struct pool_s
 static struct values values_of_ends(const struct pricing *x, const struct layer_run *run)
 {
     const struct shape *shape = &x->problem->model.shape;
-    real positions = (real)shape->positions * x->h;
+    real positions = (real)shape->positions * x->h,
+         projection = shape->embedding_width ? x->h * x->h_e : 0,
+         norm = shape->no_final_norm || shape->plain_norms ? 0
+                : shape->rms_norm                          ? x->h
+                                                           : 2 * x->h;
     if (run->kind == LAYER_EMBEDDING)
-        return (struct values){.sharded = x->v * x->h, .whole = positions};
+        return (struct values){.sharded = x->v * x->h_e, .whole = positions + projection};
     bool apart = !shape->tied_embeddings || x->p > 1;
-    struct values v = {.sharded = apart ? x->v * x->h : 0,
-                       .whole = shape->rms_norm ? x->h : 2 * x->h};
+    struct values v = {.sharded = apart ? x->v * x->h_e : 0, .whole = norm + projection};
     if (shape->tied_embeddings && x->p > 1 && x->problem->job.trainer == TRAINER_DEEPSPEED)
         v.whole += positions;
     return v;
@@ -58,14 +78,16 @@ static struct layer_parameters freeze(const struct pricing *x, const struct laye
 
 struct layer_parameters parameters_of(const struct pricing *x, const struct layer_run *run)
 {
-    struct values v = run->kind == LAYER_BLOCK ? values_of_block(x, x->f)
-                      : run->kind == LAYER_MOE ? values_of_block(x, (real)run->experts.shared_ffn)
+    struct values v = run->kind == LAYER_BLOCK ? values_of_block(x, run, x->f)
+                      : run->kind == LAYER_MOE
+                          ? values_of_block(x, run, (real)run->experts.shared_ffn)
                       : run->kind == LAYER_MEMORY ? values_of_pool(x, &run->pool)
                                                   : values_of_ends(x, run);
     struct layer_parameters p = {0, 0, 0, 0};
+    v.whole += (real)run->more_values;
     if (run->kind == LAYER_MOE) {
         const struct expert_shape *e = &run->experts;
-        v.whole += x->h * (real)e->experts;
+        v.whole += x->h * ((real)e->experts + (e->shared_gate ? 1 : 0));
         p.experts = x->g * x->h * (real)e->ffn * (real)e->experts / (x->x * x->t);
     }
     if (run->kind == LAYER_MEMORY) p.pool = (real)run->pool.values * (real)run->pool.width / x->D;
@@ -112,7 +134,7 @@ static void add_trainer(const struct pricing *x, const struct layer_run *run,
         bytes->optimizer += (x->zero ? 6 : 8) * kept_values(x, p, 1);
     bool shared = run->kind == LAYER_HEAD && x->problem->model.shape.tied_embeddings && x->p > 1;
     if ((run->kind == LAYER_EMBEDDING || shared) && !run->frozen)
-        bytes->optimizer += x->e_g * x->v * x->h / x->t;
+        bytes->optimizer += x->e_g * x->v * x->h_e / x->t;
 }
 
 // FSDP2's weights are fp32, which the states count: gathered ones are kept of both ends alone, with
@@ -152,7 +174,7 @@ struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_ru
     struct layer_bytes bytes = {.weight = x->e * kept_values(x, &p, 3) +
                                           p.frozen_bytes / (x->zero >= 3 ? x->R : 1),
                                 .gradient = x->e_g * kept_values(x, &p, 2),
-                                .message = x->e * x->n * x->h * x->u};
+                                .message = x->e * x->n * x->h * x->u * x->streams};
     if (!x->problem->job.layout.offload_optimizer) bytes.optimizer = state_bytes(x, &p);
     bytes.matrix_rows = bytes.message / (x->e * x->h);
     bytes.matrix_columns = x->h;

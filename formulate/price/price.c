@@ -95,6 +95,8 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
         x.w = (real)shape->head_width;
         x.q = x.a * x.w, x.kv = (real)shape->kv_heads * x.w, x.v = padded(shape, x.t),
         x.g = shape->gated_ffn ? 3 : 2;
+        x.ctx = x.a * (real)shape_value_width(shape), x.h_e = (real)shape_embedding_width(shape);
+        x.streams = model_crosses(&problem->model) ? 2 : 1;
     }
     x.n = x.b * x.s / x.c;
     x.u = layout->sequence_parallel ? 1 / x.t : 1;

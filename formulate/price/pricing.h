@@ -19,6 +19,8 @@ struct pricing {
         x;  // micro-batch, sequence; context, tensor, data, pipeline, expert degrees
     real n; // tokens of one micro-batch on one GPU
     real h, f, a, w, q, kv, v, g; // the shape; 0 without one
+    real ctx, h_e;                // width of all heads' values; of the vocabulary's matrix
+    real streams;                 // messages of a boundary: with an encoder's output two
     real e, e_g, u, R, R_e,
         D;    // bytes per value and gradient value; share of the unsharded; sync ranks; devices
     int zero; // of a step's gradients: 1 for the layout's 2 where they add up whole
@@ -67,7 +69,14 @@ struct layer_bytes {
 // A slice of a micro-batch: its tokens on one GPU, and of the scores rows x columns on it (all,
 // those a causal kernel needs, and those that its blocks of 128 compute beside them).
 struct slice {
-    real tokens, score_cells, causal_cells, wasted_cells, share;
+    real tokens, score_cells, causal_cells, wasted_cells, share, length, before;
+};
+
+// Attention of a block (section 1): how often, values of its matrices (of each tensor rank's own
+// part on all ranks together, and of those that every rank has), widths of what they make likewise,
+// and of the keys and values that context ranks send on.
+struct attention {
+    real count, sharded, whole, wide, latent, sent;
 };
 
 // One pass of one slice over one layer, before rounding (section 3).
@@ -80,6 +89,7 @@ struct layer_seconds {
 // backward alike; bytes of the matrices that one pass of products reads and writes.
 struct layer_work {
     real linear, adapters, attention, memory, scores, gathered, weightless, casts, operands;
+    real cells, wasted; // of the scores that fused attention computes; FLOP of those in vain
 };
 
 // `count` products of rows x columns values and this depth, started together.
@@ -87,7 +97,7 @@ struct product {
     const char *what;
     real rows, columns, depth, count;
 };
-enum { PRODUCTS_MAX = 8 };
+enum { PRODUCTS_MAX = 16 };
 
 // A pass's products: forward, for the gradients of inputs and of weights.
 struct product_seconds {
@@ -147,6 +157,12 @@ bool is_fully_sharded(const struct pricing *x); // torchtitan's FSDP2
 void stash_of_layer(const struct pricing *x, const struct layer_run *run,
                     const struct layer_parameters *parameters, struct layer_bytes *bytes);
 
+// ---- attention.c (sections 1, 3, 4)
+struct attention attention_of(const struct pricing *x, const struct layer_run *run);
+real norms_of(const struct pricing *x, const struct layer_run *run); // over all of a token
+// Score cells of one pass: of causal attention those that a fused kernel computes.
+real fused_cells(const struct pricing *x, const struct layer_run *run, const struct slice *slice);
+
 // ---- work.c, layers.c (section 3)
 struct slice slice_of(const struct pricing *x, int slice);
 struct layer_work work_of_layer(const struct pricing *x, const struct layer_run *run,
@@ -157,6 +173,8 @@ const struct layer_time *find_layer_time(const struct pricing *x, const char *ru
 enum status price_layer_times(struct pricing *x, int run, int group, struct error *err);
 
 // ---- products.c (section 3)
+int attention_products(const struct pricing *x, const struct layer_run *run, real tokens,
+                       struct product *to); // the first of what follows
 int products_of(const struct pricing *x, const struct layer_run *run, real tokens,
                 struct product *to); // [PRODUCTS_MAX]; forward. A router stands last
 // False where the costs do not price products by shape, or the layer has none. share: of its rates
@@ -169,8 +187,8 @@ real repeated_products_s(const struct pricing *x, const struct layer_run *run, r
                          int group);
 
 // Of unfused attention; weight: what makes the gradients of keys and values.
-bool score_times(const struct pricing *x, const struct slice *slice, int group,
-                 struct product_seconds *to);
+bool score_times(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
+                 int group, struct product_seconds *to);
 
 // ---- communication.c (section 3)
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,

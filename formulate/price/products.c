@@ -6,17 +6,52 @@
 
 enum { TILE = 128 }; // values, either way
 
+// Down to the latents on every tensor rank, up from them on each for its heads.
+static int latent_products(const struct pricing *x, real n, struct product *to)
+{
+    const struct shape *s = &x->problem->model.shape;
+    real down = (real)s->query_rank, latent = (real)s->kv_rank, turned = (real)s->rotary_width,
+         keys = x->q - x->a * turned;
+    int count = 0;
+    if (down > 0) to[count++] = (struct product){"queries' latent", n, down, x->h, 1};
+    to[count++] = (struct product){"queries", n, x->q / x->t, down > 0 ? down : x->h, 1};
+    to[count++] = (struct product){"keys' and values' latent", n, latent + turned, x->h, 1};
+    to[count++] = (struct product){"keys and values", n, (keys + x->ctx) / x->t, latent, 1};
+    return count;
+}
+
+int attention_products(const struct pricing *x, const struct layer_run *run, real n,
+                       struct product *to)
+{
+    bool latent = x->problem->model.shape.kv_rank > 0;
+    struct product projection = {"attention projection", n, x->h, x->ctx / x->t, 1};
+    int count = 0;
+    for (int cross = 0; cross <= (int)run->cross_attention; cross++) {
+        if (latent) count += latent_products(x, n, to + count);
+        else if (!cross)
+            to[count++] =
+                (struct product){"queries, keys and values", n, (x->q + 2 * x->kv) / x->t, x->h, 1};
+        else {
+            to[count++] = (struct product){"queries", n, x->q / x->t, x->h, 1};
+            to[count++] = (struct product){"keys and values", n, 2 * x->kv / x->t, x->h, 1};
+        }
+        to[count++] = projection;
+    }
+    return count;
+}
+
 int products_of(const struct pricing *x, const struct layer_run *run, real n, struct product *to)
 {
     int count = 0;
     const struct expert_shape *e = &run->experts;
     bool moe = run->kind == LAYER_MOE;
     real ffn = moe ? (real)e->shared_ffn : x->f;
-    if (run->kind == LAYER_HEAD) to[count++] = (struct product){"logits", n, x->v / x->t, x->h, 1};
+    if (run->kind == LAYER_HEAD && x->problem->model.shape.embedding_width)
+        to[count++] = (struct product){"projection of the last layer", n, x->h_e, x->h, 1};
+    if (run->kind == LAYER_HEAD)
+        to[count++] = (struct product){"logits", n, x->v / x->t, x->h_e, 1};
     if (run->kind != LAYER_BLOCK && !moe) return count;
-    to[count++] =
-        (struct product){"queries, keys and values", n, (x->q + 2 * x->kv) / x->t, x->h, 1};
-    to[count++] = (struct product){"attention projection", n, x->h, x->q / x->t, 1};
+    count = attention_products(x, run, n, to);
     if (ffn > 0) {
         to[count++] = (struct product){"ffn up", n, (x->g - 1) * ffn / x->t, x->h, 1};
         to[count++] = (struct product){"ffn down", n, x->h, ffn / x->t, 1};
@@ -124,19 +159,22 @@ real repeated_products_s(const struct pricing *x, const struct layer_run *run, r
     return seconds;
 }
 
-bool score_times(const struct pricing *x, const struct slice *slice, int group,
-                 struct product_seconds *to)
+bool score_times(const struct pricing *x, const struct layer_run *run, const struct slice *slice,
+                 int group, struct product_seconds *to)
 {
     struct product_limits l;
     if (!limits_of(x, x->head_rates[group], group, 1, &l)) return false;
     real rows = slice->share * x->s, keys = slice->score_cells / (x->b * rows),
-         heads = x->b * x->a / x->t;
+         heads = x->b * x->a / x->t * (run->cross_attention ? 2 : 1), w_v = x->ctx / x->a;
     struct product scores = {"scores", rows, keys, x->w, heads},
-                   context = {"context", rows, x->w, keys, heads},
-                   back = {"keys' and values' gradients", keys, x->w, rows, heads};
+                   context = {"context", rows, w_v, keys, heads},
+                   of_scores = {"scores' gradients", rows, keys, w_v, heads},
+                   of_queries = {"queries' gradients", rows, x->w, keys, heads},
+                   of_keys = {"keys' gradients", keys, x->w, rows, heads},
+                   of_values = {"values' gradients", keys, w_v, rows, heads};
     to->forward = product_s(&l, &scores, x->e) + product_s(&l, &context, x->e);
-    to->data = to->forward;
-    to->weight = 2 * product_s(&l, &back, x->e);
+    to->data = product_s(&l, &of_scores, x->e) + product_s(&l, &of_queries, x->e);
+    to->weight = product_s(&l, &of_keys, x->e) + product_s(&l, &of_values, x->e);
     return true;
 }
 

@@ -5,10 +5,11 @@
 #include "formulate/price/pricing.h"
 
 // Softmax output, dropout mask and dropout output of the scores; the fused kernel keeps none.
-static real scores_kept(const struct pricing *x)
+static real scores_kept(const struct pricing *x, const struct layer_run *run)
 {
     if (x->problem->job.layout.fused_attention) return 0;
-    return (x->problem->model.shape.dropout ? 5 : 2) * x->a * x->s * x->n * x->e / 2 / x->t;
+    return (x->problem->model.shape.dropout ? 5 : 2) * attention_of(x, run).count * x->a * x->s *
+           x->n * x->e / 2 / x->t;
 }
 
 static real routed_of(const struct pricing *x, const struct layer_run *run)
@@ -27,17 +28,35 @@ static real kept_by_experts(const struct pricing *x, const struct layer_run *run
            8 * x->n * (real)e->experts / x->t + 8 * x->n * (real)e->top_k / x->t;
 }
 
+// Of the matrices that read all of a token, two bytes of a value: attention's and the feed-forward
+// part's, which a parallel residual with one norm gives the same; a second attention's, and the
+// encoder's output that it reads.
+static real inputs_kept(const struct pricing *x, const struct layer_run *run)
+{
+    const struct shape *s = &x->problem->model.shape;
+    bool one = s->parallel_residual && shape_norms(s) == 1;
+    return (one ? 2 : 4) + (run->cross_attention ? 4 : 0);
+}
+
+static real norms_of_heads(const struct pricing *x)
+{
+    return x->problem->model.shape.qk_norm ? 2 * (x->q + x->kv) : 0;
+}
+
 // Mode none, without the scores.
 static real stash_of_block(const struct pricing *x, const struct layer_run *run)
 {
     const struct shape *shape = &x->problem->model.shape;
-    real width = x->e / 2, masks = shape->dropout ? 2 : 0, y = shape->gated_ffn ? 8 : 4, inputs = 8;
+    struct attention attention = attention_of(x, run);
+    real width = x->e / 2, y = shape->gated_ffn ? 8 : 4, norms = norms_of(x, run),
+         masks = shape->dropout ? 1 + attention.count : 0, inputs = 2 * norms + inputs_kept(x, run);
     real ffn = run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f,
          routed = routed_of(x, run);
     if (run->frozen && !run->adapter_rank && run->kind == LAYER_BLOCK)
-        inputs = 4, y /= 2; // no input of a matrix is needed
+        inputs = 2 * norms, y /= 2; // no input of a matrix is needed
     real bytes = x->n * x->h * x->u * (inputs + masks) * width +
-                 x->n * (2 * x->q + 2 * (x->q + 2 * x->kv) + y * ffn) * width / x->t;
+                 x->n * (2 * attention.wide + norms_of_heads(x) + y * ffn) * width / x->t +
+                 4 * x->n * attention.latent * width;
     return bytes + kept_by_experts(x, run, routed) + x->e * x->n * run->adapter_rank * (4 + x->g);
 }
 
@@ -53,7 +72,7 @@ static real transient_of_block(const struct pricing *x, const struct layer_run *
     real bytes = x->e * x->n * x->h * x->u + x->e * y * wide / x->t;
     if (has_gradient && !x->problem->job.layout.fused_attention)
         bytes += 4 * x->b * (x->a / x->t) * x->s * (x->s / x->c) * x->e / 2;
-    if (x->c > 1) bytes += 4 * x->n * (x->kv / x->t) * x->e;
+    if (x->c > 1) bytes += 2 * x->n * (attention_of(x, run).sent / x->t) * x->e;
     if (run->kind == LAYER_MOE && x->x > 1) bytes += x->e * x->h * (routed / x->t + routed);
     return bytes;
 }
@@ -80,9 +99,10 @@ static real stash_of_operators(const struct pricing *x, const struct layer_run *
 static void block(const struct pricing *x, const struct layer_run *run, bool has_gradient,
                   struct layer_bytes *bytes)
 {
-    real kept = stash_of_block(x, run), scores = scores_kept(x),
+    real kept = stash_of_block(x, run), scores = scores_kept(x, run),
          transient = transient_of_block(x, run, has_gradient);
-    real stash[3] = {kept + scores, kept, x->e * x->n * x->h * x->u},
+    real stash[3] = {kept + scores, kept,
+                     x->e * x->n * x->h * x->u * (run->cross_attention ? 2 : 1)},
          again[3] = {0, scores, kept + scores};
     if (x->problem->job.trainer == TRAINER_TORCHTITAN) {
         stash[RECOMPUTE_SELECTIVE] = stash_of_operators(x, run);

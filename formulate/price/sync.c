@@ -4,10 +4,20 @@
 
 #include "formulate/price/pricing.h"
 
-enum { MATRICES_MAX = 5 };
+enum { MATRICES_MAX = 12 };
 struct matrix {
     real rows, columns;
 };
+
+static int attention_matrices(const struct pricing *x, const struct layer_run *run,
+                              struct matrix *matrices)
+{
+    struct product products[PRODUCTS_MAX];
+    int count = attention_products(x, run, x->n, products);
+    for (int i = 0; i < count; i++)
+        matrices[i] = (struct matrix){products[i].depth, products[i].columns};
+    return count;
+}
 
 // The weight matrices of a run that low-rank compression applies to.
 static int matrices_of(const struct pricing *x, const struct layer_run *run,
@@ -17,8 +27,7 @@ static int matrices_of(const struct pricing *x, const struct layer_run *run,
     if (run->frozen) return 0;
     if (run->kind == LAYER_BLOCK || run->kind == LAYER_MOE) {
         real ffn = run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f;
-        matrices[count++] = (struct matrix){x->h, (x->q + 2 * x->kv) / x->t};
-        matrices[count++] = (struct matrix){x->q / x->t, x->h};
+        count = attention_matrices(x, run, matrices);
         for (int i = 1; i < (int)x->g && ffn > 0; i++)
             matrices[count++] = (struct matrix){x->h, ffn / x->t};
         if (ffn > 0) matrices[count++] = (struct matrix){ffn / x->t, x->h};
@@ -67,7 +76,7 @@ static real shared_values(const struct pricing *x, const struct layer_run *run)
     bool shared = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
     return shared && model->shape.tied_embeddings && x->p > 1 &&
                    x->problem->job.layout.fused_embedding_sync
-               ? x->v * x->h / x->t
+               ? x->v * x->h_e / x->t
                : 0;
 }
 
@@ -227,7 +236,7 @@ enum status price_embedding_sync(struct pricing *x, struct error *err)
     priced->has_embedding_sync = model->has_shape && model->shape.tied_embeddings && x->p > 1 &&
                                  embeddings_are_trained(model);
     priced->embedding_sync_ns = TAKE(x->arena, priced->group_count * priced->group_count, int64_t);
-    real bytes = x->e_g * x->v * x->h / x->t,
+    real bytes = x->e_g * x->v * x->h_e / x->t,
          ranks = x->problem->job.layout.fused_embedding_sync ? 2 * x->R : 2;
     for (int from = 0; from < priced->group_count; from++)
         for (int to = 0; to < priced->group_count; to++) {

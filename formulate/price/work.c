@@ -16,62 +16,75 @@ struct slice slice_of(const struct pricing *x, int slice)
                           .score_cells = x->b * length * ((before + length) / x->c),
                           .causal_cells = x->b * length * ((before + length / 2) / x->c),
                           .wasted_cells = x->b * length * (64 / x->c),
-                          .share = length / x->s};
+                          .share = length / x->s,
+                          .length = length,
+                          .before = before};
 }
 
 // Inputs of the matrices, written once more in 8 bits and read again.
-static real cast_bytes(const struct pricing *x, real n, real ffn)
+static real cast_bytes(const struct pricing *x, const struct layer_run *run, real n, real ffn)
 {
-    return x->problem->job.precision == FP8 ? 4 * n * (2 * x->h + x->q / x->t + ffn / x->t) : 0;
+    struct attention y = attention_of(x, run);
+    if (x->problem->job.precision != FP8) return 0;
+    return 4 * n * ((1 + y.count) * x->h + y.latent + y.count * x->ctx / x->t + ffn / x->t);
 }
 
-// Queries, keys and values from one product, as are gate and up: inputs, weights, outputs of each.
-static real operand_bytes(const struct pricing *x, real n, real ffn)
+// FLOP of the layer's products, and bytes of their inputs, weights and outputs.
+static void add_products(const struct pricing *x, const struct layer_run *run, real n,
+                         struct layer_work *work)
 {
-    real weights = x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * ffn;
-    real inner = 2 * x->q + 2 * x->kv + x->g * ffn, outer = ffn > 0 ? 4 : 2;
-    return x->e * (weights / x->t + n * (outer * x->h + inner / x->t));
+    struct product products[PRODUCTS_MAX];
+    int count = products_of(x, run, n, products);
+    for (int i = 0; i < count; i++) {
+        const struct product *p = &products[i];
+        work->linear += 2 * p->count * p->rows * p->columns * p->depth;
+        work->operands += x->e * p->count *
+                          (p->rows * p->depth + p->depth * p->columns + p->rows * p->columns);
+    }
 }
 
-static void add_attention(const struct pricing *x, const struct slice *slice,
-                          struct layer_work *work)
+static void add_attention(const struct pricing *x, const struct layer_run *run,
+                          const struct slice *slice, struct layer_work *work)
 {
     bool fused = x->problem->job.layout.fused_attention;
-    work->attention = 4 * (fused ? slice->causal_cells : slice->score_cells) * x->q / x->t;
-    work->scores = fused ? 0 : 6 * (x->a / x->t) * slice->score_cells * x->e;
+    real times = run->cross_attention ? 2 : 1, flop_of_cell = 2 * (x->q + x->ctx) / x->t;
+    work->cells = fused ? fused_cells(x, run, slice) : times * slice->score_cells;
+    work->attention = flop_of_cell * work->cells;
+    work->wasted = run->bidirectional ? 0 : flop_of_cell * slice->wasted_cells;
+    work->scores = fused ? 0 : 6 * times * (x->a / x->t) * slice->score_cells * x->e;
     work->memory += work->scores;
+}
+
+// Norms and residuals of all of a token, then those of queries and keys or of latents.
+static real norm_bytes(const struct pricing *x, const struct layer_run *run, real n)
+{
+    const struct shape *s = &x->problem->model.shape;
+    real passes = 3 * (run->cross_attention ? 3 : 2) + 2 * norms_of(x, run);
+    struct attention y = attention_of(x, run);
+    return passes * n * x->h * x->e * x->u + 2 * n * y.latent * x->e +
+           (s->qk_norm ? 2 * n * (x->q + x->kv) * x->e / x->t : 0);
 }
 
 static struct layer_work work_of_block(const struct pricing *x, const struct layer_run *run,
                                        const struct slice *slice)
 {
-    real n = slice->tokens, attention = x->h * (x->q + 2 * x->kv) + x->q * x->h;
-    struct layer_work work = {.memory = 10 * n * x->h * x->e * x->u};
+    real n = slice->tokens;
+    struct layer_work work = {.memory = norm_bytes(x, run, n)};
+    add_products(x, run, n, &work);
     if (run->kind == LAYER_MOE) {
         const struct expert_shape *e = &run->experts;
         real routed = n * (real)e->top_k * fmaxl(1, e->imbalance), ffn = (real)e->ffn,
              shared = (real)e->shared_ffn;
-        work.linear = 2 * n * (attention + x->g * x->h * shared) / x->t +
-                      2 * n * x->h * (real)e->experts / x->t +
-                      2 * x->g * x->h * ffn * routed / x->t;
         work.memory += x->g * n * shared * x->e / x->t + x->g * routed * ffn * x->e / x->t +
                        4 * routed * x->h * x->e + 8 * n * (real)e->experts / x->t;
-        work.casts = cast_bytes(x, n, shared + routed / n * ffn);
-        // Of the experts those on this device, each with its weights.
-        work.operands =
-            operand_bytes(x, n, shared) +
-            x->e * (n * (x->h + (real)e->experts / x->t) + x->h * (real)e->experts / x->t) +
-            x->e * (x->g * x->h * ffn * (real)e->experts / x->x / x->t +
-                    routed * (2 * x->h + x->g * ffn / x->t));
+        work.casts = cast_bytes(x, run, n, shared + routed / n * ffn);
     } else {
         real widths = (x->h + x->q) + 2 * (x->h + x->kv) + (x->q + x->h) + x->g * (x->h + x->f);
-        work.linear = 2 * n * (attention + x->g * x->h * x->f) / x->t;
         work.adapters = 2 * n * run->adapter_rank * widths / x->t;
         work.memory += x->g * n * x->f * x->e / x->t;
-        work.casts = cast_bytes(x, n, x->f);
-        work.operands = operand_bytes(x, n, x->f);
+        work.casts = cast_bytes(x, run, n, x->f);
     }
-    add_attention(x, slice, &work);
+    add_attention(x, run, slice, &work);
     return work;
 }
 
@@ -100,8 +113,7 @@ struct layer_work work_of_layer(const struct pricing *x, const struct layer_run 
     if (run->kind == LAYER_MEMORY) return work_of_pool(x, run, slice);
     struct layer_work work = {.memory = 2 * slice->tokens * x->h * x->e * x->u};
     if (run->kind == LAYER_HEAD) {
-        work.linear = 2 * slice->tokens * x->h * x->v / x->t;
-        work.operands = x->e * (x->h * x->v / x->t + slice->tokens * (x->h + x->v / x->t));
+        add_products(x, run, slice->tokens, &work);
         work.memory += 12 * slice->tokens * x->v / (x->problem->job.gathered_logits ? 1 : x->t);
     }
     return work;

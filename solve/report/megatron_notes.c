@@ -186,6 +186,9 @@ static void put_model_notes(const struct megatron *e)
         report_print(e->out, "#   - the model's shape, sequence length and precision: the plan's "
                              "problem was not found "
                              "or has changed since\n");
+    const char *peculiarity = e->problem ? model_peculiarity(&e->problem->model) : NULL;
+    if (peculiarity)
+        report_print(e->out, "#   - the model's layers as they are: it has %s\n", peculiarity);
     if (e->problem && !e->problem->model.has_shape)
         report_print(e->out, "#   - the model's shape: its layers were measured, not described\n");
     if (e->ends_assumed)

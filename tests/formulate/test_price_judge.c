@@ -254,6 +254,48 @@ static struct layer_run random_middle(struct random *rng, const char *name)
     return r;
 }
 
+// What plain blocks have not: attention by latents, windows, without a mask, over an encoder; other
+// norms, biases, residuals, embeddings. Adapters and quantised weights go with none of the first.
+static void random_peculiarities(struct model *m, struct random *rng)
+{
+    struct shape *s = &m->shape;
+    bool adapted = false;
+    for (int i = 0; i < m->run_count; i++)
+        adapted = adapted || m->runs[i].adapter_rank || m->runs[i].weight_bits;
+    s->norms = (int)random_between(rng, 0, 4);
+    s->plain_norms = random_chance(rng, 20), s->no_final_norm = random_chance(rng, 30);
+    s->parallel_residual = random_chance(rng, 30);
+    s->output_bias = (int)random_between(rng, -1, 1);
+    if (random_chance(rng, 30)) s->embedding_width = 128 * random_between(rng, 1, 8);
+    if (!adapted && random_chance(rng, 50)) {
+        s->kv_heads = s->heads, s->kv_rank = 64 * random_between(rng, 1, 12);
+        s->query_rank = random_chance(rng, 60) ? 64 * random_between(rng, 1, 24) : 0;
+        s->rotary_width = 16 * random_between(rng, 0, 4);
+        s->value_width = 32 * random_between(rng, 1, 4);
+    } else {
+        s->qk_norm = (enum qk_norm)random_between(rng, 0, 2);
+    }
+    for (int i = 0; i < m->run_count; i++) {
+        struct layer_run *r = &m->runs[i];
+        if (r->kind != LAYER_MEASURED) r->more_values = random_chance(rng, 30) ? 12345 : 0;
+        if (r->kind == LAYER_MOE) r->experts.shared_gate = r->experts.shared_ffn > 0;
+        if (r->kind == LAYER_BLOCK || r->kind == LAYER_MOE) {
+            r->bidirectional = random_chance(rng, 30);
+            if (!r->bidirectional && random_chance(rng, 50))
+                r->window = random_between(rng, 1, 6000);
+            r->cross_attention = r->kind == LAYER_BLOCK && !r->adapter_rank && !r->weight_bits &&
+                                 random_chance(rng, 40);
+        }
+    }
+}
+
+// A sequence in slices wants causal attention.
+static void look_back(struct model *m)
+{
+    for (int i = 0; i < m->run_count; i++)
+        m->runs[i].bidirectional = m->runs[i].cross_attention = false;
+}
+
 static void random_shape(struct model *m, struct random *rng, struct arena *arena)
 {
     static const char *const names[] = {"embedding", "one", "two", "three", "head"};
@@ -284,6 +326,7 @@ static void random_shape(struct model *m, struct random *rng, struct arena *aren
     m->runs[last] =
         (struct layer_run){.name = names[4], .kind = LAYER_HEAD, .count = 1, .frozen = frozen_ends};
     for (int i = 0; i <= last; i++) m->layer_count += m->runs[i].count;
+    if (random_chance(rng, 50)) random_peculiarities(m, rng);
 }
 
 // ---- job
@@ -415,6 +458,7 @@ static void random_models(void **state)
         random_cluster(&problem.cluster, &rng, &arena);
         random_costs(&problem, &rng, &arena);
         random_job(&problem.job, &problem.model, &rng, &arena);
+        if (problem.job.layout.slice_count > 1) look_back(&problem.model);
         if (problem_check(&problem, &err) == OK) {
             compare_prices(&problem, i, &count, &arena);
             note(&tally, &problem);
@@ -536,6 +580,7 @@ static void errors_are_bounded(void **state)
         random_cluster(&problem.cluster, &rng, &arena);
         random_costs(&problem, &rng, &arena);
         random_job(&problem.job, &problem.model, &rng, &arena);
+        if (problem.job.layout.slice_count > 1) look_back(&problem.model);
         // Logarithms reduce their arguments with 64 bits, whatever the processor is told.
         for (int k = 0; k < problem.costs.collective_count; k++)
             if (problem.costs.collectives[k].point_count > 1)

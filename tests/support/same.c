@@ -30,6 +30,17 @@ void same_model(const struct model *a, const struct model *b)
         SAME(shape.vocabulary);
         SAME(shape.positions);
         SAME(shape.vocabulary_multiple);
+        SAME(shape.query_rank);
+        SAME(shape.kv_rank);
+        SAME(shape.rotary_width);
+        SAME(shape.value_width);
+        SAME(shape.embedding_width);
+        SAME(shape.norms);
+        SAME(shape.qk_norm);
+        SAME(shape.plain_norms);
+        SAME(shape.no_final_norm);
+        SAME(shape.parallel_residual);
+        SAME(shape.output_bias);
         SAME(shape.gated_ffn);
         SAME(shape.rms_norm);
         SAME(shape.qkv_bias);
@@ -45,11 +56,16 @@ void same_model(const struct model *a, const struct model *b)
         SAME(runs[i].frozen);
         SAME(runs[i].adapter_rank);
         SAME(runs[i].weight_bits);
+        SAME(runs[i].window);
+        SAME(runs[i].bidirectional);
+        SAME(runs[i].cross_attention);
+        SAME(runs[i].more_values);
         if (a->runs[i].kind == LAYER_MOE) {
             SAME(runs[i].experts.experts);
             SAME(runs[i].experts.top_k);
             SAME(runs[i].experts.ffn);
             SAME(runs[i].experts.shared_ffn);
+            SAME(runs[i].experts.shared_gate);
             SAME_NUMBER(runs[i].experts.imbalance);
         }
         if (a->runs[i].kind == LAYER_MEMORY) {

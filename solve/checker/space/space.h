@@ -26,6 +26,7 @@ struct check_space {
     int64_t devices, global_batch, sequence;
     int layers;
     bool has_blocks, has_mixtures, has_options; // options: to compress
+    bool looks_ahead;                           // attention that is not causal
     int64_t heads, kv_heads, ffn;
     const struct check_mixture {
         int64_t ffn, shared_ffn, experts;

@@ -165,6 +165,7 @@ static const char *refusal_by_batch(const struct check_space *s, const struct ch
         return "schedule in groups: micro-batches not a multiple of pipeline";
     for (int i = 0; i < v[KEY_SLICES]; i++) tokens += l->slice[i];
     if (v[KEY_SLICES] > 1) {
+        if (s->looks_ahead) return "slices of a sequence whose tokens see later ones";
         if (tokens != s->sequence) return "slices do not add up to the sequence";
         if (v[KEY_CONTEXT] > 1) return "slices of a sequence that context splits";
         if (s->has_options) return "slices with compression";

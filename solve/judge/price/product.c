@@ -66,16 +66,17 @@ static void add_feed_forward(const struct limits *l, long double tokens, long do
     add(l, (struct shape_of_product){tokens, h, part, same}, w);
 }
 
-static void add_layered(const struct limits *l, const struct layer_run *r, long double tokens,
-                        struct work *w)
+static void add_layered(const struct limits *l, int run, long double tokens, struct work *w)
 {
     const struct price_audit *a = l->a;
+    const struct layer_run *r = run_of(a, run);
+    struct judged_matrix attention[ATTENTION_MATRICES_MAX];
     const struct expert_shape *e = &r->experts;
     long double h = a->problem->model.shape.hidden, t = layout_of(a)->tensor;
     bool moe = r->kind == LAYER_MOE;
     long double ffn = moe ? e->shared_ffn : a->problem->model.shape.ffn;
-    add(l, (struct shape_of_product){tokens, (a->query + 2 * a->key) / t, h, 1}, w);
-    add(l, (struct shape_of_product){tokens, h, a->query / t, 1}, w);
+    for (int i = 0, count = judged_attention(a, run, attention); i < count; i++)
+        add(l, (struct shape_of_product){tokens, attention[i].outputs, attention[i].inputs, 1}, w);
     if (ffn > 0) add_feed_forward(l, tokens, ffn, 1, w);
     if (!moe) return;
     long double held = (long double)e->experts / layout_of(a)->expert,
@@ -101,17 +102,20 @@ bool shaped_products(const struct price_audit *a, int run, int group,
                      const struct precision_costs *rates, struct piece piece, long double slower,
                      struct work *w)
 {
-    const struct layer_run *r = run_of(a, run);
-    bool head = r->kind == LAYER_HEAD;
+    bool head = run_of(a, run)->kind == LAYER_HEAD;
+    long double h = a->problem->model.shape.hidden;
     if (!(rates->product_flop_per_s.value > 0) || !(head || is_layered(a, run))) return false;
     struct limits l = limits_of(a, group, rates, slower);
     w->linear = w->data = w->weight = w->weightless = w->operands = 0;
-    if (head)
-        add(&l,
-            (struct shape_of_product){piece.tokens, a->vocabulary / layout_of(a)->tensor,
-                                      a->problem->model.shape.hidden, 1},
-            w);
-    else add_layered(&l, r, piece.tokens, w);
+    if (!head) {
+        add_layered(&l, run, piece.tokens, w);
+        return true;
+    }
+    if (a->problem->model.shape.embedding_width)
+        add(&l, (struct shape_of_product){piece.tokens, a->row, h, 1}, w);
+    add(&l,
+        (struct shape_of_product){piece.tokens, a->vocabulary / layout_of(a)->tensor, a->row, 1},
+        w);
     return true;
 }
 
@@ -134,19 +138,21 @@ long double every_second_product_s(const struct price_audit *a, int run, int gro
     return seconds;
 }
 
-void unfused_products(const struct price_audit *a, int group, const struct precision_costs *rates,
-                      struct piece piece, struct work *w)
+void unfused_products(const struct price_audit *a, int run, int group,
+                      const struct precision_costs *rates, struct piece piece, struct work *w)
 {
     const struct layout *layout = layout_of(a);
     const struct shape *s = &a->problem->model.shape;
     struct limits l = limits_of(a, group, rates, 1);
-    long double heads = layout->micro_batch * (long double)s->heads / layout->tensor,
-                keys = (piece.behind + piece.length) / layout->context, width = s->head_width,
-                e = a->value_bytes;
-    long double to_keys = one_s(&l, (struct shape_of_product){piece.length, keys, width, heads}, e),
-                to_width =
-                    one_s(&l, (struct shape_of_product){piece.length, width, keys, heads}, e),
-                of_keys = one_s(&l, (struct shape_of_product){keys, width, piece.length, heads}, e);
-    w->attention = to_keys + to_width;
-    w->attention_back = to_keys + to_width + 2 * of_keys;
+    long double heads = attentions_of(run_of(a, run)) * layout->micro_batch *
+                        (long double)s->heads / layout->tensor,
+                rows = piece.length, keys = (piece.behind + piece.length) / layout->context,
+                width = s->head_width, sums = a->summed / s->heads, e = a->value_bytes;
+    struct shape_of_product scores = {rows, keys, width, heads}, sum = {rows, sums, keys, heads};
+    w->attention = one_s(&l, scores, e) + one_s(&l, sum, e);
+    // Both factors of each: of the sum, scores and values; of the scores, queries and keys.
+    w->attention_back = one_s(&l, (struct shape_of_product){rows, keys, sums, heads}, e) +
+                        one_s(&l, (struct shape_of_product){keys, sums, rows, heads}, e) +
+                        one_s(&l, (struct shape_of_product){rows, width, keys, heads}, e) +
+                        one_s(&l, (struct shape_of_product){keys, width, rows, heads}, e);
 }

@@ -21,7 +21,7 @@ static struct message message_behind(const struct price_audit *a, int run)
     if (r->kind == LAYER_MEASURED)
         return (struct message){r->measured.boundary_bytes, r->measured.matrix_rows,
                                 r->measured.matrix_columns};
-    long double rows = a->tokens * a->share, columns = a->problem->model.shape.hidden;
+    long double rows = a->carried * a->tokens * a->share, columns = a->problem->model.shape.hidden;
     return (struct message){a->value_bytes * rows * columns, rows, columns};
 }
 

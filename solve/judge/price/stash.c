@@ -4,12 +4,13 @@
 #include "solve/judge/price/verify_price.h"
 
 // What the scores of unfused attention keep: softmax, and with dropout its mask and its output.
-static long double score_stash(const struct price_audit *a)
+static long double score_stash(const struct price_audit *a, const struct layer_run *r)
 {
     const struct shape *s = &a->problem->model.shape;
     if (layout_of(a)->fused_attention) return 0;
-    return (s->dropout ? 5 : 2) * (long double)s->heads * (long double)a->problem->job.sequence *
-           a->tokens * a->value_bytes / 2 / layout_of(a)->tensor;
+    return (s->dropout ? 5 : 2) * attentions_of(r) * (long double)s->heads *
+           (long double)a->problem->job.sequence * a->tokens * a->value_bytes / 2 /
+           layout_of(a)->tensor;
 }
 
 static long double routed_tokens(const struct price_audit *a, const struct layer_run *r)
@@ -58,9 +59,16 @@ static long double layered_stash(const struct price_audit *a, const struct layer
     long double wide = s->gated_ffn ? 8 : 4, ffn = moe ? r->experts.shared_ffn : s->ffn;
     // A bare frozen block needs the inputs of its norms and of its activation function, none of its
     // matrices.
-    long double narrow = (bare ? 4 : 8) + (s->dropout ? 2 : 0), inner = bare ? wide / 2 : wide;
-    long double stash = n * h * a->share * narrow * e / 2 +
-                        n * (2 * a->query + 2 * (a->query + 2 * a->key) + inner * ffn) * e / 2 / t;
+    int attentions = attentions_of(r),
+        read = s->parallel_residual && s->norms == 1 ? 1 : 2; // inputs of matrices
+    if (attentions == 2) read += 2; // the second's, and the encoder's output
+    long double narrow = 2 * judged_norms(a, r) + (bare ? 0 : 2 * read) +
+                         (s->dropout ? 1 + attentions : 0),
+                inner = bare ? wide / 2 : wide,
+                heads = 2 * attended_width(a, r) +
+                        (s->qk_norm == QK_NORM_NONE ? 0 : 2 * (a->query + a->key));
+    long double stash = n * h * a->share * narrow * e / 2 + n * (heads + inner * ffn) * e / 2 / t +
+                        2 * e * n * latent_width(a, r);
     if (moe) stash += expert_stash(a, r);
     return stash + e * n * r->adapter_rank * (4 + a->gates);
 }
@@ -79,7 +87,7 @@ static long double layered_gradients(const struct price_audit *a, int run, bool 
     long double bytes = e * n * h * a->share + e * n * (s->gated_ffn ? 8 : 4) * ffn / t;
     if (scores && !l->fused_attention)
         bytes += 4 * l->micro_batch * (s->heads / t) * length * (length / l->context) * e / 2;
-    if (l->context > 1) bytes += 4 * n * (a->key / t) * e;
+    if (l->context > 1) bytes += 2 * n * (passed_width(a, r) / t) * e;
     if (moe && l->expert > 1) bytes += e * h * (routed_tokens(a, r) / t + routed_tokens(a, r));
     return bytes;
 }
@@ -92,13 +100,13 @@ static struct needs layered_needs(const struct price_audit *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
     bool learns = passes_gradient(a, run);
-    long double kept = layered_stash(a, r), scores = score_stash(a),
+    long double kept = layered_stash(a, r), scores = score_stash(a, r),
                 moving = layered_gradients(a, run, learns);
     struct needs x;
     x.stash[RECOMPUTE_NONE] = kept + scores;
     x.stash[RECOMPUTE_SELECTIVE] = kept;
-    x.stash[RECOMPUTE_FULL] = a->value_bytes * a->tokens * a->problem->model.shape.hidden *
-                              a->share;
+    x.stash[RECOMPUTE_FULL] = attentions_of(r) * a->value_bytes * a->tokens *
+                              a->problem->model.shape.hidden * a->share;
     x.working[RECOMPUTE_NONE] = moving;
     long double again = scores;
     if (a->problem->job.trainer == TRAINER_TORCHTITAN) {

@@ -86,7 +86,7 @@ struct gathers gathers_of(const struct price_audit *a, int run, int group)
 struct matrix {
     long double rows, columns;
 };
-enum { MATRICES_MAX = 5 };
+enum { MATRICES_MAX = ATTENTION_MATRICES_MAX + 3 };
 
 static int matrices_of(const struct price_audit *a, int run, struct matrix m[MATRICES_MAX])
 {
@@ -98,8 +98,9 @@ static int matrices_of(const struct price_audit *a, int run, struct matrix m[MAT
     const struct shape *s = &a->problem->model.shape;
     long double h = s->hidden, t = layout_of(a)->tensor,
                 f = r->kind == LAYER_MOE ? r->experts.shared_ffn : s->ffn;
-    m[count++] = (struct matrix){h, (a->query + 2 * a->key) / t};
-    m[count++] = (struct matrix){a->query / t, h};
+    struct judged_matrix attention[ATTENTION_MATRICES_MAX];
+    for (int i = 0, all = judged_attention(a, run, attention); i < all; i++)
+        m[count++] = (struct matrix){attention[i].inputs, attention[i].outputs};
     if (f <= 0) return count;
     for (int i = s->gated_ffn ? 2 : 1; i > 0; i--) m[count++] = (struct matrix){h, f / t};
     m[count++] = (struct matrix){f / t, h};
@@ -235,8 +236,7 @@ bool embedding_sync_price(const struct price_audit *a, int first, int last, int6
     struct joint there = judged_stage_link(a, first, last),
                  back = judged_stage_link(a, last, first);
     if (!there.joined || !back.joined) return false;
-    long double bytes = j->gradient_bytes_per_value * a->vocabulary *
-                        a->problem->model.shape.hidden / j->layout.tensor;
+    long double bytes = j->gradient_bytes_per_value * a->vocabulary * a->row / j->layout.tensor;
     int64_t ranks = j->layout.fused_embedding_sync ? 2 * a->ranks : 2;
     *ns = judged_nanoseconds(a, (struct computed){greatest(judged_all_reduce_s(there, bytes, ranks),
                                                            judged_all_reduce_s(back, bytes, ranks)),

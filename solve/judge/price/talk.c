@@ -26,7 +26,7 @@ static struct computed tensor_reduce_s(const struct price_audit *a, int group, l
 }
 
 // Keys and values go round step by step, each hidden behind a share of the step's attention.
-static void add_ring(const struct price_audit *a, int group, struct piece p,
+static void add_ring(const struct price_audit *a, int run, int group, struct piece p,
                      long double attention_s, struct talk *talk)
 {
     const struct layout *l = layout_of(a);
@@ -34,8 +34,8 @@ static void add_ring(const struct price_audit *a, int group, struct piece p,
                 hiding = (long double)a->problem->costs.context_overlap.value / c * attention_s;
     if (l->context == 1) return;
     struct joint link = judged_ring_link(a, group);
-    long double step = 2 * p.tokens * (a->key / l->tensor) * a->value_bytes / link.bytes_per_s +
-                       link.latency_s;
+    long double passed = passed_width(a, run_of(a, run)) / l->tensor * p.tokens,
+                step = passed * a->value_bytes / link.bytes_per_s + link.latency_s;
     talk->forward_s += (c - 1) * greatest(0, step - hiding);
     talk->backward_s += (c - 1) * greatest(0, 2 * step - hiding * (l->fused_attention ? 2.5L : 2));
     talk->lost_s += (c - 1) * (2 * step + hiding * 2.5L);
@@ -60,7 +60,11 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
     const struct layer_run *r = run_of(a, run);
     long double unsharded = p.tokens * a->problem->model.shape.hidden * a->value_bytes;
     struct computed reduce = tensor_reduce_s(a, group, unsharded);
-    struct talk talk = {2 * reduce.value, 2 * reduce.value, 2 * reduce.lost, reduce.value,
+    // After attention and after the feed-forward part, or of both together; after a second
+    // attention.
+    int sums = a->problem->model.shape.parallel_residual ? 1 : 2;
+    if (r->cross_attention) sums++;
+    struct talk talk = {sums * reduce.value, sums * reduce.value, sums * reduce.lost, reduce.value,
                         reduce.lost};
     if (r->kind == LAYER_MOE) {
         long double routed = unsharded * r->experts.top_k *
@@ -71,7 +75,7 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
         talk.backward_s = talk.forward_s;
         talk.lost_s = 2 * reduce.lost + dispatched.lost;
     }
-    add_ring(a, group, p, attention_s, &talk);
+    add_ring(a, run, group, p, attention_s, &talk);
     return talk;
 }
 

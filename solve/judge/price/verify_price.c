@@ -116,10 +116,15 @@ struct price_audit price_audit_of(const struct problem *problem)
         .value_bytes = precision_bytes(j->precision),
         .query = (long double)s->heads * s->head_width,
         .key = (long double)s->kv_heads * s->head_width,
+        .summed = (long double)s->heads * (s->value_width ? s->value_width : s->head_width),
         .gates = s->gated_ffn ? 3 : 2,
+        .row = s->embedding_width ? s->embedding_width : s->hidden,
+        .carried = 1,
         .vocabulary = padded_vocabulary(problem),
         .overlapped = l->gradient_sync == SYNC_OVERLAPPED,
     };
+    for (int i = 0; i < problem->model.run_count; i++)
+        if (problem->model.runs[i].cross_attention) a.carried = 2;
     a.embedding_sync = problem->model.has_shape && s->tied_embeddings && l->pipeline > 1 &&
                        !has_frozen_end(&a);
     return a;

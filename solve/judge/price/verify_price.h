@@ -31,7 +31,10 @@ struct price_audit {
     long double share;           // of the unsharded activations on one GPU
     long double value_bytes;
     long double query, key; // widths: heads and KV heads x head width
+    long double summed;     // width of all heads' weighted sums of values
     long double gates;      // matrices of the feed-forward part
+    long double row;        // of the vocabulary's matrix
+    int carried;            // tensors of a message between layers
     long double vocabulary; // padded
     bool overlapped;        // gradient syncs and gathers
     bool embedding_sync;    // tied embeddings, trained, on more than one rank
@@ -122,6 +125,21 @@ struct layer_duration {
 struct layer_duration layer_duration_of(const struct price_audit *a, int run, int group,
                                         int slice); // group: not excluded
 
+// The matrices of a layer's attention, as its forward pass meets them; what one GPU has of each.
+struct judged_matrix {
+    long double inputs, outputs;
+};
+enum { ATTENTION_MATRICES_MAX = 10 };
+int judged_attention(const struct price_audit *a, int run,
+                     struct judged_matrix m[ATTENTION_MATRICES_MAX]);
+int attentions_of(const struct layer_run *r); // a decoder over an encoder has two
+// Norms over all of a token in one layer; values of a token that each GPU's latents have together.
+int judged_norms(const struct price_audit *a, const struct layer_run *r);
+long double latent_width(const struct price_audit *a, const struct layer_run *r);
+// Of a token, on all tensor ranks: queries, keys, values, weighted sums; keys and values.
+long double attended_width(const struct price_audit *a, const struct layer_run *r);
+long double passed_width(const struct price_audit *a, const struct layer_run *r);
+
 // Values on one GPU before ZeRO shards them, of a run with a shape.
 struct layer_weight {
     long double dense, experts, pool; // trained
@@ -180,8 +198,8 @@ struct passes {
 struct passes passes_of(const struct price_audit *a, int run, int group, int slice);
 
 // The same for the scores and the context of unfused attention, and the way back.
-void unfused_products(const struct price_audit *a, int group, const struct precision_costs *rates,
-                      struct piece piece, struct work *w);
+void unfused_products(const struct price_audit *a, int run, int group,
+                      const struct precision_costs *rates, struct piece piece, struct work *w);
 
 // ---- transfers (section 6). rank 0: not compressed
 struct sending {

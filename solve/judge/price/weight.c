@@ -24,20 +24,49 @@ struct values {
     long double matrices, sharded, whole, experts, pool;
 }; // sharded: beside the matrices of a block
 
-static struct values layered_values(const struct price_audit *a, const struct layer_run *r)
+static void add_norms(const struct price_audit *a, const struct layer_run *r, struct values *v)
 {
     const struct shape *s = &a->problem->model.shape;
+    int vectors = s->plain_norms ? 0 : s->rms_norm ? 1 : 2, times = attentions_of(r);
+    v->whole += vectors * (judged_norms(a, r) * (long double)s->hidden + latent_width(a, r));
+    if (s->qk_norm == QK_NORM_HEAD) v->whole += (long double)vectors * times * 2 * s->head_width;
+    if (s->qk_norm == QK_NORM_WHOLE) v->sharded += vectors * times * (a->query + a->key);
+}
+
+static void add_biases(const struct price_audit *a, const struct layer_run *r, long double ffn,
+                       struct values *v)
+{
+    const struct shape *s = &a->problem->model.shape;
+    int times = attentions_of(r);
+    bool output = s->output_bias == 0 ? s->linear_bias : s->output_bias == 1;
+    if (s->qkv_bias && !s->kv_rank) v->sharded += times * (a->query + 2 * a->key);
+    if (s->qkv_bias && s->kv_rank)
+        v->whole += latent_width(a, r) + times * (long double)s->rotary_width;
+    if (output) v->whole += times * (long double)s->hidden;
+    if (!s->linear_bias) return;
+    v->sharded += (a->gates - 1) * ffn;
+    v->whole += s->hidden;
+}
+
+static struct values layered_values(const struct price_audit *a, int run)
+{
+    const struct layer_run *r = run_of(a, run);
+    const struct shape *s = &a->problem->model.shape;
     const struct expert_shape *e = &r->experts;
+    struct judged_matrix m[ATTENTION_MATRICES_MAX];
     bool moe = r->kind == LAYER_MOE;
-    long double h = s->hidden, ffn = moe ? e->shared_ffn : s->ffn;
-    struct values v = {.matrices = matrix_values(a, ffn), .whole = 2 * (s->rms_norm ? h : 2 * h)};
-    if (s->qkv_bias) v.sharded += a->query + 2 * a->key;
-    if (s->linear_bias) {
-        v.sharded += (a->gates - 1) * ffn;
-        v.whole += 2 * h;
-    }
+    long double h = s->hidden, t = layout_of(a)->tensor, ffn = moe ? e->shared_ffn : s->ffn;
+    struct values v = {.matrices = a->gates * h * ffn};
+    for (int i = judged_attention(a, run, m) - 1; i >= 0; i--)
+        v.matrices += t * m[i].inputs * m[i].outputs;
+    // Those to the latents are on every rank, and were counted t times.
+    long double down = h * (latent_width(a, r) + attentions_of(r) * (long double)s->rotary_width);
+    v.matrices -= t * down;
+    v.whole = down;
+    add_norms(a, r, &v);
+    add_biases(a, r, ffn, &v);
     if (!moe) return v;
-    v.whole += h * e->experts;
+    v.whole += h * (e->shared_gate ? e->experts + 1 : e->experts);
     v.experts = a->gates * h * e->ffn * e->experts /
                 ((long double)layout_of(a)->expert * layout_of(a)->tensor);
     return v;
@@ -62,11 +91,15 @@ static struct values memory_values(const struct price_audit *a, const struct lay
 static struct values end_values(const struct price_audit *a, const struct layer_run *r)
 {
     const struct shape *s = &a->problem->model.shape;
-    long double h = s->hidden, table = a->vocabulary * h, positions = (long double)s->positions * h;
-    if (r->kind == LAYER_EMBEDDING) return (struct values){.sharded = table, .whole = positions};
+    long double h = s->hidden, table = a->vocabulary * a->row,
+                positions = (long double)s->positions * h,
+                projection = s->embedding_width ? h * a->row : 0;
+    if (r->kind == LAYER_EMBEDDING)
+        return (struct values){.sharded = table, .whole = positions + projection};
     bool shared = s->tied_embeddings && a->pipeline == 1,
          copied = s->tied_embeddings && a->pipeline > 1;
-    struct values v = {.sharded = shared ? 0 : table, .whole = s->rms_norm ? h : 2 * h};
+    struct values v = {.sharded = shared ? 0 : table, .whole = projection};
+    if (!s->no_final_norm && !s->plain_norms) v.whole += s->rms_norm ? h : 2 * h;
     if (copied && a->problem->job.trainer == TRAINER_DEEPSPEED) v.whole += positions;
     return v;
 }
@@ -99,9 +132,10 @@ struct layer_weight layer_weight_of(const struct price_audit *a, int run)
     bool end = r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD;
     struct values v = end                       ? end_values(a, r)
                       : r->kind == LAYER_MEMORY ? memory_values(a, r)
-                                                : layered_values(a, r);
+                                                : layered_values(a, run);
+    v.whole += r->more_values;
     long double t = layout_of(a)->tensor, dense = (v.matrices + v.sharded) / t + v.whole;
-    struct layer_weight w = {.table = end ? a->vocabulary * a->problem->model.shape.hidden / t : 0};
+    struct layer_weight w = {.table = end ? a->vocabulary * a->row / t : 0};
     if (r->frozen) {
         w.frozen_bytes = frozen_bytes(a, r, &v);
         w.dense = w.apart = r->kind == LAYER_BLOCK ? adapter_values(a, r) : 0;
@@ -196,8 +230,8 @@ struct layer_bytes layer_bytes_of(const struct price_audit *a, int run)
     b.weight = judged_whole(a, weight + frozen);
     b.gradient = judged_whole(a, gradient);
     b.optimizer = judged_whole(a, (away ? 0 : state_bytes(a, &w)) + copies);
-    b.message =
-        judged_whole(a, a->value_bytes * a->tokens * a->problem->model.shape.hidden * a->share);
+    b.message = judged_whole(a, a->carried * a->value_bytes * a->tokens *
+                                    a->problem->model.shape.hidden * a->share);
     activations_of(a, run, &b);
     return b;
 }

@@ -27,15 +27,29 @@ static void products(const struct precision_costs *r, long double learning, long
     w->operands = r->operand_bytes_per_s.value > 0 ? operands / r->operand_bytes_per_s.value : 0;
 }
 
-// Bytes of the matrices of a dense block's four products.
-static long double block_operands(const struct price_audit *a, long double n, long double ffn)
+// Of one product of n tokens: FLOP, and bytes of what it reads and writes.
+struct effort {
+    long double flop, bytes;
+};
+static void add_effort(struct effort *sum, long double n, long double inputs, long double outputs)
 {
-    long double h = a->problem->model.shape.hidden, t = layout_of(a)->tensor, up = a->gates - 1;
-    long double bytes = n * (h + (a->query + 2 * a->key) / t) + h * (a->query + 2 * a->key) / t +
-                        n * (a->query / t + h) + a->query * h / t;
-    if (ffn > 0)
-        bytes += n * (h + up * ffn / t) + up * h * ffn / t + n * (ffn / t + h) + h * ffn / t;
-    return a->value_bytes * bytes;
+    sum->flop += 2 * n * inputs * outputs;
+    sum->bytes += n * (inputs + outputs) + inputs * outputs;
+}
+
+// The products of attention, and of a feed-forward part so wide.
+static struct effort block_effort(const struct price_audit *a, int run, long double n,
+                                  long double ffn)
+{
+    struct judged_matrix m[ATTENTION_MATRICES_MAX];
+    long double h = a->problem->model.shape.hidden, part = ffn / layout_of(a)->tensor;
+    struct effort sum = {0, 0};
+    for (int i = judged_attention(a, run, m); i > 0; i--)
+        add_effort(&sum, n, m[i - 1].inputs, m[i - 1].outputs);
+    if (!(ffn > 0)) return sum;
+    add_effort(&sum, n, h, (a->gates - 1) * part);
+    add_effort(&sum, n, part, h);
+    return sum;
 }
 
 // What is not computed in 8 bits: logits, scores.
@@ -60,27 +74,47 @@ static long double attention_rate(const struct price_audit *a, int group, long d
 
 // Where products have shapes: launches; of fused attention also an exponential for each score, and
 // the upper halves of the 128 x 128 blocks that the diagonal cuts.
-static void add_attention_kernels(const struct price_audit *a, int group, struct piece p,
-                                  long double rate_back, struct work *w)
+static void add_attention_kernels(const struct price_audit *a, int run, int group, struct piece p,
+                                  long double cells, long double rate_back, struct work *w)
 {
     const struct gpu_costs *gpu = gpu_of(a, group);
+    const struct layer_run *r = run_of(a, run);
     const struct layout *l = layout_of(a);
-    const struct shape *s = &a->problem->model.shape;
-    long double launch = gpu->product_launch_s.value;
+    long double launch = attentions_of(r) * (long double)gpu->product_launch_s.value, t = l->tensor;
     if (!l->fused_attention) {
         if (wide_rates(a, group)->product_flop_per_s.value > 0)
-            unfused_products(a, group, wide_rates(a, group), p, w);
+            unfused_products(a, run, group, wide_rates(a, group), p, w);
         return;
     }
-    long double rows = l->micro_batch * p.length * s->heads / l->tensor, // of all heads here
-        scores = rows * ((p.behind + p.length / 2) / l->context),
-                exponentials =
-                    gpu->score_cells_per_s.value > 0 ? scores / gpu->score_cells_per_s.value : 0,
-                thrown_flop = 4 * rows * (64.0L / l->context) * s->head_width;
+    long double heads = a->problem->model.shape.heads / t,
+                exponentials = gpu->score_cells_per_s.value > 0
+                                   ? heads * cells / gpu->score_cells_per_s.value
+                                   : 0,
+                thrown = l->micro_batch * p.length * (64.0L / l->context),
+                thrown_flop = r->bidirectional ? 0 : 2 * thrown * (a->query + a->summed) / t;
     w->attention += thrown_flop /
                         attention_rate(a, group, rates_of(a, group)->attention_flop_per_s.value) +
                     exponentials + launch;
     w->attention_back += 2.5L * thrown_flop / rate_back + exponentials + 2 * launch;
+}
+
+// Keys that the tokens of a slice see in one head, all together, of one sequence.
+static long double keys_seen(const struct price_audit *a, const struct layer_run *r, struct piece p)
+{
+    long double last = p.behind + p.length, all = p.length * last;
+    if (!layout_of(a)->fused_attention) return attentions_of(r) * all;
+    long double cross = r->cross_attention ? all : 0, w = r->window;
+    if (r->bidirectional) return all + cross;
+    if (w == 0 || last <= w) return p.length * (p.behind + p.length / 2) + cross;
+    // Full windows from token w on; the triangle before it, where the slice has a part of it.
+    if (p.behind >= w) return p.length * w + cross;
+    return (w - p.behind) * (w + p.behind) / 2 + (last - w) * w + cross;
+}
+
+// Passes of memory over a token's values: each norm two, each residual three.
+static long double token_passes(const struct price_audit *a, const struct layer_run *r)
+{
+    return 3 * (1 + attentions_of(r)) + 2 * judged_norms(a, r);
 }
 
 static void layered_work(const struct price_audit *a, int run, int group, struct piece p,
@@ -95,9 +129,11 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
     long double n = p.tokens, h = s->hidden, e = a->value_bytes, t = l->tensor,
                 ffn = moe ? x->shared_ffn : s->ffn,
                 inner = ffn; // of one token, with its experts
-    long double operands = block_operands(a, n, ffn);
-    long double flop = 2 * n * matrix_values(a, ffn) / t,
-                bytes = 10 * n * h * e * a->share + a->gates * n * ffn * e / t;
+    struct effort dense = block_effort(a, run, n, ffn);
+    long double operands = e * dense.bytes, flop = dense.flop,
+                bytes = token_passes(a, r) * n * h * e * a->share + a->gates * n * ffn * e / t +
+                        2 * n * latent_width(a, r) * e;
+    if (s->qk_norm != QK_NORM_NONE) bytes += 2 * n * (a->query + a->key) * e / t;
     if (moe) {
         long double routed = n * x->top_k * (x->imbalance > 0 ? (long double)x->imbalance : 1);
         inner += routed / n * x->ffn;
@@ -109,15 +145,13 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
         operands += e * (routed * (h + (a->gates - 1) * wide / t) + routed * (wide / t + h) +
                          here * a->gates * h * wide / t);
     }
-    // Scores: every token of the slice looks at those before it; the fused kernel leaves out half
-    // of the slice's own square.
-    long double seen = p.behind + (l->fused_attention ? p.length / 2 : p.length);
-    long double rate_on = attention_rate(a, group, rates->attention_flop_per_s.value);
-    w->attention = 4 * l->micro_batch * p.length * (seen / l->context) * a->query / t / rate_on;
+    // Scores: every token of the slice looks at those before it; the fused kernel leaves out what
+    // is masked.
+    long double cells = l->micro_batch * keys_seen(a, r, p) / l->context,
+                rate_on = attention_rate(a, group, rates->attention_flop_per_s.value);
+    w->attention = 2 * cells * (a->query + a->summed) / t / rate_on;
     if (!l->fused_attention)
-        w->scores = 6 * l->micro_batch * (s->heads / t) * p.length *
-                    ((p.behind + p.length) / l->context) * e /
-                    gpu_of(a, group)->memory_bytes_per_s.value;
+        w->scores = 6 * cells * (s->heads / t) * e / gpu_of(a, group)->memory_bytes_per_s.value;
     products(rates, flop, 0, operands, 1, w);
     bool shaped = shaped_products(a, run, group, rates, p, 1, w);
     long double attention_back_rate = attention_rate(
@@ -125,9 +159,11 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
         stated_or(&rates->backward_attention_flop_per_s, rates->attention_flop_per_s.value));
     w->attention_back = (l->fused_attention ? 2.5L : 2) * w->attention * rate_on /
                         attention_back_rate;
-    if (shaped) add_attention_kernels(a, group, p, attention_back_rate, w);
+    if (shaped) add_attention_kernels(a, run, group, p, cells, attention_back_rate, w);
     if (a->problem->job.precision == FP8)
-        w->narrowing = 4 * n * (2 * h + a->query / t + inner / t) /
+        w->narrowing = 4 * n *
+                       ((1 + attentions_of(r)) * h + latent_width(a, r) +
+                        attentions_of(r) * a->summed / t + inner / t) /
                        gpu_of(a, group)->memory_bytes_per_s.value;
     if (r->weight_bits) {
         // Bound by the products or by reading the weights.
@@ -172,8 +208,10 @@ static void end_work(const struct price_audit *a, int run, int group, struct pie
         bool aligned = (int64_t)a->vocabulary % (8 * (int64_t)layout_of(a)->tensor) == 0;
         if (!aligned && rates->misaligned_gemm_share.value > 0)
             slower = rates->misaligned_gemm_share.value;
-        products(rates, 2 * p.tokens * h * shard, 0,
-                 a->value_bytes * (h * shard + p.tokens * h + p.tokens * shard), slower, w);
+        struct effort logits = {0, 0};
+        if (a->problem->model.shape.embedding_width) add_effort(&logits, p.tokens, h, a->row);
+        add_effort(&logits, p.tokens, a->row, shard);
+        products(rates, logits.flop, 0, a->value_bytes * logits.bytes, slower, w);
         shaped_products(a, run, group, rates, p, slower, w);
         bytes += 12 * p.tokens * (a->problem->job.gathered_logits ? a->vocabulary : shard);
     }
@@ -185,11 +223,17 @@ static long double small_kernels_s(const struct price_audit *a, int run, int gro
 {
     const struct gpu_costs *gpu = gpu_of(a, group);
     const struct precision_costs *rates = rates_of(a, group);
-    long double unfused = layout_of(a)->fused_attention ? 0 : 2, kernels = 0;
-    enum layer_kind kind = run_of(a, run)->kind;
+    const struct layer_run *r = run_of(a, run);
+    const struct shape *s = &a->problem->model.shape;
+    long double unfused = layout_of(a)->fused_attention ? 0 : 2 * attentions_of(r), kernels = 0,
+                block = judged_norms(a, r) + 1 + attentions_of(r) +
+                        2; // residuals; activation, rotation
+    if (s->qk_norm) block += 2;
+    if (s->kv_rank) block += s->query_rank ? 2 : 1;
+    enum layer_kind kind = r->kind;
     if (kind == LAYER_HEAD) rates = wide_rates(a, group);
-    if (kind == LAYER_BLOCK) kernels = 6 + unfused;
-    if (kind == LAYER_MOE) kernels = 10 + unfused;
+    if (kind == LAYER_BLOCK) kernels = block + unfused;
+    if (kind == LAYER_MOE) kernels = block + 4 + unfused;
     if (kind == LAYER_HEAD) kernels = 5;
     if (kind == LAYER_EMBEDDING) kernels = 2;
     return rates->product_flop_per_s.value > 0 ? kernels * gpu->elementwise_launch_s.value : 0;

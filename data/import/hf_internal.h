@@ -1,0 +1,87 @@
+// What the files of Hugging Face's configs share. Internal to data/import/hf*.c.
+#ifndef PLUMBLINE_DATA_IMPORT_HF_INTERNAL_H
+#define PLUMBLINE_DATA_IMPORT_HF_INTERNAL_H
+
+#include "data/inputs/model.h"
+
+#define HF_SIZE_MAX 67108864.0 // 2^26; model_check sets the tighter ranges
+
+// What makes a layer another than the one before it.
+struct hf_layer {
+    bool mixture, cross, bidirectional;
+    int64_t window;
+};
+
+struct hf_class;
+
+// A config while it is read: a class's defaults, then what the file says, then what follows.
+struct hf_model {
+    const struct json *root; // of a model of several modalities its text_config
+    const struct hf_class *class;
+    struct shape shape;
+    struct expert_shape experts;
+    struct hf_layer *layers; // [layer_count]
+    int64_t layer_count, window;
+    int64_t front; // layers of another kind before the others: dense ones, an encoder's
+    int64_t embedding_values, head_values; // more_values of both ends
+    struct arena *arena;
+};
+
+// A class of configs: what its config class takes for absent keys, and what else it reads.
+struct hf_class {
+    const char *name;
+    struct shape shape; // kv_heads, head_width 0: what follows from heads and hidden
+    int64_t layers, window, front;
+    struct expert_shape experts; // experts 0: no mixture; shared_ffn of DeepSeek: how many are
+    enum status (*read)(struct hf_model *x, struct error *err);    // NULL: nothing of its own
+    enum status (*arrange)(struct hf_model *x, struct error *err); // sets the layers; NULL: alike
+    bool fixed_head_width; // hidden / heads, whatever a key head_dim says
+};
+const struct hf_class *hf_find_class(const char *name); // NULL: none of that name
+const char *hf_class_list(struct arena *arena);
+
+// ---- hf_keys.c: a missing key leaves *to as it was
+bool hf_has(const struct hf_model *x, const char *key); // null counts
+enum status hf_fields(const struct hf_model *x, const struct json_field *fields, size_t count,
+                      struct error *err);
+#define HF_FIELDS(x, fields, err) hf_fields(x, fields, ARRAY_LENGTH(fields), err)
+// null is 0.
+enum status hf_count(const struct hf_model *x, const char *key, int64_t *to, struct error *err);
+enum status hf_flag(const struct hf_model *x, const char *key, bool *to, struct error *err);
+// true if any of these (ended by NULL) is above its default, which *to says.
+enum status hf_dropout(const struct hf_model *x, const char *const *keys, const double *defaults,
+                       bool *to, struct error *err);
+enum status hf_text(const struct hf_model *x, const char *key, const char **to, struct error *err);
+// Whole numbers below layer_count; *listed[i] is set for each. Absent or null: nothing is.
+enum status hf_layer_list(const struct hf_model *x, const char *key, bool **listed,
+                          struct error *err);
+// Layers of layer_types "sliding_attention" get the window; without the key those of which
+// `pattern` does not divide the number (counted from 1).
+enum status hf_windows(struct hf_model *x, int64_t pattern, struct error *err);
+
+// ---- hf_llama.c, hf_others.c: of the classes that they are named after
+enum status hf_read_attention_bias(struct hf_model *x, struct error *err);
+enum status hf_read_llama(struct hf_model *x, struct error *err);
+enum status hf_arrange_all_near(struct hf_model *x, struct error *err);
+enum status hf_arrange_qwen(struct hf_model *x, struct error *err);
+enum status hf_arrange_gemma2(struct hf_model *x, struct error *err);
+enum status hf_arrange_gemma3(struct hf_model *x, struct error *err);
+enum status hf_read_phi3(struct hf_model *x, struct error *err);
+enum status hf_arrange_qwen2_moe(struct hf_model *x, struct error *err);
+enum status hf_arrange_qwen3_moe(struct hf_model *x, struct error *err);
+enum status hf_read_qwen2_moe(struct hf_model *x, struct error *err);
+enum status hf_arrange_mixtral(struct hf_model *x, struct error *err);
+enum status hf_read_llama4(struct hf_model *x, struct error *err);
+enum status hf_arrange_llama4(struct hf_model *x, struct error *err);
+enum status hf_read_deepseek(struct hf_model *x, struct error *err);
+enum status hf_arrange_deepseek(struct hf_model *x, struct error *err);
+enum status hf_read_gpt2(struct hf_model *x, struct error *err);
+enum status hf_read_gpt_neox(struct hf_model *x, struct error *err);
+enum status hf_read_opt(struct hf_model *x, struct error *err);
+enum status hf_read_falcon(struct hf_model *x, struct error *err);
+enum status hf_read_bert(struct hf_model *x, struct error *err);
+enum status hf_arrange_bert(struct hf_model *x, struct error *err);
+enum status hf_read_t5(struct hf_model *x, struct error *err);
+enum status hf_arrange_t5(struct hf_model *x, struct error *err);
+
+#endif

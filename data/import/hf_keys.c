@@ -1,0 +1,85 @@
+// Keys of a Hugging Face config: null is not absent, aliases, lists of layers.
+#include <string.h>
+
+#include "data/import/hf_internal.h"
+
+bool hf_has(const struct hf_model *x, const char *key)
+{
+    struct error ignored = {OK, ""};
+    struct json_field required[] = {{.key = key, .type = JSON_SKIP, .need = REQUIRED}};
+    return json_fields(x->root, required, 1, JSON_ENVELOPE, x->arena, &ignored) == OK;
+}
+
+enum status hf_fields(const struct hf_model *x, const struct json_field *fields, size_t count,
+                      struct error *err)
+{
+    return json_fields(x->root, fields, count, JSON_LENIENT, x->arena, err);
+}
+
+enum status hf_count(const struct hf_model *x, const char *key, int64_t *to, struct error *err)
+{
+    int64_t value = hf_has(x, key) ? 0 : *to;
+    struct json_field fields[] = {FIELD_COUNT(key, OPTIONAL, &value, 0, HF_SIZE_MAX)};
+    TRY(HF_FIELDS(x, fields, err));
+    *to = value;
+    return OK;
+}
+
+enum status hf_flag(const struct hf_model *x, const char *key, bool *to, struct error *err)
+{
+    struct json_field fields[] = {FIELD_BOOL(key, OPTIONAL, to)};
+    return HF_FIELDS(x, fields, err);
+}
+
+enum status hf_text(const struct hf_model *x, const char *key, const char **to, struct error *err)
+{
+    struct json_field fields[] = {FIELD_TEXT(key, OPTIONAL, to)};
+    return HF_FIELDS(x, fields, err);
+}
+
+enum status hf_dropout(const struct hf_model *x, const char *const *keys, const double *defaults,
+                       bool *to, struct error *err)
+{
+    *to = false;
+    for (int i = 0; keys[i]; i++) {
+        double share = defaults[i];
+        struct json_field fields[] = {FIELD_NUMBER(keys[i], OPTIONAL, &share, 0, 1)};
+        TRY(HF_FIELDS(x, fields, err));
+        *to = *to || share > 0;
+    }
+    return OK;
+}
+
+enum status hf_layer_list(const struct hf_model *x, const char *key, bool **listed,
+                          struct error *err)
+{
+    struct json array = {0};
+    struct json_field fields[] = {FIELD_ARRAY(key, OPTIONAL, &array)};
+    int64_t *numbers = NULL;
+    int count = 0;
+    *listed = TAKE(x->arena, x->layer_count, bool);
+    TRY(HF_FIELDS(x, fields, err));
+    if (!json_is_present(&array)) return OK;
+    TRY(json_counts(&array, 0, (double)(x->layer_count - 1), &numbers, &count, x->arena, err));
+    for (int i = 0; i < count; i++) (*listed)[numbers[i]] = true;
+    return OK;
+}
+
+enum status hf_windows(struct hf_model *x, int64_t pattern, struct error *err)
+{
+    struct json array = {0};
+    struct json_field fields[] = {FIELD_ARRAY("layer_types", OPTIONAL, &array)};
+    const char **types = NULL;
+    int count = 0;
+    TRY(HF_FIELDS(x, fields, err));
+    if (json_is_present(&array)) TRY(json_texts(&array, &types, &count, x->arena, err));
+    if (types && count != x->layer_count)
+        return json_refuse(&array, err, "expected the types of %lld layers, found %d",
+                           (long long)x->layer_count, count);
+    for (int i = 0; i < x->layer_count; i++) {
+        bool near = types ? !strcmp(types[i], "sliding_attention")
+                          : pattern > 0 && (i + 1) % pattern != 0;
+        if (near) x->layers[i].window = x->window;
+    }
+    return OK;
+}

@@ -1,0 +1,177 @@
+// Decoders like llama (gated feed-forward parts, norms by the root mean square, rotary positions):
+// what a config of their classes says beside the sizes.
+#include <stdio.h>
+
+#include "data/import/hf_internal.h"
+
+// ---- decoders like llama
+
+// Biases of queries, keys, values and attention's output together.
+enum status hf_read_attention_bias(struct hf_model *x, struct error *err)
+{
+    bool bias = false;
+    TRY(hf_flag(x, "attention_bias", &bias, err));
+    x->shape.qkv_bias = bias;
+    x->shape.output_bias = bias ? 1 : 0;
+    return OK;
+}
+
+enum status hf_read_llama(struct hf_model *x, struct error *err)
+{
+    TRY(hf_read_attention_bias(x, err));
+    TRY(hf_flag(x, "mlp_bias", &x->shape.linear_bias, err));
+    if (x->shape.qkv_bias == x->shape.linear_bias) x->shape.output_bias = 0;
+    else x->shape.output_bias = x->shape.qkv_bias ? 1 : -1;
+    return OK;
+}
+
+enum status hf_arrange_all_near(struct hf_model *x, struct error *err)
+{
+    (void)err;
+    for (int64_t i = 0; i < x->layer_count; i++) x->layers[i].window = x->window;
+    return OK;
+}
+
+// The keys are there in every file, and count only where a switch says so.
+static enum status drop_unused_window(struct hf_model *x, struct error *err)
+{
+    bool used = false;
+    TRY(hf_flag(x, "use_sliding_window", &used, err));
+    if (!used) x->window = 0;
+    return OK;
+}
+
+enum status hf_arrange_qwen(struct hf_model *x, struct error *err)
+{
+    int64_t whole = 28;
+    TRY(drop_unused_window(x, err));
+    TRY(hf_count(x, "max_window_layers", &whole, err));
+    TRY(hf_windows(x, 0, err));
+    for (int64_t i = whole; i < x->layer_count && !hf_has(x, "layer_types"); i++)
+        x->layers[i].window = x->window;
+    return OK;
+}
+
+enum status hf_arrange_gemma2(struct hf_model *x, struct error *err)
+{
+    return hf_windows(x, 2, err);
+}
+
+enum status hf_arrange_gemma3(struct hf_model *x, struct error *err)
+{
+    int64_t pattern = 6;
+    TRY(hf_count(x, "sliding_window_pattern", &pattern, err));
+    return hf_windows(x, pattern, err);
+}
+
+enum status hf_read_phi3(struct hf_model *x, struct error *err)
+{
+    static const char *const keys[] = {"attention_dropout", "resid_pdrop", "embd_pdrop", NULL};
+    static const double absent[] = {0, 0, 0};
+    return hf_dropout(x, keys, absent, &x->shape.dropout, err);
+}
+
+// ---- mixtures
+
+// Every `step`-th layer is a mixture, but for those that a list takes out.
+static enum status arrange_sparse(struct hf_model *x, struct error *err)
+{
+    int64_t step = 1;
+    bool *dense;
+    TRY(hf_count(x, "decoder_sparse_step", &step, err));
+    TRY(hf_layer_list(x, "mlp_only_layers", &dense, err));
+    if (step < 1)
+        return json_refuse(x->root, err, "key \"decoder_sparse_step\": expected at least 1");
+    for (int64_t i = 0; i < x->layer_count; i++)
+        x->layers[i].mixture = !dense[i] && (i + 1) % step == 0;
+    return OK;
+}
+
+enum status hf_arrange_qwen2_moe(struct hf_model *x, struct error *err)
+{
+    int64_t whole = 28;
+    TRY(arrange_sparse(x, err));
+    TRY(drop_unused_window(x, err));
+    TRY(hf_count(x, "max_window_layers", &whole, err));
+    TRY(hf_windows(x, 2, err));
+    for (int64_t i = whole; i < x->layer_count && !hf_has(x, "layer_types"); i++)
+        x->layers[i].window = 0;
+    return OK;
+}
+
+enum status hf_arrange_qwen3_moe(struct hf_model *x, struct error *err)
+{
+    TRY(arrange_sparse(x, err));
+    TRY(drop_unused_window(x, err));
+    for (int64_t i = 0; i < x->layer_count; i++) x->layers[i].window = x->window;
+    return OK;
+}
+
+enum status hf_read_qwen2_moe(struct hf_model *x, struct error *err)
+{
+    TRY(hf_count(x, "shared_expert_intermediate_size", &x->experts.shared_ffn, err));
+    x->experts.shared_gate = x->experts.shared_ffn > 0;
+    return hf_flag(x, "qkv_bias", &x->shape.qkv_bias, err);
+}
+
+enum status hf_arrange_mixtral(struct hf_model *x, struct error *err)
+{
+    for (int64_t i = 0; i < x->layer_count; i++) x->layers[i].mixture = true;
+    x->experts.ffn = x->shape.ffn;
+    return hf_arrange_all_near(x, err);
+}
+
+// intermediate_size is an expert's, and the shared one's; a dense layer's has a key of its own.
+enum status hf_read_llama4(struct hf_model *x, struct error *err)
+{
+    x->experts.ffn = x->experts.shared_ffn = x->shape.ffn;
+    x->shape.ffn = 16384;
+    TRY(hf_count(x, "intermediate_size_mlp", &x->shape.ffn, err));
+    return hf_read_attention_bias(x, err);
+}
+
+enum status hf_arrange_llama4(struct hf_model *x, struct error *err)
+{
+    int64_t step = 1;
+    bool *listed, has_list = hf_has(x, "moe_layers");
+    TRY(hf_count(x, "interleave_moe_layer_step", &step, err));
+    TRY(hf_layer_list(x, "moe_layers", &listed, err));
+    if (step < 1 && !has_list)
+        return json_refuse(x->root, err, "key \"interleave_moe_layer_step\": expected at least 1");
+    for (int64_t i = 0; i < x->layer_count; i++)
+        x->layers[i].mixture = has_list ? listed[i] : (i + 1) % step == 0;
+    return OK;
+}
+
+enum status hf_read_deepseek(struct hf_model *x, struct error *err)
+{
+    struct shape *s = &x->shape;
+    int64_t plain = 128, shared = x->experts.shared_ffn, every = 1, further = 0;
+    const char *const names[] = {"q_lora_rank", "kv_lora_rank", "qk_rope_head_dim", "v_head_dim",
+                                 "qk_nope_head_dim"};
+    int64_t *const to[] = {&s->query_rank, &s->kv_rank, &s->rotary_width, &s->value_width, &plain};
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) TRY(hf_count(x, names[i], to[i], err));
+    TRY(hf_count(x, "n_shared_experts", &shared, err));
+    TRY(hf_count(x, "moe_layer_freq", &every, err));
+    if (every != 1)
+        return json_refuse(x->root, err, "key \"moe_layer_freq\": expected 1, found %lld",
+                           (long long)every);
+    TRY(hf_count(x, "num_nextn_predict_layers", &further, err));
+    if (further)
+        fprintf(
+            stderr,
+            "num_nextn_predict_layers: %lld layers that predict further tokens are left out, as "
+            "transformers leaves them out\n",
+            (long long)further);
+    x->experts.shared_ffn = shared * x->experts.ffn;
+    s->head_width = plain + s->rotary_width;
+    s->kv_heads = s->heads;
+    return hf_read_llama(x, err);
+}
+
+enum status hf_arrange_deepseek(struct hf_model *x, struct error *err)
+{
+    TRY(hf_count(x, "first_k_dense_replace", &x->front, err));
+    for (int64_t i = x->front; i < x->layer_count; i++) x->layers[i].mixture = true;
+    return OK;
+}

@@ -1,0 +1,148 @@
+// Classes unlike llama: decoders with layer norm, encoders, encoder-decoders.
+#include <string.h>
+
+#include "data/import/hf_internal.h"
+
+// ---- decoders with layer norm
+
+enum status hf_read_gpt2(struct hf_model *x, struct error *err)
+{
+    static const char *const keys[] = {"attn_pdrop", "resid_pdrop", "embd_pdrop", NULL};
+    static const double absent[] = {0.1, 0.1, 0.1};
+    struct shape *s = &x->shape;
+    TRY(hf_count(x, "n_embd", &s->hidden, err));
+    TRY(hf_count(x, "n_layer", &x->layer_count, err));
+    TRY(hf_count(x, "n_head", &s->heads, err));
+    TRY(hf_count(x, "max_position_embeddings", &s->positions, err));
+    TRY(hf_count(x, "n_positions", &s->positions, err));
+    s->ffn = 0;
+    TRY(hf_count(x, "n_inner", &s->ffn, err));
+    if (!s->ffn) s->ffn = 4 * s->hidden;
+    s->kv_heads = s->heads;
+    return hf_dropout(x, keys, absent, &s->dropout, err);
+}
+
+enum status hf_read_gpt_neox(struct hf_model *x, struct error *err)
+{
+    static const char *const keys[] = {"attention_dropout", "hidden_dropout", NULL};
+    static const double absent[] = {0, 0};
+    x->shape.kv_heads = x->shape.heads;
+    TRY(hf_flag(x, "attention_bias", &x->shape.qkv_bias, err));
+    TRY(hf_flag(x, "use_parallel_residual", &x->shape.parallel_residual, err));
+    x->shape.output_bias = x->shape.qkv_bias ? 0 : -1;
+    return hf_dropout(x, keys, absent, &x->shape.dropout, err);
+}
+
+enum status hf_read_opt(struct hf_model *x, struct error *err)
+{
+    static const char *const keys[] = {"attention_dropout", "dropout", NULL};
+    static const double absent[] = {0, 0.1};
+    struct shape *s = &x->shape;
+    int64_t width = 0;
+    bool bias = true, first = true, removed = false, affine = true;
+    s->ffn = 3072;
+    TRY(hf_count(x, "ffn_dim", &s->ffn, err));
+    TRY(hf_count(x, "word_embed_proj_dim", &width, err));
+    TRY(hf_count(x, "max_position_embeddings", &s->positions, err));
+    TRY(hf_flag(x, "enable_bias", &bias, err));
+    TRY(hf_flag(x, "do_layer_norm_before", &first, err));
+    TRY(hf_flag(x, "_remove_final_layer_norm", &removed, err));
+    TRY(hf_flag(x, "layer_norm_elementwise_affine", &affine, err));
+    s->embedding_width = hf_has(x, "word_embed_proj_dim") ? width : 768;
+    if (s->embedding_width == s->hidden) s->embedding_width = 0;
+    s->kv_heads = s->heads;
+    s->positions += 2; // the class offsets positions by two rows
+    s->qkv_bias = s->linear_bias = bias;
+    s->no_final_norm = !first || removed;
+    s->plain_norms = !affine;
+    return hf_dropout(x, keys, absent, &s->dropout, err);
+}
+
+enum status hf_read_falcon(struct hf_model *x, struct error *err)
+{
+    static const char *const keys[] = {"attention_dropout", "hidden_dropout", NULL};
+    static const double absent[] = {0, 0};
+    struct shape *s = &x->shape;
+    bool newer = false, one = true, beside = true, bias = false;
+    int64_t kv_heads = 0, norms = 0;
+    TRY(hf_count(x, "n_embed", &s->hidden, err));
+    TRY(hf_count(x, "num_kv_heads", &kv_heads, err));
+    TRY(hf_count(x, "num_ln_in_parallel_attn", &norms, err));
+    TRY(hf_flag(x, "new_decoder_architecture", &newer, err));
+    TRY(hf_flag(x, "multi_query", &one, err));
+    TRY(hf_flag(x, "parallel_attn", &beside, err));
+    TRY(hf_flag(x, "bias", &bias, err));
+    s->ffn = 0;
+    TRY(hf_count(x, "ffn_hidden_size", &s->ffn, err));
+    if (!s->ffn) s->ffn = 4 * s->hidden;
+    s->kv_heads = newer && kv_heads ? kv_heads : !newer && one ? 1 : s->heads;
+    if (!norms && newer) norms = 2;
+    s->norms = beside && norms != 2 ? 1 : 0;
+    s->parallel_residual = newer || beside;
+    s->qkv_bias = s->linear_bias = bias;
+    return hf_dropout(x, keys, absent, &s->dropout, err);
+}
+
+// ---- encoders
+
+// A norm behind the embeddings, of which there are those of a token's kind, too; a dense layer, a
+// norm and biases before and behind the logits.
+enum status hf_read_bert(struct hf_model *x, struct error *err)
+{
+    static const char *const keys[] = {"attention_probs_dropout_prob", "hidden_dropout_prob", NULL};
+    static const double absent[] = {0.1, 0.1};
+    struct shape *s = &x->shape;
+    int64_t kinds = 2;
+    s->positions = 512;
+    TRY(hf_count(x, "max_position_embeddings", &s->positions, err));
+    TRY(hf_count(x, "type_vocab_size", &kinds, err));
+    s->positions += kinds;
+    s->kv_heads = s->heads;
+    x->embedding_values = 2 * s->hidden;
+    x->head_values = s->hidden * s->hidden + 3 * s->hidden +
+                     (s->tied_embeddings ? 1 : 2) * s->vocabulary;
+    return hf_dropout(x, keys, absent, &s->dropout, err);
+}
+
+enum status hf_arrange_bert(struct hf_model *x, struct error *err)
+{
+    bool decoder = false;
+    TRY(hf_flag(x, "is_decoder", &decoder, err));
+    for (int64_t i = 0; i < x->layer_count; i++) x->layers[i].bidirectional = !decoder;
+    return OK;
+}
+
+// Positions are a number for each head and distance, in one table of the encoder and one of the
+// decoder; the encoder ends in a norm. The class ties head and embedding whatever the file says.
+enum status hf_read_t5(struct hf_model *x, struct error *err)
+{
+    static const char *const keys[] = {"dropout_rate", NULL};
+    static const double absent[] = {0.1};
+    struct shape *s = &x->shape;
+    int64_t distances = 32, decoder = 0;
+    const char *part = s->gated_ffn ? "gated-" : "relu";
+    TRY(hf_count(x, "d_model", &s->hidden, err));
+    TRY(hf_count(x, "d_ff", &s->ffn, err));
+    TRY(hf_count(x, "d_kv", &s->head_width, err));
+    TRY(hf_count(x, "num_heads", &s->heads, err));
+    TRY(hf_count(x, "num_layers", &x->layer_count, err));
+    TRY(hf_count(x, "num_decoder_layers", &decoder, err));
+    TRY(hf_count(x, "relative_attention_num_buckets", &distances, err));
+    TRY(hf_text(x, "feed_forward_proj", &part, err));
+    s->gated_ffn = !strncmp(part, "gated-", 6);
+    s->tied_embeddings = true;
+    s->kv_heads = s->heads;
+    x->front = x->layer_count;
+    x->layer_count += decoder ? decoder : x->layer_count;
+    x->embedding_values = 2 * distances * s->heads + s->hidden;
+    return hf_dropout(x, keys, absent, &s->dropout, err);
+}
+
+enum status hf_arrange_t5(struct hf_model *x, struct error *err)
+{
+    (void)err;
+    for (int64_t i = 0; i < x->layer_count; i++)
+        if (i < x->front) x->layers[i].bidirectional = true;
+        else x->layers[i].cross = true;
+    return OK;
+}

@@ -1,0 +1,259 @@
+// import hf against transformers' own models: of every config on record, published ones and random
+// ones of each class, our parameters are as many as theirs (tests/imports/hf_counts.py makes the
+// record), and planner and judge hold as many bytes of weights.
+#include "data/import/hf_config.h"
+#include "data/inputs/model_size.h"
+#include "formulate/price/price.h"
+#include "solve/judge/price/verify_price.h"
+#include "tests/support/folder.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h> // last: it has a macro fail()
+
+static char folder[FOLDER_SIZE];
+
+static void must(enum status status, const struct error *err)
+{
+    if (status != OK) fail_msg("%s", err->text);
+}
+
+// One line of the record as a file of its own.
+static struct model import_line(const char *line, size_t length, struct arena *arena)
+{
+    struct model m;
+    struct error err = {OK, ""};
+    const char *config = arena_print(arena, "%s/config.json", folder);
+    must(file_write(config, line, length, &err), &err);
+    must(model_import_hf(&m, config, "imported", "-", arena, &err), &err);
+    return m;
+}
+
+static struct json read_line(const char *line, size_t length, struct arena *arena)
+{
+    struct json root;
+    struct error err = {OK, ""};
+    must(json_parse(&root, "a line of hf_counts.jsonl", line, length, arena, &err), &err);
+    return root;
+}
+
+static int64_t count_of(const struct json *root, const char **name, struct arena *arena)
+{
+    int64_t count = 0;
+    struct error err = {OK, ""};
+    struct json_field fields[] = {
+        FIELD_COUNT("_parameters", REQUIRED, &count, 1, JSON_COUNT_MAX),
+        FIELD_TEXT("_name", REQUIRED, name),
+    };
+    must(json_fields(root, fields, ARRAY_LENGTH(fields), JSON_LENIENT, arena, &err), &err);
+    return count;
+}
+
+// ---- what planner and judge hold of it on one device
+
+static struct problem problem_of(const struct model *m)
+{
+    static struct precision_costs precision = {
+        .precision = BF16,
+        .gemm_flop_per_s = {.value = 1e14, .low = 1e14, .high = 1e14},
+        .attention_flop_per_s = {.value = 1e14, .low = 1e14, .high = 1e14},
+        .low_rank_flop_per_s = {.value = 1e14, .low = 1e14, .high = 1e14}};
+    static struct gpu_costs gpu = {
+        .gpu = "G",
+        .precisions = &precision,
+        .precision_count = 1,
+        .memory_bytes_per_s = {.value = 1e12, .low = 1e12, .high = 1e12}};
+    static struct node_group group = {"g", "G", 1, 1, 80000000000, {1e9, 0}, NULL, 0, 0};
+    struct problem p = {.name = "p",
+                        .model = *m,
+                        .cluster = {.name = "c", .groups = &group, .group_count = 1},
+                        .costs = {.name = "k",
+                                  .gpus = &gpu,
+                                  .gpu_count = 1,
+                                  .intra_efficiency = {.value = 1, .low = 1, .high = 1},
+                                  .transfer_share = {0, 0, 1}},
+                        .job = {.name = "j",
+                                .sequence = 16,
+                                .global_batch = 1,
+                                .precision = BF16,
+                                .gradient_bytes_per_value = 4,
+                                .adam = true,
+                                .memory_fraction = 1,
+                                .budget = {-1, -1, -1, 0},
+                                .layout = {.tensor = 1,
+                                           .context = 1,
+                                           .data = 1,
+                                           LAYOUT_PLAIN(1),
+                                           .micro_batch = 1,
+                                           .schedule = SCHEDULE_1F1B}}};
+    for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
+        p.costs.network_efficiency[kind] = (struct estimate){.value = 1, .low = 1, .high = 1};
+    return p;
+}
+
+static int64_t planned(const struct problem *p, struct arena *arena)
+{
+    struct priced priced;
+    struct error err = {OK, ""};
+    int64_t bytes = 0;
+    must(price_problem(&priced, p, arena, &err), &err);
+    for (int i = 0; i < priced.run_count; i++)
+        bytes += priced.runs[i].count * priced.runs[i].weight_bytes;
+    return bytes / 2;
+}
+
+static int64_t judged(const struct problem *p)
+{
+    struct doubts doubts = {0, 0};
+    struct price_audit a = price_audit_of(p);
+    int64_t bytes = 0;
+    a.doubts = &doubts;
+    for (int i = 0; i < p->model.run_count; i++)
+        bytes += p->model.runs[i].count * layer_bytes_of(&a, i).weight;
+    return bytes / 2;
+}
+
+static void parameters_are_transformers_own(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct error err = {OK, ""};
+    const char *text, *name;
+    size_t size;
+    int lines = 0, published = 0;
+    arena_open(&arena, NULL);
+    must(file_read("tests/imports/hf_counts.jsonl", &text, &size, &arena, &err), &err);
+    for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+        size_t length = (size_t)(end - line);
+        struct arena own;
+        arena_open(&own, NULL);
+        struct json root = read_line(line, length, &own);
+        int64_t expected = count_of(&root, &name, &own);
+        struct model m = import_line(line, length, &own);
+        struct problem p = problem_of(&m);
+        struct model_size found = model_size_of(&m);
+        if (found.all != expected)
+            fail_msg("%s: %lld parameters, transformers has %lld", name, (long long)found.all,
+                     (long long)expected);
+        assert_true(found.active > 0 && found.active <= found.all && !found.measured);
+        assert_int_equal(planned(&p, &own), expected);
+        assert_int_equal(judged(&p), expected);
+        lines++, published += !strstr(name, "random");
+        arena_close(&own);
+    }
+    print_message("%d configs, %d of them published\n", lines, published);
+    assert_true(lines > 140 && published > 60);
+    arena_close(&arena);
+}
+
+// ---- what layers become, and what is refused
+
+static struct model imported(const char *config, struct arena *arena)
+{
+    return import_line(config, strlen(config), arena);
+}
+
+static void refused(const char *config, const char *word)
+{
+    struct arena arena;
+    struct model m;
+    struct error err = {OK, ""};
+    arena_open(&arena, NULL);
+    const char *path = arena_print(&arena, "%s/config.json", folder);
+    must(file_write(path, config, strlen(config), &err), &err);
+    assert_int_equal(model_import_hf(&m, path, NULL, "-", &arena, &err), BAD_INPUT);
+    if (!strstr(err.text, word)) fail_msg("expected \"%s\" in: %s", word, err.text);
+    arena_close(&arena);
+}
+
+static void expect_run(const struct model *m, int i, const char *name, enum layer_kind kind,
+                       int count, int64_t window)
+{
+    assert_true(i < m->run_count);
+    assert_string_equal(m->runs[i].name, name);
+    assert_int_equal(m->runs[i].kind, kind);
+    assert_int_equal(m->runs[i].count, count);
+    assert_int_equal(m->runs[i].window, window);
+}
+
+static void layers_stand_in_their_order(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_open(&arena, NULL);
+    struct model m = imported("{\"model_type\": \"deepseek_v3\"}", &arena);
+    expect_run(&m, 1, "dense", LAYER_BLOCK, 3, 0);
+    expect_run(&m, 2, "mixture", LAYER_MOE, 58, 0);
+    assert_int_equal(m.run_count, 4);
+    m = imported("{\"model_type\": \"gemma3_text\", \"num_hidden_layers\": 14}", &arena);
+    expect_run(&m, 1, "local", LAYER_BLOCK, 5, 4096);
+    expect_run(&m, 2, "global", LAYER_BLOCK, 1, 0);
+    expect_run(&m, 3, "local-2", LAYER_BLOCK, 5, 4096);
+    expect_run(&m, 5, "local-3", LAYER_BLOCK, 2, 4096);
+    m = imported("{\"model_type\": \"llama4_text\", \"num_hidden_layers\": 4, "
+                 "\"interleave_moe_layer_step\": 2}",
+                 &arena);
+    expect_run(&m, 1, "dense", LAYER_BLOCK, 1, 0);
+    expect_run(&m, 2, "mixture", LAYER_MOE, 1, 0);
+    expect_run(&m, 3, "dense-2", LAYER_BLOCK, 1, 0);
+    m = imported("{\"model_type\": \"t5\", \"num_decoder_layers\": 4}", &arena);
+    expect_run(&m, 1, "encoder", LAYER_BLOCK, 6, 0);
+    expect_run(&m, 2, "decoder", LAYER_BLOCK, 4, 0);
+    assert_true(m.runs[1].bidirectional && !m.runs[1].cross_attention);
+    assert_true(!m.runs[2].bidirectional && m.runs[2].cross_attention);
+    m = imported("{\"model_type\": \"mistral\"}", &arena);
+    expect_run(&m, 1, "block", LAYER_BLOCK, 32, 4096);
+    m = imported("{\"model_type\": \"mistral\", \"sliding_window\": null}", &arena);
+    expect_run(&m, 1, "block", LAYER_BLOCK, 32, 0);
+    m = imported("{\"model_type\": \"qwen2\", \"sliding_window\": 4096}", &arena);
+    expect_run(&m, 1, "block", LAYER_BLOCK, 32, 0);
+    m = imported("{\"model_type\": \"gemma3\", \"text_config\": {\"num_hidden_layers\": 1, "
+                 "\"layer_types\": [\"full_attention\"]}}",
+                 &arena);
+    expect_run(&m, 1, "block", LAYER_BLOCK, 1, 0);
+    arena_close(&arena);
+}
+
+static void others_are_refused(void **state)
+{
+    (void)state;
+    refused("{\"model_type\": \"mamba\"}", "gpt_neox");
+    refused("{\"hidden_size\": 64}", "model_type");
+    refused("{\"model_type\": \"llama\", \"num_local_experts\": 8}", "num_local_experts");
+    refused("{\"model_type\": \"bert\", \"add_cross_attention\": true}", "encoder");
+    refused("{\"model_type\": \"gpt2\", \"is_encoder_decoder\": true}", "encoder");
+    refused("{\"model_type\": \"deepseek_v2\"}", "num_experts_per_tok");
+    refused("{\"model_type\": \"deepseek_v3\", \"moe_layer_freq\": 2}", "moe_layer_freq");
+    refused("{\"model_type\": \"llama\", \"num_attention_heads\": 0}", "heads");
+    refused("{\"model_type\": \"llama\", \"num_hidden_layers\": 5000}", "layers");
+    refused("{\"model_type\": \"gemma2\", \"layer_types\": [\"full_attention\"]}", "26 layers");
+    refused("{\"model_type\": \"qwen3_moe\", \"mlp_only_layers\": [24]}", "mlp_only_layers");
+    refused("{\"model_type\": \"llama\", \"hidden_size\": \"big\"}", "hidden_size");
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return folder_make(folder);
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    return folder_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameters_are_transformers_own),
+        cmocka_unit_test(layers_stand_in_their_order),
+        cmocka_unit_test(others_are_refused),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

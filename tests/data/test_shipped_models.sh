@@ -1,0 +1,40 @@
+#!/bin/sh
+# Shipped models are what import hf makes of their configs (data/models/make.sh), byte for byte; models, clusters and costs list what is
+# shipped with its sizes, a name stands where a file may, and the nearest is told of one that is not there.
+set -u
+here=$(pwd)/build/test_shipped_models.$$ plumbline=${BIN:-bin}/plumbline failures=0
+mkdir -p "$here" || exit 1
+trap 'rm -rf "$here"' EXIT
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+expect() { grep -q -- "$2" "$here/$1" || { fail "$1: no \"$2\" in:"; cat "$here/$1"; }; }
+
+sh data/models/make.sh "$here" || fail "data/models/make.sh"
+made=0
+for file in "$here"/*.json; do
+    made=$((made + 1))
+    cmp -s "$file" "data/models/${file##*/}" || fail "data/models/${file##*/} is not what import hf makes"
+done
+[ "$made" -ge 25 ] || fail "only $made models were made"
+
+for what in models clusters costs; do
+    "$plumbline" $what > "$here/$what" || fail "$what: exit code $?"
+    for file in data/$what/*.json; do
+        name=${file##*/}
+        expect $what "^${name%.json} "
+    done
+    "$plumbline" $what nonesuch 2> "$here/log" > "$here/out" && fail "$what nonesuch is accepted"
+    expect log "the nearest"
+    [ -s "$here/out" ] && fail "$what nonesuch: something on stdout"
+done
+expect models "^deepseek-v3  *671026404352  *37552282624  *61  *7168  *128  *128$"
+expect clusters "^h100-128x8  *128 x 8  *h100-80gb  *80.0  *450.0  *8 x 50 infiniband"
+"$plumbline" models lama-3.1-8b 2> "$here/log" && fail "lama-3.1-8b is a model"
+expect log '"llama-3.1-8b" is the nearest'
+"$plumbline" models "$here/gemma-2-9b.json" gpt2-xl > "$here/out" || fail "models FILE NAME"
+expect out "9241705984"
+expect out "^gpt2-xl  *1557611200"
+
+"$plumbline" calibrate --model lama-2-7b nowhere.json 2> "$here/log" && fail "calibrate takes lama-2-7b"
+expect log '"llama-2-7b" is the nearest'
+[ $failures = 0 ] || exit 1
+echo "$made models as import hf makes them"
