@@ -58,6 +58,7 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
         FIELD_BOOL("adam", OPTIONAL, &j->adam),
         FIELD_NAME("trainer", OPTIONAL, &j->trainer, trainer_names),
         FIELD_BOOL("fused_loss", OPTIONAL, &j->fused_loss),
+        FIELD_BOOL("compiled", OPTIONAL, &j->compiled),
         FIELD_BOOL("gathered_logits", OPTIONAL, &j->gathered_logits),
         FIELD_BOOL("scattered_messages", OPTIONAL, &j->scattered_messages),
         FIELD_BOOL("overlapped_messages", OPTIONAL, &j->overlapped_messages),
@@ -261,6 +262,7 @@ enum status job_save(const struct job *j, const char *path, struct arena *arena,
     json_put_bool(&w, "adam", j->adam);
     json_put_text(&w, "trainer", trainer_names[j->trainer]);
     json_put_bool(&w, "fused_loss", j->fused_loss);
+    if (j->compiled) json_put_bool(&w, "compiled", true);
     json_put_bool(&w, "gathered_logits", j->gathered_logits);
     json_put_bool(&w, "scattered_messages", j->scattered_messages);
     if (j->overlapped_messages) json_put_bool(&w, "overlapped_messages", true);

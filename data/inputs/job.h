@@ -168,6 +168,7 @@ struct job {
     enum trainer trainer;
     bool fused_loss;         // Megatron's compiled cross entropy, which keeps its exponentials;
                              // torchtitan's, which has no fp32 copy
+    bool compiled;           // torchtitan's blocks are, so that elementwise operations are fused
     bool gathered_logits;    // each tensor rank has those of the whole vocabulary
     bool scattered_messages; // each tensor rank sends its part of a message between stages alone
     bool

@@ -82,6 +82,7 @@ static const struct field fields[] = {
     WHOLE(boundary_drain, 0, 1),
     WHOLE(gradient_rank, 0, 1 << 20),
     WHOLE(fused_loss, 0, 1),
+    WHOLE(compiled, 0, 1),
     WHOLE(gathered_logits, 0, 1),
     WHOLE(barrier, 0, 1),
     {"flash", FIELD_FLASH, AT(fused), 0, 0, NULL},

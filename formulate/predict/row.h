@@ -46,7 +46,8 @@ struct run_row {
     int64_t num_gpus, layers, hidden, ffn, heads, kv_heads, head_width, vocab, positions, seq;
     int64_t tp, pp, cp, dp, vpp, micro_batch, global_batch, sp, zero, gpus_per_node;
     int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, overlap_messages,
-        boundary_rank, boundary_drain, gradient_rank, fused_loss, gathered_logits, barrier;
+        boundary_rank, boundary_drain, gradient_rank, fused_loss, gathered_logits, barrier,
+        compiled;
     int fused;                        // attention kernel; NOT_STATED, 0 or FUSED_...
     int precision, schedule, trainer; // enums, or NOT_STATED
     int recompute;                    // enum recompute, or NOT_STATED

@@ -174,7 +174,8 @@ static real step_factor(const struct pricing *x, int group)
     real factor = or_else(x->problem->job.trainer == TRAINER_DEEPSPEED ? &gpu->deepspeed_step_factor
                                                                        : &gpu->megatron_step_factor,
                           1);
-    return x->zero == 3 ? or_else(&gpu->sharded_step_factor, factor) : factor;
+    bool sharded = x->zero == 3 || x->problem->job.trainer == TRAINER_TORCHTITAN;
+    return sharded ? or_else(&gpu->sharded_step_factor, factor) : factor;
 }
 
 // Kernels in a row are not the sum of kernels alone; what a layer takes beside them.

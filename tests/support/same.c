@@ -238,6 +238,7 @@ void same_job(const struct job *a, const struct job *b)
     SAME(scattered_messages);
     SAME(overlapped_messages);
     SAME(attention_kernel);
+    SAME(compiled);
     SAME_NUMBER(iteration_limit_s);
     SAME_NUMBER(price_limit);
     SAME(placement.homogeneous_groups);
