@@ -170,5 +170,8 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
     if (x->R > 1 && (x->zero >= 2 || all) && !(all && end)) sharded = x->e_g * whole;
     if (x->R > 1 && (x->zero >= 3 || all) && !(all && end))
         sharded += (x->e * whole + parameters->frozen_bytes) * (x->overlapped ? 2 : 1);
-    for (int mode = 0; mode < 3; mode++) bytes->working[mode] += sharded;
+    // A gradient that is added to what is there is gone with the pass.
+    real table = x->e_g > 2 ? 0 : table_gradient_bytes(x, run);
+    for (int mode = 0; mode < 3; mode++)
+        bytes->working[mode] = fmaxl(bytes->working[mode] + sharded, table);
 }

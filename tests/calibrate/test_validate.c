@@ -490,7 +490,7 @@ static void published_sets_are_predicted(void **state)
          .fit = "allocator_factor",
          .metric = METRIC_PEAK_MEMORY,
          .rows_min = 95,
-         .mean_max = 0.06},
+         .mean_max = 0.04},
         {.table = SETS "megatron_lm_golden_values.csv",
          .costs = "datasheet",
          .rows = "hidden>=3072,source~7b,pp=1",

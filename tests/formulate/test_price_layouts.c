@@ -418,6 +418,25 @@ static void logits_and_their_copies(void **state)
     }
 }
 
+// DeepSpeed's gradient of the embedding: for a pass in 16 bits, held where gradients add up in 32.
+static void embeddings_have_dense_gradients(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_gated(&b);
+    int64_t table = 32000 * 1024, states = price(&b)->runs[EMBEDDING].optimizer_bytes;
+    assert_int_equal(states, 12 * table);
+    assert_int_equal(b.priced.runs[EMBEDDING].working_bytes[0], 0);
+    b.problem.job.trainer = TRAINER_DEEPSPEED;
+    b.problem.job.layout.zero = 1;
+    assert_int_equal(price(&b)->runs[EMBEDDING].working_bytes[0], 2 * table);
+    assert_int_equal(b.priced.runs[EMBEDDING].optimizer_bytes, (12 + 6) * table);
+    b.problem.job.gradient_bytes_per_value = 4;
+    assert_int_equal(price(&b)->runs[EMBEDDING].working_bytes[0], 0);
+    assert_int_equal(b.priced.runs[EMBEDDING].optimizer_bytes, (12 + 4) * table);
+    bench_end(&b);
+}
+
 static void vocabularies_are_padded(void **state)
 {
     (void)state;
@@ -509,6 +528,7 @@ int main(void)
         cmocka_unit_test(single_operators_are_recomputed),
         cmocka_unit_test(weights_are_sharded_fully),
         cmocka_unit_test(logits_and_their_copies),
+        cmocka_unit_test(embeddings_have_dense_gradients),
         cmocka_unit_test(vocabularies_are_padded),
         cmocka_unit_test(no_room_is_a_reason),
         cmocka_unit_test(ends_of_intervals),

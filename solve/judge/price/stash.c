@@ -182,9 +182,12 @@ void activations_of(const struct price_audit *a, int run, struct layer_bytes *b)
     else if (r->kind == LAYER_HEAD) x = head_needs(a, passes_gradient(a, run));
     else if (r->kind == LAYER_MEMORY) x = memory_needs(a, r);
     else x = even_needs(s->dropout ? a->tokens * s->hidden * a->share * a->value_bytes / 2 : 0, 0);
-    long double unsharded = unsharded_bytes(a, run);
+    long double unsharded = unsharded_bytes(a, run), dense = 0;
+    struct layer_weight w = layer_weight_of(a, run);
+    // In 16 bits it lives no longer than the pass.
+    if (a->problem->job.gradient_bytes_per_value == 2) dense = dense_table_bytes(a, r, &w);
     for (int i = 0; i < 3; i++) {
         b->stash[i] = passes_gradient(a, run) ? judged_whole(a, x.stash[i]) : 0;
-        b->working[i] = judged_whole(a, x.working[i] + unsharded);
+        b->working[i] = judged_whole(a, greatest(x.working[i] + unsharded, dense));
     }
 }
