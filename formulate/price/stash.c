@@ -43,6 +43,21 @@ static real norms_of_heads(const struct pricing *x)
     return x->problem->model.shape.qk_norm ? 2 * (x->q + x->kv) : 0;
 }
 
+// Inputs of products that Transformer Engine keeps in 8 bits; attention's output stays in 16
+// beside.
+static real spared_by_fp8(const struct pricing *x, const struct layer_run *run, real routed)
+{
+    const struct job *job = &x->problem->job;
+    bool moe = run->kind == LAYER_MOE;
+    real ffn = moe ? (real)run->experts.shared_ffn : x->f,
+         inputs = moe && ffn == 0 ? 1 : inputs_kept(x, run) / 2,
+         outputs = attention_of(x, run).count * x->q;
+    if (job->precision != FP8 || job->trainer != TRAINER_MEGATRON || run->frozen) return 0;
+    real bytes = x->n * (inputs * x->h * x->u +
+                         (ffn + (job->layout.fused_attention ? -outputs : outputs)) / x->t);
+    return moe ? bytes + routed * (x->h + (real)run->experts.ffn / x->t) : bytes;
+}
+
 // Mode none, without the scores.
 static real stash_of_block(const struct pricing *x, const struct layer_run *run)
 {
@@ -57,7 +72,8 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
     real bytes = x->n * x->h * x->u * (inputs + masks) * width +
                  x->n * (2 * attention.wide + norms_of_heads(x) + y * ffn) * width / x->t +
                  4 * x->n * attention.latent * width;
-    return bytes + kept_by_experts(x, run, routed) + x->e * x->n * run->adapter_rank * (4 + x->g);
+    return bytes - spared_by_fp8(x, run, routed) + kept_by_experts(x, run, routed) +
+           x->e * x->n * run->adapter_rank * (4 + x->g);
 }
 
 // Gradients of a block's activations while it runs backward, and its buffers.

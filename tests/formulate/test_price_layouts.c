@@ -364,6 +364,22 @@ static void single_operators_are_recomputed(void **state)
     bench_end(&b);
 }
 
+// Inputs of four products in 8 bits; attention's output is there twice.
+static void inputs_of_products_are_kept_in_eight_bits(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_gated(&b);
+    int64_t wide = block_of(&b).stash_bytes[RECOMPUTE_NONE];
+    b.problem.job.precision = FP8;
+    assert_int_equal(block_of(&b).stash_bytes[RECOMPUTE_NONE],
+                     wide - 1024 * (2 * 1024 + 4096 - 1024));
+    assert_int_equal(block_of(&b).stash_bytes[RECOMPUTE_FULL], 2 * 1024 * 1024);
+    b.problem.job.trainer = TRAINER_TORCHTITAN;
+    assert_int_equal(block_of(&b).stash_bytes[RECOMPUTE_NONE], wide);
+    bench_end(&b);
+}
+
 // FSDP2: weights are the states' fp32 ones; both ends stay gathered, beside the gather's buffer.
 static void weights_are_sharded_fully(void **state)
 {
@@ -526,6 +542,7 @@ int main(void)
         cmocka_unit_test(matrices_in_eight_bits),
         cmocka_unit_test(outside_of_the_allocator),
         cmocka_unit_test(single_operators_are_recomputed),
+        cmocka_unit_test(inputs_of_products_are_kept_in_eight_bits),
         cmocka_unit_test(weights_are_sharded_fully),
         cmocka_unit_test(logits_and_their_copies),
         cmocka_unit_test(embeddings_have_dense_gradients),
