@@ -147,7 +147,8 @@ static real bytes_of_loss(const struct pricing *x)
 static void head(const struct pricing *x, bool has_gradient, struct layer_bytes *bytes)
 {
     const struct job *job = &x->problem->job;
-    real own = x->n * x->v / x->t, input = 2 * x->e * x->n * x->h * x->u;
+    bool whole = job->trainer == TRAINER_TORCHTITAN && job->layout.sequence_parallel && x->t > 1;
+    real own = x->n * x->v / x->t, input = x->e * x->n * x->h * (2 * x->u + whole);
     bool gathered = x->t > 1 && job->gathered_logits,
          one = schedule_kinds[job->layout.schedule].turns_at_once;
     real logits = gathered ? x->n * x->v : own,

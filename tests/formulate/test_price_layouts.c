@@ -428,6 +428,11 @@ static void logits_and_their_copies(void **state)
         b.problem.job.fused_loss = cases[i].fused;
         assert_int_equal(price(&b)->runs[HEAD].working_bytes[0],
                          cases[i].bytes * 1024 * 32000 + 4 * 1024 * 1024);
+        int64_t plain = b.priced.runs[HEAD].working_bytes[0];
+        b.problem.job.layout.sequence_parallel = cases[i].tensor > 1; // half of either input
+        bool whole = cases[i].trainer == TRAINER_TORCHTITAN && cases[i].tensor > 1;
+        assert_int_equal(price(&b)->runs[HEAD].working_bytes[0],
+                         plain + (cases[i].tensor > 1 ? whole ? 0 : -2 * 1024 * 1024 : 0));
         if (cases[i].gathered && cases[i].tensor > 1)
             assert_true(b.priced.runs[HEAD].forward_ns[0] > sharded + 510000); // 66 MB gathered
         bench_end(&b);

@@ -159,6 +159,9 @@ static struct needs head_needs(const struct price_audit *a, bool learns)
                           ? e * a->tokens * a->vocabulary / j->layout.tensor
                           : 0,
                 input = 2 * e * a->tokens * a->problem->model.shape.hidden * a->share;
+    // torchtitan keeps what it gathers of sequence-parallel ranks for the product's gradient.
+    if (j->trainer == TRAINER_TORCHTITAN && j->layout.tensor > 1 && j->layout.sequence_parallel)
+        input += e * a->tokens * a->problem->model.shape.hidden;
     // In these schedules the last stage goes back at once: nothing waits.
     bool waits = j->layout.schedule != SCHEDULE_1F1B &&
                  j->layout.schedule != SCHEDULE_INTERLEAVED && learns;
