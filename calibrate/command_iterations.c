@@ -25,8 +25,7 @@ static void show(const struct iterations_fit *fit)
 {
     int peaks = fit->rows - fit->failed - fit->ran;
     if (fit->keys.by_likelihood)
-        fprintf(stderr,
-                "%d runs failed, %d ran, %d peaks with a mean error of %.2f %%, spread %.1f %%\n",
+        fprintf(stderr, "%d runs failed, %d ran, %d peaks (mean error %.2f %%), spread %.1f %%\n",
                 fit->failed, fit->ran, peaks, 100 * fit->mean_abs_error, 100 * fit->spread);
     else
         fprintf(stderr, "%d rows, mean error %.2f %%, %d steps\n", fit->rows,

@@ -4,7 +4,7 @@
 
 #include "calibrate/fit/factor.h"
 
-static bool has_peaks(const struct run_set *set, int file)
+bool file_has_peaks(const struct run_set *set, int file)
 {
     for (int i = 0; i < set->count; i++)
         if (set->runs[i].file == file && !set->runs[i].excluded &&
@@ -13,21 +13,20 @@ static bool has_peaks(const struct run_set *set, int file)
     return false;
 }
 
-bool run_ran(const struct run_set *set, const struct run *run)
+bool run_ran(const struct run *run, bool file_has_peaks)
 {
-    return has_peaks(set, run->file) ? run->row.metric == METRIC_PEAK_MEMORY
-                                     : metric_is_time(run->row.metric);
+    return file_has_peaks ? run->row.metric == METRIC_PEAK_MEMORY : metric_is_time(run->row.metric);
 }
 
 // false: the row says nothing of the factor, as one of the last rank's does, which knows only what
 // was asked for.
-static bool read_sign(struct memory_sign *sign, const struct run_set *set, const struct run *run,
+static bool read_sign(struct memory_sign *sign, const struct run *run, bool peaks,
                       const struct prediction *x, double factor)
 {
     const struct run_row *row = &run->row;
     bool flag = row->metric == METRIC_OOM;
     double outside = (double)x->outside_bytes, total = (double)x->device_bytes;
-    if (!flag && !run_ran(set, run)) return false;
+    if (!flag && !run_ran(run, peaks)) return false;
     *sign = (struct memory_sign){flag && row->value > 0 ? SIGN_FAILED : SIGN_RAN, 0, outside,
                                  (double)x->capacity_bytes};
     if (!flag && row->metric == METRIC_PEAK_MEMORY) {
@@ -44,12 +43,15 @@ static int collect_signs(struct memory_sign *signs, struct iterations_fit *fit, 
                          const struct run_set *set, const bool *take)
 {
     double factor = fmax(predictor_costs(p)->allocator_factor.value, 1);
-    int count = 0;
+    int count = 0, file = -1;
+    bool peaks = false;
     for (int i = 0; i < set->count; i++) {
+        const struct run *run = &set->runs[i];
         struct prediction x;
-        if (!take[i] || set->runs[i].excluded) continue;
-        predict_row(p, &set->runs[i].row, &x);
-        if (*x.reason || !read_sign(&signs[count], set, &set->runs[i], &x, factor)) continue;
+        if (!take[i] || run->excluded) continue;
+        if (run->file != file) file = run->file, peaks = file_has_peaks(set, file);
+        predict_row(p, &run->row, &x);
+        if (*x.reason || !read_sign(&signs[count], run, peaks, &x, factor)) continue;
         count++;
         if (!fit->gpu_count) fit->gpus[fit->gpu_count++] = x.gpu; // all have the one factor
     }

@@ -9,8 +9,9 @@
 enum status fit_memory(struct iterations_fit *fit, struct predictor *p, const struct run_set *set,
                        const bool *take, struct arena *arena, struct error *err);
 
-// Whether a run of the file says that it ran: runs whose peak was measured do, and where there are
-// none all timed ones.
-bool run_ran(const struct run_set *set, const struct run *run);
+// Whether a run says that it ran: of a file where peaks were measured those runs do, else all timed
+// ones.
+bool file_has_peaks(const struct run_set *set, int file);
+bool run_ran(const struct run *run, bool file_has_peaks);
 
 #endif

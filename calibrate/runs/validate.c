@@ -127,9 +127,11 @@ static struct oom_scores count_ooms(double margin, int file, const struct run_se
                                     const struct validate_settings *settings)
 {
     struct oom_scores o = {.margin = margin};
+    bool peaks = file_has_peaks(set, file);
     for (int i = 0; i < set->count; i++) {
         const struct run *run = &set->runs[i];
-        if (run->file == file && !run->excluded && (run_ran(set, run) || is_flag(run->row.metric)))
+        if (run->file == file && !run->excluded &&
+            (run_ran(run, peaks) || is_flag(run->row.metric)))
             count_oom(&o, run, settings);
     }
     return o;

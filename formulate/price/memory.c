@@ -122,6 +122,14 @@ real optimizer_s(const struct pricing *x, const struct layer_run *run, int group
            (2 * state + moved) / gpu->host_memory_bytes_per_s.value;
 }
 
+real table_gradient_bytes(const struct pricing *x, const struct layer_run *run)
+{
+    const struct job *job = &x->problem->job;
+    bool shared = run->kind == LAYER_HEAD && x->problem->model.shape.tied_embeddings && x->p > 1;
+    if (job->trainer != TRAINER_DEEPSPEED || job->precision == FP32 || run->frozen) return 0;
+    return run->kind == LAYER_EMBEDDING || shared ? x->e_g * x->v * x->h_e / x->t : 0;
+}
+
 // What DeepSpeed keeps beside the states: gradients twice, the step's copies, a dense gradient of
 // the embedding.
 static void add_trainer(const struct pricing *x, const struct layer_run *run,
@@ -132,9 +140,7 @@ static void add_trainer(const struct pricing *x, const struct layer_run *run,
     if (x->e_g > 2) bytes->gradient = 6 * (p->dense + p->experts + p->pool);
     else if (!job->layout.offload_optimizer)
         bytes->optimizer += (x->zero ? 6 : 8) * kept_values(x, p, 1);
-    bool shared = run->kind == LAYER_HEAD && x->problem->model.shape.tied_embeddings && x->p > 1;
-    if ((run->kind == LAYER_EMBEDDING || shared) && !run->frozen)
-        bytes->optimizer += x->e_g * x->v * x->h_e / x->t;
+    if (x->e_g > 2) bytes->optimizer += table_gradient_bytes(x, run);
 }
 
 // FSDP2's weights are fp32, which the states count: gathered ones are kept of both ends alone, with

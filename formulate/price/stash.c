@@ -43,6 +43,21 @@ static real norms_of_heads(const struct pricing *x)
     return x->problem->model.shape.qk_norm ? 2 * (x->q + x->kv) : 0;
 }
 
+// Inputs of products that Transformer Engine keeps in 8 bits; attention's output stays in 16
+// beside.
+static real spared_by_fp8(const struct pricing *x, const struct layer_run *run, real routed)
+{
+    const struct job *job = &x->problem->job;
+    bool moe = run->kind == LAYER_MOE;
+    real ffn = moe ? (real)run->experts.shared_ffn : x->f,
+         inputs = moe && ffn == 0 ? 1 : inputs_kept(x, run) / 2,
+         outputs = attention_of(x, run).count * x->q;
+    if (job->precision != FP8 || job->trainer != TRAINER_MEGATRON || run->frozen) return 0;
+    real bytes = x->n * (inputs * x->h * x->u +
+                         (ffn + (job->layout.fused_attention ? -outputs : outputs)) / x->t);
+    return moe ? bytes + routed * (x->h + (real)run->experts.ffn / x->t) : bytes;
+}
+
 // Mode none, without the scores.
 static real stash_of_block(const struct pricing *x, const struct layer_run *run)
 {
@@ -57,7 +72,8 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
     real bytes = x->n * x->h * x->u * (inputs + masks) * width +
                  x->n * (2 * attention.wide + norms_of_heads(x) + y * ffn) * width / x->t +
                  4 * x->n * attention.latent * width;
-    return bytes + kept_by_experts(x, run, routed) + x->e * x->n * run->adapter_rank * (4 + x->g);
+    return bytes - spared_by_fp8(x, run, routed) + kept_by_experts(x, run, routed) +
+           x->e * x->n * run->adapter_rank * (4 + x->g);
 }
 
 // Gradients of a block's activations while it runs backward, and its buffers.
@@ -131,7 +147,8 @@ static real bytes_of_loss(const struct pricing *x)
 static void head(const struct pricing *x, bool has_gradient, struct layer_bytes *bytes)
 {
     const struct job *job = &x->problem->job;
-    real own = x->n * x->v / x->t, input = 2 * x->e * x->n * x->h * x->u;
+    bool whole = job->trainer == TRAINER_TORCHTITAN && job->layout.sequence_parallel && x->t > 1;
+    real own = x->n * x->v / x->t, input = x->e * x->n * x->h * (2 * x->u + whole);
     bool gathered = x->t > 1 && job->gathered_logits,
          one = schedule_kinds[job->layout.schedule].turns_at_once;
     real logits = gathered ? x->n * x->v : own,
@@ -170,5 +187,8 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
     if (x->R > 1 && (x->zero >= 2 || all) && !(all && end)) sharded = x->e_g * whole;
     if (x->R > 1 && (x->zero >= 3 || all) && !(all && end))
         sharded += (x->e * whole + parameters->frozen_bytes) * (x->overlapped ? 2 : 1);
-    for (int mode = 0; mode < 3; mode++) bytes->working[mode] += sharded;
+    // A gradient that is added to what is there is gone with the pass.
+    real table = x->e_g > 2 ? 0 : table_gradient_bytes(x, run);
+    for (int mode = 0; mode < 3; mode++)
+        bytes->working[mode] = fmaxl(bytes->working[mode] + sharded, table);
 }

@@ -7,6 +7,7 @@
 
 #include "calibrate/fit/factor.h"
 #include "calibrate/runs/memory.h"
+#include "calibrate/runs/validate.h"
 #include "data/base/file.h"
 #include "tests/support/problems.h"
 #include "tests/support/check.h"
@@ -175,6 +176,18 @@ static void a_table_of_flags_tells_the_factor(void **state)
     assert_true(fit.failed > 5 && fit.ran > 5 && fit.failed + fit.ran == fit.rows);
     assert_true(f->low < 1.4 && 1.4 < f->high && f->high / f->low < 1.2);
     assert_true(predictor_costs(p)->allocator_factor.value == f->value);
+    // Of 82 failures the least eight may go unforeseen, and no run that ran is refused for the
+    // rest.
+    struct validate_settings as_given = {.margins = {1}, .ran_below = 0.75};
+    struct validation v;
+    CHECK_OK(predictor_set(p, "allocator_factor=1", &err));
+    CHECK_OK(validate(&v, &set, p, &as_given, &arena, &err));
+    const struct oom_scores *best = &v.sources[v.source_count - 1].best;
+    assert_int_equal(best->total, fit.failed);
+    assert_int_equal(best->caught, fit.failed - fit.failed / 10);
+    assert_int_equal(best->ran_over, 0);
+    assert_int_equal(best->ran_all, fit.ran);
+    assert_true(v.sources[0].oom[0].caught < best->caught); // without the factor
     CHECK_OK(fit_keys_read(&keys, "constant_bytes", &arena, &err));
     assert_int_equal(fit_keys_by_likelihood(&keys, true, &err), BAD_INPUT);
     assert_non_null(strstr(err.text, "allocator_factor alone, found constant_bytes"));

@@ -364,6 +364,22 @@ static void single_operators_are_recomputed(void **state)
     bench_end(&b);
 }
 
+// Inputs of four products in 8 bits; attention's output is there twice.
+static void inputs_of_products_are_kept_in_eight_bits(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_gated(&b);
+    int64_t wide = block_of(&b).stash_bytes[RECOMPUTE_NONE];
+    b.problem.job.precision = FP8;
+    assert_int_equal(block_of(&b).stash_bytes[RECOMPUTE_NONE],
+                     wide - 1024 * (2 * 1024 + 4096 - 1024));
+    assert_int_equal(block_of(&b).stash_bytes[RECOMPUTE_FULL], 2 * 1024 * 1024);
+    b.problem.job.trainer = TRAINER_TORCHTITAN;
+    assert_int_equal(block_of(&b).stash_bytes[RECOMPUTE_NONE], wide);
+    bench_end(&b);
+}
+
 // FSDP2: weights are the states' fp32 ones; both ends stay gathered, beside the gather's buffer.
 static void weights_are_sharded_fully(void **state)
 {
@@ -412,10 +428,34 @@ static void logits_and_their_copies(void **state)
         b.problem.job.fused_loss = cases[i].fused;
         assert_int_equal(price(&b)->runs[HEAD].working_bytes[0],
                          cases[i].bytes * 1024 * 32000 + 4 * 1024 * 1024);
+        int64_t plain = b.priced.runs[HEAD].working_bytes[0];
+        b.problem.job.layout.sequence_parallel = cases[i].tensor > 1; // half of either input
+        bool whole = cases[i].trainer == TRAINER_TORCHTITAN && cases[i].tensor > 1;
+        assert_int_equal(price(&b)->runs[HEAD].working_bytes[0],
+                         plain + (cases[i].tensor > 1 ? whole ? 0 : -2 * 1024 * 1024 : 0));
         if (cases[i].gathered && cases[i].tensor > 1)
             assert_true(b.priced.runs[HEAD].forward_ns[0] > sharded + 510000); // 66 MB gathered
         bench_end(&b);
     }
+}
+
+// DeepSpeed's gradient of the embedding: for a pass in 16 bits, held where gradients add up in 32.
+static void embeddings_have_dense_gradients(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_gated(&b);
+    int64_t table = 32000 * 1024, states = price(&b)->runs[EMBEDDING].optimizer_bytes;
+    assert_int_equal(states, 12 * table);
+    assert_int_equal(b.priced.runs[EMBEDDING].working_bytes[0], 0);
+    b.problem.job.trainer = TRAINER_DEEPSPEED;
+    b.problem.job.layout.zero = 1;
+    assert_int_equal(price(&b)->runs[EMBEDDING].working_bytes[0], 2 * table);
+    assert_int_equal(b.priced.runs[EMBEDDING].optimizer_bytes, (12 + 6) * table);
+    b.problem.job.gradient_bytes_per_value = 4;
+    assert_int_equal(price(&b)->runs[EMBEDDING].working_bytes[0], 0);
+    assert_int_equal(b.priced.runs[EMBEDDING].optimizer_bytes, (12 + 4) * table);
+    bench_end(&b);
 }
 
 static void vocabularies_are_padded(void **state)
@@ -507,8 +547,10 @@ int main(void)
         cmocka_unit_test(matrices_in_eight_bits),
         cmocka_unit_test(outside_of_the_allocator),
         cmocka_unit_test(single_operators_are_recomputed),
+        cmocka_unit_test(inputs_of_products_are_kept_in_eight_bits),
         cmocka_unit_test(weights_are_sharded_fully),
         cmocka_unit_test(logits_and_their_copies),
+        cmocka_unit_test(embeddings_have_dense_gradients),
         cmocka_unit_test(vocabularies_are_padded),
         cmocka_unit_test(no_room_is_a_reason),
         cmocka_unit_test(ends_of_intervals),

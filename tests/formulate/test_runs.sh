@@ -110,8 +110,8 @@ done
 
 # Peak memory of torchtitan with nothing fitted: single operators recomputed, FSDP2, fp32 logits.
 run validate "$root/data/runs/torchtitan-llama3.csv" --costs kernels --rows metric=peak_memory --list
-sed -n '/^source,id/,$p' out | awk -F, 'NR > 1 { e = $6 < 0 ? -$6 : $6; sum += e; n++; if (e > .16) bad = $2 " " $6 }
-    END { if (n != 15 || sum / n > .07) bad = n " rows, mean " sum / n; if (bad) print bad; exit bad != "" }' || complain "torchtitan's peak memory"
+sed -n '/^source,id/,$p' out | awk -F, 'NR > 1 { e = $6 < 0 ? -$6 : $6; sum += e; n++; if (e > .17) bad = $2 " " $6 }
+    END { if (n != 20 || sum / n > .08) bad = n " rows, mean " sum / n; if (bad) print bad; exit bad != "" }' || complain "torchtitan's peak memory"
 
 [ $failures = 0 ] && echo "test_runs: ok"
 exit $((failures > 0))

@@ -50,6 +50,33 @@ static long double operator_stash(const struct price_audit *a, const struct laye
            (moe ? expert_stash(a, r) : 0);
 }
 
+// Tensors that products read with all of a token: attention's and the feed-forward part's, of a
+// parallel residual the same one; a second attention's, and the encoder's output.
+static int inputs_read(const struct price_audit *a, const struct layer_run *r)
+{
+    const struct shape *s = &a->problem->model.shape;
+    return (s->parallel_residual && s->norms == 1 ? 1 : 2) + (attentions_of(r) == 2 ? 2 : 0);
+}
+
+// Transformer Engine, Megatron's: of each product's input a byte a value instead of two, and of
+// attention's output, which fused attention needs itself, one more.
+static long double narrowed_bytes(const struct price_audit *a, const struct layer_run *r)
+{
+    const struct job *j = &a->problem->job;
+    const struct shape *s = &a->problem->model.shape;
+    bool moe = r->kind == LAYER_MOE;
+    long double t = j->layout.tensor, ffn = moe ? r->experts.shared_ffn : s->ffn,
+                attended = attentions_of(r) * a->query;
+    if (r->frozen || j->precision != FP8 || j->trainer != TRAINER_MEGATRON) return 0;
+    // Without shared experts what the router reads is dispatched as it is.
+    int read = moe && !r->experts.shared_ffn ? 1 : inputs_read(a, r);
+    long double wide = read * s->hidden * a->share,
+                inner = ffn + (j->layout.fused_attention ? -attended : attended);
+    long double narrowed = a->tokens * (wide + inner / t);
+    if (moe) narrowed += routed_tokens(a, r) * (s->hidden + r->experts.ffn / t);
+    return narrowed;
+}
+
 // Without recomputation and without the scores.
 static long double layered_stash(const struct price_audit *a, const struct layer_run *r)
 {
@@ -59,9 +86,7 @@ static long double layered_stash(const struct price_audit *a, const struct layer
     long double wide = s->gated_ffn ? 8 : 4, ffn = moe ? r->experts.shared_ffn : s->ffn;
     // A bare frozen block needs the inputs of its norms and of its activation function, none of its
     // matrices.
-    int attentions = attentions_of(r),
-        read = s->parallel_residual && s->norms == 1 ? 1 : 2; // inputs of matrices
-    if (attentions == 2) read += 2; // the second's, and the encoder's output
+    int attentions = attentions_of(r), read = inputs_read(a, r);
     long double narrow = 2 * judged_norms(a, r) + (bare ? 0 : 2 * read) +
                          (s->dropout ? 1 + attentions : 0),
                 inner = bare ? wide / 2 : wide,
@@ -70,6 +95,7 @@ static long double layered_stash(const struct price_audit *a, const struct layer
     long double stash = n * h * a->share * narrow * e / 2 + n * (heads + inner * ffn) * e / 2 / t +
                         2 * e * n * latent_width(a, r);
     if (moe) stash += expert_stash(a, r);
+    stash -= narrowed_bytes(a, r);
     return stash + e * n * r->adapter_rank * (4 + a->gates);
 }
 
@@ -133,6 +159,9 @@ static struct needs head_needs(const struct price_audit *a, bool learns)
                           ? e * a->tokens * a->vocabulary / j->layout.tensor
                           : 0,
                 input = 2 * e * a->tokens * a->problem->model.shape.hidden * a->share;
+    // torchtitan keeps what it gathers of sequence-parallel ranks for the product's gradient.
+    if (j->trainer == TRAINER_TORCHTITAN && j->layout.tensor > 1 && j->layout.sequence_parallel)
+        input += e * a->tokens * a->problem->model.shape.hidden;
     // In these schedules the last stage goes back at once: nothing waits.
     bool waits = j->layout.schedule != SCHEDULE_1F1B &&
                  j->layout.schedule != SCHEDULE_INTERLEAVED && learns;
@@ -182,9 +211,12 @@ void activations_of(const struct price_audit *a, int run, struct layer_bytes *b)
     else if (r->kind == LAYER_HEAD) x = head_needs(a, passes_gradient(a, run));
     else if (r->kind == LAYER_MEMORY) x = memory_needs(a, r);
     else x = even_needs(s->dropout ? a->tokens * s->hidden * a->share * a->value_bytes / 2 : 0, 0);
-    long double unsharded = unsharded_bytes(a, run);
+    long double unsharded = unsharded_bytes(a, run), dense = 0;
+    struct layer_weight w = layer_weight_of(a, run);
+    // In 16 bits it lives no longer than the pass.
+    if (a->problem->job.gradient_bytes_per_value == 2) dense = dense_table_bytes(a, r, &w);
     for (int i = 0; i < 3; i++) {
         b->stash[i] = passes_gradient(a, run) ? judged_whole(a, x.stash[i]) : 0;
-        b->working[i] = judged_whole(a, x.working[i] + unsharded);
+        b->working[i] = judged_whole(a, greatest(x.working[i] + unsharded, dense));
     }
 }

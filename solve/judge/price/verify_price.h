@@ -148,6 +148,10 @@ struct layer_weight {
     long double table; // of embedding and head: that matrix
 };
 struct layer_weight layer_weight_of(const struct price_audit *a, int run);
+// The gradient that one backward pass of DeepSpeed makes of a table of embeddings, beside what is
+// summed up.
+long double dense_table_bytes(const struct price_audit *a, const struct layer_run *r,
+                              const struct layer_weight *w);
 long double half_keys(const struct pool_shape *p); // so many that their pairs name every value
 long double adapter_width(
     const struct price_audit *a); // sum of both sides of every matrix of a block

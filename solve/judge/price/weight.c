@@ -165,6 +165,16 @@ static long double state_bytes(const struct price_audit *a, const struct layer_w
     return j->adam ? (j->precision == FP32 ? 8 : 12) * held_values(a, w, 1) : 0;
 }
 
+long double dense_table_bytes(const struct price_audit *a, const struct layer_run *r,
+                              const struct layer_weight *w)
+{
+    const struct job *j = &a->problem->job;
+    bool tied = a->problem->model.shape.tied_embeddings && a->pipeline > 1;
+    bool looked_up = r->kind == LAYER_EMBEDDING || (r->kind == LAYER_HEAD && tied);
+    bool made = j->trainer == TRAINER_DEEPSPEED && j->precision != FP32 && !r->frozen;
+    return made && looked_up ? j->gradient_bytes_per_value * w->table : 0;
+}
+
 // DeepSpeed's own copies, beside the states; *gradient is replaced where it keeps gradients another
 // way.
 static long double deepspeed_bytes(const struct price_audit *a, const struct layer_run *r,
@@ -175,9 +185,7 @@ static long double deepspeed_bytes(const struct price_audit *a, const struct lay
     long double copies = 0;
     if (j->gradient_bytes_per_value == 4) *gradient = 6 * (w->dense + w->experts + w->pool);
     else if (!j->layout.offload_optimizer) copies = (a->zero ? 6 : 8) * held_values(a, w, 1);
-    bool tied = a->problem->model.shape.tied_embeddings && a->pipeline > 1;
-    if (!r->frozen && (r->kind == LAYER_EMBEDDING || (r->kind == LAYER_HEAD && tied)))
-        copies += j->gradient_bytes_per_value * w->table;
+    if (j->gradient_bytes_per_value == 4) copies += dense_table_bytes(a, r, w);
     return copies;
 }
 
