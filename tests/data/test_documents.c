@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/import/hf_config.h"
+#include "data/import/hf/config.h"
 #include "data/inputs/cost_keys.h"
 #include "data/results/plan.h"
 #include "data/inputs/problem.h"

@@ -1,7 +1,7 @@
 // plumbline import hf CONFIG.json: a model out of a Hugging Face config.
 #include <stdio.h>
 
-#include "data/import/hf_config.h"
+#include "data/import/hf/config.h"
 #include "data/import/import.h"
 #include "data/inputs/model_size.h"
 

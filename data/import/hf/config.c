@@ -1,9 +1,9 @@
 // A Hugging Face config as a model: its class's defaults, what the file says, what is made of it.
-#include "data/import/hf_config.h"
+#include "data/import/hf/config.h"
 
 #include <string.h>
 
-#include "data/import/hf_internal.h"
+#include "data/import/hf/internal.h"
 
 // ---- what cannot be imported
 

@@ -5,7 +5,7 @@
 // lists the mapping.
 #include <string.h>
 
-#include "data/import/hf_internal.h"
+#include "data/import/hf/internal.h"
 
 #define GATED .gated_ffn = true, .rms_norm = true
 #define BIASES .qkv_bias = true, .linear_bias = true
