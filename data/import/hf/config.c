@@ -104,6 +104,7 @@ static enum status read_class(struct hf_model *x, struct error *err)
     TRY(read_experts(x, err));
     if (class->read) TRY(class->read(x, err));
     TRY(finish_heads(x, err));
+    TRY(hf_read_facts(x, err));
     if (x->layer_count < 1 || x->layer_count > LAYERS_MAX - 2)
         return json_refuse(x->root, err, "expected 1 to %d layers, found %lld", LAYERS_MAX - 2,
                            (long long)x->layer_count);

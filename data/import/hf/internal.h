@@ -59,6 +59,9 @@ enum status hf_layer_list(const struct hf_model *x, const char *key, bool **list
 // `pattern` does not divide the number (counted from 1).
 enum status hf_windows(struct hf_model *x, int64_t pattern, struct error *err);
 
+enum status hf_read_facts(struct hf_model *x,
+                          struct error *err); // facts.c: activation and the like
+
 // ---- llama.c, others.c: of the classes that they are named after
 enum status hf_read_attention_bias(struct hf_model *x, struct error *err);
 enum status hf_read_llama(struct hf_model *x, struct error *err);
