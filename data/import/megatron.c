@@ -422,12 +422,13 @@ enum status import_megatron(int argc, char **argv, int *exit_code, struct arena 
     TRY(read_flags(&a, &words, err));
     if (!a.vocabulary) a.vocabulary = vocabulary;
     TRY(check(&a, err));
-    tell_unread(&words);
     model.name = job.name = name ? name : "megatron";
     model.document.path = job.document.path = path;
     TRY(make_model(&model, &a, arena, err));
     if (job_output) TRY(make_job(&job, &a, gpus, err));
-    fprintf(stderr, "%s: %lld parameters\n", model.name, (long long)model_size_of(&model).all);
     if (job_output) TRY(job_save(&job, job_output, arena, err));
-    return model_save(&model, output, arena, err);
+    TRY(model_save(&model, output, arena, err));
+    tell_unread(&words);
+    fprintf(stderr, "%s: %lld parameters\n", model.name, (long long)model_size_of(&model).all);
+    return OK;
 }
