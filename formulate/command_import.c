@@ -12,6 +12,8 @@ static const struct format {
     const char *help;
 } formats[] = {
     {"hf", import_hf, "a Hugging Face config.json: a model"},
+    {"megatron", import_megatron,
+     "a Megatron-LM argument list or launch script: a model and a job"},
     {"matrix", import_matrix,
      "measured bandwidths between nodes (mpiGraph, Pipette): a cluster with them"},
     {"layers", import_layers, "a table of measured layers (Sailor): costs with layer times"},

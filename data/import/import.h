@@ -6,6 +6,7 @@
 #include "data/base/options.h"
 
 command_function import_hf;
+command_function import_megatron;
 command_function import_matrix;
 command_function import_layers;
 command_function import_collectives;

@@ -46,6 +46,11 @@ struct shape {
                                  // the latents); on the feed-forward part's
     bool dropout;                // masks are kept for backward
     bool tied_embeddings;        // head and embedding share one matrix
+    // What no price depends on, and a launch needs; NULL, 0: not stated.
+    const char *activation; // as Hugging Face names it
+    double norm_epsilon;
+    double rotary_base, rotary_share, rotary_factor; // of a head's width; by which positions are
+                                                     // stretched
 };
 
 // Bytes of a measured layer on one device, outright. Stash and boundary are per micro-batch.

@@ -57,6 +57,11 @@ enum status shape_get(const struct json *object, struct shape *s, struct arena *
         FIELD_BOOL("qkv_bias", OPTIONAL, &s->qkv_bias),
         FIELD_BOOL("linear_bias", OPTIONAL, &s->linear_bias),
         FIELD_BOOL("output_bias", OPTIONAL, &output_bias),
+        FIELD_TEXT("activation", OPTIONAL, &s->activation),
+        FIELD_NUMBER("norm_epsilon", OPTIONAL, &s->norm_epsilon, 0, 1),
+        FIELD_NUMBER("rotary_base", OPTIONAL, &s->rotary_base, 0, 1e15),
+        FIELD_NUMBER("rotary_share", OPTIONAL, &s->rotary_share, 0, 1),
+        FIELD_NUMBER("rotary_factor", OPTIONAL, &s->rotary_factor, 0, 1e15),
         FIELD_BOOL("dropout", OPTIONAL, &s->dropout),
         FIELD_BOOL("tied_embeddings", OPTIONAL, &s->tied_embeddings),
     };
@@ -147,6 +152,11 @@ static void put_set(struct json_writer *w, const char *key, bool value)
     if (value) json_put_bool(w, key, true);
 }
 
+static void put_number(struct json_writer *w, const char *key, double value)
+{
+    if (value > 0) json_put_number(w, key, value);
+}
+
 void shape_put(struct json_writer *w, const struct shape *s)
 {
     json_open_object(w, "shape");
@@ -176,5 +186,10 @@ void shape_put(struct json_writer *w, const struct shape *s)
     if (s->output_bias) json_put_bool(w, "output_bias", s->output_bias > 0);
     json_put_bool(w, "dropout", s->dropout);
     json_put_bool(w, "tied_embeddings", s->tied_embeddings);
+    if (s->activation) json_put_text(w, "activation", s->activation);
+    put_number(w, "norm_epsilon", s->norm_epsilon);
+    put_number(w, "rotary_base", s->rotary_base);
+    put_number(w, "rotary_share", s->rotary_share);
+    put_number(w, "rotary_factor", s->rotary_factor);
     json_close_object(w);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/import/hf_config.h"
+#include "data/import/hf/config.h"
 #include "data/inputs/cost_keys.h"
 #include "data/results/plan.h"
 #include "data/inputs/problem.h"
@@ -437,7 +437,8 @@ static void test_import(void **state)
                  "{\"model_type\": \"llama\", \"hidden_size\": 8192, \"num_hidden_layers\": 80, "
                  "\"num_attention_heads\": 64, \"num_key_value_heads\": 8,"
                  "\"intermediate_size\": 28672, \"vocab_size\": 128256, \"_name_or_path\": "
-                 "\"x/llama-3.1-70b\", \"unknown\": [1]}",
+                 "\"x/llama-3.1-70b\", \"unknown\": [1], \"rms_norm_eps\": 1e-05, \"rope_theta\": "
+                 "500000.0, \"rope_scaling\": {\"factor\": 8.0, \"rope_type\": \"llama3\"}}",
                  &m);
     expect_ok(model_load(&shipped, "data/models/llama-3.1-70b.json", &arena, &err));
     same_model(&m, &shipped);

@@ -1,7 +1,7 @@
 // import hf against transformers' own models: of every config on record, published ones and random
 // ones of each class, our parameters are as many as theirs (tests/imports/hf_counts.py makes the
 // record), and planner and judge hold as many bytes of weights.
-#include "data/import/hf_config.h"
+#include "data/import/hf/config.h"
 #include "data/inputs/model_size.h"
 #include "formulate/price/price.h"
 #include "solve/judge/price/verify_price.h"

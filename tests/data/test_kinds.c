@@ -97,6 +97,11 @@ static struct model model_of_kinds(struct layer_run *runs)
                                     .no_final_norm = true,
                                     .parallel_residual = true,
                                     .output_bias = 1,
+                                    .activation = "gelu",
+                                    .norm_epsilon = 1e-6,
+                                    .rotary_base = 500000,
+                                    .rotary_share = 0.25,
+                                    .rotary_factor = 8,
                                     .vocabulary_multiple = 128}};
 }
 

@@ -61,6 +61,30 @@ def t5(width, ffn, layers, heads, key, **more):
                  "is_encoder_decoder": True}, **more)
 
 
+# By the start of a model's name: epsilon of its norms, rotary base, the factor by which positions are stretched.
+FACTS = [
+    ("llama-2-", 1e-5, 1e4, None), ("llama-3.1-", 1e-5, 5e5, 8.0), ("llama-3.2-", 1e-5, 5e5, 32.0), ("llama-3.3-", 1e-5, 5e5, 8.0),
+    ("llama-4-", 1e-5, 5e5, None), ("mistral-7b", 1e-5, 1e4, None), ("mistral-nemo-", 1e-5, 1e6, None), ("mixtral-", 1e-5, 1e6, None),
+    ("qwen", 1e-6, 1e6, None), ("deepseek-", 1e-6, 1e4, 40.0), ("phi-4", 1e-5, 25e4, None), ("olmo-2-", 1e-6, 5e5, None),
+    ("gemma-3-1b", 1e-6, 1e6, None), ("gemma-3-", 1e-6, 1e6, 8.0), ("falcon-2-", 1e-5, 500042.0, None),
+]
+
+
+def with_facts(name, config):
+    for start, epsilon, base, factor in FACTS:
+        if name.startswith(start):
+            kind = "llama3" if name.startswith("llama") else "yarn" if name.startswith("deepseek") else "linear"
+            more = {"layer_norm_epsilon" if name.startswith("falcon") else "rms_norm_eps": epsilon, "rope_theta": base}
+            if factor:
+                more["rope_scaling"] = {"rope_type": kind, "factor": factor}
+            if factor and kind == "llama3":
+                more["rope_scaling"].update(low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=8192)
+            if "text_config" in config:
+                return {"text_config": dict(config["text_config"], **more)}
+            return dict(config, **more)
+    return config
+
+
 PUBLISHED = [
     ("llama-2-7b", "llama", sizes(4096, 11008, 32, 32, 32, 32000)),
     ("llama-2-13b", "llama", sizes(5120, 13824, 40, 40, 40, 32000)),
@@ -254,6 +278,17 @@ def draw(rng, kind):
         draw_latent(rng, config)
     if kind == "phi3":
         config.pop("head_dim", None)
+    if kind in ("mistral", "mixtral", "phi3", "qwen2", "qwen3", "qwen2_moe", "qwen3_moe", "gemma2", "gemma3_text"):
+        if rng.random() < 0.6:
+            config["sliding_window"] = rng.randint(4, 99)
+        if kind.startswith("qwen"):
+            config.update(draw_flags(rng, ["use_sliding_window"]), max_window_layers=rng.randint(0, 9))
+        if kind in ("gemma2", "gemma3_text") and rng.random() < 0.4:
+            config["layer_types"] = [rng.choice(["sliding_attention", "full_attention"]) for _ in range(config["num_hidden_layers"])]
+        elif kind == "gemma3_text" and rng.random() < 0.4:
+            config["sliding_window_pattern"] = rng.randint(1, 4)
+    if rng.random() < 0.5:
+        config.update(rms_norm_eps=rng.choice([1e-5, 1e-6, 2e-6]), rope_theta=float(rng.choice([10000, 500000, 1000000])))
     if rng.random() < 0.15 and not kind.startswith(("deepseek", "llama4", "mixtral")):
         del config["intermediate_size"]
     if rng.random() < 0.3 and kind in ("llama", "olmo2", "phi3"):  # absent: as many as heads
@@ -267,7 +302,8 @@ KINDS = ["llama", "llama4_text", "mistral", "mixtral", "qwen2", "qwen2_moe", "qw
          "gemma", "gemma2", "gemma3_text", "phi3", "falcon", "olmo2", "gpt_neox", "gpt2", "opt", "bert", "t5", "mt5"]
 
 
-def count(kind, config):
+def build(kind, config):
+    """The config as transformers reads it, and its model."""
     config = dict(config)
     if "text_config" in config:
         kind, config = kind + "_text", {k: v for k, v in config["text_config"].items() if k != "model_type"}
@@ -275,7 +311,11 @@ def count(kind, config):
     model = {"bert": transformers.AutoModelForMaskedLM, "t5": transformers.AutoModelForSeq2SeqLM,
              "mt5": transformers.AutoModelForSeq2SeqLM}.get(kind, transformers.AutoModelForCausalLM)
     with torch.device("meta"):
-        return sum(p.numel() for p in model.from_config(built).parameters())
+        return built, model.from_config(built)
+
+
+def count(kind, config):
+    return sum(p.numel() for p in build(kind, config)[1].parameters())
 
 
 def drawn(seed, each):
@@ -296,6 +336,7 @@ def drawn(seed, each):
 
 def published():
     for name, kind, config in PUBLISHED:
+        config = with_facts(name, config)
         yield {"_name": name, "_parameters": count(kind, config), "model_type": kind, **config}
 
 
@@ -303,18 +344,50 @@ def ours(line):
     with tempfile.TemporaryDirectory() as folder:
         with open(folder + "/config.json", "w") as file:
             json.dump(line, file)
-        subprocess.run(["bin/plumbline", "import", "hf", folder + "/config.json", "-o", folder + "/model.json"], check=True)
+        subprocess.run(["bin/plumbline", "import", "hf", folder + "/config.json", "-o", folder + "/model.json"], check=True,
+                       capture_output=True)
         table = subprocess.run(["bin/plumbline", "models", folder + "/model.json"], check=True, capture_output=True, text=True)
-        return int(table.stdout.splitlines()[1].split()[1])
+        with open(folder + "/model.json") as file:
+            model = json.load(file)
+        runs, shape = model["runs"][1:-1], model["shape"]
+        layers = [(run["kind"] == "moe", run.get("window", 0)) for run in runs for _ in range(run["count"])]
+        facts = [shape.get("activation"), shape["norm_epsilon"], shape.get("rotary_base", 0), shape.get("rotary_share", 1)]
+        return int(table.stdout.splitlines()[1].split()[1]), layers, facts
+
+
+def first(config, *keys):
+    if config.model_type in ("t5", "mt5"):
+        keys = keys[-1:] + keys[:-1]
+    return next((getattr(config, key) for key in keys if getattr(config, key, None) is not None), None)
+
+
+def theirs(kind, config):
+    built, model = build(kind, config)
+    mixtures = {int(name.split("layers.")[1].split(".")[0]) for name, _ in model.named_parameters() if "experts" in name}
+    window = getattr(built, "sliding_window", None) or 0
+    types = getattr(built, "layer_types", None)
+    count_of_layers = built.num_hidden_layers + (built.num_decoder_layers if kind.endswith("t5") else 0)
+    near = [types[i] == "sliding_attention" if types else True for i in range(count_of_layers)]
+    rotary = getattr(built, "rope_parameters", None) or {}
+    rotary = rotary.get("full_attention", rotary) if not getattr(built, "alibi", False) else {}
+    facts = [first(built, "hidden_activation", "hidden_act", "activation_function", "activation", "dense_act_fn"),
+             first(built, "rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon") or 1e-5,
+             rotary.get("rope_theta", 0), rotary.get("partial_rotary_factor", 1)]
+    return (sum(p.numel() for p in model.parameters()),
+            [(i in mixtures, window if near[i] else 0) for i in range(count_of_layers)], facts)
 
 
 def check(seed):
+    """Each config as drawn, and as transformers saves it: all keys, and those that are not as its class has them."""
     wrong = lines = 0
     for line in drawn(seed, 12):
-        lines += 1
-        if ours(line) != line["_parameters"]:
-            wrong += 1
-            print("differs, ours %d: %s" % (ours(line), json.dumps(line)))
+        kind, config = line["model_type"], {k: v for k, v in line.items() if k[0] != "_" and k != "model_type"}
+        built, expected = build(kind, config)[0], theirs(kind, config)
+        for form in (line, json.loads(built.to_json_string(use_diff=True)), json.loads(built.to_json_string(use_diff=False))):
+            lines += 1
+            if ours(form) != expected:
+                wrong += 1
+                print("differs: ours %s, transformers' %s: %s" % (ours(form), expected, json.dumps(form)))
     print("%d random configs, %d differ (seed %d, transformers %s)" % (lines, wrong, seed, transformers.__version__))
     return wrong > 0
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "data/import/hf_config.h"
+#include "data/import/hf/config.h"
 #include "data/results/plan.h"
 #include "data/inputs/problem.h"
 #include "data/inputs/samples.h"

@@ -47,6 +47,11 @@ void same_model(const struct model *a, const struct model *b)
         SAME(shape.linear_bias);
         SAME(shape.dropout);
         SAME(shape.tied_embeddings);
+        SAME_TEXT(shape.activation);
+        SAME_NUMBER(shape.norm_epsilon);
+        SAME_NUMBER(shape.rotary_base);
+        SAME_NUMBER(shape.rotary_share);
+        SAME_NUMBER(shape.rotary_factor);
     }
     for (int i = 0; i < a->run_count; i++) {
         SAME_TEXT(runs[i].name);

@@ -1,7 +1,7 @@
 // Keys of a Hugging Face config: null is not absent, aliases, lists of layers.
 #include <string.h>
 
-#include "data/import/hf_internal.h"
+#include "data/import/hf/internal.h"
 
 bool hf_has(const struct hf_model *x, const char *key)
 {

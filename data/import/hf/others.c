@@ -1,7 +1,7 @@
 // Classes unlike llama: decoders with layer norm, encoders, encoder-decoders.
 #include <string.h>
 
-#include "data/import/hf_internal.h"
+#include "data/import/hf/internal.h"
 
 // ---- decoders with layer norm
 

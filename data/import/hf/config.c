@@ -1,9 +1,9 @@
 // A Hugging Face config as a model: its class's defaults, what the file says, what is made of it.
-#include "data/import/hf_config.h"
+#include "data/import/hf/config.h"
 
 #include <string.h>
 
-#include "data/import/hf_internal.h"
+#include "data/import/hf/internal.h"
 
 // ---- what cannot be imported
 
@@ -104,6 +104,7 @@ static enum status read_class(struct hf_model *x, struct error *err)
     TRY(read_experts(x, err));
     if (class->read) TRY(class->read(x, err));
     TRY(finish_heads(x, err));
+    TRY(hf_read_facts(x, err));
     if (x->layer_count < 1 || x->layer_count > LAYERS_MAX - 2)
         return json_refuse(x->root, err, "expected 1 to %d layers, found %lld", LAYERS_MAX - 2,
                            (long long)x->layer_count);

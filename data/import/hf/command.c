@@ -1,7 +1,7 @@
 // plumbline import hf CONFIG.json: a model out of a Hugging Face config.
 #include <stdio.h>
 
-#include "data/import/hf_config.h"
+#include "data/import/hf/config.h"
 #include "data/import/import.h"
 #include "data/inputs/model_size.h"
 
@@ -20,6 +20,7 @@ enum status import_hf(int argc, char **argv, int *exit_code, struct arena *arena
                      options, ARRAY_LENGTH(options), &config, 1, 1, NULL, &helped, err));
     if (helped) return OK;
     TRY(model_import_hf(&model, config, name, output, arena, err));
+    TRY(model_save(&model, output, arena, err));
     fprintf(stderr, "%s: %lld parameters\n", model.name, (long long)model_size_of(&model).all);
-    return model_save(&model, output, arena, err);
+    return OK;
 }

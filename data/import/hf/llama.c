@@ -2,7 +2,7 @@
 // what a config of their classes says beside the sizes.
 #include <stdio.h>
 
-#include "data/import/hf_internal.h"
+#include "data/import/hf/internal.h"
 
 // ---- decoders like llama
 

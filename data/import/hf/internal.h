@@ -1,4 +1,4 @@
-// What the files of Hugging Face's configs share. Internal to data/import/hf*.c.
+// What the files of Hugging Face's configs share. Internal to data/import/hf/.
 #ifndef PLUMBLINE_DATA_IMPORT_HF_INTERNAL_H
 #define PLUMBLINE_DATA_IMPORT_HF_INTERNAL_H
 
@@ -40,7 +40,7 @@ struct hf_class {
 const struct hf_class *hf_find_class(const char *name); // NULL: none of that name
 const char *hf_class_list(struct arena *arena);
 
-// ---- hf_keys.c: a missing key leaves *to as it was
+// ---- keys.c: a missing key leaves *to as it was
 bool hf_has(const struct hf_model *x, const char *key); // null counts
 enum status hf_fields(const struct hf_model *x, const struct json_field *fields, size_t count,
                       struct error *err);
@@ -59,7 +59,10 @@ enum status hf_layer_list(const struct hf_model *x, const char *key, bool **list
 // `pattern` does not divide the number (counted from 1).
 enum status hf_windows(struct hf_model *x, int64_t pattern, struct error *err);
 
-// ---- hf_llama.c, hf_others.c: of the classes that they are named after
+enum status hf_read_facts(struct hf_model *x,
+                          struct error *err); // facts.c: activation and the like
+
+// ---- llama.c, others.c: of the classes that they are named after
 enum status hf_read_attention_bias(struct hf_model *x, struct error *err);
 enum status hf_read_llama(struct hf_model *x, struct error *err);
 enum status hf_arrange_all_near(struct hf_model *x, struct error *err);

@@ -1,5 +1,4 @@
-// A model out of a Hugging Face config.json: llama, mistral, qwen2, gpt2, gpt_neox, opt; dense
-// decoders only.
+// A model out of a Hugging Face config.json. docs/FORMATS.md lists the classes.
 #ifndef PLUMBLINE_DATA_IMPORT_HF_CONFIG_H
 #define PLUMBLINE_DATA_IMPORT_HF_CONFIG_H
 

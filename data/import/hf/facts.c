@@ -1,0 +1,70 @@
+// What a config says of a model that no price depends on, and that launching it needs: activation,
+// the norms' epsilon, rotary positions.
+#include <string.h>
+
+#include "data/import/hf/internal.h"
+
+// The first of the keys (ended by NULL) that stands there; null is absent.
+static enum status number(const struct hf_model *x, const struct json *object,
+                          const char *const *keys, double *to, struct error *err)
+{
+    for (; keys[0]; keys++) {
+        double value = -1;
+        struct json_field fields[] = {FIELD_NUMBER(keys[0], OPTIONAL, &value, 0, 1e15)};
+        TRY(json_fields(object, fields, 1, JSON_LENIENT, x->arena, err));
+        if (value < 0) continue;
+        *to = value;
+        return OK;
+    }
+    return OK;
+}
+
+// T5 names the activation with whether it is gated, and means another by "gated-gelu".
+static enum status read_activation(struct hf_model *x, struct error *err)
+{
+    static const char *const keys[] = {"hidden_act", "activation_function", "activation",
+                                       "hidden_activation"};
+    const char *part = NULL;
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
+        TRY(hf_text(x, keys[i], &x->shape.activation, err));
+    if (!strstr(x->class->name, "t5")) return OK;
+    TRY(hf_text(x, "feed_forward_proj", &part, err));
+    const char *dash = part ? strchr(part, '-') : NULL;
+    if (part) x->shape.activation = dash ? dash + 1 : part;
+    if (part && !strcmp(part, "gated-gelu")) x->shape.activation = "gelu_new";
+    return OK;
+}
+
+// Of models with windows what layers without one have.
+static enum status read_rotary(struct hf_model *x, const struct json *object, struct error *err)
+{
+    static const char *const bases[] = {"rope_theta", "rotary_emb_base", NULL},
+                             *const shares[] = {"partial_rotary_factor", "rotary_pct", NULL},
+                             *const factors[] = {"factor", NULL};
+    struct shape *s = &x->shape;
+    struct json parts[3] = {0};
+    struct json_field fields[] = {
+        FIELD_OBJECT("rope_scaling", OPTIONAL, &parts[0]),
+        FIELD_OBJECT("rope_parameters", OPTIONAL, &parts[1]),
+        FIELD_OBJECT("full_attention", OPTIONAL, &parts[2]),
+    };
+    TRY(number(x, object, bases, &s->rotary_base, err));
+    TRY(number(x, object, shares, &s->rotary_share, err));
+    if (object != x->root) TRY(number(x, object, factors, &s->rotary_factor, err));
+    TRY(json_fields(object, fields, ARRAY_LENGTH(fields), JSON_LENIENT, x->arena, err));
+    for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
+        if (json_is_present(&parts[i])) TRY(read_rotary(x, &parts[i], err));
+    return OK;
+}
+
+enum status hf_read_facts(struct hf_model *x, struct error *err)
+{
+    static const char *const epsilons[] = {"rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon",
+                                           NULL};
+    bool alibi = false;
+    TRY(read_activation(x, err));
+    TRY(number(x, x->root, epsilons, &x->shape.norm_epsilon, err));
+    TRY(hf_flag(x, "alibi", &alibi, err));
+    if (alibi) x->shape.rotary_base = 0;
+    return x->shape.rotary_base > 0 ? read_rotary(x, x->root, err) : OK;
+}

@@ -1,0 +1,153 @@
+#include "data/import/megatron_words.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { FLAGS_MAX = 1024, VARIABLES_MAX = 256, WORD_MAX = 1 << 16, DEPTH_MAX = 8 };
+
+struct variable {
+    const char *name, *value;
+};
+
+// ---- variables
+
+static const char *value_of(const struct megatron_words *w, const char *name, size_t length)
+{
+    for (int i = w->variable_count - 1; i >= 0; i--)
+        if (strlen(w->variables[i].name) == length && !memcmp(w->variables[i].name, name, length))
+            return w->variables[i].value;
+    return "";
+}
+
+static size_t name_length(const char *s)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)s[n]) || s[n] == '_') n++;
+    return isdigit((unsigned char)s[0]) ? 0 : n;
+}
+
+// Behind `open`, behind the bracket that closes it.
+static const char *behind_bracket(const char *s, char open, char close)
+{
+    int depth = 1;
+    for (; *s && depth; s++) depth += *s == open ? 1 : *s == close ? -1 : 0;
+    return s;
+}
+
+// Puts what stands for the `$...` at s into the word; returns what is behind it.
+static const char *expand(const struct megatron_words *w, const char *s, char *word, size_t *length)
+{
+    bool bracket = s[1] == '{';
+    const char *name = s + (bracket ? 2 : 1), *end, *value;
+    if (s[1] == '(') return behind_bracket(s + 2, '(', ')');
+    size_t n = name_length(name), otherwise = 0;
+    value = value_of(w, name, n);
+    end = bracket ? behind_bracket(name, '{', '}') : name + (n || !name[0] ? n : 1);
+    if (bracket && !*value && name[n] == ':' && name[n + 1] == '-') {
+        value = name + n + 2;
+        otherwise = (size_t)(end - value) - (end > value && end[-1] == '}' ? 1 : 0);
+    }
+    size_t size = otherwise ? otherwise : strlen(value);
+    if (*length + size < WORD_MAX) {
+        memcpy(word + *length, value, size);
+        *length += size;
+    }
+    return end;
+}
+
+// ---- words
+
+static enum status read_text(struct megatron_words *w, const char *text, int depth,
+                             struct error *err);
+
+static enum status add_flag(struct megatron_words *w, const char *word, struct error *err)
+{
+    if (w->count == FLAGS_MAX) return fail(err, BAD_INPUT, "expected at most %d flags", FLAGS_MAX);
+    struct megatron_flag *flag = &w->flags[w->count++];
+    const char *equals = strchr(word, '=');
+    char *name = arena_copy_text(w->arena, word + 2);
+    if (equals) {
+        name[equals - word - 2] = '\0';
+        flag->values[flag->value_count++] = equals + 1;
+    }
+    for (char *c = name; *c; c++)
+        if (*c == '_') *c = '-';
+    flag->name = name;
+    return OK;
+}
+
+static enum status add_word(struct megatron_words *w, const char *word, int depth,
+                            struct error *err)
+{
+    size_t n = name_length(word);
+    if (!strncmp(word, "--", 2) && word[2]) return add_flag(w, word, err);
+    if (n && word[n] == '=') {
+        bool flags = strstr(word + n, "--") != NULL;
+        char *name = arena_copy_text(w->arena, word);
+        name[n] = '\0';
+        if (w->variable_count < VARIABLES_MAX)
+            w->variables[w->variable_count++] =
+                (struct variable){name, flags ? "" : arena_copy_text(w->arena, word + n + 1)};
+        return flags && depth < DEPTH_MAX ? read_text(w, word + n + 1, depth + 1, err) : OK;
+    }
+    struct megatron_flag *last = w->count ? &w->flags[w->count - 1] : NULL;
+    if (last && last->value_count < FLAG_VALUES_MAX)
+        last->values[last->value_count++] = arena_copy_text(w->arena, word);
+    return OK;
+}
+
+// One word from s on: quotes taken off, variables put in.
+static const char *take_word(const struct megatron_words *w, const char *s, char *word,
+                             bool *quoted)
+{
+    size_t length = 0;
+    char quote = 0;
+    *quoted = false;
+    while (*s && length < WORD_MAX - 1) {
+        if (!quote && (isspace((unsigned char)*s) || strchr("();&|", *s))) break;
+        if (*s == '\\' && s[1] && quote != '\'') {
+            if (s[1] == '\n') word[length++] = ' ';
+            else word[length++] = s[1];
+            s += 2;
+            if (!quote && word[length - 1] == ' ') break;
+        } else if ((*s == '"' || *s == '\'') && (!quote || quote == *s)) {
+            quote = quote ? 0 : *s, *quoted = true;
+            s++;
+        } else if (*s == '$' && quote != '\'') {
+            s = expand(w, s, word, &length);
+        } else {
+            word[length++] = *s++;
+        }
+    }
+    while (length && word[length - 1] == ' ' && !*quoted) length--;
+    word[length] = '\0';
+    return s;
+}
+
+static enum status read_text(struct megatron_words *w, const char *text, int depth,
+                             struct error *err)
+{
+    char *word = TAKE(w->arena, WORD_MAX + 1, char);
+    bool quoted;
+    for (const char *s = text; *s;) {
+        if (isspace((unsigned char)*s) || strchr("();&|", *s)) {
+            s++;
+        } else if (*s == '#') {
+            while (*s && *s != '\n') s++;
+        } else {
+            const char *end = take_word(w, s, word, &quoted);
+            s = end > s ? end : s + 1;
+            if (*word || quoted) TRY(add_word(w, arena_copy_text(w->arena, word), depth, err));
+        }
+    }
+    return OK;
+}
+
+enum status megatron_words_read(struct megatron_words *w, const char *text, struct arena *arena,
+                                struct error *err)
+{
+    *w = (struct megatron_words){.flags = TAKE(arena, FLAGS_MAX, struct megatron_flag),
+                                 .variables = TAKE(arena, VARIABLES_MAX, struct variable),
+                                 .arena = arena};
+    return read_text(w, text, 0, err);
+}

@@ -1,0 +1,76 @@
+#!/bin/sh
+# import megatron: launch scripts and argument lists as models and jobs; what is not read is listed, what contradicts itself refused.
+set -u
+here=$(pwd)/build/test_import_megatron.$$ plumbline=${BIN:-bin}/plumbline failures=0
+mkdir -p "$here" || exit 1
+trap 'rm -rf "$here"' EXIT
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+expect() { grep -q -- "$2" "$here/$1" || { fail "$3: no \"$2\" in $1:"; cat "$here/$1"; }; }
+read_list() {
+    "$plumbline" import megatron "$@" -o "$here/model.json" --job "$here/job.json" 2> "$here/log" || { fail "$*:"; cat "$here/log"; }
+}
+plain='--num-layers 8 --hidden-size 1024 --num-attention-heads 16 --seq-length 2048 --micro-batch-size 2 --vocab-size 1000'
+accept() { echo "$1" > "$here/args.txt"; read_list "$here/args.txt" --gpus 16; }
+refuse() {
+    echo "$1" > "$here/args.txt"
+    "$plumbline" import megatron "$here/args.txt" --gpus 16 -o "$here/no.json" --job "$here/no-job.json" 2> "$here/log"
+    [ $? = 2 ] || fail "$1: not refused"
+    expect log "$2" "$1"
+    [ ! -e "$here/no.json" ] && [ ! -e "$here/no-job.json" ] || fail "$1: something was written"
+}
+
+read_list tests/imports/megatron_gpt.sh
+expect model.json '"vocabulary": 50257' script
+expect model.json '"ffn": 49152' script
+expect model.json '"qkv_bias": true' script
+expect job.json '"global_batch": 1536' script
+expect job.json '"tensor": 8' script
+expect job.json '"pipeline": 4' script
+expect job.json '"data": 1,' script
+expect job.json '"precision": "fp16"' script
+expect job.json '"gradient_bytes_per_value": 2' script
+expect job.json '"sequence_parallel": true' script
+expect log 'not read: --rdzv-endpoint --lr --save$' script
+# 96 (12 h^2 + 13 h) + (50257 + 2048) h + 2 h, h = 12288.
+expect log '174604259328 parameters' script
+
+accept "$plain --swiglu --normalization RMSNorm --disable-bias-linear --position-embedding-type rope --group-query-attention
+    --num-query-groups 4 --bf16 --use-distributed-optimizer --overlap-grad-reduce --recompute-activations --attention-dropout 0
+    --hidden-dropout 0 --untie-embeddings-and-output-weights --pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 2
+    --global-batch-size 64"
+expect model.json '"ffn": 2688' swiglu
+expect model.json '"kv_heads": 4' swiglu
+expect model.json '"dropout": false' swiglu
+expect job.json '"schedule": "interleaved"' swiglu
+expect job.json '"virtual_stages": 2' swiglu
+expect job.json '"data": 8' swiglu
+expect job.json '"zero": 1' swiglu
+expect job.json '"recompute": \["none", "selective"\]' swiglu
+
+# DeepSeek-V2-Lite by its flags has as many parameters as by its config.
+accept "--num-layers 27 --hidden-size 2048 --num-attention-heads 16 --seq-length 4096 --micro-batch-size 1 --vocab-size 102400 --bf16
+    --ffn-hidden-size 10944 --swiglu --normalization RMSNorm --disable-bias-linear --untie-embeddings-and-output-weights --qk-layernorm
+    --position-embedding-type rope --multi-latent-attention --kv-lora-rank 512 --qk-head-dim 128 --qk-pos-emb-head-dim 64 --v-head-dim 128
+    --num-experts 64 --moe-router-topk 6 --moe-ffn-hidden-size 1408 --moe-shared-expert-intermediate-size 2816
+    --moe-layer-freq '([0]*1+[1]*26)' --expert-model-parallel-size 8"
+expect log '15706484224 parameters' deepseek-v2-lite
+expect model.json '"name": "mixture-2"' deepseek-v2-lite
+expect job.json '"expert": 8' deepseek-v2-lite
+
+refuse "$plain --num-layers 9" 'num-layers stands twice'
+refuse "$plain --bf16 --fp16" 'bf16 and --fp16'
+refuse "$plain --swiglu --squared-relu" 'squared-relu'
+refuse "$plain --num-query-groups 4" 'group-query-attention'
+refuse "$plain --moe-layer-freq 2" 'without --num-experts'
+refuse "$plain --num-experts 4 --moe-layer-freq '[1]*7'" 'moe-layer-freq'
+refuse "$plain --num-virtual-stages-per-pipeline-rank 2" 'without a pipeline'
+refuse "$plain --tensor-model-parallel-size 3" 'multiple of 3'
+refuse "$plain --global-batch-size 33" 'global-batch-size'
+refuse "$plain --hidden-size" 'value is missing'
+refuse "$plain --kv-channels x" 'whole number'
+refuse "$plain --recompute-granularity some" 'recompute-granularity'
+refuse "--num-layers 8" 'hidden-size'
+refuse "$(echo "$plain" | sed 's/--vocab-size 1000//')" 'vocabulary'
+refuse "$plain --group-query-attention --num-query-groups 5" 'divisor of heads'
+[ $failures = 0 ] || exit 1
+echo "launch scripts are models and jobs"
