@@ -63,6 +63,17 @@ void report_heatmap(const struct report_links *links, bool by_plan, const char *
 void report_layouts(const struct layouts *l, int64_t top, bool csv, const char **text,
                     size_t *length, struct arena *arena);
 
+// The first *count of them (0: all, and *count becomes how many), or those with a plan before all
+// others.
+struct report_layout {
+    int64_t number, key_ns;          // key_ns: time of its plan, else its bound
+    const struct layouts_work *work; // NULL: was not looked at closely
+    struct layout layout;
+};
+struct report_layout *report_layouts_sorted(const struct layouts *l, bool planned_first,
+                                            int64_t *count, struct arena *arena);
+bool report_has_time(enum layout_fate fate); // its value is a bound in ns
+
 // A line of a paper's table: a plan, and the verdict on its certificate; one of the two may be
 // NULL.
 struct report_row {
