@@ -8,14 +8,14 @@
   const frame = byId('chart-frame'), canvas = byId('chart'), rest = byId('chart-rest');
   const tip = byId('chart-tip'), status = byId('chart-status'), pen = canvas.getContext('2d');
   const AXIS = 24, MARGIN = 58, GAP = 6;
-  const HEIGHTS = { compute: 24, link: 14, delay: 8, sync: 14 };
-  const ORDER = { compute: 0, link: 1, delay: 2, sync: 3 };
+  const HEIGHTS = { compute: 24, link: 14, delay: 14, sync: 14 };
+  const ORDER = { compute: 0, link: 1, delay: 1, sync: 2 };
 
   // ---- what an operation is, by the name of its symbol
 
   const styles = {
-    forward: { letter: 'F', name: 'forward', ground: '#e4eefb' },
-    backward: { letter: 'B', name: 'backward', ground: '#8fb4dd' },
+    forward: { letter: 'F', name: 'forward', ground: '#cfe0f5' },
+    backward: { letter: 'B', name: 'backward', ground: '#6f9bd0' },
     weight: { letter: 'W', name: 'weight gradient', ground: '#fff', lines: 'M4 0V8' },
     blocked: { letter: '', name: 'compute blocked by a transfer', ground: '#fff', lines: 'M0 4H8' },
     onward: { letter: '', name: 'transfer forward', ground: '#fff',
@@ -102,8 +102,8 @@
   }
 
   function tickText(ns, step) {
-    const [size, unit] = step >= 1e9 || ns >= 1e9 && step >= 1e7 ? [1e9, 's']
-      : step >= 1e4 ? [1e6, 'ms'] : [1e3, 'us'];
+    const [size, unit] = view.to >= 1e9 && step >= 1e6 ? [1e9, 's']
+      : view.to >= 1e6 && step >= 1e3 ? [1e6, 'ms'] : [1e3, 'us'];
     const digits = Math.max(0, Math.ceil(-Math.log10(step / size) - 1e-9));
     return (ns / size).toFixed(digits) + ' ' + unit;
   }
@@ -157,7 +157,7 @@
   function drawOperation(row, i, x, right, y) {
     const track = row.track, style = styles[track.symbols[track.symbol[i]].style];
     pen.globalAlpha = critical && !track.critical[i] ? 0.15 : 1;
-    pen.fillStyle = style.fill;
+    pen.fillStyle = style.lines && right - x < 4 ? '#666' : style.fill;
     pen.fillRect(x, y, right - x, row.height);
     if (right - x >= 3) {
       pen.strokeRect(x + 0.5, y + 0.5, right - x - 1, row.height - 1);
@@ -178,11 +178,11 @@
     pen.lineWidth = 1;
     for (let i = firstBehind(track, view.from); i < track.count; i++) {
       if (track.start[i] >= view.to) break;
+      const end = Math.min(xOf(track.end[i]), width);
+      if (end - painted < 0.8) continue;
       const x = Math.max(xOf(track.start[i]), MARGIN, painted);
-      const right = Math.min(Math.max(xOf(track.end[i]), x + 0.8), width);
-      if (right - painted < 0.8) continue;
-      drawOperation(row, i, x, right, y);
-      painted = right;
+      drawOperation(row, i, x, Math.max(end, x + 0.8), y);
+      painted = end;
     }
     if (chosen && chosen.row === row) {
       const x = Math.max(xOf(track.start[chosen.i]), MARGIN), right = xOf(track.end[chosen.i]);
@@ -194,8 +194,7 @@
 
   function nameOf(row) {
     if (row.first) return (data.virtual_stages > 1 ? 'rank ' : 'stage ') + row.track.rank;
-    if (row.track.kind === 'link') return '\u2192 ' + row.track.to;
-    return row.track.kind;
+    return row.track.kind === 'sync' ? 'sync' : '\u2192 ' + row.track.to;
   }
 
   function drawAxis() {
@@ -223,14 +222,14 @@
     for (const row of rows) {
       const y = row.y - frame.scrollTop;
       if (y + row.height < AXIS || y > seen) continue;
-      pen.fillStyle = '#f4f6f8';
-      pen.fillRect(MARGIN, y, width - MARGIN, row.height);
+      pen.fillStyle = '#dfe4ea';
+      pen.fillRect(MARGIN, y + row.height - 1, width - MARGIN, 1);
       drawRow(row, y);
       pen.fillStyle = '#fff';
       pen.fillRect(0, y, MARGIN - 1, row.height);
       pen.fillStyle = '#000';
       pen.font = (row.first ? 'bold 11px' : '10px') + ' system-ui, Arial, sans-serif';
-      if (row.height > 8) pen.fillText(nameOf(row), 4, y + row.height / 2 + 4);
+      pen.fillText(nameOf(row), 4, y + row.height / 2 + 4);
     }
     drawAxis();
   }
@@ -395,7 +394,7 @@
   }
   byId('chart-legend').append('a black edge below: on the critical path');
 
-  byId('controls').hidden = frame.hidden = false;
+  byId('controls').hidden = byId('chart-hint').hidden = frame.hidden = false;
   frame.addEventListener('scroll', draw);
   window.addEventListener('resize', resize);
   window.addEventListener('beforeprint', () => { frame.style.maxHeight = 'none'; resize(); });

@@ -140,12 +140,15 @@ static void put_chart(struct sections *s)
         "<label><input type=\"checkbox\" id=\"transfers\" checked> transfers, syncs</label>\n"
         "<label><input type=\"checkbox\" id=\"critical\"> critical path alone</label>\n"
         "</div>\n<p class=\"legend\" id=\"chart-legend\"></p>\n"
-        "<p id=\"chart-status\" aria-live=\"polite\"></p>\n"
         "<div id=\"chart-frame\" hidden><canvas id=\"chart\" tabindex=\"0\" role=\"img\" "
         "aria-label=\"Schedule of one iteration. Plus and minus zoom, arrows left and right "
         "pan, up and down choose a track, comma and full stop step through its operations, 0 "
         "shows the whole.\"></canvas><div id=\"chart-rest\"></div>"
-        "<div id=\"chart-tip\" hidden></div></div>\n");
+        "<div id=\"chart-tip\" hidden></div></div>\n"
+        "<p id=\"chart-status\" aria-live=\"polite\"></p>\n<p class=\"hint\" id=\"chart-hint\" "
+        "hidden>Drag to pan. Once the chart is "
+        "clicked, or with Ctrl, the wheel zooms; keys: + &minus; &larr; &rarr; 0, &uarr; "
+        "&darr; for a track, comma and full stop for its operations.</p>\n");
     if (!html_schedule(s->out, &s->replay))
         report_print(
             s->out,

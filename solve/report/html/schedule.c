@@ -121,10 +121,13 @@ static void put_others(struct writer *w)
     }
     for (int symbol = 0; symbol < symbols; symbol++) {
         if (first[symbol] < 0) continue;
-        bool sync = symbol_base_kind(symbol / stages) == SYMBOL_EMBEDDING_SYNC;
-        int rank = schedule_rank_of(&s->request, s->operations[first[symbol]].stage);
+        int kind = symbol_base_kind(symbol / stages), place = symbol % stages,
+            rank = schedule_rank_of(&s->request, s->operations[first[symbol]].stage);
         for (int i = first[symbol]; i >= 0; i = next[i]) keep(w, i);
-        put_track(w, sync ? "sync" : "delay", rank, rank);
+        if (kind == SYMBOL_EMBEDDING_SYNC) put_track(w, "sync", rank, rank);
+        else
+            put_track(w, "delay", rank,
+                      schedule_rank_of(&s->request, place + (kind < SYMBOL_SEND_BACKWARD)));
     }
 }
 

@@ -1,5 +1,6 @@
 // Layouts: what became of the space, and the best of them, each with its best plan's time.
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "solve/report/html/html.h"
 
@@ -54,16 +55,33 @@ static void put_line(struct report_table *t, const struct layouts *l,
     put_degrees(t, &line->layout);
 }
 
+static int by_count(const void *a, const void *b)
+{
+    const struct layouts_reason *x = a, *y = b;
+    if (x->fate != y->fate) return x->fate < y->fate ? -1 : 1;
+    return x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
+}
+
+// Of each fate the reasons of most layouts.
 static void put_counts(struct report_out *out, const struct layouts *l)
 {
+    enum { REASONS_MOST = 8 };
     static const char *const headings[] = {"fate", "layouts", "why"};
     struct report_table t;
+    struct layouts_reason *sorted = TAKE(out->arena, l->reason_count, struct layouts_reason);
     report_table_begin(&t, headings, "lrl", out->arena);
-    for (int i = 0; i < l->reason_count; i++) {
-        if (!l->reasons[i].count) continue;
-        report_cell(&t, layout_fate_names[l->reasons[i].fate]);
-        report_cell(&t, arena_print(out->arena, "%" PRId64, l->reasons[i].count));
-        report_cell(&t, *l->reasons[i].text ? l->reasons[i].text : "-");
+    for (int i = 0; i < l->reason_count; i++) sorted[i] = l->reasons[i];
+    qsort(sorted, (size_t)l->reason_count, sizeof *sorted, by_count);
+    for (int i = 0, first = 0; i < l->reason_count; i++) {
+        bool last = i + 1 == l->reason_count || sorted[i + 1].fate != sorted[i].fate;
+        if (i - first >= REASONS_MOST && !last)
+            sorted[i + 1].count += sorted[i].count, sorted[i + 1].text = "for other reasons";
+        else if (sorted[i].count) {
+            report_cell(&t, layout_fate_names[sorted[i].fate]);
+            report_cell(&t, arena_print(out->arena, "%" PRId64, sorted[i].count));
+            report_cell(&t, *sorted[i].text ? sorted[i].text : "-");
+        }
+        if (last) first = i + 1;
     }
     html_table(out, &t, "fates");
 }
