@@ -131,9 +131,9 @@ class Page:
         elif method == "Runtime.exceptionThrown":
             details = what["exceptionDetails"]
             self.errors.append(details.get("exception", {}).get("description", details["text"]))
-        elif method == "Runtime.consoleAPICalled" and what["type"] in ("error", "warning"):
+        elif method == "Runtime.consoleAPICalled" and what["type"] in ("error", "assert"):
             self.errors.append(json.dumps(what["args"]))
-        elif method == "Log.entryAdded" and what["entry"]["level"] in ("error", "warning"):
+        elif method == "Log.entryAdded" and what["entry"]["level"] == "error":
             self.errors.append(what["entry"]["text"])
         elif method == "Network.requestWillBeSent":
             address = what["request"]["url"]
