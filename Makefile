@@ -78,7 +78,18 @@ all: $(BIN)/plumbline $(MEASURING)
 	$(if $(MPI_LIBS),,@echo "plumbline: no MPI found: plumbline measure links and collectives are left out" >&2)
 	$(if $(WITH_NVCC),@echo "plumbline: CUDA: measure --backend cuda$(if $(CUDNN:no=), with cuDNN's attention)$(if $(WITH_NCCL),; links and collectives --nccl)" >&2,@echo "plumbline: no CUDA found: measure --backend cuda is left out" >&2)
 
-$(OUT)/libplumbline.a: $(call object,$(PLAN))
+# The style and the scripts of the HTML report, as bytes in the program.
+PAGE = $(OUT)/solve/report/html/page_text
+$(PAGE).c: $(addprefix solve/report/html/,style.css tables.js chart.js)
+	@mkdir -p $(@D)
+	$(Q){ echo '#include "solve/report/html/page_text.h"'; \
+	    echo 'const char page_style[] = {'; cat $(filter %.css,$^) | od -An -v -td1 | sed 's/\(-*[0-9][0-9]*\)/\1,/g'; echo '0};'; \
+	    echo 'const char page_script[] = {'; cat $(filter %.js,$^) | od -An -v -td1 | sed 's/\(-*[0-9][0-9]*\)/\1,/g'; echo '0};'; } > $@
+$(PAGE).o: $(PAGE).c
+	$(SAY) cc $<
+	$(Q)$(CC) $(CFLAGS_all) -c -o $@ $<
+
+$(OUT)/libplumbline.a: $(call object,$(PLAN)) $(PAGE).o
 	@mkdir -p $(@D)
 	$(SAY) ar $@
 	$(Q)rm -f $@ && ar rcs $@ $^

@@ -238,7 +238,6 @@ static enum status run_gpt(int argc, char **argv, struct arena *arena, struct er
     struct transformer_request request = common_request();
     request.model = "gpt3-175b";
     request.cluster = "a100-16x8";
-    request.sequence = 2048;
     return run_transformer(argc, argv, "plumbline example gpt [OPTION ...] -o FOLDER", &request,
                            arena, err);
 }

@@ -51,6 +51,7 @@ solve/checker/places | data/base/status.h data/base/arena.h data/base/options.h 
 solve/checker/prices | data solve/checker solve/judge
 solve/certificate    | data formulate solve
 solve/report         | data
+solve/report/html    | data solve/report
 solve/commands       | data formulate solve
 '
 # header | its only file

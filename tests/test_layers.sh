@@ -72,6 +72,7 @@ solve/checker/places | <math.h>
 solve/checker/prices | "formulate/price/price.h"
 solve/certificate    | "measure/commands.h"
 solve/report         | "formulate/graph/longest.h"
+solve/report/html    | "formulate/price/price.h"
 solve/commands       | "calibrate/commands.h"
 solve/layout         | "solve/incumbent/internal.h"
 measure              | "measure/cpu/internal.h"

@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+const char *const cost_group_names[] = {"products", "attention", "memory on devices and hosts",
+                                        "launches", "trainer",   "links within nodes",
+                                        "network",  "overlap",   NULL};
+
 #define OF_ALL(name, group, field, sense, low, high)                                               \
     {                                                                                              \
         name, COSTS_OF_##group, COST_OF_ALL, sense, offsetof(struct costs, field), low, high       \

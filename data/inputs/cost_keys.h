@@ -28,6 +28,7 @@ enum cost_group {
     COSTS_OF_OVERLAP,
     COST_GROUPS
 };
+extern const char *const cost_group_names[]; // for people
 
 struct cost_key {
     const char *name; // as in the document: "gemm_flop_per_s", "network_efficiency.infiniband"

@@ -24,7 +24,8 @@ struct transformer_request {
     const char *gpu;       // instead of a cluster: the shipped one whose nodes have this GPU
     int gpus, nodes;       // of the first group, one follows from the other; 0: as the cluster says
     double gpu_hour_price; // of every GPU; 0: as the cluster says
-    int64_t sequence, global_batch; // 0: 64 micro-batches per replica
+    int64_t sequence, global_batch; // 0: 2048 tokens, fewer where the model has not as many
+                                    // positions; 64 micro-batches per replica
     enum precision precision;
     enum objective objective;
     struct layout layout; // data 0: as many replicas as there are GPUs for

@@ -3,11 +3,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "data/base/names.h"
 #include "data/inputs/framework.h"
 #include "formulate/example/example.h"
 
-enum { MICRO_BATCHES_DEFAULT = 64 };
+enum { MICRO_BATCHES_DEFAULT = 64, SEQUENCE_DEFAULT = 2048 };
 static const double machine_memory_gb = 32;
 
 static bool has_only(const struct cluster *c, const char *gpu)
@@ -154,6 +155,9 @@ enum status example_transformer(struct problem *problem, const struct transforme
     for (int i = 0; i < problem->cluster.group_count && request->gpu_hour_price > 0; i++)
         problem->cluster.groups[i].gpu_hour_price = request->gpu_hour_price;
     problem->job = job_of(request, arena);
+    int64_t positions = problem->model.has_shape ? problem->model.shape.positions : 0;
+    if (!problem->job.sequence)
+        problem->job.sequence = positions ? smaller(SEQUENCE_DEFAULT, positions) : SEQUENCE_DEFAULT;
     return complete(&problem->job, &problem->cluster, err);
 }
 

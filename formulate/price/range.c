@@ -15,7 +15,8 @@ void range_move_costs(struct moved_costs_list *list, const struct costs *costs, 
     for (int group = 0; group < COST_GROUPS; group++)
         for (int end = 0; end < COST_ENDS; end++) {
             struct moved_costs *m = &list->items[list->count];
-            *m = (struct moved_costs){(enum cost_end)end, costs_copy(costs, arena)};
+            *m = (struct moved_costs){(enum cost_group)group, (enum cost_end)end,
+                                      costs_copy(costs, arena)};
             list->count += costs_move_to(&m->costs, (enum cost_group)group, m->end);
         }
 }
@@ -53,22 +54,31 @@ static int64_t time_with(const struct costs *costs, const struct plan *plan,
     return objective_iteration_ns(plan, &priced, schedule, graph, arena);
 }
 
-enum status range_of_plan(struct plan *plan, const struct problem *problem, struct arena *arena,
-                          struct error *err)
+enum status range_times(int64_t *ns, const struct moved_costs_list *moved, const struct plan *plan,
+                        const struct problem *problem, struct arena *arena, struct error *err)
 {
     struct schedule schedule;
     struct graph *graph;
     struct schedule_request request = plan_request(plan);
+    TRY(schedule_build(&schedule, &request, arena, err));
+    TRY(graph_compile(&graph, &schedule, arena, err));
+    for (int i = 0; i < moved->count; i++)
+        ns[i] = time_with(&moved->items[i].costs, plan, &schedule, graph, problem, arena);
+    return OK;
+}
+
+enum status range_of_plan(struct plan *plan, const struct problem *problem, struct arena *arena,
+                          struct error *err)
+{
+    int64_t ns[COST_GROUPS * COST_ENDS];
     struct moved_costs_list *moved = TAKE(arena, 1, struct moved_costs_list);
     struct range range = range_begin(plan->iteration_ns, &problem->costs);
     if (!plan->stage_count || plan->placement) return OK;
-    TRY(schedule_build(&schedule, &request, arena, err));
-    TRY(graph_compile(&graph, &schedule, arena, err));
     range_move_costs(moved, &problem->costs, arena);
+    TRY(range_times(ns, moved, plan, problem, arena, err));
     for (int i = 0; i < moved->count; i++) {
-        int64_t ns = time_with(&moved->items[i].costs, plan, &schedule, graph, problem, arena);
-        if (!ns) return OK;
-        range_add(&range, moved->items[i].end, ns);
+        if (!ns[i]) return OK;
+        range_add(&range, moved->items[i].end, ns[i]);
     }
     plan->iteration_low_ns = range_end_ns(&range, COSTS_FAST);
     plan->iteration_high_ns = range_end_ns(&range, COSTS_SLOW);

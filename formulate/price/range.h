@@ -11,6 +11,7 @@
 
 // Costs with one group of them at one end.
 struct moved_costs {
+    enum cost_group group;
     enum cost_end end;
     struct costs costs;
 };
@@ -29,6 +30,11 @@ struct range {
 struct range range_begin(int64_t ns, const struct costs *costs);
 void range_add(struct range *r, enum cost_end end, int64_t moved_ns);
 int64_t range_end_ns(const struct range *r, enum cost_end end);
+
+// The iteration time of the plan's decision with each of `moved`, ns[moved->count]; 0: it cannot be
+// priced so. For a plan with stages and without a placement.
+enum status range_times(int64_t *ns, const struct moved_costs_list *moved, const struct plan *plan,
+                        const struct problem *problem, struct arena *arena, struct error *err);
 
 // Fills in iteration_low_ns and iteration_high_ns, and whether runner_up_ns lies between them.
 // `problem` has the plan's layout. Where some costs moved cannot be priced both stay 0.

@@ -97,7 +97,7 @@ static enum status read_request(struct plan_request *r, int argc, char **argv, b
         {"--gpus", OPTION_INT, &r->gpus, 1, 1 << 20, NULL, "or so many GPUs"},
         {"--cluster", OPTION_TEXT, &r->cluster, 0, 0, NULL,
          "instead of --gpu: a shipped name or a file"},
-        {"--sequence", OPTION_INT, &r->sequence, 1, 1 << 30, NULL, "tokens of a sequence (4096)"},
+        {"--sequence", OPTION_INT, &r->sequence, 1, 1 << 30, NULL, "tokens of a sequence (2048)"},
         {"--global-batch", OPTION_INT, &r->global_batch, 1, 1 << 30, NULL,
          "sequences of an iteration (1024)"},
         {"--precision", OPTION_NAME, &r->precision, 0, 0, precision_names,
@@ -203,7 +203,6 @@ enum status command_plan(int argc, char **argv, int *exit_code, struct arena *ar
                          struct error *err)
 {
     struct plan_request r = {.costs = "kernels",
-                             .sequence = 4096,
                              .global_batch = 1024,
                              .precision = BF16,
                              .framework = FRAMEWORK_MEGATRON,
@@ -221,6 +220,7 @@ enum status command_plan(int argc, char **argv, int *exit_code, struct arena *ar
     if (!solved || solved == EXIT_OPEN) {
         struct step *verify = begin_step(&steps, command_verify, "verify");
         add(verify, file_in(&r, "plan.json", arena));
+        report_step(&steps, &r, "html", "report.html", arena);
         if (r.framework == FRAMEWORK_MEGATRON) {
             TRY(make_launch_folder(&r, arena, err));
             report_step(&steps, &r, "megatron", "launch/megatron.sh", arena);

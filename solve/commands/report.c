@@ -5,6 +5,8 @@
 
 #include "data/base/options.h"
 #include "data/results/verdict.h"
+#include "formulate/price/range.h"
+#include "solve/report/html/html.h"
 #include "solve/report/report.h"
 
 command_function command_report;
@@ -17,13 +19,14 @@ enum format {
     FORMAT_LATEX,
     FORMAT_LINKS,
     FORMAT_HEATMAP,
+    FORMAT_HTML,
     FORMAT_HOSTFILE,
     FORMAT_RANKFILE,
     FORMAT_HOSTS
 };
-static const char *const format_names[] = {"text",     "trace", "megatron", "csv",
-                                           "latex",    "links", "heatmap",  "hostfile",
-                                           "rankfile", "hosts", NULL};
+static const char *const format_names[] = {"text",     "trace",    "megatron", "csv",
+                                           "latex",    "links",    "heatmap",  "html",
+                                           "hostfile", "rankfile", "hosts",    NULL};
 
 enum { FILES_MOST = 1000 };
 
@@ -168,6 +171,74 @@ static enum status make_with_links(const struct plan *plan, const struct about_l
     return OK;
 }
 
+// ---- the page
+
+enum { LAYOUTS_SHOWN = 200 };
+
+// Of a plan whose problem is at hand; nothing where its times are not of the stages alone, or some
+// end of the costs cannot be priced.
+static enum status find_sensitivity(struct report_page *page, struct arena *arena,
+                                    struct error *err)
+{
+    struct moved_costs_list *moved = TAKE(arena, 1, struct moved_costs_list);
+    struct report_sensitivity *found = TAKE(arena, COST_GROUPS, struct report_sensitivity);
+    int64_t ns[COST_GROUPS * COST_ENDS];
+    int count = 0;
+    if (!page->problem || !page->plan->stage_count || page->plan->placement) return OK;
+    struct problem problem = problem_with_layout(page->problem, &page->plan->layout);
+    range_move_costs(moved, &problem.costs, arena);
+    TRY(range_times(ns, moved, page->plan, &problem, arena, err));
+    for (int i = 0; i < moved->count; i++) {
+        const struct moved_costs *m = &moved->items[i];
+        if (!ns[i]) return OK;
+        if (!count || found[count - 1].group != m->group) found[count++].group = m->group;
+        found[count - 1].ns[m->end] = ns[i];
+    }
+    page->sensitivity = found;
+    page->sensitivity_count = count;
+    return OK;
+}
+
+// The layouts named, or those that solve wrote beside the plan, if they are of its problem.
+static enum status find_layouts(struct report_page *page, const char *named, struct arena *arena,
+                                struct error *err)
+{
+    struct layouts *l = TAKE(arena, 1, struct layouts);
+    struct error unread = {OK, ""};
+    const struct document *of = &page->plan->document;
+    const char *path = named ? named
+                             : arena_print(arena, "%s.layouts.json", path_stem(of->path, arena));
+    enum status status = layouts_load(l, path, arena, named ? err : &unread);
+    if (status != OK) return named ? status : OK;
+    for (int i = 0; i < l->document.source_count; i++) {
+        const struct source *s = &l->document.sources[i];
+        const char *hash = source_hash(of, s->role);
+        if (hash && !strcmp(hash, s->sha256)) continue;
+        if (!named) return OK;
+        return fail(err, BAD_INPUT, "%s: made_from: its %s is not the one that %s was made from",
+                    path, s->role, of->path);
+    }
+    page->layouts = l;
+    return OK;
+}
+
+static enum status make_page(const struct plan *plan, const struct about_links *about,
+                             const char *layouts, const char **text, size_t *length,
+                             struct arena *arena, struct error *err)
+{
+    struct report_links links;
+    struct report_page page = {.plan = plan,
+                               .problem = find_whole_problem(plan, arena),
+                               .top = DEAREST_SHOWN,
+                               .layouts_top = about->top < 0 ? LAYOUTS_SHOWN : about->top};
+    bool found;
+    TRY(find_links(&links, &found, plan, about->problem, arena, err));
+    if (found) page.links = &links;
+    TRY(find_layouts(&page, layouts, arena, err));
+    TRY(find_sensitivity(&page, arena, err));
+    return report_html(&page, text, length, arena, err);
+}
+
 enum status command_report(int argc, char **argv, int *exit_code, struct arena *arena,
                            struct error *err)
 {
@@ -180,7 +251,8 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     size_t length;
     const struct option options[] = {
         {"--format", OPTION_NAME, &format, 0, 0, format_names,
-         "for people (default), Chrome/Perfetto JSON, Megatron-LM flags; a table of plans and "
+         "for people (default), one page for a browser, Chrome/Perfetto JSON, Megatron-LM flags; a "
+         "table of plans and "
          "verdicts; of a placement the links in use as CSV, a map of all links as SVG, and which "
          "host gets which rank: SLURM_HOSTFILE, Open MPI rankfile, torchrun's order"},
         {"--rank-order", OPTION_NAME, &order, 0, 0, rank_order_names,
@@ -188,9 +260,10 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
         {"--cores-per-rank", OPTION_INT, &cores, 1, 4096, NULL,
          "of a rankfile: so many cores of its host are bound to each rank (1)"},
         {"--layouts", OPTION_TEXT, &layouts, 0, 0, NULL,
-         "instead of a plan: the fates of a space of layouts"},
+         "instead of a plan: the fates of a space of layouts; with html beside it (default: those "
+         "that solve wrote beside the plan)"},
         {"--top", OPTION_INT, &about.top, 0, 1e9, NULL,
-         "with --layouts: so many lines, the best first (text 20, csv all; 0: all); of a "
+         "with --layouts: so many lines, the best first (text 20, html 200, csv all; 0: all); of a "
          "placement: so many messages, the dearest first (10)"},
         {"--node-order", OPTION_NAME, &about.node_order, 0, 0, node_orders,
          "of the map: by switches as in the cluster, or replica after replica as in the plan"},
@@ -205,21 +278,24 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     struct problem problem;
     TRY(options_read(
         argc, argv,
-        "plumbline report [--format text|trace|megatron|links|heatmap|hostfile|rankfile|hosts] "
+        "plumbline report [--format "
+        "text|html|trace|megatron|links|heatmap|hostfile|rankfile|hosts] "
         "[--verdict FILE] [-o FILE] PLAN\n       plumbline report --format latex|csv [-o FILE] "
         "PLAN|CHECKED...",
         options, ARRAY_LENGTH(options), files, 0, FILES_MOST, &operands, &helped, err));
     *exit_code = 0;
     if (helped) return OK;
-    bool table = format == FORMAT_LATEX || format == FORMAT_CSV;
-    if ((operands > 0) == (layouts != NULL))
-        return fail(err, BAD_INPUT, "expected a PLAN, or --layouts FILE");
+    bool table = format == FORMAT_LATEX || format == FORMAT_CSV, page = format == FORMAT_HTML;
+    if (page ? !operands : (operands > 0) == (layouts != NULL))
+        return fail(err, BAD_INPUT,
+                    page ? "expected a PLAN" : "expected a PLAN, or --layouts FILE");
     if (operands > 1 && !table)
         return fail(err, BAD_INPUT,
                     "unexpected operand '%s': one plan at a time, but with --format latex or csv",
                     files[1]);
-    if (verdict && (layouts || table)) return fail(err, BAD_INPUT, "--verdict: goes with one plan");
-    if (layouts)
+    if (verdict && ((layouts && !page) || table))
+        return fail(err, BAD_INPUT, "--verdict: goes with one plan");
+    if (layouts && !page)
         return write_layouts(layouts, about.top < 0 && format == FORMAT_TEXT ? 20 : about.top,
                              format, to, arena, err);
     if (table && about.top >= 0)
@@ -231,10 +307,11 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     if (verdict)
         TRY(verdict_covers(&plan.bound_judged, verdict, &plan.document, claimed_ns, arena, err));
     about.format = format;
-    if (about.top >= 0 && (format != FORMAT_TEXT || !plan.placement))
+    if (about.top >= 0 && !page && (format != FORMAT_TEXT || !plan.placement))
         return fail(err, BAD_INPUT,
                     "--top: expected --layouts beside it, or a plan with a placement");
-    if (format == FORMAT_TEXT || format == FORMAT_LINKS || format == FORMAT_HEATMAP)
+    if (page) TRY(make_page(&plan, &about, layouts, &text, &length, arena, err));
+    else if (format == FORMAT_TEXT || format == FORMAT_LINKS || format == FORMAT_HEATMAP)
         TRY(make_with_links(&plan, &about, &text, &length, arena, err));
     else if (format == FORMAT_TRACE) TRY(report_trace(&plan, &text, &length, arena, err));
     else if (format >= FORMAT_HOSTFILE)

@@ -7,50 +7,53 @@
 
 #include "solve/report/report.h"
 
-struct line {
-    int64_t number, key_ns;
-    const struct layouts_work *work;
-    struct layout layout;
-};
-
-static bool has_time(enum layout_fate fate)
+bool report_has_time(enum layout_fate fate)
 {
     return fate != FATE_REFUSED && fate != FATE_MEMORY && fate != FATE_INFEASIBLE;
 }
 
 static int by_time(const void *a, const void *b)
 {
-    const struct line *x = a, *y = b;
+    const struct report_layout *x = a, *y = b;
     if (x->key_ns != y->key_ns) return x->key_ns < y->key_ns ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
 static int by_number(const void *a, const void *b)
 {
-    const struct line *const *x = a, *const *y = b;
+    const struct report_layout *const *x = a, *const *y = b;
     return (*x)->number < (*y)->number ? -1 : (*x)->number > (*y)->number;
 }
 
-static struct line *sort_lines(const struct layouts *l, struct arena *arena)
+static int by_plan(const void *a, const void *b)
 {
-    struct line *lines = TAKE(arena, l->count, struct line);
+    const struct report_layout *x = a, *y = b;
+    bool has = x->work && x->work->iteration_ns > 0, other = y->work && y->work->iteration_ns > 0;
+    return has != other ? other - has : by_time(a, b);
+}
+
+static struct report_layout *sort_lines(const struct layouts *l, bool planned_first,
+                                        struct arena *arena)
+{
+    struct report_layout *lines = TAKE(arena, l->count, struct report_layout);
     for (int64_t i = 0, k = 0; i < l->count; i++) {
         while (k < l->work_count && l->work[k].number < i) k++;
         const struct layouts_work *work = k < l->work_count && l->work[k].number == i ? &l->work[k]
                                                                                       : NULL;
-        lines[i] = (struct line){.number = i,
-                                 .work = work,
-                                 .key_ns = has_time(layouts_fate(l, i)) ? l->value[i] : INT64_MAX};
+        lines[i] = (struct report_layout){
+            .number = i,
+            .work = work,
+            .key_ns = report_has_time(layouts_fate(l, i)) ? l->value[i] : INT64_MAX};
         if (work && work->iteration_ns > 0) lines[i].key_ns = work->iteration_ns;
     }
-    qsort(lines, (size_t)l->count, sizeof *lines, by_time);
+    qsort(lines, (size_t)l->count, sizeof *lines, planned_first ? by_plan : by_time);
     return lines;
 }
 
 // ---- their degrees, from one walk through the space
 
 struct filling {
-    struct line **next, **end;
+    struct report_layout **next, **end;
 };
 
 static bool fill(void *argument, int64_t number, const struct layout *layout)
@@ -60,15 +63,24 @@ static bool fill(void *argument, int64_t number, const struct layout *layout)
     return f->next < f->end;
 }
 
-static void fill_layouts(const struct layouts *l, struct line *lines, int64_t count,
+static void fill_layouts(const struct layouts *l, struct report_layout *lines, int64_t count,
                          struct arena *arena)
 {
-    struct line **sorted = TAKE(arena, count, struct line *);
+    struct report_layout **sorted = TAKE(arena, count, struct report_layout *);
     for (int64_t i = 0; i < count; i++) sorted[i] = &lines[i];
-    qsort(sorted, (size_t)count, sizeof(struct line *), by_number);
+    qsort(sorted, (size_t)count, sizeof(struct report_layout *), by_number);
     struct filling f = {sorted, sorted + count};
     struct space_limits limits = layouts_limits(l);
     space_each(&l->space, &limits, fill, &f);
+}
+
+struct report_layout *report_layouts_sorted(const struct layouts *l, bool planned_first,
+                                            int64_t *count, struct arena *arena)
+{
+    struct report_layout *lines = sort_lines(l, planned_first, arena);
+    if (*count <= 0 || *count > l->count) *count = l->count;
+    fill_layouts(l, lines, *count, arena);
+    return lines;
 }
 
 // ---- text
@@ -116,16 +128,17 @@ static const char *seconds_of(int64_t ns, struct arena *arena)
     return ns > 0 ? arena_print(arena, "%.6f", (double)ns / 1e9) : "-";
 }
 
-static void print_line(struct report_out *out, const struct layouts *l, const struct line *line)
+static void print_line(struct report_out *out, const struct layouts *l,
+                       const struct report_layout *line)
 {
     const struct layout *x = &line->layout;
     enum layout_fate fate = layouts_fate(l, line->number);
     struct arena_mark mark = arena_set_mark(out->arena);
     const char *time = seconds_of(line->work ? line->work->iteration_ns : 0, out->arena);
-    const char *bound = fate == FATE_MEMORY ? arena_print(out->arena, "+%.3f GB",
-                                                          (double)l->value[line->number] / 1e9)
-                        : has_time(fate)    ? seconds_of(l->value[line->number], out->arena)
-                                            : "-";
+    const char *bound = fate == FATE_MEMORY     ? arena_print(out->arena, "+%.3f GB",
+                                                              (double)l->value[line->number] / 1e9)
+                        : report_has_time(fate) ? seconds_of(l->value[line->number], out->arena)
+                                                : "-";
     char text[512];
     snprintf(
         text, sizeof text,
@@ -138,8 +151,8 @@ static void print_line(struct report_out *out, const struct layouts *l, const st
     report_print(out, "%s\n", text);
 }
 
-static void print_lines(struct report_out *out, const struct layouts *l, const struct line *lines,
-                        int64_t count)
+static void print_lines(struct report_out *out, const struct layouts *l,
+                        const struct report_layout *lines, int64_t count)
 {
     report_print(out,
                  "%9s %-10s %14s %14s %5s %4s %4s %5s %2s %5s %-12s %s %s %-10s %s %s %s %s %s\n",
@@ -154,15 +167,15 @@ static void print_lines(struct report_out *out, const struct layouts *l, const s
 
 // ---- comma-separated values
 
-static void print_csv(struct report_out *out, const struct layouts *l, const struct line *lines,
-                      int64_t count)
+static void print_csv(struct report_out *out, const struct layouts *l,
+                      const struct report_layout *lines, int64_t count)
 {
     report_print(out, "layout,fate,iteration_ns,bound_ns,excess_bytes,other,tensor,context,"
                       "pipeline,data,virtual_stages,micro_batch,schedule,"
                       "sequence_parallel,zero,gradient_sync,offload_optimizer,barrier,fused_"
                       "embedding_sync,local_loss_every,slice_count,reason\n");
     for (int64_t i = 0; i < count; i++) {
-        const struct line *k = &lines[i];
+        const struct report_layout *k = &lines[i];
         const struct layout *x = &k->layout;
         enum layout_fate fate = layouts_fate(l, k->number);
         int64_t value = l->value[k->number];
@@ -170,7 +183,7 @@ static void print_csv(struct report_out *out, const struct layouts *l, const str
                      "%" PRId64 ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
                      ",%d,%d,%d,%d,%d,%d,%s,%d,%d,%s,%d,%d,%d,%d,%d,%d\n",
                      k->number, layout_fate_names[fate], k->work ? k->work->iteration_ns : 0,
-                     has_time(fate) ? value : 0, fate == FATE_MEMORY ? value : 0,
+                     report_has_time(fate) ? value : 0, fate == FATE_MEMORY ? value : 0,
                      k->work ? k->work->other : -1, x->tensor, x->context, x->pipeline, x->data,
                      x->virtual_stages, x->micro_batch, schedule_names[x->schedule],
                      x->sequence_parallel, x->zero, gradient_sync_names[x->gradient_sync],
@@ -183,9 +196,8 @@ void report_layouts(const struct layouts *l, int64_t top, bool csv, const char *
                     size_t *length, struct arena *arena)
 {
     struct report_out out;
-    int64_t count = top > 0 && top < l->count ? top : l->count;
-    struct line *lines = sort_lines(l, arena);
-    fill_layouts(l, lines, count, arena);
+    int64_t count = top;
+    struct report_layout *lines = report_layouts_sorted(l, false, &count, arena);
     report_out_begin(&out, arena);
     if (csv) {
         print_csv(&out, l, lines, count);

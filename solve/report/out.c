@@ -59,8 +59,9 @@ const char *report_bar(double share, int width, struct arena *arena)
 void report_table_begin(struct report_table *t, const char *const *headings, const char *align,
                         struct arena *arena)
 {
-    *t = (struct report_table){
-        .headings = headings, .align = align, .column_count = (int)strlen(align), .arena = arena};
+    *t = (struct report_table){.align = align, .column_count = (int)strlen(align), .arena = arena};
+    t->headings = TAKE(arena, t->column_count, const char *);
+    memcpy(t->headings, headings, (size_t)t->column_count * sizeof *headings);
 }
 
 void report_cell(struct report_table *t, const char *text)
@@ -69,8 +70,7 @@ void report_cell(struct report_table *t, const char *text)
     t->cells[t->cell_count++] = text;
 }
 
-// Width of a column, or 0 where it says nothing in any row.
-static int column_width(const struct report_table *t, int column)
+int report_column_width(const struct report_table *t, int column)
 {
     int width = (int)strlen(t->headings[column]);
     bool says = false;
@@ -87,7 +87,7 @@ static void print_row(struct report_out *out, const struct report_table *t,
 {
     size_t line = out->length;
     for (int c = 0; c < t->column_count; c++) {
-        int width = column_width(t, c);
+        int width = report_column_width(t, c);
         if (width) report_print(out, t->align[c] == 'r' ? "  %*s" : "  %-*s", width, cells[c]);
     }
     while (out->length > line && out->text[out->length - 1] == ' ') out->length--;

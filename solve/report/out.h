@@ -24,9 +24,10 @@ const char *report_gigabytes(int64_t bytes, struct arena *arena); // "12.35", of
 // `width` characters, filled in proportion to share (0..1).
 const char *report_bar(double share, int width, struct arena *arena);
 
-// A table: cells row by row. A column whose every cell is "-" is left out.
+// A table: cells row by row. A column whose every cell is "-" is left out; one without a heading
+// holds bars.
 struct report_table {
-    const char *const *headings;
+    const char **headings;
     const char *align; // one letter per column: 'l' or 'r'
     int column_count;
     const char **cells;
@@ -37,6 +38,8 @@ struct report_table {
 void report_table_begin(struct report_table *t, const char *const *headings, const char *align,
                         struct arena *arena);
 void report_cell(struct report_table *t, const char *text);
+int report_column_width(const struct report_table *t,
+                        int column); // 0 where it says nothing in any row
 void report_table_print(struct report_out *out, const struct report_table *t);
 
 #endif

@@ -5,7 +5,7 @@
 enum path_class {
     CLASS_FORWARD,
     CLASS_BACKWARD,
-    CLASS_WEIGHT,
+    CLASS_WEIGHT, // the last of computation
     CLASS_SEND_FORWARD,
     CLASS_SEND_BACKWARD,
     CLASS_SYNC,
@@ -26,8 +26,22 @@ static enum path_class class_of(int symbol_kind)
     return kind < SYMBOL_SEND_BACKWARD ? CLASS_SEND_FORWARD : CLASS_SEND_BACKWARD;
 }
 
-void report_critical_path(struct report_out *out, const struct plan *plan,
-                          const struct report_replay *r)
+// Computation on the path of each stage; returns the stage with most of it.
+static int heaviest_stage(const struct plan *plan, const struct report_replay *r,
+                          struct arena *arena, int64_t *most_ns)
+{
+    int64_t *of_stage = TAKE(arena, plan->stage_count, int64_t);
+    int heaviest = 0;
+    for (int i = 0; i < r->path_length; i++)
+        if (class_of(report_kind_of(r, r->path[i])) <= CLASS_WEIGHT)
+            of_stage[report_place_of(r, r->path[i])] += report_duration_of(r, r->path[i]);
+    for (int s = 1; s < plan->stage_count; s++)
+        if (of_stage[s] > of_stage[heaviest]) heaviest = s;
+    *most_ns = of_stage[heaviest];
+    return heaviest;
+}
+
+void report_path_table(struct report_table *t, const struct report_replay *r, struct arena *arena)
 {
     static const char *const names[CLASS_COUNT] = {"forward compute",
                                                    "backward compute",
@@ -38,28 +52,32 @@ void report_critical_path(struct report_out *out, const struct plan *plan,
                                                    "embedding sync",
                                                    "optimizer"};
     static const char *const headings[] = {"what", "time", "share", "", "times"};
-    int64_t sums[CLASS_COUNT] = {0}, *of_stage = TAKE(out->arena, plan->stage_count, int64_t);
-    int counts[CLASS_COUNT] = {0}, heaviest = 0;
-    struct report_table t;
+    int64_t sums[CLASS_COUNT] = {0};
+    int counts[CLASS_COUNT] = {0};
     for (int i = 0; i < r->path_length; i++) {
         enum path_class c = class_of(report_kind_of(r, r->path[i]));
         sums[c] += report_duration_of(r, r->path[i]);
         counts[c]++;
-        if (c == CLASS_FORWARD || c == CLASS_BACKWARD || c == CLASS_WEIGHT)
-            of_stage[report_place_of(r, r->path[i])] += report_duration_of(r, r->path[i]);
     }
-    for (int s = 1; s < plan->stage_count; s++)
-        if (of_stage[s] > of_stage[heaviest]) heaviest = s;
     double whole = r->iteration_ns > 0 ? (double)r->iteration_ns : 1;
-    report_table_begin(&t, headings, "lrrlr", out->arena);
+    report_table_begin(t, headings, "lrrlr", arena);
     for (int c = 0; c < CLASS_COUNT; c++) {
         if (!counts[c]) continue;
-        report_cell(&t, names[c]);
-        report_cell(&t, report_time(sums[c], out->arena));
-        report_cell(&t, arena_print(out->arena, "%.2f %%", 100 * (double)sums[c] / whole));
-        report_cell(&t, report_bar((double)sums[c] / whole, 30, out->arena));
-        report_cell(&t, arena_print(out->arena, "%d", counts[c]));
+        report_cell(t, names[c]);
+        report_cell(t, report_time(sums[c], arena));
+        report_cell(t, arena_print(arena, "%.2f %%", 100 * (double)sums[c] / whole));
+        report_cell(t, report_bar((double)sums[c] / whole, 30, arena));
+        report_cell(t, arena_print(arena, "%d", counts[c]));
     }
+}
+
+void report_critical_path(struct report_out *out, const struct plan *plan,
+                          const struct report_replay *r)
+{
+    struct report_table t;
+    int64_t most_ns;
+    int heaviest = heaviest_stage(plan, r, out->arena, &most_ns);
+    double whole = r->iteration_ns > 0 ? (double)r->iteration_ns : 1;
     if (r->schedule.request.barrier)
         report_print(
             out, "\nCritical path (%s): what the iteration waits for, from its start to its end\n",
@@ -69,9 +87,10 @@ void report_critical_path(struct report_out *out, const struct plan *plan,
                      "\nLongest way to the end of one iteration (iterations follow each other "
                      "every %s, without a barrier)\n",
                      report_time(r->iteration_ns, out->arena));
+    report_path_table(&t, r, out->arena);
     report_table_print(out, &t);
     report_print(out, "  the stage that is longest on it: %d, with %.1f %% of the iteration\n",
-                 heaviest, 100 * (double)of_stage[heaviest] / whole);
+                 heaviest, 100 * (double)most_ns / whole);
 }
 
 // Busy time of a rank by use. Syncs stand behind its last gradient, when it computes nothing; with
@@ -119,8 +138,8 @@ static const char *in_flight_text(const struct report_replay *r, int rank, struc
     return text;
 }
 
-void report_use_of_time(struct report_out *out, const struct plan *plan,
-                        const struct report_replay *r)
+double report_use_table(struct report_table *t, const struct plan *plan,
+                        const struct report_replay *r, struct arena *arena)
 {
     const struct schedule_request *q = &r->schedule.request;
     bool several = q->virtual_stages > 1;
@@ -132,27 +151,34 @@ void report_use_of_time(struct report_out *out, const struct plan *plan,
                               "bubble",
                               "",
                               "in flight"};
-    struct report_table t;
     double whole = r->iteration_ns > 0 ? (double)r->iteration_ns : 1, idle_sum = 0;
-    report_table_begin(&t, headings, "rrrrrrlr", out->arena);
+    report_table_begin(t, headings, "rrrrrrlr", arena);
     for (int s = 0; s < q->rank_count; s++) {
         struct use u = use_of(r, plan, s);
         int64_t idle = r->iteration_ns - u.compute - u.blocked - u.sync - u.optimizer;
         if (several && idle < 0) idle = 0;
         idle_sum += (double)idle;
-        report_cell(&t, arena_print(out->arena, "%d", s));
-        report_cell(&t, share_text(u.compute, whole, out->arena));
-        report_cell(&t, share_text(u.blocked, whole, out->arena));
-        report_cell(&t, share_text(u.sync, whole, out->arena));
-        report_cell(&t, share_text(u.optimizer, whole, out->arena));
-        report_cell(&t, share_text(idle, whole, out->arena));
-        report_cell(&t, report_bar(1 - (double)idle / whole, 24, out->arena));
-        report_cell(&t, in_flight_text(r, s, out->arena));
+        report_cell(t, arena_print(arena, "%d", s));
+        report_cell(t, share_text(u.compute, whole, arena));
+        report_cell(t, share_text(u.blocked, whole, arena));
+        report_cell(t, share_text(u.sync, whole, arena));
+        report_cell(t, share_text(u.optimizer, whole, arena));
+        report_cell(t, share_text(idle, whole, arena));
+        report_cell(t, report_bar(1 - (double)idle / whole, 24, arena));
+        report_cell(t, in_flight_text(r, s, arena));
     }
+    return idle_sum / whole / q->rank_count;
+}
+
+void report_use_of_time(struct report_out *out, const struct plan *plan,
+                        const struct report_replay *r)
+{
+    struct report_table t;
+    bool several = r->schedule.request.virtual_stages > 1;
+    double idle = report_use_table(&t, plan, r, out->arena);
     report_print(out,
                  "\nUse of each %s's time (bubble: nothing to do; mean %.2f %%; in flight: "
                  "micro-batches held%s)\n",
-                 several ? "rank" : "stage", 100 * idle_sum / whole / q->rank_count,
-                 several ? ", by stage" : "");
+                 several ? "rank" : "stage", 100 * idle, several ? ", by stage" : "");
     report_table_print(out, &t);
 }

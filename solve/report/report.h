@@ -66,6 +66,17 @@ void report_heatmap(const struct report_links *links, bool by_plan, const char *
 void report_layouts(const struct layouts *l, int64_t top, bool csv, const char **text,
                     size_t *length, struct arena *arena);
 
+// The first *count of them (0: all, and *count becomes how many), or those with a plan before all
+// others.
+struct report_layout {
+    int64_t number, key_ns;          // key_ns: time of its plan, else its bound
+    const struct layouts_work *work; // NULL: was not looked at closely
+    struct layout layout;
+};
+struct report_layout *report_layouts_sorted(const struct layouts *l, bool planned_first,
+                                            int64_t *count, struct arena *arena);
+bool report_has_time(enum layout_fate fate); // its value is a bound in ns
+
 // A line of a paper's table: a plan, and the verdict on its certificate; one of the two may be
 // NULL.
 struct report_row {
@@ -82,7 +93,20 @@ enum status report_join(struct report_row *rows, int *count, const struct checke
 void report_table_of(const struct report_row *rows, int count, bool csv, const char **text,
                      size_t *length, struct arena *arena);
 
-// ---- pieces of the text report
+// ---- pieces of the text report, which the page (solve/report/html) shows as well
+
+// Verdict, layout and figures: a headline, then lines of a name in columns 3 to 12 and what it is
+// from column 14 on. Without stages the headline and perhaps a line of the bound; r is not read.
+void report_summary(struct report_out *out, const struct plan *plan, const struct problem *problem,
+                    const struct report_replay *r);
+// A line a stage, of memory and use a rank.
+void report_placement_table(struct report_table *t, const struct plan *plan, struct arena *arena);
+void report_times_table(struct report_table *t, const struct plan *plan, struct arena *arena);
+void report_memory_table(struct report_table *t, const struct plan *plan, struct arena *arena);
+void report_path_table(struct report_table *t, const struct report_replay *r, struct arena *arena);
+// Returns the mean share of the bubble.
+double report_use_table(struct report_table *t, const struct plan *plan,
+                        const struct report_replay *r, struct arena *arena);
 void report_figures(struct report_out *out, const struct plan *plan, const struct problem *problem);
 void report_figures_of(struct figures *f, const struct plan *plan, const struct problem *problem);
 void report_critical_path(struct report_out *out, const struct plan *plan,

@@ -143,28 +143,25 @@ static const char *range_text(int64_t first, int64_t last, struct arena *arena)
                          : arena_print(arena, "%" PRId64 "-%" PRId64, first, last);
 }
 
-static void print_placement(struct report_out *out, const struct plan *plan)
+void report_placement_table(struct report_table *t, const struct plan *plan, struct arena *arena)
 {
     static const char *const headings[] = {"stage", "layers", "count",     "node group",
                                            "GPU",   "ranks",  "recompute", "compression"};
-    struct report_table t;
     struct schedule_request request = plan_request(plan);
-    report_table_begin(&t, headings, "rlrlllll", out->arena);
+    report_table_begin(t, headings, "rlrlllll", arena);
     for (int s = 0; s < plan->stage_count; s++) {
         const struct plan_stage *stage = &plan->stages[s];
         int64_t rank = schedule_rank_of(&request, s) * plan->devices_per_stage;
-        report_cell(&t, arena_print(out->arena, "%d", s));
-        report_cell(&t, range_text(stage->first_layer, stage->first_layer + stage->layer_count - 1,
-                                   out->arena));
-        report_cell(&t, arena_print(out->arena, "%d", stage->layer_count));
-        report_cell(&t, plan->group_names[stage->group]);
-        report_cell(&t, plan->group_gpus[stage->group]);
-        report_cell(&t, range_text(rank, rank + plan->devices_per_stage - 1, out->arena));
-        report_cell(&t, recompute_text(stage, out->arena));
-        report_cell(&t, compression_text(plan, stage, out->arena));
+        report_cell(t, arena_print(arena, "%d", s));
+        report_cell(
+            t, range_text(stage->first_layer, stage->first_layer + stage->layer_count - 1, arena));
+        report_cell(t, arena_print(arena, "%d", stage->layer_count));
+        report_cell(t, plan->group_names[stage->group]);
+        report_cell(t, plan->group_gpus[stage->group]);
+        report_cell(t, range_text(rank, rank + plan->devices_per_stage - 1, arena));
+        report_cell(t, recompute_text(stage, arena));
+        report_cell(t, compression_text(plan, stage, arena));
     }
-    report_print(out, "\nPlacement\n");
-    report_table_print(out, &t);
 }
 
 static const char *sum_of_parts(const int64_t *parts, struct arena *arena)
@@ -174,33 +171,37 @@ static const char *sum_of_parts(const int64_t *parts, struct arena *arena)
     return sum ? report_milliseconds(sum, arena) : "-";
 }
 
-static void print_times(struct report_out *out, const struct plan *plan)
+void report_times_table(struct report_table *t, const struct plan *plan, struct arena *arena)
 {
     static const char *const headings[] = {"stage",     "forward",  "backward", "send on",
                                            "back here", "in drain", "sync",     "optimizer"};
     static const char *const split_headings[] = {"stage",    "forward", "backward",
                                                  "weight",   "send on", "back here",
                                                  "in drain", "sync",    "optimizer"};
-    struct report_table t;
     bool drain = false, split = schedule_splits_backward(plan->layout.schedule);
-    report_table_begin(&t, split ? split_headings : headings, split ? "rrrrrrrrr" : "rrrrrrrr",
-                       out->arena);
+    report_table_begin(t, split ? split_headings : headings, split ? "rrrrrrrrr" : "rrrrrrrr",
+                       arena);
     for (int i = 0; i < plan->boundary_option_count; i++)
         drain |= plan->boundary_options[i].epilogue_only;
     for (int s = 0; s < plan->stage_count; s++) {
         const struct plan_stage *stage = &plan->stages[s];
         bool last = s == plan->stage_count - 1;
-        report_cell(&t, arena_print(out->arena, "%d", s));
-        report_cell(&t, report_milliseconds(stage->forward_ns, out->arena));
-        report_cell(&t, report_milliseconds(stage->backward_ns, out->arena));
-        if (split) report_cell(&t, report_milliseconds(stage->weight_ns, out->arena));
-        report_cell(&t, last ? "-" : sum_of_parts(stage->send_forward_ns, out->arena));
-        report_cell(&t, last ? "-" : sum_of_parts(stage->send_backward_ns, out->arena));
-        report_cell(&t, last || !drain ? "-" : sum_of_parts(stage->send_epilogue_ns, out->arena));
-        report_cell(&t, stage->sync_ns ? report_milliseconds(stage->sync_ns, out->arena) : "-");
-        report_cell(&t, stage->optimizer_ns ? report_milliseconds(stage->optimizer_ns, out->arena)
-                                            : "-");
+        report_cell(t, arena_print(arena, "%d", s));
+        report_cell(t, report_milliseconds(stage->forward_ns, arena));
+        report_cell(t, report_milliseconds(stage->backward_ns, arena));
+        if (split) report_cell(t, report_milliseconds(stage->weight_ns, arena));
+        report_cell(t, last ? "-" : sum_of_parts(stage->send_forward_ns, arena));
+        report_cell(t, last ? "-" : sum_of_parts(stage->send_backward_ns, arena));
+        report_cell(t, last || !drain ? "-" : sum_of_parts(stage->send_epilogue_ns, arena));
+        report_cell(t, stage->sync_ns ? report_milliseconds(stage->sync_ns, arena) : "-");
+        report_cell(t, stage->optimizer_ns ? report_milliseconds(stage->optimizer_ns, arena) : "-");
     }
+}
+
+static void print_times(struct report_out *out, const struct plan *plan)
+{
+    struct report_table t;
+    report_times_table(&t, plan, out->arena);
     report_print(
         out,
         "\nTimes in ms (of one micro-batch%s, and of its messages to and from the next stage)\n",
@@ -216,7 +217,7 @@ static const char *bytes_or_dash(int64_t bytes, struct arena *arena)
     return bytes ? report_gigabytes(bytes, arena) : "-";
 }
 
-static void print_memory(struct report_out *out, const struct plan *plan)
+void report_memory_table(struct report_table *t, const struct plan *plan, struct arena *arena)
 {
     bool several = plan->ranks !=
                    NULL; // then a rank's stages share its devices, and their peaks need not meet
@@ -234,8 +235,7 @@ static void print_memory(struct report_out *out, const struct plan *plan)
                                     "",
                                     "used"};
     struct schedule_request request = plan_request(plan);
-    struct report_table t;
-    report_table_begin(&t, headings, "rrrrrrrrrrrlr", out->arena);
+    report_table_begin(t, headings, "rrrrrrrrrrrlr", arena);
     for (int s = 0; s < (several ? plan->layout.pipeline : plan->stage_count); s++) {
         const struct memory_parts *m = several ? &plan->ranks[s].memory : &plan->stages[s].memory;
         int64_t total = memory_total(m);
@@ -244,17 +244,14 @@ static void print_memory(struct report_out *out, const struct plan *plan)
                            m->activation_bytes, m->working_bytes,  m->buffer_bytes,
                            m->feedback_bytes,   m->constant_bytes};
         double share = limit > 0 ? (double)total / (double)limit : 1;
-        report_cell(&t, arena_print(out->arena, "%d", s));
+        report_cell(t, arena_print(arena, "%d", s));
         for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
-            report_cell(&t, bytes_or_dash(parts[i], out->arena));
-        report_cell(&t, report_gigabytes(total, out->arena));
-        report_cell(&t, report_gigabytes(limit, out->arena));
-        report_cell(&t, report_bar(share, 8, out->arena));
-        report_cell(
-            &t, arena_print(out->arena, "%.0f %%%s", 100 * share, total > limit ? " OVER" : ""));
+            report_cell(t, bytes_or_dash(parts[i], arena));
+        report_cell(t, report_gigabytes(total, arena));
+        report_cell(t, report_gigabytes(limit, arena));
+        report_cell(t, report_bar(share, 8, arena));
+        report_cell(t, arena_print(arena, "%.0f %%%s", 100 * share, total > limit ? " OVER" : ""));
     }
-    report_print(out, "\nMemory of one GPU in GB (limit: what may be planned)\n");
-    report_table_print(out, &t);
 }
 
 static void print_origin(struct report_out *out, const struct plan *plan)
@@ -272,17 +269,47 @@ static void print_origin(struct report_out *out, const struct plan *plan)
         plan->effort.boxes, plan->effort.relaxations, plan->effort.path_rows, plan->effort.seconds);
 }
 
+void report_summary(struct report_out *out, const struct plan *plan, const struct problem *problem,
+                    const struct report_replay *r)
+{
+    print_verdict(out, plan);
+    if (!plan->stage_count) return;
+    print_layout(out, plan);
+    if (problem && plan->iteration_ns > 0) report_figures(out, plan, problem);
+    if (r->iteration_ns != plan->iteration_ns)
+        report_print(out,
+                     "  WARNING    a replay of the plan's own times takes %" PRId64
+                     " ns, not the claimed %" PRId64 " ns: see plumbline verify\n",
+                     r->iteration_ns, plan->iteration_ns);
+}
+
+static void print_plan(struct report_out *out, const struct plan *plan,
+                       const struct report_links *links, int64_t top)
+{
+    struct report_table t;
+    report_placement_table(&t, plan, out->arena);
+    report_print(out, "\nPlacement\n");
+    report_table_print(out, &t);
+    if (plan->placement) report_places(out, plan, links, top);
+    print_times(out, plan);
+    report_memory_table(&t, plan, out->arena);
+    report_print(out, "\nMemory of one GPU in GB (limit: what may be planned)\n");
+    report_table_print(out, &t);
+}
+
 enum status report_brief(const struct plan *plan, const struct problem *problem, const char **text,
                          size_t *length, struct arena *arena, struct error *err)
 {
     struct report_out out;
-    (void)err;
+    struct report_replay replay;
+    struct report_table t;
     report_out_begin(&out, arena);
-    print_verdict(&out, plan);
+    if (plan->stage_count) TRY(report_replay(&replay, plan, arena, err));
+    report_summary(&out, plan, problem, &replay);
     if (plan->stage_count) {
-        print_layout(&out, plan);
-        if (plan->iteration_ns > 0) report_figures(&out, plan, problem);
-        print_placement(&out, plan);
+        report_placement_table(&t, plan, arena);
+        report_print(&out, "\nPlacement\n");
+        report_table_print(&out, &t);
     }
     *text = out.text;
     *length = out.length;
@@ -296,20 +323,10 @@ enum status report_text(const struct plan *plan, const struct problem *problem,
     struct report_out out;
     struct report_replay replay;
     report_out_begin(&out, arena);
-    print_verdict(&out, plan);
+    if (plan->stage_count) TRY(report_replay(&replay, plan, arena, err));
+    report_summary(&out, plan, problem, &replay);
     if (plan->stage_count) {
-        TRY(report_replay(&replay, plan, arena, err));
-        print_layout(&out, plan);
-        if (problem && plan->iteration_ns > 0) report_figures(&out, plan, problem);
-        if (replay.iteration_ns != plan->iteration_ns)
-            report_print(&out,
-                         "  WARNING    a replay of the plan's own times takes %" PRId64
-                         " ns, not the claimed %" PRId64 " ns: see plumbline verify\n",
-                         replay.iteration_ns, plan->iteration_ns);
-        print_placement(&out, plan);
-        if (plan->placement) report_places(&out, plan, links, top);
-        print_times(&out, plan);
-        print_memory(&out, plan);
+        print_plan(&out, plan, links, top);
         TRY(report_loads(&out, plan, &replay, err));
         report_use_of_time(&out, plan, &replay);
         report_critical_path(&out, plan, &replay);

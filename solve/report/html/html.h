@@ -1,0 +1,47 @@
+// A plan as one HTML page that needs nothing else: verdict, figures, placement, schedule, memory,
+// links, layouts, what costs leave open, inputs and how to repeat it. What is NULL is left out.
+#ifndef PLUMBLINE_SOLVE_REPORT_HTML_HTML_H
+#define PLUMBLINE_SOLVE_REPORT_HTML_HTML_H
+
+#include "data/inputs/cost_keys.h"
+#include "solve/report/report.h"
+
+// The iteration time with one group of costs at an end of its intervals; 0: it cannot be priced so,
+// or this end is where the costs already are.
+struct report_sensitivity {
+    enum cost_group group;
+    int64_t ns[COST_ENDS];
+};
+
+struct report_page {
+    const struct plan *plan;
+    const struct problem *problem;    // that the plan was made from
+    const struct report_links *links; // of a placement
+    int64_t top;                      // as report_text has it
+    const struct layouts *layouts;
+    int64_t layouts_top;                          // lines of layouts; 0: all
+    const struct report_sensitivity *sensitivity; // [sensitivity_count]
+    int sensitivity_count;
+};
+
+enum status report_html(const struct report_page *page, const char **text, size_t *length,
+                        struct arena *arena, struct error *err);
+
+// ---- for this folder: write.c
+const char *html_escape(const char *text, struct arena *arena); // for text and "attributes"
+// Rows whose headings sort them where scripts run; bars are drawn.
+void html_table(struct report_out *out, const struct report_table *t, const char *name);
+void html_scroll(struct report_out *out, const char *label); // opens a <div> that may be wide
+// Lines as of report_summary behind its headline, as a table of two columns.
+void html_facts(struct report_out *out, const char *lines);
+
+// schedule.c: the chart's operations as columns; false: too many for a page
+bool html_schedule(struct report_out *out, const struct report_replay *r);
+// memory.c: a bar for each rank, by part, against the limit
+void html_memory(struct report_out *out, const struct plan *plan);
+// space.c: fates of layouts, and a table of the best
+void html_layouts(struct report_out *out, const struct layouts *l, int64_t top);
+// sensitivity.c
+void html_sensitivity(struct report_out *out, const struct report_page *page);
+
+#endif

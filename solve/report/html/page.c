@@ -1,0 +1,372 @@
+// The page: its sections in order. What a browser shows without a script is all but the chart.
+#include <inttypes.h>
+#include <string.h>
+
+#include "solve/report/html/html.h"
+#include "solve/report/html/page_text.h"
+
+enum { MAP_NODES_MOST = 64 }; // a map of more has more cells than a page should
+
+struct sections {
+    struct report_out *out;
+    const struct report_page *page;
+    const struct plan *plan;
+    struct report_replay replay;
+    struct arena *arena;
+};
+
+static void open_section(struct report_out *out, const char *id, const char *title)
+{
+    report_print(out,
+                 "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s</h2>\n",
+                 id, id, id, title);
+}
+
+static void close_section(struct report_out *out) { report_print(out, "</section>\n"); }
+
+// ---- what it comes to
+
+static void put_tile(struct report_out *out, const char *name, const char *value, const char *id)
+{
+    report_print(out, "<div><dt>%s</dt><dd id=\"%s\">%s</dd></div>\n", name, id, value);
+}
+
+static void put_figures(struct sections *s)
+{
+    struct figures f;
+    struct arena *arena = s->arena;
+    report_figures_of(&f, s->plan, s->page->problem);
+    put_tile(s->out, "Tokens a second", arena_print(arena, "%.6g", f.tokens_per_s), "tokens");
+    if (f.model_flop_per_s > 0)
+        put_tile(s->out, "TFLOP/s a GPU",
+                 arena_print(arena, "%.4g", f.model_flop_per_s / (double)f.gpus / 1e12), "flop");
+    if (f.model_flop_per_s > 0 && !f.gpu_without_peak)
+        put_tile(s->out, "MFU",
+                 arena_print(arena, "%.2f %%", 100 * f.model_flop_per_s / f.peak_flop_per_s),
+                 "mfu");
+    if (f.price_per_hour > 0)
+        put_tile(s->out, "Price of a million tokens",
+                 arena_print(arena, "%.4g", f.price_per_million_tokens), "price");
+}
+
+static void put_tiles(struct sections *s)
+{
+    const struct plan *plan = s->plan;
+    struct arena *arena = s->arena;
+    report_print(s->out, "<dl class=\"tiles\">\n");
+    put_tile(s->out, "Iteration", report_time(plan->iteration_ns, arena), "iteration");
+    put_tile(s->out, plan->bound_judged ? "Bound, proven" : "Bound, as stated by solve",
+             report_time(plan->bound_ns, arena), "bound");
+    put_tile(s->out, "Gap", arena_print(arena, "%.4g %%", 100 * plan_gap(plan)), "gap");
+    if (s->page->problem && plan->iteration_ns > 0) put_figures(s);
+    report_print(s->out, "</dl>\n");
+}
+
+static void put_summary(struct sections *s)
+{
+    struct report_out lines;
+    const char *title = s->plan->name ? s->plan->name : "plan";
+    report_out_begin(&lines, s->arena);
+    report_summary(&lines, s->plan, s->page->problem, &s->replay);
+    const char *verdict = lines.text + strlen(title) + 2, *end = strchr(verdict, '\n');
+    report_print(
+        s->out, "<header>\n<h1>%s</h1>\n<p class=\"verdict\" id=\"verdict\">%s</p>\n",
+        html_escape(title, s->arena),
+        html_escape(arena_print(s->arena, "%.*s", (int)(end - verdict), verdict), s->arena));
+    if (s->plan->stage_count) put_tiles(s);
+    report_print(s->out, "<p>%s</p>\n",
+                 s->plan->bound_judged
+                     ? "Proven: a certificate of the bound was audited for this plan. It holds for "
+                       "every plan of the problem as priced."
+                     : "The bound is what solve states; no verdict on a certificate was given with "
+                       "this page.");
+    if (s->plan->stage_count) html_facts(s->out, end + 1);
+    else report_print(s->out, "<p>%s</p>\n", html_escape(end + 1, s->arena));
+    report_print(s->out, "</header>\n");
+}
+
+// ---- where everything stands
+
+// Ranks of the pipeline down, replicas across.
+static void put_nodes(struct sections *s)
+{
+    const struct plan_placement *x = s->plan->placement;
+    html_scroll(s->out, "nodes");
+    report_print(s->out, "<table id=\"nodes\"><thead><tr><th scope=\"col\">rank</th>");
+    for (int r = 0; r < x->replica_count; r++)
+        report_print(s->out, "<th scope=\"col\">replica %d</th>", r);
+    report_print(s->out, "</tr></thead><tbody>\n");
+    for (int rank = 0; rank < x->rank_count; rank++) {
+        report_print(s->out, "<tr><th scope=\"row\">%d</th>", rank);
+        for (int r = 0; r < x->replica_count; r++)
+            report_print(s->out, "<td>%s</td>",
+                         html_escape(x->nodes[r * x->rank_count + rank], s->arena));
+        report_print(s->out, "</tr>\n");
+    }
+    report_print(s->out, "</tbody></table></div>\n");
+}
+
+static void put_placement(struct sections *s)
+{
+    struct report_table t;
+    open_section(s->out, "placement", "Placement");
+    report_placement_table(&t, s->plan, s->arena);
+    html_table(s->out, &t, "stages");
+    if (s->plan->placement) put_nodes(s);
+    close_section(s->out);
+}
+
+static void put_chart(struct sections *s)
+{
+    static const char *const controls[][3] = {
+        {"zoom-in", "+", "Zoom in"},
+        {"zoom-out", "&minus;", "Zoom out"},
+        {"pan-left", "&larr;", "Earlier"},
+        {"pan-right", "&rarr;", "Later"},
+        {"whole", "Whole", "The whole iteration"},
+    };
+    open_section(s->out, "schedule", "Schedule");
+    if (!s->replay.schedule.request.barrier)
+        report_print(s->out,
+                     "<p>One iteration of many: without a barrier the next begins before it ends, "
+                     "every %s.</p>\n",
+                     report_time(s->replay.iteration_ns, s->arena));
+    report_print(s->out, "<div class=\"controls\" id=\"controls\" hidden>\n");
+    for (size_t i = 0; i < ARRAY_LENGTH(controls); i++)
+        report_print(s->out, "<button type=\"button\" id=\"%s\" aria-label=\"%s\">%s</button>\n",
+                     controls[i][0], controls[i][2], controls[i][1]);
+    report_print(
+        s->out,
+        "<label><input type=\"checkbox\" id=\"transfers\" checked> transfers, syncs</label>\n"
+        "<label><input type=\"checkbox\" id=\"critical\"> critical path alone</label>\n"
+        "</div>\n<p class=\"legend\" id=\"chart-legend\"></p>\n"
+        "<div id=\"chart-frame\" hidden><canvas id=\"chart\" tabindex=\"0\" role=\"img\" "
+        "aria-label=\"Schedule of one iteration. Plus and minus zoom, arrows left and right "
+        "pan, up and down choose a track, comma and full stop step through its operations, 0 "
+        "shows the whole.\"></canvas><div id=\"chart-rest\"></div>"
+        "<div id=\"chart-tip\" hidden></div></div>\n"
+        "<p id=\"chart-status\" aria-live=\"polite\"></p>\n<p class=\"hint\" id=\"chart-hint\" "
+        "hidden>Drag to pan. Once the chart is "
+        "clicked, or with Ctrl, the wheel zooms; keys: + &minus; &larr; &rarr; 0, &uarr; "
+        "&darr; for a track, comma and full stop for its operations.</p>\n");
+    if (!html_schedule(s->out, &s->replay))
+        report_print(
+            s->out,
+            "<p>%d operations are too many to be drawn in a page: plumbline report --format "
+            "trace has them.</p>\n",
+            s->replay.schedule.operation_count);
+    else
+        report_print(s->out, "<noscript><p>The chart is drawn by a script in this page, which is "
+                             "turned off here.</p></noscript>\n");
+    close_section(s->out);
+}
+
+static void put_memory(struct sections *s)
+{
+    struct report_table t;
+    open_section(s->out, "memory", "Memory of one GPU");
+    html_memory(s->out, s->plan);
+    report_memory_table(&t, s->plan, s->arena);
+    report_print(s->out,
+                 "<p>In GB of 10<sup>9</sup> bytes; the limit is what may be planned.</p>\n");
+    html_table(s->out, &t, "memory-table");
+    close_section(s->out);
+}
+
+static void put_times(struct sections *s)
+{
+    struct report_table t;
+    bool barrier = s->replay.schedule.request.barrier;
+    open_section(s->out, "times", "Where the time goes");
+    report_path_table(&t, &s->replay, s->arena);
+    report_print(s->out, "<h3>%s</h3>\n",
+                 barrier ? "Critical path: what the iteration waits for"
+                         : "Longest way to the end of one iteration");
+    html_table(s->out, &t, "path");
+    double idle = report_use_table(&t, s->plan, &s->replay, s->arena);
+    report_print(s->out, "<h3>Use of time (mean bubble %.2f %%)</h3>\n", 100 * idle);
+    html_table(s->out, &t, "use");
+    report_times_table(&t, s->plan, s->arena);
+    report_print(s->out, "<h3>Times in ms of one micro-batch%s</h3>\n",
+                 s->plan->layout.slice_count > 1 ? "&rsquo;s first slice" : "");
+    html_table(s->out, &t, "stage-times");
+    close_section(s->out);
+}
+
+// ---- of a placement
+
+static void put_map(struct sections *s)
+{
+    const char *map;
+    size_t length;
+    int nodes = s->page->links->problem.cluster.places.node_count;
+    if (nodes > MAP_NODES_MOST) {
+        report_print(s->out,
+                     "<p>A map of the links between %d nodes is too large for a page: plumbline "
+                     "report --format heatmap draws it.</p>\n",
+                     nodes);
+        return;
+    }
+    report_heatmap(s->page->links, true, &map, &length, s->arena);
+    html_scroll(s->out, "map of links");
+    report_print(s->out, "%s</div>\n", map);
+}
+
+static void put_links(struct sections *s)
+{
+    struct report_out text;
+    if (!s->plan->placement) return;
+    open_section(s->out, "links", "Links");
+    if (s->page->links) put_map(s);
+    report_out_begin(&text, s->arena);
+    report_places(&text, s->plan, s->page->links, s->page->top);
+    html_scroll(s->out, "replicas, rings, messages");
+    report_print(s->out, "<pre>%s</pre></div>\n", html_escape(text.text, s->arena));
+    close_section(s->out);
+}
+
+// ---- where it comes from
+
+static const char *shell_word(const char *word, struct arena *arena)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:+-";
+    const char *quoted = "";
+    if (*word && *word != '-' && strspn(word, plain) == strlen(word)) return word;
+    for (const char *end; (end = strchr(word, '\'')); word = end + 1)
+        quoted = arena_print(arena, "%s%.*s'\\''", quoted, (int)(end - word), word);
+    return arena_print(arena, "'%s%s'", quoted, word);
+}
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static void put_command(struct sections *s, const char *command)
+{
+    report_print(s->out, "%s\n", html_escape(command, s->arena));
+}
+
+static void put_commands(struct sections *s)
+{
+    const struct plan *plan = s->plan;
+    const char *problem = NULL,
+               *to = shell_word(file_name(plan->document.path ? plan->document.path : "plan.json"),
+                                s->arena);
+    for (int i = 0; i < plan->document.source_count; i++)
+        if (!strcmp(plan->document.sources[i].role, "problem"))
+            problem = shell_word(plan->document.sources[i].path, s->arena);
+    report_print(s->out, "<h3>To repeat it, where the plan lies</h3>\n<pre id=\"commands\">");
+    if (problem) {
+        const char *gap = arena_print(s->arena, "%.15g", plan->gap_asked);
+        put_command(s, arena_print(s->arena,
+                                   "plumbline solve %s --gap %s --seed %" PRId64
+                                   " --certificate proof.json -o %s",
+                                   problem, gap, plan->seed, to));
+        put_command(s, arena_print(s->arena, "plumbline check proof.json %s", problem));
+    }
+    put_command(s, arena_print(s->arena, "plumbline verify %s", to));
+    put_command(s, arena_print(s->arena, "plumbline report --format html -o report.html %s", to));
+    report_print(s->out, "</pre>\n");
+}
+
+static void put_origin(struct sections *s)
+{
+    static const char *const headings[] = {"input", "file", "SHA-256"};
+    const struct plan *plan = s->plan;
+    struct report_table t;
+    open_section(s->out, "origin", "Made from");
+    report_table_begin(&t, headings, "lll", s->arena);
+    for (int i = 0; i < plan->document.source_count; i++) {
+        report_cell(&t, plan->document.sources[i].role);
+        report_cell(&t, plan->document.sources[i].path);
+        report_cell(&t, plan->document.sources[i].sha256);
+    }
+    if (plan->document.path) {
+        report_cell(&t, "this plan");
+        report_cell(&t, file_name(plan->document.path));
+        report_cell(&t, plan->document.sha256);
+    }
+    html_table(s->out, &t, "inputs");
+    report_print(s->out,
+                 "<p>By %s; %" PRId64 " boxes, %" PRId64 " relaxations, %" PRId64
+                 " path rows, %.2f s.</p>\n",
+                 html_escape(plan->document.made_by ? plan->document.made_by : "hand", s->arena),
+                 plan->effort.boxes, plan->effort.relaxations, plan->effort.path_rows,
+                 plan->effort.seconds);
+    put_commands(s);
+    close_section(s->out);
+}
+
+// ---- all of it
+
+static void put_head(struct sections *s)
+{
+    report_print(s->out,
+                 "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                 "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+                 "<meta name=\"generator\" content=\"plumbline " PLUMBLINE_VERSION "\">\n"
+                 "<title>%s</title>\n<style>\n%s</style>\n</head>\n<body>\n",
+                 html_escape(s->plan->name ? s->plan->name : "plan", s->arena), page_style);
+}
+
+static void put_contents(struct sections *s)
+{
+    const struct {
+        bool is;
+        const char *id, *title;
+    } items[] = {
+        {s->plan->stage_count, "placement", "Placement"},
+        {s->plan->stage_count, "schedule", "Schedule"},
+        {s->plan->stage_count, "memory", "Memory"},
+        {s->plan->stage_count, "times", "Times"},
+        {s->plan->placement, "links", "Links"},
+        {s->page->layouts, "layouts", "Layouts"},
+        {s->page->sensitivity_count, "sensitivity", "Costs"},
+        {true, "origin", "Made from"},
+    };
+    report_print(s->out, "<nav aria-label=\"sections\">");
+    for (size_t i = 0; i < ARRAY_LENGTH(items); i++)
+        if (items[i].is)
+            report_print(s->out, "<a href=\"#%s\">%s</a> ", items[i].id, items[i].title);
+    report_print(s->out, "</nav>\n");
+}
+
+enum status report_html(const struct report_page *page, const char **text, size_t *length,
+                        struct arena *arena, struct error *err)
+{
+    struct report_out out;
+    struct sections s = {.out = &out, .page = page, .plan = page->plan, .arena = arena};
+    report_out_begin(&out, arena);
+    if (s.plan->stage_count) TRY(report_replay(&s.replay, s.plan, arena, err));
+    put_head(&s);
+    put_contents(&s);
+    report_print(&out, "<main>\n");
+    put_summary(&s);
+    if (s.plan->stage_count) {
+        put_placement(&s);
+        put_chart(&s);
+        put_memory(&s);
+        put_times(&s);
+        put_links(&s);
+    }
+    if (page->layouts) {
+        open_section(&out, "layouts", "Layouts");
+        html_layouts(&out, page->layouts, page->layouts_top);
+        close_section(&out);
+    }
+    if (page->sensitivity_count) {
+        open_section(&out, "sensitivity", "What the costs leave open");
+        html_sensitivity(&out, page);
+        close_section(&out);
+    }
+    put_origin(&s);
+    report_print(&out, "</main>\n<script>\n%s</script>\n</body>\n</html>\n", page_script);
+    *text = out.text;
+    *length = out.length;
+    return OK;
+}

@@ -1,0 +1,7 @@
+// The page's style and scripts, as the Makefile makes them from the files beside this one.
+#ifndef PLUMBLINE_SOLVE_REPORT_HTML_PAGE_TEXT_H
+#define PLUMBLINE_SOLVE_REPORT_HTML_PAGE_TEXT_H
+
+extern const char page_style[], page_script[]; // ended by 0
+
+#endif

@@ -1,0 +1,108 @@
+// Text, tables and facts as HTML.
+#include <string.h>
+
+#include "solve/report/html/html.h"
+
+// Bytes below 32 and 127 would be errors in a page; a new line is none.
+static const char *entity_of(char c)
+{
+    switch (c) {
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '&': return "&amp;";
+    case '"': return "&quot;";
+    case '\'': return "&#39;";
+    default: return c != '\n' && ((unsigned char)c < 32 || c == 127) ? " " : NULL;
+    }
+}
+
+const char *html_escape(const char *text, struct arena *arena)
+{
+    enum { LONGEST = 6 };
+    char *escaped = arena_take(arena, strlen(text) * LONGEST + 1, 1), *to = escaped;
+    for (; *text; text++) {
+        const char *entity = entity_of(*text);
+        size_t length = entity ? strlen(entity) : 1;
+        memcpy(to, entity ? entity : text, length);
+        to += length;
+    }
+    *to = '\0';
+    return escaped;
+}
+
+// A bar of the text report says its share by how many of its characters are filled.
+static void put_bar(struct report_out *out, const char *bar)
+{
+    size_t filled = strspn(bar, "#"), width = strlen(bar);
+    report_print(out,
+                 "<td class=\"bar\"><svg width=\"100%%\" height=\"10\" aria-hidden=\"true\">"
+                 "<rect width=\"%.1f%%\" height=\"10\"/></svg></td>",
+                 width ? 100 * (double)filled / (double)width : 0);
+}
+
+static void put_cell(struct report_out *out, const struct report_table *t, int column,
+                     const char *cell)
+{
+    if (!*t->headings[column]) {
+        put_bar(out, cell);
+        return;
+    }
+    report_print(out, t->align[column] == 'r' ? "<td class=\"number\">%s</td>" : "<td>%s</td>",
+                 html_escape(cell, out->arena));
+}
+
+static void put_headings(struct report_out *out, const struct report_table *t, const bool *shown)
+{
+    report_print(out, "<thead><tr>");
+    for (int c = 0; c < t->column_count; c++) {
+        if (!shown[c]) continue;
+        if (*t->headings[c])
+            report_print(out, "<th scope=\"col\">%s</th>", html_escape(t->headings[c], out->arena));
+        else report_print(out, "<td></td>");
+    }
+    report_print(out, "</tr></thead>\n<tbody>\n");
+}
+
+void html_table(struct report_out *out, const struct report_table *t, const char *name)
+{
+    bool *shown = TAKE(out->arena, t->column_count, bool);
+    for (int c = 0; c < t->column_count; c++) shown[c] = report_column_width(t, c) > 0;
+    html_scroll(out, name);
+    report_print(out, "<table class=\"sortable\" id=\"%s\">\n", name);
+    put_headings(out, t, shown);
+    for (int i = 0; i < t->cell_count; i += t->column_count) {
+        report_print(out, "<tr>");
+        for (int c = 0; c < t->column_count; c++)
+            if (shown[c]) put_cell(out, t, c, t->cells[i + c]);
+        report_print(out, "</tr>\n");
+    }
+    report_print(out, "</tbody></table></div>\n");
+}
+
+void html_scroll(struct report_out *out, const char *label)
+{
+    report_print(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">\n",
+                 label);
+}
+
+enum { NAME_AT = 2, TEXT_AT = 13 };
+
+static void put_fact(struct report_out *out, const char *line, size_t length)
+{
+    size_t end = length < TEXT_AT ? length : TEXT_AT;
+    while (end > NAME_AT && line[end - 1] == ' ') end--;
+    const char *name = arena_print(out->arena, "%.*s", (int)(end - NAME_AT), line + NAME_AT),
+               *text = length > TEXT_AT ? arena_print(out->arena, "%.*s", (int)(length - TEXT_AT),
+                                                      line + TEXT_AT)
+                                        : "";
+    report_print(out, "<tr><th scope=\"row\">%s</th><td>%s</td></tr>\n",
+                 html_escape(name, out->arena), html_escape(text, out->arena));
+}
+
+void html_facts(struct report_out *out, const char *lines)
+{
+    report_print(out, "<table class=\"facts\"><tbody>\n");
+    for (const char *end; (end = strchr(lines, '\n')); lines = end + 1)
+        if (end - lines > NAME_AT) put_fact(out, lines, (size_t)(end - lines));
+    report_print(out, "</tbody></table>\n");
+}
