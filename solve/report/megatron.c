@@ -3,6 +3,7 @@
 // separated by '|', E embedding, t decoder layer, L loss, x*n repeats; one E first, one L last.
 // Stage k of V p is chunk k / p of pipeline rank k mod p, as here.
 #include <inttypes.h>
+#include <string.h>
 
 #include "solve/report/megatron.h"
 
@@ -70,6 +71,16 @@ static const char *layout_text(const struct megatron *e, struct arena *arena)
     return text.text;
 }
 
+enum megatron_activation megatron_activation_of(const struct shape *m)
+{
+    const char *name = m->activation;
+    if (m->gated_ffn) return !name || !strcmp(name, "silu") ? ACTIVATION_SWIGLU : ACTIVATION_OTHER;
+    if (!name || !strcmp(name, "gelu")) return ACTIVATION_GELU;
+    if (!strcmp(name, "gelu_new") || !strcmp(name, "gelu_pytorch_tanh"))
+        return ACTIVATION_OPENAI_GELU;
+    return !strcmp(name, "relu2") ? ACTIVATION_SQUARED_RELU : ACTIVATION_OTHER;
+}
+
 static void put_count(struct report_out *out, const char *flag, int64_t value)
 {
     report_print(out, "  --%s %" PRId64 "\n", flag, value);
@@ -126,8 +137,57 @@ static void put_experts(const struct megatron *e)
     put_count(e->out, "moe-router-topk", x->top_k);
     put_count(e->out, "moe-ffn-hidden-size", x->ffn);
     if (x->shared_ffn) put_count(e->out, "moe-shared-expert-intermediate-size", x->shared_ffn);
+    put_flag(e->out, "moe-shared-expert-gate", x->shared_gate);
     put_flag(e->out, "moe-token-dispatcher-type alltoall", true);
     put_mixture_pattern(e);
+}
+
+static void put_number(struct report_out *out, const char *flag, double value, double usual)
+{
+    if (value > 0 && value != usual) report_print(out, "  --%s %.9g\n", flag, value);
+}
+
+// Latent attention: heads as the projections up from the latents make them.
+static void put_attention(struct report_out *out, const struct shape *m)
+{
+    if (m->kv_rank) {
+        put_flag(out, "multi-latent-attention", true);
+        if (m->query_rank) put_count(out, "q-lora-rank", m->query_rank);
+        put_count(out, "kv-lora-rank", m->kv_rank);
+        put_count(out, "qk-head-dim", m->head_width - m->rotary_width);
+        put_count(out, "qk-pos-emb-head-dim", m->rotary_width);
+        put_count(out, "v-head-dim", shape_value_width(m));
+        return;
+    }
+    if (m->kv_heads != m->heads)
+        report_print(out, "  --group-query-attention\n  --num-query-groups %" PRId64 "\n",
+                     m->kv_heads);
+    if (m->head_width * m->heads != m->hidden) put_count(out, "kv-channels", m->head_width);
+    put_flag(out, "qk-layernorm", m->qk_norm == QK_NORM_HEAD);
+}
+
+// What no price depends on, as far as the model states it.
+static void put_functions(struct report_out *out, const struct shape *m)
+{
+    enum megatron_activation activation = megatron_activation_of(m);
+    put_flag(out, "swiglu", activation == ACTIVATION_SWIGLU);
+    put_flag(out, "openai-gelu", activation == ACTIVATION_OPENAI_GELU);
+    put_flag(out, "squared-relu", activation == ACTIVATION_SQUARED_RELU);
+    put_number(out, "norm-epsilon", m->norm_epsilon, 1e-5);
+    if (m->positions) return;
+    put_number(out, "rotary-base", m->rotary_base, 10000);
+    put_number(out, "rotary-percent", m->rotary_share, 1);
+}
+
+static void put_vocabulary(const struct megatron *e, const struct shape *m)
+{
+    int64_t tensor = e->plan->layout.tensor;
+    // The tokenizer's vocabulary is padded to a multiple of this and the tensor degree: to the
+    // model's.
+    if (m->vocabulary_multiple > 1)
+        put_count(e->out, "make-vocab-size-divisible-by", m->vocabulary_multiple);
+    else if (m->vocabulary % tensor == 0)
+        put_count(e->out, "make-vocab-size-divisible-by", m->vocabulary / tensor);
 }
 
 static void put_job(struct report_out *out, const struct job *job)
@@ -160,20 +220,14 @@ static void put_model(const struct megatron *e)
     put_count(e->out, "hidden-size", m->hidden);
     put_count(e->out, "ffn-hidden-size", m->ffn);
     put_count(e->out, "num-attention-heads", m->heads);
-    if (m->kv_heads != m->heads)
-        report_print(e->out, "  --group-query-attention\n  --num-query-groups %" PRId64 "\n",
-                     m->kv_heads);
-    if (m->head_width * m->heads != m->hidden) put_count(e->out, "kv-channels", m->head_width);
-    put_flag(e->out, "swiglu", m->gated_ffn);
+    put_attention(e->out, m);
+    put_functions(e->out, m);
     put_flag(e->out, "normalization RMSNorm", m->rms_norm);
     put_flag(e->out, "disable-bias-linear", !m->linear_bias);
     put_flag(e->out, "add-qkv-bias", m->qkv_bias && !m->linear_bias);
     put_flag(e->out, "untie-embeddings-and-output-weights", !m->tied_embeddings);
     if (!m->dropout) report_print(e->out, "  --attention-dropout 0\n  --hidden-dropout 0\n");
-    // The tokenizer's vocabulary is padded to a multiple of this and the tensor degree: to the
-    // model's.
-    if (m->vocabulary % e->plan->layout.tensor == 0)
-        put_count(e->out, "make-vocab-size-divisible-by", m->vocabulary / e->plan->layout.tensor);
+    put_vocabulary(e, m);
     put_experts(e);
 }
 

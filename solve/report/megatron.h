@@ -18,6 +18,16 @@ struct megatron {
     bool experts_differ;
 };
 
+// What flags say of the feed-forward part's activation; gelu is their default.
+enum megatron_activation {
+    ACTIVATION_GELU,
+    ACTIVATION_SWIGLU,
+    ACTIVATION_OPENAI_GELU, // its approximation by tanh
+    ACTIVATION_SQUARED_RELU,
+    ACTIVATION_OTHER // no flag
+};
+enum megatron_activation megatron_activation_of(const struct shape *m);
+
 void megatron_put_placement(const struct megatron *m);
 void megatron_put_notes(const struct megatron *m, bool recompute_said);
 

@@ -161,7 +161,8 @@ static void put_job_notes(const struct megatron *e)
                              "Megatron-LM keeps its shards\n");
     if (job->attention_kernel == ATTENTION_TRITON)
         report_print(e->out, "#   - attention in Triton: its backend is the one above\n");
-    if (e->problem->model.has_shape && m->vocabulary % e->plan->layout.tensor)
+    if (e->problem->model.has_shape && m->vocabulary_multiple < 2 &&
+        m->vocabulary % e->plan->layout.tensor)
         report_print(e->out,
                      "#   - a vocabulary of %" PRId64 ": it is padded to a multiple of the tensor "
                      "degree, %d\n",
@@ -180,15 +181,46 @@ static void put_frozen_note(const struct megatron *e)
         }
 }
 
+// What layers have that no flag above gives them.
+static void put_layer_notes(const struct megatron *e)
+{
+    const struct model *m = &e->problem->model;
+    const struct shape *s = &m->shape;
+    bool cross = false, both = false, window = false, more = false;
+    for (int i = 0; i < m->run_count; i++) {
+        cross |= m->runs[i].cross_attention, both |= m->runs[i].bidirectional;
+        window |= m->runs[i].window > 0, more |= m->runs[i].more_values > 0;
+    }
+    const struct {
+        bool there;
+        const char *text;
+    } notes[] = {
+        {cross, "cross attention: these are flags of a decoder alone"},
+        {both, "attention without a causal mask"},
+        {window, "attention over windows (--window-size, --window-attn-skip-freq)"},
+        {more, "parameters beside those of its layers' shape"},
+        {s->norms > 0, "another number of norms in a layer than 2"},
+        {s->qk_norm == QK_NORM_WHOLE, "norms over all heads of queries and keys"},
+        {s->plain_norms, "norms without parameters"},
+        {s->no_final_norm, "no norm before the logits"},
+        {s->parallel_residual, "attention and feed-forward part side by side"},
+        {s->output_bias != 0, "a bias on attention's output unlike the other layers'"},
+        {s->embedding_width > 0, "an embedding narrower than the model"},
+        {s->linear_bias && !s->qkv_bias, "no bias on queries, keys and values alone"},
+        {megatron_activation_of(s) == ACTIVATION_OTHER, "an activation that no flag names"},
+        {s->rotary_factor > 0, "rotary positions that are stretched (Llama 3's way: "
+                               "--use-rope-scaling, --rope-scaling-factor)"}};
+    for (size_t i = 0; m->has_shape && i < ARRAY_LENGTH(notes); i++)
+        if (notes[i].there) report_print(e->out, "#   - of the model: %s\n", notes[i].text);
+}
+
 static void put_model_notes(const struct megatron *e)
 {
     if (!e->problem)
         report_print(e->out, "#   - the model's shape, sequence length and precision: the plan's "
                              "problem was not found "
                              "or has changed since\n");
-    const char *peculiarity = e->problem ? model_peculiarity(&e->problem->model) : NULL;
-    if (peculiarity)
-        report_print(e->out, "#   - the model's layers as they are: it has %s\n", peculiarity);
+    if (e->problem) put_layer_notes(e);
     if (e->problem && !e->problem->model.has_shape)
         report_print(e->out, "#   - the model's shape: its layers were measured, not described\n");
     if (e->ends_assumed)
