@@ -12,6 +12,7 @@
 #include "data/inputs/model_size.h"
 
 #define COUNT_MAX 1e9
+enum { DEGREE_MAX = 1000000 };
 
 struct megatron_arguments {
     const char *file;
@@ -21,7 +22,7 @@ struct megatron_arguments {
     int64_t experts, top_k, expert_ffn, shared_ffn;
     int64_t micro_batch, global_batch, tensor, pipeline, context, expert, layers_of_stage,
         virtual_stages, recomputed, processes, nodes;
-    double attention_dropout, hidden_dropout;
+    double attention_dropout, hidden_dropout, epsilon, rotary_base, rotary_share;
     const char *normalization, *position_type, *mixtures, *granularity, *method, *backend,
         *optimizer, *fp8;
     bool grouped, swiglu, squared_relu, no_bias, qkv_bias, qk_norm, untied, latent, shared_gate,
@@ -62,6 +63,9 @@ static const struct known known[] = {
     KNOWN("untie-embeddings-and-output-weights", IS_SET, untied),
     KNOWN("attention-dropout", IS_NUMBER, attention_dropout),
     KNOWN("hidden-dropout", IS_NUMBER, hidden_dropout),
+    KNOWN("norm-epsilon", IS_NUMBER, epsilon),
+    KNOWN("rotary-base", IS_NUMBER, rotary_base),
+    KNOWN("rotary-percent", IS_NUMBER, rotary_share),
     KNOWN("multi-latent-attention", IS_SET, latent),
     KNOWN("q-lora-rank", IS_COUNT, query_rank),
     KNOWN("kv-lora-rank", IS_COUNT, kv_rank),
@@ -112,6 +116,9 @@ static const struct megatron_arguments defaults = {.vocabulary_multiple = 128,
                                                    .context = 1,
                                                    .expert = 1,
                                                    .attention_dropout = 0.1,
+                                                   .epsilon = 1e-5,
+                                                   .rotary_base = 10000,
+                                                   .rotary_share = 1,
                                                    .hidden_dropout = 0.1,
                                                    .normalization = "LayerNorm",
                                                    .position_type = "learned_absolute",
@@ -209,6 +216,9 @@ static enum status check(const struct megatron_arguments *a, struct error *err)
          "--recompute-activations with another --recompute-granularity"},
         {a->recomputed && !a->granularity,
          "--recompute-num-layers without --recompute-granularity"},
+        {a->tensor > DEGREE_MAX || a->pipeline > DEGREE_MAX || a->context > DEGREE_MAX ||
+             a->expert > DEGREE_MAX,
+         "expected degrees of at most 1e6"},
         {!a->tensor || !a->pipeline || !a->context || !a->expert || !a->micro_batch,
          "expected degrees and --micro-batch-size of at least 1"},
     };
@@ -233,7 +243,7 @@ static enum status read_mixtures(const struct megatron_arguments *a, bool *mixtu
         const char *end = strchr(s, ']');
         if (!end) break;
         long times = end[1] == '*' ? strtol(end + 2, NULL, 10) : 1;
-        for (long t = 0; t < times; t++)
+        for (long t = 0; t < times && at <= a->layers; t++)
             for (const char *c = s; c < end; c++)
                 if ((*c == '0' || *c == '1') && at < a->layers) mixture[at++] = *c == '1';
                 else if (*c == '0' || *c == '1') at++;
@@ -249,10 +259,10 @@ static enum status read_mixtures(const struct megatron_arguments *a, bool *mixtu
 static enum status set_runs(struct model *m, const struct megatron_arguments *a,
                             struct arena *arena, struct error *err)
 {
-    bool *mixture = TAKE(arena, a->layers, bool);
     if (a->layers > LAYERS_MAX - 2)
         return fail(err, BAD_INPUT, "%s: --num-layers: expected at most %d, found %lld", a->file,
                     LAYERS_MAX - 2, (long long)a->layers);
+    bool *mixture = TAKE(arena, a->layers, bool);
     if (a->experts) TRY(read_mixtures(a, mixture, err));
     m->runs = TAKE(arena, a->layers + 2, struct layer_run);
     m->runs[m->run_count++] =
@@ -311,6 +321,11 @@ static enum status make_model(struct model *m, struct megatron_arguments *a, str
         .linear_bias = bias,
         .dropout = a->attention_dropout > 0 || a->hidden_dropout > 0,
         .tied_embeddings = !a->untied};
+    m->shape.activation = a->swiglu ? "silu" : a->squared_relu ? "relu2" : "gelu";
+    m->shape.norm_epsilon = a->epsilon;
+    if (!strcmp(a->position_type, "rope"))
+        m->shape.rotary_base = a->rotary_base,
+        m->shape.rotary_share = a->rotary_share < 1 ? a->rotary_share : 0;
     if (a->latent) {
         m->shape.query_rank = a->query_rank, m->shape.kv_rank = a->kv_rank;
         m->shape.rotary_width = a->rotary_width, m->shape.value_width = a->value_width;

@@ -37,9 +37,12 @@ expect log '174604259328 parameters' script
 accept "$plain --swiglu --normalization RMSNorm --disable-bias-linear --position-embedding-type rope --group-query-attention
     --num-query-groups 4 --bf16 --use-distributed-optimizer --overlap-grad-reduce --recompute-activations --attention-dropout 0
     --hidden-dropout 0 --untie-embeddings-and-output-weights --pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 2
-    --global-batch-size 64"
+    --global-batch-size 64 --norm-epsilon 1e-6 --rotary-base 500000 --rotary-percent 0.5"
 expect model.json '"ffn": 2688' swiglu
 expect model.json '"kv_heads": 4' swiglu
+expect model.json '"norm_epsilon": 1e-06' swiglu
+expect model.json '"rotary_base": 500000' swiglu
+expect model.json '"rotary_share": 0.5' swiglu
 expect model.json '"dropout": false' swiglu
 expect job.json '"schedule": "interleaved"' swiglu
 expect job.json '"virtual_stages": 2' swiglu
@@ -66,6 +69,9 @@ refuse "$plain --num-experts 4 --moe-layer-freq '[1]*7'" 'moe-layer-freq'
 refuse "$plain --num-virtual-stages-per-pipeline-rank 2" 'without a pipeline'
 refuse "$plain --tensor-model-parallel-size 3" 'multiple of 3'
 refuse "$plain --global-batch-size 33" 'global-batch-size'
+refuse "$plain --num-experts 4 --moe-layer-freq '[1]*9223372036854775807'" 'moe-layer-freq'
+refuse "$plain --pipeline-model-parallel-size 1000000000" '1e6'
+refuse "$(echo "$plain" | sed 's/--num-layers 8/--num-layers 999999999/')" 'num-layers'
 refuse "$plain --hidden-size" 'value is missing'
 refuse "$plain --kv-channels x" 'whole number'
 refuse "$plain --recompute-granularity some" 'recompute-granularity'
