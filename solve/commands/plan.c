@@ -199,6 +199,30 @@ static enum status answer(const struct plan_request *r, const struct steps *s, s
     return OK;
 }
 
+// So many times the nodes, until there is some plan.
+static enum status find_nodes(const struct plan_request *r, struct arena *arena, struct error *err)
+{
+    enum { TIMES_MOST = 64 };
+    struct plan_request larger = *r;
+    larger.folder = file_in(r, "larger", arena);
+    larger.gap = 1, larger.time_limit_s = 10, larger.force = true;
+    for (int times = 2; times <= TIMES_MOST; times *= 2) {
+        struct steps steps = {.count = 0};
+        int unused, solved;
+        larger.nodes = r->nodes * times;
+        problem_step(&steps, &larger, arena);
+        solve_step(&steps, &larger, arena);
+        TRY(run_step(&steps.items[0], &unused, arena, err));
+        TRY(run_step(&steps.items[1], &solved, arena, err));
+        if (solved && solved != EXIT_OPEN) continue;
+        printf("\n%lld nodes would do, with a plan in %s.\n", (long long)larger.nodes,
+               larger.folder);
+        return OK;
+    }
+    printf("\nNor is there a plan on %d times the nodes.\n", TIMES_MOST);
+    return OK;
+}
+
 enum status command_plan(int argc, char **argv, int *exit_code, struct arena *arena,
                          struct error *err)
 {
@@ -228,6 +252,7 @@ enum status command_plan(int argc, char **argv, int *exit_code, struct arena *ar
     }
     for (int i = 2; i < steps.count; i++) TRY(run_step(&steps.items[i], exit_code, arena, err));
     TRY(answer(&r, &steps, arena, err));
+    if (solved == EXIT_INFEASIBLE && r.nodes) TRY(find_nodes(&r, arena, err));
     *exit_code = solved;
     return OK;
 }

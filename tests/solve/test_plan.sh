@@ -47,5 +47,6 @@ expect "llama-3.1-8b" 2 --model llama-3.1-8c --gpu h100-80gb --nodes 2 -o "$work
 expect "--nodes N or --gpus N" 2 --model llama-3.1-8b --gpu h100-80gb -o "$work/x"
 expect "--gpu NAME" 2 --model llama-3.1-8b -o "$work/x"
 expect "-o FOLDER is missing" 2 --model llama-3.1-8b --gpu h100-80gb --nodes 1
-expect "infeasible" 11 --model llama-3.1-405b --gpu t4-16gb --nodes 1 --precision fp16 -o "$work/small"
+expect "infeasible" 11 --model llama-3.1-405b --gpu h100-80gb --nodes 4 -o "$work/small"
+grep -q "^8 nodes would do" "$work/out" || wrong "405b on four nodes: not said that eight would do: $(cat "$work/out")"
 exit $failed
