@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "calibrate/commands.h"
+#include "data/base/names.h"
 #include "data/text/document.h"
 #include "formulate/commands.h"
 #include "measure/commands.h"
@@ -52,15 +53,41 @@ static int usage(FILE *to, int exit_code)
     return command_flushed() ? exit_code : 2;
 }
 
+static int find(const char *name)
+{
+    for (int i = 0; i < (int)ARRAY_LENGTH(commands); i++)
+        if (!strcmp(name, commands[i].name)) return i;
+    return -1;
+}
+
+static int unknown(const char *name)
+{
+    const char *names[ARRAY_LENGTH(commands)];
+    for (size_t i = 0; i < ARRAY_LENGTH(commands); i++) names[i] = commands[i].name;
+    int meant = name_meant(name, names, (int)ARRAY_LENGTH(commands));
+    fprintf(stderr, "plumbline: unknown command '%s'%s%s%s; plumbline --help lists them\n", name,
+            meant < 0 ? "" : ", did you mean ", meant < 0 ? "" : names[meant],
+            meant < 0 ? "" : "?");
+    return 2;
+}
+
+static int version(bool json)
+{
+    const char *form = json ? "{\"name\": \"plumbline\", \"version\": \"%s\"}\n" : "plumbline %s\n";
+    return printf(form, PLUMBLINE_VERSION) < 0 || !command_flushed() ? 2 : 0;
+}
+
 int main(int argc, char **argv)
 {
+    const char *name = argc < 2 ? "" : argv[1];
+    bool help = !strcmp(name, "help") && argc > 2;
     if (argc < 2) return usage(stderr, 2);
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) return usage(stdout, 0);
-    if (!strcmp(argv[1], "--version"))
-        return puts("plumbline " PLUMBLINE_VERSION) < 0 || !command_flushed() ? 2 : 0;
-    for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
-        if (!strcmp(argv[1], commands[i].name))
-            return command_run("plumbline", commands[i].name, commands[i].run, argc - 1, argv + 1);
-    fprintf(stderr, "plumbline: unknown command '%s'; plumbline --help lists them\n", argv[1]);
-    return 2;
+    if (!help && (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")))
+        return usage(stdout, 0);
+    if (!strcmp(name, "--version")) return version(argc > 2 && !strcmp(argv[2], "--json"));
+    int command = find(help ? argv[2] : name);
+    if (command < 0) return unknown(help ? argv[2] : name);
+    char *asked[] = {argv[help ? 2 : 1], "--help", NULL};
+    return command_run("plumbline", commands[command].name, commands[command].run,
+                       help ? 2 : argc - 1, help ? asked : argv + 1);
 }

@@ -6,4 +6,8 @@
 // counts for less); -1: there is none.
 int name_nearest(const char *name, const char *const *names, int count);
 
+// The name that was probably meant: the first that begins with these characters, else the nearest
+// where no more than a third of them is changed; -1: none.
+int name_meant(const char *name, const char *const *names, int count);
+
 #endif

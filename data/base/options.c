@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/names.h"
+
 static void print_help(const char *usage, const struct option *options, size_t count)
 {
     printf("usage: %s\n", usage);
@@ -80,6 +82,21 @@ static const struct option *find(const struct option *options, size_t count, con
     return NULL;
 }
 
+static enum status unknown_option(const char *word, const char *usage, const struct option *options,
+                                  size_t count, struct error *err)
+{
+    enum { NAMES_MOST = 64 };
+    const char *names[NAMES_MOST];
+    char name[64];
+    int known = 0;
+    for (size_t i = 0; i < count && known < NAMES_MOST; i++) names[known++] = options[i].name;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    int meant = name_meant(name, names, known);
+    if (meant < 0) return fail(err, BAD_INPUT, "unknown option '%s'; usage: %s", word, usage);
+    return fail(err, BAD_INPUT, "unknown option '%s', did you mean %s? usage: %s", word,
+                names[meant], usage);
+}
+
 enum status options_read(int argc, char **argv, const char *usage, const struct option *options,
                          size_t option_count, const char **operands, int operand_min,
                          int operand_max, int *operand_count, bool *helped, struct error *err)
@@ -89,7 +106,7 @@ enum status options_read(int argc, char **argv, const char *usage, const struct 
     *helped = false;
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
-        if (!ended && !strcmp(word, "--help")) {
+        if (!ended && (!strcmp(word, "--help") || !strcmp(word, "-h"))) {
             print_help(usage, options, option_count);
             *helped = true;
             return OK;
@@ -104,7 +121,7 @@ enum status options_read(int argc, char **argv, const char *usage, const struct 
             const char *equals = strchr(word, '=');
             const struct option *o =
                 find(options, option_count, word, equals ? (size_t)(equals - word) : strlen(word));
-            if (!o) return fail(err, BAD_INPUT, "unknown option '%s'; usage: %s", word, usage);
+            if (!o) return unknown_option(word, usage, options, option_count, err);
             if (o->type == OPTION_FLAG) {
                 if (equals) return fail(err, BAD_INPUT, "%s takes no value", o->name);
                 *(bool *)o->to = true;

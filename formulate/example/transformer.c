@@ -30,13 +30,11 @@ static enum status cluster_of_gpu(struct cluster *cluster, const char *gpu, stru
         if (has_only(cluster, gpu)) return OK;
         gpus[i] = cluster->groups[0].gpu;
     }
-    int nearest = name_nearest(gpu, gpus, count);
-    for (int i = count; i-- > 0;) // as "h100" means h100-80gb
-        if (!strncmp(gpus[i], gpu, strlen(gpu))) nearest = i;
+    int meant = name_meant(gpu, gpus, count);
     return fail(err, BAD_INPUT,
                 "%s: no shipped cluster has this GPU; did you mean %s? (plumbline clusters lists "
                 "them)",
-                gpu, nearest < 0 ? "another" : gpus[nearest]);
+                gpu, gpus[meant < 0 ? name_nearest(gpu, gpus, count) : meant]);
 }
 
 static enum status load_parts(struct problem *p, const struct transformer_request *r,

@@ -98,6 +98,13 @@ gives 2
 [ ! -s out ] || complain "usage of a wrong call on stdout"
 gives 0 --help; gives 0 --version; gives 0 help
 refuses "'foo'" foo
+refuses "unknown command 'sovle', did you mean solve?" sovle
+refuses "unknown option '--time-limit', did you mean --time-limit-s?" solve x --time-limit 3
+refuses "unknown option '--gpa=1', did you mean --gap?" solve x --gpa=1
+gives 0 help solve
+gives 0 solve -h
+gives 0 -h
+gives 0 --version --json
 refuses "a kind is missing" example
 refuses "'cube'" example cube -o x
 refuses "unknown measurement 'x'" measure x
