@@ -2,6 +2,7 @@
 """page_browse.py FOLDER: the pages of test_report_html.sh in Chromium, wide and as on a phone, by mouse and by keys."""
 import json
 import os
+import re
 import sys
 
 import browser
@@ -93,6 +94,17 @@ def check_chart(page, plan):
     page.mouse("mouseMoved", x + 300, y + AXIS + 10, button="left", buttons=1)
     page.mouse("mouseReleased", x + 300, y + AXIS + 10, button="left", clickCount=1)
     near(view(page)[0], length(page) * 100 / (width - MARGIN), "dragged by 100 pixels")
+    page.ask("document.getElementById('chart').focus()")
+    for _ in range(12):
+        page.key("+")
+    page.key("End")
+    near(view(page)[1], whole, "the key End")
+    page.mouse("mouseMoved", x + width - 2, y + AXIS + 10)
+    said = page.text("#chart-status")
+    found = re.search(r"stage 0: starts ([\d.]+) s, takes ([\d.]+) (s|ms|us)", said)
+    expect(bool(found), True, "the end of the first stage: " + said)
+    ends = float(found[1]) + float(found[2]) * {"s": 1, "ms": 1e-3, "us": 1e-6}[found[3]]
+    expect(abs(ends - whole / 1e9) < 2e-6, True, "the last operation ends with the iteration: " + said)
     page.click("#whole")
     near(length(page), whole, "the whole again")
     high = page.ask("document.getElementById('chart').height")

@@ -342,7 +342,7 @@ gives 2 verify moved/plan.json
 says moved/job.json err
 
 # ---- report, import, formulate
-for format in text trace megatron; do
+for format in text trace megatron html; do
     gives 0 report --format $format mixed/one.json
     [ -s out ] || complain "report --format $format: nothing"
     cp out reported

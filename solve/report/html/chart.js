@@ -17,7 +17,7 @@
     forward: { letter: 'F', name: 'forward', ground: '#cfe0f5' },
     backward: { letter: 'B', name: 'backward', ground: '#6f9bd0' },
     weight: { letter: 'W', name: 'weight gradient', ground: '#fff', lines: 'M4 0V8' },
-    blocked: { letter: '', name: 'compute blocked by a transfer', ground: '#fff', lines: 'M0 4H8' },
+    blocked: { letter: '', name: 'transfer in the compute stream', ground: '#fff', lines: 'M0 4H8' },
     onward: { letter: '', name: 'transfer forward', ground: '#fff',
       lines: 'M-1 5L5 -1M-1 9L9 -1M3 9L9 3' },
     back: { letter: '', name: 'transfer backward', ground: '#c8ccd2',
