@@ -3,7 +3,7 @@
 
 #include "data/base/shipped.h"
 #include "data/inputs/costs.h"
-#include "data/inputs/model_size.h"
+#include "data/inputs/model/size.h"
 #include "data/places/cluster.h"
 #include "formulate/commands.h"
 

@@ -9,7 +9,8 @@ rules='
 data/base            |
 data/text            | data/base
 data/places          | data/base data/text
-data/inputs          | data/base data/text data/places data/schedule/kinds.h
+data/inputs          | data/base data/text data/places data/inputs/model data/schedule/kinds.h
+data/inputs/model    | data/base data/text
 data/numbers         | data/base data/inputs
 data/priced          | data/base data/text data/places data/inputs
 data/program         | data/base

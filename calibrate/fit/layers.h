@@ -4,7 +4,7 @@
 #define PLUMBLINE_CALIBRATE_FIT_LAYERS_H
 
 #include "calibrate/calibrate.h"
-#include "data/inputs/model.h"
+#include "data/inputs/model/model.h"
 
 enum layer_pass {
     LAYER_FORWARD,

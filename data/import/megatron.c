@@ -9,7 +9,7 @@
 #include "data/import/megatron_words.h"
 #include "data/import/text.h"
 #include "data/inputs/job.h"
-#include "data/inputs/model_size.h"
+#include "data/inputs/model/size.h"
 
 #define COUNT_MAX 1e9
 enum { DEGREE_MAX = 1000000 };

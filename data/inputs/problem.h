@@ -5,7 +5,7 @@
 #include "data/places/cluster.h"
 #include "data/inputs/costs.h"
 #include "data/inputs/job.h"
-#include "data/inputs/model.h"
+#include "data/inputs/model/model.h"
 #include "data/inputs/space.h"
 
 enum { PLACED_NODES_MAX = 512 }; // a plan says of each of so many nodes what stands on it

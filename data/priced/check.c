@@ -7,7 +7,7 @@
 #include "data/base/least.h"
 #include "data/places/cluster.h"
 #include "data/inputs/job_fields.h"
-#include "data/inputs/model.h"
+#include "data/inputs/model/model.h"
 #include "data/priced/fields.h"
 
 #define SUM_MAX 4503599627370496.0 // 2^52

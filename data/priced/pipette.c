@@ -1,6 +1,6 @@
 // The part of a priced document that the objective pipette is worked out from: reading, checking,
 // writing.
-#include "data/inputs/model.h"
+#include "data/inputs/model/model.h"
 #include "data/priced/fields.h"
 
 static int pairs_of(const struct priced_places *p) { return p->node_count * p->node_count; }

@@ -8,7 +8,7 @@
 #include "data/results/bound.h"
 #include "data/places/cluster.h"
 #include "data/inputs/job_fields.h"
-#include "data/inputs/model.h"
+#include "data/inputs/model/model.h"
 #include "data/results/internal.h"
 
 const char *const outcome_names[] = {"optimal", "open", "infeasible", "no_plan", NULL};

@@ -1,6 +1,6 @@
 // The placement of a plan: read and written as names of nodes.
 #include "data/inputs/job_fields.h"
-#include "data/inputs/model.h"
+#include "data/inputs/model/model.h"
 #include "data/results/internal.h"
 
 static enum status read_modes(const struct json *array, const struct plan *p, int replica,

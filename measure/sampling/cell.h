@@ -5,7 +5,7 @@
 #ifndef PLUMBLINE_MEASURE_SAMPLING_CELL_H
 #define PLUMBLINE_MEASURE_SAMPLING_CELL_H
 
-#include "data/inputs/model.h"
+#include "data/inputs/model/model.h"
 #include "data/inputs/samples.h"
 
 // What a repetition does, with the sample's dimensions it reads; a back end that lacks one says so

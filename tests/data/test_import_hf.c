@@ -2,7 +2,7 @@
 // ones of each class, our parameters are as many as theirs (tests/imports/hf_counts.py makes the
 // record), and planner and judge hold as many bytes of weights.
 #include "data/import/hf/config.h"
-#include "data/inputs/model_size.h"
+#include "data/inputs/model/size.h"
 #include "formulate/price/price.h"
 #include "solve/judge/price/verify_price.h"
 #include "tests/support/folder.h"

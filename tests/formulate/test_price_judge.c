@@ -13,7 +13,7 @@
 #include "solve/checker/prices/prices.h"
 #include "solve/judge/price/verify_price.h"
 #include "tests/support/oracle/prices.h"
-#include "tests/support/problems.h"
+#include "tests/support/models.h"
 
 #include <cmocka.h> // last: it takes the name of fail()
 
@@ -204,131 +204,6 @@ static void random_cluster(struct cluster *c, struct random *rng, struct arena *
                 i / 2, i % 2, {(double)random_between(rng, 1, 100) * 1e9, 1e-5}};
 }
 
-// ---- model: embedding, some runs of blocks of all kinds, head
-
-static struct layer_run random_middle(struct random *rng, const char *name)
-{
-    struct layer_run r = {.name = name,
-                          .kind = LAYER_BLOCK,
-                          .count = (int)random_between(rng, 4, 40),
-                          .recomputable = true};
-    switch (random_between(rng, 0, 5)) {
-    case 0:
-        r.kind = LAYER_MOE;
-        r.experts = (struct expert_shape){
-            .experts = 64,
-            .top_k = random_between(rng, 1, 8),
-            .ffn = 256 * random_between(rng, 1, 16),
-            .shared_ffn = random_chance(rng, 50) ? 512 * random_between(rng, 1, 8) : 0,
-            .imbalance = random_chance(rng, 50) ? 1 + (double)random_between(rng, 0, 8) / 8 : 0};
-        r.frozen = random_chance(rng, 20);
-        break;
-    case 1: {
-        int64_t half = 64 << random_between(rng, 0, 4);
-        r.kind = LAYER_MEMORY;
-        r.recomputable = false;
-        r.pool = (struct pool_shape){.values = half * half,
-                                     .width = 256 * random_between(rng, 1, 4),
-                                     .heads = random_between(rng, 1, 4),
-                                     .key_width = 128 * random_between(rng, 1, 4),
-                                     .top_k = random_between(rng, 1, 32),
-                                     .gated = random_chance(rng, 50)};
-        r.frozen = random_chance(rng, 20);
-        break;
-    }
-    case 2:
-        r.frozen = true;
-        r.adapter_rank = random_chance(rng, 60) ? (int)random_between(rng, 1, 64) : 0;
-        r.weight_bits = random_chance(rng, 50) ? (int)random_between(rng, 2, 8) : 0;
-        break;
-    case 3:
-        r.kind = LAYER_MEASURED;
-        r.measured = (struct measured_bytes){.weight_bytes = random_between(rng, 0, 100000000),
-                                             .gradient_bytes = random_between(rng, 0, 200000000),
-                                             .optimizer_bytes = random_between(rng, 0, 600000000),
-                                             .boundary_bytes = random_between(rng, 1, 50000000)};
-        if (random_chance(rng, 50)) r.measured.matrix_rows = 4096, r.measured.matrix_columns = 1024;
-        break;
-    default: break;
-    }
-    return r;
-}
-
-// What plain blocks have not: attention by latents, windows, without a mask, over an encoder; other
-// norms, biases, residuals, embeddings. Adapters and quantised weights go with none of the first.
-static void random_peculiarities(struct model *m, struct random *rng)
-{
-    struct shape *s = &m->shape;
-    bool adapted = false;
-    for (int i = 0; i < m->run_count; i++)
-        adapted = adapted || m->runs[i].adapter_rank || m->runs[i].weight_bits;
-    s->norms = (int)random_between(rng, 0, 4);
-    s->plain_norms = random_chance(rng, 20), s->no_final_norm = random_chance(rng, 30);
-    s->parallel_residual = random_chance(rng, 30);
-    s->output_bias = (int)random_between(rng, -1, 1);
-    if (random_chance(rng, 30)) s->embedding_width = 128 * random_between(rng, 1, 8);
-    if (!adapted && random_chance(rng, 50)) {
-        s->kv_heads = s->heads, s->kv_rank = 64 * random_between(rng, 1, 12);
-        s->query_rank = random_chance(rng, 60) ? 64 * random_between(rng, 1, 24) : 0;
-        s->rotary_width = 16 * random_between(rng, 0, 4);
-        s->value_width = 32 * random_between(rng, 1, 4);
-    } else {
-        s->qk_norm = (enum qk_norm)random_between(rng, 0, 2);
-    }
-    for (int i = 0; i < m->run_count; i++) {
-        struct layer_run *r = &m->runs[i];
-        if (r->kind != LAYER_MEASURED) r->more_values = random_chance(rng, 30) ? 12345 : 0;
-        if (r->kind == LAYER_MOE) r->experts.shared_gate = r->experts.shared_ffn > 0;
-        if (r->kind == LAYER_BLOCK || r->kind == LAYER_MOE) {
-            r->bidirectional = random_chance(rng, 30);
-            if (!r->bidirectional && random_chance(rng, 50))
-                r->window = random_between(rng, 1, 6000);
-            r->cross_attention = r->kind == LAYER_BLOCK && !r->adapter_rank && !r->weight_bits &&
-                                 random_chance(rng, 40);
-        }
-    }
-}
-
-// A sequence in slices wants causal attention.
-static void look_back(struct model *m)
-{
-    for (int i = 0; i < m->run_count; i++)
-        m->runs[i].bidirectional = m->runs[i].cross_attention = false;
-}
-
-static void random_shape(struct model *m, struct random *rng, struct arena *arena)
-{
-    static const char *const names[] = {"embedding", "one", "two", "three", "head"};
-    int64_t kv_heads = 8 << random_between(rng, 0, 2);
-    int middle = (int)random_between(rng, 1, 3), last = middle + 1;
-    bool frozen_ends = random_chance(rng, 15);
-    *m = (struct model){.name = "random",
-                        .has_shape = true,
-                        .runs = TAKE(arena, 5, struct layer_run),
-                        .run_count = last + 1};
-    m->shape = (struct shape){.hidden = 1024 * random_between(rng, 1, 12),
-                              .ffn = 512 * random_between(rng, 4, 100),
-                              .heads = kv_heads * random_between(rng, 1, 4),
-                              .kv_heads = kv_heads,
-                              .head_width = 64 * random_between(rng, 1, 2),
-                              .vocabulary = random_between(rng, 30000, 160000),
-                              .positions = random_chance(rng, 50) ? 8192 : 0,
-                              .vocabulary_multiple = random_chance(rng, 50) ? 128 : 0,
-                              .gated_ffn = random_chance(rng, 50),
-                              .rms_norm = random_chance(rng, 50),
-                              .qkv_bias = random_chance(rng, 50),
-                              .linear_bias = random_chance(rng, 50),
-                              .dropout = random_chance(rng, 50),
-                              .tied_embeddings = random_chance(rng, 50)};
-    m->runs[0] = (struct layer_run){
-        .name = names[0], .kind = LAYER_EMBEDDING, .count = 1, .frozen = frozen_ends};
-    for (int i = 1; i <= middle; i++) m->runs[i] = random_middle(rng, names[i]);
-    m->runs[last] =
-        (struct layer_run){.name = names[4], .kind = LAYER_HEAD, .count = 1, .frozen = frozen_ends};
-    for (int i = 0; i <= last; i++) m->layer_count += m->runs[i].count;
-    if (random_chance(rng, 50)) random_peculiarities(m, rng);
-}
-
 // ---- job
 
 static int divisor_of(struct random *rng, int64_t n)
@@ -455,11 +330,11 @@ static void random_models(void **state)
         struct problem problem = {.name = "random"};
         struct error err = {OK, ""};
         arena_open(&arena, NULL);
-        random_shape(&problem.model, &rng, &arena);
+        random_model(&problem.model, &rng, &arena);
         random_cluster(&problem.cluster, &rng, &arena);
         random_costs(&problem, &rng, &arena);
         random_job(&problem.job, &problem.model, &rng, &arena);
-        if (problem.job.layout.slice_count > 1) look_back(&problem.model);
+        if (problem.job.layout.slice_count > 1) model_look_back(&problem.model);
         if (problem_check(&problem, &err) == OK) {
             compare_prices(&problem, i, &count, &arena);
             note(&tally, &problem);
@@ -577,11 +452,11 @@ static void errors_are_bounded(void **state)
         struct problem problem = {.name = "random"};
         struct error err = {OK, ""};
         arena_open(&arena, NULL);
-        random_shape(&problem.model, &rng, &arena);
+        random_model(&problem.model, &rng, &arena);
         random_cluster(&problem.cluster, &rng, &arena);
         random_costs(&problem, &rng, &arena);
         random_job(&problem.job, &problem.model, &rng, &arena);
-        if (problem.job.layout.slice_count > 1) look_back(&problem.model);
+        if (problem.job.layout.slice_count > 1) model_look_back(&problem.model);
         // Logarithms reduce their arguments with 64 bits, whatever the processor is told.
         for (int k = 0; k < problem.costs.collective_count; k++)
             if (problem.costs.collectives[k].point_count > 1)

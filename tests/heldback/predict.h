@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "data/inputs/costs.h"
-#include "data/inputs/model.h"
+#include "data/inputs/model/model.h"
 #include "data/inputs/samples.h"
 
 // Which shape each sample of the document was measured with: the shapes that its command names, one

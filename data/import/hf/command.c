@@ -3,7 +3,7 @@
 
 #include "data/import/hf/config.h"
 #include "data/import/import.h"
-#include "data/inputs/model_size.h"
+#include "data/inputs/model/size.h"
 
 enum status import_hf(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {

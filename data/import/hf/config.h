@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_DATA_IMPORT_HF_CONFIG_H
 #define PLUMBLINE_DATA_IMPORT_HF_CONFIG_H
 
-#include "data/inputs/model.h"
+#include "data/inputs/model/model.h"
 
 // name NULL: the last part of the config's _name_or_path, else its model_type. output is the path
 // the model will be saved at (its made_from names the config relative to it). BAD_INPUT: other

@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_DATA_IMPORT_HF_INTERNAL_H
 #define PLUMBLINE_DATA_IMPORT_HF_INTERNAL_H
 
-#include "data/inputs/model.h"
+#include "data/inputs/model/model.h"
 
 #define HF_SIZE_MAX 67108864.0 // 2^26; model_check sets the tighter ranges
 

@@ -1,5 +1,5 @@
 // A model's shape: read, checked, written. docs/FORMATS.md explains every key.
-#include "data/inputs/model_internal.h"
+#include "data/inputs/model/internal.h"
 
 const char *const qk_norm_names[] = {"none", "head", "whole", NULL};
 

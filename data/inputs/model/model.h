@@ -1,8 +1,8 @@
 // A model: a sequence of layers, given as runs of identical ones. Either a transformer shape, from
 // which FLOPs, bytes and activations follow (docs/FORMULAS.md), or measured layers whose bytes
 // stand here and whose times stand in the costs.
-#ifndef PLUMBLINE_DATA_INPUTS_MODEL_H
-#define PLUMBLINE_DATA_INPUTS_MODEL_H
+#ifndef PLUMBLINE_DATA_INPUTS_MODEL_MODEL_H
+#define PLUMBLINE_DATA_INPUTS_MODEL_MODEL_H
 
 #include <stdbool.h>
 #include <stdint.h>

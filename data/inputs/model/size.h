@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_DATA_INPUTS_MODEL_SIZE_H
 #define PLUMBLINE_DATA_INPUTS_MODEL_SIZE_H
 
-#include "data/inputs/model.h"
+#include "data/inputs/model/model.h"
 
 // all: every value, adapters among them, a matrix that embedding and head share once; active: those
 // that one token meets (of experts top_k and the shared ones, of a pool what it reads). measured:

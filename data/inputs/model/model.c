@@ -1,12 +1,12 @@
 // Models: load, check, save. What a loader cannot refuse key by key (unique names, shapes that some
 // run needs, sums that must stay exact) stands in model_check, which also serves models made in
 // memory. docs/FORMATS.md explains every key.
-#include "data/inputs/model.h"
+#include "data/inputs/model/model.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "data/inputs/model_internal.h"
+#include "data/inputs/model/internal.h"
 #include "data/base/units.h"
 
 const char *const layer_kind_names[] = {"embedding", "block",  "head", "measured",

@@ -1,6 +1,6 @@
 // Layers beside the dense block: mixtures of experts, memory layers, frozen blocks with adapters or
 // quantised weights. Their keys in a model; what they cost is docs/FORMULAS.md sections 3 to 5.
-#include "data/inputs/model_internal.h"
+#include "data/inputs/model/internal.h"
 
 #include <math.h>
 

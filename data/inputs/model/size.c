@@ -1,5 +1,5 @@
 // Counted tensor by tensor, as a framework holds them.
-#include "data/inputs/model_size.h"
+#include "data/inputs/model/size.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 // The parts of a model's runs that only some kinds of layers have: reading, checking, writing.
-// Internal to data/inputs/model*.c.
+// Internal to data/inputs/model.
 #ifndef PLUMBLINE_DATA_INPUTS_MODEL_INTERNAL_H
 #define PLUMBLINE_DATA_INPUTS_MODEL_INTERNAL_H
 
-#include "data/inputs/model.h"
+#include "data/inputs/model/model.h"
 
 // ---- model_shape.c
 enum status shape_get(const struct json *object, struct shape *s, struct arena *arena,
