@@ -223,8 +223,8 @@ static enum status find_layouts(struct report_page *page, const char *named, str
 }
 
 static enum status make_page(const struct plan *plan, const struct about_links *about,
-                             const char *layouts, const char **text, size_t *length,
-                             struct arena *arena, struct error *err)
+                             const char *layouts, const char *progress, const char **text,
+                             size_t *length, struct arena *arena, struct error *err)
 {
     struct report_links links;
     struct report_page page = {.plan = plan,
@@ -236,6 +236,11 @@ static enum status make_page(const struct plan *plan, const struct about_links *
     if (found) page.links = &links;
     TRY(find_layouts(&page, layouts, arena, err));
     TRY(find_sensitivity(&page, arena, err));
+    if (progress && plan->placement)
+        return fail(err, BAD_INPUT,
+                    "--progress: expected a plan without a placement: lines of its search are of "
+                    "relaxations");
+    if (progress) TRY(report_history_read(&page, progress, arena, err));
     return report_html(&page, text, length, arena, err);
 }
 
@@ -247,7 +252,8 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     int64_t cores = 1;
     int format = FORMAT_TEXT, order = RANK_ORDER_DATA_FIRST, operands;
     bool helped;
-    const char *to = "-", *files[FILES_MOST], *layouts = NULL, *verdict = NULL, *text;
+    const char *to = "-", *files[FILES_MOST], *layouts = NULL, *verdict = NULL, *progress = NULL,
+               *text;
     size_t length;
     const struct option options[] = {
         {"--format", OPTION_NAME, &format, 0, 0, format_names,
@@ -272,6 +278,8 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
         {"--verdict", OPTION_TEXT, &verdict, 0, 0, NULL,
          "of verify --certificate: what it judged is called proven; without one a bound is as "
          "stated by solve"},
+        {"--progress", OPTION_TEXT, &progress, 0, 0, NULL,
+         "with html: what solve --progress wrote on stderr, for best plan and bound over time"},
         {"-o", OPTION_TEXT, &to, 0, 0, NULL, "write to this file; - is standard output (default)"},
     };
     struct plan plan;
@@ -295,6 +303,7 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
                     files[1]);
     if (verdict && ((layouts && !page) || table))
         return fail(err, BAD_INPUT, "--verdict: goes with one plan");
+    if (progress && !page) return fail(err, BAD_INPUT, "--progress: goes with --format html");
     if (layouts && !page)
         return write_layouts(layouts, about.top < 0 && format == FORMAT_TEXT ? 20 : about.top,
                              format, to, arena, err);
@@ -310,7 +319,7 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     if (about.top >= 0 && !page && (format != FORMAT_TEXT || !plan.placement))
         return fail(err, BAD_INPUT,
                     "--top: expected --layouts beside it, or a plan with a placement");
-    if (page) TRY(make_page(&plan, &about, layouts, &text, &length, arena, err));
+    if (page) TRY(make_page(&plan, &about, layouts, progress, &text, &length, arena, err));
     else if (format == FORMAT_TEXT || format == FORMAT_LINKS || format == FORMAT_HEATMAP)
         TRY(make_with_links(&plan, &about, &text, &length, arena, err));
     else if (format == FORMAT_TRACE) TRY(report_trace(&plan, &text, &length, arena, err));

@@ -65,6 +65,19 @@ done
 run 0 example gpt --schedule interleaved --virtual-stages 2 -o "$here/wound"
 run 0 solve "$here/wound/problem.json" -o "$here/wound/plan.json" --quiet --gap 0.1
 page wound 1000000
+# Best plan and bound over time: two bounds, the first plan's time at the upper edge; another plan's lines are refused.
+time_of() { sed -n "s/^  \"$1_ns\": \([0-9]*\),.*/\1/p" "$here/wound/plan.json"; }
+awk -v plan="$(time_of iteration)" -v bound="$(time_of bound)" 'BEGIN {
+    printf "     0.1 s  plan %.9f s  no bound yet  a first plan\n     nan s  plan 1 s  bound inf s\n", plan * 1.25 / 1e9
+    printf "     0.5 s  plan %.9f s  bound %.9f s  gap\n     0.9 s  plan %.9f s  bound %.9f s", plan / 1e9, bound * 0.5 / 1e9, plan / 1e9, bound / 1e9 }' > "$here/log"
+run 0 report --format html --progress "$here/log" "$here/wound/plan.json" -o "$here/wound/report.html"
+python3 tests/report/page_check.py "$here/wound/plan.json" "$here/wound/report.html" > "$here/out" 2> "$here/err" || complain "page with its search"
+[ "$(grep -c '<circle' "$here/wound/report.html")" = 2 ] || complain "expected two bounds on the way"
+says wound ">$(awk -v plan="$(time_of iteration)" 'BEGIN { printf "%.6f s", plan * 1.25 / 1e9 }')</text>"
+run 2 report --format html --progress "$here/log" "$here/deep64/plan.json"
+grep -q 'expected plans of at least' "$here/err" || complain "lines of another plan"
+run 2 report --format html --progress "$here/wound/plan.json" "$here/wound/plan.json"
+grep -q 'expected lines of solve --progress, found none' "$here/err" || complain "no lines"
 run 0 example gpt --framework any --schedule zb-h1 -o "$here/split"
 run 0 solve "$here/split/problem.json" -o "$here/split/plan.json" --quiet
 page split 1000000

@@ -13,6 +13,12 @@ struct report_sensitivity {
     int64_t ns[COST_ENDS];
 };
 
+// What a search had found so far: 0: nothing yet.
+struct report_moment {
+    double seconds;
+    int64_t plan_ns, bound_ns; // of the objective
+};
+
 struct report_page {
     const struct plan *plan;
     const struct problem *problem;    // that the plan was made from
@@ -22,7 +28,14 @@ struct report_page {
     int64_t layouts_top;                          // lines of layouts; 0: all
     const struct report_sensitivity *sensitivity; // [sensitivity_count]
     int sensitivity_count;
+    const struct report_moment *moments; // [moment_count], as time goes by; the plan's own end last
+    int moment_count;
 };
+
+// The lines that solve --progress wrote on stderr. BAD_INPUT: there are none, or they contradict
+// the plan.
+enum status report_history_read(struct report_page *page, const char *path, struct arena *arena,
+                                struct error *err);
 
 enum status report_html(const struct report_page *page, const char **text, size_t *length,
                         struct arena *arena, struct error *err);
@@ -41,6 +54,8 @@ bool html_schedule(struct report_out *out, const struct report_replay *r);
 void html_memory(struct report_out *out, const struct plan *plan);
 // space.c: fates of layouts, and a table of the best
 void html_layouts(struct report_out *out, const struct layouts *l, int64_t top);
+// history.c
+void html_history(struct report_out *out, const struct report_page *page);
 // sensitivity.c
 void html_sensitivity(struct report_out *out, const struct report_page *page);
 

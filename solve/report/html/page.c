@@ -327,6 +327,7 @@ static void put_contents(struct sections *s)
         {s->plan->placement, "links", "Links"},
         {s->page->layouts, "layouts", "Layouts"},
         {s->page->sensitivity_count, "sensitivity", "Costs"},
+        {s->page->moment_count, "search", "Search"},
         {true, "origin", "Made from"},
     };
     report_print(s->out, "<nav aria-label=\"sections\">");
@@ -362,6 +363,11 @@ enum status report_html(const struct report_page *page, const char **text, size_
     if (page->sensitivity_count) {
         open_section(&out, "sensitivity", "What the costs leave open");
         html_sensitivity(&out, page);
+        close_section(&out);
+    }
+    if (page->moment_count) {
+        open_section(&out, "search", "Best plan and bound over time");
+        html_history(&out, page);
         close_section(&out);
     }
     put_origin(&s);
