@@ -7,6 +7,7 @@
 
 #include "data/base/file.h"
 #include "data/inputs/framework.h"
+#include "data/results/layouts.h"
 #include "formulate/commands.h"
 #include "solve/commands/commands.h"
 #include "solve/report/report.h"
@@ -199,6 +200,24 @@ static enum status answer(const struct plan_request *r, const struct steps *s, s
     return OK;
 }
 
+// Why no layout has a plan, as far as anything can be said of all of them. *room: some of them lack
+// memory alone.
+static enum status tell_reasons(const struct plan_request *r, bool *room, struct arena *arena,
+                                struct error *err)
+{
+    struct layouts l;
+    TRY(layouts_load(&l, file_in(r, "plan.layouts.json", arena), arena, err));
+    printf("\nOf %lld layouts:\n", (long long)l.count);
+    *room = false;
+    for (int i = 0; i < l.reason_count; i++) {
+        const struct layouts_reason *reason = &l.reasons[i];
+        if (!reason->count) continue;
+        printf("  %8lld  %s\n", (long long)reason->count, reason->text);
+        *room |= reason->fate == FATE_MEMORY || reason->fate == FATE_INFEASIBLE;
+    }
+    return OK;
+}
+
 // So many times the nodes, until there is some plan.
 static enum status find_nodes(const struct plan_request *r, struct arena *arena, struct error *err)
 {
@@ -252,7 +271,9 @@ enum status command_plan(int argc, char **argv, int *exit_code, struct arena *ar
     }
     for (int i = 2; i < steps.count; i++) TRY(run_step(&steps.items[i], exit_code, arena, err));
     TRY(answer(&r, &steps, arena, err));
-    if (solved == EXIT_INFEASIBLE && r.nodes) TRY(find_nodes(&r, arena, err));
+    bool room = false;
+    if (solved == EXIT_INFEASIBLE) TRY(tell_reasons(&r, &room, arena, err));
+    if (room && r.nodes) TRY(find_nodes(&r, arena, err));
     *exit_code = solved;
     return OK;
 }
