@@ -267,6 +267,7 @@ enum status command_plan(int argc, char **argv, int *exit_code, struct arena *ar
         if (r.framework == FRAMEWORK_MEGATRON) {
             TRY(make_launch_folder(&r, arena, err));
             report_step(&steps, &r, "megatron", "launch/megatron.sh", arena);
+            report_step(&steps, &r, "sbatch", "launch/job.sbatch", arena);
         }
     }
     for (int i = 2; i < steps.count; i++) TRY(run_step(&steps.items[i], exit_code, arena, err));

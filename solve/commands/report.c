@@ -15,6 +15,7 @@ enum format {
     FORMAT_TEXT,
     FORMAT_TRACE,
     FORMAT_MEGATRON,
+    FORMAT_SBATCH,
     FORMAT_CSV,
     FORMAT_LATEX,
     FORMAT_LINKS,
@@ -24,9 +25,9 @@ enum format {
     FORMAT_RANKFILE,
     FORMAT_HOSTS
 };
-static const char *const format_names[] = {"text",     "trace",    "megatron", "csv",
-                                           "latex",    "links",    "heatmap",  "html",
-                                           "hostfile", "rankfile", "hosts",    NULL};
+static const char *const format_names[] = {"text",     "trace", "megatron", "sbatch", "csv",
+                                           "latex",    "links", "heatmap",  "html",   "hostfile",
+                                           "rankfile", "hosts", NULL};
 
 enum { FILES_MOST = 1000 };
 
@@ -287,7 +288,7 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     TRY(options_read(
         argc, argv,
         "plumbline report [--format "
-        "text|html|trace|megatron|links|heatmap|hostfile|rankfile|hosts] "
+        "text|html|trace|megatron|sbatch|links|heatmap|hostfile|rankfile|hosts] "
         "[--verdict FILE] [-o FILE] PLAN\n       plumbline report --format latex|csv [-o FILE] "
         "PLAN|CHECKED...",
         options, ARRAY_LENGTH(options), files, 0, FILES_MOST, &operands, &helped, err));
@@ -329,7 +330,8 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
                                                    (enum rank_order)order, (int)cores},
                           &text, &length, arena, err));
     else
-        TRY(report_megatron(&plan, find_problem(&plan, &problem, arena) ? &problem : NULL, &text,
-                            &length, arena, err));
+        TRY((format == FORMAT_SBATCH ? report_sbatch : report_megatron)(
+            &plan, find_problem(&plan, &problem, arena) ? &problem : NULL, &text, &length, arena,
+            err));
     return file_write(to, text, length, err);
 }

@@ -32,6 +32,10 @@ enum status report_megatron(const struct plan *plan, const struct problem *probl
                             const char **text, size_t *length, struct arena *arena,
                             struct error *err);
 
+// A batch script of Slurm, to lie beside the flags.
+enum status report_sbatch(const struct plan *plan, const struct problem *problem, const char **text,
+                          size_t *length, struct arena *arena, struct error *err);
+
 // Which host gets which global rank, of a plan with a placement: a host a rank (SLURM_HOSTFILE,
 // Open MPI's seq mapper), an Open MPI rankfile, or hosts with their numbers of ranks in the order
 // in which torchrun and DeepSpeed must number them. Megatron-LM numbers ranks with data before

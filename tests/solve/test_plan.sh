@@ -18,24 +18,37 @@ expect() {
 
 iteration() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["iteration_ns"])' "$1"; }
 
+mkdir "$work/stand-ins"
+printf '#!/bin/sh\necho first\necho second\n' >"$work/stand-ins/scontrol"
+printf '#!/bin/sh\nshift\nexec "$@"\n' >"$work/stand-ins/srun"
+printf '#!/bin/sh\nprintf " <%%s>" "$@"\n' >"$work/stand-ins/torchrun"
+chmod +x "$work"/stand-ins/*
+
 number=0
 while read -r model gpu nodes sequence batch; do
     number=$((number + 1)) folder="$work/it's $number"
     expect "per iteration" 0 --model "$model" --gpu "$gpu" --nodes "$nodes" --sequence "$sequence" --global-batch "$batch" \
         --gpu-hour-price 2 --gap 0.05 -o "$folder"
-    for file in problem.json model.json cluster.json costs.json job.json plan.json report.html launch/megatron.sh; do
+    for file in problem.json model.json cluster.json costs.json job.json plan.json report.html launch/megatron.sh launch/job.sbatch; do
         [ -s "$folder/$file" ] || wrong "$model on $gpu: no $file"
     done
     grep -q 'price  ' "$work/out" || wrong "$model on $gpu: no price"
     first=$(iteration "$folder/plan.json")
     # Its own commands, in an empty place, as a shell reads them.
     grep '^  plumbline' "$work/out" >"$work/again"
-    [ "$(wc -l <"$work/again")" -eq 5 ] || wrong "$model on $gpu: $(wc -l <"$work/again") commands, not 5"
+    [ "$(wc -l <"$work/again")" -eq 6 ] || wrong "$model on $gpu: $(wc -l <"$work/again") commands, not 6"
     rm -r "$folder"/*.json
     while read -r line; do
         eval "\"\$BIN\"/$line" >/dev/null 2>"$work/err" || wrong "$line: $(cat "$work/err")"
     done <"$work/again"
     [ "$(iteration "$folder/plan.json")" = "$first" ] || wrong "$model on $gpu: its commands give another plan"
+    # The batch script with stand-ins for Slurm and torchrun, as the second node's task.
+    launched=$(PATH="$work/stand-ins:$PATH" PLAN_DIR="$folder/launch" SLURM_JOB_NODELIST=n SLURM_PROCID=1 \
+        bash "$folder/launch/job.sbatch" --data-path 'a b')
+    for words in "<--nnodes> <$nodes> <--nproc-per-node> <8> <--node-rank> <1> <--master-addr> <first>" \
+        "<--seq-length> <$sequence>" "<pretrain_gpt.py> <--tensor-model" "<--data-path> <a b>"; do
+        case $launched in *"$words"*) ;; *) wrong "$model on $gpu: torchrun is not told $words but $launched" ;; esac
+    done
 done <<'LIST'
 llama-3.1-8b h100-80gb 2 8192 128
 llama-3.1-70b a100-80gb 8 4096 512
