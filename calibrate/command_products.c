@@ -10,6 +10,7 @@
 #include "calibrate/runs/iterations.h"
 #include "data/base/grow.h"
 #include "data/text/table.h"
+#include "data/base/file.h"
 
 enum { COLUMN_GPU, COLUMN_ROWS, COLUMN_COLUMNS, COLUMN_DEPTH, COLUMN_SECONDS, COLUMN_COUNT };
 static const char *const column_names[COLUMN_COUNT] = {"gpu", "m", "n", "k", "median_us"};
@@ -128,12 +129,10 @@ static enum status fit_gpu(const struct measured_gpu *measured, struct gpu_costs
             "shapes kept back %.2f %% (%.2f %%)\n",
             gpu->gpu, fit.sample_count, fit.shape_count, 100 * fit.fitted.all,
             100 * fit.fitted.long_ones, 100 * fit.kept_back.all, 100 * fit.kept_back.long_ones);
-    const char *slash = strrchr(path, '/');
-    put_rates(&fit, gpu, rates,
-              arena_print(arena,
-                          "%d products of %d shapes in %s; mean error of shapes kept back %.1f %%",
-                          fit.sample_count, fit.shape_count, slash ? slash + 1 : path,
-                          100 * fit.kept_back.all));
+    put_rates(
+        &fit, gpu, rates,
+        arena_print(arena, "%d products of %d shapes in %s; mean error of shapes kept back %.1f %%",
+                    fit.sample_count, fit.shape_count, path_name(path), 100 * fit.kept_back.all));
     return OK;
 }
 

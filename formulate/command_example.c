@@ -4,6 +4,7 @@
 
 #include "formulate/commands.h"
 #include "formulate/example/example.h"
+#include "data/base/file.h"
 
 // Where it goes; shared by all kinds.
 struct destination {
@@ -280,12 +281,6 @@ static enum status run_four(int argc, char **argv, struct arena *arena, struct e
     return deliver(&problem, &to, arena, err);
 }
 
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static enum status run_pipette(int argc, char **argv, struct arena *arena, struct error *err)
 {
     struct destination to = {NULL, false};
@@ -347,7 +342,7 @@ static enum status run_pipette(int argc, char **argv, struct arena *arena, struc
     if (!r.stages) return fail(err, BAD_INPUT, "--stages P is missing");
     r.precision = (enum precision)precision;
     r.objective = (enum objective)objective;
-    r.nodes.name = file_name(r.matrix);
+    r.nodes.name = path_name(r.matrix);
     struct problem problem;
     TRY(example_pipette(&problem, &r, arena, err));
     return deliver(&problem, &to, arena, err);

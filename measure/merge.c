@@ -271,12 +271,6 @@ enum status samples_merge(struct samples *merged, const struct samples *document
 
 // ---- the command
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void tell(const struct samples *s, struct arena *arena)
 {
     double *shares = TAKE(arena, s->sample_count, double);

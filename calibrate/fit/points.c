@@ -14,12 +14,6 @@ static const double normal_95 = 1.959963984540054;
 static const double deviation_floor = 1e-3;
 static const double wide_interval = 10;
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double median_of(double *values, int count)
 {
     if (!count) return 0;

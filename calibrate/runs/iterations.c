@@ -295,12 +295,6 @@ static enum status improve(struct search *s, bool first, double *damping, bool *
 
 // ---- the answer
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double find_error_bound(const struct search *s, struct arena *arena)
 {
     int count = 0, rank = (int)ceil(BOUND_SHARE * (s->count + 1));
@@ -309,7 +303,7 @@ static double find_error_bound(const struct search *s, struct arena *arena)
         if (metric_is_time(s->runs[i]->row.metric))
             errors[count++] = fabs(exp(s->residuals[i]) - 1);
     if (count < s->count || s->count <= s->keys->count) return 0;
-    qsort(errors, (size_t)count, sizeof *errors, ascending);
+    qsort(errors, (size_t)count, sizeof *errors, compare_numbers);
     return fmin(errors[(rank < count ? rank : count) - 1], 1);
 }
 

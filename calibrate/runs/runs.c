@@ -3,6 +3,7 @@
 #include "calibrate/runs/runs.h"
 
 #include "data/base/grow.h"
+#include "data/base/file.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,7 +28,7 @@ bool metric_is_time(int metric)
 
 static const char *label_of(const char *path, struct arena *arena)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *name = path_name(path);
     size_t length = strlen(name);
     if (length > 4 && !strcmp(name + length - 4, ".csv")) length -= 4;
     return arena_print(arena, "%.*s", (int)length, name);

@@ -1,15 +1,10 @@
 // Scores, straight from their definitions: groups are small, so pairs are counted one by one.
 #include "calibrate/runs/scores.h"
+#include "data/numbers/intervals.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 double quantile(const double *sorted, int count, double share)
 {
@@ -41,7 +36,7 @@ struct ranked {
 
 static int by_value(const void *a, const void *b)
 {
-    return ascending(&((const struct ranked *)a)->value, &((const struct ranked *)b)->value);
+    return compare_numbers(&((const struct ranked *)a)->value, &((const struct ranked *)b)->value);
 }
 
 // Ranks from 1; ties share their mean.
@@ -124,7 +119,7 @@ static void score_groups(struct scores *s, const struct scored *rows, int count,
     }
     if (tau_count) s->kendall_tau = taus / tau_count;
     if (!s->groups) return;
-    qsort(regrets, (size_t)s->groups, sizeof *regrets, ascending);
+    qsort(regrets, (size_t)s->groups, sizeof *regrets, compare_numbers);
     s->regret_median = quantile(regrets, s->groups, 0.5);
     s->regret_mean = sum / s->groups;
 }
@@ -160,7 +155,7 @@ struct scores score_rows(const struct scored *rows, int count, bool lower_is_bet
         sum += error;
         total += errors[i];
     }
-    qsort(errors, (size_t)count, sizeof *errors, ascending);
+    qsort(errors, (size_t)count, sizeof *errors, compare_numbers);
     s.median_abs_error = quantile(errors, count, 0.5);
     s.p90_abs_error = quantile(errors, count, 0.9);
     s.mean_abs_error = total / count;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "calibrate/runs/memory.h"
+#include "data/numbers/intervals.h"
 
 // ---- predicting
 
@@ -137,12 +138,6 @@ static struct oom_scores count_ooms(double margin, int file, const struct run_se
     return o;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void score_oom(struct source_scores *s, const struct run_set *set,
                       const struct validate_settings *settings, struct arena *arena)
 {
@@ -158,7 +153,7 @@ static void score_oom(struct source_scores *s, const struct run_set *set,
             filled[failed++] = (double)x->device_bytes / (double)x->capacity_bytes;
     }
     if (!failed) return;
-    qsort(filled, (size_t)failed, sizeof *filled, ascending);
+    qsort(filled, (size_t)failed, sizeof *filled, compare_numbers);
     // Nine tenths of them, rounded up, are over a margin just below the one that comes after the
     // others.
     double margin = floor(1000 * nextafter(filled[failed / 10], 0)) / 1000;

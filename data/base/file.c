@@ -256,6 +256,12 @@ bool path_ends_with(const char *path, const char *ending)
     return n > m && !strcmp(path + n - m, ending);
 }
 
+const char *path_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 const char *path_stem(const char *path, struct arena *arena)
 {
     int length = (int)strlen(path), end = path_ends_with(path, ".json") ? length - 5 : length;

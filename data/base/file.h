@@ -33,6 +33,7 @@ void sha256_text(const char *text, size_t size, char hex[SHA256_TEXT]);
 
 // Whether more than `ending` (".json") stands there, and that last.
 bool path_ends_with(const char *path, const char *ending);
+const char *path_name(const char *path); // without the folders before it
 // `path` without ".json" behind it.
 const char *path_stem(const char *path, struct arena *arena);
 // `path` as seen from the folder of the file `base` (absolute paths stay): how documents name each

@@ -13,6 +13,7 @@
 
 #include "data/import/import.h"
 #include "data/import/text.h"
+#include "data/base/file.h"
 
 enum { REPETITIONS_MAX = 1000000 };
 
@@ -38,8 +39,7 @@ static const struct type {
 // have none like it.
 static const char *nccl_operation(const char *program)
 {
-    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program,
-               *end = strstr(name, "_perf");
+    const char *name = path_name(program), *end = strstr(name, "_perf");
     size_t length = end ? (size_t)(end - name) : 0;
     for (size_t i = 0; i < ARRAY_LENGTH(collectives); i++)
         if (length == strlen(collectives[i].program) &&

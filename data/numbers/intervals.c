@@ -52,7 +52,7 @@ int look_rank(int count)
     return rank;
 }
 
-static int compare_numbers(const void *a, const void *b)
+int compare_numbers(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);

@@ -6,6 +6,8 @@
 
 #include "data/inputs/samples.h"
 
+int compare_numbers(const void *a, const void *b); // two doubles, ascending: for qsort
+
 // Counts of repetitions at which the data may decide about going on, and the rank of the interval
 // that counts there.
 struct look {

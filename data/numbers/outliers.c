@@ -9,12 +9,6 @@
 
 static const double deviations_far = 5, deviation_of_median = 1.4826, deviation_floor = 1e-3;
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_of(double *values, int count)
 {
     qsort(values, (size_t)count, sizeof *values, compare_numbers);

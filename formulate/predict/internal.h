@@ -52,7 +52,9 @@ struct predictor {
     struct cluster *clusters; // in order of preference
     int cluster_count;
     struct costs costs;
-    struct moved_costs_list moved; // empty: no ranges are asked for
+    struct moved_costs_list moved; // of settings.ranges
+    struct arena *moving;          // these costs
+    struct arena_mark moving_mark;
     // the problem at hand
     struct problem problem;
     struct layer_run runs[RUNS_OF_ROW];

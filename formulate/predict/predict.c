@@ -23,6 +23,13 @@ void predict_refuse(struct prediction *prediction, const char *format, ...)
     va_end(arguments);
 }
 
+static void move_costs(struct predictor *p, const struct costs *costs)
+{
+    if (!p->settings.ranges) return;
+    arena_reset(p->moving, p->moving_mark);
+    range_move_costs(&p->moved, costs, p->moving);
+}
+
 static enum status load_clusters(struct predictor *p, struct error *err)
 {
     static const char *const shipped[] = {"a100-16x8",      "h100-128x8",  "mixed-a100-v100",
@@ -50,24 +57,24 @@ enum status predictor_open(struct predictor **predictor, const struct predict_se
     p->arena = arena;
     p->graphs = arena_open_within(arena);
     p->scratch = arena_open_within(arena);
+    p->moving = arena_open_within(arena);
+    TAKE(p->graphs, 1, char); // a block that resets leave standing
+    TAKE(p->scratch, 1, char);
+    TAKE(p->moving, 1, char);
+    p->moving_mark = arena_set_mark(p->moving);
+    p->graphs_mark = arena_set_mark(p->graphs);
+    p->scratch_mark = arena_set_mark(p->scratch);
     TRY(load_clusters(p, err));
     TRY(shipped_find(&path, "costs", settings->costs ? settings->costs : "kernels", arena, err));
     TRY(costs_load(&p->costs, path, arena, err));
     p->costs = costs_copy(&p->costs, arena);
     predictor_costs_changed(p);
-    TAKE(p->graphs, 1, char); // a block that resets leave standing
-    TAKE(p->scratch, 1, char);
-    p->graphs_mark = arena_set_mark(p->graphs);
-    p->scratch_mark = arena_set_mark(p->scratch);
     return OK;
 }
 
 struct costs *predictor_costs(struct predictor *p) { return &p->costs; }
 
-void predictor_costs_changed(struct predictor *p)
-{
-    if (p->settings.ranges) range_move_costs(&p->moved, &p->costs, p->arena);
-}
+void predictor_costs_changed(struct predictor *p) { move_costs(p, &p->costs); }
 
 void predictor_ask_ranges(struct predictor *p, bool asked)
 {
@@ -453,7 +460,7 @@ void predict_problem(struct predictor *p, const struct problem *problem,
     p->problem = *problem;
     p->placement = *placement;
     p->fleet.pipeline_count = 0;
-    if (p->settings.ranges) range_move_costs(&p->moved, &problem->costs, p->arena);
+    move_costs(p, &problem->costs);
     predict(p, &problem->costs, prediction);
     arena_reset(p->scratch, p->scratch_mark);
 }

@@ -20,12 +20,6 @@ struct link_seen {
     double bytes_per_s;
 };
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void keep(struct link_seen *l, int place, const struct sample *s, struct arena *arena)
 {
     l->bytes[place] = s->dimensions[0];

@@ -8,6 +8,7 @@
 #include "data/base/file.h"
 #include "data/inputs/framework.h"
 #include "data/results/layouts.h"
+#include "data/text/shell.h"
 #include "formulate/commands.h"
 #include "solve/commands/commands.h"
 #include "solve/report/report.h"
@@ -57,23 +58,11 @@ static void add_number(struct step *step, const char *option, double value, stru
     if (value > 0) add_text(step, option, arena_print(arena, "%.9g", value));
 }
 
-static bool is_plain(const char *word)
+static void tell_step(const struct step *step, struct arena *arena)
 {
-    return *word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                 "_-./:=,+@%") == strlen(word);
-}
-
-// As a shell reads it.
-static void tell_step(const struct step *step, FILE *to)
-{
-    fprintf(to, "  plumbline");
-    for (int i = 0; i < step->count; i++) {
-        const char *word = step->words[i];
-        fputs(is_plain(word) ? " " : " '", to);
-        for (const char *c = word; *c; c++) *c == '\'' ? fputs("'\\''", to) : fputc(*c, to);
-        if (!is_plain(word)) fputc('\'', to);
-    }
-    fputc('\n', to);
+    printf("  plumbline");
+    for (int i = 0; i < step->count; i++) printf(" %s", shell_word(step->words[i], arena));
+    putchar('\n');
 }
 
 static enum status run_step(struct step *step, int *exit_code, struct arena *arena,
@@ -196,7 +185,7 @@ static enum status answer(const struct plan_request *r, const struct steps *s, s
     TRY(report_brief(&plan, &problem, &text, &length, arena, err));
     fwrite(text, 1, length, stdout);
     printf("\nAll of it again:\n");
-    for (int i = 0; i < s->count; i++) tell_step(&s->items[i], stdout);
+    for (int i = 0; i < s->count; i++) tell_step(&s->items[i], arena);
     return OK;
 }
 

@@ -198,12 +198,6 @@ enum status heldback_predict(struct heldback_point **points, int *count,
     return OK;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_error(const struct heldback_point *points, int count, bool layers,
                            bool kernels, int *taken, struct arena *arena)
 {

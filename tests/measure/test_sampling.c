@@ -25,12 +25,6 @@ static bool sample_is_outlier(const struct sample *s, int repetition)
     return false;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static struct median fixed_median(const double *seconds, int count, struct arena *arena)
 {
     double *sorted = arena_grow(arena, seconds, (size_t)count, (size_t)count, sizeof *sorted);

@@ -4,6 +4,8 @@
 
 #include "solve/report/html/html.h"
 #include "solve/report/html/page_text.h"
+#include "data/base/file.h"
+#include "data/text/shell.h"
 
 enum { MAP_NODES_MOST = 64 }; // a map of more has more cells than a page should
 
@@ -227,23 +229,6 @@ static void put_links(struct sections *s)
 
 // ---- where it comes from
 
-static const char *shell_word(const char *word, struct arena *arena)
-{
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:+-";
-    const char *quoted = "";
-    if (*word && *word != '-' && strspn(word, plain) == strlen(word)) return word;
-    for (const char *end; (end = strchr(word, '\'')); word = end + 1)
-        quoted = arena_print(arena, "%s%.*s'\\''", quoted, (int)(end - word), word);
-    return arena_print(arena, "'%s%s'", quoted, word);
-}
-
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static void put_command(struct sections *s, const char *command)
 {
     report_print(s->out, "%s\n", html_escape(command, s->arena));
@@ -253,7 +238,7 @@ static void put_commands(struct sections *s)
 {
     const struct plan *plan = s->plan;
     const char *problem = NULL,
-               *to = shell_word(file_name(plan->document.path ? plan->document.path : "plan.json"),
+               *to = shell_word(path_name(plan->document.path ? plan->document.path : "plan.json"),
                                 s->arena);
     for (int i = 0; i < plan->document.source_count; i++)
         if (!strcmp(plan->document.sources[i].role, "problem"))
@@ -286,7 +271,7 @@ static void put_origin(struct sections *s)
     }
     if (plan->document.path) {
         report_cell(&t, "this plan");
-        report_cell(&t, file_name(plan->document.path));
+        report_cell(&t, path_name(plan->document.path));
         report_cell(&t, plan->document.sha256);
     }
     html_table(s->out, &t, "inputs");
