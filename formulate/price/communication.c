@@ -4,9 +4,6 @@
 
 #include "formulate/price/pricing.h"
 
-// Of a ring's bandwidth (NCCL's src/graph/tuning.cc, which doubles its bytes too).
-static const real tree_efficiency = 0.92L;
-
 // Keys and values travel the ring one message a step; a step shows only where it outlasts the
 // attention it runs behind.
 static real ring_s(const struct pricing *x, const struct layer_run *run, int group,
@@ -43,9 +40,8 @@ static real pool_s(const struct pricing *x, const struct pool_shape *pool, int g
            2 * (x->D - 1) * link.latency_s;
 }
 
-// A reduce-scatter and an all-gather: the rings that an all-reduce is too, and nothing else.
-static real scatter_and_gather_s(const struct pricing *x, const struct link_price *link, real bytes,
-                                 real start_s)
+static real tensor_s(const struct pricing *x, const struct link_price *link, real bytes,
+                     real start_s)
 {
     return x->t > 1 ? all_reduce_price_s(link, bytes, x->t) + start_s : 0;
 }
@@ -56,27 +52,12 @@ static real gather_s(const struct pricing *x, const struct link_price *link, rea
     return x->t > 1 ? all_reduce_price_s(link, bytes, x->t) / 2 + start_s : 0;
 }
 
-// Over nodes the lesser of a ring of all ranks and a tree of nodes with a chain of ranks in each.
-static real all_reduce_s(const struct pricing *x, const struct link_price *link, int group,
-                         real bytes, real start_s)
-{
-    const struct node_group *g = &x->problem->cluster.groups[group];
-    real ring = scatter_and_gather_s(x, link, bytes, start_s);
-    if (x->t <= g->gpus_per_node || link->table) return ring;
-    real within = (g->gpus_per_node - 1) * (real)g->intra.latency_s,
-         between = floorl(log2l(ceill(x->t / g->gpus_per_node))) * link->latency_s;
-    return fminl(ring,
-                 2 * (bytes / (tree_efficiency * link->bytes_per_s) + within + between) + start_s);
-}
-
 real tensor_all_reduce_s(const struct pricing *x, int group, const struct slice *slice)
 {
     struct link_price tensor = link_of_tensor_ranks(x, group);
-    real bytes = slice->tokens * x->h * x->e, start = x->gpus[group]->collective_launch_s.value;
     return (1 - (real)x->problem->costs.tensor_overlap.value) *
-           (x->problem->job.layout.sequence_parallel
-                ? scatter_and_gather_s(x, &tensor, bytes, start)
-                : all_reduce_s(x, &tensor, group, bytes, start));
+           tensor_s(x, &tensor, slice->tokens * x->h * x->e,
+                    x->gpus[group]->collective_launch_s.value);
 }
 
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
@@ -94,7 +75,7 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
     } else if (run->kind == LAYER_HEAD) {
         *forward_s = x->problem->job.gathered_logits
                          ? exposed * gather_s(x, &tensor, x->e * slice->tokens * x->v, start)
-                         : exposed * 3 * all_reduce_s(x, &tensor, group, 4 * slice->tokens, start);
+                         : exposed * 3 * tensor_s(x, &tensor, 4 * slice->tokens, start);
         *backward_s = once;
     } else if (run->kind == LAYER_MEMORY) {
         *forward_s = *backward_s = once + pool_s(x, &run->pool, group, slice);
@@ -106,7 +87,7 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
         if (run->kind == LAYER_MOE) {
             real routed = (real)run->experts.top_k * fmaxl(1, run->experts.imbalance);
             both = once * (run->experts.shared_ffn > 0 ? 2 : 1) +
-                   exposed * scatter_and_gather_s(x, &tensor, activation * routed, start) +
+                   exposed * tensor_s(x, &tensor, activation * routed, start) +
                    exchange_s(x, group, slice->tokens * routed);
         }
         *forward_s = both + ring_s(x, run, group, slice, 1, attention_s);

@@ -3,24 +3,10 @@
 // between experts and of a pool's values.
 #include "solve/judge/price/verify_price.h"
 
-enum together { GATHER, SCATTER_AND_GATHER, ALL_REDUCE };
-
-// Up and down a binary tree of nodes, and in each node up and down a chain; at 0.92 of the rate of
-// a ring (NCCL's tuning).
-static long double tree_s(const struct price_audit *a, int group, struct joint link,
-                          long double bytes)
-{
-    const struct node_group *g = &a->problem->cluster.groups[group];
-    int64_t nodes = (layout_of(a)->tensor - 1) / g->gpus_per_node + 1;
-    long double there = bytes / link.bytes_per_s / 0.92L;
-    for (int64_t below = nodes; below > 1; below /= 2) there += link.latency_s;
-    for (int i = 1; i < g->gpus_per_node; i++) there += g->intra.latency_s;
-    return there + there;
-}
-
-// Between tensor ranks: by the table where there is one; a share of it hides under the products.
-static struct computed tensor_ranks_s(const struct price_audit *a, int group, long double bytes,
-                                      enum together how)
+// Between tensor ranks so much of an all-reduce, which is a scatter and a gather: by the table
+// where there is one; a share of it hides under the products.
+static struct computed tensor_part_s(const struct price_audit *a, int group, long double bytes,
+                                     long double part)
 {
     int64_t ranks = layout_of(a)->tensor;
     if (ranks == 1) return (struct computed){0, 0};
@@ -28,19 +14,15 @@ static struct computed tensor_ranks_s(const struct price_audit *a, int group, lo
     const struct collective_times *table = judged_table(a, group, link, ranks, false);
     struct computed seconds = {judged_all_reduce_s(link, bytes, ranks), 0};
     if (table && bytes > 0) seconds = judged_table_s(a, table, bytes);
-    if (!table && how == ALL_REDUCE && ranks > a->problem->cluster.groups[group].gpus_per_node)
-        seconds.value = least(seconds.value, tree_s(a, group, link, bytes));
-    if (how == GATHER) seconds.value /= 2;
     long double shown = 1 - (long double)a->problem->costs.tensor_overlap.value;
-    return (struct computed){(seconds.value + gpu_of(a, group)->collective_launch_s.value) * shown,
+    return (struct computed){(seconds.value * part + gpu_of(a, group)->collective_launch_s.value) *
+                                 shown,
                              seconds.lost * shown};
 }
 
-// Of what all tensor ranks have a part of the sum of; sequence parallelism leaves each its tokens.
 static struct computed tensor_reduce_s(const struct price_audit *a, int group, long double bytes)
 {
-    return tensor_ranks_s(a, group, bytes,
-                          layout_of(a)->sequence_parallel ? SCATTER_AND_GATHER : ALL_REDUCE);
+    return tensor_part_s(a, group, bytes, 1);
 }
 
 // Keys and values go round step by step, each hidden behind a share of the step's attention.
@@ -87,7 +69,7 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
     if (r->kind == LAYER_MOE) {
         long double routed = unsharded * r->experts.top_k *
                              (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
-        struct computed dispatched = tensor_ranks_s(a, group, routed, SCATTER_AND_GATHER);
+        struct computed dispatched = tensor_reduce_s(a, group, routed);
         talk.forward_s = reduce.value * (r->experts.shared_ffn ? 2 : 1) + dispatched.value +
                          exchange_s(a, group, routed / layout_of(a)->tensor);
         talk.backward_s = talk.forward_s;
@@ -123,12 +105,12 @@ static struct talk embedding_talk(const struct price_audit *a, int group, long d
 static struct talk head_talk(const struct price_audit *a, int group, long double unsharded,
                              struct piece slice)
 {
-    struct computed loss = tensor_ranks_s(a, group, 4 * slice.tokens, ALL_REDUCE),
+    struct computed loss = tensor_reduce_s(a, group, 4 * slice.tokens),
                     back = tensor_reduce_s(a, group, unsharded);
     if (a->problem->job.gathered_logits) {
         // All ranks' logits to each: half of what an all-reduce of them sends.
         struct computed logits =
-            tensor_ranks_s(a, group, a->value_bytes * slice.tokens * a->vocabulary, GATHER);
+            tensor_part_s(a, group, a->value_bytes * slice.tokens * a->vocabulary, 0.5L);
         return (struct talk){
             .forward_s = logits.value, .backward_s = back.value, .lost_s = logits.lost + back.lost};
     }
