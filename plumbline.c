@@ -34,6 +34,7 @@ static const struct {
     {"check", command_check, "proofs: does a certificate prove what it says?"},
     {"vipr", command_vipr, "certificate -> VIPR: the same proof by rows of the integer program"},
     {"report", command_report, "plan -> text, trace, launcher flags; plans and verdicts -> tables"},
+    {"compare", command_compare, "plans side by side, and against the uniform split"},
 };
 
 static int usage(FILE *to, int exit_code)

@@ -85,6 +85,12 @@ bool predict_set_fleet(struct predictor *p, const struct run_row *row,
 
 bool predict_set_up(struct predictor *p, const struct run_row *row, struct prediction *prediction);
 
+// The groups and the layers of a decision; false: the prediction says why there is none.
+bool predict_place_groups(const struct priced *priced, const struct schedule_request *request,
+                          struct choice *choices, struct prediction *prediction);
+bool predict_place_layers(const struct placement *placement, const struct priced *priced,
+                          struct choice *choices, struct prediction *prediction);
+
 void predict_refuse(struct prediction *prediction, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -116,8 +116,8 @@ enum status predictor_set(struct predictor *p, const char *text, struct error *e
 // ---- one problem
 
 // The group of every stage: groups in their order, each with as many ranks as it has room for.
-static bool place_groups(const struct priced *priced, const struct schedule_request *request,
-                         struct choice *choices, struct prediction *prediction)
+bool predict_place_groups(const struct priced *priced, const struct schedule_request *request,
+                          struct choice *choices, struct prediction *prediction)
 {
     int group = 0, used = 0;
     for (int rank = 0; rank < priced->rank_count; rank++) {
@@ -153,25 +153,24 @@ static bool place_pipeline(const struct predictor *p, const struct priced *price
     return true;
 }
 
-static bool place_layers(const struct predictor *p, const struct priced *priced,
-                         struct choice *choices, struct prediction *prediction)
+bool predict_place_layers(const struct placement *placement, const struct priced *priced,
+                          struct choice *choices, struct prediction *prediction)
 {
     int layer = 0;
     for (int s = 0; s < priced->stage_count; s++) {
         choices[s].first_layer = layer;
-        choices[s].layer_count = p->placement.layer_count[s];
-        choices[s].recompute = p->placement.recompute;
+        choices[s].layer_count = placement->layer_count[s];
+        choices[s].recompute = placement->recompute;
         choices[s].recomputed_layers =
-            p->placement.recompute == RECOMPUTE_FIRST_LAYERS ? p->placement.recomputed_layers : 0;
-        choices[s].boundary_option = p->placement.compresses_boundaries && s > 0;
-        choices[s].gradient_option = p->placement.compresses_gradients;
+            placement->recompute == RECOMPUTE_FIRST_LAYERS ? placement->recomputed_layers : 0;
+        choices[s].boundary_option = placement->compresses_boundaries && s > 0;
+        choices[s].gradient_option = placement->compresses_gradients;
         layer += choices[s].layer_count;
     }
-    if (layer == priced->layer_count && p->placement.stage_count == priced->stage_count)
-        return true;
+    if (layer == priced->layer_count && placement->stage_count == priced->stage_count) return true;
     predict_refuse(prediction,
                    "the split holds %d layers on %d stages, the model has %d, the layout %d", layer,
-                   p->placement.stage_count, priced->layer_count, priced->stage_count);
+                   placement->stage_count, priced->layer_count, priced->stage_count);
     return false;
 }
 
@@ -194,8 +193,8 @@ static bool choose(struct predictor *p, const struct priced *priced, int pipelin
     memset(p->choices, 0, (size_t)priced->stage_count * sizeof *p->choices);
     if (!(p->fleet.pipeline_count
               ? place_pipeline(p, priced, pipeline, &request, p->choices, prediction)
-              : place_groups(priced, &request, p->choices, prediction)) ||
-        !place_layers(p, priced, p->choices, prediction))
+              : predict_place_groups(priced, &request, p->choices, prediction)) ||
+        !predict_place_layers(&p->placement, priced, p->choices, prediction))
         return false;
     for (int s = 0; s < priced->stage_count; s++) {
         p->stages[s] = (struct stage_choices){&p->choices[s], 1};

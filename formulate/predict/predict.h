@@ -58,6 +58,19 @@ struct placement {
 enum status placement_equal(struct placement *to, const struct problem *problem,
                             enum recompute recompute, struct error *err);
 
+// Stated by somebody: blocks on each stage, "8,8,9,7"; embedding and head stand with the first and
+// the last. BAD_INPUT: other stages or layers than the problem's.
+enum status placement_stated(struct placement *to, const struct problem *problem,
+                             const char *blocks, enum recompute recompute, struct error *err);
+
+// The plan that it is of the problem's one layout, with all claims and no bound, however full its
+// GPUs are; groups in their order, each with as many ranks as it has room for. BAD_INPUT: there is
+// no room for all of it.
+enum status placement_plan(struct plan *plan, const struct problem *problem,
+                           const struct placement *placement, struct arena *arena,
+                           struct error *err);
+bool placement_fits(const struct plan *plan); // into memory
+
 struct predictor;
 
 // Loads what the settings name. The arena must outlive the predictor.

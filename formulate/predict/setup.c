@@ -368,22 +368,59 @@ static void split_equally(struct placement *to, bool embedding_counted, int stag
     else split_units(to, stages, 1, blocks, 1);
 }
 
-enum status placement_equal(struct placement *to, const struct problem *problem,
-                            enum recompute recompute, struct error *err)
+// Layers between what stands before and behind them: a run of one layer at either end.
+struct units {
+    int before, count, behind;
+};
+
+static enum status find_units(struct units *u, struct placement *to, const struct problem *problem,
+                              enum recompute recompute, struct error *err)
 {
     const struct model *m = &problem->model;
     int stages = layout_stage_count(&problem->job.layout), last = m->run_count - 1;
-    int before = m->run_count > 1 && m->runs[0].count == 1,
-        behind = m->run_count > 2 && m->runs[last].count == 1;
-    int units = m->layer_count - before - behind;
+    *u = (struct units){.before = m->run_count > 1 && m->runs[0].count == 1,
+                        .behind = m->run_count > 2 && m->runs[last].count == 1};
+    u->count = m->layer_count - u->before - u->behind;
     *to = (struct placement){.recompute = recompute};
     if (!problem->job.recompute[recompute] && recompute != RECOMPUTE_NONE)
         return fail(err, BAD_INPUT, "%s: recompute: the job does not offer %s", problem->job.name,
                     recompute_names[recompute]);
-    if (units < stages) before = behind = 0, units = m->layer_count;
-    if (units < stages)
-        return fail(err, BAD_INPUT, "%s: %d layers on %d stages", problem->name, units, stages);
-    split_units(to, stages, before, units, behind);
+    if (u->count < stages) *u = (struct units){.count = m->layer_count};
+    if (u->count < stages)
+        return fail(err, BAD_INPUT, "%s: %d layers on %d stages", problem->name, u->count, stages);
+    return OK;
+}
+
+enum status placement_equal(struct placement *to, const struct problem *problem,
+                            enum recompute recompute, struct error *err)
+{
+    struct units u;
+    TRY(find_units(&u, to, problem, recompute, err));
+    split_units(to, layout_stage_count(&problem->job.layout), u.before, u.count, u.behind);
+    return OK;
+}
+
+enum status placement_stated(struct placement *to, const struct problem *problem,
+                             const char *blocks, enum recompute recompute, struct error *err)
+{
+    struct units u;
+    int sum = 0, stages = layout_stage_count(&problem->job.layout);
+    TRY(find_units(&u, to, problem, recompute, err));
+    if (strspn(blocks, "0123456789,") != strlen(blocks))
+        return fail(err, BAD_INPUT, "expected layers on each stage, as 8,8,9,7; found '%s'",
+                    blocks);
+    to->stage_count = read_numbers(blocks, blocks + strlen(blocks), to->layer_count, STAGES_MAX);
+    for (int s = 0; s < to->stage_count; s++) {
+        sum += to->layer_count[s];
+        if (!to->layer_count[s])
+            return fail(err, BAD_INPUT, "'%s': stage %d holds no layer", blocks, s);
+    }
+    if (to->stage_count != stages || sum != u.count)
+        return fail(err, BAD_INPUT,
+                    "'%s': expected %d layers (without embedding and head) on %d stages", blocks,
+                    u.count, stages);
+    to->layer_count[0] += u.before;
+    to->layer_count[stages - 1] += u.behind;
     return OK;
 }
 

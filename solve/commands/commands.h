@@ -8,6 +8,7 @@ command_function command_plan;
 command_function command_solve;
 command_function command_verify;
 command_function command_report;
+command_function command_compare;
 command_function command_check;
 command_function command_vipr;
 

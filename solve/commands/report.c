@@ -6,6 +6,7 @@
 #include "data/base/options.h"
 #include "data/results/verdict.h"
 #include "formulate/price/range.h"
+#include "solve/commands/origin.h"
 #include "solve/report/html/html.h"
 #include "solve/report/report.h"
 
@@ -31,33 +32,6 @@ static const char *const format_names[] = {"text",     "trace", "megatron", "sba
 
 enum { FILES_MOST = 1000 };
 
-static bool hash_matches(const struct plan *plan, const char *role, const struct document *now)
-{
-    for (int i = 0; i < plan->document.source_count; i++)
-        if (!strcmp(plan->document.sources[i].role, role))
-            return !strcmp(plan->document.sources[i].sha256, now->sha256);
-    return true;
-}
-
-// The problem that the plan was made from, if it is where the plan says and has not changed.
-// Nothing depends on it but the flags that describe the model.
-static bool find_problem(const struct plan *plan, struct problem *problem, struct arena *arena)
-{
-    struct error unread = {OK, ""};
-    for (int i = 0; i < plan->document.source_count; i++) {
-        const struct source *s = &plan->document.sources[i];
-        if (strcmp(s->role, "problem")) continue;
-        if (problem_load(problem, path_beside(plan->document.path, s->path, arena), arena,
-                         &unread) != OK)
-            return false;
-        return hash_matches(plan, "problem", &problem->document) &&
-               hash_matches(plan, "model", &problem->model.document) &&
-               hash_matches(plan, "cluster", &problem->cluster.document) &&
-               hash_matches(plan, "job", &problem->job.document);
-    }
-    return false;
-}
-
 static enum status write_layouts(const char *from, int64_t top, int format, const char *to,
                                  struct arena *arena, struct error *err)
 {
@@ -79,13 +53,6 @@ static bool is_verdict(const char *path, struct arena *arena)
     return document_read(&d, path, "plumbline.checked", arena, &unread) == OK;
 }
 
-static const struct problem *find_whole_problem(const struct plan *plan, struct arena *arena)
-{
-    struct problem *p = TAKE(arena, 1, struct problem);
-    return find_problem(plan, p, arena) && hash_matches(plan, "costs", &p->costs.document) ? p
-                                                                                           : NULL;
-}
-
 // Plans in the order given; then their verdicts, and those of no plan behind them.
 static enum status write_table(const char *const *files, int count, bool csv, const char *to,
                                struct arena *arena, struct error *err)
@@ -104,7 +71,7 @@ static enum status write_table(const char *const *files, int count, bool csv, co
             struct plan *plan = TAKE(arena, 1, struct plan);
             TRY(plan_load(plan, files[i], arena, err));
             rows[row_count++] =
-                (struct report_row){.plan = plan, .problem = find_whole_problem(plan, arena)};
+                (struct report_row){.plan = plan, .problem = origin_whole_problem(plan, arena)};
         }
     }
     for (int i = 0; i < verdict_count; i++) TRY(report_join(rows, &row_count, verdicts[i], err));
@@ -126,13 +93,13 @@ static enum status find_links(struct report_links *links, bool *found, const str
     if (!plan->placement) return OK;
     if (named) {
         TRY(problem_load(problem, named, arena, err));
-        if (!hash_matches(plan, "cluster", &problem->cluster.document) ||
-            !hash_matches(plan, "costs", &problem->costs.document))
+        if (!origin_matches(plan, "cluster", &problem->cluster.document) ||
+            !origin_matches(plan, "costs", &problem->costs.document))
             return fail(err, BAD_INPUT,
                         "%s: its cluster or its costs are not those that %s was made from", named,
                         plan->document.path);
-    } else if (!find_problem(plan, problem, arena) ||
-               !hash_matches(plan, "costs", &problem->costs.document)) {
+    } else if (!origin_problem(plan, problem, arena) ||
+               !origin_matches(plan, "costs", &problem->costs.document)) {
         return OK;
     }
     *found = true;
@@ -155,7 +122,7 @@ static enum status make_with_links(const struct plan *plan, const struct about_l
     bool found;
     TRY(find_links(&links, &found, plan, about->problem, arena, err));
     if (about->format == FORMAT_TEXT)
-        return report_text(plan, find_whole_problem(plan, arena), found ? &links : NULL,
+        return report_text(plan, origin_whole_problem(plan, arena), found ? &links : NULL,
                            about->top < 0 ? DEAREST_SHOWN : about->top, text, length, arena, err);
     if (!plan->placement)
         return fail(
@@ -229,7 +196,7 @@ static enum status make_page(const struct plan *plan, const struct about_links *
 {
     struct report_links links;
     struct report_page page = {.plan = plan,
-                               .problem = find_whole_problem(plan, arena),
+                               .problem = origin_whole_problem(plan, arena),
                                .top = DEAREST_SHOWN,
                                .layouts_top = about->top < 0 ? LAYOUTS_SHOWN : about->top};
     bool found;
@@ -331,7 +298,7 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
                           &text, &length, arena, err));
     else
         TRY((format == FORMAT_SBATCH ? report_sbatch : report_megatron)(
-            &plan, find_problem(&plan, &problem, arena) ? &problem : NULL, &text, &length, arena,
+            &plan, origin_problem(&plan, &problem, arena) ? &problem : NULL, &text, &length, arena,
             err));
     return file_write(to, text, length, err);
 }

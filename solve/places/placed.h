@@ -79,6 +79,11 @@ struct placed_start {
 bool placed_take_start(struct placed *p, struct placed_start *start, int *like, int *home,
                        struct placed_plan *mended, struct arena *arena);
 
+// The plan's layers and options with its ranks in the order in which a framework numbers them, node
+// behind node; rings in their best order. *found false: they do not fit so.
+enum status placed_in_order(struct plan *to, bool *found, const struct plan *of,
+                            const struct priced *priced, struct arena *arena, struct error *err);
+
 // number[replica of `after`]: a replica of `before`, each once, so that the fewest ranks change
 // their node, of [replica * ranks + rank].
 void placed_match(int *number, const int *before, const int *after, int replicas, int ranks,

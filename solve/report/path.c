@@ -2,28 +2,16 @@
 // critical path by kind.
 #include "solve/report/report.h"
 
-enum path_class {
-    CLASS_FORWARD,
-    CLASS_BACKWARD,
-    CLASS_WEIGHT, // the last of computation
-    CLASS_SEND_FORWARD,
-    CLASS_SEND_BACKWARD,
-    CLASS_SYNC,
-    CLASS_EMBEDDING,
-    CLASS_OPTIMIZER,
-    CLASS_COUNT
-};
-
-static enum path_class class_of(int symbol_kind)
+static enum report_path_class class_of(int symbol_kind)
 {
     int kind = symbol_base_kind(symbol_kind);
-    if (kind == SYMBOL_WEIGHT) return CLASS_WEIGHT;
-    if (kind == SYMBOL_FORWARD) return CLASS_FORWARD;
-    if (kind == SYMBOL_BACKWARD) return CLASS_BACKWARD;
-    if (kind == SYMBOL_SYNC) return CLASS_SYNC;
-    if (kind == SYMBOL_OPTIMIZER) return CLASS_OPTIMIZER;
-    if (kind == SYMBOL_EMBEDDING_SYNC) return CLASS_EMBEDDING;
-    return kind < SYMBOL_SEND_BACKWARD ? CLASS_SEND_FORWARD : CLASS_SEND_BACKWARD;
+    if (kind == SYMBOL_WEIGHT) return REPORT_WEIGHT;
+    if (kind == SYMBOL_FORWARD) return REPORT_FORWARD;
+    if (kind == SYMBOL_BACKWARD) return REPORT_BACKWARD;
+    if (kind == SYMBOL_SYNC) return REPORT_SYNC;
+    if (kind == SYMBOL_OPTIMIZER) return REPORT_OPTIMIZER;
+    if (kind == SYMBOL_EMBEDDING_SYNC) return REPORT_EMBEDDING;
+    return kind < SYMBOL_SEND_BACKWARD ? REPORT_SEND_FORWARD : REPORT_SEND_BACKWARD;
 }
 
 // Computation on the path of each stage; returns the stage with most of it.
@@ -33,7 +21,7 @@ static int heaviest_stage(const struct plan *plan, const struct report_replay *r
     int64_t *of_stage = TAKE(arena, plan->stage_count, int64_t);
     int heaviest = 0;
     for (int i = 0; i < r->path_length; i++)
-        if (class_of(report_kind_of(r, r->path[i])) <= CLASS_WEIGHT)
+        if (class_of(report_kind_of(r, r->path[i])) <= REPORT_WEIGHT)
             of_stage[report_place_of(r, r->path[i])] += report_duration_of(r, r->path[i]);
     for (int s = 1; s < plan->stage_count; s++)
         if (of_stage[s] > of_stage[heaviest]) heaviest = s;
@@ -41,33 +29,39 @@ static int heaviest_stage(const struct plan *plan, const struct report_replay *r
     return heaviest;
 }
 
+const char *const report_path_class_names[] = {"forward compute",
+                                               "backward compute",
+                                               "weight gradients",
+                                               "exposed transfers forward",
+                                               "exposed transfers backward",
+                                               "gradient sync",
+                                               "embedding sync",
+                                               "optimizer"};
+
+struct report_path_parts report_path_parts_of(const struct report_replay *r)
+{
+    struct report_path_parts parts = {{0}, {0}};
+    for (int i = 0; i < r->path_length; i++) {
+        enum report_path_class c = class_of(report_kind_of(r, r->path[i]));
+        parts.ns[c] += report_duration_of(r, r->path[i]);
+        parts.counts[c]++;
+    }
+    return parts;
+}
+
 void report_path_table(struct report_table *t, const struct report_replay *r, struct arena *arena)
 {
-    static const char *const names[CLASS_COUNT] = {"forward compute",
-                                                   "backward compute",
-                                                   "weight gradients",
-                                                   "exposed transfers forward",
-                                                   "exposed transfers backward",
-                                                   "gradient sync",
-                                                   "embedding sync",
-                                                   "optimizer"};
     static const char *const headings[] = {"what", "time", "share", "", "times"};
-    int64_t sums[CLASS_COUNT] = {0};
-    int counts[CLASS_COUNT] = {0};
-    for (int i = 0; i < r->path_length; i++) {
-        enum path_class c = class_of(report_kind_of(r, r->path[i]));
-        sums[c] += report_duration_of(r, r->path[i]);
-        counts[c]++;
-    }
+    struct report_path_parts parts = report_path_parts_of(r);
     double whole = r->iteration_ns > 0 ? (double)r->iteration_ns : 1;
     report_table_begin(t, headings, "lrrlr", arena);
-    for (int c = 0; c < CLASS_COUNT; c++) {
-        if (!counts[c]) continue;
-        report_cell(t, names[c]);
-        report_cell(t, report_time(sums[c], arena));
-        report_cell(t, arena_print(arena, "%.2f %%", 100 * (double)sums[c] / whole));
-        report_cell(t, report_bar((double)sums[c] / whole, 30, arena));
-        report_cell(t, arena_print(arena, "%d", counts[c]));
+    for (int c = 0; c < REPORT_PATH_CLASSES; c++) {
+        if (!parts.counts[c]) continue;
+        report_cell(t, report_path_class_names[c]);
+        report_cell(t, report_time(parts.ns[c], arena));
+        report_cell(t, arena_print(arena, "%.2f %%", 100 * (double)parts.ns[c] / whole));
+        report_cell(t, report_bar((double)parts.ns[c] / whole, 30, arena));
+        report_cell(t, arena_print(arena, "%d", parts.counts[c]));
     }
 }
 
@@ -93,20 +87,14 @@ void report_critical_path(struct report_out *out, const struct plan *plan,
                  heaviest, 100 * (double)most_ns / whole);
 }
 
-// Busy time of a rank by use. Syncs stand behind its last gradient, when it computes nothing; with
-// several stages one's may lie under another's passes.
-struct use {
-    int64_t compute, blocked, sync, optimizer;
-};
-
-static struct use use_of(const struct report_replay *r, const struct plan *plan, int rank)
+struct report_use report_use_of(const struct report_replay *r, const struct plan *plan, int rank)
 {
     const struct schedule_request *q = &r->schedule.request;
-    struct use u = {0, 0, 0, 0};
+    struct report_use u = {{0}, 0, 0, 0, 0};
     for (int k = 0; k < q->virtual_stages; k++) {
         int stage = schedule_stage_of(q, rank, k);
         bool end = stage == 0 || stage == plan->stage_count - 1;
-        u.sync += plan->stages[stage].sync_ns + (end ? plan->embedding_sync_ns : 0);
+        u.sync_ns += plan->stages[stage].sync_ns + (end ? plan->embedding_sync_ns : 0);
     }
     for (int i = 0; i < r->schedule.stream_count; i++) {
         const struct stream *stream = &r->schedule.streams[i];
@@ -114,12 +102,21 @@ static struct use use_of(const struct report_replay *r, const struct plan *plan,
         for (int k = 0; k < stream->count; k++) {
             int kind = symbol_base_kind(report_kind_of(r, stream->operations[k]));
             int64_t duration = report_duration_of(r, stream->operations[k]);
-            if (kind == SYMBOL_OPTIMIZER) u.optimizer += duration;
-            else if (kind <= SYMBOL_WEIGHT) u.compute += duration;
-            else u.blocked += duration;
+            if (kind == SYMBOL_OPTIMIZER) u.optimizer_ns += duration;
+            else if (kind <= SYMBOL_WEIGHT) u.compute_ns[kind] += duration;
+            else u.blocked_ns += duration;
         }
     }
+    u.idle_ns = r->iteration_ns - report_use_compute_ns(&u) - u.blocked_ns - u.sync_ns -
+                u.optimizer_ns;
+    if (q->virtual_stages > 1 && u.idle_ns < 0) u.idle_ns = 0;
     return u;
+}
+
+int64_t report_use_compute_ns(const struct report_use *u)
+{
+    return u->compute_ns[SYMBOL_FORWARD] + u->compute_ns[SYMBOL_BACKWARD] +
+           u->compute_ns[SYMBOL_WEIGHT];
 }
 
 static const char *share_text(int64_t part, double whole, struct arena *arena)
@@ -154,17 +151,15 @@ double report_use_table(struct report_table *t, const struct plan *plan,
     double whole = r->iteration_ns > 0 ? (double)r->iteration_ns : 1, idle_sum = 0;
     report_table_begin(t, headings, "rrrrrrlr", arena);
     for (int s = 0; s < q->rank_count; s++) {
-        struct use u = use_of(r, plan, s);
-        int64_t idle = r->iteration_ns - u.compute - u.blocked - u.sync - u.optimizer;
-        if (several && idle < 0) idle = 0;
-        idle_sum += (double)idle;
+        struct report_use u = report_use_of(r, plan, s);
+        idle_sum += (double)u.idle_ns;
         report_cell(t, arena_print(arena, "%d", s));
-        report_cell(t, share_text(u.compute, whole, arena));
-        report_cell(t, share_text(u.blocked, whole, arena));
-        report_cell(t, share_text(u.sync, whole, arena));
-        report_cell(t, share_text(u.optimizer, whole, arena));
-        report_cell(t, share_text(idle, whole, arena));
-        report_cell(t, report_bar(1 - (double)idle / whole, 24, arena));
+        report_cell(t, share_text(report_use_compute_ns(&u), whole, arena));
+        report_cell(t, share_text(u.blocked_ns, whole, arena));
+        report_cell(t, share_text(u.sync_ns, whole, arena));
+        report_cell(t, share_text(u.optimizer_ns, whole, arena));
+        report_cell(t, share_text(u.idle_ns, whole, arena));
+        report_cell(t, report_bar(1 - (double)u.idle_ns / whole, 24, arena));
         report_cell(t, in_flight_text(r, s, arena));
     }
     return idle_sum / whole / q->rank_count;

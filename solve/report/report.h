@@ -97,6 +97,35 @@ enum status report_join(struct report_row *rows, int *count, const struct checke
 void report_table_of(const struct report_row *rows, int count, bool csv, const char **text,
                      size_t *length, struct arena *arena);
 
+// What the critical path consists of.
+enum report_path_class {
+    REPORT_FORWARD,
+    REPORT_BACKWARD,
+    REPORT_WEIGHT, // the last of computation
+    REPORT_SEND_FORWARD,
+    REPORT_SEND_BACKWARD,
+    REPORT_SYNC,
+    REPORT_EMBEDDING,
+    REPORT_OPTIMIZER,
+    REPORT_PATH_CLASSES
+};
+extern const char *const report_path_class_names[]; // [REPORT_PATH_CLASSES]
+struct report_path_parts {
+    int64_t ns[REPORT_PATH_CLASSES];
+    int counts[REPORT_PATH_CLASSES];
+};
+struct report_path_parts report_path_parts_of(const struct report_replay *r);
+
+// An iteration of a rank by use; what adds up to it, but for syncs of a rank with several stages:
+// one's may lie under another's passes. Syncs stand behind the last gradient, when nothing is
+// computed.
+struct report_use {
+    int64_t compute_ns[SYMBOL_WEIGHT + 1]; // forward, backward with what it recomputes, weight
+    int64_t blocked_ns, sync_ns, optimizer_ns, idle_ns;
+};
+struct report_use report_use_of(const struct report_replay *r, const struct plan *plan, int rank);
+int64_t report_use_compute_ns(const struct report_use *u);
+
 // ---- pieces of the text report, which the page (solve/report/html) shows as well
 
 // Verdict, layout and figures: a headline, then lines of a name in columns 3 to 12 and what it is

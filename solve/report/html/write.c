@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "solve/report/html/html.h"
+#include "solve/report/html/page_text.h"
 
 // Bytes below 32 and 127 would be errors in a page; a new line is none.
 static const char *entity_of(char c)
@@ -28,6 +29,23 @@ const char *html_escape(const char *text, struct arena *arena)
     }
     *to = '\0';
     return escaped;
+}
+
+void html_open(struct report_out *out, const char *title)
+{
+    report_print(out,
+                 "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                 "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+                 "<meta name=\"generator\" content=\"plumbline " PLUMBLINE_VERSION "\">\n"
+                 "<title>%s</title>\n<style>\n%s</style>\n</head>\n<body>\n",
+                 html_escape(title, out->arena), page_style);
+}
+
+void html_close(struct report_out *out)
+{
+    report_print(out, "<script>\n%s</script>\n</body>\n</html>\n", page_script);
 }
 
 // A bar of the text report says its share by how many of its characters are filled.

@@ -1,0 +1,181 @@
+// plumbline compare PLAN...: plans side by side; of the first also what others would have done with
+// its layout: the uniform split, a split by hand, the framework's order of nodes.
+#include <string.h>
+
+#include "data/base/file.h"
+#include "data/base/options.h"
+#include "formulate/predict/predict.h"
+#include "formulate/price/price.h"
+#include "solve/commands/commands.h"
+#include "solve/commands/origin.h"
+#include "solve/places/placed.h"
+#include "solve/report/compare/compare.h"
+
+enum { PLANS_MOST = 20, BASELINES = 3 };
+
+struct compare_request {
+    const char *files[PLANS_MOST], *split, *problem;
+    int file_count, recompute, format;
+    bool uniform, in_order;
+    const char *to;
+};
+
+static const char *const recompute_choices[] = {"none", "selective", "full", NULL};
+static const char *const format_names[] = {"text", "html", "latex", "csv", NULL};
+
+// ---- plans as they are
+
+// File names, where those tell the plans apart; else what was given.
+static void name_plans(struct compared *items, const struct compare_request *r, struct arena *arena)
+{
+    bool alike = false;
+    for (int i = 0; i < r->file_count; i++)
+        for (int k = 0; k < i; k++)
+            alike = alike || !strcmp(path_name(r->files[i]), path_name(r->files[k]));
+    for (int i = 0; i < r->file_count; i++)
+        items[i].name = path_stem(alike ? r->files[i] : path_name(r->files[i]), arena);
+}
+
+static enum status load_plans(struct compared *items, const struct compare_request *r,
+                              struct arena *arena, struct error *err)
+{
+    name_plans(items, r, arena);
+    for (int i = 0; i < r->file_count; i++) {
+        struct plan *plan = TAKE(arena, 1, struct plan);
+        TRY(plan_load(plan, r->files[i], arena, err));
+        if (!plan->stage_count)
+            return fail(err, BAD_INPUT, "%s: stages: expected a plan with stages, found none",
+                        r->files[i]);
+        items[i].plan = plan;
+        items[i].problem = origin_whole_problem(plan, arena);
+    }
+    return OK;
+}
+
+// ---- what others would do
+
+static enum status find_problem(const struct problem **problem, const struct compared *first,
+                                const struct compare_request *r, struct arena *arena,
+                                struct error *err)
+{
+    const struct problem *whole = first->problem;
+    struct problem *one = TAKE(arena, 1, struct problem);
+    if (r->problem) {
+        struct problem *named = TAKE(arena, 1, struct problem);
+        TRY(problem_load(named, r->problem, arena, err));
+        whole = named;
+    }
+    if (!whole)
+        return fail(err, BAD_INPUT,
+                    "%s: the problem it was made from is not where it says, or has changed since; "
+                    "expected --problem FILE",
+                    r->files[0]);
+    *one = problem_with_layout(whole, &first->plan->layout);
+    *problem = one;
+    return OK;
+}
+
+// The least recomputation, the same on all stages, with which it fits into memory; if none does,
+// the most.
+static enum status make_split(struct compared *item, const struct problem *problem,
+                              const struct compare_request *r, const char *split,
+                              struct arena *arena, struct error *err)
+{
+    struct plan *plan = TAKE(arena, 1, struct plan);
+    struct placement placement;
+    int first = r->recompute < 0 ? RECOMPUTE_NONE : r->recompute,
+        last = r->recompute < 0 ? RECOMPUTE_FULL : r->recompute, taken = -1;
+    for (int mode = first; mode <= last; mode++) {
+        if (r->recompute < 0 && mode != RECOMPUTE_NONE && !problem->job.recompute[mode]) continue;
+        TRY(split ? placement_stated(&placement, problem, split, (enum recompute)mode, err)
+                  : placement_equal(&placement, problem, (enum recompute)mode, err));
+        TRY(placement_plan(plan, problem, &placement, arena, err));
+        taken = mode;
+        if (placement_fits(plan)) break;
+    }
+    *item = (struct compared){
+        arena_print(arena, "%s, recompute %s", split ? "split" : "uniform", recompute_names[taken]),
+        plan, problem};
+    return OK;
+}
+
+static enum status make_order(struct compared *item, const struct problem *problem,
+                              const struct compare_request *r, const struct plan *of,
+                              struct arena *arena, struct error *err)
+{
+    struct plan *plan = TAKE(arena, 1, struct plan);
+    struct priced *priced = TAKE(arena, 1, struct priced);
+    bool found;
+    if (!of->placement)
+        return fail(err, BAD_INPUT,
+                    "--in-order: %s: placement: expected a plan for a cluster with places, found "
+                    "one for groups",
+                    r->files[0]);
+    TRY(price_problem(priced, problem, arena, err));
+    TRY(placed_in_order(plan, &found, of, priced, arena, err));
+    if (!found)
+        return fail(err, BAD_INPUT,
+                    "--in-order: %s: its layers do not fit onto the nodes in the framework's order",
+                    r->files[0]);
+    *item = (struct compared){"nodes in order", plan, problem};
+    return OK;
+}
+
+static enum status make_baselines(struct compared *items, int *count,
+                                  const struct compare_request *r, struct arena *arena,
+                                  struct error *err)
+{
+    const struct problem *problem = NULL;
+    if (!r->uniform && !r->split && !r->in_order) return OK;
+    TRY(find_problem(&problem, &items[0], r, arena, err));
+    if ((r->uniform || r->split) && items[0].plan->placement)
+        return fail(err, BAD_INPUT,
+                    "%s: a split is compared on groups of nodes, and its cluster has places; "
+                    "--in-order compares its order of nodes",
+                    r->files[0]);
+    if (r->uniform) TRY(make_split(&items[(*count)++], problem, r, NULL, arena, err));
+    if (r->split) TRY(make_split(&items[(*count)++], problem, r, r->split, arena, err));
+    if (r->in_order) TRY(make_order(&items[(*count)++], problem, r, items[0].plan, arena, err));
+    return OK;
+}
+
+enum status command_compare(int argc, char **argv, int *exit_code, struct arena *arena,
+                            struct error *err)
+{
+    struct compare_request r = {.recompute = -1, .to = "-"};
+    bool helped;
+    const struct option options[] = {
+        {"--uniform", OPTION_FLAG, &r.uniform, 0, 0, NULL,
+         "also the layout of the first with layers spread equally over its stages"},
+        {"--split", OPTION_TEXT, &r.split, 0, 0, NULL,
+         "also with so many layers on each stage, as 8,8,9,7; embedding and head stand with the "
+         "first and the last"},
+        {"--recompute", OPTION_NAME, &r.recompute, 0, 0, recompute_choices,
+         "of these, on all stages (default: the least that fits into memory)"},
+        {"--in-order", OPTION_FLAG, &r.in_order, 0, 0, NULL,
+         "also the first with its ranks on nodes as a framework numbers them"},
+        {"--problem", OPTION_TEXT, &r.problem, 0, 0, NULL,
+         "of the first plan, where it is not where the plan says"},
+        {"--format", OPTION_NAME, &r.format, 0, 0, format_names,
+         "for people (default), a page, a table for a paper, values"},
+        {"-o", OPTION_TEXT, &r.to, 0, 0, NULL,
+         "write to this file; - is standard output (default)"},
+    };
+    struct compared items[PLANS_MOST + BASELINES];
+    const char *text;
+    size_t length;
+    TRY(options_read(argc, argv,
+                     "plumbline compare [--uniform] [--split LAYERS,...] [--in-order] "
+                     "[--format text|html|latex|csv] [-o FILE] PLAN...",
+                     options, ARRAY_LENGTH(options), r.files, 1, PLANS_MOST, &r.file_count, &helped,
+                     err));
+    *exit_code = 0;
+    if (helped) return OK;
+    if (r.recompute >= 0 && !r.uniform && !r.split)
+        return fail(err, BAD_INPUT, "--recompute: goes with --uniform or --split");
+    int count = r.file_count;
+    TRY(load_plans(items, &r, arena, err));
+    TRY(make_baselines(items, &count, &r, arena, err));
+    TRY(report_compare(items, count, (enum compare_format)r.format, &text, &length, arena, err));
+    return file_write(r.to, text, length, err);
+}
