@@ -43,7 +43,7 @@ enum status solve_request_read(struct solve_request *r, int argc, char **argv, s
     r->change.without.items = TAKE(arena, argc, const char *);
     r->change.degrade.items = TAKE(arena, argc, const char *);
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &r->plan_path, 0, 0, NULL,
+        {"-o", OPTION_PATH, &r->plan_path, 0, 0, NULL,
          "where the plan goes (default: standard output)"},
         {"--time-limit-s", OPTION_NUMBER, &s->time_limit_s, 0, 1e9, NULL,
          "stop after so many seconds with the best plan and its bound (0: none)"},
@@ -52,7 +52,7 @@ enum status solve_request_read(struct solve_request *r, int argc, char **argv, s
         {"--threads", OPTION_INT, &r->threads, 1, 64, NULL,
          "worker processes; the plan does not depend on it"},
         {"--seed", OPTION_INT, &s->seed, 0, 9007199254740992.0, NULL, "of the incumbent search"},
-        {"--start", OPTION_TEXT, &r->start_path, 0, 0, NULL, "a plan to begin from"},
+        {"--start", OPTION_PATH, &r->start_path, 0, 0, NULL, "a plan to begin from"},
         {"--without", OPTION_TEXTS, &r->change.without, 0, 0, NULL,
          "what if this node were gone (GROUP=N where nodes have no names); answers what is lost "
          "and what moves since --start"},
@@ -67,15 +67,15 @@ enum status solve_request_read(struct solve_request *r, int argc, char **argv, s
         {"--progress", OPTION_FLAG, &r->progress, 0, 0, NULL,
          "progress lines even where stderr is no terminal"},
         {"--quiet", OPTION_FLAG, &r->quiet, 0, 0, NULL, "no progress lines"},
-        {"--program", OPTION_TEXT, &s->program_path, 0, 0, NULL,
+        {"--program", OPTION_PATH, &s->program_path, 0, 0, NULL,
          "write the program after elimination, with all path rows (.mps or .lp)"},
-        {"--map", OPTION_TEXT, &s->map_path, 0, 0, NULL,
+        {"--map", OPTION_PATH, &s->map_path, 0, 0, NULL,
          "with --program: write what its columns mean"},
-        {"--priced", OPTION_TEXT, &r->priced_path, 0, 0, NULL,
+        {"--priced", OPTION_PATH, &r->priced_path, 0, 0, NULL,
          "write the priced problem, and name it in the plan"},
-        {"--layouts", OPTION_TEXT, &r->layouts_path, 0, 0, NULL,
+        {"--layouts", OPTION_PATH, &r->layouts_path, 0, 0, NULL,
          "where the fate of every layout goes, for a job with a space (PLAN.layouts.json)"},
-        {"--certificate", OPTION_TEXT, &r->certificate_path, 0, 0, NULL,
+        {"--certificate", OPTION_PATH, &r->certificate_path, 0, 0, NULL,
          "write the proof of the bound, for plumbline check; beside it the priced problem (or "
          "--priced)"},
         {"--shrink-certificate", OPTION_FLAG, &r->shrink, 0, 0, NULL,
