@@ -7,6 +7,7 @@
 #include "calibrate/commands.h"
 #include "calibrate/draw.h"
 #include "calibrate/fit/layers.h"
+#include "data/base/options_text.h"
 #include "data/base/shipped.h"
 
 static const double mebibyte = 1048576;
@@ -25,7 +26,7 @@ static enum status read_request(struct request *r, int argc, char **argv, bool *
 {
     bool iterations, products;
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &r->output, 0, 0, NULL,
+        {"-o", OPTION_PATH, &r->output, 0, 0, NULL,
          "the costs file (standard output, unless --show or --svg is given)"},
         {"--iterations", OPTION_FLAG, &iterations, 0, 0, NULL,
          "fit to whole iterations instead: see calibrate --iterations --help"},
@@ -35,15 +36,15 @@ static enum status read_request(struct request *r, int argc, char **argv, bool *
          "print each fit against its samples, and links that stand out"},
         {"--name", OPTION_TEXT, &r->name, 0, 0, NULL,
          "what the costs call the device (what the samples call it)"},
-        {"--costs", OPTION_TEXT, &r->costs, 0, 0, NULL,
+        {"--costs", OPTION_COSTS, &r->costs, 0, 0, NULL,
          "costs that hold where nothing was measured"},
-        {"--svg", OPTION_TEXT, &r->drawing, 0, 0, NULL,
+        {"--svg", OPTION_PATH, &r->drawing, 0, 0, NULL,
          "draw each fit against its samples into this file"},
-        {"--model", OPTION_TEXT, &r->model, 0, 0, NULL,
+        {"--model", OPTION_MODEL, &r->model, 0, 0, NULL,
          "the model whose whole layers were measured: gives what a block takes beside its kernels"},
-        {"--cluster", OPTION_TEXT, &r->cluster, 0, 0, NULL,
+        {"--cluster", OPTION_CLUSTER, &r->cluster, 0, 0, NULL,
          "the cluster whose links were measured: gives the share of nominal bandwidths"},
-        {"--cluster-out", OPTION_TEXT, &r->cluster_output, 0, 0, NULL,
+        {"--cluster-out", OPTION_PATH, &r->cluster_output, 0, 0, NULL,
          "that cluster with measured latencies, and links node by node"},
         {"--constant-mib", OPTION_NUMBER, &r->constant_mib, 0, 1e9, NULL,
          "memory of the process itself, assumed where it was not measured (512)"},
@@ -53,6 +54,22 @@ static enum status read_request(struct request *r, int argc, char **argv, bool *
                      err));
     if (r->cluster_output && !r->cluster)
         return fail(err, BAD_INPUT, "--cluster-out: --cluster is missing");
+    return OK;
+}
+
+// What its manual page has of the other two.
+static enum status print_others(struct arena *arena, struct error *err)
+{
+    static const struct {
+        command_function *run;
+        const char *option;
+    } others[] = {{command_iterations, "--iterations"}, {command_products, "--products"}};
+    int unused;
+    for (size_t i = 0; i < ARRAY_LENGTH(others); i++) {
+        char *words[] = {arena_copy_text(arena, "calibrate"), arena_copy_text(arena, HELP_SECTION)};
+        printf(".SH \"Options with %s\"\n", others[i].option);
+        TRY(others[i].run(2, words, &unused, arena, err));
+    }
     return OK;
 }
 
@@ -67,7 +84,7 @@ enum status command_calibrate(int argc, char **argv, int *exit_code, struct aren
     struct request r = {.constant_mib = 512};
     bool helped;
     TRY(read_request(&r, argc, argv, &helped, err));
-    if (helped) return OK;
+    if (helped) return strcmp(argv[1], HELP_PAGE) ? OK : print_others(arena, err);
     struct inputs inputs;
     struct costs base;
     struct cluster cluster;

@@ -65,14 +65,14 @@ enum status command_iterations(int argc, char **argv, int *exit_code, struct are
         {"--exclude", OPTION_TEXT, &choice.exclude, 0, 0, NULL, "ids of rows that are left out"},
         {"--default", OPTION_TEXT, &choice.defaults, 0, 0, NULL,
          "what blank cells mean: column=value,..."},
-        {"--cluster", OPTION_TEXT, &settings.cluster, 0, 0, NULL,
+        {"--cluster", OPTION_CLUSTER, &settings.cluster, 0, 0, NULL,
          "a file or a shipped name (default: the shipped one with the row's GPU)"},
-        {"--costs", OPTION_TEXT, &settings.costs, 0, 0, NULL,
+        {"--costs", OPTION_COSTS, &settings.costs, 0, 0, NULL,
          "where the search begins, and all other numbers (published)"},
         {"--set", OPTION_TEXT, &set_text, 0, 0, NULL, "numbers of these costs: name=value,..."},
         OPTION_READ_NOTES(&choice.read_notes),
         {"--name", OPTION_TEXT, &name, 0, 0, NULL, "of the costs"},
-        {"-o", OPTION_TEXT, &output, 0, 0, NULL, "the costs file (standard output)"},
+        {"-o", OPTION_PATH, &output, 0, 0, NULL, "the costs file (standard output)"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv,

@@ -173,12 +173,12 @@ enum status command_products(int argc, char **argv, int *exit_code, struct arena
     const struct option options[] = {
         {"--products", OPTION_FLAG, &products, 0, 0, NULL,
          "fit to products measured by their shapes: columns gpu, m, n, k, median_us"},
-        {"--costs", OPTION_TEXT, &settings.costs, 0, 0, NULL,
+        {"--costs", OPTION_COSTS, &settings.costs, 0, 0, NULL,
          "where the search begins, and all other numbers (kernels-datasheet)"},
-        {"--score", OPTION_TEXT, &other, 0, 0, NULL,
+        {"--score", OPTION_PATH, &other, 0, 0, NULL,
          "another such table: tell how far the fit is from it"},
         {"--name", OPTION_TEXT, &name, 0, 0, NULL, "of the costs"},
-        {"-o", OPTION_TEXT, &output, 0, 0, NULL, "the costs file (standard output)"},
+        {"-o", OPTION_PATH, &output, 0, 0, NULL, "the costs file (standard output)"},
     };
     (void)exit_code;
     TRY(options_read(argc, argv, "plumbline calibrate --products SHAPES.csv [OPTION ...]", options,

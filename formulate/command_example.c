@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/base/commands.h"
 #include "formulate/commands.h"
 #include "formulate/example/example.h"
 #include "data/base/file.h"
@@ -13,7 +14,7 @@ struct destination {
 };
 #define OPTION_FOLDER(to)                                                                          \
     {                                                                                              \
-        "-o", OPTION_TEXT, &(to)->folder, 0, 0, NULL,                                              \
+        "-o", OPTION_PATH, &(to)->folder, 0, 0, NULL,                                              \
             "folder of the five files, created if missing"                                         \
     }
 #define OPTION_FORCE(to)                                                                           \
@@ -30,8 +31,10 @@ static enum status deliver(struct problem *problem, const struct destination *to
     return OK;
 }
 
-static enum status run_chain(int argc, char **argv, struct arena *arena, struct error *err)
+static enum status run_chain(int argc, char **argv, int *exit_code, struct arena *arena,
+                             struct error *err)
 {
+    (void)exit_code;
     struct destination to = {NULL, false};
     int64_t layers = 48, stages = 8, types = 2, micro_batches = 32;
     bool helped;
@@ -132,11 +135,11 @@ static enum status read_transformer(int argc, char **argv, const char *usage,
                                     .framework = FRAMEWORK_MEGATRON,
                                     .gradient_sync = AS_ITS_FRAMEWORK};
     struct option options[] = {
-        {"--model", OPTION_TEXT, &r->model, 0, 0, NULL, "shipped model or file"},
-        {"--cluster", OPTION_TEXT, &r->cluster, 0, 0, NULL, "shipped cluster or file"},
+        {"--model", OPTION_MODEL, &r->model, 0, 0, NULL, "shipped model or file"},
+        {"--cluster", OPTION_CLUSTER, &r->cluster, 0, 0, NULL, "shipped cluster or file"},
         {"--gpu", OPTION_TEXT, &r->gpu, 0, 0, NULL,
          "instead of a cluster: the shipped one whose nodes have this GPU"},
-        {"--costs", OPTION_TEXT, &r->costs, 0, 0, NULL, "shipped costs or file"},
+        {"--costs", OPTION_COSTS, &r->costs, 0, 0, NULL, "shipped costs or file"},
         {"--gpus", OPTION_INT, &o.gpus, 0, 1 << 20, NULL,
          "GPUs of the cluster's first group (as the cluster says)"},
         {"--nodes", OPTION_INT, &o.nodes, 0, 1 << 20, NULL, "or its nodes"},
@@ -234,8 +237,10 @@ static struct transformer_request common_request(void)
                                         .quality_budget = -1};
 }
 
-static enum status run_gpt(int argc, char **argv, struct arena *arena, struct error *err)
+static enum status run_gpt(int argc, char **argv, int *exit_code, struct arena *arena,
+                           struct error *err)
 {
+    (void)exit_code;
     struct transformer_request request = common_request();
     request.model = "gpt3-175b";
     request.cluster = "a100-16x8";
@@ -245,8 +250,10 @@ static enum status run_gpt(int argc, char **argv, struct arena *arena, struct er
 
 // Half precision of the kind that both GPU types have; four GPUs share a layer, so that a replica
 // spans both types.
-static enum status run_mixed(int argc, char **argv, struct arena *arena, struct error *err)
+static enum status run_mixed(int argc, char **argv, int *exit_code, struct arena *arena,
+                             struct error *err)
 {
+    (void)exit_code;
     struct transformer_request request = common_request();
     request.model = "llama-3.1-70b";
     request.cluster = "mixed-a100-v100";
@@ -257,14 +264,16 @@ static enum status run_mixed(int argc, char **argv, struct arena *arena, struct 
                            arena, err);
 }
 
-static enum status run_four(int argc, char **argv, struct arena *arena, struct error *err)
+static enum status run_four(int argc, char **argv, int *exit_code, struct arena *arena,
+                            struct error *err)
 {
+    (void)exit_code;
     struct destination to = {NULL, false};
     const char *costs = NULL;
     double memory_gb = 0;
     bool helped;
     struct option options[] = {
-        {"--costs", OPTION_TEXT, &costs, 0, 0, NULL,
+        {"--costs", OPTION_COSTS, &costs, 0, 0, NULL,
          "costs of the machine, from plumbline calibrate"},
         {"--memory-gb", OPTION_NUMBER, &memory_gb, 0, 1e6, NULL,
          "memory of the machine; at least 32 is assumed"},
@@ -281,8 +290,10 @@ static enum status run_four(int argc, char **argv, struct arena *arena, struct e
     return deliver(&problem, &to, arena, err);
 }
 
-static enum status run_pipette(int argc, char **argv, struct arena *arena, struct error *err)
+static enum status run_pipette(int argc, char **argv, int *exit_code, struct arena *arena,
+                               struct error *err)
 {
+    (void)exit_code;
     struct destination to = {NULL, false};
     struct pipette_request r = {.costs = "published",
                                 .tensor = 8,
@@ -303,7 +314,7 @@ static enum status run_pipette(int argc, char **argv, struct arena *arena, struc
     int precision = FP32, objective = OBJECTIVE_PIPETTE;
     bool helped;
     struct option options[] = {
-        {"--matrix", OPTION_TEXT, &r.matrix, 0, 0, NULL,
+        {"--matrix", OPTION_PATH, &r.matrix, 0, 0, NULL,
          "measured bandwidths, a file that import matrix reads"},
         {"--stages", OPTION_INT, &r.stages, 1, STAGES_MAX, NULL,
          "pipeline stages, a divisor of the number of nodes"},
@@ -316,9 +327,9 @@ static enum status run_pipette(int argc, char **argv, struct arena *arena, struc
          "two tables mb)"},
         {"--table", OPTION_NAME, &r.nodes.table, 0, 0, matrix_table_names,
          "which of mpiGraph's two (recv)"},
-        {"--like", OPTION_TEXT, &r.nodes.like, 0, 0, NULL,
+        {"--like", OPTION_CLUSTER, &r.nodes.like, 0, 0, NULL,
          "a cluster of such nodes, shipped or a file (a100-16x8)"},
-        {"--costs", OPTION_TEXT, &r.costs, 0, 0, NULL, "shipped costs or file (published)"},
+        {"--costs", OPTION_COSTS, &r.costs, 0, 0, NULL, "shipped costs or file (published)"},
         {"--tensor", OPTION_INT, &r.tensor, 1, 1 << 10, NULL, "tensor degree (8)"},
         {"--layers", OPTION_INT, &r.layers, 1, LAYERS_MAX - 2, NULL, "blocks (64)"},
         {"--hidden", OPTION_INT, &r.hidden, 1, 1 << 20, NULL, "width (3072)"},
@@ -348,8 +359,10 @@ static enum status run_pipette(int argc, char **argv, struct arena *arena, struc
     return deliver(&problem, &to, arena, err);
 }
 
-static enum status run_clusters(int argc, char **argv, struct arena *arena, struct error *err)
+static enum status run_clusters(int argc, char **argv, int *exit_code, struct arena *arena,
+                                struct error *err)
 {
+    (void)exit_code;
     struct destination to = {NULL, false};
     struct clusters_request r = {.costs = "published", .share = 0.55};
     int64_t layers = 30, hidden = 3072, heads = 32, nodes = 4, gpus = 8, tensor = 4, pipeline = 2,
@@ -361,7 +374,7 @@ static enum status run_clusters(int argc, char **argv, struct arena *arena, stru
         {"--heads", OPTION_INT, &heads, 1, 1 << 16, NULL, "attention heads (32)"},
         {"--share", OPTION_NUMBER, &r.share, 0.05, 0.95, NULL,
          "of the two clusters' speed that the first one's GPUs have (0.55)"},
-        {"--costs", OPTION_TEXT, &r.costs, 0, 0, NULL,
+        {"--costs", OPTION_COSTS, &r.costs, 0, 0, NULL,
          "shipped costs or file, with a100-80gb (published)"},
         {"--nodes", OPTION_INT, &nodes, 1, 256, NULL, "of each cluster (4)"},
         {"--gpus-per-node", OPTION_INT, &gpus, 1, 64, NULL,
@@ -393,34 +406,18 @@ static enum status run_clusters(int argc, char **argv, struct arena *arena, stru
 enum status command_example(int argc, char **argv, int *exit_code, struct arena *arena,
                             struct error *err)
 {
-    static const struct {
-        const char *name, *text;
-        enum status (*run)(int, char **, struct arena *, struct error *);
-    } kinds[] = {
-        {"chain", "identical measured blocks on GPU types of different speed", run_chain},
-        {"gpt", "GPT-3 175B, or another shipped model, on a shipped cluster", run_gpt},
-        {"mixed", "Llama-3.1 70B in fp16 on A100 and V100 nodes", run_mixed},
-        {"four", "GPT-2 XL on four machines of a calibrated kind", run_four},
-        {"clusters", "a GPT on an InfiniBand and a RoCE cluster with Ethernet between them",
-         run_clusters},
-        {"pipette",
-         "a GPT on the nodes of a measured matrix, with the objective of the published planner",
-         run_pipette},
+    static const struct command kinds[] = {
+        {"chain", run_chain, .text = "identical measured blocks on GPU types of different speed"},
+        {"gpt", run_gpt, .text = "GPT-3 175B, or another shipped model, on a shipped cluster"},
+        {"mixed", run_mixed, .text = "Llama-3.1 70B in fp16 on A100 and V100 nodes"},
+        {"four", run_four, .text = "GPT-2 XL on four machines of a calibrated kind"},
+        {"clusters", run_clusters,
+         .text = "a GPT on an InfiniBand and a RoCE cluster with Ethernet between them"},
+        {"pipette", run_pipette,
+         .text = "a GPT on the nodes of a measured matrix, with the objective of the published "
+                 "planner"},
     };
-    (void)exit_code;
-    if (argc < 2)
-        return fail(err, BAD_INPUT,
-                    "a kind is missing: chain, gpt, mixed, four, clusters or pipette");
-    if (!strcmp(argv[1], "--help")) {
-        printf("usage: plumbline example KIND [OPTION ...] -o FOLDER; KIND --help tells its "
-               "options\n");
-        for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
-            printf("  %-8s %s\n", kinds[i].name, kinds[i].text);
-        return OK;
-    }
-    for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
-        if (!strcmp(argv[1], kinds[i].name)) return kinds[i].run(argc - 1, argv + 1, arena, err);
-    return fail(err, BAD_INPUT,
-                "unknown example '%s': expected chain, gpt, mixed, four, clusters or pipette",
-                argv[1]);
+    static const struct command_table table = {
+        "plumbline example", "kind", "KIND [OPTION ...] -o FOLDER", kinds, ARRAY_LENGTH(kinds)};
+    return commands_run(&table, argc, argv, exit_code, arena, err);
 }

@@ -133,9 +133,9 @@ enum status command_formulate(int argc, char **argv, int *exit_code, struct aren
     struct request r = {NULL, NULL, NULL, FORM_CHOICES};
     bool helped;
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &r.out, 0, 0, NULL,
+        {"-o", OPTION_PATH, &r.out, 0, 0, NULL,
          "where the program goes: FILE.mps or FILE.lp (default: LP on standard output)"},
-        {"--map", OPTION_TEXT, &r.map, 0, 0, NULL,
+        {"--map", OPTION_PATH, &r.map, 0, 0, NULL,
          "what each column means and which choices were removed, why: JSON"},
         {"--formulation", OPTION_NAME, &r.form, 0, 0, form_names,
          "how the decision is written (default choices)"},

@@ -260,9 +260,9 @@ enum status command_predict(int argc, char **argv, int *exit_code, struct arena 
     bool helped, json = false, read_notes = false, told = false, no_ranges = false;
     struct option options[] = {
         {"--json", OPTION_FLAG, &json, 0, 0, NULL, "an array of objects instead of a table"},
-        {"--cluster", OPTION_TEXT, &settings.cluster, 0, 0, NULL,
+        {"--cluster", OPTION_CLUSTER, &settings.cluster, 0, 0, NULL,
          "a file or a shipped name (default: the shipped one with the row's GPU)"},
-        {"--costs", OPTION_TEXT, &settings.costs, 0, 0, NULL,
+        {"--costs", OPTION_COSTS, &settings.costs, 0, 0, NULL,
          "a file or a shipped name (default: kernels)"},
         {"--set", OPTION_TEXT, &set, 0, 0, NULL, "numbers of the costs: name=value,..."},
         {"--default", OPTION_TEXT, &defaults, 0, 0, NULL,

@@ -24,7 +24,7 @@ enum status command_price(int argc, char **argv, int *exit_code, struct arena *a
     const char *path, *output = "-";
     bool helped;
     struct option options[] = {
-        {"-o", OPTION_TEXT, &output, 0, 0, NULL,
+        {"-o", OPTION_PATH, &output, 0, 0, NULL,
          "where the priced document goes (default: standard output)"},
     };
     (void)exit_code;

@@ -14,6 +14,7 @@ typedef enum status describe(const char *name, const char *path, struct arena *a
 
 struct listing {
     const char *folder, *usage, *heading;
+    enum option_type kind; // of the operands
     describe *describe;
 };
 
@@ -25,7 +26,8 @@ static enum status list_documents(const struct listing *l, int argc, char **argv
     const char *const *names = operands;
     int count;
     bool helped;
-    TRY(options_read(argc, argv, l->usage, NULL, 0, operands, 0, DOCUMENTS_MAX, &count, &helped,
+    const struct option operand = {"NAME", l->kind, NULL, 0, 0, NULL, "what is shipped, or a file"};
+    TRY(options_read(argc, argv, l->usage, &operand, 1, operands, 0, DOCUMENTS_MAX, &count, &helped,
                      err));
     if (helped) return OK;
     if (!count) TRY(shipped_list(&names, &count, l->folder, arena, err));
@@ -63,7 +65,7 @@ enum status command_models(int argc, char **argv, int *exit_code, struct arena *
         "models", "plumbline models [NAME|model.json ...]: the shipped ones, or those",
         "model                          parameters         a token's layers  hidden  heads kv "
         "heads",
-        describe_model};
+        OPTION_MODEL, describe_model};
     (void)exit_code;
     return list_documents(&models, argc, argv, arena, err);
 }
@@ -95,7 +97,7 @@ enum status command_clusters(int argc, char **argv, int *exit_code, struct arena
         "cluster              nodes x GPUs GPU             GB each  GB/s in a node, GB/s of its "
         "network "
         "cards",
-        describe_cluster};
+        OPTION_CLUSTER, describe_cluster};
     (void)exit_code;
     return list_documents(&clusters, argc, argv, arena, err);
 }
@@ -125,7 +127,7 @@ enum status command_costs(int argc, char **argv, int *exit_code, struct arena *a
         "costs", "plumbline costs [NAME|costs.json ...]: the shipped ones, or those",
         "costs                GPU              at    TFLOP/s  origin and source of that rate of "
         "matrix products",
-        describe_costs};
+        OPTION_COSTS, describe_costs};
     (void)exit_code;
     return list_documents(&costs, argc, argv, arena, err);
 }

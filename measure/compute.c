@@ -66,7 +66,7 @@ enum status measure_compute(int argc, char **argv, int *exit_code, struct arena 
                                  .sequence = 1024,
                                  .precision = FP32};
     const struct option options[] = {
-        {"--model", OPTION_TEXT, &r.model, 0, 0, NULL,
+        {"--model", OPTION_MODEL, &r.model, 0, 0, NULL,
          "the model whose layers are timed; without it GPT-2 XL's shape"},
         {"--shape", OPTION_TEXT, &r.shapes, 0, 0, NULL,
          "the same in words: "
@@ -92,7 +92,7 @@ enum status measure_compute(int argc, char **argv, int *exit_code, struct arena 
         {"--quick", OPTION_FLAG, &r.quick, 0, 0, NULL,
          "two sizes of each kernel instead of three, and --budget-s 12 --width 0.1 where these are "
          "not given"},
-        {"--like", OPTION_TEXT, &s.like, 0, 0, NULL,
+        {"--like", OPTION_PATH, &s.like, 0, 0, NULL,
          "samples of another launch: the same sizes once more, to merge the two"},
         TAKE_OPTIONS(&s),
     };

@@ -1,8 +1,6 @@
 // plumbline-measure: samples out of a machine. A program of its own, so that a node without GLPK
 // measures and one without the measuring libraries plans.
-#include <stdio.h>
-#include <string.h>
-
+#include "data/base/commands.h"
 #include "data/text/document.h"
 #include "measure/compress.h"
 #include "measure/compute.h"
@@ -10,47 +8,38 @@
 #include "measure/memory.h"
 #include "measure/merge.h"
 
-static const struct {
-    const char *name;
-    command_function *run;
-    const char *text;
-} commands[] = {
-    {"compute", measure_compute, "times kernels and whole layers of a transformer on this device"},
+static const struct command commands[] = {
+    {"compute", measure_compute,
+     .text = "times kernels and whole layers of a transformer on this device"},
     {"compress", measure_compress,
-     "times compression of messages and gradients: low rank, top-k, quantised"},
+     .text = "times compression of messages and gradients: low rank, top-k, quantised"},
     {"memory", measure_memory,
-     "times copies and transfers over a ladder of sizes; what a process takes, in bytes"},
-    {"links", measure_links, "under mpirun or srun: messages between every two ranks"},
+     .text = "times copies and transfers over a ladder of sizes; what a process takes, in bytes"},
+    {"links", measure_links, .text = "under mpirun or srun: messages between every two ranks"},
     {"collectives", measure_collectives,
-     "under mpirun or srun: all-reduce and its like over groups of ranks"},
-    {"merge", measure_merge, "joins launches on one machine into one samples file"},
+     .text = "under mpirun or srun: all-reduce and its like over groups of ranks"},
+    {"merge", measure_merge, .text = "joins launches on one machine into one samples file"},
 };
 
-static int usage(FILE *to, int exit_code)
+static const struct exit_meaning exits[] = {
+    {"0", "done"},
+    {"2", "bad input or usage, or the machine lacks what was asked for"},
+    {"1", "anything else that failed"},
+    {"10", "stopped by a signal: the samples so far are written"},
+};
+
+static const struct program program = {
+    {"plumbline measure", "measurement", "WHAT [OPTION ...]", commands, ARRAY_LENGTH(commands)},
+    "plumbline-measure",
+    "samples out of this machine",
+    NULL,
+    exits,
+    ARRAY_LENGTH(exits)};
+
+static enum status run(int argc, char **argv, int *exit_code, struct arena *arena,
+                       struct error *err)
 {
-    fprintf(to,
-            "plumbline-measure %s: samples out of this machine\n\nusage: plumbline measure WHAT "
-            "[OPTION ...]; "
-            "plumbline measure WHAT "
-            "--help tells the options\n\n",
-            PLUMBLINE_VERSION);
-    for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
-        fprintf(to, "  %-11s %s\n", commands[i].name, commands[i].text);
-    return command_flushed() ? exit_code : 2;
+    return program_run(&program, argc, argv, exit_code, arena, err);
 }
 
-int main(int argc, char **argv)
-{
-    if (argc < 2) return usage(stderr, 2);
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) return usage(stdout, 0);
-    if (!strcmp(argv[1], "--version"))
-        return puts("plumbline-measure " PLUMBLINE_VERSION) < 0 || !command_flushed() ? 2 : 0;
-    for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
-        if (!strcmp(argv[1], commands[i].name))
-            return command_run("plumbline measure", commands[i].name, commands[i].run, argc - 1,
-                               argv + 1);
-    fprintf(stderr,
-            "plumbline measure: unknown measurement '%s'; plumbline measure --help lists them\n",
-            argv[1]);
-    return 2;
-}
+int main(int argc, char **argv) { return program_main(&program, run, argc, argv); }

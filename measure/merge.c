@@ -322,7 +322,7 @@ enum status measure_merge(int argc, char **argv, int *exit_code, struct arena *a
         {"--partial", OPTION_FLAG, &partial, 0, 0, NULL,
          "keep operations that not every launch has"},
         {"--quiet", OPTION_FLAG, &quiet, 0, 0, NULL, "nothing on stderr but errors"},
-        {"-o", OPTION_TEXT, &output, 0, 0, NULL, "the merged samples file (standard output)"},
+        {"-o", OPTION_PATH, &output, 0, 0, NULL, "the merged samples file (standard output)"},
     };
     TRY(options_read(argc, argv, "plumbline measure merge [OPTION ...] SAMPLES SAMPLES ...",
                      options, ARRAY_LENGTH(options), paths, 2, DOCUMENTS_MAX, &count, &helped,

@@ -80,7 +80,7 @@ void take_complete(struct take_settings *settings, bool quick);
          "that went by"},                                                                          \
         {"--quiet", OPTION_FLAG, &(s)->quiet, 0, 0, NULL, "nothing on stderr but errors"},         \
     {                                                                                              \
-        "-o", OPTION_TEXT, &(s)->output, 0, 0, NULL, "the samples file (standard output)"          \
+        "-o", OPTION_PATH, &(s)->output, 0, 0, NULL, "the samples file (standard output)"          \
     }
 
 enum status take_open(struct take *t, const struct take_settings *settings,

@@ -72,8 +72,8 @@ void arena_reset(struct arena *arena, struct arena_mark mark);
 void memory_fail_at(long n);
 long memory_taken(void); // takings since the last memory_fail_at()
 
-// A limit for what audits files that nobody vouches for, of all arenas of the process together,
-// beyond what they hold now; 0: none. Beyond it memory counts as exhausted. While there is a limit
+// A limit for what audits files that nobody vouches for, of all that the thread takes,
+// beyond what it holds now; 0: none. Beyond it memory counts as exhausted. While there is a limit
 // file_read allows so much more for each byte that it reads.
 enum { MEMORY_BASE_MIB = 48, MEMORY_FOR_A_BYTE = 24 };
 void memory_limit(size_t bytes);

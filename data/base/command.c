@@ -41,6 +41,6 @@ int command_run(const char *program, const char *name, command_function *functio
     if (err.status == OK && !command_flushed())
         fail(&err, BAD_INPUT, "standard output: cannot be written");
     if (err.status == OK) return exit_code;
-    fprintf(stderr, "%s %s: %s\n", program, name, err.text);
+    fprintf(stderr, "%s%s%s: %s\n", program, name ? " " : "", name ? name : "", err.text);
     return err.status == BAD_INPUT || err.status == UNAVAILABLE ? 2 : 1;
 }

@@ -8,21 +8,7 @@
 #include <string.h>
 
 #include "data/base/names.h"
-
-static void print_help(const char *usage, const struct option *options, size_t count)
-{
-    printf("usage: %s\n", usage);
-    for (size_t i = 0; i < count; i++) {
-        static const char *const values[] = {"", " TEXT", " TEXT", " N", " X", ""};
-        char head[120];
-        snprintf(head, sizeof head, "%s%s", options[i].name, values[options[i].type]);
-        for (int k = 0; options[i].type == OPTION_NAME && options[i].names[k]; k++) {
-            size_t n = strlen(head);
-            snprintf(head + n, sizeof head - n, "%s%s", k ? "|" : " ", options[i].names[k]);
-        }
-        printf("  %-26s %s\n", head, options[i].help);
-    }
-}
+#include "data/base/options_text.h"
 
 static enum status set_number(const struct option *o, const char *value, struct error *err)
 {
@@ -48,7 +34,7 @@ static enum status set_number(const struct option *o, const char *value, struct 
 static enum status set(const struct option *o, const char *value, struct error *err)
 {
     if (o->type == OPTION_INT || o->type == OPTION_NUMBER) return set_number(o, value, err);
-    if ((o->type == OPTION_TEXT || o->type == OPTION_TEXTS) && !*value)
+    if (o->type != OPTION_NAME && !*value)
         return fail(err, BAD_INPUT, "%s: expected a value, found nothing", o->name);
     if (o->type == OPTION_TEXTS) {
         struct option_texts *texts = o->to;
@@ -57,7 +43,7 @@ static enum status set(const struct option *o, const char *value, struct error *
         texts->items[texts->count++] = value;
         return OK;
     }
-    if (o->type == OPTION_TEXT) {
+    if (o->type != OPTION_NAME) {
         *(const char **)o->to = value;
         return OK;
     }
@@ -73,44 +59,34 @@ static enum status set(const struct option *o, const char *value, struct error *
     return fail(err, BAD_INPUT, "%s: expected one of %s, found '%s'", o->name, known, value);
 }
 
-static const struct option *find(const struct option *options, size_t count, const char *word,
-                                 size_t length)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strlen(options[i].name) == length && !strncmp(options[i].name, word, length))
-            return &options[i];
-    return NULL;
-}
-
-static enum status unknown_option(const char *word, const char *usage, const struct option *options,
-                                  size_t count, struct error *err)
+static enum status unknown_option(const char *word, const struct options_table *t,
+                                  struct error *err)
 {
     enum { NAMES_MOST = 64 };
     const char *names[NAMES_MOST];
     char name[64];
     int known = 0;
-    for (size_t i = 0; i < count && known < NAMES_MOST; i++) names[known++] = options[i].name;
+    for (size_t i = 0; i < t->count && known < NAMES_MOST; i++) names[known++] = t->options[i].name;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
     int meant = name_meant(name, names, known);
-    if (meant < 0) return fail(err, BAD_INPUT, "unknown option '%s'; usage: %s", word, usage);
+    if (meant < 0) return fail(err, BAD_INPUT, "unknown option '%s'; usage: %s", word, t->usage);
     return fail(err, BAD_INPUT, "unknown option '%s', did you mean %s? usage: %s", word,
-                names[meant], usage);
+                names[meant], t->usage);
 }
 
 enum status options_read(int argc, char **argv, const char *usage, const struct option *options,
                          size_t option_count, const char **operands, int operand_min,
                          int operand_max, int *operand_count, bool *helped, struct error *err)
 {
+    const struct options_table table = {usage, options, option_count};
     bool ended = false;
     int operand_total = 0;
-    *helped = false;
+    *helped = options_completed(&table, argc, argv);
+    if (*helped) return OK;
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
-        if (!ended && (!strcmp(word, "--help") || !strcmp(word, "-h"))) {
-            print_help(usage, options, option_count);
-            *helped = true;
-            return OK;
-        }
+        *helped = !ended && options_told(&table, argc, argv, i);
+        if (*helped) return OK;
         if (!ended && !strcmp(word, "--")) {
             ended = true;
         } else if (ended || word[0] != '-' || !word[1]) {
@@ -120,8 +96,8 @@ enum status options_read(int argc, char **argv, const char *usage, const struct 
         } else {
             const char *equals = strchr(word, '=');
             const struct option *o =
-                find(options, option_count, word, equals ? (size_t)(equals - word) : strlen(word));
-            if (!o) return unknown_option(word, usage, options, option_count, err);
+                options_find(&table, word, equals ? (size_t)(equals - word) : strlen(word));
+            if (!o) return unknown_option(word, &table, err);
             if (o->type == OPTION_FLAG) {
                 if (equals) return fail(err, BAD_INPUT, "%s takes no value", o->name);
                 *(bool *)o->to = true;

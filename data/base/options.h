@@ -9,12 +9,16 @@
 #include "data/base/status.h"
 
 enum option_type {
-    OPTION_FLAG,   // to: bool
-    OPTION_TEXT,   // to: const char *
-    OPTION_TEXTS,  // to: struct option_texts; may stand several times
-    OPTION_INT,    // to: int64_t, within [low, high]
-    OPTION_NUMBER, // to: double, within [low, high]
-    OPTION_NAME,   // to: int, the index in names[]
+    OPTION_FLAG,    // to: bool
+    OPTION_TEXT,    // to: const char *
+    OPTION_PATH,    // the same: a file or folder
+    OPTION_MODEL,   // the same: what is shipped of that name, or a file
+    OPTION_CLUSTER, // the same
+    OPTION_COSTS,   // the same
+    OPTION_TEXTS,   // to: struct option_texts; may stand several times
+    OPTION_INT,     // to: int64_t, within [low, high]
+    OPTION_NUMBER,  // to: double, within [low, high]
+    OPTION_NAME,    // to: int, the index in names[]
 };
 
 // The values of an option that stands several times, in their order.
@@ -24,7 +28,9 @@ struct option_texts {
 };
 
 struct option {
-    const char *name; // "--time-limit-s", or "-o"; values follow as the next word or behind '='
+    const char
+        *name; // "--time-limit-s", or "-o"; values follow as the next word or behind '='.
+               // "PLAN", without a dash: what an operand is, for the help alone; stands first
     enum option_type type;
     void *to;
     double low, high;
@@ -41,8 +47,8 @@ struct option {
 
 // Reads options anywhere among the operands; "--" ends them. operands[] has room for operand_max;
 // more or fewer than operand_min..operand_max is an error. `usage` is the first line of the help.
-// BAD_INPUT names the word. "--help" prints the usage and the table to stdout and sets *helped: the
-// command returns at once.
+// BAD_INPUT names the word. "--help" prints the usage and the table to stdout and sets *helped, as
+// do the words of options_text.h: the command returns at once.
 enum status options_read(int argc, char **argv, const char *usage, const struct option *options,
                          size_t option_count, const char **operands, int operand_min,
                          int operand_max, int *operand_count, bool *helped, struct error *err);
@@ -58,7 +64,7 @@ enum status command_audit(command_function *function, int argc, char **argv, int
                           struct arena *arena, struct error *err);
 
 // Runs one command as a front door does: gives it an arena, closes that, says in one line on stderr
-// ("PROGRAM NAME: why") what went wrong, and returns the exit code.
+// ("PROGRAM NAME: why"; name NULL: "PROGRAM: why") what went wrong, and returns the exit code.
 int command_run(const char *program, const char *name, command_function *function, int argc,
                 char **argv);
 

@@ -4,7 +4,8 @@
 #ifndef PLUMBLINE_DATA_BASE_STATUS_H
 #define PLUMBLINE_DATA_BASE_STATUS_H
 
-#define PLUMBLINE_VERSION "0.1.0" // here, where every room can see it
+#define PLUMBLINE_VERSION "0.1.0"   // here, where every room can see it
+#define PLUMBLINE_DATE "2026-11-23" // of that version
 
 enum status {
     OK = 0,

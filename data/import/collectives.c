@@ -150,9 +150,10 @@ enum status import_collectives(int argc, char **argv, int *exit_code, struct are
     bool helped, inside = false;
     struct costs c;
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &output, 0, 0, NULL,
+        {"-o", OPTION_PATH, &output, 0, 0, NULL,
          "where the costs are written; - is standard output (default)"},
-        {"--into", OPTION_TEXT, &into, 0, 0, NULL, "costs, shipped or a file, that get the tables"},
+        {"--into", OPTION_COSTS, &into, 0, 0, NULL,
+         "costs, shipped or a file, that get the tables"},
         {"--gpu", OPTION_TEXTS, &gpus, 0, 0, NULL,
          "the costs' GPU that they were measured on; CLUSTER=GPU: those of a column cluster"},
         {"--inside", OPTION_FLAG, &inside, 0, 0, NULL,

@@ -329,7 +329,7 @@ enum status import_layers(int argc, char **argv, int *exit_code, struct arena *a
     struct json root;
     struct costs c;
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &output, 0, 0, NULL,
+        {"-o", OPTION_PATH, &output, 0, 0, NULL,
          "where the costs are written; - is standard output (default)"},
         {"--name", OPTION_TEXT, &r.name, 0, 0, NULL,
          "the costs' name (default: the model's in the table)"},
@@ -342,7 +342,7 @@ enum status import_layers(int argc, char **argv, int *exit_code, struct arena *a
         {"--micro-batch", OPTION_INT, &r.micro_batch, 1, 1 << 20, NULL, "only this micro-batch"},
         {"--head-layers", OPTION_INT, &r.head_layers, 1, 1024, NULL,
          "how many layers at the end make up the head (default 1; 2: a norm of its own)"},
-        {"--into", OPTION_TEXT, &r.into, 0, 0, NULL,
+        {"--into", OPTION_COSTS, &r.into, 0, 0, NULL,
          "costs, shipped or a file, that get these layers (default: place-holders for all else)"},
     };
     (void)exit_code;

@@ -223,7 +223,7 @@ enum status import_matrix(int argc, char **argv, int *exit_code, struct arena *a
     bool helped;
     struct cluster c;
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &output, 0, 0, NULL,
+        {"-o", OPTION_PATH, &output, 0, 0, NULL,
          "where the cluster is written; - is standard output (default)"},
         {"--name", OPTION_TEXT, &r.name, 0, 0, NULL, "the cluster's name (default: measured)"},
         {"--rows", OPTION_NAME, &r.rows, 0, 0, matrix_row_names,
@@ -234,7 +234,7 @@ enum status import_matrix(int argc, char **argv, int *exit_code, struct arena *a
          "1e9 bytes/s, 1000 x 2^20 (default of one table), 2^20 (default of mpiGraph's two), 1e6"},
         {"--latency-us", OPTION_NUMBER, &r.latency_us, 0, 1e9, NULL,
          "of every link; the matrix has none (default: of --like's network cards, else 0)"},
-        {"--like", OPTION_TEXT, &r.like, 0, 0, NULL,
+        {"--like", OPTION_CLUSTER, &r.like, 0, 0, NULL,
          "a cluster, shipped or a file: nodes as in its first group, where no option says "
          "otherwise"},
         {"--gpu", OPTION_TEXT, &r.gpu, 0, 0, NULL, "the costs' name of the GPU"},

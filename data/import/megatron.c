@@ -412,9 +412,9 @@ enum status import_megatron(int argc, char **argv, int *exit_code, struct arena 
     size_t size;
     bool helped;
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &output, 0, 0, NULL,
+        {"-o", OPTION_PATH, &output, 0, 0, NULL,
          "where the model is written; - is standard output (default)"},
-        {"--job", OPTION_TEXT, &job_output, 0, 0, NULL, "where the job is written (default: not)"},
+        {"--job", OPTION_PATH, &job_output, 0, 0, NULL, "where the job is written (default: not)"},
         {"--name", OPTION_TEXT, &name, 0, 0, NULL, "their name (default: megatron)"},
         {"--gpus", OPTION_INT, &gpus, 1, 1e9, NULL,
          "GPUs of the run (default: nproc_per_node x nnodes of the list)"},

@@ -321,7 +321,7 @@ enum status import_nccl(int argc, char **argv, int *exit_code, struct arena *are
     struct document file;
     struct nccl_settings settings = {0};
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &output, 0, 0, NULL,
+        {"-o", OPTION_PATH, &output, 0, 0, NULL,
          "where the samples are written; - is standard output (default)"},
         {"--name", OPTION_TEXT, &settings.gpu, 0, 0, NULL,
          "the GPU's name (default: the device's)"},

@@ -293,7 +293,7 @@ enum status import_nvbandwidth(int argc, char **argv, int *exit_code, struct are
     struct json root;
     struct bandwidths b = {.arena = arena};
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &output, 0, 0, NULL,
+        {"-o", OPTION_PATH, &output, 0, 0, NULL,
          "where the samples are written; - is standard output (default)"},
         {"--name", OPTION_TEXT, &name, 0, 0, NULL, "the GPU's name (default: the device's)"},
         {"--buffer-mib", OPTION_INT, &buffer_mib, 1, 1 << 20, NULL,

@@ -269,7 +269,7 @@ enum status import_topo(int argc, char **argv, int *exit_code, struct arena *are
     struct topology t = {.arena = arena};
     struct numbers n = {.name = "node", .nodes = 1, .nics = -1};
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &output, 0, 0, NULL,
+        {"-o", OPTION_PATH, &output, 0, 0, NULL,
          "where a cluster is written, - is standard output; default: a table is printed"},
         {"--name", OPTION_TEXT, &n.name, 0, 0, NULL, "the cluster's and its group's name (node)"},
         {"--gpu", OPTION_TEXT, &n.gpu, 0, 0, NULL, "the GPU's name in the costs"},

@@ -204,7 +204,7 @@ enum status import_trace(int argc, char **argv, int *exit_code, struct arena *ar
     int count;
     struct trace *t = TAKE(arena, 1, struct trace);
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &output, 0, 0, NULL,
+        {"-o", OPTION_PATH, &output, 0, 0, NULL,
          "where the result is written; - is standard output (default)"},
         {"--format", OPTION_NAME, &r.format, 0, 0, format_names, "what it is (default: table)"},
         {"--range", OPTION_TEXT, &r.range, 0, 0, NULL, "only ranges whose name begins so"},

@@ -66,7 +66,7 @@ struct assembly_settings assembly_defaults(int argc, char **argv, int64_t smalle
          "what the costs call the device (the processor's name)"},                                 \
         {"--quiet", OPTION_FLAG, &(s)->quiet, 0, 0, NULL, "nothing on stderr but errors"},         \
     {                                                                                              \
-        "-o", OPTION_TEXT, &(s)->output, 0, 0, NULL, "the samples file (standard output)"          \
+        "-o", OPTION_PATH, &(s)->output, 0, 0, NULL, "the samples file (standard output)"          \
     }
 
 // One command: runs `body` at every rank. A rank that fails alone says why and ends all: the others

@@ -56,7 +56,8 @@ enum status space_find_fates(unsigned char **fates, const struct space_fates_req
     struct worker_pool *pool;
     struct worker_settings settings = {.count = request->threads, .run = serve, .context = &own};
     const char *why = NULL;
-    int64_t each = request->count / (RANGES_PER_WORKER * request->threads) + 1;
+    int64_t each =
+        request->count / (RANGES_PER_WORKER * (request->threads ? request->threads : 1)) + 1;
     if (each < RANGE_LEAST) each = RANGE_LEAST;
     int count = (int)((request->count + each - 1) / each);
     if (settings.count > count) settings.count = count;

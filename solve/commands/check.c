@@ -395,9 +395,9 @@ static enum status audit(int argc, char **argv, int *exit_code, struct arena *ar
     enum check_certificate_kind kind;
     struct outputs to = {NULL, NULL};
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &to.verdict, 0, 0, NULL,
+        {"-o", OPTION_PATH, &to.verdict, 0, 0, NULL,
          "write the verdict as a document, for plumbline report --format latex or csv"},
-        {"--statement", OPTION_TEXT, &to.statement, 0, 0, NULL,
+        {"--statement", OPTION_PATH, &to.statement, 0, 0, NULL,
          "write what is proven, in words, on a page, with the hashes of all inputs"},
         {"--work-limit", OPTION_INT, &work_limit, 1, 1e18, NULL,
          "steps after which nothing counts as proven (default 10^11)"},

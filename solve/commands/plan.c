@@ -80,12 +80,12 @@ static enum status read_request(struct plan_request *r, int argc, char **argv, b
                                 struct error *err)
 {
     const struct option options[] = {
-        {"--model", OPTION_TEXT, &r->model, 0, 0, NULL, "a shipped name or a file"},
+        {"--model", OPTION_MODEL, &r->model, 0, 0, NULL, "a shipped name or a file"},
         {"--gpu", OPTION_TEXT, &r->gpu, 0, 0, NULL,
          "its kind, as in h100-80gb: nodes as they are sold with it"},
         {"--nodes", OPTION_INT, &r->nodes, 1, 1 << 20, NULL, "so many of them"},
         {"--gpus", OPTION_INT, &r->gpus, 1, 1 << 20, NULL, "or so many GPUs"},
-        {"--cluster", OPTION_TEXT, &r->cluster, 0, 0, NULL,
+        {"--cluster", OPTION_CLUSTER, &r->cluster, 0, 0, NULL,
          "instead of --gpu: a shipped name or a file"},
         {"--sequence", OPTION_INT, &r->sequence, 1, 1 << 30, NULL, "tokens of a sequence (2048)"},
         {"--global-batch", OPTION_INT, &r->global_batch, 1, 1 << 30, NULL,
@@ -94,13 +94,13 @@ static enum status read_request(struct plan_request *r, int argc, char **argv, b
          "of weights and activations (bf16)"},
         {"--for", OPTION_NAME, &r->framework, 0, 0, framework_names,
          "what is to run it (megatron); any: whatever is fastest"},
-        {"--costs", OPTION_TEXT, &r->costs, 0, 0, NULL,
+        {"--costs", OPTION_COSTS, &r->costs, 0, 0, NULL,
          "a shipped name or a file, from plumbline calibrate (kernels)"},
         {"--gpu-hour-price", OPTION_NUMBER, &r->gpu_hour_price, 0, 1e6, NULL, "of one GPU"},
         {"--gap", OPTION_NUMBER, &r->gap, 0, 1, NULL, "how far from the best a plan may be (0.01)"},
         {"--time-limit-s", OPTION_NUMBER, &r->time_limit_s, 0, 1e9, NULL,
          "of the search (45; 0: none)"},
-        {"-o", OPTION_TEXT, &r->folder, 0, 0, NULL, "folder of all files, created if missing"},
+        {"-o", OPTION_PATH, &r->folder, 0, 0, NULL, "folder of all files, created if missing"},
         {"--force", OPTION_FLAG, &r->force, 0, 0, NULL, "replace documents of other content"},
     };
     TRY(options_read(argc, argv,

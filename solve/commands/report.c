@@ -233,7 +233,7 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
          "how the framework numbers ranks: Megatron-LM's default, or --use-tp-pp-dp-mapping"},
         {"--cores-per-rank", OPTION_INT, &cores, 1, 4096, NULL,
          "of a rankfile: so many cores of its host are bound to each rank (1)"},
-        {"--layouts", OPTION_TEXT, &layouts, 0, 0, NULL,
+        {"--layouts", OPTION_PATH, &layouts, 0, 0, NULL,
          "instead of a plan: the fates of a space of layouts; with html beside it (default: those "
          "that solve wrote beside the plan)"},
         {"--top", OPTION_INT, &about.top, 0, 1e9, NULL,
@@ -241,14 +241,14 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
          "placement: so many messages, the dearest first (10)"},
         {"--node-order", OPTION_NAME, &about.node_order, 0, 0, node_orders,
          "of the map: by switches as in the cluster, or replica after replica as in the plan"},
-        {"--problem", OPTION_TEXT, &about.problem, 0, 0, NULL,
+        {"--problem", OPTION_PATH, &about.problem, 0, 0, NULL,
          "of a placement: the problem, where it is not where the plan says"},
-        {"--verdict", OPTION_TEXT, &verdict, 0, 0, NULL,
+        {"--verdict", OPTION_PATH, &verdict, 0, 0, NULL,
          "of verify --certificate: what it judged is called proven; without one a bound is as "
          "stated by solve"},
-        {"--progress", OPTION_TEXT, &progress, 0, 0, NULL,
+        {"--progress", OPTION_PATH, &progress, 0, 0, NULL,
          "with html: what solve --progress wrote on stderr, for best plan and bound over time"},
-        {"-o", OPTION_TEXT, &to, 0, 0, NULL, "write to this file; - is standard output (default)"},
+        {"-o", OPTION_PATH, &to, 0, 0, NULL, "write to this file; - is standard output (default)"},
     };
     struct plan plan;
     struct problem problem;

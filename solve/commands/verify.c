@@ -202,11 +202,11 @@ static enum status verify(int argc, char **argv, int *exit_code, struct arena *a
     struct request r = {0};
     bool helped;
     const struct option options[] = {
-        {"--problem", OPTION_TEXT, &r.problem_path, 0, 0, NULL,
+        {"--problem", OPTION_PATH, &r.problem_path, 0, 0, NULL,
          "judge by this problem instead of the one the plan names"},
-        {"--certificate", OPTION_TEXT, &r.certificate, 0, 0, NULL,
+        {"--certificate", OPTION_PATH, &r.certificate, 0, 0, NULL,
          "judge the plan's bound, too: by this proof, audited as plumbline check does"},
-        {"-o", OPTION_TEXT, &verdict_path, 0, 0, NULL, "also write the verdict as a document"},
+        {"-o", OPTION_PATH, &verdict_path, 0, 0, NULL, "also write the verdict as a document"},
         MEMORY_OPTION(&memory_mib),
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &plan_path, 1, 1, NULL,

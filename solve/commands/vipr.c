@@ -24,7 +24,7 @@ static enum status read_request(struct request *r, int argc, char **argv, struct
 {
     *r = (struct request){.out = "-", .time_limit_s = 600, .threads = 1, .memory_mib = 1024};
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &r->out, 0, 0, NULL, "where the proof goes (default: standard output)"},
+        {"-o", OPTION_PATH, &r->out, 0, 0, NULL, "where the proof goes (default: standard output)"},
         {"--time-limit-s", OPTION_NUMBER, &r->time_limit_s, 0, 1e9, NULL,
          "for the tree that closes the boxes by rows (default 600; 0: none)"},
         {"--threads", OPTION_INT, &r->threads, 1, 64, NULL,

@@ -97,7 +97,7 @@ enum status solving_run_intopt(struct solving *s, struct error *err)
                                .arena = s->arena,
                                .symbol_ns = TAKE(s->arena, program.symbol_count, double)};
     make_branch_keys(&work);
-    struct worker_settings settings = {.count = 1,
+    struct worker_settings settings = {.count = s->settings->threads > 0,
                                        .memory_limit_bytes = s->settings->memory_limit_bytes,
                                        .run = run,
                                        .context = &work};

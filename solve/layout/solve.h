@@ -14,16 +14,26 @@ extern const char *const engine_names[]; // "tree", "intopt"
 enum formulation_kind { FORMULATION_CHOICES, FORMULATION_TEXTBOOK };
 extern const char *const formulation_names[]; // "choices", "textbook"
 
+// What is known in the middle of a search. 0: nothing yet. Of the objective.
+struct solve_progress {
+    double seconds;
+    int64_t plan_ns, bound_ns;
+    const char *text; // the same as a line
+};
+
 struct solve_settings {
     double time_limit_s; // 0: none
     double gap;          // stop when (iteration - bound) / iteration <= gap
     int64_t cutoff_ns;   // plans that take so long or longer are of no interest; 0: all are
-    int threads;         // worker processes; the answer does not depend on it
+    int threads;         // worker processes; 0: the caller's thread does it all, and stops and
+                         // limits of time wait for a step to end. The answer does not depend on it
     int64_t boxes_max;   // of the tree; 0: no limit
     int64_t seed;
     enum engine engine;
     enum formulation_kind formulation;
-    int progress;      // -1: when stderr is a terminal, 0 never, 1 always
+    int progress; // -1: when stderr is a terminal, 0 never, 1 always
+    void (*tell)(void *argument, const struct solve_progress *progress); // NULL: stderr
+    void *tell_argument;
     int alternatives;  // 0, or how many of the best distinct plans are wanted
     bool evidence;     // hand out what a certificate is made of
     bool recheck;      // evaluate every closed box a second time from the stored numbers
@@ -37,6 +47,8 @@ struct solve_settings {
     int64_t memory_limit_bytes; // of one worker; 0: none
 };
 void solve_defaults(struct solve_settings *s);
+bool solve_tells(const struct solve_settings *s); // whether progress is wanted
+void solve_tell(const struct solve_settings *s, const struct solve_progress *p);
 
 // What a certificate is made of (solve/certificate/certificate.h): the graph, which has kept its
 // paths, and the search by boxes. Its records name choices as choices_build numbers them.

@@ -1,6 +1,5 @@
 // The steps between the choices and the tree, and from the tree to the result.
 #include <stdio.h>
-#include <unistd.h>
 
 #include "data/base/grow.h"
 #include "data/results/bound.h"
@@ -66,18 +65,21 @@ void solving_report(void *solving, const struct tree_progress *p)
     struct solving *s = solving;
     s->shown_bound_ns = bound_stated(p->bound_ns, p->incumbent_ns, s->shown_bound_ns);
     double now = clock_s();
-    int wanted = s->settings->progress;
-    if (wanted == 0 || (wanted < 0 && !isatty(STDERR_FILENO)) || now - s->shown_s < 0.5) return;
+    if (!solve_tells(s->settings) || now - s->shown_s < 0.5) return;
     s->shown_s = now;
-    char incumbent[32] = "none", gap[32] = "-";
+    char incumbent[32] = "none", gap[32] = "-", text[256];
     if (p->incumbent_ns > 0) {
         snprintf(incumbent, sizeof incumbent, "%.9f s", (double)p->incumbent_ns / 1e9);
         snprintf(gap, sizeof gap, "%.4f %%",
                  100 * (double)(p->incumbent_ns - p->bound_ns) / (double)p->incumbent_ns);
     }
-    fprintf(stderr, "%8.1f s  plan %s  bound %.9f s  gap %s  boxes %lld (%d open)  rows %d\n",
-            now - s->watch.begin_s, incumbent, (double)s->shown_bound_ns / 1e9, gap,
-            (long long)p->boxes, p->open, p->path_rows);
+    double seconds = now - s->watch.begin_s;
+    snprintf(text, sizeof text,
+             "%8.1f s  plan %s  bound %.9f s  gap %s  boxes %lld (%d open)  rows %d", seconds,
+             incumbent, (double)s->shown_bound_ns / 1e9, gap, (long long)p->boxes, p->open,
+             p->path_rows);
+    solve_tell(s->settings,
+               &(struct solve_progress){seconds, p->incumbent_ns, s->shown_bound_ns, text});
 }
 
 static void fill_plan(const struct solving *s, struct plan *plan, const char *why)

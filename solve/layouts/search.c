@@ -4,7 +4,6 @@
 #define _DEFAULT_SOURCE // MAP_ANONYMOUS
 #include <stdio.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "data/results/bound.h"
 #include "formulate/graph/objective.h"
@@ -55,34 +54,34 @@ static int64_t bound_so_far_ns(const struct search *s)
 
 static void report_now(struct search *s)
 {
-    char plan[32] = "none";
+    char plan[32] = "none", text[256];
     int64_t bound_ns = bound_so_far_ns(s);
     s->shown_s = clock_s();
     s->shown_bound_ns = bound_stated(bound_ns, best_known_ns(s), s->shown_bound_ns);
     if (best_known_ns(s)) snprintf(plan, sizeof plan, "%.9f s", (double)best_known_ns(s) / 1e9);
-    fprintf(stderr, "%8.1f s  plan %s  bound %.9f s  layouts %d solved, %d in line, %lld behind\n",
-            s->shown_s - s->watch.begin_s, plan, (double)s->shown_bound_ns / 1e9,
-            s->looked_at_count, s->queue.count, (long long)(s->order_count - s->order_next));
-}
-
-static bool reports(const struct search *s)
-{
-    int wanted = s->settings->progress;
-    return wanted > 0 || (wanted < 0 && isatty(STDERR_FILENO));
+    double seconds = s->shown_s - s->watch.begin_s;
+    snprintf(text, sizeof text,
+             "%8.1f s  plan %s  bound %.9f s  layouts %d solved, %d in line, %lld behind", seconds,
+             plan, (double)s->shown_bound_ns / 1e9, s->looked_at_count, s->queue.count,
+             (long long)(s->order_count - s->order_next));
+    solve_tell(s->settings,
+               &(struct solve_progress){seconds, best_known_ns(s), s->shown_bound_ns, text});
 }
 
 static void report(struct search *s)
 {
-    if (reports(s) && clock_s() - s->shown_s >= 0.5) report_now(s);
+    if (solve_tells(s->settings) && clock_s() - s->shown_s >= 0.5) report_now(s);
 }
 
 void layouts_report_scan(struct search *s, const char *text)
 {
-    char plan[64] = "no plan yet";
-    if (!reports(s)) return;
+    char plan[64] = "no plan yet", line[256];
+    if (!solve_tells(s->settings)) return;
     if (best_known_ns(s))
         snprintf(plan, sizeof plan, "plan %.9f s", (double)best_known_ns(s) / 1e9);
-    fprintf(stderr, "%8.1f s  %s  no bound yet  %s\n", watch_elapsed_s(&s->watch), plan, text);
+    double seconds = watch_elapsed_s(&s->watch);
+    snprintf(line, sizeof line, "%8.1f s  %s  no bound yet  %s", seconds, plan, text);
+    solve_tell(s->settings, &(struct solve_progress){seconds, best_known_ns(s), 0, line});
 }
 
 // ---- the whole
@@ -166,7 +165,9 @@ static enum status begin(struct search *s, struct layouts_result *r, struct erro
                                   .objective = p->job.objective,
                                   .chosen = -1};
     TRY(layouts_prepare_scan(s, err));
-    s->context = (struct layouts_context){p, s->settings, s->told};
+    bool here = !s->settings->threads;
+    s->context = (struct layouts_context){
+        p, s->settings, here && s->watch.stop ? s->watch.stop : s->told, here ? &s->watch : NULL};
     struct worker_settings workers = {.count = s->settings->threads,
                                       .memory_limit_bytes = s->settings->memory_limit_bytes,
                                       .run = layouts_serve,

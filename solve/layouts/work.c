@@ -102,9 +102,14 @@ struct scan {
     struct kept_cache kept;
     struct layout refused; // the last one, and why
     int refusal;           // -1: none yet
-    const volatile int *stop;
+    const struct layouts_context *context;
     struct arena *arena;
 };
+
+static bool should_stop(const struct layouts_context *c)
+{
+    return *c->stop || (c->watch && watch_is_over(c->watch));
+}
 
 // What model and job refuse does not depend on these switches.
 static bool refused_alike(const struct layout *a, const struct layout *b)
@@ -156,7 +161,7 @@ static int scan_layout(struct scan *s, const struct layout *layout, int64_t *val
 static bool scan_visit(void *argument, int64_t number, const struct layout *layout)
 {
     struct scan *s = argument;
-    if (number >= s->end || *s->stop) return false; // what is cut short is no answer
+    if (number >= s->end || should_stop(s->context)) return false; // what is cut short is no answer
     if (number < s->first) return true;
     int64_t value;
     int reason = scan_layout(s, layout, &value);
@@ -189,7 +194,7 @@ static void serve_scan(const struct layouts_context *c, struct message *in, stru
                      .values = &values,
                      .refusal = -1,
                      .kept = {.arena = arena},
-                     .stop = c->stop,
+                     .context = c,
                      .arena = arena};
     struct arena prices;
     arena_open(&prices, arena->exit);
@@ -336,10 +341,20 @@ static void get_plan(struct message *m, struct plan *p, const struct problem *pr
 static void solve_settings_of(struct solve_settings *settings, const struct layouts_context *c)
 {
     *settings = *c->settings;
-    settings->threads = 1;
+    settings->threads = c->settings->threads > 0;
     settings->whole_batch = true;
     settings->progress = settings->alternatives = 0;
     settings->program_path = settings->map_path = NULL;
+}
+
+// Of what is left of the search's own.
+static void keep_limit(struct solve_settings *settings, const struct watch *w)
+{
+    if (!w || w->limit_s <= 0) return;
+    double left_s = w->limit_s - watch_elapsed_s(w);
+    if (left_s < 1e-3) left_s = 1e-3;
+    if (settings->time_limit_s <= 0 || left_s < settings->time_limit_s)
+        settings->time_limit_s = left_s;
 }
 
 static enum status look(struct layout_answer *a, const struct layouts_context *c,
@@ -357,6 +372,7 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
     int64_t value = message_get_count(in),
             cutoff_ns = value > 0 || worth.cap_ns < INT64_MAX ? cutoff_of(&worth, value) : 0;
     message_get(in, &settings.time_limit_s, sizeof settings.time_limit_s);
+    keep_limit(&settings, c->watch);
     *one = problem_with_layout(c->problem, &layout);
     TRY(price_problem(priced, one, arena, err));
     // The first plan of all is any; a scout looks for a plan; the first look is short; the second
@@ -370,7 +386,7 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
     struct layout_effort effort = efforts[request];
     TRY(layout_root(a, c, priced, cutoff_ns, effort, arena, err));
     if (keep_limits(a, &worth, cutoff_ns)) a->finished = false, settings.gap = 0;
-    bool whole = request == REQUEST_SOLVE && !a->finished && !*c->stop;
+    bool whole = request == REQUEST_SOLVE && !a->finished && !should_stop(c);
     if (whole) {
         settings.cutoff_ns = cutoff_ns;
         TRY(solve_run(&r, priced, &settings, NULL, c->stop, arena, err));

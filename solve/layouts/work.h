@@ -2,6 +2,7 @@
 #ifndef PLUMBLINE_SOLVE_LAYOUTS_WORK_H
 #define PLUMBLINE_SOLVE_LAYOUTS_WORK_H
 
+#include "data/base/watch.h"
 #include "formulate/price/price.h"
 #include "solve/layouts/layouts.h"
 #include "solve/layouts/bound.h"
@@ -12,7 +13,8 @@
 struct layouts_context {
     const struct problem *problem;
     const struct solve_settings *settings;
-    const volatile int *stop; // shared between the processes
+    const volatile int *stop;  // shared between the processes
+    const struct watch *watch; // to be looked at beside it where there are none; NULL: not
 };
 worker_function layouts_serve;
 

@@ -141,8 +141,10 @@ enum status placed_milp(struct placed_milp_result *r, struct placed_plan *plan, 
     for (int i = 0; i < count; i++) add_path(&w, paths + (size_t)i * (size_t)w.paths.size);
     r->columns = w.program.milp.column_count;
     r->rows = w.program.milp.row_count;
-    struct worker_settings worker = {
-        .count = 1, .memory_limit_bytes = settings->memory_limit_bytes, .run = run, .context = &w};
+    struct worker_settings worker = {.count = !settings->here,
+                                     .memory_limit_bytes = settings->memory_limit_bytes,
+                                     .run = run,
+                                     .context = &w};
     message_begin(&request, arena);
     TRY(worker_pool_open(&pool, &worker, arena, err));
     bool answered = worker_pool_run(pool, &request, 1, &answer, settings->should_stop,

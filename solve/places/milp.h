@@ -7,6 +7,7 @@
 #include "solve/places/placed.h"
 
 struct placed_milp_settings {
+    bool here;                   // in no process of its own
     double time_limit_s;         // 0: none
     int64_t cut_off_ns;          // only plans below are wanted; 0: none
     int64_t memory_limit_bytes;  // of the process that it runs in; 0: none

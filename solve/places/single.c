@@ -130,6 +130,8 @@ enum status placed_single(struct placed *p, struct placed_plan *best, int64_t *b
     own.threads = settings->threads;
     own.seed = settings->seed;
     own.progress = settings->progress;
+    own.tell = settings->tell;
+    own.tell_argument = settings->tell_argument;
     own.boxes_max = settings->boxes_max;
     own.memory_limit_bytes = settings->memory_limit_bytes;
     own.whole_batch = settings->whole_batch;

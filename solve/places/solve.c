@@ -131,7 +131,8 @@ static enum status solve_program(struct solving *s, struct placed *placed, struc
                                  struct solve_result *r, struct error *err)
 {
     struct placed_milp_settings settings = {
-        s->settings->time_limit_s, 0, s->settings->memory_limit_bytes, solving_should_stop, s};
+        !s->settings->threads,           s->settings->time_limit_s, 0,
+        s->settings->memory_limit_bytes, solving_should_stop,       s};
     struct placed_milp_result result;
     TRY(placed_milp(&result, best, placed, &settings, s->arena, err));
     if (result.sidelined) r->sidelined = result.sidelined;

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "data/base/least.h"
 #include "data/results/bound.h"
@@ -134,10 +133,12 @@ static void note_work(struct placed_space *s, const struct placed_layout *c,
 
 static void show_progress(const struct placed_space *s, int64_t looked_at)
 {
-    int asked = s->clock.settings->progress;
-    if (!asked || (asked < 0 && !isatty(2))) return;
-    fprintf(stderr, "%lld of %lld layouts, best %.9f s\n", (long long)looked_at + 1,
-            (long long)s->count, (double)s->best.iteration_ns / 1e9);
+    char text[128];
+    if (!solve_tells(s->clock.settings)) return;
+    snprintf(text, sizeof text, "%lld of %lld layouts, best %.9f s", (long long)looked_at + 1,
+             (long long)s->count, (double)s->best.iteration_ns / 1e9);
+    solve_tell(s->clock.settings, &(struct solve_progress){watch_elapsed_s(&s->clock.watch),
+                                                           s->best.iteration_ns, 0, text});
 }
 
 static enum status solve_one(struct placed_space *s, struct placed_layout *c,

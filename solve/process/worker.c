@@ -11,13 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 struct worker {
     pid_t process; // 0: none
-    int to, from;  // pipes
+    int socket;    // both ways
     int request;   // at work on, -1
     int told;      // of the pool's messages
     char *answer;  // what has come so far, the length first
@@ -33,10 +34,11 @@ struct worker_pool {
     struct arena *arena;
 };
 
-static bool write_all(int file, const char *bytes, size_t size)
+// A reader that is gone is no signal: those are the whole program's.
+static bool write_all(int socket, const char *bytes, size_t size)
 {
     while (size) {
-        ssize_t n = write(file, bytes, size);
+        ssize_t n = send(socket, bytes, size, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return false;
         bytes += n, size -= (size_t)n;
@@ -57,7 +59,7 @@ static bool read_all(int file, char *bytes, size_t size)
 
 // ---- inside the worker
 
-static void serve_one(const struct worker_settings *s, int in, int out)
+static void serve_one(const struct worker_settings *s, int socket)
 {
     struct arena arena;
     jmp_buf exhausted;
@@ -67,14 +69,14 @@ static void serve_one(const struct worker_settings *s, int in, int out)
     message_begin(&request, &arena);
     message_begin(&answer, &arena);
     char wants_answer;
-    if (!read_all(in, &wants_answer, 1) ||
-        !read_all(in, (char *)&request.used, sizeof request.used))
+    if (!read_all(socket, &wants_answer, 1) ||
+        !read_all(socket, (char *)&request.used, sizeof request.used))
         _exit(0);
     request.bytes = arena_take(&arena, request.used, 1);
-    if (!read_all(in, request.bytes, request.used)) _exit(0);
+    if (!read_all(socket, request.bytes, request.used)) _exit(0);
     s->run(s->context, &request, wants_answer ? &answer : NULL, &arena);
-    if (wants_answer && (!write_all(out, (char *)&answer.used, sizeof answer.used) ||
-                         !write_all(out, answer.bytes, answer.used)))
+    if (wants_answer && (!write_all(socket, (char *)&answer.used, sizeof answer.used) ||
+                         !write_all(socket, answer.bytes, answer.used)))
         _exit(0);
     arena_close(&arena);
 }
@@ -87,7 +89,7 @@ static void silence_file(int file)
 
 // The signals that ask the program to stop are the parent's to answer; GLPK's dying words are not
 // the user's concern.
-static void serve(const struct worker_pool *pool, int in, int out)
+static void serve(const struct worker_pool *pool, int socket)
 {
     const struct worker_settings *s = &pool->settings;
     jmp_buf exhausted;
@@ -106,7 +108,7 @@ static void serve(const struct worker_pool *pool, int in, int out)
     }
     struct rlimit no_core = {0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
-    for (;;) serve_one(s, in, out);
+    for (;;) serve_one(s, socket);
 }
 
 // ---- the parent
@@ -116,37 +118,32 @@ static void end_worker(struct worker *w)
     if (!w->process) return;
     kill(w->process, SIGKILL);
     while (waitpid(w->process, NULL, 0) < 0 && errno == EINTR) continue;
-    close(w->to);
-    close(w->from);
+    close(w->socket);
     *w = (struct worker){.request = -1, .answer = w->answer, .capacity = w->capacity};
 }
 
 static void close_others(const struct worker_pool *pool)
 {
     for (int i = 0; i < pool->settings.count; i++)
-        if (pool->workers[i].process) close(pool->workers[i].to), close(pool->workers[i].from);
+        if (pool->workers[i].process) close(pool->workers[i].socket);
 }
 
 static bool start_worker(struct worker_pool *pool, struct worker *w)
 {
-    int to[2], from[2];
-    if (pipe(to)) return false;
-    if (pipe(from)) return close(to[0]), close(to[1]), false;
+    int ends[2]; // the parent's, the worker's
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) return false;
     fflush(stdout);
     fflush(stderr);
     pid_t process = fork();
     if (process == 0) {
         close_others(pool);
-        close(to[1]);
-        close(from[0]);
-        serve(pool, to[0], from[1]);
+        close(ends[0]);
+        serve(pool, ends[1]);
     }
-    close(to[0]);
-    close(from[1]);
-    if (process < 0) return close(to[1]), close(from[0]), false;
+    close(ends[1]);
+    if (process < 0) return close(ends[0]), false;
     *w = (struct worker){.process = process,
-                         .to = to[1],
-                         .from = from[0],
+                         .socket = ends[0],
                          .request = -1,
                          .told = pool->told_count,
                          .answer = w->answer,
@@ -183,11 +180,11 @@ void worker_pool_tell(struct worker_pool *pool, const struct message *message)
     pool->told[pool->told_count++] = message;
 }
 
-static bool send(const struct worker *w, const struct message *m, char wants_answer)
+static bool tell(const struct worker *w, const struct message *m, char wants_answer)
 {
-    return write_all(w->to, &wants_answer, 1) &&
-           write_all(w->to, (const char *)&m->used, sizeof m->used) &&
-           write_all(w->to, m->bytes, m->used);
+    return write_all(w->socket, &wants_answer, 1) &&
+           write_all(w->socket, (const char *)&m->used, sizeof m->used) &&
+           write_all(w->socket, m->bytes, m->used);
 }
 
 static bool hand_out(struct worker_pool *pool, struct worker *w, const struct message *request,
@@ -197,13 +194,9 @@ static bool hand_out(struct worker_pool *pool, struct worker *w, const struct me
     w->request = index;
     w->have = 0;
     w->since_s = clock_s();
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
-    sigaction(SIGPIPE, &ignore, &before);
     bool sent = true;
-    while (sent && w->told < pool->told_count) sent = send(w, pool->told[w->told++], 0);
-    sent = sent && send(w, request, 1);
-    sigaction(SIGPIPE, &before, NULL);
-    return sent;
+    while (sent && w->told < pool->told_count) sent = tell(w, pool->told[w->told++], 0);
+    return sent && tell(w, request, 1);
 }
 
 // 1: the answer is whole; 0: more will come; -1: the worker is gone.
@@ -214,7 +207,7 @@ static int take_in(struct worker *w, struct arena *arena)
         w->answer = arena_grow(arena, w->answer, w->have, capacity, 1);
         w->capacity = capacity;
     }
-    ssize_t n = read(w->from, w->answer + w->have, w->capacity - w->have);
+    ssize_t n = read(w->socket, w->answer + w->have, w->capacity - w->have);
     if (n < 0 && errno == EINTR) return 0;
     if (n <= 0) return -1;
     w->have += (size_t)n;
@@ -234,11 +227,48 @@ static void settle_answer(struct worker *w, struct message *answers, bool whole,
     w->request = -1;
 }
 
+// ---- without processes
+
+// What the caller told, its own memory has.
+static bool answer_here(const struct worker_settings *s, struct message *request,
+                        struct message *answer, struct arena *arena)
+{
+    struct arena own;
+    struct message out;
+    jmp_buf exhausted;
+    volatile bool whole = false;
+    arena_open(&own, &exhausted);
+    message_begin(answer, arena);
+    message_begin(&out, &own);
+    if (!setjmp(exhausted)) {
+        s->run(s->context, request, &out, &own);
+        whole = true;
+    }
+    if (whole) message_put(answer, out.bytes, out.used);
+    answer->broken = !whole;
+    arena_close(&own);
+    return whole;
+}
+
+static bool run_here(const struct worker_pool *pool, struct message *requests, int count,
+                     struct message *answers, bool (*stop_asked)(void *), void *argument,
+                     const char **why, struct arena *arena)
+{
+    for (int i = 0; i < count; i++) {
+        if (stop_asked && stop_asked(argument)) return false;
+        if (!answer_here(&pool->settings, &requests[i], &answers[i], arena))
+            *why = "GLPK gave up, or memory was exhausted";
+    }
+    return true;
+}
+
 bool worker_pool_run(struct worker_pool *pool, struct message *requests, int count,
                      struct message *answers, bool (*stop_asked)(void *), void *argument,
                      const char **why, struct arena *arena)
 {
     struct pollfd *files = TAKE(arena, pool->settings.count, struct pollfd);
+    if (!pool->settings.count)
+        return run_here(pool, requests, count, answers, stop_asked, argument, why, arena);
     for (int next = 0, left = count; left > 0;) {
         for (int i = 0; i < pool->settings.count; i++) {
             struct worker *w = &pool->workers[i];
@@ -251,7 +281,7 @@ bool worker_pool_run(struct worker_pool *pool, struct message *requests, int cou
             }
             if (w->request == next) next++;
             else if (next < count && answers[next].broken) next++;
-            files[i] = (struct pollfd){.fd = w->request < 0 ? -1 : w->from, .events = POLLIN};
+            files[i] = (struct pollfd){.fd = w->request < 0 ? -1 : w->socket, .events = POLLIN};
         }
         if (stop_asked && stop_asked(argument)) return worker_pool_close(pool), false;
         if (poll(files, (nfds_t)pool->settings.count, 20) < 0 && errno != EINTR)

@@ -1,6 +1,6 @@
-// Worker processes: forked, fed and read through pipes. A worker's abort, crash, hang or exhausted
-// memory ends that process alone; the pool says so and starts another. What a worker computes is a
-// function of the message it gets and of the memory it was forked with.
+// Worker processes: forked, fed and read through sockets. A worker's abort, crash, hang or
+// exhausted memory ends that process alone; the pool says so and starts another. What a worker
+// computes is a function of the message it gets and of the memory it was forked with.
 #ifndef PLUMBLINE_SOLVE_PROCESS_WORKER_H
 #define PLUMBLINE_SOLVE_PROCESS_WORKER_H
 
@@ -14,7 +14,7 @@ typedef void worker_function(void *context, struct message *in, struct message *
 
 struct worker_pool;
 struct worker_settings {
-    int count;
+    int count; // 0: none; the caller's thread does it all, and is not safe from hangs
     int64_t memory_limit_bytes; // of one worker, address space; 0: none
     double silence_limit_s;     // a worker that answers nothing for so long is ended; 0: none
     worker_function *run;

@@ -2,13 +2,14 @@
 // here (columns and rows from 1), and times to units of 2^unit_log2 ns: raw nanoseconds fail in the
 // simplex method, and a power of two is exact.
 //
-// Runs inside worker processes only: misuse, failed assertions and exhausted memory end in abort()
-// there, and the process that started the worker goes on.
+// Misuse, failed assertions and exhausted memory would end in abort(): they leave through the
+// arena's exit instead, which ends a worker process, or its task where there are no processes.
 #include "solve/tree/lp.h"
 
 #include <glpk.h>
 #include <limits.h>
 #include <math.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +26,21 @@ struct lp {
     int row_capacity;
     int *indices; // scratch for one row
     double *values;
+    long lost; // glpk_lost when it was made
     struct arena *arena;
 };
+
+// How often the thread's whole GLPK environment, with all its problems, was given up: the only way
+// on after an error.
+static _Thread_local long glpk_lost;
+
+static void leave(void *exit)
+{
+    glpk_lost++;
+    glp_free_env();
+    if (!exit) abort();
+    longjmp(*(jmp_buf *)exit, 1);
+}
 
 static double column_scale(const struct lp *lp, int column)
 {
@@ -56,7 +70,19 @@ int lp_elastic_count(const struct milp *milp, int first_path_row)
     return count;
 }
 
-static void release_problem(void *lp) { glp_delete_prob(((struct lp *)lp)->problem); }
+static void release_problem(void *object)
+{
+    struct lp *lp = object;
+    if (lp->lost == glpk_lost) glp_delete_prob(lp->problem);
+}
+
+static void make_problem(struct lp *lp)
+{
+    glp_error_hook(leave, lp->arena->exit);
+    lp->lost = glpk_lost;
+    lp->problem = glp_create_prob();
+    arena_defer(lp->arena, release_problem, lp);
+}
 
 static bool is_in_program(const struct lp_request *r, int column)
 {
@@ -147,8 +173,7 @@ struct lp *lp_open(const struct lp_request *r, struct arena *arena)
     lp->unit = ldexp(1, r->unit_log2);
     lp->first_path_row = r->first_path_row;
     glp_term_out(GLP_OFF);
-    lp->problem = glp_create_prob();
-    arena_defer(arena, release_problem, lp);
+    make_problem(lp);
     lp->index_of_column = TAKE(arena, r->milp->column_count, int);
     lp->defined = TAKE(arena, r->milp->column_count, bool);
     for (int i = 0; i < r->first_path_row; i++) note_defined(lp, &r->milp->rows[i]);
@@ -327,11 +352,11 @@ static void call_back(glp_tree *tree, void *info)
     else if (glp_ios_reason(tree) == GLP_IBRANCH && t->request->branch_key) branch(t, tree);
 }
 
-static glp_prob *build_whole(struct intopt *t, struct arena *arena)
+static glp_prob *build_whole(struct intopt *t)
 {
     const struct milp *m = t->lp.milp;
-    glp_prob *p = t->lp.problem = glp_create_prob();
-    arena_defer(arena, release_problem, &t->lp);
+    make_problem(&t->lp);
+    glp_prob *p = t->lp.problem;
     glp_set_obj_dir(p, GLP_MIN);
     glp_add_cols(p, m->column_count);
     for (int j = 0; j < m->column_count; j++) {
@@ -365,7 +390,7 @@ enum intopt_status lp_intopt(const struct intopt_request *request, double *value
     glp_term_out(GLP_OFF);
     struct intopt *kept = TAKE(arena, 1, struct intopt);
     *kept = t;
-    glp_prob *p = build_whole(kept, arena);
+    glp_prob *p = build_whole(kept);
     glp_smcp simplex;
     glp_init_smcp(&simplex);
     simplex.msg_lev = GLP_MSG_OFF;

@@ -113,14 +113,14 @@ refuses "--budget-s" measure compute --budget-s nan
 refuses "--cluster is missing" calibrate samples.json --cluster-out c.json
 for command in calibrate import price formulate solve verify report; do
     gives 0 $command --help
-    case $command in report) missing="expected a PLAN, or --layouts FILE" ;; *) missing="an operand is missing" ;; esac
+    case $command in report) missing="expected a PLAN, or --layouts FILE" ;; import) missing="a format is missing" ;; *) missing="an operand is missing" ;; esac
     refuses "$missing" $command
     refuses "unknown option '--bogus'" $command --bogus
     [ $command = calibrate ] || refuses "unexpected operand" $command hf b c
     case $command in import) format=hf ;; *) format= ;; esac
     refuses "-o: expected a value" $command $format x -o
 done 2> /dev/null
-for value in 0 65 -1 1.5 x '' 99999999999999999999; do refuses "--threads: expected a whole number" solve x --threads "$value"; done
+for value in 65 -1 1.5 x '' 99999999999999999999; do refuses "--threads: expected a whole number" solve x --threads "$value"; done
 for value in -1e-9 2 nan inf x ''; do refuses "--gap: expected a number" solve x --gap "$value"; done
 refuses "--engine: expected one of" solve x --engine quick
 refuses "--format: expected one of" report x --format pdf
@@ -388,7 +388,7 @@ gives 0 import trace trace.json
 "$plumbline" import trace - < trace.json 2> err | cmp -s - out || complain "import trace: standard input and file differ"
 gzip -c trace.json > trace.json.gz
 refuses "gunzip -c" import trace trace.json.gz
-refuses "expected a format" import onnx "$documents/config.json"
+refuses "unknown format 'onnx': expected one of hf" import onnx "$documents/config.json"
 refuses "nothere.json" import hf nothere.json -o new.json
 sed 's/"model_type": "[a-z0-9_]*"/"model_type": "mamba"/' "$documents/config.json" > config.json
 refuses "config.json: " import hf config.json -o new.json

@@ -13,6 +13,7 @@
 #include "tests/support/random_priced.h"
 
 #include <cmocka.h>
+#include <glpk.h>
 
 struct made {
     struct prepared prepared;
@@ -21,8 +22,8 @@ struct made {
     struct tree tree;
 };
 
-static void make_sized(struct made *m, int layers, int stages, int64_t memory_limit_bytes,
-                       struct arena *arena)
+static void make_by(struct made *m, int layers, int stages, const struct tree_settings *settings,
+                    struct arena *arena)
 {
     struct error err = {0};
     chain_priced(&m->prepared.priced, layers, stages, 2, 8, arena);
@@ -31,9 +32,15 @@ static void make_sized(struct made *m, int layers, int stages, int64_t memory_li
         formulate_choices(&m->formulation, &m->prepared.choices, (int64_t)1 << 50, arena, &err),
         OK);
     program_prepare(&m->program, &m->formulation, m->prepared.graph, (int64_t)1 << 40, arena);
-    struct tree_settings settings = {
+    assert_int_equal(tree_run(&m->tree, &m->program, settings, NULL, 0, 0, arena, &err), OK);
+}
+
+static void make_sized(struct made *m, int layers, int stages, int64_t memory_limit_bytes,
+                       struct arena *arena)
+{
+    const struct tree_settings settings = {
         .threads = 2, .plan_count = 1, .memory_limit_bytes = memory_limit_bytes};
-    assert_int_equal(tree_run(&m->tree, &m->program, &settings, NULL, 0, 0, arena, &err), OK);
+    make_by(m, layers, stages, &settings, arena);
 }
 
 static void make(struct made *m, struct arena *arena) { make_sized(m, 16, 4, 0, arena); }
@@ -178,6 +185,32 @@ static void test_no_memory(void **state)
     arena_close(&arena);
 }
 
+// Without processes: the same records; and where GLPK gives up in this very thread, the same plan.
+static void test_here(void **state)
+{
+    (void)state;
+    const struct tree_settings here = {.threads = 0, .plan_count = 1};
+    struct arena arena;
+    struct made sound = {0}, alone = {0}, failing = {0};
+    jmp_buf exhausted;
+    arena_open(&arena, &exhausted);
+    if (setjmp(exhausted)) fail_msg("GLPK's error left the tree");
+    make_sized(&sound, 16, 4, 0, &arena);
+    make_by(&alone, 16, 4, &here, &arena);
+    assert_null(alone.tree.sidelined);
+    assert_int_equal(alone.tree.boxes, sound.tree.boxes);
+    assert_int_equal(alone.tree.records.count, sound.tree.records.count);
+    assert_int_equal(alone.tree.plans[0].time_ns, sound.tree.plans[0].time_ns);
+    assert_int_equal(look_again(&alone, &arena), OK);
+    glp_mem_limit(1);
+    glp_alloc(1000000, 1); // of 1 MiB, which is all that GLPK has until it is given up
+    make_by(&failing, 16, 4, &here, &arena);
+    assert_non_null(failing.tree.sidelined);
+    assert_int_equal(failing.tree.plans[0].time_ns, sound.tree.plans[0].time_ns);
+    assert_int_equal(look_again(&failing, &arena), OK);
+    arena_close(&arena);
+}
+
 static void test_message(void **state)
 {
     (void)state;
@@ -198,7 +231,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sound),     cmocka_unit_test(test_planted),
         cmocka_unit_test(test_workers),   cmocka_unit_test(test_message),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@ enum status import_hf(int argc, char **argv, int *exit_code, struct arena *arena
     bool helped;
     struct model model;
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &output, 0, 0, NULL,
+        {"-o", OPTION_PATH, &output, 0, 0, NULL,
          "where the model is written; - is standard output (default)"},
         {"--name", OPTION_TEXT, &name, 0, 0, NULL, "the model's name (default: from the config)"},
     };
