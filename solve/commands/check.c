@@ -6,7 +6,7 @@
 
 #include "data/base/file.h"
 #include "data/base/options.h"
-#include "solve/checker/claim.h"
+#include "solve/commands/audits.h"
 #include "solve/checker/proof.h"
 #include "solve/checker/sources.h"
 #include "solve/checker/places/places.h"
@@ -181,24 +181,14 @@ static enum status audit_one(struct check_audit *h, struct check_result *result,
     return audit_problem(result, h->certificate, priced, inputs, work_limit, arena, err);
 }
 
-struct outputs {
-    const char *verdict, *statement;
-};
-
 static bool is_stdout(const char *path) { return path && !strcmp(path, "-"); }
 
-// A document on standard output stands there alone.
-static enum status tell(const struct check_audit *h, const struct outputs *to, struct arena *arena,
-                        struct error *err)
+static enum status write_one(const struct check_audit *h, const struct check_request *r,
+                             struct arena *arena, struct error *err)
 {
-    if (to->verdict) TRY(check_write_verdict(h, to->verdict, arena, err));
-    if (to->statement && h->result->accepted)
-        TRY(check_write_statement(h, to->statement, arena, err));
-    print_result(is_stdout(to->verdict) || is_stdout(to->statement) ? stderr : stdout, h->result,
-                 h);
-    if (to->statement && !h->result->accepted)
-        fprintf(stderr, "plumbline check: nothing is proven, so no statement is written\n");
-    return OK;
+    if (r->verdict) TRY(check_write_verdict(h, r->verdict, arena, err));
+    return r->statement && h->result->accepted ? check_write_statement(h, r->statement, arena, err)
+                                               : OK;
 }
 
 // ---- a space of layouts
@@ -239,33 +229,30 @@ static void print_space(FILE *to, const struct check_space_result *s, const char
     print_took(to, microseconds);
 }
 
-static enum status audit_space(const struct check_text *certificate, const char *problem_path,
-                               const char *statement, uint64_t work_limit,
-                               const struct timespec *start, int *exit_code, struct arena *arena,
-                               struct error *err)
+static enum status audit_space(bool *proven, const struct check_request *r,
+                               const struct check_text *certificate, FILE *to,
+                               const struct timespec *start, struct arena *arena, struct error *err)
 {
     struct check_input sources[SOURCES];
     struct check_space space;
     struct check_pricer pricers[2];
     struct check_space_result result;
     struct check_text problem;
-    if (!problem_path)
+    if (!r->against)
         return fail(err, BAD_INPUT,
                     "%s: is about a space of layouts: expected its problem beside it",
                     certificate->file);
-    TRY(space_read_file(&problem, problem_path, arena, err));
+    TRY(space_read_file(&problem, r->against, arena, err));
     TRY(read_sources(sources, &problem, arena, err));
-    TRY(space_open(&space, pricers, problem_path, sources, SOURCES, arena, err));
-    TRY(check_space_certificate(&result, certificate, sources, SOURCES, &space, pricers, work_limit,
-                                arena, err));
+    TRY(space_open(&space, pricers, r->against, sources, SOURCES, arena, err));
+    TRY(check_space_certificate(&result, certificate, sources, SOURCES, &space, pricers,
+                                r->work_limit, arena, err));
     struct check_space_audit audit = {&result, certificate, sources, SOURCES,
                                       microseconds_since(start)};
-    if (statement && result.proof.accepted)
-        TRY(check_space_write_statement(&audit, statement, arena, err));
-    print_space(is_stdout(statement) ? stderr : stdout, &result, problem_path, audit.microseconds);
-    if (statement && !result.proof.accepted)
-        fprintf(stderr, "plumbline check: nothing is proven, so no statement is written\n");
-    *exit_code = result.proof.accepted ? 0 : 1;
+    if (r->statement && result.proof.accepted)
+        TRY(check_space_write_statement(&audit, r->statement, arena, err));
+    print_space(to, &result, r->against, audit.microseconds);
+    *proven = result.proof.accepted;
     return OK;
 }
 
@@ -299,31 +286,29 @@ static void print_places(FILE *to, const struct check_result *r, const char *pro
     print_took(to, microseconds);
 }
 
-static enum status audit_places(const struct check_text *certificate, const char *problem_path,
-                                const char *statement, uint64_t work_limit,
-                                const struct timespec *start, int *exit_code, struct arena *arena,
+static enum status audit_places(bool *proven, const struct check_request *r,
+                                const struct check_text *certificate, FILE *to,
+                                const struct timespec *start, struct arena *arena,
                                 struct error *err)
 {
     struct check_input sources[SOURCES];
     struct check_places places;
     struct check_result result;
     struct check_text problem;
-    if (!problem_path)
+    if (!r->against)
         return fail(err, BAD_INPUT, "%s: is about placements: expected its problem beside it",
                     certificate->file);
-    TRY(space_read_file(&problem, problem_path, arena, err));
+    TRY(space_read_file(&problem, r->against, arena, err));
     TRY(read_sources(sources, &problem, arena, err));
-    TRY(space_open_places(&places, problem_path, sources, SOURCES, arena, err));
-    TRY(check_places_certificate(&result, certificate, sources, SOURCES, &places, work_limit, arena,
-                                 err));
+    TRY(space_open_places(&places, r->against, sources, SOURCES, arena, err));
+    TRY(check_places_certificate(&result, certificate, sources, SOURCES, &places, r->work_limit,
+                                 arena, err));
     const struct check_places_audit audit = {&result, certificate, sources, SOURCES,
                                              microseconds_since(start)};
-    if (statement && result.accepted)
-        TRY(check_places_write_statement(&audit, statement, arena, err));
-    print_places(is_stdout(statement) ? stderr : stdout, &result, problem_path, audit.microseconds);
-    if (statement && !result.accepted)
-        fprintf(stderr, "plumbline check: nothing is proven, so no statement is written\n");
-    *exit_code = result.accepted ? 0 : 1;
+    if (r->statement && result.accepted)
+        TRY(check_places_write_statement(&audit, r->statement, arena, err));
+    print_places(to, &result, r->against, audit.microseconds);
+    *proven = result.accepted;
     return OK;
 }
 
@@ -385,62 +370,86 @@ enum status check_claim_of(struct check_claim *claim, const char *certificate_pa
     return OK;
 }
 
-static enum status audit(int argc, char **argv, int *exit_code, struct arena *arena,
+// ---- one certificate of any kind
+
+static enum status audit_layout(bool *proven, const struct check_request *r,
+                                const struct check_text *certificate, FILE *to,
+                                const struct timespec *start, struct arena *arena,
+                                struct error *err)
+{
+    struct check_result result;
+    struct check_audit audit = {.result = &result, .certificate = certificate};
+    TRY(audit_one(&audit, &result, r->against, r->work_limit, arena, err));
+    audit.microseconds = microseconds_since(start);
+    TRY(write_one(&audit, r, arena, err));
+    print_result(to, &result, &audit);
+    *proven = result.accepted;
+    return OK;
+}
+
+enum status check_run(bool *proven, const struct check_request *r, FILE *to, struct arena *arena,
+                      struct error *err)
+{
+    static enum status (*const audits[])(bool *, const struct check_request *,
+                                         const struct check_text *, FILE *, const struct timespec *,
+                                         struct arena *,
+                                         struct error *) = {[CERTIFICATE_OF_LAYOUT] = audit_layout,
+                                                            [CERTIFICATE_OF_SPACE] = audit_space,
+                                                            [CERTIFICATE_OF_PLACES] = audit_places};
+    struct check_text certificate;
+    enum check_certificate_kind kind;
+    struct timespec start;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    if (path_ends_with(r->certificate, ".vipr"))
+        return fail(
+            err, BAD_INPUT,
+            "%s: a VIPR proof is for the checker of a third party, such as viprchk; ours is "
+            "a test program: make tests, build/release/tests/vipr_check",
+            r->certificate);
+    TRY(space_read_file(&certificate, r->certificate, arena, err));
+    TRY(check_certificate_kind(&kind, &certificate, arena, err));
+    if (kind != CERTIFICATE_OF_LAYOUT && r->verdict)
+        return fail(
+            err, BAD_INPUT,
+            "-o: expected a certificate of one layout, found one of a space, or about placements");
+    return audits[kind](proven, r, &certificate, to, &start, arena, err);
+}
+
+static enum status check(int argc, char **argv, int *exit_code, struct arena *arena,
                          struct error *err)
 {
-    const char *paths[2];
+    const char *paths[2] = {NULL, NULL};
     int count;
     int64_t work_limit = CHECK_WORK_DEFAULT, memory_mib = MEMORY_BASE_MIB;
-    bool helped;
-    enum check_certificate_kind kind;
-    struct outputs to = {NULL, NULL};
+    bool helped, proven = false;
+    struct check_request r = {0};
     const struct option options[] = {
-        {"-o", OPTION_PATH, &to.verdict, 0, 0, NULL,
+        {"-o", OPTION_PATH, &r.verdict, 0, 0, NULL,
          "write the verdict as a document, for plumbline report --format latex or csv"},
-        {"--statement", OPTION_PATH, &to.statement, 0, 0, NULL,
+        {"--statement", OPTION_PATH, &r.statement, 0, 0, NULL,
          "write what is proven, in words, on a page, with the hashes of all inputs"},
         {"--work-limit", OPTION_INT, &work_limit, 1, 1e18, NULL,
          "steps after which nothing counts as proven (default 10^11)"},
         MEMORY_OPTION(&memory_mib),
     };
-    struct check_text certificate;
-    struct check_result result;
-    struct check_audit audit = {.result = &result, .certificate = &certificate};
-    struct timespec start;
-    clock_gettime(CLOCK_MONOTONIC, &start);
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), paths, 1, 2, &count,
                      &helped, err));
     if (helped) return OK;
     memory_limit((size_t)memory_mib << 20);
-    if (path_ends_with(paths[0], ".vipr"))
-        return fail(
-            err, BAD_INPUT,
-            "%s: a VIPR proof is for the checker of a third party, such as viprchk; ours is "
-            "a test program: make tests, build/release/tests/vipr_check",
-            paths[0]);
-    if (is_stdout(to.verdict) && is_stdout(to.statement))
+    r.certificate = paths[0], r.against = paths[1], r.work_limit = (uint64_t)work_limit;
+    if (is_stdout(r.verdict) && is_stdout(r.statement))
         return fail(err, BAD_INPUT, "--statement: - is taken by -o already");
-    TRY(space_read_file(&certificate, paths[0], arena, err));
-    TRY(check_certificate_kind(&kind, &certificate, arena, err));
-    if (kind != CERTIFICATE_OF_LAYOUT && to.verdict)
-        return fail(
-            err, BAD_INPUT,
-            "-o: expected a certificate of one layout, found one of a space, or about placements");
-    if (kind == CERTIFICATE_OF_PLACES)
-        return audit_places(&certificate, count > 1 ? paths[1] : NULL, to.statement,
-                            (uint64_t)work_limit, &start, exit_code, arena, err);
-    if (kind == CERTIFICATE_OF_SPACE)
-        return audit_space(&certificate, count > 1 ? paths[1] : NULL, to.statement,
-                           (uint64_t)work_limit, &start, exit_code, arena, err);
-    TRY(audit_one(&audit, &result, count > 1 ? paths[1] : NULL, (uint64_t)work_limit, arena, err));
-    audit.microseconds = microseconds_since(&start);
-    TRY(tell(&audit, &to, arena, err));
-    *exit_code = result.accepted ? 0 : 1;
+    // A document on standard output stands there alone.
+    FILE *to = is_stdout(r.verdict) || is_stdout(r.statement) ? stderr : stdout;
+    TRY(check_run(&proven, &r, to, arena, err));
+    if (r.statement && !proven)
+        fprintf(stderr, "plumbline check: nothing is proven, so no statement is written\n");
+    *exit_code = proven ? 0 : 1;
     return OK;
 }
 
 enum status command_check(int argc, char **argv, int *exit_code, struct arena *arena,
                           struct error *err)
 {
-    return command_audit(audit, argc, argv, exit_code, arena, err);
+    return command_audit(check, argc, argv, exit_code, arena, err);
 }

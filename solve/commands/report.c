@@ -7,6 +7,7 @@
 #include "data/results/verdict.h"
 #include "formulate/price/range.h"
 #include "solve/commands/origin.h"
+#include "solve/commands/verbs.h"
 #include "solve/report/html/html.h"
 #include "solve/report/report.h"
 
@@ -83,15 +84,33 @@ static enum status write_table(const char *const *files, int count, bool csv, co
 
 enum { DEAREST_SHOWN = 10 };
 
+struct about_links {
+    const char *problem;
+    int64_t top;
+    int format, node_order;
+    const struct report_request *at_hand; // NULL: all that is shown is in files
+};
+
+static const struct problem *problem_at_hand(const struct plan *plan,
+                                             const struct about_links *about, struct arena *arena)
+{
+    return about->at_hand && about->at_hand->problem ? about->at_hand->problem
+                                                     : origin_whole_problem(plan, arena);
+}
+
 // The links of a placement; *found stays false where its problem is not at hand and nobody named
 // it.
 static enum status find_links(struct report_links *links, bool *found, const struct plan *plan,
-                              const char *named, struct arena *arena, struct error *err)
+                              const struct about_links *about, struct arena *arena,
+                              struct error *err)
 {
+    const char *named = about->problem;
     struct problem *problem = TAKE(arena, 1, struct problem);
     *found = false;
     if (!plan->placement) return OK;
-    if (named) {
+    if (about->at_hand && about->at_hand->problem) {
+        *problem = *about->at_hand->problem;
+    } else if (named) {
         TRY(problem_load(problem, named, arena, err));
         if (!origin_matches(plan, "cluster", &problem->cluster.document) ||
             !origin_matches(plan, "costs", &problem->costs.document))
@@ -106,12 +125,6 @@ static enum status find_links(struct report_links *links, bool *found, const str
     return report_links_find(links, plan, problem, arena, err);
 }
 
-struct about_links {
-    const char *problem;
-    int64_t top;
-    int format, node_order;
-};
-
 // A text, a table or a map for which the links are wanted; the text does without where they cannot
 // be had.
 static enum status make_with_links(const struct plan *plan, const struct about_links *about,
@@ -120,9 +133,9 @@ static enum status make_with_links(const struct plan *plan, const struct about_l
 {
     struct report_links links;
     bool found;
-    TRY(find_links(&links, &found, plan, about->problem, arena, err));
+    TRY(find_links(&links, &found, plan, about, arena, err));
     if (about->format == FORMAT_TEXT)
-        return report_text(plan, origin_whole_problem(plan, arena), found ? &links : NULL,
+        return report_text(plan, problem_at_hand(plan, about, arena), found ? &links : NULL,
                            about->top < 0 ? DEAREST_SHOWN : about->top, text, length, arena, err);
     if (!plan->placement)
         return fail(
@@ -196,13 +209,14 @@ static enum status make_page(const struct plan *plan, const struct about_links *
 {
     struct report_links links;
     struct report_page page = {.plan = plan,
-                               .problem = origin_whole_problem(plan, arena),
+                               .problem = problem_at_hand(plan, about, arena),
                                .top = DEAREST_SHOWN,
                                .layouts_top = about->top < 0 ? LAYOUTS_SHOWN : about->top};
     bool found;
-    TRY(find_links(&links, &found, plan, about->problem, arena, err));
+    TRY(find_links(&links, &found, plan, about, arena, err));
     if (found) page.links = &links;
-    TRY(find_layouts(&page, layouts, arena, err));
+    if (about->at_hand && about->at_hand->layouts) page.layouts = about->at_hand->layouts;
+    else if (layouts || plan->document.path) TRY(find_layouts(&page, layouts, arena, err));
     TRY(find_sensitivity(&page, arena, err));
     if (progress && plan->placement)
         return fail(err, BAD_INPUT,
@@ -210,6 +224,14 @@ static enum status make_page(const struct plan *plan, const struct about_links *
                     "relaxations");
     if (progress) TRY(report_history_read(&page, progress, arena, err));
     return report_html(&page, text, length, arena, err);
+}
+
+enum status report_run(const struct report_request *r, const char **text, size_t *length,
+                       struct arena *arena, struct error *err)
+{
+    const struct about_links about = {.top = -1, .format = FORMAT_TEXT, .at_hand = r};
+    return r->html ? make_page(r->plan, &about, NULL, NULL, text, length, arena, err)
+                   : make_with_links(r->plan, &about, text, length, arena, err);
 }
 
 enum status command_report(int argc, char **argv, int *exit_code, struct arena *arena,

@@ -6,20 +6,13 @@
 
 #include "data/results/bound.h"
 #include "data/base/file.h"
-#include "formulate/program/formulate.h"
-#include "formulate/price/price.h"
-#include "formulate/price/extrapolate.h"
-#include "formulate/price/range.h"
 #include "solve/certificate/certificate.h"
 #include "solve/certificate/places.h"
 #include "solve/certificate/space.h"
 #include "solve/commands/commands.h"
 #include "solve/commands/solve_request.h"
-#include "solve/layouts/layouts.h"
-#include "solve/places/placed.h"
-#include "solve/places/space.h"
+#include "solve/commands/verbs.h"
 #include "solve/layout/steps.h"
-#include "solve/judge/verify.h"
 #include "solve/commands/what_if.h"
 
 // The one thing that a signal handler can reach.
@@ -41,28 +34,15 @@ static void listen_no_more(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-static enum status judge(const struct plan *plan, const struct problem *problem,
-                         struct arena *arena, struct error *err)
-{
-    struct verdict verdict = {.closed_form_ns = -1};
-    TRY(verify_plan(&verdict, plan, problem, arena, err));
-    if (!verdict.violation_count) return OK;
-    return fail(err, SOLVER, "the judge rejects the plan, so it is not written: %s: %s",
-                verdict.violations[0].rule, verdict.violations[0].text);
-}
-
 static enum status write_plan(struct plan *plan, const char *path, const struct solve_request *r,
-                              const struct problem *problem, const struct problem *asked,
-                              const struct priced *priced, struct arena *arena, struct error *err)
+                              const struct solved *s, struct arena *arena, struct error *err)
 {
     struct source *sources = TAKE(arena, PROBLEM_SOURCES + 1, struct source);
-    int count = problem_sources(problem, path, sources, arena);
-    if (r->priced_path) sources[count++] = source_of("priced", &priced->document, path, arena);
+    int count = problem_sources(s->one, path, sources, arena);
+    if (r->priced_path) sources[count++] = source_of("priced", &s->priced->document, path, arena);
     plan->document.sources = sources;
     plan->document.source_count = count;
-    TRY(range_of_plan(plan, problem, arena, err));
-    TRY(extrapolation_of_plan(plan, problem, arena, err));
-    if (plan->stage_count) TRY(judge(plan, asked, arena, err));
+    TRY(solve_settle(plan, s, arena, err));
     return r->answer_only ? OK : plan_save(plan, path, arena, err);
 }
 
@@ -82,7 +62,6 @@ static enum status write_priced(struct priced *priced, const struct solve_reques
     return OK;
 }
 
-// PLAN.json without its end
 // PLAN.json -> PLAN-2.json
 static const char *alternative_path(const char *path, int number, struct arena *arena)
 {
@@ -203,32 +182,19 @@ static enum status write_space_certificate(const struct solve_request *r,
     return OK;
 }
 
-static enum status solve_space(const struct solve_request *r, const struct problem *problem,
-                               int *exit_code, struct arena *arena, struct error *err)
+static enum status solve_space(const struct solve_request *r, struct solved *s, int *exit_code,
+                               struct arena *arena, struct error *err)
 {
-    struct layouts_result *result = TAKE(arena, 1, struct layouts_result);
-    struct problem *one = TAKE(arena, 1, struct problem);
-    struct priced *priced = TAKE(arena, 1, struct priced);
-    struct plan *plan = &result->solved.plan;
-    TRY(problem_check_places(problem, err));
     listen_to_signals();
-    TRY((problem->cluster.places.node_count ? placed_space_search : layouts_search)(
-        result, problem, &r->settings, &stop_asked, arena, err));
-    *one = problem_with_layout(problem, &plan->layout);
-    if (plan->stage_count) {
-        TRY(price_problem(priced, one, arena, err));
-        TRY(write_priced(priced, r, problem, arena, err));
-    }
-    // One layout's job says nothing of cost and limits: there the space's is what is judged.
-    struct layout_worth worth = problem_layout_worth(problem, &plan->layout);
-    const struct problem *asked =
-        worth.cap_ns < INT64_MAX || problem_counts_devices(problem) ? problem : one;
-    TRY(write_layouts(&result->layouts, r, problem, arena, err));
-    TRY(write_plan(plan, r->plan_path, r, one, asked, priced, arena, err));
-    say_outcome(&result->solved);
-    say_layouts(&result->layouts);
-    TRY(say_answer(r, problem, &(struct placed_start){0}, plan, arena, err));
-    TRY(write_space_certificate(r, result, problem, arena, err));
+    TRY(solve_search(s, &r->settings, NULL, NULL, &stop_asked, arena, err));
+    struct plan *plan = &s->result->plan;
+    if (plan->stage_count) TRY(write_priced(s->priced, r, s->problem, arena, err));
+    TRY(write_layouts(&s->space->layouts, r, s->problem, arena, err));
+    TRY(write_plan(plan, r->plan_path, r, s, arena, err));
+    say_outcome(s->result);
+    say_layouts(&s->space->layouts);
+    TRY(say_answer(r, s->problem, &(struct placed_start){0}, plan, arena, err));
+    TRY(write_space_certificate(r, s->space, s->problem, arena, err));
     *exit_code = exit_code_of(plan->outcome);
     return OK;
 }
@@ -294,36 +260,32 @@ static enum status write_certificate(const struct solve_request *r,
     return OK;
 }
 
-static enum status solve_layout(const struct solve_request *r, const struct problem *problem,
+static enum status solve_layout(const struct solve_request *r, struct solved *s,
                                 const struct plan *start, int *exit_code, struct arena *arena,
                                 struct error *err)
 {
-    struct priced *priced = TAKE(arena, 1, struct priced);
+    const struct problem *problem = s->problem;
+    struct priced *priced = s->priced;
     struct placed_start from = {.plan = start};
-    struct solve_result result;
-    TRY(price_problem(priced, problem, arena, err));
     bool changed = cluster_change_any(&r->change);
     if (start && changed && !priced->places)
         TRY(what_if_standing(&from.standing_ns, start, priced, arena, err));
     TRY(write_priced(priced, r, problem, arena, err));
     listen_to_signals();
-    if (priced->places)
-        TRY(placed_solve(&result, priced, &r->settings, start ? &from : NULL, &stop_asked, arena,
-                         err));
-    else
-        TRY(solve_run(&result, priced, &r->settings, !changed || from.standing_ns ? start : NULL,
-                      &stop_asked, arena, err));
-    TRY(write_plan(&result.plan, r->plan_path, r, problem, problem, priced, arena, err));
-    for (int i = 1; i < result.alternative_count && strcmp(r->plan_path, "-"); i++)
-        TRY(write_plan(&result.alternatives[i], alternative_path(r->plan_path, i + 1, arena), r,
-                       problem, problem, priced, arena, err));
-    say_outcome(&result);
-    TRY(say_answer(r, problem, &from, &result.plan, arena, err));
+    TRY(solve_search(s, &r->settings, start ? &from : NULL,
+                     !changed || from.standing_ns ? start : NULL, &stop_asked, arena, err));
+    struct solve_result *result = s->result;
+    TRY(write_plan(&result->plan, r->plan_path, r, s, arena, err));
+    for (int i = 1; i < result->alternative_count && strcmp(r->plan_path, "-"); i++)
+        TRY(write_plan(&result->alternatives[i], alternative_path(r->plan_path, i + 1, arena), r, s,
+                       arena, err));
+    say_outcome(result);
+    TRY(say_answer(r, problem, &from, &result->plan, arena, err));
     if (r->certificate_path && priced->places)
-        TRY(write_places_certificate(r, &result, problem, priced, arena, err));
-    else TRY(write_certificate(r, &result, priced, arena, err));
-    *exit_code = exit_code_of(result.plan.outcome);
-    if (*exit_code == 0 && !result.finished && r->settings.alternatives > 1) {
+        TRY(write_places_certificate(r, result, problem, priced, arena, err));
+    else TRY(write_certificate(r, result, priced, arena, err));
+    *exit_code = exit_code_of(result->plan.outcome);
+    if (*exit_code == 0 && !result->finished && r->settings.alternatives > 1) {
         fprintf(stderr, "stopped before all alternatives were known\n");
         *exit_code = EXIT_OPEN;
     }
@@ -384,9 +346,11 @@ enum status command_solve(int argc, char **argv, int *exit_code, struct arena *a
     struct plan *start = r.start_path ? TAKE(arena, 1, struct plan) : NULL;
     if (start) TRY(plan_load(start, r.start_path, arena, err));
     TRY(change_problem(&r, &problem, start, arena, err));
-    if (problem->job.space.given) return solve_space(&r, problem, exit_code, arena, err);
+    struct solved solved;
+    TRY(solve_prepare(&solved, problem, arena, err));
+    if (problem->job.space.given) return solve_space(&r, &solved, exit_code, arena, err);
     if (r.certificate_path && !r.priced_path && !problem->cluster.places.node_count)
         r.priced_path = arena_print(arena, "%s.priced.json", path_stem(r.certificate_path, arena));
     if (r.priced_path) TRY(file_check_place(r.priced_path, err));
-    return solve_layout(&r, problem, start, exit_code, arena, err);
+    return solve_layout(&r, &solved, start, exit_code, arena, err);
 }

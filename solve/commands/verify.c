@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "data/base/options.h"
-#include "solve/checker/claim.h"
+#include "solve/commands/audits.h"
 #include "solve/judge/verify.h"
 
 command_function command_verify;
@@ -47,55 +47,62 @@ static enum status check_sources(struct verdict *v, const struct plan *plan, str
 
 // Memory of the first rank beside the published formula's, which knows neither recomputation nor
 // what lies outside of the allocator.
-static void print_memory(const struct verdict *v)
+static void print_memory(FILE *to, const struct verdict *v)
 {
     if (v->memory_bytes < 0) return;
-    printf("memory of the first rank: %.3f GB a device", (double)v->memory_bytes / 1e9);
+    fprintf(to, "memory of the first rank: %.3f GB a device", (double)v->memory_bytes / 1e9);
     if (v->published_bytes >= 0)
-        printf("; by the formula of Fujii et al. (2411.06465), without recomputation: %.3f GB, "
-               "%.2f times that",
-               (double)v->published_bytes / 1e9,
-               (double)v->published_bytes / (double)v->memory_bytes);
-    printf("\n");
+        fprintf(to,
+                "; by the formula of Fujii et al. (2411.06465), without recomputation: %.3f GB, "
+                "%.2f times that",
+                (double)v->published_bytes / 1e9,
+                (double)v->published_bytes / (double)v->memory_bytes);
+    fprintf(to, "\n");
 }
 
-static void print_bound(const struct verdict *v, const struct plan *plan, const char *certificate)
+static void print_bound(FILE *to, const struct verdict *v, const struct plan *plan,
+                        const char *certificate)
 {
     if (!certificate) {
-        printf("bound %lld ns, gap %.3g as stated by solve: bound not judged (--certificate FILE "
-               "judges it)",
-               (long long)plan->bound_ns, plan_gap(plan));
+        fprintf(to,
+                "bound %lld ns, gap %.3g as stated by solve: bound not judged (--certificate FILE "
+                "judges it)",
+                (long long)plan->bound_ns, plan_gap(plan));
         return;
     }
-    printf("bound %lld ns, gap %.3g, proven by %s", (long long)plan->bound_ns, plan_gap(plan),
-           certificate);
-    if (v->proven_ns > plan->bound_ns) printf(" (which proves %lld ns)", (long long)v->proven_ns);
+    fprintf(to, "bound %lld ns, gap %.3g, proven by %s", (long long)plan->bound_ns, plan_gap(plan),
+            certificate);
+    if (v->proven_ns > plan->bound_ns)
+        fprintf(to, " (which proves %lld ns)", (long long)v->proven_ns);
 }
 
-static void print_verdict(const struct verdict *v, const struct plan *plan, const char *certificate)
+void verify_print(FILE *to, const struct verdict *v, const struct plan *plan,
+                  const char *certificate)
 {
     if (v->accepted && plan->stage_count == 0) {
-        printf("accepted: there is no plan, proven by %s\n", certificate);
+        fprintf(to, "accepted: there is no plan, proven by %s\n", certificate);
         return;
     }
     if (v->accepted) {
-        printf("accepted: iteration %lld ns by replay, ", (long long)v->replayed_ns);
+        fprintf(to, "accepted: iteration %lld ns by replay, ", (long long)v->replayed_ns);
         if (plan->objective != OBJECTIVE_ITERATION_TIME)
-            printf("%s %lld ns, its ", objective_names[plan->objective],
-                   (long long)plan->objective_ns);
-        print_bound(v, plan, certificate);
-        printf("; %lld priced terms checked", (long long)v->terms_checked);
-        if (v->doubtful) printf(" (%lld of them may be one more or less)", (long long)v->doubtful);
-        if (v->closed_form) printf("; closed form agrees (%s)", v->closed_form);
-        printf("\n");
-        print_memory(v);
+            fprintf(to, "%s %lld ns, its ", objective_names[plan->objective],
+                    (long long)plan->objective_ns);
+        print_bound(to, v, plan, certificate);
+        fprintf(to, "; %lld priced terms checked", (long long)v->terms_checked);
+        if (v->doubtful)
+            fprintf(to, " (%lld of them may be one more or less)", (long long)v->doubtful);
+        if (v->closed_form) fprintf(to, "; closed form agrees (%s)", v->closed_form);
+        fprintf(to, "\n");
+        print_memory(to, v);
         return;
     }
-    printf("rejected: %d violation%s\n", v->violation_count, v->violation_count == 1 ? "" : "s");
+    fprintf(to, "rejected: %d violation%s\n", v->violation_count,
+            v->violation_count == 1 ? "" : "s");
     for (int i = 0; i < v->violation_count; i++) {
-        printf("  %s", v->violations[i].rule);
-        if (v->violations[i].stage >= 0) printf(", stage %d", v->violations[i].stage);
-        printf(": %s\n", v->violations[i].text);
+        fprintf(to, "  %s", v->violations[i].rule);
+        if (v->violations[i].stage >= 0) fprintf(to, ", stage %d", v->violations[i].stage);
+        fprintf(to, ": %s\n", v->violations[i].text);
     }
 }
 
@@ -120,21 +127,15 @@ static enum status check_same_files(const struct check_claim *claim, const struc
     return OK;
 }
 
-struct request {
-    const char *problem_path, *certificate; // NULL: the problem that the plan names; none
-    struct problem problem;
-    struct check_claim claim; // of the certificate, once it was audited
-};
-
 // What the certificate proves of the problem, beside what the plan states.
-static enum status judge_bound(struct verdict *v, const struct plan *plan, struct request *r,
+static enum status judge_bound(struct verdict *v, const struct plan *plan, struct verify_request *r,
                                struct arena *arena, struct error *err)
 {
     const char *certificate = r->certificate;
     bool none = plan->stage_count == 0;
-    TRY(check_claim_of(&r->claim, certificate, r->problem.document.path, arena, err));
+    TRY(check_claim_of(&r->claim, certificate, r->loaded.document.path, arena, err));
     const struct check_claim claim = r->claim;
-    TRY(check_same_files(&claim, &r->problem, err));
+    TRY(check_same_files(&claim, &r->loaded, err));
     if (!claim.accepted)
         verdict_add(v, arena, "bound", -1, "%s is not proven: %s", certificate, claim.reason);
     else if (none != claim.infeasible)
@@ -148,21 +149,12 @@ static enum status judge_bound(struct verdict *v, const struct plan *plan, struc
     return OK;
 }
 
-// Judges, unless an input is not the one the plan was made from.
-static enum status audit(struct verdict *v, const struct plan *plan, struct request *r,
-                         struct arena *arena, struct error *err)
+// The problem that was named, by the user or by the plan. Violations: an input is not the one the
+// plan was made from.
+static enum status find_problem(struct verdict *v, const struct plan *plan,
+                                struct verify_request *r, struct arena *arena, struct error *err)
 {
-    bool claims_none = plan->stage_count == 0 && plan->outcome == OUTCOME_INFEASIBLE;
     const char *problem_path = r->problem_path;
-    *v = (struct verdict){
-        .closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1, .proven_ns = -1};
-    if (plan->stage_count == 0 && !(claims_none && r->certificate)) {
-        verdict_add(v, arena, "plan", -1,
-                    "there is no plan here to verify: its outcome is %s, a claim that cannot be "
-                    "judged from this file",
-                    outcome_names[plan->outcome]);
-        return OK;
-    }
     if (!problem_path) {
         const struct source *source = source_with_role(plan, "problem");
         TRY(check_sources(v, plan, arena, err));
@@ -172,23 +164,49 @@ static enum status audit(struct verdict *v, const struct plan *plan, struct requ
         if (v->violation_count) return OK;
         problem_path = path_beside(plan->document.path, source->path, arena);
     }
-    TRY(problem_load(&r->problem, problem_path, arena, err));
-    if (claims_none) verify_sources(v, plan, &r->problem, arena);
-    else TRY(verify_plan(v, plan, &r->problem, arena, err));
+    return problem_load(&r->loaded, problem_path, arena, err);
+}
+
+static enum status audit(struct verdict *v, const struct plan *plan, struct verify_request *r,
+                         struct arena *arena, struct error *err)
+{
+    bool claims_none = plan->stage_count == 0 && plan->outcome == OUTCOME_INFEASIBLE;
+    if (plan->stage_count == 0 && !(claims_none && r->certificate)) {
+        verdict_add(v, arena, "plan", -1,
+                    "there is no plan here to verify: its outcome is %s, a claim that cannot be "
+                    "judged from this file",
+                    outcome_names[plan->outcome]);
+        return OK;
+    }
+    if (r->at_hand) r->loaded = *r->at_hand;
+    else TRY(find_problem(v, plan, r, arena, err));
+    if (v->violation_count) return OK;
+    if (claims_none) verify_sources(v, plan, &r->loaded, arena);
+    else TRY(verify_plan(v, plan, &r->loaded, arena, err));
     return r->certificate ? judge_bound(v, plan, r, arena, err) : OK;
+}
+
+enum status verify_run(struct verdict *v, const struct plan *plan, struct verify_request *r,
+                       struct arena *arena, struct error *err)
+{
+    *v = (struct verdict){
+        .closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1, .proven_ns = -1};
+    TRY(audit(v, plan, r, arena, err));
+    v->accepted = v->violation_count == 0;
+    return OK;
 }
 
 // A verdict tells its certificate, if one was audited, by the hash of what was read then.
 static enum status write_verdict(const struct verdict *v, const struct plan *plan,
-                                 const struct request *r, const char *path, struct arena *arena,
-                                 struct error *err)
+                                 const struct verify_request *r, const char *path,
+                                 struct arena *arena, struct error *err)
 {
     struct source sources[3];
     struct document audited = {.path = r->certificate};
     int count = 0;
     sources[count++] = source_of("plan", &plan->document, path, arena);
-    if (r->problem.document.path)
-        sources[count++] = source_of("problem", &r->problem.document, path, arena);
+    if (r->loaded.document.path)
+        sources[count++] = source_of("problem", &r->loaded.document, path, arena);
     snprintf(audited.sha256, sizeof audited.sha256, "%s", r->claim.certificate.sha256);
     if (*audited.sha256) sources[count++] = source_of("certificate", &audited, path, arena);
     return verdict_save(v, path, sources, count, arena, err);
@@ -199,7 +217,7 @@ static enum status verify(int argc, char **argv, int *exit_code, struct arena *a
 {
     int64_t memory_mib = MEMORY_BASE_MIB;
     const char *plan_path, *verdict_path = NULL;
-    struct request r = {0};
+    struct verify_request r = {0};
     bool helped;
     const struct option options[] = {
         {"--problem", OPTION_PATH, &r.problem_path, 0, 0, NULL,
@@ -216,10 +234,10 @@ static enum status verify(int argc, char **argv, int *exit_code, struct arena *a
     struct plan plan;
     struct verdict verdict;
     TRY(plan_load(&plan, plan_path, arena, err));
-    TRY(audit(&verdict, &plan, &r, arena, err));
-    verdict.accepted = verdict.violation_count == 0;
+    TRY(verify_run(&verdict, &plan, &r, arena, err));
     if (verdict_path) TRY(write_verdict(&verdict, &plan, &r, verdict_path, arena, err));
-    if (!verdict_path || strcmp(verdict_path, "-")) print_verdict(&verdict, &plan, r.certificate);
+    if (!verdict_path || strcmp(verdict_path, "-"))
+        verify_print(stdout, &verdict, &plan, r.certificate);
     *exit_code = verdict.accepted ? 0 : EXIT_REJECTED;
     return OK;
 }

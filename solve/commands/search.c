@@ -1,0 +1,70 @@
+// A problem solved: priced, searched, judged.
+#include "formulate/price/extrapolate.h"
+#include "formulate/price/price.h"
+#include "formulate/price/range.h"
+#include "solve/commands/verbs.h"
+#include "solve/judge/verify.h"
+#include "solve/places/space.h"
+
+enum status solve_prepare(struct solved *s, const struct problem *problem, struct arena *arena,
+                          struct error *err)
+{
+    *s = (struct solved){.problem = problem,
+                         .one = problem,
+                         .judged = problem,
+                         .priced = TAKE(arena, 1, struct priced)};
+    if (problem->job.space.given) return problem_check_places(problem, err);
+    return price_problem(s->priced, problem, arena, err);
+}
+
+// One layout's job says nothing of cost and limits: there the space's is what is judged.
+static const struct problem *judged_of(const struct solved *s)
+{
+    struct layout_worth worth = problem_layout_worth(s->problem, &s->result->plan.layout);
+    bool limited = worth.cap_ns < INT64_MAX || problem_counts_devices(s->problem);
+    return limited ? s->problem : s->one;
+}
+
+static enum status search_space(struct solved *s, const struct solve_settings *settings,
+                                const volatile int *stop, struct arena *arena, struct error *err)
+{
+    const struct problem *p = s->problem;
+    struct problem *one = TAKE(arena, 1, struct problem);
+    s->space = TAKE(arena, 1, struct layouts_result);
+    s->result = &s->space->solved;
+    TRY((p->cluster.places.node_count ? placed_space_search : layouts_search)(s->space, p, settings,
+                                                                              stop, arena, err));
+    *one = problem_with_layout(p, &s->result->plan.layout);
+    s->one = one;
+    s->judged = judged_of(s);
+    return s->result->plan.stage_count ? price_problem(s->priced, one, arena, err) : OK;
+}
+
+enum status solve_search(struct solved *s, const struct solve_settings *settings,
+                         struct placed_start *from, const struct plan *start,
+                         const volatile int *stop, struct arena *arena, struct error *err)
+{
+    if (s->problem->job.space.given) return search_space(s, settings, stop, arena, err);
+    s->result = TAKE(arena, 1, struct solve_result);
+    if (s->priced->places)
+        return placed_solve(s->result, s->priced, settings, from, stop, arena, err);
+    return solve_run(s->result, s->priced, settings, start, stop, arena, err);
+}
+
+static enum status judge(const struct plan *plan, const struct problem *problem,
+                         struct arena *arena, struct error *err)
+{
+    struct verdict verdict = {.closed_form_ns = -1};
+    TRY(verify_plan(&verdict, plan, problem, arena, err));
+    if (!verdict.violation_count) return OK;
+    return fail(err, SOLVER, "the judge rejects the plan, so it is not written: %s: %s",
+                verdict.violations[0].rule, verdict.violations[0].text);
+}
+
+enum status solve_settle(struct plan *plan, const struct solved *s, struct arena *arena,
+                         struct error *err)
+{
+    TRY(range_of_plan(plan, s->one, arena, err));
+    TRY(extrapolation_of_plan(plan, s->one, arena, err));
+    return plan->stage_count ? judge(plan, s->judged, arena, err) : OK;
+}
