@@ -189,45 +189,16 @@ static enum status answer(const struct plan_request *r, const struct steps *s, s
     return OK;
 }
 
-// Why no layout has a plan, as far as anything can be said of all of them. *room: some of them lack
-// memory alone.
-static enum status tell_reasons(const struct plan_request *r, bool *room, struct arena *arena,
+// Why no layout has a plan, as far as anything can be said of all of them.
+static enum status tell_reasons(const struct plan_request *r, struct arena *arena,
                                 struct error *err)
 {
     struct layouts l;
     TRY(layouts_load(&l, file_in(r, "plan.layouts.json", arena), arena, err));
     printf("\nOf %lld layouts:\n", (long long)l.count);
-    *room = false;
-    for (int i = 0; i < l.reason_count; i++) {
-        const struct layouts_reason *reason = &l.reasons[i];
-        if (!reason->count) continue;
-        printf("  %8lld  %s\n", (long long)reason->count, reason->text);
-        *room |= reason->fate == FATE_MEMORY || reason->fate == FATE_INFEASIBLE;
-    }
-    return OK;
-}
-
-// So many times the nodes, until there is some plan.
-static enum status find_nodes(const struct plan_request *r, struct arena *arena, struct error *err)
-{
-    enum { TIMES_MOST = 64 };
-    struct plan_request larger = *r;
-    larger.folder = file_in(r, "larger", arena);
-    larger.gap = 1, larger.time_limit_s = 10, larger.force = true;
-    for (int times = 2; times <= TIMES_MOST; times *= 2) {
-        struct steps steps = {.count = 0};
-        int unused, solved;
-        larger.nodes = r->nodes * times;
-        problem_step(&steps, &larger, arena);
-        solve_step(&steps, &larger, arena);
-        TRY(run_step(&steps.items[0], &unused, arena, err));
-        TRY(run_step(&steps.items[1], &solved, arena, err));
-        if (solved && solved != EXIT_OPEN) continue;
-        printf("\n%lld nodes would do, with a plan in %s.\n", (long long)larger.nodes,
-               larger.folder);
-        return OK;
-    }
-    printf("\nNor is there a plan on %d times the nodes.\n", TIMES_MOST);
+    for (int i = 0; i < l.reason_count; i++)
+        if (l.reasons[i].count)
+            printf("  %8lld  %s\n", (long long)l.reasons[i].count, l.reasons[i].text);
     return OK;
 }
 
@@ -261,9 +232,7 @@ enum status command_plan(int argc, char **argv, int *exit_code, struct arena *ar
     }
     for (int i = 2; i < steps.count; i++) TRY(run_step(&steps.items[i], exit_code, arena, err));
     TRY(answer(&r, &steps, arena, err));
-    bool room = false;
-    if (solved == EXIT_INFEASIBLE) TRY(tell_reasons(&r, &room, arena, err));
-    if (room && r.nodes) TRY(find_nodes(&r, arena, err));
+    if (solved == EXIT_INFEASIBLE) TRY(tell_reasons(&r, arena, err));
     *exit_code = solved;
     return OK;
 }

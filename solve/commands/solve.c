@@ -101,6 +101,16 @@ static void say_outcome(const struct solve_result *r)
     if (r->sidelined) fprintf(stderr, "recovered from: %s\n", r->sidelined);
 }
 
+static void say_idle(const struct plan *plan, const struct problem *problem)
+{
+    int64_t all = 0, used = plan->layout.pipeline * plan->devices_per_stage;
+    for (int g = 0; g < problem->cluster.group_count; g++)
+        all += (int64_t)problem->cluster.groups[g].nodes * problem->cluster.groups[g].gpus_per_node;
+    if (plan->stage_count && used < all)
+        fprintf(stderr, "%lld of the cluster's %lld GPUs are idle\n", (long long)(all - used),
+                (long long)all);
+}
+
 static enum status say_answer(const struct solve_request *r, const struct problem *problem,
                               const struct placed_start *start, const struct plan *now,
                               struct arena *arena, struct error *err)
@@ -189,10 +199,12 @@ static enum status solve_space(const struct solve_request *r, struct solved *s, 
     TRY(solve_search(s, &r->settings, NULL, NULL, &stop_asked, arena, err));
     struct plan *plan = &s->result->plan;
     if (plan->stage_count) TRY(write_priced(s->priced, r, s->problem, arena, err));
+    solve_advise(plan, &s->space->layouts, s->problem, &r->settings, &stop_asked, arena);
     TRY(write_layouts(&s->space->layouts, r, s->problem, arena, err));
     TRY(write_plan(plan, r->plan_path, r, s, arena, err));
     say_outcome(s->result);
     say_layouts(&s->space->layouts);
+    say_idle(plan, s->problem);
     TRY(say_answer(r, s->problem, &(struct placed_start){0}, plan, arena, err));
     TRY(write_space_certificate(r, s->space, s->problem, arena, err));
     *exit_code = exit_code_of(plan->outcome);
@@ -280,6 +292,7 @@ static enum status solve_layout(const struct solve_request *r, struct solved *s,
         TRY(write_plan(&result->alternatives[i], alternative_path(r->plan_path, i + 1, arena), r, s,
                        arena, err));
     say_outcome(result);
+    say_idle(&result->plan, problem);
     TRY(say_answer(r, problem, &from, &result->plan, arena, err));
     if (r->certificate_path && priced->places)
         TRY(write_places_certificate(r, result, problem, priced, arena, err));
@@ -327,11 +340,29 @@ static enum status change_problem(const struct solve_request *r, struct problem 
                        err));
     *problem = changed;
     if (layout && !r->quiet)
-        fprintf(stderr,
-                "the layout of %s is kept; other layouts of the job's space are not "
-                "looked at\n",
-                r->start_path);
+        fprintf(stderr, "the layout of %s is kept%s\n", r->start_path,
+                cluster_change_any(&r->change)
+                    ? "; behind it the others of the job's space are searched"
+                    : "; other layouts of the job's space are not looked at");
     return OK;
+}
+
+// The layout of --start is kept; whether another one of the space does better with what is left.
+static enum status say_other_layouts(const struct solve_request *r, const struct problem *asked,
+                                     const struct plan *kept, struct arena *arena,
+                                     struct error *err)
+{
+    struct problem *changed = TAKE(arena, 1, struct problem);
+    struct solved solved;
+    size_t length;
+    const struct problem_change change = {&r->change, NULL};
+    if (stop_asked) return OK;
+    TRY(what_if_change(changed, asked, &change, NULL, arena, err));
+    TRY(solve_prepare(&solved, changed, arena, err));
+    listen_to_signals();
+    TRY(solve_search(&solved, &r->settings, NULL, NULL, &stop_asked, arena, err));
+    const char *text = what_if_layouts_text(kept, &solved.result->plan, &length, arena);
+    return file_write("-", text, length, err);
 }
 
 enum status command_solve(int argc, char **argv, int *exit_code, struct arena *arena,
@@ -345,6 +376,7 @@ enum status command_solve(int argc, char **argv, int *exit_code, struct arena *a
     TRY(problem_load(problem, r.problem_path, arena, err));
     struct plan *start = r.start_path ? TAKE(arena, 1, struct plan) : NULL;
     if (start) TRY(plan_load(start, r.start_path, arena, err));
+    const struct problem *asked = problem;
     TRY(change_problem(&r, &problem, start, arena, err));
     struct solved solved;
     TRY(solve_prepare(&solved, problem, arena, err));
@@ -352,5 +384,8 @@ enum status command_solve(int argc, char **argv, int *exit_code, struct arena *a
     if (r.certificate_path && !r.priced_path && !problem->cluster.places.node_count)
         r.priced_path = arena_print(arena, "%s.priced.json", path_stem(r.certificate_path, arena));
     if (r.priced_path) TRY(file_check_place(r.priced_path, err));
-    return solve_layout(&r, &solved, start, exit_code, arena, err);
+    TRY(solve_layout(&r, &solved, start, exit_code, arena, err));
+    return asked->job.space.given && cluster_change_any(&r.change)
+               ? say_other_layouts(&r, asked, &solved.result->plan, arena, err)
+               : OK;
 }

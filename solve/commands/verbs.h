@@ -30,6 +30,13 @@ enum status solve_search(struct solved *s, const struct solve_settings *settings
 enum status solve_settle(struct plan *plan, const struct solved *s, struct arena *arena,
                          struct error *err);
 
+// ---- remedies.c: of a space without a plan, in the plan's reason: how many nodes, how much
+// memory, which batch would do, each by itself, as far as seconds are enough to find out. Nothing
+// of a cluster with places.
+void solve_advise(struct plan *plan, const struct layouts *layouts, const struct problem *problem,
+                  const struct solve_settings *settings, const volatile int *stop,
+                  struct arena *arena);
+
 // ---- report.c
 
 // What is at hand of a plan that is not in a file yet; NULL: looked for beside the plan's file.

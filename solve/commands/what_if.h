@@ -22,6 +22,11 @@ enum status what_if_change(struct problem *changed, const struct problem *proble
                            const struct problem_change *change, const char *path,
                            struct arena *arena, struct error *err);
 
+// What the best of all layouts takes on the changed cluster, beside the plan that keeps the earlier
+// one's; without --start a solve writes it.
+const char *what_if_layouts_text(const struct plan *kept, const struct plan *best, size_t *length,
+                                 struct arena *arena);
+
 // Whether the judge accepts the earlier plan as one of this very problem. BAD_INPUT: it does not.
 enum status what_if_check_earlier(const struct plan *earlier, const struct problem *problem,
                                   struct arena *arena, struct error *err);

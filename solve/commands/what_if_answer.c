@@ -290,6 +290,35 @@ static void print_now(struct report_out *out, const struct what_if_answer *x)
     report_print(out, "\n");
 }
 
+static const char *layout_text(const struct plan *p, struct arena *arena)
+{
+    const struct layout *l = &p->layout;
+    return arena_print(arena, "pipeline %d, tensor %d, context %d, data %d, %s, micro-batch %d",
+                       l->pipeline, l->tensor, l->context, l->data, schedule_names[l->schedule],
+                       l->micro_batch);
+}
+
+const char *what_if_layouts_text(const struct plan *kept, const struct plan *best, size_t *length,
+                                 struct arena *arena)
+{
+    struct report_out out;
+    report_out_begin(&out, arena);
+    int64_t kept_ns = kept->stage_count ? plan_value_ns(kept) : 0;
+    if (!best->stage_count) {
+        report_print(&out, "  %-20s %s%s%s\n", "any layout", outcome_names[best->outcome],
+                     best->reason ? ": " : "", best->reason ? best->reason : "");
+    } else if (kept_ns && plan_value_ns(best) >= kept_ns) {
+        report_print(&out, "  %-20s none found that is faster; no plan less than %.9f s\n",
+                     "any layout", (double)plan_bound_ns(best) / 1e9);
+    } else {
+        print_time(&out, "any layout", plan_value_ns(best), kept_ns);
+        report_print(&out, "%s; %s; the same without --start writes it\n",
+                     kept_ns ? " of the new plan" : "", layout_text(best, arena));
+    }
+    *length = out.length;
+    return out.text;
+}
+
 const char *what_if_text(const struct what_if_answer *x, size_t *length, struct arena *arena)
 {
     struct report_out out;

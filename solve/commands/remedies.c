@@ -1,0 +1,189 @@
+// What would have to be another where no layout of a space has a plan: nodes, memory, batch, each
+// by itself. Every "there is" was met by a search, every "none" is proven by one.
+#include <inttypes.h>
+#include <math.h>
+
+#include "data/base/watch.h"
+#include "solve/commands/verbs.h"
+
+enum { NODES_MOST = 1000000, TIMES_MOST = 64, BATCH_TIMES_MOST = 16, SECONDS_MOST = 20 };
+
+struct remedies {
+    const struct problem *problem;
+    struct solve_settings settings;
+    struct watch watch;
+    struct arena *scratch, *arena;
+    struct arena_mark mark;
+};
+
+enum answer { ANSWER_NONE, ANSWER_PLAN, ANSWER_OPEN };
+
+static enum answer ask(const struct remedies *r, const struct problem *changed)
+{
+    struct layouts_result result;
+    struct error err = {OK, ""};
+    enum answer answer = ANSWER_OPEN;
+    struct solve_settings settings = r->settings;
+    settings.time_limit_s = r->watch.limit_s - watch_elapsed_s(&r->watch);
+    if (watch_is_over(&r->watch) || settings.time_limit_s <= 0) return ANSWER_OPEN;
+    if (layouts_search(&result, changed, &settings, r->watch.stop, r->scratch, &err) == OK)
+        answer = result.solved.plan.stage_count                     ? ANSWER_PLAN
+                 : result.solved.plan.outcome == OUTCOME_INFEASIBLE ? ANSWER_NONE
+                                                                    : ANSWER_OPEN;
+    arena_reset(r->scratch, r->mark);
+    return answer;
+}
+
+// The problem with so much of it; false: there is no such problem.
+typedef bool change_function(const struct remedies *r, struct problem *changed, int64_t amount);
+
+static enum answer ask_amount(const struct remedies *r, change_function *change, int64_t amount)
+{
+    struct problem changed = *r->problem;
+    return change(r, &changed, amount) ? ask(r, &changed) : ANSWER_NONE;
+}
+
+// The least amount met with a plan, from `has` on, by doubling up to `most`, then halving; 0: none.
+// *proven: with one less there is none.
+static int64_t least_amount(const struct remedies *r, change_function *change, int64_t has,
+                            int64_t most, bool *proven)
+{
+    int64_t none = has, plan = has;
+    enum answer last = ANSWER_NONE;
+    *proven = true;
+    do {
+        if (plan >= most || watch_is_over(&r->watch)) return 0;
+        none = plan, *proven = last == ANSWER_NONE;
+        plan = 2 * plan < most ? 2 * plan : most;
+        last = ask_amount(r, change, plan);
+    } while (last != ANSWER_PLAN);
+    while (plan - none > 1) {
+        int64_t middle = none + (plan - none) / 2;
+        enum answer answer = ask_amount(r, change, middle);
+        if (answer == ANSWER_PLAN) plan = middle;
+        else none = middle, *proven = answer == ANSWER_NONE;
+        if (watch_is_over(&r->watch)) break;
+    }
+    *proven = *proven && plan - none == 1;
+    return plan;
+}
+
+static struct node_group *copy_groups(const struct remedies *r, struct problem *changed)
+{
+    struct cluster *c = &changed->cluster;
+    return c->groups = arena_grow(r->arena, c->groups, (size_t)c->group_count,
+                                  (size_t)c->group_count, sizeof *c->groups);
+}
+
+// Of the first group; the others have as many times theirs, rounded up.
+static int64_t share_of(int64_t own, int64_t amount, int64_t first)
+{
+    return (own * amount + first - 1) / first;
+}
+
+static bool change_nodes(const struct remedies *r, struct problem *changed, int64_t amount)
+{
+    struct node_group *groups = copy_groups(r, changed);
+    int64_t first = groups[0].nodes;
+    for (int i = 0; i < changed->cluster.group_count; i++) {
+        int64_t nodes = share_of(groups[i].nodes, amount, first);
+        if (nodes > NODES_MOST) return false;
+        groups[i].nodes = (int)nodes;
+    }
+    return true;
+}
+
+enum { GIGABYTE = 1000000000 };
+
+static bool change_memory(const struct remedies *r, struct problem *changed, int64_t amount)
+{
+    struct node_group *groups = copy_groups(r, changed);
+    double times = (double)amount * GIGABYTE / (double)groups[0].memory_bytes;
+    for (int i = 0; i < changed->cluster.group_count; i++)
+        groups[i].memory_bytes = (int64_t)((double)groups[i].memory_bytes * times);
+    return true;
+}
+
+static bool change_batch(const struct remedies *r, struct problem *changed, int64_t amount)
+{
+    (void)r;
+    changed->job.global_batch = amount;
+    return true;
+}
+
+static const char *amount_text(const struct remedies *r, const char *before, int64_t amount,
+                               const char *unit, bool proven)
+{
+    const char *text = arena_print(r->arena, "%s%" PRId64 "%s", before, amount, unit);
+    return proven ? arena_print(r->arena, "%s (none with %" PRId64 ")", text, amount - 1) : text;
+}
+
+static const char *more_nodes(const struct remedies *r)
+{
+    const struct cluster *c = &r->problem->cluster;
+    bool proven;
+    int64_t nodes = least_amount(r, change_nodes, c->groups[0].nodes,
+                                 (int64_t)c->groups[0].nodes * TIMES_MOST, &proven);
+    if (!nodes) return NULL;
+    return amount_text(
+        r, "", nodes,
+        c->group_count == 1
+            ? " nodes"
+            : arena_print(r->arena, " nodes of %s and as many times the others", c->groups[0].name),
+        proven);
+}
+
+static const char *more_memory(const struct remedies *r)
+{
+    const struct cluster *c = &r->problem->cluster;
+    bool proven;
+    int64_t has = c->groups[0].memory_bytes / GIGABYTE,
+            gigabytes = least_amount(r, change_memory, has, has * TIMES_MOST, &proven);
+    if (!gigabytes) return NULL;
+    return amount_text(r, "", gigabytes,
+                       c->group_count == 1
+                           ? " GB in a GPU"
+                           : arena_print(r->arena, " GB in a GPU of %s and as many times in others",
+                                         c->groups[0].name),
+                       proven);
+}
+
+// Doubled: a batch need divide.
+static const char *larger_batch(const struct remedies *r)
+{
+    int64_t has = r->problem->job.global_batch;
+    for (int64_t batch = 2 * has; batch <= BATCH_TIMES_MOST * has; batch *= 2)
+        if (ask_amount(r, change_batch, batch) == ANSWER_PLAN)
+            return arena_print(r->arena, "a global batch of %" PRId64, batch);
+    return NULL;
+}
+
+void solve_advise(struct plan *plan, const struct layouts *layouts, const struct problem *problem,
+                  const struct solve_settings *settings, const volatile int *stop,
+                  struct arena *arena)
+{
+    double limit_s = settings->time_limit_s > 0 ? fmin(settings->time_limit_s, SECONDS_MOST)
+                                                : SECONDS_MOST;
+    struct remedies r = {.problem = problem,
+                         .settings = *settings,
+                         .watch = watch_begin(stop, limit_s),
+                         .scratch = arena_open_within(arena),
+                         .arena = arena};
+    bool room = false, refused = false;
+    const char *advice = "";
+    if (plan->outcome != OUTCOME_INFEASIBLE || problem->cluster.places.node_count) return;
+    for (int i = 0; i < layouts->reason_count; i++) {
+        enum layout_fate fate = layouts->reasons[i].fate;
+        room |= fate == FATE_MEMORY || fate == FATE_INFEASIBLE, refused |= fate == FATE_REFUSED;
+    }
+    TAKE(r.scratch, 1, char); // a block that resets leave standing
+    r.mark = arena_set_mark(r.scratch);
+    r.settings.gap = 1, r.settings.progress = 0, r.settings.evidence = false;
+    const char *found[] = {room ? more_nodes(&r) : NULL, room ? more_memory(&r) : NULL,
+                           refused ? larger_batch(&r) : NULL};
+    for (size_t i = 0; i < ARRAY_LENGTH(found); i++)
+        if (found[i])
+            advice = arena_print(arena, "%s%s%s", advice, *advice ? ", or with " : "", found[i]);
+    if (*advice)
+        plan->reason = arena_print(arena, "%s; there is one with %s", plan->reason, advice);
+}
