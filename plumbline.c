@@ -8,6 +8,7 @@
 #include "data/text/document.h"
 #include "formulate/commands.h"
 #include "measure/commands.h"
+#include "solve/batch/commands.h"
 #include "solve/commands/commands.h"
 
 static const struct {
@@ -30,6 +31,7 @@ static const struct {
      "problem -> MILP as MPS or LP, with the meaning of each column"},
     {"plan", command_plan, "model and cluster by name -> problem, plan, report, launch files"},
     {"solve", command_solve, "problem -> plan with a proven bound"},
+    {"batch", command_batch, "many problems: all of them solved and checked, tables, plots"},
     {"verify", command_verify, "the independent judge of a plan"},
     {"check", command_check, "proofs: does a certificate prove what it says?"},
     {"vipr", command_vipr, "certificate -> VIPR: the same proof by rows of the integer program"},

@@ -54,6 +54,7 @@ solve/certificate    | data formulate solve
 solve/report         | data
 solve/report/html    | data solve/report
 solve/commands       | data formulate solve
+solve/batch          | data formulate/example solve/report solve/commands
 '
 # header | its only file
 libraries='
