@@ -303,6 +303,10 @@ test-planted: $(OUT)/tests/test_claims $(BIN)/plumbline
 test-mutations: $(OUT)/tests/test_check_mutations
 	$(OUT)/tests/test_check_mutations 20000
 
+# A batch of 200, killed ten times; make test has 24 and four.
+test-batch: $(BIN)/plumbline
+	@BIN=$(BIN) sh tests/batch/test_batch.sh 200 10
+
 # The shipped costs that are fitted, anew from their rows (data/costs/make.sh); test_shipped_costs compares.
 costs: $(BIN)/plumbline
 	@BIN=$(BIN) sh data/costs/make.sh
@@ -354,7 +358,7 @@ fuzz-%: build/fuzz/fuzz
 clean:
 	rm -rf build bin
 
-.PHONY: format format-check gpu-programs gpu-pack test-fused bench heldback costs all tests check test test-asan demo setup layers schemas trusted trusted-write install clean test-exact test-planted test-mutations
+.PHONY: format format-check gpu-programs gpu-pack test-fused bench heldback costs all tests check test test-asan demo setup layers schemas trusted trusted-write install clean test-exact test-planted test-mutations test-batch
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

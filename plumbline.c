@@ -10,6 +10,7 @@
 #include "data/base/options_text.h"
 #include "formulate/commands.h"
 #include "measure/commands.h"
+#include "solve/batch/commands.h"
 #include "solve/commands/commands.h"
 
 static command_function command_completion;
@@ -56,6 +57,10 @@ static const struct command commands[] = {
      "within --gap, or --time-limit-s is over). The judge of verify audits the plan before it is "
      "written. With --without and --degrade it answers what is lost, and what moves, when nodes "
      "or links are."},
+    {"batch", command_batch, "many problems: all of them solved and checked, tables, plots",
+     "Solves, verifies and checks each problem of a manifest in a process of its own, goes on "
+     "where "
+     "it was interrupted, and makes a table of all."},
     {"verify", command_verify, "the independent judge of a plan",
      "Reads the plan and the documents that it was made from, and checks prices, memory, schedule "
      "and time with code of its own; with --certificate the bound, too."},

@@ -208,6 +208,14 @@ static enum status read_transformer(int argc, char **argv, const char *usage,
     return OK;
 }
 
+static enum status transformer_problem(struct problem *problem, struct transformer_request *request,
+                                       struct arena *arena, struct error *err)
+{
+    request->name = arena_print(arena, "%s on %s", request->model,
+                                request->gpu ? request->gpu : request->cluster);
+    return example_transformer(problem, request, arena, err);
+}
+
 static enum status run_transformer(int argc, char **argv, const char *usage,
                                    struct transformer_request *request, struct arena *arena,
                                    struct error *err)
@@ -217,9 +225,7 @@ static enum status run_transformer(int argc, char **argv, const char *usage,
     TRY(read_transformer(argc, argv, usage, request, &to, &helped, err));
     if (helped) return OK;
     struct problem problem;
-    request->name = arena_print(arena, "%s on %s", request->model,
-                                request->gpu ? request->gpu : request->cluster);
-    TRY(example_transformer(&problem, request, arena, err));
+    TRY(transformer_problem(&problem, request, arena, err));
     return deliver(&problem, &to, arena, err);
 }
 
@@ -237,15 +243,33 @@ static struct transformer_request common_request(void)
                                         .quality_budget = -1};
 }
 
+static const char gpt_usage[] = "plumbline example gpt [OPTION ...] -o FOLDER";
+
+static struct transformer_request gpt_request(void)
+{
+    struct transformer_request request = common_request();
+    request.model = "gpt3-175b";
+    request.cluster = "a100-16x8";
+    return request;
+}
+
 static enum status run_gpt(int argc, char **argv, int *exit_code, struct arena *arena,
                            struct error *err)
 {
     (void)exit_code;
-    struct transformer_request request = common_request();
-    request.model = "gpt3-175b";
-    request.cluster = "a100-16x8";
-    return run_transformer(argc, argv, "plumbline example gpt [OPTION ...] -o FOLDER", &request,
-                           arena, err);
+    struct transformer_request request = gpt_request();
+    return run_transformer(argc, argv, gpt_usage, &request, arena, err);
+}
+
+enum status example_gpt(struct problem *problem, int argc, char **argv, struct arena *arena,
+                        struct error *err)
+{
+    struct transformer_request request = gpt_request();
+    struct destination unused = {NULL, false};
+    bool helped;
+    TRY(read_transformer(argc, argv, gpt_usage, &request, &unused, &helped, err));
+    if (helped) return fail(err, BAD_INPUT, "--help: expected an option of example gpt");
+    return transformer_problem(problem, &request, arena, err);
 }
 
 // Half precision of the kind that both GPU types have; four GPUs share a layer, so that a replica

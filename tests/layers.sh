@@ -55,6 +55,7 @@ solve/report         | data
 solve/report/html    | data solve/report
 solve/report/compare | data solve/report solve/report/html
 solve/commands       | data formulate solve
+solve/batch          | data formulate/example solve/report solve/commands
 '
 # header | its only file
 libraries='

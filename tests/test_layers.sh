@@ -75,6 +75,7 @@ solve/certificate    | "measure/commands.h"
 solve/report         | "formulate/graph/longest.h"
 solve/report/html    | "formulate/price/price.h"
 solve/commands       | "calibrate/commands.h"
+solve/batch          | "solve/layouts/layouts.h"
 solve/layout         | "solve/incumbent/internal.h"
 measure              | "measure/cpu/internal.h"
 solve/layout         | <glpk.h>

@@ -90,6 +90,12 @@ enum status json_expect(const struct json *value, enum json_type type, struct er
     return OK;
 }
 
+const char *json_text(const struct json *value, struct arena *arena)
+{
+    assert(value->node->type == NODE_TEXT);
+    return arena_copy_text(arena, value->node->text);
+}
+
 static enum status read_field(const struct json *value, const struct json_field *f,
                               struct arena *arena, struct error *err)
 {
@@ -372,4 +378,24 @@ void json_put_null(struct json_writer *w, const char *key)
 {
     begin_value(w, key);
     append_text(w, "null");
+}
+
+static void put_node(struct json_writer *w, const char *key, const struct json_node *node)
+{
+    switch (node->type) {
+    case NODE_NULL: json_put_null(w, key); return;
+    case NODE_NUMBER: json_put_number(w, key, node->number); return;
+    case NODE_TEXT: json_put_text(w, key, node->text); return;
+    case NODE_OBJECT: json_open_object(w, key); break;
+    case NODE_ARRAY: json_open_array(w, key); break;
+    default: json_put_bool(w, key, node->type == NODE_TRUE); return;
+    }
+    for (const struct json_node *c = node_first(node); c; c = c->next) put_node(w, c->key, c);
+    if (node->type == NODE_OBJECT) json_close_object(w);
+    else json_close_array(w);
+}
+
+void json_put_value(struct json_writer *w, const char *key, const struct json *value)
+{
+    put_node(w, key, value->node);
 }

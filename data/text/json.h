@@ -102,7 +102,8 @@ struct json json_element(const struct json *array, int index,
 // BAD_INPUT: it is no object.
 enum status json_members(const struct json *object, const char *const **keys, struct json **values,
                          int *count, struct arena *arena, struct error *err);
-bool json_is_present(const struct json *value); // set by an OPTIONAL field
+bool json_is_present(const struct json *value);                       // set by an OPTIONAL field
+const char *json_text(const struct json *value, struct arena *arena); // of one that is expected
 enum status json_expect(const struct json *value, enum json_type type, struct error *err);
 // A BAD_INPUT error at this value: "FILE: path: " and the given text.
 enum status json_refuse(const struct json *value, struct error *err, const char *format, ...)
@@ -145,5 +146,7 @@ void json_put_number(struct json_writer *w, const char *key,
                      double value); // shortest of 15..17 digits that reads back; finite
 void json_put_bool(struct json_writer *w, const char *key, bool value);
 void json_put_null(struct json_writer *w, const char *key); // in results; no document has one
+// What was read, again.
+void json_put_value(struct json_writer *w, const char *key, const struct json *value);
 
 #endif

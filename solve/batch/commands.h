@@ -1,0 +1,9 @@
+// The command of this room.
+#ifndef PLUMBLINE_SOLVE_BATCH_COMMANDS_H
+#define PLUMBLINE_SOLVE_BATCH_COMMANDS_H
+
+#include "data/base/options.h"
+
+command_function command_batch;
+
+#endif

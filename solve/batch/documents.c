@@ -1,0 +1,319 @@
+// The documents of an instance: made by a sweep or copied, with the keys of the job that are
+// changed.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data/base/file.h"
+#include "formulate/example/example.h"
+#include "solve/batch/manifest.h"
+
+static const char job_prefix[] = "job.";
+static bool is_of_job(const char *key) { return !strncmp(key, job_prefix, strlen(job_prefix)); }
+
+// ---- the problem, but for changes of its job
+
+// A file as the manifest sees it.
+static const char *named_file(const struct point *c, const char *key, const char *text)
+{
+    bool is_document = !strcmp(key, "model") || !strcmp(key, "cluster") || !strcmp(key, "costs");
+    bool is_file = strchr(text, '/') || path_ends_with(text, ".json");
+    return is_document && is_file ? path_beside(c->line->manifest, text, c->scratch) : text;
+}
+
+static enum status check_sweep(const struct point *c, struct error *err)
+{
+    if (!point_value(c, "model"))
+        return fail(err, BAD_INPUT, "sweep: \"model\" is missing; plumbline models lists them");
+    if (!point_value(c, "gpu") == !point_value(c, "cluster"))
+        return fail(err, BAD_INPUT,
+                    "sweep: expected \"cluster\", or \"gpu\" with \"nodes\" or \"gpus\"; plumbline "
+                    "clusters lists them");
+    if (point_value(c, "gpu") && !point_value(c, "nodes") == !point_value(c, "gpus"))
+        return fail(err, BAD_INPUT, "sweep: gpu: expected \"nodes\" or \"gpus\" beside it");
+    return OK;
+}
+
+// What plumbline plan asks of plumbline example, where the sweep says nothing else.
+static int sweep_words(const char **words, const struct point *c)
+{
+    static const char *const usual[] = {"gpt",  "--costs",     "kernels",  "--global-batch",
+                                        "1024", "--framework", "megatron", "--layouts",
+                                        "all"};
+    int count = (int)ARRAY_LENGTH(usual);
+    memcpy(words, usual, sizeof usual);
+    for (int k = 0; k < c->line->axis_count; k++) {
+        const struct axis *axis = &c->line->axes[k];
+        if (axis->is_option || is_of_job(axis->key)) continue;
+        const char *text = value_text(&axis->values[c->at[k]], c->scratch);
+        add_words(words, &count, axis->key, named_file(c, axis->key, text), c->scratch);
+    }
+    return count;
+}
+
+static enum status load_sweep(struct problem *p, const struct point *c, struct error *err)
+{
+    const char **words = TAKE(c->scratch, 2 * c->line->axis_count + 10, const char *);
+    TRY(check_sweep(c, err));
+    int count = sweep_words(words, c);
+    char **argv = TAKE(c->scratch, count + 1, char *);
+    for (int i = 0; i < count; i++) argv[i] = arena_copy_text(c->scratch, words[i]);
+    TRY(example_gpt(p, count, argv, c->scratch, err));
+    TRY(problem_check_gpus(p, c->scratch, err));
+    return problem_check(p, err);
+}
+
+static enum status load(struct problem *p, const struct point *c, struct error *err)
+{
+    const struct json *named = point_value(c, "problem");
+    if (!named) return load_sweep(p, c, err);
+    TRY(json_expect(named, JSON_TEXT, err));
+    for (int k = 0; k < c->line->axis_count; k++) {
+        const struct axis *axis = &c->line->axes[k];
+        if (!axis->is_option && !is_of_job(axis->key) && strcmp(axis->key, "problem"))
+            return json_refuse(axis->values, err,
+                               "expected keys of its job, as \"job.global_batch\", beside "
+                               "\"problem\", found \"%.60s\"",
+                               axis->key);
+    }
+    return problem_load(p, path_beside(c->line->manifest, json_text(named, c->scratch), c->scratch),
+                        c->scratch, err);
+}
+
+// ---- what it is called by
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// Documents by their hashes; what else decides in the order of its letters. A problem by the place
+// of its file is none of it.
+static void set_id(struct instance *i, const struct point *c, const struct problem *p)
+{
+    const struct line *l = c->line;
+    bool copied = point_value(c, "problem");
+    const char **parts = TAKE(c->scratch, l->axis_count, const char *);
+    int count = 0;
+    for (int k = 0; k < l->axis_count; k++) {
+        const struct axis *axis = &l->axes[k];
+        if (strcmp(axis->key, "problem"))
+            parts[count++] = arena_print(c->scratch, "%s %s=%s", axis->is_option ? "option" : "key",
+                                         axis->key,
+                                         value_text(&axis->values[c->at[k]], c->scratch));
+    }
+    qsort(parts, (size_t)count, sizeof *parts, by_text);
+    const char *text = arena_print(c->scratch, "plumbline %s\n%s\n%s\n%s\n%s\n%s\n",
+                                   PLUMBLINE_VERSION, p->name, p->model.document.sha256,
+                                   p->cluster.document.sha256, p->costs.document.sha256,
+                                   copied ? p->job.document.sha256 : "sweep");
+    for (int k = 0; k < count; k++) text = arena_print(c->scratch, "%s%s\n", text, parts[k]);
+    char hash[SHA256_TEXT];
+    sha256_text(text, strlen(text), hash);
+    snprintf(i->id, sizeof i->id, "%.*s", ID_SIZE - 1, hash);
+}
+
+// ---- changes of the job
+
+struct changes {
+    const struct point *point;
+    bool *used; // [axis_count]
+};
+
+static int change_at(const struct changes *s, const char *path)
+{
+    const struct line *l = s->point->line;
+    for (int k = 0; k < l->axis_count; k++)
+        if (!l->axes[k].is_option && is_of_job(l->axes[k].key) &&
+            !strcmp(l->axes[k].key + strlen(job_prefix), path))
+            return k;
+    return -1;
+}
+
+static bool change_within(const struct changes *s, const char *path)
+{
+    const struct line *l = s->point->line;
+    size_t length = strlen(path), prefix = strlen(job_prefix);
+    for (int k = 0; k < l->axis_count; k++)
+        if (!l->axes[k].is_option && is_of_job(l->axes[k].key) &&
+            !strncmp(l->axes[k].key + prefix, path, length) &&
+            l->axes[k].key[prefix + length] == '.')
+            return true;
+    return false;
+}
+
+static void put_change(struct json_writer *w, const char *key, struct changes *s, int k)
+{
+    const struct axis *axis = &s->point->line->axes[k];
+    json_put_value(w, key, &axis->values[s->point->at[k]]);
+    s->used[k] = true;
+}
+
+// Keys that the object lacks, behind those that it has.
+static void put_new(struct json_writer *w, const char *path, struct changes *s)
+{
+    const struct line *l = s->point->line;
+    size_t length = strlen(path);
+    for (int k = 0; k < l->axis_count; k++) {
+        if (l->axes[k].is_option || !is_of_job(l->axes[k].key) || s->used[k]) continue;
+        const char *key = l->axes[k].key + strlen(job_prefix);
+        if (length && (strncmp(key, path, length) || key[length] != '.')) continue;
+        key += length ? length + 1 : 0;
+        if (!strchr(key, '.')) put_change(w, key, s, k);
+    }
+}
+
+static enum status put_object(struct json_writer *w, const char *key, const struct json *object,
+                              const char *path, struct changes *s, struct error *err)
+{
+    const char *const *keys;
+    struct json *values;
+    int count;
+    TRY(json_members(object, &keys, &values, &count, s->point->scratch, err));
+    json_open_object(w, key);
+    for (int i = 0; i < count; i++) {
+        const char *here =
+            arena_print(s->point->scratch, "%s%s%s", path, *path ? "." : "", keys[i]);
+        int k = change_at(s, here);
+        if (k >= 0) put_change(w, keys[i], s, k);
+        else if (change_within(s, here)) TRY(put_object(w, keys[i], &values[i], here, s, err));
+        else json_put_value(w, keys[i], &values[i]);
+    }
+    put_new(w, path, s);
+    json_close_object(w);
+    return OK;
+}
+
+static enum status check_used(const struct changes *s, struct error *err)
+{
+    const struct line *l = s->point->line;
+    for (int k = 0; k < l->axis_count; k++)
+        if (!l->axes[k].is_option && is_of_job(l->axes[k].key) && !s->used[k])
+            return json_refuse(l->axes[k].values, err, "the job has no object for %s",
+                               l->axes[k].key);
+    return OK;
+}
+
+static bool has_changes(const struct point *c)
+{
+    for (int k = 0; k < c->line->axis_count; k++)
+        if (!c->line->axes[k].is_option && is_of_job(c->line->axes[k].key)) return true;
+    return false;
+}
+
+static enum status changed_job(const char **text, size_t *size, const char *path,
+                               const struct point *c, struct error *err)
+{
+    struct changes s = {c, TAKE(c->scratch, c->line->axis_count, bool)};
+    struct json root;
+    struct json_writer w;
+    TRY(file_read(path, text, size, c->scratch, err));
+    TRY(json_parse(&root, "job", *text, *size, c->scratch, err));
+    json_begin(&w, c->scratch);
+    TRY(put_object(&w, NULL, &root, "", &s, err));
+    *text = json_end(&w, size);
+    return check_used(&s, err);
+}
+
+// ---- into the folder
+
+static enum status copy(struct document *d, const char *to, struct arena *arena, struct error *err)
+{
+    const char *text;
+    size_t size;
+    TRY(file_read(d->path, &text, &size, arena, err));
+    TRY(file_write(to, text, size, err));
+    d->path = to;
+    return OK;
+}
+
+static enum status copy_all(struct problem *p, const char *folder, struct arena *arena,
+                            struct error *err)
+{
+    struct {
+        struct document *document;
+        const char *name;
+    } parts[] = {{&p->model.document, "model.json"},
+                 {&p->cluster.document, "cluster.json"},
+                 {&p->costs.document, "costs.json"},
+                 {&p->job.document, "job.json"}};
+    for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
+        TRY(copy(parts[i].document, arena_print(arena, "%s/%s", folder, parts[i].name), arena,
+                 err));
+    return problem_save(p, arena_print(arena, "%s/problem.json", folder), arena, err);
+}
+
+static enum status write_documents(struct problem *p, const char *folder, const struct point *c,
+                                   struct error *err)
+{
+    if (point_value(c, "problem")) return copy_all(p, folder, c->scratch, err);
+    return example_write(p, folder, true, c->scratch, err);
+}
+
+static enum status change_job(const char *folder, const struct point *c, struct error *err)
+{
+    const char *path = arena_print(c->scratch, "%s/job.json", folder), *text;
+    size_t size;
+    struct problem again;
+    struct error unwritten = {OK, ""};
+    if (!has_changes(c)) return OK;
+    TRY(changed_job(&text, &size, path, c, err));
+    if (file_write(path, text, size, &unwritten) != OK)
+        return fail(err, UNAVAILABLE, "%s", unwritten.text);
+    return problem_load(&again, arena_print(c->scratch, "%s/problem.json", folder), c->scratch,
+                        err);
+}
+
+// The problem last: where it stands, all of them do.
+static enum status move_in(const char *draft, const char *place, struct arena *arena,
+                           struct error *err)
+{
+    static const char *const names[] = {"model.json", "cluster.json", "costs.json", "job.json",
+                                        "problem.json"};
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+        const char *to = arena_print(arena, "%s/%s", place, names[i]);
+        if (rename(arena_print(arena, "%s/%s", draft, names[i]), to))
+            return fail(err, UNAVAILABLE, "%s: cannot be created: %s", to, strerror(errno));
+    }
+    folder_flush(place);
+    return OK;
+}
+
+static enum status make(struct problem *p, const char *place, const struct point *c,
+                        struct error *err)
+{
+    const char *draft = arena_print(c->scratch, "%s/draft", place);
+    struct error unwritten = {OK, ""};
+    folder_remove_files(draft);
+    if (folder_make(draft, &unwritten) != OK || write_documents(p, draft, c, &unwritten) != OK)
+        fail(err, UNAVAILABLE, "%s", unwritten.text);
+    else if (change_job(draft, c, err) == OK) move_in(draft, place, c->scratch, err);
+    folder_remove_files(draft);
+    return err->status;
+}
+
+enum status point_place(const struct batch *b, struct instance *i, const struct point *c,
+                        struct error *err)
+{
+    struct problem p;
+    struct error unwritten = {OK, ""};
+    int lock = -1;
+    TRY(load(&p, c, err));
+    set_id(i, c, &p);
+    const char *place = batch_path(b, i->id, "", c->scratch),
+               *lock_path = batch_path(b, i->id, "lock", c->scratch);
+    while (lock < 0 && !batch_has(b, i->id, "problem.json", c->scratch)) {
+        if (folder_make(place, &unwritten) != OK ||
+            lock_take(&lock, lock_path, false, &unwritten) != OK)
+            return fail(err, UNAVAILABLE, "%s", unwritten.text);
+        if (lock < 0) signals_sleep(0.01); // another batch is at it
+    }
+    if (lock < 0) return OK;
+    if (!batch_has(b, i->id, "problem.json", c->scratch) && make(&p, place, c, err) != OK)
+        folder_remove_files(place);
+    close(lock);
+    folder_flush(b->folder);
+    return err->status;
+}

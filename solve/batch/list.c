@@ -1,0 +1,233 @@
+// The instances of a batch as a file: a line of JSON for each.
+#include <string.h>
+
+#include "data/base/file.h"
+#include "data/base/grow.h"
+#include "data/text/json.h"
+#include "solve/batch/batch.h"
+
+const struct instance *batch_find(const struct batch *b, const char *id)
+{
+    for (int i = 0; i < b->count; i++)
+        if (!strcmp(b->items[i].id, id)) return &b->items[i];
+    return NULL;
+}
+
+const char *instance_key(const struct instance *i, const char *key)
+{
+    for (int k = 0; k < i->key_count; k++)
+        if (!strcmp(i->keys[k].key, key)) return i->keys[k].text;
+    return NULL;
+}
+
+// ---- what tells them apart
+
+static bool varies(const struct batch *b, const char *key)
+{
+    const char *first = instance_key(&b->items[0], key);
+    for (int i = 0; i < b->count; i++) {
+        const char *text = instance_key(&b->items[i], key);
+        if (!text != !first || (text && strcmp(text, first))) return true;
+    }
+    return false;
+}
+
+static bool is_among(const char *const *keys, int count, const char *key)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(keys[i], key)) return true;
+    return false;
+}
+
+// Where lines have names, a line's name stands for its problem unless it has several.
+static bool names_stand_for_problems(const struct batch *b)
+{
+    for (int i = 0; i < b->count; i++) {
+        const struct instance *last = &b->items[i ? i - 1 : 0], *here = &b->items[i];
+        const char *name = instance_key(here, "name"), *problem = instance_key(here, "problem"),
+                   *last_name = instance_key(last, "name"),
+                   *last_problem = instance_key(last, "problem");
+        if (!name) return false;
+        if (problem && last_problem && !strcmp(name, last_name) && strcmp(problem, last_problem))
+            return false;
+    }
+    return true;
+}
+
+const char *const *batch_varying(const struct batch *b, struct arena *arena)
+{
+    const char **seen = NULL, **found;
+    int seen_count = 0, capacity = 0, count = 0;
+    for (int i = 0; i < b->count; i++)
+        for (int k = 0; k < b->items[i].key_count; k++) {
+            if (is_among(seen, seen_count, b->items[i].keys[k].key)) continue;
+            GROW(arena, seen, seen_count, capacity, 16);
+            seen[seen_count++] = b->items[i].keys[k].key;
+        }
+    found = TAKE(arena, seen_count + 1, const char *);
+    bool named = names_stand_for_problems(b);
+    for (int k = 0; k < seen_count; k++)
+        if (varies(b, seen[k]) && !(named && !strcmp(seen[k], "problem"))) found[count++] = seen[k];
+    return found;
+}
+
+// Texts speak for themselves; numbers and switches are told by their key.
+static const char *told(const char *key, const char *text, struct arena *arena)
+{
+    static const char file[] = "/problem.json", prefix[] = "job.";
+    bool plain = strspn(text, "0123456789.+-e") == strlen(text) || !strcmp(text, "true") ||
+                 !strcmp(text, "false");
+    if (path_ends_with(text, file))
+        return arena_print(arena, "%.*s", (int)(strlen(text) - strlen(file)), text);
+    if (!strncmp(key, prefix, strlen(prefix))) key += strlen(prefix);
+    return plain ? arena_print(arena, "%s %s", key, text) : text;
+}
+
+const char *instance_label(const struct instance *i, const char *const *varying,
+                           struct arena *arena)
+{
+    const char *label = "", *name = instance_key(i, "name");
+    for (int k = 0; varying[k]; k++) {
+        const char *text = instance_key(i, varying[k]);
+        if (!text) continue;
+        if (!strcmp(varying[k], "name")) label = name;
+        else
+            label = arena_print(arena, "%s%s%s", label, *label ? ", " : "",
+                                told(varying[k], text, arena));
+    }
+    return *label ? label : name ? name : i->problem;
+}
+
+// ---- the file
+
+static const char *list_path(const char *folder, struct arena *arena)
+{
+    return arena_print(arena, "%s/instances.jsonl", folder);
+}
+
+// ---- reading
+
+static enum status read_keys(struct instance *i, const struct json *keys, struct arena *arena,
+                             struct error *err)
+{
+    const char *const *names;
+    struct json *values;
+    TRY(json_members(keys, &names, &values, &i->key_count, arena, err));
+    i->keys = TAKE(arena, i->key_count, struct batch_key);
+    for (int k = 0; k < i->key_count; k++) {
+        const char *text;
+        struct json_field field = FIELD_TEXT(names[k], REQUIRED, &text);
+        TRY(json_fields(keys, &field, 1, JSON_ENVELOPE, arena, err));
+        i->keys[k] = (struct batch_key){names[k], text};
+    }
+    return OK;
+}
+
+static enum status read_line(struct instance *i, const struct json *root, struct arena *arena,
+                             struct error *err)
+{
+    const char *id;
+    struct json keys, words;
+    struct json_field fields[] = {
+        FIELD_TEXT("id", REQUIRED, &id),
+        FIELD_TEXT("problem", REQUIRED, &i->problem),
+        FIELD_OBJECT("keys", REQUIRED, &keys),
+        FIELD_ARRAY("options", REQUIRED, &words),
+        FIELD_BOOL("certificate", REQUIRED, &i->certified),
+        FIELD_INT("threads", REQUIRED, &i->threads, 1, 1 << 10),
+        FIELD_NUMBER("estimate", REQUIRED, &i->estimate, 0, 1e300),
+    };
+    TRY(JSON_FIELDS(root, fields, arena, err));
+    if (strlen(id) != ID_SIZE - 1 || strspn(id, "0123456789abcdef") != ID_SIZE - 1)
+        return json_refuse(root, err, "id: expected %d hexadecimal digits, found \"%.20s\"",
+                           ID_SIZE - 1, id);
+    memcpy(i->id, id, ID_SIZE);
+    TRY(json_texts(&words, &i->words, &i->word_count, arena, err));
+    return read_keys(i, &keys, arena, err);
+}
+
+enum status batch_load(struct batch *b, const char *folder, struct arena *arena, struct error *err)
+{
+    const char *path = list_path(folder, arena), *text, *end;
+    size_t size;
+    *b = (struct batch){.folder = folder};
+    TRY(file_read(path, &text, &size, arena, err));
+    for (int line = 1; (end = strchr(text, '\n')); text = end + 1, line++) {
+        struct json root;
+        const char *file = arena_print(arena, "%s line %d", path, line);
+        TRY(json_parse(&root, file, text, (size_t)(end - text), arena, err));
+        GROW(arena, b->items, b->count, b->capacity, 64);
+        TRY(read_line(&b->items[b->count++], &root, arena, err));
+    }
+    return OK;
+}
+
+// ---- writing
+
+static void put_line(struct json_writer *w, const struct instance *i)
+{
+    json_open_flat_object(w, NULL);
+    json_put_text(w, "id", i->id);
+    json_put_text(w, "problem", i->problem);
+    json_open_object(w, "keys");
+    for (int k = 0; k < i->key_count; k++) json_put_text(w, i->keys[k].key, i->keys[k].text);
+    json_close_object(w);
+    json_open_array(w, "options");
+    for (int k = 0; k < i->word_count; k++) json_put_text(w, NULL, i->words[k]);
+    json_close_array(w);
+    json_put_bool(w, "certificate", i->certified);
+    json_put_count(w, "threads", i->threads);
+    json_put_number(w, "estimate", i->estimate);
+    json_close_object(w);
+}
+
+static const char *list_text(const struct batch *b, size_t *size, struct arena *arena)
+{
+    char *text = NULL;
+    size_t capacity = 0;
+    *size = 0;
+    for (int i = 0; i < b->count; i++) {
+        struct json_writer w;
+        size_t length;
+        json_begin(&w, arena);
+        put_line(&w, &b->items[i]);
+        const char *line = json_end(&w, &length);
+        GROW_BYTES(arena, text, *size, length, capacity);
+        memcpy(text + *size, line, length);
+        *size += length;
+    }
+    return text;
+}
+
+static bool stands_there(const char *path, const char *text, size_t size, struct arena *arena)
+{
+    struct error unread = {OK, ""};
+    const char *old;
+    size_t old_size;
+    return file_read(path, &old, &old_size, arena, &unread) == OK && old_size == size &&
+           !memcmp(old, text, size);
+}
+
+// All that work with one list share the lock; to change the list takes it alone. Who only writes
+// the list has the lock for a moment.
+enum status batch_save(const struct batch *b, struct arena *arena, struct error *err)
+{
+    enum { TRIES = 40 };
+    const char *path = list_path(b->folder, arena),
+               *lock = arena_print(arena, "%s/lock", b->folder);
+    size_t size;
+    const char *text = list_text(b, &size, arena);
+    int file = -1;
+    bool same = false;
+    for (int i = 0; i < TRIES && file < 0; i++) {
+        if (i) signals_sleep(0.05);
+        same = stands_there(path, text, size, arena);
+        TRY(lock_take(&file, lock, same, err));
+    }
+    if (file < 0)
+        return fail(err, BAD_INPUT, "%s: another batch is at work here with other instances",
+                    b->folder);
+    if (same) return OK;
+    TRY(file_write(path, text, size, err));
+    return lock_share(file, lock, err);
+}

@@ -1,0 +1,262 @@
+// One instance: solved, verified and checked by this program's own commands, each a process; what
+// they leave becomes the result when all of it is on the disk.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "data/base/file.h"
+#include "data/base/options.h"
+#include "data/base/watch.h"
+#include "data/results/plan.h"
+#include "solve/batch/result.h"
+
+enum { KILLED = 128, LOG_LINE_MAX = 400 };
+static const char plan_name[] = "plan.json", certificate_name[] = "certificate.json";
+
+struct attempt {
+    const struct batch *batch;
+    const struct instance *instance;
+    const char *folder; // of what is being made
+    struct result result;
+    bool stopped;
+    struct arena *arena;
+};
+
+static const char *file_of(const struct attempt *a, const char *name)
+{
+    return arena_print(a->arena, "%s/%s", a->folder, name);
+}
+
+static bool has(const struct attempt *a, const char *name)
+{
+    return !access(file_of(a, name), F_OK);
+}
+
+// ---- its commands
+
+// The log names each command; the words are as one would type them in the folder.
+static enum status run(struct attempt *a, const char *const *words, const char *output, int *code,
+                       double *seconds, struct error *err)
+{
+    struct child_request r = {words, a->folder, output, "log", false};
+    const char *line = "plumbline";
+    pid_t id;
+    for (int i = 0; words[i]; i++) line = arena_print(a->arena, "%s %s", line, words[i]);
+    line = arena_print(a->arena, "$ %s\n", line);
+    int log = open(file_of(a, "log"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    bool told = log >= 0 && write(log, line, strlen(line)) == (ssize_t)strlen(line);
+    if (log >= 0) close(log);
+    if (!told)
+        return fail(err, UNAVAILABLE, "%s: cannot be written: %s", file_of(a, "log"),
+                    strerror(errno));
+    double begin_s = clock_s();
+    r.output = output ? output : "said";
+    TRY(child_start(&id, &r, err));
+    *code = child_wait(id, &a->stopped);
+    *seconds = clock_s() - begin_s;
+    return OK;
+}
+
+static enum status run_solve(struct attempt *a, int *code, struct error *err)
+{
+    const struct instance *i = a->instance;
+    const char **words = TAKE(a->arena, i->word_count + 10, const char *);
+    int count = 0;
+    words[count++] = "solve";
+    words[count++] = "../problem.json";
+    words[count++] = "-o";
+    words[count++] = plan_name;
+    words[count++] = "--progress";
+    if (i->certified) words[count++] = "--certificate", words[count++] = certificate_name;
+    for (int k = 0; k < i->word_count; k++) words[count++] = i->words[k];
+    return run(a, words, NULL, code, &a->result.solve_s, err);
+}
+
+static enum status run_verify(struct attempt *a, int *code, struct error *err)
+{
+    const char *words[] = {"verify", plan_name, "-o", "verdict.json", NULL, NULL, NULL};
+    if (a->result.certificate_bytes) words[4] = "--certificate", words[5] = certificate_name;
+    return run(a, words, NULL, code, &a->result.verify_s, err);
+}
+
+static enum status run_check(struct attempt *a, int *code, struct error *err)
+{
+    const char *const words[] = {"check", certificate_name, "../problem.json", NULL};
+    return run(a, words, "checked.txt", code, &a->result.check_s, err);
+}
+
+// ---- what they said
+
+// The last line of the log that is no command of ours.
+static const char *last_words(const struct attempt *a)
+{
+    struct error unread = {OK, ""};
+    const char *text, *found = "nothing was said", *end;
+    size_t size;
+    if (file_read(file_of(a, "log"), &text, &size, a->arena, &unread) != OK) return found;
+    for (; *text; text = end + (*end == '\n')) {
+        end = text + strcspn(text, "\n");
+        int length = (int)(end - text);
+        if (length && *text != '$')
+            found =
+                arena_print(a->arena, "%.*s", length < LOG_LINE_MAX ? length : LOG_LINE_MAX, text);
+    }
+    return found;
+}
+
+static void set_failure(struct attempt *a, const char *command, int code)
+{
+    a->result.outcome = "failed";
+    a->result.verified = a->result.proven = false;
+    a->result.reason = code >= KILLED ? arena_print(a->arena, "%s: ended by signal %d; %s", command,
+                                                    code - KILLED, last_words(a))
+                                      : arena_print(a->arena, "%s: exit code %d: %s", command, code,
+                                                    last_words(a));
+}
+
+static enum status read_certificate(struct attempt *a, struct error *err)
+{
+    const char *text;
+    size_t size;
+    char hash[SHA256_TEXT];
+    TRY(file_read(file_of(a, certificate_name), &text, &size, a->arena, err));
+    sha256_text(text, size, hash);
+    a->result.certificate_bytes = (int64_t)size;
+    a->result.certificate_sha256 = arena_copy_text(a->arena, hash);
+    return OK;
+}
+
+static enum status read_verdict(struct attempt *a, struct error *err)
+{
+    struct document d;
+    const struct json_field fields[] = {
+        FIELD_BOOL("accepted", REQUIRED, &a->result.verified),
+        FIELD_BOOL("bound_judged", OPTIONAL, &a->result.proven),
+        FIELD_COUNT("proven_bound_ns", OPTIONAL, &a->result.bound_ns, 0, JSON_COUNT_MAX),
+    };
+    TRY(document_read(&d, file_of(a, "verdict.json"), "plumbline.verdict", a->arena, err));
+    return json_fields(&d.root, fields, ARRAY_LENGTH(fields), JSON_ENVELOPE, a->arena, err);
+}
+
+// ---- one after the other
+
+// A plan may be there although its bound could not be certified: then the bound is as stated.
+static enum status solve(struct attempt *a, bool *goes_on, struct error *err)
+{
+    struct plan plan;
+    int code;
+    TRY(run_solve(a, &code, err));
+    if (a->stopped) return OK;
+    bool answered = code == 0 || (code >= EXIT_OPEN && code <= EXIT_NO_PLAN);
+    bool uncertified = code == 1 && a->instance->certified && has(a, plan_name);
+    if (!answered && !uncertified) return set_failure(a, "solve", code), OK;
+    TRY(plan_load(&plan, file_of(a, plan_name), a->arena, err));
+    a->result.outcome = outcome_names[plan.outcome];
+    if (uncertified) a->result.reason = last_words(a);
+    if (has(a, certificate_name)) TRY(read_certificate(a, err));
+    *goes_on = plan.stage_count ||
+               (plan.outcome == OUTCOME_INFEASIBLE && a->result.certificate_bytes);
+    return OK;
+}
+
+static enum status audit(struct attempt *a, struct error *err)
+{
+    int code;
+    TRY(run_verify(a, &code, err));
+    if (a->stopped) return OK;
+    if (code) return set_failure(a, "verify", code), OK;
+    TRY(read_verdict(a, err));
+    if (!a->result.certificate_bytes) return OK;
+    TRY(run_check(a, &code, err));
+    if (code && !a->stopped) set_failure(a, "check", code);
+    return OK;
+}
+
+static enum status make(struct attempt *a, struct error *err)
+{
+    bool goes_on = false;
+    a->result = (struct result){.bound_ns = -1, .certificate_sha256 = ""};
+    folder_remove_files(a->folder);
+    folder_remove_files(batch_path(a->batch, a->instance->id, "draft", a->arena));
+    TRY(folder_make(a->folder, err));
+    TRY(solve(a, &goes_on, err));
+    return goes_on ? audit(a, err) : OK;
+}
+
+// ---- when it is done
+
+static bool is_full(const char *folder)
+{
+    struct statvfs s;
+    return !statvfs(folder, &s) && s.f_bavail * s.f_frsize < 1 << 16;
+}
+
+static int64_t largest_process(void)
+{
+    struct rusage use;
+    return getrusage(RUSAGE_CHILDREN, &use) ? 0 : (int64_t)use.ru_maxrss << 10;
+}
+
+// What commands write themselves is flushed; what went to files that we opened is not yet.
+static void flush_files(const struct attempt *a)
+{
+    static const char *const names[] = {"log", "checked.txt"};
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) folder_flush(file_of(a, names[i]));
+    folder_flush(a->folder);
+}
+
+static enum status publish(struct attempt *a, const char *as, struct error *err)
+{
+    const char *place = batch_path(a->batch, a->instance->id, as, a->arena);
+    flush_files(a);
+    folder_remove_files(place); // an older failure, or what was saved before; never a result
+    if (rename(a->folder, place))
+        return fail(err, UNAVAILABLE, "%s: cannot be created: %s", place, strerror(errno));
+    folder_flush(batch_path(a->batch, a->instance->id, "", a->arena));
+    return OK;
+}
+
+static enum status finish(struct attempt *a, int *exit_code, struct error *err)
+{
+    bool failed = !strcmp(a->result.outcome, "failed");
+    const char *id = a->instance->id;
+    if (failed && is_full(a->folder))
+        return fail(err, UNAVAILABLE, "%s: no space is left on the disk; %s", a->batch->folder,
+                    a->result.reason);
+    a->result.memory_bytes = largest_process();
+    unlink(file_of(a, "said"));
+    TRY(result_save(&a->result, a->instance, file_of(a, "status.json"), a->arena, err));
+    TRY(publish(a, failed ? "failure" : "result", err));
+    batch_note(a->batch, failed ? "failed" : "done", id, a->result.solve_s);
+    if (!failed) folder_remove_files(batch_path(a->batch, id, "failure", a->arena));
+    *exit_code = failed ? BATCH_FAILED : 0;
+    return OK;
+}
+
+// A plan that it had by then is kept.
+static enum status stop(struct attempt *a, int *exit_code, struct error *err)
+{
+    *exit_code = BATCH_STOPPED;
+    batch_note(a->batch, "stopped", a->instance->id, a->result.solve_s);
+    if (!has(a, plan_name)) return folder_remove_files(a->folder), OK;
+    return publish(a, "saved", err);
+}
+
+enum status batch_solve_one(int *exit_code, const struct batch *b, const struct instance *i,
+                            struct arena *arena, struct error *err)
+{
+    struct attempt a = {.batch = b, .instance = i, .arena = arena};
+    int lock;
+    TRY(lock_take(&lock, batch_path(b, i->id, "lock", arena), false, err));
+    if (lock < 0) return *exit_code = BATCH_BUSY, OK;
+    if (batch_has(b, i->id, "result", arena)) return *exit_code = 0, OK;
+    a.folder = batch_path(b, i->id, "attempt", arena);
+    batch_note(b, "begun", i->id, 0);
+    TRY(make(&a, err));
+    return a.stopped ? stop(&a, exit_code, err) : finish(&a, exit_code, err);
+}
