@@ -37,7 +37,11 @@ static enum status search_space(struct solved *s, const struct solve_settings *s
     *one = problem_with_layout(p, &s->result->plan.layout);
     s->one = one;
     s->judged = judged_of(s);
-    return s->result->plan.stage_count ? price_problem(s->priced, one, arena, err) : OK;
+    if (!s->result->plan.stage_count) return OK;
+    struct plan plan = s->result->plan;
+    TRY(solve_least_quality(&plan, one, settings, stop, arena, err));
+    if (plan.iteration_ns == s->result->plan.iteration_ns) s->result->plan = plan;
+    return price_problem(s->priced, one, arena, err);
 }
 
 enum status solve_search(struct solved *s, const struct solve_settings *settings,
@@ -48,7 +52,8 @@ enum status solve_search(struct solved *s, const struct solve_settings *settings
     s->result = TAKE(arena, 1, struct solve_result);
     if (s->priced->places)
         return placed_solve(s->result, s->priced, settings, from, stop, arena, err);
-    return solve_run(s->result, s->priced, settings, start, stop, arena, err);
+    TRY(solve_run(s->result, s->priced, settings, start, stop, arena, err));
+    return solve_least_quality(&s->result->plan, s->problem, settings, stop, arena, err);
 }
 
 static enum status judge(const struct plan *plan, const struct problem *problem,

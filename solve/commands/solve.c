@@ -133,6 +133,26 @@ static int exit_code_of(enum outcome outcome)
     }
 }
 
+// The points behind the first, which is the plan.
+static enum status write_front(const struct solve_request *r, const struct solved *s,
+                               struct arena *arena, struct error *err)
+{
+    if (!r->front) return OK;
+    struct front_point *points = TAKE(arena, r->front, struct front_point);
+    int count;
+    size_t length;
+    TRY(solve_front(points, &count, s, &r->settings, (int)r->front, &stop_asked, arena, err));
+    for (int i = 1; i < count; i++) {
+        struct solved point = *s;
+        point.one = &points[i].one;
+        if (s->judged == s->one) point.judged = point.one;
+        TRY(write_plan(&points[i].plan, alternative_path(r->plan_path, i + 1, arena), r, &point,
+                       arena, err));
+    }
+    const char *text = solve_front_text(points, count, &length, arena);
+    return file_write("-", text, length, err);
+}
+
 // ---- a job with a space
 
 static enum status write_layouts(struct layouts *l, const struct solve_request *r,
@@ -206,6 +226,7 @@ static enum status solve_space(const struct solve_request *r, struct solved *s, 
     say_layouts(&s->space->layouts);
     say_idle(plan, s->problem);
     TRY(say_answer(r, s->problem, &(struct placed_start){0}, plan, arena, err));
+    TRY(write_front(r, s, arena, err));
     TRY(write_space_certificate(r, s->space, s->problem, arena, err));
     *exit_code = exit_code_of(plan->outcome);
     return OK;
@@ -294,6 +315,7 @@ static enum status solve_layout(const struct solve_request *r, struct solved *s,
     say_outcome(result);
     say_idle(&result->plan, problem);
     TRY(say_answer(r, problem, &from, &result->plan, arena, err));
+    TRY(write_front(r, s, arena, err));
     if (r->certificate_path && priced->places)
         TRY(write_places_certificate(r, result, problem, priced, arena, err));
     else TRY(write_certificate(r, result, priced, arena, err));

@@ -60,6 +60,9 @@ enum status solve_request_read(struct solve_request *r, int argc, char **argv, s
          "what if A:B=X: bandwidth from node A to node B times X; A=X: of all links of A"},
         {"--alternatives", OPTION_INT, &r->alternatives, 1, 1000, NULL,
          "also the so many best distinct plans, as PLAN-2.json ..."},
+        {"--front", OPTION_INT, &r->front, 1, 1000, NULL,
+         "so many points of time against quality, where compression costs some, as PLAN-2.json "
+         "..."},
         {"--engine", OPTION_NAME, &r->engine, 0, 0, engine_names,
          "tree (proves its bound), or GLPK's own as a cross-check"},
         {"--formulation", OPTION_NAME, &r->formulation, 0, 0, formulation_names,
@@ -93,6 +96,10 @@ enum status solve_request_read(struct solve_request *r, int argc, char **argv, s
         return fail(err, BAD_INPUT, "--map: expected --program beside it");
     if (r->alternatives > 1 && !strcmp(r->plan_path, "-"))
         return fail(err, BAD_INPUT, "--alternatives: expected -o PLAN.json beside it");
+    if (r->front && (r->alternatives || !strcmp(r->plan_path, "-")))
+        return fail(err, BAD_INPUT,
+                    "--front: expected -o PLAN.json beside it, and no "
+                    "--alternatives");
     if (r->shrink && !r->certificate_path)
         return fail(err, BAD_INPUT, "--shrink-certificate: expected --certificate beside it");
     s->evidence = r->certificate_path != NULL;

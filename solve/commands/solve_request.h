@@ -10,7 +10,7 @@ struct solve_request {
     const char *problem_path, *plan_path, *start_path, *priced_path, *layouts_path,
         *certificate_path;
     struct solve_settings settings;
-    int64_t threads, alternatives, memory_limit_mib;
+    int64_t threads, alternatives, front, memory_limit_mib;
     int engine, formulation;
     bool progress, quiet, helped, shrink;
     struct cluster_change change;

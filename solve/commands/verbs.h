@@ -30,6 +30,36 @@ enum status solve_search(struct solved *s, const struct solve_settings *settings
 enum status solve_settle(struct plan *plan, const struct solved *s, struct arena *arena,
                          struct error *err);
 
+// ---- quality.c
+
+// What compression takes of a plan's quality: the sum of its options' costs, then how many of them
+// are other than none.
+struct quality {
+    int64_t cost;
+    int taken;
+};
+struct quality quality_of(const struct plan *plan);
+// Of the plans of this one layout that take no longer, one of the least quality cost, as far as a
+// search of some thousand boxes tells. Nothing on places, nor for another objective.
+enum status solve_least_quality(struct plan *plan, const struct problem *problem,
+                                const struct solve_settings *settings, const volatile int *stop,
+                                struct arena *arena, struct error *err);
+
+// The front of time against quality: the first point is the plan found, each next one the fastest
+// found that costs less quality than the one before, with the bound on all that do. One less than
+// `most` where a limit ends the search.
+struct front_point {
+    struct plan plan;   // its bound is the first one's, which holds for all plans
+    struct problem one; // with its layout
+    int64_t bound_ns;   // of all plans of no more quality
+    struct quality quality;
+};
+enum status solve_front(struct front_point *points, int *count, const struct solved *first,
+                        const struct solve_settings *settings, int most, const volatile int *stop,
+                        struct arena *arena, struct error *err);
+const char *solve_front_text(const struct front_point *points, int count, size_t *length,
+                             struct arena *arena);
+
 // ---- remedies.c: of a space without a plan, in the plan's reason: how many nodes, how much
 // memory, which batch would do, each by itself, as far as seconds are enough to find out. Nothing
 // of a cluster with places.

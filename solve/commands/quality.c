@@ -1,0 +1,202 @@
+// What compression costs in quality: sums of the options' costs, then how many of them are taken.
+// Among plans of equal time the least of it; and the front of time against it. docs/FORMULAS.md 7.
+#include <inttypes.h>
+
+#include "data/base/least.h"
+#include "formulate/price/price.h"
+#include "solve/commands/verbs.h"
+#include "solve/report/out.h"
+
+// More than all that can be compressed: a boundary and a sync of each stage.
+enum { TAKEN_MOST = 2 * STAGES_MAX + 1 };
+static const int64_t cost_most = 1 << 20; // of an option; beyond, sums are no longer exact in rows
+
+static struct quality quality_of_stage(const struct plan *p, const struct plan_stage *s)
+{
+    const struct compression_option *gradient = &p->gradient_options[s->gradient_option],
+                                    *boundary = &p->boundary_options[s->boundary_option];
+    return (struct quality){gradient->quality_cost + boundary->quality_cost,
+                            (gradient->rank > 0) + (boundary->rank > 0)};
+}
+
+struct quality quality_of(const struct plan *p)
+{
+    struct quality sum = {0, 0};
+    for (int s = 0; s < p->stage_count; s++) {
+        struct quality q = quality_of_stage(p, &p->stages[s]);
+        sum.cost += q.cost, sum.taken += q.taken;
+    }
+    return sum;
+}
+
+// One number, in the order of both.
+static int64_t worth_of(struct quality q) { return q.cost * TAKEN_MOST + q.taken; }
+
+static struct compression_option *weigh(const struct compression_option *options, int count,
+                                        struct arena *arena)
+{
+    struct compression_option *weighed =
+        arena_grow(arena, options, (size_t)count, (size_t)count, sizeof *options);
+    for (int i = 0; i < count; i++)
+        weighed[i].quality_cost = worth_of((struct quality){options[i].quality_cost, 1});
+    return weighed;
+}
+
+// The problem with options of such worth, and at most so much of it. Its plans cost no more than
+// the problem's budget allows where most does not.
+static struct problem limited(const struct problem *problem, int64_t most, struct arena *arena)
+{
+    struct problem p = *problem;
+    struct job *j = &p.job;
+    j->gradient_options = weigh(j->gradient_options, j->gradient_option_count, arena);
+    j->boundary_options = weigh(j->boundary_options, j->boundary_option_count, arena);
+    j->budget.cost_max = most;
+    return p;
+}
+
+static bool is_weighable(const struct job *j)
+{
+    for (int i = 0; i < j->gradient_option_count; i++)
+        if (j->gradient_options[i].quality_cost > cost_most) return false;
+    for (int i = 0; i < j->boundary_option_count; i++)
+        if (j->boundary_options[i].quality_cost > cost_most) return false;
+    return true;
+}
+
+// The decision of another plan of the same layout, options as they are in the job.
+static void take_decision(struct plan *plan, const struct plan *other)
+{
+    struct plan was = *plan;
+    *plan = *other;
+    plan->outcome = was.outcome, plan->reason = was.reason, plan->bound_ns = was.bound_ns;
+    plan->gap_asked = was.gap_asked, plan->seed = was.seed, plan->effort = was.effort;
+    plan->runner_up_ns = was.runner_up_ns, plan->runner_up_inside = was.runner_up_inside;
+    plan->gradient_options = was.gradient_options;
+    plan->boundary_options = was.boundary_options;
+    plan->outcome = plan_outcome(plan);
+}
+
+enum answer { ANSWER_NONE, ANSWER_PLAN, ANSWER_OPEN };
+
+static enum status ask(enum answer *answer, struct plan *found, const struct problem *problem,
+                       int64_t most, const struct solve_settings *settings,
+                       const volatile int *stop, struct arena *arena, struct error *err)
+{
+    struct priced *priced = TAKE(arena, 1, struct priced);
+    struct solve_result result;
+    struct problem *weighed = TAKE(arena, 1, struct problem);
+    *weighed = limited(problem, most, arena);
+    TRY(price_problem(priced, weighed, arena, err));
+    TRY(solve_run(&result, priced, settings, NULL, stop, arena, err));
+    *found = result.plan;
+    *answer = result.plan.stage_count && plan_value_ns(&result.plan) < settings->cutoff_ns
+                  ? ANSWER_PLAN
+              : result.cut_off || result.plan.outcome == OUTCOME_INFEASIBLE ? ANSWER_NONE
+                                                                            : ANSWER_OPEN;
+    return OK;
+}
+
+enum status solve_least_quality(struct plan *plan, const struct problem *problem,
+                                const struct solve_settings *of_search, const volatile int *stop,
+                                struct arena *arena, struct error *err)
+{
+    enum { BOXES_MOST = 5000 };
+    struct solve_settings settings = *of_search;
+    int64_t none = -1, most = worth_of(quality_of(plan));
+    if (!plan->stage_count || !most || plan->placement || !is_weighable(&problem->job) ||
+        plan->objective != OBJECTIVE_ITERATION_TIME || of_search->engine != ENGINE_TREE ||
+        of_search->formulation != FORMULATION_CHOICES)
+        return OK;
+    settings.evidence = false, settings.alternatives = 0;
+    settings.program_path = settings.map_path = NULL;
+    settings.progress = 0, settings.boxes_max = BOXES_MOST;
+    settings.cutoff_ns = plan->iteration_ns + 1;
+    for (int64_t at = most - 1; none + 1 < most; at = none + (most - none) / 2) {
+        struct plan found;
+        enum answer answer;
+        TRY(ask(&answer, &found, problem, at, &settings, stop, arena, err));
+        if (answer == ANSWER_OPEN) return OK;
+        if (answer == ANSWER_NONE) {
+            none = at;
+            continue;
+        }
+        take_decision(plan, &found);
+        most = worth_of(quality_of(plan));
+        settings.cutoff_ns = plan->iteration_ns + 1;
+    }
+    return OK;
+}
+
+// ---- the front
+
+static enum status next_point(struct front_point *point, bool *found,
+                              const struct front_point *before, const struct problem *problem,
+                              const struct solve_settings *settings, const volatile int *stop,
+                              struct arena *arena, struct error *err)
+{
+    struct problem *less = TAKE(arena, 1, struct problem);
+    struct solved solved;
+    *less = limited(problem, worth_of(before->quality) - 1, arena);
+    TRY(solve_prepare(&solved, less, arena, err));
+    TRY(solve_search(&solved, settings, NULL, NULL, stop, arena, err));
+    const struct plan *plan = &solved.result->plan;
+    *found = plan->stage_count > 0;
+    if (!*found) return OK;
+    *point = (struct front_point){.plan = before->plan, .bound_ns = plan->bound_ns};
+    take_decision(&point->plan, plan);
+    point->one = problem_with_layout(problem, &plan->layout);
+    TRY(solve_least_quality(&point->plan, &point->one, settings, stop, arena, err));
+    point->quality = quality_of(&point->plan);
+    return OK;
+}
+
+enum status solve_front(struct front_point *points, int *count, const struct solved *first,
+                        const struct solve_settings *of_search, int most, const volatile int *stop,
+                        struct arena *arena, struct error *err)
+{
+    struct solve_settings settings = *of_search;
+    const struct plan *plan = &first->result->plan;
+    bool found = plan->stage_count > 0;
+    settings.evidence = false, settings.program_path = settings.map_path = NULL;
+    *count = found;
+    if (!found) return OK;
+    if (!is_weighable(&first->problem->job))
+        return fail(err, BAD_INPUT, "%s: quality_cost: expected at most %" PRId64 " with --front",
+                    first->problem->job.document.path, cost_most);
+    points[0] = (struct front_point){*plan, *first->one, plan->bound_ns, quality_of(plan)};
+    while (*count < most && worth_of(points[*count - 1].quality) && !*stop) {
+        TRY(next_point(&points[*count], &found, &points[*count - 1], first->problem, &settings,
+                       stop, arena, err));
+        if (!found) return OK;
+        ++*count;
+    }
+    return OK;
+}
+
+const char *solve_front_text(const struct front_point *points, int count, size_t *length,
+                             struct arena *arena)
+{
+    static const char *const headings[] = {"",          "quality cost", "compressed",
+                                           "iteration", "slower by",    "no plan so good below"};
+    struct report_out out;
+    struct report_table t;
+    report_out_begin(&out, arena);
+    report_table_begin(&t, headings, "rrrrrr", arena);
+    for (int i = 0; i < count; i++) {
+        const struct front_point *p = &points[i];
+        double fastest = (double)points[0].plan.iteration_ns;
+        report_cell(&t, arena_print(arena, "%d", i + 1));
+        report_cell(&t, arena_print(arena, "%" PRId64, p->quality.cost));
+        report_cell(&t, arena_print(arena, "%d", p->quality.taken));
+        report_cell(&t, report_time(p->plan.iteration_ns, arena));
+        report_cell(
+            &t, arena_print(arena, "%.4f %%", 100 * ((double)p->plan.iteration_ns / fastest - 1)));
+        report_cell(&t, report_time(p->bound_ns, arena));
+    }
+    report_print(&out,
+                 "Time against quality: of each the fastest plan that costs less of it than the "
+                 "one before\n");
+    report_table_print(&out, &t);
+    *length = out.length;
+    return out.text;
+}
