@@ -54,6 +54,7 @@ solve/certificate    | data formulate solve
 solve/report         | data
 solve/report/html    | data solve/report
 solve/commands       | data formulate solve
+library              | data solve/commands solve/checker/check.h
 '
 # header | its only file
 libraries='
@@ -71,7 +72,7 @@ gmp.h                | tests/support/vipr/internal.h
 # The checker of proofs uses these of the C library and nothing else.
 checker_headers='errno.h limits.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h time.h'
 
-find data measure calibrate formulate solve plumbline.c -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort |
+find data measure calibrate formulate solve library plumbline.c -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort |
 xargs grep -HE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' |
 RULES=$rules LIBRARIES=$libraries CHECKER=$checker_headers awk '
 function folder(path) { sub("/[^/]*$", "", path); return path }
