@@ -1,4 +1,4 @@
-# plumbline: make, make demo, make test, make test-asan, make test-planted, make bench, make costs, make layers, make trusted, make setup, make install PREFIX=, make clean.
+# plumbline: make, make demo, make test, make test-asan, make test-planted, make bench, make costs, make layers, make trusted, make setup, make man, make install PREFIX=, make uninstall, make deb, make clean.
 # Settings first; everything below follows from the folders.
 
 BUILD  ?= release
@@ -13,7 +13,8 @@ CFLAGS_release = -O2 -g
 CFLAGS_debug   = -O0 -g
 CFLAGS_asan    = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
-CFLAGS_all = -std=c11 -D_POSIX_C_SOURCE=200809L $(WARNINGS) $(CFLAGS_$(BUILD)) -I. $(BLAS_CFLAGS) -MMD -MP $(CFLAGS)
+# Of all that goes into the shared library only what library/plumbline.h marks is seen from outside.
+CFLAGS_all = -std=c11 -D_POSIX_C_SOURCE=200809L -fPIC -fvisibility=hidden $(WARNINGS) $(CFLAGS_$(BUILD)) -I. $(BLAS_CFLAGS) -MMD -MP $(CFLAGS)
 
 # Where cblas.h is not among the system's own headers.
 BLAS_CFLAGS := $(shell pkg-config --cflags openblas 2>/dev/null)
@@ -41,6 +42,7 @@ CUDNN := $(or $(CUDNN),$(if $(CUDA:no=),$(call cuda_compiles,cudnn.h)))
 NCCL  := $(or $(NCCL),$(if $(CUDA:no=),$(call cuda_compiles,nccl.h)))
 CUDA_ARCHS = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
 
+LIBS_library = -lglpk -lnettle -lm
 LIBS_plan    = -lglpk -llapacke -lopenblas -lnettle -lm
 LIBS_measure = -lopenblas -lnettle -lm -lpthread
 
@@ -59,6 +61,10 @@ WITH_CUDA  = $(filter-out measure/cuda/none.c,$(wildcard measure/cuda/*.c))
 CUDA_FUSED = $(or $(and $(CUDNN:no=),$(wildcard measure/cuda/fused_cudnn*.c)),measure/cuda/fused_none.c)
 CUDA_PARTS = $(filter-out $(wildcard measure/cuda/fused_*.c),$(WITH_CUDA)) $(CUDA_FUSED)
 LIBS_cuda  = $(if $(filter %_cudnn.c,$(CUDA_FUSED)),-lcudnn) -lcublasLt -lcudart_static -lstdc++ -ldl -lrt
+VERSION := $(shell sed -n 's/.*PLUMBLINE_VERSION "\(.*\)".*/\1/p' data/base/status.h)
+SONAME  = libplumbline.so.0
+SHARED  = $(OUT)/lib/libplumbline.so.$(VERSION)
+LIBRARY = $(SHARED) $(OUT)/lib/libplumbline.a
 SUPPORT = $(call sources,tests/support)
 SHIPPED = $(wildcard data/*/*.json data/runs/*.csv) LICENSE NOTICE.md
 SCRIPTS = $(wildcard tests/test_*.sh tests/*/test_*.sh)
@@ -74,7 +80,7 @@ WITH_NCCL = $(and $(WITH_NVCC),$(MPI_LIBS),$(NCCL:no=))
 MEASURING = $(BIN)/plumbline-measure $(if $(MPI_LIBS),$(BIN)/plumbline-measure-mpi) \
             $(if $(WITH_NVCC),$(BIN)/plumbline-measure-cuda) $(if $(WITH_NCCL),$(BIN)/plumbline-measure-nccl)
 
-all: $(BIN)/plumbline $(MEASURING)
+all: $(BIN)/plumbline $(MEASURING) $(LIBRARY) $(OUT)/made/man
 	$(if $(MPI_LIBS),,@echo "plumbline: no MPI found: plumbline measure links and collectives are left out" >&2)
 	$(if $(WITH_NVCC),@echo "plumbline: CUDA: measure --backend cuda$(if $(CUDNN:no=), with cuDNN's attention)$(if $(WITH_NCCL),; links and collectives --nccl)" >&2,@echo "plumbline: no CUDA found: measure --backend cuda is left out" >&2)
 
@@ -85,7 +91,7 @@ $(PAGE).c: $(addprefix solve/report/html/,style.css tables.js chart.js)
 	$(Q){ echo '#include "solve/report/html/page_text.h"'; \
 	    echo 'const char page_style[] = {'; cat $(filter %.css,$^) | od -An -v -td1 | sed 's/\(-*[0-9][0-9]*\)/\1,/g'; echo '0};'; \
 	    echo 'const char page_script[] = {'; cat $(filter %.js,$^) | od -An -v -td1 | sed 's/\(-*[0-9][0-9]*\)/\1,/g'; echo '0};'; } > $@
-$(PAGE).o: $(PAGE).c
+$(PAGE).o: $(PAGE).c $(OUT)/flags
 	$(SAY) cc $<
 	$(Q)$(CC) $(CFLAGS_all) -c -o $@ $<
 
@@ -93,6 +99,18 @@ $(OUT)/libplumbline.a: $(call object,$(PLAN)) $(PAGE).o
 	@mkdir -p $(@D)
 	$(SAY) ar $@
 	$(Q)rm -f $@ && ar rcs $@ $^
+
+# The public library (library/plumbline.h). Static: one object, whose only names are the header's.
+$(SHARED): $(call object,library/library.c) $(OUT)/libplumbline.a
+	@mkdir -p $(@D)
+	$(SAY) ld $@
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -shared -Wl,-soname,$(SONAME) -Wl,--as-needed -o $@ $^ $(LDFLAGS) $(LIBS_library)
+	@ln -sf $(@F) $(@D)/$(SONAME) && ln -sf $(SONAME) $(@D)/libplumbline.so
+
+$(OUT)/lib/libplumbline.a: $(call object,library/library.c) $(OUT)/libplumbline.a
+	@mkdir -p $(@D)
+	$(SAY) ar $@
+	$(Q)ld -r -o $(@:.a=.o) $^ && objcopy --localize-hidden $(@:.a=.o) && rm -f $@ && ar rcs $@ $(@:.a=.o) && rm $(@:.a=.o)
 
 $(BIN)/plumbline: $(OUT)/plumbline.o $(OUT)/libplumbline.a
 	@mkdir -p $(@D)
@@ -137,10 +155,15 @@ $(OUT)/libraries: tests/setup.sh
 	@$(SETUP:install=check) build
 	@touch $@
 
+# Objects of other flags are compiled again.
+$(OUT)/flags: always
+	@mkdir -p $(@D)
+	@echo '$(CFLAGS_all)' | cmp -s - $@ || echo '$(CFLAGS_all)' > $@
+
 # The elementwise loops are timed: they are worth the vector instructions.
 build/release/measure/cpu/%.o: CFLAGS_release = -O3 -g -fno-math-errno
 
-$(OUT)/%.o: %.c | $(OUT)/libraries
+$(OUT)/%.o: %.c $(OUT)/flags | $(OUT)/libraries
 	@mkdir -p $(@D)
 	$(SAY) cc $<
 	$(Q)$(CC) $(CFLAGS_all) -c -o $@ $<
@@ -205,6 +228,8 @@ $(OUT)/tests/test_links_played: $(call object,$(addprefix measure/links/,links.c
     measure/sampling/record.c measure/sampling/interrupts.c)
 
 $(OUT)/tests/test_recorded: $(HELDBACK)
+
+$(OUT)/tests/test_library: $(OUT)/lib/libplumbline.a
 
 # One test program: make run-test_json BUILD=asan
 run-%: $(OUT)/tests/% all
@@ -324,10 +349,74 @@ bench: all $(OUT)/bench-separate $(OUT)/bench-placement
 	@bash tests/bench/layouts.sh $(BIN)/plumbline
 	@bash tests/bench/placement.sh $(BIN)/plumbline $(OUT)/bench-placement ../shared/validation/cluster16_t*.json
 
-install: all
-	install -d $(DESTDIR)$(PREFIX)/bin
-	install $(BIN)/plumbline $(MEASURING) $(DESTDIR)$(PREFIX)/bin
-	for file in $(SHIPPED); do install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/plumbline/$$file || exit 1; done
+# ---- installing: SOURCE:TARGET below PREFIX, and LIBDIR where libraries go there. What was put is listed in
+# share/plumbline/installed, by which make uninstall goes.
+LIBDIR ?= lib
+COMMANDS = $(shell $(BIN)/plumbline completion words '' | cut -f 1)
+PAGES   = plumbline $(addprefix plumbline-,$(COMMANDS))
+DOCUMENTS = README.md $(wildcard docs/*.md docs/schemas/* docs/examples/*/*)
+INSTALLED = $(foreach program,$(BIN)/plumbline $(MEASURING),$(program):bin/$(notdir $(program))) \
+            $(foreach file,$(SHIPPED),$(file):share/plumbline/$(file)) \
+            $(foreach file,$(DOCUMENTS),$(file):share/doc/plumbline/$(file)) \
+            $(foreach page,$(PAGES),$(OUT)/made/$(page).1:share/man/man1/$(page).1) \
+            $(foreach program,$(filter-out %/plumbline-measure,$(MEASURING)),$(OUT)/made/also-measure:share/man/man1/$(notdir $(program)).1) \
+            $(OUT)/made/bash:share/bash-completion/completions/plumbline $(OUT)/made/zsh:share/zsh/site-functions/_plumbline \
+            $(OUT)/made/fish:share/fish/vendor_completions.d/plumbline.fish library/plumbline.h:include/plumbline.h \
+            $(foreach file,$(LIBRARY),$(file):$(LIBDIR)/$(notdir $(file)))
+LINKS = $(SONAME) libplumbline.so
+
+# Manual pages and completion, out of the program's own tables.
+man: $(OUT)/made/man
+$(OUT)/made/man: $(BIN)/plumbline $(MEASURING)
+	@mkdir -p $(@D)
+	$(SAY) man pages and completion
+	@cd $(@D) && program=$(abspath $(BIN)/plumbline) && $$program help --man > plumbline.1 && \
+	    for name in $$($$program completion words '' | cut -f 1); do $$program help --man $$name > plumbline-$$name.1 || exit 1; done && \
+	    for shell in bash zsh fish; do $$program completion $$shell > $$shell || exit 1; done && \
+	    echo '.so man1/plumbline-measure.1' > also-measure && touch man
+
+define PKG_CONFIG
+prefix=$(subst $(space),\ ,$(PREFIX))
+includedir=$${prefix}/include
+libdir=$${prefix}/$(LIBDIR)
+
+Name: plumbline
+Description: plans the training of large models on many GPUs, with a proven distance from optimal
+Version: $(VERSION)
+Cflags: -I$${includedir}
+Libs: -L$${libdir} -lplumbline
+Libs.private: $(LIBS_library)
+endef
+export PKG_CONFIG
+space := $() $()
+
+install: all man
+	$(SAY) install into "$(DESTDIR)$(PREFIX)"
+	@to="$(DESTDIR)$(PREFIX)"; umask 022; list="$$to/share/plumbline/installed"; mkdir -p "$$to/share/plumbline" && : > "$$list.new" && \
+	for pair in $(INSTALLED); do \
+	    target=$${pair#*:}; case $$target in bin/*|*.so.*) mode=755 ;; *) mode=644 ;; esac; \
+	    install -D -m $$mode "$${pair%%:*}" "$$to/$$target" && echo "$$target" >> "$$list.new" || exit 1; \
+	done && \
+	mkdir -p "$$to/$(LIBDIR)/pkgconfig" && printf '%s\n' "$$PKG_CONFIG" > "$$to/$(LIBDIR)/pkgconfig/plumbline.pc" && \
+	echo "$(LIBDIR)/pkgconfig/plumbline.pc" >> "$$list.new" && \
+	for link in $(LINKS); do ln -sf $(notdir $(SHARED)) "$$to/$(LIBDIR)/$$link" && echo "$(LIBDIR)/$$link" >> "$$list.new" || exit 1; done && \
+	if [ -f "$$list" ]; then grep -vxFf "$$list.new" "$$list" | while IFS= read -r target; do rm -f "$$to/$$target"; done; fi && \
+	mv "$$list.new" "$$list"
+
+# Files that install put there, then those of its folders that are plumbline's own.
+uninstall:
+	@to="$(DESTDIR)$(PREFIX)"; list="$$to/share/plumbline/installed"; \
+	[ -f "$$list" ] || { echo "plumbline: $$list: no such file: nothing was installed there" >&2; exit 2; }; \
+	while IFS= read -r target; do rm -f "$$to/$$target" || exit 1; done < "$$list"; rm -f "$$list"; \
+	for own in share/plumbline share/doc/plumbline; do find "$$to/$$own" -depth -type d -exec rmdir {} + 2>/dev/null; done; [ ! -e "$$to/share/plumbline" ]
+
+# Debian packages of this build, without what needs CUDA: into DEB. dpkg-dev makes them.
+DEB ?= $(OUT)/deb
+deb: all
+	@command -v dpkg-shlibdeps > /dev/null || { echo "plumbline: make deb: dpkg-shlibdeps is missing: apt-get install dpkg-dev" >&2; exit 2; }
+	@rm -rf "$(DEB)/whole" && mkdir -p "$(DEB)"
+	@$(MAKE) --no-print-directory -o all -o man CUDA=no install DESTDIR="$$(cd "$(DEB)" && pwd)/whole" PREFIX=/usr LIBDIR=lib/$$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+	@sh packaging/deb.sh "$(DEB)" $(VERSION)
 
 # One format's loader, or what audits it, under libFuzzer: make fuzz-plan SECONDS=600. New inputs gather in build/fuzz/FORMAT; make
 # fuzz-keep-FORMAT takes those that reach new code into the corpus, which test_fuzz_corpus replays.
@@ -358,7 +447,7 @@ fuzz-%: build/fuzz/fuzz
 clean:
 	rm -rf build bin
 
-.PHONY: format format-check gpu-programs gpu-pack test-fused bench heldback costs all tests check test test-asan demo setup layers schemas trusted trusted-write install clean test-exact test-planted test-mutations test-batch
+.PHONY: always deb man uninstall format format-check gpu-programs gpu-pack test-fused bench heldback costs all tests check test test-asan demo setup layers schemas trusted trusted-write install clean test-exact test-planted test-mutations test-batch
 .SECONDARY:
 
--include $(shell find $(OUT) -name '*.d' 2>/dev/null)
+-include $(shell find $(OUT) -name '*.d' -type f 2>/dev/null)

@@ -84,7 +84,7 @@ static const struct command commands[] = {
 
 static const struct exit_meaning exits[] = {
     {"0", "done"},
-    {"2", "bad input or usage"},
+    {"2", "bad input or usage, or a file or standard output that cannot be written"},
     {"1", "anything else that failed; check: not proven"},
     {"10", "solve, plan: a plan was found, its gap is open"},
     {"11", "solve, plan: proven infeasible"},

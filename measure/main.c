@@ -23,7 +23,8 @@ static const struct command commands[] = {
 
 static const struct exit_meaning exits[] = {
     {"0", "done"},
-    {"2", "bad input or usage, or the machine lacks what was asked for"},
+    {"2", "bad input or usage, a file that cannot be written, or a machine that lacks what was "
+          "asked for"},
     {"1", "anything else that failed"},
     {"10", "stopped by a signal: the samples so far are written"},
 };

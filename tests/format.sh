@@ -4,7 +4,7 @@
 set -u
 version=14
 format=$(command -v clang-format-$version || command -v clang-format) || format=
-files=$(find plumbline.c data measure calibrate formulate solve tests \
+files=$(find plumbline.c data measure calibrate formulate solve library docs/examples tests \
         \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' \) | sort)
 if [ -z "$format" ] || ! "$format" --version | grep -q "version $version\."; then
     echo "skipped: form of the code: clang-format $version is not installed" >&2

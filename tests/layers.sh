@@ -56,6 +56,7 @@ solve/report/html    | data solve/report
 solve/report/compare | data solve/report solve/report/html
 solve/commands       | data formulate solve
 solve/batch          | data formulate/example solve/report solve/commands
+library              | data solve/commands solve/checker/check.h
 '
 # header | its only file
 libraries='
@@ -73,7 +74,7 @@ gmp.h                | tests/support/vipr/internal.h
 # The checker of proofs uses these of the C library and nothing else.
 checker_headers='errno.h limits.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h time.h'
 
-find data measure calibrate formulate solve plumbline.c -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort |
+find data measure calibrate formulate solve library plumbline.c -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort |
 xargs grep -HE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' |
 RULES=$rules LIBRARIES=$libraries CHECKER=$checker_headers awk '
 function folder(path) { sub("/[^/]*$", "", path); return path }

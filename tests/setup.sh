@@ -21,6 +21,9 @@ cbc||command -v cbc|coinor-cbc
 ip and tc||PATH=$PATH:/usr/sbin:/sbin; command -v ip && command -v tc|iproute2
 mpi.h and mpirun||command -v mpicc && command -v mpirun|libopenmpi-dev openmpi-bin
 jsonschema (Python 3)||python3 -c "import jsonschema"|python3-jsonschema'
+# Tests do without these, and say so.
+wanted_of_test='
+mandoc||command -v mandoc|mandoc'
 
 folder=$(mktemp -d) || exit 2
 trap 'rm -rf "$folder"' EXIT
@@ -35,10 +38,11 @@ is_there() {    # is_there HEADERS LIBRARY, or is_there '' COMMAND
     fi
 }
 
-look() {        # sets names and packages to what is missing
+look() {        # look needed|wanted: sets names and packages to what is missing
     names= packages=
     needs=$needs_of_build
     [ "$for_what" = test ] && needs="$needs$needs_of_test"
+    [ "$1" = wanted ] && needs=$wanted_of_test
     while IFS='|' read -r name headers how package; do
         [ -n "$name" ] || continue
         is_there "$headers" "$how" && continue
@@ -53,20 +57,29 @@ command -v "${CC%% *}" > /dev/null 2>&1 || {
     echo "plumbline: no C compiler: '$CC' is not there; on Debian and Ubuntu: apt-get install gcc libc6-dev" >&2
     exit 2
 }
-look
-[ -z "$packages" ] && exit 0
+look needed
+optional=
+if [ "$for_what" = test ] && [ "$action" = install ]; then
+    missing=$packages missing_names=$names
+    look wanted
+    optional=$packages packages=$missing names=$missing_names
+fi
+[ -z "$packages$optional" ] && exit 0
 
 if [ "$action" = install ] && command -v apt-get > /dev/null 2>&1; then
     as_root=
     [ "$(id -u)" = 0 ] || as_root="sudo -n"
     if $as_root true > /dev/null 2>&1; then
-        echo "plumbline: missing:$names; installing:$packages" >&2
+        echo "plumbline: missing:$names; installing:$packages$optional" >&2
         $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update >&2 &&
-            $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $packages >&2
-        look
+            for these in "$packages" "$optional"; do
+                [ -z "$these" ] || $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends $these >&2
+            done
+        look needed
         [ -z "$packages" ] && exit 0
     fi
 fi
+[ -n "$packages" ] || exit 0
 echo "plumbline: missing:$names" >&2
 echo "plumbline: on Debian and Ubuntu, as root: apt-get install$packages" >&2
 echo "plumbline: elsewhere: install those libraries with their headers, and name their folders by CFLAGS=-I... LDFLAGS=-L..." >&2

@@ -74,8 +74,10 @@ solve/checker/prices | "formulate/price/price.h"
 solve/certificate    | "measure/commands.h"
 solve/report         | "formulate/graph/longest.h"
 solve/report/html    | "formulate/price/price.h"
+solve/report/compare | "formulate/price/price.h"
 solve/commands       | "calibrate/commands.h"
 solve/batch          | "solve/layouts/layouts.h"
+library              | "formulate/price/price.h"
 solve/layout         | "solve/incumbent/internal.h"
 measure              | "measure/cpu/internal.h"
 solve/layout         | <glpk.h>
@@ -102,7 +104,7 @@ for library in $(rules libraries); do
 done
 
 (cd "$root" && tar -cf - Makefile plumbline.c tests/layers.sh $(
-    find data measure calibrate formulate solve -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh'
+    find data measure calibrate formulate solve library -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh'
 )) | tar -xf - -C "$tree"
 sh "$root/tests/layers.sh" "$tree" 2> "$tree/said" || complain "nothing is planted: $(cat "$tree/said")"
 

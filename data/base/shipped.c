@@ -1,6 +1,10 @@
+#define _DEFAULT_SOURCE // dladdr
+#define _GNU_SOURCE
 #include "data/base/shipped.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +12,15 @@
 #include "data/base/file.h"
 #include "data/base/names.h"
 
-enum { PLACES = 4, NAMES_MAX = 512 };
+enum { BESIDE = 4, PLACES = 1 + 2 * BESIDE, NAMES_MAX = 512 };
+
+static const char *folder_of(const char *path, struct arena *arena)
+{
+    char *copy = arena_copy_text(arena, path), *slash = strrchr(copy, '/');
+    if (!slash) return NULL;
+    *slash = '\0';
+    return copy;
+}
 
 // The folder of the running program, or NULL where the system does not say.
 static const char *program_folder(struct arena *arena)
@@ -17,20 +29,31 @@ static const char *program_folder(struct arena *arena)
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
     if (n <= 0) return NULL;
     path[n] = '\0';
-    char *slash = strrchr(path, '/');
-    if (!slash) return NULL;
-    *slash = '\0';
-    return arena_copy_text(arena, path);
+    return folder_of(path, arena);
+}
+
+// Its address tells where this code is.
+static const char anchor;
+
+// The folder of the shared library that this is in; of a program, what it was called by.
+static const char *library_folder(struct arena *arena)
+{
+    Dl_info found;
+    char path[PATH_MAX];
+    if (!dladdr(&anchor, &found) || !realpath(found.dli_fname, path)) return NULL;
+    return folder_of(path, arena);
 }
 
 // NULL: there is no such place.
 static const char *place_of(int i, const char *folder, struct arena *arena)
 {
-    static const char *const places[PLACES] = {NULL, "../share/plumbline/data", "../data",
-                                               "../../../data"}; // installed; bin/; build/KIND/bin/
-    const char *told = getenv("PLUMBLINE_DATA"), *program = program_folder(arena);
+    // installed, in bin/ or lib/, and in lib/ARCHITECTURE/; built, in bin/ and build/KIND/bin/
+    static const char *const beside[BESIDE] = {
+        "../share/plumbline/data", "../../share/plumbline/data", "../data", "../../../data"};
+    const char *told = getenv("PLUMBLINE_DATA");
     if (i == 0) return told ? arena_print(arena, "%s/%s", told, folder) : NULL;
-    return program ? arena_print(arena, "%s/%s/%s", program, places[i], folder) : NULL;
+    const char *home = i <= BESIDE ? program_folder(arena) : library_folder(arena);
+    return home ? arena_print(arena, "%s/%s/%s", home, beside[(i - 1) % BESIDE], folder) : NULL;
 }
 
 static int by_name(const void *a, const void *b)
@@ -60,7 +83,8 @@ enum status shipped_list(const char *const **names, int *count, const char *fold
     *names = found;
     if (*count) return OK;
     return fail(err, BAD_INPUT,
-                "the shipped %s are not beside the program: set PLUMBLINE_DATA to the folder of "
+                "the shipped %s are not beside the program or its library: set PLUMBLINE_DATA to "
+                "the folder of "
                 "their folders",
                 folder);
 }

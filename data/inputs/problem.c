@@ -47,10 +47,19 @@ enum status problem_load(struct problem *p, const char *path, struct arena *aren
         FIELD_TEXT("job", REQUIRED, &job),
     };
     TRY(document_fields(&p->document, fields, ARRAY_LENGTH(fields), arena, err));
-    TRY(model_load(&p->model, path_beside(path, model, arena), arena, err));
-    TRY(cluster_load(&p->cluster, path_beside(path, cluster, arena), arena, err));
-    TRY(costs_load(&p->costs, path_beside(path, costs, arena), arena, err));
-    TRY(job_load(&p->job, path_beside(path, job, arena), arena, err));
+    return problem_compose(p, path_beside(path, model, arena), path_beside(path, cluster, arena),
+                           path_beside(path, costs, arena), path_beside(path, job, arena), arena,
+                           err);
+}
+
+enum status problem_compose(struct problem *p, const char *model, const char *cluster,
+                            const char *costs, const char *job, struct arena *arena,
+                            struct error *err)
+{
+    TRY(model_load(&p->model, model, arena, err));
+    TRY(cluster_load(&p->cluster, cluster, arena, err));
+    TRY(costs_load(&p->costs, costs, arena, err));
+    TRY(job_load(&p->job, job, arena, err));
     if (!p->name) p->name = p->job.name;
     TRY(problem_check_gpus(p, arena, err));
     return problem_check(p, err);

@@ -24,6 +24,10 @@ struct problem {
 // tensor ...), batch divisible.
 enum status problem_load(struct problem *p, const char *path, struct arena *arena,
                          struct error *err);
+// The same without the problem file: *p has its document and name, or zeros.
+enum status problem_compose(struct problem *p, const char *model, const char *cluster,
+                            const char *costs, const char *job, struct arena *arena,
+                            struct error *err);
 // A GPU without costs is no group that cannot be used: it is a name that was meant otherwise.
 enum status problem_check_gpus(const struct problem *p, struct arena *arena, struct error *err);
 // Where the job has a space, its layout only says what is fixed and is not checked against model

@@ -160,5 +160,6 @@ struct schedule_request plan_request(
 enum status plan_load(struct plan *p, const char *path, struct arena *arena, struct error *err);
 enum status plan_save(const struct plan *p, const char *path, struct arena *arena,
                       struct error *err);
+const char *plan_text(const struct plan *p, size_t *length, struct arena *arena); // what it writes
 
 #endif

@@ -158,40 +158,52 @@ static void put_head(struct json_writer *w, const struct plan *p)
     put_graph(w, &p->graph);
 }
 
+static void put_plan(struct json_writer *w, const struct plan *p, struct arena *arena)
+{
+    document_begin(w, "plumbline.plan", p->document.sources, p->document.source_count, arena);
+    put_head(w, p);
+    json_open_array(w, "groups");
+    for (int i = 0; i < p->group_count; i++) {
+        json_open_flat_object(w, NULL);
+        json_put_text(w, "name", p->group_names[i]);
+        json_put_text(w, "gpu", p->group_gpus[i]);
+        json_close_object(w);
+    }
+    json_close_array(w);
+    compressions_put(w, "boundary_options", true, p->boundary_options, p->boundary_option_count);
+    compressions_put(w, "gradient_options", false, p->gradient_options, p->gradient_option_count);
+    json_open_array(w, "stages");
+    for (int i = 0; i < p->stage_count; i++) put_stage(w, p, i, arena);
+    json_close_array(w);
+    if (p->placement) plan_placement_put(w, p);
+    if (p->ranks) json_open_array(w, "ranks");
+    for (int i = 0; p->ranks && i < p->layout.pipeline; i++) {
+        json_open_object(w, NULL);
+        json_put_count(w, "rank", i);
+        put_memory(w, &p->ranks[i].memory);
+        json_close_object(w);
+    }
+    if (p->ranks) json_close_array(w);
+    json_put_count(w, "seed", p->seed);
+    json_open_flat_object(w, "effort");
+    json_put_count(w, "boxes", p->effort.boxes);
+    json_put_count(w, "relaxations", p->effort.relaxations);
+    json_put_count(w, "path_rows", p->effort.path_rows);
+    json_put_number(w, "seconds", p->effort.seconds);
+    json_close_object(w);
+}
+
 enum status plan_save(const struct plan *p, const char *path, struct arena *arena,
                       struct error *err)
 {
     struct json_writer w;
-    document_begin(&w, "plumbline.plan", p->document.sources, p->document.source_count, arena);
-    put_head(&w, p);
-    json_open_array(&w, "groups");
-    for (int i = 0; i < p->group_count; i++) {
-        json_open_flat_object(&w, NULL);
-        json_put_text(&w, "name", p->group_names[i]);
-        json_put_text(&w, "gpu", p->group_gpus[i]);
-        json_close_object(&w);
-    }
-    json_close_array(&w);
-    compressions_put(&w, "boundary_options", true, p->boundary_options, p->boundary_option_count);
-    compressions_put(&w, "gradient_options", false, p->gradient_options, p->gradient_option_count);
-    json_open_array(&w, "stages");
-    for (int i = 0; i < p->stage_count; i++) put_stage(&w, p, i, arena);
-    json_close_array(&w);
-    if (p->placement) plan_placement_put(&w, p);
-    if (p->ranks) json_open_array(&w, "ranks");
-    for (int i = 0; p->ranks && i < p->layout.pipeline; i++) {
-        json_open_object(&w, NULL);
-        json_put_count(&w, "rank", i);
-        put_memory(&w, &p->ranks[i].memory);
-        json_close_object(&w);
-    }
-    if (p->ranks) json_close_array(&w);
-    json_put_count(&w, "seed", p->seed);
-    json_open_flat_object(&w, "effort");
-    json_put_count(&w, "boxes", p->effort.boxes);
-    json_put_count(&w, "relaxations", p->effort.relaxations);
-    json_put_count(&w, "path_rows", p->effort.path_rows);
-    json_put_number(&w, "seconds", p->effort.seconds);
-    json_close_object(&w);
+    put_plan(&w, p, arena);
     return document_write(&w, path, err);
+}
+
+const char *plan_text(const struct plan *p, size_t *length, struct arena *arena)
+{
+    struct json_writer w;
+    put_plan(&w, p, arena);
+    return document_text(&w, length);
 }

@@ -86,9 +86,14 @@ void document_begin(struct json_writer *w, const char *kind, const struct source
 enum status document_write(struct json_writer *w, const char *path, struct error *err)
 {
     size_t length;
-    json_close_object(w);
-    const char *text = json_end(w, &length);
+    const char *text = document_text(w, &length);
     return file_write(path, text, length, err);
+}
+
+const char *document_text(struct json_writer *w, size_t *length)
+{
+    json_close_object(w);
+    return json_end(w, length);
 }
 
 struct source source_of(const char *role, const struct document *of, const char *maker_path,

@@ -39,7 +39,8 @@ enum status document_fields(const struct document *d, const struct json_field *f
 void document_begin(struct json_writer *w, const char *kind, const struct source *sources,
                     int source_count, struct arena *arena);
 enum status document_write(struct json_writer *w, const char *path,
-                           struct error *err); // closes the root
+                           struct error *err);                    // closes the root
+const char *document_text(struct json_writer *w, size_t *length); // instead of a file
 
 // What a document made from `of` says of it: role, path relative to `maker_path`, hash.
 struct source source_of(const char *role, const struct document *of, const char *maker_path,

@@ -204,6 +204,18 @@ for command in --help --version "measure --help" "example --help" "solve --help"
     "$plumbline" $command > /dev/full 2> err
     [ $? = 2 ] || complain "plumbline $command > /dev/full: expected exit code 2"
 done
+# Files may have a block: the same, in words, and not by a signal.
+"$plumbline" solve small/problem.json -o limited-plan.json --certificate limited-proof.json 2> /dev/null
+for command in "$solves -o limited/x" "$solves -o limited/x --certificate limited/y" "price small/problem.json -o limited/x" "formulate small/problem.json -o limited/x.mps" \
+               "report small/plan.json --format html -o limited/x" "check limited-proof.json --statement limited/x" "vipr limited-proof.json -o limited/x.vipr" \
+               "example gpt --layouts all -o limited/x" "plan --model gpt2-xl --gpu a100-80gb --nodes 1 -o limited/x" "price small/problem.json"; do
+    mkdir -p limited
+    (ulimit -f 1; exec "$plumbline" $command > limited-out 2> err)
+    [ $? = 2 ] || complain "plumbline $command, files of a block: expected exit code 2: $(cat err)"
+    grep -q 'cannot be written' err || complain "plumbline $command, files of a block: $(cat err)"
+    [ "$(find limited -type f)" = "" ] || complain "plumbline $command, files of a block: left is $(find limited -type f)"
+    rm -rf limited
+done
 [ "$(find . -name '*.tmp-*')" = "" ] || complain "temporary files are left: $(find . -name '*.tmp-*')"
 
 # ---- solve: open, infeasible, no plan, told to stop
