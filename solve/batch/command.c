@@ -1,4 +1,4 @@
-// plumbline batch run|status|collect|lines|one: many problems, and tables of what came out.
+// plumbline batch run|status|collect|plot|lines|one: many problems, and tables of what came out.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,6 +7,7 @@
 #include "data/text/shell.h"
 #include "solve/batch/commands.h"
 #include "solve/batch/result.h"
+#include "solve/batch/table.h"
 
 // ---- run
 
@@ -134,6 +135,8 @@ static const struct {
 } commands[] = {
     {"run", run, "MANIFEST -o FOLDER: solves, verifies and checks what has no result yet"},
     {"status", tell_status, "FOLDER: a line for each instance"},
+    {"collect", batch_collect, "FOLDER [-o TABLE.csv|.tex|.html]: a row for each instance"},
+    {"plot", batch_plot, "FOLDER --of time|pareto|gap|scaling [-o FILE.svg]: a drawing"},
     {"lines", tell_lines,
      "MANIFEST -o FOLDER: what is to do as command lines, as for GNU parallel"},
     {"one", one, "FOLDER --id ID: one instance; what the others start"},
@@ -154,7 +157,7 @@ enum status command_batch(int argc, char **argv, int *exit_code, struct arena *a
                           struct error *err)
 {
     const char *names[ARRAY_LENGTH(commands)];
-    if (argc < 2) return fail(err, BAD_INPUT, "expected run, status, collect, lines or one");
+    if (argc < 2) return fail(err, BAD_INPUT, "expected run, status, collect, plot, lines or one");
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) return usage();
     for (size_t i = 0; i < ARRAY_LENGTH(commands); i++) {
         names[i] = commands[i].name;

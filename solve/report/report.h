@@ -97,6 +97,9 @@ enum status report_join(struct report_row *rows, int *count, const struct checke
 void report_table_of(const struct report_row *rows, int count, bool csv, const char **text,
                      size_t *length, struct arena *arena);
 
+const char *report_escape_tex(const char *text, struct arena *arena);
+void report_csv_text(struct report_out *out, const char *text); // a cell, quoted where it has to be
+
 // ---- pieces of the text report, which the page (solve/report/html) shows as well
 
 // Verdict, layout and figures: a headline, then lines of a name in columns 3 to 12 and what it is

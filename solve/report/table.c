@@ -102,7 +102,7 @@ static struct line line_of(const struct report_row *row)
 
 static const char *const none = "--";
 
-static const char *escape_tex(const char *text, struct arena *arena)
+const char *report_escape_tex(const char *text, struct arena *arena)
 {
     static const struct {
         char from;
@@ -180,10 +180,10 @@ static void print_tex_row(struct report_out *out, const struct line *l, bool fig
 {
     struct arena *a = out->arena;
     const char *cells[ROW_COLUMNS] = {
-        escape_tex(l->objective == OBJECTIVE_ITERATION_TIME
-                       ? l->name
-                       : arena_print(a, "%s (%s)", l->name, objective_names[l->objective]),
-                   a),
+        report_escape_tex(l->objective == OBJECTIVE_ITERATION_TIME
+                              ? l->name
+                              : arena_print(a, "%s (%s)", l->name, objective_names[l->objective]),
+                          a),
         l->value_ns < 0 ? none : million_text(l->value_ns, a),
         l->infeasible     ? "infeasible"
         : l->bound_ns < 0 ? none
@@ -230,7 +230,7 @@ static void print_tex(struct report_out *out, const struct report_row *rows, int
 
 // ---- comma-separated values
 
-static void put_text(struct report_out *out, const char *text)
+void report_csv_text(struct report_out *out, const char *text)
 {
     if (!strpbrk(text, ",\"\r\n") && *text != ' ') {
         report_print(out, "%s", text);
@@ -265,7 +265,7 @@ static void print_csv_row(struct report_out *out, const struct report_row *row)
     struct line l = line_of(row);
     const struct checked *c = row->checked;
     const char *priced = source_hash(row->plan ? &row->plan->document : &c->document, "priced");
-    put_text(out, l.name);
+    report_csv_text(out, l.name);
     report_print(out, ",%s",
                  l.infeasible               ? "infeasible"
                  : row->plan                ? outcome_names[row->plan->outcome]

@@ -40,7 +40,10 @@ enum status report_history_read(struct report_page *page, const char *path, stru
 enum status report_html(const struct report_page *page, const char **text, size_t *length,
                         struct arena *arena, struct error *err);
 
-// ---- for this folder: write.c
+// ---- for pages: write.c
+// A page up to its <body>, in which <main> is to be opened, and what closes both.
+void html_begin(struct report_out *out, const char *title);
+void html_end(struct report_out *out);
 const char *html_escape(const char *text, struct arena *arena); // for text and "attributes"
 // Rows whose headings sort them where scripts run; bars are drawn.
 void html_table(struct report_out *out, const struct report_table *t, const char *name);
@@ -48,6 +51,7 @@ void html_scroll(struct report_out *out, const char *label); // opens a <div> th
 // Lines as of report_summary behind its headline, as a table of two columns.
 void html_facts(struct report_out *out, const char *lines);
 
+// ---- for this folder
 // schedule.c: the chart's operations as columns; false: too many for a page
 bool html_schedule(struct report_out *out, const struct report_replay *r);
 // memory.c: a bar for each rank, by part, against the limit

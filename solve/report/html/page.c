@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "solve/report/html/html.h"
-#include "solve/report/html/page_text.h"
 #include "data/base/file.h"
 #include "data/text/shell.h"
 
@@ -287,18 +286,6 @@ static void put_origin(struct sections *s)
 
 // ---- all of it
 
-static void put_head(struct sections *s)
-{
-    report_print(s->out,
-                 "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                 "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
-                 "<meta name=\"generator\" content=\"plumbline " PLUMBLINE_VERSION "\">\n"
-                 "<title>%s</title>\n<style>\n%s</style>\n</head>\n<body>\n",
-                 html_escape(s->plan->name ? s->plan->name : "plan", s->arena), page_style);
-}
-
 static void put_contents(struct sections *s)
 {
     const struct {
@@ -329,7 +316,7 @@ enum status report_html(const struct report_page *page, const char **text, size_
     struct sections s = {.out = &out, .page = page, .plan = page->plan, .arena = arena};
     report_out_begin(&out, arena);
     if (s.plan->stage_count) TRY(report_replay(&s.replay, s.plan, arena, err));
-    put_head(&s);
+    html_begin(&out, s.plan->name ? s.plan->name : "plan");
     put_contents(&s);
     report_print(&out, "<main>\n");
     put_summary(&s);
@@ -356,7 +343,7 @@ enum status report_html(const struct report_page *page, const char **text, size_
         close_section(&out);
     }
     put_origin(&s);
-    report_print(&out, "</main>\n<script>\n%s</script>\n</body>\n</html>\n", page_script);
+    html_end(&out);
     *text = out.text;
     *length = out.length;
     return OK;

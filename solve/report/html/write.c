@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "solve/report/html/html.h"
+#include "solve/report/html/page_text.h"
 
 // Bytes below 32 and 127 would be errors in a page; a new line is none.
 static const char *entity_of(char c)
@@ -105,4 +106,21 @@ void html_facts(struct report_out *out, const char *lines)
     for (const char *end; (end = strchr(lines, '\n')); lines = end + 1)
         if (end - lines > NAME_AT) put_fact(out, lines, (size_t)(end - lines));
     report_print(out, "</tbody></table>\n");
+}
+
+void html_begin(struct report_out *out, const char *title)
+{
+    report_print(out,
+                 "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                 "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+                 "<meta name=\"generator\" content=\"plumbline " PLUMBLINE_VERSION "\">\n"
+                 "<title>%s</title>\n<style>\n%s</style>\n</head>\n<body>\n",
+                 html_escape(title, out->arena), page_style);
+}
+
+void html_end(struct report_out *out)
+{
+    report_print(out, "</main>\n<script>\n%s</script>\n</body>\n</html>\n", page_script);
 }
