@@ -59,8 +59,10 @@ enum status batch_load(struct batch *b, const char *folder, struct arena *arena,
 // Keeps what stands there if it is the same. The folder's lock is held until the process ends.
 // BAD_INPUT: another batch works there with another list.
 enum status batch_save(const struct batch *b, struct arena *arena, struct error *err);
-// The keys whose value is not the same everywhere, in the order in which they appear, ended by
-// NULL; and what tells an instance apart: its values of those.
+// All keys, in the order in which they appear.
+const char *const *batch_keys(const struct batch *b, int *count, struct arena *arena);
+// Those whose value is not the same everywhere, ended by NULL; and what tells an instance apart:
+// its values of those.
 const char *const *batch_varying(const struct batch *b, struct arena *arena);
 const char *instance_label(const struct instance *i, const char *const *varying,
                            struct arena *arena);

@@ -1,4 +1,4 @@
-// plumbline batch run|status|collect|lines|one: many problems, and tables of what came out.
+// plumbline batch run|status|collect|plot|lines|one: many problems, and tables of what came out.
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include "data/base/commands.h"
 #include "solve/batch/commands.h"
 #include "solve/batch/result.h"
+#include "solve/batch/table.h"
 
 // ---- run
 
@@ -137,6 +138,8 @@ enum status command_batch(int argc, char **argv, int *exit_code, struct arena *a
                  "every instance has a result; 1 some failed; 30 stopped by a signal, "
                  "the same command goes on)"},
         {"status", tell_status, .text = "a line for each instance"},
+        {"collect", batch_collect, .text = "a row for each instance, as CSV, LaTeX or a page"},
+        {"plot", batch_plot, .text = "a drawing of time, gap, scaling or time against price"},
         {"lines", tell_lines, .text = "what is to do as command lines, as for GNU parallel"},
         {"one", one, .text = "one instance; what the others start"},
     };

@@ -1,4 +1,5 @@
 // The instances of a batch as a file: a line of JSON for each.
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/base/file.h"
@@ -22,12 +23,15 @@ const char *instance_key(const struct instance *i, const char *key)
 
 // ---- what tells them apart
 
-static bool varies(const struct batch *b, const char *key)
+// Said differently somewhere; or, where `all` have to say it, not said somewhere.
+static bool varies(const struct batch *b, const char *key, bool all)
 {
-    const char *first = instance_key(&b->items[0], key);
+    const char *first = NULL;
     for (int i = 0; i < b->count; i++) {
         const char *text = instance_key(&b->items[i], key);
-        if (!text != !first || (text && strcmp(text, first))) return true;
+        if (!text && all) return true;
+        if (text && first && strcmp(text, first)) return true;
+        if (text) first = text;
     }
     return false;
 }
@@ -54,21 +58,30 @@ static bool names_stand_for_problems(const struct batch *b)
     return true;
 }
 
-const char *const *batch_varying(const struct batch *b, struct arena *arena)
+static void find_varying(const struct batch *b, const char *const *seen, int seen_count, bool all,
+                         const char **found)
 {
-    const char **seen = NULL, **found;
-    int seen_count = 0, capacity = 0, count = 0;
+    bool named = names_stand_for_problems(b);
+    int count = 0;
+    for (int k = 0; k < seen_count; k++)
+        if (varies(b, seen[k], all || !strcmp(seen[k], "name")) &&
+            !(named && !strcmp(seen[k], "problem")))
+            found[count++] = seen[k];
+    found[count] = NULL;
+}
+
+const char *const *batch_keys(const struct batch *b, int *count, struct arena *arena)
+{
+    const char **seen = NULL;
+    int capacity = 0;
+    *count = 0;
     for (int i = 0; i < b->count; i++)
         for (int k = 0; k < b->items[i].key_count; k++) {
-            if (is_among(seen, seen_count, b->items[i].keys[k].key)) continue;
-            GROW(arena, seen, seen_count, capacity, 16);
-            seen[seen_count++] = b->items[i].keys[k].key;
+            if (is_among(seen, *count, b->items[i].keys[k].key)) continue;
+            GROW(arena, seen, *count, capacity, 16);
+            seen[(*count)++] = b->items[i].keys[k].key;
         }
-    found = TAKE(arena, seen_count + 1, const char *);
-    bool named = names_stand_for_problems(b);
-    for (int k = 0; k < seen_count; k++)
-        if (varies(b, seen[k]) && !(named && !strcmp(seen[k], "problem"))) found[count++] = seen[k];
-    return found;
+    return seen;
 }
 
 // Texts speak for themselves; numbers and switches are told by their key.
@@ -96,6 +109,31 @@ const char *instance_label(const struct instance *i, const char *const *varying,
                                 told(varying[k], text, arena));
     }
     return *label ? label : name ? name : i->problem;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool tells_apart(const struct batch *b, const char *const *varying, struct arena *arena)
+{
+    const char **labels = TAKE(arena, b->count, const char *);
+    for (int i = 0; i < b->count; i++) labels[i] = instance_label(&b->items[i], varying, arena);
+    qsort(labels, (size_t)b->count, sizeof *labels, by_text);
+    for (int i = 1; i < b->count; i++)
+        if (!strcmp(labels[i], labels[i - 1])) return false;
+    return true;
+}
+
+const char *const *batch_varying(const struct batch *b, struct arena *arena)
+{
+    int seen_count;
+    const char *const *seen = batch_keys(b, &seen_count, arena);
+    const char **found = TAKE(arena, seen_count + 1, const char *);
+    find_varying(b, seen, seen_count, false, found);
+    if (!tells_apart(b, found, arena)) find_varying(b, seen, seen_count, true, found);
+    return found;
 }
 
 // ---- the file

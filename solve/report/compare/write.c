@@ -27,15 +27,14 @@ static void put_text(struct report_out *out, const struct comparison *c)
 
 static void put_page(struct report_out *out, const struct comparison *c)
 {
-    html_open(out, "plans side by side");
+    html_begin(out, "plans side by side");
     report_print(out, "<main>\n<h1>Plans side by side</h1>\n");
     for (int i = 0; i < c->section_count; i++) {
         report_print(out, "<section>\n<h2>%s</h2>\n", html_escape(c->sections[i].title, c->arena));
         html_table(out, &c->sections[i].table, arena_print(c->arena, "section-%d", i + 1));
         report_print(out, "</section>\n");
     }
-    report_print(out, "</main>\n");
-    html_close(out);
+    html_end(out);
 }
 
 // One tabular: the sections' titles stand between its lines.

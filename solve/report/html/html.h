@@ -40,9 +40,10 @@ enum status report_history_read(struct report_page *page, const char *path, stru
 enum status report_html(const struct report_page *page, const char **text, size_t *length,
                         struct arena *arena, struct error *err);
 
-// ---- write.c: pages in the same style, tables that sort
-void html_open(struct report_out *out, const char *title); // up to <body>
-void html_close(struct report_out *out);
+// ---- for pages: write.c
+// A page up to its <body>, in which <main> is to be opened, and what closes both.
+void html_begin(struct report_out *out, const char *title);
+void html_end(struct report_out *out);
 const char *html_escape(const char *text, struct arena *arena); // for text and "attributes"
 // Rows whose headings sort them where scripts run; bars are drawn.
 void html_table(struct report_out *out, const struct report_table *t, const char *name);

@@ -316,7 +316,7 @@ enum status report_html(const struct report_page *page, const char **text, size_
     struct sections s = {.out = &out, .page = page, .plan = page->plan, .arena = arena};
     report_out_begin(&out, arena);
     if (s.plan->stage_count) TRY(report_replay(&s.replay, s.plan, arena, err));
-    html_open(&out, s.plan->name ? s.plan->name : "plan");
+    html_begin(&out, s.plan->name ? s.plan->name : "plan");
     put_contents(&s);
     report_print(&out, "<main>\n");
     put_summary(&s);
@@ -343,8 +343,7 @@ enum status report_html(const struct report_page *page, const char **text, size_
         close_section(&out);
     }
     put_origin(&s);
-    report_print(&out, "</main>\n");
-    html_close(&out);
+    html_end(&out);
     *text = out.text;
     *length = out.length;
     return OK;

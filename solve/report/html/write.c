@@ -31,23 +31,6 @@ const char *html_escape(const char *text, struct arena *arena)
     return escaped;
 }
 
-void html_open(struct report_out *out, const char *title)
-{
-    report_print(out,
-                 "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                 "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
-                 "<meta name=\"generator\" content=\"plumbline " PLUMBLINE_VERSION "\">\n"
-                 "<title>%s</title>\n<style>\n%s</style>\n</head>\n<body>\n",
-                 html_escape(title, out->arena), page_style);
-}
-
-void html_close(struct report_out *out)
-{
-    report_print(out, "<script>\n%s</script>\n</body>\n</html>\n", page_script);
-}
-
 // A bar of the text report says its share by how many of its characters are filled.
 static void put_bar(struct report_out *out, const char *bar)
 {
@@ -123,4 +106,21 @@ void html_facts(struct report_out *out, const char *lines)
     for (const char *end; (end = strchr(lines, '\n')); lines = end + 1)
         if (end - lines > NAME_AT) put_fact(out, lines, (size_t)(end - lines));
     report_print(out, "</tbody></table>\n");
+}
+
+void html_begin(struct report_out *out, const char *title)
+{
+    report_print(out,
+                 "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                 "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+                 "<meta name=\"generator\" content=\"plumbline " PLUMBLINE_VERSION "\">\n"
+                 "<title>%s</title>\n<style>\n%s</style>\n</head>\n<body>\n",
+                 html_escape(title, out->arena), page_style);
+}
+
+void html_end(struct report_out *out)
+{
+    report_print(out, "</main>\n<script>\n%s</script>\n</body>\n</html>\n", page_script);
 }

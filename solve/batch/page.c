@@ -1,0 +1,95 @@
+// A batch as one page for a browser: what came out, drawings, the table.
+#include <string.h>
+
+#include "solve/batch/table.h"
+#include "solve/report/html/html.h"
+
+static const char *const plot_titles[PLOT_COUNT] = {
+    [PLOT_TIME] = "Iteration time against GPUs",
+    [PLOT_PARETO] = "Time and price of a million tokens",
+    [PLOT_GAP] = "Gap over time",
+    [PLOT_SCALING] = "Throughput against GPUs, and what is ideal"};
+
+static int count_of(const struct batch_table *t, int column, const char *text)
+{
+    int count = 0;
+    for (int i = 0; i < t->row_count; i++) {
+        const char *here = t->rows[i].values[column].text;
+        count += here && !strcmp(here, text);
+    }
+    return count;
+}
+
+static void put_summary(struct report_out *out, const struct batch_table *t)
+{
+    static const char *const outcomes[] = {"optimal", "open",    "infeasible", "no_plan",
+                                           "failed",  "running", "waiting"};
+    static const char *const meant[] = {"solved to the gap asked",
+                                        "open",
+                                        "proven to have no plan",
+                                        "without a plan so far",
+                                        "failed",
+                                        "running",
+                                        "waiting"};
+    report_print(out, "<h1>%s</h1>\n<p>%d instances", html_escape(t->batch->folder, t->arena),
+                 t->row_count);
+    for (size_t i = 0; i < ARRAY_LENGTH(outcomes); i++) {
+        int count = count_of(t, COLUMN_OUTCOME, outcomes[i]);
+        if (count) report_print(out, ", %d %s", count, meant[i]);
+    }
+    report_print(out,
+                 "; the bounds of %d were proven by certificates that the checker accepted.</p>\n",
+                 count_of(t, COLUMN_PROVEN, "checked"));
+}
+
+static void put_plots(struct report_out *out, const struct batch_table *t)
+{
+    for (int p = 0; p < PLOT_COUNT; p++) {
+        const char *text, *lacking;
+        size_t length;
+        if (!table_plot(t, (enum plot)p, &text, &length, &lacking)) continue;
+        report_print(out, "<section><h2>%s</h2>\n", plot_titles[p]);
+        html_scroll(out, plot_titles[p]);
+        report_print(out, "%.*s</div></section>\n", (int)length, text);
+    }
+}
+
+static void put_rows(struct report_out *out, const struct batch_table *t, const int *columns,
+                     int count, int group)
+{
+    struct report_table table;
+    const char **headings = TAKE(t->arena, count, const char *);
+    char *align = TAKE(t->arena, count + 1, char);
+    for (int k = 0; k < count; k++) {
+        headings[k] = t->columns[columns[k]].heading;
+        align[k] = t->columns[columns[k]].places < 0 ? 'l' : 'r';
+    }
+    report_table_begin(&table, headings, align, t->arena);
+    for (int i = 0; i < t->row_count; i++)
+        for (int k = 0; k < count && t->rows[i].group == group; k++) {
+            const char *cell = value_shown(t, &t->rows[i], columns[k]);
+            report_cell(&table, cell ? cell : "-");
+        }
+    html_table(out, &table, arena_print(t->arena, "instances-%d", group));
+}
+
+void table_page(const struct batch_table *t, const int *columns, int count, const char **text,
+                size_t *length)
+{
+    struct report_out out;
+    report_out_begin(&out, t->arena);
+    html_begin(&out, t->batch->folder);
+    report_print(&out, "<main>\n");
+    put_summary(&out, t);
+    put_plots(&out, t);
+    for (int g = 0; g < (t->group < 0 ? 1 : t->group_count); g++) {
+        const char *name = t->group < 0 ? "Instances"
+                                        : arena_print(t->arena, "%s %s",
+                                                      t->columns[t->group].heading, t->groups[g]);
+        report_print(&out, "<section><h2>%s</h2>\n", html_escape(name, t->arena));
+        put_rows(&out, t, columns, count, g);
+        report_print(&out, "</section>\n");
+    }
+    html_end(&out);
+    *text = out.text, *length = out.length;
+}

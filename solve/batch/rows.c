@@ -1,0 +1,229 @@
+// A row for each instance: what its plan, its verdicts and its problem say.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "data/inputs/problem.h"
+#include "data/results/plan.h"
+#include "solve/batch/result.h"
+#include "solve/batch/table.h"
+#include "solve/report/report.h"
+
+static const struct batch_column built_in[COLUMN_COUNT] = {
+    [COLUMN_NAME] = {"name", "Instance", -1, SHOW_ALWAYS},
+    [COLUMN_ID] = {"id", "Id", -1, SHOW_NEVER},
+    [COLUMN_OUTCOME] = {"outcome", "Outcome", -1, SHOW_VARYING},
+    [COLUMN_GPUS] = {"gpus", "GPUs", 0, SHOW_KNOWN},
+    [COLUMN_TENSOR] = {"tensor", "Tensor", 0, SHOW_NOT_ONE},
+    [COLUMN_CONTEXT] = {"context", "Context", 0, SHOW_NOT_ONE},
+    [COLUMN_DATA] = {"data", "Data", 0, SHOW_NOT_ONE},
+    [COLUMN_EXPERT] = {"expert", "Expert", 0, SHOW_NOT_ONE},
+    [COLUMN_PIPELINE] = {"pipeline", "Pipeline", 0, SHOW_NOT_ONE},
+    [COLUMN_VIRTUAL_STAGES] = {"virtual_stages", "Virtual stages", 0, SHOW_NOT_ONE},
+    [COLUMN_MICRO_BATCH] = {"micro_batch", "Micro-batch", 0, SHOW_NOT_ONE},
+    [COLUMN_SCHEDULE] = {"schedule", "Schedule", -1, SHOW_VARYING},
+    [COLUMN_ZERO] = {"zero", "ZeRO", 0, SHOW_VARYING},
+    [COLUMN_ITERATION_S] = {"iteration_s", "Time (s)", 9, SHOW_ALWAYS},
+    [COLUMN_OBJECTIVE] = {"objective", "Objective", -1, SHOW_VARYING},
+    [COLUMN_VALUE_S] = {"objective_s", "Objective (s)", 9, SHOW_NEVER},
+    [COLUMN_BOUND_S] = {"bound_s", "Bound (s)", 9, SHOW_ALWAYS},
+    [COLUMN_GAP] = {"gap_percent", "Gap (%)", 4, SHOW_ALWAYS},
+    [COLUMN_PROVEN] = {"proven", "Proven", -1, SHOW_VARYING},
+    [COLUMN_TOKENS] = {"tokens_per_s", "Tokens/s", 0, SHOW_KNOWN},
+    [COLUMN_TFLOPS] = {"tflops_per_gpu", "TFLOP/s per GPU", 1, SHOW_NEVER},
+    [COLUMN_MFU] = {"mfu_percent", "MFU (%)", 2, SHOW_KNOWN},
+    [COLUMN_PRICE_HOUR] = {"price_per_hour", "Price per hour", 2, SHOW_NEVER},
+    [COLUMN_PRICE_TOKENS] = {"price_per_million_tokens", "Price per million tokens", 4, SHOW_KNOWN},
+    [COLUMN_RUN_HOURS] = {"run_hours", "Run (hours)", 1, SHOW_KNOWN},
+    [COLUMN_RUN_PRICE] = {"run_price", "Price of the run", 0, SHOW_KNOWN},
+    [COLUMN_NODES] = {"search_nodes", "Nodes", 0, SHOW_KNOWN},
+    [COLUMN_SOLVE_S] = {"solve_s", "Solve (s)", 2, SHOW_KNOWN},
+    [COLUMN_CERTIFICATE] = {"certificate_kb", "Certificate (kB)", 1, SHOW_KNOWN},
+    [COLUMN_CHECK_S] = {"check_s", "Check (s)", 3, SHOW_KNOWN},
+    [COLUMN_MEMORY] = {"solver_memory_mb", "Solver's memory (MB)", 0, SHOW_NEVER},
+    [COLUMN_HASH] = {"certificate_sha256", "Certificate", -1, SHOW_NEVER},
+    [COLUMN_REASON] = {"reason", "Reason", -1, SHOW_KNOWN},
+};
+
+static void put_text(struct batch_row *row, int column, const char *text)
+{
+    row->values[column] = (struct value){text, NAN};
+}
+
+static void put(struct batch_row *row, int column, double number, struct arena *arena)
+{
+    row->values[column] = (struct value){arena_print(arena, "%.12g", number), number};
+}
+
+static void put_known(struct batch_row *row, int column, double number, struct arena *arena)
+{
+    if (number > 0) put(row, column, number, arena);
+}
+
+static void put_ns(struct batch_row *row, int column, int64_t ns, struct arena *arena)
+{
+    row->values[column] =
+        (struct value){arena_print(arena, "%lld.%09lld", (long long)(ns / 1000000000),
+                                   (long long)(ns % 1000000000)),
+                       (double)ns / 1e9};
+}
+
+// ---- what is known of it
+
+static void put_layout(struct batch_row *row, const struct layout *l, struct arena *arena)
+{
+    const struct {
+        int column, value;
+    } degrees[] = {{COLUMN_TENSOR, l->tensor},
+                   {COLUMN_CONTEXT, l->context},
+                   {COLUMN_DATA, l->data},
+                   {COLUMN_EXPERT, l->expert},
+                   {COLUMN_PIPELINE, l->pipeline},
+                   {COLUMN_VIRTUAL_STAGES, l->virtual_stages},
+                   {COLUMN_MICRO_BATCH, l->micro_batch},
+                   {COLUMN_ZERO, l->zero}};
+    for (size_t i = 0; i < ARRAY_LENGTH(degrees); i++)
+        put(row, degrees[i].column, degrees[i].value, arena);
+    put_text(row, COLUMN_SCHEDULE, schedule_names[l->schedule]);
+}
+
+// In percent with four places, rounded up.
+static double gap_percent(int64_t value_ns, int64_t bound_ns)
+{
+    __extension__ typedef __int128 wide;
+    if (bound_ns >= value_ns) return 0;
+    return (double)(int64_t)(((wide)(value_ns - bound_ns) * 1000000 + value_ns - 1) / value_ns) /
+           1e4;
+}
+
+// The bound is the checker's where there is one: what is proven, not what was asked.
+static void put_times(struct batch_row *row, const struct plan *p, const struct result *r,
+                      struct arena *arena)
+{
+    int64_t bound_ns = r->bound_ns >= 0 ? r->bound_ns : plan_bound_ns(p);
+    if (p->stage_count) {
+        put_ns(row, COLUMN_ITERATION_S, p->iteration_ns, arena);
+        put_ns(row, COLUMN_VALUE_S, plan_value_ns(p), arena);
+        put(row, COLUMN_GAP, gap_percent(plan_value_ns(p), bound_ns), arena);
+    }
+    if (p->outcome != OUTCOME_INFEASIBLE) put_ns(row, COLUMN_BOUND_S, bound_ns, arena);
+    put_text(row, COLUMN_OBJECTIVE, objective_names[p->objective]);
+    put_text(row, COLUMN_PROVEN, r->proven ? "checked" : "as stated");
+    put(row, COLUMN_NODES, (double)p->effort.boxes, arena);
+}
+
+static void put_figures(struct batch_row *row, const struct plan *p, const struct problem *problem,
+                        struct arena *arena)
+{
+    struct figures f;
+    report_figures_of(&f, p, problem);
+    put(row, COLUMN_GPUS, (double)f.gpus, arena);
+    put_known(row, COLUMN_TOKENS, f.tokens_per_s, arena);
+    put_known(row, COLUMN_TFLOPS, f.model_flop_per_s / (double)f.gpus / 1e12, arena);
+    if (f.peak_flop_per_s > 0)
+        put_known(row, COLUMN_MFU, 100 * f.model_flop_per_s / f.peak_flop_per_s, arena);
+    put_known(row, COLUMN_PRICE_HOUR, f.price_per_hour, arena);
+    put_known(row, COLUMN_PRICE_TOKENS, f.price_per_million_tokens, arena);
+    put_known(row, COLUMN_RUN_HOURS, f.run_hours, arena);
+    put_known(row, COLUMN_RUN_PRICE, f.run_price, arena);
+}
+
+static void put_result(struct batch_row *row, const struct result *r, struct arena *arena)
+{
+    put_text(row, COLUMN_OUTCOME, r->outcome);
+    if (r->reason) put_text(row, COLUMN_REASON, r->reason);
+    put(row, COLUMN_SOLVE_S, r->solve_s, arena);
+    put_known(row, COLUMN_MEMORY, (double)r->memory_bytes / 1e6, arena);
+    if (!r->certificate_bytes) return;
+    put(row, COLUMN_CERTIFICATE, (double)r->certificate_bytes / 1e3, arena);
+    put(row, COLUMN_CHECK_S, r->check_s, arena);
+    put_text(row, COLUMN_HASH, r->certificate_sha256);
+}
+
+static enum status put_done(struct batch_row *row, const struct batch *b, struct arena *arena,
+                            struct arena *scratch, struct error *err)
+{
+    struct plan plan;
+    struct problem problem;
+    struct result result;
+    const char *id = row->instance->id;
+    TRY(result_load(&result, batch_path(b, id, "result/status.json", scratch), arena, err));
+    put_result(row, &result, arena);
+    TRY(plan_load(&plan, batch_path(b, id, "result/plan.json", scratch), scratch, err));
+    put_times(row, &plan, &result, arena);
+    if (!plan.stage_count) return OK;
+    TRY(problem_load(&problem, batch_path(b, id, "problem.json", scratch), scratch, err));
+    put_layout(row, &plan.layout, arena);
+    put_figures(row, &plan, &problem, arena);
+    return OK;
+}
+
+static enum status put_state(struct batch_row *row, const struct batch *b, struct arena *arena,
+                             struct arena *scratch, struct error *err)
+{
+    static const char *const names[] = {"waiting", "running", "done", "failed"};
+    const char *holder;
+    struct result result;
+    enum state state = batch_state(b, row->instance->id, &holder, scratch);
+    put_text(row, COLUMN_OUTCOME, names[state]);
+    if (state == STATE_DONE) return put_done(row, b, arena, scratch, err);
+    if (state != STATE_FAILED) return OK;
+    TRY(result_load(&result, batch_path(b, row->instance->id, "failure/status.json", scratch),
+                    arena, err));
+    put_result(row, &result, arena);
+    return OK;
+}
+
+// ---- columns
+
+static bool is_built_in(const char *key)
+{
+    for (int c = 0; c < COLUMN_COUNT; c++)
+        if (!strcmp(built_in[c].key, key)) return true;
+    return false;
+}
+
+static void set_columns(struct batch_table *t)
+{
+    int count;
+    const char *const *keys = batch_keys(t->batch, &count, t->arena);
+    t->columns = TAKE(t->arena, COLUMN_COUNT + count, struct batch_column);
+    memcpy(t->columns, built_in, sizeof built_in);
+    t->column_count = COLUMN_COUNT;
+    for (int k = 0; k < count; k++)
+        if (!is_built_in(keys[k]))
+            t->columns[t->column_count++] = (struct batch_column){keys[k], keys[k], -1, SHOW_NEVER};
+}
+
+// What the manifest says; a number where it is one.
+static struct value said(const char *text)
+{
+    double number;
+    char end;
+    if (!text) return (struct value){NULL, NAN};
+    return (struct value){text, sscanf(text, "%lf%c", &number, &end) == 1 ? number : NAN};
+}
+
+enum status table_fill(struct batch_table *t, const struct batch *b, struct arena *arena,
+                       struct error *err)
+{
+    struct arena *scratch = arena_open_within(arena);
+    const struct arena_mark mark = arena_set_mark(scratch);
+    const char *const *varying = batch_varying(b, arena);
+    *t = (struct batch_table){.batch = b, .group = -1, .row_count = b->count, .arena = arena};
+    set_columns(t);
+    t->rows = TAKE(arena, b->count, struct batch_row);
+    for (int i = 0; i < b->count; i++) {
+        struct batch_row *row = &t->rows[i];
+        *row = (struct batch_row){.instance = &b->items[i], .place = i};
+        row->values = TAKE(arena, t->column_count, struct value);
+        for (int c = 0; c < t->column_count; c++) row->values[c] = (struct value){NULL, NAN};
+        for (int c = 1; c < t->column_count; c++)
+            row->values[c] = said(instance_key(row->instance, t->columns[c].key));
+        put_text(row, COLUMN_NAME, instance_label(row->instance, varying, arena));
+        put_text(row, COLUMN_ID, row->instance->id);
+        arena_reset(scratch, mark);
+        TRY(put_state(row, b, arena, scratch, err));
+    }
+    return OK;
+}

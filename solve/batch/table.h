@@ -1,0 +1,118 @@
+// What came out of a batch as rows of values: filtered, sorted, grouped, written, drawn.
+#ifndef PLUMBLINE_SOLVE_BATCH_TABLE_H
+#define PLUMBLINE_SOLVE_BATCH_TABLE_H
+
+#include "data/base/options.h"
+#include "solve/batch/batch.h"
+
+enum column {
+    COLUMN_NAME,
+    COLUMN_ID,
+    COLUMN_OUTCOME,
+    COLUMN_GPUS,
+    COLUMN_TENSOR,
+    COLUMN_CONTEXT,
+    COLUMN_DATA,
+    COLUMN_EXPERT,
+    COLUMN_PIPELINE,
+    COLUMN_VIRTUAL_STAGES,
+    COLUMN_MICRO_BATCH,
+    COLUMN_SCHEDULE,
+    COLUMN_ZERO,
+    COLUMN_ITERATION_S,
+    COLUMN_OBJECTIVE,
+    COLUMN_VALUE_S,
+    COLUMN_BOUND_S,
+    COLUMN_GAP,
+    COLUMN_PROVEN,
+    COLUMN_TOKENS,
+    COLUMN_TFLOPS,
+    COLUMN_MFU,
+    COLUMN_PRICE_HOUR,
+    COLUMN_PRICE_TOKENS,
+    COLUMN_RUN_HOURS,
+    COLUMN_RUN_PRICE,
+    COLUMN_NODES,
+    COLUMN_SOLVE_S,
+    COLUMN_CERTIFICATE,
+    COLUMN_CHECK_S,
+    COLUMN_MEMORY,
+    COLUMN_HASH,
+    COLUMN_REASON,
+    COLUMN_COUNT // behind them the manifest's keys
+};
+
+// Where a column is shown without being asked for.
+enum show { SHOW_NEVER, SHOW_ALWAYS, SHOW_KNOWN, SHOW_NOT_ONE, SHOW_VARYING };
+
+struct batch_column {
+    const char *key, *heading; // of files, for people
+    int places;                // -1: a text
+    enum show show;
+};
+
+struct value {
+    const char *text; // NULL: not known
+    double number;    // NAN: a text
+};
+
+struct batch_row {
+    const struct instance *instance;
+    struct value *values; // [column_count]
+    int place, group;     // as the manifest has it; of the groups that --group makes
+    const struct sorting *sorting;
+};
+
+struct sorting {
+    int columns[8], count;
+    bool falling[8];
+};
+
+struct batch_table {
+    const struct batch *batch;
+    struct batch_column *columns;
+    int column_count;
+    struct batch_row *rows;
+    int row_count;
+    struct sorting sorting;
+    int group;           // its column; -1: none
+    const char **groups; // [group_count], in the order in which they appear
+    int group_count;
+    struct arena *arena;
+};
+
+// rows.c: of every instance, whatever became of it.
+enum status table_fill(struct batch_table *t, const struct batch *b, struct arena *arena,
+                       struct error *err);
+
+// select.c. BAD_INPUT: no such column, told with the nearest; no such expression.
+enum status table_find_column(int *column, const struct batch_table *t, const char *key,
+                              struct error *err);
+enum status table_where(struct batch_table *t, const char *expression, struct error *err);
+enum status table_sort(struct batch_table *t, const char *keys, struct error *err);
+enum status table_group(struct batch_table *t, const char *key, struct error *err);
+// The columns to be shown: those named, in their order; NULL: those that say something.
+enum status table_columns(const struct batch_table *t, const char *keys, int **columns, int *count,
+                          struct error *err);
+const char *value_shown(const struct batch_table *t, const struct batch_row *row, int column);
+
+// write.c, page.c
+enum batch_format { BATCH_CSV, BATCH_TEX, BATCH_HTML };
+void table_csv(const struct batch_table *t, const int *columns, int count, const char **text,
+               size_t *length);
+void table_tex(const struct batch_table *t, const int *columns, int count, const char **text,
+               size_t *length);
+void table_page(const struct batch_table *t, const int *columns, int count, const char **text,
+                size_t *length);
+
+// plot.c
+enum plot { PLOT_TIME, PLOT_PARETO, PLOT_GAP, PLOT_SCALING, PLOT_COUNT };
+extern const char *const plot_names[]; // "time", "pareto", "gap", "scaling"
+// false: too little is known to draw it, and *lacking says what
+bool table_plot(const struct batch_table *t, enum plot plot, const char **text, size_t *length,
+                const char **lacking);
+
+// collect.c
+command_function batch_collect, batch_plot;
+
+#endif
