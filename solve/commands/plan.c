@@ -229,6 +229,10 @@ enum status command_plan(int argc, char **argv, int *exit_code, struct arena *ar
             report_step(&steps, &r, "megatron", "launch/megatron.sh", arena);
             report_step(&steps, &r, "sbatch", "launch/job.sbatch", arena);
         }
+        if (r.framework == FRAMEWORK_TORCHTITAN) {
+            TRY(make_launch_folder(&r, arena, err));
+            report_step(&steps, &r, "torchtitan", "launch/torchtitan.toml", arena);
+        }
     }
     for (int i = 2; i < steps.count; i++) TRY(run_step(&steps.items[i], exit_code, arena, err));
     TRY(answer(&r, &steps, arena, err));

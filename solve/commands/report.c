@@ -17,6 +17,7 @@ enum format {
     FORMAT_TEXT,
     FORMAT_TRACE,
     FORMAT_MEGATRON,
+    FORMAT_TORCHTITAN,
     FORMAT_SBATCH,
     FORMAT_CSV,
     FORMAT_LATEX,
@@ -27,9 +28,9 @@ enum format {
     FORMAT_RANKFILE,
     FORMAT_HOSTS
 };
-static const char *const format_names[] = {"text",     "trace", "megatron", "sbatch", "csv",
-                                           "latex",    "links", "heatmap",  "html",   "hostfile",
-                                           "rankfile", "hosts", NULL};
+static const char *const format_names[] = {
+    "text",  "trace",   "megatron", "torchtitan", "sbatch",   "csv",   "latex",
+    "links", "heatmap", "html",     "hostfile",   "rankfile", "hosts", NULL};
 
 enum { FILES_MOST = 1000 };
 
@@ -247,7 +248,8 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     size_t length;
     const struct option options[] = {
         {"--format", OPTION_NAME, &format, 0, 0, format_names,
-         "for people (default), one page for a browser, Chrome/Perfetto JSON, Megatron-LM flags; a "
+         "for people (default), one page for a browser, Chrome/Perfetto JSON, Megatron-LM flags, a "
+         "config of torchtitan; a "
          "table of plans and "
          "verdicts; of a placement the links in use as CSV, a map of all links as SVG, and which "
          "host gets which rank: SLURM_HOSTFILE, Open MPI rankfile, torchrun's order"},
@@ -277,7 +279,7 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     TRY(options_read(
         argc, argv,
         "plumbline report [--format "
-        "text|html|trace|megatron|sbatch|links|heatmap|hostfile|rankfile|hosts] "
+        "text|html|trace|megatron|torchtitan|sbatch|links|heatmap|hostfile|rankfile|hosts] "
         "[--verdict FILE] [-o FILE] PLAN\n       plumbline report --format latex|csv [-o FILE] "
         "PLAN|CHECKED...",
         options, ARRAY_LENGTH(options), files, 0, FILES_MOST, &operands, &helped, err));
@@ -319,8 +321,10 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
                                                    (enum rank_order)order, (int)cores},
                           &text, &length, arena, err));
     else
-        TRY((format == FORMAT_SBATCH ? report_sbatch : report_megatron)(
-            &plan, origin_problem(&plan, &problem, arena) ? &problem : NULL, &text, &length, arena,
-            err));
+        TRY((format == FORMAT_SBATCH ? report_sbatch
+             : format == FORMAT_TORCHTITAN
+                 ? report_torchtitan
+                 : report_megatron)(&plan, origin_problem(&plan, &problem, arena) ? &problem : NULL,
+                                    &text, &length, arena, err));
     return file_write(to, text, length, err);
 }

@@ -65,39 +65,37 @@ static void put_recompute_notes(const struct megatron *e)
     }
 }
 
-static void put_compression_notes(const struct megatron *e)
+void report_compression_notes(struct report_out *out, const struct plan *plan)
 {
-    const struct plan *plan = e->plan;
     for (int s = 0; s < plan->stage_count; s++) {
         const struct plan_stage *stage = &plan->stages[s];
         if (stage->gradient_option)
-            report_print(e->out, "#   - low-rank gradient sync of stage %d, rank %d\n", s,
+            report_print(out, "#   - low-rank gradient sync of stage %d, rank %d\n", s,
                          plan->gradient_options[stage->gradient_option].rank);
         if (stage->boundary_option)
             report_print(
-                e->out, "#   - low-rank backward transfers from stage %d to stage %d, rank %d%s\n",
-                s, s - 1, plan->boundary_options[stage->boundary_option].rank,
+                out, "#   - low-rank backward transfers from stage %d to stage %d, rank %d%s\n", s,
+                s - 1, plan->boundary_options[stage->boundary_option].rank,
                 plan->boundary_options[stage->boundary_option].epilogue_only ? ", in the drain only"
                                                                              : "");
     }
 }
 
-// Megatron-LM gives every replica as many.
-static void put_uneven_note(const struct megatron *e)
+void report_uneven_note(struct report_out *out, const struct plan *plan)
 {
-    const struct plan_placement *x = e->plan->placement;
+    const struct plan_placement *x = plan->placement;
     if (!x || !x->micro_batches) return;
-    const int *replicas = report_data_ranks(e->plan, e->out->arena);
-    report_print(e->out, "#   - micro-batches that differ between the data-parallel replicas:");
+    const int *replicas = report_data_ranks(plan, out->arena);
+    report_print(out, "#   - micro-batches that differ between the data-parallel replicas:");
     for (int i = 0; i < x->replica_count; i++)
-        report_print(e->out, " %d", x->micro_batches[replicas[i]]);
-    report_print(e->out, "\n");
+        report_print(out, " %d", x->micro_batches[replicas[i]]);
+    report_print(out, "\n");
 }
 
 static void put_schedule_notes(const struct megatron *e)
 {
     const struct layout *l = &e->plan->layout;
-    put_uneven_note(e);
+    report_uneven_note(e->out, e->plan);
     bool winds = l->virtual_stages > 1;
     if (!schedule_kinds[l->schedule].in_megatron)
         report_print(
@@ -242,7 +240,7 @@ void megatron_put_notes(const struct megatron *e, bool recompute_said)
     const struct plan *plan = e->plan;
     size_t before = (report_print(e->out, "\n# Not expressed by these flags:\n"), e->out->length);
     if (!recompute_said) put_recompute_notes(e);
-    put_compression_notes(e);
+    report_compression_notes(e->out, plan);
     put_schedule_notes(e);
     put_state_notes(e);
     for (int s = 1; s < plan->stage_count; s++)

@@ -1,0 +1,79 @@
+#!/bin/sh
+# report --format torchtitan: python's TOML reader finds the plan's degrees, layers and batches in it, and each decision without a key is
+# named in the comments. With torchtitan at hand its own parser reads it.
+BIN=${BIN:-bin} work=build/test_torchtitan.$$ failed=0
+mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
+plumbline=$BIN/plumbline
+
+wrong() { echo "torchtitan: $*" >&2; failed=1; }
+
+if ! python3 -c 'import tomllib' 2>/dev/null; then
+    echo "torchtitan: python3 has no tomllib; not tested"
+    exit 0
+fi
+
+# config WORDS OPTION ...: WORDS (;-separated, may be empty) stand in the comments
+config() {
+    words=$1; shift
+    rm -rf "$work/p"
+    "$plumbline" example gpt --gpu h100-80gb --nodes 4 --sequence 4096 --global-batch 64 "$@" -o "$work/p" >"$work/log" 2>&1 || { wrong "$*: $(cat "$work/log")"; return; }
+    "$plumbline" solve "$work/p/problem.json" --gap 0.2 --quiet -o "$work/p/plan.json" 2>"$work/log" || { wrong "$*: $(cat "$work/log")"; return; }
+    "$plumbline" report --format torchtitan "$work/p/plan.json" -o "$work/p/titan.toml" || wrong "$*"
+    python3 - "$work/p" "$words" <<'END' || wrong "$*: $(cat "$work/p/titan.toml")"
+import json, re, sys, tomllib
+folder, words = sys.argv[1:]
+text = open(f"{folder}/titan.toml").read()
+c, plan, job = tomllib.loads(text), json.load(open(f"{folder}/plan.json")), json.load(open(f"{folder}/job.json"))
+l = plan["layout"]
+get = lambda key, default: l.get(key, default)
+p = c["parallelism"]
+assert p["tensor_parallel_degree"] == get("tensor", 1)
+assert p["context_parallel_degree"] == get("context", 1)
+assert p["pipeline_parallel_degree"] == get("pipeline", 1)
+assert p["data_parallel_replicate_degree"] * p["data_parallel_shard_degree"] == get("data", 1)
+assert (p["data_parallel_shard_degree"] > 1) <= (get("zero", 0) > 0)
+t = c["training"]
+assert t["global_batch_size"] == job["global_batch"] and t["seq_len"] == job["sequence"]
+together = t["local_batch_size"] * get("data", 1)
+assert t["global_batch_size"] % together == 0
+if get("pipeline", 1) > 1:
+    assert together == t["global_batch_size"]
+    assert t["local_batch_size"] // p["pipeline_parallel_microbatch_size"] == plan["micro_batches"]
+    parts = p["module_fqns_per_model_part"]
+    assert len(parts) == len(plan["stages"])
+    flat = [x for part in parts for x in part]
+    layers = sum(s["layer_count"] for s in plan["stages"]) - 2
+    assert flat == ["tok_embeddings"] + [f"layers.{i}" for i in range(layers)] + ["norm", "output"], flat
+    for part, stage in zip(parts, plan["stages"]):
+        assert len([x for x in part if x != "norm"]) == stage["layer_count"]
+else:
+    assert t["global_batch_size"] // together == plan["micro_batches"]
+modes = {s["recompute"] for s in plan["stages"]}
+if len(modes) == 1 and "first_layers" not in modes:
+    assert c["activation_checkpoint"]["mode"] == modes.pop()
+else:
+    assert c["activation_checkpoint"]["mode"] == "full" and "recomputation that differs" in text
+notes = text[text.index("# Not expressed"):]
+for word in filter(None, words.split(";")):
+    assert word in notes, (word, notes)
+if not words and "recomputation that differs" not in text:
+    assert "(nothing)" in notes, notes
+try:
+    from torchtitan.config import ConfigManager
+    ConfigManager().parse_args(["--job.config_file", f"{folder}/titan.toml"])
+except ImportError:
+    pass
+END
+}
+
+titan="--model llama-3.1-8b --framework torchtitan"
+config "" $titan --tensor 2 --pipeline 4 --data 4 --zero 3
+config "" $titan --tensor 1 --pipeline 1 --data 32 --zero 3
+config "" $titan --tensor 2 --pipeline 4 --data 4 --zero 2 --schedule interleaved --virtual-stages 2
+config "" $titan --tensor 2 --pipeline 4 --data 4 --zero 3 --schedule zb-v --virtual-stages 2
+config "" $titan --tensor 2 --pipeline 4 --data 4 --zero 3 --schedule gpipe
+config "ZeRO 1;optimizer states alone;another trainer" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 1 --offload-optimizer
+config "the zb-h1 schedule;another trainer" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 1 --schedule zb-h1 --framework any
+config "low-rank;without sequence parallelism" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 0 --boundary-rank 16 --gradient-rank 16 --no-sequence-parallel --framework any
+[ $failed -eq 0 ] && echo "torchtitan: all as expected"
+exit $failed
