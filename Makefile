@@ -14,7 +14,8 @@ CFLAGS_debug   = -O0 -g
 CFLAGS_asan    = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
 # Of all that goes into the shared library only what library/plumbline.h marks is seen from outside.
-CFLAGS_all = -std=c11 -D_POSIX_C_SOURCE=200809L -fPIC -fvisibility=hidden $(WARNINGS) $(CFLAGS_$(BUILD)) -I. $(BLAS_CFLAGS) -MMD -MP $(CFLAGS)
+CFLAGS_own = -std=c11 -D_POSIX_C_SOURCE=200809L -fPIC -fvisibility=hidden $(WARNINGS) $(CFLAGS_$(BUILD)) -I. -MMD -MP
+CFLAGS_all = $(CFLAGS_own) $(BLAS_CFLAGS) $(CFLAGS)
 
 # Where cblas.h is not among the system's own headers.
 BLAS_CFLAGS := $(shell pkg-config --cflags openblas 2>/dev/null)
@@ -155,10 +156,10 @@ $(OUT)/libraries: tests/setup.sh
 	@$(SETUP:install=check) build
 	@touch $@
 
-# Objects of other flags are compiled again.
+# Objects of other flags than these are compiled again; not for other CFLAGS, which `sudo make install` may not know.
 $(OUT)/flags: always
 	@mkdir -p $(@D)
-	@echo '$(CFLAGS_all)' | cmp -s - $@ || echo '$(CFLAGS_all)' > $@
+	@echo '$(CFLAGS_own)' | cmp -s - $@ || echo '$(CFLAGS_own)' > $@
 
 # The elementwise loops are timed: they are worth the vector instructions.
 build/release/measure/cpu/%.o: CFLAGS_release = -O3 -g -fno-math-errno

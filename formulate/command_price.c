@@ -33,7 +33,7 @@ enum status command_price(int argc, char **argv, int *exit_code, struct arena *a
     if (helped) return OK;
     struct problem problem;
     struct priced priced;
-    TRY(problem_load(&problem, path, arena, err));
+    TRY(problem_load(&problem, path_of_document(path, "problem.json", arena), arena, err));
     say_space(&problem);
     TRY(price_problem(&priced, &problem, arena, err));
     priced.document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);

@@ -102,9 +102,12 @@ enum status commands_run(const struct command_table *t, int argc, char **argv, i
     } else if (!strcmp(name, HELP_PAGE)) {
         print_sections(t, argc > 2 ? argv[2] : "", arena);
     } else if (is_help(name) && argc > 2) {
-        char *words[] = {argv[2], arena_copy_text(arena, "--help"), NULL};
         const struct command *asked = find(t, argv[2]);
-        return asked ? asked->run(2, words, exit_code, arena, err) : refuse(t, argv[2], arena, err);
+        if (!asked) return refuse(t, argv[2], arena, err);
+        char **words = TAKE(arena, argc, char *);
+        for (int i = 2; i < argc; i++) words[i - 2] = argv[i];
+        words[argc - 2] = arena_copy_text(arena, "--help");
+        return asked->run(argc - 1, words, exit_code, arena, err);
     } else if (is_help(name)) {
         printf("usage: %s\n", usage_of(t, arena));
         print_list(stdout, t);
@@ -178,8 +181,11 @@ static enum status print_page(const struct program *p, const char *name, struct 
 enum status program_run(const struct program *p, int argc, char **argv, int *exit_code,
                         struct arena *arena, struct error *err)
 {
-    if (!strcmp(argv[1], "--version")) {
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V") || !strcmp(argv[1], "version")) {
         bool json = argc > 2 && !strcmp(argv[2], "--json");
+        if (argc > 2 && !json)
+            return fail(err, BAD_INPUT, "%s: expected --json or nothing behind it, found '%s'",
+                        argv[1], argv[2]);
         printf(json ? "{\"name\": \"%s\", \"version\": \"%s\"}\n" : "%s %s\n", p->name,
                PLUMBLINE_VERSION);
         return OK;

@@ -34,8 +34,8 @@ struct program {
     int exit_count;
 };
 
-// The program's own command: beside those of the table --version [--json], and help --man
-// [COMMAND], which prints a manual page. There is an argv[1].
+// The program's own command: beside those of the table --version (-V, version) [--json], and help
+// --man [COMMAND], which prints a manual page. There is an argv[1].
 enum status program_run(const struct program *p, int argc, char **argv, int *exit_code,
                         struct arena *arena, struct error *err);
 

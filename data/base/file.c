@@ -262,6 +262,13 @@ const char *path_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+const char *path_of_document(const char *path, const char *name, struct arena *arena)
+{
+    struct stat s;
+    if (stat(path, &s) || !S_ISDIR(s.st_mode)) return path;
+    return arena_print(arena, "%s%s%s", path, path_ends_with(path, "/") ? "" : "/", name);
+}
+
 const char *path_stem(const char *path, struct arena *arena)
 {
     int length = (int)strlen(path), end = path_ends_with(path, ".json") ? length - 5 : length;

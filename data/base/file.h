@@ -34,6 +34,8 @@ void sha256_text(const char *text, size_t size, char hex[SHA256_TEXT]);
 // Whether more than `ending` (".json") stands there, and that last.
 bool path_ends_with(const char *path, const char *ending);
 const char *path_name(const char *path); // without the folders before it
+// `path`, or where that is a folder the file `name` in it.
+const char *path_of_document(const char *path, const char *name, struct arena *arena);
 // `path` without ".json" behind it.
 const char *path_stem(const char *path, struct arena *arena);
 // `path` as seen from the folder of the file `base` (absolute paths stay): how documents name each

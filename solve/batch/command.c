@@ -26,7 +26,7 @@ static enum status run(int argc, char **argv, int *exit_code, struct arena *aren
     int64_t jobs = cores();
     bool quiet = false, helped;
     const struct option options[] = {
-        {"-o", OPTION_TEXT, &b.folder, 0, 0, NULL, "folder of the results, created if missing"},
+        {"-o", OPTION_PATH, &b.folder, 0, 0, NULL, "folder of the results, created if missing"},
         {"--jobs", OPTION_INT, &jobs, 1, 4096, NULL, "threads at a time (cores of the machine)"},
         {"--quiet", OPTION_FLAG, &quiet, 0, 0, NULL, "no progress on standard error"},
     };

@@ -387,6 +387,21 @@ static enum status audit_layout(bool *proven, const struct check_request *r,
     return OK;
 }
 
+// Another of our documents, by its first lines: the reader of certificates would complain of a
+// number in the middle of it.
+static enum status refuse_other_kind(const struct check_text *file, struct arena *arena,
+                                     struct error *err)
+{
+    static const char key[] = "\"kind\": \"";
+    const char *kind = strstr(file->text, key);
+    if (!kind || kind - file->text > 64) return OK;
+    kind += sizeof key - 1;
+    const char *found = arena_print(arena, "%.*s", (int)strcspn(kind, "\"\n"), kind);
+    if (!strcmp(found, "plumbline.certificate") || strncmp(found, "plumbline.", 10)) return OK;
+    return fail(err, BAD_INPUT, "%s: kind: expected \"plumbline.certificate\", found \"%.60s\"",
+                file->file, found);
+}
+
 enum status check_run(bool *proven, const struct check_request *r, FILE *to, struct arena *arena,
                       struct error *err)
 {
@@ -407,6 +422,7 @@ enum status check_run(bool *proven, const struct check_request *r, FILE *to, str
             "a test program: make tests, build/release/tests/vipr_check",
             r->certificate);
     TRY(space_read_file(&certificate, r->certificate, arena, err));
+    TRY(refuse_other_kind(&certificate, arena, err));
     TRY(check_certificate_kind(&kind, &certificate, arena, err));
     if (kind != CERTIFICATE_OF_LAYOUT && r->verdict)
         return fail(

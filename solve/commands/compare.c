@@ -154,11 +154,11 @@ enum status command_compare(int argc, char **argv, int *exit_code, struct arena 
          "of these, on all stages (default: the least that fits into memory)"},
         {"--in-order", OPTION_FLAG, &r.in_order, 0, 0, NULL,
          "also the first with its ranks on nodes as a framework numbers them"},
-        {"--problem", OPTION_TEXT, &r.problem, 0, 0, NULL,
+        {"--problem", OPTION_PATH, &r.problem, 0, 0, NULL,
          "of the first plan, where it is not where the plan says"},
         {"--format", OPTION_NAME, &r.format, 0, 0, format_names,
          "for people (default), a page, a table for a paper, values"},
-        {"-o", OPTION_TEXT, &r.to, 0, 0, NULL,
+        {"-o", OPTION_PATH, &r.to, 0, 0, NULL,
          "write to this file; - is standard output (default)"},
     };
     struct compared items[PLANS_MOST + BASELINES];

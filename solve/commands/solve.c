@@ -393,6 +393,7 @@ enum status command_solve(int argc, char **argv, int *exit_code, struct arena *a
     struct solve_request r = {0};
     TRY(solve_request_read(&r, argc, argv, arena, err));
     if (r.helped) return OK;
+    r.problem_path = path_of_document(r.problem_path, "problem.json", arena);
     struct problem *problem = TAKE(arena, 1, struct problem);
     TRY(solve_request_check_places(&r, err));
     TRY(problem_load(problem, r.problem_path, arena, err));

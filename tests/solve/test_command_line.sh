@@ -105,6 +105,10 @@ gives 0 help solve
 gives 0 solve -h
 gives 0 -h
 gives 0 --version --json
+gives 0 -V; gives 0 version; gives 0 help import hf
+says '^usage: plumbline import hf' out
+refuses "expected --json or nothing" --version --jsn
+refuses "unknown format 'hff', did you mean hf?" help import hff
 refuses "a kind is missing" example
 refuses "'cube'" example cube -o x
 refuses "unknown measurement 'x'" measure x
@@ -138,6 +142,8 @@ gives 0 example chain --layers 9 --stages 3 --micro-batches 6 -o small --force
 gives 0 solve small/problem.json -o small/plan.json
 gives 0 verify small/plan.json
 gives 0 price small/problem.json -o small/priced.json
+gives 0 solve small -o small/plan.json; gives 0 verify small/; gives 0 report small; gives 0 price small; gives 0 formulate small   # folders of documents
+refuses 'kind: expected "plumbline.certificate", found "plumbline.plan"' check small/plan.json
 
 # ---- bad documents, to each command that reads one
 long=$(printf '%0400d' 0 | tr 0 9)
@@ -162,10 +168,12 @@ spoil plan small/plan.json
 spoil samples "$documents/samples.json"
 spoil model small/model.json; spoil cluster small/cluster.json; spoil costs small/costs.json; spoil job small/job.json
 read_by() { case $1 in problem) echo "solve price formulate" ;; plan) echo "verify report" ;; samples) echo calibrate ;; esac; }
+mkdir empty
 for kind in problem plan samples; do
     for command in $(read_by $kind); do
         refuses "nothere.json: cannot be read" $command nothere.json
-        refuses "small: expected a file, found a directory" $command small
+        case $kind in samples) refused="empty: expected a file, found a directory" ;; *) refused="empty/$kind.json: cannot be read" ;; esac
+        refuses "$refused" $command empty
         refuses "small/model.json" $command small/model.json                # good, and of the wrong kind
         for file in bad/$kind-*.json; do refuses "$file: " $command "$file"; done
     done
