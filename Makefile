@@ -333,6 +333,10 @@ test-mutations: $(OUT)/tests/test_check_mutations
 test-batch: $(BIN)/plumbline
 	@BIN=$(BIN) sh tests/batch/test_batch.sh 200 10
 
+# The same on a real Slurm of two nodes on this machine: root, slurm-wlm and munge; else it is skipped. Some four minutes.
+test-slurm: $(BIN)/plumbline
+	@BIN=$(BIN) sh tests/batch/slurm.sh
+
 # The shipped costs that are fitted, anew from their rows (data/costs/make.sh); test_shipped_costs compares.
 costs: $(BIN)/plumbline
 	@BIN=$(BIN) sh data/costs/make.sh
@@ -448,7 +452,7 @@ fuzz-%: build/fuzz/fuzz
 clean:
 	rm -rf build bin
 
-.PHONY: always deb man uninstall format format-check gpu-programs gpu-pack test-fused bench heldback costs all tests check test test-asan demo setup layers schemas trusted trusted-write install clean test-exact test-planted test-mutations test-batch
+.PHONY: always deb man uninstall format format-check gpu-programs gpu-pack test-fused bench heldback costs all tests check test test-asan demo setup layers schemas trusted trusted-write install clean test-exact test-planted test-mutations test-batch test-slurm
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' -type f 2>/dev/null)

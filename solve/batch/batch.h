@@ -100,6 +100,7 @@ struct child_request {
     const char *output, *log; // of standard output and standard error, which is added to; NULL:
                               // ours
     bool apart; // in a group of processes of its own: the terminal's signals do not reach it
+    const char *program; // NULL: this one
 };
 enum status child_start(pid_t *id, const struct child_request *request, struct error *err);
 bool child_ended(pid_t id, int *code); // 128 and the signal, where one ended it
@@ -110,10 +111,11 @@ int child_wait(pid_t id, bool *stopped);
 
 // Exit codes of `batch one` and `batch run` beside 0 and 2.
 enum { BATCH_FAILED = 1, BATCH_STOPPED = 30, BATCH_BUSY = 31 };
+// resume: begins from the plan that an attempt left when it was told to stop, where solve can.
 enum status batch_solve_one(int *exit_code, const struct batch *b, const struct instance *i,
-                            struct arena *arena, struct error *err);
+                            bool resume, struct arena *arena, struct error *err);
 // In processes of `batch one`, at most so many threads at a time, the longest first.
-enum status batch_solve_all(int *exit_code, const struct batch *b, int jobs, bool quiet,
-                            struct arena *arena, struct error *err);
+enum status batch_solve_all(int *exit_code, const struct batch *b, int jobs, bool resume,
+                            bool quiet, struct arena *arena, struct error *err);
 
 #endif

@@ -59,9 +59,9 @@ static void become(char **argv, const struct child_request *r)
         !take_over(r->log, O_WRONLY | O_CREAT | O_APPEND, STDERR_FILENO))
         _exit(2);
     if (!take_over(r->output, O_WRONLY | O_CREAT | O_TRUNC, STDOUT_FILENO)) _exit(2);
-    execv("/proc/self/exe", argv); // also where its file has been replaced
-    execvp("plumbline", argv);
-    fprintf(stderr, "plumbline batch: plumbline cannot be started: %s\n", strerror(errno));
+    if (!r->program) execv("/proc/self/exe", argv); // also where its file has been replaced
+    execvp(argv[0], argv);
+    fprintf(stderr, "plumbline batch: %s cannot be started: %s\n", argv[0], strerror(errno));
     _exit(2);
 }
 
@@ -69,8 +69,9 @@ enum status child_start(pid_t *id, const struct child_request *request, struct e
 {
     enum { WORDS_MAX = 64 };
     char *argv[WORDS_MAX] = {(char *)(uintptr_t) "plumbline"};
+    int first = request->program ? 0 : 1;
     for (int i = 0; i + 2 < WORDS_MAX && request->words[i]; i++)
-        argv[i + 1] = (char *)(uintptr_t)request->words[i];
+        argv[first + i] = (char *)(uintptr_t)request->words[i];
     fflush(stdout);
     *id = fork();
     if (*id < 0) return fail(err, SYSTEM, "no process can be started: %s", strerror(errno));

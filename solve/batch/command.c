@@ -3,14 +3,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "data/base/file.h"
 #include "data/base/names.h"
 #include "data/text/shell.h"
 #include "data/base/commands.h"
 #include "solve/batch/commands.h"
 #include "solve/batch/result.h"
+#include "solve/batch/slurm.h"
 #include "solve/batch/table.h"
 
 // ---- run
+
+enum { ENGINE_LOCAL, ENGINE_SLURM, SLURM_TASKS = 1000 };
+static const char *const engine_names[] = {"local", "slurm", NULL};
 
 static int cores(void)
 {
@@ -23,12 +28,26 @@ static enum status run(int argc, char **argv, int *exit_code, struct arena *aren
 {
     struct batch b = {0};
     const char *manifest;
-    int64_t jobs = cores();
-    bool quiet = false, helped;
+    int64_t jobs = 0;
+    int engine = ENGINE_LOCAL;
+    struct slurm_request slurm = {.before_limit_s = 60, .submissions = 5};
+    bool helped;
+    slurm.sbatch = (struct option_texts){TAKE(arena, argc, const char *), 0, argc};
     const struct option options[] = {
         {"-o", OPTION_PATH, &b.folder, 0, 0, NULL, "folder of the results, created if missing"},
-        {"--jobs", OPTION_INT, &jobs, 1, 4096, NULL, "threads at a time (cores of the machine)"},
-        {"--quiet", OPTION_FLAG, &quiet, 0, 0, NULL, "no progress on standard error"},
+        {"--jobs", OPTION_INT, &jobs, 1, 4096, NULL,
+         "threads at a time (cores of the machine); of slurm: tasks at a time (1000)"},
+        {"--engine", OPTION_NAME, &engine, 0, 0, engine_names,
+         "processes of this machine, or arrays of Slurm"},
+        {"--sbatch", OPTION_TEXTS, &slurm.sbatch, 0, 0, NULL,
+         "of slurm: a word for sbatch, as --sbatch=--time=60; may stand several times"},
+        {"--before-limit-s", OPTION_INT, &slurm.before_limit_s, 1, 65535, NULL,
+         "of slurm: so long before a job's time limit its instance is told to stop (60)"},
+        {"--submissions", OPTION_INT, &slurm.submissions, 1, 1000, NULL,
+         "of slurm: of one instance, where jobs end without a result (5)"},
+        {"--resume", OPTION_FLAG, &slurm.resume, 0, 0, NULL,
+         "begin from the plans of attempts that were told to stop"},
+        {"--quiet", OPTION_FLAG, &slurm.quiet, 0, 0, NULL, "no progress on standard error"},
     };
     TRY(options_read(argc, argv, "plumbline batch run MANIFEST.jsonl -o FOLDER", options,
                      ARRAY_LENGTH(options), &manifest, 1, 1, NULL, &helped, err));
@@ -36,29 +55,58 @@ static enum status run(int argc, char **argv, int *exit_code, struct arena *aren
     if (!b.folder) return fail(err, BAD_INPUT, "-o FOLDER is missing");
     TRY(batch_read(&b, manifest, arena, err));
     TRY(batch_save(&b, arena, err));
-    return batch_solve_all(exit_code, &b, (int)jobs, quiet, arena, err);
+    if (engine == ENGINE_LOCAL)
+        return batch_solve_all(exit_code, &b, jobs ? (int)jobs : cores(), slurm.resume, slurm.quiet,
+                               arena, err);
+    slurm.jobs = jobs ? (int)jobs : SLURM_TASKS;
+    return batch_slurm(exit_code, &b, &slurm, arena, err);
 }
 
 // ---- one
+
+// The line of the file, from 0: so an array names its tasks.
+static enum status id_of_task(const char **id, const char *tasks, int64_t index,
+                              struct arena *arena, struct error *err)
+{
+    const char *text;
+    size_t size;
+    TRY(file_read(tasks, &text, &size, arena, err));
+    for (int64_t i = 0; i < index && *text; i++) {
+        text += strcspn(text, "\n");
+        text += *text == '\n';
+    }
+    if (!*text)
+        return fail(err, BAD_INPUT, "--index: expected a line of %s, found %lld", tasks,
+                    (long long)index);
+    *id = arena_print(arena, "%.*s", (int)strcspn(text, "\n"), text);
+    return OK;
+}
 
 static enum status one(int argc, char **argv, int *exit_code, struct arena *arena,
                        struct error *err)
 {
     struct batch b;
-    const char *folder, *id = NULL;
-    bool helped;
+    const char *folder, *id = NULL, *tasks = NULL;
+    int64_t index = -1;
+    bool resume = false, helped;
     const struct option options[] = {
         {"--id", OPTION_TEXT, &id, 0, 0, NULL, "of the instance, as batch status tells it"},
+        {"--tasks", OPTION_TEXT, &tasks, 0, 0, NULL, "or a file of ids, a line each"},
+        {"--index", OPTION_INT, &index, 0, 1 << 24, NULL, "and the line, from 0"},
+        {"--resume", OPTION_FLAG, &resume, 0, 0, NULL,
+         "begin from the plan of an attempt that was told to stop"},
     };
     TRY(options_read(argc, argv, "plumbline batch one FOLDER --id ID", options,
                      ARRAY_LENGTH(options), &folder, 1, 1, NULL, &helped, err));
     if (helped) return OK;
-    if (!id) return fail(err, BAD_INPUT, "--id ID is missing");
+    if (!id == !tasks || !tasks != (index < 0))
+        return fail(err, BAD_INPUT, "expected --id ID, or --tasks FILE and --index N");
+    if (tasks) TRY(id_of_task(&id, tasks, index, arena, err));
     TRY(batch_load(&b, folder, arena, err));
     const struct instance *i = batch_find(&b, id);
     if (!i) return fail(err, BAD_INPUT, "--id: expected one of %s, found '%.40s'", folder, id);
     signals_listen();
-    return batch_solve_one(exit_code, &b, i, arena, err);
+    return batch_solve_one(exit_code, &b, i, resume, arena, err);
 }
 
 // ---- status, lines

@@ -12,18 +12,20 @@
 #include "data/base/file.h"
 #include "data/base/options.h"
 #include "data/base/watch.h"
+#include "data/inputs/problem.h"
 #include "data/results/plan.h"
 #include "solve/batch/result.h"
 
 enum { KILLED = 128, LOG_LINE_MAX = 400 };
-static const char plan_name[] = "plan.json", certificate_name[] = "certificate.json";
+static const char plan_name[] = "plan.json", certificate_name[] = "certificate.json",
+                  saved_plan[] = "../saved/plan.json";
 
 struct attempt {
     const struct batch *batch;
     const struct instance *instance;
     const char *folder; // of what is being made
     struct result result;
-    bool stopped;
+    bool resume, stopped;
     struct arena *arena;
 };
 
@@ -43,7 +45,7 @@ static bool has(const struct attempt *a, const char *name)
 static enum status run(struct attempt *a, const char *const *words, const char *output, int *code,
                        double *seconds, struct error *err)
 {
-    struct child_request r = {words, a->folder, output, "log", false};
+    struct child_request r = {words, a->folder, output, "log", false, NULL};
     const char *line = "plumbline";
     pid_t id;
     for (int i = 0; words[i]; i++) line = arena_print(a->arena, "%s %s", line, words[i]);
@@ -62,17 +64,29 @@ static enum status run(struct attempt *a, const char *const *words, const char *
     return OK;
 }
 
+// From a plan of a space of layouts solve goes on with that layout alone.
+static bool goes_on_from_plans(const struct attempt *a)
+{
+    struct problem p;
+    struct error unread = {OK, ""};
+    const char *path = batch_path(a->batch, a->instance->id, "problem.json", a->arena);
+    return problem_load(&p, path, a->arena, &unread) == OK && !p.job.space.given &&
+           p.job.objective != OBJECTIVE_PIPETTE;
+}
+
 static enum status run_solve(struct attempt *a, int *code, struct error *err)
 {
     const struct instance *i = a->instance;
-    const char **words = TAKE(a->arena, i->word_count + 10, const char *);
+    const char **words = TAKE(a->arena, i->word_count + 12, const char *);
     int count = 0;
+    bool saved = a->resume && batch_has(a->batch, i->id, "saved/plan.json", a->arena);
     words[count++] = "solve";
     words[count++] = "../problem.json";
     words[count++] = "-o";
     words[count++] = plan_name;
     words[count++] = "--progress";
     if (i->certified) words[count++] = "--certificate", words[count++] = certificate_name;
+    if (saved && goes_on_from_plans(a)) words[count++] = "--start", words[count++] = saved_plan;
     for (int k = 0; k < i->word_count; k++) words[count++] = i->words[k];
     return run(a, words, NULL, code, &a->result.solve_s, err);
 }
@@ -233,7 +247,10 @@ static enum status finish(struct attempt *a, int *exit_code, struct error *err)
     TRY(result_save(&a->result, a->instance, file_of(a, "status.json"), a->arena, err));
     TRY(publish(a, failed ? "failure" : "result", err));
     batch_note(a->batch, failed ? "failed" : "done", id, a->result.solve_s);
-    if (!failed) folder_remove_files(batch_path(a->batch, id, "failure", a->arena));
+    if (!failed) {
+        folder_remove_files(batch_path(a->batch, id, "failure", a->arena));
+        folder_remove_files(batch_path(a->batch, id, "saved", a->arena));
+    }
     *exit_code = failed ? BATCH_FAILED : 0;
     return OK;
 }
@@ -244,13 +261,20 @@ static enum status stop(struct attempt *a, int *exit_code, struct error *err)
     *exit_code = BATCH_STOPPED;
     batch_note(a->batch, "stopped", a->instance->id, a->result.solve_s);
     if (!has(a, plan_name)) return folder_remove_files(a->folder), OK;
+    a->result = (struct result){.outcome = "stopped",
+                                .bound_ns = -1,
+                                .solve_s = a->result.solve_s,
+                                .certificate_sha256 = "",
+                                .memory_bytes = largest_process()};
+    unlink(file_of(a, "said"));
+    TRY(result_save(&a->result, a->instance, file_of(a, "status.json"), a->arena, err));
     return publish(a, "saved", err);
 }
 
 enum status batch_solve_one(int *exit_code, const struct batch *b, const struct instance *i,
-                            struct arena *arena, struct error *err)
+                            bool resume, struct arena *arena, struct error *err)
 {
-    struct attempt a = {.batch = b, .instance = i, .arena = arena};
+    struct attempt a = {.batch = b, .instance = i, .resume = resume, .arena = arena};
     int lock;
     TRY(lock_take(&lock, batch_path(b, i->id, "lock", arena), false, err));
     if (lock < 0) return *exit_code = BATCH_BUSY, OK;

@@ -140,16 +140,17 @@ static void put_result(struct batch_row *row, const struct result *r, struct are
     put_text(row, COLUMN_HASH, r->certificate_sha256);
 }
 
-static enum status put_done(struct batch_row *row, const struct batch *b, struct arena *arena,
-                            struct arena *scratch, struct error *err)
+// folder: result, or saved: of an attempt that was told to stop.
+static enum status put_done(struct batch_row *row, const struct batch *b, const char *folder,
+                            struct arena *arena, struct arena *scratch, struct error *err)
 {
     struct plan plan;
     struct problem problem;
     struct result result;
-    const char *id = row->instance->id;
-    TRY(result_load(&result, batch_path(b, id, "result/status.json", scratch), arena, err));
+    const char *id = row->instance->id, *path = batch_path(b, id, folder, scratch);
+    TRY(result_load(&result, arena_print(scratch, "%s/status.json", path), arena, err));
     put_result(row, &result, arena);
-    TRY(plan_load(&plan, batch_path(b, id, "result/plan.json", scratch), scratch, err));
+    TRY(plan_load(&plan, arena_print(scratch, "%s/plan.json", path), scratch, err));
     put_times(row, &plan, &result, arena);
     if (!plan.stage_count) return OK;
     TRY(problem_load(&problem, batch_path(b, id, "problem.json", scratch), scratch, err));
@@ -166,7 +167,9 @@ static enum status put_state(struct batch_row *row, const struct batch *b, struc
     struct result result;
     enum state state = batch_state(b, row->instance->id, &holder, scratch);
     put_text(row, COLUMN_OUTCOME, names[state]);
-    if (state == STATE_DONE) return put_done(row, b, arena, scratch, err);
+    if (state == STATE_DONE) return put_done(row, b, "result", arena, scratch, err);
+    if (state == STATE_WAITING && batch_has(b, row->instance->id, "saved/status.json", scratch))
+        return put_done(row, b, "saved", arena, scratch, err);
     if (state != STATE_FAILED) return OK;
     TRY(result_load(&result, batch_path(b, row->instance->id, "failure/status.json", scratch),
                     arena, err));

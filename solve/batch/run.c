@@ -36,7 +36,7 @@ struct pool {
     int class_count, jobs, running, threads, counts[FAILED + 1], before;
     int64_t available_bytes, taken_bytes; // INT64_MAX: not known
     double told_s;
-    bool quiet, broken; // broken: the folder can no longer be worked in
+    bool quiet, resume, broken; // broken: the folder can no longer be worked in
     struct arena *arena;
 };
 
@@ -136,7 +136,7 @@ static enum status start(struct pool *p, int i, struct error *err)
 {
     const char *const words[] = {"batch", "one", p->batch->folder, "--id", p->batch->items[i].id,
                                  NULL};
-    const struct child_request request = {words, NULL, NULL, NULL, true};
+    const struct child_request request = {words, NULL, NULL, NULL, true, NULL};
     TRY(child_start(&p->items[i].process, &request, err));
     p->items[i].begun_s = clock_s();
     p->running++;
@@ -293,12 +293,13 @@ static void tell_end(const struct pool *p)
     printf("\n");
 }
 
-enum status batch_solve_all(int *exit_code, const struct batch *b, int jobs, bool quiet,
-                            struct arena *arena, struct error *err)
+enum status batch_solve_all(int *exit_code, const struct batch *b, int jobs, bool resume,
+                            bool quiet, struct arena *arena, struct error *err)
 {
     int passed = 0;
     struct pool p = {.batch = b,
                      .jobs = jobs,
+                     .resume = resume,
                      .quiet = quiet,
                      .arena = arena,
                      .varying = batch_varying(b, arena)};

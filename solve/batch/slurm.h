@@ -1,0 +1,21 @@
+// A batch as arrays of Slurm.
+#ifndef PLUMBLINE_SOLVE_BATCH_SLURM_H
+#define PLUMBLINE_SOLVE_BATCH_SLURM_H
+
+#include "data/base/options.h"
+#include "solve/batch/batch.h"
+
+struct slurm_request {
+    struct option_texts sbatch; // words for sbatch
+    int jobs;                   // tasks at a time
+    int64_t submissions;        // of one instance, at most
+    int64_t before_limit_s;     // so long before a job's time limit it is told to stop
+    bool resume, quiet;
+};
+
+// Submits what has no result and is in no queue, waits for it, submits again what was killed. Told
+// to stop it leaves the jobs, and the next run finds them. UNAVAILABLE: sbatch refuses.
+enum status batch_slurm(int *exit_code, const struct batch *b, const struct slurm_request *request,
+                        struct arena *arena, struct error *err);
+
+#endif
