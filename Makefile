@@ -333,6 +333,12 @@ test-mutations: $(OUT)/tests/test_check_mutations
 test-batch: $(BIN)/plumbline
 	@BIN=$(BIN) sh tests/batch/test_batch.sh 200 10
 
+# The public instances, solved and checked anew, against data/instances/table.csv; -write: takes what is better, makes docs/INSTANCES.md.
+instances: $(BIN)/plumbline
+	@BIN=$(BIN) sh data/instances/make.sh
+instances-write: $(BIN)/plumbline
+	@BIN=$(BIN) sh data/instances/make.sh --write
+
 # The same on a real Slurm of two nodes on this machine: root, slurm-wlm and munge; else it is skipped. Some four minutes.
 test-slurm: $(BIN)/plumbline
 	@BIN=$(BIN) sh tests/batch/slurm.sh
@@ -452,7 +458,7 @@ fuzz-%: build/fuzz/fuzz
 clean:
 	rm -rf build bin
 
-.PHONY: always deb man uninstall format format-check gpu-programs gpu-pack test-fused bench heldback costs all tests check test test-asan demo setup layers schemas trusted trusted-write install clean test-exact test-planted test-mutations test-batch test-slurm
+.PHONY: always deb man uninstall format format-check gpu-programs gpu-pack test-fused bench heldback costs all tests check test test-asan demo setup layers schemas trusted trusted-write install clean test-exact test-planted test-mutations test-batch test-slurm instances instances-write
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' -type f 2>/dev/null)

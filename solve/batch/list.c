@@ -51,7 +51,8 @@ static bool names_stand_for_problems(const struct batch *b)
         const char *name = instance_key(here, "name"), *problem = instance_key(here, "problem"),
                    *last_name = instance_key(last, "name"),
                    *last_problem = instance_key(last, "problem");
-        if (!name) return false;
+        if (!name && problem) return false;
+        if (!name || !last_name) continue;
         if (problem && last_problem && !strcmp(name, last_name) && strcmp(problem, last_problem))
             return false;
     }

@@ -11,7 +11,7 @@
 #include "solve/batch/result.h"
 
 enum stand { TODO, BUSY, RUNNING, DONE, FAILED };
-static const double look_again_s = 0.5, tell_s = 10, tell_terminal_s = 0.5;
+static const double look_again_s = 0.5, tell_s = 10, tell_terminal_s = 0.5, tell_same_s = 60;
 
 // What was measured of instances of one problem, or of all.
 struct measured {
@@ -36,6 +36,7 @@ struct pool {
     int class_count, jobs, running, threads, counts[FAILED + 1], before;
     int64_t available_bytes, taken_bytes; // INT64_MAX: not known
     double told_s;
+    int told_over;
     bool quiet, resume, broken; // broken: the folder can no longer be worked in
     struct arena *arena;
 };
@@ -231,8 +232,8 @@ static double seconds_left(const struct pool *p)
     for (int i = 0; i < p->batch->count; i++) {
         double rest = seconds_of(p, i);
         if (p->items[i].stand == DONE || p->items[i].stand == FAILED) continue;
-        if (p->items[i].stand == RUNNING)
-            rest = larger_double(rest - (clock_s() - p->items[i].begun_s), 0);
+        double gone = clock_s() - p->items[i].begun_s;
+        if (p->items[i].stand == RUNNING) rest = gone < rest ? rest - gone : gone; // as long again
         sum += rest;
         most = larger_double(most, rest);
     }
@@ -246,13 +247,16 @@ static const char *duration(double s, struct arena *arena)
     return arena_print(arena, "%.1f h", s / 3600);
 }
 
-static void tell(struct pool *p, bool at_once)
+static void tell(struct pool *p)
 {
     bool terminal = isatty(STDERR_FILENO);
-    double now = clock_s();
-    if (p->quiet || (!at_once && now - p->told_s < (terminal ? tell_terminal_s : tell_s))) return;
-    p->told_s = now;
     int over = p->counts[DONE] + p->counts[FAILED];
+    double now = clock_s(), wait_s = terminal               ? tell_terminal_s
+                                     : over == p->told_over ? tell_same_s
+                                                            : tell_s;
+    if (p->quiet || now - p->told_s < wait_s) return;
+    p->told_s = now;
+    p->told_over = over;
     clear_line(p);
     fprintf(stderr, "%d of %d done", p->counts[DONE], p->batch->count);
     if (p->counts[FAILED]) fprintf(stderr, ", %d failed", p->counts[FAILED]);
@@ -260,7 +264,7 @@ static void tell(struct pool *p, bool at_once)
     if (p->counts[BUSY]) fprintf(stderr, ", %d by another batch", p->counts[BUSY]);
     if (over < p->batch->count && p->all.estimate > 0)
         fprintf(stderr, ", about %s left", duration(seconds_left(p), p->arena));
-    fprintf(stderr, terminal && !at_once ? "" : "\n");
+    fprintf(stderr, terminal ? "" : "\n");
 }
 
 // ---- all of it
@@ -314,7 +318,7 @@ enum status batch_solve_all(int *exit_code, const struct batch *b, int jobs, boo
         TRY(start_more(&p, err));
         bool more = !stop_count && !p.broken && p.counts[TODO] + p.counts[BUSY] > 0;
         if (!p.running && !more) break;
-        tell(&p, false);
+        tell(&p);
         signals_sleep(look_again_s);
     }
     clear_line(&p);

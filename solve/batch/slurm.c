@@ -234,10 +234,10 @@ static enum status look(struct engine *e, bool *waiting, struct error *err)
     return OK;
 }
 
-static void tell(struct engine *e, bool at_once)
+static void tell(struct engine *e)
 {
     int queued = 0;
-    if (e->request->quiet || (!at_once && clock_s() - e->told_s < tell_s)) return;
+    if (e->request->quiet || clock_s() - e->told_s < tell_s) return;
     e->told_s = clock_s();
     for (int i = 0; i < e->batch->count; i++) queued += e->items[i].queued && !e->items[i].done;
     fprintf(stderr, "%d of %d done, %d in the queue\n", e->done, e->batch->count, queued);
@@ -279,7 +279,7 @@ enum status batch_slurm(int *exit_code, const struct batch *b, const struct slur
     TRY(look(&e, &waiting, err));
     TRY(submit_more(&e, &submitted, err));
     for (waiting |= submitted; waiting && e.done < b->count && !stop_count;) {
-        tell(&e, false);
+        tell(&e);
         signals_sleep(look_again_s);
         TRY(look(&e, &waiting, err));
         if (!waiting && !stop_count) TRY(submit_more(&e, &waiting, err));
