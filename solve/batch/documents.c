@@ -25,6 +25,8 @@ static const char *named_file(const struct point *c, const char *key, const char
 
 static enum status check_sweep(const struct point *c, struct error *err)
 {
+    if (point_value(c, "help"))
+        return fail(err, BAD_INPUT, "sweep: unknown key \"help\"; plumbline example gpt --help");
     if (!point_value(c, "model"))
         return fail(err, BAD_INPUT, "sweep: \"model\" is missing; plumbline models lists them");
     if (!point_value(c, "gpu") == !point_value(c, "cluster"))

@@ -153,7 +153,11 @@ static enum status expand(struct batch *b, const struct line *l, struct arena *a
         if (why.status != BAD_INPUT) return fail(err, why.status, "%s: %s", l->file, why.text);
         if (!refused++) first = why;
     } while (next_point(&c));
-    if (refused == tried) return fail(err, BAD_INPUT, "%s: %.900s", l->file, first.text);
+    if (refused == tried) {
+        bool says_where = !strncmp(first.text, l->file, strlen(l->file));
+        return fail(err, BAD_INPUT, "%s%s%.900s", says_where ? "" : l->file, says_where ? "" : ": ",
+                    first.text);
+    }
     if (refused)
         fprintf(stderr, "%s: %d of %d do not fit and are left out, the first: %s\n", l->file,
                 refused, tried, first.text);

@@ -150,6 +150,9 @@ bad 'expected keys of its job' '{"sweep": {"problem": "chain/problem.json", "glo
 bad 'the job has no object for job.nothing.tensor' '{"sweep": {"problem": "chain/problem.json", "job.nothing.tensor": 2}}'
 bad 'expected a value at least' '{"sweep": {"problem": "chain/problem.json", "job.global_batch": []}}'
 bad 'bad.jsonl line 1' '{"problem": '
+bad 'bad.jsonl line 1: problem: expected a string, found 3' '{"problem": 3}'
+bad 'unknown key "help"' '{"sweep": {"model": "gpt2-xl", "gpu": "a100-80gb", "nodes": 1, "help": true}}'
+grep -q 'line 1: .*line 1: ' err && complain "the line is named twice"
 bad 'expected an instance, found none' '# nothing'
 refuses '-o FOLDER is missing' run m.jsonl
 refuses 'did you mean status' statsu plain
