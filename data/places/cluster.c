@@ -9,6 +9,10 @@ const char *const nic_kind_names[] = {"infiniband", "roce", "ethernet", NULL};
 
 #define MEMORY_MAX 1125899906842624 // 2^50 bytes
 #define PRICE_MAX 1e9
+// Beyond what any machine has: a modem below, all links of the largest switch above. A number there
+// was meant in another unit.
+static const double RATE_LEAST = 1e4, RATE_MOST = 2e13, LATENCY_MOST_S = 1;
+static const int64_t MEMORY_LEAST = 1000;
 enum { NODES_MAX = 1000000, GPUS_MAX = 1024, NICS_MAX = 1024 };
 
 // ---- reading
@@ -20,7 +24,24 @@ enum status link_read(const struct json *object, struct link *link, struct arena
         FIELD_NUMBER("bytes_per_s", REQUIRED, &link->bytes_per_s, 1, LINK_RATE_MAX),
         FIELD_NUMBER("latency_s", REQUIRED, &link->latency_s, 0, LINK_SECONDS_MAX),
     };
-    return JSON_FIELDS(object, fields, arena, err);
+    TRY(JSON_FIELDS(object, fields, arena, err));
+    if (link->bytes_per_s < RATE_LEAST)
+        return json_refuse(
+            object, err,
+            "bytes_per_s: %.9g bytes a second are no link of a cluster; did you mean "
+            "\"%.9g Gb/s\"?",
+            link->bytes_per_s, link->bytes_per_s);
+    if (link->bytes_per_s > RATE_MOST)
+        return json_refuse(
+            object, err,
+            "bytes_per_s: %.9g bytes a second are no link of a cluster; did you mean "
+            "\"%.9g GB/s\"?",
+            link->bytes_per_s, link->bytes_per_s / 1e12);
+    if (link->latency_s > LATENCY_MOST_S)
+        return json_refuse(object, err,
+                           "latency_s: %.9g seconds are no link's; did you mean \"%.9g us\"?",
+                           link->latency_s, link->latency_s);
+    return OK;
 }
 
 static enum status read_nic(const struct json *object, struct nic *nic, struct arena *arena,
@@ -53,6 +74,10 @@ static enum status read_group(const struct json *object, struct node_group *g, s
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
     TRY(link_read(&intra, &g->intra, arena, err));
+    if (g->memory_bytes < MEMORY_LEAST)
+        return json_refuse(
+            object, err, "memory_bytes: %lld bytes are no GPU's memory; did you mean \"%lld GB\"?",
+            (long long)g->memory_bytes, (long long)g->memory_bytes);
     if (json_length(&nics) > NIC_KIND_COUNT)
         return json_refuse(&nics, err, "expected at most one entry per kind, found %d entries",
                            json_length(&nics));

@@ -68,12 +68,12 @@ static void test_what_joins_two_nodes(void **state)
                                ring = {{1, 1}, {1, 1}};
     assert_int_equal(load(&c,
                           ", \"links\": [{\"from\": \"b\", \"to\": \"a\", \"link\": "
-                          "{\"bytes_per_s\": 7, \"latency_s\": 1}}]",
+                          "{\"bytes_per_s\": 7e4, \"latency_s\": 1}}]",
                           *state, &err),
                      OK);
     assert_link(&c, 0, 1, &one, 1.5e10, 1e-6, PLACE_LEVEL); // InfiniBand gives 2e10, the rack less
     assert_link(&c, 0, 1, &all, 1e10, 2e-6, PLACE_CARDS);   // eight messages through four cards
-    assert_link(&c, 1, 0, &one, 7, 1, PLACE_MEASURED);      // this direction was measured
+    assert_link(&c, 1, 0, &one, 7e4, 1, PLACE_MEASURED);    // this direction was measured
     assert_link(&c, 0, 2, &one, 5e8, 9e-6,
                 PLACE_LEVEL); // Ethernet in common, the pod is slower still
     assert_link(&c, 0, 3, &one, 1e9, 3e-5, PLACE_CARDS);   // Ethernet in common, no switch
@@ -209,15 +209,16 @@ static void test_missing_cells(void **state)
     static const char matrix[] =
         ", \"matrix\": {\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"latencies_s\": [[0, null, 1, "
         "1], [1, 0, 1, 1], [1, 1, 0, 0.5], [1, 1, 1, 0]],"
-        " \"bytes_per_s\": [[0, null, null, null], [5, 0, 6, 7], [8, 9, 0, null], [10, 11, null, "
-        "0]]}, \"links\": [{\"from\": \"a\", \"to\": \"d\", \"link\": {\"bytes_per_s\": 3, "
-        "\"latency_s\": 2}}]";
+        " \"bytes_per_s\": [[0, null, null, null], [5e4, 0, 6e4, 7e4], [8e4, 9e4, 0, null], [1e5, "
+        "11e4, null, 0]]}, \"links\": [{\"from\": \"a\", \"to\": \"d\", \"link\": "
+        "{\"bytes_per_s\": 3e4, "
+        "\"latency_s\": 0.2}}]";
     assert_int_equal(load(&c, matrix, *state, &err), OK);
     for (int round = 0; round < 2; round++) {
         assert_link(&c, 0, 1, &one, 1.5e10, 1e-6, PLACE_LEVEL);
-        assert_link(&c, 1, 0, &one, 5, 1, PLACE_MEASURED);
+        assert_link(&c, 1, 0, &one, 5e4, 1, PLACE_MEASURED);
         assert_link(&c, 0, 2, &one, 5e8, 9e-6, PLACE_LEVEL);
-        assert_link(&c, 0, 3, &one, 3, 2, PLACE_MEASURED);
+        assert_link(&c, 0, 3, &one, 3e4, 0.2, PLACE_MEASURED);
         assert_link(&c, 2, 3, &one, 1e10, 4e-6, PLACE_CARDS);
         char path[] = "/tmp/plumbline_places_XXXXXX";
         assert_true(mkstemp(path) >= 0);

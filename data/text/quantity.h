@@ -1,0 +1,24 @@
+// Numbers with a unit, "400 Gb/s", "80 GB", "3.4 us", for keys that say which unit theirs is.
+#ifndef PLUMBLINE_DATA_TEXT_QUANTITY_H
+#define PLUMBLINE_DATA_TEXT_QUANTITY_H
+
+#include <stdbool.h>
+
+enum quantity {
+    QUANTITY_NONE, // the key has no unit
+    QUANTITY_BYTES,
+    QUANTITY_BYTES_PER_S,
+    QUANTITY_FLOP_PER_S,
+    QUANTITY_SECONDS
+};
+
+// Of a document's path: by the end of its last key, or of the one before where that is value, low
+// or high.
+enum quantity quantity_of_path(const char *path);
+const char *quantity_example(enum quantity kind);
+// A decimal number, blanks, a unit of this kind: *value in bytes, bytes/s, FLOP/s or seconds, the
+// double that is nearest to what is written, but for what a division of bits by 8 or a power of 2
+// rounds. false: it is none.
+bool quantity_read(const char *text, enum quantity kind, double *value);
+
+#endif

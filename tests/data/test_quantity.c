@@ -1,0 +1,155 @@
+// Numbers with units: what they come to, exactly; what is none; which keys take which; and in
+// documents, with the line that a wrong one gets.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/places/cluster.h"
+#include "data/text/quantity.h"
+#include "tests/support/check.h"
+
+static void texts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum quantity kind;
+        double value;
+    } right[] = {
+        {"80 GB", QUANTITY_BYTES, 80e9},
+        {"80GiB", QUANTITY_BYTES, 85899345920.0},
+        {"0.5 kB", QUANTITY_BYTES, 500},
+        {"17 B", QUANTITY_BYTES, 17},
+        {"1.5 TiB", QUANTITY_BYTES, 1649267441664.0},
+        {"400 Gb/s", QUANTITY_BYTES_PER_S, 50e9},
+        {"400 Gbit/s", QUANTITY_BYTES_PER_S, 50e9},
+        {"400Gbps", QUANTITY_BYTES_PER_S, 50e9},
+        {"21.5 GB/s", QUANTITY_BYTES_PER_S, 21.5e9},
+        {"900 GB/s", QUANTITY_BYTES_PER_S, 900e9},
+        {"24 GiB/s", QUANTITY_BYTES_PER_S, 25769803776.0},
+        {"989.4 TFLOP/s", QUANTITY_FLOP_PER_S, 989.4e12},
+        {"1.979 PFLOPS", QUANTITY_FLOP_PER_S, 1.979e15},
+        {"3.4 us", QUANTITY_SECONDS, 3.4e-6},
+        {"3.4 \xc2\xb5s", QUANTITY_SECONDS, 3.4e-6},
+        {"14 ns", QUANTITY_SECONDS, 14e-9},
+        {"0.1 ms", QUANTITY_SECONDS, 0.1e-3},
+        {"2 s", QUANTITY_SECONDS, 2},
+    };
+    static const struct {
+        const char *text;
+        enum quantity kind;
+    } wrong[] = {
+        {"", QUANTITY_BYTES},
+        {"80", QUANTITY_BYTES},
+        {"GB", QUANTITY_BYTES},
+        {"80 Gb", QUANTITY_BYTES},
+        {"80 GB/s", QUANTITY_BYTES},
+        {"-1 GB", QUANTITY_BYTES},
+        {"8.0.1 GB", QUANTITY_BYTES},
+        {".5 GB", QUANTITY_BYTES},
+        {"80 GBs", QUANTITY_BYTES},
+        {"80 gb", QUANTITY_BYTES},
+        {"1e3 GB", QUANTITY_BYTES},
+        {"80 GB ", QUANTITY_BYTES},
+        {"400 Gb", QUANTITY_BYTES_PER_S},
+        {"3.4 us", QUANTITY_BYTES_PER_S},
+        {"3.4 m", QUANTITY_SECONDS},
+        {"3 min", QUANTITY_SECONDS},
+        {"989 TFLOP", QUANTITY_FLOP_PER_S},
+        {"80 GB", QUANTITY_NONE},
+        {"00000000000000000000000000000000000000000001 GB", QUANTITY_BYTES},
+    };
+    double value;
+    for (size_t i = 0; i < ARRAY_LENGTH(right); i++)
+        if (!quantity_read(right[i].text, right[i].kind, &value) || value != right[i].value)
+            fail_msg("%s: %.17g, not %.17g", right[i].text, value, right[i].value);
+    for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++)
+        if (quantity_read(wrong[i].text, wrong[i].kind, &value))
+            fail_msg("\"%s\" was read as %.17g", wrong[i].text, value);
+    for (int kind = QUANTITY_BYTES; kind <= QUANTITY_SECONDS; kind++)
+        assert_true(
+            quantity_read(quantity_example((enum quantity)kind), (enum quantity)kind, &value));
+}
+
+static void keys(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path;
+        enum quantity kind;
+    } all[] = {
+        {"groups[0].memory_bytes", QUANTITY_BYTES},
+        {"groups[0].intra.bytes_per_s", QUANTITY_BYTES_PER_S},
+        {"groups[0].intra.latency_s", QUANTITY_SECONDS},
+        {"gpus[1].gemm_flop_per_s.value", QUANTITY_FLOP_PER_S},
+        {"gpus[1].memory_bytes_per_s.low", QUANTITY_BYTES_PER_S},
+        {"gpus[1].layer_launch_s.high", QUANTITY_SECONDS},
+        {"iteration_limit_s", QUANTITY_SECONDS},
+        {"layers[3].count", QUANTITY_NONE},
+        {"shape.heads", QUANTITY_NONE},
+        {"groups", QUANTITY_NONE},
+        {"value", QUANTITY_NONE},
+        {"tokens_per_s", QUANTITY_NONE},
+        {"gradient_bytes_per_value", QUANTITY_NONE},
+        {"", QUANTITY_NONE},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(all); i++)
+        if (quantity_of_path(all[i].path) != all[i].kind)
+            fail_msg("%s: %d", all[i].path, quantity_of_path(all[i].path));
+}
+
+static enum status load(struct cluster *c, const char *memory, const char *rate,
+                        const char *latency, struct arena *arena, struct error *err)
+{
+    char path[] = "/tmp/plumbline_quantity_XXXXXX";
+    int fd = mkstemp(path);
+    FILE *f = fdopen(fd, "w");
+    fprintf(f,
+            "{\"kind\": \"plumbline.cluster\", \"version\": 1, \"name\": \"c\", \"groups\": "
+            "[{\"name\": \"a\", "
+            "\"gpu\": \"a100-80gb\", \"nodes\": 2, \"gpus_per_node\": 8, \"memory_bytes\": %s, "
+            "\"intra\": {\"bytes_per_s\": %s, \"latency_s\": %s}}]}\n",
+            memory, rate, latency);
+    fclose(f);
+    enum status status = cluster_load(c, path, arena, err);
+    remove(path);
+    return status;
+}
+
+static void documents(void **state)
+{
+    (void)state;
+    static const char *const wrong[][4] = {
+        {"80", "3e11", "0", "did you mean \"80 GB\""},
+        {"8e10", "400", "0", "did you mean \"400 Gb/s\""},
+        {"8e10", "4.7e13", "0", "did you mean \"47 GB/s\""},
+        {"8e10", "3e11", "3", "did you mean \"3 us\""},
+        {"\"80 Gb\"", "3e11", "0", "or one with its unit as \"80 GB\", found \"80 Gb\""},
+        {"\"80.0000000001 GB\"", "3e11", "0", "whole number"},
+        {"8e10", "\"300 GB\"", "0", "or one with its unit as \"400 Gb/s\", found \"300 GB\""},
+        {"8e10", "3e11", "\"3 h\"", "or one with its unit as \"3.4 us\", found \"3 h\""},
+    };
+    struct arena arena;
+    struct cluster plain, named;
+    struct error err = {OK, ""};
+    arena_open(&arena, NULL);
+    CHECK_OK(load(&plain, "80000000000", "300e9", "3.4e-6", &arena, &err));
+    CHECK_OK(load(&named, "\"80 GB\"", "\"2400 Gb/s\"", "\"3.4 us\"", &arena, &err));
+    assert_true(plain.groups[0].memory_bytes == named.groups[0].memory_bytes &&
+                plain.groups[0].intra.bytes_per_s == named.groups[0].intra.bytes_per_s &&
+                plain.groups[0].intra.latency_s == named.groups[0].intra.latency_s);
+    for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
+        struct cluster c;
+        struct error no = {OK, ""};
+        assert_int_equal(load(&c, wrong[i][0], wrong[i][1], wrong[i][2], &arena, &no), BAD_INPUT);
+        if (!strstr(no.text, wrong[i][3])) fail_msg("%s: %s", wrong[i][3], no.text);
+    }
+    arena_close(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(texts), cmocka_unit_test(keys),
+                                       cmocka_unit_test(documents)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
