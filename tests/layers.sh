@@ -53,6 +53,7 @@ solve/checker/prices | data solve/checker solve/judge
 solve/certificate    | data formulate solve
 solve/report         | data
 solve/report/html    | data solve/report
+solve/report/export  | data solve/report
 solve/report/compare | data solve/report solve/report/html
 solve/commands       | data formulate solve
 solve/batch          | data formulate/example solve/report solve/commands

@@ -232,6 +232,11 @@ enum status command_plan(int argc, char **argv, int *exit_code, struct arena *ar
         if (r.framework == FRAMEWORK_TORCHTITAN) {
             TRY(make_launch_folder(&r, arena, err));
             report_step(&steps, &r, "torchtitan", "launch/torchtitan.toml", arena);
+            report_step(&steps, &r, "pytorch-schedule", "launch/schedule.csv", arena);
+        }
+        if (r.framework == FRAMEWORK_DEEPSPEED) {
+            TRY(make_launch_folder(&r, arena, err));
+            report_step(&steps, &r, "deepspeed", "launch/deepspeed.json", arena);
         }
     }
     for (int i = 2; i < steps.count; i++) TRY(run_step(&steps.items[i], exit_code, arena, err));

@@ -8,6 +8,7 @@
 #include "formulate/price/range.h"
 #include "solve/commands/origin.h"
 #include "solve/commands/verbs.h"
+#include "solve/report/export/export.h"
 #include "solve/report/html/html.h"
 #include "solve/report/report.h"
 
@@ -17,8 +18,10 @@ enum format {
     FORMAT_TEXT,
     FORMAT_TRACE,
     FORMAT_MEGATRON,
-    FORMAT_TORCHTITAN,
     FORMAT_SBATCH,
+    FORMAT_TORCHTITAN,
+    FORMAT_PYTORCH_SCHEDULE,
+    FORMAT_DEEPSPEED,
     FORMAT_CSV,
     FORMAT_LATEX,
     FORMAT_LINKS,
@@ -29,10 +32,15 @@ enum format {
     FORMAT_HOSTS
 };
 static const char *const format_names[] = {
-    "text",  "trace",   "megatron", "torchtitan", "sbatch",   "csv",   "latex",
-    "links", "heatmap", "html",     "hostfile",   "rankfile", "hosts", NULL};
+    "text",  "trace", "megatron", "sbatch", "torchtitan", "pytorch-schedule", "deepspeed", "csv",
+    "latex", "links", "heatmap",  "html",   "hostfile",   "rankfile",         "hosts",     NULL};
 
 enum { FILES_MOST = 1000 };
+
+// From FORMAT_MEGATRON on: what launches the plan.
+static enum status (*const launchers[])(const struct plan *, const struct problem *, const char **,
+                                        size_t *, struct arena *, struct error *) = {
+    report_megatron, report_sbatch, report_torchtitan, report_pytorch_schedule, report_deepspeed};
 
 static enum status write_layouts(const char *from, int64_t top, int format, const char *to,
                                  struct arena *arena, struct error *err)
@@ -248,8 +256,8 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     size_t length;
     const struct option options[] = {
         {"--format", OPTION_NAME, &format, 0, 0, format_names,
-         "for people (default), one page for a browser, Chrome/Perfetto JSON, Megatron-LM flags, a "
-         "config of torchtitan; a "
+         "for people (default), one page for a browser, Chrome/Perfetto JSON, Megatron-LM flags, "
+         "torchtitan's TOML, a CSV of passes for torch.distributed.pipelining, DeepSpeed's JSON; a "
          "table of plans and "
          "verdicts; of a placement the links in use as CSV, a map of all links as SVG, and which "
          "host gets which rank: SLURM_HOSTFILE, Open MPI rankfile, torchrun's order"},
@@ -279,7 +287,8 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     TRY(options_read(
         argc, argv,
         "plumbline report [--format "
-        "text|html|trace|megatron|torchtitan|sbatch|links|heatmap|hostfile|rankfile|hosts] "
+        "text|html|trace|megatron|sbatch|torchtitan|pytorch-schedule|deepspeed|"
+        "links|heatmap|hostfile|rankfile|hosts] "
         "[--verdict FILE] [-o FILE] PLAN\n       plumbline report --format latex|csv [-o FILE] "
         "PLAN|CHECKED...",
         options, ARRAY_LENGTH(options), files, 0, FILES_MOST, &operands, &helped, err));
@@ -321,10 +330,8 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
                                                    (enum rank_order)order, (int)cores},
                           &text, &length, arena, err));
     else
-        TRY((format == FORMAT_SBATCH ? report_sbatch
-             : format == FORMAT_TORCHTITAN
-                 ? report_torchtitan
-                 : report_megatron)(&plan, origin_problem(&plan, &problem, arena) ? &problem : NULL,
-                                    &text, &length, arena, err));
+        TRY(launchers[format - FORMAT_MEGATRON](
+            &plan, origin_problem(&plan, &problem, arena) ? &problem : NULL, &text, &length, arena,
+            err));
     return file_write(to, text, length, err);
 }

@@ -7,11 +7,9 @@
 
 #include "solve/report/megatron.h"
 
-static char letter_of(const struct megatron *e, int layer)
+char report_layer_letter(const struct model *model, int layer)
 {
-    const struct model *model = e->problem ? &e->problem->model : NULL;
-    char by_place = layer == 0 ? 'E' : layer == e->layer_count - 1 ? 'L' : 't';
-    if (!model) return by_place;
+    char by_place = layer == 0 ? 'E' : layer == model->layer_count - 1 ? 'L' : 't';
     const struct layer_run *run = &model->runs[model_run_of(model, layer)];
     switch (run->kind) {
     case LAYER_EMBEDDING: return 'E';
@@ -22,6 +20,12 @@ static char letter_of(const struct megatron *e, int layer)
     case LAYER_MEASURED: return run->recomputable ? 't' : by_place == 't' ? '?' : by_place;
     }
     return '?';
+}
+
+static char letter_of(const struct megatron *e, int layer)
+{
+    if (e->problem) return report_layer_letter(&e->problem->model, layer);
+    return layer == 0 ? 'E' : layer == e->layer_count - 1 ? 'L' : 't';
 }
 
 static void find_experts(struct megatron *e)

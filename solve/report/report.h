@@ -32,13 +32,12 @@ enum status report_megatron(const struct plan *plan, const struct problem *probl
                             const char **text, size_t *length, struct arena *arena,
                             struct error *err);
 
-// A config of torchtitan 0.2 (TOML), and as comments what it cannot express. problem: as above.
-enum status report_torchtitan(const struct plan *plan, const struct problem *problem,
-                              const char **text, size_t *length, struct arena *arena,
-                              struct error *err);
 // For the comments of every framework: what none of them does.
 void report_compression_notes(struct report_out *out, const struct plan *plan);
 void report_uneven_note(struct report_out *out, const struct plan *plan);
+
+// What a layer is to a framework: E embedding, t decoder layer, L head; ? none of them.
+char report_layer_letter(const struct model *model, int layer);
 
 // A batch script of Slurm, to lie beside the flags.
 enum status report_sbatch(const struct plan *plan, const struct problem *problem, const char **text,

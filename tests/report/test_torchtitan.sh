@@ -1,9 +1,12 @@
 #!/bin/sh
 # report --format torchtitan: python's TOML reader finds the plan's degrees, layers and batches in it, and each decision without a key is
-# named in the comments. With torchtitan at hand its own parser reads it.
+# named in the comments. --format pytorch-schedule: the order of passes is whole and free of deadlocks (schedule_check.py). With torchtitan
+# 0.2 and torch at hand (EXPORT_PYTHON, default python3) their own parsers read both.
 BIN=${BIN:-bin} work=build/test_torchtitan.$$ failed=0
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 plumbline=$BIN/plumbline
+
+python=${EXPORT_PYTHON:-python3}
 
 wrong() { echo "torchtitan: $*" >&2; failed=1; }
 
@@ -19,7 +22,11 @@ config() {
     "$plumbline" example gpt --gpu h100-80gb --nodes 4 --sequence 4096 --global-batch 64 "$@" -o "$work/p" >"$work/log" 2>&1 || { wrong "$*: $(cat "$work/log")"; return; }
     "$plumbline" solve "$work/p/problem.json" --gap 0.2 --quiet -o "$work/p/plan.json" 2>"$work/log" || { wrong "$*: $(cat "$work/log")"; return; }
     "$plumbline" report --format torchtitan "$work/p/plan.json" -o "$work/p/titan.toml" || wrong "$*"
-    python3 - "$work/p" "$words" <<'END' || wrong "$*: $(cat "$work/p/titan.toml")"
+    if grep -q '"pipeline": 1,' "$work/p/plan.json"; then :; else
+        "$plumbline" report --format pytorch-schedule "$work/p/plan.json" -o "$work/p/schedule.csv" || wrong "$*: schedule"
+        "$python" tests/report/schedule_check.py "$work/p/plan.json" "$work/p/schedule.csv" >"$work/log" 2>&1 || wrong "$*: $(tail -1 "$work/log")"
+    fi
+    "$python" - "$work/p" "$words" <<'END' || wrong "$*: $(cat "$work/p/titan.toml")"
 import json, re, sys, tomllib
 folder, words = sys.argv[1:]
 text = open(f"{folder}/titan.toml").read()
@@ -48,6 +55,9 @@ if get("pipeline", 1) > 1:
         assert len([x for x in part if x != "norm"]) == stage["layer_count"]
 else:
     assert t["global_batch_size"] // together == plan["micro_batches"]
+assert c["model"]["flavor"] == ("8B" if "8b" in plan["name"] else "NAME-THE-FLAVOR")
+own = get("schedule", "1f1b") in ("gpipe", "1f1b", "interleaved", "zb-v")
+assert ("pipeline_parallel_schedule_csv" in p) == (not own and get("pipeline", 1) > 1)
 modes = {s["recompute"] for s in plan["stages"]}
 if len(modes) == 1 and "first_layers" not in modes:
     assert c["activation_checkpoint"]["mode"] == modes.pop()
@@ -60,9 +70,13 @@ if not words and "recomputation that differs" not in text:
     assert "(nothing)" in notes, notes
 try:
     from torchtitan.config import ConfigManager
-    ConfigManager().parse_args(["--job.config_file", f"{folder}/titan.toml"])
 except ImportError:
-    pass
+    sys.exit()
+read = ConfigManager().parse_args(["--job.config_file", f"{folder}/titan.toml"])
+for section, keys in c.items():
+    for key, value in keys.items():
+        if section != "quantize":
+            assert getattr(getattr(read, section), key) == value, (section, key)
 END
 }
 
@@ -72,8 +86,16 @@ config "" $titan --tensor 1 --pipeline 1 --data 32 --zero 3
 config "" $titan --tensor 2 --pipeline 4 --data 4 --zero 2 --schedule interleaved --virtual-stages 2
 config "" $titan --tensor 2 --pipeline 4 --data 4 --zero 3 --schedule zb-v --virtual-stages 2
 config "" $titan --tensor 2 --pipeline 4 --data 4 --zero 3 --schedule gpipe
-config "ZeRO 1;optimizer states alone;another trainer" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 1 --offload-optimizer
-config "the zb-h1 schedule;another trainer" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 1 --schedule zb-h1 --framework any
+config "ZeRO 1;optimizer state in host memory;the trainer megatron" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 1 --offload-optimizer
+config "ZeRO 1;the trainer megatron" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 1 --schedule zb-h1 --framework any
 config "low-rank;without sequence parallelism" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 0 --boundary-rank 16 --gradient-rank 16 --no-sequence-parallel --framework any
+config "" $titan --tensor 2 --pipeline 4 --data 4 --zero 3 --schedule looped-bfs --virtual-stages 2
+config "the trainer" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 1 --schedule zb-h2 --framework any
+config "the trainer" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 1 --schedule v-half --virtual-stages 2 --framework any
+config "the model;the trainer;share a matrix" --model gpt2-xl --sequence 1024 --tensor 1 --pipeline 4 --data 8 --zero 1 --schedule v-min --virtual-stages 2 --framework any
+config "fp16" $titan --tensor 2 --pipeline 4 --data 4 --zero 3 --precision fp16
+
+"$python" -c 'import torch' 2>/dev/null || echo "torchtitan: $python has no torch; its reader of schedules was not asked"
+"$python" -c 'import torchtitan' 2>/dev/null || echo "torchtitan: $python has no torchtitan; its parser was not asked"
 [ $failed -eq 0 ] && echo "torchtitan: all as expected"
 exit $failed

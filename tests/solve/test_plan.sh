@@ -55,6 +55,16 @@ llama-3.1-70b a100-80gb 8 4096 512
 gpt3-175b h200-141gb 8 2048 512
 LIST
 
+# What is launched is of the framework that was asked for.
+for files in "torchtitan torchtitan.toml schedule.csv" "deepspeed deepspeed.json"; do
+    set -- $files
+    expect "per iteration" 0 --model llama-3.1-8b --gpu h100-80gb --nodes 2 --sequence 4096 --global-batch 64 --gap 0.1 --for "$1" -o "$work/$1"
+    for file in "$@"; do
+        [ "$file" = "$1" ] || [ -s "$work/$1/launch/$file" ] || wrong "$1: no launch/$file"
+    done
+    [ -e "$work/$1/launch/megatron.sh" ] && wrong "$1: Megatron-LM's flags beside it"
+done
+
 expect "did you mean h100-80gb" 2 --model llama-3.1-8b --gpu h100 --nodes 2 -o "$work/x"
 expect "llama-3.1-8b" 2 --model llama-3.1-8c --gpu h100-80gb --nodes 2 -o "$work/x"
 expect "--nodes N or --gpus N" 2 --model llama-3.1-8b --gpu h100-80gb -o "$work/x"

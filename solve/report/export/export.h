@@ -1,0 +1,25 @@
+// A plan as the configuration of a training framework. Every decision of the plan is either a key
+// of the configuration or named in it as not expressed. Only plans whose problem is at hand: the
+// model, the precision and the sequence are its.
+#ifndef PLUMBLINE_SOLVE_REPORT_EXPORT_EXPORT_H
+#define PLUMBLINE_SOLVE_REPORT_EXPORT_EXPORT_H
+
+#include "solve/report/report.h"
+
+// TOML of torchtitan 0.2.2 (torchtitan/config/job_config.py): the last release whose runs are
+// TOML files.
+enum status report_torchtitan(const struct plan *plan, const struct problem *problem,
+                              const char **text, size_t *length, struct arena *arena,
+                              struct error *err);
+// The order of passes on each rank, a line a rank, as torch.distributed.pipelining loads it
+// (_PipelineScheduleRuntime._load_csv, compute_only): 2F0 is the forward of micro-batch 0 on stage
+// 2, B a whole backward, I and W its two halves. BAD_INPUT: slices of a sequence, local losses.
+enum status report_pytorch_schedule(const struct plan *plan, const struct problem *problem,
+                                    const char **text, size_t *length, struct arena *arena,
+                                    struct error *err);
+// JSON of DeepSpeed (runtime/config.py, runtime/constants.py).
+enum status report_deepspeed(const struct plan *plan, const struct problem *problem,
+                             const char **text, size_t *length, struct arena *arena,
+                             struct error *err);
+
+#endif

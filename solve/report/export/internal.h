@@ -1,0 +1,35 @@
+// What the exports share: notes of what a configuration does not express.
+#ifndef PLUMBLINE_SOLVE_REPORT_EXPORT_INTERNAL_H
+#define PLUMBLINE_SOLVE_REPORT_EXPORT_INTERNAL_H
+
+#include "data/inputs/problem.h"
+#include "solve/report/export/export.h"
+
+struct export
+{
+    struct report_out *out;
+    const struct plan *plan;
+    const struct problem *problem;
+    const char *framework;   // as people write it
+    enum trainer trainer;    // whose prices its own are
+    struct report_out notes; // lines of comments: NOTE_MARK, the note
+};
+
+#define NOTE_MARK "#   - "
+
+// BAD_INPUT: no stages, no problem, a plan of other layers than the model's.
+enum status export_begin(struct export *e, struct report_out *out, const struct plan *plan,
+                         const struct problem *problem, struct arena *arena, struct error *err);
+void export_note(struct export *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// What no framework but plumbline's own choice of words expresses: compression, slices, barrier ...
+void export_common_notes(struct export *e);
+void export_print_notes(const struct export *e); // as lines of comments
+const char *export_headline(const struct export *e);
+
+// The one mode of all stages. false: they differ, or a stage recomputes some of its layers alone;
+// *mode is then the one that fits in memory wherever the plan does, and a note says so.
+bool export_recompute(struct export *e, enum recompute *mode);
+int64_t export_gpus(const struct plan *plan);
+char export_layer(const struct export *e, int layer); // report_layer_letter
+
+#endif

@@ -1,0 +1,58 @@
+// The order of passes on each rank, as torch.distributed.pipelining reads it. What stands between
+// passes (messages, syncs) PyTorch puts in by itself.
+#include "solve/report/export/internal.h"
+
+// Letter of a pass; 0: no pass.
+static char letter_of(const struct schedule_request *r, int kind)
+{
+    bool splits = schedule_splits_backward(r->kind);
+    return kind == SYMBOL_FORWARD    ? 'F'
+           : kind == SYMBOL_BACKWARD ? splits ? 'I' : 'B'
+           : kind == SYMBOL_WEIGHT   ? 'W'
+                                     : 0;
+}
+
+static const struct stream *compute_stream(const struct schedule *s, int rank)
+{
+    const struct stream *found = s->streams;
+    while (found->kind != STREAM_COMPUTE || found->rank != rank) found++;
+    return found;
+}
+
+static void put_rank(struct report_out *out, const struct schedule *s, int rank)
+{
+    const struct stream *stream = compute_stream(s, rank);
+    const char *before = "";
+    for (int i = 0; i < stream->count; i++) {
+        const struct operation *o = &s->operations[stream->operations[i]];
+        char letter = letter_of(&s->request, o->symbol / s->request.stage_count);
+        if (!letter) continue;
+        report_print(out, "%s%d%c%d", before, o->stage, letter, o->micro_batch);
+        before = ",";
+    }
+    report_print(out, "\n");
+}
+
+enum status report_pytorch_schedule(const struct plan *plan, const struct problem *problem,
+                                    const char **text, size_t *length, struct arena *arena,
+                                    struct error *err)
+{
+    struct report_out out;
+    struct schedule schedule;
+    (void)problem;
+    if (!plan->stage_count)
+        return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to launch",
+                    outcome_names[plan->outcome]);
+    if (plan->layout.slice_count > 1 || plan->layout.local_loss_every)
+        return fail(err, BAD_INPUT,
+                    "%s: layout: PyTorch's schedules have neither slices of a sequence nor local "
+                    "losses",
+                    plan->document.path);
+    struct schedule_request request = plan_request(plan);
+    TRY(schedule_build(&schedule, &request, arena, err));
+    report_out_begin(&out, arena);
+    for (int rank = 0; rank < request.rank_count; rank++) put_rank(&out, &schedule, rank);
+    *text = out.text;
+    *length = out.length;
+    return OK;
+}
