@@ -24,6 +24,10 @@ enum status command_import(int argc, char **argv, int *exit_code, struct arena *
         {"topo", import_topo,
          .text = "what nvidia-smi topo -m prints: a table, or a cluster with the bandwidths you "
                  "give"},
+        {"hostfile", import_hostfile,
+         .text = "a hostfile (Open MPI, MPICH, DeepSpeed): a cluster whose nodes have its names"},
+        {"slurm", import_slurm,
+         .text = "Slurm's topology.conf: a cluster whose nodes hang on its switches"},
         {"trace", import_trace,
          .text = "a PyTorch profiler's trace: time by annotated range, or samples"},
     };

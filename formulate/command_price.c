@@ -34,6 +34,8 @@ enum status command_price(int argc, char **argv, int *exit_code, struct arena *a
     struct problem problem;
     struct priced priced;
     TRY(problem_load(&problem, path_of_document(path, "problem.json", arena), arena, err));
+    const char *doubt = cluster_doubt(&problem.cluster, arena);
+    if (doubt) fprintf(stderr, "warning: %s\n", doubt);
     say_space(&problem);
     TRY(price_problem(&priced, &problem, arena, err));
     priced.document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);

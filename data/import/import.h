@@ -14,5 +14,7 @@ command_function import_nccl;
 command_function import_nvbandwidth;
 command_function import_topo;
 command_function import_trace;
+command_function import_hostfile;
+command_function import_slurm;
 
 #endif

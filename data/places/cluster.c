@@ -9,10 +9,6 @@ const char *const nic_kind_names[] = {"infiniband", "roce", "ethernet", NULL};
 
 #define MEMORY_MAX 1125899906842624 // 2^50 bytes
 #define PRICE_MAX 1e9
-// Beyond what any machine has: a modem below, all links of the largest switch above. A number there
-// was meant in another unit.
-static const double RATE_LEAST = 1e4, RATE_MOST = 2e13, LATENCY_MOST_S = 1;
-static const int64_t MEMORY_LEAST = 1000;
 enum { NODES_MAX = 1000000, GPUS_MAX = 1024, NICS_MAX = 1024 };
 
 // ---- reading
@@ -24,24 +20,7 @@ enum status link_read(const struct json *object, struct link *link, struct arena
         FIELD_NUMBER("bytes_per_s", REQUIRED, &link->bytes_per_s, 1, LINK_RATE_MAX),
         FIELD_NUMBER("latency_s", REQUIRED, &link->latency_s, 0, LINK_SECONDS_MAX),
     };
-    TRY(JSON_FIELDS(object, fields, arena, err));
-    if (link->bytes_per_s < RATE_LEAST)
-        return json_refuse(
-            object, err,
-            "bytes_per_s: %.9g bytes a second are no link of a cluster; did you mean "
-            "\"%.9g Gb/s\"?",
-            link->bytes_per_s, link->bytes_per_s);
-    if (link->bytes_per_s > RATE_MOST)
-        return json_refuse(
-            object, err,
-            "bytes_per_s: %.9g bytes a second are no link of a cluster; did you mean "
-            "\"%.9g GB/s\"?",
-            link->bytes_per_s, link->bytes_per_s / 1e12);
-    if (link->latency_s > LATENCY_MOST_S)
-        return json_refuse(object, err,
-                           "latency_s: %.9g seconds are no link's; did you mean \"%.9g us\"?",
-                           link->latency_s, link->latency_s);
-    return OK;
+    return JSON_FIELDS(object, fields, arena, err);
 }
 
 static enum status read_nic(const struct json *object, struct nic *nic, struct arena *arena,
@@ -74,10 +53,6 @@ static enum status read_group(const struct json *object, struct node_group *g, s
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
     TRY(link_read(&intra, &g->intra, arena, err));
-    if (g->memory_bytes < MEMORY_LEAST)
-        return json_refuse(
-            object, err, "memory_bytes: %lld bytes are no GPU's memory; did you mean \"%lld GB\"?",
-            (long long)g->memory_bytes, (long long)g->memory_bytes);
     if (json_length(&nics) > NIC_KIND_COUNT)
         return json_refuse(&nics, err, "expected at most one entry per kind, found %d entries",
                            json_length(&nics));
@@ -291,4 +266,45 @@ enum status cluster_save(const struct cluster *c, const char *path, struct arena
     json_close_array(&w);
     if (c->places.node_count) places_put(&w, &c->places, c->groups);
     return document_write(&w, path, err);
+}
+
+// ---- numbers that no machine has
+
+// A modem below, all links of the largest switch above.
+static const double rate_least = 1e4, rate_most = 2e13, latency_most_s = 1;
+static const int64_t memory_least = 1000 * 1000;
+
+static const char *doubt_of_link(const struct link *l, const char *where, struct arena *arena)
+{
+    if (l->bytes_per_s < rate_least)
+        return arena_print(arena, "%s: %.9g bytes/s are no link; did you mean \"%.9g Gb/s\"?",
+                           where, l->bytes_per_s, l->bytes_per_s);
+    if (l->bytes_per_s > rate_most)
+        return arena_print(arena, "%s: %.9g TB/s are no link; did you mean \"%.9g GB/s\"?", where,
+                           l->bytes_per_s / 1e12, l->bytes_per_s / 1e12);
+    if (l->latency_s > latency_most_s)
+        return arena_print(arena, "%s: %.9g s are no link's latency; did you mean \"%.9g us\"?",
+                           where, l->latency_s, l->latency_s);
+    return NULL;
+}
+
+static const char *doubt_of_group(const struct node_group *g, struct arena *arena)
+{
+    if (g->memory_bytes < memory_least)
+        return arena_print(arena,
+                           "memory_bytes: %lld bytes are no GPU's; did you mean \"%lld GB\"?",
+                           (long long)g->memory_bytes, (long long)g->memory_bytes);
+    const char *doubt = doubt_of_link(&g->intra, "intra", arena);
+    for (int i = 0; i < g->nic_count && !doubt; i++)
+        doubt = doubt_of_link(&g->nics[i].link, arena_print(arena, "nics[%d].link", i), arena);
+    return doubt;
+}
+
+const char *cluster_doubt(const struct cluster *c, struct arena *arena)
+{
+    for (int i = 0; i < c->group_count; i++) {
+        const char *doubt = doubt_of_group(&c->groups[i], arena);
+        if (doubt) return arena_print(arena, "%s: groups[%d].%s", cluster_file(c), i, doubt);
+    }
+    return NULL;
 }

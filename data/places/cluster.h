@@ -84,6 +84,9 @@ enum { GROUPS_MAX = 16 };
 
 enum status cluster_load(struct cluster *c, const char *path, struct arena *arena,
                          struct error *err);
+// The first number that no machine has, with the unit that was likely meant; NULL: none. A warning:
+// toys and units of one's own are no error.
+const char *cluster_doubt(const struct cluster *c, struct arena *arena);
 enum status cluster_check(const struct cluster *c, struct error *err);
 enum status cluster_save(const struct cluster *c, const char *path, struct arena *arena,
                          struct error *err);

@@ -400,6 +400,8 @@ enum status command_solve(int argc, char **argv, int *exit_code, struct arena *a
     struct plan *start = r.start_path ? TAKE(arena, 1, struct plan) : NULL;
     if (start) TRY(plan_load(start, r.start_path, arena, err));
     const struct problem *asked = problem;
+    const char *doubt = cluster_doubt(&problem->cluster, arena);
+    if (doubt) fprintf(stderr, "warning: %s\n", doubt);
     TRY(change_problem(&r, &problem, start, arena, err));
     struct solved solved;
     TRY(solve_prepare(&solved, problem, arena, err));

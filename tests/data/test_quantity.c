@@ -120,14 +120,17 @@ static void documents(void **state)
 {
     (void)state;
     static const char *const wrong[][4] = {
-        {"80", "3e11", "0", "did you mean \"80 GB\""},
-        {"8e10", "400", "0", "did you mean \"400 Gb/s\""},
-        {"8e10", "4.7e13", "0", "did you mean \"47 GB/s\""},
-        {"8e10", "3e11", "3", "did you mean \"3 us\""},
         {"\"80 Gb\"", "3e11", "0", "or one with its unit as \"80 GB\", found \"80 Gb\""},
         {"\"80.0000000001 GB\"", "3e11", "0", "whole number"},
         {"8e10", "\"300 GB\"", "0", "or one with its unit as \"400 Gb/s\", found \"300 GB\""},
         {"8e10", "3e11", "\"3 h\"", "or one with its unit as \"3.4 us\", found \"3 h\""},
+    };
+    static const char *const doubtful[][4] = {
+        {"80", "3e11", "0",
+         "groups[0].memory_bytes: 80 bytes are no GPU's; did you mean \"80 GB\""},
+        {"8e10", "400", "0", "groups[0].intra: 400 bytes/s are no link; did you mean \"400 Gb/s\""},
+        {"8e10", "4.7e13", "0", "did you mean \"47 GB/s\""},
+        {"8e10", "3e11", "3", "did you mean \"3 us\""},
     };
     struct arena arena;
     struct cluster plain, named;
@@ -144,6 +147,14 @@ static void documents(void **state)
         assert_int_equal(load(&c, wrong[i][0], wrong[i][1], wrong[i][2], &arena, &no), BAD_INPUT);
         if (!strstr(no.text, wrong[i][3])) fail_msg("%s: %s", wrong[i][3], no.text);
     }
+    for (size_t i = 0; i < ARRAY_LENGTH(doubtful); i++) {
+        struct cluster c;
+        CHECK_OK(load(&c, doubtful[i][0], doubtful[i][1], doubtful[i][2], &arena, &err));
+        const char *doubt = cluster_doubt(&c, &arena);
+        if (!doubt || !strstr(doubt, doubtful[i][3]))
+            fail_msg("%s: %s", doubtful[i][3], doubt ? doubt : "nothing");
+    }
+    assert_null(cluster_doubt(&plain, &arena));
     arena_close(&arena);
 }
 

@@ -86,7 +86,8 @@ gives 2 "" verify best.json --certificate proof.json
 # ---- inputs that cannot be read
 gives 2 "absent.json" verify plan.json --certificate absent.json
 gives 2 "absent.json" verify absent.json
-gives 2 "expected a file" verify .
+mkdir empty
+gives 2 "empty" verify empty
 echo '{' > cut.json
 gives 2 "cut.json" verify cut.json
 gives 2 "plumbline.plan" verify proof.json

@@ -1,0 +1,108 @@
+// plumbline import hostfile FILE: "HOST slots=8" of Open MPI and DeepSpeed, "HOST:8" of MPICH, or
+// names alone; a cluster whose nodes have these names, a group for each number of slots.
+#include <stdio.h>
+#include <string.h>
+
+#include "data/base/grow.h"
+#include "data/import/hosts/names.h"
+#include "data/import/import.h"
+
+struct hosts {
+    struct host_names names;
+    int *slots; // [names.count], 0: as the group has GPUs
+    int capacity;
+};
+
+static enum status read_slots(const struct text_lines *t, const char *text, int *slots,
+                              struct error *err)
+{
+    int64_t count;
+    if (!word_is_whole(text, &count) || count < 1 || count > 1024)
+        return text_refuse(t, err, "slots: expected 1 to 1024, found '%.40s'", text);
+    *slots = (int)count;
+    return OK;
+}
+
+// Words behind the name: of other programs but slots=.
+static enum status read_line(struct hosts *h, const struct text_lines *t, struct arena *arena,
+                             struct error *err)
+{
+    int slots = 0, before = h->names.count;
+    const char *name = t->words[0], *colon = strrchr(name, ':');
+    if (colon) {
+        TRY(read_slots(t, colon + 1, &slots, err));
+        name = arena_print(arena, "%.*s", (int)(colon - name), name);
+    }
+    for (int i = 1; i < t->word_count && *t->words[i] != '#'; i++)
+        if (!strncmp(t->words[i], "slots=", 6)) TRY(read_slots(t, t->words[i] + 6, &slots, err));
+    TRY(host_names_add(&h->names, arena_copy_text(arena, name), t, err));
+    for (int i = before; i < h->names.count; i++) {
+        GROW(arena, h->slots, i, h->capacity, 64);
+        h->slots[i] = slots;
+        for (int k = 0; k < i; k++)
+            if (!strcmp(h->names.items[i], h->names.items[k]))
+                return text_refuse(t, err, "host %.60s stands twice", h->names.items[i]);
+    }
+    return OK;
+}
+
+static int group_of(struct cluster *c, const struct node_group *like, int slots,
+                    struct arena *arena)
+{
+    int gpus = slots ? slots : like->gpus_per_node, g = 0;
+    while (g < c->group_count && c->groups[g].gpus_per_node != gpus) g++;
+    if (g == GROUPS_MAX) return -1;
+    if (g == c->group_count) {
+        c->groups[c->group_count++] = *like;
+        c->groups[g].gpus_per_node = gpus;
+        c->groups[g].nodes = 0;
+        c->groups[g].name = g ? arena_print(arena, "%s-of-%d", like->name, gpus) : like->name;
+    }
+    c->groups[g].nodes++;
+    return g;
+}
+
+enum status import_hostfile(int argc, char **argv, int *exit_code, struct arena *arena,
+                            struct error *err)
+{
+    const char *output = "-", *like = NULL, *name = "hosts", *path, *text;
+    size_t size;
+    bool helped, more;
+    struct text_lines t;
+    struct hosts h = {.names = {.arena = arena}};
+    struct node_group nodes;
+    struct cluster c = {.groups = TAKE(arena, GROUPS_MAX, struct node_group)};
+    const struct option options[] = {
+        {"-o", OPTION_PATH, &output, 0, 0, NULL,
+         "where the cluster is written; - is standard output (default)"},
+        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "the cluster's name (default: hosts)"},
+        {"--like", OPTION_CLUSTER, &like, 0, 0, NULL,
+         "a cluster, shipped or a file: nodes as in its first group, slots are GPUs"},
+    };
+    (void)exit_code;
+    TRY(options_read(argc, argv, "plumbline import hostfile FILE --like CLUSTER [-o cluster.json]",
+                     options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
+    if (helped) return OK;
+    TRY(host_group(&nodes, like, arena, err));
+    TRY(import_read(&c.document, path, &text, &size, arena, err));
+    text_open(&t, c.document.path, text, size, arena);
+    while (true) {
+        TRY(text_next(&t, &more, err));
+        if (!more) break;
+        if (t.word_count && *t.words[0] != '#') TRY(read_line(&h, &t, arena, err));
+    }
+    if (!h.names.count) return fail(err, BAD_INPUT, "%s: expected a host a line, found none", path);
+    c.name = name;
+    c.places.node_count = h.names.count;
+    c.places.nodes = TAKE(arena, h.names.count, struct cluster_node);
+    for (int i = 0; i < h.names.count; i++) {
+        int group = group_of(&c, &nodes, h.slots[i], arena);
+        if (group < 0)
+            return fail(err, BAD_INPUT, "%s: more than %d unlike numbers of slots", path,
+                        GROUPS_MAX);
+        c.places.nodes[i] = (struct cluster_node){.name = h.names.items[i], .group = group};
+    }
+    TRY(host_cluster_save(&c, "hostfile", output, arena, err));
+    fprintf(stderr, "%d nodes as in %s\n", h.names.count, like);
+    return OK;
+}

@@ -1,0 +1,111 @@
+#include "data/import/hosts/names.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/base/grow.h"
+#include "data/base/shipped.h"
+#include "data/places/places.h"
+
+// ---- lists
+
+enum { BRACKETS_MOST = 4 };
+
+static enum status refuse_list(const struct text_lines *at, const char *list, struct error *err)
+{
+    return text_refuse(at, err, "expected names of nodes as n1,n[3-8], found '%.60s'", list);
+}
+
+static enum status add_name(struct host_names *names, const char *name, const struct text_lines *at,
+                            struct error *err)
+{
+    if (names->count == PLACES_MAX)
+        return text_refuse(at, err, "more than the %d nodes that a cluster can name", PLACES_MAX);
+    GROW(names->arena, names->items, names->count, names->capacity, 64);
+    names->items[names->count++] = name;
+    return OK;
+}
+
+// "007" to "016": as many digits as the first has.
+struct span {
+    int64_t first, last;
+    int digits;
+};
+
+static bool read_span(struct span *s, const char *text, size_t length)
+{
+    size_t n = strspn(text, "0123456789"), m;
+    if (!n || n > 9 || (n < length && text[n] != '-')) return false;
+    s->digits = (int)n;
+    s->first = s->last = strtoll(text, NULL, 10);
+    if (n == length) return true;
+    m = strspn(text + n + 1, "0123456789");
+    if (!m || m > 9 || n + 1 + m != length) return false;
+    s->last = strtoll(text + n + 1, NULL, 10);
+    return s->last >= s->first;
+}
+
+// One name with brackets: what stands before the first of them, with each of its numbers, and the
+// same of what is left.
+static enum status expand(struct host_names *names, const char *name, int depth,
+                          const struct text_lines *at, struct error *err)
+{
+    const char *open = strchr(name, '['), *close = open ? strchr(open, ']') : NULL;
+    if (!open)
+        return strchr(name, ']') ? refuse_list(at, name, err) : add_name(names, name, at, err);
+    if (!close || depth == BRACKETS_MOST) return refuse_list(at, name, err);
+    for (const char *part = open + 1; part <= close;) {
+        size_t length = strcspn(part, ",]");
+        struct span span;
+        if (!read_span(&span, part, length)) return refuse_list(at, name, err);
+        for (int64_t i = span.first; i <= span.last; i++)
+            TRY(expand(names,
+                       arena_print(names->arena, "%.*s%0*" PRId64 "%s", (int)(open - name), name,
+                                   span.digits, i, close + 1),
+                       depth + 1, at, err));
+        part += length + 1;
+    }
+    return OK;
+}
+
+enum status host_names_add(struct host_names *names, const char *list, const struct text_lines *at,
+                           struct error *err)
+{
+    while (true) {
+        size_t length = 0;
+        for (int inside = 0; list[length] && (inside || list[length] != ','); length++)
+            inside += (list[length] == '[') - (list[length] == ']');
+        if (!length) return refuse_list(at, list, err);
+        TRY(expand(names, arena_print(names->arena, "%.*s", (int)length, list), 0, at, err));
+        if (!list[length]) return OK;
+        list += length + 1;
+    }
+}
+
+// ---- the cluster
+
+enum status host_group(struct node_group *g, const char *like, struct arena *arena,
+                       struct error *err)
+{
+    const char *path;
+    struct cluster cluster;
+    if (!like)
+        return fail(err, BAD_INPUT,
+                    "--like is missing: what the nodes have is not in the file; name a cluster of "
+                    "such nodes");
+    TRY(shipped_find(&path, "clusters", like, arena, err));
+    TRY(cluster_load(&cluster, path, arena, err));
+    *g = cluster.groups[0];
+    return OK;
+}
+
+enum status host_cluster_save(struct cluster *c, const char *role, const char *output,
+                              struct arena *arena, struct error *err)
+{
+    struct source source = source_of(role, &c->document, output, arena);
+    c->document.sources = &source;
+    c->document.source_count = 1;
+    TRY(cluster_check(c, err));
+    return cluster_save(c, output, arena, err);
+}

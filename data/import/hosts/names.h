@@ -1,0 +1,25 @@
+// Nodes by their names: lists as Slurm writes them, and a cluster whose nodes have them.
+#ifndef PLUMBLINE_DATA_IMPORT_HOSTS_NAMES_H
+#define PLUMBLINE_DATA_IMPORT_HOSTS_NAMES_H
+
+#include "data/import/text.h"
+#include "data/places/cluster.h"
+
+struct host_names {
+    const char **items;
+    int count, capacity;
+    struct arena *arena;
+};
+// Adds what a list names: "a,n[1-3,7],r[1-2]n[01-16]". BAD_INPUT at the line at hand: it is no such
+// list, or names more nodes than a cluster may have.
+enum status host_names_add(struct host_names *names, const char *list, const struct text_lines *at,
+                           struct error *err);
+
+// The first group of the shipped cluster or file `like`.
+enum status host_group(struct node_group *g, const char *like, struct arena *arena,
+                       struct error *err);
+// Checks and writes a cluster of the document that was read.
+enum status host_cluster_save(struct cluster *c, const char *role, const char *output,
+                              struct arena *arena, struct error *err);
+
+#endif

@@ -1,0 +1,226 @@
+// plumbline import slurm topology.conf: the tree of switches of Slurm's topology/tree plugin
+// (SwitchName=, Nodes=, Switches=); a cluster whose nodes hang on them. A level of the network for
+// each height of switches; how much of the cards' bandwidth a level has is not in the file.
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/base/grow.h"
+#include "data/import/hosts/names.h"
+#include "data/import/import.h"
+
+struct network_switch {
+    const char *name;
+    const char *below; // list of switches, NULL: none
+    int line;
+    int parent, height; // -1: none; not known
+};
+
+enum { LEVELS_MOST = 8 };
+
+struct tree {
+    struct network_switch *switches;
+    int count, capacity;
+    struct host_names nodes;
+    int *leaf; // [nodes.count]
+    int leaf_capacity;
+    struct arena *arena;
+};
+
+static const char *value_of(const struct text_lines *t, const char *key, struct arena *arena)
+{
+    size_t n = strlen(key);
+    for (int i = 0; i < t->word_count && *t->words[i] != '#'; i++)
+        if (!strncasecmp(t->words[i], key, n) && t->words[i][n] == '=')
+            return arena_copy_text(arena, t->words[i] + n + 1);
+    return NULL;
+}
+
+static int switch_of(const struct tree *tree, const char *name)
+{
+    for (int i = 0; i < tree->count; i++)
+        if (!strcmp(tree->switches[i].name, name)) return i;
+    return -1;
+}
+
+static enum status add_nodes(struct tree *tree, const char *list, const struct text_lines *t,
+                             struct error *err)
+{
+    int before = tree->nodes.count;
+    TRY(host_names_add(&tree->nodes, list, t, err));
+    for (int i = before; i < tree->nodes.count; i++) {
+        for (int k = 0; k < i; k++)
+            if (!strcmp(tree->nodes.items[i], tree->nodes.items[k]))
+                return text_refuse(t, err, "node %.60s hangs on two switches",
+                                   tree->nodes.items[i]);
+        GROW(tree->arena, tree->leaf, i, tree->leaf_capacity, 64);
+        tree->leaf[i] = tree->count - 1;
+    }
+    return OK;
+}
+
+static enum status read_line(struct tree *tree, const struct text_lines *t, struct error *err)
+{
+    const char *list = value_of(t, "SwitchName", tree->arena),
+               *nodes = value_of(t, "Nodes", tree->arena),
+               *below = value_of(t, "Switches", tree->arena);
+    struct host_names names = {.arena = tree->arena};
+    if (!list || (!nodes && !below))
+        return text_refuse(
+            t, err, "expected SwitchName=NAME and Nodes=LIST or Switches=LIST, found '%.60s'",
+            t->words[0]);
+    TRY(host_names_add(&names, list, t, err));
+    if (names.count != 1) return text_refuse(t, err, "SwitchName: expected one name");
+    if (switch_of(tree, names.items[0]) >= 0)
+        return text_refuse(t, err, "switch %.60s stands twice", names.items[0]);
+    GROW(tree->arena, tree->switches, tree->count, tree->capacity, 64);
+    tree->switches[tree->count++] =
+        (struct network_switch){names.items[0], below, t->line, -1, below ? -1 : 0};
+    return nodes ? add_nodes(tree, nodes, t, err) : OK;
+}
+
+static enum status join_switches(struct tree *tree, struct text_lines *t, struct error *err)
+{
+    for (int i = 0; i < tree->count; i++) {
+        struct host_names names = {.arena = tree->arena};
+        t->line = tree->switches[i].line;
+        if (!tree->switches[i].below) continue;
+        TRY(host_names_add(&names, tree->switches[i].below, t, err));
+        for (int k = 0; k < names.count; k++) {
+            int child = switch_of(tree, names.items[k]);
+            if (child < 0)
+                return text_refuse(t, err, "Switches: there is no switch %.60s", names.items[k]);
+            if (tree->switches[child].parent >= 0)
+                return text_refuse(t, err, "Switches: %.60s hangs on %.60s already", names.items[k],
+                                   tree->switches[tree->switches[child].parent].name);
+            tree->switches[child].parent = i;
+        }
+    }
+    return OK;
+}
+
+// One above the highest switch that hangs on it. Whoever hangs on himself never gets one.
+static enum status find_heights(struct tree *tree, int *levels, struct text_lines *t,
+                                struct error *err)
+{
+    *levels = 1;
+    for (int round = 0; round <= LEVELS_MOST; round++)
+        for (int i = 0; i < tree->count; i++) {
+            const struct network_switch *s = &tree->switches[i];
+            if (s->parent < 0 || s->height < 0) continue;
+            struct network_switch *above = &tree->switches[s->parent];
+            if (above->height <= s->height) above->height = s->height + 1;
+            if (above->height + 1 > *levels) *levels = above->height + 1;
+        }
+    for (int i = 0; i<tree->count && * levels> LEVELS_MOST; i++)
+        if (tree->switches[i].height >= LEVELS_MOST) {
+            t->line = tree->switches[i].line;
+            return text_refuse(t, err, "%.60s: more than %d levels of switches, or one on itself",
+                               tree->switches[i].name, LEVELS_MOST);
+        }
+    for (int i = 0; i < tree->count; i++)
+        if (tree->switches[i].height < 0) {
+            t->line = tree->switches[i].line;
+            return text_refuse(t, err, "%.60s: no node hangs below it, or it hangs below itself",
+                               tree->switches[i].name);
+        }
+    return OK;
+}
+
+// All cards of a node together, over how many times as much as a level passes on.
+static enum status put_levels(struct places *p, const struct tree *tree, int levels,
+                              const struct node_group *g, const char *oversubscription,
+                              struct error *err)
+{
+    struct link cards = {0, 0};
+    for (int i = 0; i < g->nic_count; i++)
+        if (g->nics[i].count * g->nics[i].link.bytes_per_s > cards.bytes_per_s)
+            cards = (struct link){g->nics[i].count * g->nics[i].link.bytes_per_s,
+                                  g->nics[i].link.latency_s};
+    if (!(cards.bytes_per_s > 0))
+        return fail(err, BAD_INPUT, "--like: its nodes have no network cards");
+    p->level_count = levels;
+    p->levels = TAKE(tree->arena, levels, struct network_level);
+    for (int k = 0; k < levels; k++) {
+        double times = 1;
+        if (oversubscription && *oversubscription) {
+            size_t length = strcspn(oversubscription, ",");
+            const char *word = arena_print(tree->arena, "%.*s", (int)length, oversubscription);
+            if (!word_is_number(word, &times) || times < 1 || times > 1000)
+                return fail(err, BAD_INPUT,
+                            "--oversubscription: expected numbers from 1 to 1000 for the levels, "
+                            "the nearest first, found '%.40s'",
+                            word);
+            oversubscription += length + (oversubscription[length] == ',');
+        }
+        p->levels[k] = (struct network_level){k ? arena_print(tree->arena, "level-%d", k) : "leaf",
+                                              {cards.bytes_per_s / times, cards.latency_s}};
+    }
+    return OK;
+}
+
+static void put_nodes(struct places *p, const struct tree *tree, int levels)
+{
+    p->switch_count = tree->count;
+    p->switches = TAKE(tree->arena, tree->count, const char *);
+    for (int i = 0; i < tree->count; i++) p->switches[i] = tree->switches[i].name;
+    p->node_count = tree->nodes.count;
+    p->nodes = TAKE(tree->arena, p->node_count, struct cluster_node);
+    for (int i = 0; i < p->node_count; i++) {
+        int *at = TAKE(tree->arena, levels, int);
+        for (int k = 0; k < levels; k++) at[k] = -1;
+        for (int s = tree->leaf[i]; s >= 0; s = tree->switches[s].parent)
+            at[tree->switches[s].height] = s;
+        if (at[0] < 0) at[0] = tree->leaf[i];
+        // A level that is passed by has a switch of its own for what is below.
+        for (int k = 1; k < levels && at[levels - 1] >= 0; k++)
+            if (at[k] < 0) at[k] = at[k - 1];
+        p->nodes[i] = (struct cluster_node){tree->nodes.items[i], 0, at};
+    }
+}
+
+enum status import_slurm(int argc, char **argv, int *exit_code, struct arena *arena,
+                         struct error *err)
+{
+    const char *output = "-", *like = NULL, *name = "slurm", *times = NULL, *path, *text;
+    size_t size;
+    bool helped, more;
+    int levels;
+    struct text_lines t;
+    struct tree tree = {.nodes = {.arena = arena}, .arena = arena};
+    struct cluster c = {.groups = TAKE(arena, 1, struct node_group), .group_count = 1};
+    const struct option options[] = {
+        {"-o", OPTION_PATH, &output, 0, 0, NULL,
+         "where the cluster is written; - is standard output (default)"},
+        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "the cluster's name (default: slurm)"},
+        {"--like", OPTION_CLUSTER, &like, 0, 0, NULL,
+         "a cluster, shipped or a file: nodes as in its first group"},
+        {"--oversubscription", OPTION_TEXT, &times, 0, 0, NULL,
+         "of each level, the nearest first, as 1,4: a node gets its cards' bandwidth over that "
+         "(1)"},
+    };
+    (void)exit_code;
+    TRY(options_read(argc, argv,
+                     "plumbline import slurm topology.conf --like CLUSTER [-o cluster.json]",
+                     options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
+    if (helped) return OK;
+    TRY(host_group(&c.groups[0], like, arena, err));
+    TRY(import_read(&c.document, path, &text, &size, arena, err));
+    text_open(&t, c.document.path, text, size, arena);
+    while (true) {
+        TRY(text_next(&t, &more, err));
+        if (!more) break;
+        if (t.word_count && *t.words[0] != '#') TRY(read_line(&tree, &t, err));
+    }
+    if (!tree.nodes.count)
+        return fail(err, BAD_INPUT, "%s: expected switches with nodes, found none", path);
+    TRY(join_switches(&tree, &t, err));
+    TRY(find_heights(&tree, &levels, &t, err));
+    TRY(put_levels(&c.places, &tree, levels, &c.groups[0], times, err));
+    put_nodes(&c.places, &tree, levels);
+    c.name = name;
+    c.groups[0].nodes = tree.nodes.count;
+    TRY(host_cluster_save(&c, "topology", output, arena, err));
+    fprintf(stderr, "%d nodes on %d switches of %d levels\n", tree.nodes.count, tree.count, levels);
+    return OK;
+}

@@ -1,0 +1,125 @@
+#!/bin/sh
+# import hostfile, import slurm: clusters whose nodes have the names that stand there, on the switches that stand there; every wrong
+# line is told by its number.
+BIN=${BIN:-bin} work=build/test_import_hosts.$$ failed=0
+mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
+plumbline=$BIN/plumbline
+
+wrong() { echo "import of hosts: $*" >&2; failed=1; }
+
+# nodes FORMAT OPTION ...: standard input as a cluster; its nodes as "name group switch/switch ..."
+nodes() {
+    format=$1; shift
+    cat >"$work/in"
+    rm -f "$work/cluster.json"
+    "$plumbline" import "$format" "$work/in" --like h100-128x8 "$@" -o "$work/cluster.json" 2>"$work/err" || { wrong "$format: $(cat "$work/err")"; return; }
+    python3 - "$work/cluster.json" <<'END'
+import json, sys
+c = json.load(open(sys.argv[1]))
+for n in c["places"]["nodes"]: print(" ".join([n["name"], n["group"]] + ["/".join(n["switches"])] * bool(n.get("switches"))))
+for g in c["groups"]: print(g["name"], g["nodes"], g["gpus_per_node"])
+for l in c["places"].get("levels", []): print(l["name"], l["link"]["bytes_per_s"] / 1e9)
+END
+}
+
+# expect LINES FORMAT OPTION ...
+expect() {
+    lines=$1; shift
+    got=$(nodes "$@")
+    [ "$got" = "$lines" ] || wrong "$*: expected
+$lines
+found
+$got"
+}
+
+# refuse WORDS FORMAT TEXT OPTION ...
+refuse() {
+    words=$1 format=$2; shift 2
+    printf "$1" >"$work/in"; shift
+    "$plumbline" import "$format" "$work/in" "$@" -o "$work/no.json" >"$work/out" 2>"$work/err"
+    [ $? -eq 2 ] || wrong "$format: not refused: $(cat "$work/in")"
+    [ "$(wc -l <"$work/err")" -eq 1 ] || wrong "$format: not one line: $(cat "$work/err")"
+    grep -q -- "$words" "$work/err" || wrong "$format: not said: $words: $(cat "$work/err")"
+    [ ! -e "$work/no.json" ] || wrong "$format: written all the same: $(cat "$work/in")"
+}
+
+expect "a h100
+b2 h100-of-4
+b3 h100-of-4
+d h100
+h100 2 8
+h100-of-4 2 4" hostfile <<'END'
+# of Open MPI
+a slots=8 max_slots=8   # the first
+b[2-3] slots=4
+
+d
+END
+expect "n01 h100
+n02 h100
+h100 2 8" hostfile <<'END'
+n01:8
+n02:8
+END
+expect "n1 h100 s1/root
+n2 h100 s1/root
+x08 h100 s2/root
+x09 h100 s2/root
+r1n1 h100 s2/root
+r1n2 h100 s2/root
+r2n1 h100 s2/root
+r2n2 h100 s2/root
+h100 8 8
+leaf 400.0
+level-1 100.0" slurm --oversubscription 1,4 <<'END'
+SwitchName=root Switches=s[1-2]
+SwitchName=s1 Nodes=n[1-2] LinkSpeed=100
+SwitchName=s2 nodes=x[08-09],r[1-2]n[1-2]
+END
+expect "a h100 s/s/top
+b h100 t/m/top
+h100 2 8
+leaf 400.0
+level-1 400.0
+level-2 400.0" slurm <<'END'
+SwitchName=s Nodes=a
+SwitchName=t Nodes=b
+SwitchName=m Switches=t
+SwitchName=top Switches=s,m
+END
+expect "a h100 s/top
+b h100 top/top
+h100 2 8
+leaf 400.0
+level-1 400.0" slurm <<'END'
+SwitchName=s Nodes=a
+SwitchName=top Switches=s Nodes=b
+END
+printf 'SwitchName=s1 Nodes=n[1-2]\nSwitchName=s2 Nodes=n[3-4]\nSwitchName=root Switches=s[1-2]\n' >"$work/topology.conf"
+"$plumbline" import slurm "$work/topology.conf" --like h100-128x8 -o "$work/named.json" 2>"$work/err" || wrong "$(cat "$work/err")"
+"$plumbline" example gpt --model llama-3.1-8b --cluster "$work/named.json" --tensor 8 --pipeline 2 --data 2 --zero 1 --global-batch 16 --sequence 4096 -o "$work/p" >"$work/log" 2>&1 &&
+    "$plumbline" solve "$work/p/problem.json" --gap 0.1 --quiet -o "$work/plan.json" 2>>"$work/log" && "$plumbline" verify "$work/plan.json" >>"$work/log" 2>&1 ||
+    wrong "no plan on the nodes read: $(cat "$work/log")"
+
+like="--like h100-128x8"
+refuse 'like is missing' hostfile 'a\n'
+refuse 'did you mean h100-128x8\|h100-128x8' hostfile 'a\n' --like h100-128
+refuse 'line 2: host a stands twice' hostfile 'a\na\n' $like
+refuse "slots: expected 1 to 1024, found 'x'" hostfile 'a slots=x\n' $like
+refuse 'found none' hostfile '# nobody\n' $like
+refuse 'line 1: expected names' hostfile 'a[1-\n' $like
+refuse 'line 1: expected names' hostfile 'a[3-1]\n' $like
+refuse 'line 1: expected names' hostfile 'a,,b\n' $like
+refuse 'line 1: expected names' hostfile 'a[1][2][3][4][5]\n' $like
+refuse 'more than the 4096 nodes' hostfile 'a[0-999999999]\n' $like
+refuse 'found none' slurm '\n' $like
+refuse 'line 1: expected SwitchName' slurm 'Nodes=a\n' $like
+refuse 'line 2: there is no switch\|line 2: Switches: there is no switch s9' slurm 'SwitchName=s Nodes=a\nSwitchName=t Switches=s9\n' $like
+refuse 'line 2: node a hangs on two' slurm 'SwitchName=s Nodes=a\nSwitchName=t Nodes=a\n' $like
+refuse 'line 2: switch s stands twice' slurm 'SwitchName=s Nodes=a\nSwitchName=s Nodes=b\n' $like
+refuse 'hangs on u already' slurm 'SwitchName=s Nodes=a\nSwitchName=u Switches=s\nSwitchName=t Switches=s\n' $like
+refuse 'no node hangs below' slurm 'SwitchName=s Nodes=a\nSwitchName=t Switches=u\nSwitchName=u Switches=t\n' $like
+refuse 'below itself' slurm 'SwitchName=s Nodes=a Switches=t\nSwitchName=t Nodes=b Switches=s\n' $like
+refuse 'oversubscription: expected numbers' slurm 'SwitchName=s Nodes=a\n' $like --oversubscription 0
+[ $failed -eq 0 ] && echo "import of hosts: all as expected"
+exit $failed
