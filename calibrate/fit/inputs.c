@@ -68,6 +68,13 @@ enum status inputs_join(struct inputs *in, struct samples *documents, int count,
                         "call them both",
                         documents[d].document.path, documents[d].machine.gpu, device->machine.gpu,
                         device->document.path);
+        if (names_device(&documents[d]) && !documents[d].machine.driver &&
+            !device->machine.driver && documents[d].machine.threads != device->machine.threads)
+            return fail(err, BAD_INPUT,
+                        "%s: machine.threads: expected %d as in %s, found %d: costs are of one "
+                        "number of threads",
+                        documents[d].document.path, device->machine.threads, device->document.path,
+                        documents[d].machine.threads);
         samples += documents[d].sample_count;
         endpoints += documents[d].endpoint_count;
         quantities += documents[d].quantity_count;

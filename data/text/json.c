@@ -1,6 +1,6 @@
 #include "data/base/grow.h"
 #include "data/text/json_nodes.h"
-#include "data/text/quantity.h"
+#include "data/text/unit.h"
 
 #include <assert.h>
 #include <math.h>
@@ -49,7 +49,7 @@ static enum status read_number(const struct json *value, bool whole, double low,
                                double *to, struct error *err)
 {
     const struct json_node *item = value->node;
-    enum quantity kind = item->type == NODE_TEXT ? quantity_of_path(value->path) : QUANTITY_NONE;
+    enum unit kind = item->type == NODE_TEXT ? unit_of_path(value->path) : UNIT_NONE;
     char what[160];
     bool bounded = high < (whole ? JSON_COUNT_MAX : HUGE_VAL);
     if (bounded)
@@ -58,12 +58,10 @@ static enum status read_number(const struct json *value, bool whole, double low,
     else snprintf(what, sizeof what, "a %snumber of at least %.17g", whole ? "whole " : "", low);
     if (kind) {
         size_t n = strlen(what);
-        snprintf(what + n, sizeof what - n, ", or one with its unit as \"%s\"",
-                 quantity_example(kind));
+        snprintf(what + n, sizeof what - n, ", or one with its unit as \"%s\"", unit_example(kind));
     }
     double x = item->type == NODE_NUMBER ? item->number : NAN;
-    if (kind ? !quantity_read(item->text, kind, &x) : !isfinite(x))
-        return expected(value, what, err);
+    if (kind ? !unit_read(item->text, kind, &x) : !isfinite(x)) return expected(value, what, err);
     if (whole && fabs(x) > JSON_COUNT_MAX)
         return expected(value, "a whole number of at most 2^53", err);
     if (x < low || x > high || (whole && x != floor(x))) return expected(value, what, err);

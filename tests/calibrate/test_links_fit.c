@@ -355,6 +355,13 @@ static void test_several_documents(void **state)
     documents[1].machine.gpu = "other", documents[1].samples[0].kind = SAMPLE_MEMORY;
     assert_int_equal(inputs_join(&in, documents, 3, NULL, *state, &err), BAD_INPUT);
     assert_int_equal(inputs_join(&in, documents, 3, "both", *state, &err), OK);
+    // What a processor took with one thread says nothing of two; a device's host may have any.
+    documents[2].machine.threads = documents[1].machine.threads + 1;
+    err = (struct error){OK, ""};
+    assert_int_equal(inputs_join(&in, documents, 3, "both", *state, &err), BAD_INPUT);
+    assert_non_null(strstr(err.text, "machine.threads"));
+    documents[2].machine.driver = "12.4";
+    assert_int_equal(inputs_join(&in, documents, 3, "both", *state, &err), OK);
 }
 
 int main(void)

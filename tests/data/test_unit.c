@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "data/places/cluster.h"
-#include "data/text/quantity.h"
+#include "data/text/unit.h"
 #include "tests/support/check.h"
 
 static void texts(void **state)
@@ -13,62 +13,61 @@ static void texts(void **state)
     (void)state;
     static const struct {
         const char *text;
-        enum quantity kind;
+        enum unit kind;
         double value;
     } right[] = {
-        {"80 GB", QUANTITY_BYTES, 80e9},
-        {"80GiB", QUANTITY_BYTES, 85899345920.0},
-        {"0.5 kB", QUANTITY_BYTES, 500},
-        {"17 B", QUANTITY_BYTES, 17},
-        {"1.5 TiB", QUANTITY_BYTES, 1649267441664.0},
-        {"400 Gb/s", QUANTITY_BYTES_PER_S, 50e9},
-        {"400 Gbit/s", QUANTITY_BYTES_PER_S, 50e9},
-        {"400Gbps", QUANTITY_BYTES_PER_S, 50e9},
-        {"21.5 GB/s", QUANTITY_BYTES_PER_S, 21.5e9},
-        {"900 GB/s", QUANTITY_BYTES_PER_S, 900e9},
-        {"24 GiB/s", QUANTITY_BYTES_PER_S, 25769803776.0},
-        {"989.4 TFLOP/s", QUANTITY_FLOP_PER_S, 989.4e12},
-        {"1.979 PFLOPS", QUANTITY_FLOP_PER_S, 1.979e15},
-        {"3.4 us", QUANTITY_SECONDS, 3.4e-6},
-        {"3.4 \xc2\xb5s", QUANTITY_SECONDS, 3.4e-6},
-        {"14 ns", QUANTITY_SECONDS, 14e-9},
-        {"0.1 ms", QUANTITY_SECONDS, 0.1e-3},
-        {"2 s", QUANTITY_SECONDS, 2},
+        {"80 GB", UNIT_BYTES, 80e9},
+        {"80GiB", UNIT_BYTES, 85899345920.0},
+        {"0.5 kB", UNIT_BYTES, 500},
+        {"17 B", UNIT_BYTES, 17},
+        {"1.5 TiB", UNIT_BYTES, 1649267441664.0},
+        {"400 Gb/s", UNIT_BYTES_PER_S, 50e9},
+        {"400 Gbit/s", UNIT_BYTES_PER_S, 50e9},
+        {"400Gbps", UNIT_BYTES_PER_S, 50e9},
+        {"21.5 GB/s", UNIT_BYTES_PER_S, 21.5e9},
+        {"900 GB/s", UNIT_BYTES_PER_S, 900e9},
+        {"24 GiB/s", UNIT_BYTES_PER_S, 25769803776.0},
+        {"989.4 TFLOP/s", UNIT_FLOP_PER_S, 989.4e12},
+        {"1.979 PFLOPS", UNIT_FLOP_PER_S, 1.979e15},
+        {"3.4 us", UNIT_SECONDS, 3.4e-6},
+        {"3.4 \xc2\xb5s", UNIT_SECONDS, 3.4e-6},
+        {"14 ns", UNIT_SECONDS, 14e-9},
+        {"0.1 ms", UNIT_SECONDS, 0.1e-3},
+        {"2 s", UNIT_SECONDS, 2},
     };
     static const struct {
         const char *text;
-        enum quantity kind;
+        enum unit kind;
     } wrong[] = {
-        {"", QUANTITY_BYTES},
-        {"80", QUANTITY_BYTES},
-        {"GB", QUANTITY_BYTES},
-        {"80 Gb", QUANTITY_BYTES},
-        {"80 GB/s", QUANTITY_BYTES},
-        {"-1 GB", QUANTITY_BYTES},
-        {"8.0.1 GB", QUANTITY_BYTES},
-        {".5 GB", QUANTITY_BYTES},
-        {"80 GBs", QUANTITY_BYTES},
-        {"80 gb", QUANTITY_BYTES},
-        {"1e3 GB", QUANTITY_BYTES},
-        {"80 GB ", QUANTITY_BYTES},
-        {"400 Gb", QUANTITY_BYTES_PER_S},
-        {"3.4 us", QUANTITY_BYTES_PER_S},
-        {"3.4 m", QUANTITY_SECONDS},
-        {"3 min", QUANTITY_SECONDS},
-        {"989 TFLOP", QUANTITY_FLOP_PER_S},
-        {"80 GB", QUANTITY_NONE},
-        {"00000000000000000000000000000000000000000001 GB", QUANTITY_BYTES},
+        {"", UNIT_BYTES},
+        {"80", UNIT_BYTES},
+        {"GB", UNIT_BYTES},
+        {"80 Gb", UNIT_BYTES},
+        {"80 GB/s", UNIT_BYTES},
+        {"-1 GB", UNIT_BYTES},
+        {"8.0.1 GB", UNIT_BYTES},
+        {".5 GB", UNIT_BYTES},
+        {"80 GBs", UNIT_BYTES},
+        {"80 gb", UNIT_BYTES},
+        {"1e3 GB", UNIT_BYTES},
+        {"80 GB ", UNIT_BYTES},
+        {"400 Gb", UNIT_BYTES_PER_S},
+        {"3.4 us", UNIT_BYTES_PER_S},
+        {"3.4 m", UNIT_SECONDS},
+        {"3 min", UNIT_SECONDS},
+        {"989 TFLOP", UNIT_FLOP_PER_S},
+        {"80 GB", UNIT_NONE},
+        {"00000000000000000000000000000000000000000001 GB", UNIT_BYTES},
     };
     double value;
     for (size_t i = 0; i < ARRAY_LENGTH(right); i++)
-        if (!quantity_read(right[i].text, right[i].kind, &value) || value != right[i].value)
+        if (!unit_read(right[i].text, right[i].kind, &value) || value != right[i].value)
             fail_msg("%s: %.17g, not %.17g", right[i].text, value, right[i].value);
     for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++)
-        if (quantity_read(wrong[i].text, wrong[i].kind, &value))
+        if (unit_read(wrong[i].text, wrong[i].kind, &value))
             fail_msg("\"%s\" was read as %.17g", wrong[i].text, value);
-    for (int kind = QUANTITY_BYTES; kind <= QUANTITY_SECONDS; kind++)
-        assert_true(
-            quantity_read(quantity_example((enum quantity)kind), (enum quantity)kind, &value));
+    for (int kind = UNIT_BYTES; kind <= UNIT_SECONDS; kind++)
+        assert_true(unit_read(unit_example((enum unit)kind), (enum unit)kind, &value));
 }
 
 static void keys(void **state)
@@ -76,32 +75,32 @@ static void keys(void **state)
     (void)state;
     static const struct {
         const char *path;
-        enum quantity kind;
+        enum unit kind;
     } all[] = {
-        {"groups[0].memory_bytes", QUANTITY_BYTES},
-        {"groups[0].intra.bytes_per_s", QUANTITY_BYTES_PER_S},
-        {"groups[0].intra.latency_s", QUANTITY_SECONDS},
-        {"gpus[1].gemm_flop_per_s.value", QUANTITY_FLOP_PER_S},
-        {"gpus[1].memory_bytes_per_s.low", QUANTITY_BYTES_PER_S},
-        {"gpus[1].layer_launch_s.high", QUANTITY_SECONDS},
-        {"iteration_limit_s", QUANTITY_SECONDS},
-        {"layers[3].count", QUANTITY_NONE},
-        {"shape.heads", QUANTITY_NONE},
-        {"groups", QUANTITY_NONE},
-        {"value", QUANTITY_NONE},
-        {"tokens_per_s", QUANTITY_NONE},
-        {"gradient_bytes_per_value", QUANTITY_NONE},
-        {"", QUANTITY_NONE},
+        {"groups[0].memory_bytes", UNIT_BYTES},
+        {"groups[0].intra.bytes_per_s", UNIT_BYTES_PER_S},
+        {"groups[0].intra.latency_s", UNIT_SECONDS},
+        {"gpus[1].gemm_flop_per_s.value", UNIT_FLOP_PER_S},
+        {"gpus[1].memory_bytes_per_s.low", UNIT_BYTES_PER_S},
+        {"gpus[1].layer_launch_s.high", UNIT_SECONDS},
+        {"iteration_limit_s", UNIT_SECONDS},
+        {"layers[3].count", UNIT_NONE},
+        {"shape.heads", UNIT_NONE},
+        {"groups", UNIT_NONE},
+        {"value", UNIT_NONE},
+        {"tokens_per_s", UNIT_NONE},
+        {"gradient_bytes_per_value", UNIT_NONE},
+        {"", UNIT_NONE},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(all); i++)
-        if (quantity_of_path(all[i].path) != all[i].kind)
-            fail_msg("%s: %d", all[i].path, quantity_of_path(all[i].path));
+        if (unit_of_path(all[i].path) != all[i].kind)
+            fail_msg("%s: %d", all[i].path, unit_of_path(all[i].path));
 }
 
 static enum status load(struct cluster *c, const char *memory, const char *rate,
                         const char *latency, struct arena *arena, struct error *err)
 {
-    char path[] = "/tmp/plumbline_quantity_XXXXXX";
+    char path[] = "/tmp/plumbline_unit_XXXXXX";
     int fd = mkstemp(path);
     FILE *f = fdopen(fd, "w");
     fprintf(f,

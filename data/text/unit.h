@@ -1,24 +1,24 @@
 // Numbers with a unit, "400 Gb/s", "80 GB", "3.4 us", for keys that say which unit theirs is.
-#ifndef PLUMBLINE_DATA_TEXT_QUANTITY_H
-#define PLUMBLINE_DATA_TEXT_QUANTITY_H
+#ifndef PLUMBLINE_DATA_TEXT_UNIT_H
+#define PLUMBLINE_DATA_TEXT_UNIT_H
 
 #include <stdbool.h>
 
-enum quantity {
-    QUANTITY_NONE, // the key has no unit
-    QUANTITY_BYTES,
-    QUANTITY_BYTES_PER_S,
-    QUANTITY_FLOP_PER_S,
-    QUANTITY_SECONDS
+enum unit {
+    UNIT_NONE, // the key has no unit
+    UNIT_BYTES,
+    UNIT_BYTES_PER_S,
+    UNIT_FLOP_PER_S,
+    UNIT_SECONDS
 };
 
 // Of a document's path: by the end of its last key, or of the one before where that is value, low
 // or high.
-enum quantity quantity_of_path(const char *path);
-const char *quantity_example(enum quantity kind);
+enum unit unit_of_path(const char *path);
+const char *unit_example(enum unit kind);
 // A decimal number, blanks, a unit of this kind: *value in bytes, bytes/s, FLOP/s or seconds, the
 // double that is nearest to what is written, but for what a division of bits by 8 or a power of 2
 // rounds. false: it is none.
-bool quantity_read(const char *text, enum quantity kind, double *value);
+bool unit_read(const char *text, enum unit kind, double *value);
 
 #endif
