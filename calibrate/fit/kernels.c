@@ -3,6 +3,7 @@
 #include "calibrate/fit/kernels.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define PLAIN {LINE_THROUGH_ZERO, LINE_WITH_OVERHEAD}, 2
@@ -99,6 +100,19 @@ static double documents_apart(const struct inputs *in, const struct fit *f, stru
     return documents > 1 ? greatest : 0;
 }
 
+// One size, as nvbandwidth has: no line goes through it. Said, and passed over, for the sake of
+// what else there is.
+static bool is_one_size(const struct inputs *in, const struct fit_point *points, int count,
+                        const char *name)
+{
+    for (int i = 1; i < count; i++)
+        if (points[i].work != points[0].work) return false;
+    fprintf(stderr, "%s: %s: %d sample%s of one size, from which no rate follows: passed over\n",
+            in->documents[in->document_of[points[0].sample - in->all.samples]].document.path, name,
+            count, count == 1 ? "" : "s");
+    return true;
+}
+
 enum status kernel_fit(struct fit **f, const struct inputs *in, enum kernel kernel,
                        enum precision precision, double traffic_bytes_per_s, struct arena *arena,
                        struct error *err)
@@ -108,7 +122,7 @@ enum status kernel_fit(struct fit **f, const struct inputs *in, enum kernel kern
     int count;
     *f = NULL;
     TRY(kernel_points(&points, &count, in, kernel, precision, arena, err));
-    if (!count) return OK;
+    if (!count || is_one_size(in, points, count, k->title)) return OK;
     for (int i = 0; i < count && traffic_bytes_per_s > 0; i++)
         points[i].explained_s = fmin(points[i].traffic / traffic_bytes_per_s,
                                      (1 - least_share_left) * points[i].seconds);

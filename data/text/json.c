@@ -49,7 +49,7 @@ static enum status read_number(const struct json *value, bool whole, double low,
                                double *to, struct error *err)
 {
     const struct json_node *item = value->node;
-    enum unit kind = item->type == NODE_TEXT ? unit_of_path(value->path) : UNIT_NONE;
+    enum key_unit kind = item->type == NODE_TEXT ? unit_of_path(value->path) : KEY_UNITLESS;
     char what[160];
     bool bounded = high < (whole ? JSON_COUNT_MAX : HUGE_VAL);
     if (bounded)

@@ -15,16 +15,16 @@ static bool ends_with(const char *key, size_t length, const char *end)
            (length == n || key[length - n - 1] == '_');
 }
 
-static enum unit unit_of_key(const char *key, size_t length)
+static enum key_unit unit_of_key(const char *key, size_t length)
 {
-    if (ends_with(key, length, "bytes_per_s")) return UNIT_BYTES_PER_S;
-    if (ends_with(key, length, "flop_per_s")) return UNIT_FLOP_PER_S;
-    if (ends_with(key, length, "per_s")) return UNIT_NONE;
-    if (ends_with(key, length, "bytes")) return UNIT_BYTES;
-    return ends_with(key, length, "s") ? UNIT_SECONDS : UNIT_NONE;
+    if (ends_with(key, length, "bytes_per_s")) return KEY_BYTES_PER_S;
+    if (ends_with(key, length, "flop_per_s")) return KEY_FLOP_PER_S;
+    if (ends_with(key, length, "per_s")) return KEY_UNITLESS;
+    if (ends_with(key, length, "bytes")) return KEY_BYTES;
+    return ends_with(key, length, "s") ? KEY_SECONDS : KEY_UNITLESS;
 }
 
-enum unit unit_of_path(const char *path)
+enum key_unit unit_of_path(const char *path)
 {
     static const char *const members[] = {".value", ".low", ".high"};
     size_t end = strlen(path), begin;
@@ -38,7 +38,7 @@ enum unit unit_of_path(const char *path)
     return unit_of_key(path + begin, end - begin);
 }
 
-const char *unit_example(enum unit kind)
+const char *unit_example(enum key_unit kind)
 {
     static const char *const examples[] = {"", "80 GB", "400 Gb/s", "989 TFLOP/s", "3.4 us"};
     return examples[kind];
@@ -72,7 +72,7 @@ static const char *read_byte(const char *at, int *power, int *doublings, bool *b
 
 static bool is_rate(const char *at) { return !strcmp(at, "/s") || !strcmp(at, "ps"); }
 
-static bool read_unit(const char *unit, enum unit kind, int *power, int *doublings, bool *bits)
+static bool read_unit(const char *unit, enum key_unit kind, int *power, int *doublings, bool *bits)
 {
     static const struct {
         const char *name;
@@ -81,28 +81,28 @@ static bool read_unit(const char *unit, enum unit kind, int *power, int *doublin
                    {"\xc2\xb5s", -6}, {"\xce\xbcs", -6}, {"ns", -9}};
     const char *at;
     *power = *doublings = 0, *bits = false;
-    if (kind == UNIT_SECONDS) {
+    if (kind == KEY_SECONDS) {
         for (size_t i = 0; i < ARRAY_LENGTH(seconds); i++)
             if (!strcmp(unit, seconds[i].name)) return *power = seconds[i].power, true;
         return false;
     }
-    if (kind == UNIT_FLOP_PER_S) {
+    if (kind == KEY_FLOP_PER_S) {
         at = read_prefix(unit, power);
         return !strcmp(at, "FLOP/s") || !strcmp(at, "FLOPS") || !strcmp(at, "FLOPs/s");
     }
     at = read_byte(unit, power, doublings, bits);
     if (!at) return false;
-    return kind == UNIT_BYTES ? !*at && !*bits : is_rate(at);
+    return kind == KEY_BYTES ? !*at && !*bits : is_rate(at);
 }
 
-bool unit_read(const char *text, enum unit kind, double *value)
+bool unit_read(const char *text, enum key_unit kind, double *value)
 {
     char decimal[64];
     size_t digits = strspn(text, "0123456789."), whole = strspn(text, "0123456789");
     const char *unit = text + digits + strspn(text + digits, " ");
     int power, doublings;
     bool bits;
-    if (kind == UNIT_NONE || !whole || digits > 40 ||
+    if (kind == KEY_UNITLESS || !whole || digits > 40 ||
         memchr(text + whole + (whole < digits), '.', digits - whole - (whole < digits)) ||
         !read_unit(unit, kind, &power, &doublings, &bits))
         return false;

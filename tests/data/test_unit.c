@@ -13,51 +13,51 @@ static void texts(void **state)
     (void)state;
     static const struct {
         const char *text;
-        enum unit kind;
+        enum key_unit kind;
         double value;
     } right[] = {
-        {"80 GB", UNIT_BYTES, 80e9},
-        {"80GiB", UNIT_BYTES, 85899345920.0},
-        {"0.5 kB", UNIT_BYTES, 500},
-        {"17 B", UNIT_BYTES, 17},
-        {"1.5 TiB", UNIT_BYTES, 1649267441664.0},
-        {"400 Gb/s", UNIT_BYTES_PER_S, 50e9},
-        {"400 Gbit/s", UNIT_BYTES_PER_S, 50e9},
-        {"400Gbps", UNIT_BYTES_PER_S, 50e9},
-        {"21.5 GB/s", UNIT_BYTES_PER_S, 21.5e9},
-        {"900 GB/s", UNIT_BYTES_PER_S, 900e9},
-        {"24 GiB/s", UNIT_BYTES_PER_S, 25769803776.0},
-        {"989.4 TFLOP/s", UNIT_FLOP_PER_S, 989.4e12},
-        {"1.979 PFLOPS", UNIT_FLOP_PER_S, 1.979e15},
-        {"3.4 us", UNIT_SECONDS, 3.4e-6},
-        {"3.4 \xc2\xb5s", UNIT_SECONDS, 3.4e-6},
-        {"14 ns", UNIT_SECONDS, 14e-9},
-        {"0.1 ms", UNIT_SECONDS, 0.1e-3},
-        {"2 s", UNIT_SECONDS, 2},
+        {"80 GB", KEY_BYTES, 80e9},
+        {"80GiB", KEY_BYTES, 85899345920.0},
+        {"0.5 kB", KEY_BYTES, 500},
+        {"17 B", KEY_BYTES, 17},
+        {"1.5 TiB", KEY_BYTES, 1649267441664.0},
+        {"400 Gb/s", KEY_BYTES_PER_S, 50e9},
+        {"400 Gbit/s", KEY_BYTES_PER_S, 50e9},
+        {"400Gbps", KEY_BYTES_PER_S, 50e9},
+        {"21.5 GB/s", KEY_BYTES_PER_S, 21.5e9},
+        {"900 GB/s", KEY_BYTES_PER_S, 900e9},
+        {"24 GiB/s", KEY_BYTES_PER_S, 25769803776.0},
+        {"989.4 TFLOP/s", KEY_FLOP_PER_S, 989.4e12},
+        {"1.979 PFLOPS", KEY_FLOP_PER_S, 1.979e15},
+        {"3.4 us", KEY_SECONDS, 3.4e-6},
+        {"3.4 \xc2\xb5s", KEY_SECONDS, 3.4e-6},
+        {"14 ns", KEY_SECONDS, 14e-9},
+        {"0.1 ms", KEY_SECONDS, 0.1e-3},
+        {"2 s", KEY_SECONDS, 2},
     };
     static const struct {
         const char *text;
-        enum unit kind;
+        enum key_unit kind;
     } wrong[] = {
-        {"", UNIT_BYTES},
-        {"80", UNIT_BYTES},
-        {"GB", UNIT_BYTES},
-        {"80 Gb", UNIT_BYTES},
-        {"80 GB/s", UNIT_BYTES},
-        {"-1 GB", UNIT_BYTES},
-        {"8.0.1 GB", UNIT_BYTES},
-        {".5 GB", UNIT_BYTES},
-        {"80 GBs", UNIT_BYTES},
-        {"80 gb", UNIT_BYTES},
-        {"1e3 GB", UNIT_BYTES},
-        {"80 GB ", UNIT_BYTES},
-        {"400 Gb", UNIT_BYTES_PER_S},
-        {"3.4 us", UNIT_BYTES_PER_S},
-        {"3.4 m", UNIT_SECONDS},
-        {"3 min", UNIT_SECONDS},
-        {"989 TFLOP", UNIT_FLOP_PER_S},
-        {"80 GB", UNIT_NONE},
-        {"00000000000000000000000000000000000000000001 GB", UNIT_BYTES},
+        {"", KEY_BYTES},
+        {"80", KEY_BYTES},
+        {"GB", KEY_BYTES},
+        {"80 Gb", KEY_BYTES},
+        {"80 GB/s", KEY_BYTES},
+        {"-1 GB", KEY_BYTES},
+        {"8.0.1 GB", KEY_BYTES},
+        {".5 GB", KEY_BYTES},
+        {"80 GBs", KEY_BYTES},
+        {"80 gb", KEY_BYTES},
+        {"1e3 GB", KEY_BYTES},
+        {"80 GB ", KEY_BYTES},
+        {"400 Gb", KEY_BYTES_PER_S},
+        {"3.4 us", KEY_BYTES_PER_S},
+        {"3.4 m", KEY_SECONDS},
+        {"3 min", KEY_SECONDS},
+        {"989 TFLOP", KEY_FLOP_PER_S},
+        {"80 GB", KEY_UNITLESS},
+        {"00000000000000000000000000000000000000000001 GB", KEY_BYTES},
     };
     double value;
     for (size_t i = 0; i < ARRAY_LENGTH(right); i++)
@@ -66,8 +66,8 @@ static void texts(void **state)
     for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++)
         if (unit_read(wrong[i].text, wrong[i].kind, &value))
             fail_msg("\"%s\" was read as %.17g", wrong[i].text, value);
-    for (int kind = UNIT_BYTES; kind <= UNIT_SECONDS; kind++)
-        assert_true(unit_read(unit_example((enum unit)kind), (enum unit)kind, &value));
+    for (int kind = KEY_BYTES; kind <= KEY_SECONDS; kind++)
+        assert_true(unit_read(unit_example((enum key_unit)kind), (enum key_unit)kind, &value));
 }
 
 static void keys(void **state)
@@ -75,22 +75,22 @@ static void keys(void **state)
     (void)state;
     static const struct {
         const char *path;
-        enum unit kind;
+        enum key_unit kind;
     } all[] = {
-        {"groups[0].memory_bytes", UNIT_BYTES},
-        {"groups[0].intra.bytes_per_s", UNIT_BYTES_PER_S},
-        {"groups[0].intra.latency_s", UNIT_SECONDS},
-        {"gpus[1].gemm_flop_per_s.value", UNIT_FLOP_PER_S},
-        {"gpus[1].memory_bytes_per_s.low", UNIT_BYTES_PER_S},
-        {"gpus[1].layer_launch_s.high", UNIT_SECONDS},
-        {"iteration_limit_s", UNIT_SECONDS},
-        {"layers[3].count", UNIT_NONE},
-        {"shape.heads", UNIT_NONE},
-        {"groups", UNIT_NONE},
-        {"value", UNIT_NONE},
-        {"tokens_per_s", UNIT_NONE},
-        {"gradient_bytes_per_value", UNIT_NONE},
-        {"", UNIT_NONE},
+        {"groups[0].memory_bytes", KEY_BYTES},
+        {"groups[0].intra.bytes_per_s", KEY_BYTES_PER_S},
+        {"groups[0].intra.latency_s", KEY_SECONDS},
+        {"gpus[1].gemm_flop_per_s.value", KEY_FLOP_PER_S},
+        {"gpus[1].memory_bytes_per_s.low", KEY_BYTES_PER_S},
+        {"gpus[1].layer_launch_s.high", KEY_SECONDS},
+        {"iteration_limit_s", KEY_SECONDS},
+        {"layers[3].count", KEY_UNITLESS},
+        {"shape.heads", KEY_UNITLESS},
+        {"groups", KEY_UNITLESS},
+        {"value", KEY_UNITLESS},
+        {"tokens_per_s", KEY_UNITLESS},
+        {"gradient_bytes_per_value", KEY_UNITLESS},
+        {"", KEY_UNITLESS},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(all); i++)
         if (unit_of_path(all[i].path) != all[i].kind)
