@@ -2,7 +2,7 @@
 // Among plans of equal time the least of it; and the front of time against it. docs/FORMULAS.md 7.
 #include <inttypes.h>
 
-#include "data/base/least.h"
+#include "data/base/watch.h"
 #include "formulate/price/price.h"
 #include "solve/commands/verbs.h"
 #include "solve/report/out.h"
@@ -76,6 +76,21 @@ static void take_decision(struct plan *plan, const struct plan *other)
     plan->outcome = plan_outcome(plan);
 }
 
+// What the search has left of its time; false: nothing.
+static bool take_time(struct solve_settings *settings, const struct watch *w)
+{
+    if (watch_is_over(w)) return false;
+    if (w->limit_s > 0) settings->time_limit_s = w->limit_s - watch_elapsed_s(w);
+    return w->limit_s <= 0 || settings->time_limit_s > 0;
+}
+
+static struct watch watch_behind(const struct plan *plan, const struct solve_settings *settings,
+                                 const volatile int *stop)
+{
+    double left_s = settings->time_limit_s - plan->effort.seconds;
+    return watch_begin(stop, settings->time_limit_s <= 0 ? 0 : left_s > 0 ? left_s : 1e-9);
+}
+
 enum answer { ANSWER_NONE, ANSWER_PLAN, ANSWER_OPEN };
 
 static enum status ask(enum answer *answer, struct plan *found, const struct problem *problem,
@@ -102,6 +117,7 @@ enum status solve_least_quality(struct plan *plan, const struct problem *problem
 {
     enum { BOXES_MOST = 5000 };
     struct solve_settings settings = *of_search;
+    const struct watch watch = watch_behind(plan, of_search, stop);
     int64_t none = -1, most = worth_of(quality_of(plan));
     if (!plan->stage_count || !most || plan->placement || !is_weighable(&problem->job) ||
         plan->objective != OBJECTIVE_ITERATION_TIME || of_search->engine != ENGINE_TREE ||
@@ -114,6 +130,7 @@ enum status solve_least_quality(struct plan *plan, const struct problem *problem
     for (int64_t at = most - 1; none + 1 < most; at = none + (most - none) / 2) {
         struct plan found;
         enum answer answer;
+        if (!take_time(&settings, &watch)) return OK;
         TRY(ask(&answer, &found, problem, at, &settings, stop, arena, err));
         if (answer == ANSWER_OPEN) return OK;
         if (answer == ANSWER_NONE) {
@@ -156,6 +173,7 @@ enum status solve_front(struct front_point *points, int *count, const struct sol
 {
     struct solve_settings settings = *of_search;
     const struct plan *plan = &first->result->plan;
+    const struct watch watch = watch_behind(plan, of_search, stop);
     bool found = plan->stage_count > 0;
     settings.evidence = false, settings.program_path = settings.map_path = NULL;
     *count = found;
@@ -164,7 +182,7 @@ enum status solve_front(struct front_point *points, int *count, const struct sol
         return fail(err, BAD_INPUT, "%s: quality_cost: expected at most %" PRId64 " with --front",
                     first->problem->job.document.path, cost_most);
     points[0] = (struct front_point){*plan, *first->one, plan->bound_ns, quality_of(plan)};
-    while (*count < most && worth_of(points[*count - 1].quality) && !*stop) {
+    while (*count < most && worth_of(points[*count - 1].quality) && take_time(&settings, &watch)) {
         TRY(next_point(&points[*count], &found, &points[*count - 1], first->problem, &settings,
                        stop, arena, err));
         if (!found) return OK;

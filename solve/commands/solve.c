@@ -139,6 +139,8 @@ static enum status write_front(const struct solve_request *r, const struct solve
 {
     if (!r->front) return OK;
     struct front_point *points = TAKE(arena, r->front, struct front_point);
+    struct solve_request plain = *r;
+    plain.priced_path = NULL; // which is about the first one's layout
     int count;
     size_t length;
     TRY(solve_front(points, &count, s, &r->settings, (int)r->front, &stop_asked, arena, err));
@@ -146,8 +148,8 @@ static enum status write_front(const struct solve_request *r, const struct solve
         struct solved point = *s;
         point.one = &points[i].one;
         if (s->judged == s->one) point.judged = point.one;
-        TRY(write_plan(&points[i].plan, alternative_path(r->plan_path, i + 1, arena), r, &point,
-                       arena, err));
+        TRY(write_plan(&points[i].plan, alternative_path(r->plan_path, i + 1, arena), &plain,
+                       &point, arena, err));
     }
     const char *text = solve_front_text(points, count, &length, arena);
     return file_write("-", text, length, err);
