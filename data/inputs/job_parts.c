@@ -110,7 +110,7 @@ static enum status check_stages(const struct layout *l, const char *file, struct
                     : wanted == 2 ? "2"
                                   : "at least 2",
                     l->virtual_stages);
-    if (l->virtual_stages > 1 && l->pipeline < 2)
+    if (l->virtual_stages > 1 && l->pipeline < 2 && !schedule_kinds[l->schedule].layered)
         return fail(err, BAD_INPUT, "%s: layout.pipeline: %s expects at least 2, found %d", file,
                     name, l->pipeline);
     if (sliced ? l->slice_count < 2 : l->slice_count != 1)

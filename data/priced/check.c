@@ -263,7 +263,8 @@ static double largest_memory(const struct priced *p)
         for (int o = 0; o < p->gradient_option_count; o++)
             feedback = larger_double(feedback, (double)run->feedback_bytes[o]);
         total += run->count * ((double)run->weight_bytes + (double)run->gradient_bytes +
-                               (double)run->optimizer_bytes + m * stash + feedback);
+                               (double)run->optimizer_bytes + (double)run->unsharded_bytes +
+                               m * stash + feedback);
     }
     for (int c = 0; c < p->cut_count; c++) {
         double feedback = 0;

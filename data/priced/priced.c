@@ -67,6 +67,7 @@ static enum status read_run(const struct priced *p, const struct json *object, s
         FIELD_COUNT("optimizer_bytes", REQUIRED, &r->optimizer_bytes, 0, PRICE_MAX),
         FIELD_ARRAY("stash_bytes", REQUIRED, &stash),
         FIELD_ARRAY("working_bytes", REQUIRED, &working),
+        FIELD_COUNT("unsharded_bytes", OPTIONAL, &r->unsharded_bytes, 0, PRICE_MAX),
         FIELD_ARRAY("feedback_bytes", REQUIRED, &feedback),
         FIELD_INT("cut", REQUIRED, &r->cut, 0, RUNS_MAX),
         FIELD_ARRAY("forward_ns", REQUIRED, &forward),
@@ -238,6 +239,7 @@ static void put_run(struct json_writer *w, const struct priced *p, const struct 
     json_put_count(w, "optimizer_bytes", r->optimizer_bytes);
     priced_prices_put(w, "stash_bytes", r->stash_bytes, 3);
     priced_prices_put(w, "working_bytes", r->working_bytes, 3);
+    if (r->unsharded_bytes) json_put_count(w, "unsharded_bytes", r->unsharded_bytes);
     priced_prices_put(w, "feedback_bytes", r->feedback_bytes, p->gradient_option_count);
     json_put_count(w, "cut", r->cut);
     int passes = p->slice_count * p->group_count;

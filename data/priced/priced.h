@@ -20,6 +20,7 @@ struct priced_run {
     int64_t weight_bytes, gradient_bytes, optimizer_bytes;
     int64_t stash_bytes[3]; // by enum recompute (none, selective, full), per micro-batch in flight
     int64_t working_bytes[3]; // while one layer runs; a stage needs the largest of its layers'
+    int64_t unsharded_bytes;  // while its stage runs: beside that, all its layers' together
     int64_t *feedback_bytes;  // [gradient_option]: error feedback of the compressed gradient sync
     int cut;                  // class of the message behind a layer of this run
     // By node group; meaningless where the group is excluded.

@@ -22,6 +22,9 @@ struct schedule_properties {
     bool no_barrier;  // published without a barrier, and of little use with one
     bool in_notes;    // its name means nothing else in a remark on a run
     bool in_megatron; // Megatron-LM runs it
+    // All micro-batches go through a stage before the rank turns to its next one: of an only rank,
+    // too; and what is sharded is gathered and scattered once for all of them.
+    bool layered;
 };
 
 // ROW(constant behind SCHEDULE_, name, generator (data/schedule/written.h), properties ...), in the
@@ -40,7 +43,7 @@ struct schedule_properties {
     ROW(ZB_V, "zb-v", zb_v_turns, .virtual_stages = 2, .folds = true, .splits_backward = true,     \
         .nests = NESTS_NEVER, .no_barrier = true, .in_notes = true)                                \
     ROW(LOOPED_BFS, "looped-bfs", looped_bfs_turns, .virtual_stages = 0, .holds_all = true,        \
-        .nests = NESTS_UNBLOCKED, .in_notes = true)                                                \
+        .nests = NESTS_UNBLOCKED, .in_notes = true, .layered = true)                               \
     ROW(TOKEN_SLICED, "token-sliced", token_sliced_turns, .virtual_stages = 1, .slices = true,     \
         .holds_all = true, .nests = NESTS_ALWAYS)                                                  \
     ROW(V_HALF, "v-half", v_half_turns, .virtual_stages = 2, .folds = true,                        \

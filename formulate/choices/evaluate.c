@@ -39,6 +39,7 @@ struct walk {
     int64_t backward_behind_ns; // of the layers walked so far: they end after the layer at hand
     int64_t sync_ns;            // of the layers walked so far
     int64_t tail_ns;            // exposed part of the overlapped syncs
+    int64_t unsharded_bytes;    // of the layers walked so far
     const struct priced_places
         *places; // NULL, or syncs are those over a ring whose links are like this one
     size_t link;
@@ -91,6 +92,7 @@ static void add_layers(const struct choices *c, struct choice *x, struct choice_
     x->memory.optimizer_bytes += count * run->optimizer_bytes;
     x->stash_bytes += count * run->stash_bytes[mode];
     x->memory.working_bytes = larger(x->memory.working_bytes, run->working_bytes[mode]);
+    w->unsharded_bytes += count * run->unsharded_bytes;
     x->memory.feedback_bytes += count * run->feedback_bytes[x->gradient_option];
 }
 
@@ -159,6 +161,7 @@ void choice_evaluate(const struct choices *c, int stage, struct choice *x)
     x->memory =
         (struct memory_parts){.constant_bytes = stage < c->rank_count ? group->constant_bytes : 0};
     x->cut = p->runs[walk_layers(c, stage, x, slices, &walk)].cut;
+    x->memory.working_bytes += walk.unsharded_bytes;
     x->slices = slices;
     if (stage < p->stage_count - 1 && schedule_is_local(r, stage)) add_local_loss(p, x);
     add_loads(x, p->slice_count);

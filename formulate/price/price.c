@@ -72,24 +72,35 @@ static int zero_of_steps(const struct job *job)
     return whole && job->layout.zero == 2 ? 1 : job->layout.zero;
 }
 
+// By stages, where the schedule goes through them one by one; FSDP2 does it by micro-batches all
+// the same. Uneven micro-batches have no number to share the gathers.
+static bool shards_by_stages(const struct job *job)
+{
+    return schedule_kinds[job->layout.schedule].layered && zero_of_steps(job) >= 2 &&
+           job->trainer != TRAINER_TORCHTITAN && !job->placement.uneven_micro_batches;
+}
+
 struct pricing pricing_of(const struct problem *problem, struct priced *priced, struct arena *arena)
 {
     const struct layout *layout = &problem->job.layout;
     const struct shape *shape = &problem->model.shape;
-    struct pricing x = {.problem = problem,
-                        .priced = priced,
-                        .arena = arena,
-                        .b = layout->micro_batch,
-                        .s = (real)problem->job.sequence,
-                        .c = layout->context,
-                        .t = layout->tensor,
-                        .d = layout->data,
-                        .p = layout->pipeline,
-                        .x = layout->expert > 1 ? layout->expert : 1,
-                        .zero = zero_of_steps(&problem->job),
-                        .overlapped = layout->gradient_sync == SYNC_OVERLAPPED,
-                        .e = precision_bytes(problem->job.precision),
-                        .e_g = problem->job.gradient_bytes_per_value};
+    struct pricing x = {
+        .problem = problem,
+        .priced = priced,
+        .arena = arena,
+        .b = layout->micro_batch,
+        .s = (real)problem->job.sequence,
+        .c = layout->context,
+        .t = layout->tensor,
+        .d = layout->data,
+        .p = layout->pipeline,
+        .x = layout->expert > 1 ? layout->expert : 1,
+        .m = (real)(problem->job.global_batch / ((int64_t)layout->data * layout->micro_batch)),
+        .zero = zero_of_steps(&problem->job),
+        .layered = shards_by_stages(&problem->job),
+        .overlapped = layout->gradient_sync == SYNC_OVERLAPPED,
+        .e = precision_bytes(problem->job.precision),
+        .e_g = problem->job.gradient_bytes_per_value};
     if (problem->model.has_shape) {
         x.h = (real)shape->hidden, x.f = (real)shape->ffn, x.a = (real)shape->heads,
         x.w = (real)shape->head_width;
@@ -221,6 +232,7 @@ static enum status price_bytes(struct pricing *x, int run, struct error *err)
     TRY(round_bytes(&to->weight_bytes, bytes.weight, "weights", name, err));
     TRY(round_bytes(&to->gradient_bytes, bytes.gradient, "gradients", name, err));
     TRY(round_bytes(&to->optimizer_bytes, bytes.optimizer, "optimizer state", name, err));
+    TRY(round_bytes(&to->unsharded_bytes, bytes.unsharded, "unsharded weights", name, err));
     for (int mode = 0; mode < 3; mode++) {
         TRY(round_bytes(&to->stash_bytes[mode], bytes.stash[mode], "activations", name, err));
         TRY(round_bytes(&to->working_bytes[mode], bytes.working[mode], "working memory", name,

@@ -22,8 +22,10 @@ struct pricing {
     real ctx, h_e;                // width of all heads' values; of the vocabulary's matrix
     real streams;                 // messages of a boundary: with an encoder's output two
     real e, e_g, u, R, R_e,
-        D;    // bytes per value and gradient value; share of the unsharded; sync ranks; devices
-    int zero; // of a step's gradients: 1 for the layout's 2 where they add up whole
+        D;        // bytes per value and gradient value; share of the unsharded; sync ranks; devices
+    int zero;     // of a step's gradients: 1 for the layout's 2 where they add up whole
+    bool layered; // what is sharded is gathered and scattered once for all `m` micro-batches
+    real m;       // micro-batches of a replica
     bool overlapped, has_pool, has_trained_experts, has_experts;
     bool on_nodes; // while rings over nodes are priced: their links lead from node_from to node_to
     int node_from, node_to;
@@ -61,7 +63,7 @@ struct layer_parameters {
 
 // What one layer of a run occupies, before rounding (sections 4 and 5).
 struct layer_bytes {
-    real weight, gradient, optimizer, stash[3], working[3], message;
+    real weight, gradient, optimizer, stash[3], working[3], unsharded, message;
     real matrix_rows,
         matrix_columns; // what low-rank compression of the message works on; 0: nothing
 };

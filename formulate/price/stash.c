@@ -182,11 +182,15 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
     else if (has_gradient && x->problem->model.shape.dropout)
         for (int mode = 0; mode < 3; mode++) bytes->stash[mode] = x->n * x->h * x->u * (x->e / 2);
     // What sharding sends away is whole while the layer runs; gathers that overlap are a layer
-    // ahead. Of FSDP2's ends gathers are no working memory.
+    // ahead. Of FSDP2's ends gathers are no working memory. Layered, all of a stage is.
     bool all = is_fully_sharded(x), end = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
     if (x->R > 1 && (x->zero >= 2 || all) && !(all && end)) sharded = x->e_g * whole;
     if (x->R > 1 && (x->zero >= 3 || all) && !(all && end))
         sharded += (x->e * whole + parameters->frozen_bytes) * (x->overlapped ? 2 : 1);
+    if (x->layered) {
+        sharded += x->overlapped && x->R > 1 ? x->e_g * whole : 0;
+        bytes->unsharded = sharded, sharded = 0;
+    }
     // A gradient that is added to what is there is gone with the pass.
     real table = x->e_g > 2 ? 0 : table_gradient_bytes(x, run);
     for (int mode = 0; mode < 3; mode++)

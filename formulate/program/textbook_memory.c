@@ -3,13 +3,17 @@
 #include "data/base/least.h"
 #include "formulate/program/textbook.h"
 
-// Working bytes of a rank: at least those of each layer of each of its stages in its mode.
+// Working bytes of a rank: at least those of each layer of each of its stages in its mode, with
+// what all the stage's layers hold unsharded.
 static int add_working(struct textbook *t, int rank)
 {
-    int64_t most = 0;
-    for (int r = 0; r < t->p->run_count; r++)
+    int64_t most = 0, unsharded = 0;
+    for (int r = 0; r < t->p->run_count; r++) {
         for (int i = 0; i < 3; i++) most = larger(most, t->p->runs[r].working_bytes[i]);
-    return textbook_add_column(t, TEXTBOOK_BYTES, choices_stage_of(t->c, rank, 0), 0, most, false);
+        unsharded += t->p->runs[r].count * t->p->runs[r].unsharded_bytes;
+    }
+    return textbook_add_column(t, TEXTBOOK_BYTES, choices_stage_of(t->c, rank, 0), 0,
+                               most + unsharded, false);
 }
 
 static void add_working_rows(struct textbook *t, int column, int stage)
@@ -17,7 +21,10 @@ static void add_working_rows(struct textbook *t, int column, int stage)
     for (int l = 0; l < t->p->layer_count; l++) {
         const int64_t *bytes = textbook_run(t, l)->working_bytes;
         milp_add_entry(t->m, column, 1);
-        textbook_put(t, TEXTBOOK_HOLDS, stage, l, -bytes[RECOMPUTE_NONE]);
+        for (int k = 0; k < t->p->layer_count; k++)
+            textbook_put(t, TEXTBOOK_HOLDS, stage, k,
+                         -textbook_run(t, k)->unsharded_bytes -
+                             (k == l ? bytes[RECOMPUTE_NONE] : 0));
         textbook_put(t, TEXTBOOK_FULL, stage, l, bytes[RECOMPUTE_NONE] - bytes[RECOMPUTE_FULL]);
         textbook_put(t, TEXTBOOK_SELECTIVE, stage, l,
                      bytes[RECOMPUTE_NONE] - bytes[RECOMPUTE_SELECTIVE]);

@@ -195,7 +195,8 @@ static void put_v_min(struct list *l, int rank)
         .splits_backward = true, .fewer = PART_OF_MORE_NEVER)                                      \
     ROW("zb-v", put_zb_v, .turns = 2, .folds = true, .splits_backward = true,                      \
         .fewer = PART_OF_MORE_NEVER)                                                               \
-    ROW("looped-bfs", put_shape, .turns = 0, .holds_all = true, .fewer = PART_OF_MORE_UNBLOCKED)   \
+    ROW("looped-bfs", put_shape, .turns = 0, .holds_all = true, .layered = true,                   \
+        .fewer = PART_OF_MORE_UNBLOCKED)                                                           \
     ROW("token-sliced", put_shape, .turns = 1, .slices = true, .holds_all = true,                  \
         .fewer = PART_OF_MORE)                                                                     \
     ROW("v-half", put_v_half, .turns = 2, .folds = true, .splits_backward = true,                  \

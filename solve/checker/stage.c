@@ -83,6 +83,7 @@ void check_evaluate(const struct check_problem *p, int stage, int first, struct 
     int end = first + c->layers, left = c->recomputed;
     for (int slice = 0; slice < p->slices; slice++) c->forward[slice] = c->backward[slice] = 0;
     c->weight = c->optimizer = c->resident = c->stash = c->working = c->load = 0;
+    int64_t unsharded = 0;
     for (int layer = first, count; layer < end; layer += count) {
         const struct check_run *r = &p->runs[p->run_of[layer]];
         int mode = r->recomputable ? c->mode : MODE_NONE;
@@ -95,7 +96,9 @@ void check_evaluate(const struct check_problem *p, int stage, int first, struct 
             left -= count;
         }
         add_layers(p, c, &tail, r, mode, count);
+        unsharded += count * r->unsharded_bytes;
     }
+    c->working += unsharded;
     c->cut = p->runs[p->run_of[end - 1]].cut;
     add_boundaries(p, stage, first, c);
     c->sync = p->groups[c->group].sync_constant[c->gradient] +

@@ -67,6 +67,7 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
     struct sum *parts = sums->parts;
     int left = x->recomputed_layers, priced_run = -1;
     int64_t feedback = 0;
+    struct sum unsharded = {0, 0};
     for (int i = 0; i < x->layer_count; i++) {
         int run = judged_run(h, x->first_layer + i), mode = (int)layer_mode(h, x, run, &left);
         if (run != priced_run) {
@@ -81,7 +82,10 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
         sum_add(&parts[MEMORY_FEEDBACK], feedback);
         if (b.working[mode] > parts[MEMORY_WORKING].value)
             parts[MEMORY_WORKING].value = b.working[mode];
+        sum_add(&unsharded, b.unsharded);
     }
+    parts[MEMORY_WORKING].value += unsharded.value;
+    parts[MEMORY_WORKING].terms += unsharded.terms;
 }
 
 static void add_stage(struct stage_bytes *sums, const struct audit *h, int stage)

@@ -68,7 +68,7 @@ static bool run_no_worse(const struct priced *a, const struct priced_run *u,
     if (u->count != v->count || u->recomputable != v->recomputable || u->cut != v->cut)
         return false;
     if (u->weight_bytes > v->weight_bytes || u->gradient_bytes > v->gradient_bytes ||
-        u->optimizer_bytes > v->optimizer_bytes)
+        u->optimizer_bytes > v->optimizer_bytes || u->unsharded_bytes > v->unsharded_bytes)
         return false;
     if (!none_above(u->stash_bytes, v->stash_bytes, 3) ||
         !none_above(u->working_bytes, v->working_bytes, 3))

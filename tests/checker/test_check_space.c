@@ -340,6 +340,7 @@ static void same_runs(const struct check_problem *a, const struct check_problem 
         same("weight", x->weight_bytes, y->weight_bytes),
             same("gradient", x->gradient_bytes, y->gradient_bytes);
         same("optimizer", x->optimizer_bytes, y->optimizer_bytes);
+        same("unsharded", x->unsharded_bytes, y->unsharded_bytes);
         same_numbers("stash", x->stash, y->stash, 3),
             same_numbers("working", x->working, y->working, 3);
         same_numbers("feedback", x->feedback, y->feedback, a->gradient_count);

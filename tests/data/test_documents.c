@@ -249,6 +249,7 @@ static void test_random_priced(void **state)
                     x.rule_count == y.rule_count);
         for (int r = 0; r < x.run_count; r++) {
             same_counts(x.runs[r].stash_bytes, y.runs[r].stash_bytes, 3);
+            same_counts(&x.runs[r].unsharded_bytes, &y.runs[r].unsharded_bytes, 1);
             same_counts(x.runs[r].feedback_bytes, y.runs[r].feedback_bytes,
                         x.gradient_option_count);
             same_counts(x.runs[r].backward_ns, y.runs[r].backward_ns, x.group_count);

@@ -65,6 +65,7 @@ static int64_t raw_memory(const struct priced *p, const struct schedule *s, int 
         bytes += run->weight_bytes + run->gradient_bytes + run->optimizer_bytes +
                  run->feedback_bytes[x->gradient];
         bytes += s->in_flight[stage] * run->stash_bytes[mode];
+        bytes += run->unsharded_bytes;
         if (run->working_bytes[mode] > working) working = run->working_bytes[mode];
     }
     if (x->first > 0) {

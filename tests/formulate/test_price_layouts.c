@@ -119,6 +119,39 @@ static void gathers_of_sharded_weights(void **state)
     bench_end(&b);
 }
 
+// Stage by stage what is sharded is gathered twice and scattered once in an iteration, however many
+// micro-batches there are; a stage's layers are then whole together.
+static void gathers_of_stages(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_gated(&b);
+    struct layout *l = &b.problem.job.layout;
+    l->data = 4, l->pipeline = 1, l->virtual_stages = 2, l->schedule = SCHEDULE_LOOPED_BFS;
+    b.problem.job.global_batch = 4 * 8;
+    struct priced_run plain = block_of(&b);
+    const int64_t gather = 238960, micro_batches = 8 / l->micro_batch; // as above
+    l->zero = 3;
+    struct priced_run three = block_of(&b);
+    assert_int_equal(b.priced.micro_batches, micro_batches);
+    near_to(three.forward_ns[0], plain.forward_ns[0] + gather / micro_batches);
+    near_to(three.backward_ns[0], plain.backward_ns[0] + gather / micro_batches);
+    near_to(three.sync_ns[0][0], 235960);
+    assert_int_equal(b.priced.groups[0].sync_constant_ns[0], 3000);
+    near_to(three.working_bytes[0], plain.working_bytes[0]);
+    near_to(three.unsharded_bytes, 4 * 15730688); // weights and gradients of 2 bytes each
+    l->gradient_sync = SYNC_OVERLAPPED;           // and those of the stage before or behind
+    near_to(block_of(&b).unsharded_bytes, 8 * 15730688);
+    l->zero = 2;
+    struct priced_run two = block_of(&b);
+    near_to(two.backward_ns[0], plain.backward_ns[0]);
+    near_to(two.sync_ns[0][0], 2 * 235960);
+    near_to(two.unsharded_bytes, 4 * 15730688);
+    b.problem.job.trainer = TRAINER_TORCHTITAN; // FSDP2 gathers for every micro-batch
+    assert_int_equal(block_of(&b).unsharded_bytes, 0);
+    bench_end(&b);
+}
+
 static void states_leave_for_the_host(void **state)
 {
     (void)state;
@@ -543,6 +576,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states_by_zero_stage),
+        cmocka_unit_test(gathers_of_stages),
         cmocka_unit_test(gradients_add_up_under_a_pipeline),
         cmocka_unit_test(gathers_of_sharded_weights),
         cmocka_unit_test(states_leave_for_the_host),

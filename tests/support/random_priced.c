@@ -65,6 +65,7 @@ static void draw_runs(struct priced *p, uint64_t *state, struct arena *arena)
             run->stash_bytes[2] = run->stash_bytes[0] +
                                   random_less(state, 3); // senseless, but allowed
         for (int i = 0; i < 3; i++) run->working_bytes[i] = random_less(state, 6);
+        if (run->stash_bytes[0] % 5 == 0) run->unsharded_bytes = run->working_bytes[1];
         run->feedback_bytes = numbers(arena, state, p->gradient_option_count, 4);
         run->feedback_bytes[0] = 0;
         run->forward_ns = numbers(arena, state, passes, 20);
@@ -225,6 +226,7 @@ static void draw_layout(struct priced *p, enum schedule_kind kind, uint64_t *sta
     if (!virtual_stages) virtual_stages = 2 + below(state, 2);
     p->rank_count = virtual_stages > 1 ? 2 + (virtual_stages == 2 && below(state, 2))
                                        : 1 + below(state, 4);
+    if (schedule_kinds[kind].layered && virtual_stages == 3) p->rank_count = 1;
     p->stage_count = p->rank_count * virtual_stages;
     p->slice_count = schedule_kinds[kind].slices ? 2 + below(state, 2) : 1;
     p->layout = (struct layout){.tensor = 1,
@@ -264,6 +266,7 @@ static void enlarge_bytes(struct priced *p, uint64_t *state)
             run->stash_bytes[i] = enlarged(state, run->stash_bytes[i]);
             run->working_bytes[i] = enlarged(state, run->working_bytes[i]);
         }
+        if (run->unsharded_bytes) run->unsharded_bytes++;
         for (int o = 0; o < p->gradient_option_count; o++)
             run->feedback_bytes[o] = enlarged(state, run->feedback_bytes[o]);
     }

@@ -311,7 +311,7 @@ static bool price_bytes(void *context, const struct check_layout *l, struct chec
         struct layer_bytes b = layer_bytes_of(a, i);
         struct check_run *r = &p->runs[i];
         r->weight_bytes = note(x, b.weight), r->gradient_bytes = note(x, b.gradient),
-        r->optimizer_bytes = note(x, b.optimizer);
+        r->optimizer_bytes = note(x, b.optimizer), r->unsharded_bytes = note(x, b.unsharded);
         for (int mode = 0; mode < 3; mode++)
             r->stash[mode] = note(x, b.stash[mode]), r->working[mode] = note(x, b.working[mode]);
         for (int o = 0; o < p->gradient_count; o++)

@@ -185,6 +185,7 @@ static enum status same_bytes(struct comparison *c, const struct check_run *a,
     TRY(same(c, "weight_bytes", a->weight_bytes, b->weight_bytes));
     TRY(same(c, "gradient_bytes", a->gradient_bytes, b->gradient_bytes));
     TRY(same(c, "optimizer_bytes", a->optimizer_bytes, b->optimizer_bytes));
+    TRY(same(c, "unsharded_bytes", a->unsharded_bytes, b->unsharded_bytes));
     for (int mode = 0; mode < 3; mode++) {
         TRY(same(c, "stash_bytes", a->stash[mode], b->stash[mode]));
         TRY(same(c, "working_bytes", a->working[mode], b->working[mode]));

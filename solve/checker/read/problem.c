@@ -38,6 +38,7 @@ static enum status read_run(struct check_problem *p, const struct value *v, int 
         {"optimizer_bytes", 0, MOST_NS, .large = &r->optimizer_bytes},
         {"stash_bytes", 0, MOST_NS, .numbers = &r->stash, .count = 3},
         {"working_bytes", 0, MOST_NS, .numbers = &r->working, .count = 3},
+        {"?unsharded_bytes", 0, MOST_NS, .large = &r->unsharded_bytes},
         {"feedback_bytes", 0, MOST_NS, .numbers = &r->feedback, .count = p->gradient_count},
         {"cut", 0, p->cut_count - 1, .small = &r->cut},
         {"forward_ns", -1, MOST_NS, .numbers = &r->forward, .count = passes},

@@ -30,6 +30,7 @@ struct check_schedule {
     bool folds;           // the second stage of a rank stands on the way back
     bool splits_backward; // weight gradients are passes of their own
     bool slices;          // of a sequence: two or more
+    bool layered;         // stage by stage: an only rank may have several
     bool holds_all;       // every forward before any backward; else, of schedules of one shape:
     int lead, lag;   // forwards before the first backward, for each rank after this one; backwards
                      // before a weight gradient, for each rank before it
@@ -79,7 +80,7 @@ struct check_run {
     const char *name;
     int count, cut;
     bool recomputable;
-    int64_t weight_bytes, gradient_bytes, optimizer_bytes;
+    int64_t weight_bytes, gradient_bytes, optimizer_bytes, unsharded_bytes;
     int64_t *stash, *working;                       // [none, selective, full]
     int64_t *feedback;                              // [gradient option]
     int64_t *forward, *backward, *selective, *full; // [slice * groups + group]

@@ -25,7 +25,7 @@ static wide most_bytes_of_run(const struct check_problem *p, const struct check_
     wide stash = 0, feedback = 0;
     for (int i = 0; i < 3; i++) stash = larger(larger(stash, r->stash[i]), r->working[i]);
     for (int o = 0; o < p->gradient_count; o++) feedback = larger(feedback, r->feedback[o]);
-    return (wide)r->weight_bytes + r->gradient_bytes + r->optimizer_bytes +
+    return (wide)r->weight_bytes + r->gradient_bytes + r->optimizer_bytes + r->unsharded_bytes +
            (p->micro_batches + 1) * stash + feedback;
 }
 

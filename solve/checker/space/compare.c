@@ -92,8 +92,8 @@ static bool run_no_worse(const struct check_problem *p, const struct check_run *
     for (int o = 0; o < p->gradient_count; o++)
         if (!none_above(a->sync[o], b->sync[o], groups)) return false;
     return a->weight_bytes <= b->weight_bytes && a->gradient_bytes <= b->gradient_bytes &&
-           a->optimizer_bytes <= b->optimizer_bytes && none_above(a->stash, b->stash, 3) &&
-           none_above(a->working, b->working, 3) &&
+           a->optimizer_bytes <= b->optimizer_bytes && a->unsharded_bytes <= b->unsharded_bytes &&
+           none_above(a->stash, b->stash, 3) && none_above(a->working, b->working, 3) &&
            none_above(a->feedback, b->feedback, p->gradient_count) &&
            none_above(a->forward, b->forward, passes) &&
            none_above(a->backward, b->backward, passes) &&

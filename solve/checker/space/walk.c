@@ -183,7 +183,8 @@ static const char *refusal_by_schedule(const struct check_layout *l)
     const struct check_schedule *schedule = &check_schedules[v[KEY_SCHEDULE]];
     if (schedule->turns ? turns != schedule->turns : turns < 2)
         return "stages of a rank do not go with the schedule";
-    if (turns > 1 && v[KEY_PIPELINE] < 2) return "several stages on an only rank";
+    if (turns > 1 && v[KEY_PIPELINE] < 2 && !schedule->layered)
+        return "several stages on an only rank";
     if (schedule->slices ? slices < 2 : slices != 1) return "slices do not go with the schedule";
     return slices > MOST_SLICES ? "too many slices" : NULL;
 }

@@ -186,7 +186,7 @@ static struct needs memory_needs(const struct price_audit *a, const struct layer
 }
 
 // One layer's whole gradients before they are scattered; its gathered weights, and the next
-// layer's.
+// layer's. Where stages are gathered, of both the next one's.
 static long double unsharded_bytes(const struct price_audit *a, int run)
 {
     const struct job *j = &a->problem->job;
@@ -195,7 +195,9 @@ static long double unsharded_bytes(const struct price_audit *a, int run)
     bool full = shards_fully(a),
          end = run_of(a, run)->kind == LAYER_EMBEDDING || run_of(a, run)->kind == LAYER_HEAD;
     if (a->ranks <= 1 || (full && end)) return 0;
-    if (a->zero >= 2 || full) bytes += j->gradient_bytes_per_value * (w.dense + w.experts);
+    if (a->zero >= 2 || full)
+        bytes += j->gradient_bytes_per_value * (w.dense + w.experts) *
+                 (a->by_stages && a->overlapped ? 2 : 1);
     if (a->zero == 3 || full)
         bytes += (a->value_bytes * (w.dense + w.experts) + w.frozen_bytes) *
                  (a->overlapped ? 2 : 1);
@@ -213,6 +215,7 @@ void activations_of(const struct price_audit *a, int run, struct layer_bytes *b)
     else x = even_needs(s->dropout ? a->tokens * s->hidden * a->share * a->value_bytes / 2 : 0, 0);
     long double unsharded = unsharded_bytes(a, run), dense = 0;
     struct layer_weight w = layer_weight_of(a, run);
+    if (a->by_stages) b->unsharded = judged_whole(a, unsharded), unsharded = 0;
     // In 16 bits it lives no longer than the pass.
     if (a->problem->job.gradient_bytes_per_value == 2) dense = dense_table_bytes(a, r, &w);
     for (int i = 0; i < 3; i++) {

@@ -95,6 +95,14 @@ static int zero_stage(const struct job *j)
     return j->layout.pipeline == 1 ? 2 : 1;
 }
 
+// Looped breadth-first ends a stage's micro-batches before it begins the next stage, so an engine
+// made for it gathers a stage once forward and once backward and scatters once. FSDP2 is not.
+static bool shards_by_stages(const struct job *j)
+{
+    return j->layout.schedule == SCHEDULE_LOOPED_BFS && zero_stage(j) > 1 &&
+           j->trainer != TRAINER_TORCHTITAN && !j->placement.uneven_micro_batches;
+}
+
 struct price_audit price_audit_of(const struct problem *problem)
 {
     const struct job *j = &problem->job;
@@ -111,6 +119,7 @@ struct price_audit price_audit_of(const struct problem *problem)
         .collective = (int64_t)l->tensor * l->context,
         .devices = (int64_t)l->tensor * l->context * l->data,
         .zero = zero_stage(j),
+        .by_stages = shards_by_stages(j),
         .tokens = (long double)l->micro_batch * (long double)j->sequence / l->context,
         .share = l->sequence_parallel ? 1.0L / l->tensor : 1.0L,
         .value_bytes = precision_bytes(j->precision),

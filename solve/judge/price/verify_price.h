@@ -27,6 +27,7 @@ struct price_audit {
     int64_t collective;          // tensor x context
     int64_t devices;             // of a stage
     int zero;                    // ZeRO stage: 2 is 1 where gradients of micro-batches add up whole
+    bool by_stages;              // what is sharded is gathered and scattered once for all of them
     long double tokens;          // of a micro-batch on one GPU
     long double share;           // of the unsharded activations on one GPU
     long double value_bytes;
@@ -160,6 +161,7 @@ long double matrix_values(const struct price_audit *a, long double ffn); // of a
 struct layer_bytes {
     int64_t weight, gradient, optimizer;
     int64_t stash[3], working[3]; // by enum recompute: none, selective, full
+    int64_t unsharded;            // while the stage runs, of each of its layers
     int64_t message;              // behind the layer
 };
 struct layer_bytes layer_bytes_of(const struct price_audit *a, int run);

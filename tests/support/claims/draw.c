@@ -139,9 +139,10 @@ static void draw_layout(struct draw *d)
     enum schedule_kind kind =
         (enum schedule_kind)(plain ? PICK(d, SCHEDULE_GPIPE, SCHEDULE_1F1B)
                                    : random_between(d->rng, 0, SCHEDULE_KIND_COUNT - 1));
-    int turns = draw_turns(d, kind), ranks = (int)(turns > 2   ? 2
-                                                   : turns > 1 ? PICK(d, 2, 2, 3)
-                                                               : PICK(d, 1, 2, 2, 2, 3, 3, 4));
+    int turns = draw_turns(d, kind),
+        ranks = (int)(turns > 2   ? 2
+                      : turns > 1 ? PICK(d, kind == SCHEDULE_LOOPED_BFS ? 1 : 2, 2, 3)
+                                  : PICK(d, 1, 2, 2, 2, 3, 3, 4));
     *l = (struct layout){.tensor = 1,
                          .context = 1,
                          .data = (int)PICK(d, 1, 2, 2, 3),

@@ -53,6 +53,7 @@ static void draw_layout(struct priced *p, struct random *rng)
     const struct schedule_properties *is = &schedule_kinds[kind];
     int turns = is->virtual_stages ? is->virtual_stages : 2 + chance(rng, 20),
         ranks = turns > 1 ? 2 + (turns == 2 && chance(rng, 30)) : between(rng, 1, 4);
+    if (is->layered && turns == 3) ranks = 1;
     p->layout = (struct layout){.tensor = 1,
                                 .context = 1,
                                 .data = 1,
@@ -87,6 +88,7 @@ static void draw_run(struct priced *p, const struct extreme *x, int count, struc
     r->optimizer_bytes = value(x, rng);
     for (int i = 0; i < 3; i++)
         r->stash_bytes[i] = value(x, rng), r->working_bytes[i] = value(x, rng);
+    if (r->working_bytes[2] % 3 == 0) r->unsharded_bytes = r->working_bytes[1];
     if (chance(rng, 60)) r->stash_bytes[2] = r->stash_bytes[1] = r->stash_bytes[0] / 2;
     r->feedback_bytes = values(x, rng, p->gradient_option_count, arena);
     r->feedback_bytes[0] = 0;

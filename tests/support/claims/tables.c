@@ -21,6 +21,7 @@ static void copy_run(struct priced_run *to, const struct check_run *r,
                               .weight_bytes = r->weight_bytes,
                               .gradient_bytes = r->gradient_bytes,
                               .optimizer_bytes = r->optimizer_bytes,
+                              .unsharded_bytes = r->unsharded_bytes,
                               .cut = r->cut};
     memcpy(to->stash_bytes, r->stash, sizeof to->stash_bytes);
     memcpy(to->working_bytes, r->working, sizeof to->working_bytes);
@@ -157,6 +158,7 @@ static void fill_runs(struct check_problem *to, const struct priced *p, struct a
                                          .weight_bytes = r->weight_bytes,
                                          .gradient_bytes = r->gradient_bytes,
                                          .optimizer_bytes = r->optimizer_bytes,
+                                         .unsharded_bytes = r->unsharded_bytes,
                                          .stash = r->stash_bytes,
                                          .working = r->working_bytes,
                                          .feedback = r->feedback_bytes,

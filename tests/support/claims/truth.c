@@ -29,8 +29,9 @@ static bool same_run(const struct priced_run *a, const struct priced_run *b, con
     for (int o = 0; o < p->gradient_option_count; o++)
         if (!same(a->sync_ns[o], b->sync_ns[o], p->group_count)) return false;
     return a->weight_bytes == b->weight_bytes && a->gradient_bytes == b->gradient_bytes &&
-           a->optimizer_bytes == b->optimizer_bytes && a->cut == b->cut &&
-           same(a->stash_bytes, b->stash_bytes, 3) && same(a->working_bytes, b->working_bytes, 3) &&
+           a->optimizer_bytes == b->optimizer_bytes && a->unsharded_bytes == b->unsharded_bytes &&
+           a->cut == b->cut && same(a->stash_bytes, b->stash_bytes, 3) &&
+           same(a->working_bytes, b->working_bytes, 3) &&
            same(a->feedback_bytes, b->feedback_bytes, p->gradient_option_count) &&
            same(a->forward_ns, b->forward_ns, passes) &&
            same(a->backward_ns, b->backward_ns, passes) &&

@@ -74,6 +74,7 @@ static void compare_bytes(struct comparison *c, int run)
     same(c, "weight bytes", of, run, theirs->weight_bytes, own.weight);
     same(c, "gradient bytes", of, run, theirs->gradient_bytes, own.gradient);
     same(c, "optimizer bytes", of, run, theirs->optimizer_bytes, own.optimizer);
+    same(c, "unsharded bytes", of, run, theirs->unsharded_bytes, own.unsharded);
     for (int mode = 0; mode < 3; mode++) {
         same(c, "stash bytes", of, mode, theirs->stash_bytes[mode], own.stash[mode]);
         same(c, "working bytes", of, mode, theirs->working_bytes[mode], own.working[mode]);

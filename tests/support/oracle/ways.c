@@ -75,6 +75,7 @@ void way_put_memory(struct way *w, const struct priced *p, int stage)
 {
     const struct plan_stage *d = &w->decision;
     int behind = d->first_layer + d->layer_count;
+    int64_t whole = 0; // what sharding sends away, of all the stage's layers
     for (int l = d->first_layer; l < behind; l++) {
         const struct priced_run *r = &p->runs[priced_run_of(p, l)];
         enum recompute mode = mode_of_layer(p, d, l);
@@ -82,7 +83,9 @@ void way_put_memory(struct way *w, const struct priced *p, int stage)
                        r->feedback_bytes[d->gradient_option];
         w->stash += r->stash_bytes[mode];
         if (r->working_bytes[mode] > w->working) w->working = r->working_bytes[mode];
+        whole += r->unsharded_bytes;
     }
+    w->working += whole;
     if (stage > 0 && !way_boundary_is_inner(p, stage - 1)) {
         const struct priced_cut *c = &p->cuts[p->runs[priced_run_of(p, d->first_layer - 1)].cut];
         w->resident += 2 * c->message_bytes + c->feedback_bytes[d->boundary_option];
