@@ -243,6 +243,10 @@ enum status job_check(const struct job *j, struct error *err)
     if (j->space.given && j->placement.uneven_micro_batches)
         return fail(err, BAD_INPUT,
                     "%s: placement.uneven_micro_batches: expected a job without space", file);
+    if (j->space.slice_tokens && j->sequence % j->space.slice_tokens)
+        return fail(err, BAD_INPUT,
+                    "%s: space.slice_tokens: expected a divisor of sequence %lld, found %d", file,
+                    (long long)j->sequence, j->space.slice_tokens);
     if (!j->space.given) return job_check_layout(j, err);
     TRY(layout_check(&j->layout, file, err));
     return rules_check(j->rules, j->rule_count, STAGES_MAX, 0, file, err);

@@ -25,7 +25,7 @@ extern const char *const trainer_names[]; // "megatron", "deepspeed", "torchtita
 enum objective { OBJECTIVE_ITERATION_TIME, OBJECTIVE_PIPETTE, OBJECTIVE_MAX_LOAD, OBJECTIVE_COST };
 extern const char *const objective_names[]; // "iteration_time", "pipette", "max_load", "cost"
 
-enum { SLICES_MAX = 8 };
+enum { SLICES_MAX = 32, SLICE_TOKENS_MAX = 1 << 24 };
 
 struct layout {
     int tensor, context, data, pipeline; // degrees
@@ -46,7 +46,7 @@ struct layout {
     // and no gradient is sent back. 0: none; 1: every boundary.
     int local_loss_every;
     int slice_count; // slices of a sequence that follow each other through the pipeline; 1: whole
-    int64_t slices[SLICES_MAX]; // tokens of each, sum = sequence; slices[0] 0 with slice_count 1
+    int slices[SLICES_MAX]; // tokens of each, sum = sequence; slices[0] 0 with slice_count 1
 };
 
 // Initialises a layout: one stage a rank, whole sequences, a barrier.
@@ -89,8 +89,7 @@ enum space_key {
     SPACE_SLICE_COUNT,
     SPACE_KEY_COUNT,
 };
-extern const char
-    *const space_key_names[]; // as in struct layout; "slice_count": so many equal slices
+extern const char *const space_key_names[]; // as in struct layout; "slice_count": so many slices
 
 struct space_axis {
     enum {
@@ -106,6 +105,7 @@ struct space {
     bool given;               // the job has a space: a solve searches it
     bool fewer_devices;       // a layout may use a divisor of the cluster's devices
     enum framework framework; // that has to run the layouts
+    int slice_tokens;         // slices are of any multiples of so many tokens; 0: all alike
     struct space_axis axes[SPACE_KEY_COUNT];
 };
 

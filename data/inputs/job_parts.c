@@ -51,9 +51,9 @@ static enum status get_slices(const struct json *array, struct layout *l, struct
     if (count < 2 || count > SLICES_MAX)
         return json_refuse(array, err, "expected 2 to %d lengths, found %d", SLICES_MAX, count);
     int64_t *lengths;
-    TRY(json_counts(array, 1, JSON_COUNT_MAX, &lengths, &count, arena, err));
+    TRY(json_counts(array, 1, SLICE_TOKENS_MAX, &lengths, &count, arena, err));
     l->slice_count = count;
-    for (int i = 0; i < count; i++) l->slices[i] = lengths[i];
+    for (int i = 0; i < count; i++) l->slices[i] = (int)lengths[i];
     return OK;
 }
 
@@ -115,7 +115,7 @@ static enum status check_stages(const struct layout *l, const char *file, struct
                     name, l->pipeline);
     if (sliced ? l->slice_count < 2 : l->slice_count != 1)
         return fail(err, BAD_INPUT, "%s: layout.slices: %s expects %s, found %d", file, name,
-                    sliced ? "2 to 8 lengths" : "none", l->slice_count);
+                    sliced ? "2 to 32 lengths" : "none", l->slice_count);
     if (l->slice_count < 1 || l->slice_count > SLICES_MAX || l->local_loss_every < 0)
         return fail(err, BAD_INPUT, "%s: layout: slices or local_loss_every is out of range", file);
     return OK;

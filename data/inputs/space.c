@@ -66,6 +66,21 @@ static int64_t replica_devices(const struct layout *l)
     return (int64_t)l->tensor * l->context * l->pipeline;
 }
 
+// Parts of the sequence that slices are made of; 0: they are all alike, or as in the layout.
+static int parts_of_sequence(const struct walk *w)
+{
+    bool chosen = w->space->slice_tokens && w->space->axes[SPACE_SLICE_COUNT].kind != AXIS_FIXED;
+    return chosen ? (int)(w->limits->sequence / w->space->slice_tokens) : 0;
+}
+
+static int slice_values(const struct walk *w, int *values)
+{
+    int parts = parts_of_sequence(w);
+    if (parts) return parts < 2 ? 0 : range(2, parts < SLICES_MAX ? parts : SLICES_MAX, values);
+    values[0] = 2, values[1] = 4, values[2] = 8;
+    return 3;
+}
+
 // Every value of a key that makes sense given the keys outside it.
 static int all_values(const struct walk *w, enum space_key key, int *values)
 {
@@ -80,7 +95,7 @@ static int all_values(const struct walk *w, enum space_key key, int *values)
     case SPACE_VIRTUAL_STAGES: return virtual_values(w, values);
     case SPACE_MICRO_BATCH: return divisors(w->limits->global_batch / l->data, 0, values);
     case SPACE_ZERO: return range(0, 3, values);
-    case SPACE_SLICE_COUNT: values[0] = 2, values[1] = 4, values[2] = 8; return 3;
+    case SPACE_SLICE_COUNT: return slice_values(w, values);
     case SPACE_LOCAL_LOSS_EVERY: return range(0, 1, values);
     default: return range(0, 1, values);
     }
@@ -116,7 +131,7 @@ static void set_slices(struct layout *l, int count, int64_t sequence)
     l->slice_count = count;
     memset(l->slices, 0, sizeof l->slices);
     for (int i = 0; i < count && count > 1; i++)
-        l->slices[i] = sequence / count + (i < sequence % count);
+        l->slices[i] = (int)(sequence / count + (i < sequence % count));
 }
 
 static void set_value(struct walk *w, enum space_key key, int value)
@@ -193,6 +208,24 @@ static bool devices_fit(const struct walk *w, enum space_key key)
     return key != SPACE_DATA || w->space->fewer_devices || used == w->limits->devices;
 }
 
+static void walk_key(struct walk *w, int key);
+
+// Lengths of the slices from `slice` on, of what is left of the parts; shorter first slices first.
+static void walk_slices(struct walk *w, int key, int slice, int left)
+{
+    struct layout *l = &w->layout;
+    int behind = l->slice_count - 1 - slice;
+    if (!behind) {
+        l->slices[slice] = left * w->space->slice_tokens;
+        walk_key(w, key + 1);
+        return;
+    }
+    for (int parts = 1; parts <= left - behind && !w->stopped; parts++) {
+        l->slices[slice] = parts * w->space->slice_tokens;
+        walk_slices(w, key, slice + 1, left - parts);
+    }
+}
+
 static void walk_key(struct walk *w, int key)
 {
     int values[VALUES_MAX];
@@ -204,7 +237,9 @@ static void walk_key(struct walk *w, int key)
     int count = values_of(w, (enum space_key)key, values);
     for (int i = 0; i < count && !w->stopped; i++) {
         set_value(w, (enum space_key)key, values[i]);
-        if (key > SPACE_DATA || devices_fit(w, (enum space_key)key)) walk_key(w, key + 1);
+        if (key == SPACE_SLICE_COUNT && values[i] > 1 && parts_of_sequence(w))
+            walk_slices(w, key, 0, parts_of_sequence(w));
+        else if (key > SPACE_DATA || devices_fit(w, (enum space_key)key)) walk_key(w, key + 1);
     }
 }
 

@@ -22,10 +22,11 @@ struct space_limits {
 // them (with fewer_devices, every divisor of that); schedules, every one; virtual_stages, for the
 // schedules that have several a rank every divisor above 1 of the layers per rank, rounded down or
 // up; micro_batch, every divisor of global_batch / data; zero 0 to 3; switches off and on; slices
-// 2, 4, 8. With a framework only what it runs (data/inputs/framework.h); on one rank the schedule
-// is 1F1B then, and sequence parallelism is off without tensor parallelism, whatever is listed. A
-// tuple of degrees whose data degree does not divide the batch counts once, with the layout's
-// micro_batch.
+// 2, 4, 8. With slice_tokens a sequence is cut at any of its multiples: of so many slices, or of
+// any number of them, every choice of lengths is a layout. With a framework only what it runs
+// (data/inputs/framework.h); on one rank the schedule is 1F1B then, and sequence parallelism is off
+// without tensor parallelism, whatever is listed. A tuple of degrees whose data degree does not
+// divide the batch counts once, with the layout's micro_batch.
 enum { SPACE_COUNT_MAX = 20 * 1000 * 1000 }; // what a search takes on
 typedef bool space_visitor(void *argument, int64_t number, const struct layout *layout);
 int64_t space_each(const struct space *space, const struct space_limits *limits,

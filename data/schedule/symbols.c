@@ -25,6 +25,10 @@ int symbol_base_kind(int kind)
         "send_forward.overhead.slice " n, "send_backward.blocking.slice " n,                       \
         "send_backward.link.slice " n, "send_backward.delay.slice " n,                             \
         "send_backward.overhead.slice " n
+#define OF_NINE_SLICES(tens)                                                                       \
+    SLICE_NAMES(tens "1"), SLICE_NAMES(tens "2"), SLICE_NAMES(tens "3"), SLICE_NAMES(tens "4"),    \
+        SLICE_NAMES(tens "5"), SLICE_NAMES(tens "6"), SLICE_NAMES(tens "7"),                       \
+        SLICE_NAMES(tens "8"), SLICE_NAMES(tens "9")
 
 const char *symbol_kind_name(int kind)
 {
@@ -47,13 +51,13 @@ const char *symbol_kind_name(int kind)
         "send_epilogue.delay",
         "send_epilogue.overhead",
         "embedding_sync",
-        SLICE_NAMES("1"),
-        SLICE_NAMES("2"),
-        SLICE_NAMES("3"),
-        SLICE_NAMES("4"),
-        SLICE_NAMES("5"),
-        SLICE_NAMES("6"),
-        SLICE_NAMES("7"),
+        OF_NINE_SLICES(""),
+        SLICE_NAMES("10"),
+        OF_NINE_SLICES("1"),
+        SLICE_NAMES("20"),
+        OF_NINE_SLICES("2"),
+        SLICE_NAMES("30"),
+        SLICE_NAMES("31"),
     };
     _Static_assert(ARRAY_LENGTH(names) == SYMBOL_KIND_COUNT + (SLICES_MAX - 1) * SLICE_KIND_COUNT,
                    "a name for every kind");

@@ -21,9 +21,10 @@ enum {
     HEAVY_ENDING = 100000
 };
 
-// Walks that may be spent, in nodes: beyond it only windows whose length is a power of two are
-// tried.
+// Walks that may be spent, in nodes, and ranks: beyond either only windows whose length is a power
+// of two are tried.
 static const int64_t node_budget = (int64_t)1 << 30;
+enum { RANKS_OF_ALL = 32 };
 
 static void set_transfer(int64_t *durations, const struct schedule_request *r, int boundary,
                          int part, int64_t value)
@@ -122,7 +123,7 @@ int graph_starting_paths(struct graph *g, int **paths, struct arena *arena)
     const bool *parts = r->parts;
     bool has_parts = parts[PART_BLOCKING] || parts[PART_LINK] || parts[PART_DELAY] ||
                      parts[PART_OVERHEAD],
-         all = walks * graph_node_count(g) <= node_budget;
+         all = p <= RANKS_OF_ALL && walks * graph_node_count(g) <= node_budget;
     struct path_pool pool;
     path_pool_open(&pool, symbol_total + 1, arena);
     for (int a = 0; a < p; a++)

@@ -8,6 +8,7 @@
 //                          stages before, where joint
 //   turning round          its passes up to its last forward, that micro-batch to the end of the
 //                          pipeline and back
+//   crossing (crossing.c)  of slices: one of them through all ranks and back, its passes between
 // The layers are handed to the ranks in order, as many to each as T allows: if they do not all find
 // room, T is too small. Taking as many as possible is best: each length rises with k, and none
 // rises when a layer moves to a rank before. Of objective max_load the rank's passes and messages
@@ -25,64 +26,6 @@ static int64_t pass_ns(const struct layer_terms *t)
 
 // ---- time
 
-// On a rank with several stages each has a mode of its own: the fewest layers, those first that
-// keep the most, whose recompu- tation frees the bytes, over all splits between the two ways.
-static int64_t recomputation_apart_ns(const struct layout_sketch *s, const struct group_terms *g,
-                                      int rank, int64_t k, int64_t over)
-{
-    const struct layer_room *r = &s->main;
-    bool full = s->full || s->partly;
-    int64_t free_selective = s->selective ? larger(0, r->stash_bytes[0] - r->stash_bytes[1]) : 0,
-            best = -1, all = k;
-    int64_t free_full = full ? larger(free_selective, r->stash_bytes[0] - r->stash_bytes[2])
-                             : free_selective;
-    if (larger(free_full, free_selective) * sketch_kept_by(s, rank, k, k) < over) return -1;
-    for (int64_t fully = 0; fully <= (full ? k : 0); fully++) {
-        int64_t left = over - (free_full - free_selective) * sketch_kept_by(s, rank, k, fully);
-        if (free_selective * sketch_kept_by(s, rank, k, all) < left && fully < all) continue;
-        while (all > fully && free_selective * sketch_kept_by(s, rank, k, all - 1) >= left) all--;
-        if (all < fully) all = fully;
-        if (free_selective * sketch_kept_by(s, rank, k, all) < left) continue;
-        int64_t cost = fully * g->main.full_ns + (all - fully) * g->main.selective_ns;
-        best = best < 0 ? cost : smaller(best, cost);
-    }
-    return best;
-}
-
-// On a rank with one stage: all its layers in one mode, or the first ones fully. -1: k main layers
-// never fit.
-static int64_t recomputation_together_ns(const struct layout_sketch *s, const struct group_terms *g,
-                                         int rank, int64_t k, int64_t over)
-{
-    const struct layer_room *r = &s->main;
-    const bool allowed[2] = {s->selective, s->full || s->partly};
-    const int64_t costs[2] = {g->main.selective_ns, g->main.full_ns};
-    int64_t best = -1;
-    for (int mode = 0; mode < 2; mode++) {
-        int64_t freed = sketch_kept(s, rank) * (r->stash_bytes[0] - r->stash_bytes[mode + 1]);
-        bool partly = mode == 1 && s->partly;
-        int64_t excess = over + (partly ? smaller(r->working_bytes[0], r->working_bytes[2])
-                                        : r->working_bytes[mode + 1]);
-        int64_t layers = !partly || (excess > 0 && freed <= 0) ? k
-                         : excess <= 0                         ? 0
-                                                               : (excess + freed - 1) / freed;
-        if (!allowed[mode] || layers > k || excess > layers * freed) continue;
-        best = best < 0 ? layers * costs[mode] : smaller(best, layers * costs[mode]);
-    }
-    return best;
-}
-
-// Least recomputation that may make k main layers fit, in ns of one micro-batch; -1: nothing does.
-static int64_t recomputation_ns(const struct layout_sketch *s, const struct group_terms *g,
-                                int rank, int64_t k)
-{
-    int64_t over = sketch_bytes(s, rank, k, 0) - sketch_room(s, g, rank);
-    if (k < 1) return over <= 0 ? 0 : -1;
-    if (s->turns > 1) return over <= 0 ? 0 : recomputation_apart_ns(s, g, rank, k, over);
-    return over + s->main.working_bytes[0] <= 0 ? 0
-                                                : recomputation_together_ns(s, g, rank, k, over);
-}
-
 // Load of one micro-batch with k main layers that recompute nothing.
 static int64_t bare_load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
                             int64_t k)
@@ -98,7 +41,7 @@ static int64_t bare_load_ns(const struct layout_sketch *s, const struct group_te
 static int64_t find_load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
                             int64_t k)
 {
-    int64_t extra = recomputation_ns(s, g, rank, k);
+    int64_t extra = sketch_recomputation_ns(s, g, rank, k);
     if (extra < 0) return -1;
     return bare_load_ns(s, g, rank, k) + extra;
 }
@@ -178,8 +121,8 @@ static int64_t tail_ns(const struct layout_sketch *s, const struct group_terms *
     return larger(e.optimizer_ns, after_passes_ns(s, e) - last_send_ns(s, rank));
 }
 
-// Sync and optimizer step of the first stage, of its first layer alone: they follow its last
-// backward, which sends nothing.
+// Sync and optimizer step of the first stage, of its first layer alone, and between them the
+// embedding sync: they follow its last backward, which sends nothing.
 static int64_t first_ending_ns(const struct layout_sketch *s)
 {
     int64_t least = INT64_MAX;
@@ -187,7 +130,7 @@ static int64_t first_ending_ns(const struct layout_sketch *s)
         const struct layer_terms *t = s->has_first ? &s->groups[g].first : &s->groups[g].main;
         least = smaller(least, s->groups[g].sync_constant_ns + t->sync_ns + t->optimizer_ns);
     }
-    return least;
+    return least + s->embedding_sync_ns;
 }
 
 // ---- before its first pass, after its last message
@@ -278,7 +221,19 @@ static int64_t turning_ns(const struct layout_sketch *s, const struct group_term
     way += own.backward_ns;
     if (!s->barrier) return way + larger(others - before.most, 0) * through + behind * sends + tail;
     if (rank > 0) tail = s->fill_first_ns + s->drain_first_ns + first_ending_ns(s);
+    else tail += s->embedding_sync_ns;
     return way + others * through + (s->ranks - 1) * sends + tail;
+}
+
+// One slice through all ranks and back, and all that the rank does from the first such slice to the
+// last.
+static int64_t crossing_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
+                           int64_t k, int64_t load)
+{
+    if (!s->crossing_count) return 0;
+    int64_t tail = rank > 0 ? first_ending_ns(s)
+                            : after_passes_ns(s, ending_of(s, g, rank, k)) + s->embedding_sync_ns;
+    return layout_crossing_ns(s, g, rank, k, load - bare_load_ns(s, g, rank, k), tail);
 }
 
 // Least time of an iteration (m x the load of the rank, for that objective); -1: k main layers
@@ -289,7 +244,9 @@ static int64_t least_ns(const struct layout_sketch *s, const struct group_terms 
     int64_t load = load_ns(s, g, rank, k);
     if (load < 0) return -1;
     if (s->priced->objective == OBJECTIVE_MAX_LOAD) return s->micro_batches * load;
-    return larger(streaming_ns(s, g, rank, before, k, load), turning_ns(s, g, rank, before, k));
+    return larger(
+        crossing_ns(s, g, rank, k, load),
+        larger(streaming_ns(s, g, rank, before, k, load), turning_ns(s, g, rank, before, k)));
 }
 
 static bool within(const struct layout_sketch *s, const struct group_terms *g, int rank,

@@ -45,6 +45,20 @@ const struct kept *kept_by_ranks(struct kept_cache *c, const struct priced *p); 
 int kept_further_rounds(
     const struct priced *p); // to be added to backwards, and to weights where there are any
 
+// Of a sequence in slices: a path that crosses the pipeline with one of them (docs/PROOFS.md 8,
+// crossing), in ns, least where it goes, most where it does not. Lost: by group, forward and
+// backward of the slices before it and behind it, of a main layer, the first and the last.
+struct crossing {
+    int slice;
+    int64_t main_ns, first_ns, last_ns; // forward and backward of the slice; ends that are not main
+    int64_t before_ns, behind_ns;       // of the slices before it, first layer; behind it, last one
+    int64_t send_ns;                    // both ways
+    int64_t again_ns;                   // least that a main layer's recomputation adds to the slice
+    int64_t lost_before_ns[BOUND_GROUPS_MAX], lost_behind_ns[BOUND_GROUPS_MAX],
+        first_behind_ns[BOUND_GROUPS_MAX], last_before_ns[BOUND_GROUPS_MAX];
+};
+enum { CROSSINGS_MAX = 3 };
+
 struct layout_sketch {
     const struct priced *priced;
     const struct kept *kept; // [ranks]
@@ -67,7 +81,21 @@ struct layout_sketch {
     int64_t send_forward_ns, send_backward_ns;   // least of a boundary, all parts (one slice)
     int64_t block_forward_ns, block_backward_ns; // least that keeps one end busy, all slices
     int64_t message_bytes;                       // least
+    int64_t embedding_sync_ns;                   // least; 0: there is none
+    struct crossing crossings[CROSSINGS_MAX];
+    int crossing_count; // 0: whole sequences
+    // Of the ranks that hold a main layer for certain, those that cannot do without recomputing
+    // one: by rank, and all.
+    bool recomputes[STAGES_MAX];
+    int recomputing_count;
 };
+
+// crossing.c: crossings of the sketch's priced document; main[run]: priced like the main layers.
+void layout_find_crossings(struct layout_sketch *s, const bool *main);
+// The longest of them through a rank with k main layers, which recompute for again_ns and end as
+// tail_ns says; 0: there is none.
+int64_t layout_crossing_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
+                           int64_t k, int64_t again_ns, int64_t tail_ns);
 
 // false: *why is one line without numbers, for counting (the groups have too few slots ...).
 bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_cache *kept,

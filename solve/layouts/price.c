@@ -46,6 +46,8 @@ static unsigned hash_of(const struct layout *l)
                          l->fused_embedding_sync, l->local_loss_every,  l->slice_count};
     for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
         h = (h ^ (uint64_t)parts[i]) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
+    for (int i = 0; i < l->slice_count && l->slice_count > 1; i++)
+        h = (h ^ (uint64_t)l->slices[i]) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
     return (unsigned)h % ENTRIES;
 }
 

@@ -141,3 +141,62 @@ int64_t layout_missing_bytes(const struct layout_sketch *s)
     }
     return sum < s->main_count ? larger(1, (s->main_count - sum) * least) : 0;
 }
+
+// ---- recomputation
+
+// On a rank with several stages each has a mode of its own: the fewest layers, those first that
+// keep the most, whose recomputation frees the bytes, over all splits between the two ways.
+static int64_t recomputation_apart_ns(const struct layout_sketch *s, const struct group_terms *g,
+                                      int rank, int64_t k, int64_t over)
+{
+    const struct layer_room *r = &s->main;
+    bool full = s->full || s->partly;
+    int64_t free_selective = s->selective ? larger(0, r->stash_bytes[0] - r->stash_bytes[1]) : 0,
+            best = -1, all = k;
+    int64_t free_full = full ? larger(free_selective, r->stash_bytes[0] - r->stash_bytes[2])
+                             : free_selective;
+    if (larger(free_full, free_selective) * sketch_kept_by(s, rank, k, k) < over) return -1;
+    for (int64_t fully = 0; fully <= (full ? k : 0); fully++) {
+        int64_t left = over - (free_full - free_selective) * sketch_kept_by(s, rank, k, fully);
+        if (free_selective * sketch_kept_by(s, rank, k, all) < left && fully < all) continue;
+        while (all > fully && free_selective * sketch_kept_by(s, rank, k, all - 1) >= left) all--;
+        if (all < fully) all = fully;
+        if (free_selective * sketch_kept_by(s, rank, k, all) < left) continue;
+        int64_t cost = fully * g->main.full_ns + (all - fully) * g->main.selective_ns;
+        best = best < 0 ? cost : smaller(best, cost);
+    }
+    return best;
+}
+
+// On a rank with one stage: all its layers in one mode, or the first ones fully. -1: k main layers
+// never fit.
+static int64_t recomputation_together_ns(const struct layout_sketch *s, const struct group_terms *g,
+                                         int rank, int64_t k, int64_t over)
+{
+    const struct layer_room *r = &s->main;
+    const bool allowed[2] = {s->selective, s->full || s->partly};
+    const int64_t costs[2] = {g->main.selective_ns, g->main.full_ns};
+    int64_t best = -1;
+    for (int mode = 0; mode < 2; mode++) {
+        int64_t freed = sketch_kept(s, rank) * (r->stash_bytes[0] - r->stash_bytes[mode + 1]);
+        bool partly = mode == 1 && s->partly;
+        int64_t excess = over + (partly ? smaller(r->working_bytes[0], r->working_bytes[2])
+                                        : r->working_bytes[mode + 1]);
+        int64_t layers = !partly || (excess > 0 && freed <= 0) ? k
+                         : excess <= 0                         ? 0
+                                                               : (excess + freed - 1) / freed;
+        if (!allowed[mode] || layers > k || excess > layers * freed) continue;
+        best = best < 0 ? layers * costs[mode] : smaller(best, layers * costs[mode]);
+    }
+    return best;
+}
+
+int64_t sketch_recomputation_ns(const struct layout_sketch *s, const struct group_terms *g,
+                                int rank, int64_t k)
+{
+    int64_t over = sketch_bytes(s, rank, k, 0) - sketch_room(s, g, rank);
+    if (k < 1) return over <= 0 ? 0 : -1;
+    if (s->turns > 1) return over <= 0 ? 0 : recomputation_apart_ns(s, g, rank, k, over);
+    return over + s->main.working_bytes[0] <= 0 ? 0
+                                                : recomputation_together_ns(s, g, rank, k, over);
+}

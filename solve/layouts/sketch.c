@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/base/least.h"
+#include "data/inputs/model/model.h"
 #include "solve/layouts/bound.h"
 
 static int64_t of_slices(const int64_t *prices, const struct priced *p, int group)
@@ -180,6 +181,23 @@ static void gather_transfers(struct layout_sketch *s, const struct priced *p)
         if (*all[i] == INT64_MAX) *all[i] = 0;
 }
 
+static void gather_crossings(struct layout_sketch *s, const struct priced *p, int run)
+{
+    bool main[LAYERS_MAX];
+    for (int r = 0; r < p->run_count; r++) main[r] = runs_alike(p, r, run);
+    layout_find_crossings(s, main);
+}
+
+static void gather_embedding_sync(struct layout_sketch *s, const struct priced *p)
+{
+    int64_t least = INT64_MAX;
+    for (int pair = 0; pair < p->group_count * p->group_count; pair++)
+        if (usable(p, pair / p->group_count) && usable(p, pair % p->group_count) &&
+            p->embedding_sync_ns[pair] != PRICE_NONE)
+            least = smaller(least, p->embedding_sync_ns[pair]);
+    s->embedding_sync_ns = least == INT64_MAX ? 0 : least;
+}
+
 bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_cache *kept,
                    const char **why)
 {
@@ -218,10 +236,12 @@ bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_
     if (!s->has_first) s->fill_first_ns = s->drain_first_ns = 0;
     s->all_ns = all_passes_ns(p);
     gather_transfers(s, p);
+    if (p->has_embedding_sync) gather_embedding_sync(s, p);
     s->kept = kept_by_ranks(kept, p);
     int64_t loads = s->ranks * ((int64_t)s->main_count + 1);
     if (loads > kept->load_capacity)
         kept->loads = TAKE(kept->arena, 2 * loads, int64_t), kept->load_capacity = 2 * loads;
     s->loads = kept->loads;
+    if (p->slice_count > 1) gather_crossings(s, p, any);
     return true;
 }

@@ -73,8 +73,7 @@ static void print_slices(struct report_out *out, const struct layout *l)
 {
     if (l->slice_count == 1) return;
     report_print(out, "  slices     of");
-    for (int i = 0; i < l->slice_count; i++)
-        report_print(out, "%s %" PRId64, i ? "," : "", l->slices[i]);
+    for (int i = 0; i < l->slice_count; i++) report_print(out, "%s %d", i ? "," : "", l->slices[i]);
     report_print(out, " tokens\n");
 }
 

@@ -233,7 +233,7 @@ static void draw_any_space(struct problem *p, struct random *rng, struct arena *
         if (space->framework != FRAMEWORK_ANY) use_framework(&p->job, rng);
         if (random_chance(rng, 15) && p->job.sequence > 3)
             base->schedule = SCHEDULE_TOKEN_SLICED, base->virtual_stages = 1, base->slice_count = 2,
-            base->slices[0] = 1, base->slices[1] = p->job.sequence - 1;
+            base->slices[0] = 1, base->slices[1] = (int)p->job.sequence - 1;
         for (int key = 0; key < SPACE_KEY_COUNT; key++) {
             struct space_axis *axis = &space->axes[key];
             if (random_chance(rng, 40)) axis->kind = AXIS_ALL;
@@ -245,6 +245,8 @@ static void draw_any_space(struct problem *p, struct random *rng, struct arena *
                 axis->values[1] = (int)random_between(rng, 4, 8);
             }
         }
+        if (space->axes[SPACE_SLICE_COUNT].kind != AXIS_FIXED && random_chance(rng, 60))
+            space->slice_tokens = (int)random_between(rng, 1, p->job.sequence);
         count = spaces_count(p);
     } while (count < 2 || count > 3000 || problem_check(p, &err) != OK);
 }

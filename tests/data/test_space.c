@@ -119,6 +119,39 @@ static void every_layout_once(void **state)
     assert_false(space_contains(&space, &limits, &other, NULL));
 }
 
+// Every way to cut n parts once: 2^(n-1), one of which is whole. Of three slices, (n-1)(n-2)/2.
+static void slices_of_any_lengths(void **state)
+{
+    (void)state;
+    static struct layout storage[30000];
+    struct layout base = plain;
+    base.schedule = SCHEDULE_TOKEN_SLICED, base.slice_count = 2;
+    base.slices[0] = base.slices[1] = 600;
+    int three[] = {3};
+    for (int parts = 1; parts <= 12; parts++) {
+        struct space space = {.given = true, .slice_tokens = 100};
+        space.axes[SPACE_SLICE_COUNT].kind = AXIS_ALL;
+        struct space_limits limits = {&base, 1, 1, 100 * parts, 4};
+        struct seen seen = {storage, 0, (int64_t)ARRAY_LENGTH(storage)};
+        assert_int_equal(space_each(&space, &limits, note, &seen), (1 << (parts - 1)) - 1);
+        for (int64_t i = 0; i < seen.count; i++) {
+            int tokens = 0;
+            for (int k = 0; k < storage[i].slice_count; k++) {
+                assert_true(storage[i].slices[k] > 0 && storage[i].slices[k] % 100 == 0);
+                tokens += storage[i].slices[k];
+            }
+            assert_int_equal(tokens, 100 * parts);
+            for (int64_t k = 0; k < i; k++) assert_false(layout_equal(&storage[i], &storage[k]));
+        }
+        space.axes[SPACE_SLICE_COUNT] = (struct space_axis){AXIS_LIST, three, 1};
+        seen.count = 0;
+        assert_int_equal(space_each(&space, &limits, note, &seen), (parts - 1) * (parts - 2) / 2);
+        seen.count = 0;
+        space.axes[SPACE_SLICE_COUNT].kind = AXIS_FIXED; // as the layout has them
+        assert_int_equal(space_each(&space, &limits, note, &seen), 1);
+    }
+}
+
 // A key that is not mentioned stays as the layout has it; a list is taken as it stands.
 static void fixed_and_listed(void **state)
 {
@@ -247,9 +280,10 @@ static void frameworks_decide(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_match),     cmocka_unit_test(every_layout_once),
-        cmocka_unit_test(fixed_and_listed), cmocka_unit_test(frameworks_run),
-        cmocka_unit_test(frameworks_wind),  cmocka_unit_test(frameworks_decide),
+        cmocka_unit_test(counts_match),          cmocka_unit_test(every_layout_once),
+        cmocka_unit_test(slices_of_any_lengths), cmocka_unit_test(fixed_and_listed),
+        cmocka_unit_test(frameworks_run),        cmocka_unit_test(frameworks_wind),
+        cmocka_unit_test(frameworks_decide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -241,8 +241,8 @@ static void random_layout(struct job *j, bool has_experts, struct random *rng)
     l->slice_count = (int)random_between(rng, 2, 4);
     int64_t left = j->sequence;
     for (int i = 0; i < l->slice_count; i++) {
-        l->slices[i] = i == l->slice_count - 1 ? left
-                                               : left / 32 * random_between(rng, 4, 10) / 4 * 4;
+        l->slices[i] =
+            (int)(i == l->slice_count - 1 ? left : left / 32 * random_between(rng, 4, 10) / 4 * 4);
         left -= l->slices[i];
     }
 }

@@ -76,8 +76,8 @@ static void vary_layout(struct problem *p, struct random *rng)
     if (schedule_kinds[l->schedule].slices) {
         l->slice_count = 2;
         if (j->sequence < 2) j->sequence = 2;
-        l->slices[0] = j->sequence / 3 + 1;
-        l->slices[1] = j->sequence - l->slices[0];
+        l->slices[0] = (int)(j->sequence / 3 + 1);
+        l->slices[1] = (int)j->sequence - l->slices[0];
         j->boundary_option_count = j->gradient_option_count = 0;
     }
     l->barrier = random_chance(rng, 70);

@@ -76,7 +76,7 @@ struct layout space_layout_back(const struct check_layout *l, const struct layou
     to.expert = l->expert, to.fused_attention = l->fused_attention;
     const char *schedule = check_schedule_names[v[KEY_SCHEDULE]];
     to.schedule = (enum schedule_kind)kind_named(schedule, schedule_names);
-    for (int i = 0; i < SLICES_MAX; i++) to.slices[i] = l->slice[i];
+    for (int i = 0; i < SLICES_MAX; i++) to.slices[i] = (int)l->slice[i];
     return to;
 }
 
@@ -121,6 +121,7 @@ void space_read(struct check_space *to, const struct problem *p, struct arena *a
                                                       check_framework_names),
         .global_batch = p->job.global_batch,
         .sequence = p->job.sequence,
+        .slice_tokens = p->job.space.slice_tokens,
         .has_options = p->job.boundary_option_count || p->job.gradient_option_count,
         .rule_stage = -1,
         .rule_layer = -1};

@@ -47,6 +47,20 @@ struct check_room {
     int64_t fixed, stash[3], working[3];
 }; // bytes
 
+// Of slices: the path that goes through the pipeline with one of them, forward and back
+// (docs/PROOFS.md 8, crossing). What a rank does on it depends on whether there are ranks before it
+// and behind it: [there are][there are].
+struct check_across {
+    int slice;
+    int64_t main[MOST_GROUPS][2][2], first[MOST_GROUPS][2][2],
+        last[MOST_GROUPS][2][2];            // ns of a layer on the rank
+    int64_t other, other_first, other_last; // of a layer elsewhere: the slice, both ways
+    int64_t before, behind;                 // of the model's first layer, its last: other slices
+    int64_t messages;                       // of the slice over a boundary, both ways
+    int64_t again;                          // least recomputation of the slice of a main layer
+};
+enum { MOST_ACROSS = 3 };
+
 // What the arguments read of a layout's tables: like layers, the main ones, that make up most of
 // the model, and the first and the last layer where they are others.
 struct check_sketch {
@@ -67,6 +81,11 @@ struct check_sketch {
     int64_t fill_first, fill, fill_main, drain_first, drain,
         drain_main; // forward, backward: least of a slice
     int64_t send_forward, send_backward, block_forward, block_backward;
+    struct check_across across[MOST_ACROSS];
+    int across_count;
+    // Ranks that hold a main layer whatever the plan, and not without recomputing one: how many
+    // before each.
+    int recomputing[MOST_STAGES + 1];
 };
 
 // Bytes alone, or with times.
@@ -74,6 +93,19 @@ void check_sketch_bytes(struct check_sketch *s, const struct check_problem *p,
                         const struct check_held *held);
 void check_sketch_times(struct check_sketch *s);
 bool check_has_slots(const struct check_problem *p); // for a rank each
+bool check_is_usable(const struct check_problem *p, int g);
+// Whether the run's layers are among the main ones, by bytes and times.
+bool check_is_main(const struct check_problem *p, int run);
+
+// ---- across.c
+
+void check_find_across(struct check_sketch *s); // behind all other times
+// tail: what follows the first stage's last backward. 0: no such path.
+int64_t check_across_takes(const struct check_sketch *s, int group, int rank, int64_t k,
+                           int64_t again, int64_t tail);
+
+// ---- bound.c, on
+
 // No plan fits; no plan takes less than t_ns.
 bool check_never_fits(const struct check_sketch *s);
 bool check_average_reaches(const struct check_sketch *s, int64_t t_ns);

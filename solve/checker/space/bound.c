@@ -7,6 +7,7 @@
 //   drain     fill, the rank's passes and messages, backwards of the stages before it, the first
 //             stage's sync and step
 //   turn      the rank's passes up to its last forward, that micro-batch to the last stage and back
+//   crossing  (across.c) of slices: one to the last stage and back, the rank's passes in between
 // All only rise with k, and a layer moved from the rank to those before it raises none. So, if the
 // ranks take main layers in order, as many each as T allows, they take at least as many as in any
 // plan of time T: if some are left, no plan takes T.
@@ -108,7 +109,20 @@ static int64_t own_tail(const struct check_sketch *s, struct ending e, int rank)
 }
 
 // The model's first layer is synchronised and updated after the first stage's last backward, and
-// that sends nothing.
+// that sends nothing. Between the two stands the embedding sync, at least this.
+static int64_t embedding(const struct check_sketch *s)
+{
+    const struct check_problem *p = s->p;
+    int64_t least = INT64_MAX;
+    for (int from = 0; from < p->group_count && p->embedding; from++)
+        for (int to = 0; to < p->group_count; to++) {
+            int64_t ns = p->embedding[from * p->group_count + to];
+            if (check_is_usable(p, from) && check_is_usable(p, to) && ns >= 0)
+                least = smaller(least, ns);
+        }
+    return least == INT64_MAX ? 0 : least;
+}
+
 static int64_t first_tail(const struct check_sketch *s)
 {
     int64_t least = INT64_MAX;
@@ -116,7 +130,7 @@ static int64_t first_tail(const struct check_sketch *s)
         const struct check_terms *t = s->has_first ? &s->groups[g].first : &s->groups[g].main;
         least = smaller(least, s->groups[g].sync_constant + t->sync + t->optimizer);
     }
-    return least;
+    return least + embedding(s);
 }
 
 // ---- before the rank's first pass, and after what its last one sends
@@ -198,6 +212,7 @@ static int64_t turning_round(const struct check_sketch *s, const struct check_gr
     if (!p->barrier)
         return passes + larger(others - before.most, 0) * through + after * sends + tail;
     if (rank > 0) tail = s->fill_first + s->drain_first + first_tail(s);
+    else tail += embedding(s);
     return passes + others * through + (p->ranks - 1) * sends + tail;
 }
 
@@ -209,8 +224,11 @@ int64_t check_rank_takes(const struct check_sketch *s, int group, int rank, int6
     int64_t again = check_least_recomputation(s, g, rank, k);
     if (again < 0) return -1;
     int64_t busy = s->p->micro_batches * (bare_load(s, g, rank, k) + again);
-    return larger(along_stream(s, g, rank, before, k, busy),
-                  turning_round(s, g, rank, before, k, again));
+    int64_t tail = rank > 0 ? first_tail(s)
+                            : sync_and_step(s, ending_of(s, g, rank, k)) + embedding(s),
+            across = check_across_takes(s, group, rank, k, again, tail);
+    return larger(across, larger(along_stream(s, g, rank, before, k, busy),
+                                 turning_round(s, g, rank, before, k, again)));
 }
 
 // What it must hold, wherever the other main layers stand.

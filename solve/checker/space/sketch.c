@@ -3,7 +3,7 @@
 #include "data/base/least.h"
 #include "solve/checker/space/arguments.h"
 
-static bool is_usable(const struct check_problem *p, int g)
+bool check_is_usable(const struct check_problem *p, int g)
 {
     return !p->groups[g].excluded && p->groups[g].slots > 0;
 }
@@ -11,7 +11,8 @@ static bool is_usable(const struct check_problem *p, int g)
 bool check_has_slots(const struct check_problem *p)
 {
     int64_t slots = 0;
-    for (int g = 0; g < p->group_count; g++) slots += is_usable(p, g) ? p->groups[g].slots : 0;
+    for (int g = 0; g < p->group_count; g++)
+        slots += check_is_usable(p, g) ? p->groups[g].slots : 0;
     return slots >= p->ranks;
 }
 
@@ -81,13 +82,18 @@ static bool same_times(const struct check_problem *p, int a, int b)
 {
     for (int g = 0; g < p->group_count; g++) {
         struct check_terms x = terms_of(p, a, g), y = terms_of(p, b, g);
-        if (!is_usable(p, g)) continue;
+        if (!check_is_usable(p, g)) continue;
         if (x.forward != y.forward || x.backward != y.backward || x.weight != y.weight ||
             x.selective != y.selective || x.full != y.full || x.optimizer != y.optimizer ||
             x.sync != y.sync)
             return false;
     }
     return true;
+}
+
+bool check_is_main(const struct check_problem *p, int run)
+{
+    return same_bytes(p, run, main_run(p)) && same_times(p, run, main_run(p));
 }
 
 static void find_main(struct check_sketch *s, bool times)
@@ -121,7 +127,7 @@ void check_sketch_bytes(struct check_sketch *s, const struct check_problem *p,
     *s = (struct check_sketch){.p = p, .held = held, .message = INT64_MAX};
     find_main(s, false);
     for (int g = 0; g < p->group_count; g++)
-        if (is_usable(p, g))
+        if (check_is_usable(p, g))
             s->groups[s->group_count++] = (struct check_group_sketch){
                 .slots = p->groups[g].slots,
                 .room = p->groups[g].memory_limit - p->groups[g].constant_bytes};
@@ -158,7 +164,7 @@ static int64_t all_passes(const struct check_problem *p)
         int64_t least = INT64_MAX;
         for (int g = 0; g < p->group_count; g++) {
             struct check_terms t = terms_of(p, r, g);
-            if (is_usable(p, g)) least = smaller(least, t.forward + t.backward + t.weight);
+            if (check_is_usable(p, g)) least = smaller(least, t.forward + t.backward + t.weight);
         }
         sum += p->runs[r].count * least;
     }
@@ -176,8 +182,8 @@ static void read_transfers(const struct check_problem *p, const int64_t *prices,
         for (int pair = 0; pair < p->group_count * p->group_count; pair++) {
             const int64_t *parts = prices +
                                    (slice * p->group_count * p->group_count + pair) * PARTS;
-            if (!is_usable(p, pair / p->group_count) || !is_usable(p, pair % p->group_count) ||
-                parts[PART_BLOCKS] < 0)
+            if (!check_is_usable(p, pair / p->group_count) ||
+                !check_is_usable(p, pair % p->group_count) || parts[PART_BLOCKS] < 0)
                 continue;
             *all = smaller(*all, parts[PART_BLOCKS] + parts[PART_LINKS] + parts[PART_DELAYS] +
                                      2 * parts[PART_WORKS]);
@@ -198,7 +204,7 @@ void check_sketch_times(struct check_sketch *s)
     for (int i = 0; i < 10; i++) *least[i] = INT64_MAX;
     find_main(s, true);
     for (int g = 0, at = 0; g < p->group_count; g++)
-        if (is_usable(p, g)) read_group(s, &s->groups[at++], g);
+        if (check_is_usable(p, g)) read_group(s, &s->groups[at++], g);
     s->all = all_passes(p);
     for (int c = 0; c < p->cut_count; c++) {
         read_transfers(p, p->cuts[c].forward, &s->send_forward, &s->block_forward);
@@ -208,4 +214,5 @@ void check_sketch_times(struct check_sketch *s)
     for (int i = 0; i < 10; i++)
         if (*least[i] == INT64_MAX) *least[i] = 0;
     if (!s->has_first) s->fill_first = s->drain_first = 0;
+    check_find_across(s);
 }

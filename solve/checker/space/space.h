@@ -24,6 +24,7 @@ struct check_space {
     bool fewer_devices;
     enum check_framework framework;
     int64_t devices, global_batch, sequence;
+    int64_t slice_tokens; // slices are cut at its multiples, anywhere; 0: equal ones
     int layers;
     bool has_blocks, has_mixtures, has_options; // options: to compress
     bool looks_ahead;                           // attention that is not causal

@@ -2,9 +2,10 @@
 // those outside it. "Every": degrees, divisors of the devices that are left (the data degree alone
 // takes what is left, unless fewer devices may be used); schedules, all; stages of a rank, where
 // the schedule has several, the divisors above 1 of the layers per rank, rounded down or up;
-// micro_batch, divisors of global_batch / data; zero 0 to 3; switches off and on; slices 2, 4, 8.
-// With a framework only what it runs (frameworks.c), where an only rank has 1F1B and an only tensor
-// rank no sequence parallelism, whatever the documents list.
+// micro_batch, divisors of global_batch / data; zero 0 to 3; switches off and on; slices 2, 4, 8;
+// with slice_tokens, 2 to as many as it makes of the sequence, cut at every choice of its
+// multiples. With a framework only what it runs (frameworks.c), where an only rank has 1F1B and an
+// only tensor rank no sequence parallelism, whatever the documents list.
 #include "solve/checker/space/space.h"
 
 #include <string.h>
@@ -37,12 +38,27 @@ static int put_turns(const struct walk *w, int *values)
     return count;
 }
 
+static bool cuts_anywhere(const struct check_space *s)
+{
+    return s->slice_tokens > 0 && s->axes[KEY_SLICES].kind != AXIS_AS_BASE;
+}
+
+static int put_slice_counts(const struct walk *w, int *values)
+{
+    int64_t most = w->s->slice_tokens ? w->s->sequence / w->s->slice_tokens : 0;
+    int count = 0;
+    if (!cuts_anywhere(w->s)) return values[0] = 2, values[1] = 4, values[2] = 8, 3;
+    for (int slices = 2; slices <= most && slices <= MOST_SLICES; slices++)
+        values[count++] = slices;
+    return count;
+}
+
 static int put_every(const struct walk *w, int key, int *values)
 {
     const int counts[KEYS] = {[KEY_SCHEDULE] = check_schedule_count, [KEY_ZERO] = 4};
     const int *at = w->at.value;
     int64_t left = w->s->devices;
-    if (key == KEY_SLICES) return values[0] = 2, values[1] = 4, values[2] = 8, 3;
+    if (key == KEY_SLICES) return put_slice_counts(w, values);
     if (key == KEY_TURNS) return put_turns(w, values);
     if (key == KEY_MICRO_BATCH) return put_divisors(w->s->global_batch / at[KEY_DATA], values);
     if (key <= KEY_DATA) {
@@ -101,6 +117,35 @@ static void cut_sequence(struct walk *w, int count)
     }
 }
 
+// The places where slices end, in slice_tokens, one before the other; the next choice of them in
+// lexicographic order. false: there is none.
+static bool next_cuts(int64_t *ends, int cuts, int64_t parts)
+{
+    int last = cuts - 1;
+    while (last >= 0 && ends[last] == parts - (cuts - last)) last--;
+    if (last < 0) return false;
+    ends[last]++;
+    for (int i = last + 1; i < cuts; i++) ends[i] = ends[i - 1] + 1;
+    return true;
+}
+
+static void walk_key(struct walk *w, int key);
+
+static void walk_cuts(struct walk *w, int slices)
+{
+    int64_t ends[MOST_SLICES], parts = w->s->sequence / w->s->slice_tokens;
+    if (slices > parts || slices > MOST_SLICES) return;
+    for (int i = 0; i < slices; i++) ends[i] = i + 1;
+    do {
+        ends[slices - 1] = parts;
+        for (int i = 0; i < MOST_SLICES; i++) {
+            int64_t before = i ? ends[i - 1] : 0;
+            w->at.slice[i] = i < slices ? (ends[i] - before) * w->s->slice_tokens : 0;
+        }
+        walk_key(w, KEY_SLICES + 1);
+    } while (!w->stopped && next_cuts(ends, slices - 1, parts));
+}
+
 // The degrees so far divide the devices, and make them up in the end.
 static bool degrees_fit(const struct walk *w, int key)
 {
@@ -123,6 +168,10 @@ static void walk_key(struct walk *w, int key)
     int count = put_values(w, key, values);
     for (int i = 0; i < count && !w->stopped; i++) {
         w->at.value[key] = values[i];
+        if (key == KEY_SLICES && values[i] > 1 && cuts_anywhere(w->s)) {
+            walk_cuts(w, values[i]);
+            continue;
+        }
         if (key == KEY_SLICES) cut_sequence(w, values[i]);
         if (key > KEY_DATA || degrees_fit(w, key)) walk_key(w, key + 1);
     }

@@ -125,9 +125,9 @@ static void draw_slices(struct draw *d)
     int64_t left = d->p->job.sequence;
     for (int i = 0; i < l->slice_count; i++) {
         int behind = l->slice_count - 1 - i;
-        l->slices[i] = behind ? (chance(d, 50) ? left / (behind + 1)
-                                               : random_between(d->rng, 1, left - behind))
-                              : left;
+        l->slices[i] = (int)(behind ? (chance(d, 50) ? left / (behind + 1)
+                                                     : random_between(d->rng, 1, left - behind))
+                                    : left);
         left -= l->slices[i];
     }
 }
@@ -556,6 +556,8 @@ static bool draw_space(struct draw *d)
                  (int)random_between(d->rng, attempt > 8 ? 0 : 1, d->theme == THEME_ANY ? 4 : 2);
              left > 0; left--)
             open_axis(d, (enum space_key)random_between(d->rng, 0, SPACE_KEY_COUNT - 1));
+        if (space->axes[SPACE_SLICE_COUNT].kind == AXIS_ALL && d->p->job.sequence <= 6)
+            space->slice_tokens = 1;
         if (counts_base(d)) return true;
     }
     return false;

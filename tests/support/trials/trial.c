@@ -19,7 +19,7 @@ static void cut_sequence(struct layout *l, int64_t sequence, struct random *rng)
     int64_t left = sequence;
     for (int i = 0; i < l->slice_count; i++) {
         int behind = l->slice_count - 1 - i;
-        l->slices[i] = behind ? random_between(rng, 1, left - behind) : left;
+        l->slices[i] = (int)(behind ? random_between(rng, 1, left - behind) : left);
         left -= l->slices[i];
     }
 }
