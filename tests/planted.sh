@@ -34,6 +34,9 @@ plants() {
     plant filling-layers-before layouts/bound.c \
         's/{0, s->main_count}, limit_ns)/{0, 0}, limit_ns)/' \
         'a rank on any group has no main layers before it'
+    plant filling-lost-slices layouts/crossing.c \
+        's/main.backward_ns) - lost);/main.backward_ns) - 0 * lost);/' \
+        'a rank does all slices between the first that crosses it and the last'
     plant filling-kept layouts/kept.c 's/least = sorted\[turns - 1\];/least = sorted[0];/' \
         'every stage of a rank keeps as many as the one that keeps the most'
     plant filling-last-option layouts/sketch.c \
@@ -64,6 +67,9 @@ plants() {
     plant bound-layers-before space/bound.c \
         's/takes(s, group, rank, 0, s->main_count,/takes(s, group, rank, 0, 0,/' \
         'of what a rank must hold all other main layers stand behind it'
+    plant bound-lost-slices space/across.c \
+        's/(before \&\& i < slice) ||/(before \&\& i < 0) ||/' \
+        'a rank does all slices before the one that crosses it'
     plant room-kept space/held.c 's/least = fullest\[turns - 1\];/least = fullest[0];/' \
         'every stage of a rank holds as many as the one that holds the most'
     plant bound-last-option space/sketch.c \
