@@ -114,7 +114,7 @@ struct layer_gathers gathers_of_layer(const struct pricing *x, const struct laye
                    (experts ? scatter_latency_s(&expert_link, x->R_e) : 0);
     gathers.gradients_s = scatter_s(x, &link, x->e_g * p.dense, x->R) +
                           scatter_s(x, &expert_link, x->e_g * p.experts, x->R_e) + latency;
-    if (x->layered) gathers.gradients_s = 0; // see sync_s
+    if (x->layered) gathers.gradients_s /= x->m;
     if (x->zero < 3) return gathers;
     if (!dense && p.frozen_bytes > 0) latency += scatter_latency_s(&link, x->R);
     gathers.weights_s = scatter_s(x, &link, x->e * p.dense + p.frozen_bytes, x->R) +
@@ -139,17 +139,16 @@ static real sync_s(const struct pricing *x, const struct layer_run *run,
                    const struct compression *compression, int group)
 {
     int zero = zero_of(x, run, group);
-    bool once = zero < 2 || x->layered;
-    if (x->R <= 1 || (zero == 3 && !once)) return 0;
+    if (x->R <= 1 || zero == 3) return 0;
     struct link_price link = link_of_gradient_sync(x, group),
                       expert_link = link_of_expert_sync(x, group);
     struct sent sent = sent_of(x, run, compression);
     real scatter = scatter_s(x, &link, sent.gradient, x->R) +
                    scatter_s(x, &expert_link, sent.expert_gradient, x->R_e);
-    real seconds = zero == 0 ? 2 * scatter : once ? scatter : 0;
+    real seconds = zero == 0 ? 2 * scatter : zero == 1 ? scatter : 0;
     real gather = scatter_s(x, &link, sent.weight, x->R) +
                   scatter_s(x, &expert_link, sent.expert_weight, x->R_e);
-    if (zero == 1 || zero == 2) seconds += gather_exposed_s(x, run, group, gather);
+    if (zero) seconds += gather_exposed_s(x, run, group, gather);
     if (!compression->matrix_count) return seconds;
     const struct gpu_costs *gpu = x->gpus[group];
     return seconds + compression->flop / x->rates[group]->low_rank_flop_per_s.value +
@@ -186,8 +185,7 @@ enum status price_gradient_syncs(struct pricing *x, int run, struct error *err)
 // gather.
 static int rounds_of(const struct pricing *x, int group, bool experts)
 {
-    static const int by_step[] = {2, 2, 2, 1}, by_pass[] = {2, 2, 1, 0};
-    const int *by_zero = x->layered ? by_step : by_pass;
+    static const int by_zero[] = {2, 2, 1, 0};
     int most = 0;
     for (int i = 0; i < x->problem->model.run_count; i++) {
         const struct layer_run *run = &x->problem->model.runs[i];

@@ -70,15 +70,13 @@ struct gathers gathers_of(const struct price_audit *a, int run, int group)
     long double latency = w.dense > 0 ? scatter_latency_s(a, group, a->ranks) : 0,
                 expert_latency = w.experts > 0 ? scatter_latency_s(a, group, a->expert_ranks) : 0;
     struct computed scatter = scatter_both_s(a, group, gradient * w.dense, gradient * w.experts);
-    if (!a->by_stages) {
-        g.gradients_s = scatter.value + latency + expert_latency;
-        g.lost_s = scatter.lost;
-    }
+    long double shares = a->by_stages ? a->micro_batches : 1;
+    g.gradients_s = (scatter.value + latency + expert_latency) / shares;
+    g.lost_s = scatter.lost / shares;
     if (zero < 3) return g;
     if (w.frozen_bytes > 0) latency = scatter_latency_s(a, group, a->ranks);
     struct computed gather = scatter_both_s(a, group, a->value_bytes * w.dense + w.frozen_bytes,
                                             a->value_bytes * w.experts);
-    long double shares = a->by_stages ? a->micro_batches : 1;
     g.weights_s = (gather.value + latency + expert_latency) / shares;
     g.lost_s += gather.lost / shares;
     return g;
@@ -188,7 +186,7 @@ static struct computed shown_s(const struct price_audit *a, int run, int group,
 static struct computed layer_sync_s(const struct price_audit *a, int run, int group, int rank)
 {
     int zero = zero_of(a, run, group);
-    if (a->ranks <= 1 || (zero == 3 && !a->by_stages)) return (struct computed){0, 0};
+    if (a->ranks <= 1 || zero == 3) return (struct computed){0, 0};
     struct synced s = synced_bytes(a, run);
     struct squeeze squeeze = squeeze_of(a, run, group, rank);
     long double saved = a->problem->job.gradient_bytes_per_value * squeeze.saved_values;
@@ -196,9 +194,8 @@ static struct computed layer_sync_s(const struct price_audit *a, int run, int gr
                                              s.expert_gradient),
                     shown = {0, 0};
     scatter.lost += saved > 0 ? scatter_both_s(a, group, s.gradient + saved, 0).value : 0;
-    if (zero == 1 || zero == 2)
-        shown = shown_s(a, run, group, scatter_both_s(a, group, s.weight, s.expert_weight));
-    long double times = zero == 0 ? 2 : zero == 1 || a->by_stages ? 1 : 0;
+    if (zero) shown = shown_s(a, run, group, scatter_both_s(a, group, s.weight, s.expert_weight));
+    long double times = zero == 0 ? 2 : zero == 1 ? 1 : 0;
     return (struct computed){times * scatter.value + shown.value + squeeze.work_s,
                              times * scatter.lost + shown.lost};
 }
@@ -214,7 +211,7 @@ static long double rounds_of(const struct price_audit *a, int group, bool of_exp
 {
     int most = 0;
     for (int i = 0; i < a->problem->model.run_count; i++) {
-        int zero = zero_of(a, i, group), rounds = zero < 2 ? 2 : 3 - zero + a->by_stages;
+        int zero = zero_of(a, i, group), rounds = zero < 2 ? 2 : 3 - zero;
         bool counts = run_is_trained(run_of(a, i)) &&
                       (!of_experts || run_of(a, i)->kind == LAYER_MOE);
         if (counts && rounds > most) most = rounds;
