@@ -1,0 +1,37 @@
+#!/bin/sh
+# docs/examples/papers: what docs/PAPERS.md says of decisions that papers are about: they change as the
+# paper says when what they depend on is moved.
+BIN=${BIN:-bin} work=build/test_papers.$$ failed=0
+mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
+PLUMBLINE=$BIN/plumbline
+export PLUMBLINE
+
+wrong() { echo "papers: $*" >&2; failed=1; }
+command -v python3 >/dev/null || { echo "skipped: python3 is not there"; exit 0; }
+
+# One micro-batch: both orders take the same. Eight: 1F1B gathers and scatters eight times, the
+# layered order once, so its time grows by computing alone.
+sh docs/examples/papers/layered.sh "$work/layered" 1 8 >"$work/layered.txt" || wrong "layered.sh fails"
+awk '$1 == 1 && $3 != $4 { bad = 1 }
+     $1 == 1 { one = $4 }
+     $1 == 8 && ($2 != "looped-bfs" || $4 < 7.9 * one || $3 > 1.2 * one) { bad = 1 }
+     END { exit bad || NR != 2 }' "$work/layered.txt" || wrong "layered: $(cat "$work/layered.txt")"
+
+# A short sequence: equal slices. A long one: the later slices, which look at more before them, are
+# shorter, and that is faster.
+sh docs/examples/papers/slices.sh "$work/slices" 4096 32768 >"$work/slices.txt" || wrong "slices.sh fails"
+awk '$1 == 4096 && ($2 != "1024,1024,1024,1024" || $3 != $4) { bad = 1 }
+     $1 == 32768 { split($2, t, ","); if (t[1] <= t[4] || $3 > 0.95 * $4) bad = 1 }
+     END { exit bad || NR != 2 }' "$work/slices.txt" || wrong "slices: $(cat "$work/slices.txt")"
+for tokens in 4096 32768; do
+    "$PLUMBLINE" check "$work/slices/$tokens/certificate.json" "$work/slices/$tokens/problem.json" \
+        >"$work/log" 2>&1 || wrong "slices of $tokens: $(cat "$work/log")"
+done
+
+# GPT-3 175B on 384 V100: slices take over from whole sequences, at both pipelines by 3 at least.
+sh docs/examples/papers/terapipe.sh "$work/terapipe" 8 >"$work/terapipe.txt" || wrong "terapipe.sh fails"
+awk '$4 == 1 { whole[$1] = $5 } $4 == 8 && $5 * 3 > whole[$1] { bad = 1 } END { exit bad || NR != 4 }' \
+    "$work/terapipe.txt" || wrong "terapipe: $(cat "$work/terapipe.txt")"
+
+[ "$failed" = 0 ] && echo "papers: decisions change as they say"
+exit $failed
