@@ -16,5 +16,7 @@ command_function import_topo;
 command_function import_trace;
 command_function import_hostfile;
 command_function import_slurm;
+command_function import_torchtitan;
+command_function import_deepspeed;
 
 #endif
