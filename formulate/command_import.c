@@ -13,6 +13,7 @@ enum status command_import(int argc, char **argv, int *exit_code, struct arena *
          .text = "a Megatron-LM argument list or launch script: a model and a job"},
         {"torchtitan", import_torchtitan, .text = "torchtitan's TOML: a job"},
         {"deepspeed", import_deepspeed, .text = "DeepSpeed's JSON: a job"},
+        {"nemo", import_nemo, .text = "NeMo's or Megatron-Bridge's YAML: a model and a job"},
         {"matrix", import_matrix,
          .text = "measured bandwidths between nodes (mpiGraph, Pipette): a cluster with them"},
         {"layers", import_layers,

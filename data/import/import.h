@@ -18,5 +18,6 @@ command_function import_hostfile;
 command_function import_slurm;
 command_function import_torchtitan;
 command_function import_deepspeed;
+command_function import_nemo;
 
 #endif

@@ -1,5 +1,5 @@
 #!/bin/sh
-# import torchtitan, import deepspeed: our own exports come back as the job that was planned, configurations of others as what their
+# import torchtitan, import deepspeed, import nemo: our own exports come back as the job that was planned, configurations of others as what their
 # programs make of them (EXPORT_PYTHON with DeepSpeed: its own reader says the batch sizes); what a job does not hold is named, a wrong line
 # is told by its number.
 BIN=${BIN:-bin} work=build/test_import_jobs.$$ failed=0
@@ -161,5 +161,152 @@ END
 else
     echo "import of jobs: no deepspeed; its reader was not asked"
 fi
+# ---- NeMo's: the same model and job as Megatron's flags give
+cat >"$work/flags" <<'END'
+--num-layers 8 --hidden-size 1024 --num-attention-heads 16 --seq-length 2048 --micro-batch-size 2 --vocab-size 1000 --swiglu --ffn-hidden-size 2816
+--normalization RMSNorm --disable-bias-linear --position-embedding-type rope --group-query-attention --num-query-groups 4 --bf16 --max-position-embeddings 4096
+--use-distributed-optimizer --overlap-grad-reduce --attention-dropout 0 --hidden-dropout 0 --untie-embeddings-and-output-weights --sequence-parallel
+--tensor-model-parallel-size 2 --pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2 --global-batch-size 64 --norm-epsilon 1e-6 --rotary-base 500000
+--recompute-granularity full --recompute-method block --recompute-num-layers 1 --num-experts 4 --moe-layer-freq [0,1,1,1,1,1,1,1] --moe-ffn-hidden-size 512 --expert-model-parallel-size 2
+END
+sed 's/\[0,1,1,1,1,1,1,1\]/"&"/' "$work/flags" >"$work/list"
+"$plumbline" import megatron "$work/list" --gpus 16 --name x -o "$work/m.json" --job "$work/mj.json" 2>"$work/err" || wrong "$(cat "$work/err")"
+# same OPTION ...: standard input as a NeMo configuration is the model and the job of these flags
+same() {
+    cat >"$work/in"
+    rm -f "$work/n.json" "$work/nj.json"
+    "$plumbline" import nemo "$work/in" --name x -o "$work/n.json" --job "$work/nj.json" "$@" 2>"$work/err" || { wrong "nemo: $(cat "$work/err")"; return; }
+    python3 - "$work" <<'END' || wrong "nemo: $(cat "$work/in")"
+import json, sys
+for a, b in (("m", "n"), ("mj", "nj")):
+    a, b = (json.load(open(f"{sys.argv[1]}/{name}.json")) for name in (a, b))
+    for d in (a, b): d.pop("made_from", 0)
+    assert a == b, [(k, a[k], b.get(k)) for k in a if a[k] != b.get(k)]
+END
+}
+same <<'END'
+# of NeMo 1
+name: anything
+trainer:
+  devices: 8
+  num_nodes: 2
+  precision: bf16-mixed   # by Lightning
+exp_manager: {name: "${name}", checkpoint_callback_params: {every_n_train_steps: 10}}
+model:
+  mcore_gpt: True
+  micro_batch_size: 2
+  global_batch_size: 64
+  tensor_model_parallel_size: 2
+  pipeline_model_parallel_size: ${model.tensor_model_parallel_size}
+  virtual_pipeline_model_parallel_size: 2
+  expert_model_parallel_size: 2
+  num_moe_experts: 4
+  moe_ffn_hidden_size: 512
+  moe_layer_freq:
+  - 0
+  - 1
+  - 1
+  - 1
+  - 1
+  - 1
+  - 1
+  - 1
+  encoder_seq_length: 2048
+  max_position_embeddings: ${.encoder_seq_length}
+  num_layers: 8
+  hidden_size: 1024
+  ffn_hidden_size: 2816
+  num_attention_heads: 16
+  num_query_groups: 4
+  kv_channels: null
+  hidden_dropout: 0.0
+  attention_dropout: 0
+  normalization: rmsnorm
+  layernorm_epsilon: 1e-6
+  activation: fast-swiglu
+  bias: false
+  position_embedding_type: 'rope'
+  rotary_percentage: 1.0
+  rotary_base: 500000
+  share_embeddings_and_output_weights: False
+  sequence_parallel: True
+  activations_checkpoint_granularity: full
+  activations_checkpoint_method: block
+  activations_checkpoint_num_layers: 1
+  override_vocab_size: 1000
+  data:
+    data_prefix: ???
+    seq_length: ${model.encoder_seq_length}
+  optim:
+    name: distributed_fused_adam
+    overlap_grad_sync: True
+    betas:
+      - 0.9
+      - 0.98
+END
+says 'left out: name, exp_manager, model.mcore_gpt, model.optim.betas'
+same --gpus 16 --vocabulary 1000 <<'END'
+---
+_target_: of.megatron.bridge.ConfigContainer
+model:
+  _target_: a.Provider
+  activation_func: {_call_: false, _target_: torch.nn.functional.silu}
+  gated_linear_unit: true
+  num_layers: 8
+  hidden_size: 1024
+  ffn_hidden_size: 2816
+  num_attention_heads: 16
+  num_query_groups: 4
+  add_bias_linear: false
+  attention_dropout: 0.0
+  hidden_dropout: 0.0
+  layernorm_epsilon: 1.0e-06
+  normalization: RMSNorm
+  position_embedding_type: rope
+  rotary_base: 500_000
+  share_embeddings_and_output_weights: false
+  seq_length: 2048
+  sequence_parallel: true
+  tensor_model_parallel_size: 2
+  pipeline_model_parallel_size: 2
+  virtual_pipeline_model_parallel_size: 2
+  expert_model_parallel_size: 2
+  num_moe_experts: 4
+  moe_ffn_hidden_size: 512
+  moe_layer_freq: [0, 1, 1, 1, 1, 1, 1,
+    1]
+  recompute_granularity: full
+  recompute_method: block
+  recompute_num_layers: 1
+  vocab_size: null
+train:
+  global_batch_size: 64
+  micro_batch_size: 2
+ddp:
+  use_distributed_optimizer: true
+  overlap_grad_reduce: true
+mixed_precision: bf16_mixed
+optimizer:
+  optimizer: adam
+  lr: 3.0e-4
+END
+printf 'model:\r\n  tensor_model_parallel_sise: 2\r\n  context_parallel_size: 2\r\ntrain: {global_batch_size: 8, micro_batch_size: 1}\r\ndataset:\r\n  seq_length: 4096\r\n' >"$work/in"
+"$plumbline" import nemo "$work/in" --gpus 8 --job "$work/job.json" 2>"$work/err" || wrong "$(cat "$work/err")"
+says 'line 2: model.tensor_model_parallel_sise is not known and left out; did you mean model.tensor_model_parallel_size'
+says 'no precision stands there'
+refuse 'write the job alone' nemo 'train: {global_batch_size: 8, micro_batch_size: 1}\ndataset:\n  seq_length: 4096\n' --gpus 8
+printf 'train: {global_batch_size: 8, micro_batch_size: 1}\n' >"$work/in"
+"$plumbline" import nemo "$work/in" --gpus 8 --job "$work/no.json" 2>"$work/err" && wrong "nemo: a job without a sequence"
+says 'say it with --sequence'
+refuse 'line 2: expected blanks' nemo 'a:\n\tb: 1\n'
+refuse 'line 2: stands further in' nemo 'a: 1\n  b: 2\n'
+refuse 'line 3: stands further in' nemo 'a:\n  b: 2\n    c: 3\n'
+refuse 'line 3: stands further in than a' nemo 'a:\n  b: 2\n c: 3\n'
+refuse 'anchors' nemo 'a: &x 1\n'
+refuse 'line 1: expected key: value, found' nemo 'no yaml at all\n'
+refuse 'line 2: a: stands in line 1 already' nemo 'a: 1\na: 2\n'
+refuse 'comments alone' nemo '# a\n'
+refuse 'there is no activation "mish"' nemo 'model: {num_layers: 2, hidden_size: 8, num_attention_heads: 2, activation: mish, vocab_size: 9, seq_length: 8, micro_batch_size: 1}\n'
+refuse 'line 1: model.num_layers: expected a whole number' nemo 'model: {num_layers: two}\n'
 [ $failed -eq 0 ] && echo "import of jobs: all as expected"
 exit $failed

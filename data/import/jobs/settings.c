@@ -89,11 +89,22 @@ static size_t base_length(const char *key) { return strcspn(key, "["); }
 
 static bool is_known(const struct setting_known *known, const char *key)
 {
+    if (!strcmp(known->key, "*")) return true;
     size_t length = strlen(known->key), base = base_length(key);
     if (length > 1 && !strcmp(known->key + length - 2, ".*"))
         return !strncmp(known->key, key, length - 1) ||
                (base == length - 2 && !strncmp(known->key, key, base));
     return base == length && !strncmp(known->key, key, length);
+}
+
+// Of a section of which nothing is known the first name alone.
+static const char *left_name(struct settings *s, const struct setting_known *table, int count,
+                             const char *key)
+{
+    size_t length = strcspn(key, ".[") + 1;
+    for (int i = 0; i < count && key[length - 1] == '.'; i++)
+        if (!strncmp(table[i].key, key, length)) return key;
+    return arena_print(s->arena, "%.*s", (int)length - 1, key);
 }
 
 static void note_left(struct settings *s, const char *name)
@@ -119,6 +130,15 @@ static void note_unknown(struct settings *s, const struct setting_known *table, 
     settings_note(s, "line %d: %.120s is not known and left out%s%s%s", at->line, key,
                   meant < 0 ? "" : "; did you mean ", meant < 0 ? "" : names[meant],
                   meant < 0 ? "" : "?");
+}
+
+static void note_rest(struct settings *s, const struct setting_known *table, int count,
+                      const struct setting *at)
+{
+    const char **names = TAKE(s->arena, count, const char *);
+    for (int i = 0; i < count; i++) names[i] = table[i].key;
+    if (name_within(at->key, names, count, 2) >= 0) note_unknown(s, table, count, at);
+    else if (at->text) note_left(s, left_name(s, table, count, at->key));
 }
 
 // 4_096 of TOML.
@@ -160,6 +180,7 @@ enum status settings_take(struct settings *s, const struct setting_known *table,
         int k = 0;
         while (k < count && !is_known(&table[k], at->key)) k++;
         if (k == count) note_unknown(s, table, count, at);
+        else if (!strcmp(table[k].key, "*")) note_rest(s, table, count - 1, at);
         else if (table[k].kind == TAKE_NOT) note_left(s, table[k].key);
         else if (table[k].kind != TAKE_LATER && at->text && strcmp(at->text, "auto"))
             TRY(set_value(s, &table[k], at, (char *)to + table[k].offset, err));

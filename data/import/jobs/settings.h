@@ -19,6 +19,7 @@ struct setting {
 
 struct settings {
     struct document document;
+    const char *begin;     // of its text
     struct setting *items; // in their order
     int count, capacity;
     const char *left, *notes; // what is told at the end
@@ -47,7 +48,8 @@ enum setting_kind {
     TAKE_NUMBER, // to: double
     TAKE_TEXT,   // to: const char *
     TAKE_LATER,  // read by the caller, a list or what has several kinds
-    TAKE_NOT,    // nothing of a job: left out and told so. "section.*": all below
+    TAKE_NOT,    // nothing of a job: left out and told so. "section.*": all below; "*": whatever
+                 // is not within two letters of a known key
 };
 struct setting_known {
     const char *key;

@@ -1,6 +1,7 @@
 // What TOML, YAML and JSON have in common: strings, lists, tables in braces.
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/base/grow.h"
@@ -18,7 +19,8 @@ enum status source_open(struct settings_source *r, struct settings *s, const cha
     TRY(import_read(&s->document, path, &text, &size, arena, err));
     *r = (struct settings_source){
         .s = s, .at = text, .end = text + size, .line = 1, .scratch = TAKE(arena, size + 1, char)};
-    if (size >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) r->at += 3;
+    s->begin = text;
+    if (size >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) r->at = s->begin += 3;
     if (strspn(r->at, " \t\r\n") == (size_t)(r->end - r->at))
         return fail(err, BAD_INPUT, "%s: expected settings, found an empty file", path);
     return OK;
@@ -76,11 +78,30 @@ void source_skip_lines(struct settings_source *r)
 
 // ---- strings
 
-static char escaped(char c)
+// UTF-8 of the code behind u, x or U, of so many digits.
+static char *put_code(char *to, const char **at, int digits)
 {
-    static const char from[] = "nrtbfe", to[] = "\n\r\t\b\f\x1b";
-    const char *found = c ? strchr(from, c) : NULL;
-    return found ? to[found - from] : c;
+    static const unsigned char first[] = {0, 0xC0, 0xE0, 0xF0};
+    char text[9] = "";
+    memcpy(text, *at + 1, (size_t)digits);
+    unsigned long code = strtoul(text, NULL, 16);
+    *at += digits;
+    if (code < 0x80) return *to++ = (char)code, to;
+    int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    *to++ = (char)(first[more] | (code >> 6 * more & (0x3Fu >> more)));
+    while (more--) *to++ = (char)(0x80 | (code >> 6 * more & 0x3F));
+    return to;
+}
+
+// What the letter at *at, behind a stroke, stands for.
+static char *put_escaped(char *to, const char **at, const char *end)
+{
+    static const char from[] = "nrtbfe", into[] = "\n\r\t\b\f\x1b";
+    const char *found = **at ? strchr(from, **at) : NULL;
+    int digits = **at == 'x' ? 2 : **at == 'u' ? 4 : **at == 'U' ? 8 : 0;
+    if (digits && end - *at > digits) return put_code(to, at, digits);
+    *to++ = found ? into[found - from] : **at;
+    return to;
 }
 
 enum status source_string(struct settings_source *r, const char **text, struct error *err)
@@ -103,7 +124,8 @@ enum status source_string(struct settings_source *r, const char **text, struct e
             *text = arena_print(r->s->arena, "%.*s", (int)(to - r->scratch), r->scratch);
             return OK;
         } else if (*r->at == '\\' && quote == '"' && r->end - r->at > 1) {
-            *to++ = escaped(*++r->at);
+            r->at++;
+            to = put_escaped(to, &r->at, r->end);
         } else {
             *to++ = *r->at;
         }
@@ -168,11 +190,21 @@ static enum status read_table(struct settings_source *r, const char *key, struct
     return OK;
 }
 
+// In YAML a word may hold #, and go on in the next line.
+static bool ends_word(const struct settings_source *r, const char *from)
+{
+    bool blank_before = r->at == from || strchr(" \t\n", r->at[-1]);
+    if (strchr(",]}", *r->at)) return true;
+    return r->doubling ? *r->at == '#' && blank_before : *r->at == '#' || *r->at == '\n';
+}
+
 static enum status read_word(struct settings_source *r, const char *key, struct error *err)
 {
     const char *from = r->at, *to;
-    while (r->at < r->end && !strchr(",]}\n#", *r->at)) r->at++;
-    for (to = r->at; to > from && strchr(" \t\r", to[-1]);) to--;
+    int line = r->line;
+    for (; r->at < r->end && !ends_word(r, from); r->at++) r->line += *r->at == '\n';
+    if (r->at == r->end) r->line = line;
+    for (to = r->at; to > from && strchr(" \t\r\n", to[-1]);) to--;
     const char *text = arena_print(r->s->arena, "%.*s", (int)(to - from), from);
     if (!*text) return source_refuse(r, err, "%.80s: expected a value, found none", key);
     bool nothing = !strcmp(text, "null") || !strcmp(text, "~") || !strcmp(text, "None");
