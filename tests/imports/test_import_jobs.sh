@@ -197,8 +197,8 @@ model:
   micro_batch_size: 2
   global_batch_size: 64
   tensor_model_parallel_size: 2
-  pipeline_model_parallel_size: ${model.tensor_model_parallel_size}
-  virtual_pipeline_model_parallel_size: 2
+  pipeline_model_parallel_size: ${.tensor_model_parallel_size}
+  virtual_pipeline_model_parallel_size: ${model.tensor_model_parallel_size}
   expert_model_parallel_size: 2
   num_moe_experts: 4
   moe_ffn_hidden_size: 512
