@@ -31,6 +31,10 @@ enum status command_import(int argc, char **argv, int *exit_code, struct arena *
          .text = "a hostfile (Open MPI, MPICH, DeepSpeed): a cluster whose nodes have its names"},
         {"slurm", import_slurm,
          .text = "Slurm's topology.conf: a cluster whose nodes hang on its switches"},
+        {"sinfo", import_sinfo,
+         .text = "what sinfo -N or scontrol show node prints: a cluster of these nodes"},
+        {"nccl-topology", import_nccl_topology,
+         .text = "NCCL_TOPO_DUMP_FILE's XML: a cluster of such nodes"},
         {"trace", import_trace,
          .text = "a PyTorch profiler's trace: time by annotated range, or samples"},
     };
