@@ -293,7 +293,7 @@ enum status import_matrix(int argc, char **argv, int *exit_code, struct arena *a
         {"--like", OPTION_CLUSTER, &r.like, 0, 0, NULL,
          "a cluster, shipped or a file: nodes as in its first group, where no option says "
          "otherwise"},
-        {"--gpu", OPTION_TEXT, &r.gpu, 0, 0, NULL, "the costs' name of the GPU"},
+        {"--gpu", OPTION_GPU, &r.gpu, 0, 0, NULL, "the costs' name of the GPU"},
         {"--gpus-per-node", OPTION_INT, &r.gpus_per_node, 1, 1024, NULL, "GPUs of a node"},
         {"--memory-gb", OPTION_NUMBER, &r.memory_gb, 0.001, 1e6, NULL,
          "memory of a GPU, 1e9 bytes"},

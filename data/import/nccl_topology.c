@@ -328,7 +328,7 @@ enum status import_nccl_topology(int argc, char **argv, int *exit_code, struct a
         {"--name", OPTION_TEXT, &r.name, 0, 0, NULL, "the cluster's and its group's name (node)"},
         {"--like", OPTION_CLUSTER, &r.like, 0, 0, NULL,
          "a cluster, shipped or a file: GPU, memory and latencies as in its first group"},
-        {"--gpu", OPTION_TEXT, &r.gpu, 0, 0, NULL, "the costs' name of the GPU"},
+        {"--gpu", OPTION_GPU, &r.gpu, 0, 0, NULL, "the costs' name of the GPU"},
         {"--memory-gb", OPTION_NUMBER, &r.memory_gb, 0.001, 1e6, NULL,
          "memory of a GPU, 1e9 bytes"},
         {"--nodes", OPTION_INT, &r.nodes, 1, 1000000, NULL, "like nodes (1)"},
