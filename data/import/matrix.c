@@ -13,6 +13,7 @@
 #include "data/base/shipped.h"
 #include "data/import/import.h"
 #include "data/import/matrix.h"
+#include "data/import/text.h"
 
 const char *const matrix_row_names[] = {"receiver", "sender", NULL};
 const char *const matrix_table_names[] = {"recv", "send", NULL};
@@ -253,9 +254,8 @@ enum status matrix_cluster(struct cluster *c, const char *path, const struct mat
 {
     const char *text;
     size_t size;
-    *c = (struct cluster){.document.path = arena_copy_text(arena, path), .group_count = 1};
-    TRY(file_read(path, &text, &size, arena, err));
-    sha256_text(text, size, c->document.sha256);
+    *c = (struct cluster){.group_count = 1};
+    TRY(import_read(&c->document, path, &text, &size, arena, err));
     c->groups = TAKE(arena, 1, struct node_group);
     TRY(describe_nodes(&c->groups[0], r, arena, err));
     size_t blank = strspn(text, " \t\r\n");

@@ -165,7 +165,15 @@ END
 grep -q '"gpu": "a100-80gb"' "$work/cluster.json" || wrong "sinfo: --like of a type does not count"
 printf 'NODELIST GRES\r\na gpu:8\r\n' | expect "a gpu-of-8
 gpu-of-8 1 8" sinfo
-refuse 'line 1: expected a header' sinfo 'a gpu:8 idle\n' $like
+expect "b gpu-of-8
+gpu-of-8 1 8" sinfo <<'END'
+c|(null)|idle
+a|gpu:8|down*
+b|gpu:8(S:0-1)|idle
+END
+refuse 'line 1: expected a header' sinfo 'PARTITION AVAIL NODELIST\ngpu up n1\n' $like
+refuse 'line 2: gres: GPUs of one node are of h100 and of a100' sinfo 'NODELIST GRES\nn1 gpu:h100:4,gpu:a100:4\n' $like
+refuse 'line 1: expected names of nodes' hostfile '{\n' $like
 refuse 'line 2: expected as many columns' sinfo 'NODELIST GRES\na\n' $like
 refuse 'found none$' sinfo '' $like
 refuse 'found nodes without' sinfo 'NODELIST GRES\na (null)\n' $like

@@ -123,7 +123,7 @@ refuse 'zero byte' torchtitan 'a = \000\n' --gpus 4
 batches='{"train_batch_size": 32, "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 2'
 printf '%s, "bf16": {"enabled": true}, "zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}, "reduce_bucket_size": 5e8}, "gradient_clipping": 1.0}' "$batches" |
     job deepspeed "j['global_batch']==32;l['data']==8;l['micro_batch']==2;l['zero']==3;l['gradient_sync']=='overlapped';j['precision']=='bf16';j['gradient_bytes_per_value']==2;j['trainer']=='deepspeed'" --sequence 4096
-says 'left out: zero_optimization, gradient_clipping'
+says 'left out: zero_optimization.reduce_bucket_size, gradient_clipping'
 says 'offload_param'
 printf '{\r\n"train_micro_batch_size_per_gpu": 4,\r\n// as hjson has it\r\n"gradient_accumulation_steps": 8, "fp16": {"enabled": "auto"}, "zero_optimization": true, "optimizer": {"type": "SGD"}, "train_batchsize": "auto",\r\n}\r\n' |
     job deepspeed "j['global_batch']==4*8*16;l['data']==16;l['tensor']==2;l['pipeline']==2;l['zero']==1;j['precision']=='fp32';not j['adam']" --sequence 1024 --gpus 64 --tensor 2 --pipeline 2
@@ -131,6 +131,11 @@ says 'line 4: train_batchsize is not known and left out; did you mean train_batc
 says 'optimizer SGD'
 printf '{"train_batch_size": 64, "fp16": {"enabled": true}, "data_types": {"grad_accum_dtype": "fp32"}, "zero_optimization": {"stage": 2, "overlap_comm": false, "cpu_offload": true}, "activation_checkpointing": {"partition_activations": true}}' |
     job deepspeed "l['micro_batch']==8;j['precision']=='fp16';j['gradient_bytes_per_value']==4;l['offload_optimizer'];l['gradient_sync']=='exposed';j['recompute']==['none','full']" --sequence 1024 --gpus 8
+auto='{"bf16": {"enabled": "auto"}, "train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto"}'
+echo "$auto" | job deepspeed "j['global_batch']==64;l['micro_batch']==2;l['data']==8;j['precision']=='bf16'" --sequence 8 --gpus 8 --global-batch 64 --micro-batch 2 --precision bf16
+echo "$auto" | job deepspeed "j['precision']=='fp32'" --sequence 8 --gpus 8 --micro-batch 2
+says 'the precision is "auto"'
+refuse 'as "auto", which the script fills in: say --global-batch' deepspeed "$auto" --sequence 8 --gpus 8
 refuse 'say it with --sequence' deepspeed "$batches}"
 refuse 'say how many GPUs with --gpus' deepspeed '{"train_batch_size": 32}' --sequence 8
 refuse 'expected train_batch_size or train_micro_batch_size_per_gpu' deepspeed '{"bf16": {"enabled": true}}' --sequence 8

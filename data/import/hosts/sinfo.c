@@ -45,10 +45,16 @@ static enum status read_gres(const char *gres, struct slurm_node *node, struct s
             if (last && !word_is_whole(last + 1, &count)) last = NULL; // gpu:h100
             if (count > 1024)
                 return text_refuse(t, err, "gres: expected at most 1024 GPUs, found %.40s", word);
-            if (first && first != last)
-                node->type = arena_print(s->arena, "%.*s",
-                                         (int)(last ? last - first - 1 : (long)strlen(first + 1)),
-                                         first + 1);
+            const char *type =
+                !first || first == last
+                    ? ""
+                    : arena_print(s->arena, "%.*s",
+                                  (int)(last ? last - first - 1 : (long)strlen(first + 1)),
+                                  first + 1);
+            if (node->gpus && strcmp(node->type, type))
+                return text_refuse(t, err, "gres: GPUs of one node are of %s and of %s",
+                                   *node->type ? node->type : "no type", type);
+            node->type = type;
             node->gpus += (int)count;
         }
         at += length + (at[length] == ',');
@@ -102,6 +108,17 @@ static int column_of(const struct text_lines *t, const char *const *names, int c
     return -1;
 }
 
+// Without a header (-h): names first, then somewhere gpu:... and the state behind it.
+static bool guess_columns(struct sinfo *s, const struct text_lines *t)
+{
+    for (int i = 1; i < t->word_count; i++) {
+        if (strncmp(t->words[i], "gpu:", 4) && strcmp(t->words[i], "(null)")) continue;
+        s->name_column = 0, s->gres_column = i, s->state_column = i + 1;
+        return true;
+    }
+    return false;
+}
+
 static enum status read_row(struct sinfo *s, const struct text_lines *t, struct error *err)
 {
     static const char *const names[] = {"NODELIST", "HOSTNAMES", "NODE", "NODEHOST"},
@@ -111,6 +128,7 @@ static enum status read_row(struct sinfo *s, const struct text_lines *t, struct 
         s->name_column = column_of(t, names, ARRAY_LENGTH(names));
         s->gres_column = column_of(t, gres, ARRAY_LENGTH(gres));
         s->state_column = column_of(t, states, ARRAY_LENGTH(states));
+        if (s->gres_column < 0 && guess_columns(s, t)) return read_row(s, t, err);
         if (s->name_column < 0 || s->gres_column < 0)
             return text_refuse(t, err,
                                "expected a header with NODELIST and GRES, or NodeName=...: print "
@@ -157,7 +175,10 @@ static enum status read_file(struct sinfo *s, const char *path, const char *text
     struct text_lines *t = TAKE(s->arena, 1, struct text_lines);
     bool more, words = strstr(text, "NodeName=") != NULL;
     s->name_column = -1;
-    text_open(t, path, text, size, s->arena);
+    // "%N|%G|%t" is written, too
+    char *copy = arena_print(s->arena, "%.*s", (int)size, text);
+    for (char *c = copy; (c = strchr(c, '|'));) *c = ' ';
+    text_open(t, path, copy, size, s->arena);
     for (;;) {
         TRY(text_next(t, &more, err));
         if (!more) break;

@@ -141,10 +141,12 @@ static enum status set_batch(struct job *j, struct deep *d, struct settings *s, 
         TRY(settings_divide(s, "--gpus over tensor x pipeline x context", d->gpus, others, &data,
                             err));
     if (!d->train_batch && !d->micro_batch)
-        return fail(err, BAD_INPUT,
-                    "%s: expected train_batch_size or train_micro_batch_size_per_gpu: neither "
-                    "stands there",
-                    s->document.path);
+        return fail(
+            err, BAD_INPUT,
+            "%s: expected train_batch_size or train_micro_batch_size_per_gpu: neither "
+            "stands there%s: say --global-batch and --micro-batch",
+            s->document.path,
+            setting_of(s, "train_batch_size") ? " but as \"auto\", which the script fills in" : "");
     if (!data && (!d->train_batch || !d->micro_batch || !d->steps))
         return fail(err, BAD_INPUT,
                     "%s: the number of replicas does not follow from the batch sizes: say how many "
@@ -302,12 +304,34 @@ static enum status make_job(struct job *j, struct deep *d, struct settings *s, s
     return set_recompute(j, d, s, err);
 }
 
+// What options say stands above the file.
+static void take_said(struct deep *d, const struct deep *said, int precision)
+{
+    if (said->sequence) d->sequence = said->sequence;
+    if (said->tensor) d->tensor = said->tensor;
+    if (said->pipeline) d->pipeline = said->pipeline;
+    if (said->expert) d->expert = said->expert;
+    if (said->train_batch) d->train_batch = said->train_batch;
+    if (said->micro_batch) d->micro_batch = said->micro_batch;
+    if (said->train_batch || said->micro_batch) d->steps = 0;
+    if (precision < 0) return;
+    d->fp8 = precision == FP8, d->bf16 = precision == BF16 || precision == FP8;
+    d->old_bf16 = d->amp = false, d->fp16 = precision == FP16;
+}
+
+static bool is_auto(const struct settings *s, const char *key)
+{
+    const struct setting *at = setting_of(s, key);
+    return at && at->text && !strcmp(at->text, "auto");
+}
+
 enum status import_deepspeed(int argc, char **argv, int *exit_code, struct arena *arena,
                              struct error *err)
 {
     const char *output = "-", *name = "deepspeed", *path;
     struct deep d = {.tensor = 1, .pipeline = 1, .context = 1, .expert = 1, .stages_of_rank = 1},
                 said = {0};
+    int precision = -1;
     bool helped;
     struct settings s;
     const struct option options[] = {
@@ -317,6 +341,12 @@ enum status import_deepspeed(int argc, char **argv, int *exit_code, struct arena
         {"--sequence", OPTION_INT, &said.sequence, 1, 1 << 24, NULL, "tokens of a sequence"},
         {"--gpus", OPTION_INT, &d.gpus, 1, 1e9, NULL,
          "GPUs of the run (default: what follows from the batch sizes)"},
+        {"--global-batch", OPTION_INT, &said.train_batch, 1, 1 << 30, NULL,
+         "sequences of an iteration, instead of train_batch_size"},
+        {"--micro-batch", OPTION_INT, &said.micro_batch, 1, 1 << 20, NULL,
+         "instead of train_micro_batch_size_per_gpu"},
+        {"--precision", OPTION_NAME, &precision, 0, 0, precision_names,
+         "where bf16 and fp16 are \"auto\" (default: as they stand there)"},
         {"--tensor", OPTION_INT, &said.tensor, 1, 65536, NULL,
          "tensor degree of the model's code (1)"},
         {"--pipeline", OPTION_INT, &said.pipeline, 1, 256, NULL,
@@ -330,11 +360,12 @@ enum status import_deepspeed(int argc, char **argv, int *exit_code, struct arena
     if (helped) return OK;
     TRY(settings_read_json(&s, path, arena, err));
     TRY(settings_take(&s, known, ARRAY_LENGTH(known), &d, err));
-    if (said.sequence) d.sequence = said.sequence;
-    if (said.tensor) d.tensor = said.tensor;
-    if (said.pipeline) d.pipeline = said.pipeline;
-    if (said.expert) d.expert = said.expert;
+    take_said(&d, &said, precision);
     struct job job = job_imported(name, &s);
+    if (precision < 0 && !d.bf16 && !d.fp16 &&
+        (is_auto(&s, "bf16.enabled") || is_auto(&s, "fp16.enabled")))
+        settings_note(&s, "the precision is \"auto\", which the script fills in: fp32 is taken "
+                          "(--precision bf16)");
     TRY(make_job(&job, &d, &s, err));
     return settings_save_job(&s, &job, output, err);
 }

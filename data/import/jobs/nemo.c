@@ -289,6 +289,11 @@ enum status import_nemo(int argc, char **argv, int *exit_code, struct arena *are
                      ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
     if (!output && !job_output) output = "-";
+    if (path_ends_with(path, ".py"))
+        return fail(err, BAD_INPUT,
+                    "%s: recipes in Python are not read; write theirs as YAML "
+                    "(config.to_yaml(...), or run_config.yaml of a checkpoint)",
+                    path);
     TRY(settings_read_yaml(&s, path, arena, err));
     TRY(settings_take(&s, all_keys(arena), KEY_COUNT, &n, err));
     if (vocabulary) n.vocabulary = vocabulary;

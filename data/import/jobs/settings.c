@@ -107,6 +107,16 @@ static const char *left_name(struct settings *s, const struct setting_known *tab
     return arena_print(s->arena, "%.*s", (int)length - 1, key);
 }
 
+// Of "section.*": whether something else of the section is.
+static bool is_read(const struct setting_known *table, int count, const char *section)
+{
+    size_t length = strlen(section);
+    if (length < 2 || strcmp(section + length - 2, ".*")) return false;
+    for (int i = 0; i < count; i++)
+        if (table[i].kind != TAKE_NOT && !strncmp(table[i].key, section, length - 1)) return true;
+    return false;
+}
+
 static void note_left(struct settings *s, const char *name)
 {
     size_t length = base_length(name);
@@ -181,7 +191,8 @@ enum status settings_take(struct settings *s, const struct setting_known *table,
         while (k < count && !is_known(&table[k], at->key)) k++;
         if (k == count) note_unknown(s, table, count, at);
         else if (!strcmp(table[k].key, "*")) note_rest(s, table, count - 1, at);
-        else if (table[k].kind == TAKE_NOT) note_left(s, table[k].key);
+        else if (table[k].kind == TAKE_NOT)
+            note_left(s, is_read(table, count, table[k].key) ? at->key : table[k].key);
         else if (table[k].kind != TAKE_LATER && at->text && strcmp(at->text, "auto"))
             TRY(set_value(s, &table[k], at, (char *)to + table[k].offset, err));
     }

@@ -20,7 +20,6 @@ enum status source_open(struct settings_source *r, struct settings *s, const cha
     *r = (struct settings_source){
         .s = s, .at = text, .end = text + size, .line = 1, .scratch = TAKE(arena, size + 1, char)};
     s->begin = text;
-    if (size >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) r->at = s->begin += 3;
     if (strspn(r->at, " \t\r\n") == (size_t)(r->end - r->at))
         return fail(err, BAD_INPUT, "%s: expected settings, found an empty file", path);
     return OK;

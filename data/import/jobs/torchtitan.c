@@ -419,6 +419,11 @@ enum status import_torchtitan(int argc, char **argv, int *exit_code, struct aren
     TRY(options_read(argc, argv, "plumbline import torchtitan CONFIG.toml [--gpus N] [-o job.json]",
                      options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
+    if (path_ends_with(path, ".py"))
+        return fail(err, BAD_INPUT,
+                    "%s: configurations in Python (torchtitan since 0.3) are not read, TOML of 0.2 "
+                    "is",
+                    path);
     TRY(settings_read_toml(&s, path, arena, err));
     TRY(settings_take(&s, known, ARRAY_LENGTH(known), &t, err));
     struct job job = job_imported(name, &s);

@@ -98,6 +98,7 @@ int trace_op_samples(struct samples *s, struct trace *t, int gpus_per_node, stru
 {
     struct trace_ops *ops = &t->ops;
     int without_time = 0;
+    if (!ops->count) return 0;
     add_times(t);
     qsort(ops->items, (size_t)ops->count, sizeof *ops->items, compare_ops);
     s->samples = TAKE(arena, ops->count, struct sample);
