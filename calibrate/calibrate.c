@@ -26,6 +26,11 @@ static enum status fit_attention(struct fit **f, bool *apart, const struct input
     }
     for (int i = 0; i < count && !*apart; i++) points[i].explained_s = 0;
     *f = TAKE(arena, 1, struct fit);
+    points_sort(points, count);
+    if (!(points[0].work < points[count - 1].work)) { // as a training step has it
+        fit_one_size(*f, sample_kind_names[SAMPLE_ATTENTION], points, count, arena);
+        return OK;
+    }
     return fit_line(*f, in->all.document.path, sample_kind_names[SAMPLE_ATTENTION],
                     LINE_WITH_OVERHEAD, points, count, arena, err);
 }
@@ -79,6 +84,15 @@ static bool has_anything(const struct calibration *c)
     return any;
 }
 
+static const char *what_is_missing(const struct samples *all)
+{
+    for (int i = 0; i < all->sample_count; i++)
+        if (all->samples[i].kind == SAMPLE_LAYER)
+            return ": those of whole layers stand beside samples of their kernels (plumbline "
+                   "measure, or import trace --format operators of the same run), with --model";
+    return all->sample_count ? ": each kind was measured at one size" : ": it has none";
+}
+
 enum status calibrate(struct calibration *c, const struct inputs *inputs,
                       const struct calibrate_settings *settings, struct arena *arena,
                       struct error *err)
@@ -87,8 +101,8 @@ enum status calibrate(struct calibration *c, const struct inputs *inputs,
                               .gpu = settings->name ? settings->name : inputs->all.machine.gpu};
     TRY(fit_all(c, arena, err));
     if (!has_anything(c))
-        return fail(err, BAD_INPUT, "%s: no samples that a cost follows from",
-                    inputs->all.document.path);
+        return fail(err, BAD_INPUT, "%s: no samples that a cost follows from%s",
+                    inputs->all.document.path, what_is_missing(&inputs->all));
     calibration_costs(c, settings, arena);
     return calibration_products(c, arena, err);
 }

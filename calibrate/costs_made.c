@@ -21,9 +21,11 @@ static const char *source_of_fit(const struct calibration *c, const struct fit *
                                  struct arena *arena)
 {
     const char *text = arena_print(
-        arena, "%s of %s, weighted least squares; median residual %.1f %%, scatter %.2f",
-        inputs_source(c->inputs, f->points, f->point_count, arena), f->name, 100 * f->residual,
-        f->scatter);
+        arena, "%s of %s, %s; median residual %.1f %%, scatter %.2f",
+        inputs_source(c->inputs, f->points, f->point_count, arena), f->name,
+        f->points[0].work < f->points[f->point_count - 1].work ? "weighted least squares"
+                                                               : "of one size",
+        100 * f->residual, f->scatter);
     if (f->held_out > 0) text = arena_print(arena, "%s, held out %.1f %%", text, 100 * f->held_out);
     if (f->apart > 0)
         text = arena_print(arena, "%s; launches apart by %.1f %%", text, 100 * f->apart);

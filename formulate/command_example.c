@@ -137,7 +137,7 @@ static enum status read_transformer(int argc, char **argv, const char *usage,
     struct option options[] = {
         {"--model", OPTION_MODEL, &r->model, 0, 0, NULL, "shipped model or file"},
         {"--cluster", OPTION_CLUSTER, &r->cluster, 0, 0, NULL, "shipped cluster or file"},
-        {"--gpu", OPTION_TEXT, &r->gpu, 0, 0, NULL,
+        {"--gpu", OPTION_GPU, &r->gpu, 0, 0, NULL,
          "instead of a cluster: the shipped one whose nodes have this GPU"},
         {"--costs", OPTION_COSTS, &r->costs, 0, 0, NULL, "shipped costs or file"},
         {"--gpus", OPTION_INT, &o.gpus, 0, 1 << 20, NULL,

@@ -1,5 +1,6 @@
 #include "measure/take.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,7 +13,7 @@
 #include "measure/sampling/rounds.h"
 
 // Load before the first repetition from which on times are not the machine's alone.
-static const double busy_machine = 0.5;
+static const double busy_machine = 0.5, probe_share = 0.1; // of the budget
 enum { PROBE_REPETITIONS = 25 };
 
 struct take_settings take_defaults(int argc, char **argv, struct arena *arena)
@@ -66,6 +67,12 @@ enum status take_open(struct take *t, const struct take_settings *s, enum precis
     return OK;
 }
 
+static bool probed_enough(const struct take *t)
+{
+    double spent_s = backend_seconds(t->backend, t->session) - t->begin_s;
+    return spent_s > probe_share * t->settings->budget_s;
+}
+
 // The fastest of a few repetitions each; good enough for choosing sizes.
 static enum status probe(struct take *t, struct arena *arena, struct error *err)
 {
@@ -73,7 +80,7 @@ static enum status probe(struct take *t, struct arena *arena, struct error *err)
     double fastest[2] = {1e9, 1e9};
     cells_probe(probes);
     TRY(t->backend->prepare(t->session, probes, 2, arena, err));
-    for (int i = 0; i < 2 * PROBE_REPETITIONS; i++) {
+    for (int i = 0; i < 2 * PROBE_REPETITIONS && (i < 2 || !probed_enough(t)); i++) {
         double seconds = t->backend->repeat(t->session, &probes[i % 2]);
         fastest[i % 2] = seconds < fastest[i % 2] ? seconds : fastest[i % 2];
     }
@@ -124,7 +131,27 @@ enum status take_guess_rates(struct take *t, struct arena *arena, struct error *
     return OK;
 }
 
-static void tell(const struct take *t, const struct rounds_result *r, int cell_count, int kept)
+// Operations that the budget ended before their first look, and what would have been enough.
+static void tell_short(const struct take *t, const struct rounds_result *r,
+                       const struct cell *cells, int cell_count)
+{
+    int count = 0;
+    double needed_s = 0;
+    for (int i = 0; i < cell_count; i++) {
+        const struct sample *s = &cells[i].sample;
+        int calls = s->repetitions + s->warm_ups;
+        count += s->repetitions < LOOK_FIRST && strcmp(s->stopped_by, "count") != 0;
+        needed_s += calls ? cells[i].spent_s / calls * (LOOK_FIRST + 1) : 0;
+    }
+    if (count && !r->interrupted)
+        fprintf(stderr,
+                "%d operations have fewer than %d repetitions: the machine was slower than it "
+                "seemed, or busy; --budget-s %.0f would do\n",
+                count, LOOK_FIRST, ceil(1.5 * needed_s + t->settings->budget_s * probe_share));
+}
+
+static void tell(const struct take *t, const struct rounds_result *r, const struct cell *cells,
+                 int cell_count, int kept)
 {
     const struct machine *m = &t->samples.machine;
     if (t->settings->quiet) return;
@@ -140,6 +167,7 @@ static void tell(const struct take *t, const struct rounds_result *r, int cell_c
                 "the processors had other work before (load %.1f): --shared leaves it out of the "
                 "times\n",
                 t->load_before);
+    tell_short(t, r, cells, cell_count);
     if (kept < cell_count)
         fprintf(stderr, "interrupted: %d operations have no repetition and are left out\n",
                 cell_count - kept);
@@ -167,7 +195,7 @@ enum status take_cells(struct take *t, struct cell *cells, int cell_count, struc
     t->interrupted |= result.interrupted;
     int before = t->samples.sample_count;
     record_cells(&t->samples, cells, cell_count, arena);
-    tell(t, &result, cell_count, t->samples.sample_count - before);
+    tell(t, &result, cells, cell_count, t->samples.sample_count - before);
     return OK;
 }
 

@@ -40,7 +40,7 @@ void take_complete(struct take_settings *settings, bool quick);
          0.01,                                                                                     \
          1e6,                                                                                      \
          NULL,                                                                                     \
-         "seconds to spend; at least 8 repetitions are taken in any case (20)"},                   \
+         "seconds to spend; every operation is taken once in any case (20)"},                      \
         {"--width",                                                                                \
          OPTION_NUMBER,                                                                            \
          &(s)->width,                                                                              \

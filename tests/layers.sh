@@ -18,6 +18,8 @@ data/schedule        | data/base data/inputs data/priced
 data/results         | data/base data/text data/places data/inputs data/priced data/schedule
 data/import          | data/base data/text data/places data/inputs
 data/import/hosts    | data/base data/text data/places data/import/*
+data/import/jobs     | data/base data/text data/inputs data/schedule/kinds.h data/import/*
+data/import/trace    | data/base data/text data/inputs data/import/*
 data/import/hf       | data/base data/text data/inputs data/import/*
 measure              | data measure
 measure/sampling     | data/base data/inputs data/numbers

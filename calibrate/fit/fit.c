@@ -126,6 +126,27 @@ enum status fit_line(struct fit *f, const char *file, const char *name, enum lin
     return OK;
 }
 
+void fit_one_size(struct fit *f, const char *name, struct fit_point *points, int point_count,
+                  struct arena *arena)
+{
+    double *rates = TAKE(arena, point_count, double), low = INFINITY, high = 0;
+    points_sort(points, point_count);
+    for (int i = 0; i < point_count; i++) {
+        const struct fit_point *p = &points[i];
+        double least = fmax(p->low - p->explained_s, 0.1 * p->seconds);
+        rates[i] = p->work / (p->seconds - p->explained_s);
+        low = fmin(low, p->work / fmax(p->high - p->explained_s, least));
+        high = fmax(high, p->work / least);
+    }
+    *f = (struct fit){.name = name,
+                      .points = points,
+                      .point_count = point_count,
+                      .rate = {median_of(rates, point_count), low, high},
+                      .through_zero = true,
+                      .notes = points_note(points, point_count, arena)};
+    f->residual = median_error(f, points, point_count, arena);
+}
+
 // ---- held-out errors
 
 static bool same_fold(const struct fit_point *points, int a, int b, bool by_operation)

@@ -35,6 +35,11 @@ enum status fit_line(struct fit *f, const char *file, const char *name, enum lin
                      struct fit_point *points, int point_count, struct arena *arena,
                      struct error *err);
 
+// Points of one work, of which no overhead can be told apart: the median of their rates, from the
+// least to the greatest that their own intervals allow.
+void fit_one_size(struct fit *f, const char *name, struct fit_point *points, int point_count,
+                  struct arena *arena);
+
 // Of several forms the one that predicts operations it was not fitted on best: each operation is
 // left out in turn (of less than three operations, each sample). A form with more terms is taken
 // only where its held-out error is below nine tenths of the simpler one's.

@@ -43,12 +43,16 @@ int name_nearest(const char *name, const char *const *names, int count)
     return best;
 }
 
+int name_within(const char *name, const char *const *names, int count, int changes)
+{
+    int nearest = name_nearest(name, names, count);
+    return nearest >= 0 && distance(name, names[nearest]) <= CHANGE * changes ? nearest : -1;
+}
+
 int name_meant(const char *name, const char *const *names, int count)
 {
-    int nearest = name_nearest(name, names, count), length = (int)strlen(name);
+    int length = (int)strlen(name);
     for (int i = 0; i < count; i++)
         if (length > 1 && !strncmp(names[i], name, (size_t)length)) return i;
-    if (nearest < 0) return -1;
-    int allowed = length < 6 ? 2 : length / 3;
-    return distance(name, names[nearest]) <= CHANGE * allowed ? nearest : -1;
+    return name_within(name, names, count, length < 6 ? 2 : length / 3);
 }

@@ -10,4 +10,7 @@ int name_nearest(const char *name, const char *const *names, int count);
 // where no more than a third of them is changed; -1: none.
 int name_meant(const char *name, const char *const *names, int count);
 
+// The nearest one where at most so many characters are changed; -1: none.
+int name_within(const char *name, const char *const *names, int count, int changes);
+
 #endif

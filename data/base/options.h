@@ -15,6 +15,7 @@ enum option_type {
     OPTION_MODEL,   // the same: what is shipped of that name, or a file
     OPTION_CLUSTER, // the same
     OPTION_COSTS,   // the same
+    OPTION_GPU,     // to: const char *; of the shipped clusters' ones, or another
     OPTION_TEXTS,   // to: struct option_texts; may stand several times
     OPTION_INT,     // to: int64_t, within [low, high]
     OPTION_NUMBER,  // to: double, within [low, high]

@@ -15,6 +15,7 @@ static const struct {
     [OPTION_MODEL] = {"MODEL", "models"},
     [OPTION_CLUSTER] = {"CLUSTER", "clusters"},
     [OPTION_COSTS] = {"COSTS", "costs"},
+    [OPTION_GPU] = {"GPU", NULL},
     [OPTION_TEXTS] = {"TEXT", NULL},
     [OPTION_INT] = {"N", NULL},
     [OPTION_NUMBER] = {"X", NULL},
@@ -114,7 +115,11 @@ void print_completion(const char *begun, const char *word, const char *text)
     if (!strncmp(word, begun, strlen(begun))) printf("%s\t%s\n", word, text);
 }
 
-static void print_shipped(const char *before, const char *begun, const char *folder)
+typedef enum status shipped_lister(const char *const **names, int *count, const char *folder,
+                                   struct arena *arena, struct error *err);
+
+static void print_shipped(const char *before, const char *begun, shipped_lister *list,
+                          const char *folder)
 {
     struct arena arena;
     struct error unknown = {OK, ""};
@@ -122,7 +127,7 @@ static void print_shipped(const char *before, const char *begun, const char *fol
     const char *const *names;
     int count;
     arena_open(&arena, &exhausted);
-    if (!setjmp(exhausted) && shipped_list(&names, &count, folder, &arena, &unknown) == OK)
+    if (!setjmp(exhausted) && list(&names, &count, folder, &arena, &unknown) == OK)
         for (int i = 0; i < count; i++)
             print_completion(begun, arena_print(&arena, "%s%s", before, names[i]), "shipped");
     arena_close(&arena);
@@ -138,7 +143,8 @@ static void print_values(const struct option *o, const char *before, const char 
             print_completion(begun, word, "");
         }
     const char *folder = kinds[o->type].folder;
-    if (folder) print_shipped(before, begun, folder);
+    if (folder) print_shipped(before, begun, shipped_list, folder);
+    if (o->type == OPTION_GPU) print_shipped(before, begun, shipped_gpus, "clusters");
     if (folder || o->type == OPTION_PATH) puts(COMPLETE_FILES);
 }
 

@@ -111,3 +111,34 @@ enum status shipped_find(const char **path, const char *folder, const char *name
                 "(plumbline %s lists them), and no such file",
                 name, folder, names[name_nearest(name, names, count)], folder);
 }
+
+static int add_gpus(const char **names, int count, const char *text, struct arena *arena)
+{
+    static const char key[] = "\"gpu\": \"";
+    while ((text = strstr(text, key)) && count < NAMES_MAX) {
+        text += sizeof key - 1;
+        names[count++] = arena_print(arena, "%.*s", (int)strcspn(text, "\""), text);
+    }
+    return count;
+}
+
+enum status shipped_gpus(const char *const **names, int *count, const char *folder,
+                         struct arena *arena, struct error *err)
+{
+    const char *const *files, *path, *text, **found = TAKE(arena, NAMES_MAX, const char *);
+    size_t size;
+    int file_count, all = 0;
+    TRY(shipped_list(&files, &file_count, folder, arena, err));
+    for (int i = 0; i < file_count; i++) {
+        TRY(shipped_find(&path, folder, files[i], arena, err));
+        TRY(file_read(path, &text, &size, arena, err));
+        int more = add_gpus(found, all, text, arena);
+        if (more == all + 1) all = more;
+    }
+    qsort(found, (size_t)all, sizeof *found, by_name);
+    *count = 0;
+    for (int i = 0; i < all; i++)
+        if (!i || strcmp(found[i], found[i - 1])) found[(*count)++] = found[i];
+    *names = found;
+    return OK;
+}

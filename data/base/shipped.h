@@ -16,5 +16,8 @@ enum status shipped_find(const char **path, const char *folder, const char *name
 // The names in the first of those places that has any, in order. BAD_INPUT: none has.
 enum status shipped_list(const char *const **names, int *count, const char *folder,
                          struct arena *arena, struct error *err);
+// The GPUs of those clusters in the folder that have one kind of them, in order, each once.
+enum status shipped_gpus(const char *const **names, int *count, const char *folder,
+                         struct arena *arena, struct error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include "data/base/grow.h"
 #include "data/base/options.h"
 #include "data/import/import.h"
+#include "data/import/text.h"
 #include "data/inputs/costs.h"
 #include "data/text/table.h"
 #include "data/base/shipped.h"
@@ -171,9 +172,8 @@ enum status import_collectives(int argc, char **argv, int *exit_code, struct are
     TRY(shipped_find(&costs_path, "costs", into, arena, err));
     TRY(costs_load(&c, costs_path, arena, err));
     struct source *sources = TAKE(arena, 2, struct source);
-    struct document table = {.path = arena_copy_text(arena, path)};
-    TRY(file_read(path, &text, &size, arena, err));
-    sha256_text(text, size, table.sha256);
+    struct document table;
+    TRY(import_read(&table, path, &text, &size, arena, err));
     for (int i = 0; i < gpus.count; i++)
         TRY(import_gpu(&c, gpus.items[i], inside, &table, text, size, arena, err));
     sources[0] = source_of("costs", &c.document, output, arena);

@@ -16,5 +16,10 @@ command_function import_topo;
 command_function import_trace;
 command_function import_hostfile;
 command_function import_slurm;
+command_function import_sinfo;
+command_function import_nccl_topology;
+command_function import_torchtitan;
+command_function import_deepspeed;
+command_function import_nemo;
 
 #endif

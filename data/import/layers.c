@@ -11,6 +11,7 @@
 #include "data/inputs/costs.h"
 #include "data/base/shipped.h"
 #include "data/import/import.h"
+#include "data/import/text.h"
 
 enum { LAYERS_MAX_IMPORTED = 4096, TIMES_MAX = 65536, PASSES = 3 };
 static const char *const unit_names[] = {"seconds", "s", "milliseconds", "ms", NULL};
@@ -350,9 +351,8 @@ enum status import_layers(int argc, char **argv, int *exit_code, struct arena *a
                      options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
     if (r.as && !r.gpu) return fail(err, BAD_INPUT, "--as names one GPU: --gpu is missing");
-    struct document table = {.path = arena_copy_text(arena, path)};
-    TRY(file_read(path, &text, &size, arena, err));
-    sha256_text(text, size, table.sha256);
+    struct document table;
+    TRY(import_read(&table, path, &text, &size, arena, err));
     TRY(json_parse(&root, table.path, text, size, arena, err));
     TRY(read_profiles(&in, &root, &model, arena, err));
     TRY(make_costs(&c, &in, output, &table, arena, err));

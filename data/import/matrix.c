@@ -1,9 +1,9 @@
-// plumbline import matrix FILE.json: a cluster whose links between nodes are those of a measured
-// matrix: Pipette's {"gpus": [names], "bandwidth": [[numbers, or texts of numbers]]}, or mpiGraph's
-// two tables {"0": Recv, "1": Send} of that form. A row of mpiGraph's Recv table is the receiver's,
-// of its Send table the sender's. Its "MB" are 2^20 bytes; Pipette divides by 1000, so that one
-// unit is 1.048576e9 bytes/s. The diagonal is filled, not measured, and passed over: what joins the
-// GPUs of a node is the user's to state, or another cluster's (--like).
+// plumbline import matrix FILE: a cluster whose links between nodes are those of a measured
+// matrix: Pipette's {"gpus": [names], "bandwidth": [[numbers, or texts of numbers]]}, mpiGraph's
+// two tables {"0": Recv, "1": Send} of that form, or what mpiGraph prints. A row of mpiGraph's Recv
+// table is the receiver's, of its Send table the sender's. Its "MB" are 2^20 bytes; Pipette divides
+// by 1000, so that one unit is 1.048576e9 bytes/s. The diagonal is filled, not measured, and passed
+// over: what joins the GPUs of a node is the user's to state, or another cluster's (--like).
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "data/base/shipped.h"
 #include "data/import/import.h"
 #include "data/import/matrix.h"
+#include "data/import/text.h"
 
 const char *const matrix_row_names[] = {"receiver", "sender", NULL};
 const char *const matrix_table_names[] = {"recv", "send", NULL};
@@ -81,15 +82,45 @@ static enum status read_values(const struct json *row, double **values, int *cou
     return OK;
 }
 
-static enum status read_links(struct places *p, const struct json *rows, bool row_receives,
-                              double unit, double latency_s, struct arena *arena, struct error *err)
+struct links {
+    struct places *places;
+    bool row_receives;
+    double unit, latency_s;
+};
+
+static void begin_links(struct places *p, const char *const *names, int count, struct arena *arena)
 {
-    int count = p->node_count;
+    p->node_count = count;
+    p->nodes = TAKE(arena, count, struct cluster_node);
+    for (int i = 0; i < count; i++) p->nodes[i].name = names[i];
+    p->measured = TAKE(arena, (size_t)count * (size_t)count, struct link);
+    p->absent = TAKE(arena, (size_t)count * (size_t)count, bool);
+}
+
+// A row of the table; returns the column whose value no link has, -1: none.
+static int put_row(const struct links *l, int row, const double *values)
+{
+    struct places *p = l->places;
+    for (int k = 0; k < p->node_count; k++) {
+        int from = l->row_receives ? k : row, to = l->row_receives ? row : k;
+        size_t pair = (size_t)from * (size_t)p->node_count + (size_t)to;
+        double rate = values[k] * l->unit;
+        if (row == k) continue;
+        p->absent[pair] = isnan(values[k]);
+        if (p->absent[pair]) continue;
+        if (!(rate >= 1 && rate <= RATE_MAX)) return k;
+        p->measured[pair] = (struct link){rate, l->latency_s};
+    }
+    return -1;
+}
+
+static enum status read_links(const struct links *l, const struct json *rows, struct arena *arena,
+                              struct error *err)
+{
+    int count = l->places->node_count;
     if (json_length(rows) != count)
         return json_refuse(rows, err, "expected %d rows, one for each of \"gpus\", found %d", count,
                            json_length(rows));
-    p->measured = TAKE(arena, (size_t)count * (size_t)count, struct link);
-    p->absent = TAKE(arena, (size_t)count * (size_t)count, bool);
     for (int i = 0; i < count; i++) {
         struct json row = json_element(rows, i, arena);
         double *values;
@@ -98,21 +129,15 @@ static enum status read_links(struct places *p, const struct json *rows, bool ro
         if (length != count)
             return json_refuse(&row, err, "expected %d numbers, one for each of \"gpus\", found %d",
                                count, length);
-        for (int k = 0; k < count; k++) {
-            int from = row_receives ? k : i, to = row_receives ? i : k;
-            size_t pair = (size_t)from * (size_t)count + (size_t)to;
-            if (i == k) continue;
-            p->absent[pair] = isnan(values[k]);
-            if (p->absent[pair]) continue;
-            if (!(values[k] * unit >= 1 && values[k] * unit <= RATE_MAX))
-                return json_refuse(
-                    &row, err,
-                    "[%d]: \"%.60s\" to \"%.60s\": expected a bandwidth of 1 to %g bytes/s, or "
-                    "null where nothing was measured, found %g (%g bytes/s)",
-                    k, p->nodes[from].name, p->nodes[to].name, RATE_MAX, values[k],
-                    values[k] * unit);
-            p->measured[pair] = (struct link){values[k] * unit, latency_s};
-        }
+        int bad = put_row(l, i, values);
+        if (bad >= 0)
+            return json_refuse(
+                &row, err,
+                "[%d]: \"%.60s\" to \"%.60s\": expected a bandwidth of 1 to %g bytes/s, or "
+                "null where nothing was measured, found %g (%g bytes/s)",
+                bad, l->places->nodes[l->row_receives ? bad : i].name,
+                l->places->nodes[l->row_receives ? i : bad].name, RATE_MAX, values[bad],
+                values[bad] * l->unit);
     }
     return OK;
 }
@@ -179,32 +204,63 @@ static double latency_of(const struct node_group *g, const struct matrix_request
     return best ? best->link.latency_s : 0;
 }
 
-enum status matrix_cluster(struct cluster *c, const char *path, const struct matrix_request *r,
-                           struct arena *arena, struct error *err)
+// Of mpiGraph's two tables, or the only one.
+static struct links links_of(struct cluster *c, const struct matrix_request *r, int table)
 {
-    const char *text, **names;
-    size_t size;
+    const int by_form[2][2] = {{MATRIX_MIB, MATRIX_MB}, {MATRIX_MIB_THOUSANDS, MATRIX_GB}};
+    int unit = r->unit != MATRIX_BY_FORM ? r->unit : by_form[table == TABLE_ONLY][r->published];
+    return (struct links){.places = &c->places,
+                          .row_receives = r->rows == ROWS_BY_TABLE
+                                              ? table != TABLE_SEND && !r->published
+                                              : r->rows == ROWS_RECEIVER,
+                          .unit = unit_bytes[unit],
+                          .latency_s = latency_of(&c->groups[0], r)};
+}
+
+static enum status take_json(struct cluster *c, const struct matrix_request *r, const char *text,
+                             size_t size, struct arena *arena, struct error *err)
+{
     struct json root, table, gpus = {0}, rows = {0};
-    int chosen = r->table;
-    *c = (struct cluster){.document.path = arena_copy_text(arena, path), .group_count = 1};
-    TRY(file_read(path, &text, &size, arena, err));
-    sha256_text(text, size, c->document.sha256);
+    const char **names;
+    int chosen = r->table, count;
     TRY(json_parse(&root, c->document.path, text, size, arena, err));
     TRY(find_table(&root, &chosen, &table, arena, err));
     struct json_field fields[] = {FIELD_ARRAY("gpus", REQUIRED, &gpus),
                                   FIELD_ARRAY("bandwidth", REQUIRED, &rows)};
     TRY(json_fields(&table, fields, ARRAY_LENGTH(fields), JSON_LENIENT, arena, err));
-    TRY(read_names(&gpus, &names, &c->places.node_count, arena, err));
-    c->places.nodes = TAKE(arena, c->places.node_count, struct cluster_node);
-    for (int i = 0; i < c->places.node_count; i++) c->places.nodes[i].name = names[i];
-    const int by_form[2][2] = {{MATRIX_MIB, MATRIX_MB}, {MATRIX_MIB_THOUSANDS, MATRIX_GB}};
-    bool row_receives = r->rows == ROWS_BY_TABLE ? chosen != TABLE_SEND && !r->published
-                                                 : r->rows == ROWS_RECEIVER;
-    int unit = r->unit != MATRIX_BY_FORM ? r->unit : by_form[chosen == TABLE_ONLY][r->published];
+    TRY(read_names(&gpus, &names, &count, arena, err));
+    begin_links(&c->places, names, count, arena);
+    struct links links = links_of(c, r, chosen);
+    return read_links(&links, &rows, arena, err);
+}
+
+static enum status take_text(struct cluster *c, const struct matrix_request *r, const char *text,
+                             size_t size, struct arena *arena, struct error *err)
+{
+    struct matrix_text m;
+    int table = r->table == TABLE_SEND ? TABLE_SEND : TABLE_RECV;
+    TRY(matrix_read_text(&m, c->document.path, text, size, table == TABLE_SEND, arena, err));
+    begin_links(&c->places, m.names, m.count, arena);
+    struct links links = links_of(c, r, table);
+    for (int i = 0; i < m.count; i++)
+        if (put_row(&links, i, &m.values[(size_t)i * (size_t)m.count]) >= 0)
+            return fail(err, BAD_INPUT, "%s: %.60s: expected bandwidths of 1 to %g bytes/s",
+                        c->document.path, m.names[i], RATE_MAX);
+    return OK;
+}
+
+enum status matrix_cluster(struct cluster *c, const char *path, const struct matrix_request *r,
+                           struct arena *arena, struct error *err)
+{
+    const char *text;
+    size_t size;
+    *c = (struct cluster){.group_count = 1};
+    TRY(import_read(&c->document, path, &text, &size, arena, err));
     c->groups = TAKE(arena, 1, struct node_group);
     TRY(describe_nodes(&c->groups[0], r, arena, err));
-    TRY(read_links(&c->places, &rows, row_receives, unit_bytes[unit], latency_of(&c->groups[0], r),
-                   arena, err));
+    size_t blank = strspn(text, " \t\r\n");
+    bool json = blank < size && (text[blank] == '{' || text[blank] == '[' || text[blank] == '"');
+    TRY((json ? take_json : take_text)(c, r, text, size, arena, err));
     c->groups[0].nodes = c->places.node_count;
     c->name = r->name;
     return cluster_check(c, err);
@@ -237,7 +293,7 @@ enum status import_matrix(int argc, char **argv, int *exit_code, struct arena *a
         {"--like", OPTION_CLUSTER, &r.like, 0, 0, NULL,
          "a cluster, shipped or a file: nodes as in its first group, where no option says "
          "otherwise"},
-        {"--gpu", OPTION_TEXT, &r.gpu, 0, 0, NULL, "the costs' name of the GPU"},
+        {"--gpu", OPTION_GPU, &r.gpu, 0, 0, NULL, "the costs' name of the GPU"},
         {"--gpus-per-node", OPTION_INT, &r.gpus_per_node, 1, 1024, NULL, "GPUs of a node"},
         {"--memory-gb", OPTION_NUMBER, &r.memory_gb, 0.001, 1e6, NULL,
          "memory of a GPU, 1e9 bytes"},
@@ -247,7 +303,7 @@ enum status import_matrix(int argc, char **argv, int *exit_code, struct arena *a
          "its latency (default 0)"},
     };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline import matrix FILE.json [-o cluster.json] [options]",
+    TRY(options_read(argc, argv, "plumbline import matrix FILE [-o cluster.json] [options]",
                      options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
     TRY(matrix_cluster(&c, path, &r, arena, err));

@@ -32,6 +32,16 @@ struct matrix_request {
                     // 1e9 bytes/s (of two tables 1e6)
 };
 
+// What mpiGraph prints: its Send or Recv table, in its unit; NAN: not measured. BAD_INPUT: there is
+// no such table, it is cut short, or a host stands twice.
+struct matrix_text {
+    const char **names; // [count]
+    int count;
+    double *values; // [count x count], row by row
+};
+enum status matrix_read_text(struct matrix_text *m, const char *path, const char *text, size_t size,
+                             bool send, struct arena *arena, struct error *err);
+
 // One group of nodes, measured[] between them; the document has the file's path and hash.
 enum status matrix_cluster(struct cluster *c, const char *path, const struct matrix_request *r,
                            struct arena *arena, struct error *err);

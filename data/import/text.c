@@ -108,5 +108,7 @@ enum status import_read(struct document *d, const char *path, const char **text,
     if (memchr(*text, '\0', *size))
         return fail(err, BAD_INPUT, "%s: expected text, found a zero byte", d->path);
     sha256_text(*text, *size, d->sha256);
+    size_t mark = *size >= 3 && !memcmp(*text, "\xEF\xBB\xBF", 3) ? 3 : 0; // of byte order
+    *text += mark, *size -= mark;
     return OK;
 }

@@ -272,7 +272,7 @@ enum status import_topo(int argc, char **argv, int *exit_code, struct arena *are
         {"-o", OPTION_PATH, &output, 0, 0, NULL,
          "where a cluster is written, - is standard output; default: a table is printed"},
         {"--name", OPTION_TEXT, &n.name, 0, 0, NULL, "the cluster's and its group's name (node)"},
-        {"--gpu", OPTION_TEXT, &n.gpu, 0, 0, NULL, "the GPU's name in the costs"},
+        {"--gpu", OPTION_GPU, &n.gpu, 0, 0, NULL, "the GPU's name in the costs"},
         {"--memory-bytes", OPTION_INT, &n.memory_bytes, 1, 1e15, NULL, "of one GPU"},
         {"--intra-bytes-per-s", OPTION_NUMBER, &n.intra_bytes_per_s, 1, 1e18, NULL,
          "between two GPUs, one direction"},

@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "data/base/shipped.h"
 #include "data/inputs/framework.h"
 #include "data/inputs/job_fields.h"
 #include "data/base/names.h"
@@ -35,6 +37,18 @@ enum status problem_check_gpus(const struct problem *p, struct arena *arena, str
     return OK;
 }
 
+// A file beside the problem's, or what is shipped of that name.
+static enum status find_document(const char **found, const char *path, const char *key,
+                                 const char *folder, const char *name, struct arena *arena,
+                                 struct error *err)
+{
+    struct error why = {OK, ""};
+    *found = path_beside(path, name, arena);
+    if (!access(*found, R_OK) || strchr(name, '/') || path_ends_with(name, ".json")) return OK;
+    if (shipped_find(found, folder, name, arena, &why) == OK && *found != name) return OK;
+    return fail(err, BAD_INPUT, "%s: %s: %s", path, key, why.text);
+}
+
 enum status problem_load(struct problem *p, const char *path, struct arena *arena,
                          struct error *err)
 {
@@ -47,9 +61,10 @@ enum status problem_load(struct problem *p, const char *path, struct arena *aren
         FIELD_TEXT("job", REQUIRED, &job),
     };
     TRY(document_fields(&p->document, fields, ARRAY_LENGTH(fields), arena, err));
-    return problem_compose(p, path_beside(path, model, arena), path_beside(path, cluster, arena),
-                           path_beside(path, costs, arena), path_beside(path, job, arena), arena,
-                           err);
+    TRY(find_document(&model, path, "model", "models", model, arena, err));
+    TRY(find_document(&cluster, path, "cluster", "clusters", cluster, arena, err));
+    TRY(find_document(&costs, path, "costs", "costs", costs, arena, err));
+    return problem_compose(p, model, cluster, costs, path_beside(path, job, arena), arena, err);
 }
 
 enum status problem_compose(struct problem *p, const char *model, const char *cluster,

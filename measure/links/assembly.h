@@ -42,7 +42,7 @@ struct assembly_settings assembly_defaults(int argc, char **argv, int64_t smalle
          0.01,                                                                                     \
          1e6,                                                                                      \
          NULL,                                                                                     \
-         "seconds to spend; at least 8 repetitions are taken in any case (60)"},                   \
+         "seconds to spend; every operation is taken once in any case (60)"},                      \
         {"--width",                                                                                \
          OPTION_NUMBER,                                                                            \
          &(s)->width,                                                                              \

@@ -1,5 +1,5 @@
 // The budget is looked at between rounds: a round is never cut, for a pair measured in half of the
-// rounds would have seen other conditions than the rest. Least repetitions are taken in any case.
+// rounds would have seen other conditions than the rest. One round is taken in any case.
 #include "measure/links/together.h"
 
 #include <stdio.h>
@@ -36,11 +36,11 @@ static void shuffle(int *order, int first, int count, uint64_t *seed)
     }
 }
 
-// What is left at least for the repetitions that have to be, at most until the budget is spent.
+// What is left at least for the round that has to be, at most until the budget is spent.
 static double seconds_left(const struct run *run, double elapsed_s)
 {
     const struct joint_settings *s = run->settings;
-    int needed = (s->warm_ups + s->repetitions_min) * run->joint->turn_count;
+    int needed = (s->warm_ups + 1) * run->joint->turn_count;
     double least_s =
         run->turns_taken < needed ? elapsed_s / run->turns_taken * (needed - run->turns_taken) : 0;
     double budget_s = s->budget_s - elapsed_s;
@@ -126,8 +126,9 @@ static void judge_round(struct run *run, bool is_warm_up, struct arena *arena)
             else if (run->is_open[i])
                 append(cell, run->times[c], run->settings, arena), run->result->repetitions++;
             int taken = cell->sample.repetitions;
-            wanted = wanted || taken < run->settings->repetitions_min ||
-                     (!cell->done && !spent && taken < run->settings->repetitions_max);
+            wanted = wanted || !taken ||
+                     (!spent && (taken < run->settings->repetitions_min ||
+                                 (!cell->done && taken < run->settings->repetitions_max)));
             done += cell->done;
         }
         run->is_open[i] = wanted && !run->result->interrupted;

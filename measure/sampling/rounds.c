@@ -2,7 +2,8 @@
 // order of their intervals' widths, the widest first, as far as the time left is expected to bring
 // them to their next look; the others stop. So the budget, which depends on the times measured,
 // ends a cell at a look like the width does. Only a signal, or a machine so much slower than
-// expected that the budget is overrun by a tenth, stops inside a stage.
+// expected that the budget is overrun by a tenth, stops inside a stage. Before the first look it is
+// the budget itself that does: one round is taken in any case, after warm-ups for half of it.
 #include "measure/sampling/rounds.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 #include "data/base/random.h"
 
 static const double progress_every_s = 0.2, condition_every_s = 0.02, overrun = 1.1,
-                    clock_change = 0.02;
+                    clock_change = 0.02, warm_up_share = 0.5;
 
 struct run {
     const struct backend *backend;
@@ -151,7 +152,7 @@ static void warm_up(struct run *r)
         shuffle(r);
         for (int i = 0; i < r->cell_count; i++) {
             struct cell *cell = &r->cells[r->order[i]];
-            if (!may_go_on(r, HUGE_VAL)) return;
+            if (!may_go_on(r, warm_up_share * r->settings->budget_s)) return;
             double begin_s = r->result->elapsed_s;
             r->backend->repeat(r->session, cell);
             look_at_clock(r);
@@ -162,7 +163,7 @@ static void warm_up(struct run *r)
     }
 }
 
-// Every cell to its target.
+// Every cell to its target, or as far as the limit lets it: every one to its first repetition.
 static void run_stage(struct run *r, double limit_s)
 {
     bool open = true, first = true;
@@ -173,7 +174,7 @@ static void run_stage(struct run *r, double limit_s)
         for (int i = 0; i < r->cell_count; i++) {
             struct cell *cell = &r->cells[r->order[i]];
             if (cell->sample.repetitions >= cell->target) continue;
-            if (!may_go_on(r, limit_s)) return;
+            if (!may_go_on(r, cell->sample.repetitions ? limit_s : HUGE_VAL)) return;
             repeat(r, cell, first);
             print_progress(r);
             open |= cell->sample.repetitions < cell->target;
@@ -234,7 +235,7 @@ static void run_stages(struct run *r)
     if (!first || first > most) first = look_after(0) > most ? most : look_after(0);
     for (int i = 0; i < r->cell_count; i++) r->cells[i].target = first;
     warm_up(r);
-    run_stage(r, HUGE_VAL);
+    run_stage(r, r->settings->budget_s);
     look(r);
     double limit_s = overrun * r->settings->budget_s;
     while (may_go_on(r, limit_s) && plan_stage(r)) {

@@ -8,7 +8,7 @@
 #include "measure/sampling/backend.h"
 
 struct rounds_settings {
-    double budget_s; // from `begin_s` on; the least number of repetitions is taken in any case
+    double budget_s; // from `begin_s` on; the first repetition of every cell is taken in any case
     double begin_s;  // on the back end's clock
     double width;    // (high - low) / median of the 95 % interval that is narrow enough
     int repetitions_min, repetitions_max, warm_ups; // the least is raised to the next look; below
@@ -28,7 +28,8 @@ struct rounds_result {
 };
 
 // Fills every cell's sample: seconds, repetitions, outliers, conditions, warm_ups and stopped_by.
-// Only an interrupted run leaves cells without repetitions.
+// Only an interrupted run leaves cells without repetitions; a budget that the machine is too slow
+// for leaves them with fewer than the first look has.
 void rounds_run(struct rounds_result *result, const struct backend *backend, void *session,
                 struct cell *cells, int cell_count, const struct rounds_settings *settings,
                 struct arena *arena);

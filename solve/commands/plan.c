@@ -81,7 +81,7 @@ static enum status read_request(struct plan_request *r, int argc, char **argv, b
 {
     const struct option options[] = {
         {"--model", OPTION_MODEL, &r->model, 0, 0, NULL, "a shipped name or a file"},
-        {"--gpu", OPTION_TEXT, &r->gpu, 0, 0, NULL,
+        {"--gpu", OPTION_GPU, &r->gpu, 0, 0, NULL,
          "its kind, as in h100-80gb: nodes as they are sold with it"},
         {"--nodes", OPTION_INT, &r->nodes, 1, 1 << 20, NULL, "so many of them"},
         {"--gpus", OPTION_INT, &r->gpus, 1, 1 << 20, NULL, "or so many GPUs"},

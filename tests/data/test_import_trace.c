@@ -13,7 +13,7 @@
 #include "data/inputs/samples.h"
 #include "data/import/import.h"
 #include "data/import/json_stream.h"
-#include "data/import/trace_ranges.h"
+#include "data/import/trace/ranges.h"
 #include "tests/support/folder.h"
 
 #include <cmocka.h> // last: its macro `fail` hides data/base/status.h's
@@ -59,7 +59,7 @@ static enum status read_text(struct trace *t, const char *text, size_t size)
     assert_non_null(from);
     if (!size) getc(from);
     err = (struct error){OK, ""};
-    enum status status = trace_read(t, "trace", from, &arena, &err);
+    enum status status = trace_read(t, "trace", from, false, &arena, &err);
     fclose(from);
     return status == OK ? trace_attribute(t, "trace", &arena, &err) : status;
 }

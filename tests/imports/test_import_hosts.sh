@@ -1,11 +1,11 @@
 #!/bin/sh
-# import hostfile, import slurm: clusters whose nodes have the names that stand there, on the switches that stand there; every wrong
+# import hostfile, import slurm, import sinfo: clusters whose nodes have the names that stand there, on the switches that stand there; every wrong
 # line is told by its number.
-BIN=${BIN:-bin} work=build/test_import_hosts.$$ failed=0
+BIN=${BIN:-bin} work=build/test_import_hosts.$$
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 plumbline=$BIN/plumbline
 
-wrong() { echo "import of hosts: $*" >&2; failed=1; }
+wrong() { echo "import of hosts: $*" >&2; : >"$work/failed"; } # behind a pipe, too
 
 # nodes FORMAT OPTION ...: standard input as a cluster; its nodes as "name group switch/switch ..."
 nodes() {
@@ -121,5 +121,65 @@ refuse 'hangs on u already' slurm 'SwitchName=s Nodes=a\nSwitchName=u Switches=s
 refuse 'no node hangs below' slurm 'SwitchName=s Nodes=a\nSwitchName=t Switches=u\nSwitchName=u Switches=t\n' $like
 refuse 'below itself' slurm 'SwitchName=s Nodes=a Switches=t\nSwitchName=t Nodes=b Switches=s\n' $like
 refuse 'oversubscription: expected numbers' slurm 'SwitchName=s Nodes=a\n' $like --oversubscription 0
-[ $failed -eq 0 ] && echo "import of hosts: all as expected"
-exit $failed
+# ---- sinfo, scontrol
+expect "n01 h100-of-8
+n02 h100-of-8
+n03 h100-of-4
+n04 h100-of-4
+h100-of-8 2 8
+h100-of-4 2 4" sinfo <<'END'
+NODELIST   GRES                          STATE
+n01        gpu:h100:8(S:0-1)             idle
+n02        gpu:h100:8(S:0-1)             mix
+n02        gpu:h100:8(S:0-1)             mix
+n[03-04]   nvme:1,gpu:h100:4             alloc
+c1         (null)                        idle
+n05        gpu:h100:8                    drain*
+n06        gpu:h100:8                    down
+END
+grep -q '2 down or drained left out.*1 without GPUs' "$work/err" || wrong "not said what is left out: $(cat "$work/err")"
+expect "a gpu-of-8
+b gpu-of-8
+gpu-of-8 2 8" sinfo --all <<'END'
+Mon Nov 23 10:00:00 2026
+STATE PARTITION NODELIST GRES
+idle gpu* a gpu:8
+down* gpu* b gpu:8(S:0)
+END
+expect "x1 h100-of-8
+x2 a100-of-4
+h100-of-8 1 8
+a100-of-4 1 4" sinfo --like a100=a100-16x8 <<'END'
+NodeName=x1 Arch=x86_64 CoresPerSocket=56 
+   CPUAlloc=0 CPUEfctv=112 CPUTot=112 CPULoad=0.02
+   Gres=gpu:h100:8(S:0-1)
+   State=IDLE+CLOUD+POWERED_DOWN ThreadsPerCore=1 TmpDisk=0
+   Partitions=a,b 
+
+NodeName=x2 Arch=x86_64 Gres=gpu:a100:4 State=MIXED
+
+NodeName=x3 Arch=x86_64
+   Gres=gpu:a100:4
+   State=IDLE+DRAIN
+END
+grep -q '"gpu": "a100-80gb"' "$work/cluster.json" || wrong "sinfo: --like of a type does not count"
+printf 'NODELIST GRES\r\na gpu:8\r\n' | expect "a gpu-of-8
+gpu-of-8 1 8" sinfo
+expect "b gpu-of-8
+gpu-of-8 1 8" sinfo <<'END'
+c|(null)|idle
+a|gpu:8|down*
+b|gpu:8(S:0-1)|idle
+END
+refuse 'line 1: expected a header' sinfo 'PARTITION AVAIL NODELIST\ngpu up n1\n' $like
+refuse 'line 2: gres: GPUs of one node are of h100 and of a100' sinfo 'NODELIST GRES\nn1 gpu:h100:4,gpu:a100:4\n' $like
+refuse 'line 1: expected names of nodes' hostfile '{\n' $like
+refuse 'line 2: expected as many columns' sinfo 'NODELIST GRES\na\n' $like
+refuse 'found none$' sinfo '' $like
+refuse 'found nodes without' sinfo 'NODELIST GRES\na (null)\n' $like
+refuse '\-\-all takes those' sinfo 'NODELIST GRES STATE\na gpu:1 down\n' $like
+refuse '\-\-like is missing' sinfo 'NODELIST GRES STATE\na gpu:1 idle\n'
+refuse 'like a100=CLUSTER --like h100=CLUSTER\|like h100=CLUSTER --like a100=CLUSTER' sinfo 'NODELIST GRES\na gpu:h100:1\nb gpu:a100:1\n' $like
+refuse 'at most 1024' sinfo 'NODELIST GRES\na gpu:2000\n' $like
+[ -e "$work/failed" ] && exit 1
+echo "import of hosts: all as expected"

@@ -44,6 +44,8 @@ answers --engine=tree solve --engine=
 answers intopt solve x.json --engine ''
 answers gpt2-xl models gpt
 answers h100-128x8 plan --cluster ''
+answers h200-141gb plan --gpu h2
+answers --gpu=mi300x-192gb example gpt --gpu=
 answers published predict --costs p
 answers hf import ''
 answers --name import hf --na

@@ -221,7 +221,7 @@ static void test_rounds_together(void **state)
     arena_close(&arena);
 }
 
-// Nothing is left of the budget: the least repetitions are taken and no more.
+// Nothing is left of the budget: one round is taken and no more.
 static void test_least_repetitions(void **state)
 {
     (void)state;
@@ -234,7 +234,7 @@ static void test_least_repetitions(void **state)
     struct joint_result result;
     struct script script = {0};
     assert_int_equal(joint_run(&result, NULL, &j, &settings, play, &script, &arena, &err), OK);
-    for (int i = 0; i < 4; i++) assert_int_equal(j.cells[i].sample.repetitions, 8);
+    for (int i = 0; i < 4; i++) assert_int_equal(j.cells[i].sample.repetitions, 1);
     arena_close(&arena);
 }
 

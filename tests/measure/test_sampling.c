@@ -379,11 +379,13 @@ static void test_budget(void **state)
                    cells, CELLS, &settings, *state);
         print_message("budget %g s: %.2f s, %d repetitions\n", budgets_s[b], result.elapsed_s,
                       result.repetitions);
-        assert_true(result.elapsed_s <= fmax(least_s, 1.1 * budgets_s[b] + 0.02));
+        // Warm-ups for half of it and one round in any case; else no repetition begins beyond it.
+        assert_true(result.elapsed_s <=
+                    fmax(0.5 * budgets_s[b] + least_s / 9, 1.1 * budgets_s[b]) + 0.02);
         if (budgets_s[b] > 2 * least_s)
             assert_true(result.elapsed_s >= 0.8 * budgets_s[b]); // little of it is left lying
         for (int i = 0; i < CELLS; i++)
-            assert_true(cells[i].sample.repetitions >= 8 &&
+            assert_true(cells[i].sample.repetitions >= (budgets_s[b] > least_s ? 8 : 1) &&
                         !strcmp(cells[i].sample.stopped_by, "budget"));
     }
     // Below the first look as many as asked for, which is an honest fixed number.
@@ -394,6 +396,60 @@ static void test_budget(void **state)
     rounds_run(&result, &backend_simulated, open_machine(NULL, 6, *state), &one, 1, &few, *state);
     assert_int_equal(one.sample.repetitions, 3);
     assert_string_equal(one.sample.stopped_by, "count");
+}
+
+// A machine ten times as slow as the sizes were chosen for, by the clock of a back end of its own:
+// the number of repetitions is what the budget holds, whatever was planned.
+static double slow_now_s, slow_call_s;
+static int slow_calls;
+
+static double slow_clock(void *session)
+{
+    (void)session;
+    return slow_now_s;
+}
+
+static double slow_repeat(void *session, const struct cell *cell)
+{
+    (void)session;
+    double seconds = slow_call_s * cell->sample.flop / 1e9;
+    slow_calls++;
+    slow_now_s += seconds;
+    return seconds;
+}
+
+static void test_slow_machine(void **state)
+{
+    enum { CELLS = 20 };
+    const struct backend slow = {.name = "slow", .repeat = slow_repeat, .clock = slow_clock};
+    for (double call_s = 0.001; call_s < 8; call_s *= 2) {
+        struct cell cells[CELLS];
+        double round_s = CELLS * call_s, budget_s = 20;
+        int warm_ups = 0, least = INT32_MAX, most = 0;
+        for (int i = 0; i < CELLS; i++) cells[i] = cell_of(1e9);
+        const struct rounds_settings settings = {.budget_s = budget_s,
+                                                 .begin_s = 3, // were spent before
+                                                 .width = 1e-4,
+                                                 .repetitions_min = 8,
+                                                 .repetitions_max = 8,
+                                                 .warm_ups = 1,
+                                                 .seed = 3};
+        struct rounds_result result;
+        slow_now_s = 3 + 1, slow_call_s = call_s, slow_calls = 0;
+        rounds_run(&result, &slow, NULL, cells, CELLS, &settings, *state);
+        for (int i = 0; i < CELLS; i++) {
+            int n = cells[i].sample.repetitions;
+            warm_ups += cells[i].sample.warm_ups;
+            least = n < least ? n : least, most = n > most ? n : most;
+        }
+        assert_int_equal(result.repetitions + warm_ups, slow_calls);
+        // Nothing begins beyond the budget but the first round.
+        double warm_s = warm_ups * call_s, first_s = 1 + warm_s + round_s;
+        assert_true(result.elapsed_s <= fmax(budget_s + call_s, first_s) + 1e-9);
+        assert_true(1 + warm_s <= fmax(0.5 * budget_s, 1) + call_s + 1e-9);
+        assert_true(least >= 1 && most <= least + 1 && most <= 8);
+        if (1 + 9 * round_s < budget_s) assert_true(least == 8 && warm_ups == CELLS);
+    }
 }
 
 // Half of every kind of noise lies on each side of the truth; nothing is negative; a seed says all.
@@ -462,10 +518,15 @@ static void test_host_condition(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_coverage),         cmocka_unit_test(test_naive_interval_fails),
-        cmocka_unit_test(test_launches_covered), cmocka_unit_test(test_outliers),
-        cmocka_unit_test(test_throttled),        cmocka_unit_test(test_interrupted),
-        cmocka_unit_test(test_budget),           cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_naive_interval_fails),
+        cmocka_unit_test(test_launches_covered),
+        cmocka_unit_test(test_outliers),
+        cmocka_unit_test(test_throttled),
+        cmocka_unit_test(test_interrupted),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_slow_machine),
+        cmocka_unit_test(test_noise),
         cmocka_unit_test(test_host_condition),
     };
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/import/hf/internal.h"
+#include "data/import/text.h"
 
 // ---- what cannot be imported
 
@@ -216,11 +217,10 @@ enum status model_import_hf(struct model *m, const char *path, const char *name,
     const char *text, *model_type = NULL, *name_or_path = NULL, *last;
     size_t size;
     struct json root, part = {0};
-    struct document config = {.path = arena_copy_text(arena, path)};
+    struct document config;
     struct hf_model x = {.root = &root, .arena = arena};
+    TRY(import_read(&config, path, &text, &size, arena, err));
     *m = (struct model){.document.path = config.path, .has_shape = true};
-    TRY(file_read(path, &text, &size, arena, err));
-    sha256_text(text, size, config.sha256);
     TRY(json_parse(&root, config.path, text, size, arena, err));
     TRY(hf_text(&x, "_name_or_path", &name_or_path, err));
     TRY(find_class(&x, &part, &model_type, err));

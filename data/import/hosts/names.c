@@ -1,5 +1,6 @@
 #include "data/import/hosts/names.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@ static enum status refuse_list(const struct text_lines *at, const char *list, st
 static enum status add_name(struct host_names *names, const char *name, const struct text_lines *at,
                             struct error *err)
 {
+    for (const char *c = name; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("-._:@%", *c)) return refuse_list(at, name, err);
     if (names->count == PLACES_MAX)
         return text_refuse(at, err, "more than the %d nodes that a cluster can name", PLACES_MAX);
     GROW(names->arena, names->items, names->count, names->capacity, 64);

@@ -117,10 +117,45 @@ static void note_recompute(struct export *e)
                       "DeepSpeed has no selective one");
 }
 
-static void put_notes(const struct export *e, struct json_writer *w)
+// What the model's code has to do, for plumbline import deepspeed.
+static void put_rest(struct export *e, struct json_writer *w)
+{
+    const struct job *job = &e->problem->job;
+    const struct layout *l = &e->plan->layout;
+    const struct {
+        const char *key;
+        int64_t value;
+    } counts[] = {{"sequence", job->sequence}, {"tensor", l->tensor},
+                  {"context", l->context},     {"pipeline", l->pipeline},
+                  {"expert", l->expert},       {"virtual_stages", l->virtual_stages}};
+    const struct {
+        const char *key;
+        bool value;
+    } flags[] = {{"sequence_parallel", l->sequence_parallel},
+                 {"unfused_attention", !l->fused_attention},
+                 {"fp8", job->precision == FP8},
+                 {"fused_loss", job->fused_loss},
+                 {"compiled", job->compiled},
+                 {"gathered_logits", job->gathered_logits},
+                 {"scattered_messages", job->scattered_messages}};
+    enum recompute mode = e->plan->stages[0].recompute;
+    for (int s = 1; s < e->plan->stage_count; s++)
+        if (e->plan->stages[s].recompute != mode) mode = RECOMPUTE_FULL;
+    for (size_t i = 0; i < ARRAY_LENGTH(counts); i++)
+        json_put_count(w, counts[i].key, counts[i].value);
+    for (size_t i = 0; i < ARRAY_LENGTH(flags); i++)
+        if (flags[i].value) json_put_bool(w, flags[i].key, true);
+    json_put_text(w, "schedule", schedule_names[l->schedule]);
+    json_put_text(w, "recompute", recompute_names[mode]);
+    if (job->attention_kernel != ATTENTION_MAKER)
+        json_put_text(w, "attention_kernel", attention_kernel_names[job->attention_kernel]);
+}
+
+static void put_notes(struct export *e, struct json_writer *w)
 {
     json_open_object(w, "plumbline");
     json_put_text(w, "about", export_headline(e));
+    put_rest(e, w);
     json_open_array(w, "not_expressed");
     for (const char *note = e->notes.text, *end; *note; note = end + 1) {
         end = strchr(note, '\n');

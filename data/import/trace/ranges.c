@@ -3,7 +3,7 @@
 // nothing is annotated; then the ranges open anywhere in its process count. Where a trace has no
 // launches, the profiler's own device ranges tell, by stream and time. All ranges that are open
 // count, the outer with the inner. One sweep over points in time, ranges by their start.
-#include "data/import/trace_ranges.h"
+#include "data/import/trace/ranges.h"
 
 #include <stdlib.h>
 #include <string.h>

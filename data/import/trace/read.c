@@ -10,13 +10,14 @@
 
 #include "data/base/grow.h"
 #include "data/import/json_stream.h"
-#include "data/import/trace_ranges.h"
+#include "data/import/trace/arguments.h"
+#include "data/import/trace/ranges.h"
 
 #define TIME_MOST                                                                                  \
     9000000000000000 // microseconds: an epoch's and its longest event's end fit 64 bits of
                      // nanoseconds
 #define LAST_MOST_NS 100000000000000000
-enum { CAT_NONE, CAT_RANGE, CAT_DEVICE_RANGE, CAT_WORK, CAT_LAUNCH };
+enum { CAT_NONE, CAT_RANGE, CAT_DEVICE_RANGE, CAT_WORK, CAT_COPY, CAT_LAUNCH, CAT_OPERATOR };
 enum { NAME_MAX_BYTES = STREAM_TEXT_MAX, ID_MAX = 64 };
 
 static const struct {
@@ -25,10 +26,11 @@ static const struct {
 } categories[] = {
     {"user_annotation", CAT_RANGE}, {"gpu_user_annotation", CAT_DEVICE_RANGE},
     {"kernel", CAT_WORK},           {"concurrent_kernel", CAT_WORK},
-    {"gpu_memcpy", CAT_WORK},       {"gpu_memset", CAT_WORK},
-    {"memcpy", CAT_WORK},           {"memset", CAT_WORK},
+    {"gpu_memcpy", CAT_COPY},       {"gpu_memset", CAT_WORK},
+    {"memcpy", CAT_COPY},           {"memset", CAT_WORK},
     {"cuda_runtime", CAT_LAUNCH},   {"cuda_driver", CAT_LAUNCH},
     {"runtime", CAT_LAUNCH},        {"hip_runtime", CAT_LAUNCH},
+    {"cpu_op", CAT_OPERATOR},
 };
 
 struct event {
@@ -36,6 +38,8 @@ struct event {
     bool complete, timed, lasting;
     int category;
     int64_t start_ns, duration_ns, correlation;
+    bool whole_lists; // sizes of inputs are asked for
+    struct trace_arguments arguments;
 };
 
 // ---- one event
@@ -75,28 +79,12 @@ static enum status read_time(const struct json_stream *s, enum stream_token toke
     return OK;
 }
 
-static enum status read_args(struct json_stream *s, struct event *e, struct error *err)
-{
-    enum stream_token token;
-    for (;;) {
-        TRY(stream_next(s, &token, err));
-        if (token == STREAM_OBJECT_END) return OK;
-        bool correlation = !strcmp(s->text, "correlation");
-        TRY(stream_next(s, &token, err));
-        if (correlation && (token == STREAM_NUMBER || token == STREAM_TEXT)) {
-            char *stop;
-            long long x = strtoll(s->text, &stop, 10);
-            e->correlation = *stop ? 0 : x;
-        }
-        TRY(stream_skip(s, token, err));
-    }
-}
-
 static enum status read_member(struct json_stream *s, const char *key, enum stream_token token,
                                struct event *e, struct error *err)
 {
     bool scalar = token == STREAM_TEXT || token == STREAM_NUMBER;
-    if (!strcmp(key, "args") && token == STREAM_OBJECT) return read_args(s, e, err);
+    if (!strcmp(key, "args") && token == STREAM_OBJECT)
+        return trace_arguments_read(s, &e->correlation, e->whole_lists, &e->arguments, err);
     if (!strcmp(key, "ts")) {
         e->timed = true;
         return read_time(s, token, "ts", &e->start_ns, err);
@@ -127,6 +115,8 @@ static enum status read_event(struct json_stream *s, struct event *e, struct err
     e->complete = e->timed = e->lasting = false;
     e->category = CAT_NONE;
     e->start_ns = e->duration_ns = e->correlation = 0;
+    e->arguments.external = e->arguments.bytes = 0;
+    e->arguments.collective[0] = '\0';
     for (;;) {
         TRY(stream_next(s, &token, err));
         if (token == STREAM_OBJECT_END) return OK;
@@ -145,27 +135,44 @@ static void fold_name(char *name)
     if (!strncmp(name, step, sizeof step - 1)) name[sizeof step - 2] = '\0';
 }
 
+static enum status keep_op(struct trace *t, const struct json_stream *s, const struct event *e,
+                           struct arena *arena, struct error *err)
+{
+    enum trace_category category = e->category == CAT_OPERATOR ? TRACE_OPERATOR
+                                   : e->category == CAT_COPY   ? TRACE_COPY
+                                                               : TRACE_KERNEL;
+    return !t->ops.wanted || trace_ops_take(&t->ops, e->name, category, &e->arguments,
+                                            1e-9 * (double)e->duration_ns, arena)
+               ? OK
+               : stream_refuse(s, err, "more than %d operators: profile fewer steps",
+                               TRACE_OPS_MAX);
+}
+
 static enum status keep(struct trace *t, const struct json_stream *s, struct event *e,
                         struct arena *arena, struct error *err)
 {
     char both[2 * ID_MAX];
     int device = e->category == CAT_DEVICE_RANGE;
-    if (!e->complete || !e->category) return OK;
+    bool copied = e->category == CAT_COPY; // it is an operator itself
+    if (!e->complete || !e->category || (e->category == CAT_OPERATOR && !t->ops.wanted)) return OK;
     if (!e->timed || (!e->lasting && e->category != CAT_LAUNCH))
         return stream_refuse(s, err, "\"%.60s\": expected ts and dur of a complete event", e->name);
     if (e->category == CAT_LAUNCH && !e->correlation) return OK;
+    if (e->category == CAT_OPERATOR) return keep_op(t, s, e, arena, err);
     snprintf(both, sizeof both, "%s\n%s", e->process, e->thread);
     int process = trace_name(&t->processes, e->process, arena),
         thread = trace_name(&t->threads, both, arena);
     if (process < 0 || thread < 0)
         return stream_refuse(s, err, "more than %d threads", TRACE_NAMES_MAX);
-    if (e->category == CAT_WORK) {
+    if (e->category == CAT_WORK || e->category == CAT_COPY) {
+        TRY(keep_op(t, s, e, arena, err));
         if (t->work_count == TRACE_WORK_MAX)
             return stream_refuse(s, err, "more than %d kernels: profile fewer steps",
                                  TRACE_WORK_MAX);
         GROW(arena, t->work, t->work_count, t->work_room, 1024);
         t->work[t->work_count++] =
-            (struct trace_work){e->correlation, e->start_ns, 1e-9 * (double)e->duration_ns, thread};
+            (struct trace_work){e->correlation, copied ? 0 : e->arguments.external, e->start_ns,
+                                1e-9 * (double)e->duration_ns, thread};
     } else if (e->category == CAT_LAUNCH) {
         if (t->launch_count == TRACE_WORK_MAX)
             return stream_refuse(s, err, "more than %d calls of the runtime: profile fewer steps",
@@ -193,6 +200,7 @@ static enum status read_events(struct trace *t, struct json_stream *s, struct ar
 {
     enum stream_token token;
     struct event *e = TAKE(arena, 1, struct event);
+    e->whole_lists = t->ops.wanted;
     for (;;) {
         TRY(stream_next(s, &token, err));
         if (token == STREAM_ARRAY_END) return OK;
@@ -200,6 +208,28 @@ static enum status read_events(struct trace *t, struct json_stream *s, struct ar
         TRY(read_event(s, e, err));
         TRY(keep(t, s, e, arena, err));
     }
+}
+
+// "deviceProperties": name and memory of the first.
+static enum status read_devices(struct trace *t, struct json_stream *s, struct error *err)
+{
+    enum stream_token token;
+    char key[16];
+    for (int depth = 1; depth;) {
+        TRY(stream_next(s, &token, err));
+        depth += (token == STREAM_OBJECT || token == STREAM_ARRAY) -
+                 (token == STREAM_OBJECT_END || token == STREAM_ARRAY_END);
+        if (token != STREAM_KEY) continue;
+        copy_text(key, sizeof key, s);
+        TRY(stream_next(s, &token, err));
+        bool scalar = token == STREAM_TEXT || token == STREAM_NUMBER;
+        if (scalar && !strcmp(key, "name") && !t->ops.device[0])
+            copy_text(t->ops.device, sizeof t->ops.device, s);
+        if (scalar && !strcmp(key, "totalGlobalMem") && !t->ops.device_bytes)
+            t->ops.device_bytes = strtoll(s->text, NULL, 10);
+        TRY(stream_skip(s, token, err));
+    }
+    return OK;
 }
 
 static enum status read_root(struct trace *t, struct json_stream *s, struct arena *arena,
@@ -210,8 +240,13 @@ static enum status read_root(struct trace *t, struct json_stream *s, struct aren
     for (;;) {
         TRY(stream_next(s, &token, err));
         if (token == STREAM_OBJECT_END) break;
-        bool events = !strcmp(s->text, "traceEvents");
+        bool events = !strcmp(s->text, "traceEvents"),
+             devices = !strcmp(s->text, "deviceProperties");
         TRY(stream_next(s, &token, err));
+        if (devices && token == STREAM_ARRAY) {
+            TRY(read_devices(t, s, err));
+            continue;
+        }
         if (!events) {
             TRY(stream_skip(s, token, err));
             continue;
@@ -224,7 +259,7 @@ static enum status read_root(struct trace *t, struct json_stream *s, struct aren
     return found ? OK : stream_refuse(s, err, "expected key \"traceEvents\" of a profiler's trace");
 }
 
-enum status trace_read(struct trace *t, const char *name, FILE *from, struct arena *arena,
+enum status trace_read(struct trace *t, const char *name, FILE *from, bool ops, struct arena *arena,
                        struct error *err)
 {
     struct json_stream *s = TAKE(arena, 1, struct json_stream);
@@ -235,6 +270,7 @@ enum status trace_read(struct trace *t, const char *name, FILE *from, struct are
                     name);
     if (c != EOF) ungetc(c, from);
     trace_begin(t);
+    t->ops.wanted = ops;
     stream_begin(s, name, from);
     TRY(stream_next(s, &token, err));
     if (token == STREAM_ARRAY) TRY(read_events(t, s, arena, err));

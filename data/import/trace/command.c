@@ -1,7 +1,7 @@
 // plumbline import trace FILE.json: the time of every annotated range of a PyTorch profiler's
 // trace, as a table, CSV, or samples of whole layers (one repetition for each time a range was
-// entered). The file is read once, in a stream, so that it may be standard input and larger than
-// memory.
+// entered); or its operators as samples of kernels. The file is read once, in a stream, so that it
+// may be standard input and larger than memory.
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +9,10 @@
 #include "data/text/json.h"
 #include "data/inputs/samples.h"
 #include "data/import/import.h"
-#include "data/import/trace_ranges.h"
+#include "data/import/trace/op_samples.h"
 
-enum { FORMAT_TABLE, FORMAT_CSV, FORMAT_SAMPLES };
-static const char *const format_names[] = {"table", "csv", "samples", NULL};
+enum { FORMAT_TABLE, FORMAT_CSV, FORMAT_SAMPLES, FORMAT_OPERATORS };
+static const char *const format_names[] = {"table", "csv", "samples", "operators", NULL};
 static const char *const rule_texts[] = {
     "device time of what each range's calls launched",
     "device time by the profiler's device ranges: the trace has no launches",
@@ -23,7 +23,7 @@ enum { REPETITIONS_MOST = 1000000 };
 
 struct trace_request {
     const char *range, *operation, *gpu;
-    int64_t micro_batch, sequence, tensor, context;
+    int64_t micro_batch, sequence, tensor, context, gpus_per_node;
     int format, precision;
 };
 
@@ -169,6 +169,37 @@ static enum status write_samples(const struct trace_request *r, const struct row
     return samples_save(&s, output, arena, err);
 }
 
+// Of operators; what each tells of is said.
+static enum status write_operators(const struct trace_request *r, struct trace *t,
+                                   const char *output, struct arena *arena, struct error *err)
+{
+    struct samples s = {.machine = {.gpu = r->gpu,
+                                    .processor = t->ops.device[0] ? t->ops.device : NULL,
+                                    .memory_bytes = t->ops.device_bytes,
+                                    .threads = 1,
+                                    .library = "PyTorch profiler"}};
+    int counts[SAMPLE_KIND_COUNT] = {0};
+    int idle = trace_op_samples(&s, t, (int)r->gpus_per_node, arena);
+    if (!s.sample_count)
+        return fail(err, BAD_INPUT,
+                    "no operator's size is known: profile with record_shapes=True, and with CUDA "
+                    "among the activities");
+    if (!s.machine.gpu) s.machine.gpu = t->ops.device[0] ? t->ops.device : "unknown";
+    TRY(samples_save(&s, output, arena, err));
+    for (int i = 0; i < s.sample_count; i++) counts[s.samples[i].kind]++;
+    for (int k = 0; k < SAMPLE_KIND_COUNT; k++)
+        if (counts[k]) fprintf(stderr, "%d sizes of kind %s\n", counts[k], sample_kind_names[k]);
+    if (!t->work_count) fprintf(stderr, "host time: the trace has no work on a device\n");
+    if (idle && t->work_count)
+        fprintf(stderr, "%d operators launched nothing and are left out\n", idle);
+    if (t->ops.unknown)
+        fprintf(stderr, "%lld collectives of other kinds or types are left out\n",
+                (long long)t->ops.unknown);
+    if (counts[SAMPLE_COLLECTIVE])
+        fprintf(stderr, "a collective's time holds the wait for the last of its ranks\n");
+    return OK;
+}
+
 static enum status expect_options(const struct trace_request *r, struct error *err)
 {
     const char *missing = !r->gpu            ? "--gpu"
@@ -182,23 +213,26 @@ static enum status expect_options(const struct trace_request *r, struct error *e
                : OK;
 }
 
-static enum status read_trace(struct trace *t, const char *path, struct arena *arena,
-                              struct error *err)
+static enum status read_trace(struct trace *t, const char *path, bool operators,
+                              struct arena *arena, struct error *err)
 {
     const char *name = strcmp(path, "-") ? arena_copy_text(arena, path) : "standard input";
     FILE *from = stdin;
     if (strcmp(path, "-")) TRY(file_open(&from, path, arena, err));
-    TRY(trace_read(t, name, from, arena, err));
+    TRY(trace_read(t, name, from, operators, arena, err));
+    if (operators) return OK;
     TRY(trace_attribute(t, name, arena, err));
     return t->used_count ? OK
                          : fail(err, BAD_INPUT,
-                                "%s: has no annotated ranges (record_function) to sum by", name);
+                                "%s: has no annotated ranges (record_function) to sum by; --format "
+                                "operators takes products, attention and collectives of it",
+                                name);
 }
 
 enum status import_trace(int argc, char **argv, int *exit_code, struct arena *arena,
                          struct error *err)
 {
-    struct trace_request r = {.tensor = 1, .context = 1, .precision = -1};
+    struct trace_request r = {.tensor = 1, .context = 1, .precision = -1, .gpus_per_node = 8};
     const char *output = "-", *path;
     bool helped;
     int count;
@@ -206,7 +240,9 @@ enum status import_trace(int argc, char **argv, int *exit_code, struct arena *ar
     const struct option options[] = {
         {"-o", OPTION_PATH, &output, 0, 0, NULL,
          "where the result is written; - is standard output (default)"},
-        {"--format", OPTION_NAME, &r.format, 0, 0, format_names, "what it is (default: table)"},
+        {"--format", OPTION_NAME, &r.format, 0, 0, format_names,
+         "a table of ranges (default), the same as csv, samples of ranges as layers, samples of "
+         "operators"},
         {"--range", OPTION_TEXT, &r.range, 0, 0, NULL, "only ranges whose name begins so"},
         {"--gpu", OPTION_TEXT, &r.gpu, 0, 0, NULL, "samples: the name the costs get"},
         {"--precision", OPTION_NAME, &r.precision, 0, 0, precision_names, "samples: of the layers"},
@@ -216,6 +252,8 @@ enum status import_trace(int argc, char **argv, int *exit_code, struct arena *ar
         {"--tensor", OPTION_INT, &r.tensor, 1, 1 << 20, NULL, "samples: tensor degree (default 1)"},
         {"--context", OPTION_INT, &r.context, 1, 1 << 20, NULL,
          "samples: context degree (default 1)"},
+        {"--gpus-per-node", OPTION_INT, &r.gpus_per_node, 1, 1024, NULL,
+         "operators: which ranks of a collective share a node (default 8)"},
         {"--operation", OPTION_TEXT, &r.operation, 0, 0, NULL,
          "samples: what the one chosen range is, \"block forward\" for example (default: its "
          "name)"},
@@ -225,7 +263,8 @@ enum status import_trace(int argc, char **argv, int *exit_code, struct arena *ar
                      ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
     TRY(expect_options(&r, err));
-    TRY(read_trace(t, path, arena, err));
+    TRY(read_trace(t, path, r.format == FORMAT_OPERATORS, arena, err));
+    if (r.format == FORMAT_OPERATORS) return write_operators(&r, t, output, arena, err);
     const struct row *rows = make_rows(t, r.range, &count, arena);
     if (!count)
         return fail(err, BAD_INPUT, "%s: no range's name begins with '%.60s'", path, r.range);

@@ -9,6 +9,7 @@
 
 #include "data/base/arena.h"
 #include "data/base/status.h"
+#include "data/import/trace/ops.h"
 
 enum { TRACE_WORK_MAX = 1 << 22, TRACE_RANGES_MAX = 1 << 20, TRACE_NAMES_MAX = 1 << 16 };
 
@@ -26,7 +27,7 @@ struct trace_range {
     int64_t work;
 };
 struct trace_work {
-    int64_t correlation, start_ns;
+    int64_t correlation, external, start_ns; // external: of the operator that it is of; 0: not told
     double seconds;
     int thread;
 }; // a kernel or a copy on the device
@@ -50,6 +51,7 @@ struct trace {
     int work_count, work_room;
     struct trace_launch *launches;
     int launch_count, launch_room;
+    struct trace_ops ops; // kept where they are asked for
     // Found by trace_attribute:
     enum trace_rule rule;
     struct trace_range *used; // [used_count] by start; their seconds and work
@@ -65,8 +67,8 @@ void trace_begin(struct trace *t);
 int trace_name(struct trace_names *names, const char *text, struct arena *arena);
 
 // Reads "traceEvents" (or an array of events alone) out of `from`, token by token; what is kept is
-// small: see the counts' limits.
-enum status trace_read(struct trace *t, const char *name, FILE *from, struct arena *arena,
+// small: see the counts' limits. ops: operators are kept too.
+enum status trace_read(struct trace *t, const char *name, FILE *from, bool ops, struct arena *arena,
                        struct error *err);
 
 // file: for messages.

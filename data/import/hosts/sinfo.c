@@ -1,0 +1,289 @@
+// plumbline import sinfo FILE: nodes with their GPUs as Slurm knows them, out of what `sinfo -N -o
+// "%N %G %t"` prints (any columns, named by its header) or `scontrol show node` does; a cluster
+// whose nodes have these names, a group for each kind and number of GPUs.
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/base/grow.h"
+#include "data/import/hosts/names.h"
+#include "data/import/import.h"
+
+enum { LIKES_MOST = GROUPS_MAX };
+
+struct slurm_node {
+    const char *name, *type; // type "": the file does not tell
+    int gpus;
+};
+
+struct sinfo {
+    struct slurm_node *nodes;
+    int count, capacity, without_gpus, away;
+    bool all; // nodes that are down or drained, too
+    struct arena *arena;
+    // of the table: where its columns stand, -1: it has none; of scontrol: the node at hand
+    int name_column, gres_column, state_column;
+    const char *name, *gres, *state;
+};
+
+// ---- nodes
+
+// "gpu:h100:8(S:0-1),nvme:1", "gpu:8": kinds add up where one node has several.
+static enum status read_gres(const char *gres, struct slurm_node *node, struct sinfo *s,
+                             const struct text_lines *t, struct error *err)
+{
+    for (const char *at = gres; *at;) {
+        size_t length = 0;
+        for (int inside = 0; at[length] && (inside || at[length] != ','); length++)
+            inside += (at[length] == '(') - (at[length] == ')');
+        if (!strncmp(at, "gpu:", 4) || (!strncmp(at, "gpu", 3) && length == 3)) {
+            const char *word = arena_print(s->arena, "%.*s", (int)strcspn(at, "(,"), at),
+                       *first = strchr(word, ':'), *last = strrchr(word, ':');
+            int64_t count = 1;
+            if (last && !word_is_whole(last + 1, &count)) last = NULL; // gpu:h100
+            if (count > 1024)
+                return text_refuse(t, err, "gres: expected at most 1024 GPUs, found %.40s", word);
+            const char *type =
+                !first || first == last
+                    ? ""
+                    : arena_print(s->arena, "%.*s",
+                                  (int)(last ? last - first - 1 : (long)strlen(first + 1)),
+                                  first + 1);
+            if (node->gpus && strcmp(node->type, type))
+                return text_refuse(t, err, "gres: GPUs of one node are of %s and of %s",
+                                   *node->type ? node->type : "no type", type);
+            node->type = type;
+            node->gpus += (int)count;
+        }
+        at += length + (at[length] == ',');
+    }
+    return OK;
+}
+
+// idle, mixed, alloc, comp ...: a node that works, whatever is on it. "IDLE+DRAIN" and "down*" not.
+static bool works(const char *state)
+{
+    static const char *const away[] = {"down", "drain", "drng",  "fail",     "maint",
+                                       "err",  "unk",   "inval", "not_resp", "*"};
+    char text[64] = "";
+    for (size_t i = 0; state[i] && i < sizeof text - 1; i++)
+        text[i] = (char)tolower((unsigned char)state[i]);
+    const char *powered = strstr(text, "powered_down"); // starts when it is asked for
+    if (powered) text[powered - text] = '\0';
+    for (size_t i = 0; i < ARRAY_LENGTH(away); i++)
+        if (strstr(text, away[i])) return false;
+    return true;
+}
+
+static enum status add_nodes(struct sinfo *s, const char *names, const char *gres,
+                             const char *state, const struct text_lines *t, struct error *err)
+{
+    struct host_names list = {.arena = s->arena};
+    struct slurm_node node = {.type = ""};
+    TRY(host_names_add(&list, arena_copy_text(s->arena, names), t, err));
+    TRY(read_gres(gres, &node, s, t, err));
+    for (int i = 0; i < list.count; i++) {
+        int k = 0;
+        while (k < s->count && strcmp(s->nodes[k].name, list.items[i])) k++;
+        if (k < s->count) continue; // of another partition, again
+        if (!node.gpus) s->without_gpus++;
+        else if (!s->all && !works(state)) s->away++;
+        if (!node.gpus || (!s->all && !works(state))) continue;
+        GROW(s->arena, s->nodes, s->count, s->capacity, 64);
+        node.name = list.items[i];
+        s->nodes[s->count++] = node;
+    }
+    return OK;
+}
+
+// ---- the table
+
+static int column_of(const struct text_lines *t, const char *const *names, int count)
+{
+    for (int i = 0; i < t->word_count; i++)
+        for (int k = 0; k < count; k++)
+            if (!strcasecmp(t->words[i], names[k])) return i;
+    return -1;
+}
+
+// Without a header (-h): names first, then somewhere gpu:... and the state behind it.
+static bool guess_columns(struct sinfo *s, const struct text_lines *t)
+{
+    for (int i = 1; i < t->word_count; i++) {
+        if (strncmp(t->words[i], "gpu:", 4) && strcmp(t->words[i], "(null)")) continue;
+        s->name_column = 0, s->gres_column = i, s->state_column = i + 1;
+        return true;
+    }
+    return false;
+}
+
+static enum status read_row(struct sinfo *s, const struct text_lines *t, struct error *err)
+{
+    static const char *const names[] = {"NODELIST", "HOSTNAMES", "NODE", "NODEHOST"},
+                             *const gres[] = {"GRES", "TRES"},
+                             *const states[] = {"STATE", "STATELONG", "STATECOMPACT"};
+    if (s->name_column < 0) {
+        s->name_column = column_of(t, names, ARRAY_LENGTH(names));
+        s->gres_column = column_of(t, gres, ARRAY_LENGTH(gres));
+        s->state_column = column_of(t, states, ARRAY_LENGTH(states));
+        if (s->gres_column < 0 && guess_columns(s, t)) return read_row(s, t, err);
+        if (s->name_column < 0 || s->gres_column < 0)
+            return text_refuse(t, err,
+                               "expected a header with NODELIST and GRES, or NodeName=...: print "
+                               "it with sinfo -N -o \"%%N %%G %%t\", or scontrol show node");
+        return OK;
+    }
+    if (t->word_count <= s->name_column || t->word_count <= s->gres_column)
+        return text_refuse(t, err, "expected as many columns as the header has, found %d",
+                           t->word_count);
+    return add_nodes(
+        s, t->words[s->name_column], t->words[s->gres_column],
+        s->state_column >= 0 && s->state_column < t->word_count ? t->words[s->state_column] : "", t,
+        err);
+}
+
+// ---- scontrol show node
+
+static enum status end_node(struct sinfo *s, const struct text_lines *t, struct error *err)
+{
+    if (!s->name) return OK;
+    TRY(add_nodes(s, s->name, s->gres, s->state, t, err));
+    s->name = NULL;
+    return OK;
+}
+
+static enum status read_words(struct sinfo *s, const struct text_lines *t, struct error *err)
+{
+    for (int i = 0; i < t->word_count; i++) {
+        const char *word = t->words[i], *equals = strchr(word, '=');
+        if (!equals) continue;
+        const char *value = arena_copy_text(s->arena, equals + 1);
+        if (!strncmp(word, "NodeName=", 9)) {
+            TRY(end_node(s, t, err));
+            s->name = value, s->gres = s->state = "";
+        } else if (!strncmp(word, "Gres=", 5)) s->gres = value;
+        else if (!strncmp(word, "State=", 6)) s->state = value;
+    }
+    return OK;
+}
+
+static enum status read_file(struct sinfo *s, const char *path, const char *text, size_t size,
+                             struct error *err)
+{
+    struct text_lines *t = TAKE(s->arena, 1, struct text_lines);
+    bool more, words = strstr(text, "NodeName=") != NULL;
+    s->name_column = -1;
+    // "%N|%G|%t" is written, too
+    char *copy = arena_print(s->arena, "%.*s", (int)size, text);
+    for (char *c = copy; (c = strchr(c, '|'));) *c = ' ';
+    text_open(t, path, copy, size, s->arena);
+    for (;;) {
+        TRY(text_next(t, &more, err));
+        if (!more) break;
+        if (!t->word_count || *t->words[0] == '#') continue;
+        // sinfo writes a date before its table where it is asked for all, or again and again
+        bool dated = s->name_column < 0 && !words && t->word_count > 3 &&
+                     strstr(t->words[3], ":") != NULL;
+        if (!dated) TRY(words ? read_words(s, t, err) : read_row(s, t, err));
+    }
+    TRY(end_node(s, t, err));
+    if (s->count) return OK;
+    return fail(err, BAD_INPUT, "%s: expected nodes with GPUs (gres), found %s", path,
+                s->away           ? "none that is up: --all takes those, too"
+                : s->without_gpus ? "nodes without"
+                                  : "none");
+}
+
+// ---- the cluster
+
+// "h100=h100-128x8", or a cluster for whatever has none of its own.
+struct likes {
+    const char *items[LIKES_MOST];
+    struct option_texts said;
+};
+
+static const char *like_of(const struct likes *likes, const char *type)
+{
+    const char *any = NULL;
+    size_t length = strlen(type);
+    for (int i = 0; i < likes->said.count; i++) {
+        const char *like = likes->items[i], *equals = strchr(like, '=');
+        if (!equals) any = like;
+        else if ((size_t)(equals - like) == length && !strncasecmp(like, type, length))
+            return equals + 1;
+    }
+    return any;
+}
+
+static enum status find_group(struct cluster *c, const char *types[GROUPS_MAX],
+                              const struct slurm_node *node, const struct likes *likes, int *group,
+                              struct arena *arena, struct error *err)
+{
+    int g = 0;
+    while (g < c->group_count &&
+           (strcmp(types[g], node->type) || c->groups[g].gpus_per_node != node->gpus))
+        g++;
+    *group = g;
+    if (g < c->group_count) return OK;
+    if (g == GROUPS_MAX)
+        return fail(err, BAD_INPUT, "more than %d unlike kinds of nodes", GROUPS_MAX);
+    const char *like = like_of(likes, node->type);
+    for (int k = 0; k < g; k++)
+        if (strcmp(types[k], node->type) && like && like_of(likes, types[k]) == like)
+            return fail(err, BAD_INPUT,
+                        "--like: nodes of %s and of %s: say it for each, --like %s=CLUSTER "
+                        "--like %s=CLUSTER",
+                        types[k], node->type, types[k], node->type);
+    TRY(host_group(&c->groups[g], like, arena, err));
+    types[g] = node->type;
+    c->groups[g].gpus_per_node = node->gpus;
+    c->groups[g].nodes = 0;
+    c->groups[g].name =
+        arena_print(arena, "%s-of-%d", *node->type ? node->type : "gpu", node->gpus);
+    c->group_count++;
+    return OK;
+}
+
+enum status import_sinfo(int argc, char **argv, int *exit_code, struct arena *arena,
+                         struct error *err)
+{
+    const char *output = "-", *name = "slurm", *path, *text, *types[GROUPS_MAX];
+    size_t size;
+    bool helped;
+    struct likes likes = {.said = {likes.items, 0, LIKES_MOST}};
+    struct sinfo s = {.arena = arena};
+    struct cluster c = {.groups = TAKE(arena, GROUPS_MAX, struct node_group)};
+    const struct option options[] = {
+        {"-o", OPTION_PATH, &output, 0, 0, NULL,
+         "where the cluster is written; - is standard output (default)"},
+        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "the cluster's name (default: slurm)"},
+        {"--like", OPTION_TEXTS, &likes.said, 0, 0, NULL,
+         "a cluster, shipped or a file: nodes as in its first group; TYPE=CLUSTER: those with "
+         "GPUs of this gres type. May stand several times"},
+        {"--all", OPTION_FLAG, &s.all, 0, 0, NULL, "nodes that are down or drained, too"},
+    };
+    (void)exit_code;
+    TRY(options_read(argc, argv, "plumbline import sinfo FILE --like CLUSTER [-o cluster.json]",
+                     options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
+    if (helped) return OK;
+    TRY(import_read(&c.document, path, &text, &size, arena, err));
+    TRY(read_file(&s, c.document.path, text, size, err));
+    c.name = name;
+    c.places.node_count = s.count;
+    c.places.nodes = TAKE(arena, s.count, struct cluster_node);
+    for (int i = 0; i < s.count; i++) {
+        int group;
+        TRY(find_group(&c, types, &s.nodes[i], &likes, &group, arena, err));
+        c.groups[group].nodes++;
+        c.places.nodes[i] = (struct cluster_node){.name = s.nodes[i].name, .group = group};
+    }
+    TRY(host_cluster_save(&c, "sinfo", output, arena, err));
+    fprintf(stderr, "%d nodes in %d group%s", s.count, c.group_count,
+            c.group_count == 1 ? "" : "s");
+    if (s.away) fprintf(stderr, "; %d down or drained left out (--all takes them)", s.away);
+    if (s.without_gpus) fprintf(stderr, "; %d without GPUs left out", s.without_gpus);
+    fputc('\n', stderr);
+    return OK;
+}

@@ -1,0 +1,246 @@
+// YAML as settings: mappings and sequences by indentation, and what JSON has, in braces. No
+// anchors, aliases and merges. ${a.b} and ${.b} are replaced by what stands there, as OmegaConf
+// does.
+#include <string.h>
+
+#include "data/import/jobs/settings.h"
+
+static enum status read_node(struct settings_source *r, int column, const char *key,
+                             struct error *err);
+
+// ---- lines
+
+// To the next line with content; its column, -1 at the end.
+static enum status next_content(struct settings_source *r, int *column, struct error *err)
+{
+    const char *from;
+    source_skip_lines(r);
+    for (from = r->at; from > r->s->begin && from[-1] != '\n';) from--;
+    *column = r->at == r->end ? -1 : (int)(r->at - from);
+    if (memchr(from, '\t', (size_t)(r->at - from)))
+        return source_refuse(r, err, "expected blanks before what stands in a line, found a tab");
+    if (*column == 0 && r->end - r->at >= 3 && !memcmp(r->at, "...", 3))
+        *column = -1, r->at = r->end;
+    return OK;
+}
+
+static bool at_line_end(const struct settings_source *r)
+{
+    return r->at == r->end || *r->at == '\n' || *r->at == '#';
+}
+
+static bool at_dash(const struct settings_source *r)
+{
+    return r->at < r->end && *r->at == '-' &&
+           (r->end - r->at == 1 || strchr(" \t\r\n", r->at[1]) != NULL);
+}
+
+// ---- scalars
+
+// Of a plain text: to a comment or the line's end.
+static const char *plain_end(const struct settings_source *r)
+{
+    const char *to = r->at;
+    while (to < r->end && *to != '\n' && !(*to == '#' && strchr(" \t", to[-1]))) to++;
+    return to;
+}
+
+static enum status add_plain(struct settings_source *r, const char *key, const char *text,
+                             struct error *err)
+{
+    static const char *const nothing[] = {"null", "Null", "NULL", "~", "???", ""};
+    bool is_nothing = false;
+    for (size_t i = 0; i < ARRAY_LENGTH(nothing); i++) is_nothing |= !strcmp(text, nothing[i]);
+    return source_add(r, key, is_nothing ? NULL : text, err);
+}
+
+// Where "key:" stands.
+static bool begins_mapping(const struct settings_source *r)
+{
+    const char *to = plain_end(r);
+    if (*r->at == '"' || *r->at == '\'' || *r->at == '[' || *r->at == '{') return false;
+    for (const char *at = r->at; at < to; at++)
+        if (*at == ':' && (at + 1 == to || strchr(" \t\r", at[1]))) return true;
+    return false;
+}
+
+// Lines that stand further in go on with it.
+static enum status read_plain(struct settings_source *r, int column, const char *key,
+                              struct error *err)
+{
+    const char *text = "";
+    int here = column + 1, line = r->line, next;
+    while (here > column) {
+        const char *from = r->at, *to = plain_end(r);
+        r->at = to;
+        while (to > from && strchr(" \t\r", to[-1])) to--;
+        text = arena_print(r->s->arena, "%s%s%.*s", text, *text ? " " : "", (int)(to - from), from);
+        if (strlen(text) > 4096) return source_refuse(r, err, "%.80s: a text of many lines", key);
+        TRY(next_content(r, &here, err));
+        if (here > column && begins_mapping(r))
+            return source_refuse(r, err,
+                                 "stands further in than %.80s before it, which has a value", key);
+    }
+    next = r->line, r->line = line;
+    TRY(add_plain(r, key, text, err));
+    r->line = next;
+    return OK;
+}
+
+// | and >: what stands further in than the key.
+static enum status skip_block(struct settings_source *r, int column, const char *key,
+                              struct error *err)
+{
+    TRY(source_add(r, key, "(text)", err));
+    while (r->at < r->end) {
+        const char *line = memchr(r->at, '\n', (size_t)(r->end - r->at)), *at = line;
+        if (!line) return r->at = r->end, OK;
+        for (at = line + 1; at < r->end && *at == ' ';) at++;
+        if (at < r->end && !strchr("\r\n", *at) && at - line - 1 <= column) return OK;
+        r->at = line + 1, r->line++;
+    }
+    return OK;
+}
+
+static enum status read_inline(struct settings_source *r, int column, const char *key,
+                               struct error *err)
+{
+    if (*r->at == '&' || *r->at == '*')
+        return source_refuse(r, err, "%.80s: anchors and aliases (%c) are not read", key, *r->at);
+    if (*r->at == '|' || *r->at == '>') return skip_block(r, column, key, err);
+    if (*r->at != '"' && *r->at != '\'' && *r->at != '[' && *r->at != '{')
+        return read_plain(r, column, key, err);
+    TRY(source_value(r, key, err));
+    source_skip_blanks(r);
+    return at_line_end(r) ? OK : source_refuse(r, err, "%.80s: expected the end of the line", key);
+}
+
+// ---- what is nested
+
+static enum status read_below(struct settings_source *r, int column, bool in_sequence,
+                              const char *key, struct error *err)
+{
+    int below;
+    TRY(next_content(r, &below, err));
+    if (below > column || (below == column && !in_sequence && at_dash(r)))
+        return read_node(r, below, key, err);
+    return source_add(r, key, NULL, err);
+}
+
+static enum status read_sequence(struct settings_source *r, int column, const char *key,
+                                 struct error *err)
+{
+    int here = column;
+    for (int i = 0; here == column && at_dash(r); i++) {
+        const char *element = arena_print(r->s->arena, "%s[%d]", key, i);
+        const char *dash = r->at++;
+        source_skip_blanks(r);
+        int inside = column + (int)(r->at - dash);
+        if (at_line_end(r)) TRY(read_below(r, column, true, element, err));
+        else if (at_dash(r) || begins_mapping(r)) TRY(read_node(r, inside, element, err));
+        else TRY(read_inline(r, column, element, err));
+        TRY(next_content(r, &here, err));
+    }
+    return OK;
+}
+
+static enum status read_key(struct settings_source *r, const char **name, struct error *err)
+{
+    const char *from = r->at, *to = plain_end(r);
+    if (*from == '"' || *from == '\'') {
+        TRY(source_string(r, name, err));
+        source_skip_blanks(r);
+    } else {
+        while (r->at < to && !(*r->at == ':' && (r->at + 1 == to || strchr(" \t\r", r->at[1]))))
+            r->at++;
+        *name = arena_print(r->s->arena, "%.*s", (int)(r->at - from), from);
+    }
+    if (r->at == r->end || *r->at != ':' || r->at == from)
+        return source_refuse(r, err, "expected key: value, found '%.*s'",
+                             (int)(to - from) > 40 ? 40 : (int)(to - from), from);
+    r->at++;
+    source_skip_blanks(r);
+    return OK;
+}
+
+static enum status read_mapping(struct settings_source *r, int column, const char *before,
+                                struct error *err)
+{
+    int here = column;
+    while (here == column) {
+        const char *name, *key;
+        TRY(read_key(r, &name, err));
+        key = source_join(r, before, name);
+        if (at_line_end(r)) TRY(read_below(r, column, false, key, err));
+        else TRY(read_inline(r, column, key, err));
+        TRY(next_content(r, &here, err));
+        if (here > column)
+            return source_refuse(r, err, "stands further in than %.60s before it", name);
+    }
+    return OK;
+}
+
+static enum status read_node(struct settings_source *r, int column, const char *key,
+                             struct error *err)
+{
+    enum { DEPTH_MOST = 64 };
+    if (++r->depth > DEPTH_MOST)
+        return source_refuse(r, err, "%.80s: nested deeper than %d", key, DEPTH_MOST);
+    TRY(at_dash(r) ? read_sequence(r, column, key, err) : read_mapping(r, column, key, err));
+    r->depth--;
+    return OK;
+}
+
+// ---- references
+
+// "a.b" of the root; with dots before it of so many levels up from the key, one its own.
+static const char *referred(const struct settings *s, const char *key, const char *path,
+                            size_t length)
+{
+    size_t dots = strspn(path, "."), kept = strlen(key);
+    for (size_t i = 0; i < dots; i++)
+        while (kept > 0 && key[--kept] != '.') {
+        }
+    if (!dots) kept = 0;
+    return arena_print(s->arena, "%.*s%s%.*s", (int)kept, key, kept ? "." : "",
+                       (int)(length - dots), path + dots);
+}
+
+static void follow(struct settings *s, struct setting *at)
+{
+    enum { STEPS_MOST = 16 };
+    const char *key = at->key;
+    for (int i = 0; i < STEPS_MOST && at->text && !strncmp(at->text, "${", 2); i++) {
+        size_t length = strcspn(at->text + 2, "}:$");
+        const struct setting *to = NULL;
+        if (at->text[2 + length] == '}' && !at->text[3 + length])
+            to = setting_of(s, key = referred(s, key, at->text + 2, length));
+        if (to) at->text = to->text;
+        else i = STEPS_MOST;
+    }
+    // What is left is no value: a reader that needs it says that it is missing.
+    if (at->text && strstr(at->text, "${")) at->text = NULL;
+}
+
+enum status settings_read_yaml(struct settings *s, const char *path, struct arena *arena,
+                               struct error *err)
+{
+    struct settings_source r;
+    int column;
+    TRY(source_open(&r, s, path, arena, err));
+    r.equals = ':', r.doubling = true;
+    TRY(next_content(&r, &column, err));
+    if (r.end - r.at >= 3 && !memcmp(r.at, "---", 3)) {
+        r.at += 3;
+        TRY(next_content(&r, &column, err));
+    }
+    if (column < 0)
+        return fail(err, BAD_INPUT, "%s: expected settings, found comments alone", path);
+    if (*r.at == '{') TRY(source_value(&r, "", err));
+    else TRY(read_node(&r, column, "", err));
+    TRY(next_content(&r, &column, err));
+    if (column >= 0 && strncmp(r.at, "---", 3))
+        return source_refuse(&r, err, "expected key: value as in the first line");
+    for (int i = 0; i < s->count; i++) follow(s, &s->items[i]);
+    return OK;
+}

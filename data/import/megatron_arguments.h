@@ -1,0 +1,35 @@
+// What a Megatron-LM argument list says, and what says the same under other names (NeMo): a model
+// and a job.
+#ifndef PLUMBLINE_DATA_IMPORT_MEGATRON_ARGUMENTS_H
+#define PLUMBLINE_DATA_IMPORT_MEGATRON_ARGUMENTS_H
+
+#include "data/inputs/job.h"
+#include "data/inputs/model/model.h"
+
+struct megatron_arguments {
+    const char *file;
+    int64_t layers, hidden, ffn, heads, groups, head_width, sequence, positions, vocabulary,
+        vocabulary_multiple;
+    int64_t query_rank, kv_rank, plain_width, rotary_width, value_width;
+    int64_t experts, top_k, expert_ffn, shared_ffn;
+    int64_t micro_batch, global_batch, tensor, pipeline, context, expert, layers_of_stage,
+        virtual_stages, recomputed, processes, nodes;
+    double attention_dropout, hidden_dropout, epsilon, rotary_base, rotary_share;
+    const char *normalization, *position_type, *mixtures, *granularity, *method, *backend,
+        *optimizer, *fp8, *activation; // of a configuration that names it; NULL: of the flags
+    bool grouped, swiglu, squared_relu, no_bias, qkv_bias, qk_norm, untied, latent, shared_gate,
+        sequence_parallel, distributed_optimizer, overlapped, bf16, fp16, gradients_in_fp32,
+        gradients_in_bf16, selective, flash, gated;
+};
+
+extern const struct megatron_arguments megatron_defaults; // Megatron-LM's own
+
+// BAD_INPUT: sizes are missing, or one flag contradicts the other.
+enum status megatron_check(const struct megatron_arguments *a, struct error *err);
+// *m and *j have their document's path. gpus 0: as the list says.
+enum status megatron_model(struct model *m, struct megatron_arguments *a, struct arena *arena,
+                           struct error *err);
+enum status megatron_job(struct job *j, const struct megatron_arguments *a, int64_t gpus,
+                         struct error *err);
+
+#endif

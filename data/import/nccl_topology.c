@@ -1,0 +1,357 @@
+// plumbline import nccl-topology FILE.xml: what NCCL found in a node (NCCL_TOPO_DUMP_FILE), or is
+// told of it (NCCL_TOPO_FILE), as a cluster of such nodes: GPUs, the link between two of them, and
+// network cards. What it does not tell, memory, latencies and the GPU's name, --like or options do.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/base/grow.h"
+#include "data/base/shipped.h"
+#include "data/import/import.h"
+#include "data/import/text.h"
+#include "data/import/xml.h"
+#include "data/places/cluster.h"
+
+enum { GPUS_MOST = 1024, NETS_MOST = 1024, LINKS_MOST = 1 << 15, TEXT_MOST = 128 };
+
+struct gpu {
+    const char *bus, *host;
+    int generation; // 90 of sm="90"; 0: none of NVIDIA's
+    double pci_bytes_per_s;
+};
+struct nvlink {
+    const char *from, *to;
+    int count;
+    bool to_gpu, other; // other: not NVLink
+};
+struct net {
+    const char *name;
+    double bytes_per_s;
+    enum nic_kind kind;
+};
+
+struct node {
+    const char *path;
+    struct gpu *gpus;
+    struct nvlink *links;
+    struct net *nets;
+    int gpu_count, gpu_room, link_count, link_room, net_count, net_room, host_count;
+    struct arena *arena;
+};
+
+// The pci elements that are open, outermost first, and the host of the cpu.
+struct place {
+    struct pci {
+        const char *bus, *class;
+        double bytes_per_s;
+    } pci[XML_DEPTH_MAX];
+    int pci_count;
+    const char *host;
+};
+
+static int whole(const char *text) { return (int)strtol(text, NULL, 0); }
+
+// ---- elements
+
+// "32.0 GT/s PCIe" times lanes, less the line code: 8 bits in 10 up to 5 GT/s, 128 in 130 beyond.
+static double pci_bytes_per_s(const struct xml *x)
+{
+    double transfers = strtod(xml_attribute(x, "link_speed"), NULL) * 1e9;
+    int lanes = whole(xml_attribute(x, "link_width"));
+    if (!(transfers > 0 && transfers < 1e12) || lanes < 1 || lanes > 64) return 0;
+    return transfers * lanes / 8 * (transfers > 5.5e9 ? 128.0 / 130 : 0.8);
+}
+
+// The slowest on the way to it.
+static double path_bytes_per_s(const struct place *p)
+{
+    double least = INFINITY;
+    for (int i = 0; i < p->pci_count; i++)
+        if (p->pci[i].bytes_per_s > 0) least = fmin(least, p->pci[i].bytes_per_s);
+    return isfinite(least) ? least : 0;
+}
+
+static enum status take_gpu(struct node *n, const struct xml *x, const struct place *p,
+                            struct error *err)
+{
+    if (!p->pci_count) return xml_refuse(x, err, "<gpu> stands in no <pci>");
+    if (n->gpu_count == GPUS_MOST) return xml_refuse(x, err, "more than %d GPUs", GPUS_MOST);
+    GROW(n->arena, n->gpus, n->gpu_count, n->gpu_room, 16);
+    n->gpus[n->gpu_count++] = (struct gpu){.bus = p->pci[p->pci_count - 1].bus,
+                                           .host = p->host,
+                                           .generation = whole(xml_attribute(x, "sm")),
+                                           .pci_bytes_per_s = path_bytes_per_s(p)};
+    return OK;
+}
+
+static enum status take_link(struct node *n, const struct xml *x, struct error *err)
+{
+    int count = whole(xml_attribute(x, "count"));
+    const char *class = xml_attribute(x, "tclass"), *to = xml_attribute(x, "target");
+    if (!n->gpu_count) return OK;
+    if (count < 1 || count > 1024 || !*to)
+        return xml_refuse(x, err,
+                          "<%.20s>: expected a target and a count of 1 to 1024, found "
+                          "\"%.20s\"",
+                          x->name, xml_attribute(x, "count"));
+    if (n->link_count == LINKS_MOST) return xml_refuse(x, err, "more than %d links", LINKS_MOST);
+    GROW(n->arena, n->links, n->link_count, n->link_room, 64);
+    n->links[n->link_count++] = (struct nvlink){.from = n->gpus[n->gpu_count - 1].bus,
+                                                .to = to,
+                                                .count = count,
+                                                .to_gpu = !strncmp(class, "0x03", 4) || !*class,
+                                                .other = strcmp(x->name, "nvlink") != 0};
+    return OK;
+}
+
+static bool is_net(const struct net *net, const char *name) { return !strcmp(net->name, name); }
+
+static enum status take_net(struct node *n, const struct xml *x, const struct place *p,
+                            struct error *err)
+{
+    double megabits;
+    const char *name = xml_attribute(x, "name"), *speed = xml_attribute(x, "speed"),
+               *class = p->pci_count ? p->pci[p->pci_count - 1].class : "";
+    if (!*name) name = arena_print(n->arena, "net %s", xml_attribute(x, "dev"));
+    if (!word_is_number(speed, &megabits) || !(megabits > 0 && megabits < 1e9))
+        return xml_refuse(x, err, "<net>: speed: expected Mb/s above 0, found \"%.20s\"", speed);
+    for (int i = 0; i < n->net_count; i++)
+        if (is_net(&n->nets[i], name)) return OK; // its channels stand one by one in some files
+    if (n->net_count == NETS_MOST) return xml_refuse(x, err, "more than %d <net>", NETS_MOST);
+    GROW(n->arena, n->nets, n->net_count, n->net_room, 16);
+    n->nets[n->net_count++] = (struct net){.name = name,
+                                           .bytes_per_s = megabits * 1e6 / 8,
+                                           .kind = !strncmp(class, "0x0207", 6) ? NIC_INFINIBAND
+                                                   : whole(xml_attribute(x, "gdr")) == 1
+                                                       ? NIC_ROCE
+                                                       : NIC_ETHERNET};
+    return OK;
+}
+
+static enum status take_element(struct node *n, struct place *p, const struct xml *x,
+                                struct error *err)
+{
+    if (!strcmp(x->name, "pci")) {
+        if (x->closes) return p->pci_count--, OK;
+        p->pci[p->pci_count++] =
+            (struct pci){xml_attribute(x, "busid"), xml_attribute(x, "class"), pci_bytes_per_s(x)};
+        return OK;
+    }
+    if (x->closes) return OK;
+    if (!strcmp(x->name, "cpu")) p->host = xml_attribute(x, "host_hash");
+    if (!strcmp(x->name, "gpu")) return take_gpu(n, x, p, err);
+    if (!strcmp(x->name, "nvlink") || !strcmp(x->name, "xgmi")) return take_link(n, x, err);
+    return strcmp(x->name, "net") ? OK : take_net(n, x, p, err);
+}
+
+static enum status read_node(struct node *n, const char *text, size_t size, struct error *err)
+{
+    struct xml *x = TAKE(n->arena, 1, struct xml);
+    struct place *p = TAKE(n->arena, 1, struct place);
+    bool more;
+    p->host = "";
+    xml_open(x, n->path, text, size, n->arena);
+    for (bool first = true;; first = false) {
+        TRY(xml_next(x, &more, err));
+        if (!more) break;
+        if (first && strcmp(x->name, "system"))
+            return xml_refuse(x, err, "expected <system> of NCCL's topology, found <%.40s>",
+                              x->name);
+        TRY(take_element(n, p, x, err));
+    }
+    return n->gpu_count
+               ? OK
+               : fail(err, BAD_INPUT, "%s: expected <gpu> elements of NCCL's topology, found none",
+                      n->path);
+}
+
+// ---- what joins two GPUs
+
+// One NVLink, one direction, by the generation of the GPU: versions 1 to 5.
+static double nvlink_bytes_per_s(int generation)
+{
+    return generation >= 100  ? 50e9
+           : generation == 86 ? 14.0625e9
+           : generation >= 70 ? 25e9
+           : generation >= 60 ? 20e9
+                              : 0;
+}
+
+static int links_between(const struct node *n, const char *from, const char *to)
+{
+    int count = 0;
+    for (int i = 0; i < n->link_count; i++)
+        if (!strcmp(n->links[i].from, from) && (!to || !strcmp(n->links[i].to, to)) &&
+            (to || !n->links[i].to_gpu))
+            count += n->links[i].count;
+    return count;
+}
+
+// Of the pair with the fewest links; through switches all of a GPU's go to any other. 0: some pair
+// has none.
+static int least_links(const struct node *n)
+{
+    int least = LINKS_MOST;
+    for (int a = 0; a < n->gpu_count; a++)
+        for (int b = 0; b < n->gpu_count; b++) {
+            if (a == b || strcmp(n->gpus[a].host, n->gpus[b].host)) continue;
+            int from = links_between(n, n->gpus[a].bus, NULL),
+                to = links_between(n, n->gpus[b].bus, NULL), switched = from < to ? from : to,
+                direct = links_between(n, n->gpus[a].bus, n->gpus[b].bus),
+                both = switched > direct ? switched : direct;
+            if (both < least) least = both;
+        }
+    return least == LINKS_MOST ? 0 : least;
+}
+
+static bool all_nvlink(const struct node *n)
+{
+    for (int i = 0; i < n->link_count; i++)
+        if (n->links[i].other) return false;
+    return n->link_count > 0;
+}
+
+// *why: in words. 0: it does not follow.
+static double intra_bytes_per_s(const struct node *n, double link_bytes_per_s, char why[TEXT_MOST])
+{
+    int least = least_links(n);
+    double slowest = INFINITY, one = link_bytes_per_s;
+    if (!(one > 0) && all_nvlink(n)) one = nvlink_bytes_per_s(n->gpus[0].generation);
+    if (least && one > 0) {
+        snprintf(why, TEXT_MOST, "%d links of %g GB/s", least, one * 1e-9);
+        return least * one;
+    }
+    if (least) return 0; // links of a version that is not known
+    for (int i = 0; i < n->gpu_count; i++) slowest = fmin(slowest, n->gpus[i].pci_bytes_per_s);
+    snprintf(why, TEXT_MOST, "%s", n->link_count ? "PCIe, as some pairs have no link" : "PCIe");
+    return slowest;
+}
+
+// ---- the cluster
+
+struct request {
+    const char *like, *gpu, *name;
+    int64_t nodes;
+    double memory_gb, intra_bytes_per_s, link_bytes_per_s, latency_us;
+};
+
+static void count_hosts(struct node *n)
+{
+    for (int i = 0; i < n->gpu_count; i++) {
+        int k = 0;
+        while (k < i && strcmp(n->gpus[k].host, n->gpus[i].host)) k++;
+        n->host_count += k == i;
+    }
+}
+
+// Of each kind those of the greatest speed: slower ones serve storage and management, as a rule.
+static void put_nics(struct node_group *g, const struct node *n, const struct node_group *like,
+                     struct arena *arena)
+{
+    g->nics = TAKE(arena, NIC_KIND_COUNT, struct nic);
+    g->nic_count = 0;
+    for (int kind = 0; kind < NIC_KIND_COUNT; kind++) {
+        struct nic nic = {.kind = (enum nic_kind)kind};
+        for (int i = 0; i < n->net_count; i++)
+            if ((int)n->nets[i].kind == kind && n->nets[i].bytes_per_s > nic.link.bytes_per_s)
+                nic.link.bytes_per_s = n->nets[i].bytes_per_s;
+        for (int i = 0; i < n->net_count; i++)
+            nic.count += (int)n->nets[i].kind == kind &&
+                         n->nets[i].bytes_per_s >= nic.link.bytes_per_s;
+        for (int i = 0; i < n->net_count; i++)
+            if ((int)n->nets[i].kind == kind && n->nets[i].bytes_per_s < nic.link.bytes_per_s)
+                fprintf(stderr, "%s: %s of %g Gb/s is left out beside faster cards\n", n->path,
+                        n->nets[i].name, n->nets[i].bytes_per_s * 8e-9);
+        for (int i = 0; i < like->nic_count; i++)
+            if ((int)like->nics[i].kind == kind || like->nic_count == 1)
+                nic.link.latency_s = like->nics[i].link.latency_s;
+        nic.count /= n->host_count;
+        if (nic.count) g->nics[g->nic_count++] = nic;
+    }
+}
+
+static enum status make_group(struct node_group *g, const struct node *n, const struct request *r,
+                              struct arena *arena, struct error *err)
+{
+    struct cluster like = {.groups = TAKE(arena, 1, struct node_group)};
+    const char *path;
+    char why[TEXT_MOST] = "";
+    if (r->like) TRY(shipped_find(&path, "clusters", r->like, arena, err));
+    if (r->like) TRY(cluster_load(&like, path, arena, err));
+    *g = like.groups[0];
+    g->name = r->name, g->nodes = (int)r->nodes;
+    if (r->gpu) g->gpu = r->gpu;
+    if (r->memory_gb > 0) g->memory_bytes = (int64_t)(r->memory_gb * 1e9);
+    if (!g->gpu || !g->memory_bytes)
+        return fail(err, BAD_INPUT,
+                    "%s: NCCL's topology does not tell the GPU's name and memory: say --like "
+                    "CLUSTER (plumbline clusters), or --gpu and --memory-gb",
+                    n->path);
+    if (n->gpu_count % n->host_count)
+        return fail(err, BAD_INPUT, "%s: %d GPUs on %d hosts: expected as many on each", n->path,
+                    n->gpu_count, n->host_count);
+    g->gpus_per_node = n->gpu_count / n->host_count;
+    double intra = r->intra_bytes_per_s > 0 ? r->intra_bytes_per_s
+                                            : intra_bytes_per_s(n, r->link_bytes_per_s, why);
+    if (g->gpus_per_node == 1 && !(intra > 0)) intra = 1e9; // between no two
+    if (!(intra > 0) || !isfinite(intra))
+        return fail(err, BAD_INPUT,
+                    "%s: what joins two GPUs does not follow (no link_speed, or links of an "
+                    "unknown version): say --link-bytes-per-s or --intra-bytes-per-s",
+                    n->path);
+    g->intra.bytes_per_s = intra;
+    if (r->latency_us >= 0) g->intra.latency_s = r->latency_us * 1e-6;
+    put_nics(g, n, &like.groups[0], arena);
+    fprintf(stderr, "%s: %d GPUs, %g GB/s between two%s%s%s; ", n->path, g->gpus_per_node,
+            intra * 1e-9, *why ? " (" : "", why, *why ? ")" : "");
+    if (!g->nic_count) fprintf(stderr, "no network card\n");
+    for (int i = 0; i < g->nic_count; i++)
+        fprintf(stderr, "%d x %s of %g Gb/s%s", g->nics[i].count, nic_kind_names[g->nics[i].kind],
+                g->nics[i].link.bytes_per_s * 8e-9, i + 1 < g->nic_count ? ", " : "\n");
+    return OK;
+}
+
+enum status import_nccl_topology(int argc, char **argv, int *exit_code, struct arena *arena,
+                                 struct error *err)
+{
+    struct request r = {.name = "node", .nodes = 1, .latency_us = -1};
+    const char *output = "-", *path, *text;
+    bool helped;
+    size_t size;
+    struct node_group group;
+    struct cluster c = {.groups = &group, .group_count = 1};
+    struct node n = {.arena = arena};
+    const struct option options[] = {
+        {"-o", OPTION_PATH, &output, 0, 0, NULL,
+         "where the cluster is written; - is standard output (default)"},
+        {"--name", OPTION_TEXT, &r.name, 0, 0, NULL, "the cluster's and its group's name (node)"},
+        {"--like", OPTION_CLUSTER, &r.like, 0, 0, NULL,
+         "a cluster, shipped or a file: GPU, memory and latencies as in its first group"},
+        {"--gpu", OPTION_GPU, &r.gpu, 0, 0, NULL, "the costs' name of the GPU"},
+        {"--memory-gb", OPTION_NUMBER, &r.memory_gb, 0.001, 1e6, NULL,
+         "memory of a GPU, 1e9 bytes"},
+        {"--nodes", OPTION_INT, &r.nodes, 1, 1000000, NULL, "like nodes (1)"},
+        {"--link-bytes-per-s", OPTION_NUMBER, &r.link_bytes_per_s, 1, 1e18, NULL,
+         "of one NVLink or xGMI link, one direction (default: NVLink's, by the GPU's generation)"},
+        {"--intra-bytes-per-s", OPTION_NUMBER, &r.intra_bytes_per_s, 1, 1e18, NULL,
+         "between two GPUs, one direction (default: links x that)"},
+        {"--intra-latency-us", OPTION_NUMBER, &r.latency_us, 0, 1e9, NULL,
+         "between two GPUs (default: of --like, else 0)"},
+    };
+    (void)exit_code;
+    TRY(options_read(argc, argv,
+                     "plumbline import nccl-topology FILE.xml --like CLUSTER [-o cluster.json]",
+                     options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
+    if (helped) return OK;
+    TRY(import_read(&c.document, path, &text, &size, arena, err));
+    n.path = c.document.path;
+    TRY(read_node(&n, text, size, err));
+    count_hosts(&n);
+    TRY(make_group(&group, &n, &r, arena, err));
+    struct source source = source_of("topology", &c.document, output, arena);
+    c.document.sources = &source, c.document.source_count = 1;
+    c.name = r.name;
+    TRY(cluster_check(&c, err));
+    return cluster_save(&c, output, arena, err);
+}

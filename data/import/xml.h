@@ -1,0 +1,37 @@
+// Elements of an XML file one after the other, with their attributes; text between them, comments
+// and declarations are passed over.
+#ifndef PLUMBLINE_DATA_IMPORT_XML_H
+#define PLUMBLINE_DATA_IMPORT_XML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "data/base/arena.h"
+#include "data/base/status.h"
+
+enum { XML_ATTRIBUTES_MAX = 64, XML_DEPTH_MAX = 64 };
+
+struct xml {
+    const char *path, *at, *end;
+    int line;
+    const char *open[XML_DEPTH_MAX]; // names of the elements that are open, this one last
+    int depth;
+    bool closes;      // the element ended here: </name>, or the end of <name/> (a step of its own)
+    const char *name; // of what begins or ends
+    struct xml_attribute {
+        const char *name, *value;
+    } attributes[XML_ATTRIBUTES_MAX];
+    int attribute_count;
+    bool alone; // <name/>: its end is the next step
+    struct arena *arena;
+};
+
+void xml_open(struct xml *x, const char *path, const char *text, size_t size, struct arena *arena);
+// The next beginning or end of an element; *more false at the file's end. BAD_INPUT with the line:
+// no XML, or cut short.
+enum status xml_next(struct xml *x, bool *more, struct error *err);
+const char *xml_attribute(const struct xml *x, const char *name); // "": there is none
+enum status xml_refuse(const struct xml *x, struct error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

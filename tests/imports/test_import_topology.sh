@@ -1,0 +1,148 @@
+#!/bin/sh
+# import nccl-topology: GPUs, what joins two of them and network cards of NCCL's XML; import matrix: what mpiGraph prints, link by link.
+BIN=${BIN:-bin} work=build/test_import_topology.$$
+mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
+plumbline=$BIN/plumbline
+
+wrong() { echo "import of a topology: $*" >&2; : >"$work/failed"; }
+
+# node WORDS OPTION ...: standard input as a node of so many GPUs, GB/s between two, cards as count x kind x Gb/s
+node() {
+    words=$1; shift
+    cat >"$work/in"
+    "$plumbline" import nccl-topology "$work/in" "$@" -o "$work/cluster.json" 2>"$work/err" || { wrong "$(cat "$work/err")"; return; }
+    got=$(python3 - "$work/cluster.json" <<'END'
+import json, sys
+g = json.load(open(sys.argv[1]))["groups"][0]
+cards = ["%dx%sx%g" % (n.get("count", 1), n["kind"], n["link"]["bytes_per_s"] * 8e-9) for n in g.get("nics", [])]
+print(" ".join(["%d" % g["gpus_per_node"], "%g" % (g["intra"]["bytes_per_s"] * 1e-9)] + cards))
+END
+)
+    [ "$got" = "$words" ] || wrong "expected $words, found $got: $(cat "$work/in")"
+}
+# refuse WORDS FORMAT OPTION ...: standard input
+refuse() {
+    words=$1 format=$2; shift 2
+    cat >"$work/in"
+    "$plumbline" import "$format" "$work/in" "$@" -o "$work/no.json" >"$work/out" 2>"$work/err"
+    [ $? -eq 2 ] || wrong "$format: not refused: $(cat "$work/in")"
+    [ "$(wc -l <"$work/err")" -eq 1 ] || wrong "$format: not one line: $(cat "$work/err")"
+    grep -q -- "$words" "$work/err" || wrong "$format: not said: $words: $(cat "$work/err")"
+    [ ! -e "$work/no.json" ] || wrong "$format: written all the same"
+}
+like="--like h100-128x8"
+
+# of NVSwitch: all links of a GPU go to any other
+node "2 450 1xinfinibandx400 1xethernetx25" $like --nodes 4 <<'END'
+<?xml version="1.0"?>
+<!-- <gpu> in a comment is none -->
+<system version="1">
+  <cpu host_hash="0x1" numaid="0" affinity="ff" arch="x86_64">
+    <pci busid="0000:45:00.0" class="0x060400" link_speed="32.0 GT/s PCIe" link_width="16">
+      <pci busid="0000:53:00.0" class="0x030200" link_speed="32.0 GT/s PCIe" link_width="16">
+        <gpu dev="0" sm="90" rank="0" gdr="1">
+          <nvlink target="0000:d0:00.0" count="9" tclass="0x068000"/>
+          <nvlink target="0000:d2:00.0" count="9" tclass="0x068000"/>
+        </gpu>
+      </pci>
+      <pci busid="0000:52:00.0" class="0x020700" link_speed="32.0 GT/s PCIe" link_width="16">
+        <nic>
+          <net name="mlx5_0" dev="0" speed="400000" port="1" latency="0" gdr="1"/>
+          <net name="mlx5_0" dev="0" speed="400000" port="1" latency="0" gdr="1"/>
+          <net name="mlx5_9" dev="3" speed="100000" port="1" latency="0" gdr="1"/>
+        </nic>
+      </pci>
+    </pci>
+    <pci busid="0000:63:00.0" class="0x030200" link_speed="32.0 GT/s PCIe" link_width="16">
+      <gpu dev="1" sm="90" rank="1" gdr="1"><nvlink target="0000:d0:00.0" count="18" tclass="0x068000"/></gpu>
+    </pci>
+    <nic><net name="eth0" dev="1" speed="25000" gdr="0"/></nic>
+  </cpu>
+</system>
+END
+grep -q 'mlx5_9 of 100 Gb/s is left out' "$work/err" || wrong "a slower card is not named"
+grep -q '"nodes": 4' "$work/cluster.json" || wrong "--nodes"
+"$plumbline" example gpt --model llama-3.2-1b --cluster "$work/cluster.json" --tensor 1 --pipeline 1 --data 8 --zero 1 --global-batch 16 --sequence 2048 -o "$work/p" >"$work/log" 2>&1 &&
+    "$plumbline" solve "$work/p/problem.json" --quiet -o "$work/plan.json" 2>>"$work/log" || wrong "no plan on this node: $(tail -1 "$work/log")"
+
+# mesh ROWS: GPUs of sm 70 with so many links between each two; row a, column b
+mesh() {
+    echo '<system version="1"><cpu numaid="0">'
+    a=0
+    for row in "$@"; do
+        echo "<pci busid='0000:0$a:00.0' class='0x030200' link_speed='8.0 GT/s PCIe' link_width='16'><gpu dev='$a' sm='70' rank='$a'>"
+        b=0
+        for count in $(echo "$row" | tr , ' '); do
+            [ "$count" = 0 ] || echo "<nvlink target='0000:0$b:00.0' count='$count' tclass='0x030200' />"
+            b=$((b + 1))
+        done
+        echo '</gpu></pci>'
+        a=$((a + 1))
+    done
+    echo '</cpu></system>'
+}
+mesh 0,2,1 2,0,1 1,1,0 | node "3 25" $like                  # the pair with the fewest
+mesh 0,2,0 2,0,1 0,1,0 | node "3 15.7538" $like             # a pair without: 8 GT/s x 16 / 8 x 128 / 130
+mesh 0,2 2,0 | node "2 50" --gpu v100-16gb --memory-gb 16
+mesh 0,2 2,0 | node "2 60" $like --link-bytes-per-s 30e9
+mesh 0,2 2,0 | node "2 7" $like --intra-bytes-per-s 7e9
+mesh 0 | node "1 15.7538" $like
+mesh 0,2 2,0 | refuse 'say --like CLUSTER' nccl-topology
+mesh 0,2 2,0 | sed "s/sm='70'/sm='gfx942'/; s/nvlink/xgmi/" | refuse 'say --link-bytes-per-s' nccl-topology $like
+mesh 0,0 0,0 | sed "s/link_speed='[^']*'/link_speed=''/" | refuse 'does not follow' nccl-topology $like
+mesh 0,2 2,0 | sed "s/count='2'/count='two'/" | refuse 'line 3: <nvlink>: expected a target and a count' nccl-topology $like
+mesh 0,2 2,0 | head -3 | refuse '<gpu> has no end: the file is cut short' nccl-topology $like
+mesh 0,2 2,0 | sed 's#</gpu>##' | refuse 'expected </gpu>, found </pci>' nccl-topology $like
+mesh 0,2 2,0 | sed 's/system/graphs/' | refuse 'expected <system>' nccl-topology $like
+echo '{"a": 1}' | refuse 'expected <gpu>' nccl-topology $like
+printf '' | refuse 'found none' nccl-topology $like
+echo '<system version=1>' | refuse 'expected a value in quotes' nccl-topology $like
+echo '<system><net name="a" speed="fast"/></system>' | refuse 'speed: expected Mb/s' nccl-topology $like
+
+# ---- mpiGraph: rows of Recv are receivers', of Send senders'; units of 2^20 bytes
+python3 - "$work" <<'END'
+import random, sys
+r = random.Random(1)
+n = 5
+send, recv = ([[r.uniform(10000, 25000) if i != k else 0 for k in range(n)] for i in range(n)] for _ in "ab")
+send[1][3] = recv[3][1] = 0
+with open(f"{sys.argv[1]}/graph.txt", "w") as f:
+    f.write("START mpiGraph v1.5\nMsgSize\t1048576\nTimes\t100\nWindow\t50\nProcs\t%d\n\n" % n)
+    for i in range(1, n): f.write("%d of %d (%0.1f%%)\n" % (i, n, 100 * i / n))
+    f.write("Gathering results\n")
+    for title, word, table in (("Send", "to", send), ("Recv", "from", recv)):
+        f.write("\n%s max\t%f\n%s avg\t%f\n\n%s\t" % (title, 1, title, 1, title) + "".join(f"node-{k}:{k}\t" for k in range(n)) + "\n")
+        for j in range(n): f.write(f"node-{j}:{j} {word}\t" + "".join("%0.3f\t" % v for v in table[j]) + "\n")
+    f.write("END mpiGraph\n")
+END
+for table in recv send; do
+    "$plumbline" import matrix "$work/graph.txt" --table $table $like -o "$work/$table.json" 2>"$work/err" || wrong "mpiGraph: $(cat "$work/err")"
+done
+"$plumbline" import matrix "$work/graph.txt" $like -o "$work/plain.json" 2>"$work/err" && cmp -s "$work/plain.json" "$work/recv.json" || wrong "Recv is not the default"
+grep -q '5 nodes, 19 of 20 links measured' "$work/err" || wrong "not said: $(cat "$work/err")"
+python3 - "$work" <<'END' || wrong "links are others than mpiGraph's"
+import json, sys
+folder = sys.argv[1]
+tables, title = {}, None
+for line in open(f"{folder}/graph.txt"):
+    cells = line.rstrip("\t\n").split("\t")
+    if cells[0] in ("Send", "Recv") and len(cells) > 2: title = cells[0]
+    elif title and (" to" in cells[0] or " from" in cells[0]): tables.setdefault(title, {})[cells[0].split(":")[0]] = [float(x) for x in cells[1:]]
+for name, title in (("recv", "Recv"), ("send", "Send")):
+    places = json.load(open(f"{folder}/{name}.json"))["places"]
+    nodes = [n["name"] for n in places["nodes"]]
+    links = {(l["from"], l["to"]): l["link"]["bytes_per_s"] for l in places.get("links", [])}
+    for i, row in enumerate(places.get("matrix", {}).get("bytes_per_s", [])): links.update({(nodes[i], nodes[k]): v for k, v in enumerate(row)})
+    for i, a in enumerate(nodes):
+        for k, b in enumerate(nodes):
+            got = links.get((a, b))
+            want = (tables["Send"][a][k] if name == "send" else tables["Recv"][b][i]) * 2**20
+            assert (got or 0) == 0 if want == 0 else abs(got / want - 1) < 1e-12, (name, a, b, got, want)
+END
+head -20 "$work/graph.txt" >"$work/cut"; refuse 'cut short' matrix --table send $like <"$work/cut"
+refuse 'its Recv table' matrix $like <"$work/cut"
+sed 's/node-1/node-0/g' "$work/graph.txt" >"$work/twice"; refuse 'node-0 stands twice' matrix $like <"$work/twice"
+sed '/node-2:2 from/s/\t[0-9.]*/\tfast/' "$work/graph.txt" >"$work/word"; refuse "column 1: expected a bandwidth, found 'fast'" matrix $like <"$work/word"
+sed '/node-2:2 from/s/\t[0-9.]*//' "$work/graph.txt" >"$work/short"; refuse 'expected a row of 5 bandwidths' matrix $like <"$work/short"
+[ -e "$work/failed" ] && exit 1
+echo "import of a topology: all as expected"
