@@ -21,6 +21,10 @@ static const struct command commands[] = {
      "costs list them) or files, searches all layouts, has the plan verified, and writes report "
      "and launch files beside it. It is nothing but other commands one after the other, which it "
      "prints. The exit status is that of solve."},
+    {"offers", command_offers, "machines for hire -> the cheapest or fastest, and its plan",
+     "Searches all layouts on each machine that is offered, for so many tokens the cheapest within "
+     "a time, or the fastest within a budget, with a proven bound over all of them. A machine is "
+     "searched for what beats those before it alone."},
     {"models", command_models, "the shipped models, or given ones: parameters, layers, widths",
      "One line for each. A name that no shipped model has is a file."},
     {"clusters", command_clusters, "the shipped clusters, or given ones: nodes, memory, links",

@@ -10,7 +10,7 @@
 // Where it goes; shared by all kinds.
 struct destination {
     const char *folder;
-    bool force;
+    bool force, quiet;
 };
 #define OPTION_FOLDER(to)                                                                          \
     {                                                                                              \
@@ -22,12 +22,17 @@ struct destination {
         "--force", OPTION_FLAG, &(to)->force, 0, 0, NULL, "replace files that have other content"  \
     }
 
+#define OPTION_QUIET(to)                                                                           \
+    {                                                                                              \
+        "--quiet", OPTION_FLAG, &(to)->quiet, 0, 0, NULL, "the problem's path is not printed"      \
+    }
+
 static enum status deliver(struct problem *problem, const struct destination *to,
                            struct arena *arena, struct error *err)
 {
     if (!to->folder) return fail(err, BAD_INPUT, "-o FOLDER is missing");
     TRY(example_write(problem, to->folder, to->force, arena, err));
-    printf("%s\n", problem->document.path);
+    if (!to->quiet) printf("%s\n", problem->document.path);
     return OK;
 }
 
@@ -35,7 +40,7 @@ static enum status run_chain(int argc, char **argv, int *exit_code, struct arena
                              struct error *err)
 {
     (void)exit_code;
-    struct destination to = {NULL, false};
+    struct destination to = {NULL, false, false};
     int64_t layers = 48, stages = 8, types = 2, micro_batches = 32;
     bool helped;
     struct option options[] = {
@@ -46,6 +51,7 @@ static enum status run_chain(int argc, char **argv, int *exit_code, struct arena
          "micro-batches (32)"},
         OPTION_FOLDER(&to),
         OPTION_FORCE(&to),
+        OPTION_QUIET(&to),
     };
     TRY(options_read(argc, argv, "plumbline example chain [OPTION ...] -o FOLDER", options,
                      ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
@@ -194,6 +200,7 @@ static enum status read_transformer(int argc, char **argv, const char *usage,
          "compressed boundaries and stages together (-1: no limit)"},
         OPTION_FOLDER(to),
         OPTION_FORCE(to),
+        OPTION_QUIET(to),
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, helped,
                      err));
@@ -220,7 +227,7 @@ static enum status run_transformer(int argc, char **argv, const char *usage,
                                    struct transformer_request *request, struct arena *arena,
                                    struct error *err)
 {
-    struct destination to = {NULL, false};
+    struct destination to = {NULL, false, false};
     bool helped;
     TRY(read_transformer(argc, argv, usage, request, &to, &helped, err));
     if (helped) return OK;
@@ -265,7 +272,7 @@ enum status example_gpt(struct problem *problem, int argc, char **argv, struct a
                         struct error *err)
 {
     struct transformer_request request = gpt_request();
-    struct destination unused = {NULL, false};
+    struct destination unused = {NULL, false, false};
     bool helped;
     TRY(read_transformer(argc, argv, gpt_usage, &request, &unused, &helped, err));
     if (helped) return fail(err, BAD_INPUT, "--help: expected an option of example gpt");
@@ -292,7 +299,7 @@ static enum status run_four(int argc, char **argv, int *exit_code, struct arena 
                             struct error *err)
 {
     (void)exit_code;
-    struct destination to = {NULL, false};
+    struct destination to = {NULL, false, false};
     const char *costs = NULL;
     double memory_gb = 0;
     bool helped;
@@ -303,6 +310,7 @@ static enum status run_four(int argc, char **argv, int *exit_code, struct arena 
          "memory of the machine; at least 32 is assumed"},
         OPTION_FOLDER(&to),
         OPTION_FORCE(&to),
+        OPTION_QUIET(&to),
     };
     TRY(options_read(argc, argv, "plumbline example four --costs FILE [--memory-gb X] -o FOLDER",
                      options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
@@ -318,7 +326,7 @@ static enum status run_pipette(int argc, char **argv, int *exit_code, struct are
                                struct error *err)
 {
     (void)exit_code;
-    struct destination to = {NULL, false};
+    struct destination to = {NULL, false, false};
     struct pipette_request r = {.costs = "published",
                                 .tensor = 8,
                                 .layers = 64,
@@ -368,6 +376,7 @@ static enum status run_pipette(int argc, char **argv, int *exit_code, struct are
          "of weights and activations (fp32)"},
         OPTION_FOLDER(&to),
         OPTION_FORCE(&to),
+        OPTION_QUIET(&to),
     };
     TRY(options_read(argc, argv,
                      "plumbline example pipette --matrix FILE --stages P [OPTION ...] -o FOLDER",
@@ -387,7 +396,7 @@ static enum status run_clusters(int argc, char **argv, int *exit_code, struct ar
                                 struct error *err)
 {
     (void)exit_code;
-    struct destination to = {NULL, false};
+    struct destination to = {NULL, false, false};
     struct clusters_request r = {.costs = "published", .share = 0.55};
     int64_t layers = 30, hidden = 3072, heads = 32, nodes = 4, gpus = 8, tensor = 4, pipeline = 2,
             micro_batch = 2, micro_batches = 32, sequence = 2048;
@@ -414,6 +423,7 @@ static enum status run_clusters(int argc, char **argv, int *exit_code, struct ar
          "the replicas of a stage must stand in one cluster"},
         OPTION_FOLDER(&to),
         OPTION_FORCE(&to),
+        OPTION_QUIET(&to),
     };
     TRY(options_read(argc, argv, "plumbline example clusters [OPTION ...] -o FOLDER", options,
                      ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));

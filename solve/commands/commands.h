@@ -5,6 +5,7 @@
 #include "data/base/options.h"
 
 command_function command_plan;
+command_function command_offers;
 command_function command_solve;
 command_function command_verify;
 command_function command_report;

@@ -1,0 +1,380 @@
+// plumbline offers: which of several machines that are for hire, and which plan on it, trains so
+// many tokens at the least price within a time, or soonest within a price; with a bound on all
+// offers. A machine is searched for what beats the best so far alone: what it says otherwise is
+// that it cannot.
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "data/base/file.h"
+#include "data/base/grow.h"
+#include "data/inputs/framework.h"
+#include "formulate/commands.h"
+#include "solve/commands/commands.h"
+#include "solve/commands/verbs.h"
+#include "solve/layout/solve.h"
+
+enum { OFFERS_MOST = 256, WORDS_MAX = 40 };
+
+// One machine: so many nodes with a kind of GPU. What was found: its best plan that beats the
+// offers before it, or why there is none; hours and price of the whole training, and no plan of it
+// takes fewer hours or less.
+struct offer {
+    const char *machine, *name, *folder;
+    bool is_cluster; // a shipped cluster or a file, else a kind of GPU
+    int64_t nodes, gpus;
+    double gpu_hour_price;
+    struct problem problem;
+    enum { OFFER_PLAN, OFFER_NOT_BETTER, OFFER_NOT_WITHIN, OFFER_NONE, OFFER_OPEN } state;
+    struct layout layout;
+    double hours, hours_bound, price, price_bound;
+};
+
+struct offers_request {
+    const char *model, *costs, *folder;
+    struct option_texts offers;
+    int64_t sequence, global_batch;
+    int framework, precision;
+    double tokens, within_hours, budget, gap, time_limit_s;
+    bool force;
+    struct offer *items;
+    int count, capacity;
+};
+
+// ---- what is asked
+
+static enum status bad_offer(const char *text, const char *expected, struct error *err)
+{
+    return fail(err, BAD_INPUT,
+                "--offer: expected MACHINE:NODES[,NODES ...]:PRICE, as in h100-80gb:2,4,8:2.5, %s, "
+                "found \"%.80s\"",
+                expected, text);
+}
+
+static void add_offer(struct offers_request *r, const char *machine, long nodes, double price,
+                      struct arena *arena)
+{
+    GROW(arena, r->items, r->count, r->capacity, 8);
+    const char *base = strrchr(machine, '/') ? strrchr(machine, '/') + 1 : machine;
+    char *name = arena_print(arena, "%s-%ld", base, nodes);
+    for (char *at = name; *at; at++)
+        if (*at == '.') *at = '_';
+    for (int i = 0; i < r->count; i++) // the same machine at another price
+        if (!strcmp(r->items[i].name, name)) name = arena_print(arena, "%s-%d", name, r->count + 1);
+    r->items[r->count++] = (struct offer){.machine = machine,
+                                          .name = name,
+                                          .is_cluster = strchr(machine, '/') != NULL ||
+                                                        strstr(machine, ".json") != NULL,
+                                          .nodes = nodes,
+                                          .gpu_hour_price = price,
+                                          .folder = arena_print(arena, "%s/%s", r->folder, name)};
+}
+
+// MACHINE:NODES[,NODES ...]:PRICE, a GPU's hour.
+static enum status read_offer(struct offers_request *r, const char *text, struct arena *arena,
+                              struct error *err)
+{
+    char *machine = arena_copy_text(arena, text), *last = strrchr(machine, ':'), *end;
+    if (!last) return bad_offer(text, "with two colons", err);
+    *last = 0;
+    char *nodes = strrchr(machine, ':');
+    if (!nodes || nodes == machine) return bad_offer(text, "with two colons", err);
+    *nodes++ = 0;
+    double price = strtod(last + 1, &end);
+    if (end == last + 1 || *end || !(price > 0 && price <= 1e6))
+        return bad_offer(text, "PRICE above 0 and at most 1000000", err);
+    do {
+        errno = 0;
+        long count = strtol(nodes, &end, 10);
+        if (end == nodes || errno || count < 1 || count > 1 << 20 || (*end && *end != ','))
+            return bad_offer(text, "NODES from 1 to 1048576", err);
+        if (r->count >= OFFERS_MOST)
+            return fail(err, BAD_INPUT, "--offer: expected at most %d machines", OFFERS_MOST);
+        add_offer(r, machine, count, price, arena);
+        nodes = end + 1;
+    } while (*end);
+    return OK;
+}
+
+static enum status read_request(struct offers_request *r, int argc, char **argv, bool *helped,
+                                struct arena *arena, struct error *err)
+{
+    r->offers = (struct option_texts){TAKE(arena, OFFERS_MOST, const char *), 0, OFFERS_MOST};
+    const struct option options[] = {
+        {"--model", OPTION_MODEL, &r->model, 0, 0, NULL, "a shipped name or a file"},
+        {"--offer", OPTION_TEXTS, &r->offers, 0, 0, NULL,
+         "MACHINE:NODES[,NODES ...]:PRICE, several times: a kind of GPU, as in h100-80gb, or a "
+         "cluster's file; nodes of it; the price of a GPU's hour"},
+        {"--tokens", OPTION_NUMBER, &r->tokens, 1, 1e18, NULL,
+         "to be trained on (1e6: prices are those of a million tokens)"},
+        {"--within-hours", OPTION_NUMBER, &r->within_hours, 0, 1e9, NULL,
+         "the cheapest that takes no longer (the cheapest)"},
+        {"--budget", OPTION_NUMBER, &r->budget, 0, 1e15, NULL,
+         "the fastest that costs no more, instead of the cheapest"},
+        {"--sequence", OPTION_INT, &r->sequence, 1, 1 << 30, NULL, "tokens of a sequence (2048)"},
+        {"--global-batch", OPTION_INT, &r->global_batch, 1, 1 << 30, NULL,
+         "sequences of an iteration (1024)"},
+        {"--precision", OPTION_NAME, &r->precision, 0, 0, precision_names,
+         "of weights and activations (bf16)"},
+        {"--for", OPTION_NAME, &r->framework, 0, 0, framework_names,
+         "what is to run it (megatron); any: whatever is fastest"},
+        {"--costs", OPTION_COSTS, &r->costs, 0, 0, NULL, "a shipped name or a file (kernels)"},
+        {"--gap", OPTION_NUMBER, &r->gap, 0, 1, NULL,
+         "how far from a machine's best a plan may be (0.01)"},
+        {"--time-limit-s", OPTION_NUMBER, &r->time_limit_s, 0, 1e9, NULL,
+         "of the search of each machine (45; 0: none)"},
+        {"-o", OPTION_PATH, &r->folder, 0, 0, NULL,
+         "folder of a problem and a plan for each machine, and offers.csv"},
+        {"--force", OPTION_FLAG, &r->force, 0, 0, NULL, "replace documents of other content"},
+    };
+    TRY(options_read(argc, argv,
+                     "plumbline offers --model NAME --offer MACHINE:NODES:PRICE ... -o FOLDER",
+                     options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, helped, err));
+    if (*helped) return OK;
+    if (!r->model)
+        return fail(err, BAD_INPUT, "--model NAME is missing; plumbline models lists them");
+    if (!r->folder) return fail(err, BAD_INPUT, "-o FOLDER is missing");
+    if (!r->offers.count) return fail(err, BAD_INPUT, "--offer MACHINE:NODES:PRICE is missing");
+    for (int i = 0; i < r->offers.count; i++) TRY(read_offer(r, r->offers.items[i], arena, err));
+    return OK;
+}
+
+// ---- one machine
+
+static void add(char **words, int *count, const char *option, const char *value,
+                struct arena *arena)
+{
+    if (!value) return;
+    words[(*count)++] = arena_copy_text(arena, option);
+    words[(*count)++] = arena_copy_text(arena, value);
+}
+
+// The five documents of the machine, as plumbline plan makes them.
+static enum status write_problem(const struct offers_request *r, struct offer *o,
+                                 struct arena *arena, struct error *err)
+{
+    char *words[WORDS_MAX + 1] = {NULL};
+    int count = 0, exit_code = 0;
+    words[count++] = arena_copy_text(arena, "example");
+    words[count++] = arena_copy_text(arena, "gpt");
+    add(words, &count, "--model", r->model, arena);
+    add(words, &count, o->is_cluster ? "--cluster" : "--gpu", o->machine, arena);
+    add(words, &count, "--nodes", arena_print(arena, "%" PRId64, o->nodes), arena);
+    add(words, &count, "--gpu-hour-price", arena_print(arena, "%.9g", o->gpu_hour_price), arena);
+    add(words, &count, "--costs", r->costs, arena);
+    if (r->sequence)
+        add(words, &count, "--sequence", arena_print(arena, "%" PRId64, r->sequence), arena);
+    add(words, &count, "--global-batch", arena_print(arena, "%" PRId64, r->global_batch), arena);
+    add(words, &count, "--precision", precision_names[r->precision], arena);
+    add(words, &count, "--framework", framework_names[r->framework], arena);
+    add(words, &count, "--layouts", "all", arena);
+    add(words, &count, "-o", o->folder, arena);
+    words[count++] = arena_copy_text(arena, "--quiet");
+    if (r->force) words[count++] = arena_copy_text(arena, "--force");
+    TRY(command_example(count, words, &exit_code, arena, err));
+    TRY(problem_load(&o->problem, arena_print(arena, "%s/problem.json", o->folder), arena, err));
+    o->gpus = problem_space_limits(&o->problem).devices;
+    return OK;
+}
+
+static double iterations_of(const struct offers_request *r, const struct problem *p)
+{
+    return r->tokens / ((double)p->job.sequence * (double)p->job.global_batch);
+}
+
+static double hours_of(const struct offers_request *r, const struct problem *p, int64_t ns)
+{
+    return iterations_of(r, p) * (double)ns / 3600e9;
+}
+
+static double price_of(const struct offer *o, double hours)
+{
+    return hours * (double)o->gpus * o->gpu_hour_price;
+}
+
+// The hours that are of interest: within what is asked, and better than the best. *asked: the
+// first alone.
+static double hours_limit(const struct offers_request *r, const struct offer *o,
+                          const struct offer *best, double *asked)
+{
+    double an_hour = price_of(o, 1), limit = INFINITY;
+    if (r->within_hours > 0) limit = r->within_hours;
+    if (r->budget > 0) limit = fmin(limit, r->budget / an_hour);
+    *asked = limit;
+    if (!best) return limit;
+    return fmin(limit, r->budget > 0 ? best->hours : best->price / an_hour);
+}
+
+static void take_plan(const struct offers_request *r, struct offer *o, const struct plan *plan,
+                      double limit, double asked)
+{
+    bool found = plan->stage_count > 0;
+    o->layout = plan->layout;
+    o->hours = found ? hours_of(r, &o->problem, plan->iteration_ns) : 0;
+    o->hours_bound = hours_of(r, &o->problem, plan->bound_ns);
+    o->state = found                                 ? OFFER_PLAN
+               : plan->outcome != OUTCOME_INFEASIBLE ? OFFER_OPEN
+               : isinf(limit)                        ? OFFER_NONE
+               : limit < asked                       ? OFFER_NOT_BETTER
+                                                     : OFFER_NOT_WITHIN;
+    if (o->state == OFFER_NOT_BETTER || o->state == OFFER_NOT_WITHIN) o->hours_bound = limit;
+    o->price = price_of(o, o->hours), o->price_bound = price_of(o, o->hours_bound);
+}
+
+static enum status search_offer(const struct offers_request *r, struct offer *o,
+                                const struct offer *best, struct arena *arena, struct error *err)
+{
+    struct problem limited = o->problem;
+    struct solve_settings settings;
+    struct solved solved;
+    double asked;
+    double limit = hours_limit(r, o, best, &asked);
+    if (!isinf(limit)) limited.job.iteration_limit_s = limit * 3600 / iterations_of(r, &o->problem);
+    solve_defaults(&settings);
+    settings.gap = r->gap, settings.time_limit_s = r->time_limit_s;
+    TRY(solve_prepare(&solved, &limited, arena, err));
+    TRY(solve_search(&solved, &settings, NULL, NULL, NULL, arena, err));
+    struct plan *plan = &solved.result->plan;
+    take_plan(r, o, plan, limit, asked);
+    if (o->state != OFFER_PLAN) return OK;
+    const char *path = arena_print(arena, "%s/plan.json", o->folder);
+    plan->document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);
+    plan->document.source_count = problem_sources(&o->problem, path, plan->document.sources, arena);
+    TRY(solve_settle(plan, &solved, arena, err));
+    return plan_save(plan, path, arena, err);
+}
+
+// ---- the answer
+
+static bool is_better(const struct offers_request *r, const struct offer *o,
+                      const struct offer *best)
+{
+    if (o->state != OFFER_PLAN) return false;
+    if (!best) return true;
+    return r->budget > 0 ? o->hours < best->hours : o->price < best->price;
+}
+
+// What no plan of any machine is below: hours under a budget, else a price. Machines without a plan
+// within what is asked do not count.
+static double bound_of(const struct offers_request *r)
+{
+    double bound = INFINITY;
+    for (int i = 0; i < r->count; i++) {
+        const struct offer *o = &r->items[i];
+        if (o->state == OFFER_NONE || o->state == OFFER_NOT_WITHIN) continue;
+        bound = fmin(bound, r->budget > 0 ? o->hours_bound : o->price_bound);
+    }
+    return bound;
+}
+
+static const char *layout_text(const struct offer *o, struct arena *arena)
+{
+    const struct layout *l = &o->layout;
+    if (o->state != OFFER_PLAN) return "";
+    return arena_print(arena, "t%d c%d p%d d%d b%d %s zero %d", l->tensor, l->context, l->pipeline,
+                       l->data, l->micro_batch, schedule_names[l->schedule], l->zero);
+}
+
+static const char *state_text(const struct offer *o)
+{
+    static const char *const texts[] = {[OFFER_PLAN] = "plan",
+                                        [OFFER_NOT_BETTER] = "no better, proven",
+                                        [OFFER_NOT_WITHIN] = "not within what is asked, proven",
+                                        [OFFER_NONE] = "no plan, proven",
+                                        [OFFER_OPEN] = "none found, open"};
+    return texts[o->state];
+}
+
+static void print_table(const struct offers_request *r, const struct offer *best,
+                        struct arena *arena)
+{
+    printf("%-24s %6s %12s %14s %14s  %s\n", "machine", "GPUs", "hours", "price", "at least",
+           "what");
+    for (int i = 0; i < r->count; i++) {
+        const struct offer *o = &r->items[i];
+        char hours[32] = "-", price[32] = "-", least[32] = "-";
+        if (o->state == OFFER_PLAN)
+            snprintf(hours, sizeof hours, "%.6g", o->hours),
+                snprintf(price, sizeof price, "%.6g", o->price);
+        if (o->state != OFFER_NONE) snprintf(least, sizeof least, "%.6g", o->price_bound);
+        printf("%-24s %6" PRId64 " %12s %14s %14s  %s%s%s%s\n", o->name, o->gpus, hours, price,
+               least, o == best ? "* " : "", state_text(o), *layout_text(o, arena) ? ": " : "",
+               layout_text(o, arena));
+    }
+}
+
+static void print_answer(const struct offers_request *r, const struct offer *best)
+{
+    if (!best) {
+        printf("\nNo machine has a plan%s.\n",
+               r->within_hours > 0 || r->budget > 0 ? " within what is asked" : "");
+        return;
+    }
+    double value = r->budget > 0 ? best->hours : best->price, bound = fmin(bound_of(r), value);
+    printf("\n%s: %s, %.6g hours, %.6g; no plan of any machine %s less than %.6g (%.2g %% below), "
+           "proven\n",
+           r->budget > 0 ? "Fastest" : "Cheapest", best->name, best->hours, best->price,
+           r->budget > 0 ? "takes" : "costs", bound, value > 0 ? 100 * (value - bound) / value : 0);
+    printf("plan: %s/plan.json\n", best->folder);
+}
+
+static enum status write_table(const struct offers_request *r, const struct offer *best,
+                               struct arena *arena, struct error *err)
+{
+    const char *text = "machine,nodes,gpus,gpu_hour_price,state,best,hours,hours_at_least,price,"
+                       "price_at_least,layout\n";
+    for (int i = 0; i < r->count; i++) {
+        const struct offer *o = &r->items[i];
+        bool found = o->state == OFFER_PLAN, known = o->state != OFFER_NONE;
+        text = arena_print(arena, "%s%s,%" PRId64 ",%" PRId64 ",%.9g,\"%s\",%d,", text, o->machine,
+                           o->nodes, o->gpus, o->gpu_hour_price, state_text(o), o == best);
+        text = arena_print(arena, "%s%s,%s,%s,%s,\"%s\"\n", text,
+                           found ? arena_print(arena, "%.9g", o->hours) : "",
+                           known ? arena_print(arena, "%.9g", o->hours_bound) : "",
+                           found ? arena_print(arena, "%.9g", o->price) : "",
+                           known ? arena_print(arena, "%.9g", o->price_bound) : "",
+                           layout_text(o, arena));
+    }
+    return file_write(arena_print(arena, "%s/offers.csv", r->folder), text, strlen(text), err);
+}
+
+static int exit_code_of(const struct offers_request *r, const struct offer *best)
+{
+    if (best) return 0;
+    for (int i = 0; i < r->count; i++)
+        if (r->items[i].state == OFFER_OPEN) return EXIT_NO_PLAN;
+    return EXIT_INFEASIBLE;
+}
+
+enum status command_offers(int argc, char **argv, int *exit_code, struct arena *arena,
+                           struct error *err)
+{
+    struct offers_request r = {.costs = "kernels",
+                               .tokens = 1e6,
+                               .global_batch = 1024,
+                               .precision = BF16,
+                               .framework = FRAMEWORK_MEGATRON,
+                               .gap = 0.01,
+                               .time_limit_s = 45};
+    const struct offer *best = NULL;
+    bool helped;
+    TRY(read_request(&r, argc, argv, &helped, arena, err));
+    if (helped) return OK;
+    if (mkdir(r.folder, 0777) && errno != EEXIST)
+        return fail(err, BAD_INPUT, "%s: cannot be created: %s", r.folder, strerror(errno));
+    for (int i = 0; i < r.count; i++) TRY(write_problem(&r, &r.items[i], arena, err));
+    for (int i = 0; i < r.count; i++) {
+        fprintf(stderr, "%s (%d of %d)\n", r.items[i].name, i + 1, r.count);
+        TRY(search_offer(&r, &r.items[i], best, arena, err));
+        if (is_better(&r, &r.items[i], best)) best = &r.items[i];
+    }
+    print_table(&r, best, arena);
+    print_answer(&r, best);
+    TRY(write_table(&r, best, arena, err));
+    *exit_code = exit_code_of(&r, best);
+    return OK;
+}

@@ -1,0 +1,78 @@
+#!/bin/sh
+# plumbline offers against a search of each machine by itself: the same cheapest and fastest, prices that
+# are hours x GPUs x rate, bounds that no machine's own best is below; and what is moved moves the answer.
+BIN=${BIN:-bin} work=build/test_offers.$$ failed=0
+mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
+plumbline=$BIN/plumbline
+
+wrong() { echo "offers: $*" >&2; failed=1; }
+command -v python3 >/dev/null || { echo "skipped: python3 is not there"; exit 0; }
+
+offers() { # NAME, what is asked: leaves $work/NAME/offers.csv
+    name=$1; shift
+    "$plumbline" offers --model llama-3.1-8b --offer h100-80gb:1,2:2.5 --offer a100-80gb:1,2,4:1 \
+        --tokens 1e9 --global-batch 64 --gap 0 -o "$work/$name" "$@" >"$work/$name.txt" 2>"$work/log"
+}
+
+refuse() {
+    words=$1; shift
+    "$plumbline" offers -o "$work/none" "$@" >"$work/out" 2>"$work/err"
+    [ $? -eq 2 ] || wrong "$*: not refused"
+    [ "$(wc -l <"$work/err")" -eq 1 ] || wrong "$*: not one line: $(cat "$work/err")"
+    grep -q -- "$words" "$work/err" || wrong "$*: not said: $words: $(cat "$work/err")"
+}
+
+offers cheapest || wrong "cheapest: $(cat "$work/log")"
+for folder in "$work"/cheapest/*/; do # every machine by itself
+    "$plumbline" solve "$folder/problem.json" -o "$folder/own.json" --quiet 2>"$work/log" || wrong "$folder: $(cat "$work/log")"
+done
+cat >"$work/compare.py" <<'END'
+import csv, json, sys
+folder, name, goal, limit = sys.argv[1], sys.argv[2], sys.argv[3], float(sys.argv[4])
+rows = list(csv.DictReader(open(f"{folder}/{name}/offers.csv")))
+def own(row):
+    plan = json.load(open(f"{folder}/cheapest/{row['machine']}-{row['nodes']}/own.json"))
+    hours = 1e9 / (64 * 2048) * plan["iteration_ns"] / 3600e9
+    return hours, hours * int(row["gpus"]) * float(row["gpu_hour_price"])
+truth = {(r["machine"], r["nodes"]): own(r) for r in rows}
+key = (lambda v: v[0]) if goal == "fastest" else (lambda v: v[1])
+within = {k: v for k, v in truth.items() if (v[1] if goal == "fastest" else v[0]) <= limit}
+best = [r for r in rows if r["best"] == "1"]
+said = "nothing" if not best else f"{best[0]['machine']}-{best[0]['nodes']}"
+if not within: sys.exit(bool(best) and f"{name}: {said}, but nothing is within {limit}")
+if len(best) != 1: sys.exit(f"{name}: no best")
+least = min(map(key, within.values()))
+mine = (float(best[0]["hours"]), float(best[0]["price"]))
+if abs(key(mine) / least - 1) > 1e-8: sys.exit(f"{name}: {said} {mine}, but {least} is the least of {within}")
+for r in rows:
+    hours, price = truth[r["machine"], r["nodes"]]
+    if r["hours"] and abs(float(r["price"]) / (float(r["hours"]) * int(r["gpus"]) * float(r["gpu_hour_price"])) - 1) > 1e-8:
+        sys.exit(f"{name}: {r}: price")
+    if float(r["hours_at_least"]) > hours * (1 + 1e-8) or float(r["price_at_least"]) > price * (1 + 1e-8):
+        sys.exit(f"{name}: {r}: takes {hours} hours, {price}")
+print(said)
+END
+compare() { python3 "$work/compare.py" "$work" "$@" >"$work/said" 2>"$work/log" || wrong "$(cat "$work/log")"; cat "$work/said"; }
+
+first=$(compare cheapest cheapest 1e30)
+hours=$(python3 -c "
+import csv
+print(0.7 * min(float(r['hours']) for r in csv.DictReader(open('$work/cheapest/offers.csv')) if r['best'] == '1'))")
+offers within --within-hours "$hours" || wrong "within: $(cat "$work/log")"
+[ "$(compare within cheapest "$hours")" != "$first" ] || wrong "a machine that takes longer than $hours hours is still the cheapest within them"
+offers budget --budget 1000000 || wrong "budget: $(cat "$work/log")"
+compare budget fastest 1e6 >/dev/null
+offers none --within-hours 0.001
+[ $? -eq 11 ] || wrong "a thousandth of an hour: not infeasible"
+compare none cheapest 0.001 >/dev/null
+grep -q "within what is asked" "$work/none.txt" || wrong "not said that nothing is within what is asked"
+"$plumbline" verify "$work/cheapest/$first/plan.json" >"$work/log" 2>&1 || wrong "verify: $(cat "$work/log")"
+
+refuse "model NAME is missing" --offer h100-80gb:1:2
+refuse "offer MACHINE:NODES:PRICE is missing" --model llama-3.1-8b
+refuse "PRICE above 0" --model llama-3.1-8b --offer h100-80gb:1:free
+refuse "NODES from 1" --model llama-3.1-8b --offer h100-80gb:none:2
+refuse "with two colons" --model llama-3.1-8b --offer h100-80gb
+refuse "did you mean h100-80gb" --model llama-3.1-8b --offer h100-80g:1:2
+[ "$failed" = 0 ] && echo "offers: as each machine's own search says ($first the cheapest)"
+exit $failed
