@@ -142,13 +142,20 @@ static void note_unknown(struct settings *s, const struct setting_known *table, 
                   meant < 0 ? "" : "?");
 }
 
+// _target_, _call_ ...: how an object is made, not what it says.
+static bool is_python(const char *key)
+{
+    const char *dot = strrchr(key, '.');
+    return (dot ? dot + 1 : key)[0] == '_';
+}
+
 static void note_rest(struct settings *s, const struct setting_known *table, int count,
                       const struct setting *at)
 {
     const char **names = TAKE(s->arena, count, const char *);
     for (int i = 0; i < count; i++) names[i] = table[i].key;
     if (name_within(at->key, names, count, 2) >= 0) note_unknown(s, table, count, at);
-    else if (at->text) note_left(s, left_name(s, table, count, at->key));
+    else if (at->text && !is_python(at->key)) note_left(s, left_name(s, table, count, at->key));
 }
 
 // 4_096 of TOML.
