@@ -318,6 +318,10 @@ refuse 'write the job alone' nemo 'train: {global_batch_size: 8, micro_batch_siz
 printf 'train: {global_batch_size: 8, micro_batch_size: 1}\n' >"$work/in"
 "$plumbline" import nemo "$work/in" --gpus 8 --job "$work/no.json" 2>"$work/err" && wrong "nemo: a job without a sequence"
 says 'say it with --sequence'
+sizes='num_layers: 2, hidden_size: 8, num_attention_heads: 2, vocab_size: 9, seq_length: 8, micro_batch_size: 1'
+refuse ': global_batch_size: expected a multiple of 8, found 9' nemo "model: {$sizes, global_batch_size: 9}" --gpus 8 --job "$work/no.json"
+refuse 'trainer.devices, num_nodes): say it with --gpus' nemo "model: {$sizes}" --job "$work/no.json"
+refuse 'flags of experts without num_experts' nemo "model: {$sizes, expert_model_parallel_size: 2}"
 refuse 'line 2: expected blanks' nemo 'a:\n\tb: 1\n'
 refuse 'line 2: stands further in' nemo 'a: 1\n  b: 2\n'
 refuse 'line 3: stands further in' nemo 'a:\n  b: 2\n    c: 3\n'

@@ -1,6 +1,7 @@
 // plumbline import nemo CONFIG.yaml: a model and a job out of a configuration of NeMo 1 (model:
 // ..., trainer: ...), of NeMo 2's command line (model.config, trainer.strategy, data) or of
 // Megatron-Bridge (run_config.yaml, overrides). All of them name what Megatron's arguments say.
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -254,12 +255,29 @@ static enum status check_sizes(const struct nemo *n, bool model, struct error *e
     return OK;
 }
 
+// What Megatron's flags are refused for, in the names that stand in the file.
+static enum status in_own_names(enum status status, const char *file, struct error *err)
+{
+    size_t length = strlen(file);
+    char *to = err->text + (status != OK && !strncmp(err->text, file, length) ? length : 0);
+    if (status == OK) return OK;
+    for (const char *from = to; *from;) {
+        bool flag = !strncmp(from, "--", 2) && islower((unsigned char)from[2]);
+        from += flag ? 2 : 0;
+        for (; flag && (islower((unsigned char)*from) || *from == '-'); from++)
+            *to++ = *from == '-' ? '_' : *from;
+        if (!flag) *to++ = *from++;
+    }
+    *to = '\0';
+    return status;
+}
+
 static enum status write_model(struct nemo *n, const char *name, const char *output,
                                struct arena *arena, struct error *err)
 {
     struct model model = {.name = name, .document.path = n->a.file};
-    TRY(megatron_check(&n->a, err));
-    TRY(megatron_model(&model, &n->a, arena, err));
+    TRY(in_own_names(megatron_check(&n->a, err), n->a.file, err));
+    TRY(in_own_names(megatron_model(&model, &n->a, arena, err), n->a.file, err));
     TRY(model_save(&model, output, arena, err));
     fprintf(stderr, "%s: %lld parameters\n", name, (long long)model_size_of(&model).all);
     return OK;
@@ -316,7 +334,12 @@ enum status import_nemo(int argc, char **argv, int *exit_code, struct arena *are
                           "(--precision bf16)");
     TRY(check_sizes(&n, output != NULL, err));
     struct job job = job_imported(name, &s);
-    if (job_output) TRY(megatron_job(&job, &n.a, gpus, err));
+    if (job_output && !gpus && !n.devices)
+        return fail(err, BAD_INPUT,
+                    "%s: the number of GPUs does not stand there (trainer.devices, num_nodes): say "
+                    "it with --gpus",
+                    n.a.file);
+    if (job_output) TRY(in_own_names(megatron_job(&job, &n.a, gpus, err), n.a.file, err));
     if (output) TRY(write_model(&n, name, output, arena, err));
     if (job_output) return settings_save_job(&s, &job, job_output, err);
     settings_tell(&s);

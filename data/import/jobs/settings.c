@@ -60,8 +60,7 @@ void settings_note(struct settings *s, const char *format, ...)
 
 void settings_tell(const struct settings *s)
 {
-    if (*s->left)
-        fprintf(stderr, "%s: not part of a job, left out: %s", s->document.path, s->left);
+    if (*s->left) fprintf(stderr, "%s: not part of a job, left out: %s", s->document.path, s->left);
     if (s->left_count > LEFT_TOLD) fprintf(stderr, " and %d more", s->left_count - LEFT_TOLD);
     if (*s->left) fputc('\n', stderr);
     fputs(s->notes, stderr);
