@@ -82,6 +82,7 @@ static const struct known known[] = {
     KNOWN("attention-backend", IS_TEXT, backend),
     KNOWN("use-flash-attn", IS_SET, flash),
     KNOWN("optimizer", IS_TEXT, optimizer),
+    KNOWN("cross-entropy-loss-fusion", IS_SET, fused_loss),
     KNOWN("nproc-per-node", IS_COUNT, processes),
     KNOWN("nnodes", IS_COUNT, nodes),
 };

@@ -232,7 +232,7 @@ enum status megatron_job(struct job *j, const struct megatron_arguments *a, int6
     j->sequence = a->sequence, j->global_batch = batch;
     j->precision = a->fp8 ? FP8 : a->bf16 ? BF16 : a->fp16 ? FP16 : FP32;
     j->gradient_bytes_per_value = wide && !a->gradients_in_bf16 ? 4 : 2;
-    j->adam = !strcmp(a->optimizer, "adam");
+    j->adam = !strcmp(a->optimizer, "adam"), j->fused_loss = a->fused_loss;
     j->budget = (struct quality_budget){-1, -1, -1, 0};
     j->memory_fraction = 0.8;
     j->layout = (struct layout){LAYOUT_PLAIN((int)a->pipeline),

@@ -19,7 +19,7 @@ struct megatron_arguments {
         *optimizer, *fp8, *activation; // of a configuration that names it; NULL: of the flags
     bool grouped, swiglu, squared_relu, no_bias, qkv_bias, qk_norm, untied, latent, shared_gate,
         sequence_parallel, distributed_optimizer, overlapped, bf16, fp16, gradients_in_fp32,
-        gradients_in_bf16, selective, flash, gated;
+        gradients_in_bf16, selective, flash, gated, fused_loss;
 };
 
 extern const struct megatron_arguments megatron_defaults; // Megatron-LM's own

@@ -295,6 +295,21 @@ optimizer:
   optimizer: adam
   lr: 3.0e-4
 END
+cat >"$work/in" <<'END'
+_target_: megatron.bridge.training.config.ConfigContainer
+dataset: {_target_: a.b, sequence_length: 1024, split: "1,1,1"}
+ddp: {grad_reduce_in_fp32: true, overlap_grad_reduce: true, use_distributed_optimizer: true}
+mixed_precision: {bf16: true, fp16: false, fp8: null, params_dtype: {_call_: false, _target_: torch.bfloat16}}
+model: {activation_func: {_target_: torch.nn.functional.silu}, gated_linear_unit: true, add_bias_linear: false, attention_dropout: 0.0, hidden_dropout: 0.0, hidden_size: 2048, ffn_hidden_size: 8192,
+  kv_channels: 64, normalization: RMSNorm, num_attention_heads: 32, num_layers: 16, num_query_groups: 8, position_embedding_type: rope, seq_length: 131072, should_pad_vocab: false, vocab_size: 128256,
+  cross_entropy_loss_fusion: true, share_embeddings_and_output_weights: true}
+train: {global_batch_size: 32, micro_batch_size: 1}
+END
+"$plumbline" import nemo "$work/in" --gpus 8 -o "$work/n.json" --job "$work/job.json" 2>"$work/err" || wrong "$(cat "$work/err")"
+says ' 1235814400 parameters' # those of Llama 3.2 1B
+says 'of 1024 tokens in the data, of 131072 in the model'
+says 'left out: dataset.split$'
+grep -q '"sequence": 1024' "$work/job.json" && grep -q '"fused_loss": true' "$work/job.json" && grep -q '"zero": 1' "$work/job.json" || wrong "a job of Megatron-Bridge: $(cat "$work/job.json")"
 printf 'model:\r\n  tensor_model_parallel_sise: 2\r\n  context_parallel_size: 2\r\ntrain: {global_batch_size: 8, micro_batch_size: 1}\r\ndataset:\r\n  seq_length: 4096\r\n' >"$work/in"
 "$plumbline" import nemo "$work/in" --gpus 8 --job "$work/job.json" 2>"$work/err" || wrong "$(cat "$work/err")"
 says 'line 2: model.tensor_model_parallel_sise is not known and left out; did you mean model.tensor_model_parallel_size'
@@ -303,6 +318,10 @@ refuse 'write the job alone' nemo 'train: {global_batch_size: 8, micro_batch_siz
 printf 'train: {global_batch_size: 8, micro_batch_size: 1}\n' >"$work/in"
 "$plumbline" import nemo "$work/in" --gpus 8 --job "$work/no.json" 2>"$work/err" && wrong "nemo: a job without a sequence"
 says 'say it with --sequence'
+sizes='num_layers: 2, hidden_size: 8, num_attention_heads: 2, vocab_size: 9, seq_length: 8, micro_batch_size: 1'
+refuse ': global_batch_size: expected a multiple of 8, found 9' nemo "model: {$sizes, global_batch_size: 9}" --gpus 8 --job "$work/no.json"
+refuse 'trainer.devices, num_nodes): say it with --gpus' nemo "model: {$sizes}" --job "$work/no.json"
+refuse 'flags of experts without num_experts' nemo "model: {$sizes, expert_model_parallel_size: 2}"
 refuse 'line 2: expected blanks' nemo 'a:\n\tb: 1\n'
 refuse 'line 2: stands further in' nemo 'a: 1\n  b: 2\n'
 refuse 'line 3: stands further in' nemo 'a:\n  b: 2\n    c: 3\n'

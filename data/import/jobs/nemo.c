@@ -1,6 +1,7 @@
 // plumbline import nemo CONFIG.yaml: a model and a job out of a configuration of NeMo 1 (model:
 // ..., trainer: ...), of NeMo 2's command line (model.config, trainer.strategy, data) or of
 // Megatron-Bridge (run_config.yaml, overrides). All of them name what Megatron's arguments say.
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -12,9 +13,9 @@
 
 struct nemo {
     struct megatron_arguments a;
-    int64_t vocabulary, virtual_stages, devices, nodes;
+    int64_t vocabulary, virtual_stages, devices, nodes, data_sequence;
     const char *activation, *target, *precision, *gradients, *fp8, *mixture, *optimizer;
-    bool tied, bias, gated, bf16, fp16, distributed;
+    bool tied, bias, gated, bf16, fp16, distributed, padded;
 };
 
 #define TO(name, kind, field)                                                                      \
@@ -39,6 +40,8 @@ static const struct setting_known model_keys[] = {
     TO("vocab_size", TAKE_COUNT, vocabulary),
     TO("override_vocab_size", TAKE_COUNT, vocabulary),
     TO("make_vocab_size_divisible_by", TAKE_COUNT, a.vocabulary_multiple),
+    TO("should_pad_vocab", TAKE_FLAG, padded),
+    TO("cross_entropy_loss_fusion", TAKE_FLAG, a.fused_loss),
     TO("activation", TAKE_TEXT, activation),
     TO("activation_func._target_", TAKE_TEXT, target),
     TO("gated_linear_unit", TAKE_FLAG, gated),
@@ -91,21 +94,21 @@ static const struct setting_known other_keys[] = {
     TO("trainer.strategy.ddp.use_distributed_optimizer", TAKE_FLAG, a.distributed_optimizer),
     TO("trainer.strategy.ddp.overlap_grad_reduce", TAKE_FLAG, a.overlapped),
     TO("trainer.strategy.ddp.grad_reduce_in_fp32", TAKE_TEXT, gradients),
-    TO("model.data.seq_length", TAKE_COUNT, a.sequence),
+    TO("model.data.seq_length", TAKE_COUNT, data_sequence),
     TO("model.optim.name", TAKE_TEXT, optimizer),
     TO("model.optim.overlap_grad_sync", TAKE_FLAG, a.overlapped),
     TO("model.optim.grad_sync_dtype", TAKE_TEXT, gradients),
     TO("data.micro_batch_size", TAKE_COUNT, a.micro_batch),
     TO("data.global_batch_size", TAKE_COUNT, a.global_batch),
-    TO("data.seq_length", TAKE_COUNT, a.sequence),
+    TO("data.seq_length", TAKE_COUNT, data_sequence),
     TO("optim.config.optimizer", TAKE_TEXT, optimizer),
     TO("optim.config.bf16", TAKE_FLAG, bf16),
     TO("optim.config.fp16", TAKE_FLAG, fp16),
     TO("optim.config.use_distributed_optimizer", TAKE_FLAG, distributed),
     TO("train.micro_batch_size", TAKE_COUNT, a.micro_batch),
     TO("train.global_batch_size", TAKE_COUNT, a.global_batch),
-    TO("dataset.seq_length", TAKE_COUNT, a.sequence),
-    TO("dataset.sequence_length", TAKE_COUNT, a.sequence),
+    TO("dataset.seq_length", TAKE_COUNT, data_sequence),
+    TO("dataset.sequence_length", TAKE_COUNT, data_sequence),
     TO("tokenizer.vocab_size", TAKE_COUNT, vocabulary),
     TO("ddp.use_distributed_optimizer", TAKE_FLAG, a.distributed_optimizer),
     TO("ddp.overlap_grad_reduce", TAKE_FLAG, a.overlapped),
@@ -211,6 +214,14 @@ static enum status set_arguments(struct nemo *n, struct settings *s, struct erro
     if (n->virtual_stages > 1) a->virtual_stages = n->virtual_stages;
     if (a->normalization && !strncasecmp(a->normalization, "rms", 3)) a->normalization = "RMSNorm";
     if (!a->positions) a->positions = a->sequence;
+    if (!n->padded) a->vocabulary_multiple = 1;
+    // What is trained on; the model may be made for more.
+    if (n->data_sequence && a->sequence && n->data_sequence != a->sequence)
+        settings_note(s,
+                      "sequences of %lld tokens in the data, of %lld in the model: the data's "
+                      "are taken",
+                      (long long)n->data_sequence, (long long)a->sequence);
+    if (n->data_sequence) a->sequence = n->data_sequence;
     if (!a->experts) a->shared_ffn = 0, a->mixtures = NULL;
     else set_mixtures(n, s);
     if (!a->granularity || !strcasecmp(a->granularity, "none"))
@@ -244,12 +255,29 @@ static enum status check_sizes(const struct nemo *n, bool model, struct error *e
     return OK;
 }
 
+// What Megatron's flags are refused for, in the names that stand in the file.
+static enum status in_own_names(enum status status, const char *file, struct error *err)
+{
+    size_t length = strlen(file);
+    char *to = err->text + (status != OK && !strncmp(err->text, file, length) ? length : 0);
+    if (status == OK) return OK;
+    for (const char *from = to; *from;) {
+        bool flag = !strncmp(from, "--", 2) && islower((unsigned char)from[2]);
+        from += flag ? 2 : 0;
+        for (; flag && (islower((unsigned char)*from) || *from == '-'); from++)
+            *to++ = *from == '-' ? '_' : *from;
+        if (!flag) *to++ = *from++;
+    }
+    *to = '\0';
+    return status;
+}
+
 static enum status write_model(struct nemo *n, const char *name, const char *output,
                                struct arena *arena, struct error *err)
 {
     struct model model = {.name = name, .document.path = n->a.file};
-    TRY(megatron_check(&n->a, err));
-    TRY(megatron_model(&model, &n->a, arena, err));
+    TRY(in_own_names(megatron_check(&n->a, err), n->a.file, err));
+    TRY(in_own_names(megatron_model(&model, &n->a, arena, err), n->a.file, err));
     TRY(model_save(&model, output, arena, err));
     fprintf(stderr, "%s: %lld parameters\n", name, (long long)model_size_of(&model).all);
     return OK;
@@ -263,7 +291,7 @@ enum status import_nemo(int argc, char **argv, int *exit_code, struct arena *are
                         struct error *err)
 {
     const char *output = NULL, *job_output = NULL, *name = "nemo", *path;
-    struct nemo n = {.a = megatron_defaults, .tied = true, .bias = true};
+    struct nemo n = {.a = megatron_defaults, .tied = true, .bias = true, .padded = true};
     int64_t gpus = 0, vocabulary = 0, sequence = 0, micro_batch = 0;
     int precision = -1;
     bool helped;
@@ -297,7 +325,7 @@ enum status import_nemo(int argc, char **argv, int *exit_code, struct arena *are
     TRY(settings_read_yaml(&s, path, arena, err));
     TRY(settings_take(&s, all_keys(arena), KEY_COUNT, &n, err));
     if (vocabulary) n.vocabulary = vocabulary;
-    if (sequence) n.a.sequence = sequence;
+    if (sequence) n.data_sequence = sequence;
     if (micro_batch) n.a.micro_batch = micro_batch;
     if (precision >= 0) n.precision = precision_words[precision], n.bf16 = n.fp16 = false;
     TRY(set_arguments(&n, &s, err));
@@ -306,7 +334,12 @@ enum status import_nemo(int argc, char **argv, int *exit_code, struct arena *are
                           "(--precision bf16)");
     TRY(check_sizes(&n, output != NULL, err));
     struct job job = job_imported(name, &s);
-    if (job_output) TRY(megatron_job(&job, &n.a, gpus, err));
+    if (job_output && !gpus && !n.devices)
+        return fail(err, BAD_INPUT,
+                    "%s: the number of GPUs does not stand there (trainer.devices, num_nodes): say "
+                    "it with --gpus",
+                    n.a.file);
+    if (job_output) TRY(in_own_names(megatron_job(&job, &n.a, gpus, err), n.a.file, err));
     if (output) TRY(write_model(&n, name, output, arena, err));
     if (job_output) return settings_save_job(&s, &job, job_output, err);
     settings_tell(&s);

@@ -46,7 +46,7 @@ int setting_list_length(const struct settings *s, const char *key)
 
 // ---- telling
 
-enum { UNKNOWN_TOLD = 20 };
+enum { UNKNOWN_TOLD = 20, LEFT_TOLD = 300 };
 
 void settings_note(struct settings *s, const char *format, ...)
 {
@@ -60,8 +60,9 @@ void settings_note(struct settings *s, const char *format, ...)
 
 void settings_tell(const struct settings *s)
 {
-    if (*s->left)
-        fprintf(stderr, "%s: not part of a job, left out: %s\n", s->document.path, s->left);
+    if (*s->left) fprintf(stderr, "%s: not part of a job, left out: %s", s->document.path, s->left);
+    if (s->left_count > LEFT_TOLD) fprintf(stderr, " and %d more", s->left_count - LEFT_TOLD);
+    if (*s->left) fputc('\n', stderr);
     fputs(s->notes, stderr);
     if (s->unknown > UNKNOWN_TOLD)
         fprintf(stderr, "%s: %d more keys are not known and left out\n", s->document.path,
@@ -124,7 +125,8 @@ static void note_left(struct settings *s, const char *name)
     const char *word = arena_print(s->arena, "%.*s", (int)length, name);
     for (const char *at = s->left; (at = strstr(at, word)); at++)
         if ((at == s->left || at[-1] == ' ') && (!at[length] || at[length] == ',')) return;
-    s->left = arena_print(s->arena, "%s%s%s", s->left, *s->left ? ", " : "", word);
+    if (s->left_count++ < LEFT_TOLD)
+        s->left = arena_print(s->arena, "%s%s%s", s->left, *s->left ? ", " : "", word);
 }
 
 static void note_unknown(struct settings *s, const struct setting_known *table, int count,
@@ -132,6 +134,7 @@ static void note_unknown(struct settings *s, const struct setting_known *table, 
 {
     const char **names = TAKE(s->arena, count, const char *);
     const char *key = arena_print(s->arena, "%.*s", (int)base_length(at->key), at->key);
+    if (s->unknown > UNKNOWN_TOLD && s->unknown++) return;
     if (strstr(s->notes, arena_print(s->arena, " %.120s is not known", key)) ||
         ++s->unknown > UNKNOWN_TOLD)
         return;
@@ -142,13 +145,21 @@ static void note_unknown(struct settings *s, const struct setting_known *table, 
                   meant < 0 ? "" : "?");
 }
 
+// _target_, _call_ ...: how an object is made, not what it says.
+static bool is_python(const char *key)
+{
+    const char *dot = strrchr(key, '.');
+    return (dot ? dot + 1 : key)[0] == '_';
+}
+
 static void note_rest(struct settings *s, const struct setting_known *table, int count,
                       const struct setting *at)
 {
     const char **names = TAKE(s->arena, count, const char *);
     for (int i = 0; i < count; i++) names[i] = table[i].key;
-    if (name_within(at->key, names, count, 2) >= 0) note_unknown(s, table, count, at);
-    else if (at->text) note_left(s, left_name(s, table, count, at->key));
+    if (s->left_count < LEFT_TOLD && name_within(at->key, names, count, 2) >= 0)
+        note_unknown(s, table, count, at);
+    else if (at->text && !is_python(at->key)) note_left(s, left_name(s, table, count, at->key));
 }
 
 // 4_096 of TOML.

@@ -23,7 +23,7 @@ struct settings {
     struct setting *items; // in their order
     int count, capacity;
     const char *left, *notes; // what is told at the end
-    int unknown;
+    int unknown, left_count;
     struct arena *arena;
 };
 

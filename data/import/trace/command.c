@@ -170,7 +170,7 @@ static enum status write_samples(const struct trace_request *r, const struct row
 }
 
 // Of operators; what each tells of is said.
-static enum status write_operators(const struct trace_request *r, struct trace *t,
+static enum status write_operators(const struct trace_request *r, struct trace *t, const char *path,
                                    const char *output, struct arena *arena, struct error *err)
 {
     struct samples s = {.machine = {.gpu = r->gpu,
@@ -182,8 +182,9 @@ static enum status write_operators(const struct trace_request *r, struct trace *
     int idle = trace_op_samples(&s, t, (int)r->gpus_per_node, arena);
     if (!s.sample_count)
         return fail(err, BAD_INPUT,
-                    "no operator's size is known: profile with record_shapes=True, and with CUDA "
-                    "among the activities");
+                    "%s: no operator's size is known: profile with record_shapes=True, and with "
+                    "CUDA among the activities",
+                    path);
     if (!s.machine.gpu) s.machine.gpu = t->ops.device[0] ? t->ops.device : "unknown";
     TRY(samples_save(&s, output, arena, err));
     for (int i = 0; i < s.sample_count; i++) counts[s.samples[i].kind]++;
@@ -264,7 +265,7 @@ enum status import_trace(int argc, char **argv, int *exit_code, struct arena *ar
     if (helped) return OK;
     TRY(expect_options(&r, err));
     TRY(read_trace(t, path, r.format == FORMAT_OPERATORS, arena, err));
-    if (r.format == FORMAT_OPERATORS) return write_operators(&r, t, output, arena, err);
+    if (r.format == FORMAT_OPERATORS) return write_operators(&r, t, path, output, arena, err);
     const struct row *rows = make_rows(t, r.range, &count, arena);
     if (!count)
         return fail(err, BAD_INPUT, "%s: no range's name begins with '%.60s'", path, r.range);
