@@ -6,6 +6,7 @@
 #include "data/base/options.h"
 #include "data/results/verdict.h"
 #include "formulate/price/range.h"
+#include "solve/commands/nearest.h"
 #include "solve/commands/origin.h"
 #include "solve/commands/verbs.h"
 #include "solve/report/export/export.h"
@@ -35,9 +36,9 @@ static const char *const format_names[] = {
     "text",  "trace", "megatron", "sbatch", "torchtitan", "pytorch-schedule", "deepspeed", "csv",
     "latex", "links", "heatmap",  "html",   "hostfile",   "rankfile",         "hosts",     NULL};
 
-enum { FILES_MOST = 1000 };
+enum { FILES_MOST = 1000, LAUNCHERS_LAST = FORMAT_DEEPSPEED };
 
-// From FORMAT_MEGATRON on: what launches the plan.
+// From FORMAT_MEGATRON to the last of them: what launches the plan.
 static enum status (*const launchers[])(const struct plan *, const struct problem *, const char **,
                                         size_t *, struct arena *, struct error *) = {
     report_megatron, report_sbatch, report_torchtitan, report_pytorch_schedule, report_deepspeed};
@@ -243,6 +244,31 @@ enum status report_run(const struct report_request *r, const char **text, size_t
                    : make_with_links(r->plan, &about, text, length, arena, err);
 }
 
+// Whose formats they are.
+static const enum framework format_frameworks[] = {[FORMAT_MEGATRON] = FRAMEWORK_MEGATRON,
+                                                   [FORMAT_SBATCH] = FRAMEWORK_MEGATRON,
+                                                   [FORMAT_TORCHTITAN] = FRAMEWORK_TORCHTITAN,
+                                                   [FORMAT_PYTORCH_SCHEDULE] = FRAMEWORK_TORCHTITAN,
+                                                   [FORMAT_DEEPSPEED] = FRAMEWORK_DEEPSPEED};
+
+static enum status find_nearest(struct plan *plan, struct problem *problem, int format,
+                                struct nearest_request *request, int *exit_code,
+                                struct arena *arena, struct error *err)
+{
+    if (format < FORMAT_MEGATRON || format > LAUNCHERS_LAST)
+        return fail(err, BAD_INPUT, "--nearest: goes with a framework's --format");
+    if (!plan->stage_count)
+        return fail(err, BAD_INPUT, "%s: the plan holds no stages (%s): nothing is near it",
+                    plan->document.path, outcome_names[plan->outcome]);
+    if (!problem)
+        return fail(err, BAD_INPUT,
+                    "%s: its problem is not at hand or has changed since: --nearest solves it "
+                    "again",
+                    plan->document.path);
+    request->framework = format_frameworks[format];
+    return nearest_plan(plan, problem, request, exit_code, arena, err);
+}
+
 enum status command_report(int argc, char **argv, int *exit_code, struct arena *arena,
                            struct error *err)
 {
@@ -253,6 +279,7 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     bool helped;
     const char *to = "-", *files[FILES_MOST], *layouts = NULL, *verdict = NULL, *progress = NULL,
                *text;
+    struct nearest_request nearest = {.time_limit_s = 45};
     size_t length;
     const struct option options[] = {
         {"--format", OPTION_NAME, &format, 0, 0, format_names,
@@ -280,10 +307,17 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
          "stated by solve"},
         {"--progress", OPTION_PATH, &progress, 0, 0, NULL,
          "with html: what solve --progress wrote on stderr, for best plan and bound over time"},
+        {"--nearest", OPTION_PATH, &nearest.folder, 0, 0, NULL,
+         "with a framework's format: where it cannot express the plan, solve for the nearest that "
+         "it can, tell what that costs and what is changed, and export it; problem and plan go "
+         "into this folder"},
+        {"--time-limit-s", OPTION_NUMBER, &nearest.time_limit_s, 0, 1e9, NULL,
+         "with --nearest: of each solve (45; 0: none)"},
         {"-o", OPTION_PATH, &to, 0, 0, NULL, "write to this file; - is standard output (default)"},
     };
     struct plan plan;
     struct problem problem;
+    bool known = false;
     TRY(options_read(
         argc, argv,
         "plumbline report [--format "
@@ -317,6 +351,12 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     if (verdict)
         TRY(verdict_covers(&plan.bound_judged, verdict, &plan.document, claimed_ns, arena, err));
     about.format = format;
+    if (format >= FORMAT_MEGATRON && format <= LAUNCHERS_LAST)
+        known = origin_problem(&plan, &problem, arena);
+    if (nearest.folder) {
+        TRY(find_nearest(&plan, known ? &problem : NULL, format, &nearest, exit_code, arena, err));
+        if (*exit_code && *exit_code != EXIT_OPEN) return OK;
+    }
     if (about.top >= 0 && !page && (format != FORMAT_TEXT || !plan.placement))
         return fail(err, BAD_INPUT,
                     "--top: expected --layouts beside it, or a plan with a placement");
@@ -330,8 +370,7 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
                                                    (enum rank_order)order, (int)cores},
                           &text, &length, arena, err));
     else
-        TRY(launchers[format - FORMAT_MEGATRON](
-            &plan, origin_problem(&plan, &problem, arena) ? &problem : NULL, &text, &length, arena,
-            err));
+        TRY(launchers[format - FORMAT_MEGATRON](&plan, known ? &problem : NULL, &text, &length,
+                                                arena, err));
     return file_write(to, text, length, err);
 }

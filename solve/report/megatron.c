@@ -271,6 +271,16 @@ static bool put_recompute(const struct megatron *e)
     return true;
 }
 
+bool report_megatron_recomputes(const struct plan *plan, const struct problem *problem,
+                                struct arena *arena)
+{
+    struct report_out unread;
+    struct megatron e = {.out = &unread, .plan = plan, .problem = problem};
+    report_out_begin(&unread, arena);
+    count_layers(&e, arena);
+    return put_recompute(&e);
+}
+
 // A plan that was edited since may name layers that the model lacks.
 static bool fits(const struct problem *problem, const struct plan *plan)
 {

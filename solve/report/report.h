@@ -32,6 +32,10 @@ enum status report_megatron(const struct plan *plan, const struct problem *probl
                             const char **text, size_t *length, struct arena *arena,
                             struct error *err);
 
+// Whether flags say each stage's recomputation: all selective, or the first k layers of each.
+bool report_megatron_recomputes(const struct plan *plan, const struct problem *problem,
+                                struct arena *arena);
+
 // For the comments of every framework: what none of them does.
 void report_compression_notes(struct report_out *out, const struct plan *plan);
 void report_uneven_note(struct report_out *out, const struct plan *plan);

@@ -22,4 +22,7 @@ enum status report_deepspeed(const struct plan *plan, const struct problem *prob
                              const char **text, size_t *length, struct arena *arena,
                              struct error *err);
 
+// Whether one mode of recomputation for all stages says what the plan has.
+bool export_one_recompute(const struct plan *plan, const struct problem *problem);
+
 #endif
