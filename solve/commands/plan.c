@@ -19,17 +19,27 @@ struct step {
     command_function *run;
     const char *words[WORDS_MAX]; // the command's name first
     int count;
+    bool may_fail; // it is left out then
 };
 
 struct steps {
-    struct step items[8];
+    struct step items[12];
     int count;
 };
+
+// What is to run the plan: the space's framework, by its name and the exports.
+enum runner { RUNNER_ANY, RUNNER_MEGATRON, RUNNER_TORCHTITAN, RUNNER_DEEPSPEED, RUNNER_NEMO };
+static const char *const runner_names[] = {"any",       "megatron", "torchtitan",
+                                           "deepspeed", "nemo",     NULL};
+// NeMo stands on Megatron Core: it runs the same layouts.
+static const enum framework runner_frameworks[] = {FRAMEWORK_ANY, FRAMEWORK_MEGATRON,
+                                                   FRAMEWORK_TORCHTITAN, FRAMEWORK_DEEPSPEED,
+                                                   FRAMEWORK_MEGATRON};
 
 struct plan_request {
     const char *model, *cluster, *gpu, *costs, *folder;
     int64_t nodes, gpus, sequence, global_batch;
-    int framework, precision;
+    int runner, precision;
     double gpu_hour_price, gap, time_limit_s;
     bool force;
 };
@@ -92,7 +102,7 @@ static enum status read_request(struct plan_request *r, int argc, char **argv, b
          "sequences of an iteration (1024)"},
         {"--precision", OPTION_NAME, &r->precision, 0, 0, precision_names,
          "of weights and activations (bf16)"},
-        {"--for", OPTION_NAME, &r->framework, 0, 0, framework_names,
+        {"--for", OPTION_NAME, &r->runner, 0, 0, runner_names,
          "what is to run it (megatron); any: whatever is fastest"},
         {"--costs", OPTION_COSTS, &r->costs, 0, 0, NULL,
          "a shipped name or a file, from plumbline calibrate (kernels)"},
@@ -140,7 +150,7 @@ static void problem_step(struct steps *s, const struct plan_request *r, struct a
     add_count(step, "--sequence", r->sequence, arena);
     add_count(step, "--global-batch", r->global_batch, arena);
     add_text(step, "--precision", precision_names[r->precision]);
-    add_text(step, "--framework", framework_names[r->framework]);
+    add_text(step, "--framework", framework_names[runner_frameworks[r->runner]]);
     add_text(step, "--layouts", "all");
     add_text(step, "-o", r->folder);
     if (r->force) add(step, "--force");
@@ -162,6 +172,32 @@ static void report_step(struct steps *s, const struct plan_request *r, const cha
     add(step, file_in(r, "plan.json", arena));
     add_text(step, "--format", format);
     add_text(step, "-o", file_in(r, file, arena));
+}
+
+// Files of launch/ by framework: a format, its file, whether every plan has it.
+static const struct launch_file {
+    enum runner runner;
+    const char *format, *file;
+    bool may_fail;
+} launch_files[] = {{RUNNER_MEGATRON, "megatron", "launch/megatron.sh", false},
+                    {RUNNER_MEGATRON, "sbatch", "launch/job.sbatch", true},
+                    {RUNNER_TORCHTITAN, "torchtitan", "launch/torchtitan.toml", false},
+                    {RUNNER_TORCHTITAN, "pytorch-schedule", "launch/schedule.csv", true},
+                    {RUNNER_DEEPSPEED, "deepspeed", "launch/deepspeed.json", false},
+                    {RUNNER_NEMO, "nemo", "launch/nemo.yaml", false}};
+
+static void launch_steps(struct steps *s, const struct plan_request *r, struct arena *arena)
+{
+    for (size_t i = 0; i < ARRAY_LENGTH(launch_files); i++) {
+        const struct launch_file *f = &launch_files[i];
+        if (f->runner != (enum runner)r->runner) continue;
+        report_step(s, r, f->format, f->file, arena);
+        s->items[s->count - 1].may_fail = f->may_fail;
+    }
+    if (r->runner == RUNNER_ANY) return;
+    report_step(s, r, "torchrun", "launch/torchrun.sh", arena);
+    s->items[s->count - 1].may_fail = true;
+    report_step(s, r, "hostfile", "launch/hostfile", arena);
 }
 
 static enum status make_launch_folder(const struct plan_request *r, struct arena *arena,
@@ -202,13 +238,30 @@ static enum status tell_reasons(const struct plan_request *r, struct arena *aren
     return OK;
 }
 
+// A launch file that the plan cannot have (a job of whole, like nodes) is told of and left out.
+static enum status run_later_step(struct steps *s, int *i, struct arena *arena, struct error *err)
+{
+    struct error refused = {OK, ""};
+    int exit_code;
+    struct step *step = &s->items[*i];
+    if (run_step(step, &exit_code, arena, step->may_fail ? &refused : err) == OK) return OK;
+    if (!step->may_fail || refused.status != BAD_INPUT) {
+        if (step->may_fail) *err = refused;
+        return err->status;
+    }
+    fprintf(stderr, "plumbline plan: no %s: %s\n", step->words[step->count - 1], refused.text);
+    for (int k = *i; k + 1 < s->count; k++) s->items[k] = s->items[k + 1];
+    s->count--, (*i)--;
+    return OK;
+}
+
 enum status command_plan(int argc, char **argv, int *exit_code, struct arena *arena,
                          struct error *err)
 {
     struct plan_request r = {.costs = "kernels",
                              .global_batch = 1024,
                              .precision = BF16,
-                             .framework = FRAMEWORK_MEGATRON,
+                             .runner = RUNNER_MEGATRON,
                              .gap = 0.01,
                              .time_limit_s = 45};
     struct steps steps = {.count = 0};
@@ -224,22 +277,10 @@ enum status command_plan(int argc, char **argv, int *exit_code, struct arena *ar
         struct step *verify = begin_step(&steps, command_verify, "verify");
         add(verify, file_in(&r, "plan.json", arena));
         report_step(&steps, &r, "html", "report.html", arena);
-        if (r.framework == FRAMEWORK_MEGATRON) {
-            TRY(make_launch_folder(&r, arena, err));
-            report_step(&steps, &r, "megatron", "launch/megatron.sh", arena);
-            report_step(&steps, &r, "sbatch", "launch/job.sbatch", arena);
-        }
-        if (r.framework == FRAMEWORK_TORCHTITAN) {
-            TRY(make_launch_folder(&r, arena, err));
-            report_step(&steps, &r, "torchtitan", "launch/torchtitan.toml", arena);
-            report_step(&steps, &r, "pytorch-schedule", "launch/schedule.csv", arena);
-        }
-        if (r.framework == FRAMEWORK_DEEPSPEED) {
-            TRY(make_launch_folder(&r, arena, err));
-            report_step(&steps, &r, "deepspeed", "launch/deepspeed.json", arena);
-        }
+        if (r.runner != RUNNER_ANY) TRY(make_launch_folder(&r, arena, err));
+        launch_steps(&steps, &r, arena);
     }
-    for (int i = 2; i < steps.count; i++) TRY(run_step(&steps.items[i], exit_code, arena, err));
+    for (int i = 2; i < steps.count; i++) TRY(run_later_step(&steps, &i, arena, err));
     TRY(answer(&r, &steps, arena, err));
     if (solved == EXIT_INFEASIBLE) TRY(tell_reasons(&r, arena, err));
     *exit_code = solved;

@@ -3,9 +3,11 @@
 // paper, out of plans and of checkers' verdicts.
 #include <string.h>
 
+#include "data/base/file.h"
 #include "data/base/options.h"
 #include "data/results/verdict.h"
 #include "formulate/price/range.h"
+#include "solve/commands/nearest.h"
 #include "solve/commands/origin.h"
 #include "solve/commands/verbs.h"
 #include "solve/report/export/export.h"
@@ -19,9 +21,11 @@ enum format {
     FORMAT_TRACE,
     FORMAT_MEGATRON,
     FORMAT_SBATCH,
+    FORMAT_TORCHRUN,
     FORMAT_TORCHTITAN,
     FORMAT_PYTORCH_SCHEDULE,
     FORMAT_DEEPSPEED,
+    FORMAT_NEMO,
     FORMAT_CSV,
     FORMAT_LATEX,
     FORMAT_LINKS,
@@ -32,15 +36,17 @@ enum format {
     FORMAT_HOSTS
 };
 static const char *const format_names[] = {
-    "text",  "trace", "megatron", "sbatch", "torchtitan", "pytorch-schedule", "deepspeed", "csv",
-    "latex", "links", "heatmap",  "html",   "hostfile",   "rankfile",         "hosts",     NULL};
+    "text",      "trace",    "megatron", "sbatch", "torchrun", "torchtitan", "pytorch-schedule",
+    "deepspeed", "nemo",     "csv",      "latex",  "links",    "heatmap",    "html",
+    "hostfile",  "rankfile", "hosts",    NULL};
 
-enum { FILES_MOST = 1000 };
+enum { FILES_MOST = 1000, LAUNCHERS_LAST = FORMAT_NEMO };
 
-// From FORMAT_MEGATRON on: what launches the plan.
+// From FORMAT_MEGATRON to the last of them: what launches the plan.
 static enum status (*const launchers[])(const struct plan *, const struct problem *, const char **,
                                         size_t *, struct arena *, struct error *) = {
-    report_megatron, report_sbatch, report_torchtitan, report_pytorch_schedule, report_deepspeed};
+    report_megatron,         report_sbatch,    report_torchrun, report_torchtitan,
+    report_pytorch_schedule, report_deepspeed, report_nemo};
 
 static enum status write_layouts(const char *from, int64_t top, int format, const char *to,
                                  struct arena *arena, struct error *err)
@@ -243,6 +249,65 @@ enum status report_run(const struct report_request *r, const char **text, size_t
                    : make_with_links(r->plan, &about, text, length, arena, err);
 }
 
+// The first word of each line that has one and is no comment.
+static enum status read_hosts(struct launch_request *r, const char *path, struct arena *arena,
+                              struct error *err)
+{
+    const char *text, **names;
+    size_t size;
+    int most = 1;
+    TRY(file_read(path, &text, &size, arena, err));
+    for (size_t i = 0; i < size; i++) most += text[i] == '\n';
+    r->hosts = names = TAKE(arena, most, const char *);
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const char *word = line + strspn(line, " \t\r");
+        size_t length = strcspn(word, " \t\r\n");
+        if (!length || *word == '#') continue;
+        names[r->host_count] = arena_print(arena, "%.*s", (int)length, word);
+        for (int i = 0; i < r->host_count; i++)
+            if (!strcmp(names[i], names[r->host_count]))
+                return fail(err, BAD_INPUT, "%s: '%s' stands there twice", path, names[i]);
+        r->host_count++;
+    }
+    return OK;
+}
+
+static enum status make_hosts(const struct plan *plan, const struct problem *problem,
+                              const char *hosts, struct launch_request *r, const char **text,
+                              size_t *length, struct arena *arena, struct error *err)
+{
+    r->problem = problem;
+    if (hosts) TRY(read_hosts(r, hosts, arena, err));
+    return report_launch(plan, r, text, length, arena, err);
+}
+
+// Whose formats they are.
+static const enum framework format_frameworks[] = {[FORMAT_MEGATRON] = FRAMEWORK_MEGATRON,
+                                                   [FORMAT_SBATCH] = FRAMEWORK_MEGATRON,
+                                                   [FORMAT_TORCHRUN] = FRAMEWORK_MEGATRON,
+                                                   [FORMAT_TORCHTITAN] = FRAMEWORK_TORCHTITAN,
+                                                   [FORMAT_PYTORCH_SCHEDULE] = FRAMEWORK_TORCHTITAN,
+                                                   [FORMAT_DEEPSPEED] = FRAMEWORK_DEEPSPEED,
+                                                   [FORMAT_NEMO] = FRAMEWORK_MEGATRON};
+
+static enum status find_nearest(struct plan *plan, struct problem *problem, int format,
+                                struct nearest_request *request, int *exit_code,
+                                struct arena *arena, struct error *err)
+{
+    if (format < FORMAT_MEGATRON || format > LAUNCHERS_LAST)
+        return fail(err, BAD_INPUT, "--nearest: goes with a framework's --format");
+    if (!plan->stage_count)
+        return fail(err, BAD_INPUT, "%s: the plan holds no stages (%s): nothing is near it",
+                    plan->document.path, outcome_names[plan->outcome]);
+    if (!problem)
+        return fail(err, BAD_INPUT,
+                    "%s: its problem is not at hand or has changed since: --nearest solves it "
+                    "again",
+                    plan->document.path);
+    request->framework = format_frameworks[format];
+    return nearest_plan(plan, problem, request, exit_code, arena, err);
+}
+
 enum status command_report(int argc, char **argv, int *exit_code, struct arena *arena,
                            struct error *err)
 {
@@ -253,14 +318,21 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     bool helped;
     const char *to = "-", *files[FILES_MOST], *layouts = NULL, *verdict = NULL, *progress = NULL,
                *text;
+    const char *hosts = NULL;
+    struct nearest_request nearest = {.time_limit_s = 45};
     size_t length;
     const struct option options[] = {
         {"--format", OPTION_NAME, &format, 0, 0, format_names,
          "for people (default), one page for a browser, Chrome/Perfetto JSON, Megatron-LM flags, "
-         "torchtitan's TOML, a CSV of passes for torch.distributed.pipelining, DeepSpeed's JSON; a "
+         "a Slurm script, one for each node that runs torchrun, "
+         "torchtitan's TOML, a CSV of passes for torch.distributed.pipelining, DeepSpeed's JSON, "
+         "YAML of NeMo's Megatron Bridge; a "
          "table of plans and "
-         "verdicts; of a placement the links in use as CSV, a map of all links as SVG, and which "
+         "verdicts; of a placement the links in use as CSV and a map of all links as SVG; which "
          "host gets which rank: SLURM_HOSTFILE, Open MPI rankfile, torchrun's order"},
+        {"--hosts", OPTION_PATH, &hosts, 0, 0, NULL,
+         "of the last three, where nodes have no names in the cluster: a file with the name of "
+         "each, a line each; without one they are called GROUP-0, GROUP-1 ..."},
         {"--rank-order", OPTION_NAME, &order, 0, 0, rank_order_names,
          "how the framework numbers ranks: Megatron-LM's default, or --use-tp-pp-dp-mapping"},
         {"--cores-per-rank", OPTION_INT, &cores, 1, 4096, NULL,
@@ -280,14 +352,21 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
          "stated by solve"},
         {"--progress", OPTION_PATH, &progress, 0, 0, NULL,
          "with html: what solve --progress wrote on stderr, for best plan and bound over time"},
+        {"--nearest", OPTION_PATH, &nearest.folder, 0, 0, NULL,
+         "with a framework's format: where it cannot express the plan, solve for the nearest that "
+         "it can, tell what that costs and what is changed, and export it; problem and plan go "
+         "into this folder"},
+        {"--time-limit-s", OPTION_NUMBER, &nearest.time_limit_s, 0, 1e9, NULL,
+         "with --nearest: of each solve (45; 0: none)"},
         {"-o", OPTION_PATH, &to, 0, 0, NULL, "write to this file; - is standard output (default)"},
     };
     struct plan plan;
     struct problem problem;
+    bool known = false;
     TRY(options_read(
         argc, argv,
         "plumbline report [--format "
-        "text|html|trace|megatron|sbatch|torchtitan|pytorch-schedule|deepspeed|"
+        "text|html|trace|megatron|sbatch|torchrun|torchtitan|pytorch-schedule|deepspeed|nemo|"
         "links|heatmap|hostfile|rankfile|hosts] "
         "[--verdict FILE] [-o FILE] PLAN\n       plumbline report --format latex|csv [-o FILE] "
         "PLAN|CHECKED...",
@@ -317,6 +396,14 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     if (verdict)
         TRY(verdict_covers(&plan.bound_judged, verdict, &plan.document, claimed_ns, arena, err));
     about.format = format;
+    if (hosts && format < FORMAT_HOSTFILE)
+        return fail(err, BAD_INPUT, "--hosts: goes with --format hostfile, rankfile or hosts");
+    if ((format >= FORMAT_MEGATRON && format <= LAUNCHERS_LAST) || format >= FORMAT_HOSTFILE)
+        known = origin_problem(&plan, &problem, arena);
+    if (nearest.folder) {
+        TRY(find_nearest(&plan, known ? &problem : NULL, format, &nearest, exit_code, arena, err));
+        if (*exit_code && *exit_code != EXIT_OPEN) return OK;
+    }
     if (about.top >= 0 && !page && (format != FORMAT_TEXT || !plan.placement))
         return fail(err, BAD_INPUT,
                     "--top: expected --layouts beside it, or a plan with a placement");
@@ -325,13 +412,14 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
         TRY(make_with_links(&plan, &about, &text, &length, arena, err));
     else if (format == FORMAT_TRACE) TRY(report_trace(&plan, &text, &length, arena, err));
     else if (format >= FORMAT_HOSTFILE)
-        TRY(report_launch(&plan,
-                          &(struct launch_request){(enum launch_format)(format - FORMAT_HOSTFILE),
-                                                   (enum rank_order)order, (int)cores},
-                          &text, &length, arena, err));
+        TRY(make_hosts(
+            &plan, known ? &problem : NULL, hosts,
+            &(struct launch_request){.format = (enum launch_format)(format - FORMAT_HOSTFILE),
+                                     .order = (enum rank_order)order,
+                                     .cores_per_rank = (int)cores},
+            &text, &length, arena, err));
     else
-        TRY(launchers[format - FORMAT_MEGATRON](
-            &plan, origin_problem(&plan, &problem, arena) ? &problem : NULL, &text, &length, arena,
-            err));
+        TRY(launchers[format - FORMAT_MEGATRON](&plan, known ? &problem : NULL, &text, &length,
+                                                arena, err));
     return file_write(to, text, length, err);
 }

@@ -62,7 +62,7 @@ static void count_layers(struct megatron *e, struct arena *arena)
     e->holds_embedding[0] = e->holds_head[plan->stage_count - 1] = true;
 }
 
-static const char *layout_text(const struct megatron *e, struct arena *arena)
+const char *megatron_layout_text(const struct megatron *e, struct arena *arena)
 {
     struct report_out text;
     report_out_begin(&text, arena);
@@ -104,7 +104,7 @@ static void put_parallel(const struct megatron *e)
     put_count(e->out, "pipeline-model-parallel-size", l->pipeline);
     if (plan->stage_count > 1)
         report_print(e->out, "  --pipeline-model-parallel-layout '%s'\n",
-                     layout_text(e, e->out->arena));
+                     megatron_layout_text(e, e->out->arena));
     put_count(e->out, "micro-batch-size", l->micro_batch);
     put_count(e->out, "global-batch-size", plan_micro_batches_together(plan) * l->micro_batch);
     put_flag(e->out, "sequence-parallel", l->sequence_parallel && l->tensor > 1);
@@ -245,11 +245,12 @@ static int full_layers(const struct megatron *e, int s)
 }
 
 // One setting for the whole model: all selective, or the first k layers of every stage (fewer where
-// a stage has fewer). Returns whether that is what the plan says.
-static bool put_recompute(const struct megatron *e)
+// a stage has fewer).
+bool megatron_recompute_of(const struct megatron *e, struct megatron_recompute *r)
 {
     int most = 0, selective = 0;
     bool all_layers = true, uniform = true;
+    *r = (struct megatron_recompute){NULL, NULL, 0};
     for (int s = 0; s < e->plan->stage_count; s++) {
         int full = full_layers(e, s);
         selective += full < 0;
@@ -259,16 +260,34 @@ static bool put_recompute(const struct megatron *e)
     for (int s = 0; s < e->plan->stage_count; s++)
         uniform &= full_layers(e, s) == (most < e->blocks[s] ? most : e->blocks[s]);
     if (selective == e->plan->stage_count) {
-        report_print(e->out, "  --recompute-granularity selective\n");
+        r->granularity = "selective";
         return true;
     }
     if (!most && !selective) return true;
     if (selective || !uniform) return false;
-    report_print(e->out, "  --recompute-granularity full\n");
-    if (all_layers)
-        report_print(e->out, "  --recompute-method uniform\n  --recompute-num-layers 1\n");
-    else report_print(e->out, "  --recompute-method block\n  --recompute-num-layers %d\n", most);
+    *r = all_layers ? (struct megatron_recompute){"full", "uniform", 1}
+                    : (struct megatron_recompute){"full", "block", most};
     return true;
+}
+
+static bool put_recompute(const struct megatron *e)
+{
+    struct megatron_recompute r;
+    bool said = megatron_recompute_of(e, &r);
+    if (r.granularity) report_print(e->out, "  --recompute-granularity %s\n", r.granularity);
+    if (r.method)
+        report_print(e->out, "  --recompute-method %s\n  --recompute-num-layers %d\n", r.method,
+                     r.layers);
+    return said;
+}
+
+bool report_megatron_recomputes(const struct plan *plan, const struct problem *problem,
+                                struct arena *arena)
+{
+    struct megatron_recompute r;
+    struct megatron e;
+    megatron_begin(&e, NULL, plan, problem, arena);
+    return megatron_recompute_of(&e, &r);
 }
 
 // A plan that was edited since may name layers that the model lacks.
@@ -280,6 +299,15 @@ static bool fits(const struct problem *problem, const struct plan *plan)
     return true;
 }
 
+void megatron_begin(struct megatron *e, struct report_out *out, const struct plan *plan,
+                    const struct problem *problem, struct arena *arena)
+{
+    *e = (struct megatron){
+        .out = out, .plan = plan, .problem = problem && fits(problem, plan) ? problem : NULL};
+    count_layers(e, arena);
+    find_experts(e);
+}
+
 enum status report_megatron(const struct plan *plan, const struct problem *problem,
                             const char **text, size_t *length, struct arena *arena,
                             struct error *err)
@@ -289,10 +317,8 @@ enum status report_megatron(const struct plan *plan, const struct problem *probl
         return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to launch",
                     outcome_names[plan->outcome]);
     report_out_begin(&out, arena);
-    struct megatron e = {
-        .out = &out, .plan = plan, .problem = problem && fits(problem, plan) ? problem : NULL};
-    count_layers(&e, arena);
-    find_experts(&e);
+    struct megatron e;
+    megatron_begin(&e, &out, plan, problem, arena);
     const char *proven = report_time(plan->bound_ns, arena);
     if (plan->objective != OBJECTIVE_ITERATION_TIME)
         proven = arena_print(arena, "%s of %s", proven, objective_names[plan->objective]);
@@ -311,7 +337,8 @@ enum status report_megatron(const struct plan *plan, const struct problem *probl
     bool recompute_said = put_recompute(&e);
     report_print(&out, ")\n");
     megatron_put_placement(&e);
-    megatron_put_notes(&e, recompute_said);
+    report_print(&out, "\n# Not expressed by these flags:\n");
+    megatron_put_notes(&e, recompute_said, "");
     *text = out.text;
     *length = out.length;
     return OK;

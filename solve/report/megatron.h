@@ -1,5 +1,5 @@
-// What the two halves of the export to Megatron-LM share: flags (megatron.c) and what flags
-// cannot say (megatron_notes.c).
+// What the exports to Megatron-LM and to what stands on Megatron Core share: flags (megatron.c),
+// what they cannot say (megatron_notes.c), NeMo's configuration (solve/report/export/nemo.c).
 #ifndef PLUMBLINE_SOLVE_REPORT_MEGATRON_H
 #define PLUMBLINE_SOLVE_REPORT_MEGATRON_H
 
@@ -28,7 +28,21 @@ enum megatron_activation {
 };
 enum megatron_activation megatron_activation_of(const struct shape *m);
 
+// problem is left out where the plan has layers that it lacks.
+void megatron_begin(struct megatron *m, struct report_out *out, const struct plan *plan,
+                    const struct problem *problem, struct arena *arena);
+const char *megatron_layout_text(const struct megatron *m, struct arena *arena); // Et*3|t*4L
+
+// Its one setting for all stages; NULL and 0: not set.
+struct megatron_recompute {
+    const char *granularity, *method;
+    int layers;
+};
+// false: the stages' settings cannot be told so.
+bool megatron_recompute_of(const struct megatron *m, struct megatron_recompute *r);
+
 void megatron_put_placement(const struct megatron *m);
-void megatron_put_notes(const struct megatron *m, bool recompute_said);
+// As comments behind others, lines of comments too; "(nothing)" where all is said.
+void megatron_put_notes(const struct megatron *m, bool recompute_said, const char *others);
 
 #endif

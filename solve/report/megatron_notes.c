@@ -235,10 +235,11 @@ static void put_model_notes(const struct megatron *e)
     if (e->problem) put_frozen_note(e);
 }
 
-void megatron_put_notes(const struct megatron *e, bool recompute_said)
+void megatron_put_notes(const struct megatron *e, bool recompute_said, const char *others)
 {
     const struct plan *plan = e->plan;
-    size_t before = (report_print(e->out, "\n# Not expressed by these flags:\n"), e->out->length);
+    size_t before = e->out->length;
+    report_print(e->out, "%s", others);
     if (!recompute_said) put_recompute_notes(e);
     report_compression_notes(e->out, plan);
     put_schedule_notes(e);

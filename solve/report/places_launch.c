@@ -11,7 +11,8 @@ const char *const rank_order_names[] = {"tp-cp-ep-dp-pp", "tp-pp-dp", NULL};
 struct launch {
     const struct plan *plan;
     enum rank_order order;
-    const int *replica; // [data-parallel rank]
+    const int *replica; // [data-parallel rank]; NULL: no placement
+    const char **names; // [rank in the order data first], without one
     int64_t ranks;
 };
 
@@ -61,13 +62,43 @@ bool report_ring_is_launched(const struct plan *plan, int stage, const int *repl
 static const char *host_of(const struct launch *l, int64_t global)
 {
     const struct plan_placement *x = l->plan->placement;
-    int64_t together = (int64_t)l->plan->layout.tensor * l->plan->layout.context,
-            group = global / together;
-    int64_t data = l->order == RANK_ORDER_DATA_FIRST ? group % x->replica_count
-                                                     : group / x->rank_count;
-    int64_t rank = l->order == RANK_ORDER_DATA_FIRST ? group / x->replica_count
-                                                     : group % x->rank_count;
+    const struct layout *y = &l->plan->layout;
+    int64_t together = (int64_t)y->tensor * y->context, group = global / together;
+    bool data_first = l->order == RANK_ORDER_DATA_FIRST;
+    int64_t replicas = x ? x->replica_count : y->data, ranks = x ? x->rank_count : y->pipeline;
+    int64_t data = data_first ? group % replicas : group / ranks,
+            rank = data_first ? group / replicas : group % ranks;
+    if (!x) return l->names[(rank * replicas + data) * together + global % together];
     return x->nodes[l->replica[data] * x->rank_count + rank];
+}
+
+// Nodes in the order in which the ranks of their groups fill them.
+static enum status name_nodes(struct launch *l, const struct launch_request *r, struct arena *arena,
+                              struct error *err)
+{
+    const struct problem *p = r->problem;
+    struct schedule_request schedule = plan_request(l->plan);
+    int64_t *filled = TAKE(arena, p->cluster.group_count, int64_t);
+    const char **last = TAKE(arena, p->cluster.group_count, const char *);
+    int nodes = 0;
+    l->names = TAKE(arena, l->ranks, const char *);
+    for (int64_t i = 0; i < l->ranks; i++) {
+        int stage = schedule_stage_of(&schedule, (int)(i / l->plan->devices_per_stage), 0),
+            g = l->plan->stages[stage].group;
+        int64_t each = p->cluster.groups[g].gpus_per_node, at = filled[g]++;
+        if (at % each == 0) {
+            last[g] = r->hosts && nodes < r->host_count
+                          ? r->hosts[nodes]
+                          : arena_print(arena, "%s-%lld", p->cluster.groups[g].name,
+                                        (long long)(at / each));
+            nodes++;
+        }
+        l->names[i] = last[g];
+    }
+    if (r->hosts && nodes != r->host_count)
+        return fail(err, BAD_INPUT, "--hosts: expected the names of the plan's %d nodes, found %d",
+                    nodes, r->host_count);
+    return OK;
 }
 
 // Hosts with the number of their ranks, in the order in which a launcher must number them that
@@ -106,14 +137,22 @@ enum status report_launch(const struct plan *plan, const struct launch_request *
                           const char **text, size_t *length, struct arena *arena, struct error *err)
 {
     struct report_out out;
-    if (!plan->placement)
-        return fail(
-            err, BAD_INPUT,
-            "%s: placement: expected a plan for a cluster with places, found one for groups",
-            plan->document.path);
-    struct launch l = {plan, request->order, report_data_ranks(plan, arena),
-                       (int64_t)plan->layout.tensor * plan->layout.context * plan->layout.data *
-                           plan->layout.pipeline};
+    struct launch l = {.plan = plan,
+                       .order = request->order,
+                       .ranks = (int64_t)plan->layout.tensor * plan->layout.context *
+                                plan->layout.data * plan->layout.pipeline};
+    if (!plan->placement && !plan->stage_count)
+        return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to launch",
+                    outcome_names[plan->outcome]);
+    if (plan->placement && request->hosts)
+        return fail(err, BAD_INPUT, "--hosts: the nodes of %s have names", plan->document.path);
+    if (!plan->placement && !request->problem)
+        return fail(err, BAD_INPUT,
+                    "%s: its problem is not at hand or has changed since: it tells how many GPUs "
+                    "a node has",
+                    plan->document.path);
+    if (plan->placement) l.replica = report_data_ranks(plan, arena);
+    else TRY(name_nodes(&l, request, arena, err));
     report_out_begin(&out, arena);
     if (request->format == LAUNCH_HOSTS) TRY(print_hosts(&out, &l, err));
     if (request->format == LAUNCH_RANKFILE) print_rankfile(&out, &l, request->cores_per_rank);

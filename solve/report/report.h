@@ -32,6 +32,10 @@ enum status report_megatron(const struct plan *plan, const struct problem *probl
                             const char **text, size_t *length, struct arena *arena,
                             struct error *err);
 
+// Whether flags say each stage's recomputation: all selective, or the first k layers of each.
+bool report_megatron_recomputes(const struct plan *plan, const struct problem *problem,
+                                struct arena *arena);
+
 // For the comments of every framework: what none of them does.
 void report_compression_notes(struct report_out *out, const struct plan *plan);
 void report_uneven_note(struct report_out *out, const struct plan *plan);
@@ -39,23 +43,33 @@ void report_uneven_note(struct report_out *out, const struct plan *plan);
 // What a layer is to a framework: E embedding, t decoder layer, L head; ? none of them.
 char report_layer_letter(const struct model *model, int layer);
 
-// A batch script of Slurm, to lie beside the flags.
+// A batch script of Slurm, to lie beside the flags; and a script for each node, under whatever
+// starts it there, that finds its number among the hosts and runs torchrun with what lies beside
+// it. BAD_INPUT: nodes that differ, or that the ranks do not fill.
 enum status report_sbatch(const struct plan *plan, const struct problem *problem, const char **text,
                           size_t *length, struct arena *arena, struct error *err);
+enum status report_torchrun(const struct plan *plan, const struct problem *problem,
+                            const char **text, size_t *length, struct arena *arena,
+                            struct error *err);
 
 // Which host gets which global rank, of a plan with a placement: a host a rank (SLURM_HOSTFILE,
 // Open MPI's seq mapper), an Open MPI rankfile, or hosts with their numbers of ranks in the order
 // in which torchrun and DeepSpeed must number them. Megatron-LM numbers ranks with data before
-// pipeline, or (--use-tp-pp-dp-mapping) behind it. BAD_INPUT: no placement; or, for the last, a
-// host whose ranks do not stand together.
+// pipeline, or (--use-tp-pp-dp-mapping) behind it. Without a placement nodes have no names: the
+// ranks of a group fill its nodes in the order tp-cp-ep-dp-pp. BAD_INPUT: neither placement nor
+// problem; hosts of another number than the nodes; or, for the last, a host whose ranks do not
+// stand together.
 enum launch_format { LAUNCH_HOSTFILE, LAUNCH_RANKFILE, LAUNCH_HOSTS };
 enum rank_order { RANK_ORDER_DATA_FIRST, RANK_ORDER_PIPELINE_FIRST };
 extern const char *const rank_order_names[]; // "tp-cp-ep-dp-pp", "tp-pp-dp"
 struct launch_request {
     enum launch_format format;
     enum rank_order order;
-    int cores_per_rank;
-}; // cores: of a rankfile
+    int cores_per_rank;            // of a rankfile
+    const struct problem *problem; // of a plan without placement
+    const char *const *hosts;      // names of its nodes in their order; NULL: GROUP-0, GROUP-1 ...
+    int host_count;
+};
 enum status report_launch(const struct plan *plan, const struct launch_request *request,
                           const char **text, size_t *length, struct arena *arena,
                           struct error *err);

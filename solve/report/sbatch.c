@@ -1,5 +1,7 @@
-// A plan as a job of Slurm: one torchrun a node, which source the Megatron-LM flags beside them.
+// Scripts that start a plan, one torchrun a node: as a job of Slurm, or under whatever starts a
+// program on each node. They take what lies beside them: flags or a configuration.
 #include <inttypes.h>
+#include <string.h>
 
 #include "data/base/least.h"
 #include "solve/report/report.h"
@@ -59,11 +61,10 @@ static void put_node_groups(struct report_out *out, const struct batch *b)
                           "then SLURM_HOSTFILE=hosts and srun -m arbitrary\n");
 }
 
-enum status report_sbatch(const struct plan *plan, const struct problem *problem, const char **text,
-                          size_t *length, struct arena *arena, struct error *err)
+static enum status begin(struct batch *b, struct report_out *out, const struct plan *plan,
+                         const struct problem *problem, struct arena *arena, struct error *err)
 {
-    struct report_out out;
-    struct batch b = {.plan = plan, .cluster = problem ? &problem->cluster : NULL};
+    *b = (struct batch){.plan = plan, .cluster = problem ? &problem->cluster : NULL};
     if (!plan->stage_count)
         return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to launch",
                     outcome_names[plan->outcome]);
@@ -71,8 +72,17 @@ enum status report_sbatch(const struct plan *plan, const struct problem *problem
         return fail(err, BAD_INPUT,
                     "the plan's problem is not at hand or has changed since: it tells how many "
                     "GPUs a node has");
-    TRY(find_nodes(&b, err));
-    report_out_begin(&out, arena);
+    TRY(find_nodes(b, err));
+    report_out_begin(out, arena);
+    return OK;
+}
+
+enum status report_sbatch(const struct plan *plan, const struct problem *problem, const char **text,
+                          size_t *length, struct arena *arena, struct error *err)
+{
+    struct report_out out;
+    struct batch b;
+    TRY(begin(&b, &out, plan, problem, arena, err));
     report_print(&out,
                  "#!/bin/bash\n"
                  "# The plan %s under Slurm: sbatch job.sbatch DATA-OPTION ..., in the folder of "
@@ -85,17 +95,121 @@ enum status report_sbatch(const struct plan *plan, const struct problem *problem
     put_node_groups(&out, &b);
     report_print(&out,
                  "set -eu\n"
+                 "# shellcheck source=/dev/null\n"
                  "source \"${PLAN_DIR:-${SLURM_SUBMIT_DIR:-.}}/megatron.sh\"\n"
                  "MASTER_ADDR=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)\n"
                  "MASTER_PORT=${MASTER_PORT:-29500}\n"
                  "export MASTER_ADDR MASTER_PORT CUDA_DEVICE_MAX_CONNECTIONS=1\n");
     report_print(&out,
+                 "# shellcheck disable=SC2016\n"
                  "srun --kill-on-bad-exit=1 bash -c 'exec torchrun --nnodes %" PRId64
                  " --nproc-per-node %" PRId64 " --node-rank \"$SLURM_PROCID\" \\\n"
                  "    --master-addr \"$MASTER_ADDR\" --master-port \"$MASTER_PORT\" \"$@\"' "
                  "torchrun \\\n"
                  "    \"${PRETRAIN:-pretrain_gpt.py}\" \"${MEGATRON_ARGS[@]}\" \"$@\"\n",
                  b.nodes, b.each);
+    *text = out.text;
+    *length = out.length;
+    return OK;
+}
+
+// ---- torchrun
+
+// The nodes as they are launched: given at run time, or the plan's own.
+static enum status put_hosts(struct report_out *out, const struct batch *b, struct error *err)
+{
+    const char *own = "";
+    if (b->plan->placement) {
+        const struct launch_request request = {.format = LAUNCH_HOSTS, .order = 0};
+        size_t length;
+        TRY(report_launch(b->plan, &request, &own, &length, out->arena, err));
+    }
+    report_print(out,
+                 "# The nodes in the order of their ranks: HOSTS (names between blanks or commas), "
+                 "else HOSTFILE (a name a line),\n# else those of Slurm's job%s.\n"
+                 "if [ -n \"${HOSTS:-}\" ]; then\n"
+                 "    read -r -d '' -a hosts <<<\"${HOSTS//,/ }\" || true\n"
+                 "elif [ -n \"${HOSTFILE:-}\" ]; then\n"
+                 "    mapfile -t hosts < <(awk 'NF && $1 !~ /^#/ { print $1 }' \"$HOSTFILE\")\n",
+                 *own ? ", where they are the plan's" : "");
+    if (!*own)
+        report_print(out, "elif [ -n \"${SLURM_JOB_NODELIST:-}\" ]; then\n"
+                          "    mapfile -t hosts < <(scontrol show hostnames "
+                          "\"$SLURM_JOB_NODELIST\")\n");
+    report_print(out, "else\n    hosts=(");
+    if (!*own && b->nodes == 1) report_print(out, "\"$(hostname)\"");
+    for (const char *line = own, *end; *line; line = end + 1) {
+        end = strchr(line, '\n');
+        report_print(out, "%s%.*s", line > own ? " " : "", (int)strcspn(line, " "), line);
+    }
+    report_print(out,
+                 ")\nfi\n"
+                 "if [ ${#hosts[@]} -ne $nodes ]; then\n"
+                 "    echo \"torchrun.sh: the plan is for $nodes nodes, found ${#hosts[@]}"
+                 "${hosts[*]:+: ${hosts[*]}} (HOSTS, HOSTFILE%s)\" >&2\n"
+                 "    exit 2\nfi\n",
+                 *own ? "" : ", SLURM_JOB_NODELIST");
+    return OK;
+}
+
+// What lies beside the script says which program is run.
+static void put_program(struct report_out *out)
+{
+    report_print(out, "if [ -e \"$here/megatron.sh\" ]; then\n"
+                      "    # shellcheck source=/dev/null\n"
+                      "    source \"$here/megatron.sh\"\n"
+                      "    program=(\"${PRETRAIN:-pretrain_gpt.py}\" \"${MEGATRON_ARGS[@]}\")\n"
+                      "elif [ -e \"$here/torchtitan.toml\" ]; then\n"
+                      "    cd \"$here\"\n"
+                      "    program=(-m torchtitan.train --job.config_file torchtitan.toml)\n"
+                      "elif [ -e \"$here/nemo.yaml\" ] && [ -n \"${PRETRAIN:-}\" ]; then\n"
+                      "    program=(\"$PRETRAIN\" --config-file \"$here/nemo.yaml\")\n"
+                      "elif [ -e \"$here/deepspeed.json\" ] && [ -n \"${PRETRAIN:-}\" ]; then\n"
+                      "    program=(\"$PRETRAIN\" --deepspeed_config \"$here/deepspeed.json\")\n"
+                      "else\n"
+                      "    echo \"torchrun.sh: expected megatron.sh or torchtitan.toml "
+                      "beside it, or deepspeed.json or nemo.yaml and PRETRAIN=SCRIPT\" >&2\n"
+                      "    exit 2\nfi\n");
+}
+
+enum status report_torchrun(const struct plan *plan, const struct problem *problem,
+                            const char **text, size_t *length, struct arena *arena,
+                            struct error *err)
+{
+    struct report_out out;
+    struct batch b;
+    TRY(begin(&b, &out, plan, problem, arena, err));
+    report_print(&out,
+                 "#!/bin/bash\n"
+                 "# The plan %s by torchrun: bash torchrun.sh OPTION ... on each node, options for "
+                 "the training program. By plumbline %s.\n",
+                 plan->name ? plan->name : "", PLUMBLINE_VERSION);
+    put_node_groups(&out, &b);
+    report_print(&out,
+                 "set -eu\nnodes=%" PRId64 "\neach=%" PRId64 "\n"
+                 "here=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\n",
+                 b.nodes, b.each);
+    TRY(put_hosts(&out, &b, err));
+    report_print(&out,
+                 "rank=${NODE_RANK:-}\n"
+                 "for ((i = 0; i < nodes; i++)); do\n"
+                 "    own=$(hostname)\n"
+                 "    for name in \"$own\" \"${own%%%%.*}\"; do\n"
+                 "        if [ -z \"$rank\" ] && { [ \"${hosts[i]}\" = \"$name\" ] || "
+                 "[ \"${hosts[i]%%%%.*}\" = \"$name\" ]; }; then rank=$i; fi\n"
+                 "    done\n"
+                 "done\n"
+                 "if [ -z \"$rank\" ]; then\n"
+                 "    echo \"torchrun.sh: $(hostname) is none of ${hosts[*]} (or set NODE_RANK)\" "
+                 ">&2\n"
+                 "    exit 2\nfi\n");
+    put_program(&out);
+    report_print(&out, "export CUDA_DEVICE_MAX_CONNECTIONS=\"${CUDA_DEVICE_MAX_CONNECTIONS:-1}\"\n"
+                       "exec torchrun --nnodes \"$nodes\" --nproc-per-node \"$each\" --node-rank "
+                       "\"$rank\" \\\n"
+                       "    --master-addr \"${MASTER_ADDR:-${hosts[0]}}\" --master-port "
+                       "\"${MASTER_PORT:-29500}\" \\\n"
+                       "    \"${program[@]}\" \"$@\"\n");
     *text = out.text;
     *length = out.length;
     return OK;

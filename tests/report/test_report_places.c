@@ -40,9 +40,11 @@ static const char *launch(const char *const nodes[4], enum launch_format format,
     struct error err = {OK, ""};
     const char *text = NULL;
     size_t length;
-    assert_int_equal(report_launch(&plan, &(struct launch_request){format, order, 1}, &text,
-                                   &length, &arena, &err),
-                     want);
+    assert_int_equal(
+        report_launch(
+            &plan, &(struct launch_request){.format = format, .order = order, .cores_per_rank = 1},
+            &text, &length, &arena, &err),
+        want);
     return want == OK ? text : arena_copy_text(&arena, err.text);
 }
 
@@ -186,8 +188,10 @@ static bool check_hosts(const struct drawn *x, enum rank_order order, const char
     for (int i = 0; i < ranks; i++)
         for (int k = 0; k + 1 < i; k++)
             together = together && (strcmp(hosts[k], hosts[i]) || !strcmp(hosts[i - 1], hosts[i]));
-    enum status status = report_launch(&x->plan, &(struct launch_request){LAUNCH_HOSTS, order, 1},
-                                       &text, &length, &arena, &err);
+    enum status status = report_launch(
+        &x->plan,
+        &(struct launch_request){.format = LAUNCH_HOSTS, .order = order, .cores_per_rank = 1},
+        &text, &length, &arena, &err);
     assert_int_equal(status, together ? OK : BAD_INPUT);
     for (int at = 0; together && at < ranks;) { // a launcher that fills hosts in turn
         char host[8];
@@ -205,7 +209,10 @@ static void check_rankfile(const struct drawn *x, enum rank_order order, const c
     struct error err = {OK, ""};
     const char *text;
     size_t length;
-    assert_int_equal(report_launch(&x->plan, &(struct launch_request){LAUNCH_RANKFILE, order, 5},
+    assert_int_equal(report_launch(&x->plan,
+                                   &(struct launch_request){.format = LAUNCH_RANKFILE,
+                                                            .order = order,
+                                                            .cores_per_rank = 5},
                                    &text, &length, &arena, &err),
                      OK);
     for (int i = 0; i < ranks; i++) {
@@ -230,7 +237,10 @@ static void check_hostfile(const struct drawn *x, enum rank_order order, const c
     const char *text, *lines = "";
     size_t length;
     for (int i = 0; i < ranks; i++) lines = arena_print(&arena, "%s%s\n", lines, hosts[i]);
-    assert_int_equal(report_launch(&x->plan, &(struct launch_request){LAUNCH_HOSTFILE, order, 1},
+    assert_int_equal(report_launch(&x->plan,
+                                   &(struct launch_request){.format = LAUNCH_HOSTFILE,
+                                                            .order = order,
+                                                            .cores_per_rank = 1},
                                    &text, &length, &arena, &err),
                      OK);
     assert_string_equal(text, lines);
@@ -261,16 +271,17 @@ static void test_by_definition(void **state)
 
 static void test_without_placement(void **state)
 {
-    struct plan plan = {.document = {.path = "plan.json"}};
+    struct plan plan = {.document = {.path = "plan.json"}, .stage_count = 1};
     struct error err = {OK, ""};
     const char *text;
     size_t length;
     (void)state;
     assert_int_equal(
-        report_launch(&plan, &(struct launch_request){LAUNCH_HOSTFILE, RANK_ORDER_DATA_FIRST, 1},
+        report_launch(&plan,
+                      &(struct launch_request){.format = LAUNCH_HOSTFILE, .cores_per_rank = 1},
                       &text, &length, &arena, &err),
         BAD_INPUT);
-    assert_non_null(strstr(err.text, "plan.json: placement"));
+    assert_non_null(strstr(err.text, "plan.json: its problem is not at hand"));
 }
 
 int main(void)

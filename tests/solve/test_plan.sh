@@ -29,14 +29,14 @@ while read -r model gpu nodes sequence batch; do
     number=$((number + 1)) folder="$work/it's $number"
     expect "per iteration" 0 --model "$model" --gpu "$gpu" --nodes "$nodes" --sequence "$sequence" --global-batch "$batch" \
         --gpu-hour-price 2 --gap 0.05 -o "$folder"
-    for file in problem.json model.json cluster.json costs.json job.json plan.json report.html launch/megatron.sh launch/job.sbatch; do
+    for file in problem.json model.json cluster.json costs.json job.json plan.json report.html launch/megatron.sh launch/job.sbatch launch/torchrun.sh launch/hostfile; do
         [ -s "$folder/$file" ] || wrong "$model on $gpu: no $file"
     done
     grep -q 'price  ' "$work/out" || wrong "$model on $gpu: no price"
     first=$(iteration "$folder/plan.json")
     # Its own commands, in an empty place, as a shell reads them.
     grep '^  plumbline' "$work/out" >"$work/again"
-    [ "$(wc -l <"$work/again")" -eq 6 ] || wrong "$model on $gpu: $(wc -l <"$work/again") commands, not 6"
+    [ "$(wc -l <"$work/again")" -eq 8 ] || wrong "$model on $gpu: $(wc -l <"$work/again") commands, not 8"
     rm -r "$folder"/*.json
     while read -r line; do
         eval "\"\$BIN\"/$line" >/dev/null 2>"$work/err" || wrong "$line: $(cat "$work/err")"
@@ -49,6 +49,34 @@ while read -r model gpu nodes sequence batch; do
         "<--seq-length> <$sequence>" "<pretrain_gpt.py> <--tensor-model" "<--data-path> <a b>"; do
         case $launched in *"$words"*) ;; *) wrong "$model on $gpu: torchrun is not told $words but $launched" ;; esac
     done
+    # The script for each node: hosts from a variable, a file or Slurm; this host among them, or its number.
+    names=$(seq -f n%g 1 $((nodes - 1)))
+    printf '# nodes\n\n%s\n%s slots=8\n' "$names" "$(hostname)" >"$work/hosts"
+    for from in "HOSTFILE=$work/hosts" "HOSTS=$(echo $names $(hostname) | tr ' ' ,)"; do
+        launched=$(PATH="$work/stand-ins:$PATH" env "$from" bash "$folder/launch/torchrun.sh" --data-path 'a b' 2>&1)
+        case $launched in
+        *"<--nnodes> <$nodes> <--nproc-per-node> <8> <--node-rank> <$((nodes - 1))> <--master-addr> <n1>"*"<pretrain_gpt.py> <--tensor-model"*"<--data-path> <a b>"*) ;;
+        *) wrong "$model on $gpu: $from: $launched" ;;
+        esac
+    done
+    launched=$(PATH="$work/stand-ins:$PATH" SLURM_JOB_NODELIST=n NODE_RANK=1 bash "$folder/launch/torchrun.sh" 2>&1)
+    got=$?
+    if [ "$nodes" -eq 2 ]; then
+        case $launched in *"<--node-rank> <1> <--master-addr> <first>"*) ;; *) wrong "$model on $gpu: of Slurm's: $launched" ;; esac
+    else
+        [ $got -eq 2 ] && [ "$launched" = "torchrun.sh: the plan is for $nodes nodes, found 2: first second (HOSTS, HOSTFILE, SLURM_JOB_NODELIST)" ] ||
+            wrong "$model on $gpu: of two nodes: exit $got, $launched"
+    fi
+    command -v shellcheck >/dev/null && { shellcheck "$folder/launch/torchrun.sh" "$folder/launch/job.sbatch" >"$work/err" || wrong "$(cat "$work/err")"; }
+    # Names for nodes that have none, each as often as it has GPUs, in the order of the ranks.
+    "$plumbline" report --format hostfile --hosts "$work/hosts" "$folder" >"$work/out" 2>"$work/err" || wrong "$model on $gpu: $(cat "$work/err")"
+    [ "$(uniq -c "$work/out" | tr -s ' \n' ' ')" = "$(printf ' 8 %s' $names "$(hostname)") " ] || wrong "$model on $gpu: hostfile: $(uniq -c "$work/out")"
+    "$plumbline" report --format rankfile --cores-per-rank 2 "$folder" >"$work/out" 2>"$work/err" || wrong "$model on $gpu: $(cat "$work/err")"
+    [ "$(sed -n '8p;9p' "$work/out" | tr '\n' ' ')" = "rank 7=${gpu%%-*}-0 slot=14-15 rank 8=${gpu%%-*}-1 slot=0-1 " ] ||
+        wrong "$model on $gpu: rankfile: $(sed -n '8p;9p' "$work/out")"
+    echo one >>"$work/hosts"
+    "$plumbline" report --format hostfile --hosts "$work/hosts" "$folder" >"$work/out" 2>"$work/err"
+    grep -q "expected the names of the plan's $nodes nodes, found $((nodes + 1))" "$work/err" || wrong "$model on $gpu: a host too many: $(cat "$work/err")"
 done <<'LIST'
 llama-3.1-8b h100-80gb 2 8192 128
 llama-3.1-70b a100-80gb 8 4096 512
@@ -56,7 +84,7 @@ gpt3-175b h200-141gb 8 2048 512
 LIST
 
 # What is launched is of the framework that was asked for.
-for files in "torchtitan torchtitan.toml schedule.csv" "deepspeed deepspeed.json"; do
+for files in "torchtitan torchtitan.toml schedule.csv" "deepspeed deepspeed.json torchrun.sh" "nemo nemo.yaml hostfile"; do
     set -- $files
     expect "per iteration" 0 --model llama-3.1-8b --gpu h100-80gb --nodes 2 --sequence 4096 --global-batch 64 --gap 0.1 --for "$1" -o "$work/$1"
     for file in "$@"; do

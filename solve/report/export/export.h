@@ -22,4 +22,12 @@ enum status report_deepspeed(const struct plan *plan, const struct problem *prob
                              const char **text, size_t *length, struct arena *arena,
                              struct error *err);
 
+// YAML that NeMo's Megatron Bridge merges into a recipe's ConfigContainer (training/config.py,
+// training/utils/omegaconf_utils.py): --config-file of its scripts.
+enum status report_nemo(const struct plan *plan, const struct problem *problem, const char **text,
+                        size_t *length, struct arena *arena, struct error *err);
+
+// Whether one mode of recomputation for all stages says what the plan has.
+bool export_one_recompute(const struct plan *plan, const struct problem *problem);
+
 #endif

@@ -80,6 +80,13 @@ static bool stages_agree(const struct export *e, enum recompute *mode)
     return *mode != RECOMPUTE_FIRST_LAYERS;
 }
 
+bool export_one_recompute(const struct plan *plan, const struct problem *problem)
+{
+    enum recompute mode;
+    const struct export e = {.plan = plan, .problem = problem};
+    return stages_agree(&e, &mode);
+}
+
 bool export_recompute(struct export *e, enum recompute *mode)
 {
     struct report_out text;

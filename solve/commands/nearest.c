@@ -1,0 +1,370 @@
+#include "solve/commands/nearest.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data/base/file.h"
+#include "data/inputs/framework.h"
+#include "solve/commands/commands.h"
+#include "solve/report/export/export.h"
+
+struct search {
+    const struct nearest_request *request;
+    const struct plan *plan;       // that is not expressed
+    const struct problem *problem; // of it
+    struct arena *arena;
+};
+
+enum widened { WIDENED_REFUSED, WIDENED_SWITCHES, WIDENED_ALL, WIDENED_COUNT };
+
+// ---- what is refused
+
+static void plain_schedule(struct layout *l)
+{
+    l->schedule = SCHEDULE_1F1B;
+    l->virtual_stages = l->slice_count = 1;
+}
+
+static void next_zero(const struct nearest_request *r, struct layout *l, int layers)
+{
+    for (l->zero = 0; l->zero < 3; l->zero++) {
+        const char *key = framework_refusal(r->framework, l, layers);
+        if (!key || strcmp(key, "zero")) return;
+    }
+}
+
+// Opens the keys behind what a framework refuses, and makes the layout one that it does not refuse
+// for that.
+static void give_up(struct space *space, struct layout *l, const char *key,
+                    const struct nearest_request *r, int layers)
+{
+    struct space_axis *axes = space->axes;
+    if (!strcmp(key, "schedule") || !strcmp(key, "virtual_stages") || !strcmp(key, "slices")) {
+        axes[SPACE_SCHEDULE].kind = axes[SPACE_VIRTUAL_STAGES].kind = AXIS_ALL;
+        axes[SPACE_SLICE_COUNT].kind = AXIS_ALL;
+        plain_schedule(l);
+        return;
+    }
+    for (int i = 0; i < SPACE_KEY_COUNT; i++)
+        if (!strcmp(key, space_key_names[i])) axes[i].kind = AXIS_ALL;
+    if (!strcmp(key, "context")) axes[SPACE_DATA].kind = AXIS_ALL, l->context = 1;
+    if (!strcmp(key, "sequence_parallel")) l->sequence_parallel = false;
+    if (!strcmp(key, "barrier")) l->barrier = true;
+    if (!strcmp(key, "fused_embedding_sync")) l->fused_embedding_sync = false;
+    if (!strcmp(key, "local_loss_every")) l->local_loss_every = 0;
+    if (!strcmp(key, "offload_optimizer")) l->offload_optimizer = false;
+    if (!strcmp(key, "gradient_sync"))
+        l->gradient_sync = l->gradient_sync == SYNC_EXPOSED ? SYNC_OVERLAPPED : SYNC_EXPOSED;
+    if (!strcmp(key, "zero")) next_zero(r, l, layers);
+}
+
+static void choose_space(struct job *job, const struct search *s, enum widened widened)
+{
+    struct layout probe = job->layout;
+    int layers = s->problem->model.layer_count;
+    const char *key;
+    job->space = (struct space){.framework = s->request->framework};
+    for (int tries = 0; tries < SPACE_KEY_COUNT; tries++) {
+        if (!(key = framework_refusal(s->request->framework, &probe, layers))) break;
+        give_up(&job->space, &probe, key, s->request, layers);
+        job->space.given = true;
+    }
+    for (int i = 0; i < SPACE_KEY_COUNT; i++) {
+        bool degree = i <= SPACE_DATA, opens = widened == WIDENED_ALL || !degree;
+        if (widened != WIDENED_REFUSED && opens && i != SPACE_LOCAL_LOSS_EVERY)
+            job->space.axes[i].kind = AXIS_ALL, job->space.given = true;
+    }
+}
+
+// ---- the job of the nearest plan
+
+static void keep_to_framework(struct job *job, enum framework framework)
+{
+    struct layout *l = &job->layout;
+    bool titan = framework == FRAMEWORK_TORCHTITAN, megatron = framework == FRAMEWORK_MEGATRON;
+    job->trainer = titan ? TRAINER_TORCHTITAN : megatron ? TRAINER_MEGATRON : TRAINER_DEEPSPEED;
+    job->boundary_option_count = job->gradient_option_count = 0;
+    job->budget = (struct quality_budget){.boundaries_max = -1, .stages_max = -1, .cost_max = -1};
+    job->placement.uneven_micro_batches = false;
+    if (megatron) job->gathered_logits = false;
+    else job->scattered_messages = false;
+    if (!titan) return;
+    job->gradient_bytes_per_value = 4;
+    job->attention_kernel = ATTENTION_MAKER;
+    l->fused_attention = true, l->offload_optimizer = false;
+    if (l->tensor > 1) l->sequence_parallel = true;
+}
+
+enum { AS_OFFERED = -1 }; // in place of a mode of recomputation
+
+static struct job nearest_job(const struct search *s, enum widened widened, int mode)
+{
+    struct job job = s->problem->job;
+    job.layout = s->plan->layout;
+    keep_to_framework(&job, s->request->framework);
+    for (int i = 0; i < RECOMPUTE_COUNT; i++)
+        job.recompute[i] = i == RECOMPUTE_NONE ||
+                           (framework_recomputes(s->request->framework, (enum recompute)i) &&
+                            (mode == AS_OFFERED ? job.recompute[i] : i == mode));
+    choose_space(&job, s, widened);
+    if (mode == AS_OFFERED) return job;
+    struct rule *rules = TAKE(s->arena, job.rule_count + 1, struct rule);
+    for (int i = 0; i < job.rule_count; i++) rules[i] = job.rules[i];
+    struct rule *only = &rules[job.rule_count++];
+    *only = rule_empty;
+    only->recompute_stated = only->recompute[mode] = true;
+    job.rules = rules;
+    return job;
+}
+
+static const char *file_in(const struct search *s, const char *name)
+{
+    return arena_print(s->arena, "%s/%s", s->request->folder, name);
+}
+
+// A folder of ours, or a new one: a job that names none it came from is somebody's own.
+static enum status take_folder(const struct search *s, struct error *err)
+{
+    struct job old;
+    const char *path = file_in(s, "job.json");
+    if (mkdir(s->request->folder, 0777) && errno != EEXIST)
+        return fail(err, BAD_INPUT, "%s: cannot be created: %s", s->request->folder,
+                    strerror(errno));
+    if (access(path, F_OK)) return OK;
+    TRY(job_load(&old, path, s->arena, err));
+    if (source_hash(&old.document, "job")) return OK;
+    return fail(err, BAD_INPUT, "%s: is not of an earlier --nearest; expected another folder",
+                path);
+}
+
+static enum status write_problem(const struct search *s, const struct job *job, struct error *err)
+{
+    struct problem p = *s->problem;
+    struct source source =
+        source_of("job", &s->problem->job.document, file_in(s, "job.json"), s->arena);
+    p.job = *job;
+    p.job.document =
+        (struct document){.path = file_in(s, "job.json"), .sources = &source, .source_count = 1};
+    p.document = (struct document){.path = file_in(s, "problem.json")};
+    p.name = arena_print(s->arena, "%s, nearest for %s", p.name ? p.name : "plan",
+                         framework_names[s->request->framework]);
+    TRY(job_save(&p.job, p.job.document.path, s->arena, err));
+    return problem_save(&p, p.document.path, s->arena, err);
+}
+
+// ---- solving
+
+struct attempt {
+    enum widened widened;
+    int mode;
+    int64_t value_ns; // 0: no plan
+};
+
+static enum status solve_attempt(const struct search *s, struct attempt *attempt,
+                                 struct plan *found, struct problem *of, int *exit_code,
+                                 struct error *err)
+{
+    struct job job = nearest_job(s, attempt->widened, attempt->mode);
+    const char *words[] = {"solve",
+                           file_in(s, "problem.json"),
+                           "-o",
+                           file_in(s, "plan.json"),
+                           "--quiet",
+                           "--gap",
+                           arena_print(s->arena, "%.9g", s->plan->gap_asked),
+                           "--time-limit-s",
+                           arena_print(s->arena, "%.9g", s->request->time_limit_s)};
+    char *argv[ARRAY_LENGTH(words) + 1] = {NULL};
+    for (size_t i = 0; i < ARRAY_LENGTH(words); i++) argv[i] = arena_copy_text(s->arena, words[i]);
+    TRY(write_problem(s, &job, err));
+    TRY(command_solve((int)ARRAY_LENGTH(words), argv, exit_code, s->arena, err));
+    TRY(plan_load(found, file_in(s, "plan.json"), s->arena, err));
+    TRY(problem_load(of, file_in(s, "problem.json"), s->arena, err));
+    attempt->value_ns = found->stage_count ? plan_value_ns(found) : 0;
+    return OK;
+}
+
+static bool recompute_said(const struct search *s, const struct plan *plan)
+{
+    return s->request->framework == FRAMEWORK_MEGATRON
+               ? report_megatron_recomputes(plan, s->problem, s->arena)
+               : export_one_recompute(plan, s->problem);
+}
+
+// With each mode for all stages; *found is the best of them.
+static enum status solve_modes(const struct search *s, struct attempt *attempt, struct plan *found,
+                               struct problem *of, int *exit_code, struct error *err)
+{
+    struct attempt best = {.value_ns = 0}, last = *attempt;
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
+        bool offered = mode == RECOMPUTE_NONE || s->problem->job.recompute[mode];
+        if (!offered || mode == RECOMPUTE_FIRST_LAYERS ||
+            !framework_recomputes(s->request->framework, (enum recompute)mode))
+            continue;
+        last.mode = mode;
+        TRY(solve_attempt(s, &last, found, of, exit_code, err));
+        if (last.value_ns && (!best.value_ns || last.value_ns < best.value_ns)) best = last;
+    }
+    *attempt = best.value_ns ? best : last;
+    if (!best.value_ns || best.mode == last.mode) return OK;
+    return solve_attempt(s, attempt, found, of, exit_code, err);
+}
+
+// ---- what is told
+
+static void tell_change(const char *what, const char *before, const char *after, const char **comma)
+{
+    if (!strcmp(before, after)) return;
+    fprintf(stderr, "%s%s %s -> %s", *comma, what, before, after);
+    *comma = "; ";
+}
+
+static void tell_count(const char *what, int64_t before, int64_t after, const char **comma,
+                       struct arena *arena)
+{
+    tell_change(what, arena_print(arena, "%lld", (long long)before),
+                arena_print(arena, "%lld", (long long)after), comma);
+}
+
+static void tell_layouts(const struct layout *a, const struct layout *b, const char **comma,
+                         struct arena *arena)
+{
+    const struct {
+        const char *name;
+        int64_t before, after;
+    } counts[] = {{"tensor", a->tensor, b->tensor},
+                  {"context", a->context, b->context},
+                  {"pipeline", a->pipeline, b->pipeline},
+                  {"data", a->data, b->data},
+                  {"stages a rank", a->virtual_stages, b->virtual_stages},
+                  {"micro-batch", a->micro_batch, b->micro_batch},
+                  {"ZeRO", a->zero, b->zero},
+                  {"sequence parallelism", a->sequence_parallel, b->sequence_parallel},
+                  {"fused attention", a->fused_attention, b->fused_attention},
+                  {"offloaded optimizer", a->offload_optimizer, b->offload_optimizer},
+                  {"barrier", a->barrier, b->barrier},
+                  {"fused embedding sync", a->fused_embedding_sync, b->fused_embedding_sync},
+                  {"local losses", a->local_loss_every, b->local_loss_every},
+                  {"slices", a->slice_count, b->slice_count}};
+    tell_change("schedule", schedule_names[a->schedule], schedule_names[b->schedule], comma);
+    tell_change("gradient sync", gradient_sync_names[a->gradient_sync],
+                gradient_sync_names[b->gradient_sync], comma);
+    for (size_t i = 0; i < ARRAY_LENGTH(counts); i++)
+        tell_count(counts[i].name, counts[i].before, counts[i].after, comma, arena);
+}
+
+static const char *modes_text(const struct plan *plan, struct arena *arena)
+{
+    struct report_out text;
+    report_out_begin(&text, arena);
+    for (int s = 0, next; s < plan->stage_count; s = next) {
+        const struct plan_stage *a = &plan->stages[s];
+        for (next = s + 1; next < plan->stage_count; next++)
+            if (plan->stages[next].recompute != a->recompute ||
+                plan->stages[next].recomputed_layers != a->recomputed_layers)
+                break;
+        report_print(&text, "%s%d x %s", s ? ", " : "", next - s, recompute_names[a->recompute]);
+        if (a->recompute == RECOMPUTE_FIRST_LAYERS)
+            report_print(&text, " %d", a->recomputed_layers);
+    }
+    return text.text;
+}
+
+static const char *layers_text(const struct plan *plan, struct arena *arena)
+{
+    struct report_out text;
+    report_out_begin(&text, arena);
+    for (int s = 0; s < plan->stage_count; s++)
+        report_print(&text, "%s%d", s ? " " : "", plan->stages[s].layer_count);
+    return text.text;
+}
+
+static int compressed_stages(const struct plan *plan)
+{
+    int count = 0;
+    for (int s = 0; s < plan->stage_count; s++)
+        count += plan->stages[s].gradient_option || plan->stages[s].boundary_option;
+    return count;
+}
+
+static void tell_nearest(const struct search *s, const struct plan *now, const struct job *job)
+{
+    const struct plan *was = s->plan;
+    const struct job *before = &s->problem->job;
+    double more = 100 * ((double)now->iteration_ns / (double)was->iteration_ns - 1);
+    const char *comma = "changed: ", *framework = framework_names[s->request->framework];
+    fprintf(stderr,
+            "nearest for %s: iteration %.9f s, bound %.9f s of all such plans%s; the plan's %.9f "
+            "s, %+.4g %%\n",
+            framework, (double)now->iteration_ns / 1e9, (double)plan_bound_ns(now) / 1e9,
+            job->rule_count > before->rule_count ? " with this recomputation" : "",
+            (double)was->iteration_ns / 1e9, more);
+    tell_layouts(&was->layout, &now->layout, &comma, s->arena);
+    tell_change("recomputation", modes_text(was, s->arena), modes_text(now, s->arena), &comma);
+    tell_change("layers", layers_text(was, s->arena), layers_text(now, s->arena), &comma);
+    tell_count("stages with compression", compressed_stages(was), compressed_stages(now), &comma,
+               s->arena);
+    tell_change("priced as", trainer_names[before->trainer], trainer_names[job->trainer], &comma);
+    tell_count("bytes of a gradient", before->gradient_bytes_per_value,
+               job->gradient_bytes_per_value, &comma, s->arena);
+    tell_count("gathered logits", before->gathered_logits, job->gathered_logits, &comma, s->arena);
+    tell_count("scattered messages", before->scattered_messages, job->scattered_messages, &comma,
+               s->arena);
+    fprintf(stderr, "%s\n%s\n", *comma == ';' ? "" : "changed: nothing but what it is solved for",
+            now->document.path);
+}
+
+// What export's notes name of decisions; the model, the optimizer and where nodes are is the
+// script's and the launcher's.
+static bool is_expressed(const struct search *s)
+{
+    const struct plan *p = s->plan;
+    const struct job *was = &s->problem->job;
+    struct job job = *was;
+    job.layout = p->layout;
+    keep_to_framework(&job, s->request->framework);
+    return !framework_refusal(s->request->framework, &p->layout, s->problem->model.layer_count) &&
+           recompute_said(s, p) && !compressed_stages(p) &&
+           !(p->placement && p->placement->micro_batches) &&
+           layout_equal(&job.layout, &p->layout) && job.trainer == was->trainer &&
+           job.gathered_logits == was->gathered_logits &&
+           job.scattered_messages == was->scattered_messages &&
+           job.attention_kernel == was->attention_kernel &&
+           job.gradient_bytes_per_value == was->gradient_bytes_per_value;
+}
+
+enum status nearest_plan(struct plan *plan, struct problem *problem,
+                         const struct nearest_request *request, int *exit_code, struct arena *arena,
+                         struct error *err)
+{
+    const struct search s = {request, plan, problem, arena};
+    struct plan found = {.stage_count = 0};
+    struct problem of;
+    *exit_code = 0;
+    if (is_expressed(&s)) {
+        fprintf(stderr, "nearest for %s: the plan itself\n", framework_names[request->framework]);
+        return OK;
+    }
+    TRY(take_folder(&s, err));
+    for (int widened = 0; widened < WIDENED_COUNT && !found.stage_count; widened++) {
+        struct attempt attempt = {.widened = (enum widened)widened, .mode = AS_OFFERED};
+        if (widened != WIDENED_REFUSED)
+            fprintf(stderr, "none of these; next, any %s\n",
+                    widened == WIDENED_ALL ? "layout" : "layout of these degrees");
+        TRY(solve_attempt(&s, &attempt, &found, &of, exit_code, err));
+        if (found.stage_count && !recompute_said(&s, &found))
+            TRY(solve_modes(&s, &attempt, &found, &of, exit_code, err));
+    }
+    if (!found.stage_count) {
+        fprintf(stderr, "nearest for %s: none: %s\n", framework_names[request->framework],
+                found.reason ? found.reason : outcome_names[found.outcome]);
+        return OK;
+    }
+    tell_nearest(&s, &found, &of.job);
+    *plan = found;
+    *problem = of;
+    return OK;
+}

@@ -1,0 +1,74 @@
+#!/bin/sh
+# report --nearest: what the framework cannot express is gone from the plan, what it can is as it was, the judge accepts it, its time is that of
+# the same layout asked for directly, and the export has no decision left over. An expressible plan stays; a folder of somebody's own is refused.
+BIN=${BIN:-bin} work=build/test_nearest.$$ failed=0
+mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
+plumbline=$BIN/plumbline
+
+wrong() { echo "nearest: $*" >&2; failed=1; }
+
+if ! command -v python3 >/dev/null; then
+    echo "nearest: no python3; not tested"
+    exit 0
+fi
+
+# make OPTION ...: a problem of one layout and its plan in $work/p
+make_plan() {
+    rm -rf "$work/p" "$work/near"
+    "$plumbline" example gpt --model llama-3.1-8b --gpu h100-80gb --nodes 4 --sequence 4096 --global-batch 64 --framework any "$@" -o "$work/p" >"$work/log" 2>&1 &&
+        "$plumbline" solve "$work/p/problem.json" --quiet -o "$work/p/plan.json" 2>"$work/log" || wrong "$*: $(cat "$work/log")"
+}
+
+# nearest FORMAT CHANGED ABSENT KEYS: the log tells of CHANGED, the export not of ABSENT, and only KEYS of the layout differ (,-separated)
+nearest() {
+    "$plumbline" report --format "$1" --nearest "$work/near" "$work/p/plan.json" -o "$work/export" 2>"$work/log" || { wrong "$*: $(cat "$work/log")"; return; }
+    grep -q -- "$2" "$work/log" || wrong "$*: the log has no '$2': $(cat "$work/log")"
+    sed -n '/[Nn]ot expressed\|not_expressed/,$p' "$work/export" | grep -q -- "$3" && wrong "$*: '$3' is left over"
+    "$plumbline" verify "$work/near/plan.json" >/dev/null || wrong "$*: not accepted"
+    python3 - "$work" "$4" <<'END' || wrong "$*"
+import json, sys
+work, keys = sys.argv[1], set(sys.argv[2].split(","))
+was, now = (json.load(open(f"{work}/{x}/plan.json")) for x in ("p", "near"))
+a, b = was["layout"], now["layout"]
+differ = {k for k in {*a, *b} if a.get(k) != b.get(k)}
+assert differ <= keys, differ
+log = open(f"{work}/log").read()
+assert f"iteration {now['iteration_ns'] / 1e9:.9f} s" in log and f"the plan's {was['iteration_ns'] / 1e9:.9f} s" in log, log
+# Asked for directly, with the layout found: no other plan of it is faster.
+job = json.load(open(f"{work}/near/job.json"))
+job.pop("space", None), job.pop("made_from", None)
+job["layout"] = b
+json.dump(job, open(f"{work}/direct.json", "w"))
+problem = json.load(open(f"{work}/near/problem.json"))
+problem = {**problem, "model": "near/" + problem["model"], "cluster": "near/" + problem["cluster"], "costs": "near/" + problem["costs"], "job": "direct.json"}
+problem.pop("made_from", None)
+json.dump(problem, open(f"{work}/direct_problem.json", "w"))
+END
+    "$plumbline" solve "$work/direct_problem.json" --quiet -o "$work/direct_plan.json" 2>"$work/log" || wrong "$*: directly: $(cat "$work/log")"
+    python3 -c 'import json, sys
+a, b = (json.load(open(x))["iteration_ns"] for x in sys.argv[1:])
+assert a == b, (a, b)' "$work/near/plan.json" "$work/direct_plan.json" || wrong "$*: directly it takes another time"
+}
+
+make_plan --tensor 2 --pipeline 4 --data 4 --zero 3 --schedule zb-v --virtual-stages 2
+nearest megatron "ZeRO 3 -> " "zb-v\|ZeRO\|fold" schedule,virtual_stages,zero
+nearest torchtitan "priced as megatron -> torchtitan" "the trainer" none
+nearest deepspeed "schedule zb-v -> 1f1b" "the trainer\|zb-v\|refuses it" schedule,virtual_stages,zero,gradient_sync
+make_plan --tensor 2 --pipeline 4 --data 4 --zero 1 --boundary-rank 16 --gradient-rank 16
+nearest megatron "stages with compression . -> 0" "low-rank" none
+make_plan --model qwen2.5-72b --tensor 8 --pipeline 4 --data 1 --zero 1 --micro-batch 2
+python3 -c 'import json, sys
+assert len({(s["recompute"], s.get("recomputed_layers")) for s in json.load(open(sys.argv[1]))["stages"]}) > 1' "$work/p/plan.json" || wrong "the stages' recomputation does not differ"
+nearest megatron "bound .* with this recomputation" "recomputation" none
+
+make_plan --tensor 2 --pipeline 4 --data 4 --zero 1
+"$plumbline" report --format megatron --nearest "$work/near" "$work/p/plan.json" -o "$work/export" 2>"$work/log" || wrong "expressible"
+grep -q "the plan itself" "$work/log" && [ ! -e "$work/near" ] || wrong "expressible, but: $(cat "$work/log")"
+refused() { words=$1; shift; "$plumbline" report "$@" >"$work/out" 2>"$work/log"; [ $? -eq 2 ] && grep -q -- "$words" "$work/log" || wrong "$*: $(cat "$work/log")"; }
+refused "is not of an earlier" --format torchtitan --nearest "$work/p" "$work/p/plan.json"
+refused "framework's --format" --format trace --nearest "$work/q" "$work/p/plan.json"
+sed -i 's/"sequence": 4096/"sequence": 2048/' "$work/p/job.json"
+refused "not at hand" --format torchtitan --nearest "$work/q" "$work/p/plan.json"
+
+[ $failed -eq 0 ] && echo "nearest: all as expected"
+exit $failed
