@@ -45,6 +45,35 @@ void spaces_draw(struct problem *p, struct random *rng, struct arena *arena)
     } while (!give_space(p, rng) || problem_check(p, &err) != OK);
 }
 
+static bool give_slices(struct problem *p, struct random *rng)
+{
+    struct space *space = &p->job.space;
+    struct layout *l = &p->job.layout;
+    int unit = (int)random_between(rng, 1, 3), parts = (int)random_between(rng, 3, 5);
+    p->job.sequence = (int64_t)unit * parts;
+    l->schedule = SCHEDULE_TOKEN_SLICED, l->virtual_stages = 1, l->local_loss_every = 0;
+    l->slice_count = 2, l->slices[0] = unit, l->slices[1] = unit * (parts - 1);
+    p->job.boundary_option_count = p->job.gradient_option_count = 0;
+    *space = (struct space){.given = true, .slice_tokens = unit};
+    space->axes[SPACE_SLICE_COUNT].kind = AXIS_ALL;
+    const enum space_key others[] = {SPACE_MICRO_BATCH, SPACE_GRADIENT_SYNC, SPACE_BARRIER};
+    for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
+        if (random_chance(rng, 25)) space->axes[others[i]].kind = AXIS_ALL;
+    int64_t count = spaces_count(p);
+    return count > 1 && count <= LAYOUTS_MOST_DRAWN;
+}
+
+void spaces_draw_slices(struct problem *p, struct random *rng, struct arena *arena)
+{
+    struct random_limits limits = random_limits_small();
+    limits.layers_max = 7, limits.groups_max = 2, limits.micro_batches_max = 4;
+    struct error err = {OK, ""};
+    do {
+        random_problem(p, rng, &limits, arena);
+        p->job.rule_count = 0;
+    } while (!give_slices(p, rng) || problem_check(p, &err) != OK);
+}
+
 int64_t spaces_value(const struct plan *plan)
 {
     return plan->objective == OBJECTIVE_MAX_LOAD ? plan->micro_batches * plan->objective_ns

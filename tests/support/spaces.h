@@ -8,6 +8,8 @@
 
 int64_t spaces_count(const struct problem *p); // layouts; more than a few thousand are not counted
 void spaces_draw(struct problem *p, struct random *rng, struct arena *arena);
+// The same with sequences in slices of any lengths, and few other choices.
+void spaces_draw_slices(struct problem *p, struct random *rng, struct arena *arena);
 
 // Of a plan: what layouts are compared by, its iteration time or m x its greatest load.
 int64_t spaces_value(const struct plan *plan);

@@ -28,12 +28,9 @@ static void make_certificate(struct space_trial *t, struct arena *arena)
     t->certificate = (struct check_text){"certificate.json", t->made.text, t->made.size};
 }
 
-void space_trial_open(struct space_trial *t, uint64_t seed, double gap, struct arena *arena)
+static void try_problem(struct space_trial *t, uint64_t seed, double gap, struct arena *arena)
 {
-    struct random rng = {seed};
     struct error err = {OK, ""};
-    *t = (struct space_trial){0};
-    spaces_draw(&t->problem, &rng, arena);
     spaces_solve(&t->alone, &t->problem, arena);
     spaces_search(&t->found, &t->problem, 1, gap, 0, NULL, arena);
     space_read(&t->space, &t->problem, arena);
@@ -44,6 +41,22 @@ void space_trial_open(struct space_trial *t, uint64_t seed, double gap, struct a
         t->sources[i] = (struct check_input){roles[i], {roles[i], text, strlen(text)}};
     }
     make_certificate(t, arena);
+}
+
+void space_trial_open(struct space_trial *t, uint64_t seed, double gap, struct arena *arena)
+{
+    struct random rng = {seed};
+    *t = (struct space_trial){0};
+    spaces_draw(&t->problem, &rng, arena);
+    try_problem(t, seed, gap, arena);
+}
+
+void space_trial_of_slices(struct space_trial *t, uint64_t seed, double gap, struct arena *arena)
+{
+    struct random rng = {seed};
+    *t = (struct space_trial){0};
+    spaces_draw_slices(&t->problem, &rng, arena);
+    try_problem(t, seed, gap, arena);
 }
 
 bool space_trial_audit(const struct space_trial *t, const struct check_text *text,

@@ -22,6 +22,7 @@ struct space_trial {
 
 // The writer must find a certificate.
 void space_trial_open(struct space_trial *t, uint64_t seed, double gap, struct arena *arena);
+void space_trial_of_slices(struct space_trial *t, uint64_t seed, double gap, struct arena *arena);
 // The certificate, or another text, audited. false: it cannot be audited at all; *why says why it
 // is not accepted.
 bool space_trial_audit(const struct space_trial *t, const struct check_text *text,

@@ -1,0 +1,71 @@
+// Slices of any lengths: random problems whose every choice of lengths is solved by itself. The
+// search finds the best of them; its certificate is accepted and proves that time, and not a
+// nanosecond more. usage: test_slices [PROBLEMS] [SEED]
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/check.h"
+#include "tests/support/trials/space_trials.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h> // last: it takes the name of fail()
+
+static int problem_count = 80;
+static uint64_t first_seed = 1;
+static int64_t layouts, plans, infeasible, unequal, bounded;
+
+static bool lengths_differ(const struct layout *l)
+{
+    for (int i = 1; i < l->slice_count; i++)
+        if (l->slices[i] != l->slices[0]) return true;
+    return false;
+}
+
+static void try_problem(uint64_t seed)
+{
+    struct arena arena;
+    struct space_trial t;
+    struct check_space_result audited;
+    const char *why;
+    unsigned long long name = seed;
+    arena_open(&arena, NULL);
+    space_trial_of_slices(&t, seed, 0, &arena);
+    const struct plan *plan = &t.found.solved.plan;
+    int64_t best_ns = t.alone.best_ns == INT64_MAX ? 0 : t.alone.best_ns;
+    if (plan->iteration_ns != best_ns)
+        fail_msg("seed %llu: finds %lld ns, the best of all lengths takes %lld", name,
+                 (long long)plan->iteration_ns, (long long)best_ns);
+    if (!t.certificate.text) fail_msg("seed %llu: no certificate", name);
+    if (!space_trial_audit(&t, &t.certificate, &audited, &why, &arena) || !audited.proof.accepted)
+        fail_msg("seed %llu: refused: %s", name, why);
+    assert_int_equal(audited.layouts, t.found.layouts.count);
+    assert_int_equal(audited.proof.infeasible, !best_ns);
+    if (best_ns) assert_int_equal(audited.proof.bound_ns, best_ns);
+    layouts += audited.layouts, bounded += audited.bounded;
+    *(best_ns ? &plans : &infeasible) += 1;
+    unequal += best_ns && lengths_differ(&plan->layout);
+    arena_close(&arena);
+}
+
+static void best_lengths_are_found_and_proven(void **state)
+{
+    (void)state;
+    for (int i = 0; i < problem_count; i++) try_problem(first_seed + (uint64_t)i);
+    print_message(
+        "%lld choices of lengths; %lld spaces with a plan, %lld of them of unequal slices, "
+        "%lld without; %lld layouts by a bound\n",
+        (long long)layouts, (long long)plans, (long long)unequal, (long long)infeasible,
+        (long long)bounded);
+    assert_true(plans > problem_count / 3 && unequal > 0 && bounded > problem_count);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) problem_count = atoi(argv[1]);
+    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(best_lengths_are_found_and_proven)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
