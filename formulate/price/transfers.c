@@ -23,12 +23,13 @@ static real compressed_bytes(const struct pricing *x, const struct message *m, r
     return reaches(bytes, m->bytes) ? 0 : bytes;
 }
 
-// What one device sends. Where tensor ranks hold the same message, each may send its part alone.
+// What one device sends. Where tensor ranks hold the same message, each may send its part alone, of
+// the message or of its factors.
 static real sent_bytes(const struct pricing *x, const struct message *m, real rank)
 {
     real compressed = compressed_bytes(x, m, rank);
-    if (compressed > 0) return compressed;
-    return m->scattered ? m->bytes / x->t : m->bytes;
+    real bytes = compressed > 0 ? compressed : m->bytes;
+    return m->scattered ? bytes / x->t : bytes;
 }
 
 real low_rank_traffic_s(const struct pricing *x, int group, real bytes)

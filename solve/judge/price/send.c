@@ -53,14 +53,12 @@ static long double compression_s(const struct price_audit *a, struct message m, 
                (traffic_share(a, s.sender) + traffic_share(a, s.receiver));
 }
 
-// Of an uncompressed message, a slice's share; and of that a tensor rank's alone where they share
-// what they send.
-static long double sent_bytes(const struct price_audit *a, struct message m, struct sending s)
+// Tensor ranks that have the same values to send, and send each a part of them.
+static int sharing_ranks(const struct price_audit *a, struct sending s)
 {
     const struct job *j = &a->problem->job;
-    long double bytes = m.bytes * piece_of(a, s.slice).length / (long double)j->sequence;
     bool scattered = j->scattered_messages && !j->layout.sequence_parallel && has_shape(a, s.run);
-    return scattered ? bytes / j->layout.tensor : bytes;
+    return scattered ? j->layout.tensor : 1;
 }
 
 // What was measured between two GPUs of this kind, else by the link's bandwidth.
@@ -87,8 +85,8 @@ bool transfer_price(const struct price_audit *a, struct sending s, int64_t parts
     for (int k = 0; k < PART_COUNT; k++) parts[k] = 0;
     if (s.backward && !passes_gradient(a, s.run)) return true;
     if (compressed_bytes(a, m, s.rank, &bytes)) work = compression_s(a, m, s);
-    else bytes = sent_bytes(a, m, s);
-    struct computed size = size_s(a, s, link, bytes);
+    else bytes = m.bytes * piece_of(a, s.slice).length / (long double)a->problem->job.sequence;
+    struct computed size = size_s(a, s, link, bytes / sharing_ranks(a, s));
     for (int k = 0; k < PART_COUNT; k++) { // the overhead at each end
         // Where ranks compute beside their messages, a message is late and nothing else.
         double share = a->problem->job.overlapped_messages ? k == PART_DELAY : shares[k];
