@@ -51,6 +51,8 @@ enum status megatron_check(const struct megatron_arguments *a, struct error *err
         {a->layers_of_stage && a->virtual_stages,
          "--num-layers-per-virtual-pipeline-stage and --num-virtual-stages-per-pipeline-rank: "
          "expected one of them"},
+        {a->layout && (a->layers_of_stage || a->virtual_stages),
+         "--pipeline-model-parallel-layout beside virtual stages: expected one of them"},
         {(a->layers_of_stage || a->virtual_stages) && a->pipeline < 2,
          "virtual stages without a pipeline"},
         {a->gradients_in_fp32 && a->gradients_in_bf16,
@@ -211,6 +213,22 @@ static enum status set_recompute(struct job *j, const struct megatron_arguments 
     return OK;
 }
 
+// Strokes of "Et*3|(tt|)*29|L", of which each ends a stage; to the bracket that closes, or the end.
+static int64_t count_strokes(const char **at)
+{
+    int64_t strokes = 0;
+    for (; **at && **at != ')'; ++*at) {
+        if (**at == '|') strokes++;
+        if (**at != '(') continue;
+        ++*at;
+        int64_t inside = count_strokes(at), times = 1;
+        if (!**at) return strokes + inside;
+        if ((*at)[1] == '*') times = strtol(*at + 2, NULL, 10);
+        strokes += times > 0 && times < LAYERS_MAX && inside < LAYERS_MAX ? times * inside : inside;
+    }
+    return strokes;
+}
+
 enum status megatron_job(struct job *j, const struct megatron_arguments *a, int64_t gpus,
                          struct error *err)
 {
@@ -223,6 +241,10 @@ enum status megatron_job(struct job *j, const struct megatron_arguments *a, int6
                     a->file);
     TRY(divide(a, "GPUs over tensor x pipeline x context", gpus,
                a->tensor * a->pipeline * a->context, &data, err));
+    const char *layout = a->layout ? a->layout : "";
+    if (*layout)
+        TRY(divide(a, "stages of --pipeline-model-parallel-layout", count_strokes(&layout) + 1,
+                   a->pipeline, &virtual, err));
     if (a->layers_of_stage)
         TRY(divide(a, "--num-layers", a->layers, a->layers_of_stage * a->pipeline, &virtual, err));
     int64_t batch = a->global_batch ? a->global_batch : a->micro_batch * data;

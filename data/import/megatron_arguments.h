@@ -16,7 +16,8 @@ struct megatron_arguments {
         virtual_stages, recomputed, processes, nodes;
     double attention_dropout, hidden_dropout, epsilon, rotary_base, rotary_share;
     const char *normalization, *position_type, *mixtures, *granularity, *method, *backend,
-        *optimizer, *fp8, *activation; // of a configuration that names it; NULL: of the flags
+        *optimizer, *fp8, *layout,
+        *activation; // of a configuration that names it; NULL: of the flags
     bool grouped, swiglu, squared_relu, no_bias, qkv_bias, qk_norm, untied, latent, shared_gate,
         sequence_parallel, distributed_optimizer, overlapped, bf16, fp16, gradients_in_fp32,
         gradients_in_bf16, selective, flash, gated, fused_loss;

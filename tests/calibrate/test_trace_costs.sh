@@ -107,6 +107,8 @@ grep -q -- '--format operators' "$work/err" || wrong "no way on: $(cat "$work/er
 printf '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "args": {"External id": 1}}, {"ph": "X", "cat": "user_annotation", "name": "forward", "pid": 1, "tid": 1, "ts": 1, "dur": 5}]}' >"$work/bare.json"
 "$plumbline" import trace "$work/bare.json" --format operators -o "$work/no.json" 2>"$work/err" && wrong "no sizes, and yet samples"
 grep -q 'record_shapes=True' "$work/err" || wrong "no way on: $(cat "$work/err")"
+printf '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1, "dur": 2, "args": {"External id": 1, "Input Dims": [[8, 8], [8, 8]], "Input type": ["float", "float"]}}, {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 5, "dur": 2}]}' >"$work/next.json"
+"$plumbline" import trace "$work/next.json" --format operators --gpu h 2>"$work/err" | grep -q '"seconds": \[[0-9.e-]*\]' || wrong "an event without args has those of the one before"
 "$plumbline" import trace "$work/bare.json" --format samples --gpu h --precision bf16 --micro-batch 1 --sequence 8 -o "$work/layers.json" 2>"$work/err" || wrong "$(cat "$work/err")"
 "$plumbline" calibrate "$work/layers.json" 2>"$work/err" && wrong "costs of layers alone"
 grep -q 'import trace --format operators' "$work/err" || wrong "no way on: $(cat "$work/err")"

@@ -95,6 +95,18 @@ data_parallel_shard_degree = 1
 tensor_parallel_degree = 2
 END
 says 'trains in fp32'
+job torchtitan "l['tensor']==2;l['pipeline']==4;l['virtual_stages']==2;l['data']==4;l['micro_batch']==2;j['global_batch']==64;l['schedule']=='interleaved'" --gpus 32 <<'END'
+# of torchtitan 0.0
+[training]
+batch_size = 16
+tensor_parallel_degree = 2
+data_parallel_shard_degree = -1
+[experimental]
+pipeline_parallel_degree = 4
+pipeline_parallel_schedule = "Interleaved1F1B"
+pipeline_parallel_microbatches = 8
+pipeline_parallel_split_points = ["layers.4", "layers.8", "layers.12", "layers.16", "layers.20", "layers.24", "layers.28"]
+END
 job torchtitan "l['schedule']=='zb-h1'" --schedule zb-h1 <<'END'
 [parallelism]
 data_parallel_shard_degree = 2

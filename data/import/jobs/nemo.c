@@ -71,6 +71,7 @@ static const struct setting_known model_keys[] = {
     TO("tensor_model_parallel_size", TAKE_COUNT, a.tensor),
     TO("pipeline_model_parallel_size", TAKE_COUNT, a.pipeline),
     TO("virtual_pipeline_model_parallel_size", TAKE_COUNT, virtual_stages),
+    TO("pipeline_model_parallel_layout", TAKE_TEXT, a.layout),
     TO("context_parallel_size", TAKE_COUNT, a.context),
     TO("expert_model_parallel_size", TAKE_COUNT, a.expert),
     TO("sequence_parallel", TAKE_FLAG, a.sequence_parallel),

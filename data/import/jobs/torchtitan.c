@@ -10,7 +10,7 @@
 struct titan {
     int64_t local_batch, global_batch, sequence;
     int64_t replicas, shards, tensor, pipeline, context, expert, micro_batch, layers_of_stage,
-        first_less, last_less;
+        first_less, last_less, micro_batches;
     const char *model, *flavor, *optimizer, *dtype, *precision, *reshard, *schedule, *csv, *mode,
         *selective;
     bool gathered, cpu_offload, compile, early_step;
@@ -87,6 +87,19 @@ static const struct setting_known known[] = {
     AT("compile.enable", TAKE_FLAG, compile),
     {"compile.components", TAKE_LATER, 0},
     LEFT("compile.backend"),
+    // as releases before 0.2 called them
+    AT("training.batch_size", TAKE_COUNT, local_batch),
+    AT("training.tensor_parallel_degree", TAKE_COUNT, tensor),
+    AT("training.data_parallel_replicate_degree", TAKE_COUNT, replicas),
+    AT("training.data_parallel_shard_degree", TAKE_WHOLE, shards),
+    AT("training.compile", TAKE_FLAG, compile),
+    AT("experimental.context_parallel_degree", TAKE_COUNT, context),
+    AT("experimental.pipeline_parallel_degree", TAKE_COUNT, pipeline),
+    AT("experimental.pipeline_parallel_schedule", TAKE_TEXT, schedule),
+    AT("experimental.pipeline_parallel_microbatches", TAKE_COUNT, micro_batches),
+    AT("parallelism.pipeline_parallel_microbatches", TAKE_COUNT, micro_batches),
+    {"experimental.pipeline_parallel_split_points", TAKE_LATER, 0},
+    {"parallelism.pipeline_parallel_split_points", TAKE_LATER, 0},
     LEFT("quantize.*"),
     LEFT("job.*"),
     LEFT("profiling.*"),
@@ -278,6 +291,12 @@ static enum status set_schedule(struct layout *l, const struct titan *t, const c
     return OK;
 }
 
+static int split_points(const struct settings *s)
+{
+    return setting_list_length(s, "parallelism.pipeline_parallel_split_points") +
+           setting_list_length(s, "experimental.pipeline_parallel_split_points");
+}
+
 static enum status set_stages(struct layout *l, const struct titan *t, struct settings *s,
                               struct error *err)
 {
@@ -286,11 +305,11 @@ static enum status set_stages(struct layout *l, const struct titan *t, struct se
     int64_t blocks = t->blocks ? t->blocks
                      : flavor  ? flavor->blocks
                                : 0,
-            stages = setting_list_length(s, parts),
+            stages = setting_list_length(s, parts), points = split_points(s),
             of_rank = schedule_kinds[l->schedule].virtual_stages;
+    if (!stages && points) stages = points + 1;
     if (stages)
-        settings_note(s, "%s: the cut into %lld stages is the plan's to decide", parts,
-                      (long long)stages);
+        settings_note(s, "the cut into %lld stages is the plan's to decide", (long long)stages);
     else if (t->layers_of_stage && !blocks)
         return settings_refuse(s, "parallelism.pipeline_parallel_layers_per_stage", err,
                                "counts the model's layers: say how many with --layers");
@@ -426,6 +445,12 @@ enum status import_torchtitan(int argc, char **argv, int *exit_code, struct aren
                     path);
     TRY(settings_read_toml(&s, path, arena, err));
     TRY(settings_take(&s, known, ARRAY_LENGTH(known), &t, err));
+    if (t.micro_batches) {
+        int size;
+        TRY(settings_divide(&s, "training.batch_size over pipeline_parallel_microbatches",
+                            t.local_batch, t.micro_batches, &size, err));
+        t.micro_batch = size;
+    }
     struct job job = job_imported(name, &s);
     TRY(make_job(&job, &t, schedule < 0 ? NULL : schedule_names[schedule], &s, err));
     return settings_save_job(&s, &job, output, err);

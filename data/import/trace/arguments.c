@@ -77,11 +77,11 @@ static void take_scalar(const struct json_stream *s, const char *key, int64_t *c
     if (!strcmp(key, "Process Group Ranks")) copy_word(a->ranks, sizeof a->ranks, s);
 }
 
-static void clear(struct trace_arguments *a)
+void trace_arguments_clear(struct trace_arguments *a, bool whole_lists)
 {
     a->external = a->bytes = a->elements_in = a->elements_out = a->group_size = 0;
     a->collective[0] = a->type[0] = a->ranks[0] = '\0';
-    memset(a->inputs, 0, sizeof a->inputs);
+    if (whole_lists) memset(a->inputs, 0, sizeof a->inputs);
 }
 
 enum status trace_arguments_read(struct json_stream *s, int64_t *correlation, bool whole_lists,
@@ -92,7 +92,7 @@ enum status trace_arguments_read(struct json_stream *s, int64_t *correlation, bo
                                         [LIST_VALUES] = "Concrete Inputs"};
     enum stream_token token;
     char key[TRACE_WORD];
-    for (clear(a);;) {
+    for (;;) {
         TRY(stream_next(s, &token, err));
         if (token == STREAM_OBJECT_END) return OK;
         copy_word(key, sizeof key, s);

@@ -115,8 +115,7 @@ static enum status read_event(struct json_stream *s, struct event *e, struct err
     e->complete = e->timed = e->lasting = false;
     e->category = CAT_NONE;
     e->start_ns = e->duration_ns = e->correlation = 0;
-    e->arguments.external = e->arguments.bytes = 0;
-    e->arguments.collective[0] = '\0';
+    trace_arguments_clear(&e->arguments, e->whole_lists);
     for (;;) {
         TRY(stream_next(s, &token, err));
         if (token == STREAM_OBJECT_END) return OK;
