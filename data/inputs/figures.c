@@ -38,11 +38,13 @@ static double pool_weights(const struct shape *s, const struct pool_shape *p)
            heads * (double)p->top_k * width + width * h + (p->gated ? h * width : 0);
 }
 
-// All score cells of a window's width.
+// All score cells of a window's width, or of chunks.
 static double attention_flop(const struct shape *s, const struct layer_run *run, double tokens)
 {
-    double seen = run->window && (double)run->window < tokens ? (double)run->window : tokens,
+    double reach = (double)(run->window ? run->window : run->chunk),
+           seen = reach > 0 && reach < tokens ? reach : tokens, rest = fmod(tokens, seen),
            widths = (double)(s->heads * (s->head_width + shape_value_width(s)));
+    if (run->chunk) seen = ((tokens - rest) * seen + rest * rest) / tokens;
     return 2 * tokens * (seen + (run->cross_attention ? tokens : 0)) * widths;
 }
 

@@ -1,5 +1,7 @@
 // What the attention of a block consists of: its matrices, plain or with latents, once or twice;
 // how much of the scores is computed. docs/FORMULAS.md sections 1 and 3.
+#include <math.h>
+
 #include "formulate/price/pricing.h"
 
 struct attention attention_of(const struct pricing *x, const struct layer_run *run)
@@ -33,12 +35,20 @@ static real windowed(real rows, real window)
     return rows <= window ? rows * rows / 2 : window * window / 2 + window * (rows - window);
 }
 
+// The same where rows begin anew with every chunk.
+static real chunked(real rows, real chunk)
+{
+    real whole = floorl(rows / chunk), rest = rows - whole * chunk;
+    return (whole * chunk * chunk + rest * rest) / 2;
+}
+
 real fused_cells(const struct pricing *x, const struct layer_run *run, const struct slice *slice)
 {
-    real window = (real)run->window, last = slice->before + slice->length,
+    real window = (real)run->window, chunk = (real)run->chunk, last = slice->before + slice->length,
          cells = slice->causal_cells;
     if (run->bidirectional) cells = slice->score_cells;
     if (run->window)
         cells = x->b * (windowed(last, window) - windowed(slice->before, window)) / x->c;
+    if (run->chunk) cells = x->b * (chunked(last, chunk) - chunked(slice->before, chunk)) / x->c;
     return cells + (run->cross_attention ? slice->score_cells : 0);
 }

@@ -5,6 +5,7 @@
 #include "formulate/price/price.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "formulate/price/pricing.h"
 
@@ -241,9 +242,52 @@ static enum status price_bytes(struct pricing *x, int run, struct error *err)
     return OK;
 }
 
+// An earlier run with the same layers, however many: their prices are the same. -1: none. Times
+// that were measured belong to a name.
+static int run_alike(const struct pricing *x, int run)
+{
+    const struct layer_run *runs = x->problem->model.runs;
+    struct layer_run own = runs[run];
+    if (x->problem->costs.layer_time_count || (own.kind != LAYER_BLOCK && own.kind != LAYER_MOE))
+        return -1;
+    for (int i = 0; i < run; i++) {
+        own.name = runs[i].name, own.count = runs[i].count;
+        if (!memcmp(&own, &runs[i], sizeof own) &&
+            run_has_gradient(x, &runs[i]) == run_has_gradient(x, &runs[run]))
+            return i;
+    }
+    return -1;
+}
+
+static void copy_prices(struct priced *priced, int from_run, int to_run)
+{
+    const struct priced_run *from = &priced->runs[from_run];
+    struct priced_run *to = &priced->runs[to_run], own = *to;
+    int groups = priced->group_count, passes = priced->slice_count * groups;
+    const struct {
+        int64_t *to, *from;
+        int count;
+    } arrays[] = {{own.forward_ns, from->forward_ns, passes},
+                  {own.backward_ns, from->backward_ns, passes},
+                  {own.selective_ns, from->selective_ns, passes},
+                  {own.full_ns, from->full_ns, passes},
+                  {own.weight_ns, from->weight_ns, groups},
+                  {own.optimizer_ns, from->optimizer_ns, groups},
+                  {own.feedback_bytes, from->feedback_bytes, priced->gradient_option_count}};
+    for (size_t i = 0; i < ARRAY_LENGTH(arrays); i++)
+        memcpy(arrays[i].to, arrays[i].from, (size_t)arrays[i].count * sizeof(int64_t));
+    for (int i = 0; i < priced->gradient_option_count; i++)
+        memcpy(own.sync_ns[i], from->sync_ns[i], (size_t)groups * sizeof(int64_t));
+    memcpy(to->stash_bytes, from->stash_bytes, sizeof to->stash_bytes);
+    memcpy(to->working_bytes, from->working_bytes, sizeof to->working_bytes);
+    to->weight_bytes = from->weight_bytes, to->gradient_bytes = from->gradient_bytes;
+    to->optimizer_bytes = from->optimizer_bytes, to->unsharded_bytes = from->unsharded_bytes;
+}
+
 static enum status price_run(struct pricing *x, int run, struct error *err)
 {
     struct priced *priced = x->priced;
+    int alike = run_alike(x, run);
     const struct layer_run *from = &x->problem->model.runs[run];
     struct priced_run *to = &priced->runs[run];
     *to = (struct priced_run){
@@ -259,6 +303,7 @@ static enum status price_run(struct pricing *x, int run, struct error *err)
     to->sync_ns = TAKE(x->arena, priced->gradient_option_count, int64_t *);
     for (int i = 0; i < priced->gradient_option_count; i++)
         to->sync_ns[i] = TAKE(x->arena, priced->group_count, int64_t);
+    if (alike >= 0) return copy_prices(priced, alike, run), OK;
     TRY(price_bytes(x, run, err));
     for (int group = 0; group < priced->group_count; group++)
         if (!priced->groups[group].excluded) TRY(price_layer_times(x, run, group, err));

@@ -102,7 +102,8 @@ void layouts_scout(struct search *s)
 
 // ---- the first plan, before the space is scanned
 
-enum { FIRST_LOOKS = 6 };
+// Of each tier a few tuples of degrees; where none of any tier has a plan, all of them.
+enum { FIRST_LOOKS = 6, FIRST_LOOKS_AGAIN = 256 };
 
 // Layouts without a price or room have no bound; those of one tuple of degrees mostly fail alike.
 static bool worth_a_look(const struct candidate *c, struct candidate *const *looked, int count)
@@ -127,24 +128,28 @@ static void look_first(struct search *s, struct candidate *c)
 }
 
 // One after the other: whoever waits has the first as soon as it is there. true: there is one.
-static bool look_at_tier(struct search *s, struct candidate **round, int count)
+static bool look_at_tier(struct search *s, struct candidate **round, int count, bool again)
 {
-    struct candidate *looked[FIRST_LOOKS];
-    int looks = 0;
-    for (int i = 0; i < count && looks < FIRST_LOOKS && !layouts_is_over(s); i++)
-        if (worth_a_look(round[i], looked, looks)) look_first(s, looked[looks++] = round[i]);
+    struct candidate *looked[FIRST_LOOKS_AGAIN];
+    int looks = 0, most = again ? FIRST_LOOKS_AGAIN : FIRST_LOOKS;
+    for (int i = 0; i < count && looks < most && !layouts_is_over(s); i++) {
+        if (!worth_a_look(round[i], looked, looks)) continue;
+        looked[looks++] = round[i];
+        if (!again || looks > FIRST_LOOKS) look_first(s, round[i]);
+    }
     return s->first.stage_count != 0;
 }
 
 void layouts_find_first(struct search *s)
 {
-    for (int t = 0; t < FIRST_TIERS && !layouts_is_over(s); t++) {
-        struct first_tier *tier = &s->sensible.tiers[t];
+    for (int i = 0; i < 2 * FIRST_TIERS && !layouts_is_over(s); i++) {
+        struct first_tier *tier = &s->sensible.tiers[i % FIRST_TIERS];
+        bool again = i >= FIRST_TIERS;
         struct candidate **round = TAKE(s->arena, tier->count, struct candidate *);
-        for (int i = 0; i < tier->count; i++) round[i] = &tier->layouts[i];
+        for (int k = 0; k < tier->count; k++) round[k] = &tier->layouts[k];
         if (!layouts_sharpen(s, round, tier->count)) return;
         if (tier->count) qsort(round, (size_t)tier->count, sizeof *round, candidates_by_bound);
-        if (look_at_tier(s, round, tier->count)) return;
+        if (look_at_tier(s, round, tier->count, again)) return;
     }
 }
 

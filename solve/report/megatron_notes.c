@@ -184,10 +184,11 @@ static void put_layer_notes(const struct megatron *e)
 {
     const struct model *m = &e->problem->model;
     const struct shape *s = &m->shape;
-    bool cross = false, both = false, window = false, more = false;
+    bool cross = false, both = false, window = false, more = false, chunk = false;
     for (int i = 0; i < m->run_count; i++) {
         cross |= m->runs[i].cross_attention, both |= m->runs[i].bidirectional;
-        window |= m->runs[i].window > 0, more |= m->runs[i].more_values > 0;
+        chunk |= m->runs[i].chunk > 0, window |= m->runs[i].window > 0,
+            more |= m->runs[i].more_values > 0;
     }
     const struct {
         bool there;
@@ -196,6 +197,7 @@ static void put_layer_notes(const struct megatron *e)
         {cross, "cross attention: these are flags of a decoder alone"},
         {both, "attention without a causal mask"},
         {window, "attention over windows (--window-size, --window-attn-skip-freq)"},
+        {chunk, "attention within chunks"},
         {more, "parameters beside those of its layers' shape"},
         {s->norms > 0, "another number of norms in a layer than 2"},
         {s->qk_norm == QK_NORM_WHOLE, "norms over all heads of queries and keys"},

@@ -198,9 +198,23 @@ static void layers_stand_in_their_order(void **state)
     m = imported("{\"model_type\": \"llama4_text\", \"num_hidden_layers\": 4, "
                  "\"interleave_moe_layer_step\": 2}",
                  &arena);
-    expect_run(&m, 1, "dense", LAYER_BLOCK, 1, 0);
-    expect_run(&m, 2, "mixture", LAYER_MOE, 1, 0);
-    expect_run(&m, 3, "dense-2", LAYER_BLOCK, 1, 0);
+    static const int64_t chunks[] = {8192, 8192, 8192, 0};
+    expect_run(&m, 1, "local-dense", LAYER_BLOCK, 1, 0);
+    expect_run(&m, 2, "local-mixture", LAYER_MOE, 1, 0);
+    expect_run(&m, 3, "local-dense-2", LAYER_BLOCK, 1, 0);
+    expect_run(&m, 4, "global-mixture", LAYER_MOE, 1, 0);
+    for (int i = 0; i < 4; i++) assert_int_equal(m.runs[i + 1].chunk, chunks[i]);
+    m = imported("{\"model_type\": \"llama4_text\", \"num_hidden_layers\": 3, "
+                 "\"attention_chunk_size\": 512, \"no_rope_layers\": [0, 1, 1]}",
+                 &arena);
+    expect_run(&m, 1, "global", LAYER_MOE, 1, 0);
+    expect_run(&m, 2, "local", LAYER_MOE, 2, 0);
+    assert_int_equal(m.runs[2].chunk, 512);
+    m = imported("{\"model_type\": \"llama4_text\", \"num_hidden_layers\": 3, "
+                 "\"attention_chunk_size\": null}",
+                 &arena);
+    expect_run(&m, 1, "block", LAYER_MOE, 3, 0);
+    assert_int_equal(m.runs[1].chunk, 0);
     m = imported("{\"model_type\": \"t5\", \"num_decoder_layers\": 4}", &arena);
     expect_run(&m, 1, "encoder", LAYER_BLOCK, 6, 0);
     expect_run(&m, 2, "decoder", LAYER_BLOCK, 4, 0);
@@ -229,6 +243,7 @@ static void others_are_refused(void **state)
     refused("{\"model_type\": \"gpt2\", \"is_encoder_decoder\": true}", "encoder");
     refused("{\"model_type\": \"deepseek_v2\"}", "num_experts_per_tok");
     refused("{\"model_type\": \"deepseek_v3\", \"moe_layer_freq\": 2}", "moe_layer_freq");
+    refused("{\"model_type\": \"llama4_text\", \"no_rope_layers\": [1, 0]}", "48 layers");
     refused("{\"model_type\": \"llama\", \"num_attention_heads\": 0}", "heads");
     refused("{\"model_type\": \"llama\", \"num_hidden_layers\": 5000}", "layers");
     refused("{\"model_type\": \"gemma2\", \"layer_types\": [\"full_attention\"]}", "26 layers");

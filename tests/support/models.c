@@ -78,6 +78,8 @@ static void random_peculiarities(struct model *m, struct random *rng)
             r->bidirectional = random_chance(rng, 30);
             if (!r->bidirectional && random_chance(rng, 50))
                 r->window = random_between(rng, 1, 6000);
+            else if (!r->bidirectional && random_chance(rng, 50))
+                r->chunk = random_between(rng, 1, 3000);
             r->cross_attention = r->kind == LAYER_BLOCK && !r->adapter_rank && !r->weight_bits &&
                                  random_chance(rng, 40);
         }

@@ -62,6 +62,7 @@ void same_model(const struct model *a, const struct model *b)
         SAME(runs[i].adapter_rank);
         SAME(runs[i].weight_bits);
         SAME(runs[i].window);
+        SAME(runs[i].chunk);
         SAME(runs[i].bidirectional);
         SAME(runs[i].cross_attention);
         SAME(runs[i].more_values);

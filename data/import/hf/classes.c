@@ -33,6 +33,7 @@ static const struct hf_class classes[] = {
      .shape = {FACTS("silu", 1e-5, 5e5), SIZES(5120, 8192, 40, 8, 202048), .head_width = 128,
                GATED},
      .layers = 48,
+     .window = 8192,
      .experts = {.experts = 16, .top_k = 1},
      .read = hf_read_llama4,
      .arrange = hf_arrange_llama4},

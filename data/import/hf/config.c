@@ -118,7 +118,8 @@ static enum status read_class(struct hf_model *x, struct error *err)
 static bool same_layer(const struct hf_layer *a, const struct hf_layer *b)
 {
     return a->mixture == b->mixture && a->cross == b->cross &&
-           a->bidirectional == b->bidirectional && a->window == b->window;
+           a->bidirectional == b->bidirectional && a->window == b->window &&
+           a->chunked == b->chunked;
 }
 
 // What tells layers of this model apart.
@@ -160,7 +161,8 @@ static struct layer_run run_of_layer(const struct hf_model *x, const struct hf_l
 {
     struct layer_run r = {.kind = l->mixture ? LAYER_MOE : LAYER_BLOCK, .recomputable = true};
     if (l->mixture) r.experts = x->experts;
-    r.window = l->window, r.bidirectional = l->bidirectional, r.cross_attention = l->cross;
+    *(l->chunked ? &r.chunk : &r.window) = l->window;
+    r.bidirectional = l->bidirectional, r.cross_attention = l->cross;
     return r;
 }
 

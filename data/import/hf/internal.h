@@ -10,6 +10,7 @@
 struct hf_layer {
     bool mixture, cross, bidirectional;
     int64_t window;
+    bool chunked; // the window is a chunk
 };
 
 struct hf_class;

@@ -1,6 +1,7 @@
 // Decoders like llama (gated feed-forward parts, norms by the root mean square, rotary positions):
 // what a config of their classes says beside the sizes.
 #include <stdio.h>
+#include <string.h>
 
 #include "data/import/hf/internal.h"
 
@@ -130,6 +131,37 @@ enum status hf_read_llama4(struct hf_model *x, struct error *err)
     return hf_read_attention_bias(x, err);
 }
 
+// Chunks where positions are rotated (1 in no_rope_layers, whatever its name says); layer_types
+// before that.
+static enum status arrange_chunks(struct hf_model *x, struct error *err)
+{
+    int64_t every = 4, *rotated = NULL;
+    const char **types = NULL;
+    int count = 0, type_count = 0;
+    struct json array = {0}, names = {0};
+    struct json_field fields[] = {FIELD_ARRAY("no_rope_layers", OPTIONAL, &array),
+                                  FIELD_ARRAY("layer_types", OPTIONAL, &names)};
+    TRY(hf_count(x, "attention_chunk_size", &x->window, err));
+    TRY(hf_count(x, "no_rope_layer_interval", &every, err));
+    TRY(HF_FIELDS(x, fields, err));
+    if (every < 1)
+        return json_refuse(x->root, err, "key \"no_rope_layer_interval\": expected at least 1");
+    if (json_is_present(&array)) TRY(json_counts(&array, 0, 1, &rotated, &count, x->arena, err));
+    if (json_is_present(&names)) TRY(json_texts(&names, &types, &type_count, x->arena, err));
+    if ((count && count != x->layer_count) || (types && type_count != x->layer_count))
+        return json_refuse(types ? &names : &array, err,
+                           "expected one of each of %lld layers, found %d",
+                           (long long)x->layer_count, types ? type_count : count);
+    for (int64_t i = 0; i < x->layer_count && x->window; i++) {
+        struct hf_layer *l = &x->layers[i];
+        l->chunked = types   ? !strcmp(types[i], "chunked_attention")
+                     : count ? rotated[i] > 0
+                             : (i + 1) % every != 0;
+        if (l->chunked) l->window = x->window;
+    }
+    return OK;
+}
+
 enum status hf_arrange_llama4(struct hf_model *x, struct error *err)
 {
     int64_t step = 1;
@@ -140,7 +172,7 @@ enum status hf_arrange_llama4(struct hf_model *x, struct error *err)
         return json_refuse(x->root, err, "key \"interleave_moe_layer_step\": expected at least 1");
     for (int64_t i = 0; i < x->layer_count; i++)
         x->layers[i].mixture = has_list ? listed[i] : (i + 1) % step == 0;
-    return OK;
+    return arrange_chunks(x, err);
 }
 
 enum status hf_read_deepseek(struct hf_model *x, struct error *err)

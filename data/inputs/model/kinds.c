@@ -110,6 +110,7 @@ static enum status check_attention(const struct layer_run *run, const struct sha
 {
     bool attends = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
     const char *wrong = run->window            ? "window"
+                        : run->chunk           ? "chunk"
                         : run->bidirectional   ? "bidirectional"
                         : run->cross_attention ? "cross_attention"
                                                : NULL;
@@ -124,6 +125,10 @@ static enum status check_attention(const struct layer_run *run, const struct sha
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].window: expected a causal run, found a bidirectional one", file,
                     i);
+    if (run->chunk && (run->bidirectional || run->window))
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].chunk: expected a causal run without a window, found %s", file, i,
+                    run->window ? "a window" : "a bidirectional one");
     if (run->more_values && run->kind == LAYER_MEASURED)
         return fail(err, BAD_INPUT, "%s: runs[%d].more_values: measured layers state their bytes",
                     file, i);

@@ -88,6 +88,7 @@ static enum status read_run(const struct json *object, struct layer_run *run, st
         FIELD_INT("adapter_rank", OPTIONAL, &run->adapter_rank, 0, 65536),
         FIELD_INT("weight_bits", OPTIONAL, &run->weight_bits, 1, 16),
         FIELD_COUNT("window", OPTIONAL, &run->window, 1, 1 << 30),
+        FIELD_COUNT("chunk", OPTIONAL, &run->chunk, 1, 1 << 30),
         FIELD_BOOL("bidirectional", OPTIONAL, &run->bidirectional),
         FIELD_BOOL("cross_attention", OPTIONAL, &run->cross_attention),
         FIELD_COUNT("more_values", OPTIONAL, &run->more_values, 0, MORE_VALUES_MAX),
@@ -240,6 +241,7 @@ static void put_run(struct json_writer *w, const struct layer_run *run)
         if (run->weight_bits) json_put_count(w, "weight_bits", run->weight_bits);
     }
     if (run->window) json_put_count(w, "window", run->window);
+    if (run->chunk) json_put_count(w, "chunk", run->chunk);
     if (run->bidirectional) json_put_bool(w, "bidirectional", true);
     if (run->cross_attention) json_put_bool(w, "cross_attention", true);
     if (run->more_values) json_put_count(w, "more_values", run->more_values);
@@ -310,6 +312,7 @@ const char *model_peculiarity(const struct model *m)
         if (r->cross_attention) return "cross attention";
         if (r->bidirectional) return "bidirectional attention";
         if (r->window) return "windows of attention";
+        if (r->chunk) return "chunks of attention";
         if (r->more_values) return "further parameters";
         if (r->experts.shared_gate) return "a gate of the shared experts";
     }

@@ -88,6 +88,7 @@ struct layer_run {
     int adapter_rank;     // low-rank adapters, trained, on every matrix of a frozen block; 0: none
     int weight_bits;      // of the matrices of a frozen block; 0: as the job's precision has it
     int64_t window;       // tokens that a token looks back over, itself among them; 0: all
+    int64_t chunk;        // or the tokens of a chunk, within which it looks back; 0: all
     bool bidirectional;   // attention without a causal mask
     bool cross_attention; // a second attention, over the encoder's output
     int64_t more_values; // parameters beside those that follow from the shape, on every tensor rank

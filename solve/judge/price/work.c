@@ -4,6 +4,7 @@
 #include "solve/judge/price/verify_price.h"
 
 #include <assert.h>
+#include <math.h>
 
 // ---- rates
 
@@ -98,6 +99,16 @@ static void add_attention_kernels(const struct price_audit *a, int run, int grou
     w->attention_back += 2.5L * thrown_flop / rate_back + exponentials + 2 * launch;
 }
 
+// Of chunks that rows begin anew with: what is left of the one that the slice begins in, whole
+// ones, and the beginning of the one that it ends in.
+static long double keys_in_chunks(long double chunk, struct piece p)
+{
+    long double last = p.behind + p.length, in = fmodl(p.behind, chunk), begun = p.behind - in,
+                end = fmodl(last, chunk), wholes = (last - end - begun) / chunk - 1;
+    if (last <= begun + chunk) return p.length * (in + p.length / 2);
+    return (chunk - in) * (chunk + in) / 2 + wholes * chunk * chunk / 2 + end * end / 2;
+}
+
 // Keys that the tokens of a slice see in one head, all together, of one sequence.
 static long double keys_seen(const struct price_audit *a, const struct layer_run *r, struct piece p)
 {
@@ -105,6 +116,7 @@ static long double keys_seen(const struct price_audit *a, const struct layer_run
     if (!layout_of(a)->fused_attention) return attentions_of(r) * all;
     long double cross = r->cross_attention ? all : 0, w = r->window;
     if (r->bidirectional) return all + cross;
+    if (r->chunk) return keys_in_chunks(r->chunk, p) + cross;
     if (w == 0 || last <= w) return p.length * (p.behind + p.length / 2) + cross;
     // Full windows from token w on; the triangle before it, where the slice has a part of it.
     if (p.behind >= w) return p.length * w + cross;
