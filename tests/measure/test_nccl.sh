@@ -38,7 +38,7 @@ if python3 -c 'import jsonschema' 2> /dev/null; then
     python3 tests/check_schemas.py good "$folder/links.json" "$folder/collectives.json" > "$folder/err" 2>&1 ||
         complain "the documents do not follow their schema"
 fi
-FAKE_CORRUPT=5 gives 1 2 links --nccl --smallest 256 --largest 256 --budget-s 0.1 -o "$folder/bad.json"
+FAKE_CORRUPT=5 gives 1 2 links --nccl --smallest 256 --largest 256 --budget-s 20 -o "$folder/bad.json"
 says "arrived changed"
 FAKE_DEVICES=2 gives 2 3 links --nccl -o "$folder/bad.json"
 says "3 ranks and 2 CUDA devices"
