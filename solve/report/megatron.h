@@ -16,6 +16,7 @@ struct megatron {
     int unknown_layers;                 // neither embedding, block nor head
     const struct expert_shape *experts; // of the model's mixtures, where they are all alike
     bool experts_differ;
+    bool says_activation; // whatever it is: configurations name more than flags
 };
 
 // What flags say of the feed-forward part's activation; gelu is their default.

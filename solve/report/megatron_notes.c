@@ -193,23 +193,23 @@ static void put_layer_notes(const struct megatron *e)
     const struct {
         bool there;
         const char *text;
-    } notes[] = {
-        {cross, "cross attention: these are flags of a decoder alone"},
-        {both, "attention without a causal mask"},
-        {window, "attention over windows (--window-size, --window-attn-skip-freq)"},
-        {chunk, "attention within chunks"},
-        {more, "parameters beside those of its layers' shape"},
-        {s->norms > 0, "another number of norms in a layer than 2"},
-        {s->qk_norm == QK_NORM_WHOLE, "norms over all heads of queries and keys"},
-        {s->plain_norms, "norms without parameters"},
-        {s->no_final_norm, "no norm before the logits"},
-        {s->parallel_residual, "attention and feed-forward part side by side"},
-        {s->output_bias != 0, "a bias on attention's output unlike the other layers'"},
-        {s->embedding_width > 0, "an embedding narrower than the model"},
-        {s->linear_bias && !s->qkv_bias, "no bias on queries, keys and values alone"},
-        {megatron_activation_of(s) == ACTIVATION_OTHER, "an activation that no flag names"},
-        {s->rotary_factor > 0, "rotary positions that are stretched (Llama 3's way: "
-                               "--use-rope-scaling, --rope-scaling-factor)"}};
+    } notes[] = {{cross, "cross attention: these are flags of a decoder alone"},
+                 {both, "attention without a causal mask"},
+                 {window, "attention over windows (--window-size, --window-attn-skip-freq)"},
+                 {chunk, "attention within chunks"},
+                 {more, "parameters beside those of its layers' shape"},
+                 {s->norms > 0, "another number of norms in a layer than 2"},
+                 {s->qk_norm == QK_NORM_WHOLE, "norms over all heads of queries and keys"},
+                 {s->plain_norms, "norms without parameters"},
+                 {s->no_final_norm, "no norm before the logits"},
+                 {s->parallel_residual, "attention and feed-forward part side by side"},
+                 {s->output_bias != 0, "a bias on attention's output unlike the other layers'"},
+                 {s->embedding_width > 0, "an embedding narrower than the model"},
+                 {s->linear_bias && !s->qkv_bias, "no bias on queries, keys and values alone"},
+                 {!e->says_activation && megatron_activation_of(s) == ACTIVATION_OTHER,
+                  "an activation that no flag names"},
+                 {s->rotary_factor > 0, "rotary positions that are stretched (Llama 3's way: "
+                                        "--use-rope-scaling, --rope-scaling-factor)"}};
     for (size_t i = 0; m->has_shape && i < ARRAY_LENGTH(notes); i++)
         if (notes[i].there) report_print(e->out, "#   - of the model: %s\n", notes[i].text);
 }

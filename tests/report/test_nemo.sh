@@ -30,6 +30,8 @@ config "attention that keeps its scores" --model gpt2-xl --sequence 1024 --tenso
 config "gradients of 4 bytes" --model llama-2-7b --tensor 2 --pipeline 4 --data 4 --zero 1 --precision fp16
 config "rotary positions that are stretched" --model deepseek-v2-lite --tensor 1 --pipeline 4 --data 8 --zero 1
 config "ZeRO 3;zb-v" --model llama-2-7b --tensor 2 --pipeline 4 --data 4 --zero 3 --schedule zb-v --virtual-stages 2 --framework any
+config "" --model opt-66b --tensor 4 --pipeline 8 --data 1 --zero 1 --sequence 2048
+grep -q '^  activation_func: relu$' "$work/p/nemo.yaml" || wrong "OPT's activation: $(grep activation "$work/p/nemo.yaml")"
 config "low-rank" --model llama-2-7b --tensor 2 --pipeline 4 --data 4 --zero 1 --boundary-rank 16 --gradient-rank 16 --framework any
 config "" --model llama-2-7b --tensor 2 --pipeline 4 --data 4 --zero 1 --precision fp8
 

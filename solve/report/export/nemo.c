@@ -77,22 +77,31 @@ static void put_attention(struct report_out *out, const struct shape *s)
     if (s->rotary_share > 0) report_print(out, "  rotary_percent: %.6f\n", s->rotary_share);
 }
 
+// A name of its map of activations (utils/activation_map.py), gated or not; NULL: none.
+static const char *activation_of(const struct shape *s)
+{
+    static const char *const names[][2] = {
+        {"silu", "silu"},          {"gelu", "gelu"},
+        {"gelu_new", "fast_gelu"}, {"gelu_pytorch_tanh", "fast_gelu"},
+        {"relu", "relu"},          {"relu2", "squared_relu"}};
+    if (!s->activation) return s->gated_ffn ? "silu" : "gelu";
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
+        if (!strcmp(s->activation, names[i][0])) return names[i][1];
+    return NULL;
+}
+
 static void put_functions(struct report_out *out, const struct shape *s)
 {
-    static const char *const names[] = {[ACTIVATION_GELU] = "gelu",
-                                        [ACTIVATION_SWIGLU] = "silu",
-                                        [ACTIVATION_OPENAI_GELU] = "fast_gelu",
-                                        [ACTIVATION_SQUARED_RELU] = "squared_relu"};
-    enum megatron_activation activation = megatron_activation_of(s);
+    const char *activation = activation_of(s), *dropped = s->dropout ? "0.1" : "0.0";
     put_truth(out, "gated_linear_unit", s->gated_ffn);
-    if (activation != ACTIVATION_OTHER) put_word(out, "activation_func", names[activation]);
+    if (activation) put_word(out, "activation_func", activation);
     put_word(out, "normalization", s->rms_norm ? "RMSNorm" : "LayerNorm");
     // Without a point YAML 1.1 takes it for a word.
     if (s->norm_epsilon > 0) report_print(out, "  layernorm_epsilon: %.3e\n", s->norm_epsilon);
     put_truth(out, "add_bias_linear", s->linear_bias);
     put_truth(out, "add_qkv_bias", s->qkv_bias || s->linear_bias);
-    if (s->dropout) return;
-    report_print(out, "  attention_dropout: 0.0\n  hidden_dropout: 0.0\n");
+    put_word(out, "attention_dropout", dropped);
+    put_word(out, "hidden_dropout", dropped);
 }
 
 // Words as the model has them: padded to its own multiple, which must be the tensor degree's too.
@@ -211,6 +220,7 @@ enum status report_nemo(const struct plan *plan, const struct problem *problem, 
                  "rate.\n",
                  export_headline(&e));
     megatron_begin(&m, &out, plan, problem, arena);
+    m.says_activation = activation_of(&problem->model.shape) != NULL;
     bool recompute_said = put_model(&m);
     put_training(&e);
     megatron_put_placement(&m);
