@@ -266,7 +266,7 @@ static enum status solve(struct call *c, void *arguments)
     TRY(expect(s->plan->problem, "a problem", &c->err));
     TRY(settings_of(&settings, &s->options, &c->err));
     TRY(solve_prepare(&solved, &s->plan->problem->problem, c->arena, &c->err));
-    TRY(solve_search(&solved, &settings, NULL, NULL, s->options.stop, c->arena, &c->err));
+    TRY(solve_search(&solved, &settings, NULL, s->options.stop, c->arena, &c->err));
     s->plan->plan = solved.result->plan;
     if (solved.space) s->plan->layouts = &solved.space->layouts;
     name_sources(s->plan, "-", c->arena);

@@ -53,6 +53,29 @@ int layouts_reason(struct layouts *l, enum layout_fate fate, const char *text, s
     return l->reason_count++;
 }
 
+bool layout_fate_has_no_plan(enum layout_fate fate)
+{
+    return fate == FATE_REFUSED || fate == FATE_MEMORY || fate == FATE_INFEASIBLE;
+}
+
+void layouts_take(struct layouts *l, const struct layouts *known, struct arena *arena)
+{
+    int *reasons = TAKE(arena, known->reason_count, int);
+    assert(l->count == known->count);
+    for (int i = 0; i < known->reason_count; i++) {
+        const struct layouts_reason *r = &known->reasons[i];
+        bool closed = layout_fate_has_no_plan(r->fate);
+        reasons[i] = layouts_reason(l, closed ? r->fate : FATE_OPEN,
+                                    closed ? r->text : "its bound leaves room for a better plan",
+                                    arena);
+    }
+    for (int64_t i = 0; i < l->count; i++) {
+        bool more = layout_fate_has_no_plan(layouts_fate(known, i)) ||
+                    (!layout_fate_has_no_plan(layouts_fate(l, i)) && known->value[i] > l->value[i]);
+        if (more) l->reason[i] = (uint16_t)reasons[known->reason[i]], l->value[i] = known->value[i];
+    }
+}
+
 void layouts_count(struct layouts *l)
 {
     for (int i = 0; i < l->reason_count; i++) l->reasons[i].count = 0;

@@ -67,6 +67,11 @@ enum layout_fate layouts_fate(const struct layouts *l, int64_t number);
 struct space_limits layouts_limits(const struct layouts *l);
 // The reason's index, made if it is not there; the text is copied.
 int layouts_reason(struct layouts *l, enum layout_fate fate, const char *text, struct arena *arena);
+// Whether it is closed without a bound: no plan of it is one of the problem's.
+bool layout_fate_has_no_plan(enum layout_fate fate);
+// What another search over the same space found out: of a layout without a plan its fate, of the
+// others the greater bound. They are open again, whatever a plan at hand then said of them.
+void layouts_take(struct layouts *l, const struct layouts *known, struct arena *arena);
 bool layouts_reason_known(const struct layouts *l, enum layout_fate fate, const char *text);
 void layouts_count(struct layouts *l); // fills reasons[].count
 

@@ -11,7 +11,8 @@ struct range {
     const struct space_fates_request *request;
     struct check_layouts layouts;
     int64_t first, end;
-    unsigned char *fates; // [end - first]
+    const unsigned char *known; // [layouts]
+    unsigned char *fates;       // [end - first]
     enum status status;
 };
 
@@ -22,20 +23,29 @@ static bool visit(void *argument, int64_t number, const struct check_layout *lay
     enum check_fate fate = FATE_IS_PROVEN;
     if (number >= r->end) return false;
     if (number < r->first) return true;
+    if (r->known[number] != FATE_IS_UNKNOWN) return true;
     if (number != r->request->chosen) r->status = check_find_fate(&r->layouts, layout, &fate);
     r->fates[number - r->first] = (unsigned char)fate;
     return r->status == OK;
 }
 
+struct work {
+    const struct space_fates_request *request;
+    unsigned char *fates;
+};
+
 static void serve(void *context, struct message *in, struct message *out, struct arena *arena)
 {
-    const struct space_fates_request *request = context;
+    const struct work *x = context;
+    const struct space_fates_request *request = x->request;
     struct arena *scratch = arena_open_within(arena);
     struct error why = {OK, ""};
     uint64_t work = UINT64_MAX / 2;
     struct range r = {
         .request = request, .first = message_get_count(in), .end = message_get_count(in)};
+    r.known = x->fates;
     r.fates = TAKE(arena, r.end - r.first, unsigned char);
+    memcpy(r.fates, r.known + r.first, (size_t)(r.end - r.first));
     r.layouts = (struct check_layouts){.space = request->space,
                                        .pricer = request->pricer,
                                        .reader = {"prices", &why},
@@ -49,20 +59,19 @@ static void serve(void *context, struct message *in, struct message *out, struct
 
 static bool never(void *argument) { return (void)argument, false; }
 
-enum status space_find_fates(unsigned char **fates, const struct space_fates_request *request,
+enum status space_find_fates(unsigned char *fates, const struct space_fates_request *request,
                              struct arena *arena, struct error *err)
 {
-    struct space_fates_request own = *request;
+    struct work work = {request, fates};
     struct worker_pool *pool;
-    struct worker_settings settings = {.count = request->threads, .run = serve, .context = &own};
+    struct worker_settings settings = {.count = request->threads, .run = serve, .context = &work};
     const char *why = NULL;
     int64_t each =
         request->count / (RANGES_PER_WORKER * (request->threads ? request->threads : 1)) + 1;
     if (each < RANGE_LEAST) each = RANGE_LEAST;
     int count = (int)((request->count + each - 1) / each);
     if (settings.count > count) settings.count = count;
-    *fates = TAKE(arena, request->count + 1, unsigned char);
-    if (!count) return OK;
+    if (!count || !memchr(fates, FATE_IS_UNKNOWN, (size_t)request->count)) return OK;
     struct message *requests = TAKE(arena, count, struct message),
                    *answers = TAKE(arena, count, struct message);
     TRY(worker_pool_open(&pool, &settings, arena, err));
@@ -83,7 +92,7 @@ enum status space_find_fates(unsigned char **fates, const struct space_fates_req
         if (!message_get_count(&answers[i]))
             return fail(err, SOLVER, "the checker refuses a layout: %s",
                         answers[i].bytes + answers[i].read);
-        message_get(&answers[i], *fates + first, (size_t)(end - first));
+        message_get(&answers[i], fates + first, (size_t)(end - first));
         if (answers[i].broken)
             return fail(err, SOLVER, "--certificate: a worker's answer is too short");
     }

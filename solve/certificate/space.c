@@ -1,6 +1,7 @@
 // The certificate of a space: fates, dominated layouts, proofs.
 #include "solve/certificate/space.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,16 +17,19 @@ enum { BOXES_MOST = 400 };
 
 // A layout that none of its own arguments closes.
 struct open_layout {
-    int64_t number, other;
+    int64_t number, other; // other: by which it is dominated, -1: by none
     struct check_layout layout;
-}; // other: by which it is dominated, -1: by none
+    struct json proof; // of a part's certificate
+};
 
 struct space_maker {
     const struct certificate_space_request *request;
     struct certificate_space_result *result;
     struct check_space space;
     struct check_pricer pricers[2];
-    unsigned char *fates;
+    struct joined_parts joined;
+    int64_t joined_next;
+    unsigned char *fates; // the joined ones, then all
     int64_t count;
     struct open_layout *open;
     int64_t open_count, open_capacity;
@@ -39,12 +43,26 @@ struct space_maker {
 
 // ---- fates
 
+// Asked for with ascending numbers.
+static const struct joined_layout *find_joined(struct space_maker *m, int64_t number)
+{
+    const struct joined_parts *j = &m->joined;
+    while (m->joined_next < j->layout_count && j->layouts[m->joined_next].number < number)
+        m->joined_next++;
+    bool there = m->joined_next < j->layout_count && j->layouts[m->joined_next].number == number;
+    return there ? &j->layouts[m->joined_next] : NULL;
+}
+
 static bool keep_open(void *argument, int64_t number, const struct check_layout *layout)
 {
     struct space_maker *m = argument;
-    if (number >= m->count || m->fates[number] != FATE_IS_PROVEN) return number < m->count;
+    if (number >= m->count) return false;
+    if (m->fates[number] != FATE_IS_PROVEN && m->fates[number] != FATE_IS_DOMINATED) return true;
     GROW(m->arena, m->open, m->open_count, m->open_capacity, 64);
-    m->open[m->open_count++] = (struct open_layout){number, -1, *layout};
+    struct open_layout *o = &m->open[m->open_count++];
+    *o = (struct open_layout){.number = number, .other = -1, .layout = *layout};
+    const struct joined_layout *j = number == m->chosen ? NULL : find_joined(m, number);
+    if (j) o->other = j->other, o->proof = j->proof;
     return true;
 }
 
@@ -76,7 +94,9 @@ static void compare_open(struct space_maker *m)
     for (int64_t i = 0; i < m->open_count; i++) {
         struct open_layout *o = &m->open[i];
         struct check_problem *a, *b;
-        if (o->number == m->chosen || !price(m, 0, &o->layout, &b)) continue;
+        if (o->number == m->chosen || o->other >= 0 || json_is_present(&o->proof) ||
+            !price(m, 0, &o->layout, &b))
+            continue;
         for (int64_t k = 0; k < m->open_count && o->other < 0; k++) {
             const struct open_layout *other = &m->open[k];
             if ((k >= i && other->number != m->chosen) || k == i || other->other >= 0 ||
@@ -222,6 +242,16 @@ static enum status is_audited(struct space_maker *m, const struct certificate_re
     return OK;
 }
 
+static void copy_proof(const struct space_maker *m, struct json_writer *w,
+                       const struct open_layout *o)
+{
+    assert(m->bound_ns <= m->joined.bound_ns);
+    json_open_flat_object(w, NULL);
+    json_put_count(w, "layout", o->number);
+    json_put_value(w, "proof", &o->proof);
+    json_close_object(w);
+}
+
 // Puts the proof of a layout; *bound_ns is what it proves, 0: nothing.
 static enum status put_proof(struct space_maker *m, struct json_writer *w,
                              const struct open_layout *o, int64_t *bound_ns, struct error *err)
@@ -236,6 +266,7 @@ static enum status put_proof(struct space_maker *m, struct json_writer *w,
                         .bound_ns = m->bound_ns};
     struct certificate_result made;
     bool audited;
+    if (json_is_present(&o->proof)) return copy_proof(m, w, o), *bound_ns = m->bound_ns, OK;
     *bound_ns = 0;
     if (!price(m, 0, &o->layout, &p)) return OK;
     TRY(layout_price(priced, m->request->problem, &layout, m->scratch, err));
@@ -289,11 +320,13 @@ static void put_fates(struct space_maker *m, struct json_writer *w)
     int64_t *const counts[FATES] = {&m->result->refused, &m->result->memory, &m->result->bounded,
                                     &m->result->dominated, &m->result->proven};
     for (int64_t i = 0, run = 0; i < m->count; i++) {
-        ++*counts[m->fates[i]];
+        bool elsewhere = m->fates[i] == FATE_IS_ELSEWHERE;
+        if (!elsewhere) ++*counts[m->fates[i]];
         run++;
         if (i + 1 < m->count && m->fates[i + 1] == m->fates[i]) continue;
-        used += (size_t)snprintf(text + used, 16, "%s%c%lld", used ? " " : "",
-                                 check_fate_letters[m->fates[i]], (long long)run);
+        used += (size_t)snprintf(
+            text + used, 16, "%s%c%lld", used ? " " : "",
+            elsewhere ? FATE_ELSEWHERE_LETTER : check_fate_letters[m->fates[i]], (long long)run);
         run = 0;
     }
     json_put_text(w, "fates", text);
@@ -314,9 +347,12 @@ static enum status write(struct space_maker *m, struct error *err)
 {
     struct json_writer w;
     bool proven;
-    document_begin(&w, "plumbline.certificate", m->request->sources, m->request->source_count,
-                   m->arena);
+    const struct space_part *part = &m->request->part;
+    document_begin(&w, part->count ? CERTIFICATE_PART : "plumbline.certificate",
+                   m->request->sources, m->request->source_count, m->arena);
     json_open_object(&w, "space");
+    if (part->count)
+        json_put_text(&w, "part", arena_print(m->arena, "%d/%d", part->index + 1, part->count));
     json_put_count(&w, "layouts", m->count);
     put_fates(m, &w);
     put_dominated(m, &w);
@@ -333,6 +369,15 @@ static enum status write(struct space_maker *m, struct error *err)
     return OK;
 }
 
+// A part has no plan of its own: the whole's certificate has the best of all.
+static void aim_at_part(struct space_maker *m)
+{
+    const struct layouts_result *found = m->request->found;
+    int64_t bound_ns = found->searched_bound_ns, best_ns = found->layouts.iteration_ns;
+    if (best_ns && best_ns < bound_ns) bound_ns = best_ns;
+    m->bound_ns = bound_ns == INT64_MAX ? -1 : bound_ns;
+}
+
 // What is aimed at: the search's bound, at most the plan's time at the checker's prices.
 static enum status aim(struct space_maker *m, struct error *err)
 {
@@ -340,12 +385,31 @@ static enum status aim(struct space_maker *m, struct error *err)
     struct check_layout layout = layout_of_plan(m);
     m->chosen = m->iteration_ns = -1;
     m->bound_ns = plan->outcome == OUTCOME_INFEASIBLE ? -1 : plan->bound_ns;
+    if (m->request->part.count) return aim_at_part(m), OK;
     if (!plan->stage_count) return OK;
     if (time_plan(m, &layout) != OK)
         return fail(err, SOLVER, "the checker refuses the plan: %s", m->why.text);
     if (m->iteration_ns < 0) return OK;
     m->chosen = m->request->found->layouts.chosen;
     if (m->bound_ns > m->iteration_ns) m->bound_ns = m->iteration_ns;
+    return OK;
+}
+
+// What parts have argued stays as it is, but of the plan's layout: the whole is proven to the least
+// of their bounds.
+static enum status join(struct space_maker *m, struct error *err)
+{
+    const struct certificate_space_request *r = m->request;
+    TRY(joined_read(&m->joined, r->parts, r->part_count, m->count, m->bound_ns >= 0, r->sources,
+                    r->source_count, m->arena, err));
+    m->fates = m->joined.fates;
+    m->result->joined = m->count;
+    for (int64_t i = 0; i < m->count; i++) {
+        m->result->joined -= m->fates[i] == FATE_IS_UNKNOWN;
+        if (!space_part_has(&r->part, i, m->count)) m->fates[i] = FATE_IS_ELSEWHERE;
+    }
+    if (m->chosen >= 0) m->fates[m->chosen] = FATE_IS_UNKNOWN;
+    if (m->bound_ns > m->joined.bound_ns) m->bound_ns = m->joined.bound_ns;
     return OK;
 }
 
@@ -365,9 +429,10 @@ enum status certificate_space_make(struct certificate_space_result *result,
     space_read(&m->space, request->problem, arena);
     TRY(space_pricers_open(m->pricers, request->problem, arena, err));
     TRY(aim(m, err));
+    TRY(join(m, err));
     const struct space_fates_request wanted = {
         &m->space, &m->pricers[0], m->count, m->bound_ns, m->chosen, request->settings->threads};
-    TRY(space_find_fates(&m->fates, &wanted, arena, err));
+    TRY(space_find_fates(m->fates, &wanted, arena, err));
     int64_t count = check_space_walk(&m->space, keep_open, m);
     if (count != m->count)
         return fail(err, SOLVER, "the checker finds %lld layouts, the search %lld",

@@ -5,6 +5,7 @@
 #ifndef PLUMBLINE_SOLVE_CERTIFICATE_SPACE_H
 #define PLUMBLINE_SOLVE_CERTIFICATE_SPACE_H
 
+#include "solve/certificate/join.h"
 #include "solve/layouts/layouts.h"
 
 struct certificate_space_request {
@@ -13,12 +14,17 @@ struct certificate_space_request {
     const struct solve_settings *settings;
     const struct source *sources; // problem, model, cluster, costs, job
     int source_count;
+    struct space_part
+        part; // of the space, searched alone: its certificate says nothing of the rest
+    const struct part_text *parts; // certificates of parts, whose arguments are taken over
+    int part_count;
 };
 
 struct certificate_space_result {
     const char *text; // NULL: nothing could be proven
     size_t size;
     int64_t bound_ns; // what it proves; -1: that there is no plan
+    int64_t joined;   // layouts whose argument is a part's
     int64_t layouts, refused, memory, bounded, dominated, proven;
     int64_t boxes, weights;
 };

@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_SOLVE_CERTIFICATE_SPACE_INTERNAL_H
 #define PLUMBLINE_SOLVE_CERTIFICATE_SPACE_INTERNAL_H
 
-#include "solve/checker/space/arguments.h"
+#include "solve/certificate/join.h"
 
 struct space_fates_request {
     const struct check_space *space;
@@ -10,8 +10,9 @@ struct space_fates_request {
     int64_t count, bound_ns, chosen; // layouts; -1: that there is no plan; -1: none
     int threads;
 };
-// (*fates)[layout]: enum check_fate; FATE_IS_PROVEN where a proof is needed.
-enum status space_find_fates(unsigned char **fates, const struct space_fates_request *request,
+// fates[layout], where it is FATE_IS_UNKNOWN yet: enum check_fate; FATE_IS_PROVEN where a proof is
+// needed.
+enum status space_find_fates(unsigned char *fates, const struct space_fates_request *request,
                              struct arena *arena, struct error *err);
 
 #endif

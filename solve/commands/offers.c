@@ -237,7 +237,7 @@ static enum status search_offer(const struct offers_request *r, struct offer *o,
     solve_defaults(&settings);
     settings.gap = r->gap, settings.time_limit_s = r->time_limit_s;
     TRY(solve_prepare(&solved, &limited, arena, err));
-    TRY(solve_search(&solved, &settings, NULL, NULL, NULL, arena, err));
+    TRY(solve_search(&solved, &settings, NULL, NULL, arena, err));
     struct plan *plan = &solved.result->plan;
     take_plan(r, o, plan, limit, asked);
     if (o->state != OFFER_PLAN) return OK;

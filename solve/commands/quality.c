@@ -155,7 +155,7 @@ static enum status next_point(struct front_point *point, bool *found,
     struct solved solved;
     *less = limited(problem, worth_of(before->quality) - 1, arena);
     TRY(solve_prepare(&solved, less, arena, err));
-    TRY(solve_search(&solved, settings, NULL, NULL, stop, arena, err));
+    TRY(solve_search(&solved, settings, NULL, stop, arena, err));
     const struct plan *plan = &solved.result->plan;
     *found = plan->stage_count > 0;
     if (!*found) return OK;

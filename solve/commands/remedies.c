@@ -26,7 +26,7 @@ static enum answer ask(const struct remedies *r, const struct problem *changed)
     struct solve_settings settings = r->settings;
     settings.time_limit_s = r->watch.limit_s - watch_elapsed_s(&r->watch);
     if (watch_is_over(&r->watch) || settings.time_limit_s <= 0) return ANSWER_OPEN;
-    if (layouts_search(&result, changed, &settings, r->watch.stop, r->scratch, &err) == OK)
+    if (layouts_search(&result, changed, &settings, NULL, r->watch.stop, r->scratch, &err) == OK)
         answer = result.solved.plan.stage_count                     ? ANSWER_PLAN
                  : result.solved.plan.outcome == OUTCOME_INFEASIBLE ? ANSWER_NONE
                                                                     : ANSWER_OPEN;

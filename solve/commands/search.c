@@ -26,14 +26,15 @@ static const struct problem *judged_of(const struct solved *s)
 }
 
 static enum status search_space(struct solved *s, const struct solve_settings *settings,
-                                const volatile int *stop, struct arena *arena, struct error *err)
+                                const struct layouts_task *task, const volatile int *stop,
+                                struct arena *arena, struct error *err)
 {
     const struct problem *p = s->problem;
     struct problem *one = TAKE(arena, 1, struct problem);
     s->space = TAKE(arena, 1, struct layouts_result);
     s->result = &s->space->solved;
-    TRY((p->cluster.places.node_count ? placed_space_search : layouts_search)(s->space, p, settings,
-                                                                              stop, arena, err));
+    TRY((p->cluster.places.node_count ? placed_space_search : layouts_search)(
+        s->space, p, settings, task, stop, arena, err));
     *one = problem_with_layout(p, &s->result->plan.layout);
     s->one = one;
     s->judged = judged_of(s);
@@ -45,14 +46,16 @@ static enum status search_space(struct solved *s, const struct solve_settings *s
 }
 
 enum status solve_search(struct solved *s, const struct solve_settings *settings,
-                         struct placed_start *from, const struct plan *start,
-                         const volatile int *stop, struct arena *arena, struct error *err)
+                         const struct solve_from *from, const volatile int *stop,
+                         struct arena *arena, struct error *err)
 {
-    if (s->problem->job.space.given) return search_space(s, settings, stop, arena, err);
+    const struct solve_from nothing = {NULL, NULL, NULL};
+    if (!from) from = &nothing;
+    if (s->problem->job.space.given) return search_space(s, settings, from->task, stop, arena, err);
     s->result = TAKE(arena, 1, struct solve_result);
     if (s->priced->places)
-        return placed_solve(s->result, s->priced, settings, from, stop, arena, err);
-    TRY(solve_run(s->result, s->priced, settings, start, stop, arena, err));
+        return placed_solve(s->result, s->priced, settings, from->placed, stop, arena, err);
+    TRY(solve_run(s->result, s->priced, settings, from->plan, stop, arena, err));
     return solve_least_quality(&s->result->plan, s->problem, settings, stop, arena, err);
 }
 

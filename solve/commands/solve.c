@@ -10,6 +10,7 @@
 #include "solve/certificate/places.h"
 #include "solve/certificate/space.h"
 #include "solve/commands/commands.h"
+#include "solve/commands/resume.h"
 #include "solve/commands/solve_request.h"
 #include "solve/commands/verbs.h"
 #include "solve/layout/steps.h"
@@ -101,6 +102,19 @@ static void say_outcome(const struct solve_result *r)
     if (r->sidelined) fprintf(stderr, "recovered from: %s\n", r->sidelined);
 }
 
+static void say_part(const struct solve_request *r, const struct layouts_result *found)
+{
+    const struct plan *p = &found->solved.plan;
+    char plan[64] = "no plan", bound[64] = "none of its layouts has a plan";
+    if (p->stage_count) snprintf(plan, sizeof plan, "plan %.9f s", (double)p->iteration_ns / 1e9);
+    if (found->searched_bound_ns < INT64_MAX)
+        snprintf(bound, sizeof bound, "bound on its layouts %.9f s",
+                 (double)found->searched_bound_ns / 1e9);
+    fprintf(stderr, "part %d of %d: %s: %s, %s; %.2f s, %lld boxes\n", r->part.index + 1,
+            r->part.count, found->solved.finished ? "searched" : "not searched to its end", plan,
+            bound, p->effort.seconds, (long long)p->effort.boxes);
+}
+
 static void say_idle(const struct plan *plan, const struct problem *problem)
 {
     int64_t all = 0, used = plan->layout.pipeline * plan->devices_per_stage;
@@ -183,9 +197,25 @@ static void say_layouts(const struct layouts *l)
     fprintf(stderr, "\n");
 }
 
+// Before the search, which may take hours.
+static enum status read_parts(struct part_text **parts, const struct solve_request *r,
+                              struct arena *arena, struct error *err)
+{
+    struct document d;
+    *parts = TAKE(arena, r->join.count, struct part_text);
+    for (int i = 0; i < r->join.count; i++) {
+        struct part_text *p = &(*parts)[i];
+        p->file = r->join.items[i];
+        TRY(document_read(&d, p->file, CERTIFICATE_PART, arena, err));
+        TRY(file_read(p->file, &p->text, &p->size, arena, err));
+    }
+    return OK;
+}
+
 static enum status write_space_certificate(const struct solve_request *r,
                                            const struct layouts_result *found,
-                                           const struct problem *problem, struct arena *arena,
+                                           const struct problem *problem,
+                                           const struct part_text *parts, struct arena *arena,
                                            struct error *err)
 {
     struct source sources[PROBLEM_SOURCES];
@@ -195,6 +225,8 @@ static enum status write_space_certificate(const struct solve_request *r,
     if (!r->certificate_path) return OK;
     listen_no_more();
     request.source_count = problem_sources(problem, r->certificate_path, sources, arena);
+    request.part = r->part;
+    request.parts = parts, request.part_count = r->join.count;
     double begin_s = clock_s();
     TRY(certificate_space_make(&result, &request, arena, err));
     if (!result.text)
@@ -205,6 +237,9 @@ static enum status write_space_certificate(const struct solve_request *r,
                 "certificate: its bound is %.9f s, below the solver's: that one could not be "
                 "certified\n",
                 (double)bound_stated(result.bound_ns, found->solved.plan.iteration_ns, 0) / 1e9);
+    if (r->join.count)
+        fprintf(stderr, "certificate: of %lld layouts the arguments are those of the parts\n",
+                (long long)result.joined);
     fprintf(stderr,
             "certificate: %lld layouts: %lld refused, %lld without room, %lld by a bound, %lld "
             "dominated, %lld with a proof; %lld boxes, %zu bytes; %.2f s\n",
@@ -217,20 +252,32 @@ static enum status write_space_certificate(const struct solve_request *r,
 static enum status solve_space(const struct solve_request *r, struct solved *s, int *exit_code,
                                struct arena *arena, struct error *err)
 {
+    struct resume resume;
+    struct share share;
+    struct part_text *parts;
+    TRY(read_parts(&parts, r, arena, err));
+    TRY(resume_read(&resume, r, s->problem, arena, err));
+    if (r->share_path) {
+        TRY(share_open(&share, r->share_path, s->problem, arena, err));
+        resume.task.exchange = share_exchange, resume.task.argument = &share;
+    }
     listen_to_signals();
-    TRY(solve_search(s, &r->settings, NULL, NULL, &stop_asked, arena, err));
+    const struct solve_from from = {.task = &resume.task};
+    TRY(solve_search(s, &r->settings, &from, &stop_asked, arena, err));
     struct plan *plan = &s->result->plan;
     if (plan->stage_count) TRY(write_priced(s->priced, r, s->problem, arena, err));
     solve_advise(plan, &s->space->layouts, s->problem, &r->settings, &stop_asked, arena);
     TRY(write_layouts(&s->space->layouts, r, s->problem, arena, err));
     TRY(write_plan(plan, r->plan_path, r, s, arena, err));
-    say_outcome(s->result);
+    if (r->part.count) say_part(r, s->space);
+    else say_outcome(s->result);
     say_layouts(&s->space->layouts);
     say_idle(plan, s->problem);
     TRY(say_answer(r, s->problem, &(struct placed_start){0}, plan, arena, err));
     TRY(write_front(r, s, arena, err));
-    TRY(write_space_certificate(r, s->space, s->problem, arena, err));
+    TRY(write_space_certificate(r, s->space, s->problem, parts, arena, err));
     *exit_code = exit_code_of(plan->outcome);
+    if (r->part.count) *exit_code = s->result->finished ? 0 : EXIT_OPEN;
     return OK;
 }
 
@@ -295,6 +342,20 @@ static enum status write_certificate(const struct solve_request *r,
     return OK;
 }
 
+// A bound that was proven before holds still.
+static enum status keep_bound(struct plan *plan, const struct plan *before, struct error *err)
+{
+    if (plan->bound_ns >= before->bound_ns) return OK;
+    if (plan_value_ns(plan) < before->bound_ns)
+        return fail(err, BAD_INPUT,
+                    "--resume: %s: there is a plan that takes less than its bound: nothing of it "
+                    "is taken over; begin without",
+                    before->document.path);
+    plan->bound_ns = before->bound_ns;
+    plan->outcome = plan_outcome(plan);
+    return OK;
+}
+
 static enum status solve_layout(const struct solve_request *r, struct solved *s,
                                 const struct plan *start, int *exit_code, struct arena *arena,
                                 struct error *err)
@@ -303,13 +364,21 @@ static enum status solve_layout(const struct solve_request *r, struct solved *s,
     struct priced *priced = s->priced;
     struct placed_start from = {.plan = start};
     bool changed = cluster_change_any(&r->change);
+    struct resume resume;
+    struct solve_settings settings = r->settings;
+    TRY(resume_read(&resume, r, problem, arena, err));
+    if (resume.plan) start = from.plan = resume.plan;
+    if (resume.plan && !priced->places && problem->job.objective == OBJECTIVE_ITERATION_TIME)
+        settings.known_bound_ns = resume.plan->bound_ns;
     if (start && changed && !priced->places)
         TRY(what_if_standing(&from.standing_ns, start, priced, arena, err));
     TRY(write_priced(priced, r, problem, arena, err));
     listen_to_signals();
-    TRY(solve_search(s, &r->settings, start ? &from : NULL,
-                     !changed || from.standing_ns ? start : NULL, &stop_asked, arena, err));
+    const struct solve_from begin = {.placed = start ? &from : NULL,
+                                     .plan = !changed || from.standing_ns ? start : NULL};
+    TRY(solve_search(s, &settings, &begin, &stop_asked, arena, err));
     struct solve_result *result = s->result;
+    if (resume.plan) TRY(keep_bound(&result->plan, resume.plan, err));
     TRY(write_plan(&result->plan, r->plan_path, r, s, arena, err));
     for (int i = 1; i < result->alternative_count && strcmp(r->plan_path, "-"); i++)
         TRY(write_plan(&result->alternatives[i], alternative_path(r->plan_path, i + 1, arena), r, s,
@@ -384,7 +453,7 @@ static enum status say_other_layouts(const struct solve_request *r, const struct
     TRY(what_if_change(changed, asked, &change, NULL, arena, err));
     TRY(solve_prepare(&solved, changed, arena, err));
     listen_to_signals();
-    TRY(solve_search(&solved, &r->settings, NULL, NULL, &stop_asked, arena, err));
+    TRY(solve_search(&solved, &r->settings, NULL, &stop_asked, arena, err));
     const char *text = what_if_layouts_text(kept, &solved.result->plan, &length, arena);
     return file_write("-", text, length, err);
 }

@@ -1,4 +1,5 @@
 // The options of plumbline solve.
+#include <stdio.h>
 #include <string.h>
 
 #include "data/base/file.h"
@@ -33,6 +34,31 @@ static enum status read_change(struct solve_request *r, struct error *err)
     return OK;
 }
 
+// "3/8"
+static enum status read_part(struct solve_request *r, struct error *err)
+{
+    int end = 0;
+    struct space_part *p = &r->part;
+    if (r->resume.count && (r->start_path || cluster_change_any(&r->change)))
+        return fail(err, BAD_INPUT, "--resume: expected no --start, --without or --degrade");
+    if (r->join.count && !r->certificate_path)
+        return fail(err, BAD_INPUT, "--join: expected --certificate beside it");
+    if (r->share_path && !r->part_text)
+        return fail(err, BAD_INPUT, "--share: expected --part beside it");
+    if (!r->part_text) return OK;
+    if (sscanf(r->part_text, "%d/%d%n", &p->index, &p->count, &end) != 2 || r->part_text[end] ||
+        p->count < 1 || p->count > SPACE_PARTS_MAX || p->index < 1 || p->index > p->count)
+        return fail(err, BAD_INPUT,
+                    "--part: expected I/N, such as 3/8, with N at most %d, found %s",
+                    SPACE_PARTS_MAX, r->part_text);
+    p->index--;
+    if (cluster_change_any(&r->change))
+        return fail(err, BAD_INPUT, "--part: expected no --without or --degrade");
+    if (!r->plan_path || !strcmp(r->plan_path, "-"))
+        return fail(err, BAD_INPUT, "--part: expected -o PLAN.json beside it");
+    return OK;
+}
+
 enum status solve_request_read(struct solve_request *r, int argc, char **argv, struct arena *arena,
                                struct error *err)
 {
@@ -40,6 +66,10 @@ enum status solve_request_read(struct solve_request *r, int argc, char **argv, s
     solve_defaults(s);
     r->threads = s->threads;
     r->change.without = r->change.degrade = (struct option_texts){.most = argc};
+    r->resume = (struct option_texts){.most = argc};
+    r->join = r->resume;
+    r->join.items = TAKE(arena, argc, const char *);
+    r->resume.items = TAKE(arena, argc, const char *);
     r->change.without.items = TAKE(arena, argc, const char *);
     r->change.degrade.items = TAKE(arena, argc, const char *);
     const struct option options[] = {
@@ -53,6 +83,15 @@ enum status solve_request_read(struct solve_request *r, int argc, char **argv, s
          "worker processes (1); 0: this process does it all; the plan does not depend on it"},
         {"--seed", OPTION_INT, &s->seed, 0, 9007199254740992.0, NULL, "of the incumbent search"},
         {"--start", OPTION_PATH, &r->start_path, 0, 0, NULL, "a plan to begin from"},
+        {"--resume", OPTION_TEXTS, &r->resume, 0, 0, NULL,
+         "go on from this plan, and of a space from PLAN.layouts.json beside it: what was proven "
+         "stays proven; of a space several, such as the plans of its parts"},
+        {"--join", OPTION_TEXTS, &r->join, 0, 0, NULL,
+         "with --certificate: take over the arguments of this certificate of a part"},
+        {"--part", OPTION_TEXT, &r->part_text, 0, 0, NULL,
+         "I/N: search part I of N of the space alone; --resume with the plans of all is the whole"},
+        {"--share", OPTION_PATH, &r->share_path, 0, 0, NULL,
+         "with --part: a folder where the parts' searches tell each other of their best plans"},
         {"--without", OPTION_TEXTS, &r->change.without, 0, 0, NULL,
          "what if this node were gone (GROUP=N where nodes have no names); answers what is lost "
          "and what moves since --start"},
@@ -91,6 +130,7 @@ enum status solve_request_read(struct solve_request *r, int argc, char **argv, s
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &r->problem_path, 1, 1,
                      NULL, &r->helped, err));
     TRY(read_change(r, err));
+    TRY(read_part(r, err));
     if (!r->plan_path) r->plan_path = "-";
     if (s->map_path && !s->program_path)
         return fail(err, BAD_INPUT, "--map: expected --program beside it");
@@ -159,10 +199,29 @@ static enum status refuse_with_pipette(const struct solve_request *r, struct err
                         "a job whose objective is iteration_time, found pipette", err);
 }
 
+static enum status part_suits(const struct solve_request *r, const struct problem *problem,
+                              struct error *err)
+{
+    enum objective objective = problem->job.objective;
+    if (r->join.count && !problem->job.space.given)
+        return fail(err, BAD_INPUT, "--join: expected a job with a space of layouts");
+    if (!r->part.count) return OK;
+    if (!problem->job.space.given)
+        return fail(err, BAD_INPUT, "--part: expected a job with a space of layouts");
+    if (problem->cluster.places.node_count)
+        return fail(err, BAD_INPUT, "--part: expected a cluster without places");
+    if (objective != OBJECTIVE_ITERATION_TIME && objective != OBJECTIVE_COST)
+        return fail(err, BAD_INPUT,
+                    "--part: expected the objective iteration_time or cost, found %s",
+                    objective_names[objective]);
+    return OK;
+}
+
 enum status solve_request_suits(const struct solve_request *r, const struct problem *problem,
                                 struct error *err)
 {
     bool places = problem->cluster.places.node_count;
+    TRY(part_suits(r, problem, err));
     if (r->certificate_path && problem->job.objective != OBJECTIVE_ITERATION_TIME)
         return fail(
             err, BAD_INPUT,

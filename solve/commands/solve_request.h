@@ -5,6 +5,7 @@
 #include "data/base/options.h"
 #include "solve/commands/what_if.h"
 #include "solve/layout/solve.h"
+#include "solve/layouts/layouts.h"
 
 struct solve_request {
     const char *problem_path, *plan_path, *start_path, *priced_path, *layouts_path,
@@ -14,6 +15,9 @@ struct solve_request {
     int engine, formulation;
     bool progress, quiet, helped, shrink;
     struct cluster_change change;
+    struct option_texts resume, join;
+    const char *part_text, *share_path;
+    struct space_part part;
     bool answer_only; // what if, and no file for the plan
 };
 

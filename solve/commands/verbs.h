@@ -21,10 +21,17 @@ struct solved {
 // Prices the one layout; of a space, only asks whether it can be searched.
 enum status solve_prepare(struct solved *s, const struct problem *problem, struct arena *arena,
                           struct error *err);
-// from, start: for one layout, on places and on others; NULL: from nothing.
+// What a search begins with: of one layout a plan, on places (placed) and on others (plan); of a
+// space a task. Each may be NULL.
+struct solve_from {
+    struct placed_start *placed;
+    const struct plan *plan;
+    const struct layouts_task *task;
+};
+// from: NULL, from nothing.
 enum status solve_search(struct solved *s, const struct solve_settings *settings,
-                         struct placed_start *from, const struct plan *start,
-                         const volatile int *stop, struct arena *arena, struct error *err);
+                         const struct solve_from *from, const volatile int *stop,
+                         struct arena *arena, struct error *err);
 // States what costs leave open, and has the judge look at the plan. SOLVER: it is rejected. The
 // plan has its sources.
 enum status solve_settle(struct plan *plan, const struct solved *s, struct arena *arena,

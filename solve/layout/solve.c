@@ -163,6 +163,8 @@ static enum status run_tree(struct solving *s, struct error *err)
         int64_t eliminated_ns = solving_eliminate(s, solving_closing_ns(s), &root, &removed_ns);
         root_bound_ns = eliminated_ns > root_bound_ns ? eliminated_ns : root_bound_ns;
     }
+    if (!s->settings->evidence && s->settings->known_bound_ns > root_bound_ns)
+        root_bound_ns = s->settings->known_bound_ns;
     if (s->incumbent.found && root_bound_ns > s->incumbent.iteration_ns)
         root_bound_ns = s->incumbent.iteration_ns;
     TRY(solving_formulate(s, &program, err));
@@ -200,6 +202,28 @@ static bool any_stage_empty(const struct choices *c)
     return false;
 }
 
+// The plan to start from and the bound that is known leave nothing to search for.
+static bool is_known_to_end(struct solving *s)
+{
+    const struct solve_settings *settings = s->settings;
+    if (!s->incumbent.found || settings->evidence || settings->alternatives > 1 ||
+        settings->program_path || settings->known_bound_ns < solving_closing_ns(s))
+        return false;
+    solving_keep_incumbent(s);
+    *solving_add_plan(s) = *s->incumbent_plan;
+    return s->finished = true;
+}
+
+static enum status refuse_known(const struct solving *s, struct error *err)
+{
+    int64_t known = s->settings->known_bound_ns;
+    if (!s->plan_count || s->plans[0].iteration_ns >= known) return OK;
+    return fail(err, BAD_INPUT,
+                "a bound of %lld ns was said to be known, and there is a plan of %lld ns: nothing "
+                "of it is taken over; begin without",
+                (long long)known, (long long)s->plans[0].iteration_ns);
+}
+
 static enum status solve(struct solving *s, const struct plan *start, const char **why,
                          struct error *err)
 {
@@ -221,6 +245,7 @@ static enum status solve(struct solving *s, const struct plan *start, const char
         return OK;
     }
     if (solving_is_cut_off(s)) return OK;
+    if (is_known_to_end(s)) return OK;
     search_incumbent(s);
     return run_tree(s, err);
 }
@@ -266,6 +291,7 @@ enum status solve_run(struct solve_result *r, const struct priced *priced,
     const char *why = NULL;
     TRY(begin(&s, r, priced, settings, stop, arena, err));
     TRY(solve(&s, start, &why, err));
+    TRY(refuse_known(&s, err));
     note_cutoff(&s, why);
     if (s.finished && !s.plan_count && !why && !s.result->cut_off)
         TRY(solving_find_reason(&s, &why, err));

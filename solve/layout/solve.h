@@ -22,12 +22,14 @@ struct solve_progress {
 };
 
 struct solve_settings {
-    double time_limit_s; // 0: none
-    double gap;          // stop when (iteration - bound) / iteration <= gap
-    int64_t cutoff_ns;   // plans that take so long or longer are of no interest; 0: all are
-    int threads;         // worker processes; 0: the caller's thread does it all, and stops and
-                         // limits of time wait for a step to end. The answer does not depend on it
-    int64_t boxes_max;   // of the tree; 0: no limit
+    double time_limit_s;    // 0: none
+    double gap;             // stop when (iteration - bound) / iteration <= gap
+    int64_t cutoff_ns;      // plans that take so long or longer are of no interest; 0: all are
+    int64_t known_bound_ns; // holds for every plan, as an earlier search proved; 0: none. With
+                            // evidence it is stated, and searched for again
+    int threads;            // worker processes; 0: the caller's thread does it all, and stops and
+                 // limits of time wait for a step to end. The answer does not depend on it
+    int64_t boxes_max; // of the tree; 0: no limit
     int64_t seed;
     enum engine engine;
     enum formulation_kind formulation;

@@ -89,6 +89,8 @@ static void fill_plan(const struct solving *s, struct plan *plan, const char *wh
     plan->effort = s->effort;
     plan->effort.seconds = watch_elapsed_s(&s->watch);
     plan->bound_ns = s->bound_ns;
+    if (plan->stage_count && plan->bound_ns < s->settings->known_bound_ns)
+        plan->bound_ns = s->settings->known_bound_ns;
     if (plan->stage_count && plan->bound_ns > plan->iteration_ns)
         plan->bound_ns = plan->iteration_ns;
     plan->bound_ns = plan->stage_count

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "data/base/grow.h"
 #include "solve/layouts/search.h"
 
 enum { SCAN_CHUNK = 1 << 15, WINDOW = 1 << 16 };
@@ -33,24 +34,46 @@ enum status layouts_prepare_scan(struct search *s, struct error *err)
     return OK;
 }
 
+struct range {
+    int64_t first, end;
+};
+
+// Runs of layouts that are ours and of which nothing is known, each at most a chunk.
+static struct range *ranges_to_scan(const struct search *s, int *count)
+{
+    int64_t layouts = s->layouts->count, end,
+            chunk = layouts / 64 > SCAN_CHUNK ? layouts / 64 : SCAN_CHUNK;
+    struct range *ranges = NULL;
+    int capacity = 0;
+    *count = 0;
+    for (int64_t first = 0; first < layouts; first = end) {
+        bool wanted = layouts_is_unseen(s, first);
+        for (end = first + 1; end < layouts && layouts_is_unseen(s, end) == wanted &&
+                              (!wanted || end - first < chunk);)
+            end++;
+        if (!wanted) continue;
+        GROW(s->arena, ranges, *count, capacity, 64);
+        ranges[(*count)++] = (struct range){first, end};
+    }
+    return ranges;
+}
+
+// What was scanned stays, even where not all was.
 bool layouts_scan(struct search *s)
 {
-    struct layouts *l = s->layouts;
-    int64_t chunk = l->count / 64 > SCAN_CHUNK ? l->count / 64 : SCAN_CHUNK;
-    int count = (int)((l->count + chunk - 1) / chunk);
+    int count;
+    const struct range *ranges = ranges_to_scan(s, &count);
     struct message *requests = TAKE(s->arena, count, struct message),
                    *answers = TAKE(s->arena, count, struct message);
     for (int i = 0; i < count; i++) {
         message_begin(&requests[i], s->arena);
-        request_scan(&requests[i], i * chunk,
-                     (i + 1) * chunk < l->count ? (i + 1) * chunk : l->count);
+        request_scan(&requests[i], ranges[i].first, ranges[i].end);
     }
-    if (!layouts_ask(s, requests, count, answers) || *s->told) return false;
+    bool whole = layouts_ask(s, requests, count, answers) && !*s->told;
     for (int i = 0; i < count; i++)
-        if (!answers[i].broken)
-            answer_scan(&answers[i], l, i * chunk,
-                        (i + 1) * chunk < l->count ? (i + 1) * chunk : l->count, s->arena);
-    return true;
+        if (answers[i].used && !answers[i].broken)
+            answer_scan(&answers[i], s->layouts, ranges[i].first, ranges[i].end, s->arena);
+    return whole;
 }
 
 struct place {
@@ -69,7 +92,7 @@ void layouts_sort_open(struct search *s)
     const struct layouts *l = s->layouts;
     struct place *places = TAKE(s->arena, l->count, struct place);
     for (int64_t i = 0; i < l->count; i++)
-        if (layouts_fate(l, i) == FATE_OPEN)
+        if (layouts_fate(l, i) == FATE_OPEN && layouts_is_here(s, i))
             places[s->order_count++] = (struct place){l->value[i], i};
     qsort(places, (size_t)s->order_count, sizeof *places, by_bound);
     s->order = TAKE(s->arena, s->order_count, int64_t);

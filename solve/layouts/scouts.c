@@ -13,6 +13,7 @@ enum { SCOUTS_MAX = 1 << 16, SCOUTS_LOOKED_AT = 32, SCOUTS_PER_DEGREES = 4 };
 // have: larger ones take longer to look at than a first plan is worth.
 enum { SCOUTS_COST_MAX = 5 * 1000 * 1000 };
 struct scouts {
+    const struct search *search;
     const struct layouts *layouts;
     struct candidate *all;
     int count;
@@ -36,7 +37,8 @@ static bool same_kind(const struct layout *a, const struct layout *b)
 static bool scout_visit(void *argument, int64_t number, const struct layout *layout)
 {
     struct scouts *x = argument;
-    if (layouts_fate(x->layouts, number) != FATE_OPEN) return true;
+    if (layouts_fate(x->layouts, number) != FATE_OPEN || !layouts_is_here(x->search, number))
+        return true;
     int64_t micro_batches = x->layouts->global_batch / layout->data / layout->micro_batch;
     int64_t passes = micro_batches * layout_stage_count(layout) * layout->slice_count;
     if (passes * layout->pipeline * layout->pipeline > SCOUTS_COST_MAX) return true;
@@ -76,7 +78,7 @@ static int spread(struct candidate **round, int count)
 
 void layouts_scout(struct search *s)
 {
-    struct scouts x = {s->layouts, TAKE(s->arena, SCOUTS_MAX, struct candidate), 0};
+    struct scouts x = {s, s->layouts, TAKE(s->arena, SCOUTS_MAX, struct candidate), 0};
     struct candidate **round = TAKE(s->arena, SCOUTS_MAX, struct candidate *);
     struct message requests[SCOUTS_LOOKED_AT], answers[SCOUTS_LOOKED_AT] = {{0}};
     space_each(&s->problem->job.space, &s->limits, scout_visit, &x);

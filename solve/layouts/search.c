@@ -61,8 +61,9 @@ static void report_now(struct search *s)
     if (best_known_ns(s)) snprintf(plan, sizeof plan, "%.9f s", (double)best_known_ns(s) / 1e9);
     double seconds = s->shown_s - s->watch.begin_s;
     snprintf(text, sizeof text,
-             "%8.1f s  plan %s  bound %.9f s  layouts %d solved, %d in line, %lld behind", seconds,
-             plan, (double)s->shown_bound_ns / 1e9, s->looked_at_count, s->queue.count,
+             "%8.1f s  plan %s  bound%s %.9f s  layouts %d solved, %d in line, %lld behind",
+             seconds, plan, s->task.part.count ? " of this part" : "",
+             (double)s->shown_bound_ns / 1e9, s->looked_at_count, s->queue.count,
              (long long)(s->order_count - s->order_next));
     solve_tell(s->settings,
                &(struct solve_progress){seconds, best_known_ns(s), s->shown_bound_ns, text});
@@ -94,11 +95,13 @@ static enum status run(struct search *s, struct error *err)
          report(s)) {
         int count;
         enum candidate_level level = c->level;
+        if (s->false_bound >= 0) break;
         if (level == LEVEL_SOLVED) break; // a layout that cannot be closed
         if (level == LEVEL_SCANNED) {
             if (!layouts_sharpen_round(s)) break;
             continue;
         }
+        layouts_exchange_plans(s);
         TRY(layouts_choose_round(s, level, round, &count, err));
         if (count && !layouts_look_round(s, level == LEVEL_SHARPENED ? REQUEST_ROOT : REQUEST_SOLVE,
                                          round, count))
@@ -165,6 +168,7 @@ static enum status begin(struct search *s, struct layouts_result *r, struct erro
                                   .objective = p->job.objective,
                                   .chosen = -1};
     TRY(layouts_prepare_scan(s, err));
+    TRY(layouts_take_known(s, err));
     bool here = !s->settings->threads;
     s->context = (struct layouts_context){
         p, s->settings, here && s->watch.stop ? s->watch.stop : s->told, here ? &s->watch : NULL};
@@ -176,26 +180,32 @@ static enum status begin(struct search *s, struct layouts_result *r, struct erro
 }
 
 enum status layouts_search(struct layouts_result *r, const struct problem *problem,
-                           const struct solve_settings *settings, const volatile int *stop,
-                           struct arena *arena, struct error *err)
+                           const struct solve_settings *settings, const struct layouts_task *task,
+                           const volatile int *stop, struct arena *arena, struct error *err)
 {
     struct search s = {.problem = problem,
                        .settings = settings,
+
+                       .false_bound = -1,
                        .watch = watch_begin(stop, settings->time_limit_s),
                        .best_number = -1,
                        .arena = arena};
+    if (task) s.task = *task;
     *r = (struct layouts_result){0};
     TRY(problem_check(problem, err));
     TRY(begin(&s, r, err));
-    layouts_find_first(&s);
+    bool begun = s.best.stage_count != 0;
+    if (!begun) layouts_find_first(&s);
     layouts_report_scan(&s, "every layout is priced");
     if (!layouts_is_over(&s) && layouts_scan(&s)) {
         layouts_sort_open(&s);
-        layouts_scout(&s);
+        if (!begun) layouts_scout(&s);
         TRY(run(&s, err));
     }
     worker_pool_close(s.pool);
     layouts_take_first(&s);
+    layouts_exchange_plans(&s);
+    TRY(layouts_refuse_false(&s, err));
     layouts_settle_followers(&s);
     r->solved.sidelined = s.sidelined;
     s.effort.seconds = watch_elapsed_s(&s.watch);
@@ -206,7 +216,8 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
                                       .best_number = s.best_number,
                                       .effort = s.effort,
                                       .closing_ns = layouts_closing_ns(&s),
-                                      .told_ns = s.shown_bound_ns,
+                                      .told_ns = s.task.part.count ? 0 : s.shown_bound_ns,
+                                      .part = s.task.part,
                                       .work = s.work,
                                       .work_count = s.work_count},
                 arena);

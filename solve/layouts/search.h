@@ -22,6 +22,8 @@ struct follower {
 struct search {
     const struct problem *problem;
     const struct solve_settings *settings;
+    struct layouts_task task;
+    int64_t false_bound; // a layout that was said to take longer than a plan of it does, or -1
     struct watch watch;
     volatile int *told; // shared with the workers
     double told_s, shown_s;
@@ -57,6 +59,14 @@ int64_t layouts_closing_ns(const struct search *s);
 void layouts_report_scan(struct search *s, const char *text);
 // The workers' answers to all requests; false: stopped before all had come.
 bool layouts_ask(struct search *s, struct message *requests, int count, struct message *answers);
+
+// ---- task.c
+bool layouts_is_here(const struct search *s, int64_t number); // of the part that is searched
+// Whether nothing but its number is known of the layout yet.
+bool layouts_is_unseen(const struct search *s, int64_t number);
+enum status layouts_take_known(struct search *s, struct error *err);
+void layouts_exchange_plans(struct search *s);
+enum status layouts_refuse_false(const struct search *s, struct error *err); // a false bound
 
 // ---- line.c: the layouts by number, then the open ones by bound
 enum status layouts_prepare_scan(struct search *s, struct error *err);

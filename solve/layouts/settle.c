@@ -7,16 +7,21 @@
 
 // What is left is closed by its bound, or open. Returns the least bound of all that may have a
 // plan.
-static int64_t settle_fates(struct layouts *l, int64_t closing_ns, struct arena *arena)
+static int64_t settle_fates(struct layouts_result *r, const struct layouts_end *e,
+                            struct arena *arena)
 {
-    int64_t least = INT64_MAX;
+    struct layouts *l = &r->layouts;
+    int64_t least = INT64_MAX, closing_ns = e->closing_ns;
+    r->searched_bound_ns = INT64_MAX;
     int closed =
         layouts_reason(l, FATE_BOUND, "no plan of it is better by more than the gap", arena);
     int open = layouts_reason(l, FATE_OPEN, "its bound leaves room for a better plan", arena);
     for (int64_t i = 0; i < l->count; i++) {
         enum layout_fate fate = layouts_fate(l, i);
-        if (fate == FATE_REFUSED || fate == FATE_MEMORY || fate == FATE_INFEASIBLE) continue;
+        if (layout_fate_has_no_plan(fate)) continue;
         if (l->value[i] < least) least = l->value[i];
+        if (l->value[i] < r->searched_bound_ns && space_part_has(&e->part, i, l->count))
+            r->searched_bound_ns = l->value[i];
         if (fate == FATE_OPEN && l->value[i] >= closing_ns) l->reason[i] = (uint16_t)closed;
         if (fate == FATE_SAME && l->value[i] < closing_ns) l->reason[i] = (uint16_t)open;
     }
@@ -34,8 +39,7 @@ static bool work_holds(const struct layouts *l, const struct layouts_work *w)
 {
     enum layout_fate fate = layouts_fate(l, w->number);
     if (!w->iteration_ns) return true;
-    return fate != FATE_REFUSED && fate != FATE_MEMORY && fate != FATE_INFEASIBLE &&
-           l->value[w->number] <= w->iteration_ns;
+    return !layout_fate_has_no_plan(fate) && l->value[w->number] <= w->iteration_ns;
 }
 
 // Of a layout worked on twice the later entry stays.
@@ -77,14 +81,14 @@ void layouts_end(struct layouts_result *r, const struct layouts_end *e, struct a
     struct plan *plan = &r->solved.plan;
     struct layouts *l = &r->layouts;
     const struct job *job = &e->problem->job;
-    int64_t least_ns = settle_fates(l, e->closing_ns, arena);
+    int64_t least_ns = settle_fates(r, e, arena);
     *plan = e->best;
     plan->name = e->problem->name;
     plan->seed = e->settings->seed;
     plan->gap_asked = e->settings->gap;
     plan->effort = e->effort;
     plan->bound_ns = least_ns == INT64_MAX ? 0 : least_ns;
-    r->solved.finished = least_ns >= e->closing_ns;
+    r->solved.finished = r->searched_bound_ns >= e->closing_ns;
     if (plan->stage_count) plan->outcome = plan_outcome(plan);
     else state_no_plan(plan, job, least_ns == INT64_MAX);
     if (plan->stage_count && job->objective == OBJECTIVE_ITERATION_TIME)

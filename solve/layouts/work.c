@@ -230,10 +230,9 @@ bool answer_scan(struct message *m, struct layouts *l, int64_t first, int64_t en
         known[i] = layouts_reason(l, fate, get_text(m, arena), arena);
     }
     for (int64_t i = first; i < end && !m->broken; i++) {
-        int64_t reason = message_get_count(m);
-        l->value[i] = message_get_count(m);
-        if (reason < 0 || reason >= count) return false;
-        l->reason[i] = (uint16_t)known[reason];
+        int64_t reason = message_get_count(m), value = message_get_count(m);
+        if (m->broken || reason < 0 || reason >= count) return false;
+        l->reason[i] = (uint16_t)known[reason], l->value[i] = value;
     }
     return !m->broken;
 }

@@ -94,6 +94,11 @@ struct layout layout_price_key(
 // Every plan of b is one of a as well, and takes no longer there.
 bool layout_no_worse(const struct priced *a, const struct priced *b);
 
+// ---- task.c; known: NULL passes
+enum status layouts_check_known(const struct layouts *known, int64_t count, struct error *err);
+// A plan was found that takes less than the layout's bound there. BAD_INPUT.
+enum status layouts_refuse_known(const struct layouts *known, int64_t number, struct error *err);
+
 // ---- settle.c: the end of a search, on a cluster with or without places
 
 struct layouts_end {
@@ -104,6 +109,7 @@ struct layouts_end {
     struct plan_effort effort;
     int64_t closing_ns;        // what a layout's bound must reach to be closed
     int64_t told_ns;           // the bound that was told so far
+    struct space_part part;    // that was searched
     struct layouts_work *work; // in any order, of a layout the later one counts
     int work_count;
 };

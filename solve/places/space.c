@@ -27,7 +27,8 @@ struct placed_space {
     const struct problem *problem;
     struct placed_layout *candidates;
     int64_t count;
-    struct plan best; // stage_count 0: none
+    const struct layouts *known; // by an earlier search; NULL: nothing
+    struct plan best;            // stage_count 0: none
     int64_t best_number;
     int worked;
     int64_t boxes;
@@ -83,12 +84,24 @@ static enum status bound_layout(struct placed_space *s, const struct layout *lay
     return status;
 }
 
+// What an earlier search knew of it holds.
+static void take_candidate(struct placed_space *s, int64_t number, const struct layout *layout)
+{
+    const struct layouts *l = &s->r->layouts;
+    if (layouts_fate(l, number) != FATE_OPEN) return;
+    s->candidates[s->count++] = (struct placed_layout){number, l->value[number], *layout};
+}
+
 static bool look_at(void *argument, int64_t number, const struct layout *layout)
 {
     struct placed_space *s = argument;
     struct error err = {OK, ""};
     int64_t bound_ns = 0;
     if (is_over(s)) return false;
+    if (s->r->layouts.value[number] || layouts_fate(&s->r->layouts, number) != FATE_OPEN) {
+        take_candidate(s, number, layout);
+        return true;
+    }
     enum status status = bound_layout(s, layout, &bound_ns, &err);
     if (status == BAD_INPUT) {
         put_fate(s, number, FATE_REFUSED, layouts_plain_reason(err.text, s->problem, s->arena), 0);
@@ -157,6 +170,8 @@ static enum status solve_one(struct placed_space *s, struct placed_layout *c,
     *one = problem_with_layout(s->problem, &c->layout);
     TRY(price_problem(priced, one, s->work, err));
     TRY(placed_solve_with(&r, priced, &settings, NULL, effort, s->clock.watch.stop, s->work, err));
+    if (r.plan.stage_count && r.plan.iteration_ns < c->bound_ns)
+        return layouts_refuse_known(s->known, c->number, err);
     bool infeasible = r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off,
          better = r.plan.stage_count && r.plan.iteration_ns < closing_ns(s);
     int64_t bound_ns = r.plan.bound_ns > c->bound_ns ? r.plan.bound_ns : c->bound_ns;
@@ -196,10 +211,12 @@ static enum status solve_all(struct placed_space *s, struct error *err)
 }
 
 enum status placed_space_search(struct layouts_result *r, const struct problem *problem,
-                                const struct solve_settings *settings, const volatile int *stop,
+                                const struct solve_settings *settings,
+                                const struct layouts_task *task, const volatile int *stop,
                                 struct arena *arena, struct error *err)
 {
-    struct placed_space s = {.r = r, .problem = problem, .arena = arena};
+    const struct layouts *known = task ? task->known : NULL;
+    struct placed_space s = {.r = r, .problem = problem, .known = known, .arena = arena};
     struct space_limits limits = problem_space_limits(problem);
     if (problem->job.objective != OBJECTIVE_ITERATION_TIME)
         return fail(err, BAD_INPUT,
@@ -231,6 +248,11 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
     r->layouts.value = TAKE(arena, r->layouts.count, int64_t);
     s.candidates = TAKE(arena, r->layouts.count, struct placed_layout);
     for (int64_t i = 0; i < r->layouts.count; i++) put_fate(&s, i, FATE_OPEN, "not looked at", 0);
+    TRY(layouts_check_known(known, r->layouts.count, err));
+    if (known) layouts_take(&r->layouts, known, arena);
+    if (task && task->plan.stage_count &&
+        space_contains(&problem->job.space, &limits, &task->plan.layout, &s.best_number))
+        s.best = task->plan;
     space_each(&problem->job.space, &limits, look_at, &s);
     if (s.status != OK) {
         *err = s.error;

@@ -7,9 +7,10 @@
 enum { PLACED_LAYOUTS_MAX = 20000 };
 
 // As layouts_search; layouts that places do not know (sharded gradients, no barrier ...) are
-// refused with their reason.
+// refused with their reason. No part of a space is searched alone.
 enum status placed_space_search(struct layouts_result *r, const struct problem *problem,
-                                const struct solve_settings *settings, const volatile int *stop,
+                                const struct solve_settings *settings,
+                                const struct layouts_task *task, const volatile int *stop,
                                 struct arena *arena, struct error *err);
 
 #endif

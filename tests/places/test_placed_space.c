@@ -82,7 +82,7 @@ static void test_every_layout_alone(void **state)
         solve_defaults(&settings);
         settings.progress = 0;
         if (draw(&p, &rng, *state)) {
-            CHECK_OK(placed_space_search(&r, &p, &settings, NULL, *state, &err));
+            CHECK_OK(placed_space_search(&r, &p, &settings, NULL, NULL, *state, &err));
             struct alone a = {&p, &r.layouts, INT64_MAX, 0, 0, *state};
             struct space_limits limits = problem_space_limits(&p);
             space_each(&p.job.space, &limits, solve_alone, &a);

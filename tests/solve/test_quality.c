@@ -89,7 +89,7 @@ static int compare(const struct problem *problem, uint64_t seed, struct arena *a
     solve_defaults(&settings);
     settings.progress = settings.threads = 0;
     CHECK_OK(solve_prepare(&solved, problem, arena, &err));
-    CHECK_OK(solve_search(&solved, &settings, NULL, NULL, &stop, arena, &err));
+    CHECK_OK(solve_search(&solved, &settings, NULL, &stop, arena, &err));
     CHECK_OK(solve_front(points, &count, &solved, &settings, FRONT_MOST, &stop, arena, &err));
     for (const struct met *m = next_of(&all, NULL); m; m = next_of(&all, m), at++) {
         struct verdict verdict = {.closed_form_ns = -1};

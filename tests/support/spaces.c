@@ -118,5 +118,5 @@ void spaces_search(struct layouts_result *r, const struct problem *p, int thread
     solve_defaults(&settings);
     settings.threads = threads, settings.gap = gap, settings.time_limit_s = limit_s,
     settings.progress = 0;
-    CHECK_OK(layouts_search(r, p, &settings, stop, arena, &err));
+    CHECK_OK(layouts_search(r, p, &settings, NULL, stop, arena, &err));
 }

@@ -108,7 +108,7 @@ static void search_space(struct claims *c, const struct place_trial *t, bool rou
         return;
     solve_defaults(&settings);
     settings.progress = 0, settings.threads = 1, settings.gap = rough ? 0.1 : 0;
-    CHECK_OK(placed_space_search(&r, &p, &settings, NULL, t->arena, &err));
+    CHECK_OK(placed_space_search(&r, &p, &settings, NULL, NULL, t->arena, &err));
     struct asking a = {c, &p, &r.layouts, INT64_MAX, true, t->arena};
     struct space_limits limits = problem_space_limits(&p);
     space_each(&p.job.space, &limits, audit_layout, &a);

@@ -8,17 +8,23 @@
 
 static const char *const roles[SPACE_SOURCES] = {"problem", "model", "cluster", "costs", "job"};
 
+void space_trial_sources(const struct space_trial *t, struct source sources[SPACE_SOURCES],
+                         struct arena *arena)
+{
+    for (int i = 0; i < SPACE_SOURCES; i++) {
+        sources[i] =
+            (struct source){.role = roles[i], .path = arena_print(arena, "%s.json", roles[i])};
+        sha256_text(t->sources[i].text.text, t->sources[i].text.size, sources[i].sha256);
+    }
+}
+
 static void make_certificate(struct space_trial *t, struct arena *arena)
 {
     struct error err = {OK, ""};
     struct solve_settings settings;
     struct source sources[SPACE_SOURCES];
     solve_defaults(&settings);
-    for (int i = 0; i < SPACE_SOURCES; i++) {
-        sources[i] =
-            (struct source){.role = roles[i], .path = arena_print(arena, "%s.json", roles[i])};
-        sha256_text(t->sources[i].text.text, t->sources[i].text.size, sources[i].sha256);
-    }
+    space_trial_sources(t, sources, arena);
     struct certificate_space_request request = {.problem = &t->problem,
                                                 .found = &t->found,
                                                 .settings = &settings,

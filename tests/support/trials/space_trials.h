@@ -23,6 +23,9 @@ struct space_trial {
 // The writer must find a certificate.
 void space_trial_open(struct space_trial *t, uint64_t seed, double gap, struct arena *arena);
 void space_trial_of_slices(struct space_trial *t, uint64_t seed, double gap, struct arena *arena);
+// What its documents are known by.
+void space_trial_sources(const struct space_trial *t, struct source sources[SPACE_SOURCES],
+                         struct arena *arena);
 // The certificate, or another text, audited. false: it cannot be audited at all; *why says why it
 // is not accepted.
 bool space_trial_audit(const struct space_trial *t, const struct check_text *text,

@@ -1,0 +1,193 @@
+#include "solve/commands/resume.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "data/base/file.h"
+#include "data/base/grow.h"
+#include "solve/judge/verify.h"
+
+// ---- what a document was made from
+
+struct piece {
+    const char *role;
+    const struct document *document;
+};
+
+// That it was made from these documents, and by this version: what it states holds of them alone.
+static enum status check_origin(const struct document *d, const struct problem *p, const char *what,
+                                struct error *err)
+{
+    const struct piece pieces[] = {{"problem", &p->document},
+                                   {"model", &p->model.document},
+                                   {"cluster", &p->cluster.document},
+                                   {"costs", &p->costs.document},
+                                   {"job", &p->job.document}};
+    for (size_t i = 0; i < ARRAY_LENGTH(pieces); i++) {
+        const char *hash = source_hash(d, pieces[i].role);
+        if (!hash || strcmp(hash, pieces[i].document->sha256))
+            return fail(err, BAD_INPUT, "%s: %s: was not made from %s as it is now", what, d->path,
+                        pieces[i].document->path ? pieces[i].document->path : pieces[i].role);
+    }
+    if (d->made_by && !strcmp(d->made_by, "plumbline " PLUMBLINE_VERSION)) return OK;
+    return fail(err, BAD_INPUT, "%s: %s: expected it made by plumbline %s, found %s", what, d->path,
+                PLUMBLINE_VERSION, d->made_by ? d->made_by : "nobody named");
+}
+
+static enum status judge(const struct plan *plan, const struct problem *problem, const char *what,
+                         struct arena *arena, struct error *err)
+{
+    struct verdict verdict = {.closed_form_ns = -1};
+    TRY(verify_plan(&verdict, plan, problem, arena, err));
+    if (verdict.accepted) return OK;
+    return fail(err, BAD_INPUT, "%s: %s: the judge does not accept it: %s: %s", what,
+                plan->document.path, verdict.violations[0].rule, verdict.violations[0].text);
+}
+
+static enum status read_plan(struct plan *plan, const char *path, const struct problem *problem,
+                             const char *what, struct arena *arena, struct error *err)
+{
+    TRY(plan_load(plan, path, arena, err));
+    TRY(check_origin(&plan->document, problem, what, err));
+    return plan->stage_count ? judge(plan, problem, what, arena, err) : OK;
+}
+
+// ---- --resume
+
+static enum status take_layouts(struct resume *r, const char *path, const struct problem *problem,
+                                int64_t *value_ns, struct arena *arena, struct error *err)
+{
+    struct layouts *known = TAKE(arena, 1, struct layouts),
+                   *all = (struct layouts *)(uintptr_t)r->task.known;
+    path = arena_print(arena, "%s.layouts.json", path_stem(path, arena));
+    TRY(layouts_load(known, path, arena, err));
+    TRY(check_origin(&known->document, problem, "--resume", err));
+    *value_ns = known->iteration_ns;
+    if (!all) r->task.known = known;
+    else if (all->count == known->count) layouts_take(all, known, arena);
+    return OK;
+}
+
+static enum status take_plan(struct resume *r, const char *path, const struct problem *problem,
+                             struct arena *arena, struct error *err)
+{
+    struct plan *plan = TAKE(arena, 1, struct plan);
+    TRY(read_plan(plan, path, problem, "--resume", arena, err));
+    int64_t value_ns = plan->iteration_ns;
+    if (problem->job.space.given) TRY(take_layouts(r, path, problem, &value_ns, arena, err));
+    if (!plan->stage_count || (r->plan && r->task.plan.iteration_ns <= value_ns)) return OK;
+    r->plan = plan;
+    r->task.plan = *plan;
+    r->task.plan.iteration_ns = value_ns;
+    return OK;
+}
+
+enum status resume_read(struct resume *resume, const struct solve_request *r,
+                        const struct problem *problem, struct arena *arena, struct error *err)
+{
+    *resume = (struct resume){.task.part = r->part};
+    if (r->resume.count > 1 && !problem->job.space.given)
+        return fail(err, BAD_INPUT, "--resume: expected one plan for a job with one layout");
+    for (int i = 0; i < r->resume.count; i++)
+        TRY(take_plan(resume, r->resume.items[i], problem, arena, err));
+    return OK;
+}
+
+// ---- --share
+
+struct share_seen {
+    const char *path;
+    struct timespec changed;
+    off_t size;
+};
+
+enum status share_open(struct share *s, const char *folder, const struct problem *problem,
+                       struct arena *arena, struct error *err)
+{
+    struct stat is;
+    *s = (struct share){.folder = folder, .problem = problem, .arena = arena};
+    if (stat(folder, &is) || !S_ISDIR(is.st_mode))
+        return fail(err, BAD_INPUT, "--share: %s: expected a folder that is there", folder);
+    char host[64] = "";
+    gethostname(host, sizeof host - 1);
+    s->own = arena_print(arena, "%s/best-%s-%ld.json", folder, host, (long)getpid());
+    return OK;
+}
+
+// A failure to write keeps the plan from the others, and nothing else.
+static void tell(struct share *s, const struct plan *best)
+{
+    struct error unread = {OK, ""};
+    struct plan plan = *best;
+    if (!best->stage_count || (s->told_ns && s->told_ns <= best->iteration_ns)) return;
+    s->told_ns = best->iteration_ns;
+    plan.name = s->problem->name;
+    plan.iteration_ns /= problem_layout_worth(s->problem, &plan.layout).weight;
+    plan.outcome = OUTCOME_OPEN, plan.bound_ns = 0;
+    plan.objective = s->problem->job.objective;
+    if (plan.objective == OBJECTIVE_COST) plan.objective_ns = best->iteration_ns;
+    plan.document.sources = TAKE(s->arena, PROBLEM_SOURCES, struct source);
+    plan.document.source_count =
+        problem_sources(s->problem, s->own, plan.document.sources, s->arena);
+    if (plan_save(&plan, s->own, s->arena, &unread) != OK)
+        fprintf(stderr, "--share: %s\n", unread.text);
+}
+
+static bool is_news(struct share *s, const char *path)
+{
+    struct stat is;
+    int at = 0;
+    if (!strcmp(path, s->own) || stat(path, &is)) return false;
+    while (at < s->seen_count && strcmp(s->seen[at].path, path)) at++;
+    if (at == s->seen_count) {
+        GROW(s->arena, s->seen, s->seen_count, s->seen_capacity, 16);
+        s->seen[s->seen_count++] = (struct share_seen){.path = path};
+    }
+    struct share_seen *seen = &s->seen[at];
+    if (seen->changed.tv_sec == is.st_mtim.tv_sec && seen->changed.tv_nsec == is.st_mtim.tv_nsec &&
+        seen->size == is.st_size)
+        return false;
+    seen->changed = is.st_mtim, seen->size = is.st_size;
+    return true;
+}
+
+// What cannot be read, or is no plan of this problem, is said and passed over.
+static bool hear(struct share *s, const char *path, int64_t *best_ns, struct plan *theirs)
+{
+    struct error err = {OK, ""};
+    struct plan plan;
+    if (read_plan(&plan, path, s->problem, "--share", s->arena, &err) != OK) {
+        fprintf(stderr, "%s\n", err.text);
+        return false;
+    }
+    int64_t value_ns = plan_value_ns(&plan);
+    if (!plan.stage_count || (*best_ns && value_ns >= *best_ns)) return false;
+    *best_ns = value_ns;
+    *theirs = plan;
+    theirs->iteration_ns = value_ns;
+    return true;
+}
+
+bool share_exchange(void *argument, const struct plan *best, struct plan *theirs,
+                    struct arena *arena)
+{
+    struct share *s = argument;
+    int64_t best_ns = best->stage_count ? best->iteration_ns : 0;
+    bool heard = false;
+    (void)arena;
+    tell(s, best);
+    DIR *folder = opendir(s->folder);
+    for (struct dirent *e; folder && (e = readdir(folder));) {
+        size_t length = strlen(e->d_name);
+        if (strncmp(e->d_name, "best-", 5) || length < 10 ||
+            strcmp(e->d_name + length - 5, ".json"))
+            continue;
+        const char *path = arena_print(s->arena, "%s/%s", s->folder, e->d_name);
+        if (is_news(s, path)) heard |= hear(s, path, &best_ns, theirs);
+    }
+    if (folder) closedir(folder);
+    return heard;
+}

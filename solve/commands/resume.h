@@ -1,0 +1,34 @@
+// plumbline solve --resume and --part: what earlier searches of the same problem left, and what
+// others find out meanwhile.
+#ifndef PLUMBLINE_SOLVE_COMMANDS_RESUME_H
+#define PLUMBLINE_SOLVE_COMMANDS_RESUME_H
+
+#include "data/inputs/problem.h"
+#include "solve/commands/solve_request.h"
+#include "solve/layouts/layouts.h"
+
+struct resume {
+    struct layouts_task task; // of a space
+    const struct plan *plan;  // the best of the earlier ones, with its bound; NULL: none
+};
+
+// Reads the plans that --resume names, and of a space the layouts documents beside them. Each was
+// made from these very documents by this version, and the judge accepts it: BAD_INPUT otherwise.
+enum status resume_read(struct resume *resume, const struct solve_request *r,
+                        const struct problem *problem, struct arena *arena, struct error *err);
+
+// Plans of the searches that share a folder: each writes its best as FOLDER/best-ID.json and reads
+// the others', which it takes where the judge does.
+struct share {
+    const char *folder, *own;
+    const struct problem *problem;
+    int64_t told_ns;
+    struct share_seen *seen;
+    int seen_count, seen_capacity;
+    struct arena *arena;
+};
+enum status share_open(struct share *s, const char *folder, const struct problem *problem,
+                       struct arena *arena, struct error *err);
+layouts_exchange share_exchange; // argument: struct share *
+
+#endif
