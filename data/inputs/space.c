@@ -275,3 +275,14 @@ bool space_contains(const struct space *space, const struct space_limits *limits
     if (number) *number = f.number;
     return f.number >= 0;
 }
+
+// ---- parts
+
+enum { PIECES_PER_PART = 8 };
+
+bool space_part_has(const struct space_part *part, int64_t number, int64_t layouts)
+{
+    if (!part->count) return true;
+    int64_t piece = layouts / ((int64_t)part->count * PIECES_PER_PART) + 1;
+    return number / piece % part->count == part->index;
+}

@@ -32,6 +32,14 @@ typedef bool space_visitor(void *argument, int64_t number, const struct layout *
 int64_t space_each(const struct space *space, const struct space_limits *limits,
                    space_visitor *visit, void *argument);
 
+// The layouts of part `index`, from 0, of `count` parts: pieces of the space in turn, several of
+// them a part, so that parts take about as long. count 0: all layouts.
+struct space_part {
+    int index, count;
+};
+enum { SPACE_PARTS_MAX = 1000 };
+bool space_part_has(const struct space_part *part, int64_t number, int64_t layouts);
+
 // Whether the layout is one of the space; *number is its place, if not NULL.
 bool space_contains(const struct space *space, const struct space_limits *limits,
                     const struct layout *layout, int64_t *number);

@@ -34,6 +34,12 @@ int64_t plan_micro_batches_together(const struct plan *p)
     return sum;
 }
 
+void plan_effort_add(struct plan_effort *sum, const struct plan_effort *e)
+{
+    sum->boxes += e->boxes, sum->relaxations += e->relaxations, sum->path_rows += e->path_rows;
+    sum->seconds += e->seconds;
+}
+
 int64_t plan_value_ns(const struct plan *p)
 {
     return p->objective == OBJECTIVE_ITERATION_TIME ? p->iteration_ns : p->objective_ns;

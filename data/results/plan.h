@@ -110,6 +110,8 @@ struct plan_effort {
     double seconds;
 };
 
+void plan_effort_add(struct plan_effort *sum, const struct plan_effort *e);
+
 struct plan {
     struct document document;
     const char *name;

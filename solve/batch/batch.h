@@ -34,6 +34,10 @@ struct instance {
     int key_count;
     const char **words; // options of plumbline solve
     int word_count;
+    int parts; // in which its space is searched; 0: whole
+    int part;  // 1 to parts: this one of the instance `whole`, which is put together when none of
+               // them is left to do, and stands before them in the list; 0: not a part
+    char whole[ID_SIZE];
     bool certified; // its bound is asked for with a proof
     int threads;
     double estimate; // of its effort, in units of its own
@@ -105,7 +109,8 @@ struct child_request {
 enum status child_start(pid_t *id, const struct child_request *request, struct error *err);
 bool child_ended(pid_t id, int *code); // 128 and the signal, where one ended it
 // Passes signals to end on, and the death of who started us. *stopped: there was one.
-int child_wait(pid_t id, bool *stopped);
+// enough: a file whose being there ends a child that has been told; NULL: none.
+int child_wait(pid_t id, bool *stopped, const char *enough);
 
 // ---- one.c, run.c: one instance; all of them, by processes of the former
 

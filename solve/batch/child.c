@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "data/inputs/space.h"
 #include "solve/batch/batch.h"
 
 volatile sig_atomic_t stop_count;
@@ -67,7 +68,7 @@ static void become(char **argv, const struct child_request *r)
 
 enum status child_start(pid_t *id, const struct child_request *request, struct error *err)
 {
-    enum { WORDS_MAX = 64 };
+    enum { WORDS_MAX = 4 * SPACE_PARTS_MAX + 64 }; // a whole names four words of each part
     char *argv[WORDS_MAX] = {(char *)(uintptr_t) "plumbline"};
     int first = request->program ? 0 : 1;
     for (int i = 0; i + 2 < WORDS_MAX && request->words[i]; i++)
@@ -89,7 +90,7 @@ bool child_ended(pid_t id, int *code)
     return true;
 }
 
-int child_wait(pid_t id, bool *stopped)
+int child_wait(pid_t id, bool *stopped, const char *enough)
 {
     static const double look_s = 0.25; // for the death of who started us, which wakes nobody
     pid_t parent = getppid();
@@ -99,6 +100,7 @@ int child_wait(pid_t id, bool *stopped)
         signals_sleep(look_s);
         if (getppid() != parent && !stop_count) stop_count = 1;
         if (stop_count > passed) kill(id, passed++ ? SIGKILL : SIGTERM);
+        if (passed == 1 && enough && !access(enough, F_OK)) kill(id, SIGKILL);
     }
     *stopped = stop_count > 0;
     return code;

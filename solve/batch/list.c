@@ -5,6 +5,7 @@
 #include "data/base/file.h"
 #include "data/base/grow.h"
 #include "data/text/json.h"
+#include "data/inputs/space.h"
 #include "solve/batch/batch.h"
 
 const struct instance *batch_find(const struct batch *b, const char *id)
@@ -109,7 +110,8 @@ const char *instance_label(const struct instance *i, const char *const *varying,
             label = arena_print(arena, "%s%s%s", label, *label ? ", " : "",
                                 told(varying[k], text, arena));
     }
-    return *label ? label : name ? name : i->problem;
+    if (!*label) label = name ? name : i->problem;
+    return i->part ? arena_print(arena, "%s, part %d/%d", label, i->part, i->parts) : label;
 }
 
 static int by_text(const void *a, const void *b)
@@ -165,13 +167,16 @@ static enum status read_keys(struct instance *i, const struct json *keys, struct
 static enum status read_line(struct instance *i, const struct json *root, struct arena *arena,
                              struct error *err)
 {
-    const char *id;
+    const char *id, *whole = "";
     struct json keys, words;
     struct json_field fields[] = {
         FIELD_TEXT("id", REQUIRED, &id),
         FIELD_TEXT("problem", REQUIRED, &i->problem),
         FIELD_OBJECT("keys", REQUIRED, &keys),
         FIELD_ARRAY("options", REQUIRED, &words),
+        FIELD_INT("parts", OPTIONAL, &i->parts, 0, SPACE_PARTS_MAX),
+        FIELD_INT("part", OPTIONAL, &i->part, 0, SPACE_PARTS_MAX),
+        FIELD_TEXT("whole", OPTIONAL, &whole),
         FIELD_BOOL("certificate", REQUIRED, &i->certified),
         FIELD_INT("threads", REQUIRED, &i->threads, 1, 1 << 10),
         FIELD_NUMBER("estimate", REQUIRED, &i->estimate, 0, 1e300),
@@ -181,8 +186,22 @@ static enum status read_line(struct instance *i, const struct json *root, struct
         return json_refuse(root, err, "id: expected %d hexadecimal digits, found \"%.20s\"",
                            ID_SIZE - 1, id);
     memcpy(i->id, id, ID_SIZE);
+    if (i->part > i->parts || (i->part ? strlen(whole) != ID_SIZE - 1 : *whole))
+        return json_refuse(root, err, "expected part at most parts, and whole with it");
+    memcpy(i->whole, whole, strlen(whole) + 1);
     TRY(json_texts(&words, &i->words, &i->word_count, arena, err));
     return read_keys(i, &keys, arena, err);
+}
+
+static bool parts_follow(const struct batch *b, int whole)
+{
+    const struct instance *i = &b->items[whole];
+    if (!i->parts || i->part) return true;
+    for (int k = 1; k <= i->parts; k++)
+        if (whole + k >= b->count || i[k].part != k || i[k].parts != i->parts ||
+            strcmp(i[k].whole, i->id))
+            return false;
+    return true;
 }
 
 enum status batch_load(struct batch *b, const char *folder, struct arena *arena, struct error *err)
@@ -198,6 +217,10 @@ enum status batch_load(struct batch *b, const char *folder, struct arena *arena,
         GROW(arena, b->items, b->count, b->capacity, 64);
         TRY(read_line(&b->items[b->count++], &root, arena, err));
     }
+    for (int i = 0; i < b->count; i++)
+        if (!parts_follow(b, i))
+            return fail(err, BAD_INPUT, "%s: expected the %d parts of %s behind it", path,
+                        b->items[i].parts, b->items[i].id);
     return OK;
 }
 
@@ -214,6 +237,8 @@ static void put_line(struct json_writer *w, const struct instance *i)
     json_open_array(w, "options");
     for (int k = 0; k < i->word_count; k++) json_put_text(w, NULL, i->words[k]);
     json_close_array(w);
+    if (i->parts) json_put_count(w, "parts", i->parts);
+    if (i->part) json_put_count(w, "part", i->part), json_put_text(w, "whole", i->whole);
     json_put_bool(w, "certificate", i->certified);
     json_put_count(w, "threads", i->threads);
     json_put_number(w, "estimate", i->estimate);

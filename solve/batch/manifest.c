@@ -103,6 +103,19 @@ static void set_keys(struct instance *i, const struct point *c, struct arena *ar
             (struct batch_key){l->axes[k].key, value_text(&l->axes[k].values[c->at[k]], arena)};
 }
 
+// The same search of a part of the space, with files of its own.
+static struct instance part_of(const struct instance *whole, int part, struct arena *arena)
+{
+    struct instance i = *whole;
+    char hash[SHA256_TEXT];
+    const char *text = arena_print(arena, "%s part %d", whole->id, part);
+    sha256_text(text, strlen(text), hash);
+    snprintf(i.id, sizeof i.id, "%.16s", hash);
+    memcpy(i.whole, whole->id, sizeof i.whole);
+    i.part = part;
+    return i;
+}
+
 static enum status add_point(struct batch *b, const struct point *c, struct arena *arena,
                              struct error *err)
 {
@@ -112,8 +125,13 @@ static enum status add_point(struct batch *b, const struct point *c, struct aren
     TRY(point_place(b, &i, c, err));
     TRY(point_suits(&i, c, batch_path(b, i.id, "problem.json", c->scratch), arena, err));
     if (batch_find(b, i.id)) return OK; // said twice
-    GROW(arena, b->items, b->count, b->capacity, 64);
-    b->items[b->count++] = i;
+    if (i.parts) i.estimate /= i.parts;
+    for (int part = 0; part <= i.parts; part++) {
+        struct instance one = part ? part_of(&i, part, c->scratch) : i;
+        if (part) TRY(folder_make(batch_path(b, one.id, "", c->scratch), err));
+        GROW(arena, b->items, b->count, b->capacity, 64);
+        b->items[b->count++] = one;
+    }
     return OK;
 }
 

@@ -42,8 +42,8 @@ static bool has(const struct attempt *a, const char *name)
 // ---- its commands
 
 // The log names each command; the words are as one would type them in the folder.
-static enum status run(struct attempt *a, const char *const *words, const char *output, int *code,
-                       double *seconds, struct error *err)
+static enum status run(struct attempt *a, const char *const *words, const char *output,
+                       const char *enough, int *code, double *seconds, struct error *err)
 {
     struct child_request r = {words, a->folder, output, "log", false, NULL};
     const char *line = "plumbline";
@@ -59,49 +59,80 @@ static enum status run(struct attempt *a, const char *const *words, const char *
     double begin_s = clock_s();
     r.output = output ? output : "said";
     TRY(child_start(&id, &r, err));
-    *code = child_wait(id, &a->stopped);
+    *code = child_wait(id, &a->stopped, enough);
     *seconds = clock_s() - begin_s;
     return OK;
 }
 
-// From a plan of a space of layouts solve goes on with that layout alone.
+// The objective pipette's search begins anew: it has no bound to go on from.
 static bool goes_on_from_plans(const struct attempt *a)
 {
     struct problem p;
     struct error unread = {OK, ""};
     const char *path = batch_path(a->batch, a->instance->id, "problem.json", a->arena);
-    return problem_load(&p, path, a->arena, &unread) == OK && !p.job.space.given &&
-           p.job.objective != OBJECTIVE_PIPETTE;
+    return problem_load(&p, path, a->arena, &unread) == OK && p.job.objective != OBJECTIVE_PIPETTE;
+}
+
+struct words {
+    const char **items;
+    int count;
+};
+
+static void add(struct words *w, const char *word) { w->items[w->count++] = word; }
+
+// A part's files lie in its own folder beside that of the whole.
+static void add_part(struct words *w, const struct attempt *a)
+{
+    const struct instance *i = a->instance;
+    add(w, arena_print(a->arena, "../../%s/problem.json", i->whole));
+    add(w, "--part"), add(w, arena_print(a->arena, "%d/%d", i->part, i->parts));
+    add(w, "--share"), add(w, arena_print(a->arena, "../../%s/share", i->whole));
+}
+
+// What parts have found out and proven; of one that failed, nothing.
+static void add_results_of_parts(struct words *w, const struct attempt *a)
+{
+    const struct instance *i = a->instance;
+    for (int k = 1; k <= i->parts; k++) {
+        const struct instance *part = i + k;
+        if (!batch_has(a->batch, part->id, "result", a->arena)) continue;
+        add(w, "--resume"),
+            add(w, arena_print(a->arena, "../../%s/result/%s", part->id, plan_name));
+        if (!i->certified || !batch_has(a->batch, part->id, "result/certificate.json", a->arena))
+            continue;
+        add(w, "--join");
+        add(w, arena_print(a->arena, "../../%s/result/%s", part->id, certificate_name));
+    }
 }
 
 static enum status run_solve(struct attempt *a, int *code, struct error *err)
 {
     const struct instance *i = a->instance;
-    const char **words = TAKE(a->arena, i->word_count + 12, const char *);
-    int count = 0;
+    struct words w = {TAKE(a->arena, i->word_count + 4 * i->parts + 16, const char *), 0};
     bool saved = a->resume && batch_has(a->batch, i->id, "saved/plan.json", a->arena);
-    words[count++] = "solve";
-    words[count++] = "../problem.json";
-    words[count++] = "-o";
-    words[count++] = plan_name;
-    words[count++] = "--progress";
-    if (i->certified) words[count++] = "--certificate", words[count++] = certificate_name;
-    if (saved && goes_on_from_plans(a)) words[count++] = "--start", words[count++] = saved_plan;
-    for (int k = 0; k < i->word_count; k++) words[count++] = i->words[k];
-    return run(a, words, NULL, code, &a->result.solve_s, err);
+    add(&w, "solve");
+    if (i->part) add_part(&w, a);
+    else add(&w, "../problem.json");
+    if (i->parts && !i->part) add_results_of_parts(&w, a);
+    add(&w, "-o"), add(&w, plan_name);
+    add(&w, "--progress");
+    if (i->certified) add(&w, "--certificate"), add(&w, certificate_name);
+    if (saved && (i->part || goes_on_from_plans(a))) add(&w, "--resume"), add(&w, saved_plan);
+    for (int k = 0; k < i->word_count; k++) add(&w, i->words[k]);
+    return run(a, w.items, NULL, file_of(a, plan_name), code, &a->result.solve_s, err);
 }
 
 static enum status run_verify(struct attempt *a, int *code, struct error *err)
 {
     const char *words[] = {"verify", plan_name, "-o", "verdict.json", NULL, NULL, NULL};
     if (a->result.certificate_bytes) words[4] = "--certificate", words[5] = certificate_name;
-    return run(a, words, NULL, code, &a->result.verify_s, err);
+    return run(a, words, NULL, NULL, code, &a->result.verify_s, err);
 }
 
 static enum status run_check(struct attempt *a, int *code, struct error *err)
 {
     const char *const words[] = {"check", certificate_name, "../problem.json", NULL};
-    return run(a, words, "checked.txt", code, &a->result.check_s, err);
+    return run(a, words, "checked.txt", NULL, code, &a->result.check_s, err);
 }
 
 // ---- what they said
@@ -159,6 +190,18 @@ static enum status read_verdict(struct attempt *a, struct error *err)
 
 // ---- one after the other
 
+// The solving of a whole is that of its parts, too, as if one behind the other.
+static void add_seconds_of_parts(struct attempt *a)
+{
+    const struct instance *i = a->instance;
+    for (int k = 1; k <= i->parts && !i->part; k++) {
+        struct result r;
+        struct error unread = {OK, ""};
+        const char *path = batch_path(a->batch, i[k].id, "result/status.json", a->arena);
+        if (result_load(&r, path, a->arena, &unread) == OK) a->result.solve_s += r.solve_s;
+    }
+}
+
 // A plan may be there although its bound could not be certified: then the bound is as stated.
 static enum status solve(struct attempt *a, bool *goes_on, struct error *err)
 {
@@ -170,11 +213,12 @@ static enum status solve(struct attempt *a, bool *goes_on, struct error *err)
     bool uncertified = code == 1 && a->instance->certified && has(a, plan_name);
     if (!answered && !uncertified) return set_failure(a, "solve", code), OK;
     TRY(plan_load(&plan, file_of(a, plan_name), a->arena, err));
+    add_seconds_of_parts(a);
     a->result.outcome = outcome_names[plan.outcome];
     if (uncertified) a->result.reason = last_words(a);
     if (has(a, certificate_name)) TRY(read_certificate(a, err));
-    *goes_on = plan.stage_count ||
-               (plan.outcome == OUTCOME_INFEASIBLE && a->result.certificate_bytes);
+    *goes_on = !a->instance->part && (plan.stage_count || (plan.outcome == OUTCOME_INFEASIBLE &&
+                                                           a->result.certificate_bytes));
     return OK;
 }
 
@@ -198,6 +242,8 @@ static enum status make(struct attempt *a, struct error *err)
     folder_remove_files(a->folder);
     folder_remove_files(batch_path(a->batch, a->instance->id, "draft", a->arena));
     TRY(folder_make(a->folder, err));
+    if (a->instance->part)
+        TRY(folder_make(batch_path(a->batch, a->instance->whole, "share", a->arena), err));
     TRY(solve(a, &goes_on, err));
     return goes_on ? audit(a, err) : OK;
 }

@@ -213,11 +213,12 @@ enum status table_fill(struct batch_table *t, const struct batch *b, struct aren
     struct arena *scratch = arena_open_within(arena);
     const struct arena_mark mark = arena_set_mark(scratch);
     const char *const *varying = batch_varying(b, arena);
-    *t = (struct batch_table){.batch = b, .group = -1, .row_count = b->count, .arena = arena};
+    *t = (struct batch_table){.batch = b, .group = -1, .arena = arena};
     set_columns(t);
     t->rows = TAKE(arena, b->count, struct batch_row);
     for (int i = 0; i < b->count; i++) {
-        struct batch_row *row = &t->rows[i];
+        if (b->items[i].part) continue; // its whole says it all
+        struct batch_row *row = &t->rows[t->row_count++];
         *row = (struct batch_row){.instance = &b->items[i], .place = i};
         row->values = TAKE(arena, t->column_count, struct value);
         for (int c = 0; c < t->column_count; c++) row->values[c] = (struct value){NULL, NAN};

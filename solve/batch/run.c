@@ -115,6 +115,15 @@ static void set_stand(struct pool *p, int i, enum stand stand)
     p->counts[stand]++;
 }
 
+// A whole waits for its parts.
+static bool is_ready(const struct pool *p, int i)
+{
+    const struct instance *of = &p->batch->items[i];
+    for (int k = 1; k <= of->parts && !of->part; k++)
+        if (p->items[i + k].stand != DONE && p->items[i + k].stand != FAILED) return false;
+    return true;
+}
+
 static bool fits(const struct pool *p, int i)
 {
     if (!p->running) return true;
@@ -127,7 +136,7 @@ static int next_of(const struct pool *p)
 {
     int best = -1;
     for (int i = 0; i < p->batch->count; i++)
-        if (p->items[i].stand == TODO && fits(p, i) &&
+        if (p->items[i].stand == TODO && is_ready(p, i) && fits(p, i) &&
             (best < 0 || seconds_of(p, i) > seconds_of(p, best)))
             best = i;
     return best;
@@ -135,7 +144,12 @@ static int next_of(const struct pool *p)
 
 static enum status start(struct pool *p, int i, struct error *err)
 {
-    const char *const words[] = {"batch", "one", p->batch->folder, "--id", p->batch->items[i].id,
+    const char *const words[] = {"batch",
+                                 "one",
+                                 p->batch->folder,
+                                 "--id",
+                                 p->batch->items[i].id,
+                                 p->resume ? "--resume" : NULL,
                                  NULL};
     const struct child_request request = {words, NULL, NULL, NULL, true, NULL};
     TRY(child_start(&p->items[i].process, &request, err));

@@ -4,16 +4,17 @@
 #include <string.h>
 
 #include "data/base/names.h"
+#include "data/inputs/space.h"
 #include "solve/batch/manifest.h"
 #include "solve/commands/solve_request.h"
 
-static const char certificate_key[] = "certificate";
+static const char certificate_key[] = "certificate", parts_key[] = "parts";
 // Those that name no file: where files lie is the batch's.
 static const char *const known[] = {
     "gap",           "time_limit_s",     "threads",
     "seed",          "engine",           "formulation",
     "recheck",       "memory_limit_mib", "shrink_certificate",
-    certificate_key,
+    certificate_key, parts_key,
 };
 
 static enum status check_known(const struct axis *axis, struct error *err)
@@ -42,6 +43,17 @@ void add_words(const char **words, int *count, const char *key, const char *valu
     if (strcmp(value, "true")) words[(*count)++] = arena_copy_text(arena, value);
 }
 
+static enum status read_parts(struct instance *i, const struct json *value, const struct point *c,
+                              struct error *err)
+{
+    const char *text = value_text(value, c->scratch);
+    int end = 0;
+    if (sscanf(text, "%d%n", &i->parts, &end) == 1 && !text[end] && i->parts >= 2 &&
+        i->parts <= SPACE_PARTS_MAX)
+        return OK;
+    return json_refuse(value, err, "expected 2 to %d parts, found %s", SPACE_PARTS_MAX, text);
+}
+
 enum status point_options(struct instance *i, const struct point *c, struct arena *arena,
                           struct error *err)
 {
@@ -51,7 +63,8 @@ enum status point_options(struct instance *i, const struct point *c, struct aren
         const struct axis *axis = &l->axes[k];
         if (!axis->is_option) continue;
         TRY(check_known(axis, err));
-        if (strcmp(axis->key, certificate_key))
+        if (!strcmp(axis->key, parts_key)) TRY(read_parts(i, &axis->values[c->at[k]], c, err));
+        else if (strcmp(axis->key, certificate_key))
             add_words(i->words, &i->word_count, axis->key,
                       value_text(&axis->values[c->at[k]], c->scratch), arena);
     }
@@ -63,11 +76,17 @@ static enum status ask(struct instance *i, const struct problem *p, bool certifi
                        struct arena *arena, struct error *err)
 {
     struct solve_request r = {0};
-    char **argv = TAKE(arena, i->word_count + 5, char *);
+    char **argv = TAKE(arena, i->word_count + 9, char *);
     int argc = 0;
     argv[argc++] = arena_copy_text(arena, "solve");
     argv[argc++] = arena_copy_text(arena, "problem.json");
     for (int k = 0; k < i->word_count; k++) argv[argc++] = arena_copy_text(arena, i->words[k]);
+    if (i->parts) {
+        argv[argc++] = arena_copy_text(arena, "--part");
+        argv[argc++] = arena_print(arena, "1/%d", i->parts);
+        argv[argc++] = arena_copy_text(arena, "-o");
+        argv[argc++] = arena_copy_text(arena, "plan.json");
+    }
     if (certified) argv[argc++] = arena_copy_text(arena, "--certificate");
     if (certified) argv[argc++] = arena_copy_text(arena, "certificate.json");
     TRY(solve_request_read(&r, argc, argv, arena, err));

@@ -59,7 +59,7 @@ static enum status ask(struct engine *e, const char *const *words, int *code, co
     size_t size;
     unlink(log);
     TRY(child_start(&id, &request, err));
-    *code = child_wait(id, &stopped);
+    *code = child_wait(id, &stopped, NULL);
     TRY(file_read(output, said, &size, e->arena, err));
     TRY(file_read(log, why, &size, e->arena, err));
     unlink(output), unlink(log);
@@ -192,6 +192,17 @@ static bool has_failed(const struct engine *e, int i)
     return e->items[i].rounds && batch_has(e->batch, e->batch->items[i].id, "failure", e->arena);
 }
 
+// A whole waits for its parts.
+static bool is_ready(const struct engine *e, int i)
+{
+    const struct instance *of = &e->batch->items[i];
+    for (int k = 1; k <= of->parts && !of->part; k++)
+        if (!e->items[i + k].done && !has_failed(e, i + k) &&
+            e->items[i + k].rounds < e->request->submissions)
+            return false;
+    return true;
+}
+
 static const struct batch *sorted_batch; // for qsort, which hands nothing on
 static int longest_first(const void *a, const void *b)
 {
@@ -207,7 +218,7 @@ static enum status submit_more(struct engine *e, bool *submitted, struct error *
     for (int i = 0; i < e->batch->count; i++) {
         const struct item *item = &e->items[i];
         if (!item->done && !item->queued && item->rounds < e->request->submissions &&
-            !has_failed(e, i))
+            !has_failed(e, i) && is_ready(e, i))
             items[count++] = i;
     }
     sorted_batch = e->batch;

@@ -77,6 +77,7 @@ static enum status take_plan(struct resume *r, const char *path, const struct pr
     struct plan *plan = TAKE(arena, 1, struct plan);
     TRY(read_plan(plan, path, problem, "--resume", arena, err));
     int64_t value_ns = plan->iteration_ns;
+    plan_effort_add(&r->task.effort, &plan->effort);
     if (problem->job.space.given) TRY(take_layouts(r, path, problem, &value_ns, arena, err));
     if (!plan->stage_count || (r->plan && r->task.plan.iteration_ns <= value_ns)) return OK;
     r->plan = plan;

@@ -379,6 +379,7 @@ static enum status solve_layout(const struct solve_request *r, struct solved *s,
     TRY(solve_search(s, &settings, &begin, &stop_asked, arena, err));
     struct solve_result *result = s->result;
     if (resume.plan) TRY(keep_bound(&result->plan, resume.plan, err));
+    plan_effort_add(&result->plan.effort, &resume.task.effort);
     TRY(write_plan(&result->plan, r->plan_path, r, s, arena, err));
     for (int i = 1; i < result->alternative_count && strcmp(r->plan_path, "-"); i++)
         TRY(write_plan(&result->alternatives[i], alternative_path(r->plan_path, i + 1, arena), r, s,

@@ -15,14 +15,6 @@ struct layouts_result {
                                // of them has a plan
 };
 
-// The layouts of part `index`, from 0, of `count` parts: pieces of the space in turn, several of
-// them a part, so that parts take about as long. count 0: all layouts.
-struct space_part {
-    int index, count;
-};
-enum { SPACE_PARTS_MAX = 1000 };
-bool space_part_has(const struct space_part *part, int64_t number, int64_t layouts);
-
 // Asked between rounds: tells others who search the same space of our best plan (stage_count 0:
 // none), and hands over theirs where it takes less time (true).
 typedef bool layouts_exchange(void *argument, const struct plan *best, struct plan *theirs,
@@ -34,6 +26,7 @@ struct layouts_task {
     struct space_part part;
     const struct layouts *known; // of this space: each fate and bound holds; NULL: nothing is known
     struct plan plan;            // of a layout of the space; stage_count 0: none is known
+    struct plan_effort effort;   // of the searches before, to be told with this one's
     layouts_exchange *exchange;  // NULL: nobody else searches
     void *argument;
 };

@@ -151,9 +151,7 @@ static void take_answer(struct search *s, struct candidate *c, const struct layo
                         enum layouts_request request)
 {
     if (a->sidelined) s->sidelined = a->sidelined;
-    s->effort.boxes += a->plan.effort.boxes;
-    s->effort.relaxations += a->plan.effort.relaxations;
-    s->effort.path_rows += a->plan.effort.path_rows;
+    plan_effort_add(&s->effort, &a->plan.effort);
     if (a->infeasible) {
         layouts_set_fate(s, c, FATE_INFEASIBLE,
                          a->reason && *a->reason ? a->reason : "no plan satisfies its limits");

@@ -209,6 +209,7 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
     layouts_settle_followers(&s);
     r->solved.sidelined = s.sidelined;
     s.effort.seconds = watch_elapsed_s(&s.watch);
+    plan_effort_add(&s.effort, &s.task.effort);
     layouts_end(r,
                 &(struct layouts_end){.problem = problem,
                                       .settings = settings,

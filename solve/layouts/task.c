@@ -4,15 +4,6 @@
 
 #include "solve/layouts/search.h"
 
-enum { PIECES_PER_PART = 8 };
-
-bool space_part_has(const struct space_part *part, int64_t number, int64_t layouts)
-{
-    if (!part->count) return true;
-    int64_t piece = layouts / ((int64_t)part->count * PIECES_PER_PART) + 1;
-    return number / piece % part->count == part->index;
-}
-
 bool layouts_is_here(const struct search *s, int64_t number)
 {
     return space_part_has(&s->task.part, number, s->layouts->count);

@@ -263,6 +263,7 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
     struct plan_effort effort = s.best.effort;
     effort.boxes = s.boxes;
     effort.seconds = watch_elapsed_s(&s.clock.watch);
+    if (task) plan_effort_add(&effort, &task->effort);
     layouts_end(r,
                 &(struct layouts_end){.problem = problem,
                                       .settings = settings,

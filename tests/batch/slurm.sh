@@ -1,7 +1,7 @@
 #!/bin/sh
 # make test-slurm: a batch on a real Slurm of two nodes on this machine gives the table that processes of this machine give, though
 # tasks are killed and told to stop, a node is drained, and the batch itself ends and begins again; a job that meets its time limit
-# leaves its plan, from which the next one goes on. Needs root and Debian's slurm-wlm and munge. It takes some four minutes.
+# leaves its plan, from which the next one goes on; a space in parts has the answer of one search. Needs root and Debian's slurm-wlm and munge. It takes some four minutes.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 case ${BIN:=bin} in /*) plumbline=$BIN/plumbline ;; *) plumbline=$root/$BIN/plumbline ;; esac
@@ -114,10 +114,36 @@ grep -q 'no result after 1 submissions' err || complain "a time limit is not tol
 [ -s limited/*/saved/plan.json ] || complain "a time limit leaves no plan"
 [ "$("$plumbline" batch collect limited --columns outcome | tail -1 | tr -d '\r')" = stopped ] || complain "what was stopped has no row"
 slurm 0 large.jsonl limited --sbatch=--time=10 --resume
-grep -q -- '--start ../saved/plan.json' limited/*/result/log || complain "it does not go on from the plan"
+grep -q -- '--resume ../saved/plan.json' limited/*/result/log || complain "it does not go on from the plan"
 wait $alone || complain "large: $(cat alone.out)"
 for folder in alone limited; do "$plumbline" batch collect $folder --columns id,outcome,iteration_s,bound_s,gap_percent,proven > $folder.csv; done
 cmp -s alone.csv limited.csv || complain "after a time limit another table: $(diff alone.csv limited.csv)"
+
+# ---- a space in eight parts, of which tasks are killed and told to stop: the answer of one process, one certificate
+"$plumbline" example gpt --model "${SPACE_MODEL:-llama-3.1-8b}" --gpu h100-80gb --nodes "${SPACE_NODES:-4}" --layouts all --framework any --quiet -o space
+echo '{"problem": "space/problem.json", "options": {"gap": '"${SPACE_GAP:-0}"'}}' > space.jsonl
+echo '{"problem": "space/problem.json", "options": {"gap": '"${SPACE_GAP:-0}"', "parts": 8}}' > parts.jsonl
+"$plumbline" batch run space.jsonl -o whole --quiet > out 2> err || complain "a space: $(cat out)"
+slurm_in_parts() {
+    "$plumbline" batch run parts.jsonl -o parts --engine slurm --sbatch=--time=30 --resume > out 2> err &
+    batch=$!
+    until_running
+    sleep 1
+    scancel --signal=KILL --full "$(running)"
+    until_running
+    sleep 1
+    scancel --signal=TERM --batch "$(running)"
+    wait $batch || complain "parts: $(cat out)"
+}
+slurm_in_parts
+for folder in whole parts; do "$plumbline" batch collect $folder --columns outcome,iteration_s,bound_s,gap_percent,proven > $folder.csv; done
+cmp -s whole.csv parts.csv || complain "in parts another answer: $(diff whole.csv parts.csv)"
+grep -q checked parts.csv || complain "the joined certificate is not checked: $(cat parts.csv)"
+for certificate in parts/*/result/certificate.json; do # of the whole, and of eight parts
+    "$plumbline" check "$certificate" space/problem.json > check.out 2>&1 && accepted=$((${accepted:-0} + 1))
+done
+[ "${accepted:-0}" = 1 ] || complain "of the certificates ${accepted:-0} are accepted, not that of the whole alone"
+[ -z "${SPACE_NODES:-}" ] || { cat whole.csv parts.csv; cat out; "$plumbline" batch collect parts --columns certificate_kb,check_s,solve_s; "$plumbline" batch collect whole --columns certificate_kb,check_s,solve_s; }
 
 # ---- refused
 slurm 2 m.jsonl refused --sbatch=--partition=nowhere
