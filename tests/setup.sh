@@ -23,7 +23,8 @@ mpi.h and mpirun||command -v mpicc && command -v mpirun|libopenmpi-dev openmpi-b
 jsonschema (Python 3)||python3 -c "import jsonschema"|python3-jsonschema'
 # Tests do without these, and say so.
 wanted_of_test='
-mandoc||command -v mandoc|mandoc'
+mandoc||command -v mandoc|mandoc
+slurmd and munged||PATH=$PATH:/usr/sbin; command -v slurmd && command -v munged|slurm-wlm munge'
 
 folder=$(mktemp -d) || exit 2
 trap 'rm -rf "$folder"' EXIT

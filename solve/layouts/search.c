@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
+#include "data/base/least.h"
 #include "data/results/bound.h"
 #include "formulate/graph/objective.h"
 #include "formulate/price/price.h"
@@ -57,6 +58,7 @@ static void report_now(struct search *s)
     char plan[32] = "none", text[256];
     int64_t bound_ns = bound_so_far_ns(s);
     s->shown_s = clock_s();
+    if (best_known_ns(s)) bound_ns = smaller(bound_ns, best_known_ns(s)); // a part's may be above
     s->shown_bound_ns = bound_stated(bound_ns, best_known_ns(s), s->shown_bound_ns);
     if (best_known_ns(s)) snprintf(plan, sizeof plan, "%.9f s", (double)best_known_ns(s) / 1e9);
     double seconds = s->shown_s - s->watch.begin_s;

@@ -2,7 +2,9 @@
 # make test-slurm: a batch on a real Slurm of two nodes on this machine gives the table that processes of this machine give, though
 # tasks are killed and told to stop, a node is drained, and the batch itself ends and begins again; a job that meets its time limit
 # leaves its plan, from which the next one goes on; a space in parts has the answer of one search. Needs root and Debian's slurm-wlm and munge. It takes some four minutes.
+# usage: slurm.sh [short]; short: nothing is killed, told or drained at moments that differ from run to run (tests/batch/test_slurm.sh)
 set -u
+short=${1:-}
 root=$(cd "$(dirname "$0")/../.." && pwd)
 case ${BIN:=bin} in /*) plumbline=$BIN/plumbline ;; *) plumbline=$root/$BIN/plumbline ;; esac
 PATH=$PATH:/usr/sbin
@@ -67,9 +69,12 @@ until [ "$(sinfo --noheader --format=%T 2> /dev/null)" = idle ]; do
 done
 
 # ---- what processes of this machine say
-"$plumbline" example chain --layers 64 --stages 16 --types 3 --micro-batches 32 -o small > /dev/null
+batches='8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52'
+layers=64 stages=16
+[ -z "$short" ] || { batches="8, 12, 16"; layers=16 stages=4; }
+"$plumbline" example chain --layers $layers --stages $stages --types 3 --micro-batches 32 -o small > /dev/null
 "$plumbline" example chain --layers 128 --stages 32 --types 4 --micro-batches 64 -o large > /dev/null
-echo '{"sweep": {"problem": "small/problem.json", "job.global_batch": [8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52]}}' > m.jsonl
+echo '{"sweep": {"problem": "small/problem.json", "job.global_batch": ['"$batches"']}}' > m.jsonl
 table() { "$plumbline" batch collect "$1" --columns id,name,outcome,iteration_s,bound_s,gap_percent,proven,search_nodes,certificate_sha256; }
 "$plumbline" batch run m.jsonl -o local --quiet > out 2> err || complain "local: $(cat out)"
 table local > expected
@@ -84,47 +89,58 @@ job() { cut -d';' -f1 "$1/slurm/$2/job"; }
 running() { squeue --noheader --states=RUNNING --format=%A "$@" 2> /dev/null | head -1; }
 until_running() { tries=0; until [ -n "$(running)" ] || [ $tries -gt 100 ]; do tries=$((tries + 1)); sleep 0.1; done; }
 
-# ---- the same by arrays: tasks killed and told to stop, a node drained, the batch itself killed and begun again
-"$plumbline" batch run m.jsonl -o array --engine slurm --sbatch=--time=5 > out 2> err &
-batch=$!
-until_running
-scancel --signal=KILL --full "$(running)"
-until_running
-scontrol update nodename=n1 state=drain reason=test
-sleep 1
-scancel --signal=TERM --batch "$(running)"
-kill -9 $batch
-wait $batch 2> /dev/null
-[ "$(find array/slurm -name job | wc -l)" = 1 ] || complain "not one array"
-( sleep 6; scontrol update nodename=n1 state=resume ) &
-slurm 0 m.jsonl array --sbatch=--time=5
-wait
-grep -q '12 instances: 12 done, 0 failed' out || complain "arrays: $(cat out)"
-table array | cmp -s - expected || complain "arrays: another table: $(table array | diff - expected | head -4)"
-[ "$(find array/slurm -name job | wc -l)" -ge 2 ] || complain "what was killed was not submitted again"
-[ "$(awk '$2 == "done" { print $3 }' array/journal | sort | uniq -d | wc -l)" = 0 ] || complain "solved twice"
-grep -q ' stopped ' array/journal || complain "none was told to stop"
+# ---- the same by arrays
+arrays() {
+    slurm 0 m.jsonl array --sbatch=--time=5
+    table array | cmp -s - expected || complain "arrays: another table: $(table array | diff - expected | head -4)"
+}
+arrays_disturbed() {    # tasks killed and told to stop, a node drained, the batch itself killed and begun again
+    "$plumbline" batch run m.jsonl -o array --engine slurm --sbatch=--time=5 > out 2> err &
+    batch=$!
+    until_running
+    scancel --signal=KILL --full "$(running)"
+    until_running
+    scontrol update nodename=n1 state=drain reason=test
+    sleep 1
+    scancel --signal=TERM --batch "$(running)"
+    kill -9 $batch
+    wait $batch 2> /dev/null
+    [ "$(find array/slurm -name job | wc -l)" = 1 ] || complain "not one array"
+    ( sleep 6; scontrol update nodename=n1 state=resume ) &
+    arrays
+    wait
+    grep -q '12 instances: 12 done, 0 failed' out || complain "arrays: $(cat out)"
+    [ "$(find array/slurm -name job | wc -l)" -ge 2 ] || complain "what was killed was not submitted again"
+    [ "$(awk '$2 == "done" { print $3 }' array/journal | sort | uniq -d | wc -l)" = 0 ] || complain "solved twice"
+    grep -q ' stopped ' array/journal || complain "none was told to stop"
+}
+if [ -n "$short" ]; then arrays; else arrays_disturbed; fi
 
 # ---- a time limit: the plan is kept, and the next job goes on from it
-echo '{"problem": "large/problem.json"}' > large.jsonl
-"$plumbline" batch run large.jsonl -o alone --quiet > alone.out 2>&1 &
-alone=$!
-slurm 1 large.jsonl limited --sbatch=--time=1 --before-limit-s 50 --submissions 1
-grep -q 'no result after 1 submissions' err || complain "a time limit is not told"
-[ -s limited/*/saved/plan.json ] || complain "a time limit leaves no plan"
-[ "$("$plumbline" batch collect limited --columns outcome | tail -1 | tr -d '\r')" = stopped ] || complain "what was stopped has no row"
-slurm 0 large.jsonl limited --sbatch=--time=10 --resume
-grep -q -- '--resume ../saved/plan.json' limited/*/result/log || complain "it does not go on from the plan"
-wait $alone || complain "large: $(cat alone.out)"
-for folder in alone limited; do "$plumbline" batch collect $folder --columns id,outcome,iteration_s,bound_s,gap_percent,proven > $folder.csv; done
-cmp -s alone.csv limited.csv || complain "after a time limit another table: $(diff alone.csv limited.csv)"
+time_limit() {
+    echo '{"problem": "large/problem.json"}' > large.jsonl
+    "$plumbline" batch run large.jsonl -o alone --quiet > alone.out 2>&1 &
+    alone=$!
+    slurm 1 large.jsonl limited --sbatch=--time=1 --before-limit-s 50 --submissions 1
+    grep -q 'no result after 1 submissions' err || complain "a time limit is not told"
+    [ -s limited/*/saved/plan.json ] || complain "a time limit leaves no plan"
+    [ "$("$plumbline" batch collect limited --columns outcome | tail -1 | tr -d '\r')" = stopped ] || complain "what was stopped has no row"
+    slurm 0 large.jsonl limited --sbatch=--time=10 --resume
+    grep -q -- '--resume ../saved/plan.json' limited/*/result/log || complain "it does not go on from the plan"
+    wait $alone || complain "large: $(cat alone.out)"
+    for folder in alone limited; do "$plumbline" batch collect $folder --columns id,outcome,iteration_s,bound_s,gap_percent,proven > $folder.csv; done
+    cmp -s alone.csv limited.csv || complain "after a time limit another table: $(diff alone.csv limited.csv)"
+}
+[ -n "$short" ] || time_limit
 
-# ---- a space in eight parts, of which tasks are killed and told to stop: the answer of one process, one certificate
-"$plumbline" example gpt --model "${SPACE_MODEL:-llama-3.1-8b}" --gpu h100-80gb --nodes "${SPACE_NODES:-4}" --layouts all --framework any --quiet -o space
+# ---- a space in parts: the answer of one process, one certificate
+parts=8 framework=any model=${SPACE_MODEL:-llama-3.1-8b} nodes=${SPACE_NODES:-4}
+[ -z "$short" ] || parts=3 framework=deepspeed model=llama-3.2-1b nodes=1
+"$plumbline" example gpt --model "$model" --gpu h100-80gb --nodes "$nodes" --layouts all --framework $framework --quiet -o space
 echo '{"problem": "space/problem.json", "options": {"gap": '"${SPACE_GAP:-0}"'}}' > space.jsonl
-echo '{"problem": "space/problem.json", "options": {"gap": '"${SPACE_GAP:-0}"', "parts": 8}}' > parts.jsonl
+echo '{"problem": "space/problem.json", "options": {"gap": '"${SPACE_GAP:-0}"', "parts": '$parts'}}' > parts.jsonl
 "$plumbline" batch run space.jsonl -o whole --quiet > out 2> err || complain "a space: $(cat out)"
-slurm_in_parts() {
+parts_disturbed() {     # a task is killed, another one told to stop
     "$plumbline" batch run parts.jsonl -o parts --engine slurm --sbatch=--time=30 --resume > out 2> err &
     batch=$!
     until_running
@@ -135,7 +151,7 @@ slurm_in_parts() {
     scancel --signal=TERM --batch "$(running)"
     wait $batch || complain "parts: $(cat out)"
 }
-slurm_in_parts
+if [ -n "$short" ]; then slurm 0 parts.jsonl parts --sbatch=--time=5; else parts_disturbed; fi
 for folder in whole parts; do "$plumbline" batch collect $folder --columns outcome,iteration_s,bound_s,gap_percent,proven > $folder.csv; done
 cmp -s whole.csv parts.csv || complain "in parts another answer: $(diff whole.csv parts.csv)"
 grep -q checked parts.csv || complain "the joined certificate is not checked: $(cat parts.csv)"
