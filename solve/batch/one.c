@@ -16,6 +16,8 @@
 #include "data/results/plan.h"
 #include "solve/batch/result.h"
 
+// These files are our own: a plan of a million operations is no attack.
+#define MEMORY "--memory-limit-mib", "16384"
 enum { KILLED = 128, LOG_LINE_MAX = 400 };
 static const char plan_name[] = "plan.json", certificate_name[] = "certificate.json",
                   saved_plan[] = "../saved/plan.json";
@@ -124,14 +126,14 @@ static enum status run_solve(struct attempt *a, int *code, struct error *err)
 
 static enum status run_verify(struct attempt *a, int *code, struct error *err)
 {
-    const char *words[] = {"verify", plan_name, "-o", "verdict.json", NULL, NULL, NULL};
-    if (a->result.certificate_bytes) words[4] = "--certificate", words[5] = certificate_name;
+    const char *words[] = {"verify", plan_name, "-o", "verdict.json", MEMORY, NULL, NULL, NULL};
+    if (a->result.certificate_bytes) words[6] = "--certificate", words[7] = certificate_name;
     return run(a, words, NULL, NULL, code, &a->result.verify_s, err);
 }
 
 static enum status run_check(struct attempt *a, int *code, struct error *err)
 {
-    const char *const words[] = {"check", certificate_name, "../problem.json", NULL};
+    const char *const words[] = {"check", certificate_name, "../problem.json", MEMORY, NULL};
     return run(a, words, "checked.txt", NULL, code, &a->result.check_s, err);
 }
 

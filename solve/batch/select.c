@@ -124,9 +124,24 @@ enum status table_sort(struct batch_table *t, const char *keys, struct error *er
     return OK;
 }
 
+// What a group's heading says need not stand in each of its names.
+static void shorten_names(struct batch_table *t)
+{
+    const char *const *all = batch_varying(t->batch, t->arena), **others;
+    int count = 0, kept = 0;
+    while (all[count]) count++;
+    others = TAKE(t->arena, count + 1, const char *);
+    for (int k = 0; k < count; k++)
+        if (strcmp(all[k], t->columns[t->group].key)) others[kept++] = all[k];
+    if (!kept) return;
+    for (int i = 0; i < t->row_count; i++)
+        t->rows[i].values[COLUMN_NAME].text = instance_label(t->rows[i].instance, others, t->arena);
+}
+
 enum status table_group(struct batch_table *t, const char *key, struct error *err)
 {
     TRY(table_find_column(&t->group, t, key, err));
+    shorten_names(t);
     t->groups = TAKE(t->arena, t->row_count + 1, const char *);
     for (int i = 0; i < t->row_count; i++) {
         const char *text = t->rows[i].values[t->group].text;

@@ -37,20 +37,26 @@ static void put_tex_group(struct report_out *out, const struct batch_table *t, i
                  row ? "  \\addlinespace\n" : "", count, report_escape_tex(name, t->arena));
 }
 
+enum { ROWS_OF_A_PAGE = 40 };
+
 void table_tex(const struct batch_table *t, const int *columns, int count, const char **text,
                size_t *length)
 {
     struct report_out out;
+    bool long_one = t->row_count > ROWS_OF_A_PAGE; // goes on over pages, its heading on each
+    const char *kind = long_one ? "longtable" : "tabular";
     report_out_begin(&out, t->arena);
-    report_print(&out, "%% plumbline batch collect; needs \\usepackage{booktabs} and "
-                       "\\usepackage[T1]{fontenc}\n\\begin{tabular}{");
+    report_print(&out,
+                 "%% plumbline batch collect; needs \\usepackage{booktabs%s} and "
+                 "\\usepackage[T1]{fontenc}\n\\begin{%s}{",
+                 long_one ? ",longtable" : "", kind);
     for (int k = 0; k < count; k++)
         report_print(&out, t->columns[columns[k]].places < 0 ? "l" : "r");
     report_print(&out, "}\n  \\toprule\n ");
     for (int k = 0; k < count; k++)
         report_print(&out, "%s %s", k ? " &" : "",
                      report_escape_tex(t->columns[columns[k]].heading, t->arena));
-    report_print(&out, " \\\\\n  \\midrule\n");
+    report_print(&out, " \\\\\n  \\midrule\n%s", long_one ? "  \\endhead\n" : "");
     for (int i = 0; i < t->row_count; i++) {
         put_tex_group(&out, t, i, count);
         report_print(&out, " ");
@@ -61,6 +67,6 @@ void table_tex(const struct batch_table *t, const int *columns, int count, const
         }
         report_print(&out, " \\\\\n");
     }
-    report_print(&out, "  \\bottomrule\n\\end{tabular}\n");
+    report_print(&out, "  \\bottomrule\n\\end{%s}\n", kind);
     *text = out.text, *length = out.length;
 }

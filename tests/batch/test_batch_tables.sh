@@ -44,6 +44,11 @@ gives 0 collect b --where 'nodes >= 2' --where 'global_batch != 64' --columns gl
 [ "$(column)" = "128 " ] || complain "filtered: $(cat out)"
 gives 0 collect b --where 'name~a_b' --columns job.global_batch,proven --sort proven
 [ "$(column)" = "3,as stated 9,as stated 3,checked 9,checked " ] || complain "contained: $(cat out)"
+if command -v pdflatex > /dev/null && kpsewhich booktabs.sty > /dev/null; then # as a paper would have it
+    printf '%s\n' '\documentclass{article}' '\usepackage{booktabs,longtable}' '\usepackage[T1]{fontenc}' '\begin{document}' \
+        '\input{table.tex}' '\end{document}' > paper.tex
+    pdflatex -interaction=nonstopmode -halt-on-error paper.tex > err 2>&1 || complain "LaTeX refuses the table"
+fi
 gives 0 collect b --group global_batch --format tex
 [ "$(grep -c multicolumn out)" = 3 ] && [ "$(grep -c addlinespace out)" = 2 ] || complain "grouped: $(cat out)"
 gives 0 collect b --where 'gap_percent<0' --columns name
