@@ -115,6 +115,7 @@ struct compression_option {
     int rank;
     bool epilogue_only; // only the last p-1-i backward receives of stage i and the last steady one
     int64_t quality_cost; // user's, >= 0
+    bool forgets;         // no error feedback: what compression loses is not kept for the next time
 };
 
 struct quality_budget {

@@ -202,6 +202,7 @@ void compressions_put(struct json_writer *w, const char *key, bool of_boundaries
         json_put_count(w, "rank", options[i].rank);
         if (of_boundaries) json_put_bool(w, "epilogue_only", options[i].epilogue_only);
         json_put_count(w, "quality_cost", options[i].quality_cost);
+        if (options[i].forgets) json_put_bool(w, "error_feedback", false);
         json_close_object(w);
     }
     json_close_array(w);
@@ -219,12 +220,15 @@ enum status compressions_get(const struct json *array, bool of_boundaries, int r
     for (int i = 0; i < *count; i++) {
         struct json element = json_element(array, i, arena);
         struct compression_option *o = &(*options)[i];
+        bool feedback = true;
         struct json_field fields[] = {
             FIELD_INT("rank", REQUIRED, &o->rank, rank_min, RANK_MAX),
             FIELD_COUNT("quality_cost", OPTIONAL, &o->quality_cost, 0, QUALITY_MAX),
+            FIELD_BOOL("error_feedback", OPTIONAL, &feedback),
             FIELD_BOOL("epilogue_only", OPTIONAL, &o->epilogue_only),
         };
-        TRY(json_fields(&element, fields, of_boundaries ? 3 : 2, JSON_STRICT, arena, err));
+        TRY(json_fields(&element, fields, of_boundaries ? 4 : 3, JSON_STRICT, arena, err));
+        o->forgets = !feedback;
     }
     return OK;
 }

@@ -108,7 +108,7 @@ static int group_of_plan(const struct priced *p, const struct plan *plan, int gr
 static bool same_option(const struct compression_option *a, const struct compression_option *b)
 {
     return a->rank == b->rank && a->epilogue_only == b->epilogue_only &&
-           a->quality_cost == b->quality_cost;
+           a->quality_cost == b->quality_cost && a->forgets == b->forgets;
 }
 
 // The option of the priced document that says the same as the plan's: at the same place, if it does

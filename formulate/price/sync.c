@@ -167,9 +167,11 @@ enum status price_gradient_syncs(struct pricing *x, int run, struct error *err)
     struct priced *priced = x->priced;
     const struct layer_run *layers = &x->problem->model.runs[run];
     for (int option = 0; option < priced->gradient_option_count; option++) {
-        struct compression compression = compress(x, layers, priced->gradient_options[option].rank);
-        TRY(round_bytes(&priced->runs[run].feedback_bytes[option], compression.feedback_bytes,
-                        "gradient feedback", layers->name, err));
+        const struct compression_option *o = &priced->gradient_options[option];
+        struct compression compression = compress(x, layers, o->rank);
+        TRY(round_bytes(&priced->runs[run].feedback_bytes[option],
+                        o->forgets ? 0 : compression.feedback_bytes, "gradient feedback",
+                        layers->name, err));
         for (int group = 0; group < priced->group_count; group++) {
             if (priced->groups[group].excluded || x->problem->cluster.places.node_count)
                 continue; // see nodes.c

@@ -117,7 +117,8 @@ static enum status price_class(const struct pricing *x, struct priced_cut *cut,
     cut->backward_ns = TAKE(x->arena, priced->boundary_option_count, int64_t *);
     for (int option = 0; option < priced->boundary_option_count; option++) {
         cut->backward_ns[option] = TAKE(x->arena, pairs * PART_COUNT, int64_t);
-        if (compressed_bytes(x, m, priced->boundary_options[option].rank) > 0)
+        const struct compression_option *o = &priced->boundary_options[option];
+        if (!o->forgets && compressed_bytes(x, m, o->rank) > 0)
             cut->feedback_bytes[option] = cut->message_bytes;
     }
     for (int from = 0; from < priced->group_count; from++)

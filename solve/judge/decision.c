@@ -144,10 +144,10 @@ static void audit_recompute(struct audit *h, int stage)
 static bool offers(const struct compression_option *options, int count,
                    const struct compression_option *o)
 {
-    if (o->rank == 0) return o->quality_cost == 0 && !o->epilogue_only;
+    if (o->rank == 0) return o->quality_cost == 0 && !o->epilogue_only && !o->forgets;
     for (int i = 0; i < count; i++)
         if (options[i].rank == o->rank && options[i].epilogue_only == o->epilogue_only &&
-            options[i].quality_cost == o->quality_cost)
+            options[i].quality_cost == o->quality_cost && options[i].forgets == o->forgets)
             return true;
     return false;
 }

@@ -60,6 +60,12 @@ static void add_buffers(struct sum *buffers, const struct audit *h, int last_lay
     sum_add(buffers, message);
 }
 
+// Whether what compression leaves out is kept, to be sent another time.
+static bool remembers(const struct compression_option *options, int chosen)
+{
+    return options[chosen].rank > 0 && !options[chosen].forgets;
+}
+
 static void add_layers(struct stage_bytes *sums, const struct audit *h, int stage)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
@@ -72,7 +78,9 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
         int run = judged_run(h, x->first_layer + i), mode = (int)layer_mode(h, x, run, &left);
         if (run != priced_run) {
             b = layer_bytes_of(&h->price_audit, run);
-            feedback = gradient_feedback_of(&h->price_audit, run, gradient_rank(h, stage));
+            feedback = remembers(h->plan->gradient_options, x->gradient_option)
+                           ? gradient_feedback_of(&h->price_audit, run, gradient_rank(h, stage))
+                           : 0;
             priced_run = run;
         }
         sum_add(&parts[MEMORY_WEIGHT], b.weight);
@@ -97,9 +105,10 @@ static void add_stage(struct stage_bytes *sums, const struct audit *h, int stage
     if (learns_locally(h, stage)) sum_add(&parts[MEMORY_WEIGHT], h->problem->job.local_loss.bytes);
     if (sends_over(h, stage - 1)) {
         add_buffers(&parts[MEMORY_BUFFER], h, x->first_layer - 1);
-        sum_add(&parts[MEMORY_FEEDBACK],
-                boundary_feedback_of(&h->price_audit, judged_run(h, x->first_layer - 1),
-                                     boundary_rank(h, stage)));
+        if (remembers(h->plan->boundary_options, x->boundary_option))
+            sum_add(&parts[MEMORY_FEEDBACK],
+                    boundary_feedback_of(&h->price_audit, judged_run(h, x->first_layer - 1),
+                                         boundary_rank(h, stage)));
     }
     if (sends_over(h, stage))
         add_buffers(&parts[MEMORY_BUFFER], h, x->first_layer + x->layer_count - 1);

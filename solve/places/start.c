@@ -14,7 +14,8 @@ static bool same_options(const struct priced *p, const struct choice *x, const s
     const struct compression_option *c = &p->boundary_options[x->boundary_option],
                                     *d = &plan->boundary_options[s->boundary_option];
     return a->rank == b->rank && a->quality_cost == b->quality_cost && c->rank == d->rank &&
-           c->epilogue_only == d->epilogue_only && c->quality_cost == d->quality_cost;
+           c->epilogue_only == d->epilogue_only && c->quality_cost == d->quality_cost &&
+           a->forgets == b->forgets && c->forgets == d->forgets;
 }
 
 // A choice of the stage with the plan's layers and options, on any group; -1: there is none.

@@ -80,7 +80,7 @@ static void draw(struct drawn *d, struct random *rng, bool many)
                                         .stash = none,   .working = none,  .feedback = none};
         d->cuts[i] = (struct check_cut){.feedback = none};
     }
-    d->options[1] = (struct check_option){4, random_chance(rng, 50), 0};
+    d->options[1] = (struct check_option){4, random_chance(rng, 50), 0, true};
     for (int i = 0; i < NODES; i++)
         d->nodes[i] = (struct check_node){"node", (int)random_between(rng, 0, GROUPS - 1),
                                           left-- <= 0                       ? 0

@@ -276,9 +276,12 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
         .budget = {-1, -1, -1, random_chance(rng, 20) ? 16 : 0},
         .memory_fraction = 0.9};
     j->recompute[RECOMPUTE_NONE] = true;
-    j->boundary_options[0] = (struct compression_option){(int)random_between(rng, 4, 64), true, 1};
+    j->boundary_options[0] =
+        (struct compression_option){(int)random_between(rng, 4, 64), true, 1, false};
     j->gradient_options[0] =
-        (struct compression_option){(int)random_between(rng, 4, 256), false, 1};
+        (struct compression_option){(int)random_between(rng, 4, 256), false, 1, false};
+    j->boundary_options[0].forgets = j->boundary_options[0].rank % 2;
+    j->gradient_options[0].forgets = j->gradient_options[0].rank % 2;
     random_layout(j, has_experts, rng);
     if (j->layout.slice_count > 1) j->boundary_option_count = 0;
     j->global_batch = (int64_t)j->layout.data * j->layout.micro_batch * random_between(rng, 1, 5) *

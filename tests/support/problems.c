@@ -313,13 +313,13 @@ static void draw_options(struct draw *d)
     while (j->boundary_option_count < 2 && rich(d, 45)) {
         rank += (int)random_between(d->rng, 1, 3);
         j->boundary_options[j->boundary_option_count++] = (struct compression_option){
-            rank, random_chance(d->rng, 50), random_between(d->rng, 0, 3)};
+            rank, random_chance(d->rng, 50), random_between(d->rng, 0, 3), rank % 2 == 0};
     }
     rank = 0;
     while (j->gradient_option_count < 2 && rich(d, 45)) {
         rank += (int)random_between(d->rng, 1, 3);
         j->gradient_options[j->gradient_option_count++] =
-            (struct compression_option){rank, false, random_between(d->rng, 0, 3)};
+            (struct compression_option){rank, false, random_between(d->rng, 0, 3), rank % 3 == 0};
     }
     bool limited = random_chance(d->rng, 60);
     j->budget = (struct quality_budget){

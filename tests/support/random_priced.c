@@ -177,10 +177,10 @@ static void draw_options(struct priced *p, uint64_t *state, struct arena *arena)
     p->gradient_options = TAKE(arena, p->gradient_option_count, struct compression_option);
     for (int o = 1; o < p->boundary_option_count; o++)
         p->boundary_options[o] = (struct compression_option){1 + below(state, 4), below(state, 2),
-                                                             random_less(state, 3)};
+                                                             random_less(state, 3), false};
     for (int o = 1; o < p->gradient_option_count; o++)
         p->gradient_options[o] =
-            (struct compression_option){1 + below(state, 4), false, random_less(state, 3)};
+            (struct compression_option){1 + below(state, 4), false, random_less(state, 3), false};
     p->budget = (struct quality_budget){-1, -1, -1, 0};
     if (below(state, 2)) p->budget.boundaries_max = below(state, 3);
     if (below(state, 2)) p->budget.stages_max = below(state, 3);

@@ -166,10 +166,11 @@ static void offer_options(struct check_option **to, int *count,
 {
     *to = TAKE(arena, option_count + 1, struct check_option);
     *count = 1;
+    (*to)[0].remembers = true; // nothing to be kept
     for (int i = 0; i < option_count; i++)
         if (options[i].rank >= rank_min)
             (*to)[(*count)++] = (struct check_option){options[i].rank, options[i].epilogue_only,
-                                                      options[i].quality_cost};
+                                                      options[i].quality_cost, !options[i].forgets};
 }
 
 static void read_options(struct check_problem *p, const struct job *j, struct arena *arena)
@@ -316,13 +317,15 @@ static bool price_bytes(void *context, const struct check_layout *l, struct chec
         for (int mode = 0; mode < 3; mode++)
             r->stash[mode] = note(x, b.stash[mode]), r->working[mode] = note(x, b.working[mode]);
         for (int o = 0; o < p->gradient_count; o++)
-            r->feedback[o] = note(x, gradient_feedback_of(a, i, p->gradient[o].rank));
+            if (p->gradient[o].remembers)
+                r->feedback[o] = note(x, gradient_feedback_of(a, i, p->gradient[o].rank));
         p->cuts[r->cut].message_bytes = note(x, b.message);
     }
     for (int c = 0; c < p->cut_count; c++)
         for (int o = 0; o < p->boundary_count; o++)
-            p->cuts[c].feedback[o] =
-                note(x, boundary_feedback_of(a, x->message_of[c], p->boundary[o].rank));
+            if (p->boundary[o].remembers)
+                p->cuts[c].feedback[o] =
+                    note(x, boundary_feedback_of(a, x->message_of[c], p->boundary[o].rank));
     return !x->too_large;
 }
 

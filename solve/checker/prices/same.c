@@ -127,6 +127,7 @@ static enum status same_options(struct comparison *c, const char *what,
 {
     for (int i = 0; i < count; i++) {
         const struct pair pairs[] = {{"rank", a[i].rank, b[i].rank},
+                                     {"error_feedback", a[i].remembers, b[i].remembers},
                                      {"epilogue_only", a[i].epilogue_only, b[i].epilogue_only},
                                      {"quality_cost", a[i].cost, b[i].cost}};
         char where[CHECK_PATH_MAX];

@@ -119,14 +119,16 @@ static enum status read_options(struct check_problem *p, const struct value *v, 
     *to = TAKE(arena, v->count, struct check_option);
     for (const struct value *e = v->first; e; e = e->next, ++*count) {
         struct check_option *o = &(*to)[*count];
+        o->remembers = true;
         const struct value_field fields[] = {
             {"rank", *count ? 1 : 0, *count ? 1 << 20 : 0, .small = &o->rank},
             {"?epilogue_only", .flag = &o->epilogue_only},
+            {"?error_feedback", .flag = &o->remembers},
             {"?quality_cost", 0, *count ? (int64_t)1 << 40 : 0, .large = &o->cost},
             {NULL},
         };
         TRY(value_fields(&p->reader, e, where, fields, NULL));
-        if (!*count && o->epilogue_only)
+        if (!*count && (o->epilogue_only || !o->remembers))
             return check_refuse(&p->reader, where, "the first option is to do nothing");
     }
     return OK;

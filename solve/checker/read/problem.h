@@ -105,6 +105,7 @@ struct check_option {
     int rank;
     bool epilogue_only;
     int64_t cost;
+    bool remembers; // error feedback
 };
 
 struct check_rule {

@@ -405,11 +405,11 @@ static void draw_options(struct draw *d)
     for (int i = 0, rank = 0; i < 2; i++) {
         rank += (int)random_between(d->rng, 1, 3);
         if (chance(d, 60))
-            j->boundary_options[j->boundary_option_count++] =
-                (struct compression_option){rank, chance(d, 50), random_between(d->rng, 0, 3)};
+            j->boundary_options[j->boundary_option_count++] = (struct compression_option){
+                rank, chance(d, 50), random_between(d->rng, 0, 3), rank % 2 == 0};
         if (chance(d, 50))
-            j->gradient_options[j->gradient_option_count++] =
-                (struct compression_option){rank, false, random_between(d->rng, 0, 3)};
+            j->gradient_options[j->gradient_option_count++] = (struct compression_option){
+                rank, false, random_between(d->rng, 0, 3), rank % 3 == 0};
     }
     if (chance(d, 40)) j->budget.boundaries_max = random_between(d->rng, 0, 2);
     if (chance(d, 40)) j->budget.stages_max = random_between(d->rng, 0, 2);

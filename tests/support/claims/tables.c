@@ -92,11 +92,12 @@ static void copy_options(struct priced *to, const struct check_problem *p, struc
     to->boundary_options = TAKE(arena, p->boundary_count, struct compression_option);
     to->gradient_options = TAKE(arena, p->gradient_count, struct compression_option);
     for (int o = 0; o < p->boundary_count; o++)
-        to->boundary_options[o] = (struct compression_option){
-            p->boundary[o].rank, p->boundary[o].epilogue_only, p->boundary[o].cost};
+        to->boundary_options[o] =
+            (struct compression_option){p->boundary[o].rank, p->boundary[o].epilogue_only,
+                                        p->boundary[o].cost, !p->boundary[o].remembers};
     for (int o = 0; o < p->gradient_count; o++)
-        to->gradient_options[o] =
-            (struct compression_option){p->gradient[o].rank, false, p->gradient[o].cost};
+        to->gradient_options[o] = (struct compression_option){
+            p->gradient[o].rank, false, p->gradient[o].cost, !p->gradient[o].remembers};
     to->budget = (struct quality_budget){p->budget[BUDGET_BOUNDARIES], p->budget[BUDGET_STAGES],
                                          p->budget[BUDGET_COST], p->rank_min};
 }
@@ -203,12 +204,13 @@ static void fill_options(struct check_problem *to, const struct priced *p, struc
     to->boundary = TAKE(arena, to->boundary_count, struct check_option),
     to->gradient = TAKE(arena, to->gradient_count, struct check_option);
     for (int o = 0; o < to->boundary_count; o++)
-        to->boundary[o] = (struct check_option){p->boundary_options[o].rank,
-                                                p->boundary_options[o].epilogue_only,
-                                                p->boundary_options[o].quality_cost};
+        to->boundary[o] = (struct check_option){
+            p->boundary_options[o].rank, p->boundary_options[o].epilogue_only,
+            p->boundary_options[o].quality_cost, !p->boundary_options[o].forgets};
     for (int o = 0; o < to->gradient_count; o++)
         to->gradient[o] = (struct check_option){p->gradient_options[o].rank, false,
-                                                p->gradient_options[o].quality_cost};
+                                                p->gradient_options[o].quality_cost,
+                                                !p->gradient_options[o].forgets};
     to->budget[BUDGET_BOUNDARIES] = p->budget.boundaries_max,
     to->budget[BUDGET_STAGES] = p->budget.stages_max, to->budget[BUDGET_COST] = p->budget.cost_max;
     to->rank_min = p->budget.rank_min;

@@ -82,10 +82,14 @@ static void compare_bytes(struct comparison *c, int run)
     same(c, "message bytes", of, run, p->cuts[theirs->cut].message_bytes, own.message);
     for (int o = 0; o < p->gradient_option_count; o++)
         same(c, "gradient feedback", of, o, theirs->feedback_bytes[o],
-             gradient_feedback_of(&c->price_audit, run, p->gradient_options[o].rank));
+             p->gradient_options[o].forgets
+                 ? 0
+                 : gradient_feedback_of(&c->price_audit, run, p->gradient_options[o].rank));
     for (int o = 0; o < p->boundary_option_count; o++)
         same(c, "boundary feedback", of, o, p->cuts[theirs->cut].feedback_bytes[o],
-             boundary_feedback_of(&c->price_audit, run, p->boundary_options[o].rank));
+             p->boundary_options[o].forgets
+                 ? 0
+                 : boundary_feedback_of(&c->price_audit, run, p->boundary_options[o].rank));
 }
 
 static void compare_times(struct comparison *c, int run, int group)
