@@ -24,6 +24,7 @@ jsonschema (Python 3)||python3 -c "import jsonschema"|python3-jsonschema'
 # Tests do without these, and say so.
 wanted_of_test='
 mandoc||command -v mandoc|mandoc
+yaml (Python 3)||python3 -c "import yaml"|python3-yaml
 slurmd and munged||PATH=$PATH:/usr/sbin; command -v slurmd && command -v munged|slurm-wlm munge'
 
 folder=$(mktemp -d) || exit 2
