@@ -267,7 +267,7 @@ says memory tight/plan.json
 stop_with() {   # SIGNAL FOLDER at-once|with-workers [OPTION ...]
     signal=$1 folder=$2 when=$3
     shift 3
-    for wait_s in 2 4 8 16 32 64; do
+    for wait_s in 0.5 1 2 4 8 16 32 64; do
         "$plumbline" solve $folder/problem.json -o $folder/$signal.json --threads 2 "$@" \
             > out 2> err &
         solving=$!
