@@ -61,6 +61,7 @@ const struct cost_key cost_keys[] = {
     OF_GPU("step_bytes_per_value", MEMORY, step_bytes_per_value, COST_TIME, 0, 1e6),
     OF_GPU("host_memory_bytes_per_s", MEMORY, host_memory_bytes_per_s, COST_RATE, 0, 1e21),
     OF_GPU("host_link_bytes_per_s", MEMORY, host_link_bytes_per_s, COST_RATE, 0, 1e21),
+    OF_GPU("host_update_values_per_s", MEMORY, host_update_values_per_s, COST_RATE, 0, 1e21),
     OF_GPU("communicator_bytes", MEMORY, communicator_bytes, COST_BYTES, 0, 1125899906842624.0),
     OF_GPU("library_bytes", MEMORY, library_bytes, COST_BYTES, 0, 1125899906842624.0),
     OF_GPU("copy_bytes_per_s", MEMORY, copy_bytes_per_s, COST_RATE, 0, 1e21),

@@ -60,21 +60,23 @@ struct gpu_costs {
         backward_factor; // of a whole block over the sum of its kernels; 0: 1
     struct estimate
         layer_launch_s; // the host's least time to start a layer's kernels, forward; backward twice
-    struct estimate embedding_launch_share;  // of it, in an embedding's pass
-    struct estimate collective_launch_s;     // added to each collective of tensor ranks
-    struct estimate step_bytes_per_value;    // memory traffic of the optimizer step beside states,
-                                             // gradients and weights
-    struct estimate host_memory_bytes_per_s; // one GPU's share of its host's memory, reached by an
-                                             // offloaded update
-    struct estimate host_link_bytes_per_s;   // between the GPU and its host, one direction
-    struct estimate communicator_bytes;      // of each parallel dimension above 1
-    struct estimate library_bytes;           // workspaces inside the allocator
-    struct estimate processors;              // that work on a product's tiles
-    struct estimate product_launch_s;        // of a product or attention kernel beside its work
-    struct estimate elementwise_launch_s;    // of any other kernel
-    struct estimate score_cells_per_s;       // exponentials of fused attention
-    struct estimate open_attention_share,    // of the attention rates, that FlashAttention-2
-        triton_attention_share;              // and FlashAttention in Triton reach; 0: 1
+    struct estimate embedding_launch_share;   // of it, in an embedding's pass
+    struct estimate collective_launch_s;      // added to each collective of tensor ranks
+    struct estimate step_bytes_per_value;     // memory traffic of the optimizer step beside states,
+                                              // gradients and weights
+    struct estimate host_memory_bytes_per_s;  // one GPU's share of its host's memory, reached by an
+                                              // offloaded update
+    struct estimate host_link_bytes_per_s;    // between the GPU and its host, one direction
+    struct estimate host_update_values_per_s; // Adam's steps of one GPU's share of its host's
+                                              // processors; 0: bound by memory alone
+    struct estimate communicator_bytes;       // of each parallel dimension above 1
+    struct estimate library_bytes;            // workspaces inside the allocator
+    struct estimate processors;               // that work on a product's tiles
+    struct estimate product_launch_s;         // of a product or attention kernel beside its work
+    struct estimate elementwise_launch_s;     // of any other kernel
+    struct estimate score_cells_per_s;        // exponentials of fused attention
+    struct estimate open_attention_share,     // of the attention rates, that FlashAttention-2
+        triton_attention_share;               // and FlashAttention in Triton reach; 0: 1
     struct estimate megatron_step_factor,
         deepspeed_step_factor; // of a step's kernels over the same kernels alone, by trainer; 0: 1
     struct estimate sharded_step_factor; // in their place with ZeRO 3 and by torchtitan; 0:

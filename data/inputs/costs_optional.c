@@ -34,6 +34,7 @@ const struct optional_cost optional_gpu_costs[OPTIONAL_GPU_COSTS] = {
     {"step_bytes_per_value", offsetof(struct gpu_costs, step_bytes_per_value), 1e6},
     {"host_memory_bytes_per_s", offsetof(struct gpu_costs, host_memory_bytes_per_s), 1e21},
     {"host_link_bytes_per_s", offsetof(struct gpu_costs, host_link_bytes_per_s), 1e21},
+    {"host_update_values_per_s", offsetof(struct gpu_costs, host_update_values_per_s), 1e21},
     {"communicator_bytes", offsetof(struct gpu_costs, communicator_bytes), 1125899906842624.0},
     {"library_bytes", offsetof(struct gpu_costs, library_bytes), 1125899906842624.0},
     {"processors", offsetof(struct gpu_costs, processors), 1e6},

@@ -114,5 +114,11 @@ enum status framework_check(const struct job *j, const char *file, struct error 
                     "framework %s does not compress (\"any\" would), found %d and %d",
                     file, framework_names[framework], j->boundary_option_count,
                     j->gradient_option_count);
+    if (j->offload_percent_count)
+        return fail(
+            err, BAD_INPUT,
+            "%s: offload_percents: expected none, as the space's framework %s has one share "
+            "for all stages at most (\"any\" would), found %d",
+            file, framework_names[framework], j->offload_percent_count);
     return OK;
 }

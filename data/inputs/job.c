@@ -42,10 +42,24 @@ static enum status read_placement(const struct json *object, struct placement_wi
     return json_is_present(object) ? JSON_FIELDS(object, fields, arena, err) : OK;
 }
 
+// Shares of the optimizer's state that a host may hold.
+static enum status percents_get(const struct json *array, int **to, int *count, struct arena *arena,
+                                struct error *err)
+{
+    int64_t *values;
+    if (json_length(array) > OFFLOAD_PERCENTS_MAX)
+        return json_refuse(array, err, "expected at most %d shares, found %d", OFFLOAD_PERCENTS_MAX,
+                           json_length(array));
+    TRY(json_counts(array, 1, 100, &values, count, arena, err));
+    *to = TAKE(arena, *count, int);
+    for (int i = 0; i < *count; i++) (*to)[i] = (int)values[i];
+    return OK;
+}
+
 enum status job_load(struct job *j, const char *path, struct arena *arena, struct error *err)
 {
     struct json layout = {0}, space = {0}, recompute = {0}, boundary = {0}, gradient = {0},
-                budget = {0}, local_loss = {0}, placement = {0}, rules = {0};
+                budget = {0}, local_loss = {0}, placement = {0}, rules = {0}, percents = {0};
     *j = (struct job){
         .gradient_bytes_per_value = 4, .adam = true, .memory_fraction = MEMORY_FRACTION_DEFAULT};
     TRY(document_read(&j->document, path, "plumbline.job", arena, err));
@@ -69,6 +83,7 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
         FIELD_ARRAY("recompute", OPTIONAL, &recompute),
         FIELD_ARRAY("boundary_options", OPTIONAL, &boundary),
         FIELD_ARRAY("gradient_options", OPTIONAL, &gradient),
+        FIELD_ARRAY("offload_percents", OPTIONAL, &percents),
         FIELD_OBJECT("budget", OPTIONAL, &budget),
         FIELD_OBJECT("local_loss", OPTIONAL, &local_loss),
         FIELD_OBJECT("placement", OPTIONAL, &placement),
@@ -88,6 +103,7 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
                          err));
     TRY(compressions_get(&gradient, false, 1, &j->gradient_options, &j->gradient_option_count,
                          arena, err));
+    TRY(percents_get(&percents, &j->offload_percents, &j->offload_percent_count, arena, err));
     TRY(budget_get(&budget, &j->budget, arena, err));
     TRY(read_local_loss(&local_loss, &j->local_loss, arena, err));
     TRY(read_placement(&placement, &j->placement, arena, err));
@@ -171,9 +187,10 @@ static enum status check_schedule(const struct job *j, struct error *err)
     if (l->context > 1)
         return fail(err, BAD_INPUT, "%s: layout.context: token-sliced expects 1, found %d",
                     name_of(j), l->context);
-    if (j->boundary_option_count || j->gradient_option_count)
+    if (j->boundary_option_count || j->gradient_option_count || j->offload_percent_count)
         return fail(err, BAD_INPUT,
-                    "%s: boundary_options, gradient_options: expected none with token-sliced",
+                    "%s: boundary_options, gradient_options, offload_percents: expected none with "
+                    "token-sliced",
                     name_of(j));
     return OK;
 }
@@ -190,6 +207,24 @@ static enum status check_compressions(const struct job *j, const char *key,
     return OK;
 }
 
+static enum status check_percents(const struct job *j, struct error *err)
+{
+    int options = (j->gradient_option_count + 1) * (j->offload_percent_count + 1);
+    for (int i = 0; i < j->offload_percent_count; i++)
+        if (j->offload_percents[i] <= (i ? j->offload_percents[i - 1] : 0) ||
+            j->offload_percents[i] > 100)
+            return fail(err, BAD_INPUT,
+                        "%s: offload_percents[%d]: expected 1 to 100, each above the one before, "
+                        "found %d",
+                        name_of(j), i, j->offload_percents[i]);
+    if (options > OPTIONS_MAX)
+        return fail(err, BAD_INPUT,
+                    "%s: offload_percents: expected at most %d options of a stage together with "
+                    "gradient_options, found %d",
+                    name_of(j), OPTIONS_MAX, options);
+    return OK;
+}
+
 static enum status check_options(const struct job *j, struct error *err)
 {
     if (j->boundary_option_count > OPTIONS_MAX || j->gradient_option_count > OPTIONS_MAX)
@@ -200,6 +235,7 @@ static enum status check_options(const struct job *j, struct error *err)
                            err));
     TRY(check_compressions(j, "gradient_options", j->gradient_options, j->gradient_option_count,
                            err));
+    TRY(check_percents(j, err));
     return budget_check(&j->budget, name_of(j), err);
 }
 
@@ -279,6 +315,12 @@ enum status job_save(const struct job *j, const char *path, struct arena *arena,
     modes_put(&w, "recompute", j->recompute);
     compressions_put(&w, "boundary_options", true, j->boundary_options, j->boundary_option_count);
     compressions_put(&w, "gradient_options", false, j->gradient_options, j->gradient_option_count);
+    if (j->offload_percent_count) {
+        json_open_flat_array(&w, "offload_percents");
+        for (int i = 0; i < j->offload_percent_count; i++)
+            json_put_count(&w, NULL, j->offload_percents[i]);
+        json_close_array(&w);
+    }
     budget_put(&w, "budget", &j->budget);
     if (j->local_loss.forward_s > 0 || j->local_loss.backward_s > 0 || j->local_loss.bytes > 0) {
         json_open_flat_object(&w, "local_loss");

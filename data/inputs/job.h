@@ -110,12 +110,14 @@ struct space {
 };
 
 // Low-rank compression: of the backward transfers over a boundary, of a stage's gradient sync.
-// Option 0 of a priced document is always "none", rank 0.
+// Option 0 of a priced document is always "none", rank 0. A priced document's options of a stage
+// are compressions of its sync, each with none and every share of its optimizer on the host.
 struct compression_option {
-    int rank;
+    int rank;           // 0: not compressed
     bool epilogue_only; // only the last p-1-i backward receives of stage i and the last steady one
     int64_t quality_cost; // user's, >= 0
     bool forgets;         // no error feedback: what compression loses is not kept for the next time
+    int offloaded_percent; // share of the optimizer's state that the host holds
 };
 
 struct quality_budget {
@@ -183,6 +185,8 @@ struct job {
     int boundary_option_count;
     struct compression_option *gradient_options;
     int gradient_option_count;
+    int *offload_percents; // of a stage's optimizer state that its host may hold, beside none
+    int offload_percent_count;
     struct quality_budget budget;
     struct local_loss local_loss;
     struct placement_wishes placement;

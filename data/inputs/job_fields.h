@@ -9,6 +9,7 @@ enum {
     DEGREE_MAX = 65536,
     RANK_MAX = 1 << 20,
     OPTIONS_MAX = 64,
+    OFFLOAD_PERCENTS_MAX = 16,
     RULES_MAX = 1024,
     RULE_GROUPS_MAX = 64
 };

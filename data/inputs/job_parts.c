@@ -203,6 +203,8 @@ void compressions_put(struct json_writer *w, const char *key, bool of_boundaries
         if (of_boundaries) json_put_bool(w, "epilogue_only", options[i].epilogue_only);
         json_put_count(w, "quality_cost", options[i].quality_cost);
         if (options[i].forgets) json_put_bool(w, "error_feedback", false);
+        if (options[i].offloaded_percent)
+            json_put_count(w, "offloaded_percent", options[i].offloaded_percent);
         json_close_object(w);
     }
     json_close_array(w);
@@ -227,7 +229,11 @@ enum status compressions_get(const struct json *array, bool of_boundaries, int r
             FIELD_BOOL("error_feedback", OPTIONAL, &feedback),
             FIELD_BOOL("epilogue_only", OPTIONAL, &o->epilogue_only),
         };
-        TRY(json_fields(&element, fields, of_boundaries ? 4 : 3, JSON_STRICT, arena, err));
+        if (!of_boundaries)
+            fields[3] = (struct json_field)FIELD_INT("offloaded_percent", OPTIONAL,
+                                                     &o->offloaded_percent, 0, 100);
+        TRY(json_fields(&element, fields, of_boundaries || !rank_min ? 4 : 3, JSON_STRICT, arena,
+                        err));
         o->forgets = !feedback;
     }
     return OK;

@@ -103,15 +103,64 @@ bool priced_uses_optimizer(const struct priced *p)
 {
     for (int g = 0; g < p->group_count; g++)
         for (int r = 0; r < p->run_count && !p->groups[g].excluded; r++)
-            if (p->runs[r].optimizer_ns[g] > 0) return true;
+            for (int o = 0; o < p->gradient_option_count; o++)
+                if (priced_optimizer_ns(&p->runs[r], o, g) > 0) return true;
     return false;
+}
+
+bool priced_offloads(const struct priced *p)
+{
+    for (int o = 0; o < p->gradient_option_count; o++)
+        if (p->gradient_options[o].offloaded_percent > 0) return true;
+    return false;
+}
+
+bool priced_compresses_sync(const struct priced *p, int gradient_option)
+{
+    return p->gradient_options[gradient_option].rank > 0;
+}
+
+int64_t priced_optimizer_bytes(const struct priced_run *run, int gradient_option)
+{
+    return run->offloaded_bytes ? run->offloaded_bytes[gradient_option] : run->optimizer_bytes;
+}
+
+int64_t priced_least_states(const struct priced *p, const struct priced_run *run)
+{
+    int64_t least = run->optimizer_bytes;
+    for (int o = 0; o < p->gradient_option_count; o++)
+        least = smaller(least, priced_optimizer_bytes(run, o));
+    return least;
+}
+
+int64_t priced_optimizer_ns(const struct priced_run *run, int gradient_option, int group)
+{
+    return run->offloaded_ns ? run->offloaded_ns[gradient_option][group] : run->optimizer_ns[group];
 }
 
 // ---- checks
 
+// Option 0 is that of optimizer_bytes and optimizer_ns, and no share needs more room.
+static enum status check_offloaded(const struct priced *p, int i, struct error *err)
+{
+    const struct priced_run *r = &p->runs[i];
+    if (!priced_offloads(p)) return OK;
+    bool same = r->offloaded_bytes[0] == r->optimizer_bytes;
+    for (int g = 0; g < p->group_count; g++)
+        same = same && (p->groups[g].excluded || r->offloaded_ns[0][g] == r->optimizer_ns[g]);
+    for (int o = 0; o < p->gradient_option_count; o++)
+        same = same && r->offloaded_bytes[o] <= r->optimizer_bytes;
+    return same ? OK
+                : fail(err, BAD_INPUT,
+                       "%s: runs[%d]: offloaded_bytes, offloaded_ns: expected those of option 0 as "
+                       "optimizer_bytes and optimizer_ns, and no bytes above",
+                       name_of(p), i);
+}
+
 static enum status check_run(const struct priced *p, int i, struct error *err)
 {
     const struct priced_run *r = &p->runs[i];
+    TRY(check_offloaded(p, i, err));
     if (r->cut < 0 || r->cut >= p->cut_count)
         return fail(err, BAD_INPUT, "%s: runs[%d].cut: expected a class below %d, found %d",
                     name_of(p), i, p->cut_count, r->cut);
@@ -128,7 +177,7 @@ static enum status check_run(const struct priced *p, int i, struct error *err)
             missing = missing || r->forward_ns[pass] < 0 || r->backward_ns[pass] < 0 ||
                       r->selective_ns[pass] < 0 || r->full_ns[pass] < 0;
         for (int o = 0; o < p->gradient_option_count; o++)
-            missing = missing || r->sync_ns[o][g] < 0;
+            missing = missing || r->sync_ns[o][g] < 0 || priced_optimizer_ns(r, o, g) < 0;
         if (missing && !p->groups[g].excluded)
             return fail(err, BAD_INPUT, "%s: runs[%d]: a price on group \"%s\" is negative",
                         name_of(p), i, p->groups[g].name);
@@ -191,7 +240,7 @@ static enum status check_options(const struct priced *p, struct error *err)
                     "%s: boundary_options[0]: expected rank 0 (none) at no quality cost",
                     name_of(p));
     if (p->gradient_option_count < 1 || p->gradient_options[0].rank != 0 ||
-        p->gradient_options[0].quality_cost)
+        p->gradient_options[0].quality_cost || p->gradient_options[0].offloaded_percent)
         return fail(err, BAD_INPUT,
                     "%s: gradient_options[0]: expected rank 0 (none) at no quality cost",
                     name_of(p));
@@ -202,8 +251,12 @@ static enum status check_options(const struct priced *p, struct error *err)
         boundary = larger_double(boundary, (double)p->boundary_options[o].quality_cost);
     }
     for (int o = 1; o < p->gradient_option_count; o++) {
-        if (p->gradient_options[o].rank < 1 || p->gradient_options[o].quality_cost < 0)
-            return fail(err, BAD_INPUT, "%s: gradient_options[%d]: expected a rank of at least 1",
+        const struct compression_option *x = &p->gradient_options[o];
+        if ((x->rank < 1 && x->offloaded_percent < 1) || x->quality_cost < 0 ||
+            x->offloaded_percent < 0 || x->offloaded_percent > 100)
+            return fail(err, BAD_INPUT,
+                        "%s: gradient_options[%d]: expected a rank of at least 1, or an "
+                        "offloaded_percent of 1 to 100",
                         name_of(p), o);
         gradient = larger_double(gradient, (double)p->gradient_options[o].quality_cost);
     }
@@ -224,10 +277,11 @@ static double longest_iteration(const struct priced *p)
         for (int g = 0; g < p->group_count; g++) {
             double sync = 0;
             for (int o = 0; o < p->gradient_option_count; o++)
-                sync = larger_double(sync, (double)run->sync_ns[o][g]);
+                sync = larger_double(sync, (double)run->sync_ns[o][g] +
+                                               (double)priced_optimizer_ns(run, o, g));
             double passes = (double)run->forward_ns[g] + (double)run->backward_ns[g] +
                             (double)run->selective_ns[g] + (double)run->full_ns[g];
-            worst = larger_double(worst, m * passes + sync + (double)run->optimizer_ns[g]);
+            worst = larger_double(worst, m * passes + sync);
         }
         total += run->count * worst;
     }

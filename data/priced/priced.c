@@ -56,7 +56,8 @@ static enum status read_run(const struct priced *p, const struct json *object, s
                             struct arena *arena, struct error *err)
 {
     struct json stash = {0}, working = {0}, feedback = {0}, forward = {0}, backward = {0},
-                weight = {0}, selective = {0}, full = {0}, optimizer = {0}, sync = {0};
+                weight = {0}, selective = {0}, full = {0}, optimizer = {0}, sync = {0}, left = {0},
+                offloaded = {0};
     int passes = p->slice_count * p->group_count;
     struct json_field fields[] = {
         FIELD_TEXT("name", REQUIRED, &r->name),
@@ -77,6 +78,8 @@ static enum status read_run(const struct priced *p, const struct json *object, s
         FIELD_ARRAY("full_ns", REQUIRED, &full),
         FIELD_ARRAY("optimizer_ns", REQUIRED, &optimizer),
         FIELD_ARRAY("sync_ns", REQUIRED, &sync),
+        FIELD_ARRAY("offloaded_bytes", OPTIONAL, &left),
+        FIELD_ARRAY("offloaded_ns", OPTIONAL, &offloaded),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
     TRY(read_three(&stash, r->stash_bytes, arena, err));
@@ -88,6 +91,13 @@ static enum status read_run(const struct priced *p, const struct json *object, s
     TRY(priced_prices_get(&selective, passes, PRICE_NONE, &r->selective_ns, arena, err));
     TRY(priced_prices_get(&full, passes, PRICE_NONE, &r->full_ns, arena, err));
     TRY(priced_prices_get(&optimizer, p->group_count, PRICE_NONE, &r->optimizer_ns, arena, err));
+    if (priced_offloads(p)) {
+        TRY(priced_prices_get(&left, p->gradient_option_count, 0, &r->offloaded_bytes, arena, err));
+        TRY(priced_tables_get(&offloaded, p->gradient_option_count, p->group_count, PRICE_NONE,
+                              &r->offloaded_ns, arena, err));
+    } else if (json_is_present(&left) || json_is_present(&offloaded)) {
+        return json_refuse(object, err, "offloaded_bytes, offloaded_ns: no option offloads");
+    }
     return priced_tables_get(&sync, p->gradient_option_count, p->group_count, PRICE_NONE,
                              &r->sync_ns, arena, err);
 }
@@ -251,6 +261,11 @@ static void put_run(struct json_writer *w, const struct priced *p, const struct 
     priced_prices_put(w, "full_ns", r->full_ns, passes);
     priced_prices_put(w, "optimizer_ns", r->optimizer_ns, p->group_count);
     priced_tables_put(w, "sync_ns", r->sync_ns, p->gradient_option_count, p->group_count);
+    if (priced_offloads(p)) {
+        priced_prices_put(w, "offloaded_bytes", r->offloaded_bytes, p->gradient_option_count);
+        priced_tables_put(w, "offloaded_ns", r->offloaded_ns, p->gradient_option_count,
+                          p->group_count);
+    }
     json_close_object(w);
 }
 

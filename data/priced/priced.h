@@ -30,6 +30,10 @@ struct priced_run {
     int64_t *selective_ns, *full_ns; // added to backward
     int64_t *optimizer_ns;
     int64_t **sync_ns; // [gradient_option][group]
+    // Where an option has a share of the optimizer's state on the host; else NULL: each option's
+    // are those above.
+    int64_t *offloaded_bytes; // [gradient_option]: what is left of optimizer_bytes
+    int64_t **offloaded_ns;   // [gradient_option][group]: what the step takes
 };
 
 struct priced_group {
@@ -147,6 +151,11 @@ bool priced_uses_part(const struct priced *p, enum transfer_part part); // any n
 bool priced_uses_epilogue(const struct priced *p); // an epilogue-only option is offered
 bool priced_uses_sync(const struct priced *p);     // any nonzero gradient sync
 bool priced_uses_optimizer(const struct priced *p);
+bool priced_offloads(const struct priced *p); // an option with a share of the state on the host
+bool priced_compresses_sync(const struct priced *p, int gradient_option);
+int64_t priced_optimizer_bytes(const struct priced_run *run, int gradient_option);
+int64_t priced_optimizer_ns(const struct priced_run *run, int gradient_option, int group);
+int64_t priced_least_states(const struct priced *p, const struct priced_run *run); // of all options
 size_t priced_ring_links(const struct priced_places *p); // transport_count x node_count^2: a level
 // Where the prices of a ring over these nodes begin in ring_ns: at its transport's pairs.
 size_t priced_ring_offset(const struct priced_places *p, const int *nodes, int count);

@@ -174,6 +174,7 @@ static enum status read_stage(const struct plan *p, const struct json *object, s
         FIELD_INT("boundary_option", REQUIRED, &s->boundary_option, 0,
                   p->boundary_option_count - 1),
         FOR_PEOPLE("compression"),
+        FOR_PEOPLE("offloaded_percent"),
         FIELD_COUNT("forward_ns", REQUIRED, &s->forward_ns, 0, TIME_MAX),
         FIELD_COUNT("backward_ns", REQUIRED, &s->backward_ns, 0, TIME_MAX),
         FIELD_COUNT("weight_ns", OPTIONAL, &s->weight_ns, 0, TIME_MAX),

@@ -31,7 +31,7 @@ struct plan_stage {
     enum recompute recompute;
     int recomputed_layers; // the first so many recomputable layers of the stage, for
                            // RECOMPUTE_FIRST_LAYERS
-    int gradient_option;   // index in gradient_options
+    int gradient_option;   // index in gradient_options: compression, and share on the host
     int boundary_option; // of the backward transfers this stage sends, over boundary stage-1; 0 for
                          // stage 0
     // claims

@@ -86,6 +86,9 @@ static void put_stage(struct json_writer *w, const struct plan *p, int i, struct
     json_put_count(w, "gradient_option", s->gradient_option);
     json_put_count(w, "boundary_option", s->boundary_option);
     json_put_text(w, "compression", compression_of(p, s, arena));
+    if (p->gradient_options[s->gradient_option].offloaded_percent)
+        json_put_count(w, "offloaded_percent",
+                       p->gradient_options[s->gradient_option].offloaded_percent);
     json_put_count(w, "forward_ns", s->forward_ns);
     json_put_count(w, "backward_ns", s->backward_ns);
     if (schedule_splits_backward(p->layout.schedule)) json_put_count(w, "weight_ns", s->weight_ns);

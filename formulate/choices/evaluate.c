@@ -85,11 +85,11 @@ static void add_layers(const struct choices *c, struct choice *x, struct choice_
         slices[i - 1].forward_ns += count * run->forward_ns[i * groups + g];
         slices[i - 1].backward_ns += count * layer_backward_ns(run, i * groups + g, mode);
     }
-    x->optimizer_ns += count * run->optimizer_ns[g];
+    x->optimizer_ns += count * priced_optimizer_ns(run, x->gradient_option, g);
     walk_sync(w, layer_sync_ns(c, w, run, x), splits ? run->weight_ns[g] : backward, count);
     x->memory.weight_bytes += count * run->weight_bytes;
     x->memory.gradient_bytes += count * run->gradient_bytes;
-    x->memory.optimizer_bytes += count * run->optimizer_bytes;
+    x->memory.optimizer_bytes += count * priced_optimizer_bytes(run, x->gradient_option);
     x->stash_bytes += count * run->stash_bytes[mode];
     x->memory.working_bytes = larger(x->memory.working_bytes, run->working_bytes[mode]);
     w->unsharded_bytes += count * run->unsharded_bytes;
@@ -228,7 +228,7 @@ static bool meets_conditions(const struct choices *c, int stage, const struct ch
     }
     if (rule->recompute_stated && !rule->recompute[x->recompute]) return false;
     if (rule->compresses_gradient >= 0 &&
-        (p->gradient_options[x->gradient_option].rank > 0) != rule->compresses_gradient)
+        priced_compresses_sync(p, x->gradient_option) != rule->compresses_gradient)
         return false;
     if (rule->compresses_boundary >= 0 &&
         (p->boundary_options[x->boundary_option].rank > 0) != rule->compresses_boundary)
@@ -285,12 +285,12 @@ static bool leaves_as_much_room(const struct choices *c, const struct choice *a,
 
 bool choice_dominates(const struct choices *c, const struct choice *a, const struct choice *b)
 {
-    const struct compression_option *options = c->priced->gradient_options;
     // Where ranks stand on nodes, what a compressed sync is worth depends on the ring.
     if (c->priced->places && a->gradient_option != b->gradient_option) return false;
     return a->first_layer == b->first_layer && a->layer_count == b->layer_count &&
            a->group == b->group && a->boundary_option == b->boundary_option && a->cut == b->cut &&
            a->quality_cost <= b->quality_cost &&
-           (options[a->gradient_option].rank > 0) <= (options[b->gradient_option].rank > 0) &&
+           priced_compresses_sync(c->priced, a->gradient_option) <=
+               priced_compresses_sync(c->priced, b->gradient_option) &&
            no_slower(c, a, b) && leaves_as_much_room(c, a, b);
 }

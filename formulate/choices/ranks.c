@@ -50,8 +50,9 @@ static struct stage_least least_of_stage(const struct choices *c, int stage)
     struct stage_least least = {INT64_MAX, INT64_MAX, INT64_MAX};
     for (int i = first_run; i < end_run; i++) {
         const struct priced_run *run = &p->runs[i];
-        least.resident_bytes = smaller(
-            least.resident_bytes, run->weight_bytes + run->gradient_bytes + run->optimizer_bytes);
+        least.resident_bytes =
+            smaller(least.resident_bytes,
+                    run->weight_bytes + run->gradient_bytes + priced_least_states(p, run));
         for (int mode = 0; mode < (run->recomputable ? 3 : 1); mode++) {
             least.stash_bytes = smaller(least.stash_bytes, run->stash_bytes[mode]);
             least.working_bytes =

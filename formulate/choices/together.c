@@ -219,7 +219,7 @@ bool choices_within_budget(const struct choices *c, const int *chosen)
     for (int s = 0; s < p->stage_count; s++) {
         const struct choice *x = &c->stages[s].items[chosen[s]];
         boundaries += p->boundary_options[x->boundary_option].rank > 0;
-        stages += p->gradient_options[x->gradient_option].rank > 0;
+        stages += priced_compresses_sync(p, x->gradient_option);
         cost += x->quality_cost;
     }
     return (b->boundaries_max < 0 || boundaries <= b->boundaries_max) &&

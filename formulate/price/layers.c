@@ -329,6 +329,12 @@ enum status price_layer_times(struct pricing *x, int run, int group, struct erro
     const char *of = seconds < 1e6 ? layers->name
                                    : arena_print(x->arena, "run %s on group %s", layers->name,
                                                  x->problem->cluster.groups[group].name);
-    return round_time(&x->priced->runs[run].optimizer_ns[group], seconds, "optimizer time", of,
-                      err);
+    struct priced_run *to = &x->priced->runs[run];
+    for (int o = 0; to->offloaded_ns && o < x->priced->gradient_option_count; o++) {
+        real share = x->priced->gradient_options[o].offloaded_percent / 100.0L;
+        TRY(round_time(&to->offloaded_ns[o][group],
+                       offloaded_step_s(x, layers, group, share, seconds), "optimizer time", of,
+                       err));
+    }
+    return round_time(&to->optimizer_ns[group], seconds, "optimizer time", of, err);
 }

@@ -139,7 +139,7 @@ static void add_trainer(const struct pricing *x, const struct layer_run *run,
     if (job->trainer != TRAINER_DEEPSPEED || job->precision == FP32) return;
     if (x->e_g > 2) bytes->gradient = 6 * (p->dense + p->experts + p->pool);
     else if (!job->layout.offload_optimizer)
-        bytes->optimizer += (x->zero ? 6 : 8) * kept_values(x, p, 1);
+        bytes->movable += (x->zero ? 6 : 8) * kept_values(x, p, 1);
     if (x->e_g > 2) bytes->optimizer += table_gradient_bytes(x, run);
 }
 
@@ -159,17 +159,18 @@ static void add_gathered(const struct pricing *x, const struct layer_run *run,
 
 static struct layer_bytes bytes_as_measured(const struct pricing *x, const struct measured_bytes *m)
 {
-    struct layer_bytes bytes = {
-        .weight = (real)m->weight_bytes,
-        .gradient = (real)m->gradient_bytes,
-        .optimizer = x->problem->job.layout.offload_optimizer ? 0 : (real)m->optimizer_bytes,
-        .message = (real)m->boundary_bytes,
-        .matrix_rows = (real)m->matrix_rows,
-        .matrix_columns = (real)m->matrix_columns};
+    struct layer_bytes bytes = {.weight = (real)m->weight_bytes,
+                                .gradient = (real)m->gradient_bytes,
+                                .state = (real)m->optimizer_bytes,
+                                .message = (real)m->boundary_bytes,
+                                .matrix_rows = (real)m->matrix_rows,
+                                .matrix_columns = (real)m->matrix_columns};
     for (int mode = 0; mode < 3; mode++) {
         bytes.stash[mode] = (real)m->stash_bytes[mode];
         bytes.working[mode] = (real)m->working_bytes[mode];
     }
+    if (!x->problem->job.layout.offload_optimizer) bytes.movable = bytes.state;
+    bytes.optimizer = bytes.movable;
     return bytes;
 }
 
@@ -181,10 +182,12 @@ struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_ru
                                           p.frozen_bytes / (x->zero >= 3 ? x->R : 1),
                                 .gradient = x->e_g * kept_values(x, &p, 2),
                                 .message = x->e * x->n * x->h * x->u * x->streams};
-    if (!x->problem->job.layout.offload_optimizer) bytes.optimizer = state_bytes(x, &p);
+    bytes.state = state_bytes(x, &p);
+    if (!x->problem->job.layout.offload_optimizer) bytes.movable = bytes.state;
     bytes.matrix_rows = bytes.message / (x->e * x->h);
     bytes.matrix_columns = x->h;
     add_trainer(x, run, &p, &bytes);
+    bytes.optimizer += bytes.movable;
     add_gathered(x, run, &p, &bytes);
     stash_of_layer(x, run, &p, &bytes);
     return bytes;

@@ -130,6 +130,23 @@ static void copy_options(struct compression_option **to, int *count,
         if (options[i].rank >= rank_min) (*to)[(*count)++] = options[i];
 }
 
+// Each compression with none and with every share of the optimizer's state on the host.
+static void offer_shares(struct priced *priced, const struct job *job, struct arena *arena)
+{
+    const struct compression_option *compressions = priced->gradient_options;
+    int count = priced->gradient_option_count, shares = job->offload_percent_count, at = 0;
+    if (!shares) return;
+    priced->gradient_option_count = count * (shares + 1);
+    priced->gradient_options =
+        TAKE(arena, priced->gradient_option_count, struct compression_option);
+    for (int i = 0; i < count; i++)
+        for (int share = 0; share <= shares; share++) {
+            priced->gradient_options[at] = compressions[i];
+            priced->gradient_options[at++].offloaded_percent =
+                share ? job->offload_percents[share - 1] : 0;
+        }
+}
+
 // Nothing that joins its nodes where this layout needs it.
 static bool lacks_network(const struct pricing *x, int group)
 {
@@ -149,7 +166,9 @@ static const char *reason_to_exclude(const struct pricing *x, int group)
     const struct node_group *nodes = &problem->cluster.groups[group];
     const struct gpu_costs *gpu = x->gpus[group];
     if (!gpu) return arena_print(x->arena, "the costs do not list the GPU %s", nodes->gpu);
-    bool needs_rates = x->priced->boundary_option_count > 1 || x->priced->gradient_option_count > 1;
+    bool needs_rates = x->priced->boundary_option_count > 1;
+    for (int o = 1; o < x->priced->gradient_option_count; o++)
+        needs_rates = needs_rates || priced_compresses_sync(x->priced, o);
     for (int run = 0; run < problem->model.run_count; run++) {
         const struct layer_run *layers = &problem->model.runs[run];
         if (find_layer_time(x, layers->name, nodes->gpu)) continue;
@@ -163,7 +182,7 @@ static const char *reason_to_exclude(const struct pricing *x, int group)
     if (needs_rates && !x->rates[group])
         return arena_print(x->arena, "%s lacks %s", nodes->gpu,
                            precision_names[problem->job.precision]);
-    if (problem->job.layout.offload_optimizer &&
+    if ((problem->job.layout.offload_optimizer || priced_offloads(x->priced)) &&
         !(gpu->host_link_bytes_per_s.value > 0 && gpu->host_memory_bytes_per_s.value > 0))
         return arena_print(x->arena,
                            "the costs of %s do not state what an offloaded optimizer needs: "
@@ -234,6 +253,11 @@ static enum status price_bytes(struct pricing *x, int run, struct error *err)
     TRY(round_bytes(&to->gradient_bytes, bytes.gradient, "gradients", name, err));
     TRY(round_bytes(&to->optimizer_bytes, bytes.optimizer, "optimizer state", name, err));
     TRY(round_bytes(&to->unsharded_bytes, bytes.unsharded, "unsharded weights", name, err));
+    for (int o = 0; to->offloaded_bytes && o < x->priced->gradient_option_count; o++) {
+        real share = x->priced->gradient_options[o].offloaded_percent / 100.0L;
+        TRY(round_bytes(&to->offloaded_bytes[o], bytes.optimizer - share * bytes.movable,
+                        "optimizer state", name, err));
+    }
     for (int mode = 0; mode < 3; mode++) {
         TRY(round_bytes(&to->stash_bytes[mode], bytes.stash[mode], "activations", name, err));
         TRY(round_bytes(&to->working_bytes[mode], bytes.working[mode], "working memory", name,
@@ -276,8 +300,12 @@ static void copy_prices(struct priced *priced, int from_run, int to_run)
                   {own.feedback_bytes, from->feedback_bytes, priced->gradient_option_count}};
     for (size_t i = 0; i < ARRAY_LENGTH(arrays); i++)
         memcpy(arrays[i].to, arrays[i].from, (size_t)arrays[i].count * sizeof(int64_t));
-    for (int i = 0; i < priced->gradient_option_count; i++)
+    for (int i = 0; i < priced->gradient_option_count; i++) {
         memcpy(own.sync_ns[i], from->sync_ns[i], (size_t)groups * sizeof(int64_t));
+        if (!from->offloaded_ns) continue;
+        memcpy(own.offloaded_ns[i], from->offloaded_ns[i], (size_t)groups * sizeof(int64_t));
+        own.offloaded_bytes[i] = from->offloaded_bytes[i];
+    }
     memcpy(to->stash_bytes, from->stash_bytes, sizeof to->stash_bytes);
     memcpy(to->working_bytes, from->working_bytes, sizeof to->working_bytes);
     to->weight_bytes = from->weight_bytes, to->gradient_bytes = from->gradient_bytes;
@@ -303,6 +331,12 @@ static enum status price_run(struct pricing *x, int run, struct error *err)
     to->sync_ns = TAKE(x->arena, priced->gradient_option_count, int64_t *);
     for (int i = 0; i < priced->gradient_option_count; i++)
         to->sync_ns[i] = TAKE(x->arena, priced->group_count, int64_t);
+    if (priced_offloads(priced)) {
+        to->offloaded_bytes = TAKE(x->arena, priced->gradient_option_count, int64_t);
+        to->offloaded_ns = TAKE(x->arena, priced->gradient_option_count, int64_t *);
+        for (int i = 0; i < priced->gradient_option_count; i++)
+            to->offloaded_ns[i] = TAKE(x->arena, priced->group_count, int64_t);
+    }
     if (alike >= 0) return copy_prices(priced, alike, run), OK;
     TRY(price_bytes(x, run, err));
     for (int group = 0; group < priced->group_count; group++)
@@ -345,6 +379,7 @@ enum status price_terms(struct priced *priced, const struct problem *problem, st
                  job->boundary_option_count, job->budget.rank_min, arena);
     copy_options(&priced->gradient_options, &priced->gradient_option_count, job->gradient_options,
                  job->gradient_option_count, job->budget.rank_min, arena);
+    offer_shares(priced, job, arena);
     TRY(price_groups(&x, err));
     TRY(price_local_loss(&x, err));
     priced->runs = TAKE(arena, priced->run_count, struct priced_run);

@@ -64,6 +64,8 @@ struct layer_parameters {
 // What one layer of a run occupies, before rounding (sections 4 and 5).
 struct layer_bytes {
     real weight, gradient, optimizer, stash[3], working[3], unsharded, message;
+    real state;   // of Adam, wherever it is; 0: there is none
+    real movable; // what of optimizer the host may hold
     real matrix_rows,
         matrix_columns; // what low-rank compression of the message works on; 0: nothing
 };
@@ -153,6 +155,9 @@ struct layer_parameters parameters_of(const struct pricing *x, const struct laye
 real table_gradient_bytes(const struct pricing *x, const struct layer_run *run);
 struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_run *run);
 real optimizer_s(const struct pricing *x, const struct layer_run *run, int group);
+// With `share` of its state on the host; device_s: of a step all on the device.
+real offloaded_step_s(const struct pricing *x, const struct layer_run *run, int group, real share,
+                      real device_s);
 real outside_bytes(const struct pricing *x, int group);
 real inside_bytes(const struct pricing *x, int group);
 

@@ -271,7 +271,7 @@ static void add_boundary_budget(struct builder *b)
 
 static int64_t gradient_use(const struct priced *p, const struct choice *x)
 {
-    return p->gradient_options[x->gradient_option].rank > 0;
+    return priced_compresses_sync(p, x->gradient_option);
 }
 
 static int64_t cost_use(const struct priced *p, const struct choice *x)

@@ -32,21 +32,29 @@ static void add_working_rows(struct textbook *t, int column, int stage)
     }
 }
 
-static int add_gradient_feedback(struct textbook *t, int stage)
+// What a layer occupies by its stage's option: the feedback of a compressed sync, and where options
+// offload, what is left of the optimizer's state.
+static int64_t option_bytes(const struct priced *p, const struct priced_run *run, int option)
+{
+    return run->feedback_bytes[option] +
+           (priced_offloads(p) ? priced_optimizer_bytes(run, option) : 0);
+}
+
+static int add_option_bytes(struct textbook *t, int stage)
 {
     const struct priced *p = t->p;
     int64_t most = 0;
     for (int o = 0; o < p->gradient_option_count; o++) {
         int64_t sum = 0;
         for (int r = 0; r < p->run_count; r++)
-            sum += p->runs[r].count * p->runs[r].feedback_bytes[o];
+            sum += p->runs[r].count * option_bytes(p, &p->runs[r], o);
         most = larger(most, sum);
     }
     int column = textbook_add_column(t, TEXTBOOK_BYTES, stage, 1, most, false);
     for (int o = 0; o < p->gradient_option_count; o++) {
         milp_add_entry(t->m, column, 1);
         for (int l = 0; l < p->layer_count; l++)
-            textbook_put(t, TEXTBOOK_HOLDS, stage, l, -textbook_run(t, l)->feedback_bytes[o]);
+            textbook_put(t, TEXTBOOK_HOLDS, stage, l, -option_bytes(p, textbook_run(t, l), o));
         textbook_put(t, TEXTBOOK_GRADIENT, stage, o, -most);
         milp_add_row(t->m, ROW_OTHER, ROW_AT_LEAST, -most);
     }
@@ -80,7 +88,8 @@ static int64_t put_bytes(struct textbook *t, int stage, int in_flight, const int
     for (int l = 0; l < p->layer_count; l++) {
         const struct priced_run *run = textbook_run(t, l);
         const int64_t *stash = run->stash_bytes;
-        int64_t states = run->weight_bytes + run->gradient_bytes + run->optimizer_bytes;
+        int64_t states = run->weight_bytes + run->gradient_bytes +
+                         (priced_offloads(p) ? 0 : run->optimizer_bytes);
         textbook_put(t, TEXTBOOK_HOLDS, stage, l, states + in_flight * stash[RECOMPUTE_NONE]);
         textbook_put(t, TEXTBOOK_FULL, stage, l,
                      in_flight * (stash[RECOMPUTE_FULL] - stash[RECOMPUTE_NONE]));
@@ -146,7 +155,7 @@ void textbook_add_memory(struct textbook *t)
         for (int turn = 0; turn < t->c->virtual_stages; turn++) {
             int stage = choices_stage_of(t->c, rank, turn);
             add_working_rows(t, working, stage);
-            feedback[stage][0] = add_gradient_feedback(t, stage);
+            feedback[stage][0] = add_option_bytes(t, stage);
             feedback[stage][1] = add_boundary_feedback(t, stage);
         }
         if (t->c->virtual_stages == 1)

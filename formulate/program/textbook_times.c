@@ -8,14 +8,14 @@
 
 // The symbol's kind may be of a slice.
 static int64_t layer_price(const struct textbook *t, const struct priced_run *run, int kind,
-                           int group)
+                           int group, int option)
 {
     int price = symbol_slice(kind) * t->p->group_count + group;
     switch (symbol_base_kind(kind)) {
     case SYMBOL_FORWARD: return run->forward_ns[price];
     case SYMBOL_BACKWARD: return run->backward_ns[price];
     case SYMBOL_WEIGHT: return run->weight_ns[group];
-    default: return run->optimizer_ns[group];
+    default: return priced_optimizer_ns(run, option, group);
     }
 }
 
@@ -31,8 +31,15 @@ static int64_t local_price(const struct textbook *t, int kind, int stage)
                                      : 0;
 }
 
+// Options that tell the symbol apart.
+static int options_of(const struct textbook *t, int kind)
+{
+    bool apart = symbol_base_kind(kind) == SYMBOL_OPTIMIZER && priced_offloads(t->p);
+    return apart ? t->p->gradient_option_count : 1;
+}
+
 // What all layers together take on the group at most.
-static int64_t most_layer_sum(const struct textbook *t, int kind, int group)
+static int64_t most_layer_sum(const struct textbook *t, int kind, int group, int option)
 {
     int price = symbol_slice(kind) * t->p->group_count + group;
     int64_t most = 0;
@@ -40,13 +47,31 @@ static int64_t most_layer_sum(const struct textbook *t, int kind, int group)
         const struct priced_run *run = &t->p->runs[r];
         int64_t extra = recomputes(kind) ? larger(run->full_ns[price], run->selective_ns[price])
                                          : 0;
-        most += run->count * (layer_price(t, run, kind, group) + extra);
+        most += run->count * (layer_price(t, run, kind, group, option) + extra);
     }
     return most;
 }
 
-// A symbol is a sum over the stage's layers on its group; at least that, unless the stage is on
-// another.
+// At least the sum over the stage's layers, unless it is on another group, or has another option.
+static void add_layer_row(struct textbook *t, int column, int kind, int stage, int g, int option)
+{
+    const struct priced *p = t->p;
+    int price = symbol_slice(kind) * p->group_count + g, switches = 1 + (options_of(t, kind) > 1);
+    int64_t most = most_layer_sum(t, kind, g, option), local = local_price(t, kind, stage);
+    milp_add_entry(t->m, column, 1);
+    for (int l = 0; l < p->layer_count; l++) {
+        const struct priced_run *run = textbook_run(t, l);
+        textbook_put(t, TEXTBOOK_HOLDS, stage, l, -layer_price(t, run, kind, g, option));
+        if (!recomputes(kind)) continue;
+        textbook_put(t, TEXTBOOK_FULL, stage, l, -run->full_ns[price]);
+        textbook_put(t, TEXTBOOK_SELECTIVE, stage, l, -run->selective_ns[price]);
+    }
+    textbook_put(t, TEXTBOOK_GROUP, stage, g, -most);
+    if (switches > 1) textbook_put(t, TEXTBOOK_GRADIENT, stage, option, -most);
+    milp_add_row(t->m, ROW_SYMBOL, ROW_AT_LEAST, local - switches * most);
+}
+
+// A symbol is a sum over the stage's layers on its group.
 static void add_layer_sum(struct textbook *t, int kind, int stage)
 {
     const struct priced *p = t->p;
@@ -54,23 +79,14 @@ static void add_layer_sum(struct textbook *t, int kind, int stage)
     int64_t greatest = 0, local = local_price(t, kind, stage);
     if (!t->used[symbol]) return;
     for (int g = 0; g < p->group_count; g++)
-        if (!p->groups[g].excluded) greatest = larger(greatest, most_layer_sum(t, kind, g));
+        for (int o = 0; o < options_of(t, kind); o++)
+            if (!p->groups[g].excluded) greatest = larger(greatest, most_layer_sum(t, kind, g, o));
     int column = add_symbol_column(t->f, symbol, 0, greatest + local);
-    for (int g = 0; g < p->group_count && column >= 0; g++) {
-        if (textbook_column(t, TEXTBOOK_GROUP, stage, g) < 0) continue;
-        int price = symbol_slice(kind) * p->group_count + g;
-        int64_t most = most_layer_sum(t, kind, g);
-        milp_add_entry(t->m, column, 1);
-        for (int l = 0; l < p->layer_count; l++) {
-            const struct priced_run *run = textbook_run(t, l);
-            textbook_put(t, TEXTBOOK_HOLDS, stage, l, -layer_price(t, run, kind, g));
-            if (!recomputes(kind)) continue;
-            textbook_put(t, TEXTBOOK_FULL, stage, l, -run->full_ns[price]);
-            textbook_put(t, TEXTBOOK_SELECTIVE, stage, l, -run->selective_ns[price]);
-        }
-        textbook_put(t, TEXTBOOK_GROUP, stage, g, -most);
-        milp_add_row(t->m, ROW_SYMBOL, ROW_AT_LEAST, local - most);
-    }
+    for (int g = 0; g < p->group_count && column >= 0; g++)
+        for (int o = 0; o < options_of(t, kind); o++)
+            if (textbook_column(t, TEXTBOOK_GROUP, stage, g) >= 0 &&
+                (options_of(t, kind) == 1 || textbook_column(t, TEXTBOOK_GRADIENT, stage, o) >= 0))
+                add_layer_row(t, column, kind, stage, g, o);
 }
 
 static void add_layer_sums(struct textbook *t, int stage)

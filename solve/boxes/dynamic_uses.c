@@ -24,7 +24,7 @@ int64_t dynamic_choice_use(const struct dynamic *d, int stage, int resource, con
     if (resource < d->group_count) return stage < d->c->rank_count && c->group == resource;
     switch (resource - d->group_count) {
     case RESOURCE_BOUNDARIES: return c->boundary_option != 0;
-    case RESOURCE_STAGES: return c->gradient_option != 0;
+    case RESOURCE_STAGES: return priced_compresses_sync(d->c->priced, c->gradient_option);
     default: return c->quality_cost;
     }
 }

@@ -14,8 +14,9 @@ static int64_t most_use(const struct maker *m, int resource)
             const struct check_choice *c = &m->choices.items[s][i];
             int64_t use = resource < m->p.group_count ? s < m->p.ranks && c->group == resource
                           : resource == m->p.group_count + BUDGET_BOUNDARIES ? c->boundary > 0
-                          : resource == m->p.group_count + BUDGET_STAGES     ? c->gradient > 0
-                                                                             : c->cost;
+                          : resource == m->p.group_count + BUDGET_STAGES
+                              ? m->p.gradient[c->gradient].rank > 0
+                              : c->cost;
             most = use > most ? use : most;
         }
         sum += most;

@@ -78,7 +78,10 @@ static void put_runs(struct priced *to, const struct check_problem *p, struct ar
         r->selective_ns = copy(from->selective, passes, arena),
         r->full_ns = copy(from->full, passes, arena);
         r->weight_ns = copy(from->weight, groups, arena),
-        r->optimizer_ns = copy(from->optimizer, groups, arena);
+        r->optimizer_ns = copy(from->optimizer[0], groups, arena);
+        if (r->offloaded_ns) r->offloaded_ns = TAKE(arena, p->gradient_count, int64_t *);
+        for (int o = 0; r->offloaded_ns && o < p->gradient_count; o++)
+            r->offloaded_ns[o] = copy(from->optimizer[o], groups, arena);
         r->sync_ns = TAKE(arena, p->gradient_count, int64_t *);
         for (int o = 0; o < p->gradient_count; o++)
             r->sync_ns[o] = copy(from->sync[o], groups, arena);

@@ -51,7 +51,8 @@ static bool no_slower(const struct check_problem *p, const struct check_choice *
 static bool dominates(const struct check_problem *p, const struct check_choice *a,
                       const struct check_choice *b)
 {
-    if (a->cost > b->cost || (a->gradient > 0 && b->gradient == 0) || !no_slower(p, a, b))
+    if (a->cost > b->cost || (p->gradient[a->gradient].rank && !p->gradient[b->gradient].rank) ||
+        !no_slower(p, a, b))
         return false;
     return p->turns == 1 ||
            (a->resident <= b->resident && a->stash <= b->stash && a->working <= b->working);

@@ -76,9 +76,10 @@ static void find_features(struct check_graph *g)
         if (p->groups[k].excluded) continue;
         g->sync = g->sync || any_above_zero(p->groups[k].sync_constant, p->gradient_count, 1);
         for (int r = 0; r < p->run_count; r++) {
-            for (int o = 0; o < p->gradient_count; o++)
+            for (int o = 0; o < p->gradient_count; o++) {
                 g->sync = g->sync || p->runs[r].sync[o][k] > 0;
-            g->optimizer = g->optimizer || p->runs[r].optimizer[k] > 0;
+                g->optimizer = g->optimizer || p->runs[r].optimizer[o][k] > 0;
+            }
         }
     }
 }

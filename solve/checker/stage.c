@@ -53,10 +53,10 @@ static void add_layers(const struct check_problem *p, struct check_choice *c, st
         c->backward[slice] += count * backward_of(r, slice * p->group_count + g, mode);
     }
     c->weight += count * r->weight[g];
-    c->optimizer += count * r->optimizer[g];
+    c->optimizer += count * r->optimizer[c->gradient][g];
     extend_tail(t, p->splits_backward ? r->weight[g] : backward_of(r, g, mode),
                 r->sync[c->gradient][g], count);
-    c->resident += count * (r->weight_bytes + r->gradient_bytes + r->optimizer_bytes +
+    c->resident += count * (r->weight_bytes + r->gradient_bytes + r->optimizer_bytes[c->gradient] +
                             r->feedback[c->gradient]);
     c->stash += count * r->stash[mode];
     c->working = larger(c->working, r->working[mode]);

@@ -86,7 +86,7 @@ static void keep_to_framework(struct job *job, enum framework framework)
     struct layout *l = &job->layout;
     bool titan = framework == FRAMEWORK_TORCHTITAN, megatron = framework == FRAMEWORK_MEGATRON;
     job->trainer = titan ? TRAINER_TORCHTITAN : megatron ? TRAINER_MEGATRON : TRAINER_DEEPSPEED;
-    job->boundary_option_count = job->gradient_option_count = 0;
+    job->boundary_option_count = job->gradient_option_count = job->offload_percent_count = 0;
     job->budget = (struct quality_budget){.boundaries_max = -1, .stages_max = -1, .cost_max = -1};
     job->placement.uneven_micro_batches = false;
     if (megatron) job->gathered_logits = false;
@@ -286,7 +286,16 @@ static int compressed_stages(const struct plan *plan)
 {
     int count = 0;
     for (int s = 0; s < plan->stage_count; s++)
-        count += plan->stages[s].gradient_option || plan->stages[s].boundary_option;
+        count += plan->gradient_options[plan->stages[s].gradient_option].rank ||
+                 plan->stages[s].boundary_option;
+    return count;
+}
+
+static int offloading_stages(const struct plan *plan)
+{
+    int count = 0;
+    for (int s = 0; s < plan->stage_count; s++)
+        count += plan->gradient_options[plan->stages[s].gradient_option].offloaded_percent > 0;
     return count;
 }
 
@@ -307,6 +316,8 @@ static void tell_nearest(const struct search *s, const struct plan *now, const s
     tell_change("layers", layers_text(was, s->arena), layers_text(now, s->arena), &comma);
     tell_count("stages with compression", compressed_stages(was), compressed_stages(now), &comma,
                s->arena);
+    tell_count("stages with a share of the optimizer on the host", offloading_stages(was),
+               offloading_stages(now), &comma, s->arena);
     tell_change("priced as", trainer_names[before->trainer], trainer_names[job->trainer], &comma);
     tell_count("bytes of a gradient", before->gradient_bytes_per_value,
                job->gradient_bytes_per_value, &comma, s->arena);
@@ -327,7 +338,7 @@ static bool is_expressed(const struct search *s)
     job.layout = p->layout;
     keep_to_framework(&job, s->request->framework);
     return !framework_refusal(s->request->framework, &p->layout, s->problem->model.layer_count) &&
-           recompute_said(s, p) && !compressed_stages(p) &&
+           recompute_said(s, p) && !compressed_stages(p) && !offloading_stages(p) &&
            !(p->placement && p->placement->micro_batches) &&
            layout_equal(&job.layout, &p->layout) && job.trainer == was->trainer &&
            job.gathered_logits == was->gathered_logits &&

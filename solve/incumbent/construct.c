@@ -77,8 +77,9 @@ static bool uses(const struct construction *k, int stage, const struct choice *c
     const struct priced *p = k->s->c->priced;
     if (resource < p->group_count) return stage < k->s->c->rank_count && c->group == resource;
     if (resource == p->group_count + RESOURCE_BOUNDARIES) return c->boundary_option != 0;
-    return resource == p->group_count + RESOURCE_STAGES ? c->gradient_option != 0
-                                                        : c->quality_cost > 0;
+    return resource == p->group_count + RESOURCE_STAGES
+               ? priced_compresses_sync(p, c->gradient_option)
+               : c->quality_cost > 0;
 }
 
 // Forbids the resource at the stage where that raises the bound least. false: every stage that uses

@@ -26,7 +26,7 @@ bool search_resources_hold(const struct search *s, const int *chosen)
         const struct choice *c = &s->c->stages[i].items[chosen[i]];
         if (i < s->c->rank_count && ++slots[c->group] > p->groups[c->group].slots) return false;
         boundaries += c->boundary_option != 0;
-        stages += c->gradient_option != 0;
+        stages += priced_compresses_sync(p, c->gradient_option);
         cost += c->quality_cost;
     }
     for (int r = 0; r < s->c->rank_count && s->c->virtual_stages > 1; r++)

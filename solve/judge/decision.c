@@ -152,6 +152,15 @@ static bool offers(const struct compression_option *options, int count,
     return false;
 }
 
+// None, or one of the shares that the job lists.
+static bool offers_share(const struct job *j, int percent)
+{
+    bool listed = percent == 0;
+    for (int i = 0; i < j->offload_percent_count; i++)
+        listed = listed || j->offload_percents[i] == percent;
+    return listed;
+}
+
 void audit_options(struct audit *h)
 {
     const struct plan *p = h->plan;
@@ -167,6 +176,10 @@ void audit_options(struct audit *h)
                          &p->gradient_options[x->gradient_option]))
             REJECT(h, "compression", s, "gradient option %d (rank %d) is not the job's",
                    x->gradient_option, p->gradient_options[x->gradient_option].rank);
+        else if (!offers_share(j, p->gradient_options[x->gradient_option].offloaded_percent))
+            REJECT(h, "offload", s,
+                   "%d %% of the optimizer's state on the host is not one of the job's shares",
+                   p->gradient_options[x->gradient_option].offloaded_percent);
         if (!boundary)
             REJECT(h, "compression", s, "boundary option %d does not exist, there are %d",
                    x->boundary_option, p->boundary_option_count);

@@ -124,6 +124,10 @@ static inline int gradient_rank(const struct audit *h, int stage)
 {
     return h->plan->gradient_options[h->plan->stages[stage].gradient_option].rank;
 }
+static inline int host_percent(const struct audit *h, int stage)
+{
+    return h->plan->gradient_options[h->plan->stages[stage].gradient_option].offloaded_percent;
+}
 static inline int boundary_rank(const struct audit *h, int stage)
 {
     return h->plan->boundary_options[h->plan->stages[stage].boundary_option].rank;

@@ -78,6 +78,7 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
         int run = judged_run(h, x->first_layer + i), mode = (int)layer_mode(h, x, run, &left);
         if (run != priced_run) {
             b = layer_bytes_of(&h->price_audit, run);
+            b.optimizer = device_state_bytes(&h->price_audit, run, host_percent(h, stage));
             feedback = remembers(h->plan->gradient_options, x->gradient_option)
                            ? gradient_feedback_of(&h->price_audit, run, gradient_rank(h, stage))
                            : 0;

@@ -116,6 +116,7 @@ static struct stage_times stage_times_of(const struct audit *h, int stage, int s
         enum recompute mode = layer_mode(h, x, run, &left);
         if (run != priced_run) {
             d = layer_duration_of(&h->price_audit, run, group, slice);
+            d.optimizer_ns = shared_step_ns(&h->price_audit, run, group, host_percent(h, stage));
             if (layers)
                 sync = layer_sync_ns(&h->price_audit, run, sync_group, gradient_rank(h, stage));
             priced_run = run;

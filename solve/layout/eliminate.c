@@ -52,7 +52,10 @@ static int64_t sweep(struct choices *c, struct graph *g, struct box_closer *clos
         closed = box_close(closer, &box, target_ns, 0, &answer);
         bound_ns = answer.bound_ns > bound_ns ? answer.bound_ns : bound_ns;
         left_ns = answer.removed_ns < left_ns ? answer.removed_ns : left_ns;
-        if (proof) keep_steps(proof, &answer, c->priced->group_count + BUDGET_COUNT, arena);
+        if (proof) {
+            keep_steps(proof, &answer, c->priced->group_count + BUDGET_COUNT, arena);
+            proof->records[0].single = answer.single;
+        }
     }
     assert(bound_ns >= 0 && left_ns >= target_ns); // only what reaches it has left
     // A closed box need not have lost every choice one by one: what is left stays, and the bound

@@ -61,6 +61,15 @@ static bool syncs_comparable(const struct priced *a, const struct priced *b)
     return x->gradient_sync == SYNC_OVERLAPPED; // its tail is at most the whole
 }
 
+// The optimizer's step and state with one option of a stage.
+static bool step_no_worse(const struct priced_run *u, const struct priced_run *v, int option,
+                          int groups)
+{
+    for (int g = 0; g < groups; g++)
+        if (priced_optimizer_ns(u, option, g) > priced_optimizer_ns(v, option, g)) return false;
+    return priced_optimizer_bytes(u, option) <= priced_optimizer_bytes(v, option);
+}
+
 static bool run_no_worse(const struct priced *a, const struct priced_run *u,
                          const struct priced_run *v)
 {
@@ -68,20 +77,20 @@ static bool run_no_worse(const struct priced *a, const struct priced_run *u,
     if (u->count != v->count || u->recomputable != v->recomputable || u->cut != v->cut)
         return false;
     if (u->weight_bytes > v->weight_bytes || u->gradient_bytes > v->gradient_bytes ||
-        u->optimizer_bytes > v->optimizer_bytes || u->unsharded_bytes > v->unsharded_bytes)
+        u->unsharded_bytes > v->unsharded_bytes)
         return false;
     if (!none_above(u->stash_bytes, v->stash_bytes, 3) ||
         !none_above(u->working_bytes, v->working_bytes, 3))
         return false;
     for (int option = 0; option < a->gradient_option_count; option++)
-        if (!none_above(u->sync_ns[option], v->sync_ns[option], groups)) return false;
+        if (!none_above(u->sync_ns[option], v->sync_ns[option], groups) ||
+            !step_no_worse(u, v, option, groups))
+            return false;
     return none_above(u->feedback_bytes, v->feedback_bytes, a->gradient_option_count) &&
            none_above(u->forward_ns, v->forward_ns, n) &&
            none_above(u->backward_ns, v->backward_ns, n) &&
            none_above(u->weight_ns, v->weight_ns, groups) &&
-           none_above(u->selective_ns, v->selective_ns, n) &&
-           none_above(u->full_ns, v->full_ns, n) &&
-           none_above(u->optimizer_ns, v->optimizer_ns, groups);
+           none_above(u->selective_ns, v->selective_ns, n) && none_above(u->full_ns, v->full_ns, n);
 }
 
 static bool group_no_worse(const struct priced *a, const struct priced_group *u,

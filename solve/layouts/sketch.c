@@ -29,12 +29,14 @@ static struct layer_terms terms_of(const struct priced *p, int run, int g)
     struct layer_terms t = {.forward_ns = of_slices(r->forward_ns, p, g),
                             .backward_ns = of_slices(r->backward_ns, p, g),
                             .weight_ns = r->weight_ns[g],
-                            .optimizer_ns = r->optimizer_ns[g],
+                            .optimizer_ns = priced_optimizer_ns(r, 0, g),
                             .sync_ns = INT64_MAX,
                             .selective_ns = of_slices(r->selective_ns, p, g),
                             .full_ns = of_slices(r->full_ns, p, g)};
-    for (int option = 0; option < p->gradient_option_count; option++)
+    for (int option = 0; option < p->gradient_option_count; option++) {
         t.sync_ns = smaller(t.sync_ns, r->sync_ns[option][g]);
+        t.optimizer_ns = smaller(t.optimizer_ns, priced_optimizer_ns(r, option, g));
+    }
     return t;
 }
 
@@ -42,7 +44,7 @@ static struct layer_room room_of(const struct priced *p, int run)
 {
     const struct priced_run *r = &p->runs[run];
     struct layer_room room = {.fixed_bytes = r->weight_bytes + r->gradient_bytes +
-                                             r->optimizer_bytes};
+                                             priced_least_states(p, r)};
     for (int mode = 0; mode < 3; mode++) {
         int real = r->recomputable ? mode : 0;
         room.stash_bytes[mode] = r->stash_bytes[real];

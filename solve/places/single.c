@@ -48,6 +48,10 @@ static void put_runs(struct priced *to, const struct priced *p, struct arena *ar
         run->full_ns = spread(p, from->full_ns, p->slice_count, arena);
         run->weight_ns = spread(p, from->weight_ns, 1, arena);
         run->optimizer_ns = spread(p, from->optimizer_ns, 1, arena);
+        if (from->offloaded_ns)
+            run->offloaded_ns = TAKE(arena, p->gradient_option_count, int64_t *);
+        for (int o = 0; from->offloaded_ns && o < p->gradient_option_count; o++)
+            run->offloaded_ns[o] = spread(p, from->offloaded_ns[o], 1, arena);
         run->sync_ns = TAKE(arena, p->gradient_option_count, int64_t *);
         for (int o = 0; o < p->gradient_option_count; o++)
             run->sync_ns[o] = on_node(p, p->places->ring_ns[i][o], arena);

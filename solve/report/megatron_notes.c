@@ -69,9 +69,13 @@ void report_compression_notes(struct report_out *out, const struct plan *plan)
 {
     for (int s = 0; s < plan->stage_count; s++) {
         const struct plan_stage *stage = &plan->stages[s];
-        if (stage->gradient_option)
+        const struct compression_option *gradient = &plan->gradient_options[stage->gradient_option];
+        if (gradient->rank)
             report_print(out, "#   - low-rank gradient sync of stage %d, rank %d\n", s,
-                         plan->gradient_options[stage->gradient_option].rank);
+                         gradient->rank);
+        if (gradient->offloaded_percent)
+            report_print(out, "#   - %d %% of the optimizer's state of stage %d on the host\n",
+                         gradient->offloaded_percent, s);
         if (stage->boundary_option)
             report_print(
                 out, "#   - low-rank backward transfers from stage %d to stage %d, rank %d%s\n", s,

@@ -117,22 +117,35 @@ static const char *recompute_text(const struct plan_stage *stage, struct arena *
     return stage->recompute == RECOMPUTE_NONE ? "-" : recompute_names[stage->recompute];
 }
 
-static const char *compression_text(const struct plan *plan, const struct plan_stage *stage,
-                                    struct arena *arena)
+static const char *with(const char *text, const char *more, struct arena *arena)
 {
-    const struct compression_option *g =
-        stage->gradient_option > 0 && stage->gradient_option < plan->gradient_option_count
-            ? &plan->gradient_options[stage->gradient_option]
-            : NULL;
-    const struct compression_option *b =
-        stage->boundary_option > 0 && stage->boundary_option < plan->boundary_option_count
-            ? &plan->boundary_options[stage->boundary_option]
-            : NULL;
-    const char *gradient = g ? arena_print(arena, "gradient rank %d", g->rank) : "";
-    const char *boundary =
-        b ? arena_print(arena, "backward rank %d%s", b->rank, b->epilogue_only ? " (drain)" : "")
-          : "";
-    return g || b ? arena_print(arena, "%s%s%s", gradient, g && b ? ", " : "", boundary) : "-";
+    return arena_print(arena, "%s%s%s", text, *text ? ", " : "", more);
+}
+
+// What the stage compresses, and has of its optimizer's state on the host.
+static const char *options_text(const struct plan *plan, const struct plan_stage *stage,
+                                struct arena *arena)
+{
+    const struct compression_option *g = &plan->gradient_options[stage->gradient_option],
+                                    *b = &plan->boundary_options[stage->boundary_option];
+    const char *text = "";
+    if (g->rank) text = arena_print(arena, "gradient rank %d", g->rank);
+    if (b->rank)
+        text = with(
+            text,
+            arena_print(arena, "backward rank %d%s", b->rank, b->epilogue_only ? " (drain)" : ""),
+            arena);
+    if (g->offloaded_percent)
+        text = with(text, arena_print(arena, "%d %% offloaded", g->offloaded_percent), arena);
+    return *text ? text : "-";
+}
+
+static bool plan_offloads(const struct plan *plan)
+{
+    bool offloads = false;
+    for (int o = 0; o < plan->gradient_option_count; o++)
+        offloads = offloads || plan->gradient_options[o].offloaded_percent;
+    return offloads;
 }
 
 static const char *range_text(int64_t first, int64_t last, struct arena *arena)
@@ -144,8 +157,9 @@ static const char *range_text(int64_t first, int64_t last, struct arena *arena)
 
 void report_placement_table(struct report_table *t, const struct plan *plan, struct arena *arena)
 {
-    static const char *const headings[] = {"stage", "layers", "count",     "node group",
-                                           "GPU",   "ranks",  "recompute", "compression"};
+    const char *const headings[] = {
+        "stage", "layers", "count",     "node group",
+        "GPU",   "ranks",  "recompute", plan_offloads(plan) ? "options" : "compression"};
     struct schedule_request request = plan_request(plan);
     report_table_begin(t, headings, "rlrlllll", arena);
     for (int s = 0; s < plan->stage_count; s++) {
@@ -159,7 +173,7 @@ void report_placement_table(struct report_table *t, const struct plan *plan, str
         report_cell(t, plan->group_gpus[stage->group]);
         report_cell(t, range_text(rank, rank + plan->devices_per_stage - 1, arena));
         report_cell(t, recompute_text(stage, arena));
-        report_cell(t, compression_text(plan, stage, arena));
+        report_cell(t, options_text(plan, stage, arena));
     }
 }
 

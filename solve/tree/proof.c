@@ -144,6 +144,7 @@ void tree_proof(struct box_proof *proof, const struct tree *tree, const struct p
         proof->records[0].steps = root->records[0].steps;
         proof->records[0].step_count = root->records[0].step_count;
         proof->records[0].proven_ns = root->records[0].proven_ns;
+        proof->records[0].single = root->records[0].single;
     }
     for (int i = 0; i < tree->records.count; i++) add_record(&t, &tree->records.items[i]);
     for (int i = 0; i < tree->open_count; i++) {

@@ -29,7 +29,7 @@ struct drawn {
     int64_t forward[NODES][NODES][CUTS][PARTS], backward[NODES][NODES][CUTS][OPTIONS][PARTS];
     bool may_ring[GROUPS * GROUPS];
     unsigned char kind_of[1 << GROUPS];
-    int64_t nothing[8];
+    int64_t nothing[8], *steps[1];
 };
 
 static bool tell_pair(void *context, int from, int to, bool *joined, struct check_pair *prices)
@@ -70,17 +70,28 @@ static void draw(struct drawn *d, struct random *rng, bool many)
 {
     int64_t *none = d->nothing;
     int left = many ? NODES : (int)random_between(rng, 2, 7);
-    *d = (struct drawn){.gradient = {0, false, 0}};
+    *d = (struct drawn){.gradient = {.rank = 0}};
+    d->steps[0] = none;
     for (int g = 0; g < GROUPS; g++)
         d->groups[g] = (struct check_group){.name = "group", .slots = 1, .sync_constant = none};
     for (int i = 0; i < CUTS; i++) {
-        d->runs[i] = (struct check_run){"run",           .count = 3,       .cut = i,
-                                        .forward = none, .backward = none, .selective = none,
-                                        .full = none,    .weight = none,   .optimizer = none,
-                                        .stash = none,   .working = none,  .feedback = none};
+        d->runs[i] = (struct check_run){"run",
+                                        .count = 3,
+                                        .cut = i,
+                                        .forward = none,
+                                        .backward = none,
+                                        .selective = none,
+                                        .full = none,
+                                        .weight = none,
+                                        .optimizer_bytes = none,
+                                        .optimizer = d->steps,
+                                        .stash = none,
+                                        .working = none,
+                                        .feedback = none};
         d->cuts[i] = (struct check_cut){.feedback = none};
     }
-    d->options[1] = (struct check_option){4, random_chance(rng, 50), 0, true};
+    d->options[1] = (struct check_option){
+        .rank = 4, .epilogue_only = random_chance(rng, 50), .remembers = true};
     for (int i = 0; i < NODES; i++)
         d->nodes[i] = (struct check_node){"node", (int)random_between(rng, 0, GROUPS - 1),
                                           left-- <= 0                       ? 0

@@ -142,7 +142,7 @@ static void same_passes(const struct place_trial *t)
             same_price(t, "full recomputation", r->full_ns[i], own->full[i]);
             if (i >= p->group_count) continue;
             same_price(t, "weight gradient", r->weight_ns[i], own->weight[i]);
-            same_price(t, "optimizer", r->optimizer_ns[i], own->optimizer[i]);
+            same_price(t, "optimizer", r->optimizer_ns[i], own->optimizer[0][i]);
         }
 }
 

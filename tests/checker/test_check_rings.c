@@ -151,7 +151,7 @@ struct synced_places {
     bool may_ring[GROUPS * GROUPS];
     int64_t constant[KINDS][NODES][NODES][OPTIONS],
         layer[KINDS][NODES][NODES][RUNS][OPTIONS]; // constant -1: not joined
-    int64_t nothing[GROUPS], counts[RUNS];
+    int64_t nothing[GROUPS], *steps[OPTIONS], counts[RUNS];
 };
 
 static bool tell_link(void *context, int kind, int from, int to, bool *joined,
@@ -204,6 +204,7 @@ static void draw_synced(struct synced_places *x, struct random *rng, struct aren
         x->groups[g] = (struct check_group){.name = "group", .excluded = random_chance(rng, 10)};
     for (int r = 0; r < RUNS; r++) {
         int64_t *none = x->nothing;
+        for (int o = 0; o < OPTIONS; o++) x->steps[o] = none;
         x->counts[r] = random_between(rng, 0, 3);
         x->runs[r] = (struct check_run){"run",
                                         .count = (int)random_between(rng, 1, 3),
@@ -212,7 +213,8 @@ static void draw_synced(struct synced_places *x, struct random *rng, struct aren
                                         .selective = none,
                                         .full = none,
                                         .weight = none,
-                                        .optimizer = none,
+                                        .optimizer_bytes = none,
+                                        .optimizer = x->steps,
                                         .stash = TAKE(arena, 3, int64_t),
                                         .working = TAKE(arena, 3, int64_t),
                                         .feedback = TAKE(arena, OPTIONS, int64_t)};

@@ -205,7 +205,7 @@ static void use_framework(struct job *job, struct random *rng)
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
         job->recompute[mode] = job->recompute[mode] &&
                                framework_recomputes(job->space.framework, (enum recompute)mode);
-    job->boundary_option_count = job->gradient_option_count = 0;
+    job->boundary_option_count = job->gradient_option_count = job->offload_percent_count = 0;
     job->layout.barrier = true, job->layout.fused_embedding_sync = false,
     job->layout.local_loss_every = 0;
     job->space.axes[SPACE_SCHEDULE].kind = AXIS_ALL;
@@ -341,7 +341,7 @@ static void same_runs(const struct check_problem *a, const struct check_problem 
         assert_true(x->count == y->count && x->recomputable == y->recomputable && x->cut == y->cut);
         same("weight", x->weight_bytes, y->weight_bytes),
             same("gradient", x->gradient_bytes, y->gradient_bytes);
-        same("optimizer", x->optimizer_bytes, y->optimizer_bytes);
+        same_numbers("optimizer", x->optimizer_bytes, y->optimizer_bytes, a->gradient_count);
         same("unsharded", x->unsharded_bytes, y->unsharded_bytes);
         same_numbers("stash", x->stash, y->stash, 3),
             same_numbers("working", x->working, y->working, 3);
@@ -354,9 +354,10 @@ static void same_runs(const struct check_problem *a, const struct check_problem 
                 same("selective", x->selective[k], y->selective[k]),
                     same("full", x->full[k], y->full[k]);
             }
-            same("weight gradient", x->weight[g], y->weight[g]),
-                same("optimizer", x->optimizer[g], y->optimizer[g]);
-            for (int o = 0; o < a->gradient_count; o++) same("sync", x->sync[o][g], y->sync[o][g]);
+            same("weight gradient", x->weight[g], y->weight[g]);
+            for (int o = 0; o < a->gradient_count; o++)
+                same("sync", x->sync[o][g], y->sync[o][g]),
+                    same("optimizer", x->optimizer[o][g], y->optimizer[o][g]);
         }
     }
 }

@@ -62,8 +62,10 @@ static int64_t raw_memory(const struct priced *p, const struct schedule *s, int 
     for (int l = x->first; l < end; l++) {
         const struct priced_run *run = &p->runs[priced_run_of(p, l)];
         int mode = layer_mode(p, x, l);
-        bytes += run->weight_bytes + run->gradient_bytes + run->optimizer_bytes +
-                 run->feedback_bytes[x->gradient];
+        bytes += run->weight_bytes + run->gradient_bytes + run->feedback_bytes[x->gradient];
+        bytes += p->gradient_options[x->gradient].offloaded_percent
+                     ? run->offloaded_bytes[x->gradient]
+                     : run->optimizer_bytes;
         bytes += s->in_flight[stage] * run->stash_bytes[mode];
         bytes += run->unsharded_bytes;
         if (run->working_bytes[mode] > working) working = run->working_bytes[mode];
@@ -184,7 +186,9 @@ static void try_raw(struct oracle *o, int stage, struct raw x)
     for (int l = x.first; l < x.first + x.count; l++) {
         x.forward += o->p->runs[priced_run_of(o->p, l)].forward_ns[x.group];
         x.backward += layer_backward(o->p, &x, l);
-        x.optimizer += o->p->runs[priced_run_of(o->p, l)].optimizer_ns[x.group];
+        const struct priced_run *run = &o->p->runs[priced_run_of(o->p, l)];
+        bool shares = o->p->gradient_options[x.gradient].offloaded_percent;
+        x.optimizer += shares ? run->offloaded_ns[x.gradient][x.group] : run->optimizer_ns[x.group];
     }
     x.sync = sync_tail(o->p, &x);
     o->chosen[stage] = x;

@@ -104,6 +104,7 @@ static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng
                             .backward_factor = sometimes(rng, 40, 0.9, 1.2),
                             .host_memory_bytes_per_s = sometimes(rng, 80, 1e9, 2e10),
                             .host_link_bytes_per_s = sometimes(rng, 80, 1e9, 5e10),
+                            .host_update_values_per_s = sometimes(rng, 80, 1e7, 1e10),
                             .processors = sometimes(rng, 80, 1, 200),
                             .product_launch_s = sometimes(rng, 50, 0, 1e-5),
                             .elementwise_launch_s = sometimes(rng, 50, 0, 1e-5),
@@ -276,14 +277,18 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
         .budget = {-1, -1, -1, random_chance(rng, 20) ? 16 : 0},
         .memory_fraction = 0.9};
     j->recompute[RECOMPUTE_NONE] = true;
-    j->boundary_options[0] =
-        (struct compression_option){(int)random_between(rng, 4, 64), true, 1, false};
+    j->boundary_options[0] = (struct compression_option){
+        .rank = (int)random_between(rng, 4, 64), .epilogue_only = true, .quality_cost = 1};
     j->gradient_options[0] =
-        (struct compression_option){(int)random_between(rng, 4, 256), false, 1, false};
+        (struct compression_option){.rank = (int)random_between(rng, 4, 256), .quality_cost = 1};
     j->boundary_options[0].forgets = j->boundary_options[0].rank % 2;
     j->gradient_options[0].forgets = j->gradient_options[0].rank % 2;
     random_layout(j, has_experts, rng);
-    if (j->layout.slice_count > 1) j->boundary_option_count = 0;
+    j->offload_percents = TAKE(arena, 2, int);
+    j->offload_percents[0] = (int)random_between(rng, 1, 60);
+    j->offload_percents[1] = (int)random_between(rng, 61, 100);
+    j->offload_percent_count = random_chance(rng, 25) ? 2 : 0;
+    if (j->layout.slice_count > 1) j->boundary_option_count = j->offload_percent_count = 0;
     j->global_batch = (int64_t)j->layout.data * j->layout.micro_batch * random_between(rng, 1, 5) *
                       j->layout.pipeline;
 }
@@ -328,7 +333,7 @@ static void random_models(void **state)
     struct price_count count = {0};
     struct tally tally = {0};
     char last[ERROR_TEXT_MAX] = "";
-    for (int i = 0; i < 4000; i++) {
+    for (int i = 0; i < 6000; i++) {
         struct arena arena;
         struct problem problem = {.name = "random"};
         struct error err = {OK, ""};
@@ -347,7 +352,7 @@ static void random_models(void **state)
         }
         arena_close(&arena);
     }
-    if (tally.refused > 1000) print_message("refused: %s\n", last);
+    if (tally.refused > 1500) print_message("refused: %s\n", last);
     print_message("%lld terms, %lld of them in doubt\n", (long long)count.terms,
                   (long long)count.doubtful);
     check_tally(&tally);
@@ -388,13 +393,14 @@ static struct numbers numbers_of(const struct check_problem *p, struct arena *ar
                         0};
     for (int i = 0; i < p->run_count; i++) {
         const struct check_run *r = &p->runs[i];
-        const int64_t bytes[] = {r->weight_bytes, r->gradient_bytes, r->optimizer_bytes};
-        add(&n, bytes, 3), add(&n, r->stash, 3), add(&n, r->working, 3),
-            add(&n, r->feedback, p->gradient_count);
+        const int64_t bytes[] = {r->weight_bytes, r->gradient_bytes};
+        add(&n, bytes, 2), add(&n, r->optimizer_bytes, p->gradient_count), add(&n, r->stash, 3),
+            add(&n, r->working, 3), add(&n, r->feedback, p->gradient_count);
         add(&n, r->forward, passes), add(&n, r->backward, passes), add(&n, r->selective, passes),
             add(&n, r->full, passes);
-        add(&n, r->weight, p->group_count), add(&n, r->optimizer, p->group_count);
-        for (int o = 0; o < p->gradient_count; o++) add(&n, r->sync[o], p->group_count);
+        add(&n, r->weight, p->group_count);
+        for (int o = 0; o < p->gradient_count; o++)
+            add(&n, r->optimizer[o], p->group_count), add(&n, r->sync[o], p->group_count);
     }
     for (int c = 0; c < p->cut_count; c++) {
         add(&n, &p->cuts[c].message_bytes, 1), add(&n, p->cuts[c].feedback, p->boundary_count),

@@ -98,12 +98,17 @@ static bool unjoined(struct trial *t)
     return t->plan.stage_count > 1;
 }
 
+static bool compresses_sync(const struct trial *t, const struct plan_stage *x)
+{
+    return t->plan.gradient_options[x->gradient_option].rank > 0;
+}
+
 static int used_options(const struct trial *t, bool boundary)
 {
     int used = 0;
     for (int s = 0; s <= trial_last(t); s++)
         used += boundary ? t->plan.stages[s].boundary_option > 0
-                         : t->plan.stages[s].gradient_option > 0;
+                         : compresses_sync(t, &t->plan.stages[s]);
     return used;
 }
 
@@ -197,7 +202,7 @@ static bool rule_broken(struct trial *t)
         for (int i = 0; i < RECOMPUTE_COUNT; i++)
             r->recompute[i] = require != (i == (int)x->recompute);
         break;
-    case 4: r->compresses_gradient = (x->gradient_option > 0) != require; break;
+    case 4: r->compresses_gradient = compresses_sync(t, x) != require; break;
     default: r->compresses_boundary = (x->boundary_option > 0) != require; break;
     }
     return true;
@@ -216,7 +221,7 @@ static bool rule_kept(struct trial *t)
     r->layers_min = r->layers_max = x->layer_count;
     r->recompute_stated = true;
     r->recompute[x->recompute] = true;
-    r->compresses_gradient = x->gradient_option > 0;
+    r->compresses_gradient = compresses_sync(t, x);
     r->compresses_boundary = x->boundary_option > 0;
     return true;
 }

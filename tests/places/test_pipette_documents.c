@@ -191,7 +191,7 @@ static void compressed(struct problem *p)
 }
 static void compressed_messages(struct problem *p)
 {
-    static struct compression_option option = {4, false, 0, false};
+    static struct compression_option option = {.rank = 4};
     p->job.boundary_options = &option, p->job.boundary_option_count = 1;
 }
 static void context_ranks(struct problem *p) { p->job.layout.context = 2; }

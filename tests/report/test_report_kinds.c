@@ -91,7 +91,7 @@ static void test_text_says_what_is_fixed(void **state)
     claim_replay(&plan, &arena);
     const char *text = text_of(&plan, &arena);
     lacks(text, "expert");
-    lacks(text, "offloaded");
+    lacks(text, "offloaded optimizer");
     lacks(text, "no barrier");
     lacks(text, "  losses");
     lacks(text, "  slices");

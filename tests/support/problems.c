@@ -312,14 +312,17 @@ static void draw_options(struct draw *d)
     int rank = 0;
     while (j->boundary_option_count < 2 && rich(d, 45)) {
         rank += (int)random_between(d->rng, 1, 3);
-        j->boundary_options[j->boundary_option_count++] = (struct compression_option){
-            rank, random_chance(d->rng, 50), random_between(d->rng, 0, 3), rank % 2 == 0};
+        j->boundary_options[j->boundary_option_count++] =
+            (struct compression_option){.rank = rank,
+                                        .epilogue_only = random_chance(d->rng, 50),
+                                        .quality_cost = random_between(d->rng, 0, 3),
+                                        .forgets = rank % 2 == 0};
     }
     rank = 0;
     while (j->gradient_option_count < 2 && rich(d, 45)) {
         rank += (int)random_between(d->rng, 1, 3);
-        j->gradient_options[j->gradient_option_count++] =
-            (struct compression_option){rank, false, random_between(d->rng, 0, 3), rank % 3 == 0};
+        j->gradient_options[j->gradient_option_count++] = (struct compression_option){
+            .rank = rank, .quality_cost = random_between(d->rng, 0, 3), .forgets = rank % 3 == 0};
     }
     bool limited = random_chance(d->rng, 60);
     j->budget = (struct quality_budget){
@@ -444,8 +447,9 @@ double problem_plan_count(const struct problem *p)
     enum { LAYERS = 64 };
     const struct job *j = &p->job;
     int stages = j->layout.pipeline, layers = p->model.layer_count;
-    double ways[LAYERS + 1] = {1},
-                         options = p->cluster.group_count * (1 + j->gradient_option_count);
+    double ways[LAYERS + 1] = {1}, options = p->cluster.group_count *
+                                             (1 + j->gradient_option_count) *
+                                             (1 + j->offload_percent_count);
     assert(layers <= LAYERS);
     for (int s = 0; s < stages; s++) {
         double next[LAYERS + 1] = {0}, of_stage = options * (s ? 1 + j->boundary_option_count : 1);
@@ -465,6 +469,28 @@ double problem_plan_count(const struct problem *p)
 }
 
 // ---- all of it
+
+// Shares of the state on the host, from numbers of their own, so that the others are as without;
+// none where there would be more plans than are asked for.
+static void draw_shares(struct draw *d, double plans_max)
+{
+    struct job *j = &d->p->job;
+    struct random own = {d->rng->state * 0x9e3779b97f4a7c15u + 1};
+    j->offload_percents = TAKE(d->arena, 2, int);
+    j->offload_percents[0] = (int)random_between(&own, 1, 60);
+    j->offload_percents[1] = (int)random_between(&own, 61, 100);
+    if (j->layout.slice_count > 1 || random_chance(&own, 80)) return;
+    j->offload_percent_count = (int)random_between(&own, 1, 2);
+    while (plans_max > 0 && j->offload_percent_count && problem_plan_count(d->p) > plans_max)
+        j->offload_percent_count--;
+    for (int g = 0; g < d->p->costs.gpu_count && j->offload_percent_count; g++) {
+        struct gpu_costs *gpu = &d->p->costs.gpus[g];
+        gpu->host_memory_bytes_per_s = exactly((double)random_between(&own, 1, 40) * 1e8);
+        gpu->host_link_bytes_per_s = exactly((double)random_between(&own, 1, 40) * 1e8);
+        if (random_chance(&own, 60))
+            gpu->host_update_values_per_s = exactly((double)random_between(&own, 1, 9) * 1e7);
+    }
+}
 
 void random_problem(struct problem *p, struct random *rng, const struct random_limits *limits,
                     struct arena *arena)
@@ -488,5 +514,6 @@ void random_problem(struct problem *p, struct random *rng, const struct random_l
         d.richness = d.richness * 3 / 4;
     } while (limits->plans_max > 0 && problem_plan_count(p) > limits->plans_max && d.richness > 0);
     draw_rules(&d);
+    draw_shares(&d, limits->plans_max);
     assert(limits->plans_max <= 0 || problem_plan_count(p) <= limits->plans_max);
 }

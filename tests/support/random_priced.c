@@ -176,16 +176,48 @@ static void draw_options(struct priced *p, uint64_t *state, struct arena *arena)
     p->boundary_options = TAKE(arena, p->boundary_option_count, struct compression_option);
     p->gradient_options = TAKE(arena, p->gradient_option_count, struct compression_option);
     for (int o = 1; o < p->boundary_option_count; o++)
-        p->boundary_options[o] = (struct compression_option){1 + below(state, 4), below(state, 2),
-                                                             random_less(state, 3), false};
+        p->boundary_options[o] = (struct compression_option){.rank = 1 + below(state, 4),
+                                                             .epilogue_only = below(state, 2),
+                                                             .quality_cost = random_less(state, 3)};
     for (int o = 1; o < p->gradient_option_count; o++)
-        p->gradient_options[o] =
-            (struct compression_option){1 + below(state, 4), false, random_less(state, 3), false};
+        p->gradient_options[o] = (struct compression_option){.rank = 1 + below(state, 4),
+                                                             .quality_cost = random_less(state, 3)};
     p->budget = (struct quality_budget){-1, -1, -1, 0};
     if (below(state, 2)) p->budget.boundaries_max = below(state, 3);
     if (below(state, 2)) p->budget.stages_max = below(state, 3);
     if (below(state, 2)) p->budget.cost_max = below(state, 4);
     if (below(state, 4) == 0) p->budget.rank_min = below(state, 4);
+}
+
+// Bytes left of a layer's states, and steps of any time: of option 0 what is there without.
+static void draw_shares_of(struct priced *p, struct priced_run *run, uint64_t *state,
+                           struct arena *arena)
+{
+    run->offloaded_bytes = TAKE(arena, p->gradient_option_count, int64_t);
+    run->offloaded_ns = TAKE(arena, p->gradient_option_count, int64_t *);
+    for (int o = 0; o < p->gradient_option_count; o++) {
+        bool shares = p->gradient_options[o].offloaded_percent;
+        run->offloaded_bytes[o] = shares ? random_less(state, run->optimizer_bytes + 1)
+                                         : run->optimizer_bytes;
+        run->offloaded_ns[o] = shares ? numbers(arena, state, p->group_count, 30)
+                                      : run->optimizer_ns;
+    }
+}
+
+// Some options become a share of the stage's state on the host, alone or beside a compression; from
+// numbers of their own, so that the others are as without.
+static void draw_shares(struct priced *p, uint64_t state, struct arena *arena)
+{
+    uint64_t own = state * 0x9e3779b97f4a7c15u + 1;
+    for (int o = 1; o < p->gradient_option_count; o++) {
+        struct compression_option *option = &p->gradient_options[o];
+        int which = below(&own, 6);
+        if (which > 1) continue;
+        option->offloaded_percent = 1 + below(&own, 100);
+        if (which == 0) option->rank = 0, option->quality_cost = 0;
+    }
+    for (int r = 0; r < p->run_count && priced_offloads(p); r++)
+        draw_shares_of(p, &p->runs[r], &own, arena);
 }
 
 static void draw_all(struct priced *p, uint64_t *state, struct arena *arena)
@@ -216,6 +248,7 @@ void random_priced(struct priced *p, uint64_t *state, struct arena *arena)
     for (int i = 1; i < RECOMPUTE_COUNT; i++) p->recompute[i] = below(state, 2);
     p->rank_count = p->stage_count, p->slice_count = 1;
     draw_all(p, state, arena);
+    draw_shares(p, *state, arena);
 }
 
 // What a schedule of this kind asks of the layout: ranks with several stages, slices; and what any
@@ -293,6 +326,7 @@ void random_priced_of(struct priced *p, enum schedule_kind kind, uint64_t *state
     for (int i = 1; i < RECOMPUTE_COUNT; i++) p->recompute[i] = below(state, 2);
     draw_all(p, state, arena);
     if (below(state, 3) == 0) enlarge_bytes(p, state);
+    draw_shares(p, *state, arena);
 }
 
 // ---- the chain family

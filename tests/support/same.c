@@ -167,6 +167,7 @@ void same_costs(const struct costs *a, const struct costs *b)
         same_estimate(&a->gpus[i].step_bytes_per_value, &b->gpus[i].step_bytes_per_value);
         same_estimate(&a->gpus[i].host_memory_bytes_per_s, &b->gpus[i].host_memory_bytes_per_s);
         same_estimate(&a->gpus[i].host_link_bytes_per_s, &b->gpus[i].host_link_bytes_per_s);
+        same_estimate(&a->gpus[i].host_update_values_per_s, &b->gpus[i].host_update_values_per_s);
         same_estimate(&a->gpus[i].communicator_bytes, &b->gpus[i].communicator_bytes);
         same_estimate(&a->gpus[i].library_bytes, &b->gpus[i].library_bytes);
     }
@@ -276,6 +277,8 @@ void same_job(const struct job *a, const struct job *b)
         SAME(gradient_options[k].rank);
         SAME(gradient_options[k].quality_cost);
     }
+    SAME(offload_percent_count);
+    for (int k = 0; k < a->offload_percent_count; k++) SAME(offload_percents[k]);
     SAME(budget.boundaries_max);
     SAME(budget.stages_max);
     SAME(budget.cost_max);

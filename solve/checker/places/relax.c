@@ -72,10 +72,14 @@ static void spread_runs(struct relaxing *m)
         r->backward = spread(m, r->backward, to->slices);
         r->selective = spread(m, r->selective, to->slices),
         r->full = spread(m, r->full, to->slices);
-        r->weight = spread(m, r->weight, 1), r->optimizer = spread(m, r->optimizer, 1);
+        r->weight = spread(m, r->weight, 1);
+        int64_t *const *optimizer = r->optimizer;
+        r->optimizer = TAKE(m->arena, to->gradient_count, int64_t *);
         r->sync = TAKE(m->arena, to->gradient_count, int64_t *);
-        for (int o = 0; o < to->gradient_count; o++)
+        for (int o = 0; o < to->gradient_count; o++) {
+            r->optimizer[o] = spread(m, optimizer[o], 1);
             r->sync[o] = take_none(to->group_count, m->arena);
+        }
     }
 }
 

@@ -169,8 +169,23 @@ static void offer_options(struct check_option **to, int *count,
     (*to)[0].remembers = true; // nothing to be kept
     for (int i = 0; i < option_count; i++)
         if (options[i].rank >= rank_min)
-            (*to)[(*count)++] = (struct check_option){options[i].rank, options[i].epilogue_only,
-                                                      options[i].quality_cost, !options[i].forgets};
+            (*to)[(*count)++] = (struct check_option){.rank = options[i].rank,
+                                                      .epilogue_only = options[i].epilogue_only,
+                                                      .cost = options[i].quality_cost,
+                                                      .remembers = !options[i].forgets};
+}
+
+// Each compression of a stage's sync with no share of its state on the host, then with every one.
+static void offer_shares(struct check_problem *p, const struct job *j, struct arena *arena)
+{
+    int shares = j->offload_percent_count + 1, compressions = p->gradient_count;
+    struct check_option *all = TAKE(arena, compressions * shares, struct check_option);
+    for (int i = 0; i < compressions * shares; i++) {
+        all[i] = p->gradient[i / shares];
+        all[i].offloaded = i % shares ? j->offload_percents[i % shares - 1] : 0;
+    }
+    p->gradient = all;
+    p->gradient_count = compressions * shares;
 }
 
 static void read_options(struct check_problem *p, const struct job *j, struct arena *arena)
@@ -179,6 +194,7 @@ static void read_options(struct check_problem *p, const struct job *j, struct ar
                   j->budget.rank_min, arena);
     offer_options(&p->gradient, &p->gradient_count, j->gradient_options, j->gradient_option_count,
                   j->budget.rank_min, arena);
+    offer_shares(p, j, arena);
     p->budget[BUDGET_BOUNDARIES] = j->budget.boundaries_max;
     p->budget[BUDGET_STAGES] = j->budget.stages_max;
     p->budget[BUDGET_COST] = j->budget.cost_max;
@@ -230,7 +246,8 @@ static void open_runs(struct check_problem *p, const struct model *m, struct are
         r->forward = take_numbers(passes, arena), r->backward = take_numbers(passes, arena),
         r->selective = take_numbers(passes, arena);
         r->full = take_numbers(passes, arena), r->weight = take_numbers(p->group_count, arena),
-        r->optimizer = take_numbers(p->group_count, arena);
+        r->optimizer_bytes = take_numbers(p->gradient_count, arena);
+        r->optimizer = take_tables(p->gradient_count, p->group_count, arena);
         r->sync = take_tables(p->gradient_count, p->group_count, arena);
     }
 }
@@ -313,12 +330,14 @@ static bool price_bytes(void *context, const struct check_layout *l, struct chec
         struct layer_bytes b = layer_bytes_of(a, i);
         struct check_run *r = &p->runs[i];
         r->weight_bytes = note(x, b.weight), r->gradient_bytes = note(x, b.gradient),
-        r->optimizer_bytes = note(x, b.optimizer), r->unsharded_bytes = note(x, b.unsharded);
+        r->unsharded_bytes = note(x, b.unsharded);
         for (int mode = 0; mode < 3; mode++)
             r->stash[mode] = note(x, b.stash[mode]), r->working[mode] = note(x, b.working[mode]);
         for (int o = 0; o < p->gradient_count; o++)
             if (p->gradient[o].remembers)
                 r->feedback[o] = note(x, gradient_feedback_of(a, i, p->gradient[o].rank));
+        for (int o = 0; o < p->gradient_count; o++)
+            r->optimizer_bytes[o] = note(x, device_state_bytes(a, i, p->gradient[o].offloaded));
         p->cuts[r->cut].message_bytes = note(x, b.message);
     }
     for (int c = 0; c < p->cut_count; c++)
@@ -340,12 +359,14 @@ static void price_run(struct prices *x, int run, int g)
         if (has) d = layer_duration_of(&x->price_audit, run, g, slice);
         r->forward[at] = note(x, d.forward_ns), r->backward[at] = note(x, d.backward_ns);
         r->selective[at] = note(x, d.selective_ns), r->full[at] = note(x, d.full_ns);
-        if (slice == 0)
-            r->weight[g] = note(x, d.weight_ns), r->optimizer[g] = note(x, d.optimizer_ns);
+        if (slice == 0) r->weight[g] = note(x, d.weight_ns);
     }
-    for (int o = 0; o < p->gradient_count; o++)
-        r->sync[o][g] = has ? note(x, layer_sync_ns(&x->price_audit, run, g, p->gradient[o].rank))
-                            : 0;
+    for (int o = 0; o < p->gradient_count; o++) {
+        const struct check_option *option = &p->gradient[o];
+        r->sync[o][g] = has ? note(x, layer_sync_ns(&x->price_audit, run, g, option->rank)) : 0;
+        r->optimizer[o][g] =
+            has ? note(x, shared_step_ns(&x->price_audit, run, g, option->offloaded)) : 0;
+    }
 }
 
 static void put_parts(struct prices *x, int64_t *to, struct sending m, bool joined)
@@ -424,7 +445,8 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     if (groups > MOST_GROUPS)
         return fail(err, BAD_INPUT, "more than %d node groups are not checked", MOST_GROUPS);
     if (problem->job.boundary_option_count >= MOST_OPTIONS ||
-        problem->job.gradient_option_count >= MOST_OPTIONS)
+        (problem->job.gradient_option_count + 1) * (problem->job.offload_percent_count + 1) >
+            MOST_OPTIONS)
         return fail(err, BAD_INPUT, "more than %d options are not checked", MOST_OPTIONS - 1);
     x->one.job.space = (struct space){.given = false};
     x->price_audit = price_audit_of(&x->one);

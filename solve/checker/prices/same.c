@@ -129,7 +129,8 @@ static enum status same_options(struct comparison *c, const char *what,
         const struct pair pairs[] = {{"rank", a[i].rank, b[i].rank},
                                      {"error_feedback", a[i].remembers, b[i].remembers},
                                      {"epilogue_only", a[i].epilogue_only, b[i].epilogue_only},
-                                     {"quality_cost", a[i].cost, b[i].cost}};
+                                     {"quality_cost", a[i].cost, b[i].cost},
+                                     {"offloaded_percent", a[i].offloaded, b[i].offloaded}};
         char where[CHECK_PATH_MAX];
         snprintf(where, sizeof where, "%s[%d]", what, i);
         TRY(same_pairs(c, where, pairs, sizeof pairs / sizeof *pairs));
@@ -185,7 +186,6 @@ static enum status same_bytes(struct comparison *c, const struct check_run *a,
     TRY(same(c, "recomputable", a->recomputable, b->recomputable));
     TRY(same(c, "weight_bytes", a->weight_bytes, b->weight_bytes));
     TRY(same(c, "gradient_bytes", a->gradient_bytes, b->gradient_bytes));
-    TRY(same(c, "optimizer_bytes", a->optimizer_bytes, b->optimizer_bytes));
     TRY(same(c, "unsharded_bytes", a->unsharded_bytes, b->unsharded_bytes));
     for (int mode = 0; mode < 3; mode++) {
         TRY(same(c, "stash_bytes", a->stash[mode], b->stash[mode]));
@@ -193,6 +193,9 @@ static enum status same_bytes(struct comparison *c, const struct check_run *a,
     }
     for (int o = 0; o < c->own->gradient_count; o++)
         TRY(same(c, "feedback_bytes", a->feedback[o], b->feedback[o]));
+    for (int o = 0; o < c->own->gradient_count; o++)
+        TRY(same(c, o ? "offloaded_bytes" : "optimizer_bytes", a->optimizer_bytes[o],
+                 b->optimizer_bytes[o]));
     return OK;
 }
 
@@ -217,9 +220,11 @@ static enum status same_run(struct comparison *c, int i)
         }
         WHERE(c, "runs[%d] \"%.40s\" on \"%.40s\"", i, b->name, p->groups[g].name);
         TRY(same(c, "weight_ns", a->weight[g], b->weight[g]));
-        TRY(same(c, "optimizer_ns", a->optimizer[g], b->optimizer[g]));
-        for (int o = 0; o < p->gradient_count; o++)
+        for (int o = 0; o < p->gradient_count; o++) {
+            TRY(same(c, o ? "offloaded_ns" : "optimizer_ns", a->optimizer[o][g],
+                     b->optimizer[o][g]));
             TRY(same(c, "sync_ns", a->sync[o][g], b->sync[o][g]));
+        }
     }
     return OK;
 }

@@ -22,11 +22,23 @@ static enum status read_tables(const struct check_problem *p, const struct value
     return OK;
 }
 
+// Where no option offloads, the optimizer's step is the same with all.
+static enum status repeat_step(const struct check_problem *p, struct check_run *r, int64_t states,
+                               int64_t *step, struct arena *arena)
+{
+    r->optimizer_bytes = TAKE(arena, p->gradient_count, int64_t);
+    r->optimizer = TAKE(arena, p->gradient_count, int64_t *);
+    for (int o = 0; o < p->gradient_count; o++)
+        r->optimizer_bytes[o] = states, r->optimizer[o] = step;
+    return OK;
+}
+
 static enum status read_run(struct check_problem *p, const struct value *v, int i,
                             struct arena *arena)
 {
     struct check_run *r = &p->runs[i];
-    const struct value *sync;
+    const struct value *sync, *left = NULL, *offloaded = NULL;
+    int64_t states, *step;
     int groups = p->group_count, passes = p->slices * groups;
     char where[CHECK_PATH_MAX];
     const struct value_field fields[] = {
@@ -35,7 +47,7 @@ static enum status read_run(struct check_problem *p, const struct value *v, int 
         {"recomputable", .flag = &r->recomputable},
         {"weight_bytes", 0, MOST_NS, .large = &r->weight_bytes},
         {"gradient_bytes", 0, MOST_NS, .large = &r->gradient_bytes},
-        {"optimizer_bytes", 0, MOST_NS, .large = &r->optimizer_bytes},
+        {"optimizer_bytes", 0, MOST_NS, .large = &states},
         {"stash_bytes", 0, MOST_NS, .numbers = &r->stash, .count = 3},
         {"working_bytes", 0, MOST_NS, .numbers = &r->working, .count = 3},
         {"?unsharded_bytes", 0, MOST_NS, .large = &r->unsharded_bytes},
@@ -46,14 +58,26 @@ static enum status read_run(struct check_problem *p, const struct value *v, int 
         {"?weight_ns", -1, MOST_NS, .numbers = &r->weight, .count = groups},
         {"selective_ns", -1, MOST_NS, .numbers = &r->selective, .count = passes},
         {"full_ns", -1, MOST_NS, .numbers = &r->full, .count = passes},
-        {"optimizer_ns", -1, MOST_NS, .numbers = &r->optimizer, .count = groups},
+        {"optimizer_ns", -1, MOST_NS, .numbers = &step, .count = groups},
         {"sync_ns", .value = &sync},
+        {"?offloaded_bytes", .value = &left},
+        {"?offloaded_ns", .value = &offloaded},
         {NULL},
     };
     snprintf(where, sizeof where, "runs[%d]", i);
     TRY(value_fields(&p->reader, v, where, fields, arena));
     if (!r->weight) r->weight = TAKE(arena, groups, int64_t);
-    return read_tables(p, sync, where, p->gradient_count, groups, &r->sync, arena);
+    TRY(read_tables(p, sync, where, p->gradient_count, groups, &r->sync, arena));
+    if (!left != !offloaded)
+        return check_refuse(&p->reader, where, "offloaded_bytes and offloaded_ns go together");
+    if (!left) return repeat_step(p, r, states, step, arena);
+    TRY(value_integers(&p->reader, left, where, p->gradient_count, 0, MOST_NS, &r->optimizer_bytes,
+                       arena));
+    TRY(read_tables(p, offloaded, where, p->gradient_count, groups, &r->optimizer, arena));
+    if (r->optimizer_bytes[0] != states ||
+        memcmp(r->optimizer[0], step, (size_t)groups * sizeof *step))
+        return check_refuse(&p->reader, where, "the first option is to do nothing");
+    return OK;
 }
 
 static enum status read_group(struct check_problem *p, const struct value *v, int i,
@@ -121,7 +145,8 @@ static enum status read_options(struct check_problem *p, const struct value *v, 
         struct check_option *o = &(*to)[*count];
         o->remembers = true;
         const struct value_field fields[] = {
-            {"rank", *count ? 1 : 0, *count ? 1 << 20 : 0, .small = &o->rank},
+            {"rank", 0, *count ? 1 << 20 : 0, .small = &o->rank},
+            {"?offloaded_percent", 0, *count ? 100 : 0, .small = &o->offloaded},
             {"?epilogue_only", .flag = &o->epilogue_only},
             {"?error_feedback", .flag = &o->remembers},
             {"?quality_cost", 0, *count ? (int64_t)1 << 40 : 0, .large = &o->cost},
@@ -130,6 +155,8 @@ static enum status read_options(struct check_problem *p, const struct value *v, 
         TRY(value_fields(&p->reader, e, where, fields, NULL));
         if (!*count && (o->epilogue_only || !o->remembers))
             return check_refuse(&p->reader, where, "the first option is to do nothing");
+        if (*count && !o->rank && !o->offloaded)
+            return check_refuse(&p->reader, where, "option %d does nothing", *count);
     }
     return OK;
 }

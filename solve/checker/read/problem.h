@@ -80,12 +80,13 @@ struct check_run {
     const char *name;
     int count, cut;
     bool recomputable;
-    int64_t weight_bytes, gradient_bytes, optimizer_bytes, unsharded_bytes;
+    int64_t weight_bytes, gradient_bytes, unsharded_bytes;
+    int64_t *optimizer_bytes;                       // [gradient option]
     int64_t *stash, *working;                       // [none, selective, full]
     int64_t *feedback;                              // [gradient option]
     int64_t *forward, *backward, *selective, *full; // [slice * groups + group]
-    int64_t *weight, *optimizer;                    // [group]
-    int64_t **sync;                                 // [gradient option][group]
+    int64_t *weight;                                // [group]
+    int64_t **sync, **optimizer;                    // [gradient option][group]
 };
 
 struct check_group {
@@ -106,6 +107,7 @@ struct check_option {
     bool epilogue_only;
     int64_t cost;
     bool remembers; // error feedback
+    int offloaded;  // percent of the optimizer's state on the host
 };
 
 struct check_rule {

@@ -14,8 +14,9 @@ static wide most_ns_of_run(const struct check_problem *p, const struct check_run
         for (int k = g; k < p->slices * p->group_count; k += p->group_count)
             passes += larger(r->forward[k], 0) + larger(r->backward[k], 0) +
                       larger(r->selective[k], 0) + larger(r->full[k], 0);
-        for (int o = 0; o < p->gradient_count; o++) sync = larger(sync, r->sync[o][g]);
-        ns = larger(ns, p->micro_batches * passes + sync + r->optimizer[g]);
+        for (int o = 0; o < p->gradient_count; o++)
+            sync = larger(sync, (wide)r->sync[o][g] + r->optimizer[o][g]);
+        ns = larger(ns, p->micro_batches * passes + sync);
     }
     return ns;
 }
@@ -24,8 +25,9 @@ static wide most_bytes_of_run(const struct check_problem *p, const struct check_
 {
     wide stash = 0, feedback = 0;
     for (int i = 0; i < 3; i++) stash = larger(larger(stash, r->stash[i]), r->working[i]);
-    for (int o = 0; o < p->gradient_count; o++) feedback = larger(feedback, r->feedback[o]);
-    return (wide)r->weight_bytes + r->gradient_bytes + r->optimizer_bytes + r->unsharded_bytes +
+    for (int o = 0; o < p->gradient_count; o++)
+        feedback = larger(feedback, (wide)r->feedback[o] + r->optimizer_bytes[o]);
+    return (wide)r->weight_bytes + r->gradient_bytes + r->unsharded_bytes +
            (p->micro_batches + 1) * stash + feedback;
 }
 
@@ -73,12 +75,13 @@ enum status check_run_prices(const struct check_problem *p, int i)
 {
     const struct check_run *r = &p->runs[i];
     for (int g = 0; g < p->group_count; g++) {
-        bool missing = r->weight[g] < 0 || r->optimizer[g] < 0;
+        bool missing = r->weight[g] < 0;
         for (int k = g; k < p->slices * p->group_count; k += p->group_count)
             missing = missing || r->forward[k] < 0 || r->backward[k] < 0 || r->selective[k] < 0 ||
                       r->full[k] < 0;
         for (int o = 0; o < p->gradient_count; o++)
-            missing = missing || r->sync[o][g] < 0 || p->groups[g].sync_constant[o] < 0;
+            missing = missing || r->sync[o][g] < 0 || r->optimizer[o][g] < 0 ||
+                      p->groups[g].sync_constant[o] < 0;
         if (missing && !p->groups[g].excluded)
             return check_refuse(&p->reader, "runs", "run %d lacks a price on group %d", i, g);
     }

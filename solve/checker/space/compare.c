@@ -41,11 +41,11 @@ static unsigned kinds_of(const struct check_problem *p)
         if (p->groups[g].excluded) continue;
         for (int o = 0; o < p->gradient_count; o++) {
             kinds |= (unsigned)(p->groups[g].sync_constant[o] > 0) << PARTS;
-            for (int r = 0; r < p->run_count; r++)
+            for (int r = 0; r < p->run_count; r++) {
                 kinds |= (unsigned)(p->runs[r].sync[o][g] > 0) << PARTS;
+                kinds |= (unsigned)(p->runs[r].optimizer[o][g] > 0) << (PARTS + 1);
+            }
         }
-        for (int r = 0; r < p->run_count; r++)
-            kinds |= (unsigned)(p->runs[r].optimizer[g] > 0) << (PARTS + 1);
     }
     return kinds;
 }
@@ -90,16 +90,18 @@ static bool run_no_worse(const struct check_problem *p, const struct check_run *
 {
     int groups = p->group_count, passes = groups * p->slices;
     for (int o = 0; o < p->gradient_count; o++)
-        if (!none_above(a->sync[o], b->sync[o], groups)) return false;
+        if (!none_above(a->sync[o], b->sync[o], groups) ||
+            !none_above(a->optimizer[o], b->optimizer[o], groups))
+            return false;
     return a->weight_bytes <= b->weight_bytes && a->gradient_bytes <= b->gradient_bytes &&
-           a->optimizer_bytes <= b->optimizer_bytes && a->unsharded_bytes <= b->unsharded_bytes &&
-           none_above(a->stash, b->stash, 3) && none_above(a->working, b->working, 3) &&
+           none_above(a->optimizer_bytes, b->optimizer_bytes, p->gradient_count) &&
+           a->unsharded_bytes <= b->unsharded_bytes && none_above(a->stash, b->stash, 3) &&
+           none_above(a->working, b->working, 3) &&
            none_above(a->feedback, b->feedback, p->gradient_count) &&
            none_above(a->forward, b->forward, passes) &&
            none_above(a->backward, b->backward, passes) &&
            none_above(a->weight, b->weight, groups) &&
-           none_above(a->selective, b->selective, passes) && none_above(a->full, b->full, passes) &&
-           none_above(a->optimizer, b->optimizer, groups);
+           none_above(a->selective, b->selective, passes) && none_above(a->full, b->full, passes);
 }
 
 static bool group_no_worse(const struct check_problem *p, const struct check_group *a,

@@ -18,7 +18,9 @@ bool check_has_slots(const struct check_problem *p)
 
 static struct check_room room_of(const struct check_problem *p, const struct check_run *r)
 {
-    struct check_room room = {.fixed = r->weight_bytes + r->gradient_bytes + r->optimizer_bytes};
+    int64_t states = INT64_MAX;
+    for (int o = 0; o < p->gradient_count; o++) states = smaller(states, r->optimizer_bytes[o]);
+    struct check_room room = {.fixed = r->weight_bytes + r->gradient_bytes + states};
     for (int mode = 0; mode < 3; mode++) {
         bool offered = mode == MODE_NONE ||
                        (mode == MODE_SELECTIVE
@@ -70,11 +72,14 @@ static struct check_terms terms_of(const struct check_problem *p, int run, int g
     struct check_terms t = {.forward = of_slices(p, r->forward, g),
                             .backward = of_slices(p, r->backward, g),
                             .weight = r->weight[g],
-                            .optimizer = r->optimizer[g],
+                            .optimizer = INT64_MAX,
                             .sync = INT64_MAX};
     if (r->recomputable)
         t.selective = of_slices(p, r->selective, g), t.full = of_slices(p, r->full, g);
-    for (int o = 0; o < p->gradient_count; o++) t.sync = smaller(t.sync, r->sync[o][g]);
+    for (int o = 0; o < p->gradient_count; o++) {
+        t.sync = smaller(t.sync, r->sync[o][g]);
+        t.optimizer = smaller(t.optimizer, r->optimizer[o][g]);
+    }
     return t;
 }
 

@@ -208,7 +208,7 @@ static const char *exclusion_by_costs(const struct price_audit *a, int group)
         if (!rates) return "its GPU has no rates for the job's precision";
     }
     bool host = costs->host_link_bytes_per_s.value > 0 && costs->host_memory_bytes_per_s.value > 0;
-    if (layout_of(a)->offload_optimizer && !host)
+    if ((layout_of(a)->offload_optimizer || a->problem->job.offload_percent_count) && !host)
         return "nobody measured its host, which would update the weights";
     return NULL;
 }

@@ -226,6 +226,9 @@ int64_t gradient_feedback_of(const struct price_audit *a, int run, int rank);
 bool embedding_sync_price(const struct price_audit *a, int first, int last, int64_t *ns);
 
 int64_t optimizer_ns_of(const struct price_audit *a, int run, int group);
+// With so much of the state on the host (section 4, Shares); 0: what a layer has without.
+int64_t device_state_bytes(const struct price_audit *a, int run, int percent);
+int64_t shared_step_ns(const struct price_audit *a, int run, int group, int percent);
 
 // The largest price of its kind anywhere in the problem: what takes no time at all is not in the
 // schedule's graph.

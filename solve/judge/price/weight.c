@@ -175,6 +175,15 @@ long double dense_table_bytes(const struct price_audit *a, const struct layer_ru
     return made && looked_up ? j->gradient_bytes_per_value * w->table : 0;
 }
 
+// What DeepSpeed's step copies where gradients are of 16 bits and updated on the device.
+static long double step_copies(const struct price_audit *a, const struct layer_weight *w)
+{
+    const struct job *j = &a->problem->job;
+    bool copies = j->trainer == TRAINER_DEEPSPEED && j->precision != FP32 &&
+                  j->gradient_bytes_per_value == 2 && !j->layout.offload_optimizer;
+    return copies ? (a->zero ? 6 : 8) * held_values(a, w, 1) : 0;
+}
+
 // DeepSpeed's own copies, beside the states; *gradient is replaced where it keeps gradients another
 // way.
 static long double deepspeed_bytes(const struct price_audit *a, const struct layer_run *r,
@@ -182,11 +191,9 @@ static long double deepspeed_bytes(const struct price_audit *a, const struct lay
 {
     const struct job *j = &a->problem->job;
     if (j->trainer != TRAINER_DEEPSPEED || j->precision == FP32) return 0;
-    long double copies = 0;
-    if (j->gradient_bytes_per_value == 4) *gradient = 6 * (w->dense + w->experts + w->pool);
-    else if (!j->layout.offload_optimizer) copies = (a->zero ? 6 : 8) * held_values(a, w, 1);
-    if (j->gradient_bytes_per_value == 4) copies += dense_table_bytes(a, r, w);
-    return copies;
+    if (j->gradient_bytes_per_value != 4) return step_copies(a, w);
+    *gradient = 6 * (w->dense + w->experts + w->pool);
+    return dense_table_bytes(a, r, w);
 }
 
 bool shards_fully(const struct price_audit *a)
@@ -265,4 +272,63 @@ static long double optimizer_s(const struct price_audit *a, int run, int group)
 int64_t optimizer_ns_of(const struct price_audit *a, int run, int group)
 {
     return judged_nanoseconds(a, (struct computed){optimizer_s(a, run, group), 0});
+}
+
+// ---- shares of the state on the host
+
+int64_t device_state_bytes(const struct price_audit *a, int run, int percent)
+{
+    int64_t all = layer_bytes_of(a, run).optimizer;
+    long double left = 100 - percent;
+    if (percent == 0 || layout_of(a)->offload_optimizer) return all;
+    if (!has_shape(a, run)) return judged_whole(a, left * all / 100);
+    const struct layer_run *r = run_of(a, run);
+    struct layer_weight w = layer_weight_of(a, run);
+    bool table = a->problem->job.gradient_bytes_per_value == 4; // which stays where it is
+    return judged_whole(a, left * (state_bytes(a, &w) + step_copies(a, &w)) / 100 +
+                               (table ? dense_table_bytes(a, r, &w) : 0));
+}
+
+// Two who work side by side, of whom the first does more, and the second less or more, as a part
+// grows from 0 to 1; x, y: seconds at both ends. The least time in which both are done.
+static long double both_done(const long double x[2], const long double y[2])
+{
+    long double first = greatest(x[0], y[0]), last = greatest(x[1], y[1]), ahead = x[0] - y[0],
+                behind = y[1] - x[1], sum = ahead + behind;
+    if ((ahead > 0) != (behind > 0) || ahead == 0 || behind == 0) return least(first, last);
+    return least(least(first, last), (behind * x[0] + ahead * x[1]) / sum);
+}
+
+// Of straight lines over an interval the least of the greatest is that of the worst pair (Helly).
+static long double shared_step_s(const struct price_audit *a, int run, int group, int percent)
+{
+    const struct job *j = &a->problem->job;
+    const struct gpu_costs *gpu = gpu_of(a, group);
+    long double step = optimizer_s(a, run, group), state;
+    if (has_shape(a, run)) {
+        struct layer_weight w = layer_weight_of(a, run);
+        state = state_bytes(a, &w);
+    } else {
+        state = run_of(a, run)->measured.optimizer_bytes;
+    }
+    if (percent == 0 || state == 0 || j->layout.offload_optimizer) return step;
+    long double away = percent * state / 100, values = away / (j->precision == FP32 ? 8 : 12),
+                gradient = values * j->gradient_bytes_per_value, weight = values * a->value_bytes,
+                link = gpu->host_link_bytes_per_s.value, rate = gpu->host_update_values_per_s.value,
+                memory = gpu->host_memory_bytes_per_s.value, worst = 0;
+    // [who][none of the host's share is updated on the device, all of it]
+    const long double done[4][2] = {
+        {(100 - percent) * step / 100, step},
+        {greatest(gradient, weight) / link, away / link},
+        {(2 * away + gradient + weight) / memory, 2 * away / memory},
+        {rate > 0 ? values / rate : 0, 0},
+    };
+    for (int x = 0; x < 4; x++)
+        for (int y = 0; y <= x; y++) worst = greatest(worst, both_done(done[x], done[y]));
+    return worst;
+}
+
+int64_t shared_step_ns(const struct price_audit *a, int run, int group, int percent)
+{
+    return judged_nanoseconds(a, (struct computed){shared_step_s(a, run, group, percent), 0});
 }

@@ -405,11 +405,28 @@ static void draw_options(struct draw *d)
     for (int i = 0, rank = 0; i < 2; i++) {
         rank += (int)random_between(d->rng, 1, 3);
         if (chance(d, 60))
-            j->boundary_options[j->boundary_option_count++] = (struct compression_option){
-                rank, chance(d, 50), random_between(d->rng, 0, 3), rank % 2 == 0};
+            j->boundary_options[j->boundary_option_count++] =
+                (struct compression_option){.rank = rank,
+                                            .epilogue_only = chance(d, 50),
+                                            .quality_cost = random_between(d->rng, 0, 3),
+                                            .forgets = rank % 2 == 0};
         if (chance(d, 50))
-            j->gradient_options[j->gradient_option_count++] = (struct compression_option){
-                rank, false, random_between(d->rng, 0, 3), rank % 3 == 0};
+            j->gradient_options[j->gradient_option_count++] =
+                (struct compression_option){.rank = rank,
+                                            .quality_cost = random_between(d->rng, 0, 3),
+                                            .forgets = rank % 3 == 0};
+    }
+    if (chance(d, 25)) {
+        j->offload_percents = TAKE(d->arena, 2, int);
+        j->offload_percents[0] = (int)random_between(d->rng, 1, 60);
+        j->offload_percents[1] = (int)random_between(d->rng, 61, 100);
+        j->offload_percent_count = 1 + chance(d, 50);
+        for (int g = 0; g < d->p->costs.gpu_count; g++) {
+            struct gpu_costs *gpu = &d->p->costs.gpus[g];
+            gpu->host_memory_bytes_per_s = exactly(1e9 * (double)PICK(d, 1, 10));
+            gpu->host_link_bytes_per_s = exactly(1e9 * (double)PICK(d, 1, 10));
+            if (chance(d, 60)) gpu->host_update_values_per_s = exactly(1e8 * (double)PICK(d, 1, 5));
+        }
     }
     if (chance(d, 40)) j->budget.boundaries_max = random_between(d->rng, 0, 2);
     if (chance(d, 40)) j->budget.stages_max = random_between(d->rng, 0, 2);

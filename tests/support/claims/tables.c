@@ -11,6 +11,15 @@ static int64_t *copy(const int64_t *numbers, int count, struct arena *arena)
     return arena_grow(arena, numbers, (size_t)count, (size_t)count, sizeof *numbers);
 }
 
+static void copy_shares(struct priced_run *to, const struct check_run *r,
+                        const struct check_problem *p, struct arena *arena)
+{
+    to->offloaded_bytes = copy(r->optimizer_bytes, p->gradient_count, arena);
+    to->offloaded_ns = TAKE(arena, p->gradient_count, int64_t *);
+    for (int o = 0; o < p->gradient_count; o++)
+        to->offloaded_ns[o] = copy(r->optimizer[o], p->group_count, arena);
+}
+
 static void copy_run(struct priced_run *to, const struct check_run *r,
                      const struct check_problem *p, struct arena *arena)
 {
@@ -20,7 +29,7 @@ static void copy_run(struct priced_run *to, const struct check_run *r,
                               .recomputable = r->recomputable,
                               .weight_bytes = r->weight_bytes,
                               .gradient_bytes = r->gradient_bytes,
-                              .optimizer_bytes = r->optimizer_bytes,
+                              .optimizer_bytes = r->optimizer_bytes[0],
                               .unsharded_bytes = r->unsharded_bytes,
                               .cut = r->cut};
     memcpy(to->stash_bytes, r->stash, sizeof to->stash_bytes);
@@ -31,10 +40,12 @@ static void copy_run(struct priced_run *to, const struct check_run *r,
     to->selective_ns = copy(r->selective, passes, arena),
     to->full_ns = copy(r->full, passes, arena);
     to->weight_ns = copy(r->weight, p->group_count, arena),
-    to->optimizer_ns = copy(r->optimizer, p->group_count, arena);
+    to->optimizer_ns = copy(r->optimizer[0], p->group_count, arena);
     to->sync_ns = TAKE(arena, p->gradient_count, int64_t *);
     for (int o = 0; o < p->gradient_count; o++)
         to->sync_ns[o] = copy(r->sync[o], p->group_count, arena);
+    for (int o = 0; o < p->gradient_count && !to->offloaded_ns; o++)
+        if (p->gradient[o].offloaded) copy_shares(to, r, p, arena);
 }
 
 static void copy_cut(struct priced_cut *to, const struct check_cut *c,
@@ -93,11 +104,16 @@ static void copy_options(struct priced *to, const struct check_problem *p, struc
     to->gradient_options = TAKE(arena, p->gradient_count, struct compression_option);
     for (int o = 0; o < p->boundary_count; o++)
         to->boundary_options[o] =
-            (struct compression_option){p->boundary[o].rank, p->boundary[o].epilogue_only,
-                                        p->boundary[o].cost, !p->boundary[o].remembers};
+            (struct compression_option){.rank = p->boundary[o].rank,
+                                        .epilogue_only = p->boundary[o].epilogue_only,
+                                        .quality_cost = p->boundary[o].cost,
+                                        .forgets = !p->boundary[o].remembers};
     for (int o = 0; o < p->gradient_count; o++)
-        to->gradient_options[o] = (struct compression_option){
-            p->gradient[o].rank, false, p->gradient[o].cost, !p->gradient[o].remembers};
+        to->gradient_options[o] =
+            (struct compression_option){.rank = p->gradient[o].rank,
+                                        .quality_cost = p->gradient[o].cost,
+                                        .forgets = !p->gradient[o].remembers,
+                                        .offloaded_percent = p->gradient[o].offloaded};
     to->budget = (struct quality_budget){p->budget[BUDGET_BOUNDARIES], p->budget[BUDGET_STAGES],
                                          p->budget[BUDGET_COST], p->rank_min};
 }
@@ -158,7 +174,6 @@ static void fill_runs(struct check_problem *to, const struct priced *p, struct a
                                          .recomputable = r->recomputable,
                                          .weight_bytes = r->weight_bytes,
                                          .gradient_bytes = r->gradient_bytes,
-                                         .optimizer_bytes = r->optimizer_bytes,
                                          .unsharded_bytes = r->unsharded_bytes,
                                          .stash = r->stash_bytes,
                                          .working = r->working_bytes,
@@ -168,8 +183,14 @@ static void fill_runs(struct check_problem *to, const struct priced *p, struct a
                                          .selective = r->selective_ns,
                                          .full = r->full_ns,
                                          .weight = r->weight_ns,
-                                         .optimizer = r->optimizer_ns,
                                          .sync = r->sync_ns};
+        to->runs[i].optimizer_bytes = TAKE(arena, p->gradient_option_count, int64_t);
+        to->runs[i].optimizer = TAKE(arena, p->gradient_option_count, int64_t *);
+        for (int o = 0; o < p->gradient_option_count; o++) {
+            to->runs[i].optimizer_bytes[o] = r->offloaded_ns ? r->offloaded_bytes[o]
+                                                             : r->optimizer_bytes;
+            to->runs[i].optimizer[o] = r->offloaded_ns ? r->offloaded_ns[o] : r->optimizer_ns;
+        }
     }
 }
 
@@ -204,13 +225,17 @@ static void fill_options(struct check_problem *to, const struct priced *p, struc
     to->boundary = TAKE(arena, to->boundary_count, struct check_option),
     to->gradient = TAKE(arena, to->gradient_count, struct check_option);
     for (int o = 0; o < to->boundary_count; o++)
-        to->boundary[o] = (struct check_option){
-            p->boundary_options[o].rank, p->boundary_options[o].epilogue_only,
-            p->boundary_options[o].quality_cost, !p->boundary_options[o].forgets};
+        to->boundary[o] =
+            (struct check_option){.rank = p->boundary_options[o].rank,
+                                  .epilogue_only = p->boundary_options[o].epilogue_only,
+                                  .cost = p->boundary_options[o].quality_cost,
+                                  .remembers = !p->boundary_options[o].forgets};
     for (int o = 0; o < to->gradient_count; o++)
-        to->gradient[o] = (struct check_option){p->gradient_options[o].rank, false,
-                                                p->gradient_options[o].quality_cost,
-                                                !p->gradient_options[o].forgets};
+        to->gradient[o] =
+            (struct check_option){.rank = p->gradient_options[o].rank,
+                                  .cost = p->gradient_options[o].quality_cost,
+                                  .remembers = !p->gradient_options[o].forgets,
+                                  .offloaded = p->gradient_options[o].offloaded_percent};
     to->budget[BUDGET_BOUNDARIES] = p->budget.boundaries_max,
     to->budget[BUDGET_STAGES] = p->budget.stages_max, to->budget[BUDGET_COST] = p->budget.cost_max;
     to->rank_min = p->budget.rank_min;

@@ -27,7 +27,10 @@ static bool same_run(const struct priced_run *a, const struct priced_run *b, con
 {
     int passes = p->slice_count * p->group_count;
     for (int o = 0; o < p->gradient_option_count; o++)
-        if (!same(a->sync_ns[o], b->sync_ns[o], p->group_count)) return false;
+        if (!same(a->sync_ns[o], b->sync_ns[o], p->group_count) ||
+            (a->offloaded_ns && (!same(a->offloaded_ns[o], b->offloaded_ns[o], p->group_count) ||
+                                 a->offloaded_bytes[o] != b->offloaded_bytes[o])))
+            return false;
     return a->weight_bytes == b->weight_bytes && a->gradient_bytes == b->gradient_bytes &&
            a->optimizer_bytes == b->optimizer_bytes && a->unsharded_bytes == b->unsharded_bytes &&
            a->cut == b->cut && same(a->stash_bytes, b->stash_bytes, 3) &&

@@ -80,6 +80,9 @@ static void compare_bytes(struct comparison *c, int run)
         same(c, "working bytes", of, mode, theirs->working_bytes[mode], own.working[mode]);
     }
     same(c, "message bytes", of, run, p->cuts[theirs->cut].message_bytes, own.message);
+    for (int o = 0; theirs->offloaded_bytes && o < p->gradient_option_count; o++)
+        same(c, "state left", of, o, theirs->offloaded_bytes[o],
+             device_state_bytes(&c->price_audit, run, p->gradient_options[o].offloaded_percent));
     for (int o = 0; o < p->gradient_option_count; o++)
         same(c, "gradient feedback", of, o, theirs->feedback_bytes[o],
              p->gradient_options[o].forgets
@@ -107,6 +110,10 @@ static void compare_times(struct comparison *c, int run, int group)
         if (slice) continue;
         same(c, "weight gradient", of, group, theirs->weight_ns[group], d.weight_ns);
         same(c, "optimizer", of, group, theirs->optimizer_ns[group], d.optimizer_ns);
+        for (int o = 0; theirs->offloaded_ns && o < p->gradient_option_count; o++)
+            same(c, "shared step", of, o, theirs->offloaded_ns[o][group],
+                 shared_step_ns(&c->price_audit, run, group,
+                                p->gradient_options[o].offloaded_percent));
     }
     for (int o = 0; o < p->gradient_option_count; o++)
         same(c, "sync", of, o, theirs->sync_ns[o][group],
@@ -179,9 +186,14 @@ static void compare_options(const struct comparison *c)
     }
     assert_int_equal(p->boundary_option_count, next);
     next = 1;
-    for (int i = 0; i < j->gradient_option_count; i++)
-        if (j->gradient_options[i].rank >= j->budget.rank_min)
-            assert_int_equal(p->gradient_options[next++].rank, j->gradient_options[i].rank);
+    for (int i = -1; i < j->gradient_option_count; i++)
+        for (int k = -1; k < j->offload_percent_count; k++) {
+            int rank = i < 0 ? 0 : j->gradient_options[i].rank;
+            if ((i < 0 && k < 0) || (i >= 0 && rank < j->budget.rank_min)) continue;
+            assert_int_equal(p->gradient_options[next].rank, rank);
+            assert_int_equal(p->gradient_options[next++].offloaded_percent,
+                             k < 0 ? 0 : j->offload_percents[k]);
+        }
     assert_int_equal(p->gradient_option_count, next);
 }
 

@@ -79,8 +79,9 @@ void way_put_memory(struct way *w, const struct priced *p, int stage)
     for (int l = d->first_layer; l < behind; l++) {
         const struct priced_run *r = &p->runs[priced_run_of(p, l)];
         enum recompute mode = mode_of_layer(p, d, l);
-        w->resident += r->weight_bytes + r->gradient_bytes + r->optimizer_bytes +
-                       r->feedback_bytes[d->gradient_option];
+        w->resident += r->weight_bytes + r->gradient_bytes + r->feedback_bytes[d->gradient_option];
+        w->resident += r->offloaded_bytes ? r->offloaded_bytes[d->gradient_option]
+                                          : r->optimizer_bytes;
         w->stash += r->stash_bytes[mode];
         if (r->working_bytes[mode] > w->working) w->working = r->working_bytes[mode];
         whole += r->unsharded_bytes;
@@ -119,7 +120,7 @@ static bool condition_holds(const struct priced *p, const struct rule *r,
     case 3: *stated = r->recompute_stated; return r->recompute[d->recompute];
     case 4:
         *stated = r->compresses_gradient >= 0;
-        return r->compresses_gradient == (d->gradient_option > 0);
+        return r->compresses_gradient == (p->gradient_options[d->gradient_option].rank > 0);
     default:
         *stated = r->compresses_boundary >= 0;
         return r->compresses_boundary == (d->boundary_option > 0);
@@ -158,7 +159,8 @@ void way_put_times(struct way *w, const struct priced *p, int stage)
             w->backward[i] += backward_of_layer(p, d, l, i);
         }
         w->weight += r->weight_ns[d->group];
-        w->optimizer += r->optimizer_ns[d->group];
+        w->optimizer += r->offloaded_ns ? r->offloaded_ns[d->gradient_option][d->group]
+                                        : r->optimizer_ns[d->group];
         w->cut_behind = r->cut;
     }
     w->sync = sync_of(p, d);
