@@ -117,9 +117,11 @@ real optimizer_s(const struct pricing *x, const struct layer_run *run, int group
         return (2 * state + x->e_g * kept_values(x, &p, 2) + x->e * kept_values(x, &p, 3) +
                 gpu->step_bytes_per_value.value * kept_values(x, &p, 1)) /
                gpu->memory_bytes_per_s.value;
-    real moved = (x->e_g + x->e) * kept_values(x, &p, 1);
+    real values = kept_values(x, &p, 1), moved = (x->e_g + x->e) * values,
+         rate = gpu->host_update_values_per_s.value;
     return moved / gpu->host_link_bytes_per_s.value +
-           (2 * state + moved) / gpu->host_memory_bytes_per_s.value;
+           fmaxl((2 * state + moved) / gpu->host_memory_bytes_per_s.value,
+                 rate > 0 ? values / rate : 0);
 }
 
 real table_gradient_bytes(const struct pricing *x, const struct layer_run *run)

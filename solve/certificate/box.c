@@ -48,6 +48,23 @@ static bool has_property(const struct maker *m, const struct proof_box *by, int 
     return by->end == END_SPLIT_GROUP ? c->group == by->group : number == by->choice;
 }
 
+static bool is_said(const struct proof_choice *said, const struct check_choice *c)
+{
+    return said->layers == c->layers && said->group == c->group && said->mode == c->mode &&
+           said->recomputed == c->recomputed && said->gradient == c->gradient &&
+           said->boundary == c->boundary && (c->first < 0 || said->first == c->first);
+}
+
+bool maker_separates(const struct maker *m, const struct proof_box *by)
+{
+    if (by->end == END_SPLIT_RANK) return true;
+    int with = 0, count = m->choices.count[by->stage];
+    for (int i = 0; i < count; i++)
+        with += by->end == END_SPLIT_CHOICE ? is_said(&by->said, &m->choices.items[by->stage][i])
+                                            : has_property(m, by, i);
+    return with > 0 && with < count;
+}
+
 struct check_box maker_split(struct maker *m, struct check_box *box, const struct proof_box *by,
                              struct arena *arena)
 {

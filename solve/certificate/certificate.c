@@ -74,6 +74,23 @@ static enum status make_anew(struct proof *proof, struct arena *arena, struct er
     return OK;
 }
 
+// Of ranks with several stages the checker lists fewer choices than the search: a split of the
+// records may then be none.
+static enum status splits_stand(bool *stand, const struct proof *proof, struct arena *arena,
+                                struct error *err)
+{
+    struct proof own = *proof;
+    *stand = true;
+    if (proof->request->priced->layout.virtual_stages == 1) return OK;
+    struct maker *m = TAKE(arena, 1, struct maker);
+    TRY(maker_open(m, &own, arena, arena, err));
+    for (int i = 0; i < proof->box_count && *stand; i++) {
+        const struct proof_box *box = &proof->boxes[i];
+        *stand = box->end == END_CLOSED || box->end == END_LEAF || maker_separates(m, box);
+    }
+    return OK;
+}
+
 enum status certificate_make(struct certificate_result *result,
                              const struct certificate_request *request, struct arena *arena,
                              struct error *err)
@@ -81,7 +98,9 @@ enum status certificate_make(struct certificate_result *result,
     struct proof proof = {.request = request, .result = result, .arena = arena};
     *result = (struct certificate_result){.bound_ns = 0};
     proof.bound_ns = request->plan->outcome == OUTCOME_INFEASIBLE ? -1 : request->plan->bound_ns;
-    if (request->shrink || request->anew || !proof_take_records(&proof)) {
+    bool stands = !request->shrink && !request->anew && proof_take_records(&proof);
+    if (stands) TRY(splits_stand(&stands, &proof, arena, err));
+    if (!stands) {
         proof = (struct proof){.request = request, .result = result, .arena = arena};
         return make_anew(&proof, arena, err);
     }

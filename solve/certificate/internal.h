@@ -144,6 +144,8 @@ bool maker_is_single(const struct maker *m, const struct check_box *box); // one
 bool maker_couple(struct maker *m, struct check_box *box);
 // One round on the box. true: closed.
 bool maker_use(struct maker *m, struct check_box *box, const struct proof_round *round);
+// Whether the split tells some of all the checker's choices from others, as the checker demands.
+bool maker_separates(const struct maker *m, const struct proof_box *by);
 // The half with the property stays in box, the other is returned.
 struct check_box maker_split(struct maker *m, struct check_box *box, const struct proof_box *by,
                              struct arena *arena);

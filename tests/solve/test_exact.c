@@ -31,7 +31,8 @@ static uint64_t first_seed = 1;
 static struct {
     int feasible, infeasible, most_layers, most_stages, most_groups, long_ones, close_ones,
         textbook;
-    int by_schedule[SCHEDULE_KIND_COUNT], compressed, budgeted, ruled, recomputed;
+    int by_schedule[SCHEDULE_KIND_COUNT], compressed, budgeted, ruled, recomputed, shared,
+        offloaded;
     int64_t plans, certified, boxes, anew, bytes;
 } seen;
 
@@ -53,6 +54,12 @@ static void count_dimensions(const struct problem *p, const struct priced *price
     seen.budgeted += priced->budget.boundaries_max >= 0 || priced->budget.stages_max >= 0 ||
                      priced->budget.cost_max >= 0;
     seen.ruled += p->job.rule_count > 0;
+    seen.shared += priced_offloads(priced);
+    for (int s = 0; e->plans && s < priced->stage_count; s++)
+        if (priced->gradient_options[e->best[s].gradient_option].offloaded_percent) {
+            seen.offloaded++;
+            break;
+        }
     for (int s = 0; e->plans && s < priced->stage_count; s++) {
         seen.recomputed += e->best[s].recompute != RECOMPUTE_NONE;
         if (e->best[s].recompute != RECOMPUTE_NONE) break;
@@ -78,7 +85,7 @@ static void vary_layout(struct problem *p, struct random *rng)
         if (j->sequence < 2) j->sequence = 2;
         l->slices[0] = (int)(j->sequence / 3 + 1);
         l->slices[1] = (int)j->sequence - l->slices[0];
-        j->boundary_option_count = j->gradient_option_count = 0;
+        j->boundary_option_count = j->gradient_option_count = j->offload_percent_count = 0;
     }
     l->barrier = random_chance(rng, 70);
     l->local_loss_every = random_chance(rng, 30) ? (int)random_between(rng, 1, 2) : 0;
@@ -224,13 +231,13 @@ static void sample_reaches_every_dimension(void **state)
     printf("exact:");
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
         printf(" %s %d", schedule_names[kind], seen.by_schedule[kind]);
-    printf(
-        "; %d feasible, %d infeasible; 9 layers %d, 4 stages %d, 3 groups %d; compression %d, "
-        "budget %d, rules %d, "
-        "recomputed optimum %d; >= 1 s %d, of these with optima 1 to 50 ns apart %d; textbook %d\n",
-        seen.feasible, seen.infeasible, seen.most_layers, seen.most_stages, seen.most_groups,
-        seen.compressed, seen.budgeted, seen.ruled, seen.recomputed, seen.long_ones,
-        seen.close_ones, seen.textbook);
+    printf("; %d feasible, %d infeasible; 9 layers %d, 4 stages %d, 3 groups %d; compression %d, "
+           "budget %d, rules %d, "
+           "recomputed optimum %d; shares on the host offered %d, in the optimum %d; >= 1 s %d, of "
+           "these with optima 1 to 50 ns apart %d; textbook %d\n",
+           seen.feasible, seen.infeasible, seen.most_layers, seen.most_stages, seen.most_groups,
+           seen.compressed, seen.budgeted, seen.ruled, seen.recomputed, seen.shared, seen.offloaded,
+           seen.long_ones, seen.close_ones, seen.textbook);
     printf(
         "exact: %lld certificates accepted, %lld boxes, %lld bytes; %lld with boxes closed anew\n",
         (long long)seen.certified, (long long)seen.boxes, (long long)seen.bytes,
@@ -243,7 +250,7 @@ static void sample_reaches_every_dimension(void **state)
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
         assert_true(seen.by_schedule[kind] >= (full ? 30 : problem_count / 100));
     assert_true(seen.compressed >= least && seen.budgeted >= least && seen.ruled >= least &&
-                seen.recomputed >= least);
+                seen.recomputed >= least && seen.shared >= least && seen.offloaded > 0);
     assert_true(seen.close_ones >= (full ? 200 : problem_count / 20));
     assert_true(seen.textbook >= problem_count / 20);
 }

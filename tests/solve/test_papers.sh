@@ -33,5 +33,15 @@ sh docs/examples/papers/terapipe.sh "$work/terapipe" 8 >"$work/terapipe.txt" || 
 awk '$4 == 1 { whole[$1] = $5 } $4 == 8 && $5 * 3 > whole[$1] { bad = 1 } END { exit bad || NR != 4 }' \
     "$work/terapipe.txt" || wrong "terapipe: $(cat "$work/terapipe.txt")"
 
+# GPT-NeoX 20B on four GPUs: the less memory, the more of the state is on the host; twice as fast as all
+# of it there at 80 GB, and with a slower link no faster.
+sh docs/examples/papers/offload.sh "$work/offload" 80 70 55 >"$work/offload.txt" || wrong "offload.sh fails"
+LINK=12e9 sh docs/examples/papers/offload.sh "$work/slow" 80 >>"$work/offload.txt" || wrong "offload.sh fails"
+awk 'NR == 1 { fast = $3 } NR < 4 { if ($2 <= last || $3 >= $4) bad = 1; last = $2 }
+     ($1 == 80 && $3 * 2 > $4) || (NR == 4 && $3 <= fast) { bad = 1 }
+     END { exit bad || NR != 4 }' "$work/offload.txt" || wrong "offload: $(cat "$work/offload.txt")"
+"$PLUMBLINE" check "$work/offload/70/certificate.json" "$work/offload/70/problem.json" >"$work/log" 2>&1 ||
+    wrong "offload: $(cat "$work/log")"
+
 [ "$failed" = 0 ] && echo "papers: decisions change as they say"
 exit $failed

@@ -485,9 +485,10 @@ static void draw_shares(struct draw *d, double plans_max)
         j->offload_percent_count--;
     for (int g = 0; g < d->p->costs.gpu_count && j->offload_percent_count; g++) {
         struct gpu_costs *gpu = &d->p->costs.gpus[g];
-        gpu->host_memory_bytes_per_s = exactly((double)random_between(&own, 1, 40) * 1e8);
-        gpu->host_link_bytes_per_s = exactly((double)random_between(&own, 1, 40) * 1e8);
-        if (random_chance(&own, 60))
+        double unit = random_chance(&own, 50) ? 1e8 : 1e11;
+        gpu->host_memory_bytes_per_s = exactly((double)random_between(&own, 1, 40) * unit);
+        gpu->host_link_bytes_per_s = exactly((double)random_between(&own, 1, 40) * unit);
+        if (random_chance(&own, 30))
             gpu->host_update_values_per_s = exactly((double)random_between(&own, 1, 9) * 1e7);
     }
 }

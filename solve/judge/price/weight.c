@@ -264,9 +264,11 @@ static long double optimizer_s(const struct price_audit *a, int run, int group)
         return (states + gradient * held_values(a, &w, 2) + e * held_values(a, &w, 3) +
                 gpu->step_bytes_per_value.value * held_values(a, &w, 1)) /
                gpu->memory_bytes_per_s.value;
-    long double moved = (gradient + e) * held_values(a, &w, 1);
-    return moved / gpu->host_link_bytes_per_s.value +
-           (states + moved) / gpu->host_memory_bytes_per_s.value;
+    long double values = held_values(a, &w, 1), moved = (gradient + e) * values,
+                rate = gpu->host_update_values_per_s.value,
+                update = (states + moved) / gpu->host_memory_bytes_per_s.value;
+    if (rate > 0) update = greatest(update, values / rate);
+    return moved / gpu->host_link_bytes_per_s.value + update;
 }
 
 int64_t optimizer_ns_of(const struct price_audit *a, int run, int group)
