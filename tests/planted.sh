@@ -42,6 +42,9 @@ plants() {
     plant filling-last-option layouts/sketch.c \
         's/t.sync_ns = smaller(t.sync_ns, \(.*\));/t.sync_ns = \1;/' \
         'a sync is compressed as the last option says'
+    plant filling-state-on-device layouts/sketch.c \
+        's/priced_least_states(p, r)}/r->optimizer_bytes}/' \
+        'all states are on the device, whatever share the host may hold'
     plant same-despite-overlap layouts/compare.c \
         's/SYNC_EXPOSED && y->gradient_sync ==/SYNC_EXPOSED || y->gradient_sync ==/' \
         'with one exposed sync the other may be beside the gradients'
@@ -75,6 +78,9 @@ plants() {
     plant bound-last-option space/sketch.c \
         's/t.sync = smaller(t.sync, \(.*\));/t.sync = \1;/' \
         'a sync is compressed as the last option says'
+    plant bound-state-on-device space/sketch.c \
+        's/states = smaller(states, r->optimizer_bytes\[o\]);/states = r->optimizer_bytes[0];/' \
+        'all states are on the device, whatever share the host may hold'
     plant dominated-despite-overlap space/compare.c \
         's/exposed = !a->overlapped && !b/exposed = !a->overlapped || !b/' \
         'with one exposed sync the other may be beside the gradients'
