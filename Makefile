@@ -241,7 +241,7 @@ $(OUT)/run: $(OUT)/tests/run.o
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS)
 TEST_JOBS ?= $(shell nproc 2>/dev/null || echo 1)
-TEST_RUN = $(OUT)/run --jobs $(TEST_JOBS) --alone "test_links.sh test_nccl.sh" $(if $(BUILD:release=),,--most-mb 1024) \
+TEST_RUN = $(OUT)/run --jobs $(TEST_JOBS) --alone "test_links.sh test_known_links.sh test_nccl.sh" $(if $(BUILD:release=),,--most-mb 1024) \
            --times $(OUT)/tests/times.txt --hints tests/times.txt --logs $(OUT)/tests
 
 # What a VIPR file proves: the reader of VIPR that the tests have.

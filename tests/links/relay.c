@@ -167,7 +167,7 @@ int main(int argc, char **argv)
         }
     }
     // It sleeps nearly always; when it is due it must not wait for anybody's time slice, nor for
-    // those it serves, whom tests/measure/test_links.sh runs in real time too.
+    // those it serves, whom tests/measure/test_known_links.sh runs in real time too.
     sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 50});
     prctl(PR_SET_TIMERSLACK, 1UL);
     struct sigaction action = {.sa_handler = ask};

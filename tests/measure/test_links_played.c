@@ -2,7 +2,7 @@
 // clocks are played too. A message carries when it arrives, by the delay and the rate of its link,
 // and a clock moves only by waiting for one. So the program has one right answer, whatever the
 // machine does meanwhile: every repetition, both matrices and every name.
-// tests/measure/test_links.sh takes the same program to real messages, MPI and clocks.
+// tests/measure/test_known_links.sh takes the same program to real messages, MPI and clocks.
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
