@@ -199,11 +199,14 @@ static enum status check_compressions(const struct job *j, const char *key,
                                       const struct compression_option *options, int count,
                                       struct error *err)
 {
-    for (int i = 0; i < count; i++)
-        if (options[i].rank < 1 || options[i].rank > RANK_MAX || options[i].quality_cost < 0 ||
+    static const int most[] = {RANK_MAX, 999, 8};
+    for (int i = 0; i < count; i++) {
+        const struct compression_form *form = &options[i].form;
+        if (form->amount < 1 || form->amount > most[form->method] || options[i].quality_cost < 0 ||
             options[i].quality_cost > QUALITY_MAX)
-            return fail(err, BAD_INPUT, "%s: %s[%d]: rank or quality_cost is out of range",
-                        name_of(j), key, i);
+            return fail(err, BAD_INPUT, "%s: %s[%d]: %s or quality_cost is out of range",
+                        name_of(j), key, i, compression_keys[form->method]);
+    }
     return OK;
 }
 

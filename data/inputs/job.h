@@ -109,16 +109,46 @@ struct space {
     struct space_axis axes[SPACE_KEY_COUNT];
 };
 
-// Low-rank compression: of the backward transfers over a boundary, of a stage's gradient sync.
-// Option 0 of a priced document is always "none", rank 0. A priced document's options of a stage
+// Compression: of the backward transfers over a boundary, of a stage's gradient sync.
+// How a matrix of values is sent: as two factors of so many columns, as its largest values with
+// their places, so many of a thousand, or in so many bits each with a scale for 256 values
+// (docs/FORMULAS.md, 6 and 7). The amount: 0 is not compressed.
+enum compression_method {
+    COMPRESS_LOW_RANK,
+    COMPRESS_TOP_K,
+    COMPRESS_QUANTISE,
+    COMPRESSION_METHOD_COUNT
+};
+struct compression_form {
+    enum compression_method method;
+    int amount;
+};
+// None, or of a rank that the budget's rank_min allows, or of another form.
+static inline bool compression_allowed(struct compression_form form, int rank_min)
+{
+    return form.amount == 0 || form.method != COMPRESS_LOW_RANK || form.amount >= rank_min;
+}
+extern const char *const compression_keys[]; // "rank", "kept_per_thousand", "bits"
+// In words, as "rank 8", "the largest 1.5 %", "4 bits"; of no compression "none".
+const char *compression_text(struct compression_form form, struct arena *arena);
+
+// Option 0 of a priced document is always "none", amount 0. A priced document's options of a stage
 // are compressions of its sync, each with none and every share of its optimizer on the host.
 struct compression_option {
-    int rank;           // 0: not compressed
+    struct compression_form form;
     bool epilogue_only; // only the last p-1-i backward receives of stage i and the last steady one
     int64_t quality_cost; // user's, >= 0
     bool forgets;         // no error feedback: what compression loses is not kept for the next time
     int offloaded_percent; // share of the optimizer's state that the host holds
 };
+
+static inline bool compression_same(const struct compression_option *a,
+                                    const struct compression_option *b)
+{
+    return a->form.method == b->form.method && a->form.amount == b->form.amount &&
+           a->epilogue_only == b->epilogue_only && a->quality_cost == b->quality_cost &&
+           a->forgets == b->forgets && a->offloaded_percent == b->offloaded_percent;
+}
 
 struct quality_budget {
     int64_t boundaries_max, stages_max, cost_max; // -1: no limit

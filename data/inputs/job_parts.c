@@ -193,13 +193,24 @@ enum status budget_check(const struct quality_budget *b, const char *file, struc
 
 // ---- compression
 
+const char *const compression_keys[] = {"rank", "kept_per_thousand", "bits", NULL};
+
+const char *compression_text(struct compression_form form, struct arena *arena)
+{
+    if (!form.amount) return "none";
+    if (form.method == COMPRESS_LOW_RANK) return arena_print(arena, "rank %d", form.amount);
+    if (form.method == COMPRESS_QUANTISE)
+        return arena_print(arena, form.amount > 1 ? "%d bits" : "%d bit", form.amount);
+    return arena_print(arena, "the largest %g %%", form.amount / 10.0);
+}
+
 void compressions_put(struct json_writer *w, const char *key, bool of_boundaries,
                       const struct compression_option *options, int count)
 {
     json_open_array(w, key);
     for (int i = 0; i < count; i++) {
         json_open_flat_object(w, NULL);
-        json_put_count(w, "rank", options[i].rank);
+        json_put_count(w, compression_keys[options[i].form.method], options[i].form.amount);
         if (of_boundaries) json_put_bool(w, "epilogue_only", options[i].epilogue_only);
         json_put_count(w, "quality_cost", options[i].quality_cost);
         if (options[i].forgets) json_put_bool(w, "error_feedback", false);
@@ -208,6 +219,19 @@ void compressions_put(struct json_writer *w, const char *key, bool of_boundaries
         json_close_object(w);
     }
     json_close_array(w);
+}
+
+static enum status form_get(const struct json *element, const int amounts[],
+                            struct compression_form *to, struct error *err)
+{
+    int found = 0;
+    for (int i = 0; i < COMPRESSION_METHOD_COUNT; i++)
+        if (amounts[i] >= 0) *to = (struct compression_form){i, amounts[i]}, found++;
+    if (found != 1)
+        return json_refuse(element, err, "expected one of rank, kept_per_thousand and bits");
+    if (to->method == COMPRESS_QUANTISE && to->amount != 8 && to->amount != 4 && to->amount != 1)
+        return json_refuse(element, err, "bits: expected 1, 4 or 8, found %d", to->amount);
+    return OK;
 }
 
 enum status compressions_get(const struct json *array, bool of_boundaries, int rank_min,
@@ -223,17 +247,21 @@ enum status compressions_get(const struct json *array, bool of_boundaries, int r
         struct json element = json_element(array, i, arena);
         struct compression_option *o = &(*options)[i];
         bool feedback = true;
+        int amounts[COMPRESSION_METHOD_COUNT] = {-1, -1, -1};
         struct json_field fields[] = {
-            FIELD_INT("rank", REQUIRED, &o->rank, rank_min, RANK_MAX),
+            FIELD_INT("rank", OPTIONAL, &amounts[COMPRESS_LOW_RANK], rank_min, RANK_MAX),
+            FIELD_INT("kept_per_thousand", OPTIONAL, &amounts[COMPRESS_TOP_K], 1, 999),
+            FIELD_INT("bits", OPTIONAL, &amounts[COMPRESS_QUANTISE], 1, 8),
             FIELD_COUNT("quality_cost", OPTIONAL, &o->quality_cost, 0, QUALITY_MAX),
             FIELD_BOOL("error_feedback", OPTIONAL, &feedback),
             FIELD_BOOL("epilogue_only", OPTIONAL, &o->epilogue_only),
         };
         if (!of_boundaries)
-            fields[3] = (struct json_field)FIELD_INT("offloaded_percent", OPTIONAL,
+            fields[5] = (struct json_field)FIELD_INT("offloaded_percent", OPTIONAL,
                                                      &o->offloaded_percent, 0, 100);
-        TRY(json_fields(&element, fields, of_boundaries || !rank_min ? 4 : 3, JSON_STRICT, arena,
+        TRY(json_fields(&element, fields, of_boundaries || !rank_min ? 6 : 5, JSON_STRICT, arena,
                         err));
+        TRY(form_get(&element, amounts, &o->form, err));
         o->forgets = !feedback;
     }
     return OK;

@@ -117,7 +117,7 @@ bool priced_offloads(const struct priced *p)
 
 bool priced_compresses_sync(const struct priced *p, int gradient_option)
 {
-    return p->gradient_options[gradient_option].rank > 0;
+    return p->gradient_options[gradient_option].form.amount > 0;
 }
 
 int64_t priced_optimizer_bytes(const struct priced_run *run, int gradient_option)
@@ -234,28 +234,28 @@ static enum status check_cut(const struct priced *p, int i, struct error *err)
 static enum status check_options(const struct priced *p, struct error *err)
 {
     double boundary = 0, gradient = 0;
-    if (p->boundary_option_count < 1 || p->boundary_options[0].rank != 0 ||
+    if (p->boundary_option_count < 1 || p->boundary_options[0].form.amount != 0 ||
         p->boundary_options[0].epilogue_only || p->boundary_options[0].quality_cost)
         return fail(err, BAD_INPUT,
                     "%s: boundary_options[0]: expected rank 0 (none) at no quality cost",
                     name_of(p));
-    if (p->gradient_option_count < 1 || p->gradient_options[0].rank != 0 ||
+    if (p->gradient_option_count < 1 || p->gradient_options[0].form.amount != 0 ||
         p->gradient_options[0].quality_cost || p->gradient_options[0].offloaded_percent)
         return fail(err, BAD_INPUT,
                     "%s: gradient_options[0]: expected rank 0 (none) at no quality cost",
                     name_of(p));
     for (int o = 1; o < p->boundary_option_count; o++) {
-        if (p->boundary_options[o].rank < 1 || p->boundary_options[o].quality_cost < 0)
-            return fail(err, BAD_INPUT, "%s: boundary_options[%d]: expected a rank of at least 1",
+        if (p->boundary_options[o].form.amount < 1 || p->boundary_options[o].quality_cost < 0)
+            return fail(err, BAD_INPUT, "%s: boundary_options[%d]: expected a compression",
                         name_of(p), o);
         boundary = larger_double(boundary, (double)p->boundary_options[o].quality_cost);
     }
     for (int o = 1; o < p->gradient_option_count; o++) {
         const struct compression_option *x = &p->gradient_options[o];
-        if ((x->rank < 1 && x->offloaded_percent < 1) || x->quality_cost < 0 ||
+        if ((x->form.amount < 1 && x->offloaded_percent < 1) || x->quality_cost < 0 ||
             x->offloaded_percent < 0 || x->offloaded_percent > 100)
             return fail(err, BAD_INPUT,
-                        "%s: gradient_options[%d]: expected a rank of at least 1, or an "
+                        "%s: gradient_options[%d]: expected a compression, or an "
                         "offloaded_percent of 1 to 100",
                         name_of(p), o);
         gradient = larger_double(gradient, (double)p->gradient_options[o].quality_cost);

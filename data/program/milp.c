@@ -37,9 +37,10 @@ int milp_add_row(struct milp *m, enum row_role role, enum row_sense sense, int64
 
 const char *milp_column_name(const struct milp *m, int column, char name[64])
 {
-    static const char *const roles[] = {"T",       "symbol", "choice",    "level",  "state", "flow",
-                                        "working", "x",      "option",    "node",   "hop",   "ring",
-                                        "reach",   "member", "transport", "dearest"};
+    static const char *const roles[] = {
+        "T",    "symbol", "choice", "level", "state",  "flow",      "working", "x",      "option",
+        "node", "hop",    "ring",   "reach", "member", "transport", "leaves",  "shared", "dearest"};
+    assert(m->columns[column].role < ARRAY_LENGTH(roles));
     const struct milp_column *c = &m->columns[column];
     if (c->role == COLUMN_TIME) snprintf(name, 64, "T");
     else if (c->role == COLUMN_FLOW)
@@ -52,10 +53,11 @@ const char *milp_column_name(const struct milp *m, int column, char name[64])
 
 const char *milp_row_name(const struct milp *m, int row, char name[64])
 {
-    static const char *const roles[] = {"cover",   "one",    "slots", "budget",   "state",
-                                        "symbol",  "flow",   "level", "position", "rank",
-                                        "working", "memory", "path",  "row",      "node",
-                                        "order",   "ring",   "reach", "dearest",  "transport"};
+    static const char *const roles[] = {
+        "cover", "one",      "slots", "budget",  "state",   "symbol",    "flow",
+        "level", "position", "rank",  "working", "memory",  "path",      "row",
+        "node",  "order",    "ring",  "reach",   "dearest", "transport", "shared"};
+    assert(m->rows[row].role < ARRAY_LENGTH(roles));
     snprintf(name, 64, "%s_%d", roles[m->rows[row].role], row);
     return name;
 }

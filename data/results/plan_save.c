@@ -56,15 +56,16 @@ static const char *compression_of(const struct plan *p, const struct plan_stage 
 {
     const struct compression_option *b = &p->boundary_options[s->boundary_option];
     const struct compression_option *g = &p->gradient_options[s->gradient_option];
-    if (!b->rank && !g->rank) return "none";
+    if (!b->form.amount && !g->form.amount) return "none";
     static const char forgets[] = " without error feedback";
-    const char *gradient = g->rank ? arena_print(arena, "gradient sync at rank %d%s", g->rank,
-                                                 g->forgets ? forgets : "")
-                                   : "";
-    const char *boundary = b->rank ? arena_print(arena, "backward transfers at rank %d%s%s",
-                                                 b->rank, b->epilogue_only ? " in the drain" : "",
-                                                 b->forgets ? forgets : "")
-                                   : "";
+    const char *gradient = "", *boundary = "";
+    if (g->form.amount)
+        gradient = arena_print(arena, "gradient sync at %s%s", compression_text(g->form, arena),
+                               g->forgets ? forgets : "");
+    if (b->form.amount)
+        boundary = arena_print(arena, "backward transfers at %s%s%s",
+                               compression_text(b->form, arena),
+                               b->epilogue_only ? " in the drain" : "", b->forgets ? forgets : "");
     return arena_print(arena, "%s%s%s", gradient, *gradient && *boundary ? ", " : "", boundary);
 }
 

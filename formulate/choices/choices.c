@@ -140,18 +140,13 @@ static void try_first_layers(struct bucket *b, struct choice x, int recomputable
     }
 }
 
-// An option below the least rank is not offered.
-static bool offered(const struct priced *p, int rank)
-{
-    return rank == 0 || rank >= p->budget.rank_min;
-}
-
 static void fill_bucket(struct bucket *b, struct choice x)
 {
     const struct priced *p = b->c->priced;
     int recomputable = span_recomputable(p, choice_first_layer(b->c, b->stage, &x), x.layer_count);
     for (x.gradient_option = 0; x.gradient_option < p->gradient_option_count; x.gradient_option++) {
-        if (!offered(p, p->gradient_options[x.gradient_option].rank)) continue;
+        if (!compression_allowed(p->gradient_options[x.gradient_option].form, p->budget.rank_min))
+            continue;
         try_mode(b, x, RECOMPUTE_NONE);
         if (p->recompute[RECOMPUTE_SELECTIVE]) try_mode(b, x, RECOMPUTE_SELECTIVE);
         if (p->recompute[RECOMPUTE_FULL])
@@ -199,7 +194,9 @@ static void enumerate_span(struct stage_list *list, struct bucket *b, int first_
         if (p->groups[x.group].excluded || !has_room(p, x.group)) continue;
         int options = choice_sends_backward(b->c, b->stage) ? p->boundary_option_count : 1;
         for (x.boundary_option = 0; x.boundary_option < options; x.boundary_option++) {
-            if (!offered(p, p->boundary_options[x.boundary_option].rank)) continue;
+            if (!compression_allowed(p->boundary_options[x.boundary_option].form,
+                                     p->budget.rank_min))
+                continue;
             fill_bucket(b, x);
             keep_bucket(list, b);
         }

@@ -231,7 +231,7 @@ static bool meets_conditions(const struct choices *c, int stage, const struct ch
         priced_compresses_sync(p, x->gradient_option) != rule->compresses_gradient)
         return false;
     if (rule->compresses_boundary >= 0 &&
-        (p->boundary_options[x->boundary_option].rank > 0) != rule->compresses_boundary)
+        (p->boundary_options[x->boundary_option].form.amount > 0) != rule->compresses_boundary)
         return false;
     return true;
 }

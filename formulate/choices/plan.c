@@ -105,21 +105,15 @@ static int group_of_plan(const struct priced *p, const struct plan *plan, int gr
     return -1;
 }
 
-static bool same_option(const struct compression_option *a, const struct compression_option *b)
-{
-    return a->rank == b->rank && a->epilogue_only == b->epilogue_only &&
-           a->quality_cost == b->quality_cost && a->forgets == b->forgets;
-}
-
 // The option of the priced document that says the same as the plan's: at the same place, if it does
 // so there.
 static int option_of_plan(const struct compression_option *options, int count,
                           const struct compression_option *of_plan, int plan_count, int option)
 {
     if (option < 0 || option >= plan_count) return -1;
-    if (option < count && same_option(&options[option], &of_plan[option])) return option;
+    if (option < count && compression_same(&options[option], &of_plan[option])) return option;
     for (int i = 0; i < count; i++)
-        if (same_option(&options[i], &of_plan[option])) return i;
+        if (compression_same(&options[i], &of_plan[option])) return i;
     return -1;
 }
 

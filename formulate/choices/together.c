@@ -218,7 +218,7 @@ bool choices_within_budget(const struct choices *c, const int *chosen)
     int64_t boundaries = 0, stages = 0, cost = 0;
     for (int s = 0; s < p->stage_count; s++) {
         const struct choice *x = &c->stages[s].items[chosen[s]];
-        boundaries += p->boundary_options[x->boundary_option].rank > 0;
+        boundaries += p->boundary_options[x->boundary_option].form.amount > 0;
         stages += priced_compresses_sync(p, x->gradient_option);
         cost += x->quality_cost;
     }

@@ -113,8 +113,8 @@ static void offer_compression(struct job *job, const struct transformer_request 
     struct compression_option *boundary = TAKE(arena, 1, struct compression_option);
     struct compression_option *gradient = TAKE(arena, 1, struct compression_option);
     *boundary = (struct compression_option){
-        .rank = r->boundary_rank, .epilogue_only = true, .quality_cost = 1};
-    *gradient = (struct compression_option){.rank = r->gradient_rank, .quality_cost = 1};
+        .form.amount = r->boundary_rank, .epilogue_only = true, .quality_cost = 1};
+    *gradient = (struct compression_option){.form.amount = r->gradient_rank, .quality_cost = 1};
     job->boundary_options = boundary;
     job->boundary_option_count = r->boundary_rank > 0;
     job->gradient_options = gradient;

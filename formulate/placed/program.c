@@ -201,8 +201,8 @@ static void add_budget(struct placing *x, int kind, int64_t limit)
             if (option_of(x->c, s, i) != i) continue;
             int64_t use = kind == BUDGET_COST ? choice->quality_cost
                           : kind == BUDGET_BOUNDARIES
-                              ? x->p->boundary_options[choice->boundary_option].rank > 0
-                              : x->p->gradient_options[choice->gradient_option].rank > 0;
+                              ? x->p->boundary_options[choice->boundary_option].form.amount > 0
+                              : x->p->gradient_options[choice->gradient_option].form.amount > 0;
             milp_add_entry(&x->f->milp, x->f->option_column[s][i], use);
         }
     milp_add_row(&x->f->milp, ROW_BUDGET, ROW_AT_MOST, limit);

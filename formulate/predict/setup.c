@@ -202,12 +202,12 @@ static bool set_schedule(struct layout *l, const struct row_words *words, const 
 static void set_compression(struct predictor *p, const struct run_row *row)
 {
     struct job *job = &p->problem.job;
-    p->boundary = (struct compression_option){.rank = (int)stated(row->boundary_rank, 0),
+    p->boundary = (struct compression_option){.form.amount = (int)stated(row->boundary_rank, 0),
                                               .epilogue_only = stated(row->boundary_drain, 0)};
-    p->gradient = (struct compression_option){.rank = (int)stated(row->gradient_rank, 0)};
+    p->gradient = (struct compression_option){.form.amount = (int)stated(row->gradient_rank, 0)};
     job->boundary_options = &p->boundary, job->gradient_options = &p->gradient;
-    job->boundary_option_count = p->boundary.rank > 0;
-    job->gradient_option_count = p->gradient.rank > 0;
+    job->boundary_option_count = p->boundary.form.amount > 0;
+    job->gradient_option_count = p->gradient.form.amount > 0;
 }
 
 static bool set_job(struct predictor *p, const struct run_row *row, struct prediction *prediction)

@@ -119,7 +119,7 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
     return x;
 }
 
-// Option 0 is none, the others are those of the job whose rank is allowed.
+// Option 0 is none, the others are those of the job that are allowed.
 static void copy_options(struct compression_option **to, int *count,
                          const struct compression_option *options, int option_count, int rank_min,
                          struct arena *arena)
@@ -127,7 +127,7 @@ static void copy_options(struct compression_option **to, int *count,
     *to = TAKE(arena, option_count + 1, struct compression_option);
     *count = 1;
     for (int i = 0; i < option_count; i++)
-        if (options[i].rank >= rank_min) (*to)[(*count)++] = options[i];
+        if (compression_allowed(options[i].form, rank_min)) (*to)[(*count)++] = options[i];
 }
 
 // Each compression with none and with every share of the optimizer's state on the host.
@@ -159,6 +159,24 @@ static bool lacks_network(const struct pricing *x, int group)
     return x->R > 1 && !link_of_gradient_sync(x, group).joined;
 }
 
+static bool offers(const struct priced *p, enum compression_method method)
+{
+    bool found = false;
+    for (int o = 1; o < p->boundary_option_count; o++)
+        found = found || p->boundary_options[o].form.method == method;
+    for (int o = 1; o < p->gradient_option_count; o++)
+        found = found ||
+                (priced_compresses_sync(p, o) && p->gradient_options[o].form.method == method);
+    return found;
+}
+
+static const char *lacks(const struct pricing *x, const struct node_group *nodes, const char *what,
+                         const char *keys)
+{
+    return arena_print(x->arena, "the costs of %s do not state what %s needs: %s", nodes->gpu, what,
+                       keys);
+}
+
 // Why this group can hold no stage, or NULL.
 static const char *reason_to_exclude(const struct pricing *x, int group)
 {
@@ -166,9 +184,7 @@ static const char *reason_to_exclude(const struct pricing *x, int group)
     const struct node_group *nodes = &problem->cluster.groups[group];
     const struct gpu_costs *gpu = x->gpus[group];
     if (!gpu) return arena_print(x->arena, "the costs do not list the GPU %s", nodes->gpu);
-    bool needs_rates = x->priced->boundary_option_count > 1;
-    for (int o = 1; o < x->priced->gradient_option_count; o++)
-        needs_rates = needs_rates || priced_compresses_sync(x->priced, o);
+    bool needs_rates = offers(x->priced, COMPRESS_LOW_RANK);
     for (int run = 0; run < problem->model.run_count; run++) {
         const struct layer_run *layers = &problem->model.runs[run];
         if (find_layer_time(x, layers->name, nodes->gpu)) continue;
@@ -182,12 +198,18 @@ static const char *reason_to_exclude(const struct pricing *x, int group)
     if (needs_rates && !x->rates[group])
         return arena_print(x->arena, "%s lacks %s", nodes->gpu,
                            precision_names[problem->job.precision]);
+    if (offers(x->priced, COMPRESS_TOP_K) &&
+        !(gpu->top_k_values_per_s.value > 0 && gpu->top_k_back_values_per_s.value > 0))
+        return lacks(x, nodes, "sending the largest values",
+                     "top_k_values_per_s, top_k_back_values_per_s");
+    if (offers(x->priced, COMPRESS_QUANTISE) &&
+        !(gpu->quantise_values_per_s.value > 0 && gpu->quantise_back_values_per_s.value > 0))
+        return lacks(x, nodes, "sending fewer bits",
+                     "quantise_values_per_s, quantise_back_values_per_s");
     if ((problem->job.layout.offload_optimizer || priced_offloads(x->priced)) &&
         !(gpu->host_link_bytes_per_s.value > 0 && gpu->host_memory_bytes_per_s.value > 0))
-        return arena_print(x->arena,
-                           "the costs of %s do not state what an offloaded optimizer needs: "
-                           "host_link_bytes_per_s, host_memory_bytes_per_s",
-                           nodes->gpu);
+        return lacks(x, nodes, "an offloaded optimizer",
+                     "host_link_bytes_per_s, host_memory_bytes_per_s");
     if (problem->cluster.places.node_count && !node_slots(x, group))
         return arena_print(x->arena,
                            "a device group needs %.0f devices (tensor x context) of one node, and "

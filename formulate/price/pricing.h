@@ -223,6 +223,12 @@ enum status price_sync_constants(struct pricing *x, struct error *err);
 enum status price_embedding_sync(struct pricing *x, struct error *err);
 
 // ---- transfers.c (section 6)
+// Bytes of so many values, packed as their largest or in fewer bits.
+real form_bytes(const struct compression_form *form, real values, real value_bytes);
+struct form_rates {
+    real there, back;
+}; // values of the whole array in a second, packed and unpacked
+struct form_rates form_rates(const struct gpu_costs *gpu, enum compression_method method);
 real low_rank_traffic_s(
     const struct pricing *x, int group,
     real bytes); // what compression takes to move them; 0 where no rate is stated

@@ -4,7 +4,7 @@
 
 #include "formulate/price/pricing.h"
 
-enum { MATRICES_MAX = 12 };
+enum { MATRICES_MAX = PRODUCTS_MAX + 3 };
 struct matrix {
     real rows, columns;
 };
@@ -39,30 +39,6 @@ static int matrices_of(const struct pricing *x, const struct layer_run *run,
     return count;
 }
 
-// What an option does to the sync of one layer.
-struct compression {
-    real saved_bytes, flop, traffic, feedback_bytes;
-    int matrix_count;
-};
-
-static struct compression compress(const struct pricing *x, const struct layer_run *run, real rank)
-{
-    struct matrix matrices[MATRICES_MAX];
-    struct compression all = {0, 0, 0, 0, 0};
-    int count = rank > 0 && x->zero < 2 ? matrices_of(x, run, matrices) : 0;
-    for (int i = 0; i < count; i++) {
-        real rows = matrices[i].rows, columns = matrices[i].columns, values = rows * columns,
-             sent = rank * (rows + columns);
-        if (reaches(sent, values)) continue;
-        all.saved_bytes += x->e_g * (values - sent);
-        all.feedback_bytes += x->e_g * values;
-        all.traffic += 2 * x->e_g * (values + sent);
-        all.flop += 6 * rows * columns * rank + 2 * rows * rank * rank;
-        all.matrix_count++;
-    }
-    return all;
-}
-
 // Bytes a layer sends in its sync: gradients and weights, and of the experts those of their own
 // ranks.
 struct sent {
@@ -80,8 +56,7 @@ static real shared_values(const struct pricing *x, const struct layer_run *run)
                : 0;
 }
 
-static struct sent sent_of(const struct pricing *x, const struct layer_run *run,
-                           const struct compression *compression)
+static struct sent sent_of(const struct pricing *x, const struct layer_run *run)
 {
     struct sent sent = {(real)run->measured.gradient_bytes, (real)run->measured.weight_bytes, 0, 0};
     if (run->kind != LAYER_MEASURED) {
@@ -89,8 +64,77 @@ static struct sent sent_of(const struct pricing *x, const struct layer_run *run,
         sent = (struct sent){x->e_g * fmaxl(0, p.dense - shared_values(x, run)), x->e * p.dense,
                              x->e_g * p.experts, x->e * p.experts};
     }
-    sent.gradient = fmaxl(0, sent.gradient - compression->saved_bytes);
     return sent;
+}
+
+// What an option does to the sync of one layer.
+struct compression {
+    enum compression_method method;
+    real saved_bytes, feedback_bytes;
+    real flop, traffic;    // of factors
+    real packed, unpacked; // values, of the other forms
+    int calls;             // compressions and decompressions; 0: the gradient stays as it is
+};
+
+static struct compression factorise(const struct pricing *x, const struct layer_run *run, real rank)
+{
+    struct matrix matrices[MATRICES_MAX];
+    struct compression all = {COMPRESS_LOW_RANK, 0, 0, 0, 0, 0, 0, 0};
+    for (int i = 0, count = matrices_of(x, run, matrices); i < count; i++) {
+        real rows = matrices[i].rows, columns = matrices[i].columns, values = rows * columns,
+             sent = rank * (rows + columns);
+        if (reaches(sent, values)) continue;
+        all.saved_bytes += x->e_g * (values - sent);
+        all.feedback_bytes += x->e_g * values;
+        all.traffic += 2 * x->e_g * (values + sent);
+        all.flop += 6 * rows * columns * rank + 2 * rows * rank * rank;
+        all.calls += 2;
+    }
+    return all;
+}
+
+// All of the dense gradient. Largest values meet others of every rank, so an all-reduce is a gather
+// of all of them; fewer bits are unpacked, added and packed again by who owns a part.
+static struct compression pack(const struct pricing *x, const struct layer_run *run,
+                               const struct compression_form *form)
+{
+    struct compression all = {form->method, 0, 0, 0, 0, 0, 0, 0};
+    real gradient = sent_of(x, run).gradient, values = gradient / x->e_g,
+         bytes = form_bytes(form, values, x->e_g), packed = values, unpacked = values;
+    bool reduced = x->zero == 0; // everybody gets all of the sum, else a part of it
+    if (form->method == COMPRESS_TOP_K) {
+        unpacked = values + (x->R - 1) * values * form->amount / 1000;
+        if (reduced) bytes *= x->R / 2;
+        else unpacked /= x->R;
+    } else if (reduced) {
+        packed += values / x->R;
+        unpacked += values;
+    }
+    if (gradient <= 0 || reaches(bytes, gradient)) return all;
+    all.saved_bytes = gradient - bytes;
+    all.feedback_bytes = gradient;
+    all.packed = packed, all.unpacked = unpacked, all.calls = 2;
+    return all;
+}
+
+static struct compression compress(const struct pricing *x, const struct layer_run *run,
+                                   const struct compression_form *form)
+{
+    if (!form->amount || x->zero >= 2)
+        return (struct compression){form->method, 0, 0, 0, 0, 0, 0, 0};
+    return form->method == COMPRESS_LOW_RANK ? factorise(x, run, form->amount) : pack(x, run, form);
+}
+
+static real compression_s(const struct pricing *x, const struct compression *c, int group)
+{
+    const struct gpu_costs *gpu = x->gpus[group];
+    struct form_rates rates = form_rates(gpu, c->method);
+    if (!c->calls) return 0;
+    real work = c->method == COMPRESS_LOW_RANK
+                    ? c->flop / x->rates[group]->low_rank_flop_per_s.value +
+                          low_rank_traffic_s(x, group, c->traffic)
+                    : c->packed / rates.there + c->unpacked / rates.back;
+    return work + c->calls * gpu->compression_overhead_s.value;
 }
 
 // Measured layers are as they are at ZeRO 1 at most.
@@ -142,23 +186,20 @@ static real sync_s(const struct pricing *x, const struct layer_run *run,
     if (x->R <= 1 || zero == 3) return 0;
     struct link_price link = link_of_gradient_sync(x, group),
                       expert_link = link_of_expert_sync(x, group);
-    struct sent sent = sent_of(x, run, compression);
-    real scatter = scatter_s(x, &link, sent.gradient, x->R) +
+    struct sent sent = sent_of(x, run);
+    real gradient = fmaxl(0, sent.gradient - compression->saved_bytes);
+    real scatter = scatter_s(x, &link, gradient, x->R) +
                    scatter_s(x, &expert_link, sent.expert_gradient, x->R_e);
     real seconds = zero == 0 ? 2 * scatter : zero == 1 ? scatter : 0;
     real gather = scatter_s(x, &link, sent.weight, x->R) +
                   scatter_s(x, &expert_link, sent.expert_weight, x->R_e);
     if (zero) seconds += gather_exposed_s(x, run, group, gather);
-    if (!compression->matrix_count) return seconds;
-    const struct gpu_costs *gpu = x->gpus[group];
-    return seconds + compression->flop / x->rates[group]->low_rank_flop_per_s.value +
-           low_rank_traffic_s(x, group, compression->traffic) +
-           2 * compression->matrix_count * gpu->compression_overhead_s.value;
+    return seconds + compression_s(x, compression, group);
 }
 
 real layer_sync_s(const struct pricing *x, const struct layer_run *run, int option, int group)
 {
-    struct compression compression = compress(x, run, x->priced->gradient_options[option].rank);
+    struct compression compression = compress(x, run, &x->priced->gradient_options[option].form);
     return sync_s(x, run, &compression, group);
 }
 
@@ -168,7 +209,7 @@ enum status price_gradient_syncs(struct pricing *x, int run, struct error *err)
     const struct layer_run *layers = &x->problem->model.runs[run];
     for (int option = 0; option < priced->gradient_option_count; option++) {
         const struct compression_option *o = &priced->gradient_options[option];
-        struct compression compression = compress(x, layers, o->rank);
+        struct compression compression = compress(x, layers, &o->form);
         TRY(round_bytes(&priced->runs[run].feedback_bytes[option],
                         o->forgets ? 0 : compression.feedback_bytes, "gradient feedback",
                         layers->name, err));

@@ -15,19 +15,30 @@ static int find_class(const struct message *messages, int count, const struct me
     return -1;
 }
 
-// Bytes of the low-rank form; 0 where it would not be smaller, and the message stays as it is.
-static real compressed_bytes(const struct pricing *x, const struct message *m, real rank)
+real form_bytes(const struct compression_form *form, real values, real value_bytes)
 {
-    if (rank <= 0 || m->rows <= 0 || m->columns <= 0 || !m->returns) return 0;
-    real bytes = x->e * rank * (m->rows + m->columns);
+    real amount = form->amount;
+    return form->method == COMPRESS_TOP_K ? values * amount / 1000 * (value_bytes + 4)
+                                          : values * (amount / 8 + 4 / 256.0L);
+}
+
+// Bytes of the message in this form; 0 where it would not be smaller, and stays as it is.
+static real compressed_bytes(const struct pricing *x, const struct message *m,
+                             const struct compression_form *form)
+{
+    bool factors = form->method == COMPRESS_LOW_RANK;
+    if (!form->amount || !m->returns || (factors && (m->rows <= 0 || m->columns <= 0))) return 0;
+    real bytes = factors ? x->e * form->amount * (m->rows + m->columns)
+                         : form_bytes(form, m->bytes / x->e, x->e);
     return reaches(bytes, m->bytes) ? 0 : bytes;
 }
 
 // What one device sends. Where tensor ranks hold the same message, each may send its part alone, of
-// the message or of its factors.
-static real sent_bytes(const struct pricing *x, const struct message *m, real rank)
+// the message or of what it is compressed to.
+static real sent_bytes(const struct pricing *x, const struct message *m,
+                       const struct compression_form *form)
 {
-    real compressed = compressed_bytes(x, m, rank);
+    real compressed = compressed_bytes(x, m, form);
     real bytes = compressed > 0 ? compressed : m->bytes;
     return m->scattered ? bytes / x->t : bytes;
 }
@@ -38,18 +49,36 @@ real low_rank_traffic_s(const struct pricing *x, int group, real bytes)
     return rate > 0 ? bytes / rate : 0;
 }
 
-// Compress and orthogonalise on the sender, decompress on the receiver.
-static real compression_s(const struct pricing *x, const struct message *m, real rank, int sender,
-                          int receiver)
+struct form_rates form_rates(const struct gpu_costs *gpu, enum compression_method method)
 {
-    const struct gpu_costs *sends = x->gpus[sender], *receives = x->gpus[receiver];
+    return method == COMPRESS_TOP_K ? (struct form_rates){gpu->top_k_values_per_s.value,
+                                                          gpu->top_k_back_values_per_s.value}
+                                    : (struct form_rates){gpu->quantise_values_per_s.value,
+                                                          gpu->quantise_back_values_per_s.value};
+}
+
+// Compress and orthogonalise on the sender, decompress on the receiver.
+static real low_rank_s(const struct pricing *x, const struct message *m, real rank, int sender,
+                       int receiver)
+{
     real sends_rate = x->rates[sender]->low_rank_flop_per_s.value,
          receives_rate = x->rates[receiver]->low_rank_flop_per_s.value;
     real bytes = x->e * (m->rows * m->columns + rank * (m->rows + m->columns));
     return low_rank_traffic_s(x, sender, bytes) + low_rank_traffic_s(x, receiver, bytes) +
            (4 * m->rows * m->columns * rank + 2 * m->rows * rank * rank) / sends_rate +
-           sends->compression_overhead_s.value + 2 * m->rows * m->columns * rank / receives_rate +
-           receives->compression_overhead_s.value;
+           2 * m->rows * m->columns * rank / receives_rate;
+}
+
+static real compression_s(const struct pricing *x, const struct message *m,
+                          const struct compression_form *form, int sender, int receiver)
+{
+    const struct gpu_costs *sends = x->gpus[sender], *receives = x->gpus[receiver];
+    real values = m->bytes / x->e, overheads = (real)sends->compression_overhead_s.value +
+                                               (real)receives->compression_overhead_s.value;
+    if (form->method == COMPRESS_LOW_RANK)
+        return low_rank_s(x, m, form->amount, sender, receiver) + overheads;
+    return values / form_rates(sends, form->method).there +
+           values / form_rates(receives, form->method).back + overheads;
 }
 
 // The parts of one transfer of `bytes`, with `extra_s` of work that delays this message alone.
@@ -85,12 +114,13 @@ enum status price_message(const struct pricing *x, const struct message *m,
         }
         return OK;
     }
-    TRY(price_parts(x, &forward_ns[at], &ends->there, share * sent_bytes(x, m, 0), 0, err));
+    static const struct compression_form none = {COMPRESS_LOW_RANK, 0};
+    TRY(price_parts(x, &forward_ns[at], &ends->there, share * sent_bytes(x, m, &none), 0, err));
     for (int option = 0; option < priced->boundary_option_count && m->returns; option++) {
-        real rank = priced->boundary_options[option].rank;
+        const struct compression_form *form = &priced->boundary_options[option].form;
         real work_s =
-            compressed_bytes(x, m, rank) > 0 ? compression_s(x, m, rank, ends->to, ends->from) : 0;
-        TRY(price_parts(x, &backward_ns[option][at], &ends->back, share * sent_bytes(x, m, rank),
+            compressed_bytes(x, m, form) > 0 ? compression_s(x, m, form, ends->to, ends->from) : 0;
+        TRY(price_parts(x, &backward_ns[option][at], &ends->back, share * sent_bytes(x, m, form),
                         work_s, err));
     }
     return OK;
@@ -118,7 +148,7 @@ static enum status price_class(const struct pricing *x, struct priced_cut *cut,
     for (int option = 0; option < priced->boundary_option_count; option++) {
         cut->backward_ns[option] = TAKE(x->arena, pairs * PART_COUNT, int64_t);
         const struct compression_option *o = &priced->boundary_options[option];
-        if (!o->forgets && compressed_bytes(x, m, o->rank) > 0)
+        if (!o->forgets && compressed_bytes(x, m, &o->form) > 0)
             cut->feedback_bytes[option] = cut->message_bytes;
     }
     for (int from = 0; from < priced->group_count; from++)

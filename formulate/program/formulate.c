@@ -260,7 +260,7 @@ static void add_boundary_budget(struct builder *b)
         bool possible = false;
         for (int k = 0; k < b->states[s].count; k++) {
             const struct state *state = &b->states[s].items[k];
-            if (b->p->boundary_options[state->boundary_option].rank == 0) continue;
+            if (b->p->boundary_options[state->boundary_option].form.amount == 0) continue;
             if (state->column < 0) constant++;
             else milp_add_entry(&b->f->milp, state->column, 1), possible = true;
         }

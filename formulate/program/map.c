@@ -27,10 +27,15 @@ void map_put_choice(struct json_writer *w, const struct priced *p, int stage,
     json_put_text(w, "recompute", recompute_names[x->recompute]);
     if (x->recompute == RECOMPUTE_FIRST_LAYERS)
         json_put_count(w, "recomputed_layers", x->recomputed_layers);
-    if (p->gradient_options[x->gradient_option].rank)
-        json_put_count(w, "gradient_rank", p->gradient_options[x->gradient_option].rank);
-    if (p->boundary_options[x->boundary_option].rank) {
-        json_put_count(w, "boundary_rank", p->boundary_options[x->boundary_option].rank);
+    static const char *const gradient_keys[] = {"gradient_rank", "gradient_kept_per_thousand",
+                                                "gradient_bits"};
+    static const char *const boundary_keys[] = {"boundary_rank", "boundary_kept_per_thousand",
+                                                "boundary_bits"};
+    struct compression_form gradient = p->gradient_options[x->gradient_option].form,
+                            boundary = p->boundary_options[x->boundary_option].form;
+    if (gradient.amount) json_put_count(w, gradient_keys[gradient.method], gradient.amount);
+    if (boundary.amount) {
+        json_put_count(w, boundary_keys[boundary.method], boundary.amount);
         json_put_bool(w, "epilogue_only", p->boundary_options[x->boundary_option].epilogue_only);
     }
     json_put_count(w, "forward_ns", x->forward_ns);

@@ -40,7 +40,6 @@ bool textbook_crosses_ranks(const struct textbook *t, int boundary)
 static bool possible(const struct textbook *t, enum textbook_column kind, int stage, int which)
 {
     const struct priced *p = t->p;
-    int rank;
     switch (kind) {
     case TEXTBOOK_HOLDS: return which >= stage && which <= p->layer_count - p->stage_count + stage;
     case TEXTBOOK_FULL:
@@ -52,12 +51,11 @@ static bool possible(const struct textbook *t, enum textbook_column kind, int st
     case TEXTBOOK_GROUP: return !p->groups[which].excluded && p->groups[which].slots > 0;
     case TEXTBOOK_MODE: return which == RECOMPUTE_NONE || p->recompute[which];
     case TEXTBOOK_GRADIENT:
-        rank = p->gradient_options[which].rank;
-        return rank == 0 || rank >= p->budget.rank_min;
+        return compression_allowed(p->gradient_options[which].form, p->budget.rank_min);
     case TEXTBOOK_BOUNDARY:
-        rank = p->boundary_options[which].rank;
         return which == 0 ||
-               (choice_sends_backward(t->c, stage) && (rank == 0 || rank >= p->budget.rank_min));
+               (choice_sends_backward(t->c, stage) &&
+                compression_allowed(p->boundary_options[which].form, p->budget.rank_min));
     case TEXTBOOK_CUT: return stage < p->stage_count - 1;
     default: return true;
     }

@@ -117,11 +117,11 @@ static void add_slots_and_budgets(struct textbook *t)
             for (int o = 0; o < p->boundary_option_count && k != 1; o++)
                 textbook_put(t, TEXTBOOK_BOUNDARY, s, o,
                              k == 2 ? p->boundary_options[o].quality_cost
-                                    : p->boundary_options[o].rank > 0);
+                                    : p->boundary_options[o].form.amount > 0);
             for (int o = 0; o < p->gradient_option_count && k != 0; o++)
                 textbook_put(t, TEXTBOOK_GRADIENT, s, o,
                              k == 2 ? p->gradient_options[o].quality_cost
-                                    : p->gradient_options[o].rank > 0);
+                                    : p->gradient_options[o].form.amount > 0);
         }
         end(t, ROW_BUDGET, ROW_AT_MOST, limits[k]);
     }
@@ -200,12 +200,12 @@ static bool put_condition(struct textbook *t, const struct rule *r, int stage,
         return r->recompute_stated;
     case CONDITION_GRADIENT:
         for (int o = 0; o < p->gradient_option_count && r->compresses_gradient >= 0; o++)
-            if ((p->gradient_options[o].rank > 0) == r->compresses_gradient)
+            if ((p->gradient_options[o].form.amount > 0) == r->compresses_gradient)
                 textbook_put(t, TEXTBOOK_GRADIENT, stage, o, 1);
         return r->compresses_gradient >= 0;
     default:
         for (int o = 0; o < p->boundary_option_count && r->compresses_boundary >= 0; o++)
-            if ((p->boundary_options[o].rank > 0) == r->compresses_boundary)
+            if ((p->boundary_options[o].form.amount > 0) == r->compresses_boundary)
                 textbook_put(t, TEXTBOOK_BOUNDARY, stage, o, 1);
         return r->compresses_boundary >= 0;
     }

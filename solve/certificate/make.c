@@ -15,7 +15,7 @@ static int64_t most_use(const struct maker *m, int resource)
             int64_t use = resource < m->p.group_count ? s < m->p.ranks && c->group == resource
                           : resource == m->p.group_count + BUDGET_BOUNDARIES ? c->boundary > 0
                           : resource == m->p.group_count + BUDGET_STAGES
-                              ? m->p.gradient[c->gradient].rank > 0
+                              ? m->p.gradient[c->gradient].amount > 0
                               : c->cost;
             most = use > most ? use : most;
         }

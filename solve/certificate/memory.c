@@ -44,7 +44,7 @@ static double cost_of(const struct search *x, int s, const struct check_choice *
     cost += (double)((wide)x->round->prices[p->group_count + BUDGET_COST] * c->cost << 20);
     if (c->boundary)
         cost += (double)((wide)x->round->prices[p->group_count + BUDGET_BOUNDARIES] << 20);
-    if (p->gradient[c->gradient].rank)
+    if (p->gradient[c->gradient].amount)
         cost += (double)((wide)x->round->prices[p->group_count + BUDGET_STAGES] << 20);
     return cost;
 }

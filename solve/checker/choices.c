@@ -51,7 +51,8 @@ static bool no_slower(const struct check_problem *p, const struct check_choice *
 static bool dominates(const struct check_problem *p, const struct check_choice *a,
                       const struct check_choice *b)
 {
-    if (a->cost > b->cost || (p->gradient[a->gradient].rank && !p->gradient[b->gradient].rank) ||
+    if (a->cost > b->cost ||
+        (p->gradient[a->gradient].amount && !p->gradient[b->gradient].amount) ||
         !no_slower(p, a, b))
         return false;
     return p->turns == 1 ||

@@ -35,7 +35,8 @@ int64_t check_use(const struct check_problem *p, int stage, int resource,
     if (resource < p->group_count)
         return stage < p->ranks && c->group == resource; // the first stage of each rank
     if (resource == p->group_count + BUDGET_BOUNDARIES) return c->boundary > 0;
-    return resource == p->group_count + BUDGET_STAGES ? p->gradient[c->gradient].rank > 0 : c->cost;
+    return resource == p->group_count + BUDGET_STAGES ? p->gradient[c->gradient].amount > 0
+                                                      : c->cost;
 }
 
 static const char *resource_misfit(const struct check_problem *p,

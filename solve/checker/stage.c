@@ -11,6 +11,12 @@ int check_recomputable(const struct check_problem *p, int first, int count)
     return sum;
 }
 
+// rank_min limits factors alone.
+static bool is_allowed(const struct check_problem *p, const struct check_option *o)
+{
+    return !o->amount || o->form != FORM_RANK || o->amount >= p->rank_min;
+}
+
 bool check_offers(const struct check_problem *p, int stage, const struct check_choice *c)
 {
     const struct check_option *gradient = &p->gradient[c->gradient],
@@ -18,8 +24,7 @@ bool check_offers(const struct check_problem *p, int stage, const struct check_c
     if (p->groups[c->group].excluded || p->groups[c->group].slots < 1 || !p->modes[c->mode])
         return false;
     if (c->boundary > 0 && !check_sends_backward(p, stage - 1)) return false;
-    return (!gradient->rank || gradient->rank >= p->rank_min) &&
-           (!boundary->rank || boundary->rank >= p->rank_min);
+    return is_allowed(p, gradient) && is_allowed(p, boundary);
 }
 
 // How long the syncs last behind the stage's last gradient, where each layer's starts as soon as

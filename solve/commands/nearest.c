@@ -286,7 +286,7 @@ static int compressed_stages(const struct plan *plan)
 {
     int count = 0;
     for (int s = 0; s < plan->stage_count; s++)
-        count += plan->gradient_options[plan->stages[s].gradient_option].rank ||
+        count += plan->gradient_options[plan->stages[s].gradient_option].form.amount ||
                  plan->stages[s].boundary_option;
     return count;
 }

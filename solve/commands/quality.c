@@ -16,7 +16,7 @@ static struct quality quality_of_stage(const struct plan *p, const struct plan_s
     const struct compression_option *gradient = &p->gradient_options[s->gradient_option],
                                     *boundary = &p->boundary_options[s->boundary_option];
     return (struct quality){gradient->quality_cost + boundary->quality_cost,
-                            (gradient->rank > 0) + (boundary->rank > 0)};
+                            (gradient->form.amount > 0) + (boundary->form.amount > 0)};
 }
 
 struct quality quality_of(const struct plan *p)

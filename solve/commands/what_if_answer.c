@@ -116,15 +116,14 @@ static const char *recompute_of(const struct plan *p, int replica, int stage, st
 
 static const char *gradient_of(const struct plan *p, int stage, struct arena *arena)
 {
-    int rank = p->gradient_options[p->stages[stage].gradient_option].rank;
-    return rank ? arena_print(arena, "rank %d", rank) : "none";
+    return compression_text(p->gradient_options[p->stages[stage].gradient_option].form, arena);
 }
 
 static const char *boundary_of(const struct plan *p, int stage, struct arena *arena)
 {
     const struct compression_option *o = &p->boundary_options[p->stages[stage].boundary_option];
-    return o->rank ? arena_print(arena, "rank %d%s", o->rank, o->epilogue_only ? " (drain)" : "")
-                   : "none";
+    return arena_print(arena, "%s%s", compression_text(o->form, arena),
+                       o->epilogue_only ? " (drain)" : "");
 }
 
 static int print_change(struct report_out *out, const char *where, const char *what,

@@ -144,9 +144,10 @@ static void audit_recompute(struct audit *h, int stage)
 static bool offers(const struct compression_option *options, int count,
                    const struct compression_option *o)
 {
-    if (o->rank == 0) return o->quality_cost == 0 && !o->epilogue_only && !o->forgets;
+    if (o->form.amount == 0) return o->quality_cost == 0 && !o->epilogue_only && !o->forgets;
     for (int i = 0; i < count; i++)
-        if (options[i].rank == o->rank && options[i].epilogue_only == o->epilogue_only &&
+        if (options[i].form.method == o->form.method && options[i].form.amount == o->form.amount &&
+            options[i].epilogue_only == o->epilogue_only &&
             options[i].quality_cost == o->quality_cost && options[i].forgets == o->forgets)
             return true;
     return false;
@@ -174,8 +175,9 @@ void audit_options(struct audit *h)
                    x->gradient_option, p->gradient_option_count);
         else if (!offers(j->gradient_options, j->gradient_option_count,
                          &p->gradient_options[x->gradient_option]))
-            REJECT(h, "compression", s, "gradient option %d (rank %d) is not the job's",
-                   x->gradient_option, p->gradient_options[x->gradient_option].rank);
+            REJECT(h, "compression", s, "gradient option %d (%s) is not the job's",
+                   x->gradient_option,
+                   compression_text(p->gradient_options[x->gradient_option].form, h->arena));
         else if (!offers_share(j, p->gradient_options[x->gradient_option].offloaded_percent))
             REJECT(h, "offload", s,
                    "%d %% of the optimizer's state on the host is not one of the job's shares",
@@ -185,9 +187,10 @@ void audit_options(struct audit *h)
                    x->boundary_option, p->boundary_option_count);
         else if (!offers(j->boundary_options, j->boundary_option_count,
                          &p->boundary_options[x->boundary_option]))
-            REJECT(h, "compression", s, "boundary option %d (rank %d) is not the job's",
-                   x->boundary_option, p->boundary_options[x->boundary_option].rank);
-        else if (!sends_back_over(h, s - 1) && p->boundary_options[x->boundary_option].rank)
+            REJECT(h, "compression", s, "boundary option %d (%s) is not the job's",
+                   x->boundary_option,
+                   compression_text(p->boundary_options[x->boundary_option].form, h->arena));
+        else if (!sends_back_over(h, s - 1) && p->boundary_options[x->boundary_option].form.amount)
             REJECT(h, "compression", s,
                    "boundary option %d, but this stage sends no gradient to another rank",
                    x->boundary_option);

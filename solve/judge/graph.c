@@ -28,8 +28,8 @@ static void raise_messages(const struct price_audit *a, int run, int from, int t
                     largest);
         raise_parts(a, back, largest);
         for (int i = 0; i < j->boundary_option_count; i++) {
-            if (j->boundary_options[i].rank < j->budget.rank_min) continue;
-            back.rank = j->boundary_options[i].rank;
+            if (!is_allowed(j, j->boundary_options[i].form)) continue;
+            back.form = j->boundary_options[i].form;
             raise_parts(a, back, largest);
         }
     }
@@ -38,10 +38,10 @@ static void raise_messages(const struct price_audit *a, int run, int from, int t
 static void raise_sync(const struct price_audit *a, int run, int group, int64_t *largest)
 {
     const struct job *j = &a->problem->job;
-    raise_to(largest, layer_sync_ns(a, run, group, 0));
+    raise_to(largest, layer_sync_ns(a, run, group, (struct compression_form){0}));
     for (int i = 0; i < j->gradient_option_count; i++)
-        if (j->gradient_options[i].rank >= j->budget.rank_min)
-            raise_to(largest, layer_sync_ns(a, run, group, j->gradient_options[i].rank));
+        if (is_allowed(j, j->gradient_options[i].form))
+            raise_to(largest, layer_sync_ns(a, run, group, j->gradient_options[i].form));
 }
 
 struct largest_prices largest_prices_of(const struct price_audit *a)
@@ -67,8 +67,7 @@ bool offers_epilogue(const struct price_audit *a)
 {
     const struct job *j = &a->problem->job;
     for (int i = 0; i < j->boundary_option_count; i++)
-        if (j->boundary_options[i].epilogue_only &&
-            j->boundary_options[i].rank >= j->budget.rank_min)
+        if (j->boundary_options[i].epilogue_only && is_allowed(j, j->boundary_options[i].form))
             return true;
     return false;
 }

@@ -120,17 +120,17 @@ static inline int judged_group(const struct audit *h, int stage)
 {
     return h->group[h->plan->stages[stage].group];
 }
-static inline int gradient_rank(const struct audit *h, int stage)
+static inline struct compression_form gradient_form(const struct audit *h, int stage)
 {
-    return h->plan->gradient_options[h->plan->stages[stage].gradient_option].rank;
+    return h->plan->gradient_options[h->plan->stages[stage].gradient_option].form;
 }
 static inline int host_percent(const struct audit *h, int stage)
 {
     return h->plan->gradient_options[h->plan->stages[stage].gradient_option].offloaded_percent;
 }
-static inline int boundary_rank(const struct audit *h, int stage)
+static inline struct compression_form boundary_form(const struct audit *h, int stage)
 {
-    return h->plan->boundary_options[h->plan->stages[stage].boundary_option].rank;
+    return h->plan->boundary_options[h->plan->stages[stage].boundary_option].form;
 }
 int recomputable_layers(const struct audit *h, int stage);
 int judged_run(const struct audit *h, int layer);

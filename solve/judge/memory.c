@@ -63,7 +63,7 @@ static void add_buffers(struct sum *buffers, const struct audit *h, int last_lay
 // Whether what compression leaves out is kept, to be sent another time.
 static bool remembers(const struct compression_option *options, int chosen)
 {
-    return options[chosen].rank > 0 && !options[chosen].forgets;
+    return options[chosen].form.amount > 0 && !options[chosen].forgets;
 }
 
 static void add_layers(struct stage_bytes *sums, const struct audit *h, int stage)
@@ -80,7 +80,7 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
             b = layer_bytes_of(&h->price_audit, run);
             b.optimizer = device_state_bytes(&h->price_audit, run, host_percent(h, stage));
             feedback = remembers(h->plan->gradient_options, x->gradient_option)
-                           ? gradient_feedback_of(&h->price_audit, run, gradient_rank(h, stage))
+                           ? gradient_feedback_of(&h->price_audit, run, gradient_form(h, stage))
                            : 0;
             priced_run = run;
         }
@@ -109,7 +109,7 @@ static void add_stage(struct stage_bytes *sums, const struct audit *h, int stage
         if (remembers(h->plan->boundary_options, x->boundary_option))
             sum_add(&parts[MEMORY_FEEDBACK],
                     boundary_feedback_of(&h->price_audit, judged_run(h, x->first_layer - 1),
-                                         boundary_rank(h, stage)));
+                                         boundary_form(h, stage)));
     }
     if (sends_over(h, stage))
         add_buffers(&parts[MEMORY_BUFFER], h, x->first_layer + x->layer_count - 1);

@@ -18,17 +18,17 @@ void audit_budget(struct audit *h)
     int64_t boundaries = 0, stages = 0, cost = 0;
     for (int s = 0; s < h->plan->stage_count; s++) {
         if (!h->sound[s]) continue;
-        int boundary = boundary_rank(h, s), gradient = gradient_rank(h, s);
-        boundaries += boundary > 0;
-        stages += gradient > 0;
+        struct compression_form boundary = boundary_form(h, s), gradient = gradient_form(h, s);
+        boundaries += boundary.amount > 0;
+        stages += gradient.amount > 0;
         cost += h->plan->boundary_options[h->plan->stages[s].boundary_option].quality_cost +
                 h->plan->gradient_options[h->plan->stages[s].gradient_option].quality_cost;
-        if (boundary > 0 && boundary < b->rank_min)
+        if (boundary.amount > 0 && !is_allowed(&h->problem->job, boundary))
             REJECT(h, "budget", s, "backward transfers at rank %d, the budget wants at least %d",
-                   boundary, b->rank_min);
-        if (gradient > 0 && gradient < b->rank_min)
+                   boundary.amount, b->rank_min);
+        if (gradient.amount > 0 && !is_allowed(&h->problem->job, gradient))
             REJECT(h, "budget", s, "gradient sync at rank %d, the budget wants at least %d",
-                   gradient, b->rank_min);
+                   gradient.amount, b->rank_min);
     }
     within(h, "compressed boundaries", boundaries, b->boundaries_max);
     within(h, "stages with compressed gradient sync", stages, b->stages_max);
@@ -69,10 +69,10 @@ static const char *unmet(const struct audit *h, const struct rule *r, int stage)
     if (r->layers_max >= 0 && counted > r->layers_max) return "greatest number of layers";
     if (r->recompute_stated && !r->recompute[x->recompute]) return "recomputation";
     if (r->compresses_gradient >= 0 &&
-        (gradient_rank(h, stage) > 0) != (r->compresses_gradient == 1))
+        (gradient_form(h, stage).amount > 0) != (r->compresses_gradient == 1))
         return "gradient compression";
     if (r->compresses_boundary >= 0 &&
-        (boundary_rank(h, stage) > 0) != (r->compresses_boundary == 1))
+        (boundary_form(h, stage).amount > 0) != (r->compresses_boundary == 1))
         return "boundary compression";
     return NULL;
 }

@@ -118,7 +118,7 @@ static struct stage_times stage_times_of(const struct audit *h, int stage, int s
             d = layer_duration_of(&h->price_audit, run, group, slice);
             d.optimizer_ns = shared_step_ns(&h->price_audit, run, group, host_percent(h, stage));
             if (layers)
-                sync = layer_sync_ns(&h->price_audit, run, sync_group, gradient_rank(h, stage));
+                sync = layer_sync_ns(&h->price_audit, run, sync_group, gradient_form(h, stage));
             priced_run = run;
         }
         add_layer(&t, &d, mode);
@@ -222,7 +222,7 @@ static void audit_epilogue(struct audit *h, int stage, const int64_t *own)
 
 // What goes forward; own NULL as above. The first slice has its claims in the stage itself.
 static void audit_slices(struct audit *h, int stage, const char *what, bool forward, int from,
-                         int to, int rank)
+                         int to, struct compression_form form)
 {
     struct plan_stage *x = &h->plan->stages[stage];
     int run = judged_run(h, x->first_layer + x->layer_count - 1);
@@ -237,7 +237,7 @@ static void audit_slices(struct audit *h, int stage, const char *what, bool forw
                            (struct sending){.run = run,
                                             .sender = from,
                                             .receiver = to,
-                                            .rank = rank,
+                                            .form = form,
                                             .slice = slice,
                                             .backward = !forward},
                            own);
@@ -249,7 +249,8 @@ static void audit_messages(struct audit *h, int stage)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
     bool forward = sends_over(h, stage), back = sends_back_over(h, stage);
-    int from = judged_group(h, stage), to = from, rank = 0;
+    int from = judged_group(h, stage), to = from;
+    struct compression_form form = {COMPRESS_LOW_RANK, 0}, none = form;
     const struct compression_option *option = NULL;
     if (forward) {
         if (!h->sound[stage + 1]) return;
@@ -258,16 +259,16 @@ static void audit_messages(struct audit *h, int stage)
             !judged_stage_link(&h->price_audit, to, from).joined)
             return;
         option = &h->plan->boundary_options[h->plan->stages[stage + 1].boundary_option];
-        rank = option->rank;
+        form = option->form;
     }
-    audit_slices(h, stage, "send_forward", true, forward ? from : -1, to, 0);
+    audit_slices(h, stage, "send_forward", true, forward ? from : -1, to, none);
     audit_slices(h, stage, "send_backward", false, back ? to : -1, from,
-                 option && option->epilogue_only ? 0 : rank);
+                 option && option->epilogue_only ? none : form);
     int64_t drain[PART_COUNT];
     struct sending last = {.run = judged_run(h, x->first_layer + x->layer_count - 1),
                            .sender = to,
                            .receiver = from,
-                           .rank = rank,
+                           .form = form,
                            .backward = true};
     if (back) transfer_price(&h->price_audit, last, drain);
     audit_epilogue(h, stage, back ? drain : NULL);

@@ -13,9 +13,7 @@ static bool same_options(const struct priced *p, const struct choice *x, const s
                                     *b = &plan->gradient_options[s->gradient_option];
     const struct compression_option *c = &p->boundary_options[x->boundary_option],
                                     *d = &plan->boundary_options[s->boundary_option];
-    return a->rank == b->rank && a->quality_cost == b->quality_cost && c->rank == d->rank &&
-           c->epilogue_only == d->epilogue_only && c->quality_cost == d->quality_cost &&
-           a->forgets == b->forgets && c->forgets == d->forgets;
+    return compression_same(a, b) && compression_same(c, d);
 }
 
 // A choice of the stage with the plan's layers and options, on any group; -1: there is none.

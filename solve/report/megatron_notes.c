@@ -65,23 +65,29 @@ static void put_recompute_notes(const struct megatron *e)
     }
 }
 
+static bool factors(const struct compression_option *o)
+{
+    return o->form.method == COMPRESS_LOW_RANK;
+}
+
 void report_compression_notes(struct report_out *out, const struct plan *plan)
 {
     for (int s = 0; s < plan->stage_count; s++) {
         const struct plan_stage *stage = &plan->stages[s];
         const struct compression_option *gradient = &plan->gradient_options[stage->gradient_option];
-        if (gradient->rank)
-            report_print(out, "#   - low-rank gradient sync of stage %d, rank %d\n", s,
-                         gradient->rank);
+        const struct compression_option *boundary = &plan->boundary_options[stage->boundary_option];
+        if (gradient->form.amount)
+            report_print(out, "#   - %sgradient sync of stage %d, %s\n",
+                         factors(gradient) ? "low-rank " : "", s,
+                         compression_text(gradient->form, out->arena));
         if (gradient->offloaded_percent)
             report_print(out, "#   - %d %% of the optimizer's state of stage %d on the host\n",
                          gradient->offloaded_percent, s);
-        if (stage->boundary_option)
-            report_print(
-                out, "#   - low-rank backward transfers from stage %d to stage %d, rank %d%s\n", s,
-                s - 1, plan->boundary_options[stage->boundary_option].rank,
-                plan->boundary_options[stage->boundary_option].epilogue_only ? ", in the drain only"
-                                                                             : "");
+        if (boundary->form.amount)
+            report_print(out, "#   - %sbackward transfers from stage %d to stage %d, %s%s\n",
+                         factors(boundary) ? "low-rank " : "", s, s - 1,
+                         compression_text(boundary->form, out->arena),
+                         boundary->epilogue_only ? ", in the drain only" : "");
     }
 }
 

@@ -129,12 +129,12 @@ static const char *options_text(const struct plan *plan, const struct plan_stage
     const struct compression_option *g = &plan->gradient_options[stage->gradient_option],
                                     *b = &plan->boundary_options[stage->boundary_option];
     const char *text = "";
-    if (g->rank) text = arena_print(arena, "gradient rank %d", g->rank);
-    if (b->rank)
-        text = with(
-            text,
-            arena_print(arena, "backward rank %d%s", b->rank, b->epilogue_only ? " (drain)" : ""),
-            arena);
+    if (g->form.amount) text = arena_print(arena, "gradient %s", compression_text(g->form, arena));
+    if (b->form.amount)
+        text = with(text,
+                    arena_print(arena, "backward %s%s", compression_text(b->form, arena),
+                                b->epilogue_only ? " (drain)" : ""),
+                    arena);
     if (g->offloaded_percent)
         text = with(text, arena_print(arena, "%d %% offloaded", g->offloaded_percent), arena);
     return *text ? text : "-";

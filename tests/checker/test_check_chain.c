@@ -70,7 +70,7 @@ static void draw(struct drawn *d, struct random *rng, bool many)
 {
     int64_t *none = d->nothing;
     int left = many ? NODES : (int)random_between(rng, 2, 7);
-    *d = (struct drawn){.gradient = {.rank = 0}};
+    *d = (struct drawn){.gradient = {.amount = 0}};
     d->steps[0] = none;
     for (int g = 0; g < GROUPS; g++)
         d->groups[g] = (struct check_group){.name = "group", .slots = 1, .sync_constant = none};
@@ -91,7 +91,7 @@ static void draw(struct drawn *d, struct random *rng, bool many)
         d->cuts[i] = (struct check_cut){.feedback = none};
     }
     d->options[1] = (struct check_option){
-        .rank = 4, .epilogue_only = random_chance(rng, 50), .remembers = true};
+        .amount = 4, .epilogue_only = random_chance(rng, 50), .remembers = true};
     for (int i = 0; i < NODES; i++)
         d->nodes[i] = (struct check_node){"node", (int)random_between(rng, 0, GROUPS - 1),
                                           left-- <= 0                       ? 0

@@ -395,11 +395,13 @@ static void same_rest(const struct check_problem *a, const struct check_problem 
     if (a->embedding)
         same_numbers("embedding sync", a->embedding, b->embedding, a->group_count * a->group_count);
     for (int i = 0; i < a->boundary_count; i++)
-        assert_true(a->boundary[i].rank == b->boundary[i].rank &&
+        assert_true(a->boundary[i].form == b->boundary[i].form &&
+                    a->boundary[i].amount == b->boundary[i].amount &&
                     a->boundary[i].cost == b->boundary[i].cost &&
                     a->boundary[i].epilogue_only == b->boundary[i].epilogue_only);
     for (int i = 0; i < a->gradient_count; i++)
-        assert_true(a->gradient[i].rank == b->gradient[i].rank &&
+        assert_true(a->gradient[i].form == b->gradient[i].form &&
+                    a->gradient[i].amount == b->gradient[i].amount &&
                     a->gradient[i].cost == b->gradient[i].cost);
     for (int g = 0; g < a->group_count; g++) {
         const struct check_group *x = &a->groups[g], *y = &b->groups[g];

@@ -398,7 +398,7 @@ static void test_priced_promises(void **state)
     REFUSED(p.runs[1].cut = p.cut_count, "runs[1].cut");
     REFUSED(p.cuts[0].forward_ns[PART_DELAY] = PRICE_NONE, "all parts");
     REFUSED(p.devices_per_stage = 5, "devices_per_stage");
-    REFUSED(p.boundary_options[0].rank = 1, "boundary_options[0]");
+    REFUSED(p.boundary_options[0].form.amount = 1, "boundary_options[0]");
     REFUSED(p.recompute[RECOMPUTE_NONE] = false, "recompute");
     REFUSED(p.rules[0].stage = 3, "rules[0].stage");
     REFUSED(p.rules[0].groups[0] = "nobody", "rules[0].groups[0]");

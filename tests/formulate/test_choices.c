@@ -94,9 +94,9 @@ static bool raw_meets(const struct priced *p, const struct raw *x, const struct 
     if (r->layers_max >= 0) all = all && counted <= r->layers_max;
     if (r->recompute_stated) all = all && r->recompute[x->mode];
     if (r->compresses_gradient >= 0)
-        all = all && (p->gradient_options[x->gradient].rank != 0) == r->compresses_gradient;
+        all = all && (p->gradient_options[x->gradient].form.amount != 0) == r->compresses_gradient;
     if (r->compresses_boundary >= 0)
-        all = all && (p->boundary_options[x->boundary].rank != 0) == r->compresses_boundary;
+        all = all && (p->boundary_options[x->boundary].form.amount != 0) == r->compresses_boundary;
     return all;
 }
 
@@ -104,11 +104,13 @@ static bool raw_allowed(const struct priced *p, const struct schedule *s, int st
                         const struct raw *x)
 {
     if (p->groups[x->group].excluded || p->groups[x->group].slots == 0) return false;
-    if (p->gradient_options[x->gradient].rank &&
-        p->gradient_options[x->gradient].rank < p->budget.rank_min)
+    const struct compression_form gradient = p->gradient_options[x->gradient].form,
+                                  boundary = p->boundary_options[x->boundary].form;
+    if (gradient.method == COMPRESS_LOW_RANK && gradient.amount &&
+        gradient.amount < p->budget.rank_min)
         return false;
-    if (p->boundary_options[x->boundary].rank &&
-        p->boundary_options[x->boundary].rank < p->budget.rank_min)
+    if (boundary.method == COMPRESS_LOW_RANK && boundary.amount &&
+        boundary.amount < p->budget.rank_min)
         return false;
     for (int i = 0; i < p->rule_count; i++)
         if ((p->rules[i].stage == stage || p->rules[i].stage < 0) &&
@@ -153,8 +155,8 @@ static void judge(struct oracle *o)
     for (int s = 0; s < n; s++) {
         const struct raw *x = &o->chosen[s];
         if (++used[x->group] > p->groups[x->group].slots) return;
-        boundaries += p->boundary_options[x->boundary].rank > 0;
-        stages += p->gradient_options[x->gradient].rank > 0;
+        boundaries += p->boundary_options[x->boundary].form.amount > 0;
+        stages += p->gradient_options[x->gradient].form.amount > 0;
         cost += p->boundary_options[x->boundary].quality_cost +
                 p->gradient_options[x->gradient].quality_cost;
         o->durations[symbol_index(n, SYMBOL_FORWARD, s)] = x->forward;
@@ -335,7 +337,7 @@ static void dominance_respects_budget(void **state)
     assert_false(c.by_position);
     p.gradient_option_count = 2;
     p.gradient_options = TAKE(&arena, 2, struct compression_option);
-    p.gradient_options[1].rank = 4;
+    p.gradient_options[1].form.amount = 4;
     for (int r = 0; r < p.run_count; r++) {
         p.runs[r].feedback_bytes = TAKE(&arena, 2, int64_t);
         int64_t *none = p.runs[r].sync_ns[0], *low = TAKE(&arena, 1, int64_t);

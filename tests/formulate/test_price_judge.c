@@ -102,6 +102,10 @@ static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng
                             .backward_overhead_s = sometimes(rng, 40, 0, 1e-4),
                             .forward_factor = sometimes(rng, 40, 0.9, 1.2),
                             .backward_factor = sometimes(rng, 40, 0.9, 1.2),
+                            .top_k_values_per_s = sometimes(rng, 90, 1e9, 1e11),
+                            .top_k_back_values_per_s = sometimes(rng, 90, 1e9, 1e11),
+                            .quantise_values_per_s = sometimes(rng, 90, 1e9, 1e11),
+                            .quantise_back_values_per_s = sometimes(rng, 90, 1e9, 1e11),
                             .host_memory_bytes_per_s = sometimes(rng, 80, 1e9, 2e10),
                             .host_link_bytes_per_s = sometimes(rng, 80, 1e9, 5e10),
                             .host_update_values_per_s = sometimes(rng, 80, 1e7, 1e10),
@@ -248,6 +252,14 @@ static void random_layout(struct job *j, bool has_experts, struct random *rng)
     }
 }
 
+static void draw_form(struct compression_form *form, struct random *rng)
+{
+    static const int bits[] = {1, 4, 8};
+    form->method = (enum compression_method)random_between(rng, 0, COMPRESSION_METHOD_COUNT - 1);
+    if (form->method == COMPRESS_TOP_K) form->amount = (int)random_between(rng, 1, 700);
+    if (form->method == COMPRESS_QUANTISE) form->amount = bits[random_between(rng, 0, 2)];
+}
+
 static void random_job(struct job *j, const struct model *m, struct random *rng,
                        struct arena *arena)
 {
@@ -278,11 +290,13 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
         .memory_fraction = 0.9};
     j->recompute[RECOMPUTE_NONE] = true;
     j->boundary_options[0] = (struct compression_option){
-        .rank = (int)random_between(rng, 4, 64), .epilogue_only = true, .quality_cost = 1};
-    j->gradient_options[0] =
-        (struct compression_option){.rank = (int)random_between(rng, 4, 256), .quality_cost = 1};
-    j->boundary_options[0].forgets = j->boundary_options[0].rank % 2;
-    j->gradient_options[0].forgets = j->gradient_options[0].rank % 2;
+        .form.amount = (int)random_between(rng, 4, 64), .epilogue_only = true, .quality_cost = 1};
+    j->gradient_options[0] = (struct compression_option){
+        .form.amount = (int)random_between(rng, 4, 256), .quality_cost = 1};
+    draw_form(&j->boundary_options[0].form, rng);
+    draw_form(&j->gradient_options[0].form, rng);
+    j->boundary_options[0].forgets = j->boundary_options[0].form.amount % 2;
+    j->gradient_options[0].forgets = j->gradient_options[0].form.amount % 2;
     random_layout(j, has_experts, rng);
     j->offload_percents = TAKE(arena, 2, int);
     j->offload_percents[0] = (int)random_between(rng, 1, 60);

@@ -264,13 +264,13 @@ static void compressed_messages(void **state)
     struct bench b;
     bench_begin_dense(&b);
     b.boundary[0] =
-        (struct compression_option){.rank = 16, .epilogue_only = true, .quality_cost = 3};
-    b.boundary[1] = (struct compression_option){.rank = 512};
+        (struct compression_option){.form.amount = 16, .epilogue_only = true, .quality_cost = 3};
+    b.boundary[1] = (struct compression_option){.form.amount = 512};
     b.problem.job.boundary_options = b.boundary;
     b.problem.job.boundary_option_count = 2;
     const struct priced *p = price(&b);
     assert_int_equal(p->boundary_option_count, 3);
-    assert_int_equal(p->boundary_options[1].rank, 16);
+    assert_int_equal(p->boundary_options[1].form.amount, 16);
     assert_true(p->boundary_options[1].epilogue_only);
     const struct priced_cut *cut = &p->cuts[p->runs[BLOCK].cut];
     // 1024 x 1024 values become 16 x 2048: 65 536 B / 10e9 = 6.5536 us
@@ -285,7 +285,39 @@ static void compressed_messages(void **state)
     assert_int_equal(cut->feedback_bytes[2], 0);
     b.problem.job.budget.rank_min = 17;
     assert_int_equal(price(&b)->boundary_option_count, 2);
-    assert_int_equal(b.priced.boundary_options[1].rank, 512);
+    assert_int_equal(b.priced.boundary_options[1].form.amount, 512);
+    bench_end(&b);
+}
+
+static void packed_messages(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_dense(&b);
+    for (int i = 0; i < 2; i++) {
+        b.gpus[i].top_k_values_per_s = exactly(1e12);
+        b.gpus[i].top_k_back_values_per_s = exactly(2e12);
+        b.gpus[i].quantise_values_per_s = exactly(4e12);
+    }
+    b.boundary[0] = (struct compression_option){.form = {COMPRESS_TOP_K, 10}};
+    b.boundary[1] = (struct compression_option){.form = {COMPRESS_QUANTISE, 1}, .forgets = true};
+    b.problem.job.boundary_options = b.boundary;
+    b.problem.job.boundary_option_count = 2;
+    b.problem.job.budget.rank_min = 17; // of ranks alone
+    assert_non_null(price(&b)->groups[0].excluded);
+    for (int i = 0; i < 2; i++) b.gpus[i].quantise_back_values_per_s = exactly(8e12);
+    const struct priced *p = price(&b);
+    assert_int_equal(p->boundary_option_count, 3);
+    const struct priced_cut *cut = &p->cuts[p->runs[BLOCK].cut];
+    // of 2^20 values a hundredth, with their places 6 B each: 62 914.56 B / 10e9 = 6.291456 us;
+    // 2^20 / 1e12 + 2^20 / 2e12 = 1.572864 us, 2 x 20 us, latency 5 us
+    assert_int_equal(backward_parts(&b, 1, 0, 1)[PART_LINK], 6291);
+    assert_int_equal(backward_parts(&b, 1, 0, 1)[PART_DELAY], 46573);
+    assert_int_equal(cut->feedback_bytes[1], 2097152);
+    // 131 072 B of bits and 4096 scales: 147 456 B; 2^20 / 4e12 + 2^20 / 8e12 = 0.393216 us
+    assert_int_equal(backward_parts(&b, 2, 0, 1)[PART_LINK], 14746);
+    assert_int_equal(backward_parts(&b, 2, 0, 1)[PART_DELAY], 45393);
+    assert_int_equal(cut->feedback_bytes[2], 0);
     bench_end(&b);
 }
 
@@ -294,7 +326,7 @@ static void compressed_gradients(void **state)
     (void)state;
     struct bench b;
     bench_begin_dense(&b);
-    b.gradient[0] = (struct compression_option){.rank = 128, .quality_cost = 1};
+    b.gradient[0] = (struct compression_option){.form.amount = 128, .quality_cost = 1};
     b.problem.job.gradient_options = b.gradient;
     b.problem.job.gradient_option_count = 1;
     b.problem.job.layout.data = 4;
@@ -349,6 +381,7 @@ int main(void)
         cmocka_unit_test(embedding_sync_by_hand),
         cmocka_unit_test(compressed_messages),
         cmocka_unit_test(compressed_gradients),
+        cmocka_unit_test(packed_messages),
         cmocka_unit_test(classes_of_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

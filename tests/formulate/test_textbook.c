@@ -31,8 +31,10 @@ static void add_raw(struct checked *k, int stage, struct choice x)
     struct stage_choices *list = &k->raw.stages[stage];
     choice_evaluate(&k->raw, stage, &x);
     const struct priced *p = &k->p;
-    int rank = p->gradient_options[x.gradient_option].rank,
-        other = p->boundary_options[x.boundary_option].rank;
+    const struct compression_form of_sync = p->gradient_options[x.gradient_option].form,
+                                  of_send = p->boundary_options[x.boundary_option].form;
+    int rank = of_sync.method == COMPRESS_LOW_RANK ? of_sync.amount : 0,
+        other = of_send.method == COMPRESS_LOW_RANK ? of_send.amount : 0;
     k->valid[stage][list->count] = p->recompute[x.recompute] && !p->groups[x.group].excluded &&
                                    choice_broken_rule(&k->raw, stage, &x) < 0 &&
                                    choice_excess_bytes(&k->raw, stage, &x) <= 0 &&

@@ -100,7 +100,7 @@ static bool unjoined(struct trial *t)
 
 static bool compresses_sync(const struct trial *t, const struct plan_stage *x)
 {
-    return t->plan.gradient_options[x->gradient_option].rank > 0;
+    return t->plan.gradient_options[x->gradient_option].form.amount > 0;
 }
 
 static int used_options(const struct trial *t, bool boundary)
@@ -137,9 +137,10 @@ static bool budget_cost(struct trial *t)
 static bool rank_too_small(struct trial *t)
 {
     for (int s = 0; s <= trial_last(t); s++) {
-        int rank = t->plan.gradient_options[t->plan.stages[s].gradient_option].rank;
-        if (!rank) continue;
-        t->problem.job.budget.rank_min = rank + 1;
+        const struct compression_form *form =
+            &t->plan.gradient_options[t->plan.stages[s].gradient_option].form;
+        if (!form->amount || form->method != COMPRESS_LOW_RANK) continue;
+        t->problem.job.budget.rank_min = form->amount + 1;
         return true;
     }
     return false;

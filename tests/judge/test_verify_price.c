@@ -140,29 +140,64 @@ static void test_by_hand(void **state)
     assert_int_equal(d.optimizer_ns, 872 * (2 * 12 + 4 + 2));
     // Network: a message through one NIC of two, at half of 1e9 B/s: 64 B take 128 ns, half on the
     // link, half delay.
+    const struct compression_form none = {COMPRESS_LOW_RANK, 0}, rank_1 = {COMPRESS_LOW_RANK, 1};
     int64_t parts[PART_COUNT];
-    assert_true(transfer_price(
-        &a, (struct sending){.run = 1, .sender = 0, .receiver = 0, .rank = 0}, parts));
+    assert_true(transfer_price(&a, (struct sending){.run = 1, .sender = 0, .receiver = 0}, parts));
     assert_int_equal(parts[PART_LINK], 64);
     assert_int_equal(parts[PART_DELAY], 64 + 1000);
     assert_int_equal(parts[PART_BLOCKING], 0);
     // Rank 1: 2 (4 + 8) = 24 bytes, 48 ns; compress 4 n h + 2 n = 136 FLOP, decompress 2 n h = 64,
     // 2 us each end.
     assert_true(transfer_price(
-        &a, (struct sending){.run = 1, .sender = 0, .receiver = 0, .rank = 1}, parts));
+        &a, (struct sending){.run = 1, .sender = 0, .receiver = 0, .form = rank_1}, parts));
     assert_int_equal(parts[PART_LINK], 24);
     assert_int_equal(parts[PART_DELAY], 24 + 1000 + 136 + 64 + 4000);
-    assert_int_equal(boundary_feedback_of(&a, 1, 1), 64);
+    assert_int_equal(boundary_feedback_of(&a, 1, rank_1), 64);
     // Gradient sync over 2 ranks: both NICs serve it, 1e9 B/s: all-reduce moves 3488 bytes.
-    assert_int_equal(layer_sync_ns(&a, 1, 0, 0), 3488);
+    assert_int_equal(layer_sync_ns(&a, 1, 0, none), 3488);
     assert_int_equal(sync_constant_ns(&a, 0), 2000);
     // Rank 1 saves 4 (192 + 64 + 256 + 256 - (32 + 16 + 40 + 40)) = 4 x 640 bytes of the four
     // matrices.
     int64_t work = 6 * (192 + 64 + 256 + 256) + 2 * (8 + 8 + 8 + 32) + 4 * 2 * 2000;
-    assert_int_equal(layer_sync_ns(&a, 1, 0, 1), 3488 - 2560 + work);
-    assert_int_equal(gradient_feedback_of(&a, 1, 1), 4 * 768);
+    assert_int_equal(layer_sync_ns(&a, 1, 0, rank_1), 3488 - 2560 + work);
+    assert_int_equal(gradient_feedback_of(&a, 1, rank_1), 4 * 768);
     assert_int_equal(memory_limit_of(&a, 0), 499993);
     assert_int_equal(slots_of(&a, 0), 2);
+}
+
+// The same block, its largest values or few bits: 32 values of a message, 872 gradients.
+static void test_packed_by_hand(void **state)
+{
+    (void)state;
+    struct problem p = hand_problem();
+    p.costs.gpus[0].top_k_values_per_s.value = 1e9;
+    p.costs.gpus[0].top_k_back_values_per_s.value = 2e9;
+    p.costs.gpus[0].quantise_values_per_s.value = 4e9;
+    p.costs.gpus[0].quantise_back_values_per_s.value = 8e9;
+    struct price_audit a = price_audit_of(&p);
+    const struct compression_form eighth = {COMPRESS_TOP_K, 125}, bits_4 = {COMPRESS_QUANTISE, 4},
+                                  bits_8 = {COMPRESS_QUANTISE, 8};
+    int64_t parts[PART_COUNT];
+    // 4 values and places, 24 B: 48 ns, half on the link; 32 ns and 16 ns, 2 us each end.
+    assert_true(transfer_price(&a, (struct sending){.run = 1, .form = eighth}, parts));
+    assert_int_equal(parts[PART_LINK], 24);
+    assert_int_equal(parts[PART_DELAY], 24 + 1000 + 32 + 16 + 4000);
+    assert_int_equal(boundary_feedback_of(&a, 1, eighth), 64);
+    // 16 B and an eighth of a scale: 16.5 B, 33 ns; 8 ns and 4 ns.
+    assert_true(transfer_price(&a, (struct sending){.run = 1, .form = bits_4}, parts));
+    assert_int_equal(parts[PART_LINK], 17);
+    assert_int_equal(parts[PART_DELAY], 5029); // 16.5 + 1000 + 12 + 4000
+    // 109 of 872 values, 872 B, go to the other rank; 872 ns packed, (872 + 109) / 2 unpacked.
+    assert_int_equal(layer_sync_ns(&a, 1, 0, eighth), 6235); // 872 + 872 + 490.5 + 4000
+    assert_int_equal(gradient_feedback_of(&a, 1, eighth), 3488);
+    // An all-reduce of 885.625 B; a half packed again for the way back, all unpacked twice.
+    assert_int_equal(layer_sync_ns(&a, 1, 0, bits_8), 5431); // 885.625 + 327 + 218 + 4000
+    // Sharded states: only this rank's half of the sum is needed, weights of 1744 B come back.
+    p.job.layout.zero = 1;
+    a = price_audit_of(&p);
+    assert_int_equal(layer_sync_ns(&a, 1, 0, bits_8), 5642); // 442.8125 + 872 + 218 + 109 + 4000
+    // 436 B, of two ranks 54.5 values beside 436
+    assert_int_equal(layer_sync_ns(&a, 1, 0, eighth), 6425); // 436 + 872 + 872 + 245.25 + 4000
 }
 
 // The blocking part of the hand problem's messages takes 128 ns times its share: 1/256 makes it
@@ -199,10 +234,10 @@ static void test_half_a_nanosecond(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),        cmocka_unit_test(test_half_a_nanosecond),
-        cmocka_unit_test(test_unlike_layers),  cmocka_unit_test(test_alike_layers),
-        cmocka_unit_test(test_shapes),         cmocka_unit_test(test_long_and_close),
-        cmocka_unit_test(test_varied_layouts),
+        cmocka_unit_test(test_by_hand),           cmocka_unit_test(test_packed_by_hand),
+        cmocka_unit_test(test_half_a_nanosecond), cmocka_unit_test(test_unlike_layers),
+        cmocka_unit_test(test_alike_layers),      cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_long_and_close),    cmocka_unit_test(test_varied_layouts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

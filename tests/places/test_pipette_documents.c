@@ -186,12 +186,12 @@ static void fewer_blocks(struct problem *p)
 }
 static void compressed(struct problem *p)
 {
-    static struct compression_option option = {.rank = 4};
+    static struct compression_option option = {.form.amount = 4};
     p->job.gradient_options = &option, p->job.gradient_option_count = 1;
 }
 static void compressed_messages(struct problem *p)
 {
-    static struct compression_option option = {.rank = 4};
+    static struct compression_option option = {.form.amount = 4};
     p->job.boundary_options = &option, p->job.boundary_option_count = 1;
 }
 static void context_ranks(struct problem *p) { p->job.layout.context = 2; }

@@ -37,8 +37,8 @@ static void collect(void *argument, const int *chosen, const int64_t *durations)
         const struct choice *x = &all->p.choices.stages[s].items[chosen[s]];
         m->cost += priced->gradient_options[x->gradient_option].quality_cost +
                    priced->boundary_options[x->boundary_option].quality_cost;
-        m->taken += (priced->gradient_options[x->gradient_option].rank > 0) +
-                    (priced->boundary_options[x->boundary_option].rank > 0);
+        m->taken += (priced->gradient_options[x->gradient_option].form.amount > 0) +
+                    (priced->boundary_options[x->boundary_option].form.amount > 0);
     }
 }
 

@@ -313,7 +313,7 @@ static void draw_options(struct draw *d)
     while (j->boundary_option_count < 2 && rich(d, 45)) {
         rank += (int)random_between(d->rng, 1, 3);
         j->boundary_options[j->boundary_option_count++] =
-            (struct compression_option){.rank = rank,
+            (struct compression_option){.form.amount = rank,
                                         .epilogue_only = random_chance(d->rng, 50),
                                         .quality_cost = random_between(d->rng, 0, 3),
                                         .forgets = rank % 2 == 0};
@@ -321,8 +321,10 @@ static void draw_options(struct draw *d)
     rank = 0;
     while (j->gradient_option_count < 2 && rich(d, 45)) {
         rank += (int)random_between(d->rng, 1, 3);
-        j->gradient_options[j->gradient_option_count++] = (struct compression_option){
-            .rank = rank, .quality_cost = random_between(d->rng, 0, 3), .forgets = rank % 3 == 0};
+        j->gradient_options[j->gradient_option_count++] =
+            (struct compression_option){.form.amount = rank,
+                                        .quality_cost = random_between(d->rng, 0, 3),
+                                        .forgets = rank % 3 == 0};
     }
     bool limited = random_chance(d->rng, 60);
     j->budget = (struct quality_budget){
@@ -470,6 +472,32 @@ double problem_plan_count(const struct problem *p)
 
 // ---- all of it
 
+static void draw_form(struct compression_form *form, struct random *own)
+{
+    form->method = (enum compression_method)random_between(own, 0, COMPRESSION_METHOD_COUNT - 1);
+    if (form->method == COMPRESS_TOP_K) form->amount = (int)random_between(own, 1, 600);
+    if (form->method == COMPRESS_QUANTISE) form->amount = random_chance(own, 50) ? 1 : 4;
+}
+
+// Some compressions become others than of low rank, from numbers of their own.
+static void draw_forms(struct draw *d)
+{
+    struct job *j = &d->p->job;
+    struct random own = {d->rng->state * 0x9e3779b97f4a7c15u + 3};
+    if (random_chance(&own, 50)) return;
+    for (int i = 0; i < j->boundary_option_count; i++)
+        draw_form(&j->boundary_options[i].form, &own);
+    for (int i = 0; i < j->gradient_option_count; i++)
+        draw_form(&j->gradient_options[i].form, &own);
+    for (int g = 0; g < d->p->costs.gpu_count; g++) {
+        struct gpu_costs *gpu = &d->p->costs.gpus[g];
+        struct estimate *const rates[] = {&gpu->top_k_values_per_s, &gpu->top_k_back_values_per_s,
+                                          &gpu->quantise_values_per_s,
+                                          &gpu->quantise_back_values_per_s};
+        for (int i = 0; i < 4; i++) *rates[i] = exactly((double)random_between(&own, 1, 90) * 1e9);
+    }
+}
+
 // Shares of the state on the host, from numbers of their own, so that the others are as without;
 // none where there would be more plans than are asked for.
 static void draw_shares(struct draw *d, double plans_max)
@@ -515,6 +543,7 @@ void random_problem(struct problem *p, struct random *rng, const struct random_l
         d.richness = d.richness * 3 / 4;
     } while (limits->plans_max > 0 && problem_plan_count(p) > limits->plans_max && d.richness > 0);
     draw_rules(&d);
+    draw_forms(&d);
     draw_shares(&d, limits->plans_max);
     assert(limits->plans_max <= 0 || problem_plan_count(p) <= limits->plans_max);
 }

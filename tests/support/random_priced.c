@@ -176,11 +176,11 @@ static void draw_options(struct priced *p, uint64_t *state, struct arena *arena)
     p->boundary_options = TAKE(arena, p->boundary_option_count, struct compression_option);
     p->gradient_options = TAKE(arena, p->gradient_option_count, struct compression_option);
     for (int o = 1; o < p->boundary_option_count; o++)
-        p->boundary_options[o] = (struct compression_option){.rank = 1 + below(state, 4),
+        p->boundary_options[o] = (struct compression_option){.form.amount = 1 + below(state, 4),
                                                              .epilogue_only = below(state, 2),
                                                              .quality_cost = random_less(state, 3)};
     for (int o = 1; o < p->gradient_option_count; o++)
-        p->gradient_options[o] = (struct compression_option){.rank = 1 + below(state, 4),
+        p->gradient_options[o] = (struct compression_option){.form.amount = 1 + below(state, 4),
                                                              .quality_cost = random_less(state, 3)};
     p->budget = (struct quality_budget){-1, -1, -1, 0};
     if (below(state, 2)) p->budget.boundaries_max = below(state, 3);
@@ -204,17 +204,27 @@ static void draw_shares_of(struct priced *p, struct priced_run *run, uint64_t *s
     }
 }
 
+// Some are of another form, which rank_min does not limit.
+static void draw_form(struct compression_option *option, uint64_t *state)
+{
+    if (below(state, 2)) return;
+    option->form.method = (enum compression_method)below(state, COMPRESSION_METHOD_COUNT);
+    if (option->form.method == COMPRESS_QUANTISE) option->form.amount = 1 << (below(state, 2) * 3);
+}
+
 // Some options become a share of the stage's state on the host, alone or beside a compression; from
 // numbers of their own, so that the others are as without.
 static void draw_shares(struct priced *p, uint64_t state, struct arena *arena)
 {
     uint64_t own = state * 0x9e3779b97f4a7c15u + 1;
+    for (int o = 1; o < p->boundary_option_count; o++) draw_form(&p->boundary_options[o], &own);
     for (int o = 1; o < p->gradient_option_count; o++) {
         struct compression_option *option = &p->gradient_options[o];
+        draw_form(option, &own);
         int which = below(&own, 6);
         if (which > 1) continue;
         option->offloaded_percent = 1 + below(&own, 100);
-        if (which == 0) option->rank = 0, option->quality_cost = 0;
+        if (which == 0) option->form = (struct compression_form){0}, option->quality_cost = 0;
     }
     for (int r = 0; r < p->run_count && priced_offloads(p); r++)
         draw_shares_of(p, &p->runs[r], &own, arena);

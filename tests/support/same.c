@@ -269,12 +269,14 @@ void same_job(const struct job *a, const struct job *b)
     SAME(memory_margin_bytes);
     SAME(run_tokens);
     for (int k = 0; k < a->boundary_option_count; k++) {
-        SAME(boundary_options[k].rank);
+        SAME(boundary_options[k].form.method);
+        SAME(boundary_options[k].form.amount);
         SAME(boundary_options[k].epilogue_only);
         SAME(boundary_options[k].quality_cost);
     }
     for (int k = 0; k < a->gradient_option_count; k++) {
-        SAME(gradient_options[k].rank);
+        SAME(gradient_options[k].form.method);
+        SAME(gradient_options[k].form.amount);
         SAME(gradient_options[k].quality_cost);
     }
     SAME(offload_percent_count);

@@ -122,7 +122,7 @@ static bool price_pair(void *context, int from, int to, bool *joined, struct che
                 const struct sending back = {.run = x->run_of[c],
                                              .sender = 1,
                                              .receiver = 0,
-                                             .rank = p->boundary[o].rank,
+                                             .form = check_form_of(&p->boundary[o]),
                                              .slice = slice,
                                              .backward = true};
                 price_message(x, back,
@@ -156,8 +156,8 @@ static bool price_link(void *context, int kind, int from, int to, bool *joined,
             note(x, larger(sync_constant_ns(&x->of_pair, 0), sync_constant_ns(&x->of_pair, 1)));
         for (int run = 0; run < p->run_count; run++)
             prices->layer[run * p->gradient_count + o] =
-                note(x, larger(layer_sync_ns(&x->of_pair, run, 0, p->gradient[o].rank),
-                               layer_sync_ns(&x->of_pair, run, 1, p->gradient[o].rank)));
+                note(x, larger(layer_sync_ns(&x->of_pair, run, 0, check_form_of(&p->gradient[o])),
+                               layer_sync_ns(&x->of_pair, run, 1, check_form_of(&p->gradient[o]))));
     }
     return !x->too_large;
 }

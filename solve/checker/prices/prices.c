@@ -159,17 +159,29 @@ static int64_t **take_tables(int tables, int count, struct arena *arena)
     return to;
 }
 
-// Option 0 is none, the others are those whose rank is allowed.
+struct compression_form check_form_of(const struct check_option *o)
+{
+    static const enum compression_method method_of[] = {[FORM_RANK] = COMPRESS_LOW_RANK,
+                                                        [FORM_KEPT] = COMPRESS_TOP_K,
+                                                        [FORM_BITS] = COMPRESS_QUANTISE};
+    return (struct compression_form){method_of[o->form], o->amount};
+}
+
+// Option 0 is none, the others are those that are allowed.
 static void offer_options(struct check_option **to, int *count,
                           const struct compression_option *options, int option_count, int rank_min,
                           struct arena *arena)
 {
+    static const enum check_form form_of[] = {[COMPRESS_LOW_RANK] = FORM_RANK,
+                                              [COMPRESS_TOP_K] = FORM_KEPT,
+                                              [COMPRESS_QUANTISE] = FORM_BITS};
     *to = TAKE(arena, option_count + 1, struct check_option);
     *count = 1;
     (*to)[0].remembers = true; // nothing to be kept
     for (int i = 0; i < option_count; i++)
-        if (options[i].rank >= rank_min)
-            (*to)[(*count)++] = (struct check_option){.rank = options[i].rank,
+        if (options[i].form.method != COMPRESS_LOW_RANK || options[i].form.amount >= rank_min)
+            (*to)[(*count)++] = (struct check_option){.form = form_of[options[i].form.method],
+                                                      .amount = options[i].form.amount,
                                                       .epilogue_only = options[i].epilogue_only,
                                                       .cost = options[i].quality_cost,
                                                       .remembers = !options[i].forgets};
@@ -335,7 +347,8 @@ static bool price_bytes(void *context, const struct check_layout *l, struct chec
             r->stash[mode] = note(x, b.stash[mode]), r->working[mode] = note(x, b.working[mode]);
         for (int o = 0; o < p->gradient_count; o++)
             if (p->gradient[o].remembers)
-                r->feedback[o] = note(x, gradient_feedback_of(a, i, p->gradient[o].rank));
+                r->feedback[o] =
+                    note(x, gradient_feedback_of(a, i, check_form_of(&p->gradient[o])));
         for (int o = 0; o < p->gradient_count; o++)
             r->optimizer_bytes[o] = note(x, device_state_bytes(a, i, p->gradient[o].offloaded));
         p->cuts[r->cut].message_bytes = note(x, b.message);
@@ -343,8 +356,8 @@ static bool price_bytes(void *context, const struct check_layout *l, struct chec
     for (int c = 0; c < p->cut_count; c++)
         for (int o = 0; o < p->boundary_count; o++)
             if (p->boundary[o].remembers)
-                p->cuts[c].feedback[o] =
-                    note(x, boundary_feedback_of(a, x->message_of[c], p->boundary[o].rank));
+                p->cuts[c].feedback[o] = note(
+                    x, boundary_feedback_of(a, x->message_of[c], check_form_of(&p->boundary[o])));
     return !x->too_large;
 }
 
@@ -363,7 +376,8 @@ static void price_run(struct prices *x, int run, int g)
     }
     for (int o = 0; o < p->gradient_count; o++) {
         const struct check_option *option = &p->gradient[o];
-        r->sync[o][g] = has ? note(x, layer_sync_ns(&x->price_audit, run, g, option->rank)) : 0;
+        r->sync[o][g] = has ? note(x, layer_sync_ns(&x->price_audit, run, g, check_form_of(option)))
+                            : 0;
         r->optimizer[o][g] =
             has ? note(x, shared_step_ns(&x->price_audit, run, g, option->offloaded)) : 0;
     }
@@ -398,7 +412,7 @@ static void price_pair(struct prices *x, int cut, int from, int to, int slice)
                   transfer_price(&x->price_audit, back, parts);
     put_parts(x, p->cuts[cut].forward + at, there, joined);
     for (int o = 0; o < p->boundary_count; o++) {
-        back.rank = p->boundary[o].rank;
+        back.form = check_form_of(&p->boundary[o]);
         put_parts(x, p->cuts[cut].backward[o] + at, back, joined);
     }
 }

@@ -8,6 +8,9 @@
 #include "solve/checker/places/places.h"
 #include "solve/checker/space/space.h"
 
+struct check_option;
+struct compression_form check_form_of(const struct check_option *o); // as jobs have it
+
 // The problem's job has a space.
 void space_read(struct check_space *to, const struct problem *problem, struct arena *arena);
 struct check_layout space_layout(const struct layout *layout);

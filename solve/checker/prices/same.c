@@ -126,7 +126,8 @@ static enum status same_options(struct comparison *c, const char *what,
                                 int count)
 {
     for (int i = 0; i < count; i++) {
-        const struct pair pairs[] = {{"rank", a[i].rank, b[i].rank},
+        const struct pair pairs[] = {{"compression", a[i].form, b[i].form},
+                                     {"amount", a[i].amount, b[i].amount},
                                      {"error_feedback", a[i].remembers, b[i].remembers},
                                      {"epilogue_only", a[i].epilogue_only, b[i].epilogue_only},
                                      {"quality_cost", a[i].cost, b[i].cost},

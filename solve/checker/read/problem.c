@@ -134,6 +134,15 @@ static enum status read_cut(struct check_problem *p, const struct value *v, int 
     return OK;
 }
 
+// One of the three.
+static bool take_form(struct check_option *o, const int *amounts)
+{
+    int found = 0;
+    for (int form = 0; form < FORM_COUNT; form++)
+        if (amounts[form] >= 0) o->form = (enum check_form)form, o->amount = amounts[form], found++;
+    return found == 1;
+}
+
 static enum status read_options(struct check_problem *p, const struct value *v, const char *where,
                                 struct check_option **to, int *count, struct arena *arena)
 {
@@ -143,9 +152,12 @@ static enum status read_options(struct check_problem *p, const struct value *v, 
     *to = TAKE(arena, v->count, struct check_option);
     for (const struct value *e = v->first; e; e = e->next, ++*count) {
         struct check_option *o = &(*to)[*count];
+        int amounts[FORM_COUNT] = {-1, -1, -1};
         o->remembers = true;
         const struct value_field fields[] = {
-            {"rank", 0, *count ? 1 << 20 : 0, .small = &o->rank},
+            {"?rank", 0, *count ? 1 << 20 : 0, .small = &amounts[FORM_RANK]},
+            {"?kept_per_thousand", 1, 999, .small = &amounts[FORM_KEPT]},
+            {"?bits", 1, 8, .small = &amounts[FORM_BITS]},
             {"?offloaded_percent", 0, *count ? 100 : 0, .small = &o->offloaded},
             {"?epilogue_only", .flag = &o->epilogue_only},
             {"?error_feedback", .flag = &o->remembers},
@@ -153,9 +165,13 @@ static enum status read_options(struct check_problem *p, const struct value *v, 
             {NULL},
         };
         TRY(value_fields(&p->reader, e, where, fields, NULL));
-        if (!*count && (o->epilogue_only || !o->remembers))
+        if (!take_form(o, amounts))
+            return check_refuse(&p->reader, where,
+                                "option %d: expected one of rank, kept_per_thousand and bits",
+                                *count);
+        if (!*count && (o->form != FORM_RANK || o->epilogue_only || !o->remembers))
             return check_refuse(&p->reader, where, "the first option is to do nothing");
-        if (*count && !o->rank && !o->offloaded)
+        if (*count && !o->amount && !o->offloaded)
             return check_refuse(&p->reader, where, "option %d does nothing", *count);
     }
     return OK;

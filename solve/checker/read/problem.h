@@ -102,8 +102,13 @@ struct check_cut {
         **backward; // [((slice * groups + from) * groups + to) * PARTS + part]; -1: not joined
 };
 
+// What is done to values: factors of so many columns, the largest so many of a thousand, so many
+// bits each.
+enum check_form { FORM_RANK, FORM_KEPT, FORM_BITS, FORM_COUNT };
+
 struct check_option {
-    int rank;
+    enum check_form form;
+    int amount; // 0: not compressed
     bool epilogue_only;
     int64_t cost;
     bool remembers; // error feedback

@@ -106,10 +106,10 @@ static bool conditions_hold(const struct check_problem *p, const struct check_ru
     }
     if (r->modes_stated && !(r->modes >> c->mode & 1)) return false;
     if (r->compresses_gradient >= 0 &&
-        (p->gradient[c->gradient].rank > 0) != r->compresses_gradient)
+        (p->gradient[c->gradient].amount > 0) != r->compresses_gradient)
         return false;
     return r->compresses_boundary < 0 ||
-           (p->boundary[c->boundary].rank > 0) == r->compresses_boundary;
+           (p->boundary[c->boundary].amount > 0) == r->compresses_boundary;
 }
 
 bool check_obeys_rules(const struct check_problem *p, int stage, const struct check_choice *c,

@@ -25,13 +25,35 @@ static struct message message_behind(const struct price_audit *a, int run)
     return (struct message){a->value_bytes * rows * columns, rows, columns};
 }
 
-// Bytes of the message at this rank; false where compression would not make it smaller, or there is
-// nothing to compress.
-static bool compressed_bytes(const struct price_audit *a, struct message m, int rank,
-                             long double *bytes)
+long double judged_packed_bytes(struct compression_form form, long double values,
+                                long double value_bytes)
 {
-    *bytes = a->value_bytes * rank * (m.rows + m.columns);
-    return rank > 0 && m.rows > 0 && m.columns > 0 && !judged_reaches(a, *bytes, m.bytes);
+    // A value and the four bytes of its place; of 256 values' bits and their scale of four bytes.
+    if (form.method == COMPRESS_TOP_K) return form.amount * values * (4 + value_bytes) / 1000;
+    return values / 256 * (32 * form.amount + 4);
+}
+
+long double judged_packing_s(const struct gpu_costs *gpu, struct compression_form form,
+                             long double packed, long double unpacked)
+{
+    bool largest = form.method == COMPRESS_TOP_K;
+    const struct estimate *there = largest ? &gpu->top_k_values_per_s : &gpu->quantise_values_per_s,
+                          *back = largest ? &gpu->top_k_back_values_per_s
+                                          : &gpu->quantise_back_values_per_s;
+    return (packed > 0 ? packed / there->value : 0) + (unpacked > 0 ? unpacked / back->value : 0);
+}
+
+// Bytes of the message in this form; false where compression would not make it smaller, or there is
+// nothing to compress.
+static bool compressed_bytes(const struct price_audit *a, struct message m,
+                             struct compression_form form, long double *bytes)
+{
+    *bytes = form.method == COMPRESS_LOW_RANK
+                 ? a->value_bytes * form.amount * (m.rows + m.columns)
+                 : judged_packed_bytes(form, m.bytes / a->value_bytes, a->value_bytes);
+    bool has_matrix = m.rows > 0 && m.columns > 0;
+    return form.amount > 0 && (has_matrix || form.method != COMPRESS_LOW_RANK) &&
+           !judged_reaches(a, *bytes, m.bytes);
 }
 
 // Seconds that a byte of the matrix or of its factors takes beside the FLOP.
@@ -44,11 +66,16 @@ static long double traffic_share(const struct price_audit *a, int group)
 // Compressing, orthogonalising, decompressing.
 static long double compression_s(const struct price_audit *a, struct message m, struct sending s)
 {
-    long double r = s.rank, values = m.rows * m.columns;
-    return (4 * values * r + 2 * m.rows * r * r) / low_rank_rate(a, s.sender) +
-           gpu_of(a, s.sender)->compression_overhead_s.value +
+    long double r = s.form.amount, values = m.rows * m.columns,
+                overheads = (long double)gpu_of(a, s.sender)->compression_overhead_s.value +
+                            (long double)gpu_of(a, s.receiver)->compression_overhead_s.value;
+    if (s.form.method != COMPRESS_LOW_RANK) {
+        values = m.bytes / a->value_bytes;
+        return judged_packing_s(gpu_of(a, s.sender), s.form, values, 0) +
+               judged_packing_s(gpu_of(a, s.receiver), s.form, 0, values) + overheads;
+    }
+    return overheads + (4 * values * r + 2 * m.rows * r * r) / low_rank_rate(a, s.sender) +
            2 * values * r / low_rank_rate(a, s.receiver) +
-           gpu_of(a, s.receiver)->compression_overhead_s.value +
            a->value_bytes * (values + r * (m.rows + m.columns)) *
                (traffic_share(a, s.sender) + traffic_share(a, s.receiver));
 }
@@ -84,7 +111,7 @@ bool transfer_price(const struct price_audit *a, struct sending s, int64_t parts
     if (!link.joined) return false;
     for (int k = 0; k < PART_COUNT; k++) parts[k] = 0;
     if (s.backward && !passes_gradient(a, s.run)) return true;
-    if (compressed_bytes(a, m, s.rank, &bytes)) work = compression_s(a, m, s);
+    if (compressed_bytes(a, m, s.form, &bytes)) work = compression_s(a, m, s);
     else bytes = m.bytes * piece_of(a, s.slice).length / (long double)a->problem->job.sequence;
     struct computed size = size_s(a, s, link, bytes / sharing_ranks(a, s));
     for (int k = 0; k < PART_COUNT; k++) { // the overhead at each end
@@ -97,11 +124,11 @@ bool transfer_price(const struct price_audit *a, struct sending s, int64_t parts
     return true;
 }
 
-int64_t boundary_feedback_of(const struct price_audit *a, int run, int rank)
+int64_t boundary_feedback_of(const struct price_audit *a, int run, struct compression_form form)
 {
     long double bytes;
     struct message m = message_behind(a, run);
-    return passes_gradient(a, run) && compressed_bytes(a, m, rank, &bytes)
+    return passes_gradient(a, run) && compressed_bytes(a, m, form, &bytes)
                ? judged_whole(a, m.bytes)
                : 0;
 }

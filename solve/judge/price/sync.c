@@ -117,12 +117,11 @@ struct squeeze {
     long double saved_values, kept_values, work_s;
 }; // kept: of all matrices compressed
 
-static struct squeeze squeeze_of(const struct price_audit *a, int run, int group, int rank)
+static struct squeeze factors_of(const struct price_audit *a, int run, int group, int rank)
 {
     struct matrix matrices[MATRICES_MAX];
     struct squeeze s = {0, 0, 0};
     long double r = rank;
-    if (a->zero >= 2) return s;
     for (int i = matrices_of(a, run, matrices) - 1; i >= 0; i--) {
         struct matrix m = matrices[i];
         if (!matrix_shrinks(a, m, rank)) continue;
@@ -139,12 +138,6 @@ static struct squeeze squeeze_of(const struct price_audit *a, int run, int group
                         2 * (long double)gpu_of(a, group)->compression_overhead_s.value;
     }
     return s;
-}
-
-int64_t gradient_feedback_of(const struct price_audit *a, int run, int rank)
-{
-    return judged_whole(a, a->problem->job.gradient_bytes_per_value *
-                               squeeze_of(a, run, -1, rank).kept_values);
 }
 
 // ---- the sync of a layer
@@ -169,6 +162,46 @@ static struct synced synced_bytes(const struct price_audit *a, int run)
                            a->value_bytes * w.experts};
 }
 
+// All dense gradients as their largest values, or in few bits. Over n ranks the largest of each
+// rank go to every rank, or where gradients are sharded the n-th part of them to each. Few bits are
+// scattered, unpacked and added, and packed anew where all need the sum.
+static struct squeeze packed_of(const struct price_audit *a, int run, int group,
+                                struct compression_form form)
+{
+    struct squeeze s = {0, 0, 0};
+    long double e = a->problem->job.gradient_bytes_per_value, n = (long double)a->ranks,
+                values = synced_bytes(a, run).gradient / e, others = (n - 1) * form.amount / 1000,
+                bytes = judged_packed_bytes(form, values, e), packed = values, unpacked = values;
+    bool whole = a->zero == 0;
+    if (form.method == COMPRESS_TOP_K) {
+        // As an all-reduce of so many bytes, which sends 2 (n - 1) / n of them.
+        if (whole) bytes = bytes * n / 2;
+        unpacked = whole ? values * (1 + others) : values * (1 + others) / n;
+    } else if (whole) {
+        packed = values * (n + 1) / n, unpacked = 2 * values;
+    }
+    if (values <= 0 || judged_reaches(a, bytes, values * e)) return s;
+    s.saved_values = values - bytes / e, s.kept_values = values;
+    if (group >= 0)
+        s.work_s = judged_packing_s(gpu_of(a, group), form, packed, unpacked) +
+                   2 * (long double)gpu_of(a, group)->compression_overhead_s.value;
+    return s;
+}
+
+static struct squeeze squeeze_of(const struct price_audit *a, int run, int group,
+                                 struct compression_form form)
+{
+    if (a->zero >= 2 || form.amount == 0) return (struct squeeze){0, 0, 0};
+    return form.method == COMPRESS_LOW_RANK ? factors_of(a, run, group, form.amount)
+                                            : packed_of(a, run, group, form);
+}
+
+int64_t gradient_feedback_of(const struct price_audit *a, int run, struct compression_form form)
+{
+    return judged_whole(a, a->problem->job.gradient_bytes_per_value *
+                               squeeze_of(a, run, -1, form).kept_values);
+}
+
 // Without a barrier, overlapped, weights are gathered while the next iteration goes forward.
 static struct computed shown_s(const struct price_audit *a, int run, int group,
                                struct computed gather)
@@ -183,12 +216,13 @@ static struct computed shown_s(const struct price_audit *a, int run, int group,
                              gather.value + gather.lost + behind.value + behind.lost};
 }
 
-static struct computed layer_sync_s(const struct price_audit *a, int run, int group, int rank)
+static struct computed layer_sync_s(const struct price_audit *a, int run, int group,
+                                    struct compression_form form)
 {
     int zero = zero_of(a, run, group);
     if (a->ranks <= 1 || zero == 3) return (struct computed){0, 0};
     struct synced s = synced_bytes(a, run);
-    struct squeeze squeeze = squeeze_of(a, run, group, rank);
+    struct squeeze squeeze = squeeze_of(a, run, group, form);
     long double saved = a->problem->job.gradient_bytes_per_value * squeeze.saved_values;
     struct computed scatter = scatter_both_s(a, group, greatest(0, s.gradient - saved),
                                              s.expert_gradient),
@@ -200,9 +234,9 @@ static struct computed layer_sync_s(const struct price_audit *a, int run, int gr
                              times * scatter.lost + shown.lost};
 }
 
-int64_t layer_sync_ns(const struct price_audit *a, int run, int group, int rank)
+int64_t layer_sync_ns(const struct price_audit *a, int run, int group, struct compression_form form)
 {
-    return judged_nanoseconds(a, layer_sync_s(a, run, group, rank));
+    return judged_nanoseconds(a, layer_sync_s(a, run, group, form));
 }
 
 // ---- what a stage's sync takes however little is sent: so many times round its ranks

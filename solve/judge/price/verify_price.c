@@ -186,12 +186,21 @@ struct piece piece_of(const struct price_audit *a, int slice)
 
 // ---- node groups
 
-static bool offers_compression(const struct job *j)
+bool is_allowed(const struct job *j, struct compression_form form)
+{
+    return form.method != COMPRESS_LOW_RANK || form.amount >= j->budget.rank_min;
+}
+
+static bool offers_compression(const struct job *j, enum compression_method method)
 {
     for (int i = 0; i < j->boundary_option_count; i++)
-        if (j->boundary_options[i].rank >= j->budget.rank_min) return true;
+        if (j->boundary_options[i].form.method == method &&
+            is_allowed(j, j->boundary_options[i].form))
+            return true;
     for (int i = 0; i < j->gradient_option_count; i++)
-        if (j->gradient_options[i].rank >= j->budget.rank_min) return true;
+        if (j->gradient_options[i].form.method == method &&
+            is_allowed(j, j->gradient_options[i].form))
+            return true;
     return false;
 }
 
@@ -200,13 +209,20 @@ static const char *exclusion_by_costs(const struct price_audit *a, int group)
     const struct gpu_costs *costs = gpu_of(a, group);
     if (!costs) return "the costs do not know its GPU";
     bool rates = rates_of(a, group) != NULL;
-    if (!rates && offers_compression(&a->problem->job))
+    if (!rates && offers_compression(&a->problem->job, COMPRESS_LOW_RANK))
         return "its GPU has no rates for the job's precision";
     for (int r = 0; r < a->problem->model.run_count; r++) {
         if (stated_time(a, r, group)) continue;
         if (!has_shape(a, r)) return "a measured layer has no time on its GPU";
         if (!rates) return "its GPU has no rates for the job's precision";
     }
+    bool largest = costs->top_k_values_per_s.value > 0 && costs->top_k_back_values_per_s.value > 0,
+         bits = costs->quantise_values_per_s.value > 0 &&
+                costs->quantise_back_values_per_s.value > 0;
+    if (!largest && offers_compression(&a->problem->job, COMPRESS_TOP_K))
+        return "nobody measured how fast it finds the largest values";
+    if (!bits && offers_compression(&a->problem->job, COMPRESS_QUANTISE))
+        return "nobody measured how fast it packs values in few bits";
     bool host = costs->host_link_bytes_per_s.value > 0 && costs->host_memory_bytes_per_s.value > 0;
     if ((layout_of(a)->offload_optimizer || a->problem->job.offload_percent_count) && !host)
         return "nobody measured its host, which would update the weights";

@@ -207,22 +207,33 @@ struct passes passes_of(const struct price_audit *a, int run, int group, int sli
 void unfused_products(const struct price_audit *a, int run, int group,
                       const struct precision_costs *rates, struct piece piece, struct work *w);
 
-// ---- transfers (section 6). rank 0: not compressed
+// An option of this form may be taken, whatever it is of: rank_min limits factors alone.
+bool is_allowed(const struct job *j, struct compression_form form);
+
+// ---- transfers (section 6)
 struct sending {
-    int run, sender, receiver, rank, slice;
+    int run, sender, receiver, slice;
+    struct compression_form form;
     bool backward;
 };
 bool transfer_price(const struct price_audit *a, struct sending m, int64_t parts[PART_COUNT]);
-int64_t boundary_feedback_of(const struct price_audit *a, int run, int rank);
+int64_t boundary_feedback_of(const struct price_audit *a, int run, struct compression_form form);
+// Bytes of so many values as their largest with places, or in few bits; and the time of packing and
+// unpacking arrays of so many.
+long double judged_packed_bytes(struct compression_form form, long double values,
+                                long double value_bytes);
+long double judged_packing_s(const struct gpu_costs *gpu, struct compression_form form,
+                             long double packed, long double unpacked);
 
 // ---- syncs, and what sharded weights and gradients cost a pass (section 7)
 struct gathers {
     long double weights_s, gradients_s, lost_s;
 };
 struct gathers gathers_of(const struct price_audit *a, int run, int group);
-int64_t layer_sync_ns(const struct price_audit *a, int run, int group, int rank);
+int64_t layer_sync_ns(const struct price_audit *a, int run, int group,
+                      struct compression_form form);
 int64_t sync_constant_ns(const struct price_audit *a, int group);
-int64_t gradient_feedback_of(const struct price_audit *a, int run, int rank);
+int64_t gradient_feedback_of(const struct price_audit *a, int run, struct compression_form form);
 bool embedding_sync_price(const struct price_audit *a, int first, int last, int64_t *ns);
 
 int64_t optimizer_ns_of(const struct price_audit *a, int run, int group);

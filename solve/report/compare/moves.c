@@ -21,7 +21,8 @@ static const char *stage_text(const struct comparison *c, const struct plan *pla
     if (s->recompute != RECOMPUTE_NONE)
         text = arena_print(c->arena, "%s, %s", text, recompute_of(c, s));
     const struct compression_option *gradient = &plan->gradient_options[s->gradient_option];
-    if (gradient->rank || s->boundary_option) text = arena_print(c->arena, "%s, compressed", text);
+    if (gradient->form.amount || s->boundary_option)
+        text = arena_print(c->arena, "%s, compressed", text);
     if (gradient->offloaded_percent)
         text = arena_print(c->arena, "%s, %d %% offloaded", text, gradient->offloaded_percent);
     return text;

@@ -391,6 +391,21 @@ static void draw_costs(struct draw *d)
 
 // ---- job
 
+// Some are of another form than low rank, with the rates that it needs.
+static void draw_form(struct draw *d, struct compression_form *form)
+{
+    if (chance(d, 60)) return;
+    form->method = chance(d, 50) ? COMPRESS_TOP_K : COMPRESS_QUANTISE;
+    form->amount = form->method == COMPRESS_QUANTISE ? 4 : (int)random_between(d->rng, 1, 500);
+    for (int g = 0; g < d->p->costs.gpu_count; g++) {
+        struct gpu_costs *gpu = &d->p->costs.gpus[g];
+        gpu->top_k_values_per_s = gpu->top_k_back_values_per_s =
+            exactly(1e9 * (double)PICK(d, 1, 20));
+        gpu->quantise_values_per_s = gpu->quantise_back_values_per_s =
+            exactly(1e9 * (double)PICK(d, 1, 20));
+    }
+}
+
 static void draw_options(struct draw *d)
 {
     struct job *j = &d->p->job;
@@ -406,16 +421,20 @@ static void draw_options(struct draw *d)
         rank += (int)random_between(d->rng, 1, 3);
         if (chance(d, 60))
             j->boundary_options[j->boundary_option_count++] =
-                (struct compression_option){.rank = rank,
+                (struct compression_option){.form.amount = rank,
                                             .epilogue_only = chance(d, 50),
                                             .quality_cost = random_between(d->rng, 0, 3),
                                             .forgets = rank % 2 == 0};
         if (chance(d, 50))
             j->gradient_options[j->gradient_option_count++] =
-                (struct compression_option){.rank = rank,
+                (struct compression_option){.form.amount = rank,
                                             .quality_cost = random_between(d->rng, 0, 3),
                                             .forgets = rank % 3 == 0};
     }
+    for (int i = 0; i < j->boundary_option_count + j->gradient_option_count; i++)
+        draw_form(d, i < j->boundary_option_count
+                         ? &j->boundary_options[i].form
+                         : &j->gradient_options[i - j->boundary_option_count].form);
     if (chance(d, 25)) {
         j->offload_percents = TAKE(d->arena, 2, int);
         j->offload_percents[0] = (int)random_between(d->rng, 1, 60);

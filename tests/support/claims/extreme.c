@@ -169,12 +169,12 @@ static void draw_options(struct priced *p, struct random *rng, struct arena *are
     p->gradient_option_count = 1 + (any && chance(rng, 70));
     p->boundary_options = TAKE(arena, 2, struct compression_option),
     p->gradient_options = TAKE(arena, 2, struct compression_option);
-    p->boundary_options[1] = (struct compression_option){.rank = 1,
+    p->boundary_options[1] = (struct compression_option){.form.amount = 1,
                                                          .epilogue_only = chance(rng, 50),
                                                          .quality_cost = between(rng, 0, 2),
                                                          .forgets = chance(rng, 30)};
     p->gradient_options[1] = (struct compression_option){
-        .rank = 1, .quality_cost = between(rng, 0, 2), .forgets = chance(rng, 30)};
+        .form.amount = 1, .quality_cost = between(rng, 0, 2), .forgets = chance(rng, 30)};
     p->budget = (struct quality_budget){-1, -1, -1, 0};
     if (any && chance(rng, 50)) p->budget.boundaries_max = between(rng, 0, 2);
     if (any && chance(rng, 50)) p->budget.stages_max = between(rng, 0, 2);

@@ -103,17 +103,17 @@ static void copy_options(struct priced *to, const struct check_problem *p, struc
     to->boundary_options = TAKE(arena, p->boundary_count, struct compression_option);
     to->gradient_options = TAKE(arena, p->gradient_count, struct compression_option);
     for (int o = 0; o < p->boundary_count; o++)
-        to->boundary_options[o] =
-            (struct compression_option){.rank = p->boundary[o].rank,
-                                        .epilogue_only = p->boundary[o].epilogue_only,
-                                        .quality_cost = p->boundary[o].cost,
-                                        .forgets = !p->boundary[o].remembers};
+        to->boundary_options[o] = (struct compression_option){
+            .form = {(enum compression_method)p->boundary[o].form, p->boundary[o].amount},
+            .epilogue_only = p->boundary[o].epilogue_only,
+            .quality_cost = p->boundary[o].cost,
+            .forgets = !p->boundary[o].remembers};
     for (int o = 0; o < p->gradient_count; o++)
-        to->gradient_options[o] =
-            (struct compression_option){.rank = p->gradient[o].rank,
-                                        .quality_cost = p->gradient[o].cost,
-                                        .forgets = !p->gradient[o].remembers,
-                                        .offloaded_percent = p->gradient[o].offloaded};
+        to->gradient_options[o] = (struct compression_option){
+            .form = {(enum compression_method)p->gradient[o].form, p->gradient[o].amount},
+            .quality_cost = p->gradient[o].cost,
+            .forgets = !p->gradient[o].remembers,
+            .offloaded_percent = p->gradient[o].offloaded};
     to->budget = (struct quality_budget){p->budget[BUDGET_BOUNDARIES], p->budget[BUDGET_STAGES],
                                          p->budget[BUDGET_COST], p->rank_min};
 }
@@ -226,13 +226,15 @@ static void fill_options(struct check_problem *to, const struct priced *p, struc
     to->gradient = TAKE(arena, to->gradient_count, struct check_option);
     for (int o = 0; o < to->boundary_count; o++)
         to->boundary[o] =
-            (struct check_option){.rank = p->boundary_options[o].rank,
+            (struct check_option){.form = (enum check_form)p->boundary_options[o].form.method,
+                                  .amount = p->boundary_options[o].form.amount,
                                   .epilogue_only = p->boundary_options[o].epilogue_only,
                                   .cost = p->boundary_options[o].quality_cost,
                                   .remembers = !p->boundary_options[o].forgets};
     for (int o = 0; o < to->gradient_count; o++)
         to->gradient[o] =
-            (struct check_option){.rank = p->gradient_options[o].rank,
+            (struct check_option){.form = (enum check_form)p->gradient_options[o].form.method,
+                                  .amount = p->gradient_options[o].form.amount,
                                   .cost = p->gradient_options[o].quality_cost,
                                   .remembers = !p->gradient_options[o].forgets,
                                   .offloaded = p->gradient_options[o].offloaded_percent};

@@ -281,7 +281,7 @@ static void descend(struct walk *w, int stage, int layer)
         int64_t cost = p->gradient_options[d->gradient_option].quality_cost +
                        p->boundary_options[d->boundary_option].quality_cost;
         if (d->first_layer != layer || !joins_rank(w, stage, d->group)) continue;
-        int gradient = p->gradient_options[d->gradient_option].rank > 0,
+        int gradient = p->gradient_options[d->gradient_option].form.amount > 0,
             boundary = d->boundary_option > 0, slot = stage < p->rank_count;
         if (p->budget.stages_max >= 0 && w->stages + gradient > p->budget.stages_max) continue;
         if (p->budget.boundaries_max >= 0 && w->boundaries + boundary > p->budget.boundaries_max)

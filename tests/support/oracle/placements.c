@@ -488,7 +488,7 @@ static bool in_budget(const struct oracle *o)
     int64_t boundaries = 0, stages = 0, cost = 0;
     for (int s = 0; s < o->stages; s++) {
         boundaries += o->like[s]->boundary_option > 0;
-        stages += o->priced->gradient_options[o->like[s]->gradient_option].rank > 0;
+        stages += o->priced->gradient_options[o->like[s]->gradient_option].form.amount > 0;
         cost += o->like[s]->quality_cost;
     }
     return (b->boundaries_max < 0 || boundaries <= b->boundaries_max) &&

@@ -13,9 +13,10 @@
 static const char *group_names[] = {"a100", "v100"};
 static const char *group_gpus[] = {"A100-80", "V100-32"};
 static struct compression_option boundary_options[] = {
-    {.rank = 0}, {.rank = 16, .epilogue_only = true, .quality_cost = 3}};
+    {.form.amount = 0}, {.form.amount = 16, .epilogue_only = true, .quality_cost = 3}};
 static struct compression_option gradient_options[] = {
-    {.rank = 0}, {.rank = 32, .quality_cost = 5, .forgets = true, .offloaded_percent = 25}};
+    {.form.amount = 0},
+    {.form.amount = 32, .quality_cost = 5, .forgets = true, .offloaded_percent = 25}};
 static struct source sources[] = {
     {"problem", "mixed.problem.json",
      "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"},

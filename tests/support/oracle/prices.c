@@ -87,12 +87,12 @@ static void compare_bytes(struct comparison *c, int run)
         same(c, "gradient feedback", of, o, theirs->feedback_bytes[o],
              p->gradient_options[o].forgets
                  ? 0
-                 : gradient_feedback_of(&c->price_audit, run, p->gradient_options[o].rank));
+                 : gradient_feedback_of(&c->price_audit, run, p->gradient_options[o].form));
     for (int o = 0; o < p->boundary_option_count; o++)
         same(c, "boundary feedback", of, o, p->cuts[theirs->cut].feedback_bytes[o],
              p->boundary_options[o].forgets
                  ? 0
-                 : boundary_feedback_of(&c->price_audit, run, p->boundary_options[o].rank));
+                 : boundary_feedback_of(&c->price_audit, run, p->boundary_options[o].form));
 }
 
 static void compare_times(struct comparison *c, int run, int group)
@@ -117,7 +117,7 @@ static void compare_times(struct comparison *c, int run, int group)
     }
     for (int o = 0; o < p->gradient_option_count; o++)
         same(c, "sync", of, o, theirs->sync_ns[o][group],
-             layer_sync_ns(&c->price_audit, run, group, p->gradient_options[o].rank));
+             layer_sync_ns(&c->price_audit, run, group, p->gradient_options[o].form));
 }
 
 static void compare_messages(struct comparison *c, int run, int from, int to, int slice)
@@ -145,7 +145,7 @@ static void compare_messages(struct comparison *c, int run, int from, int to, in
         assert_int_equal(cut->backward_ns[o][at] != PRICE_NONE, joined);
         // What is compressed is a whole sequence's message: with several slices nothing is offered.
         if (!joined) continue;
-        back.rank = p->boundary_options[o].rank;
+        back.form = p->boundary_options[o].form;
         transfer_price(&c->price_audit, back, parts);
         for (int k = 0; k < PART_COUNT; k++)
             same(c, "send backward", of, o, cut->backward_ns[o][at + k], parts[k]);
@@ -170,17 +170,22 @@ static void compare_pairs(struct comparison *c)
         }
 }
 
+static bool too_low(const struct compression_form *form, const struct job *j)
+{
+    return form->amount && form->method == COMPRESS_LOW_RANK && form->amount < j->budget.rank_min;
+}
+
 // The options that both offer are the same, in the same order.
 static void compare_options(const struct comparison *c)
 {
     const struct priced *p = c->priced;
     const struct job *j = &c->price_audit.problem->job;
     int next = 1;
-    assert_int_equal(p->boundary_options[0].rank, 0);
-    assert_int_equal(p->gradient_options[0].rank, 0);
+    assert_int_equal(p->boundary_options[0].form.amount, 0);
+    assert_int_equal(p->gradient_options[0].form.amount, 0);
     for (int i = 0; i < j->boundary_option_count; i++) {
-        if (j->boundary_options[i].rank < j->budget.rank_min) continue;
-        assert_int_equal(p->boundary_options[next].rank, j->boundary_options[i].rank);
+        if (too_low(&j->boundary_options[i].form, j)) continue;
+        assert_int_equal(p->boundary_options[next].form.amount, j->boundary_options[i].form.amount);
         assert_int_equal(p->boundary_options[next++].epilogue_only,
                          j->boundary_options[i].epilogue_only);
     }
@@ -188,9 +193,11 @@ static void compare_options(const struct comparison *c)
     next = 1;
     for (int i = -1; i < j->gradient_option_count; i++)
         for (int k = -1; k < j->offload_percent_count; k++) {
-            int rank = i < 0 ? 0 : j->gradient_options[i].rank;
-            if ((i < 0 && k < 0) || (i >= 0 && rank < j->budget.rank_min)) continue;
-            assert_int_equal(p->gradient_options[next].rank, rank);
+            static const struct compression_form none;
+            const struct compression_form *form = i < 0 ? &none : &j->gradient_options[i].form;
+            if ((i < 0 && k < 0) || too_low(form, j)) continue;
+            assert_int_equal(p->gradient_options[next].form.method, form->method);
+            assert_int_equal(p->gradient_options[next].form.amount, form->amount);
             assert_int_equal(p->gradient_options[next++].offloaded_percent,
                              k < 0 ? 0 : j->offload_percents[k]);
         }

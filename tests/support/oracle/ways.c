@@ -120,7 +120,7 @@ static bool condition_holds(const struct priced *p, const struct rule *r,
     case 3: *stated = r->recompute_stated; return r->recompute[d->recompute];
     case 4:
         *stated = r->compresses_gradient >= 0;
-        return r->compresses_gradient == (p->gradient_options[d->gradient_option].rank > 0);
+        return r->compresses_gradient == (p->gradient_options[d->gradient_option].form.amount > 0);
     default:
         *stated = r->compresses_boundary >= 0;
         return r->compresses_boundary == (d->boundary_option > 0);
@@ -143,10 +143,13 @@ static bool rules_hold(const struct priced *p, const struct plan_stage *d, int s
 
 static bool options_allowed(const struct priced *p, const struct plan_stage *d)
 {
-    int gradient_rank = p->gradient_options[d->gradient_option].rank,
-        boundary_rank = p->boundary_options[d->boundary_option].rank;
-    return !(gradient_rank && gradient_rank < p->budget.rank_min) &&
-           !(boundary_rank && boundary_rank < p->budget.rank_min);
+    const struct compression_form both[] = {p->gradient_options[d->gradient_option].form,
+                                            p->boundary_options[d->boundary_option].form};
+    for (int i = 0; i < 2; i++)
+        if (both[i].method == COMPRESS_LOW_RANK && both[i].amount > 0 &&
+            both[i].amount < p->budget.rank_min)
+            return false;
+    return true;
 }
 
 void way_put_times(struct way *w, const struct priced *p, int stage)
