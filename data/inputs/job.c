@@ -59,7 +59,8 @@ static enum status percents_get(const struct json *array, int **to, int *count, 
 enum status job_load(struct job *j, const char *path, struct arena *arena, struct error *err)
 {
     struct json layout = {0}, space = {0}, recompute = {0}, boundary = {0}, gradient = {0},
-                budget = {0}, local_loss = {0}, placement = {0}, rules = {0}, percents = {0};
+                budget = {0}, local_loss = {0}, placement = {0}, rules = {0}, percents = {0},
+                unfused = {0};
     *j = (struct job){
         .gradient_bytes_per_value = 4, .adam = true, .memory_fraction = MEMORY_FRACTION_DEFAULT};
     TRY(document_read(&j->document, path, "plumbline.job", arena, err));
@@ -73,6 +74,7 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
         FIELD_NAME("trainer", OPTIONAL, &j->trainer, trainer_names),
         FIELD_BOOL("fused_loss", OPTIONAL, &j->fused_loss),
         FIELD_BOOL("compiled", OPTIONAL, &j->compiled),
+        FIELD_ARRAY("unfused", OPTIONAL, &unfused),
         FIELD_BOOL("gathered_logits", OPTIONAL, &j->gathered_logits),
         FIELD_BOOL("scattered_messages", OPTIONAL, &j->scattered_messages),
         FIELD_BOOL("overlapped_messages", OPTIONAL, &j->overlapped_messages),
@@ -97,6 +99,7 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
     TRY(document_fields(&j->document, fields, ARRAY_LENGTH(fields), arena, err));
     TRY(layout_get(&layout, &j->layout, arena, err));
     TRY(space_get(&space, &j->space, arena, err));
+    TRY(set_get(&unfused, unfused_names, j->unfused, arena, err));
     TRY(modes_get(&recompute, j->recompute, arena, err));
     j->recompute[RECOMPUTE_NONE] = true;
     TRY(compressions_get(&boundary, true, 1, &j->boundary_options, &j->boundary_option_count, arena,
@@ -306,6 +309,8 @@ enum status job_save(const struct job *j, const char *path, struct arena *arena,
     json_put_text(&w, "trainer", trainer_names[j->trainer]);
     json_put_bool(&w, "fused_loss", j->fused_loss);
     if (j->compiled) json_put_bool(&w, "compiled", true);
+    if (j->unfused[UNFUSED_NORMS] || j->unfused[UNFUSED_ROTARY] || j->unfused[UNFUSED_ACTIVATION])
+        set_put(&w, "unfused", unfused_names, j->unfused);
     json_put_bool(&w, "gathered_logits", j->gathered_logits);
     json_put_bool(&w, "scattered_messages", j->scattered_messages);
     if (j->overlapped_messages) json_put_bool(&w, "overlapped_messages", true);

@@ -14,6 +14,10 @@ extern const char *const gradient_sync_names[]; // "exposed", "overlapped"
 
 // Whose training program: what it keeps in memory beside the states themselves.
 enum attention_kernel { ATTENTION_MAKER, ATTENTION_FLASH_2, ATTENTION_TRITON };
+// Operations between products that run as kernels of PyTorch's own, one for each step, where others
+// have a fused one (docs/FORMULAS.md, section 3).
+enum unfused { UNFUSED_NORMS, UNFUSED_ROTARY, UNFUSED_ACTIVATION, UNFUSED_COUNT };
+extern const char *const unfused_names[];          // "norms", "rotary", "activation"
 extern const char *const attention_kernel_names[]; // "maker", "flash-attention-2", "triton"
 enum trainer { TRAINER_MEGATRON, TRAINER_DEEPSPEED, TRAINER_TORCHTITAN };
 extern const char *const trainer_names[]; // "megatron", "deepspeed", "torchtitan"
@@ -199,10 +203,11 @@ struct job {
     int gradient_bytes_per_value; // 2 or 4, of the accumulated gradient
     bool adam;                    // 12 B per parameter in 16-bit training, 8 in fp32; else no state
     enum trainer trainer;
-    bool fused_loss;         // Megatron's compiled cross entropy, which keeps its exponentials;
-                             // torchtitan's, which has no fp32 copy
-    bool compiled;           // torchtitan's blocks are, so that elementwise operations are fused
-    bool gathered_logits;    // each tensor rank has those of the whole vocabulary
+    bool fused_loss; // Megatron's compiled cross entropy, which keeps its exponentials;
+                     // torchtitan's, which has no fp32 copy
+    bool compiled;   // torchtitan's blocks are, so that elementwise operations are fused
+    bool unfused[UNFUSED_COUNT]; // of any trainer; torchtitan's all are where it is not compiled
+    bool gathered_logits;        // each tensor rank has those of the whole vocabulary
     bool scattered_messages; // each tensor rank sends its part of a message between stages alone
     bool
         overlapped_messages; // ranks compute beside messages between stages, whatever the costs say
@@ -237,6 +242,11 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
 enum status job_check(const struct job *j, struct error *err);
 enum status job_check_layout(const struct job *j, struct error *err);
 enum status job_save(const struct job *j, const char *path, struct arena *arena, struct error *err);
+// Stated, or the trainer's way.
+static inline bool job_unfused(const struct job *j, enum unfused operation)
+{
+    return j->unfused[operation] || (j->trainer == TRAINER_TORCHTITAN && !j->compiled);
+}
 // Per replica: global_batch / (data x micro_batch); where they may be uneven, so many or more for
 // one of them at least.
 int job_micro_batches(const struct job *j);

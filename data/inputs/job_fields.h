@@ -30,6 +30,10 @@ enum status compressions_get(const struct json *array, bool of_boundaries, int r
 
 // Recomputation modes as an array of names.
 void modes_put(struct json_writer *w, const char *key, const bool modes[RECOMPUTE_COUNT]);
+// A list of names, each once, as flags in the order of `names`, which NULL ends.
+void set_put(struct json_writer *w, const char *key, const char *const *names, const bool *set);
+enum status set_get(const struct json *array, const char *const *names, bool *set,
+                    struct arena *arena, struct error *err);
 enum status modes_get(const struct json *array, bool modes[RECOMPUTE_COUNT], struct arena *arena,
                       struct error *err);
 

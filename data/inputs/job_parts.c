@@ -6,6 +6,7 @@
 #include <string.h>
 
 const char *const gradient_sync_names[] = {"exposed", "overlapped", NULL};
+const char *const unfused_names[] = {"norms", "rotary", "activation", NULL};
 const char *const attention_kernel_names[] = {"maker", "flash-attention-2", "triton", NULL};
 const char *const trainer_names[] = {"megatron", "deepspeed", "torchtitan", NULL};
 const char *const objective_names[] = {"iteration_time", "pipette", "max_load", "cost", NULL};
@@ -267,35 +268,53 @@ enum status compressions_get(const struct json *array, bool of_boundaries, int r
     return OK;
 }
 
-// ---- recomputation modes
+// ---- sets of names
+
+void set_put(struct json_writer *w, const char *key, const char *const *names, const bool *set)
+{
+    json_open_flat_array(w, key);
+    for (int i = 0; names[i]; i++)
+        if (set[i]) json_put_text(w, NULL, names[i]);
+    json_close_array(w);
+}
+
+// "a", "b" or "c".
+static const char *alternatives(const char *const *names, struct arena *arena)
+{
+    const char *text = arena_print(arena, "\"%s\"", names[0]);
+    for (int i = 1; names[i]; i++)
+        text = arena_print(arena, "%s%s\"%s\"", text, names[i + 1] ? ", " : " or ", names[i]);
+    return text;
+}
+
+enum status set_get(const struct json *array, const char *const *names, bool *set,
+                    struct arena *arena, struct error *err)
+{
+    const char **found;
+    int count;
+    TRY(json_texts(array, &found, &count, arena, err));
+    for (int i = 0; i < count; i++) {
+        int at = 0;
+        while (names[at] && strcmp(names[at], found[i])) at++;
+        struct json element = json_element(array, i, arena);
+        if (!names[at])
+            return json_refuse(&element, err, "expected %s, found \"%.40s\"",
+                               alternatives(names, arena), found[i]);
+        if (set[at]) return json_refuse(&element, err, "\"%s\" stands twice", found[i]);
+        set[at] = true;
+    }
+    return OK;
+}
 
 void modes_put(struct json_writer *w, const char *key, const bool modes[RECOMPUTE_COUNT])
 {
-    json_open_flat_array(w, key);
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
-        if (modes[mode]) json_put_text(w, NULL, recompute_names[mode]);
-    json_close_array(w);
+    set_put(w, key, recompute_names, modes);
 }
 
 enum status modes_get(const struct json *array, bool modes[RECOMPUTE_COUNT], struct arena *arena,
                       struct error *err)
 {
-    const char **names;
-    int count;
-    TRY(json_texts(array, &names, &count, arena, err));
-    for (int i = 0; i < count; i++) {
-        int mode = 0;
-        while (recompute_names[mode] && strcmp(recompute_names[mode], names[i])) mode++;
-        struct json element = json_element(array, i, arena);
-        if (!recompute_names[mode])
-            return json_refuse(
-                &element, err,
-                "expected \"none\", \"selective\", \"full\" or \"first_layers\", found \"%.40s\"",
-                names[i]);
-        if (modes[mode]) return json_refuse(&element, err, "\"%s\" stands twice", names[i]);
-        modes[mode] = true;
-    }
-    return OK;
+    return set_get(array, recompute_names, modes, arena, err);
 }
 
 // ---- rules

@@ -18,6 +18,7 @@ enum field_type {
     FIELD_TEXT,
     FIELD_WHOLE,
     FIELD_FLASH,
+    FIELD_UNFUSED,
     FIELD_RECOMPUTE,
     FIELD_LIST,
     FIELD_METRIC,
@@ -86,6 +87,7 @@ static const struct field fields[] = {
     WHOLE(gathered_logits, 0, 1),
     WHOLE(barrier, 0, 1),
     {"flash", FIELD_FLASH, AT(fused), 0, 0, NULL},
+    {"unfused", FIELD_UNFUSED, AT(unfused), 0, 0, NULL},
     {"recompute", FIELD_RECOMPUTE, AT(recompute), 0, 0, NULL},
     {"precision", FIELD_LIST, AT(precision), 0, 0, precision_names},
     {"schedule", FIELD_LIST, AT(schedule), 0, 0, schedule_names},
@@ -107,6 +109,26 @@ static enum status read_flash(const struct table *t, int column, int *fused, str
     int found = NOT_STATED;
     TRY(table_name(t, column, names, &found, err));
     if (found != NOT_STATED) *fused = kinds[found];
+    return OK;
+}
+
+// Names apart by blanks.
+static enum status read_unfused(const struct table *t, int column, int *unfused, struct error *err)
+{
+    struct cell cell = t->cells[column];
+    int found = 0;
+    for (int from = 0, to; from < cell.length; from = to + 1) {
+        for (to = from; to < cell.length && cell.text[to] != ' ';) to++;
+        struct cell word = {cell.text + from, to - from};
+        int name = 0;
+        while (unfused_names[name] && !cell_is(word, unfused_names[name])) name++;
+        if (!unfused_names[name])
+            return table_refuse(t, column, err,
+                                "expected words of norms, rotary and activation, found \"%.*s\"",
+                                word.length, word.text);
+        found |= 1 << name;
+    }
+    if (cell.length) *unfused = found;
     return OK;
 }
 
@@ -195,6 +217,7 @@ static enum status read_cell(const struct row_reader *r, int field, int column, 
         return OK;
     case FIELD_WHOLE: return table_whole(t, column, f->low, f->high, to, err);
     case FIELD_FLASH: return read_flash(t, column, to, err);
+    case FIELD_UNFUSED: return read_unfused(t, column, to, err);
     case FIELD_RECOMPUTE: return read_recompute(t, column, row, err);
     case FIELD_LIST: return table_name(t, column, f->names, to, err);
     case FIELD_VALUE: return table_number(t, column, 0, 1e30, to, err);
@@ -209,6 +232,7 @@ static enum status read_cell(const struct row_reader *r, int field, int column, 
 static struct run_row nothing_stated(void)
 {
     struct run_row row = {.fused = NOT_STATED,
+                          .unfused = NOT_STATED,
                           .precision = NOT_STATED,
                           .schedule = NOT_STATED,
                           .trainer = NOT_STATED,

@@ -48,6 +48,7 @@ struct run_row {
     int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, overlap_messages,
         boundary_rank, boundary_drain, gradient_rank, fused_loss, gathered_logits, barrier,
         compiled;
+    int unfused;                      // bits by enum unfused, or NOT_STATED
     int fused;                        // attention kernel; NOT_STATED, 0 or FUSED_...
     int precision, schedule, trainer; // enums, or NOT_STATED
     int recompute;                    // enum recompute, or NOT_STATED

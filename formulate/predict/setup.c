@@ -239,6 +239,7 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->scattered_messages = job->trainer == TRAINER_MEGATRON;
     job->overlapped_messages = stated(row->overlap_messages, 0);
     job->compiled = stated(row->compiled, 0);
+    for (int i = 0; i < UNFUSED_COUNT; i++) job->unfused[i] = stated(row->unfused, 0) >> i & 1;
     job->fused_loss = stated(row->fused_loss, p->words.fused_loss);
     job->gathered_logits = stated(row->gathered_logits, 0);
     job->gradient_bytes_per_value = (int)stated(

@@ -58,6 +58,14 @@ static real spared_by_fp8(const struct pricing *x, const struct layer_run *run, 
     return moe ? bytes + routed * (x->h + (real)run->experts.ffn / x->t) : bytes;
 }
 
+// Of an RMS norm in single steps: its input in fp32 in place of the 16-bit one, and what it is
+// multiplied with its weights.
+static real kept_by_steps(const struct pricing *x, const struct layer_run *run)
+{
+    bool steps = x->problem->model.shape.rms_norm && job_unfused(&x->problem->job, UNFUSED_NORMS);
+    return steps ? 4 * x->n * x->h * x->u * norms_of(x, run) : 0;
+}
+
 // Mode none, without the scores.
 static real stash_of_block(const struct pricing *x, const struct layer_run *run)
 {
@@ -71,7 +79,7 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
         inputs = 2 * norms, y /= 2; // no input of a matrix is needed
     real bytes = x->n * x->h * x->u * (inputs + masks) * width +
                  x->n * (2 * attention.wide + norms_of_heads(x) + y * ffn) * width / x->t +
-                 4 * x->n * attention.latent * width;
+                 4 * x->n * attention.latent * width + kept_by_steps(x, run);
     return bytes - spared_by_fp8(x, run, routed) + kept_by_experts(x, run, routed) +
            x->e * x->n * run->adapter_rank * (4 + x->g);
 }

@@ -71,10 +71,12 @@ static real norm_bytes(const struct pricing *x, const struct layer_run *run, rea
 static real eager_bytes(const struct pricing *x, const struct layer_run *run, real n, real ffn)
 {
     const struct shape *s = &x->problem->model.shape;
-    if (x->problem->job.trainer != TRAINER_TORCHTITAN || x->problem->job.compiled) return 0;
-    real norms = s->rms_norm ? 16 * norms_of(x, run) * x->h * x->u : 0,
-         turned = s->positions ? 0 : 10 * (x->q + x->kv) / x->t,
-         gates = s->gated_ffn ? 2 * ffn / x->t : 0;
+    const struct job *j = &x->problem->job;
+    bool norm = s->rms_norm && job_unfused(j, UNFUSED_NORMS),
+         turn = !s->positions && job_unfused(j, UNFUSED_ROTARY),
+         gate = s->gated_ffn && job_unfused(j, UNFUSED_ACTIVATION);
+    real norms = norm ? 16 * norms_of(x, run) * x->h * x->u : 0,
+         turned = turn ? 10 * (x->q + x->kv) / x->t : 0, gates = gate ? 2 * ffn / x->t : 0;
     return x->e * n * (norms + turned + gates);
 }
 

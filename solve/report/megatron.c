@@ -206,6 +206,8 @@ static void put_job(struct report_out *out, const struct job *job)
              (job->precision == BF16 || job->precision == FP8) && !wide);
     if (job->fused_loss)
         report_print(out, "  --cross-entropy-loss-fusion\n  --cross-entropy-fusion-impl native\n");
+    put_flag(out, "no-rope-fusion", job->unfused[UNFUSED_ROTARY]);
+    put_flag(out, "no-bias-swiglu-fusion", job->unfused[UNFUSED_ACTIVATION]);
     if (!job->adam) report_print(out, "  --optimizer sgd\n  --sgd-momentum 0\n");
 }
 

@@ -169,6 +169,8 @@ static void put_job_notes(const struct megatron *e)
                              "Megatron-LM keeps its shards\n");
     if (job->attention_kernel == ATTENTION_TRITON)
         report_print(e->out, "#   - attention in Triton: its backend is the one above\n");
+    if (job->unfused[UNFUSED_NORMS])
+        report_print(e->out, "#   - norms in single steps: Transformer Engine's are fused\n");
     if (e->problem->model.has_shape && m->vocabulary_multiple < 2 &&
         m->vocabulary % e->plan->layout.tensor)
         report_print(e->out,

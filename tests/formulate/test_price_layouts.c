@@ -413,7 +413,7 @@ static void inputs_of_products_are_kept_in_eight_bits(void **state)
     assert_int_equal(block_of(&b).stash_bytes[RECOMPUTE_NONE],
                      wide - 1024 * (2 * 1024 + 4096 - 1024));
     assert_int_equal(block_of(&b).stash_bytes[RECOMPUTE_FULL], 2 * 1024 * 1024);
-    b.problem.job.trainer = TRAINER_TORCHTITAN;
+    b.problem.job.trainer = TRAINER_TORCHTITAN, b.problem.job.compiled = true;
     assert_int_equal(block_of(&b).stash_bytes[RECOMPUTE_NONE], wide);
     bench_end(&b);
 }

@@ -308,6 +308,29 @@ static void attention_hides_the_ring(void **state)
     bench_end(&b);
 }
 
+// Whoever the trainer is: norms of 18 passes instead of 2, which keep their input in fp32 and what
+// they weigh; rotations of 10; gates of 5 instead of 3.
+static void single_steps_move_more(void **state)
+{
+    (void)state;
+    static const int64_t more[UNFUSED_COUNT] = {2 * 16 * 1024, 10 * (1024 + 512), 2 * 4096};
+    struct bench b;
+    bench_begin_gated(&b);
+    struct priced_run fused = block_of(&b);
+    for (int i = 0; i < UNFUSED_COUNT; i++) {
+        int64_t kept = i == UNFUSED_NORMS ? 2 * 4 * 1024 * 1024 : 0;
+        b.problem.job.unfused[i] = true;
+        struct priced_run stepped = block_of(&b);
+        b.problem.job.unfused[i] = false;
+        near_to(stepped.forward_ns[0],
+                fused.forward_ns[0] + llround(1024 * 2 * (double)more[i] / 1e3));
+        assert_int_equal(stepped.stash_bytes[RECOMPUTE_NONE],
+                         fused.stash_bytes[RECOMPUTE_NONE] + kept);
+        assert_int_equal(stepped.stash_bytes[RECOMPUTE_FULL], fused.stash_bytes[RECOMPUTE_FULL]);
+    }
+    bench_end(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +344,7 @@ int main(void)
         cmocka_unit_test(beyond_the_samples),
         cmocka_unit_test(transfers_have_their_own_bandwidth),
         cmocka_unit_test(attention_hides_the_ring),
+        cmocka_unit_test(single_steps_move_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

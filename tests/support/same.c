@@ -246,6 +246,7 @@ void same_job(const struct job *a, const struct job *b)
     SAME(overlapped_messages);
     SAME(attention_kernel);
     SAME(compiled);
+    for (int k = 0; k < UNFUSED_COUNT; k++) SAME(unfused[k]);
     SAME_NUMBER(iteration_limit_s);
     SAME_NUMBER(price_limit);
     SAME(placement.homogeneous_groups);

@@ -13,7 +13,7 @@ struct deep {
     const char *offload, *old_offload, *parameters, *overlap, *gradients, *optimizer, *schedule,
         *recompute, *kernel;
     bool fp16, bf16, old_bf16, amp, autocast, fp8, sequence_parallel, unfused, fused_loss, compiled,
-        compile, gathered, scattered;
+        compile, gathered, scattered, norms, rotary, activation;
 };
 
 #define AT(key, kind, field)                                                                       \
@@ -123,6 +123,9 @@ static const struct setting_known known[] = {
     AT("plumbline.fp8", TAKE_FLAG, fp8),
     AT("plumbline.fused_loss", TAKE_FLAG, fused_loss),
     AT("plumbline.compiled", TAKE_FLAG, compiled),
+    AT("plumbline.unfused_norms", TAKE_FLAG, norms),
+    AT("plumbline.unfused_rotary", TAKE_FLAG, rotary),
+    AT("plumbline.unfused_activation", TAKE_FLAG, activation),
     AT("plumbline.gathered_logits", TAKE_FLAG, gathered),
     AT("plumbline.scattered_messages", TAKE_FLAG, scattered),
     {"plumbline.about", TAKE_LATER, 0},
@@ -300,6 +303,8 @@ static enum status make_job(struct job *j, struct deep *d, struct settings *s, s
     set_optimizer(j, d, s);
     j->fused_loss = d->fused_loss, j->compiled = d->compiled, j->gathered_logits = d->gathered;
     j->scattered_messages = d->scattered;
+    j->unfused[UNFUSED_NORMS] = d->norms, j->unfused[UNFUSED_ROTARY] = d->rotary;
+    j->unfused[UNFUSED_ACTIVATION] = d->activation;
     if (d->compile) settings_note(s, "compile.deepcompile: a job's blocks are not compiled");
     return set_recompute(j, d, s, err);
 }

@@ -95,6 +95,10 @@ static long double layered_stash(const struct price_audit *a, const struct layer
     long double stash = n * h * a->share * narrow * e / 2 + n * (heads + inner * ffn) * e / 2 / t +
                         2 * e * n * latent_width(a, r);
     if (moe) stash += expert_stash(a, r);
+    // Each step of a norm keeps what it read: fp32 values, and the normalised ones as they are.
+    bool eager = a->problem->job.trainer == TRAINER_TORCHTITAN && !a->problem->job.compiled;
+    if (s->rms_norm && (eager || a->problem->job.unfused[UNFUSED_NORMS]))
+        stash += n * h * a->share * judged_norms(a, r) * ((4 - e) + e);
     stash -= narrowed_bytes(a, r);
     return stash + e * n * r->adapter_rank * (4 + a->gates);
 }

@@ -129,7 +129,7 @@ static long double token_passes(const struct price_audit *a, const struct layer_
     return 3 * (1 + attentions_of(r)) + 2 * judged_norms(a, r);
 }
 
-// Of a torchtitan model that is not compiled, what its kernels move more than fused ones: norms of
+// What kernels of single steps move more than fused ones: norms of
 // mean squares 36 bytes a value instead of 4, rotations 20, gated activations 10 instead of 6, all
 // of values of two bytes.
 static long double uncompiled_bytes(const struct price_audit *a, const struct layer_run *r,
@@ -138,11 +138,13 @@ static long double uncompiled_bytes(const struct price_audit *a, const struct la
     const struct job *job = &a->problem->job;
     const struct shape *s = &a->problem->model.shape;
     long double each = 0, scale = a->value_bytes / 2;
-    if (job->trainer != TRAINER_TORCHTITAN || job->compiled) return 0;
-    if (s->gated_ffn) each += (10 - 6) * inner;
-    if (!s->positions) each += 20 * (a->query + a->key);
+    const bool *stated = job->unfused,
+               always = job->trainer == TRAINER_TORCHTITAN && !job->compiled;
+    if (s->gated_ffn && (always || stated[UNFUSED_ACTIVATION])) each += (10 - 6) * inner;
+    if (!s->positions && (always || stated[UNFUSED_ROTARY])) each += 20 * (a->query + a->key);
     each /= layout_of(a)->tensor;
-    if (s->rms_norm) each += (36 - 4) * judged_norms(a, r) * s->hidden * a->share;
+    if (s->rms_norm && (always || stated[UNFUSED_NORMS]))
+        each += (36 - 4) * judged_norms(a, r) * s->hidden * a->share;
     return scale * tokens * each;
 }
 

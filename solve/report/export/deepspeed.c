@@ -136,6 +136,9 @@ static void put_rest(struct export *e, struct json_writer *w)
                  {"fp8", job->precision == FP8},
                  {"fused_loss", job->fused_loss},
                  {"compiled", job->compiled},
+                 {"unfused_norms", job->unfused[UNFUSED_NORMS]},
+                 {"unfused_rotary", job->unfused[UNFUSED_ROTARY]},
+                 {"unfused_activation", job->unfused[UNFUSED_ACTIVATION]},
                  {"gathered_logits", job->gathered_logits},
                  {"scattered_messages", job->scattered_messages}};
     enum recompute mode = e->plan->stages[0].recompute;

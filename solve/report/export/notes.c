@@ -148,6 +148,13 @@ static void note_model(struct export *e)
                     trainer_names[e->problem->job.trainer], e->framework);
 }
 
+static void note_unfused(struct export *e)
+{
+    for (int i = 0; i < UNFUSED_COUNT; i++)
+        if (e->problem->job.unfused[i])
+            export_note(e, "%s in single steps: the model's code has them so", unfused_names[i]);
+}
+
 void export_common_notes(struct export *e)
 {
     report_compression_notes(&e->notes, e->plan);
@@ -155,6 +162,7 @@ void export_common_notes(struct export *e)
     note_layout(e);
     note_places(e);
     note_model(e);
+    note_unfused(e);
 }
 
 void export_print_notes(const struct export *e)
