@@ -86,11 +86,14 @@ enum status solving_run_boxes(struct solving *s, struct error *err)
 {
     if (!is_small(s->priced)) return OK;
     bool by_ranks = s->choices.virtual_stages > 1 && !s->choices.by_position;
+    int64_t limit = by_ranks ? s->settings->boxes_max : 0;
     struct box_search_settings settings = {
         .target_ns = s->incumbent.found ? s->incumbent.iteration_ns : INT64_MAX,
         .gap = s->settings->gap,
         .cutoff_ns = s->settings->cutoff_ns,
-        .boxes_max = by_ranks ? BOXES_BY_RANKS_MAX : BOXES_MAX,
+        .boxes_max = limit      ? limit
+                     : by_ranks ? BOXES_BY_RANKS_MAX
+                                : BOXES_MAX,
         .recheck = s->settings->recheck,
         .should_stop = solving_should_stop,
         .report = report,
@@ -114,6 +117,7 @@ enum status solving_run_boxes(struct solving *s, struct error *err)
     s->effort = (struct plan_effort){r.boxes, 0, r.proof.paths, 0};
     s->bound_ns = r.bound_ns;
     s->finished = r.finished;
+    s->result->limited = limit && !r.finished && r.boxes >= limit;
     if (!r.finished) return OK;
     if (s->incumbent.found) *solving_add_plan(s) = *s->incumbent_plan;
     return write_program(s, &r, err);

@@ -153,7 +153,7 @@ static enum status run_tree(struct solving *s, struct error *err)
         TRY(solving_run_boxes(s, err));
         if (s->finished) return OK;
         root_bound_ns = s->bound_ns;
-        if (solving_should_stop(s)) {
+        if (solving_should_stop(s) || s->result->limited) {
             if (s->incumbent.found) *solving_add_plan(s) = *s->incumbent_plan;
             return OK;
         }
@@ -190,6 +190,8 @@ static enum status run_tree(struct solving *s, struct error *err)
     s->iterations = tree.iterations;
     s->bound_ns = tree.bound_ns;
     s->finished = tree.finished;
+    s->result->limited = !tree.finished && s->settings->boxes_max &&
+                         tree.boxes >= s->settings->boxes_max;
     keep_tree(s, &tree, &program, &root);
     s->result->sidelined = tree.sidelined;
     return solving_write_program(s, &program, err);

@@ -29,7 +29,7 @@ struct solve_settings {
                             // evidence it is stated, and searched for again
     int threads;            // worker processes; 0: the caller's thread does it all, and stops and
                  // limits of time wait for a step to end. The answer does not depend on it
-    int64_t boxes_max; // of the tree; 0: no limit
+    int64_t boxes_max; // of the tree, or where ranks have several stages; 0: no limit
     int64_t seed;
     enum engine engine;
     enum formulation_kind formulation;
@@ -66,6 +66,7 @@ struct solve_result {
     struct plan *alternatives; // ascending iteration time, the first is the plan
     int alternative_count;
     bool finished; // all that was asked for is known; false: stopped by a limit or a signal
+    bool limited;  // by boxes_max: more boxes may prove more
     bool cut_off;  // proven, and finished: every plan takes cutoff_ns at least, as plan.bound_ns
                    // says. No plan, or one that is no better
     struct solve_evidence *evidence; // NULL where it was not asked for

@@ -166,7 +166,8 @@ static void take_answer(struct search *s, struct candidate *c, const struct layo
     if (a->bound_ns > c->bound_ns) c->bound_ns = a->bound_ns;
     layouts_note_work(s, c->number, a->plan.stage_count ? a->plan.iteration_ns : 0, -1,
                       a->plan.effort.boxes);
-    c->level = request == REQUEST_ROOT ? LEVEL_ROOTED : LEVEL_SOLVED;
+    if (a->limited) c->solves++;
+    c->level = request == REQUEST_ROOT || a->limited ? LEVEL_ROOTED : LEVEL_SOLVED;
     layouts_set_fate(s, c, a->finished ? FATE_SOLVED : FATE_OPEN,
                      a->finished ? "solved to the asked gap"
                                  : "its bound leaves room for a better plan");
@@ -189,7 +190,8 @@ bool layouts_look_round(struct search *s, enum layouts_request request, struct c
     for (int i = 0; i < count; i++) {
         message_begin(&requests[i], s->arena);
         request_look(&requests[i], request, &round[i]->layout,
-                     s->best.stage_count ? s->best.iteration_ns : 0, seconds_left(s));
+                     s->best.stage_count ? s->best.iteration_ns : 0, seconds_left(s),
+                     round[i]->solves);
     }
     bool whole = layouts_ask(s, requests, count, answers);
     for (int i = 0; i < count; i++) {

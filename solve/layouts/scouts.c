@@ -89,7 +89,7 @@ void layouts_scout(struct search *s)
     assert(count <= SCOUTS_LOOKED_AT);
     for (int i = 0; i < count; i++) {
         message_begin(&requests[i], s->arena);
-        request_look(&requests[i], REQUEST_SCOUT, &round[i]->layout, 0, 0);
+        request_look(&requests[i], REQUEST_SCOUT, &round[i]->layout, 0, 0, 0);
     }
     layouts_ask(s, requests, count, answers);
     for (int i = 0; i < count; i++) {
@@ -120,7 +120,7 @@ static void look_first(struct search *s, struct candidate *c)
     struct message request, answer = {0};
     struct layout_answer a;
     message_begin(&request, s->arena);
-    request_look(&request, REQUEST_FIRST, &c->layout, 0, 0);
+    request_look(&request, REQUEST_FIRST, &c->layout, 0, 0, 0);
     if (!layouts_ask(s, &request, 1, &answer) || answer.broken ||
         !answer_look(&answer, &a, s->problem, s->arena) || !a.plan.stage_count)
         return;

@@ -282,12 +282,13 @@ bool answer_sharpen(struct message *m, int64_t *bounds_ns, int count)
 // ---- solving
 
 void request_look(struct message *m, enum layouts_request request, const struct layout *layout,
-                  int64_t cutoff_ns, double seconds)
+                  int64_t cutoff_ns, double seconds, int solves)
 {
     message_put_count(m, request);
     message_put(m, layout, sizeof *layout);
     message_put_count(m, cutoff_ns);
     message_put(m, &seconds, sizeof seconds);
+    message_put_count(m, solves);
 }
 
 // A plan's arrays after its plain fields; names are put in again from the problem.
@@ -371,11 +372,15 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
     int64_t value = message_get_count(in),
             cutoff_ns = value > 0 || worth.cap_ns < INT64_MAX ? cutoff_of(&worth, value) : 0;
     message_get(in, &settings.time_limit_s, sizeof settings.time_limit_s);
+    int64_t solves = message_get_count(in);
     keep_limit(&settings, c->watch);
     *one = problem_with_layout(c->problem, &layout);
     TRY(price_problem(priced, one, arena, err));
     // The first plan of all is any; a scout looks for a plan; the first look is short; the second
-    // is boxes alone, which end where the program is small; then the whole of solving.
+    // is boxes alone, which end where the program is small; then the whole of solving. That may
+    // take long where ranks have several stages: then it is given so many boxes, and twice as many
+    // when the layout's turn comes again.
+    enum { BOXES_FIRST = 400, DOUBLINGS_MAX = 20 };
     static const struct layout_effort efforts[] = {
         [REQUEST_FIRST] = {20, 0},
         [REQUEST_SCOUT] = {200, 0},
@@ -383,7 +388,11 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
         [REQUEST_SOLVE] = {100, 400},
     };
     struct layout_effort effort = efforts[request];
-    TRY(layout_root(a, c, priced, cutoff_ns, effort, arena, err));
+    bool in_turns = request == REQUEST_SOLVE && layout.virtual_stages > 1;
+    if (in_turns)
+        settings.boxes_max = (int64_t)BOXES_FIRST
+                             << (solves < DOUBLINGS_MAX ? solves : DOUBLINGS_MAX);
+    else TRY(layout_root(a, c, priced, cutoff_ns, effort, arena, err));
     if (keep_limits(a, &worth, cutoff_ns)) a->finished = false, settings.gap = 0;
     bool whole = request == REQUEST_SOLVE && !a->finished && !should_stop(c);
     if (whole) {
@@ -392,6 +401,7 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
         *a =
             (struct layout_answer){.finished = r.finished,
                                    .infeasible = r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off,
+                                   .limited = r.limited,
                                    .reason = r.plan.reason,
                                    .bound_ns = r.plan.bound_ns,
                                    .plan = r.plan,
@@ -413,6 +423,7 @@ static void serve_look(const struct layouts_context *c, enum layouts_request req
     if (status != OK) return;
     assert(!a.plan.stage_count || a.infeasible || a.bound_ns <= a.plan.iteration_ns);
     message_put_count(out, a.finished);
+    message_put_count(out, a.limited);
     message_put_count(out, a.infeasible);
     message_put_count(out, a.bound_ns);
     put_text(out, a.sidelined);
@@ -427,6 +438,7 @@ bool answer_look(struct message *m, struct layout_answer *a, const struct proble
     a->reason = get_text(m, arena);
     if (!well) return false;
     a->finished = message_get_count(m);
+    a->limited = message_get_count(m);
     a->infeasible = message_get_count(m);
     a->bound_ns = message_get_count(m);
     a->sidelined = get_text(m, arena);

@@ -45,6 +45,7 @@ struct layout_answer {
     bool finished; // solved to the gap, or proven to hold no better plan than the cutoff, or none
                    // at all
     bool infeasible;
+    bool limited;       // more boxes may prove more
     const char *reason; // why infeasible
     int64_t bound_ns;
     struct plan plan; // stage_count 0: none
@@ -52,10 +53,10 @@ struct layout_answer {
 };
 // request: REQUEST_FIRST, any plan, quickly; REQUEST_SCOUT, a plan alone; REQUEST_ROOT, a first
 // look, or REQUEST_SOLVE. Times here and in answers are values (problem_layout_worth).
-// cutoff_ns: of the best plan known, 0: none. seconds: 0, or how long
-// at most.
+// cutoff_ns: of the best plan known, 0: none. seconds: 0, or how long at most. solves: how often
+// the layout was solved before and not closed; each time may take twice as many boxes.
 void request_look(struct message *m, enum layouts_request request, const struct layout *layout,
-                  int64_t cutoff_ns, double seconds);
+                  int64_t cutoff_ns, double seconds, int solves);
 bool answer_look(struct message *m, struct layout_answer *answer, const struct problem *problem,
                  struct arena *arena);
 
@@ -122,6 +123,7 @@ enum candidate_level { LEVEL_SCANNED, LEVEL_SHARPENED, LEVEL_ROOTED, LEVEL_SOLVE
 struct candidate {
     int64_t number, bound_ns;
     enum candidate_level level;
+    int solves;
     struct layout layout;
 };
 struct queue {
