@@ -40,10 +40,10 @@ struct option {
 };
 
 // For commands that audit files that nobody vouches for: what goes to memory_limit.
-#define MEMORY_OPTION(mib)                                                                         \
+#define MEMORY_OPTION(mib, usual)                                                                  \
     {                                                                                              \
         "--memory-limit-mib", OPTION_INT, mib, 1, 1e7, NULL,                                       \
-            "MiB of memory beside 24 bytes for each of the files' (48)"                            \
+            "MiB of memory beside 24 bytes for each of the files' (" usual ")"                     \
     }
 
 // Reads options anywhere among the operands; "--" ends them. operands[] has room for operand_max;

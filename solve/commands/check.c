@@ -446,7 +446,7 @@ static enum status check(int argc, char **argv, int *exit_code, struct arena *ar
          "write what is proven, in words, on a page, with the hashes of all inputs"},
         {"--work-limit", OPTION_INT, &work_limit, 1, 1e18, NULL,
          "steps after which nothing counts as proven (default 10^11)"},
-        MEMORY_OPTION(&memory_mib),
+        MEMORY_OPTION(&memory_mib, "48"),
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), paths, 1, 2, &count,
                      &helped, err));

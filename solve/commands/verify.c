@@ -215,7 +215,7 @@ static enum status write_verdict(const struct verdict *v, const struct plan *pla
 static enum status verify(int argc, char **argv, int *exit_code, struct arena *arena,
                           struct error *err)
 {
-    int64_t memory_mib = MEMORY_BASE_MIB;
+    int64_t memory_mib = 1024; // a small file may plan millions of operations
     const char *plan_path, *verdict_path = NULL;
     struct verify_request r = {0};
     bool helped;
@@ -225,7 +225,7 @@ static enum status verify(int argc, char **argv, int *exit_code, struct arena *a
         {"--certificate", OPTION_PATH, &r.certificate, 0, 0, NULL,
          "judge the plan's bound, too: by this proof, audited as plumbline check does"},
         {"-o", OPTION_PATH, &verdict_path, 0, 0, NULL, "also write the verdict as a document"},
-        MEMORY_OPTION(&memory_mib),
+        MEMORY_OPTION(&memory_mib, "1024"),
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &plan_path, 1, 1, NULL,
                      &helped, err));
