@@ -134,9 +134,11 @@ time_limit() {
 [ -n "$short" ] || time_limit
 
 # ---- a space in parts: the answer of one process, one certificate
-parts=8 framework=any model=${SPACE_MODEL:-llama-3.1-8b} nodes=${SPACE_NODES:-4}
-[ -z "$short" ] || parts=3 framework=deepspeed model=llama-3.2-1b nodes=1
-"$plumbline" example gpt --model "$model" --gpu h100-80gb --nodes "$nodes" --layouts all --framework $framework --quiet -o space
+# SPACE="arguments of plumbline example gpt" SPACE_GAP=0.001: another space, whose tables are then shown.
+parts=8 space=${SPACE:---model llama-3.1-8b --gpu h100-80gb --nodes 4 --framework any}
+[ -z "$short" ] || { parts=3; space='--model llama-3.2-1b --gpu h100-80gb --nodes 1 --framework deepspeed'; }
+# shellcheck disable=SC2086
+"$plumbline" example gpt $space --layouts all --quiet -o space
 echo '{"problem": "space/problem.json", "options": {"gap": '"${SPACE_GAP:-0}"'}}' > space.jsonl
 echo '{"problem": "space/problem.json", "options": {"gap": '"${SPACE_GAP:-0}"', "parts": '$parts'}}' > parts.jsonl
 "$plumbline" batch run space.jsonl -o whole --quiet > out 2> err || complain "a space: $(cat out)"
@@ -159,7 +161,7 @@ for certificate in parts/*/result/certificate.json; do # of the whole, and of ei
     "$plumbline" check "$certificate" space/problem.json > check.out 2>&1 && accepted=$((${accepted:-0} + 1))
 done
 [ "${accepted:-0}" = 1 ] || complain "of the certificates ${accepted:-0} are accepted, not that of the whole alone"
-[ -z "${SPACE_NODES:-}" ] || { cat whole.csv parts.csv; cat out; "$plumbline" batch collect parts --columns certificate_kb,check_s,solve_s; "$plumbline" batch collect whole --columns certificate_kb,check_s,solve_s; }
+[ -z "${SPACE:-}" ] || { cat whole.csv parts.csv; cat out; "$plumbline" batch collect parts --columns certificate_kb,check_s,solve_s; "$plumbline" batch collect whole --columns certificate_kb,check_s,solve_s; }
 
 # ---- refused
 slurm 2 m.jsonl refused --sbatch=--partition=nowhere
