@@ -52,6 +52,7 @@ struct link_price {
     real bytes_per_s, latency_s;
     const struct collective_times *table;
     int rings;     // of gradient syncs that share it, each as long as the table says; 0: one
+    bool trees;    // of gradient syncs: they are sums by trees
     bool by_cards; // of two nodes: over the cards, or within a node, which tables may stand for
 };
 
@@ -144,6 +145,12 @@ enum status price_pipette(struct pricing *x, struct error *err);
 const struct collective_times *find_collective(const struct pricing *x, int group, real ranks,
                                                bool between_nodes, bool send);
 real table_price_s(const struct collective_times *table, real bytes);
+// The lesser of rings and trees.
+real sum_price_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks);
+// Whether gradients, or those of experts, are summed by trees: as the ranks' own link of their
+// group, wherever its replicas stand, has it. Then so much of a sum is scatter_s.
+bool sync_has_trees(const struct pricing *x, const struct link_price *own, real ranks,
+                    bool experts);
 real all_reduce_price_s(const struct link_price *link, real bytes, real ranks);
 // Reduce-scatter or all-gather, and what each takes however little is sent.
 real scatter_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks);
