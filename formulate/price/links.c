@@ -193,7 +193,7 @@ static struct link_price link_of_replicas(const struct pricing *x, int group, re
                                           bool experts)
 {
     struct link_price own = {0};
-    bool trees = x->zero == 0 && x->problem->costs.tree_bandwidth_share.value > 0;
+    bool trees = x->problem->costs.tree_bandwidth_share.value > 0;
     if (trees || !x->on_nodes) own = own_link_of_replicas(x, group, ranks);
     struct link_price price = x->on_nodes ? link_of_ring(x, ranks) : own;
     price.trees = trees && sync_has_trees(x, &own, ranks, experts);
