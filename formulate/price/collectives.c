@@ -48,6 +48,8 @@ real all_reduce_price_s(const struct link_price *link, real bytes, real ranks)
     return 2 * (ranks - 1) / ranks * bytes / link->bytes_per_s + 2 * (ranks - 1) * link->latency_s;
 }
 
+enum { LONG_MESSAGE = 1 << 29 };
+
 // ---- trees of ranks over nodes, where the costs know them: up to the root and down again
 
 static real tree_latency_s(const struct link_price *link, real ranks)
@@ -63,11 +65,15 @@ static bool has_trees(const struct pricing *x, const struct link_price *link, re
            x->problem->costs.tree_bandwidth_share.value > 0;
 }
 
+// What is not long counts for more than it is.
+static real bytes_of_trees(real bytes) { return fminl(2 * bytes, fmaxl(bytes, LONG_MESSAGE)); }
+
 static real tree_price_s(const struct pricing *x, const struct link_price *link, real bytes,
                          real ranks)
 {
     real share = x->problem->costs.tree_bandwidth_share.value;
-    return 2 * bytes / (share * link->bytes_per_s) + 2 * tree_latency_s(link, ranks);
+    return 2 * bytes_of_trees(bytes) / (share * link->bytes_per_s) +
+           2 * tree_latency_s(link, ranks);
 }
 
 real sum_price_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks)
@@ -94,20 +100,22 @@ static real mean_message(const struct pricing *x, bool experts)
     return bytes / x->p;
 }
 
-bool sync_has_trees(const struct pricing *x, const struct link_price *own, real ranks, bool experts)
+real sync_tree_share(const struct pricing *x, const struct link_price *own, real ranks,
+                     bool experts)
 {
+    real bytes = mean_message(x, experts);
     if (!own->joined || !has_trees(x, own, ranks) || x->zero != 0 ||
-        x->problem->job.gradient_option_count)
-        return false;
-    real bytes = mean_message(x, experts), ring = all_reduce_price_s(own, bytes, ranks);
-    return bytes > 0 && !reaches(tree_price_s(x, own, bytes, ranks), ring);
+        x->problem->job.gradient_option_count || bytes <= 0)
+        return 0;
+    real ring = all_reduce_price_s(own, bytes, ranks);
+    if (reaches(tree_price_s(x, own, bytes, ranks), ring)) return 0;
+    return x->problem->costs.tree_bandwidth_share.value * bytes / bytes_of_trees(bytes);
 }
 
 real scatter_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks)
 {
     if (ranks <= 1) return 0;
-    if (!link->table && link->trees)
-        return bytes / (x->problem->costs.tree_bandwidth_share.value * link->bytes_per_s);
+    if (!link->table && link->tree_share > 0) return bytes / (link->tree_share * link->bytes_per_s);
     if (!link->table) return (ranks - 1) / ranks * bytes / link->bytes_per_s;
     real message = mean_message(x, false), rings = link->rings > 1 ? link->rings : 1;
     return message > 0 ? bytes / message * rings * table_price_s(link->table, message) / 2 : 0;
@@ -116,5 +124,5 @@ real scatter_s(const struct pricing *x, const struct link_price *link, real byte
 real scatter_latency_s(const struct link_price *link, real ranks)
 {
     if (ranks <= 1 || link->table) return 0;
-    return link->trees ? tree_latency_s(link, ranks) : (ranks - 1) * link->latency_s;
+    return link->tree_share > 0 ? tree_latency_s(link, ranks) : (ranks - 1) * link->latency_s;
 }

@@ -196,7 +196,7 @@ static struct link_price link_of_replicas(const struct pricing *x, int group, re
     bool trees = x->problem->costs.tree_bandwidth_share.value > 0;
     if (trees || !x->on_nodes) own = own_link_of_replicas(x, group, ranks);
     struct link_price price = x->on_nodes ? link_of_ring(x, ranks) : own;
-    price.trees = trees && sync_has_trees(x, &own, ranks, experts);
+    if (trees) price.tree_share = sync_tree_share(x, &own, ranks, experts);
     return price;
 }
 

@@ -22,16 +22,16 @@ static long double mean_gradient_bytes(const struct price_audit *a, bool of_expe
 }
 
 // Trees are taken where they bring a message like that to all ranks sooner than the ring does.
-static bool trees_are_faster(const struct price_audit *a, int group, int64_t ranks, bool of_experts)
+static long double trees_reach(const struct price_audit *a, int group, int64_t ranks,
+                               bool of_experts)
 {
     struct joint link = judged_gradient_link(a, group);
-    long double share = a->problem->costs.tree_bandwidth_share.value,
-                bytes = mean_gradient_bytes(a, of_experts);
+    long double bytes = mean_gradient_bytes(a, of_experts), share = judged_tree_share(a, bytes);
     if (!link.joined || link.inside || ranks <= 1 || !(bytes > 0) ||
         judged_table(a, group, link, ranks, false))
-        return false;
+        return 0;
     long double tree = 2 * (bytes / (share * link.bytes_per_s) + judged_tree_climb_s(link, ranks));
-    return !judged_reaches(a, tree, judged_all_reduce_s(link, bytes, ranks));
+    return judged_reaches(a, tree, judged_all_reduce_s(link, bytes, ranks)) ? 0 : share;
 }
 
 struct summed_by judged_sums(const struct price_audit *a, int group)
@@ -39,21 +39,19 @@ struct summed_by judged_sums(const struct price_audit *a, int group)
     if (a->summed_by) return a->summed_by[group];
     if (!(a->problem->costs.tree_bandwidth_share.value > 0) || a->zero > 0 ||
         a->problem->job.gradient_option_count > 0)
-        return (struct summed_by){false, false};
-    return (struct summed_by){trees_are_faster(a, group, a->ranks, false),
-                              trees_are_faster(a, group, a->expert_ranks, true)};
+        return (struct summed_by){0, 0};
+    return (struct summed_by){trees_reach(a, group, a->ranks, false),
+                              trees_reach(a, group, a->expert_ranks, true)};
 }
 
 // A reduce-scatter or an all-gather, without latency.
 static struct computed scatter_s(const struct price_audit *a, int group, long double bytes,
-                                 int64_t ranks, bool trees)
+                                 int64_t ranks, long double trees)
 {
     if (ranks <= 1) return (struct computed){0, 0};
     struct joint link = judged_gradient_link(a, group);
     const struct collective_times *table = judged_table(a, group, link, ranks, false);
-    if (!table && trees)
-        return (struct computed){
-            bytes / (a->problem->costs.tree_bandwidth_share.value * link.bytes_per_s), 0};
+    if (!table && trees > 0) return (struct computed){bytes / (trees * link.bytes_per_s), 0};
     if (!table)
         return (struct computed){
             (long double)(ranks - 1) / (long double)ranks * bytes / link.bytes_per_s, 0};
@@ -291,8 +289,8 @@ int64_t sync_constant_ns(const struct price_audit *a, int group)
 {
     if (a->ranks <= 1) return 0;
     struct summed_by by = judged_sums(a, group);
-    long double all = scatter_latency_s(a, group, a->ranks, by.trees),
-                experts = scatter_latency_s(a, group, a->expert_ranks, by.trees_of_experts);
+    long double all = scatter_latency_s(a, group, a->ranks, by.trees > 0),
+                experts = scatter_latency_s(a, group, a->expert_ranks, by.trees_of_experts > 0);
     return judged_nanoseconds(
         a, (struct computed){rounds_of(a, group, false) * all + rounds_of(a, group, true) * experts,
                              0});

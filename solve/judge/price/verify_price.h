@@ -48,7 +48,7 @@ struct price_audit {
     // [group] where such a judge has found out by what gradients are summed; NULL: as the group's
     // own links tell.
     const struct summed_by {
-        bool trees, trees_of_experts;
+        long double trees, trees_of_experts; // of a ring's bandwidth; 0: not by trees
     } * summed_by;
 };
 struct price_audit price_audit_of(const struct problem *problem);
@@ -102,10 +102,12 @@ struct joint judged_expert_link(const struct price_audit *a, int group);
 struct joint judged_pool_link(const struct price_audit *a, int group);
 struct joint judged_stage_link(const struct price_audit *a, int from, int to);
 long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ranks);
-// Sums over nodes go by trees where those are faster: half of one is up, in so much time.
+// Sums over nodes go by trees where those are faster.
 long double judged_sum_s(const struct price_audit *a, struct joint link, long double bytes,
                          int64_t ranks);
-long double judged_tree_climb_s(struct joint link, int64_t ranks);    // however little is sent
+long double judged_tree_climb_s(struct joint link, int64_t ranks); // up, however little is sent
+// Of a ring's bandwidth, by a message's bytes.
+long double judged_tree_share(const struct price_audit *a, long double bytes);
 struct summed_by judged_sums(const struct price_audit *a, int group); // of gradients
 // What was measured between so many ranks of a GPU over such a link, all-reduces or messages; NULL:
 // nothing.
