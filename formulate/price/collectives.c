@@ -103,12 +103,11 @@ static real mean_message(const struct pricing *x, bool experts)
 real sync_tree_share(const struct pricing *x, const struct link_price *own, real ranks,
                      bool experts)
 {
-    real bytes = mean_message(x, experts);
     if (!own->joined || !has_trees(x, own, ranks) || x->zero != 0 ||
-        x->problem->job.gradient_option_count || bytes <= 0)
+        x->problem->job.gradient_option_count)
         return 0;
-    real ring = all_reduce_price_s(own, bytes, ranks);
-    if (reaches(tree_price_s(x, own, bytes, ranks), ring)) return 0;
+    real bytes = mean_message(x, experts), ring = all_reduce_price_s(own, bytes, ranks);
+    if (bytes <= 0 || reaches(tree_price_s(x, own, bytes, ranks), ring)) return 0;
     return x->problem->costs.tree_bandwidth_share.value * bytes / bytes_of_trees(bytes);
 }
 
