@@ -82,6 +82,7 @@ const struct cost_key cost_keys[] = {
            1),
     OF_ALL("transfer_efficiency.ethernet", NETWORK, transfer_network_efficiency[NIC_ETHERNET],
            COST_RATE, 0, 1),
+    OF_ALL("tree_bandwidth_share", NETWORK, tree_bandwidth_share, COST_RATE, 0, 1),
     OF_ALL("transfer_launch_s", LAUNCHES, transfer_launch_s, COST_TIME, 0, 1e6),
     OF_ALL("overlap_slowdown", OVERLAP, overlap_slowdown, COST_TIME, 0, 1),
     OF_ALL("tensor_overlap", OVERLAP, tensor_overlap, COST_RATE, 0, 1),

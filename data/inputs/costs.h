@@ -141,9 +141,11 @@ struct costs {
                                       // shorter that shows
     struct estimate tensor_overlap;   // share of tensor collectives hidden under GEMMs
     struct estimate context_overlap; // share of attention that can hide the ring of keys and values
-    struct estimate allocator_factor; // memory taken for a byte asked of the allocator; 0: 1
-    struct estimate iteration_spread; // share of an iteration's time, to either side, that the
-                                      // formulas leave open beside these numbers; 0: none
+    struct estimate tree_bandwidth_share; // of a ring's, what trees of an all-reduce over nodes
+                                          // reach; 0: there are none
+    struct estimate allocator_factor;     // memory taken for a byte asked of the allocator; 0: 1
+    struct estimate iteration_spread;     // share of an iteration's time, to either side, that the
+                                          // formulas leave open beside these numbers; 0: none
     bool schedule_share_stated[SCHEDULE_KIND_COUNT]; // transfers of this schedule's programs have
                                                      // shares of their own
     double schedule_share[SCHEDULE_KIND_COUNT][PART_COUNT];

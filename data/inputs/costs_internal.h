@@ -26,7 +26,7 @@ enum {
     OPTIONAL_GPU_COSTS = 27,
     OPTIONAL_PRECISION_COSTS = 10,
     OPTIONAL_TRANSFER_COSTS = 1 + NIC_KIND_COUNT,
-    OPTIONAL_COSTS = 6
+    OPTIONAL_COSTS = 7
 };
 extern const struct optional_cost optional_gpu_costs[OPTIONAL_GPU_COSTS],
     optional_precision_costs[OPTIONAL_PRECISION_COSTS],

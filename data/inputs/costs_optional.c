@@ -65,6 +65,7 @@ const struct optional_cost optional_costs[OPTIONAL_COSTS] = {
     {"overlap_slowdown", offsetof(struct costs, overlap_slowdown), 1},
     {"tensor_overlap", offsetof(struct costs, tensor_overlap), 1},
     {"context_overlap", offsetof(struct costs, context_overlap), 1},
+    {"tree_bandwidth_share", offsetof(struct costs, tree_bandwidth_share), 1},
     {"allocator_factor", offsetof(struct costs, allocator_factor), 10},
     {"iteration_spread", offsetof(struct costs, iteration_spread), 1},
 };

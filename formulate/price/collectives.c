@@ -48,30 +48,80 @@ real all_reduce_price_s(const struct link_price *link, real bytes, real ranks)
     return 2 * (ranks - 1) / ranks * bytes / link->bytes_per_s + 2 * (ranks - 1) * link->latency_s;
 }
 
-// Bytes of gradient that the ranks of a mean pipeline rank send together: the message whose table
-// entry stands for all.
-static real mean_message(const struct pricing *x)
+enum { LONG_MESSAGE = 1 << 29 };
+
+// ---- trees of ranks over nodes, where the costs know them: up to the root and down again
+
+static real tree_latency_s(const struct link_price *link, real ranks)
+{
+    int height = 0;
+    while (ldexpl(1, height) < ranks) height++;
+    return height * link->latency_s;
+}
+
+static bool has_trees(const struct pricing *x, const struct link_price *link, real ranks)
+{
+    return ranks > 1 && !link->intra && !link->table &&
+           x->problem->costs.tree_bandwidth_share.value > 0;
+}
+
+// What is not long counts for more than it is.
+static real bytes_of_trees(real bytes) { return fminl(2 * bytes, fmaxl(bytes, LONG_MESSAGE)); }
+
+static real tree_price_s(const struct pricing *x, const struct link_price *link, real bytes,
+                         real ranks)
+{
+    real share = x->problem->costs.tree_bandwidth_share.value;
+    return 2 * bytes_of_trees(bytes) / (share * link->bytes_per_s) +
+           2 * tree_latency_s(link, ranks);
+}
+
+real sum_price_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks)
+{
+    real ring = all_reduce_price_s(link, bytes, ranks);
+    return has_trees(x, link, ranks) ? fminl(ring, tree_price_s(x, link, bytes, ranks)) : ring;
+}
+
+// Bytes of gradient that the ranks of a mean pipeline rank send together: the message whose time
+// stands for all; of experts by themselves.
+static real mean_message(const struct pricing *x, bool experts)
 {
     const struct model *model = &x->problem->model;
     real bytes = 0;
     for (int i = 0; i < model->run_count; i++) {
         const struct layer_run *run = &model->runs[i];
-        bool measured = run->kind == LAYER_MEASURED;
-        bytes += run->count * (measured ? (real)run->measured.gradient_bytes
-                                        : x->e_g * parameters_of(x, run).dense);
+        if (run->kind == LAYER_MEASURED) {
+            bytes += experts ? 0 : run->count * (real)run->measured.gradient_bytes;
+            continue;
+        }
+        struct layer_parameters p = parameters_of(x, run);
+        bytes += run->count * x->e_g * (experts ? p.experts : p.dense);
     }
     return bytes / x->p;
+}
+
+real sync_tree_share(const struct pricing *x, const struct link_price *own, real ranks,
+                     bool experts)
+{
+    if (!own->joined || !has_trees(x, own, ranks) || x->zero != 0 ||
+        x->problem->job.gradient_option_count)
+        return 0;
+    real bytes = mean_message(x, experts), ring = all_reduce_price_s(own, bytes, ranks);
+    if (bytes <= 0 || reaches(tree_price_s(x, own, bytes, ranks), ring)) return 0;
+    return x->problem->costs.tree_bandwidth_share.value * bytes / bytes_of_trees(bytes);
 }
 
 real scatter_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks)
 {
     if (ranks <= 1) return 0;
+    if (!link->table && link->tree_share > 0) return bytes / (link->tree_share * link->bytes_per_s);
     if (!link->table) return (ranks - 1) / ranks * bytes / link->bytes_per_s;
-    real message = mean_message(x), rings = link->rings > 1 ? link->rings : 1;
+    real message = mean_message(x, false), rings = link->rings > 1 ? link->rings : 1;
     return message > 0 ? bytes / message * rings * table_price_s(link->table, message) / 2 : 0;
 }
 
 real scatter_latency_s(const struct link_price *link, real ranks)
 {
-    return ranks <= 1 || link->table ? 0 : (ranks - 1) * link->latency_s;
+    if (ranks <= 1 || link->table) return 0;
+    return link->tree_share > 0 ? tree_latency_s(link, ranks) : (ranks - 1) * link->latency_s;
 }

@@ -46,6 +46,13 @@ static real tensor_s(const struct pricing *x, const struct link_price *link, rea
     return x->t > 1 ? all_reduce_price_s(link, bytes, x->t) + start_s : 0;
 }
 
+// What is one all-reduce, and no scatter and gather.
+static real tensor_sum_s(const struct pricing *x, const struct link_price *link, real bytes,
+                         real start_s)
+{
+    return x->t > 1 ? sum_price_s(x, link, bytes, x->t) + start_s : 0;
+}
+
 static real gather_s(const struct pricing *x, const struct link_price *link, real bytes,
                      real start_s)
 {
@@ -68,14 +75,16 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
     real exposed = 1 - (real)x->problem->costs.tensor_overlap.value,
          activation = slice->tokens * x->h * x->e;
     real start = x->gpus[group]->collective_launch_s.value,
-         once = tensor_all_reduce_s(x, group, slice);
+         once = x->problem->job.layout.sequence_parallel
+                    ? tensor_all_reduce_s(x, group, slice)
+                    : exposed * tensor_sum_s(x, &tensor, activation, start);
     *forward_s = *backward_s = 0;
     if (run->kind == LAYER_EMBEDDING) {
         *forward_s = once;
     } else if (run->kind == LAYER_HEAD) {
         *forward_s = x->problem->job.gathered_logits
                          ? exposed * gather_s(x, &tensor, x->e * slice->tokens * x->v, start)
-                         : exposed * 3 * tensor_s(x, &tensor, 4 * slice->tokens, start);
+                         : exposed * 3 * tensor_sum_s(x, &tensor, 4 * slice->tokens, start);
         *backward_s = once;
     } else if (run->kind == LAYER_MEMORY) {
         *forward_s = *backward_s = once + pool_s(x, &run->pool, group, slice);

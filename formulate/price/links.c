@@ -173,9 +173,8 @@ static bool goes_by_one_nic(const struct pricing *x)
 }
 
 // Each tensor rank of a node has a ring of its own over the replicas.
-static struct link_price link_of_replicas(const struct pricing *x, int group, real ranks)
+static struct link_price own_link_of_replicas(const struct pricing *x, int group, real ranks)
 {
-    if (x->on_nodes) return link_of_ring(x, ranks);
     const struct node_group *g = &x->problem->cluster.groups[group];
     int rings = rings_that_leave(x, group);
     struct link_price price =
@@ -189,14 +188,26 @@ static struct link_price link_of_replicas(const struct pricing *x, int group, re
     return price;
 }
 
+// Of a sum by rings or by trees: which, the group's own link tells, on any nodes.
+static struct link_price link_of_replicas(const struct pricing *x, int group, real ranks,
+                                          bool experts)
+{
+    struct link_price own = {0};
+    bool trees = x->problem->costs.tree_bandwidth_share.value > 0;
+    if (trees || !x->on_nodes) own = own_link_of_replicas(x, group, ranks);
+    struct link_price price = x->on_nodes ? link_of_ring(x, ranks) : own;
+    if (trees) price.tree_share = sync_tree_share(x, &own, ranks, experts);
+    return price;
+}
+
 struct link_price link_of_gradient_sync(const struct pricing *x, int group)
 {
-    return link_of_replicas(x, group, x->R);
+    return link_of_replicas(x, group, x->R, false);
 }
 
 struct link_price link_of_expert_sync(const struct pricing *x, int group)
 {
-    return link_of_replicas(x, group, x->R_e);
+    return link_of_replicas(x, group, x->R_e, true);
 }
 
 // All ranks of a node send at once, each to all others.

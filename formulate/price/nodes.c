@@ -39,6 +39,7 @@ struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool 
                                link.link.latency_s,
                                NULL,
                                1,
+                               0,
                                x->problem->costs.collective_count > 0 &&
                                    is_by_cards(x, &link, from, to, ring)};
     if (price.by_cards && !ring && !strcmp(c->groups[groups[0]].gpu, c->groups[groups[1]].gpu))

@@ -51,8 +51,9 @@ struct link_price {
     bool joined, intra;
     real bytes_per_s, latency_s;
     const struct collective_times *table;
-    int rings;     // of gradient syncs that share it, each as long as the table says; 0: one
-    bool by_cards; // of two nodes: over the cards, or within a node, which tables may stand for
+    int rings;       // of gradient syncs that share it, each as long as the table says; 0: one
+    real tree_share; // of gradient syncs that are sums by trees: of its bandwidth; 0: they are not
+    bool by_cards;   // of two nodes: over the cards, or within a node, which tables may stand for
 };
 
 // Values of one layer on one device (section 4). Trained ones by the ranks that share them; frozen
@@ -144,6 +145,13 @@ enum status price_pipette(struct pricing *x, struct error *err);
 const struct collective_times *find_collective(const struct pricing *x, int group, real ranks,
                                                bool between_nodes, bool send);
 real table_price_s(const struct collective_times *table, real bytes);
+// The lesser of rings and trees.
+real sum_price_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks);
+// What trees reach of a link's bandwidth where they sum gradients, or those of experts, which the
+// ranks' own link of their group tells, wherever its replicas stand; 0: rings do. Of trees' sums
+// scatter_s is half.
+real sync_tree_share(const struct pricing *x, const struct link_price *own, real ranks,
+                     bool experts);
 real all_reduce_price_s(const struct link_price *link, real bytes, real ranks);
 // Reduce-scatter or all-gather, and what each takes however little is sent.
 real scatter_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks);

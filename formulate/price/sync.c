@@ -291,8 +291,8 @@ enum status price_embedding_sync(struct pricing *x, struct error *err)
             *ns = there.joined ? 0 : PRICE_NONE;
             if (!there.joined || !priced->has_embedding_sync) continue;
             there.table = back.table = NULL;
-            real seconds = fmaxl(all_reduce_price_s(&there, bytes, ranks),
-                                 all_reduce_price_s(&back, bytes, ranks));
+            real seconds =
+                fmaxl(sum_price_s(x, &there, bytes, ranks), sum_price_s(x, &back, bytes, ranks));
             TRY(round_time(ns, seconds, "embedding sync time", priced->groups[from].name, err));
         }
     return OK;

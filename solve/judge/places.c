@@ -16,6 +16,7 @@ struct replica {
     struct plan plan;
     struct group_link **ring_entries;
     struct stated_for *stated_for; // [link], those of ring_entries first
+    struct summed_by *summed_by;   // [group]
     struct ring_links *rings;
     const int *node; // [rank]
 };
@@ -34,11 +35,14 @@ static void make_groups(struct replica *r, const struct audit *h)
     const struct cluster *c = &h->problem->cluster;
     int ranks = h->request.rank_count, count = ranks + c->group_count;
     struct node_group *groups = TAKE(h->arena, count, struct node_group);
+    r->summed_by = TAKE(h->arena, count, struct summed_by);
     for (int i = 0; i < count; i++) {
         groups[i] = c->groups[i < ranks ? c->places.nodes[r->node[i]].group : i - ranks];
         groups[i].nodes = layout_of(&h->price_audit)->data;
         groups[i].gpus_per_node = (int)h->price_audit.collective;
         groups[i].nic_count = 0; // what joins nodes is stated, or nothing does
+        r->summed_by[i] =
+            judged_sums(&h->price_audit, i < ranks ? c->places.nodes[r->node[i]].group : i - ranks);
     }
     r->problem.cluster.groups = groups;
     r->problem.cluster.group_count = count;
@@ -263,6 +267,7 @@ static enum status begin_audit(struct audit *x, struct replica *r, const struct 
     x->rings = r->rings;
     x->ring_entries = r->ring_entries;
     x->price_audit.stated_for = x->stated_for = r->stated_for;
+    x->price_audit.summed_by = r->summed_by;
     x->sound = TAKE(h->arena, h->plan->stage_count, bool);
     for (int s = 0; s < h->plan->stage_count; s++) x->sound[s] = true;
     return r->plan.micro_batches == h->schedule.request.micro_batches

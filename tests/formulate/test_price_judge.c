@@ -157,6 +157,7 @@ static void random_costs(struct problem *p, struct random *rng, struct arena *ar
                         .allocator_factor = sometimes(rng, 40, 1, 1.3),
                         .transfer_launch_s = sometimes(rng, 40, 0, 1e-4),
                         .overlap_slowdown = sometimes(rng, 40, 0, 0.5)};
+    c->tree_bandwidth_share = random_tree_share(rng);
     for (int i = 0; i < NIC_KIND_COUNT; i++) {
         c->network_efficiency[i] = estimate(rng, 0.3, 1);
         c->transfer_network_efficiency[i] = sometimes(rng, 20, 0.1, 1);

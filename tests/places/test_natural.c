@@ -20,7 +20,7 @@ enum { TRIALS_OF_CI = 2000, BEST_PLACES = 5 };
 static int trials = TRIALS_OF_CI;
 static uint64_t first_seed = 1;
 static struct {
-    int compared, rings, leaving, equal, shared, solved;
+    int compared, rings, leaving, equal, shared, solved, trees;
 } seen;
 
 // ---- drawing
@@ -284,6 +284,20 @@ static bool same_parts(const struct priced *plain, const struct problem *named, 
     return same;
 }
 
+static bool sums_by_trees(const struct problem *p, const struct priced *with, struct arena *arena)
+{
+    struct problem rings = *p;
+    struct priced priced;
+    struct error err = {OK, ""};
+    bool other = false;
+    rings.costs.tree_bandwidth_share = exactly(0);
+    CHECK_OK(price_problem(&priced, &rings, arena, &err));
+    for (int g = 0; g < priced.group_count; g++)
+        other = other || (!priced.groups[g].excluded && priced.groups[g].sync_constant_ns[0] !=
+                                                            with->groups[g].sync_constant_ns[0]);
+    return other;
+}
+
 static void test_names(void **state)
 {
     for (int i = 0; i < trials; i++) {
@@ -303,6 +317,7 @@ static void test_names(void **state)
             CHECK_OK(solve_run(&r, &priced, &settings, NULL, NULL, *state, &err));
             if (r.plan.stage_count && same_parts(&priced, &named, *state)) {
                 compare(&named, &r.plan, first_seed + (uint64_t)i, *state);
+                seen.trees += sums_by_trees(&problem, &priced, *state);
                 int places = problem.job.layout.data * problem.job.layout.pipeline;
                 if (places <= BEST_PLACES && !is_slow_inside(&problem))
                     compare_best(&named, &r.plan, first_seed + (uint64_t)i, *state);
@@ -311,10 +326,11 @@ static void test_names(void **state)
         arena_reset(*state, mark);
     }
     printf("%d plans, %d as long with names; %d rings, %d of them over several nodes, %d beside "
-           "another; %d best plans\n",
-           seen.compared, seen.equal, seen.rings, seen.leaving, seen.shared, seen.solved);
+           "another; %d best plans; %d with sums by trees\n",
+           seen.compared, seen.equal, seen.rings, seen.leaving, seen.shared, seen.solved,
+           seen.trees);
     assert_true(seen.compared * 4 > trials && seen.leaving * 8 > trials &&
-                seen.solved * 16 > trials);
+                seen.solved * 16 > trials && seen.trees * 100 > trials);
 }
 
 // ---- priced documents whose rings share cards

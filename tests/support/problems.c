@@ -245,6 +245,13 @@ static void draw_gpu(struct draw *d, const char *gpu)
             .low_rank_flop_per_s = exactly((double)random_between(d->rng, 1, 90) * 1e10)};
 }
 
+struct estimate random_tree_share(const struct random *rng)
+{
+    struct random own = {rng->state ^ UINT64_C(0x7265657452696e67)};
+    return random_chance(&own, 40) ? exactly((double)random_between(&own, 30, 100) / 100)
+                                   : (struct estimate){0};
+}
+
 static void draw_costs(struct draw *d)
 {
     static const double shares[][PART_COUNT] = {
@@ -261,6 +268,7 @@ static void draw_costs(struct draw *d)
     c->layer_times = TAKE(d->arena, d->groups * m->run_count, struct layer_time);
     for (int i = 0; i < NIC_KIND_COUNT; i++)
         c->network_efficiency[i] = exactly((double)random_between(d->rng, 6, 10) / 10);
+    c->tree_bandwidth_share = random_tree_share(d->rng);
     const double *share = shares[random_between(d->rng, 0, (int64_t)ARRAY_LENGTH(shares) - 1)];
     for (int i = 0; i < PART_COUNT; i++) c->transfer_share[i] = share[i];
     bool stated = d->flavour != FLAVOUR_SHAPE || d->limits->long_and_close ||

@@ -14,6 +14,8 @@ struct random {
     uint64_t state;
 };
 uint64_t random_bits(struct random *rng);
+// A share for trees in four of ten, from random numbers of their own: what rng gives next stays.
+struct estimate random_tree_share(const struct random *rng);
 int64_t random_between(struct random *rng, int64_t low, int64_t high); // both included
 bool random_chance(struct random *rng, int percent);
 

@@ -193,6 +193,7 @@ void same_costs(const struct costs *a, const struct costs *b)
     same_estimate(&a->transfer_launch_s, &b->transfer_launch_s);
     same_estimate(&a->overlap_slowdown, &b->overlap_slowdown);
     same_estimate(&a->tensor_overlap, &b->tensor_overlap);
+    same_estimate(&a->tree_bandwidth_share, &b->tree_bandwidth_share);
     same_estimate(&a->context_overlap, &b->context_overlap);
     same_estimate(&a->allocator_factor, &b->allocator_factor);
     for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) {

@@ -18,6 +18,7 @@ struct place_prices {
     struct node_group ends[2];
     struct group_link joins[2][2]; // from, to
     struct stated_for stand[2][2]; // likewise
+    struct summed_by summed_by[2];
     struct price_audit of_pair;
     struct doubts doubts;
     bool too_large; // a price met on the way
@@ -74,6 +75,7 @@ static void open_pair(struct place_prices *x, struct arena *arena)
     x->pair.cluster = cluster_of(x, x->ends, 2, x->joins[0], 4);
     x->of_pair = price_audit_over(&x->pair, &x->whole);
     x->of_pair.stated_for = x->stand[0];
+    x->of_pair.summed_by = x->summed_by;
     x->run_of = TAKE(arena, x->p->cut_count, int);
     for (int run = x->p->run_count - 1; run >= 0; run--) x->run_of[x->p->runs[run].cut] = run;
 }
@@ -83,6 +85,8 @@ static void take_ends(struct place_prices *x, int from, int to)
     const struct cluster_node *nodes = x->problem->cluster.places.nodes;
     x->ends[0] = device_group(x, nodes[from].group);
     x->ends[1] = device_group(x, nodes[to].group);
+    x->summed_by[0] = judged_sums(&x->whole, nodes[from].group);
+    x->summed_by[1] = judged_sums(&x->whole, nodes[to].group);
     x->too_large = false;
 }
 

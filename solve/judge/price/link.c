@@ -180,6 +180,30 @@ long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ra
     return steps / (long double)ranks * bytes / link.bytes_per_s + steps * link.latency_s;
 }
 
+long double judged_tree_climb_s(struct joint link, int64_t ranks)
+{
+    int levels = 0;
+    for (int64_t reached = 1; reached < ranks; reached *= 2) levels++;
+    return levels * link.latency_s;
+}
+
+// From 2^29 bytes on all of what trees reach, half of it up to 2^28, and between them such a share
+// that no message takes less than a smaller one.
+long double judged_tree_share(const struct price_audit *a, long double bytes)
+{
+    long double share = a->problem->costs.tree_bandwidth_share.value, whole = 0x1p29L;
+    if (bytes >= whole) return share;
+    return bytes > whole / 2 ? share * (bytes / whole) : share / 2;
+}
+
+long double judged_sum_s(const struct price_audit *a, struct joint link, long double bytes,
+                         int64_t ranks)
+{
+    long double ring = judged_all_reduce_s(link, bytes, ranks), share = judged_tree_share(a, bytes);
+    if (link.inside || ranks <= 1 || !(share > 0)) return ring;
+    return least(ring, 2 * (bytes / (share * link.bytes_per_s) + judged_tree_climb_s(link, ranks)));
+}
+
 const struct collective_times *judged_table(const struct price_audit *a, int group,
                                             struct joint link, int64_t ranks, bool send)
 {

@@ -5,30 +5,57 @@
 // ---- over the ranks of the gradient link
 
 // Gradients of the mean rank: what a table's time for one message stands for.
-static long double mean_gradient_bytes(const struct price_audit *a)
+static long double mean_gradient_bytes(const struct price_audit *a, bool of_experts)
 {
     long double bytes = 0;
     for (int i = 0; i < a->problem->model.run_count; i++) {
         const struct layer_run *r = run_of(a, i);
-        if (r->kind == LAYER_MEASURED) bytes += r->count * (long double)r->measured.gradient_bytes;
-        else
-            bytes += r->count * a->problem->job.gradient_bytes_per_value *
-                     layer_weight_of(a, i).dense;
+        if (r->kind == LAYER_MEASURED) {
+            if (!of_experts) bytes += r->count * (long double)r->measured.gradient_bytes;
+            continue;
+        }
+        struct layer_weight w = layer_weight_of(a, i);
+        bytes += r->count * a->problem->job.gradient_bytes_per_value *
+                 (of_experts ? w.experts : w.dense);
     }
     return bytes / a->pipeline;
 }
 
+// Trees are taken where they bring a message like that to all ranks sooner than the ring does.
+static long double trees_reach(const struct price_audit *a, int group, int64_t ranks,
+                               bool of_experts)
+{
+    struct joint link = judged_gradient_link(a, group);
+    long double bytes = mean_gradient_bytes(a, of_experts), share = judged_tree_share(a, bytes);
+    if (!link.joined || link.inside || ranks <= 1 || !(bytes > 0) ||
+        judged_table(a, group, link, ranks, false))
+        return 0;
+    long double tree = 2 * (bytes / (share * link.bytes_per_s) + judged_tree_climb_s(link, ranks));
+    return judged_reaches(a, tree, judged_all_reduce_s(link, bytes, ranks)) ? 0 : share;
+}
+
+struct summed_by judged_sums(const struct price_audit *a, int group)
+{
+    if (a->summed_by) return a->summed_by[group];
+    if (!(a->problem->costs.tree_bandwidth_share.value > 0) || a->zero > 0 ||
+        a->problem->job.gradient_option_count > 0)
+        return (struct summed_by){0, 0};
+    return (struct summed_by){trees_reach(a, group, a->ranks, false),
+                              trees_reach(a, group, a->expert_ranks, true)};
+}
+
 // A reduce-scatter or an all-gather, without latency.
 static struct computed scatter_s(const struct price_audit *a, int group, long double bytes,
-                                 int64_t ranks)
+                                 int64_t ranks, long double trees)
 {
     if (ranks <= 1) return (struct computed){0, 0};
     struct joint link = judged_gradient_link(a, group);
     const struct collective_times *table = judged_table(a, group, link, ranks, false);
+    if (!table && trees > 0) return (struct computed){bytes / (trees * link.bytes_per_s), 0};
     if (!table)
         return (struct computed){
             (long double)(ranks - 1) / (long double)ranks * bytes / link.bytes_per_s, 0};
-    long double mean = mean_gradient_bytes(a);
+    long double mean = mean_gradient_bytes(a, false);
     if (!(mean > 0)) return (struct computed){0, 0};
     struct computed of_mean = judged_table_s(a, table, mean);
     long double times = bytes * (long double)link.rings / (2 * mean);
@@ -39,15 +66,19 @@ static struct computed scatter_s(const struct price_audit *a, int group, long do
 static struct computed scatter_both_s(const struct price_audit *a, int group, long double bytes,
                                       long double expert_bytes)
 {
-    struct computed dense = scatter_s(a, group, bytes, a->ranks),
-                    experts = scatter_s(a, group, expert_bytes, a->expert_ranks);
+    struct summed_by by = judged_sums(a, group);
+    struct computed dense = scatter_s(a, group, bytes, a->ranks, by.trees),
+                    experts =
+                        scatter_s(a, group, expert_bytes, a->expert_ranks, by.trees_of_experts);
     return (struct computed){dense.value + experts.value, dense.lost + experts.lost};
 }
 
-static long double scatter_latency_s(const struct price_audit *a, int group, int64_t ranks)
+static long double scatter_latency_s(const struct price_audit *a, int group, int64_t ranks,
+                                     bool trees)
 {
     struct joint link = judged_gradient_link(a, group);
     if (ranks <= 1 || judged_table(a, group, link, ranks, false)) return 0;
+    if (trees) return judged_tree_climb_s(link, ranks);
     return (long double)(ranks - 1) * link.latency_s;
 }
 
@@ -67,14 +98,15 @@ struct gathers gathers_of(const struct price_audit *a, int run, int group)
     if (zero < 2 || a->ranks <= 1) return g;
     struct layer_weight w = layer_weight_of(a, run);
     long double gradient = a->problem->job.gradient_bytes_per_value;
-    long double latency = w.dense > 0 ? scatter_latency_s(a, group, a->ranks) : 0,
-                expert_latency = w.experts > 0 ? scatter_latency_s(a, group, a->expert_ranks) : 0;
+    long double latency = w.dense > 0 ? scatter_latency_s(a, group, a->ranks, false) : 0,
+                expert_latency = w.experts > 0 ? scatter_latency_s(a, group, a->expert_ranks, false)
+                                               : 0;
     struct computed scatter = scatter_both_s(a, group, gradient * w.dense, gradient * w.experts);
     long double shares = a->by_stages ? a->micro_batches : 1;
     g.gradients_s = (scatter.value + latency + expert_latency) / shares;
     g.lost_s = scatter.lost / shares;
     if (zero < 3) return g;
-    if (w.frozen_bytes > 0) latency = scatter_latency_s(a, group, a->ranks);
+    if (w.frozen_bytes > 0) latency = scatter_latency_s(a, group, a->ranks, false);
     struct computed gather = scatter_both_s(a, group, a->value_bytes * w.dense + w.frozen_bytes,
                                             a->value_bytes * w.experts);
     g.weights_s = (gather.value + latency + expert_latency) / shares;
@@ -256,10 +288,11 @@ static long double rounds_of(const struct price_audit *a, int group, bool of_exp
 int64_t sync_constant_ns(const struct price_audit *a, int group)
 {
     if (a->ranks <= 1) return 0;
+    struct summed_by by = judged_sums(a, group);
+    long double all = scatter_latency_s(a, group, a->ranks, by.trees > 0),
+                experts = scatter_latency_s(a, group, a->expert_ranks, by.trees_of_experts > 0);
     return judged_nanoseconds(
-        a, (struct computed){rounds_of(a, group, false) * scatter_latency_s(a, group, a->ranks) +
-                                 rounds_of(a, group, true) *
-                                     scatter_latency_s(a, group, a->expert_ranks),
+        a, (struct computed){rounds_of(a, group, false) * all + rounds_of(a, group, true) * experts,
                              0});
 }
 
@@ -273,8 +306,8 @@ bool embedding_sync_price(const struct price_audit *a, int first, int last, int6
     if (!there.joined || !back.joined) return false;
     long double bytes = j->gradient_bytes_per_value * a->vocabulary * a->row / j->layout.tensor;
     int64_t ranks = j->layout.fused_embedding_sync ? 2 * a->ranks : 2;
-    *ns = judged_nanoseconds(a, (struct computed){greatest(judged_all_reduce_s(there, bytes, ranks),
-                                                           judged_all_reduce_s(back, bytes, ranks)),
+    *ns = judged_nanoseconds(a, (struct computed){greatest(judged_sum_s(a, there, bytes, ranks),
+                                                           judged_sum_s(a, back, bytes, ranks)),
                                                   0});
     return true;
 }

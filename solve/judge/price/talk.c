@@ -3,16 +3,22 @@
 // between experts and of a pool's values.
 #include "solve/judge/price/verify_price.h"
 
-// Between tensor ranks so much of an all-reduce, which is a scatter and a gather: by the table
-// where there is one; a share of it hides under the products.
+// What tensor ranks do with values: a scatter and a gather of them, the latter alone, or a sum
+// that may be by trees.
+enum exchange { BOTH_WAYS, GATHERED, SUMMED };
+
+// By the table where there is one; a share of it hides under the products.
 static struct computed tensor_part_s(const struct price_audit *a, int group, long double bytes,
-                                     long double part)
+                                     enum exchange exchange)
 {
     int64_t ranks = layout_of(a)->tensor;
     if (ranks == 1) return (struct computed){0, 0};
     struct joint link = judged_tensor_link(a, group);
     const struct collective_times *table = judged_table(a, group, link, ranks, false);
-    struct computed seconds = {judged_all_reduce_s(link, bytes, ranks), 0};
+    struct computed seconds = {exchange == SUMMED ? judged_sum_s(a, link, bytes, ranks)
+                                                  : judged_all_reduce_s(link, bytes, ranks),
+                               0};
+    long double part = exchange == GATHERED ? 0.5L : 1;
     if (table && bytes > 0) seconds = judged_table_s(a, table, bytes);
     long double shown = 1 - (long double)a->problem->costs.tensor_overlap.value;
     return (struct computed){(seconds.value * part + gpu_of(a, group)->collective_launch_s.value) *
@@ -20,9 +26,10 @@ static struct computed tensor_part_s(const struct price_audit *a, int group, lon
                              seconds.lost * shown};
 }
 
+// Of activations, which sequence parallelism scatters and gathers.
 static struct computed tensor_reduce_s(const struct price_audit *a, int group, long double bytes)
 {
-    return tensor_part_s(a, group, bytes, 1);
+    return tensor_part_s(a, group, bytes, layout_of(a)->sequence_parallel ? BOTH_WAYS : SUMMED);
 }
 
 // Keys and values go round step by step, each hidden behind a share of the step's attention.
@@ -59,17 +66,18 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
 {
     const struct layer_run *r = run_of(a, run);
     long double unsharded = p.tokens * a->problem->model.shape.hidden * a->value_bytes;
-    struct computed reduce = tensor_reduce_s(a, group, unsharded);
+    struct computed reduce = tensor_reduce_s(a, group, unsharded),
+                    gathered = tensor_part_s(a, group, unsharded, BOTH_WAYS);
     // After attention and after the feed-forward part, or of both together; after a second
     // attention.
     int sums = a->problem->model.shape.parallel_residual ? 1 : 2;
     if (r->cross_attention) sums++;
-    struct talk talk = {sums * reduce.value, sums * reduce.value, sums * reduce.lost, reduce.value,
-                        reduce.lost};
+    struct talk talk = {sums * reduce.value, sums * reduce.value, sums * reduce.lost,
+                        gathered.value, gathered.lost};
     if (r->kind == LAYER_MOE) {
         long double routed = unsharded * r->experts.top_k *
                              (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
-        struct computed dispatched = tensor_reduce_s(a, group, routed);
+        struct computed dispatched = tensor_part_s(a, group, routed, BOTH_WAYS);
         talk.forward_s = reduce.value * (r->experts.shared_ffn ? 2 : 1) + dispatched.value +
                          exchange_s(a, group, routed / layout_of(a)->tensor);
         talk.backward_s = talk.forward_s;
@@ -105,12 +113,12 @@ static struct talk embedding_talk(const struct price_audit *a, int group, long d
 static struct talk head_talk(const struct price_audit *a, int group, long double unsharded,
                              struct piece slice)
 {
-    struct computed loss = tensor_reduce_s(a, group, 4 * slice.tokens),
+    struct computed loss = tensor_part_s(a, group, 4 * slice.tokens, SUMMED),
                     back = tensor_reduce_s(a, group, unsharded);
     if (a->problem->job.gathered_logits) {
         // All ranks' logits to each: half of what an all-reduce of them sends.
         struct computed logits =
-            tensor_part_s(a, group, a->value_bytes * slice.tokens * a->vocabulary, 0.5L);
+            tensor_part_s(a, group, a->value_bytes * slice.tokens * a->vocabulary, GATHERED);
         return (struct talk){
             .forward_s = logits.value, .backward_s = back.value, .lost_s = logits.lost + back.lost};
     }

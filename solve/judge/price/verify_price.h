@@ -45,6 +45,11 @@ struct price_audit {
         bool by_cards, inside; // network cards, or the inside of a node: tables may tell more
         int64_t rings;         // of gradient syncs that share it
     } * stated_for;
+    // [group] where such a judge has found out by what gradients are summed; NULL: as the group's
+    // own links tell.
+    const struct summed_by {
+        long double trees, trees_of_experts; // of a ring's bandwidth; 0: not by trees
+    } * summed_by;
 };
 struct price_audit price_audit_of(const struct problem *problem);
 struct price_audit price_audit_over(
@@ -97,6 +102,13 @@ struct joint judged_expert_link(const struct price_audit *a, int group);
 struct joint judged_pool_link(const struct price_audit *a, int group);
 struct joint judged_stage_link(const struct price_audit *a, int from, int to);
 long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ranks);
+// Sums over nodes go by trees where those are faster.
+long double judged_sum_s(const struct price_audit *a, struct joint link, long double bytes,
+                         int64_t ranks);
+long double judged_tree_climb_s(struct joint link, int64_t ranks); // up, however little is sent
+// Of a ring's bandwidth, by a message's bytes.
+long double judged_tree_share(const struct price_audit *a, long double bytes);
+struct summed_by judged_sums(const struct price_audit *a, int group); // of gradients
 // What was measured between so many ranks of a GPU over such a link, all-reduces or messages; NULL:
 // nothing.
 const struct collective_times *judged_table(const struct price_audit *a, int group,
@@ -194,7 +206,7 @@ long double every_second_product_s(const struct price_audit *a, int run, int gro
                                    struct piece piece);
 struct talk {
     long double forward_s, backward_s, lost_s;
-    long double reduce_s, reduce_lost_s; // one all-reduce of a block's output
+    long double reduce_s, reduce_lost_s; // a block's output scattered and gathered
 };
 struct talk talk_of(const struct price_audit *a, int run, int group, struct piece slice,
                     long double attention_s);

@@ -385,6 +385,7 @@ static void draw_costs(struct draw *d)
     for (int i = 0; i < NIC_KIND_COUNT; i++)
         c->network_efficiency[i] = exactly(chance(d, 80) ? 1 : 0.7);
     memcpy(c->transfer_share, share, sizeof c->transfer_share);
+    c->tree_bandwidth_share = random_tree_share(d->rng);
     for (int g = 0; g < groups; g++)
         if (!find_gpu(c, d->p->cluster.groups[g].gpu)) draw_gpu(d, d->p->cluster.groups[g].gpu);
 }
