@@ -66,6 +66,9 @@ static inline int layout_tensor_axis(const struct layout *l, int axis)
                        : l->grid_rows;
 }
 
+// "8", or of a grid "2x2x2".
+const char *layout_tensor_text(const struct layout *l, struct arena *arena);
+
 static inline int layout_stage_count(const struct layout *l)
 {
     return l->pipeline * l->virtual_stages;

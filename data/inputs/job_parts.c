@@ -14,6 +14,13 @@ const char *const rule_action_names[] = {"require", "forbid", NULL};
 
 // ---- layout
 
+const char *layout_tensor_text(const struct layout *l, struct arena *arena)
+{
+    if (!layout_has_grid(l)) return arena_print(arena, "%d", l->tensor);
+    return arena_print(arena, "%dx%dx%d", layout_tensor_axis(l, 0), layout_tensor_axis(l, 1),
+                       layout_tensor_axis(l, 2));
+}
+
 void layout_put(struct json_writer *w, const char *key, const struct layout *l)
 {
     json_open_object(w, key);

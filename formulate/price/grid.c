@@ -51,7 +51,7 @@ static real norm_s(const struct pricing *x, const struct axis_talk *depth, real 
 
 static void block_talk(const struct pricing *x, const struct layer_run *run, real n,
                        const struct axis_talk *columns, const struct axis_talk *depth,
-                       struct grid_talk *to)
+                       struct grid_collectives *to)
 {
     real narrow = collective_s(columns, n * x->h / x->t2 * x->e, 1),
          norms = norms_of(x, run) * norm_s(x, depth, n);
@@ -64,13 +64,13 @@ static void block_talk(const struct pricing *x, const struct layer_run *run, rea
                      collective_s(depth, n * x->f / x->t1 * x->e, 1);
 }
 
-struct grid_talk grid_talk_of(const struct pricing *x, const struct layer_run *run, int group,
+struct grid_collectives collectives_of_grid(const struct pricing *x, const struct layer_run *run, int group,
                               const struct slice *slice)
 {
     struct axis_talk columns = axis_of(x, group, 0), depth = axis_of(x, group, 1),
                      rows = axis_of(x, group, 2);
     real n = slice->tokens, matrices = gathered_values(x, run);
-    struct grid_talk to = {.gather_s = collective_s(&rows, x->e * matrices, 0.5L),
+    struct grid_collectives to = {.gather_s = collective_s(&rows, x->e * matrices, 0.5L),
                            .scatter_s = collective_s(&rows, x->e_g * matrices, 0.5L)};
     if (run->kind != LAYER_EMBEDDING) to.gather_back_s = to.gather_s;
     if (run->kind == LAYER_BLOCK) {

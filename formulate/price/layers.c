@@ -251,9 +251,9 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
     real launch = x->gpus[group]->layer_launch_s.value, twice = 2 * launch, forward_comm,
          backward_comm;
     bool recomputes = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
-    struct grid_talk grid = {0};
+    struct grid_collectives grid = {0};
     communication_of_layer(x, run, group, slice, c.attention, &forward_comm, &backward_comm);
-    if (x->grid) grid = grid_talk_of(x, run, group, slice);
+    if (x->grid) grid = collectives_of_grid(x, run, group, slice);
     forward_comm += grid.forward_s, backward_comm += grid.backward_s + grid.gather_back_s;
     if (run->kind == LAYER_EMBEDDING)
         twice = launch *= x->gpus[group]->embedding_launch_share.value;

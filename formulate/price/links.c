@@ -124,7 +124,8 @@ struct link_price link_of_tensor_axis(const struct pricing *x, int group, int ax
     real before = axis == 0 ? 1 : axis == 1 ? x->t1 : x->t1 * x->t2;
     bool leaves = outgrow_node(x, group, before * lengths[axis]);
     struct link_price price = link_over(x, group, leaves, lengths[axis], before, false);
-    if (leaves && before > 1) price.table = NULL;
+    bool alone = before <= 1 || x->problem->cluster.groups[group].gpus_per_node == 1;
+    if (leaves && !alone) price.table = NULL;
     return price;
 }
 

@@ -213,10 +213,10 @@ real tensor_all_reduce_s(const struct pricing *x, int group,
 // ---- grid.c (section 20)
 // Collectives of a pass over a layer whose tensor ranks are a grid: all-reduces, gathers of its
 // matrices, scatters of their gradients.
-struct grid_talk {
+struct grid_collectives {
     real forward_s, backward_s, gather_s, gather_back_s, scatter_s;
 };
-struct grid_talk grid_talk_of(const struct pricing *x, const struct layer_run *run, int group,
+struct grid_collectives collectives_of_grid(const struct pricing *x, const struct layer_run *run, int group,
                               const struct slice *slice);
 real grid_gathered_bytes(const struct pricing *x, const struct layer_run *run); // while it runs
 

@@ -89,6 +89,7 @@ static void keep_to_framework(struct job *job, enum framework framework)
     job->boundary_option_count = job->gradient_option_count = job->offload_percent_count = 0;
     job->budget = (struct quality_budget){.boundaries_max = -1, .stages_max = -1, .cost_max = -1};
     job->placement.uneven_micro_batches = false;
+    l->grid_depth = l->grid_rows = 0;
     if (megatron) job->gathered_logits = false;
     else job->scattered_messages = false;
     if (!titan) return;
@@ -236,6 +237,8 @@ static void tell_layouts(const struct layout *a, const struct layout *b, const c
         const char *name;
         int64_t before, after;
     } counts[] = {{"tensor", a->tensor, b->tensor},
+                  {"tensor_grid's first axis", layout_has_grid(a) ? layout_tensor_axis(a, 0) : 0,
+                   layout_has_grid(b) ? layout_tensor_axis(b, 0) : 0},
                   {"context", a->context, b->context},
                   {"pipeline", a->pipeline, b->pipeline},
                   {"data", a->data, b->data},
