@@ -10,7 +10,6 @@ void grids_fit(struct problem *p)
         if (!kept) *r = (struct layer_run){.name = r->name, .kind = LAYER_BLOCK, .count = r->count};
         r->frozen = r->cross_attention = false;
         r->adapter_rank = r->weight_bits = 0;
-        r->recomputable = r->recomputable || r->kind == LAYER_BLOCK;
     }
     s->query_rank = s->kv_rank = s->rotary_width = s->value_width = s->embedding_width = 0;
     s->qk_norm = QK_NORM_NONE;
