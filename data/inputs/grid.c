@@ -20,8 +20,8 @@ static const char *unfit_shape(const struct model *m)
 static const char *unfit_run(const struct layer_run *r)
 {
     bool known = r->kind == LAYER_BLOCK || r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD;
-    return !known              ? "blocks, embeddings and heads alone"
-           : r->frozen         ? "no frozen layers"
+    return !known               ? "blocks, embeddings and heads alone"
+           : r->frozen          ? "no frozen layers"
            : r->cross_attention ? "no cross attention"
                                 : NULL;
 }
@@ -29,13 +29,13 @@ static const char *unfit_run(const struct layer_run *r)
 static const char *unfit_job(const struct job *j)
 {
     bool compresses = j->boundary_option_count || j->gradient_option_count;
-    return j->trainer != TRAINER_MEGATRON            ? "trainer \"megatron\""
-           : j->precision == FP8                     ? "another precision than fp8"
-           : j->gathered_logits                      ? "gathered_logits false"
-           : compresses                              ? "no boundary_options, no gradient_options"
-           : j->objective == OBJECTIVE_PIPETTE       ? "another objective than \"pipette\""
-           : j->space.framework != FRAMEWORK_ANY     ? "space.framework \"any\""
-                                                     : NULL;
+    return j->trainer != TRAINER_MEGATRON        ? "trainer \"megatron\""
+           : j->precision == FP8                 ? "another precision than fp8"
+           : j->gathered_logits                  ? "gathered_logits false"
+           : compresses                          ? "no boundary_options, no gradient_options"
+           : j->objective == OBJECTIVE_PIPETTE   ? "another objective than \"pipette\""
+           : j->space.framework != FRAMEWORK_ANY ? "space.framework \"any\""
+                                                 : NULL;
 }
 
 enum status problem_check_grid(const struct problem *p, struct error *err)

@@ -30,7 +30,7 @@ enum { SLICES_MAX = 32, SLICE_TOKENS_MAX = 1 << 24 };
 struct layout {
     int tensor, context, data, pipeline; // degrees
     int grid_depth, grid_rows; // axes 2 and 3 of a tensor grid (layout_tensor_axis); 0, 0: no grid
-    int expert;         // degree over which experts are spread: a divisor of data x context
+    int expert;                // degree over which experts are spread: a divisor of data x context
     int virtual_stages; // stages (runs of layers) of each pipeline rank; 1 where not interleaved
     int micro_batch;    // sequences
     enum schedule_kind schedule;

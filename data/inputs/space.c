@@ -26,10 +26,10 @@ bool layout_equal(const struct layout *a, const struct layout *b)
     for (int i = 0; i < SLICES_MAX; i++)
         if (a->slice_count > 1 && a->slices[i] != b->slices[i]) return false;
     return a->tensor == b->tensor && a->context == b->context && a->data == b->data &&
-           a->pipeline == b->pipeline && a->expert == b->expert &&
-           a->grid_depth == b->grid_depth && a->grid_rows == b->grid_rows &&
-           a->virtual_stages == b->virtual_stages && a->micro_batch == b->micro_batch &&
-           a->schedule == b->schedule && a->sequence_parallel == b->sequence_parallel &&
+           a->pipeline == b->pipeline && a->expert == b->expert && a->grid_depth == b->grid_depth &&
+           a->grid_rows == b->grid_rows && a->virtual_stages == b->virtual_stages &&
+           a->micro_batch == b->micro_batch && a->schedule == b->schedule &&
+           a->sequence_parallel == b->sequence_parallel &&
            a->fused_attention == b->fused_attention && a->gradient_sync == b->gradient_sync &&
            a->fused_embedding_sync == b->fused_embedding_sync && a->zero == b->zero &&
            a->offload_optimizer == b->offload_optimizer && a->barrier == b->barrier &&

@@ -31,9 +31,8 @@ static real collective_s(const struct axis_talk *t, real bytes, real part)
 // Values of a layer's matrices on one device once they are gathered.
 static real gathered_values(const struct pricing *x, const struct layer_run *run)
 {
-    real all = run->kind == LAYER_BLOCK
-                   ? attention_of(x, run).sharded + x->g * x->h * x->f
-                   : x->v * x->h;
+    real all = run->kind == LAYER_BLOCK ? attention_of(x, run).sharded + x->g * x->h * x->f
+                                        : x->v * x->h;
     return all / (x->t1 * x->t2);
 }
 
@@ -64,14 +63,14 @@ static void block_talk(const struct pricing *x, const struct layer_run *run, rea
                      collective_s(depth, n * x->f / x->t1 * x->e, 1);
 }
 
-struct grid_collectives collectives_of_grid(const struct pricing *x, const struct layer_run *run, int group,
-                              const struct slice *slice)
+struct grid_collectives collectives_of_grid(const struct pricing *x, const struct layer_run *run,
+                                            int group, const struct slice *slice)
 {
     struct axis_talk columns = axis_of(x, group, 0), depth = axis_of(x, group, 1),
                      rows = axis_of(x, group, 2);
     real n = slice->tokens, matrices = gathered_values(x, run);
     struct grid_collectives to = {.gather_s = collective_s(&rows, x->e * matrices, 0.5L),
-                           .scatter_s = collective_s(&rows, x->e_g * matrices, 0.5L)};
+                                  .scatter_s = collective_s(&rows, x->e_g * matrices, 0.5L)};
     if (run->kind != LAYER_EMBEDDING) to.gather_back_s = to.gather_s;
     if (run->kind == LAYER_BLOCK) {
         block_talk(x, run, n, &columns, &depth, &to);

@@ -267,8 +267,8 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
         real input = floored(run, c.backward - c.weight, apart ? launch : twice,
                              backward_comm + (apart ? 0 : grid.scatter_s));
         seconds.backward = joined(x, input, gathers.weights_s);
-        seconds.weight = joined(x, apart ? fmaxl(c.weight, launch) + grid.scatter_s : 0,
-                                gathers.gradients_s);
+        seconds.weight =
+            joined(x, apart ? fmaxl(c.weight, launch) + grid.scatter_s : 0, gathers.gradients_s);
     } else {
         seconds.backward = joined(x,
                                   floored(run, c.backward, twice, backward_comm + grid.scatter_s),

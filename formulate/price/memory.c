@@ -198,7 +198,8 @@ struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_ru
 real outside_bytes(const struct pricing *x, int group)
 {
     const struct gpu_costs *gpu = x->gpus[group];
-    int dimensions = (x->t1 > 1) + (x->t2 > 1) + (x->t3 > 1) + (x->c > 1) + (x->d > 1) + (x->p > 1) + (x->x > 1);
+    int dimensions = (x->t1 > 1) + (x->t2 > 1) + (x->t3 > 1) + (x->c > 1) + (x->d > 1) +
+                     (x->p > 1) + (x->x > 1);
     return gpu->constant_bytes.value + dimensions * (real)gpu->communicator_bytes.value;
 }
 

@@ -16,10 +16,10 @@ struct pricing {
     struct priced *priced;
     struct arena *arena;
     real b, s, c, t, d, p,
-        x;  // micro-batch, sequence; context, tensor, data, pipeline, expert degrees
-    bool grid;         // the tensor ranks are a grid, whose axes are:
-    real t1, t2, t3;   // t, 1, 1 without; what splits columns, depth, rows of every other product
-    real n; // tokens of one micro-batch on one GPU
+        x;           // micro-batch, sequence; context, tensor, data, pipeline, expert degrees
+    bool grid;       // the tensor ranks are a grid, whose axes are:
+    real t1, t2, t3; // t, 1, 1 without; what splits columns, depth, rows of every other product
+    real n;          // tokens of one micro-batch on one GPU
     real h, f, a, w, q, kv, v, g; // the shape; 0 without one
     real ctx, h_e;                // width of all heads' values; of the vocabulary's matrix
     real streams;                 // messages of a boundary: with an encoder's output two
@@ -216,8 +216,8 @@ real tensor_all_reduce_s(const struct pricing *x, int group,
 struct grid_collectives {
     real forward_s, backward_s, gather_s, gather_back_s, scatter_s;
 };
-struct grid_collectives collectives_of_grid(const struct pricing *x, const struct layer_run *run, int group,
-                              const struct slice *slice);
+struct grid_collectives collectives_of_grid(const struct pricing *x, const struct layer_run *run,
+                                            int group, const struct slice *slice);
 real grid_gathered_bytes(const struct pricing *x, const struct layer_run *run); // while it runs
 
 // ---- sync.c (section 7)

@@ -43,7 +43,8 @@ static bool compare(void *argument, int64_t number, const struct check_layout *l
     struct error err = {OK, ""};
     struct problem one = problem_with_layout(&w->t->problem, &own);
     if (is_refused != (problem_check_layout(&one, &err) != OK))
-        fail_msg("layout %lld: %s", (long long)number, is_refused ? "refused here alone" : err.text);
+        fail_msg("layout %lld: %s", (long long)number,
+                 is_refused ? "refused here alone" : err.text);
     refused += is_refused;
     return true;
 }
@@ -62,8 +63,7 @@ static void judge(const struct space_trial *t, unsigned long long name, struct a
     struct verdict verdict;
     struct error err = {OK, ""};
     CHECK_OK(verify_plan(&verdict, &t->found.solved.plan, &t->problem, arena, &err));
-    if (!verdict.accepted)
-        fail_msg("seed %llu: the judge: %s", name, verdict.violations[0].text);
+    if (!verdict.accepted) fail_msg("seed %llu: the judge: %s", name, verdict.violations[0].text);
 }
 
 static void try_problem(uint64_t seed)
@@ -99,12 +99,13 @@ static void best_grids_are_found_and_proven(void **state)
 {
     (void)state;
     for (int i = 0; i < problem_count; i++) try_problem(first_seed + (uint64_t)i);
-    print_message("%lld layouts, %lld of them grids, %lld refused; %lld spaces with a plan, %lld of "
-                  "them a grid, %lld without; %lld layouts by a bound, %lld dominated, %lld by a "
-                  "proof\n",
-                  (long long)layouts, (long long)grids, (long long)refused, (long long)plans,
-                  (long long)chosen, (long long)infeasible, (long long)bounded,
-                  (long long)dominated, (long long)proven);
+    print_message(
+        "%lld layouts, %lld of them grids, %lld refused; %lld spaces with a plan, %lld of "
+        "them a grid, %lld without; %lld layouts by a bound, %lld dominated, %lld by a "
+        "proof\n",
+        (long long)layouts, (long long)grids, (long long)refused, (long long)plans,
+        (long long)chosen, (long long)infeasible, (long long)bounded, (long long)dominated,
+        (long long)proven);
     assert_true(plans > problem_count / 3 && chosen > 0 && grids > problem_count &&
                 bounded > problem_count);
 }

@@ -126,7 +126,8 @@ static void all_ranks_do_the_work_of_one(void **state)
 static real sent(real bytes, real ranks) { return 2 * (ranks - 1) / ranks * bytes; }
 
 // What each product asks for by itself, in the order of the layer: [rank of the axis].
-static void add_product(const struct pricing *x, bool turned, real columns, real depth, real sums[2])
+static void add_product(const struct pricing *x, bool turned, real columns, real depth,
+                        real sums[2])
 {
     real split[2] = {turned ? x->t2 : x->t1, turned ? x->t1 : x->t2}; // of columns, of depth
     real outputs = x->n * columns / split[0] * x->e, inputs = x->n * depth / split[1] * x->e;
@@ -161,7 +162,8 @@ static void each_product_is_summed_over_its_depth(void **state)
             add_product(&x, false, (x.g - 1) * x.f, x.h, sums);
             add_product(&x, true, x.h, x.f, sums);
             struct grid_collectives grid = collectives_of_grid(&x, run, 0, &whole);
-            check_near("sums forward", i, grid.forward_s * rate, sums[0] + norms_of(&x, run) * norm);
+            check_near("sums forward", i, grid.forward_s * rate,
+                       sums[0] + norms_of(&x, run) * norm);
             check_near("sums backward", i, grid.backward_s * rate,
                        sums[1] + norms_of(&x, run) * norm);
             real matrices = (x.h * (x.q + 2 * x.kv) + x.q * x.h + x.g * x.h * x.f) / x.t;
@@ -206,9 +208,9 @@ static void axes_lie_on_levels(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_axis_is_one_dimension), cmocka_unit_test(all_ranks_do_the_work_of_one),
-        cmocka_unit_test(each_product_is_summed_over_its_depth),
-        cmocka_unit_test(axes_lie_on_levels)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_axis_is_one_dimension),
+                                       cmocka_unit_test(all_ranks_do_the_work_of_one),
+                                       cmocka_unit_test(each_product_is_summed_over_its_depth),
+                                       cmocka_unit_test(axes_lie_on_levels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

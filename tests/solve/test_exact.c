@@ -235,7 +235,8 @@ static void sample_reaches_every_dimension(void **state)
         printf(" %s %d", schedule_names[kind], seen.by_schedule[kind]);
     printf("; %d feasible, %d infeasible; 9 layers %d, 4 stages %d, 3 groups %d; compression %d, "
            "budget %d, rules %d, "
-           "recomputed optimum %d; shares on the host offered %d, in the optimum %d; tensor grids %d; >= 1 s %d, of "
+           "recomputed optimum %d; shares on the host offered %d, in the optimum %d; tensor grids "
+           "%d; >= 1 s %d, of "
            "these with optima 1 to 50 ns apart %d; textbook %d\n",
            seen.feasible, seen.infeasible, seen.most_layers, seen.most_stages, seen.most_groups,
            seen.compressed, seen.budgeted, seen.ruled, seen.recomputed, seen.shared, seen.offloaded,

@@ -93,9 +93,8 @@ static bool give_grids(struct problem *p, struct random *rng)
     if (random_chance(rng, 60)) space->axes[SPACE_PIPELINE].kind = AXIS_ALL;
     if (random_chance(rng, 30)) space->axes[SPACE_DATA].kind = AXIS_ALL;
     if (random_chance(rng, 60)) space->axes[SPACE_MICRO_BATCH].kind = AXIS_ALL;
-    const enum space_key others[] = {SPACE_SEQUENCE_PARALLEL, SPACE_ZERO,
-                                     SPACE_GRADIENT_SYNC,     SPACE_CONTEXT,
-                                     SPACE_SCHEDULE,          SPACE_BARRIER};
+    const enum space_key others[] = {SPACE_SEQUENCE_PARALLEL, SPACE_ZERO,     SPACE_GRADIENT_SYNC,
+                                     SPACE_CONTEXT,           SPACE_SCHEDULE, SPACE_BARRIER};
     for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
         if (random_chance(rng, 20)) space->axes[others[i]].kind = AXIS_ALL;
     int64_t count = spaces_count(p);

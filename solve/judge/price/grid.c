@@ -20,8 +20,8 @@ static struct axis axis_at(const struct price_audit *a, int group, int number)
     int64_t apart = 1;
     for (int i = 0; i < number; i++) apart *= lengths[i];
     bool shared = apart > 1 && a->problem->cluster.groups[group].gpus_per_node > 1;
-    struct axis x = {a, group, lengths[number],
-                     judged_axis_link(a, group, apart, lengths[number]), NULL};
+    struct axis x = {a, group, lengths[number], judged_axis_link(a, group, apart, lengths[number]),
+                     NULL};
     if (!shared || x.link.inside) x.table = judged_table(a, group, x.link, x.ranks, false);
     return x;
 }

@@ -113,8 +113,8 @@ bool shaped_products(const struct price_audit *a, int run, int group,
     }
     if (a->problem->model.shape.embedding_width)
         add(&l, (struct shape_of_product){piece.tokens, a->row, h, 1}, w);
-    add(&l,
-        (struct shape_of_product){piece.tokens, a->vocabulary / a->outer, a->row / a->inner, 1}, w);
+    add(&l, (struct shape_of_product){piece.tokens, a->vocabulary / a->outer, a->row / a->inner, 1},
+        w);
     return true;
 }
 

@@ -152,8 +152,7 @@ static struct needs head_needs(const struct price_audit *a, bool learns)
 {
     const struct job *j = &a->problem->job;
     bool apart = j->layout.tensor > 1 && !j->gathered_logits; // each rank has its words' logits
-    long double e = a->value_bytes,
-                logits = a->tokens * a->vocabulary / (apart ? a->outer : 1),
+    long double e = a->value_bytes, logits = a->tokens * a->vocabulary / (apart ? a->outer : 1),
                 own = j->layout.tensor > 1 && !apart
                           ? e * a->tokens * a->vocabulary / j->layout.tensor
                           : 0,

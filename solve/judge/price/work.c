@@ -354,18 +354,18 @@ static void go_back(const struct price_audit *a, int run, const struct work *w,
     weight *= w->step_factor * w->backward_factor;
     rest = w->step_factor * (w->backward_factor * rest + w->overhead_back);
     if (!schedule_splits_backward(layout_of(a)->schedule)) {
-        s->backward_s = joined(
-            a, at_least(a, run, rest + weight, launch_back, said_s + said->scatter_s),
-            g->weights_s + g->gradients_s);
+        s->backward_s =
+            joined(a, at_least(a, run, rest + weight, launch_back, said_s + said->scatter_s),
+                   g->weights_s + g->gradients_s);
         return;
     }
     // What is scattered is there when the gradients of weights are.
     bool split = weight > 0;
     if (!split) said_s += said->scatter_s;
-    s->backward_s = joined(a, at_least(a, run, rest, split ? w->launch : launch_back, said_s),
-                           g->weights_s);
-    s->weight_s = joined(a, split ? greatest(weight, w->launch) + said->scatter_s : 0,
-                         g->gradients_s);
+    s->backward_s =
+        joined(a, at_least(a, run, rest, split ? w->launch : launch_back, said_s), g->weights_s);
+    s->weight_s =
+        joined(a, split ? greatest(weight, w->launch) + said->scatter_s : 0, g->gradients_s);
 }
 
 // What selective recomputation runs again: the scores; torchtitan's, by single operators, all that
