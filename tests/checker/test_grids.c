@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formulate/price/price.h"
 #include "solve/checker/prices/prices.h"
 #include "solve/judge/verify.h"
 #include "tests/support/check.h"
+#include "tests/support/oracle/oracle.h"
 #include "tests/support/trials/space_trials.h"
 
 #include <setjmp.h>
@@ -15,9 +17,12 @@
 #include <stdint.h>
 #include <cmocka.h> // last: it takes the name of fail()
 
+enum { PLANS_MAX = 5000 };
+
 static int problem_count = 80;
 static uint64_t first_seed = 1;
-static int64_t layouts, grids, refused, plans, infeasible, chosen, bounded, dominated, proven;
+static int64_t enumerated, enumerated_plans, layouts, grids, refused, plans, infeasible, chosen,
+    bounded, dominated, proven;
 
 struct walked {
     struct layout *all;
@@ -49,13 +54,40 @@ static bool compare(void *argument, int64_t number, const struct check_layout *l
     return true;
 }
 
-static void walk_both(const struct space_trial *t, struct arena *arena)
+// Of each grid all plans, one by one, by the oracle.
+static void enumerate(const struct space_trial *t, const struct walked *w, unsigned long long name,
+                      struct arena *arena)
+{
+    for (int64_t i = 0; i < w->count; i++) {
+        struct arena_mark mark = arena_set_mark(arena);
+        struct problem one = problem_with_layout(&t->problem, &w->all[i]);
+        struct priced priced;
+        struct schedule schedule;
+        struct oracle e;
+        struct error err = {OK, ""};
+        if (!layout_has_grid(&w->all[i]) || t->alone.refused[i]) continue;
+        CHECK_OK(price_problem(&priced, &one, arena, &err));
+        struct schedule_request request = schedule_request_of(&priced);
+        CHECK_OK(schedule_build(&schedule, &request, arena, &err));
+        if (oracle_size(&priced, PLANS_MAX, arena) <= PLANS_MAX) {
+            CHECK_OK(oracle_answer(&e, &priced, &schedule, arena, &err));
+            if (t->alone.optimum_ns[i] != (e.plans ? e.best_ns : 0))
+                fail_msg("seed %llu, layout %lld: solve finds %lld ns, of all plans %lld", name,
+                         (long long)i, (long long)t->alone.optimum_ns[i], (long long)e.best_ns);
+            enumerated++, enumerated_plans += e.plans;
+        }
+        arena_reset(arena, mark);
+    }
+}
+
+static void walk_both(const struct space_trial *t, unsigned long long name, struct arena *arena)
 {
     struct space_limits limits = problem_space_limits(&t->problem);
     struct walked w = {TAKE(arena, t->found.layouts.count, struct layout), 0, t};
     space_each(&t->problem.job.space, &limits, keep, &w);
     assert_int_equal(w.count, t->found.layouts.count);
     assert_int_equal(check_space_walk(&t->space, compare, &w), w.count);
+    enumerate(t, &w, name, arena);
 }
 
 static void judge(const struct space_trial *t, unsigned long long name, struct arena *arena)
@@ -80,7 +112,7 @@ static void try_problem(uint64_t seed)
     if (plan->iteration_ns != best_ns)
         fail_msg("seed %llu: finds %lld ns, the best of all grids takes %lld", name,
                  (long long)plan->iteration_ns, (long long)best_ns);
-    walk_both(&t, &arena);
+    walk_both(&t, name, &arena);
     if (best_ns) judge(&t, name, &arena);
     if (!t.certificate.text) fail_msg("seed %llu: no certificate", name);
     if (!space_trial_audit(&t, &t.certificate, &audited, &why, &arena) || !audited.proof.accepted)
@@ -106,6 +138,8 @@ static void best_grids_are_found_and_proven(void **state)
         (long long)layouts, (long long)grids, (long long)refused, (long long)plans,
         (long long)chosen, (long long)infeasible, (long long)bounded, (long long)dominated,
         (long long)proven);
+    print_message("%lld grids enumerated, %lld plans\n", (long long)enumerated,
+                  (long long)enumerated_plans);
     assert_true(plans > problem_count / 3 && chosen > 0 && grids > problem_count &&
                 bounded > problem_count);
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tensor grids (AxoNN, arXiv 2305.13525): GPTs on A100 of 80 GB in nodes of four with four 25 GB/s cards,
-# sequences of 2,048, ZeRO 1, full recomputation, no pipeline: which grid of how many tensor ranks, against tensor
+# sequences of 2,048, ZeRO 1, no pipeline: which grid of how many tensor ranks, against tensor
 # ranks in one dimension, and against one dimension with a pipeline. The larger the model, the fewer of its
 # layers fit into a node. Lines of: GPUs, parameters in 10^9, the grid and its time, then one dimension's,
 # then with pipelines as well: pipeline x tensor, its time.
@@ -17,7 +17,7 @@ for row in ${*:-24,4096,64,512 32,7168,256,2048 38,9216,512,4096 42,12288,1024,8
         --tensor 1 --pipeline 1 --micro-batch 1 --global-batch 1024 --sequence 2048 --precision bf16 \
         --schedule 1f1b --zero 1 --gradient-sync overlapped --boundary-rank 0 --gradient-rank 0 \
         --no-sequence-parallel --force -o "$here" > "$here.log"
-    python3 - "$here" "$row" "${CARD:-25}" "${NODE:-4}" "${TENSOR:-1,2,4,8,16,32}" "${OVERLAP:-0}" <<'END2'
+    python3 - "$here" "$row" "${CARD:-25}" "${NODE:-4}" "${TENSOR:-1,2,4,8,16,32}" "${OVERLAP:-0}" <<'END'
 import json, sys
 folder, card, node = sys.argv[1], float(sys.argv[3]), int(sys.argv[4])
 tensor, overlap = list(map(int, sys.argv[5].split(","))), float(sys.argv[6])
@@ -67,14 +67,14 @@ change("job.json", "line.json", job(False, False))
 change("job.json", "piped.json", job(False, True))
 for name in "line", "piped":
     change("problem.json", name + ".problem.json", lambda p: p.update(job=name + ".json"))
-END2
+END
     "$plumbline" solve "$here/problem.json" -o "$here/plan.json" --certificate \
         "$here/certificate.json" --quiet >> "$here.log" 2>&1
     for name in line piped; do
         "$plumbline" solve "$here/$name.problem.json" -o "$here/$name.plan.json" --quiet >> "$here.log" 2>&1
     done
     "$plumbline" verify "$here/plan.json" >> "$here.log" 2>&1
-    python3 - "$here" "$row" <<'END2'
+    python3 - "$here" "$row" <<'END'
 import json, sys
 layers, hidden, gpus, batch = map(int, sys.argv[2].split(","))
 plan, line, piped = (json.load(open(sys.argv[1] + "/" + name)) for name in
@@ -93,5 +93,5 @@ def seconds(p):
 print(gpus, "%.1f" % ((12 * layers * hidden + 51200) * hidden / 1e9), degrees(plan), seconds(plan),
       degrees(line), seconds(line), "%dx%d" % (piped["layout"]["pipeline"], piped["layout"]["tensor"]),
       seconds(piped))
-END2
+END
 done
