@@ -103,10 +103,10 @@ plants() {
         'of what may join two groups the worst counts'
     # ---- tensor grids: laws, and the other side, find these
     bed=test_price_grids
-    plant grid-attention-split price/work.c \
+    plant grid-attention-split formulate/price/work.c \
         's/(x->q + x->ctx) \/ x->t1;/(x->q + x->ctx) \/ (x->t1 * x->t2);/' \
         'the ranks of the axis of the depth share the attention out'
-    plant grid-lone-rings price/links.c \
+    plant grid-lone-rings formulate/price/links.c \
         's/leaves, lengths\[axis\], before, false)/leaves, lengths[axis], 1, false)/' \
         'a ring of any axis has the cards of its node to itself'
     bed=test_price_judge
@@ -114,7 +114,7 @@ plants() {
         's/LAYER_EMBEDDING) to.gather_back_s/LAYER_BLOCK) to.gather_back_s/' \
         'what was gathered forward is still there on the way back'
     bed=test_grids
-    plant grid-two-axes space/walk.c \
+    plant grid-two-axes checker/space/walk.c \
         's/for (int third = 1; third <= tensor; third++)/for (int third = 1; third < tensor; third++)/' \
         'no grid has all its ranks on the third axis'
     bed=test_claims

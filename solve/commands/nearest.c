@@ -236,10 +236,7 @@ static void tell_layouts(const struct layout *a, const struct layout *b, const c
     const struct {
         const char *name;
         int64_t before, after;
-    } counts[] = {{"tensor", a->tensor, b->tensor},
-                  {"tensor_grid's first axis", layout_has_grid(a) ? layout_tensor_axis(a, 0) : 0,
-                   layout_has_grid(b) ? layout_tensor_axis(b, 0) : 0},
-                  {"context", a->context, b->context},
+    } counts[] = {{"context", a->context, b->context},
                   {"pipeline", a->pipeline, b->pipeline},
                   {"data", a->data, b->data},
                   {"stages a rank", a->virtual_stages, b->virtual_stages},
@@ -255,6 +252,7 @@ static void tell_layouts(const struct layout *a, const struct layout *b, const c
     tell_change("schedule", schedule_names[a->schedule], schedule_names[b->schedule], comma);
     tell_change("gradient sync", gradient_sync_names[a->gradient_sync],
                 gradient_sync_names[b->gradient_sync], comma);
+    tell_change("tensor", layout_tensor_text(a, arena), layout_tensor_text(b, arena), comma);
     for (size_t i = 0; i < ARRAY_LENGTH(counts); i++)
         tell_count(counts[i].name, counts[i].before, counts[i].after, comma, arena);
 }
