@@ -101,6 +101,23 @@ plants() {
     plant placed-worst-link checker/places/relax.c \
         's/(\*least < 0 || price < \*least)/(*least < 0 || price > *least)/' \
         'of what may join two groups the worst counts'
+    # ---- tensor grids: laws, and the other side, find these
+    bed=test_price_grids
+    plant grid-attention-split formulate/price/work.c \
+        's/(x->q + x->ctx) \/ x->t1;/(x->q + x->ctx) \/ (x->t1 * x->t2);/' \
+        'the ranks of the axis of the depth share the attention out'
+    plant grid-lone-rings formulate/price/links.c \
+        's/leaves, lengths\[axis\], before, false)/leaves, lengths[axis], 1, false)/' \
+        'a ring of any axis has the cards of its node to itself'
+    bed=test_price_judge
+    plant grid-kept-whole formulate/price/grid.c \
+        's/LAYER_EMBEDDING) to.gather_back_s/LAYER_BLOCK) to.gather_back_s/' \
+        'what was gathered forward is still there on the way back'
+    bed=test_grids
+    plant grid-two-axes checker/space/walk.c \
+        's/for (int third = 1; third <= tensor; third++)/for (int third = 1; third < tensor; third++)/' \
+        'no grid has all its ranks on the third axis'
+    bed=test_claims
 }
 
 fail() { echo "planted: $*" >&2; exit 1; }
@@ -116,9 +133,9 @@ copy_tree() {
 # The program, and the command that it asks.
 build() {
     make -C "$tree" --no-print-directory -j"$jobs" BUILD=release CFLAGS="$asserts_off" \
-        bin/plumbline "$out/tests/test_claims" > "$folder/build.log" 2>&1 ||
+        bin/plumbline "$out/tests/$bed" > "$folder/build.log" 2>&1 ||
         { cat "$folder/build.log" >&2; fail "$1: does not build"; }
-    mkdir "$tree/bin-$1" && cp "$tree/bin/plumbline" "$tree/$out/tests/test_claims" "$tree/bin-$1"
+    mkdir "$tree/bin-$1" && cp "$tree/bin/plumbline" "$tree/$out/tests/$bed" "$tree/bin-$1"
     echo "$1" >> "$folder/built"
 }
 
@@ -135,10 +152,22 @@ plant() {
     printf '%-28s %s\n' "$1" "$4"
 }
 
+# A test of something else than claims: it fails at one of its own questions, not at an assert of the program's.
+judge_law() {
+    (cd "$tree" && BIN=bin-$1 "bin-$1/$2") > "$log" 2>&1
+    status=$? told=$(sed -n 's/^\[  FAILED  \] \([a-z_]*\)$/\1/p' "$log" | sort -u | tr '\n' ' ')
+    took="$(($(date +%s) - begun)) s"
+    if [ "$status" != 0 ] && [ -n "$told" ]; then echo "found   $1 ($took): $told"
+    else echo "FAILED  $1 ($took): exit $status; see $log"; fi
+}
+
 # One program's run: the claims above the truth that it tells of, by kinds. It may be stopped after
 # some of them, by a plan that the judge of the planted program refuses.
 judge() {
     begun=$(date +%s) log=$folder/$1.log
+    for law in test_price_grids test_price_judge test_grids; do
+        [ ! -f "$tree/bin-$1/$law" ] || { judge_law "$1" "$law"; return; }
+    done
     (cd "$tree" && BIN=bin-$1 "bin-$1/test_claims" "$problems") > "$log" 2>&1
     status=$?
     told=$(sed -n 's/^seed [0-9]*: \(.*\): claimed .*, true .*/\1/p' "$log" |
@@ -157,7 +186,7 @@ if [ "${1:-}" = --judge ]; then
     judge "$2"
     exit
 fi
-only=$*
+only=$* bed=test_claims
 copy_tree
 build nothing-planted
 plants

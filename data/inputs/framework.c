@@ -74,6 +74,7 @@ const char *framework_refusal(enum framework framework, const struct layout *l, 
 {
     const struct rules *r = &rules[framework];
     if (framework == FRAMEWORK_ANY) return NULL;
+    if (layout_has_grid(l)) return "tensor_grid";
     if (l->context > 1 && !r->context) return "context";
     // One rank has no pipeline: it takes the micro-batches one after another.
     if (!(r->schedules & BIT(l->schedule)) || (l->pipeline == 1 && l->schedule != SCHEDULE_1F1B))

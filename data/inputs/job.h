@@ -33,7 +33,8 @@ enum { SLICES_MAX = 32, SLICE_TOKENS_MAX = 1 << 24 };
 
 struct layout {
     int tensor, context, data, pipeline; // degrees
-    int expert;         // degree over which experts are spread: a divisor of data x context
+    int grid_depth, grid_rows; // axes 2 and 3 of a tensor grid (layout_tensor_axis); 0, 0: no grid
+    int expert;                // degree over which experts are spread: a divisor of data x context
     int virtual_stages; // stages (runs of layers) of each pipeline rank; 1 where not interleaved
     int micro_batch;    // sequences
     enum schedule_kind schedule;
@@ -56,6 +57,21 @@ struct layout {
 // Initialises a layout: one stage a rank, whole sequences, a barrier.
 #define LAYOUT_PLAIN(stages)                                                                       \
     .pipeline = (stages), .expert = 1, .virtual_stages = 1, .slice_count = 1, .barrier = true
+
+// A tensor degree as a grid of three axes, of which one behind the first is above 1: of a layer's
+// products the first splits the columns and the second the depth, the other way round in every
+// other product, and the third the rows (docs/FORMULAS.md section 20). Without: all on axis 0.
+static inline bool layout_has_grid(const struct layout *l) { return l->grid_depth > 0; }
+static inline int layout_tensor_axis(const struct layout *l, int axis)
+{
+    if (!layout_has_grid(l)) return axis ? 1 : l->tensor;
+    return axis == 0   ? l->tensor / (l->grid_depth * l->grid_rows)
+           : axis == 1 ? l->grid_depth
+                       : l->grid_rows;
+}
+
+// "8", or of a grid "2x2x2".
+const char *layout_tensor_text(const struct layout *l, struct arena *arena);
 
 static inline int layout_stage_count(const struct layout *l)
 {
@@ -109,6 +125,7 @@ struct space {
     bool given;               // the job has a space: a solve searches it
     bool fewer_devices;       // a layout may use a divisor of the cluster's devices
     enum framework framework; // that has to run the layouts
+    bool tensor_grids;        // a tensor degree is taken as each of its grids
     int slice_tokens;         // slices are of any multiples of so many tokens; 0: all alike
     struct space_axis axes[SPACE_KEY_COUNT];
 };

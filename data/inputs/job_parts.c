@@ -15,10 +15,22 @@ const char *const rule_action_names[] = {"require", "forbid", NULL};
 
 // ---- layout
 
+const char *layout_tensor_text(const struct layout *l, struct arena *arena)
+{
+    if (!layout_has_grid(l)) return arena_print(arena, "%d", l->tensor);
+    return arena_print(arena, "%dx%dx%d", layout_tensor_axis(l, 0), layout_tensor_axis(l, 1),
+                       layout_tensor_axis(l, 2));
+}
+
 void layout_put(struct json_writer *w, const char *key, const struct layout *l)
 {
     json_open_object(w, key);
     json_put_count(w, "tensor", l->tensor);
+    if (layout_has_grid(l)) {
+        json_open_flat_array(w, "tensor_grid");
+        for (int axis = 0; axis < 3; axis++) json_put_count(w, NULL, layout_tensor_axis(l, axis));
+        json_close_array(w);
+    }
     json_put_count(w, "context", l->context);
     json_put_count(w, "data", l->data);
     json_put_count(w, "pipeline", l->pipeline);
@@ -58,10 +70,26 @@ static enum status get_slices(const struct json *array, struct layout *l, struct
     return OK;
 }
 
+// Three axes whose product is the tensor degree; all of it on the first is no grid.
+static enum status get_grid(const struct json *array, struct layout *l, struct arena *arena,
+                            struct error *err)
+{
+    int64_t *axes;
+    int count = json_length(array);
+    if (!json_is_present(array)) return OK;
+    if (count != 3) return json_refuse(array, err, "expected 3 axes, found %d", count);
+    TRY(json_counts(array, 1, DEGREE_MAX, &axes, &count, arena, err));
+    if (axes[0] * axes[1] * axes[2] != l->tensor)
+        return json_refuse(array, err, "expected axes whose product is tensor %d, found %lld",
+                           l->tensor, (long long)(axes[0] * axes[1] * axes[2]));
+    if (axes[0] < l->tensor) l->grid_depth = (int)axes[1], l->grid_rows = (int)axes[2];
+    return OK;
+}
+
 enum status layout_get(const struct json *object, struct layout *l, struct arena *arena,
                        struct error *err)
 {
-    struct json slices = {0};
+    struct json slices = {0}, grid = {0};
     *l = (struct layout){.tensor = 1,
                          .context = 1,
                          .data = 1,
@@ -89,8 +117,10 @@ enum status layout_get(const struct json *object, struct layout *l, struct arena
         FIELD_BOOL("barrier", OPTIONAL, &l->barrier),
         FIELD_INT("local_loss_every", OPTIONAL, &l->local_loss_every, 0, STAGES_MAX),
         FIELD_ARRAY("slices", OPTIONAL, &slices),
+        FIELD_ARRAY("tensor_grid", OPTIONAL, &grid),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
+    TRY(get_grid(&grid, l, arena, err));
     return get_slices(&slices, l, arena, err);
 }
 
@@ -146,6 +176,12 @@ enum status layout_check(const struct layout *l, const char *file, struct error 
                     (long long)l->data * l->context, l->expert);
     if (l->zero < 0 || l->zero > 3)
         return fail(err, BAD_INPUT, "%s: layout.zero: expected 0 to 3, found %d", file, l->zero);
+    int64_t inner = (int64_t)l->grid_depth * l->grid_rows;
+    if (inner < 0 || inner == 1 || l->grid_depth < 0 || (inner > 1 && l->tensor % inner) ||
+        (inner == 0 && (l->grid_depth || l->grid_rows)))
+        return fail(err, BAD_INPUT,
+                    "%s: layout.tensor_grid: expected axes whose product is tensor %d", file,
+                    l->tensor);
     TRY(check_stages(l, file, err));
     double devices = (double)l->tensor * l->context * l->data;
     if (devices > 1e9)

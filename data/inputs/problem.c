@@ -93,11 +93,12 @@ static enum status check_divides(const char *file, const char *key, int64_t valu
 static enum status check_shape(const struct problem *p, const char *model, struct error *err)
 {
     const struct shape *s = &p->model.shape;
-    int64_t tensor = p->job.layout.tensor;
-    TRY(check_divides(model, "shape.heads", s->heads, "the job's layout.tensor", tensor, err));
-    TRY(check_divides(model, "shape.kv_heads", s->kv_heads, "the job's layout.tensor", tensor,
-                      err));
-    return check_divides(model, "shape.ffn", s->ffn, "the job's layout.tensor", tensor, err);
+    int64_t tensor = layout_tensor_axis(&p->job.layout, 0);
+    const char *by = layout_has_grid(&p->job.layout) ? "the first axis of the job's tensor_grid"
+                                                     : "the job's layout.tensor";
+    TRY(check_divides(model, "shape.heads", s->heads, by, tensor, err));
+    TRY(check_divides(model, "shape.kv_heads", s->kv_heads, by, tensor, err));
+    return check_divides(model, "shape.ffn", s->ffn, by, tensor, err);
 }
 
 static enum status check_positions(const struct problem *p, struct error *err)
@@ -171,6 +172,7 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
                     p->job.layout.virtual_stages > 1 ? "pipeline x virtual_stages" : "pipeline",
                     p->model.layer_count, stages);
     if (has_blocks(p)) TRY(check_shape(p, model, err));
+    TRY(problem_check_grid_layout(p, err));
     TRY(check_experts(p, model, err));
     if (p->job.layout.slice_count > 1 && model_looks_ahead(&p->model))
         return fail(err, BAD_INPUT,
@@ -306,6 +308,7 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(cluster_check(&p->cluster, err));
     TRY(costs_check(&p->costs, err));
     TRY(job_check(&p->job, err));
+    TRY(problem_check_grid(p, err));
     if (!p->job.space.given) TRY(check_layout_fits(p, err));
     else TRY(check_framework(p, job, err));
     TRY(check_limits(p, job, err));

@@ -33,6 +33,9 @@ enum status problem_check_gpus(const struct problem *p, struct arena *arena, str
 // Where the job has a space, its layout only says what is fixed and is not checked against model
 // and batch.
 enum status problem_check(const struct problem *p, struct error *err);
+// Of tensor grids: model, job and cluster; the layout beside them.
+enum status problem_check_grid(const struct problem *p, struct error *err);
+enum status problem_check_grid_layout(const struct problem *p, struct error *err);
 enum status problem_check_layout(const struct problem *p,
                                  struct error *err); // what problem_check then leaves out
 // What a cluster with places cannot be asked for: pricing checks it.

@@ -26,9 +26,10 @@ bool layout_equal(const struct layout *a, const struct layout *b)
     for (int i = 0; i < SLICES_MAX; i++)
         if (a->slice_count > 1 && a->slices[i] != b->slices[i]) return false;
     return a->tensor == b->tensor && a->context == b->context && a->data == b->data &&
-           a->pipeline == b->pipeline && a->expert == b->expert &&
-           a->virtual_stages == b->virtual_stages && a->micro_batch == b->micro_batch &&
-           a->schedule == b->schedule && a->sequence_parallel == b->sequence_parallel &&
+           a->pipeline == b->pipeline && a->expert == b->expert && a->grid_depth == b->grid_depth &&
+           a->grid_rows == b->grid_rows && a->virtual_stages == b->virtual_stages &&
+           a->micro_batch == b->micro_batch && a->schedule == b->schedule &&
+           a->sequence_parallel == b->sequence_parallel &&
            a->fused_attention == b->fused_attention && a->gradient_sync == b->gradient_sync &&
            a->fused_embedding_sync == b->fused_embedding_sync && a->zero == b->zero &&
            a->offload_optimizer == b->offload_optimizer && a->barrier == b->barrier &&
@@ -164,11 +165,12 @@ static void set_value(struct walk *w, enum space_key key, int value)
 }
 
 // What the schedule decides by itself: stages a rank, slices. What means nothing to a framework:
-// the schedule of an only rank, sequence parallelism of one.
+// the schedule of an only rank, sequence parallelism of one. A grid splits activations itself.
 static bool is_decided(const struct walk *w, enum space_key key, int *value)
 {
     const struct schedule_properties *kind = &schedule_kinds[w->layout.schedule];
     bool framed = w->space->framework != FRAMEWORK_ANY;
+    if (key == SPACE_SEQUENCE_PARALLEL && layout_has_grid(&w->layout)) return *value = 0, true;
     if (framed && key == SPACE_SCHEDULE && w->layout.pipeline == 1)
         return *value = SCHEDULE_1F1B, true;
     if (framed && key == SPACE_SEQUENCE_PARALLEL && w->layout.tensor == 1) return *value = 0, true;
@@ -226,6 +228,20 @@ static void walk_slices(struct walk *w, int key, int slice, int left)
     }
 }
 
+// All on the first axis, which is no grid, then the others: rows outside, depth inside, rising.
+static void walk_grids(struct walk *w, int key)
+{
+    struct layout *l = &w->layout;
+    int tensor = l->tensor;
+    for (int rows = 1; rows <= tensor && !w->stopped; rows++)
+        for (int depth = 1; depth <= tensor / rows && !w->stopped; depth++) {
+            if (tensor % rows || tensor / rows % depth) continue;
+            bool grid = rows * depth > 1;
+            l->grid_rows = grid ? rows : 0, l->grid_depth = grid ? depth : 0;
+            walk_key(w, key + 1);
+        }
+}
+
 static void walk_key(struct walk *w, int key)
 {
     int values[VALUES_MAX];
@@ -239,7 +255,10 @@ static void walk_key(struct walk *w, int key)
         set_value(w, (enum space_key)key, values[i]);
         if (key == SPACE_SLICE_COUNT && values[i] > 1 && parts_of_sequence(w))
             walk_slices(w, key, 0, parts_of_sequence(w));
-        else if (key > SPACE_DATA || devices_fit(w, (enum space_key)key)) walk_key(w, key + 1);
+        else if (key > SPACE_DATA || devices_fit(w, (enum space_key)key)) {
+            if (key == SPACE_TENSOR && w->space->tensor_grids) walk_grids(w, key);
+            else walk_key(w, key + 1);
+        }
     }
 }
 

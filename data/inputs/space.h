@@ -25,7 +25,9 @@ struct space_limits {
 // 2, 4, 8. With slice_tokens a sequence is cut at any of its multiples: of so many slices, or of
 // any number of them, every choice of lengths is a layout. With a framework only what it runs
 // (data/inputs/framework.h); on one rank the schedule is 1F1B then, and sequence parallelism is off
-// without tensor parallelism, whatever is listed. A tuple of degrees whose data degree does not
+// without tensor parallelism, whatever is listed. With tensor_grids each tensor degree is taken as
+// its grids, one after the other: t3 rising outside, t2 inside, [t, 1, 1] first; sequence
+// parallelism is off in a grid. A tuple of degrees whose data degree does not
 // divide the batch counts once, with the layout's micro_batch.
 enum { SPACE_COUNT_MAX = 20 * 1000 * 1000 }; // what a search takes on
 typedef bool space_visitor(void *argument, int64_t number, const struct layout *layout);

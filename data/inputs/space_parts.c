@@ -1,5 +1,5 @@
 // The `space` of a job: {"all": [keys], key: [values] ..., "fewer_devices": bool,
-// "framework": name, "slice_tokens": count}. Switches are
+// "framework": name, "slice_tokens": count, "tensor_grids": bool}. Switches are
 // listed as 0 and 1, schedules and gradient_sync by name.
 #include <string.h>
 
@@ -83,7 +83,7 @@ enum status space_get(const struct json *object, struct space *space, struct are
                       struct error *err)
 {
     struct json lists[SPACE_KEY_COUNT] = {0}, all = {0};
-    struct json_field fields[SPACE_KEY_COUNT + 4];
+    struct json_field fields[SPACE_KEY_COUNT + 5];
     const char **names;
     int count;
     *space = (struct space){.given = json_is_present(object)};
@@ -97,6 +97,8 @@ enum status space_get(const struct json *object, struct space *space, struct are
         (struct json_field)FIELD_NAME("framework", OPTIONAL, &space->framework, framework_names);
     fields[SPACE_KEY_COUNT + 3] = (struct json_field)FIELD_INT(
         "slice_tokens", OPTIONAL, &space->slice_tokens, 1, SLICE_TOKENS_MAX);
+    fields[SPACE_KEY_COUNT + 4] =
+        (struct json_field)FIELD_BOOL("tensor_grids", OPTIONAL, &space->tensor_grids);
     TRY(JSON_FIELDS(object, fields, arena, err));
     TRY(json_texts(&all, &names, &count, arena, err));
     for (int i = 0; i < count; i++) {
@@ -143,6 +145,7 @@ void space_put(struct json_writer *w, const char *key, const struct space *space
     json_put_bool(w, "fewer_devices", space->fewer_devices);
     if (space->framework != FRAMEWORK_ANY)
         json_put_text(w, "framework", framework_names[space->framework]);
+    if (space->tensor_grids) json_put_bool(w, "tensor_grids", true);
     if (space->slice_tokens) json_put_count(w, "slice_tokens", space->slice_tokens);
     json_close_object(w);
 }

@@ -79,6 +79,7 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
                     ? tensor_all_reduce_s(x, group, slice)
                     : exposed * tensor_sum_s(x, &tensor, activation, start);
     *forward_s = *backward_s = 0;
+    if (x->grid) return; // grid.c
     if (run->kind == LAYER_EMBEDDING) {
         *forward_s = once;
     } else if (run->kind == LAYER_HEAD) {

@@ -113,13 +113,13 @@ static void note_messages(struct finder *f, const struct layer_run *run, int fro
                      !x->problem->job.layout.sequence_parallel;
     for (int slice = 0; slice < x->priced->slice_count && link.table; slice++)
         note_table(f, link.table, run->name, "a message to the next stage",
-                   slice_of(x, slice).share * bytes / (scattered ? x->t : 1));
+                   slice_of(x, slice).share * bytes / (scattered ? x->t1 : 1));
 }
 
 static void note_reductions(struct finder *f, const struct layer_run *run, int group, int slice)
 {
     const struct pricing *x = f->x;
-    if (x->t <= 1 || run->kind == LAYER_MEASURED) return;
+    if (x->t <= 1 || x->grid || run->kind == LAYER_MEASURED) return;
     struct link_price link = link_of_tensor_ranks(x, group);
     note_table(f, link.table, run->name, "an all-reduce of tensor ranks",
                slice_of(x, slice).tokens * x->h * x->e);

@@ -16,7 +16,7 @@ const struct layer_time *find_layer_time(const struct pricing *x, const char *ru
     for (int i = 0; i < costs->layer_time_count; i++) {
         const struct layer_time *l = &costs->layer_times[i];
         if (!strcmp(l->run, run) && !strcmp(l->gpu, gpu) && fits(l->tensor, layout->tensor) &&
-            fits(l->micro_batch, layout->micro_batch))
+            fits(l->micro_batch, layout->micro_batch) && !layout_has_grid(layout))
             return l;
     }
     return NULL;
@@ -50,7 +50,7 @@ static struct product_rates product_rates_of(const struct pricing *x, const stru
     real forward = rates->gemm_flop_per_s.value, share = rates->misaligned_gemm_share.value;
     struct product_rates r = {forward, or_else(&rates->data_gradient_flop_per_s, forward),
                               or_else(&rates->weight_gradient_flop_per_s, forward), 1};
-    bool misaligned = run->kind == LAYER_HEAD && share > 0 && fmodl(x->v, 8 * x->t) != 0;
+    bool misaligned = run->kind == LAYER_HEAD && share > 0 && fmodl(x->v, 8 * x->t1) != 0;
     return misaligned
                ? (struct product_rates){r.forward * share, r.data * share, r.weight * share, share}
                : r;
@@ -79,7 +79,7 @@ static void add_fused_kernels(const struct pricing *x, const struct layer_run *r
     const struct gpu_costs *gpu = x->gpus[group];
     real cells = gpu->score_cells_per_s.value,
          launch = gpu->product_launch_s.value * (run->cross_attention ? 2 : 1),
-         exponentials = cells > 0 ? work->cells * x->a / x->t / cells : 0;
+         exponentials = cells > 0 ? work->cells * x->a / x->t1 / cells : 0;
     k->attention += work->wasted / rate + exponentials + launch;
     k->attention_back += 2.5L * work->wasted / rate_back + exponentials + 2 * launch;
 }
@@ -251,19 +251,27 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
     real launch = x->gpus[group]->layer_launch_s.value, twice = 2 * launch, forward_comm,
          backward_comm;
     bool recomputes = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
+    struct grid_collectives grid = {0};
     communication_of_layer(x, run, group, slice, c.attention, &forward_comm, &backward_comm);
+    if (x->grid) grid = collectives_of_grid(x, run, group, slice);
+    forward_comm += grid.forward_s, backward_comm += grid.backward_s + grid.gather_back_s;
     if (run->kind == LAYER_EMBEDDING)
         twice = launch *= x->gpus[group]->embedding_launch_share.value;
     real forward = floored(run, c.forward, launch, forward_comm);
-    struct layer_seconds seconds = {.forward = joined(x, forward, gathers.weights_s)};
+    struct layer_seconds seconds = {
+        .forward = joined(x, floored(run, c.forward, launch, forward_comm + grid.gather_s),
+                          gathers.weights_s)};
     if (!run_has_gradient(x, run)) return seconds;
     if (schedule_splits_backward(x->problem->job.layout.schedule)) {
-        real input =
-            floored(run, c.backward - c.weight, c.weight > 0 ? launch : twice, backward_comm);
+        bool apart = c.weight > 0; // what scatters gradients goes with what makes them
+        real input = floored(run, c.backward - c.weight, apart ? launch : twice,
+                             backward_comm + (apart ? 0 : grid.scatter_s));
         seconds.backward = joined(x, input, gathers.weights_s);
-        seconds.weight = joined(x, c.weight > 0 ? fmaxl(c.weight, launch) : 0, gathers.gradients_s);
+        seconds.weight =
+            joined(x, apart ? fmaxl(c.weight, launch) + grid.scatter_s : 0, gathers.gradients_s);
     } else {
-        seconds.backward = joined(x, floored(run, c.backward, twice, backward_comm),
+        seconds.backward = joined(x,
+                                  floored(run, c.backward, twice, backward_comm + grid.scatter_s),
                                   gathers.weights_s + gathers.gradients_s);
     }
     if (recomputes) {

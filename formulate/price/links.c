@@ -116,6 +116,19 @@ struct link_price link_of_tensor_ranks(const struct pricing *x, int group)
     return link_over(x, group, outgrow_node(x, group, x->t), x->t, 1, false);
 }
 
+// Ranks stand axis by axis, the first side by side: a ring of axis 1 or 2 has one rank of each of
+// the earlier axes', and as many such rings leave a node. A table is of one ring on its own.
+struct link_price link_of_tensor_axis(const struct pricing *x, int group, int axis)
+{
+    const real lengths[] = {x->t1, x->t2, x->t3};
+    real before = axis == 0 ? 1 : axis == 1 ? x->t1 : x->t1 * x->t2;
+    bool leaves = outgrow_node(x, group, before * lengths[axis]);
+    struct link_price price = link_over(x, group, leaves, lengths[axis], before, false);
+    bool alone = before <= 1 || x->problem->cluster.groups[group].gpus_per_node == 1;
+    if (leaves && !alone) price.table = NULL;
+    return price;
+}
+
 // Tensor ranks stay together in a node: of a ring of context ranks over several, one message of
 // each leaves it.
 struct link_price link_of_context_ring(const struct pricing *x, int group)

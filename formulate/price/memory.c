@@ -84,7 +84,7 @@ struct layer_parameters parameters_of(const struct pricing *x, const struct laye
                       : run->kind == LAYER_MEMORY ? values_of_pool(x, &run->pool)
                                                   : values_of_ends(x, run);
     struct layer_parameters p = {0, 0, 0, 0};
-    v.whole += (real)run->more_values;
+    v.whole = v.whole / x->t2 + (real)run->more_values;
     if (run->kind == LAYER_MOE) {
         const struct expert_shape *e = &run->experts;
         v.whole += x->h * ((real)e->experts + (e->shared_gate ? 1 : 0));
@@ -198,7 +198,8 @@ struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_ru
 real outside_bytes(const struct pricing *x, int group)
 {
     const struct gpu_costs *gpu = x->gpus[group];
-    int dimensions = (x->t > 1) + (x->c > 1) + (x->d > 1) + (x->p > 1) + (x->x > 1);
+    int dimensions = (x->t1 > 1) + (x->t2 > 1) + (x->t3 > 1) + (x->c > 1) + (x->d > 1) +
+                     (x->p > 1) + (x->x > 1);
     return gpu->constant_bytes.value + dimensions * (real)gpu->communicator_bytes.value;
 }
 

@@ -89,10 +89,14 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
         .problem = problem,
         .priced = priced,
         .arena = arena,
-        .b = layout->micro_batch,
+        .b = (real)layout->micro_batch / layout_tensor_axis(layout, 2),
         .s = (real)problem->job.sequence,
         .c = layout->context,
         .t = layout->tensor,
+        .grid = layout_has_grid(layout),
+        .t1 = layout_tensor_axis(layout, 0),
+        .t2 = layout_tensor_axis(layout, 1),
+        .t3 = layout_tensor_axis(layout, 2),
         .d = layout->data,
         .p = layout->pipeline,
         .x = layout->expert > 1 ? layout->expert : 1,
@@ -111,7 +115,7 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
         x.streams = model_crosses(&problem->model) ? 2 : 1;
     }
     x.n = x.b * x.s / x.c;
-    x.u = layout->sequence_parallel ? 1 / x.t : 1;
+    x.u = layout->sequence_parallel ? 1 / x.t : 1 / x.t2;
     x.R = x.d * x.c;
     x.R_e = x.R / x.x;
     x.D = x.t * x.c * x.d;

@@ -16,8 +16,10 @@ struct pricing {
     struct priced *priced;
     struct arena *arena;
     real b, s, c, t, d, p,
-        x;  // micro-batch, sequence; context, tensor, data, pipeline, expert degrees
-    real n; // tokens of one micro-batch on one GPU
+        x;           // micro-batch, sequence; context, tensor, data, pipeline, expert degrees
+    bool grid;       // the tensor ranks are a grid, whose axes are:
+    real t1, t2, t3; // t, 1, 1 without; what splits columns, depth, rows of every other product
+    real n;          // tokens of one micro-batch on one GPU
     real h, f, a, w, q, kv, v, g; // the shape; 0 without one
     real ctx, h_e;                // width of all heads' values; of the vocabulary's matrix
     real streams;                 // messages of a boundary: with an encoder's output two
@@ -124,6 +126,8 @@ bool run_has_gradient(const struct pricing *x,
 
 // ---- links.c (section 2)
 struct link_price link_of_tensor_ranks(const struct pricing *x, int group);
+struct link_price link_of_tensor_axis(const struct pricing *x, int group,
+                                      int axis); // of a grid, from 0
 struct link_price link_of_context_ring(const struct pricing *x, int group);
 struct link_price link_of_gradient_sync(const struct pricing *x, int group);
 struct link_price link_of_expert_sync(const struct pricing *x,
@@ -213,6 +217,16 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
                             real *backward_s);
 real tensor_all_reduce_s(const struct pricing *x, int group,
                          const struct slice *slice); // of a layer's output, where it shows
+
+// ---- grid.c (section 20)
+// Collectives of a pass over a layer whose tensor ranks are a grid: all-reduces, gathers of its
+// matrices, scatters of their gradients.
+struct grid_collectives {
+    real forward_s, backward_s, gather_s, gather_back_s, scatter_s;
+};
+struct grid_collectives collectives_of_grid(const struct pricing *x, const struct layer_run *run,
+                                            int group, const struct slice *slice);
+real grid_gathered_bytes(const struct pricing *x, const struct layer_run *run); // while it runs
 
 // ---- sync.c (section 7)
 // What a layer's sync takes with a compression option, and a stage's beside its layers', in

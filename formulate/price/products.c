@@ -24,13 +24,13 @@ int attention_products(const struct pricing *x, const struct layer_run *run, rea
                        struct product *to)
 {
     bool latent = x->problem->model.shape.kv_rank > 0;
-    struct product projection = {"attention projection", n, x->h, x->ctx / x->t, 1};
+    struct product projection = {"attention projection", n, x->h / x->t2, x->ctx / x->t1, 1};
     int count = 0;
     for (int cross = 0; cross <= (int)run->cross_attention; cross++) {
         if (latent) count += latent_products(x, n, to + count);
         else if (!cross)
-            to[count++] =
-                (struct product){"queries, keys and values", n, (x->q + 2 * x->kv) / x->t, x->h, 1};
+            to[count++] = (struct product){"queries, keys and values", n,
+                                           (x->q + 2 * x->kv) / x->t1, x->h / x->t2, 1};
         else {
             to[count++] = (struct product){"queries", n, x->q / x->t, x->h, 1};
             to[count++] = (struct product){"keys and values", n, 2 * x->kv / x->t, x->h, 1};
@@ -49,12 +49,12 @@ int products_of(const struct pricing *x, const struct layer_run *run, real n, st
     if (run->kind == LAYER_HEAD && x->problem->model.shape.embedding_width)
         to[count++] = (struct product){"projection of the last layer", n, x->h_e, x->h, 1};
     if (run->kind == LAYER_HEAD)
-        to[count++] = (struct product){"logits", n, x->v / x->t, x->h_e, 1};
+        to[count++] = (struct product){"logits", n, x->v / x->t1, x->h_e / x->t2, 1};
     if (run->kind != LAYER_BLOCK && !moe) return count;
     count = attention_products(x, run, n, to);
     if (ffn > 0) {
-        to[count++] = (struct product){"ffn up", n, (x->g - 1) * ffn / x->t, x->h, 1};
-        to[count++] = (struct product){"ffn down", n, x->h, ffn / x->t, 1};
+        to[count++] = (struct product){"ffn up", n, (x->g - 1) * ffn / x->t1, x->h / x->t2, 1};
+        to[count++] = (struct product){"ffn down", n, x->h / x->t2, ffn / x->t1, 1};
     }
     if (moe) {
         real all = (real)e->experts, here = all / x->x,
@@ -165,7 +165,7 @@ bool score_times(const struct pricing *x, const struct layer_run *run, const str
     struct product_limits l;
     if (!limits_of(x, x->head_rates[group], group, 1, &l)) return false;
     real rows = slice->share * x->s, keys = slice->score_cells / (x->b * rows),
-         heads = x->b * x->a / x->t * (run->cross_attention ? 2 : 1), w_v = x->ctx / x->a;
+         heads = x->b * x->a / x->t1 * (run->cross_attention ? 2 : 1), w_v = x->ctx / x->a;
     struct product scores = {"scores", rows, keys, x->w, heads},
                    context = {"context", rows, w_v, keys, heads},
                    of_scores = {"scores' gradients", rows, keys, w_v, heads},

@@ -9,7 +9,7 @@ static real scores_kept(const struct pricing *x, const struct layer_run *run)
 {
     if (x->problem->job.layout.fused_attention) return 0;
     return (x->problem->model.shape.dropout ? 5 : 2) * attention_of(x, run).count * x->a * x->s *
-           x->n * x->e / 2 / x->t;
+           x->n * x->e / 2 / x->t1;
 }
 
 static real routed_of(const struct pricing *x, const struct layer_run *run)
@@ -78,7 +78,7 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
     if (run->frozen && !run->adapter_rank && run->kind == LAYER_BLOCK)
         inputs = 2 * norms, y /= 2; // no input of a matrix is needed
     real bytes = x->n * x->h * x->u * (inputs + masks) * width +
-                 x->n * (2 * attention.wide + norms_of_heads(x) + y * ffn) * width / x->t +
+                 x->n * (2 * attention.wide + norms_of_heads(x) + y * ffn) * width / x->t1 +
                  4 * x->n * attention.latent * width + kept_by_steps(x, run);
     return bytes - spared_by_fp8(x, run, routed) + kept_by_experts(x, run, routed) +
            x->e * x->n * run->adapter_rank * (4 + x->g);
@@ -93,9 +93,9 @@ static real transient_of_block(const struct pricing *x, const struct layer_run *
     real wide = run->kind == LAYER_MOE
                     ? x->n * (real)run->experts.shared_ffn + routed * (real)run->experts.ffn
                     : x->n * x->f;
-    real bytes = x->e * x->n * x->h * x->u + x->e * y * wide / x->t;
+    real bytes = x->e * x->n * x->h * x->u + x->e * y * wide / x->t1;
     if (has_gradient && !x->problem->job.layout.fused_attention)
-        bytes += 4 * x->b * (x->a / x->t) * x->s * (x->s / x->c) * x->e / 2;
+        bytes += 4 * x->b * (x->a / x->t1) * x->s * (x->s / x->c) * x->e / 2;
     if (x->c > 1) bytes += 2 * x->n * (attention_of(x, run).sent / x->t) * x->e;
     if (run->kind == LAYER_MOE && x->x > 1) bytes += x->e * x->h * (routed / x->t + routed);
     return bytes;
@@ -156,7 +156,7 @@ static void head(const struct pricing *x, bool has_gradient, struct layer_bytes 
 {
     const struct job *job = &x->problem->job;
     bool whole = job->trainer == TRAINER_TORCHTITAN && job->layout.sequence_parallel && x->t > 1;
-    real own = x->n * x->v / x->t, input = x->e * x->n * x->h * (2 * x->u + whole);
+    real own = x->n * x->v / x->t1, input = x->e * x->n * x->h * (2 * x->u + whole);
     bool gathered = x->t > 1 && job->gathered_logits,
          one = schedule_kinds[job->layout.schedule].turns_at_once;
     real logits = gathered ? x->n * x->v : own,
@@ -199,6 +199,7 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
         sharded += x->overlapped && x->R > 1 ? x->e_g * whole : 0;
         bytes->unsharded = sharded, sharded = 0;
     }
+    if (x->t3 > 1) sharded += grid_gathered_bytes(x, run);
     // A gradient that is added to what is there is gone with the pass.
     real table = x->e_g > 2 ? 0 : table_gradient_bytes(x, run);
     for (int mode = 0; mode < 3; mode++)

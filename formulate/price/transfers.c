@@ -40,7 +40,7 @@ static real sent_bytes(const struct pricing *x, const struct message *m,
 {
     real compressed = compressed_bytes(x, m, form);
     real bytes = compressed > 0 ? compressed : m->bytes;
-    return m->scattered ? bytes / x->t : bytes;
+    return m->scattered ? bytes / x->t1 : bytes;
 }
 
 real low_rank_traffic_s(const struct pricing *x, int group, real bytes)

@@ -47,11 +47,11 @@ static void add_attention(const struct pricing *x, const struct layer_run *run,
                           const struct slice *slice, struct layer_work *work)
 {
     bool fused = x->problem->job.layout.fused_attention;
-    real times = run->cross_attention ? 2 : 1, flop_of_cell = 2 * (x->q + x->ctx) / x->t;
+    real times = run->cross_attention ? 2 : 1, flop_of_cell = 2 * (x->q + x->ctx) / x->t1;
     work->cells = fused ? fused_cells(x, run, slice) : times * slice->score_cells;
     work->attention = flop_of_cell * work->cells;
     work->wasted = run->bidirectional ? 0 : flop_of_cell * slice->wasted_cells;
-    work->scores = fused ? 0 : 6 * times * (x->a / x->t) * slice->score_cells * x->e;
+    work->scores = fused ? 0 : 6 * times * (x->a / x->t1) * slice->score_cells * x->e;
     work->memory += work->scores;
 }
 
@@ -97,7 +97,7 @@ static struct layer_work work_of_block(const struct pricing *x, const struct lay
     } else {
         real widths = (x->h + x->q) + 2 * (x->h + x->kv) + (x->q + x->h) + x->g * (x->h + x->f);
         work.adapters = 2 * n * run->adapter_rank * widths / x->t;
-        work.memory += x->g * n * x->f * x->e / x->t + eager_bytes(x, run, n, x->f);
+        work.memory += x->g * n * x->f * x->e / x->t1 + eager_bytes(x, run, n, x->f);
         work.casts = cast_bytes(x, run, n, x->f);
     }
     add_attention(x, run, slice, &work);
@@ -130,7 +130,7 @@ struct layer_work work_of_layer(const struct pricing *x, const struct layer_run 
     struct layer_work work = {.memory = 2 * slice->tokens * x->h * x->e * x->u};
     if (run->kind == LAYER_HEAD) {
         add_products(x, run, slice->tokens, &work);
-        work.memory += 12 * slice->tokens * x->v / (x->problem->job.gathered_logits ? 1 : x->t);
+        work.memory += 12 * slice->tokens * x->v / (x->problem->job.gathered_logits ? 1 : x->t1);
     }
     return work;
 }

@@ -89,6 +89,7 @@ static void keep_to_framework(struct job *job, enum framework framework)
     job->boundary_option_count = job->gradient_option_count = job->offload_percent_count = 0;
     job->budget = (struct quality_budget){.boundaries_max = -1, .stages_max = -1, .cost_max = -1};
     job->placement.uneven_micro_batches = false;
+    l->grid_depth = l->grid_rows = 0;
     if (megatron) job->gathered_logits = false;
     else job->scattered_messages = false;
     if (!titan) return;
@@ -235,8 +236,7 @@ static void tell_layouts(const struct layout *a, const struct layout *b, const c
     const struct {
         const char *name;
         int64_t before, after;
-    } counts[] = {{"tensor", a->tensor, b->tensor},
-                  {"context", a->context, b->context},
+    } counts[] = {{"context", a->context, b->context},
                   {"pipeline", a->pipeline, b->pipeline},
                   {"data", a->data, b->data},
                   {"stages a rank", a->virtual_stages, b->virtual_stages},
@@ -252,6 +252,7 @@ static void tell_layouts(const struct layout *a, const struct layout *b, const c
     tell_change("schedule", schedule_names[a->schedule], schedule_names[b->schedule], comma);
     tell_change("gradient sync", gradient_sync_names[a->gradient_sync],
                 gradient_sync_names[b->gradient_sync], comma);
+    tell_change("tensor", layout_tensor_text(a, arena), layout_tensor_text(b, arena), comma);
     for (size_t i = 0; i < ARRAY_LENGTH(counts); i++)
         tell_count(counts[i].name, counts[i].before, counts[i].after, comma, arena);
 }

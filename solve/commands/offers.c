@@ -275,8 +275,9 @@ static const char *layout_text(const struct offer *o, struct arena *arena)
 {
     const struct layout *l = &o->layout;
     if (o->state != OFFER_PLAN) return "";
-    return arena_print(arena, "t%d c%d p%d d%d b%d %s zero %d", l->tensor, l->context, l->pipeline,
-                       l->data, l->micro_batch, schedule_names[l->schedule], l->zero);
+    return arena_print(arena, "t%s c%d p%d d%d b%d %s zero %d", layout_tensor_text(l, arena),
+                       l->context, l->pipeline, l->data, l->micro_batch,
+                       schedule_names[l->schedule], l->zero);
 }
 
 static const char *state_text(const struct offer *o)

@@ -400,6 +400,12 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
         return fail(err, BAD_INPUT, "--hosts: goes with --format hostfile, rankfile or hosts");
     if ((format >= FORMAT_MEGATRON && format <= LAUNCHERS_LAST) || format >= FORMAT_HOSTFILE)
         known = origin_problem(&plan, &problem, arena);
+    if (layout_has_grid(&plan.layout) && !nearest.folder && format >= FORMAT_MEGATRON &&
+        format <= LAUNCHERS_LAST)
+        return fail(err, BAD_INPUT,
+                    "%s: layout.tensor_grid: no framework that plans leave for runs a tensor grid; "
+                    "expected a plan without (--nearest FOLDER finds one)",
+                    plan.document.path);
     if (nearest.folder) {
         TRY(find_nearest(&plan, known ? &problem : NULL, format, &nearest, exit_code, arena, err));
         if (*exit_code && *exit_code != EXIT_OPEN) return OK;

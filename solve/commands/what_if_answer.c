@@ -292,9 +292,9 @@ static void print_now(struct report_out *out, const struct what_if_answer *x)
 static const char *layout_text(const struct plan *p, struct arena *arena)
 {
     const struct layout *l = &p->layout;
-    return arena_print(arena, "pipeline %d, tensor %d, context %d, data %d, %s, micro-batch %d",
-                       l->pipeline, l->tensor, l->context, l->data, schedule_names[l->schedule],
-                       l->micro_batch);
+    return arena_print(arena, "pipeline %d, tensor %s, context %d, data %d, %s, micro-batch %d",
+                       l->pipeline, layout_tensor_text(l, arena), l->context, l->data,
+                       schedule_names[l->schedule], l->micro_batch);
 }
 
 const char *what_if_layouts_text(const struct plan *kept, const struct plan *best, size_t *length,

@@ -79,6 +79,8 @@ static bool is_jobs_layout(struct audit *h)
         {"barrier", x->barrier, y->barrier},
         {"local_loss_every", x->local_loss_every, y->local_loss_every},
         {"number of slices", x->slice_count, y->slice_count},
+        {"second axis of tensor_grid", layout_tensor_axis(x, 1), layout_tensor_axis(y, 1)},
+        {"third axis of tensor_grid", layout_tensor_axis(x, 2), layout_tensor_axis(y, 2)},
     };
     bool same = true;
     for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)

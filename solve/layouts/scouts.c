@@ -29,6 +29,7 @@ static bool same_kind(const struct layout *a, const struct layout *b)
 {
     return same_degrees(a, b) && a->schedule == b->schedule &&
            a->virtual_stages == b->virtual_stages && a->micro_batch == b->micro_batch &&
+           a->grid_depth == b->grid_depth && a->grid_rows == b->grid_rows &&
            a->sequence_parallel == b->sequence_parallel && a->zero == b->zero;
 }
 

@@ -140,13 +140,14 @@ static void print_line(struct report_out *out, const struct layouts *l,
                         : report_has_time(fate) ? seconds_of(l->value[line->number], out->arena)
                                                 : "-";
     char text[512];
-    snprintf(
-        text, sizeof text,
-        "%9" PRId64 " %-10s %14s %14s %5d %4d %4d %5d %2d %5d %-12s %d %d %-10s %d %d %d %d %d",
-        line->number, layout_fate_names[fate], time, bound, x->tensor, x->context, x->pipeline,
-        x->data, x->virtual_stages, x->micro_batch, schedule_names[x->schedule],
-        x->sequence_parallel, x->zero, gradient_sync_names[x->gradient_sync], x->offload_optimizer,
-        x->barrier, x->fused_embedding_sync, x->local_loss_every, x->slice_count);
+    snprintf(text, sizeof text,
+             "%9" PRId64
+             " %-10s %14s %14s %5s %4d %4d %5d %2d %5d %-12s %d %d %-10s %d %d %d %d %d",
+             line->number, layout_fate_names[fate], time, bound, layout_tensor_text(x, out->arena),
+             x->context, x->pipeline, x->data, x->virtual_stages, x->micro_batch,
+             schedule_names[x->schedule], x->sequence_parallel, x->zero,
+             gradient_sync_names[x->gradient_sync], x->offload_optimizer, x->barrier,
+             x->fused_embedding_sync, x->local_loss_every, x->slice_count);
     arena_reset(out->arena, mark);
     report_print(out, "%s\n", text);
 }
@@ -170,10 +171,14 @@ static void print_lines(struct report_out *out, const struct layouts *l,
 static void print_csv(struct report_out *out, const struct layouts *l,
                       const struct report_layout *lines, int64_t count)
 {
-    report_print(out, "layout,fate,iteration_ns,bound_ns,excess_bytes,other,tensor,context,"
-                      "pipeline,data,virtual_stages,micro_batch,schedule,"
-                      "sequence_parallel,zero,gradient_sync,offload_optimizer,barrier,fused_"
-                      "embedding_sync,local_loss_every,slice_count,reason\n");
+    bool grids = false;
+    for (int64_t i = 0; i < count; i++) grids = grids || layout_has_grid(&lines[i].layout);
+    report_print(out,
+                 "layout,fate,iteration_ns,bound_ns,excess_bytes,other,tensor,context,"
+                 "pipeline,data,virtual_stages,micro_batch,schedule,"
+                 "sequence_parallel,zero,gradient_sync,offload_optimizer,barrier,fused_"
+                 "embedding_sync,local_loss_every,slice_count,%sreason\n",
+                 grids ? "tensor_grid," : "");
     for (int64_t i = 0; i < count; i++) {
         const struct report_layout *k = &lines[i];
         const struct layout *x = &k->layout;
@@ -181,14 +186,15 @@ static void print_csv(struct report_out *out, const struct layouts *l,
         int64_t value = l->value[k->number];
         report_print(out,
                      "%" PRId64 ",%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-                     ",%d,%d,%d,%d,%d,%d,%s,%d,%d,%s,%d,%d,%d,%d,%d,%d\n",
+                     ",%d,%d,%d,%d,%d,%d,%s,%d,%d,%s,%d,%d,%d,%d,%d,%s%s%d\n",
                      k->number, layout_fate_names[fate], k->work ? k->work->iteration_ns : 0,
                      report_has_time(fate) ? value : 0, fate == FATE_MEMORY ? value : 0,
                      k->work ? k->work->other : -1, x->tensor, x->context, x->pipeline, x->data,
                      x->virtual_stages, x->micro_batch, schedule_names[x->schedule],
                      x->sequence_parallel, x->zero, gradient_sync_names[x->gradient_sync],
                      x->offload_optimizer, x->barrier, x->fused_embedding_sync, x->local_loss_every,
-                     x->slice_count, l->reason[k->number]);
+                     x->slice_count, grids ? layout_tensor_text(x, out->arena) : "",
+                     grids ? "," : "", l->reason[k->number]);
     }
 }
 

@@ -87,9 +87,9 @@ static void print_layout(struct report_out *out, const struct plan *plan)
                *expert = l->expert > 1 ? arena_print(out->arena, ", expert %d", l->expert) : "";
     report_print(out,
                  "  layout     %d pipeline %s x %" PRId64
-                 " GPUs (tensor %d, context %d, data %d%s) = %" PRId64 " GPUs\n",
-                 l->pipeline, stages, plan->devices_per_stage, l->tensor, l->context, l->data,
-                 expert, l->pipeline * plan->devices_per_stage);
+                 " GPUs (tensor %s, context %d, data %d%s) = %" PRId64 " GPUs\n",
+                 l->pipeline, stages, plan->devices_per_stage, layout_tensor_text(l, out->arena),
+                 l->context, l->data, expert, l->pipeline * plan->devices_per_stage);
     report_print(
         out, "  schedule   %s, %d micro-batches of %d sequence%s%s\n", schedule_names[l->schedule],
         plan->micro_batches, l->micro_batch, l->micro_batch == 1 ? "" : "s",

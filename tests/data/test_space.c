@@ -277,13 +277,45 @@ static void frameworks_decide(void **state)
     }
 }
 
+// All ways to write a degree as a product of three, in their order; the first is no grid.
+static void grids_of_a_degree(void **state)
+{
+    (void)state;
+    static struct layout storage[400];
+    struct layout base = plain;
+    base.sequence_parallel = true;
+    for (int tensor = 1; tensor <= 64; tensor++) {
+        int expected = 0, at = 0, only[] = {tensor}, both[] = {0, 1};
+        struct space space = {.given = true, .tensor_grids = true};
+        space.axes[SPACE_TENSOR] = (struct space_axis){AXIS_LIST, only, 1};
+        struct space_limits limits = {&base, tensor, 1, 100, 4};
+        struct seen seen = {storage, 0, (int64_t)ARRAY_LENGTH(storage)};
+        space_each(&space, &limits, note, &seen);
+        for (int third = 1; third <= tensor; third++)
+            for (int second = 1; second <= tensor; second++) {
+                if (tensor % (third * second)) continue;
+                const struct layout *l = &storage[at++];
+                expected++;
+                assert_int_equal(layout_tensor_axis(l, 2), third);
+                assert_int_equal(layout_tensor_axis(l, 1), second);
+                assert_int_equal(layout_tensor_axis(l, 0), tensor / third / second);
+                assert_int_equal(layout_has_grid(l), third * second > 1);
+                assert_int_equal(l->sequence_parallel, !layout_has_grid(l));
+            }
+        assert_int_equal(seen.count, expected);
+        space.axes[SPACE_SEQUENCE_PARALLEL] = (struct space_axis){AXIS_LIST, both, 2};
+        seen.count = 0;
+        assert_int_equal(space_each(&space, &limits, note, &seen), expected + 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_match),          cmocka_unit_test(every_layout_once),
         cmocka_unit_test(slices_of_any_lengths), cmocka_unit_test(fixed_and_listed),
         cmocka_unit_test(frameworks_run),        cmocka_unit_test(frameworks_wind),
-        cmocka_unit_test(frameworks_decide),
+        cmocka_unit_test(frameworks_decide),     cmocka_unit_test(grids_of_a_degree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include "solve/checker/prices/prices.h"
 #include "solve/judge/price/verify_price.h"
 #include "tests/support/oracle/prices.h"
+#include "tests/support/grids.h"
 #include "tests/support/models.h"
 
 #include <cmocka.h> // last: it takes the name of fail()
@@ -375,6 +376,40 @@ static void random_models(void **state)
     assert_true(count.terms > 400000 && count.doubtful == 0);
 }
 
+// Tensor ranks as a grid, from half of the problems; and there the nodes are small, so that axes
+// stay within them or leave them.
+static void random_grids(void **state)
+{
+    (void)state;
+    struct random rng = {13};
+    struct price_count count = {0};
+    int problems = 0, inside = 0, rows = 0;
+    for (int i = 0; i < 3000; i++) {
+        struct arena arena;
+        struct problem problem = {.name = "random"};
+        struct error err = {OK, ""};
+        arena_open(&arena, NULL);
+        random_model(&problem.model, &rng, &arena);
+        random_cluster(&problem.cluster, &rng, &arena);
+        random_costs(&problem, &rng, &arena);
+        random_job(&problem.job, &problem.model, &rng, &arena);
+        grids_fit(&problem);
+        grids_give(&problem, &rng, 3);
+        if (problem.job.layout.slice_count > 1) model_look_back(&problem.model);
+        if (problem_check(&problem, &err) == OK) {
+            const struct layout *l = &problem.job.layout;
+            compare_prices(&problem, i, &count, &arena);
+            problems++, rows += l->grid_rows > 1;
+            inside += l->tensor <= problem.cluster.groups[0].gpus_per_node;
+        }
+        arena_close(&arena);
+    }
+    print_message("%d grids, %d within a node, %d with a third axis: %lld terms, %lld in doubt\n",
+                  problems, inside, rows, (long long)count.terms, (long long)count.doubtful);
+    assert_true(problems > 1500 && inside > 100 && problems - inside > 500 && rows > 500);
+    assert_true(count.terms > 100000 && count.doubtful == 0);
+}
+
 // ---- the judge's bound on its own error, of 256 roundings: with 24 bits instead of 64 every price
 // must lie where 16 roundings of these could take it.
 
@@ -502,6 +537,7 @@ static void errors_are_bounded(void **state) { (void)state; }
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(random_models),
+                                       cmocka_unit_test(random_grids),
                                        cmocka_unit_test(errors_are_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static uint64_t first_seed = 1;
 
 static struct {
     int feasible, infeasible, most_layers, most_stages, most_groups, long_ones, close_ones,
-        textbook;
+        textbook, grids;
     int by_schedule[SCHEDULE_KIND_COUNT], compressed, budgeted, ruled, recomputed, shared,
         offloaded;
     int64_t plans, certified, boxes, anew, bytes;
@@ -54,6 +54,7 @@ static void count_dimensions(const struct problem *p, const struct priced *price
     seen.budgeted += priced->budget.boundaries_max >= 0 || priced->budget.stages_max >= 0 ||
                      priced->budget.cost_max >= 0;
     seen.ruled += p->job.rule_count > 0;
+    seen.grids += layout_has_grid(&p->job.layout);
     seen.shared += priced_offloads(priced);
     for (int s = 0; e->plans && s < priced->stage_count; s++)
         if (priced->gradient_options[e->best[s].gradient_option].offloaded_percent) {
@@ -104,6 +105,7 @@ static void draw(struct problem *p, struct priced *priced, struct schedule *sche
     struct random rng = {seed};
     struct random_limits limits = random_limits_small();
     limits.long_and_close = seed % 4 == 0;
+    limits.grids = seed % 4 != 0;
     for (;;) {
         struct arena_mark mark = arena_set_mark(arena);
         random_problem(p, &rng, &limits, arena);
@@ -233,11 +235,12 @@ static void sample_reaches_every_dimension(void **state)
         printf(" %s %d", schedule_names[kind], seen.by_schedule[kind]);
     printf("; %d feasible, %d infeasible; 9 layers %d, 4 stages %d, 3 groups %d; compression %d, "
            "budget %d, rules %d, "
-           "recomputed optimum %d; shares on the host offered %d, in the optimum %d; >= 1 s %d, of "
+           "recomputed optimum %d; shares on the host offered %d, in the optimum %d; tensor grids "
+           "%d; >= 1 s %d, of "
            "these with optima 1 to 50 ns apart %d; textbook %d\n",
            seen.feasible, seen.infeasible, seen.most_layers, seen.most_stages, seen.most_groups,
            seen.compressed, seen.budgeted, seen.ruled, seen.recomputed, seen.shared, seen.offloaded,
-           seen.long_ones, seen.close_ones, seen.textbook);
+           seen.grids, seen.long_ones, seen.close_ones, seen.textbook);
     printf(
         "exact: %lld certificates accepted, %lld boxes, %lld bytes; %lld with boxes closed anew\n",
         (long long)seen.certified, (long long)seen.boxes, (long long)seen.bytes,
@@ -250,7 +253,8 @@ static void sample_reaches_every_dimension(void **state)
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
         assert_true(seen.by_schedule[kind] >= (full ? 30 : problem_count / 100));
     assert_true(seen.compressed >= least && seen.budgeted >= least && seen.ruled >= least &&
-                seen.recomputed >= least && seen.shared >= least && seen.offloaded > 0);
+                seen.recomputed >= least && seen.shared >= least && seen.offloaded > 0 &&
+                seen.grids >= least);
     assert_true(seen.close_ones >= (full ? 200 : problem_count / 20));
     assert_true(seen.textbook >= problem_count / 20);
 }

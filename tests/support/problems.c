@@ -1,5 +1,7 @@
 #include "tests/support/problems.h"
 
+#include "tests/support/grids.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -285,6 +287,18 @@ static void draw_costs(struct draw *d)
 
 // ---- job
 
+// From numbers of its own, so that what is drawn without is as it was.
+static void draw_grid(struct draw *d)
+{
+    struct random own = {d->rng->state * 0x9e3779b97f4a7c15u + 3};
+    struct layout *l = &d->p->job.layout;
+    int first = (int)random_between(&own, 1, 2), depth = (int)random_between(&own, 1, 2),
+        rows = depth == 1 ? 2 : (int)random_between(&own, 1, 2);
+    if (!d->limits->grids || d->flavour != FLAVOUR_SHAPE || random_chance(&own, 50)) return;
+    l->tensor = first * depth * rows, l->grid_depth = depth, l->grid_rows = rows;
+    l->context = 1, l->sequence_parallel = false, l->micro_batch *= rows;
+}
+
 static void draw_layout(struct draw *d)
 {
     struct layout *l = &d->p->job.layout;
@@ -305,6 +319,7 @@ static void draw_layout(struct draw *d)
     l->schedule = random_chance(d->rng, 60) ? SCHEDULE_1F1B : SCHEDULE_GPIPE;
     l->gradient_sync = random_chance(d->rng, 50) ? SYNC_OVERLAPPED : SYNC_EXPOSED;
     l->zero = random_chance(d->rng, 30);
+    draw_grid(d);
 }
 
 static void draw_options(struct draw *d)
@@ -552,6 +567,7 @@ void random_problem(struct problem *p, struct random *rng, const struct random_l
     } while (limits->plans_max > 0 && problem_plan_count(p) > limits->plans_max && d.richness > 0);
     draw_rules(&d);
     draw_forms(&d);
+    if (layout_has_grid(&p->job.layout)) grids_fit(p);
     draw_shares(&d, limits->plans_max);
     assert(limits->plans_max <= 0 || problem_plan_count(p) <= limits->plans_max);
 }

@@ -254,6 +254,8 @@ void same_job(const struct job *a, const struct job *b)
     SAME(placement.uneven_micro_batches);
     SAME(layout.expert);
     SAME(layout.tensor);
+    SAME(layout.grid_depth);
+    SAME(layout.grid_rows);
     SAME(layout.context);
     SAME(layout.data);
     SAME(layout.pipeline);

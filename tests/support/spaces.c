@@ -2,6 +2,7 @@
 
 #include "formulate/price/price.h"
 #include "tests/support/check.h"
+#include "tests/support/grids.h"
 
 enum { LAYOUTS_MOST_DRAWN = 60 };
 
@@ -73,6 +74,46 @@ void spaces_draw_slices(struct problem *p, struct random *rng, struct arena *are
         random_problem(p, rng, &limits, arena);
         p->job.rule_count = 0;
     } while (!give_slices(p, rng) || problem_check(p, &err) != OK);
+}
+
+// The number of tensor ranks and their grid, and what the third axis asks of the micro-batch.
+static bool give_grids(struct problem *p, struct random *rng)
+{
+    struct space *space = &p->job.space;
+    struct shape *s = &p->model.shape;
+    int times = 1 << random_between(rng, 0, 2);
+    s->heads *= times, s->kv_heads *= times, s->ffn *= times, s->hidden *= times;
+    p->job.global_batch *= random_between(rng, 1, 2);
+    for (int g = 0; g < p->cluster.group_count && random_chance(rng, 70); g++)
+        p->cluster.groups[g].memory_bytes *= 4;
+    grids_fit(p);
+    *space = (struct space){
+        .given = true, .tensor_grids = true, .fewer_devices = random_chance(rng, 30)};
+    space->axes[SPACE_TENSOR].kind = AXIS_ALL;
+    if (random_chance(rng, 60)) space->axes[SPACE_PIPELINE].kind = AXIS_ALL;
+    if (random_chance(rng, 30)) space->axes[SPACE_DATA].kind = AXIS_ALL;
+    if (random_chance(rng, 60)) space->axes[SPACE_MICRO_BATCH].kind = AXIS_ALL;
+    const enum space_key others[] = {SPACE_SEQUENCE_PARALLEL, SPACE_ZERO,     SPACE_GRADIENT_SYNC,
+                                     SPACE_CONTEXT,           SPACE_SCHEDULE, SPACE_BARRIER};
+    for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
+        if (random_chance(rng, 20)) space->axes[others[i]].kind = AXIS_ALL;
+    int64_t count = spaces_count(p);
+    return count > 3 && count <= LAYOUTS_MOST_DRAWN;
+}
+
+void spaces_draw_grids(struct problem *p, struct random *rng, struct arena *arena)
+{
+    struct random_limits limits = random_limits_small();
+    limits.layers_max = 6, limits.stages_max = 3, limits.groups_max = 2,
+    limits.micro_batches_max = 4, limits.flavour = FLAVOUR_SHAPE;
+    struct error err = {OK, ""};
+    do {
+        random_problem(p, rng, &limits, arena);
+        p->job.rule_count = 0;
+        // A first axis within the node, others over links that are slow or fast.
+        for (int g = 0; g < p->cluster.group_count; g++)
+            if (random_chance(rng, 60)) p->cluster.groups[g].intra.bytes_per_s *= 8;
+    } while (!give_grids(p, rng) || problem_check(p, &err) != OK);
 }
 
 int64_t spaces_value(const struct plan *plan)

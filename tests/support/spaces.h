@@ -11,6 +11,9 @@ void spaces_draw(struct problem *p, struct random *rng, struct arena *arena);
 // The same with sequences in slices of any lengths, and few other choices.
 void spaces_draw_slices(struct problem *p, struct random *rng, struct arena *arena);
 
+// The same with tensor degrees and all their grids.
+void spaces_draw_grids(struct problem *p, struct random *rng, struct arena *arena);
+
 // Of a plan: what layouts are compared by, its iteration time or m x its greatest load.
 int64_t spaces_value(const struct plan *plan);
 // [layout]: 0 for what has no plan; best_ns INT64_MAX: none has.

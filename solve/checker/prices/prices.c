@@ -55,6 +55,7 @@ struct check_layout space_layout(const struct layout *l)
     v[KEY_LOCAL] = l->local_loss_every;
     v[KEY_SLICES] = l->slice_count;
     v[KEY_SCHEDULE] = kind_named(schedule_names[l->schedule], check_schedule_names);
+    to.grid[0] = l->grid_depth, to.grid[1] = l->grid_rows;
     for (int i = 0; i < MOST_SLICES; i++)
         to.slice[i] = l->slice_count > 1 && i < l->slice_count ? l->slices[i] : 0;
     return to;
@@ -74,6 +75,7 @@ struct layout space_layout_back(const struct check_layout *l, const struct layou
     to.local_loss_every = v[KEY_LOCAL];
     to.slice_count = v[KEY_SLICES];
     to.expert = l->expert, to.fused_attention = l->fused_attention;
+    to.grid_depth = l->grid[0], to.grid_rows = l->grid[1];
     const char *schedule = check_schedule_names[v[KEY_SCHEDULE]];
     to.schedule = (enum schedule_kind)kind_named(schedule, schedule_names);
     for (int i = 0; i < SLICES_MAX; i++) to.slices[i] = (int)l->slice[i];
@@ -100,6 +102,7 @@ static void read_model(struct check_space *to, const struct model *m, struct are
     struct check_mixture *mixtures = TAKE(arena, m->run_count, struct check_mixture);
     to->layers = m->layer_count;
     to->heads = m->shape.heads, to->kv_heads = m->shape.kv_heads, to->ffn = m->shape.ffn;
+    to->hidden = m->shape.hidden;
     for (int i = 0; i < m->run_count; i++) {
         const struct layer_run *r = &m->runs[i];
         to->looks_ahead = to->looks_ahead || r->bidirectional || r->cross_attention;
@@ -117,6 +120,7 @@ void space_read(struct check_space *to, const struct problem *p, struct arena *a
     *to = (struct check_space){
         .base = space_layout(&p->job.layout),
         .fewer_devices = p->job.space.fewer_devices,
+        .grids = p->job.space.tensor_grids,
         .framework = (enum check_framework)kind_named(framework_names[p->job.space.framework],
                                                       check_framework_names),
         .global_batch = p->job.global_batch,

@@ -190,12 +190,26 @@ static enum status check_schedule_of(const struct check_problem *p)
     return OK;
 }
 
+// Three axes that make up the tensor degree; nothing but the first is as if it were not stated.
+static enum status read_grid(struct check_problem *p, const struct value *v, struct arena *arena)
+{
+    int64_t *axes, tensor = p->layout.value[KEY_TENSOR];
+    if (v->count != 3) return check_refuse(&p->reader, "layout.tensor_grid", "expected 3 axes");
+    TRY(value_integers(&p->reader, v, "layout.tensor_grid", 3, 1, tensor, &axes, arena));
+    bool makes = tensor % axes[0] == 0 && tensor / axes[0] % axes[1] == 0 &&
+                 tensor / axes[0] / axes[1] == axes[2];
+    if (!makes)
+        return check_refuse(&p->reader, "layout.tensor_grid", "expected axes that make up tensor");
+    for (int i = 0; i < 2 && axes[0] != tensor; i++) p->layout.grid[i] = (int)axes[i + 1];
+    return OK;
+}
+
 // Of these keys the proof turns on some, and a layout is told by all of them.
 static enum status read_layout(struct check_problem *p, const struct value *v, struct arena *arena)
 {
     static const char *const syncs[] = {"exposed", "overlapped", NULL};
     struct check_layout *l = &p->layout;
-    const struct value *slices = NULL;
+    const struct value *slices = NULL, *grid = NULL;
     bool sequence_parallel = false, fused_embedding = false, offload = false;
     int overlapped = 0, *value = l->value;
     int64_t *lengths;
@@ -217,6 +231,7 @@ static enum status read_layout(struct check_problem *p, const struct value *v, s
         {"?barrier", .flag = &p->barrier},
         {"?local_loss_every", 0, MOST_STAGES, .small = &p->local_every},
         {"?slices", .value = &slices, .type = VALUE_ARRAY},
+        {"?tensor_grid", .value = &grid, .type = VALUE_ARRAY},
         {NULL},
     };
     value[KEY_TENSOR] = value[KEY_CONTEXT] = value[KEY_DATA] = value[KEY_MICRO_BATCH] = 1;
@@ -234,6 +249,7 @@ static enum status read_layout(struct check_problem *p, const struct value *v, s
     value[KEY_LOCAL] = p->local_every, value[KEY_SLICES] = p->slices;
     value[KEY_SEQUENCE_PARALLEL] = sequence_parallel, value[KEY_OFFLOAD] = offload;
     value[KEY_FUSED_EMBEDDING] = fused_embedding;
+    if (grid) TRY(read_grid(p, grid, arena));
     if (p->slices == 1) return OK;
     TRY(value_integers(&p->reader, slices, "layout.slices", p->slices, 1, MOST_NS, &lengths,
                        arena));

@@ -72,6 +72,7 @@ enum check_key {
 struct check_layout {
     int value[KEYS]; // KEY_SCHEDULE: a kind; KEY_SLICES: how many
     int expert;
+    int grid[2]; // axes 2 and 3 of the tensor ranks' grid, not both 1; 0, 0: they are none
     bool fused_attention;
     int64_t slice[MOST_SLICES]; // tokens of each, where there are several
 };

@@ -11,12 +11,13 @@ static bool is_scheduled(const struct check_layout *l, const char *name)
     return strcmp(check_schedule_names[l->value[KEY_SCHEDULE]], name) == 0;
 }
 
-// None of them learns from local losses, joins the ends' embedding syncs, or goes on before all
-// ranks are done. (The walk has seen to an only rank's schedule and sequence parallelism.)
+// None of them splits a product by more than one axis, learns from local losses, joins the ends'
+// embedding syncs, or goes on before all ranks are done. (The walk has seen to an only rank's
+// schedule and sequence parallelism.)
 static bool is_common(const struct check_layout *l)
 {
     const int *v = l->value;
-    return v[KEY_LOCAL] == 0 && !v[KEY_FUSED_EMBEDDING] && v[KEY_BARRIER];
+    return !l->grid[0] && v[KEY_LOCAL] == 0 && !v[KEY_FUSED_EMBEDDING] && v[KEY_BARRIER];
 }
 
 // 1F1B, or interleaved over equal stages, where the first and the last layer may be counted or not;

@@ -21,14 +21,14 @@ extern const char *const check_framework_names[];
 struct check_space {
     struct check_layout base;
     struct check_axis axes[KEYS];
-    bool fewer_devices;
+    bool fewer_devices, grids; // grids: every tensor degree as each of its grids
     enum check_framework framework;
     int64_t devices, global_batch, sequence;
     int64_t slice_tokens; // slices are cut at its multiples, anywhere; 0: equal ones
     int layers;
     bool has_blocks, has_mixtures, has_options; // options: to compress
     bool looks_ahead;                           // attention that is not causal
-    int64_t heads, kv_heads, ffn;
+    int64_t heads, kv_heads, ffn, hidden;
     const struct check_mixture {
         int64_t ffn, shared_ffn, experts;
     } * mixtures;

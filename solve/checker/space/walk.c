@@ -5,7 +5,9 @@
 // micro_batch, divisors of global_batch / data; zero 0 to 3; switches off and on; slices 2, 4, 8;
 // with slice_tokens, 2 to as many as it makes of the sequence, cut at every choice of its
 // multiples. With a framework only what it runs (frameworks.c), where an only rank has 1F1B and an
-// only tensor rank no sequence parallelism, whatever the documents list.
+// only tensor rank no sequence parallelism, whatever the documents list. With grids a tensor degree
+// comes once without, then as its grids, told by the third axis, then the second, both rising; in a
+// grid sequence parallelism is off.
 #include "solve/checker/space/space.h"
 
 #include <string.h>
@@ -83,6 +85,7 @@ static int one_f_one_b(void)
 static bool is_decided(const struct walk *w, int key, int *value)
 {
     const struct check_schedule *schedule = &check_schedules[w->at.value[KEY_SCHEDULE]];
+    if (key == KEY_SEQUENCE_PARALLEL && w->at.grid[0]) return *value = 0, true;
     if (w->s->framework != RUN_BY_ANY) {
         if (key == KEY_SCHEDULE && w->at.value[KEY_PIPELINE] == 1)
             return *value = one_f_one_b(), true;
@@ -157,6 +160,22 @@ static bool degrees_fit(const struct walk *w, int key)
     return key < KEY_DATA || w->s->fewer_devices || used == devices;
 }
 
+// The factors in two steps: the third axis of all that is there, the second of what is left.
+static void walk_grids(struct walk *w)
+{
+    const int tensor = w->at.value[KEY_TENSOR];
+    w->at.grid[0] = w->at.grid[1] = 0;
+    walk_key(w, KEY_TENSOR + 1);
+    for (int third = 1; third <= tensor; third++)
+        for (int second = third == 1 ? 2 : 1; tensor % third == 0 && second <= tensor / third;
+             second++) {
+            if (tensor / third % second || w->stopped) continue;
+            w->at.grid[0] = second, w->at.grid[1] = third;
+            walk_key(w, KEY_TENSOR + 1);
+        }
+    w->at.grid[0] = w->at.grid[1] = 0;
+}
+
 static void walk_key(struct walk *w, int key)
 {
     int values[VALUES_MOST];
@@ -173,7 +192,9 @@ static void walk_key(struct walk *w, int key)
             continue;
         }
         if (key == KEY_SLICES) cut_sequence(w, values[i]);
-        if (key > KEY_DATA || degrees_fit(w, key)) walk_key(w, key + 1);
+        if (key <= KEY_DATA && !degrees_fit(w, key)) continue;
+        if (key == KEY_TENSOR && w->s->grids) walk_grids(w);
+        else walk_key(w, key + 1);
     }
 }
 
@@ -186,11 +207,23 @@ int64_t check_space_walk(const struct check_space *s, check_space_visit *visit, 
 
 // ---- which of them are refused
 
+// Of a grid: whole sequences on the third axis, a part of each token's values on the second.
+static const char *refusal_by_grid(const struct check_space *s, const struct check_layout *l)
+{
+    if (!l->grid[0]) return NULL;
+    if (l->value[KEY_CONTEXT] > 1 || l->expert > 1 || l->value[KEY_SEQUENCE_PARALLEL])
+        return "a tensor grid beside context, experts or sequence parallelism";
+    if (l->value[KEY_MICRO_BATCH] % l->grid[1]) return "micro_batch not divisible by a grid's axis";
+    return s->hidden % l->grid[0] ? "hidden not divisible by a grid's axis" : NULL;
+}
+
 static const char *refusal_by_shape(const struct check_space *s, const struct check_layout *l)
 {
-    int64_t tensor = l->value[KEY_TENSOR],
+    int64_t tensor = l->value[KEY_TENSOR] / (l->grid[0] ? (int64_t)l->grid[0] * l->grid[1] : 1),
             stages = (int64_t)l->value[KEY_PIPELINE] * l->value[KEY_TURNS];
     if (stages > s->layers) return "more stages than layers";
+    const char *why = refusal_by_grid(s, l);
+    if (why) return why;
     if (s->has_blocks && (s->heads % tensor || s->kv_heads % tensor || s->ffn % tensor))
         return "heads or widths not divisible by tensor";
     for (int i = 0; i < s->mixture_count; i++) {

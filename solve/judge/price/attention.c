@@ -22,7 +22,7 @@ int judged_attention(const struct price_audit *a, int run,
                      struct judged_matrix m[ATTENTION_MATRICES_MAX])
 {
     const struct shape *s = &a->problem->model.shape;
-    long double h = s->hidden, t = layout_of(a)->tensor;
+    long double h = s->hidden / a->inner, t = a->outer;
     int count = 0;
     for (int i = 0; i < attentions_of(run_of(a, run)); i++) {
         if (s->kv_rank) {

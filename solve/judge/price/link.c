@@ -127,6 +127,13 @@ struct joint judged_tensor_link(const struct price_audit *a, int group)
     return across_nodes(a, group, 1, false);
 }
 
+struct joint judged_axis_link(const struct price_audit *a, int group, int64_t apart, int64_t ranks)
+{
+    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
+    if (apart * ranks <= per_node) return intra(a, group);
+    return across_nodes(a, group, smaller(apart, per_node), false);
+}
+
 struct joint judged_ring_link(const struct price_audit *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;

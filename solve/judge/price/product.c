@@ -61,7 +61,7 @@ static long double inverse(double rate) { return rate > 0 ? 1 / (long double)rat
 static void add_feed_forward(const struct limits *l, long double tokens, long double width,
                              long double same, struct work *w)
 {
-    long double h = l->a->problem->model.shape.hidden, part = width / layout_of(l->a)->tensor;
+    long double h = l->a->problem->model.shape.hidden / l->a->inner, part = width / l->a->outer;
     add(l, (struct shape_of_product){tokens, (l->a->gates - 1) * part, h, same}, w);
     add(l, (struct shape_of_product){tokens, h, part, same}, w);
 }
@@ -113,8 +113,7 @@ bool shaped_products(const struct price_audit *a, int run, int group,
     }
     if (a->problem->model.shape.embedding_width)
         add(&l, (struct shape_of_product){piece.tokens, a->row, h, 1}, w);
-    add(&l,
-        (struct shape_of_product){piece.tokens, a->vocabulary / layout_of(a)->tensor, a->row, 1},
+    add(&l, (struct shape_of_product){piece.tokens, a->vocabulary / a->outer, a->row / a->inner, 1},
         w);
     return true;
 }
@@ -144,8 +143,8 @@ void unfused_products(const struct price_audit *a, int run, int group,
     const struct layout *layout = layout_of(a);
     const struct shape *s = &a->problem->model.shape;
     struct limits l = limits_of(a, group, rates, 1);
-    long double heads = attentions_of(run_of(a, run)) * layout->micro_batch *
-                        (long double)s->heads / layout->tensor,
+    long double heads = attentions_of(run_of(a, run)) * a->sequences * (long double)s->heads /
+                        a->outer,
                 rows = piece.length, keys = (piece.behind + piece.length) / layout->context,
                 width = s->head_width, sums = a->summed / s->heads, e = a->value_bytes;
     struct shape_of_product scores = {rows, keys, width, heads}, sum = {rows, sums, keys, heads};

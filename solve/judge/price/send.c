@@ -85,7 +85,7 @@ static int sharing_ranks(const struct price_audit *a, struct sending s)
 {
     const struct job *j = &a->problem->job;
     bool scattered = j->scattered_messages && !j->layout.sequence_parallel && has_shape(a, s.run);
-    return scattered ? j->layout.tensor : 1;
+    return scattered ? (int)a->outer : 1;
 }
 
 // What was measured between two GPUs of this kind, else by the link's bandwidth.

@@ -9,8 +9,7 @@ static long double score_stash(const struct price_audit *a, const struct layer_r
     const struct shape *s = &a->problem->model.shape;
     if (layout_of(a)->fused_attention) return 0;
     return (s->dropout ? 5 : 2) * attentions_of(r) * (long double)s->heads *
-           (long double)a->problem->job.sequence * a->tokens * a->value_bytes / 2 /
-           layout_of(a)->tensor;
+           (long double)a->problem->job.sequence * a->tokens * a->value_bytes / 2 / a->outer;
 }
 
 static long double routed_tokens(const struct price_audit *a, const struct layer_run *r)
@@ -82,7 +81,7 @@ static long double layered_stash(const struct price_audit *a, const struct layer
 {
     const struct shape *s = &a->problem->model.shape;
     bool moe = r->kind == LAYER_MOE, bare = is_bare(r);
-    long double n = a->tokens, h = s->hidden, e = a->value_bytes, t = layout_of(a)->tensor;
+    long double n = a->tokens, h = s->hidden, e = a->value_bytes, t = a->outer;
     long double wide = s->gated_ffn ? 8 : 4, ffn = moe ? r->experts.shared_ffn : s->ffn;
     // A bare frozen block needs the inputs of its norms and of its activation function, none of its
     // matrices.
@@ -110,13 +109,13 @@ static long double layered_gradients(const struct price_audit *a, int run, bool 
     const struct layout *l = layout_of(a);
     const struct layer_run *r = run_of(a, run);
     bool moe = r->kind == LAYER_MOE;
-    long double n = a->tokens, h = s->hidden, e = a->value_bytes, t = l->tensor,
+    long double n = a->tokens, h = s->hidden, e = a->value_bytes, t = a->outer,
                 length = a->problem->job.sequence;
     long double ffn = s->ffn;
     if (moe) ffn = r->experts.shared_ffn + routed_tokens(a, r) / n * r->experts.ffn;
     long double bytes = e * n * h * a->share + e * n * (s->gated_ffn ? 8 : 4) * ffn / t;
     if (scores && !l->fused_attention)
-        bytes += 4 * l->micro_batch * (s->heads / t) * length * (length / l->context) * e / 2;
+        bytes += 4 * a->sequences * (s->heads / t) * length * (length / l->context) * e / 2;
     if (l->context > 1) bytes += 2 * n * (passed_width(a, r) / t) * e;
     if (moe && l->expert > 1) bytes += e * h * (routed_tokens(a, r) / t + routed_tokens(a, r));
     return bytes;
@@ -157,8 +156,7 @@ static struct needs head_needs(const struct price_audit *a, bool learns)
 {
     const struct job *j = &a->problem->job;
     bool apart = j->layout.tensor > 1 && !j->gathered_logits; // each rank has its words' logits
-    long double e = a->value_bytes,
-                logits = a->tokens * a->vocabulary / (apart ? j->layout.tensor : 1),
+    long double e = a->value_bytes, logits = a->tokens * a->vocabulary / (apart ? a->outer : 1),
                 own = j->layout.tensor > 1 && !apart
                           ? e * a->tokens * a->vocabulary / j->layout.tensor
                           : 0,
@@ -217,13 +215,17 @@ void activations_of(const struct price_audit *a, int run, struct layer_bytes *b)
     else if (r->kind == LAYER_HEAD) x = head_needs(a, passes_gradient(a, run));
     else if (r->kind == LAYER_MEMORY) x = memory_needs(a, r);
     else x = even_needs(s->dropout ? a->tokens * s->hidden * a->share * a->value_bytes / 2 : 0, 0);
-    long double unsharded = unsharded_bytes(a, run), dense = 0;
+    long double unsharded = unsharded_bytes(a, run), dense = 0, gathered = 0;
     struct layer_weight w = layer_weight_of(a, run);
     if (a->by_stages) b->unsharded = judged_whole(a, unsharded), unsharded = 0;
+    // A grid's third axis: the layer's matrices, and their gradients before they are scattered.
+    if (a->gridded && layout_of(a)->grid_rows > 1)
+        gathered = gathered_matrices(a, run) *
+                   (a->value_bytes + a->problem->job.gradient_bytes_per_value);
     // In 16 bits it lives no longer than the pass.
     if (a->problem->job.gradient_bytes_per_value == 2) dense = dense_table_bytes(a, r, &w);
     for (int i = 0; i < 3; i++) {
         b->stash[i] = passes_gradient(a, run) ? judged_whole(a, x.stash[i]) : 0;
-        b->working[i] = judged_whole(a, greatest(x.working[i] + unsharded, dense));
+        b->working[i] = judged_whole(a, greatest(x.working[i] + unsharded + gathered, dense));
     }
 }

@@ -129,6 +129,7 @@ static struct talk head_talk(const struct price_audit *a, int group, long double
 struct talk talk_of(const struct price_audit *a, int run, int group, struct piece slice,
                     long double attention_s)
 {
+    if (a->gridded) return grid_talk_of(a, run, group, slice).pass;
     long double unsharded = slice.tokens * a->problem->model.shape.hidden * a->value_bytes;
     switch (run_of(a, run)->kind) {
     case LAYER_BLOCK:

@@ -103,6 +103,18 @@ static bool shards_by_stages(const struct job *j)
            j->trainer != TRAINER_TORCHTITAN && !j->placement.uneven_micro_batches;
 }
 
+// What one GPU of a grid has: whole sequences, heads and FFN by the first axis, a part of each
+// token's values by the second.
+static void split_by_grid(struct price_audit *a, const struct layout *l)
+{
+    int64_t both = (int64_t)l->grid_depth * l->grid_rows;
+    a->outer = (long double)(l->tensor / both);
+    a->inner = l->grid_depth;
+    a->sequences = (long double)(l->micro_batch / l->grid_rows);
+    a->tokens = a->sequences * (long double)a->problem->job.sequence;
+    a->share = 1 / a->inner;
+}
+
 struct price_audit price_audit_of(const struct problem *problem)
 {
     const struct job *j = &problem->job;
@@ -119,6 +131,10 @@ struct price_audit price_audit_of(const struct problem *problem)
         .collective = (int64_t)l->tensor * l->context,
         .devices = (int64_t)l->tensor * l->context * l->data,
         .zero = zero_stage(j),
+        .gridded = layout_has_grid(l),
+        .outer = l->tensor,
+        .inner = 1,
+        .sequences = l->micro_batch,
         .by_stages = shards_by_stages(j),
         .tokens = (long double)l->micro_batch * (long double)j->sequence / l->context,
         .share = l->sequence_parallel ? 1.0L / l->tensor : 1.0L,
@@ -132,6 +148,7 @@ struct price_audit price_audit_of(const struct problem *problem)
         .vocabulary = padded_vocabulary(problem),
         .overlapped = l->gradient_sync == SYNC_OVERLAPPED,
     };
+    if (a.gridded) split_by_grid(&a, l);
     for (int i = 0; i < problem->model.run_count; i++)
         if (problem->model.runs[i].cross_attention) a.carried = 2;
     a.embedding_sync = problem->model.has_shape && s->tied_embeddings && l->pipeline > 1 &&
@@ -165,7 +182,7 @@ const struct layer_time *stated_time(const struct price_audit *a, int run, int g
     for (int i = 0; i < c->layer_time_count; i++) {
         const struct layer_time *t = &c->layer_times[i];
         bool same_size = (t->tensor == 0 || t->tensor == l->tensor) &&
-                         (t->micro_batch == 0 || t->micro_batch == l->micro_batch);
+                         (t->micro_batch == 0 || t->micro_batch == l->micro_batch) && !a->gridded;
         if (same_size && !strcmp(t->run, run_of(a, run)->name) &&
             !strcmp(t->gpu, a->problem->cluster.groups[group].gpu))
             return t;
@@ -180,7 +197,7 @@ struct piece piece_of(const struct price_audit *a, int slice)
     if (l->slice_count == 1) return p;
     for (int i = 0; i < slice; i++) p.behind += l->slices[i];
     p.length = l->slices[slice];
-    p.tokens = l->micro_batch * p.length / l->context;
+    p.tokens = a->sequences * p.length / l->context;
     return p;
 }
 
@@ -258,7 +275,9 @@ static long double outside_bytes(const struct price_audit *a, int group)
 {
     const struct layout *l = layout_of(a);
     const struct gpu_costs *costs = gpu_of(a, group);
-    int communicators = (l->tensor > 1) + (l->context > 1) + (l->data > 1) + (l->pipeline > 1) +
+    int axes = a->gridded ? (a->outer > 1) + (l->grid_depth > 1) + (l->grid_rows > 1)
+                          : l->tensor > 1;
+    int communicators = axes + (l->context > 1) + (l->data > 1) + (l->pipeline > 1) +
                         (l->expert > 1);
     return (long double)costs->constant_bytes.value +
            (long double)costs->communicator_bytes.value * communicators;

@@ -26,6 +26,9 @@ struct price_audit {
     int64_t ranks, expert_ranks; // of a gradient sync: data x context; of one of experts
     int64_t collective;          // tensor x context
     int64_t devices;             // of a stage
+    bool gridded;                // tensor ranks are a grid: of sections 3 to 6, on one GPU,
+    long double outer, inner;    // one of so many parts of heads and FFN; of a token's values
+    long double sequences;       // of the micro-batch
     int zero;                    // ZeRO stage: 2 is 1 where gradients of micro-batches add up whole
     bool by_stages;              // what is sharded is gathered and scattered once for all of them
     long double tokens;          // of a micro-batch on one GPU
@@ -95,6 +98,8 @@ struct joint {
     int64_t rings; // of gradient syncs that share it: a table's time is that of one
 };
 struct joint judged_tensor_link(const struct price_audit *a, int group); // all-reduces of a layer
+// Rings over `ranks` that stand `apart` from each other in the order of the tensor ranks.
+struct joint judged_axis_link(const struct price_audit *a, int group, int64_t apart, int64_t ranks);
 struct joint judged_ring_link(const struct price_audit *a,
                               int group); // keys and values between context ranks
 struct joint judged_gradient_link(const struct price_audit *a, int group);
@@ -208,6 +213,13 @@ struct talk {
     long double forward_s, backward_s, lost_s;
     long double reduce_s, reduce_lost_s; // a block's output scattered and gathered
 };
+// The same of tensor ranks that are a grid, and what goes over its third axis.
+struct grid_talk {
+    struct talk pass;
+    long double gather_s, gather_back_s, scatter_s;
+};
+struct grid_talk grid_talk_of(const struct price_audit *a, int run, int group, struct piece slice);
+long double gathered_matrices(const struct price_audit *a, int run); // values on one GPU
 struct talk talk_of(const struct price_audit *a, int run, int group, struct piece slice,
                     long double attention_s);
 struct passes {

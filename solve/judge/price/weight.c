@@ -55,7 +55,7 @@ static struct values layered_values(const struct price_audit *a, int run)
     const struct expert_shape *e = &r->experts;
     struct judged_matrix m[ATTENTION_MATRICES_MAX];
     bool moe = r->kind == LAYER_MOE;
-    long double h = s->hidden, t = layout_of(a)->tensor, ffn = moe ? e->shared_ffn : s->ffn;
+    long double h = s->hidden, t = a->outer * a->inner, ffn = moe ? e->shared_ffn : s->ffn;
     struct values v = {.matrices = a->gates * h * ffn};
     for (int i = judged_attention(a, run, m) - 1; i >= 0; i--)
         v.matrices += t * m[i].inputs * m[i].outputs;
@@ -133,7 +133,7 @@ struct layer_weight layer_weight_of(const struct price_audit *a, int run)
     struct values v = end                       ? end_values(a, r)
                       : r->kind == LAYER_MEMORY ? memory_values(a, r)
                                                 : layered_values(a, run);
-    v.whole += r->more_values;
+    v.whole = v.whole / a->inner + r->more_values;
     long double t = layout_of(a)->tensor, dense = (v.matrices + v.sharded) / t + v.whole;
     struct layer_weight w = {.table = end ? a->vocabulary * a->row / t : 0};
     if (r->frozen) {

@@ -43,7 +43,7 @@ static struct effort block_effort(const struct price_audit *a, int run, long dou
                                   long double ffn)
 {
     struct judged_matrix m[ATTENTION_MATRICES_MAX];
-    long double h = a->problem->model.shape.hidden, part = ffn / layout_of(a)->tensor;
+    long double h = a->problem->model.shape.hidden / a->inner, part = ffn / a->outer;
     struct effort sum = {0, 0};
     for (int i = judged_attention(a, run, m); i > 0; i--)
         add_effort(&sum, n, m[i - 1].inputs, m[i - 1].outputs);
@@ -81,7 +81,7 @@ static void add_attention_kernels(const struct price_audit *a, int run, int grou
     const struct gpu_costs *gpu = gpu_of(a, group);
     const struct layer_run *r = run_of(a, run);
     const struct layout *l = layout_of(a);
-    long double launch = attentions_of(r) * (long double)gpu->product_launch_s.value, t = l->tensor;
+    long double launch = attentions_of(r) * (long double)gpu->product_launch_s.value, t = a->outer;
     if (!l->fused_attention) {
         if (wide_rates(a, group)->product_flop_per_s.value > 0)
             unfused_products(a, run, group, wide_rates(a, group), p, w);
@@ -91,7 +91,7 @@ static void add_attention_kernels(const struct price_audit *a, int run, int grou
                 exponentials = gpu->score_cells_per_s.value > 0
                                    ? heads * cells / gpu->score_cells_per_s.value
                                    : 0,
-                thrown = l->micro_batch * p.length * (64.0L / l->context),
+                thrown = a->sequences * p.length * (64.0L / l->context),
                 thrown_flop = r->bidirectional ? 0 : 2 * thrown * (a->query + a->summed) / t;
     w->attention += thrown_flop /
                         attention_rate(a, group, rates_of(a, group)->attention_flop_per_s.value) +
@@ -142,7 +142,7 @@ static long double uncompiled_bytes(const struct price_audit *a, const struct la
                always = job->trainer == TRAINER_TORCHTITAN && !job->compiled;
     if (s->gated_ffn && (always || stated[UNFUSED_ACTIVATION])) each += (10 - 6) * inner;
     if (!s->positions && (always || stated[UNFUSED_ROTARY])) each += 20 * (a->query + a->key);
-    each /= layout_of(a)->tensor;
+    each /= a->outer;
     if (s->rms_norm && (always || stated[UNFUSED_NORMS]))
         each += (36 - 4) * judged_norms(a, r) * s->hidden * a->share;
     return scale * tokens * each;
@@ -157,7 +157,7 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
     const struct precision_costs *rates = rates_of(a, group);
     const struct expert_shape *x = &r->experts;
     bool moe = r->kind == LAYER_MOE;
-    long double n = p.tokens, h = s->hidden, e = a->value_bytes, t = l->tensor,
+    long double n = p.tokens, h = s->hidden, e = a->value_bytes, t = a->outer,
                 ffn = moe ? x->shared_ffn : s->ffn,
                 inner = ffn; // of one token, with its experts
     struct effort dense = block_effort(a, run, n, ffn);
@@ -179,7 +179,7 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
     bytes += uncompiled_bytes(a, r, n, inner);
     // Scores: every token of the slice looks at those before it; the fused kernel leaves out what
     // is masked.
-    long double cells = l->micro_batch * keys_seen(a, r, p) / l->context,
+    long double cells = a->sequences * keys_seen(a, r, p) / l->context,
                 rate_on = attention_rate(a, group, rates->attention_flop_per_s.value);
     w->attention = 2 * cells * (a->query + a->summed) / t / rate_on;
     if (!l->fused_attention)
@@ -232,17 +232,17 @@ static void end_work(const struct price_audit *a, int run, int group, struct pie
                      struct work *w)
 {
     const struct gpu_costs *gpu = gpu_of(a, group);
-    long double shard = a->vocabulary / layout_of(a)->tensor, h = a->problem->model.shape.hidden,
+    long double shard = a->vocabulary / a->outer, h = a->problem->model.shape.hidden,
                 bytes = 2 * p.tokens * h * a->value_bytes * a->share;
     if (run_of(a, run)->kind == LAYER_HEAD) {
         const struct precision_costs *rates = wide_rates(a, group);
         long double slower = 1;
-        bool aligned = (int64_t)a->vocabulary % (8 * (int64_t)layout_of(a)->tensor) == 0;
+        bool aligned = (int64_t)a->vocabulary % (8 * (int64_t)a->outer) == 0;
         if (!aligned && rates->misaligned_gemm_share.value > 0)
             slower = rates->misaligned_gemm_share.value;
         struct effort logits = {0, 0};
         if (a->problem->model.shape.embedding_width) add_effort(&logits, p.tokens, h, a->row);
-        add_effort(&logits, p.tokens, a->row, shard);
+        add_effort(&logits, p.tokens, a->row / a->inner, shard);
         products(rates, logits.flop, 0, a->value_bytes * logits.bytes, slower, w);
         shaped_products(a, run, group, rates, p, slower, w);
         bytes += 12 * p.tokens * (a->problem->job.gathered_logits ? a->vocabulary : shard);
@@ -338,8 +338,10 @@ static struct passes stated_passes(const struct price_audit *a, const struct lay
 
 // Of a layer that gradients go through.
 static void go_back(const struct price_audit *a, int run, const struct work *w,
-                    const struct talk *talk, const struct gathers *g, struct passes *s)
+                    const struct grid_talk *said, const struct gathers *g, struct passes *s)
 {
+    const struct talk *talk = &said->pass;
+    long double said_s = talk->backward_s + said->gather_back_s;
     const struct layer_run *r = run_of(a, run);
     bool embedding = r->kind == LAYER_EMBEDDING;
     long double launch_back = (embedding ? 1 : 2) * w->launch;
@@ -354,14 +356,18 @@ static void go_back(const struct price_audit *a, int run, const struct work *w,
     weight *= w->step_factor * w->backward_factor;
     rest = w->step_factor * (w->backward_factor * rest + w->overhead_back);
     if (!schedule_splits_backward(layout_of(a)->schedule)) {
-        s->backward_s = joined(a, at_least(a, run, rest + weight, launch_back, talk->backward_s),
-                               g->weights_s + g->gradients_s);
+        s->backward_s =
+            joined(a, at_least(a, run, rest + weight, launch_back, said_s + said->scatter_s),
+                   g->weights_s + g->gradients_s);
         return;
     }
+    // What is scattered is there when the gradients of weights are.
+    bool split = weight > 0;
+    if (!split) said_s += said->scatter_s;
     s->backward_s =
-        joined(a, at_least(a, run, rest, weight > 0 ? w->launch : launch_back, talk->backward_s),
-               g->weights_s);
-    s->weight_s = joined(a, weight > 0 ? greatest(weight, w->launch) : 0, g->gradients_s);
+        joined(a, at_least(a, run, rest, split ? w->launch : launch_back, said_s), g->weights_s);
+    s->weight_s =
+        joined(a, split ? greatest(weight, w->launch) + said->scatter_s : 0, g->gradients_s);
 }
 
 // What selective recomputation runs again: the scores; torchtitan's, by single operators, all that
@@ -385,17 +391,20 @@ struct passes passes_of(const struct price_audit *a, int run, int group, int sli
     if (stated) return stated_passes(a, stated, slice);
     struct piece p = piece_of(a, slice);
     struct work w = work_of(a, run, group, p);
-    struct talk talk = talk_of(a, run, group, p, w.attention);
+    struct grid_talk said = {.pass = talk_of(a, run, group, p, w.attention)};
+    if (a->gridded) said = grid_talk_of(a, run, group, p);
+    struct talk talk = said.pass;
     struct gathers g = gathers_of(a, run, group);
     long double kernels = w.linear + w.operands + w.adapters + w.attention + w.memory +
                           w.narrowing + w.small,
                 compute = w.step_factor * (w.forward_factor * kernels + w.overhead),
                 forward = at_least(a, run, compute, w.launch, talk.forward_s);
-    struct passes s = {.forward_s = joined(a, forward, g.weights_s),
+    long double gathering = at_least(a, run, compute, w.launch, talk.forward_s + said.gather_s);
+    struct passes s = {.forward_s = joined(a, gathering, g.weights_s),
                        .lost_s = (1 + (long double)a->problem->costs.overlap_slowdown.value) *
                                  (talk.lost_s + g.lost_s)};
     if (!passes_gradient(a, run)) return s;
-    go_back(a, run, &w, &talk, &g, &s);
+    go_back(a, run, &w, &said, &g, &s);
     if (!is_layered(a, run)) return s;
     recompute_selected(a, run, group, p, &w, &talk, &s);
     s.full_s = forward;

@@ -81,7 +81,8 @@ static const char *gpus(const struct comparison *c, const struct compared_plan *
 static const char *degrees(const struct comparison *c, const struct compared_plan *p)
 {
     const struct layout *l = &p->of.plan->layout;
-    const char *text = arena_print(c->arena, "%d x %d x %d", l->pipeline, l->tensor, l->data);
+    const char *text = arena_print(c->arena, "%d x %s x %d", l->pipeline,
+                                   layout_tensor_text(l, c->arena), l->data);
     if (l->context > 1) text = arena_print(c->arena, "%s, context %d", text, l->context);
     return l->expert > 1 ? arena_print(c->arena, "%s, expert %d", text, l->expert) : text;
 }

@@ -19,7 +19,7 @@ static const char *seconds_of(int64_t ns, struct arena *arena)
 static void put_degrees(struct report_table *t, const struct layout *x)
 {
     struct arena *arena = t->arena;
-    report_cell(t, count_of(x->tensor, -1, arena));
+    report_cell(t, layout_tensor_text(x, arena));
     report_cell(t, count_of(x->context, -1, arena));
     report_cell(t, count_of(x->pipeline, -1, arena));
     report_cell(t, count_of(x->data, -1, arena));

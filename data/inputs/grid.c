@@ -1,0 +1,88 @@
+// Whether a tensor degree may be a grid of axes: what of model, job and cluster its prices do not
+// know (docs/FORMULAS.md section 20), each refused by its name.
+#include "data/inputs/problem.h"
+
+static const char *name_or(const char *path, const char *otherwise)
+{
+    return path ? path : otherwise;
+}
+
+static const char *unfit_shape(const struct model *m)
+{
+    const struct shape *s = &m->shape;
+    return !m->has_shape        ? "a model with a shape"
+           : s->kv_rank > 0     ? "attention without latents (shape.kv_rank 0)"
+           : s->qk_norm         ? "no norms of queries and keys (shape.qk_norm)"
+           : s->embedding_width ? "embeddings as wide as the layers (shape.embedding_width)"
+                                : NULL;
+}
+
+static const char *unfit_run(const struct layer_run *r)
+{
+    bool known = r->kind == LAYER_BLOCK || r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD;
+    return !known               ? "blocks, embeddings and heads alone"
+           : r->frozen          ? "no frozen layers"
+           : r->cross_attention ? "no cross attention"
+                                : NULL;
+}
+
+static const char *unfit_job(const struct job *j)
+{
+    bool compresses = j->boundary_option_count || j->gradient_option_count;
+    return j->trainer != TRAINER_MEGATRON        ? "trainer \"megatron\""
+           : j->precision == FP8                 ? "another precision than fp8"
+           : j->gathered_logits                  ? "gathered_logits false"
+           : compresses                          ? "no boundary_options, no gradient_options"
+           : j->objective == OBJECTIVE_PIPETTE   ? "another objective than \"pipette\""
+           : j->space.framework != FRAMEWORK_ANY ? "space.framework \"any\""
+                                                 : NULL;
+}
+
+enum status problem_check_grid(const struct problem *p, struct error *err)
+{
+    const struct job *j = &p->job;
+    const char *job = name_or(j->document.path, "job"),
+               *key = layout_has_grid(&j->layout) ? "layout.tensor_grid" : "space.tensor_grids",
+               *wanted = unfit_job(j);
+    if (!layout_has_grid(&j->layout) && !j->space.tensor_grids) return OK;
+    if (!wanted) wanted = unfit_shape(&p->model);
+    for (int i = 0; i < p->model.run_count && !wanted; i++) wanted = unfit_run(&p->model.runs[i]);
+    if (!wanted && p->cluster.places.node_count) wanted = "a cluster without places";
+    if (!wanted && layout_has_grid(&j->layout) && j->space.given && !j->space.tensor_grids &&
+        j->space.axes[SPACE_TENSOR].kind != AXIS_FIXED)
+        wanted = "space.tensor_grids, or a space that leaves tensor as it is";
+    if (wanted) return fail(err, BAD_INPUT, "%s: %s: a tensor grid needs %s", job, key, wanted);
+    return OK;
+}
+
+enum status problem_check_grid_layout(const struct problem *p, struct error *err)
+{
+    const struct layout *l = &p->job.layout;
+    const char *job = name_or(p->job.document.path, "job");
+    const struct {
+        const char *key;
+        int found;
+    } ones[] = {{"context", l->context}, {"expert", l->expert}};
+    if (!layout_has_grid(l)) return OK;
+    for (int i = 0; i < 2; i++)
+        if (ones[i].found != 1)
+            return fail(err, BAD_INPUT, "%s: layout.%s: a tensor grid needs 1, found %d", job,
+                        ones[i].key, ones[i].found);
+    if (l->sequence_parallel)
+        return fail(err, BAD_INPUT,
+                    "%s: layout.sequence_parallel: a tensor grid needs false, as it splits "
+                    "activations itself",
+                    job);
+    if (l->micro_batch % l->grid_rows)
+        return fail(err, BAD_INPUT,
+                    "%s: layout.micro_batch: expected a multiple of tensor_grid's third axis %d, "
+                    "found %d",
+                    job, l->grid_rows, l->micro_batch);
+    if (p->model.shape.hidden % l->grid_depth)
+        return fail(err, BAD_INPUT,
+                    "%s: shape.hidden: expected a multiple of the layout's tensor_grid's second "
+                    "axis %d, found %lld",
+                    name_or(p->model.document.path, "model"), l->grid_depth,
+                    (long long)p->model.shape.hidden);
+    return OK;
+}

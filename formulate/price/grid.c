@@ -1,0 +1,86 @@
+// Collectives of tensor ranks that are a grid of three axes: of every other product the first axis
+// splits the columns and the second the depth, of the others the other way round; the third splits
+// the rows, and stores a part of each matrix. docs/FORMULAS.md section 20.
+#include <math.h>
+
+#include "formulate/price/pricing.h"
+
+// One axis's share of all the collectives of a layer.
+struct axis_talk {
+    const struct pricing *x;
+    int group, axis;
+    real ranks;
+    struct link_price link;
+};
+
+static struct axis_talk axis_of(const struct pricing *x, int group, int axis)
+{
+    const real ranks[] = {x->t1, x->t2, x->t3};
+    return (struct axis_talk){x, group, axis, ranks[axis], link_of_tensor_axis(x, group, axis)};
+}
+
+// part: 1 an all-reduce, a half of it a reduce-scatter or an all-gather.
+static real collective_s(const struct axis_talk *t, real bytes, real part)
+{
+    if (t->ranks <= 1) return 0;
+    return (1 - (real)t->x->problem->costs.tensor_overlap.value) *
+           (part * all_reduce_price_s(&t->link, bytes, t->ranks) +
+            t->x->gpus[t->group]->collective_launch_s.value);
+}
+
+// Values of a layer's matrices on one device once they are gathered.
+static real gathered_values(const struct pricing *x, const struct layer_run *run)
+{
+    real all = run->kind == LAYER_BLOCK ? attention_of(x, run).sharded + x->g * x->h * x->f
+                                        : x->v * x->h;
+    return all / (x->t1 * x->t2);
+}
+
+real grid_gathered_bytes(const struct pricing *x, const struct layer_run *run)
+{
+    return (x->e + x->e_g) * gathered_values(x, run);
+}
+
+// Sums over a token's values that a norm needs: of squares, and of values where it takes their mean
+// off.
+static real norm_s(const struct pricing *x, const struct axis_talk *depth, real tokens)
+{
+    return collective_s(depth, (x->problem->model.shape.rms_norm ? 4 : 8) * tokens, 1);
+}
+
+static void block_talk(const struct pricing *x, const struct layer_run *run, real n,
+                       const struct axis_talk *columns, const struct axis_talk *depth,
+                       struct grid_collectives *to)
+{
+    real narrow = collective_s(columns, n * x->h / x->t2 * x->e, 1),
+         norms = norms_of(x, run) * norm_s(x, depth, n);
+    // Of a parallel residual both parts are summed before they are sent.
+    real sums = x->problem->model.shape.parallel_residual ? 1 : 2;
+    to->forward_s = sums * narrow + norms +
+                    collective_s(depth, n * (x->q + 2 * x->kv) / x->t1 * x->e, 1) +
+                    collective_s(depth, n * (x->g - 1) * x->f / x->t1 * x->e, 1);
+    to->backward_s = sums * narrow + norms + collective_s(depth, n * x->q / x->t1 * x->e, 1) +
+                     collective_s(depth, n * x->f / x->t1 * x->e, 1);
+}
+
+struct grid_collectives collectives_of_grid(const struct pricing *x, const struct layer_run *run,
+                                            int group, const struct slice *slice)
+{
+    struct axis_talk columns = axis_of(x, group, 0), depth = axis_of(x, group, 1),
+                     rows = axis_of(x, group, 2);
+    real n = slice->tokens, matrices = gathered_values(x, run);
+    struct grid_collectives to = {.gather_s = collective_s(&rows, x->e * matrices, 0.5L),
+                                  .scatter_s = collective_s(&rows, x->e_g * matrices, 0.5L)};
+    if (run->kind != LAYER_EMBEDDING) to.gather_back_s = to.gather_s;
+    if (run->kind == LAYER_BLOCK) {
+        block_talk(x, run, n, &columns, &depth, &to);
+    } else if (run->kind == LAYER_EMBEDDING) {
+        to.forward_s = collective_s(&columns, n * x->h / x->t2 * x->e, 1);
+    } else {
+        real norm = x->problem->model.shape.no_final_norm ? 0 : norm_s(x, &depth, n);
+        to.forward_s = norm + collective_s(&depth, n * x->v / x->t1 * x->e, 1) +
+                       3 * collective_s(&columns, 4 * n, 1);
+        to.backward_s = norm + collective_s(&columns, n * x->h / x->t2 * x->e, 1);
+    }
+    return to;
+}

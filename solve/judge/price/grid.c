@@ -1,0 +1,103 @@
+// What tensor ranks say to each other where they are a grid, as the judge prices it
+// (docs/FORMULAS.md, section 20).
+#include "solve/judge/price/verify_price.h"
+
+struct axis {
+    const struct price_audit *a;
+    int group;
+    int64_t ranks;
+    struct joint link;
+    const struct collective_times *table;
+};
+
+// Ranks of the first axis are neighbours; those of the others stand apart by all ranks of the axes
+// before. Tables are of rings that have the network to themselves.
+static struct axis axis_at(const struct price_audit *a, int group, int number)
+{
+    const struct layout *l = layout_of(a);
+    const int64_t lengths[] = {l->tensor / ((int64_t)l->grid_depth * l->grid_rows), l->grid_depth,
+                               l->grid_rows};
+    int64_t apart = 1;
+    for (int i = 0; i < number; i++) apart *= lengths[i];
+    bool shared = apart > 1 && a->problem->cluster.groups[group].gpus_per_node > 1;
+    struct axis x = {a, group, lengths[number], judged_axis_link(a, group, apart, lengths[number]),
+                     NULL};
+    if (!shared || x.link.inside) x.table = judged_table(a, group, x.link, x.ranks, false);
+    return x;
+}
+
+// parts: of the two that an all-reduce has.
+static void say(long double *seconds, struct talk *lost, const struct axis *x, long double bytes,
+                int parts)
+{
+    if (x->ranks == 1) return;
+    struct computed all = {judged_all_reduce_s(x->link, bytes, x->ranks), 0};
+    if (x->table && bytes > 0) all = judged_table_s(x->a, x->table, bytes);
+    long double shown = 1 - (long double)x->a->problem->costs.tensor_overlap.value;
+    *seconds += shown * (all.value / 2 * parts + gpu_of(x->a, x->group)->collective_launch_s.value);
+    lost->lost_s += shown * all.lost;
+}
+
+long double gathered_matrices(const struct price_audit *a, int run)
+{
+    const struct shape *s = &a->problem->model.shape;
+    long double all = is_layered(a, run) ? matrix_values(a, s->ffn)
+                                         : a->vocabulary * (long double)s->hidden;
+    return all / a->outer / a->inner;
+}
+
+static void say_norms(struct talk *t, const struct axis *depth, long double tokens, int norms)
+{
+    int sums = depth->a->problem->model.shape.rms_norm ? 1 : 2; // of squares, of values
+    for (int i = 0; i < norms; i++) {
+        say(&t->forward_s, t, depth, 4 * sums * tokens, 2);
+        say(&t->backward_s, t, depth, 4 * sums * tokens, 2);
+    }
+}
+
+// Products in pairs: the first one's outputs are summed over the second axis and its inputs'
+// gradients over the first, of the second product the other way round.
+static void say_block(struct talk *t, const struct price_audit *a, const struct axis *first,
+                      const struct axis *second, long double tokens)
+{
+    const struct shape *s = &a->problem->model.shape;
+    long double e = a->value_bytes, of_token = tokens * s->hidden / a->inner * e,
+                each = tokens * e / a->outer;
+    int apart = s->parallel_residual ? 1 : 2;
+    say(&t->forward_s, t, second, each * (a->query + 2 * a->key), 2);
+    say(&t->forward_s, t, second, each * (a->gates - 1) * s->ffn, 2);
+    say(&t->backward_s, t, second, each * a->query, 2);
+    say(&t->backward_s, t, second, each * s->ffn, 2);
+    for (int i = 0; i < apart; i++) {
+        say(&t->forward_s, t, first, of_token, 2);
+        say(&t->backward_s, t, first, of_token, 2);
+    }
+}
+
+struct grid_talk grid_talk_of(const struct price_audit *a, int run, int group, struct piece slice)
+{
+    const struct layer_run *r = run_of(a, run);
+    const struct shape *s = &a->problem->model.shape;
+    struct axis first = axis_at(a, group, 0), second = axis_at(a, group, 1),
+                third = axis_at(a, group, 2);
+    struct grid_talk g = {.gather_s = 0};
+    long double e = a->value_bytes, n = slice.tokens, matrices = gathered_matrices(a, run),
+                of_token = n * s->hidden / a->inner * e;
+    say(&g.gather_s, &g.pass, &third, e * matrices, 1);
+    say(&g.scatter_s, &g.pass, &third, a->problem->job.gradient_bytes_per_value * matrices, 1);
+    if (r->kind == LAYER_EMBEDDING) {
+        say(&g.pass.forward_s, &g.pass, &first, of_token, 2);
+        return g;
+    }
+    g.gather_back_s = g.gather_s;
+    if (is_layered(a, run)) {
+        say_norms(&g.pass, &second, n, judged_norms(a, r));
+        say_block(&g.pass, a, &first, &second, n);
+        return g;
+    }
+    say_norms(&g.pass, &second, n, s->no_final_norm ? 0 : 1);
+    say(&g.pass.forward_s, &g.pass, &second, n * a->vocabulary / a->outer * e, 2);
+    for (int i = 0; i < 3; i++) say(&g.pass.forward_s, &g.pass, &first, 4 * n, 2);
+    say(&g.pass.backward_s, &g.pass, &first, of_token, 2);
+    return g;
+}

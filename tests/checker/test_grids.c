@@ -1,0 +1,153 @@
+// Tensor degrees and all their grids: random problems whose every layout is solved by itself. The
+// search finds the best of them; its certificate is accepted and proves that time, and not a
+// nanosecond more; the checker's walk is the planner's. usage: test_grids [PROBLEMS] [SEED]
+#include <stdlib.h>
+#include <string.h>
+
+#include "formulate/price/price.h"
+#include "solve/checker/prices/prices.h"
+#include "solve/judge/verify.h"
+#include "tests/support/check.h"
+#include "tests/support/oracle/oracle.h"
+#include "tests/support/trials/space_trials.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h> // last: it takes the name of fail()
+
+enum { PLANS_MAX = 5000 };
+
+static int problem_count = 80;
+static uint64_t first_seed = 1;
+static int64_t enumerated, enumerated_plans, layouts, grids, refused, plans, infeasible, chosen,
+    bounded, dominated, proven;
+
+struct walked {
+    struct layout *all;
+    int64_t count;
+    const struct space_trial *t;
+};
+
+static bool keep(void *argument, int64_t number, const struct layout *layout)
+{
+    struct walked *w = argument;
+    assert_int_equal(number, w->count);
+    w->all[w->count++] = *layout;
+    grids += layout_has_grid(layout);
+    return true;
+}
+
+static bool compare(void *argument, int64_t number, const struct check_layout *layout)
+{
+    const struct walked *w = argument;
+    struct layout own = space_layout_back(layout, &w->t->problem.job.layout);
+    assert_true(number < w->count && layout_equal(&own, &w->all[number]));
+    bool is_refused = check_space_refusal(&w->t->space, layout) != NULL;
+    struct error err = {OK, ""};
+    struct problem one = problem_with_layout(&w->t->problem, &own);
+    if (is_refused != (problem_check_layout(&one, &err) != OK))
+        fail_msg("layout %lld: %s", (long long)number,
+                 is_refused ? "refused here alone" : err.text);
+    refused += is_refused;
+    return true;
+}
+
+// Of each grid all plans, one by one, by the oracle.
+static void enumerate(const struct space_trial *t, const struct walked *w, unsigned long long name,
+                      struct arena *arena)
+{
+    for (int64_t i = 0; i < w->count; i++) {
+        struct arena_mark mark = arena_set_mark(arena);
+        struct problem one = problem_with_layout(&t->problem, &w->all[i]);
+        struct priced priced;
+        struct schedule schedule;
+        struct oracle e;
+        struct error err = {OK, ""};
+        if (!layout_has_grid(&w->all[i]) || t->alone.refused[i]) continue;
+        CHECK_OK(price_problem(&priced, &one, arena, &err));
+        struct schedule_request request = schedule_request_of(&priced);
+        CHECK_OK(schedule_build(&schedule, &request, arena, &err));
+        if (oracle_size(&priced, PLANS_MAX, arena) <= PLANS_MAX) {
+            CHECK_OK(oracle_answer(&e, &priced, &schedule, arena, &err));
+            if (t->alone.optimum_ns[i] != (e.plans ? e.best_ns : 0))
+                fail_msg("seed %llu, layout %lld: solve finds %lld ns, of all plans %lld", name,
+                         (long long)i, (long long)t->alone.optimum_ns[i], (long long)e.best_ns);
+            enumerated++, enumerated_plans += e.plans;
+        }
+        arena_reset(arena, mark);
+    }
+}
+
+static void walk_both(const struct space_trial *t, unsigned long long name, struct arena *arena)
+{
+    struct space_limits limits = problem_space_limits(&t->problem);
+    struct walked w = {TAKE(arena, t->found.layouts.count, struct layout), 0, t};
+    space_each(&t->problem.job.space, &limits, keep, &w);
+    assert_int_equal(w.count, t->found.layouts.count);
+    assert_int_equal(check_space_walk(&t->space, compare, &w), w.count);
+    enumerate(t, &w, name, arena);
+}
+
+static void judge(const struct space_trial *t, unsigned long long name, struct arena *arena)
+{
+    struct verdict verdict;
+    struct error err = {OK, ""};
+    CHECK_OK(verify_plan(&verdict, &t->found.solved.plan, &t->problem, arena, &err));
+    if (!verdict.accepted) fail_msg("seed %llu: the judge: %s", name, verdict.violations[0].text);
+}
+
+static void try_problem(uint64_t seed)
+{
+    struct arena arena;
+    struct space_trial t;
+    struct check_space_result audited;
+    const char *why;
+    unsigned long long name = seed;
+    arena_open(&arena, NULL);
+    space_trial_of_grids(&t, seed, 0, &arena);
+    const struct plan *plan = &t.found.solved.plan;
+    int64_t best_ns = t.alone.best_ns == INT64_MAX ? 0 : t.alone.best_ns;
+    if (plan->iteration_ns != best_ns)
+        fail_msg("seed %llu: finds %lld ns, the best of all grids takes %lld", name,
+                 (long long)plan->iteration_ns, (long long)best_ns);
+    walk_both(&t, name, &arena);
+    if (best_ns) judge(&t, name, &arena);
+    if (!t.certificate.text) fail_msg("seed %llu: no certificate", name);
+    if (!space_trial_audit(&t, &t.certificate, &audited, &why, &arena) || !audited.proof.accepted)
+        fail_msg("seed %llu: refused: %s", name, why);
+    assert_int_equal(audited.layouts, t.found.layouts.count);
+    assert_int_equal(audited.proof.infeasible, !best_ns);
+    if (best_ns) assert_int_equal(audited.proof.bound_ns, best_ns);
+    layouts += audited.layouts, bounded += audited.bounded, dominated += audited.dominated,
+        proven += audited.proven;
+    *(best_ns ? &plans : &infeasible) += 1;
+    chosen += best_ns && layout_has_grid(&plan->layout);
+    arena_close(&arena);
+}
+
+static void best_grids_are_found_and_proven(void **state)
+{
+    (void)state;
+    for (int i = 0; i < problem_count; i++) try_problem(first_seed + (uint64_t)i);
+    print_message(
+        "%lld layouts, %lld of them grids, %lld refused; %lld spaces with a plan, %lld of "
+        "them a grid, %lld without; %lld layouts by a bound, %lld dominated, %lld by a "
+        "proof\n",
+        (long long)layouts, (long long)grids, (long long)refused, (long long)plans,
+        (long long)chosen, (long long)infeasible, (long long)bounded, (long long)dominated,
+        (long long)proven);
+    print_message("%lld grids enumerated, %lld plans\n", (long long)enumerated,
+                  (long long)enumerated_plans);
+    assert_true(plans > problem_count / 3 && chosen > 0 && grids > problem_count &&
+                bounded > problem_count);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) problem_count = atoi(argv[1]);
+    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(best_grids_are_found_and_proven)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+// Tensor grids in documents: written as they were read, and each thing that they do not go with
+// refused by its name in one line.
+#include <stdio.h>
+#include <string.h>
+
+#include "data/inputs/problem.h"
+#include "tests/support/check.h"
+#include "tests/support/folder.h"
+#include "tests/support/grids.h"
+#include "tests/support/same.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h> // last: it takes the name of fail()
+
+static char folder[FOLDER_SIZE];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return folder_make(folder);
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    return folder_remove(folder);
+}
+
+static enum status load(struct job *j, const char *layout, const char *space, struct arena *arena,
+                        struct error *err)
+{
+    const char *path = arena_print(arena, "%s/job.json", folder);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f,
+            "{\"kind\": \"plumbline.job\", \"version\": 1, \"name\": \"j\", \"precision\": "
+            "\"bf16\", \"sequence\": 64, "
+            "\"global_batch\": 8, \"layout\": {\"pipeline\": 1, \"micro_batch\": 4%s}%s}\n",
+            layout, space);
+    fclose(f);
+    return job_load(j, path, arena, err);
+}
+
+static void grids_are_read_and_written(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct error err = {OK, ""};
+    struct job j, again;
+    arena_open(&arena, NULL);
+    const char *path = arena_print(&arena, "%s/again.json", folder);
+    CHECK_OK(load(&j, ", \"tensor\": 24, \"tensor_grid\": [3, 4, 2]", "", &arena, &err));
+    assert_int_equal(layout_tensor_axis(&j.layout, 0), 3);
+    assert_int_equal(layout_tensor_axis(&j.layout, 1), 4);
+    assert_int_equal(layout_tensor_axis(&j.layout, 2), 2);
+    assert_string_equal(layout_tensor_text(&j.layout, &arena), "3x4x2");
+    CHECK_OK(job_save(&j, path, &arena, &err));
+    CHECK_OK(job_load(&again, path, &arena, &err));
+    assert_true(layout_has_grid(&again.layout) && again.layout.grid_depth == 4);
+    CHECK_OK(load(&j, ", \"tensor\": 8, \"tensor_grid\": [8, 1, 1]",
+                  ", \"space\": {\"tensor_grids\": true}", &arena, &err));
+    assert_false(layout_has_grid(&j.layout));
+    CHECK_OK(job_save(&j, path, &arena, &err));
+    CHECK_OK(job_load(&again, path, &arena, &err));
+    assert_true(again.space.tensor_grids && !layout_has_grid(&again.layout));
+    arena_close(&arena);
+}
+
+static void expect(const char *layout, const char *where)
+{
+    struct arena arena;
+    struct error err = {OK, ""};
+    struct job j;
+    arena_open(&arena, NULL);
+    assert_int_equal(load(&j, layout, "", &arena, &err), BAD_INPUT);
+    if (!strstr(err.text, where)) fail_msg("%s: does not say %s", err.text, where);
+    arena_close(&arena);
+}
+
+static void axes_are_refused(void **state)
+{
+    (void)state;
+    expect(", \"tensor\": 8, \"tensor_grid\": [2, 4]", "layout.tensor_grid: expected 3 axes");
+    expect(", \"tensor\": 8, \"tensor_grid\": [2, 2, 4]", "whose product is tensor 8, found 16");
+    expect(", \"tensor\": 8, \"tensor_grid\": [8, 0, 1]", "layout.tensor_grid");
+    expect(", \"tensor_grid\": [2, 1, 1]", "whose product is tensor 1, found 2");
+}
+
+// ---- what of a problem does not go with a grid
+
+static struct problem problem;
+
+static void frozen(void) { problem.model.runs[1].frozen = true; }
+static void moe(void) { problem.model.runs[1].kind = LAYER_MOE; }
+static void latent(void) { problem.model.shape.kv_rank = 8; }
+static void normed(void) { problem.model.shape.qk_norm = QK_NORM_HEAD; }
+static void narrow(void) { problem.model.shape.embedding_width = 8; }
+static void crossing(void) { problem.model.runs[1].cross_attention = true; }
+static void titan(void) { problem.job.trainer = TRAINER_TORCHTITAN; }
+static void fp8(void) { problem.job.precision = FP8; }
+static void gathered(void) { problem.job.gathered_logits = true; }
+static void compressing(void) { problem.job.gradient_option_count = 1; }
+static void framed(void) { problem.job.space.framework = FRAMEWORK_MEGATRON; }
+static void contextual(void) { problem.job.layout.context = 2; }
+static void sharded(void)
+{
+    problem.job.layout.sequence_parallel = true, problem.job.sequence = 64;
+}
+static void odd_batch(void) { problem.job.layout.micro_batch = 3; }
+static void odd_width(void) { problem.model.shape.hidden += 1; }
+static void odd_heads(void) { problem.model.shape.heads += 1; }
+static void listed(void)
+{
+    static int degrees[] = {4, 8};
+    problem.job.space.given = true;
+    problem.job.space.axes[SPACE_TENSOR] = (struct space_axis){AXIS_LIST, degrees, 2};
+}
+
+static void misfits_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        void (*spoil)(void);
+        const char *told;
+    } cases[] = {{frozen, "no frozen layers"},
+                 {moe, "blocks, embeddings and heads alone"},
+                 {latent, "attention without latents"},
+                 {normed, "shape.qk_norm"},
+                 {narrow, "shape.embedding_width"},
+                 {crossing, "no cross attention"},
+                 {titan, "trainer \"megatron\""},
+                 {fp8, "another precision than fp8"},
+                 {gathered, "gathered_logits false"},
+                 {compressing, "no boundary_options, no gradient_options"},
+                 {framed, "space.framework \"any\""},
+                 {contextual, "layout.context: a tensor grid needs 1, found 2"},
+                 {sharded, "layout.sequence_parallel: a tensor grid needs false"},
+                 {odd_batch, "multiple of tensor_grid's third axis 2, found 3"},
+                 {odd_width, "tensor_grid's second axis 2"},
+                 {odd_heads, "the first axis of the job's tensor_grid 2"},
+                 {listed, "space.tensor_grids, or a space that leaves tensor as it is"}};
+    struct random_limits limits = random_limits_small();
+    limits.flavour = FLAVOUR_SHAPE, limits.grids = true;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        struct arena arena;
+        struct random rng = {7};
+        struct error err = {OK, ""}, found = {OK, ""};
+        arena_open(&arena, NULL);
+        do random_problem(&problem, &rng, &limits, &arena);
+        while (problem.job.layout.grid_depth != 2 || problem.job.layout.grid_rows != 2 ||
+               layout_tensor_axis(&problem.job.layout, 0) != 2 || problem.job.rule_count);
+        CHECK_OK(problem_check_grid(&problem, &err));
+        CHECK_OK(problem_check_layout(&problem, &err));
+        cases[i].spoil();
+        problem.job.global_batch = 8 * problem.job.layout.data * problem.job.layout.micro_batch;
+        if (problem_check_grid(&problem, &found) == OK &&
+            problem_check_layout(&problem, &found) == OK)
+            fail_msg("%s: not refused", cases[i].told);
+        if (!strstr(found.text, cases[i].told))
+            fail_msg("expected %s, found %s", cases[i].told, found.text);
+        arena_close(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(grids_are_read_and_written, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(axes_are_refused, make_folder, remove_folder),
+        cmocka_unit_test(misfits_are_named)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,216 @@
+// Laws of tensor grids: with one axis they are the columns and rows of one dimension, term by term;
+// whatever the grid, all ranks together do the work of one; and what their all-reduces send is what
+// each product by itself asks for, the axes changing places from one to the next.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "formulate/price/pricing.h"
+#include "tests/support/check.h"
+#include "tests/support/grids.h"
+#include "tests/support/models.h"
+
+#include <cmocka.h> // last: it takes the name of fail()
+
+enum { PROBLEMS = 2000, NODE = 4 };
+
+// One group of nodes of four, all numbers of links and rates drawn.
+static void draw(struct problem *p, struct random *rng, struct arena *arena)
+{
+    static const char *const name = "G";
+    *p = (struct problem){.name = "random"};
+    random_model(&p->model, rng, arena);
+    struct node_group *g = TAKE(arena, 1, struct node_group);
+    struct nic *nic = TAKE(arena, 1, struct nic);
+    struct gpu_costs *gpu = TAKE(arena, 1, struct gpu_costs);
+    struct precision_costs *rates = TAKE(arena, 1, struct precision_costs);
+    *nic = (struct nic){NIC_INFINIBAND, (int)random_between(rng, 1, 4), {25e9, 1e-5}};
+    *g = (struct node_group){"first", name, 64, NODE, 80000000000, {300e9, 3e-6}, nic, 1, 0};
+    *rates = (struct precision_costs){.precision = BF16, .gemm_flop_per_s = exactly(250e12)};
+    rates->attention_flop_per_s = exactly(150e12);
+    *gpu = (struct gpu_costs){.gpu = name, .precisions = rates, .precision_count = 1};
+    gpu->memory_bytes_per_s = exactly(1.6e12);
+    gpu->collective_launch_s = exactly(random_chance(rng, 50) ? 1e-5 : 0);
+    p->cluster = (struct cluster){.name = "random", .groups = g, .group_count = 1};
+    p->costs = (struct costs){.name = "random", .gpus = gpu, .gpu_count = 1};
+    p->costs.intra_efficiency = exactly(0.75);
+    p->costs.tensor_overlap = exactly(random_chance(rng, 50) ? 0.25 : 0);
+    p->costs.network_efficiency[NIC_INFINIBAND] = exactly(0.8);
+    p->costs.transfer_share[PART_LINK] = 1;
+    p->job = (struct job){.name = "random",
+                          .sequence = 128 * random_between(rng, 1, 16),
+                          .precision = BF16,
+                          .gradient_bytes_per_value = random_chance(rng, 50) ? 2 : 4,
+                          .layout = {.tensor = (int)random_between(rng, 1, 6),
+                                     .context = 1,
+                                     .data = 1,
+                                     LAYOUT_PLAIN(1),
+                                     .micro_batch = (int)random_between(rng, 1, 3),
+                                     .fused_attention = random_chance(rng, 50)},
+                          .budget = {-1, -1, -1, 0},
+                          .memory_fraction = 1};
+    p->job.global_batch = p->job.layout.micro_batch;
+    p->job.recompute[RECOMPUTE_NONE] = true;
+    grids_fit(p);
+}
+
+static bool near(real a, real b) { return fabsl(a - b) <= 1e-16L * (fabsl(a) + fabsl(b)); }
+
+static void check_near(const char *what, int name, real a, real b)
+{
+    if (!near(a, b)) fail_msg("problem %d: %s: %.20Lg and %.20Lg", name, what, a, b);
+}
+
+static void one_axis_is_one_dimension(void **state)
+{
+    (void)state;
+    struct random rng = {21};
+    for (int i = 0; i < PROBLEMS; i++) {
+        struct arena arena;
+        struct problem p;
+        arena_open(&arena, NULL);
+        draw(&p, &rng, &arena);
+        struct pricing x = pricing_of(&p, NULL, &arena);
+        struct slice whole = slice_of(&x, 0);
+        for (int r = 0; r < p.model.run_count; r++) {
+            const struct layer_run *run = &p.model.runs[r];
+            real forward, backward;
+            communication_of_layer(&x, run, 0, &whole, 0, &forward, &backward);
+            struct grid_collectives grid = collectives_of_grid(&x, run, 0, &whole);
+            check_near("forward", i, grid.forward_s, forward);
+            check_near("backward", i, grid.backward_s, backward);
+            assert_true(grid.gather_s <= 0 && grid.gather_back_s <= 0 && grid.scatter_s <= 0);
+        }
+        arena_close(&arena);
+    }
+}
+
+// FLOP, values of matrices and what is kept of heads and feed-forward part.
+static void all_ranks_do_the_work_of_one(void **state)
+{
+    (void)state;
+    struct random rng = {22};
+    for (int i = 0; i < PROBLEMS; i++) {
+        struct arena arena;
+        struct problem p, alone;
+        arena_open(&arena, NULL);
+        draw(&p, &rng, &arena);
+        grids_give(&p, &rng, 4);
+        p.model.shape.vocabulary_multiple = 0, p.model.shape.plain_norms = true;
+        p.model.shape.qkv_bias = p.model.shape.linear_bias = false;
+        p.model.shape.output_bias = -1, p.model.shape.positions = 0;
+        alone = p;
+        alone.job.layout.tensor = 1;
+        alone.job.layout.grid_depth = alone.job.layout.grid_rows = 0;
+        struct pricing x = pricing_of(&p, NULL, &arena), y = pricing_of(&alone, NULL, &arena);
+        struct slice part = slice_of(&x, 0), whole = slice_of(&y, 0);
+        for (int r = 0; r < p.model.run_count; r++) {
+            const struct layer_run *run = &p.model.runs[r];
+            struct layer_work split = work_of_layer(&x, run, &part),
+                              one = work_of_layer(&y, run, &whole);
+            check_near("FLOP of matrices", i, x.t * split.linear, one.linear);
+            // Each rank of axis 2 computes the same attention.
+            check_near("FLOP of attention", i, x.t1 * x.t3 * split.attention, one.attention);
+            struct layer_parameters few = parameters_of(&x, run), all = parameters_of(&y, run);
+            real more = (real)run->more_values;
+            check_near("values", i, x.t * (few.dense - more), all.dense - more);
+        }
+        arena_close(&arena);
+    }
+}
+
+// Bytes that a rank sends in an all-reduce of so many over `ranks`.
+static real sent(real bytes, real ranks) { return 2 * (ranks - 1) / ranks * bytes; }
+
+// What each product asks for by itself, in the order of the layer: [rank of the axis].
+static void add_product(const struct pricing *x, bool turned, real columns, real depth,
+                        real sums[2])
+{
+    real split[2] = {turned ? x->t2 : x->t1, turned ? x->t1 : x->t2}; // of columns, of depth
+    real outputs = x->n * columns / split[0] * x->e, inputs = x->n * depth / split[1] * x->e;
+    sums[0] += sent(outputs, split[1]);
+    sums[1] += sent(inputs, split[0]);
+}
+
+static void each_product_is_summed_over_its_depth(void **state)
+{
+    (void)state;
+    struct random rng = {23};
+    for (int i = 0; i < PROBLEMS; i++) {
+        struct arena arena;
+        struct problem p;
+        arena_open(&arena, NULL);
+        draw(&p, &rng, &arena);
+        grids_give(&p, &rng, 4);
+        // One rate everywhere, and nothing beside it.
+        p.cluster.groups[0].gpus_per_node = 1 << 10;
+        p.cluster.groups[0].intra.latency_s = 0;
+        p.costs.gpus[0].collective_launch_s.value = p.costs.tensor_overlap.value = 0;
+        p.model.shape.parallel_residual = false;
+        struct pricing x = pricing_of(&p, NULL, &arena);
+        struct slice whole = slice_of(&x, 0);
+        real rate = link_of_tensor_axis(&x, 0, 0).bytes_per_s;
+        for (int r = 0; r < p.model.run_count; r++) {
+            const struct layer_run *run = &p.model.runs[r];
+            real sums[2] = {0, 0}, norm = sent((p.model.shape.rms_norm ? 4 : 8) * x.n, x.t2);
+            if (run->kind != LAYER_BLOCK) continue;
+            add_product(&x, false, x.q + 2 * x.kv, x.h, sums);
+            add_product(&x, true, x.h, x.q, sums);
+            add_product(&x, false, (x.g - 1) * x.f, x.h, sums);
+            add_product(&x, true, x.h, x.f, sums);
+            struct grid_collectives grid = collectives_of_grid(&x, run, 0, &whole);
+            check_near("sums forward", i, grid.forward_s * rate,
+                       sums[0] + norms_of(&x, run) * norm);
+            check_near("sums backward", i, grid.backward_s * rate,
+                       sums[1] + norms_of(&x, run) * norm);
+            real matrices = (x.h * (x.q + 2 * x.kv) + x.q * x.h + x.g * x.h * x.f) / x.t;
+            check_near("gathers", i, grid.gather_s * rate, (x.t3 - 1) * matrices * x.e);
+            check_near("scatters", i, grid.scatter_s * rate, (x.t3 - 1) * matrices * x.e_g);
+        }
+        arena_close(&arena);
+    }
+}
+
+// In nodes of four: how many rings of an axis leave a node, by the rate that each is left.
+static void axes_lie_on_levels(void **state)
+{
+    (void)state;
+    static const struct {
+        int axes[3], streams[3]; // 0: within the node
+    } cases[] = {{{4, 2, 2}, {0, 4, 4}}, {{2, 2, 2}, {0, 0, 4}}, {{1, 8, 2}, {0, 1, 4}},
+                 {{8, 2, 1}, {1, 4, 4}}, {{2, 4, 1}, {0, 2, 4}}, {{1, 2, 4}, {0, 0, 2}}};
+    struct random rng = {24};
+    struct arena arena;
+    struct problem p;
+    arena_open(&arena, NULL);
+    draw(&p, &rng, &arena);
+    p.cluster.groups[0].intra.bytes_per_s = 1e15;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        const int *axes = cases[i].axes;
+        struct layout *l = &p.job.layout;
+        l->tensor = axes[0] * axes[1] * axes[2], l->grid_depth = axes[1], l->grid_rows = axes[2];
+        struct pricing x = pricing_of(&p, NULL, &arena);
+        const struct nic *nic = p.cluster.groups[0].nics;
+        for (int axis = 0; axis < 3; axis++) {
+            struct link_price link = link_of_tensor_axis(&x, 0, axis);
+            if (axes[axis] == 1) continue;
+            assert_int_equal(link.intra, cases[i].streams[axis] == 0);
+            if (!link.intra)
+                check_near("rate", (int)i, link.bytes_per_s * cases[i].streams[axis],
+                           nic->count * (real)nic->link.bytes_per_s * 0.8);
+        }
+    }
+    arena_close(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_axis_is_one_dimension),
+                                       cmocka_unit_test(all_ranks_do_the_work_of_one),
+                                       cmocka_unit_test(each_product_is_summed_over_its_depth),
+                                       cmocka_unit_test(axes_lie_on_levels)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

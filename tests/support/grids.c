@@ -1,0 +1,36 @@
+#include "tests/support/grids.h"
+
+void grids_fit(struct problem *p)
+{
+    struct shape *s = &p->model.shape;
+    struct job *j = &p->job;
+    for (int i = 0; i < p->model.run_count; i++) {
+        struct layer_run *r = &p->model.runs[i];
+        bool kept = r->kind == LAYER_BLOCK || r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD;
+        if (!kept) *r = (struct layer_run){.name = r->name, .kind = LAYER_BLOCK, .count = r->count};
+        r->frozen = r->cross_attention = false;
+        r->adapter_rank = r->weight_bits = 0;
+    }
+    s->query_rank = s->kv_rank = s->rotary_width = s->value_width = s->embedding_width = 0;
+    s->qk_norm = QK_NORM_NONE;
+    j->trainer = TRAINER_MEGATRON;
+    if (j->precision == FP8) j->precision = BF16;
+    j->gathered_logits = false;
+    j->boundary_option_count = j->gradient_option_count = 0;
+}
+
+void grids_give(struct problem *p, struct random *rng, int axis_max)
+{
+    struct layout *l = &p->job.layout;
+    struct shape *s = &p->model.shape;
+    int axes[3];
+    do
+        for (int i = 0; i < 3; i++) axes[i] = (int)random_between(rng, 1, axis_max);
+    while (axes[1] * axes[2] == 1);
+    l->tensor = axes[0] * axes[1] * axes[2];
+    l->grid_depth = axes[1], l->grid_rows = axes[2];
+    l->context = l->expert = 1;
+    l->sequence_parallel = false;
+    s->heads *= axes[0], s->kv_heads *= axes[0], s->ffn *= axes[0], s->hidden *= axes[1];
+    l->micro_batch *= axes[2], p->job.global_batch *= axes[2];
+}
