@@ -76,7 +76,7 @@ static real eager_bytes(const struct pricing *x, const struct layer_run *run, re
          turn = !s->positions && job_unfused(j, UNFUSED_ROTARY),
          gate = s->gated_ffn && job_unfused(j, UNFUSED_ACTIVATION);
     real norms = norm ? 16 * norms_of(x, run) * x->h * x->u : 0,
-         turned = turn ? 10 * (x->q + x->kv) / x->t : 0, gates = gate ? 2 * ffn / x->t : 0;
+         turned = turn ? 10 * (x->q + x->kv) / x->t1 : 0, gates = gate ? 2 * ffn / x->t1 : 0;
     return x->e * n * (norms + turned + gates);
 }
 
