@@ -181,7 +181,23 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
         return fail(err, BAD_INPUT,
                     "%s: layout.expert: expected 1 for a model without moe layers, found %d", job,
                     p->job.layout.expert);
+    if (!p->job.layout.barrier && model_shared_pool(&p->model))
+        return fail(err, BAD_INPUT,
+                    "%s: layout.barrier: expected true for a model whose memory layers share a "
+                    "pool, found false",
+                    job);
     return rules_check(p->job.rules, p->job.rule_count, stages, p->model.layer_count, job, err);
+}
+
+// The pool lies on all devices of the pipeline, and every layer reads all of it over one link.
+static enum status check_shared_pool(const struct problem *p, struct error *err)
+{
+    if (p->cluster.group_count == 1 || !model_shared_pool(&p->model)) return OK;
+    return fail(err, BAD_INPUT,
+                "%s: groups: expected one group for a model whose memory layers share a pool, "
+                "found %d",
+                p->cluster.document.path ? p->cluster.document.path : "cluster",
+                p->cluster.group_count);
 }
 
 // What a cluster with places cannot be asked for: what would make ranks of a stage depend on each
@@ -308,6 +324,7 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(job_check(&p->job, err));
     if (!p->job.space.given) TRY(check_layout_fits(p, err));
     else TRY(check_framework(p, job, err));
+    TRY(check_shared_pool(p, err));
     TRY(check_limits(p, job, err));
     if (p->job.objective == OBJECTIVE_PIPETTE) TRY(problem_check_pipette(p, err));
     if (has_blocks(p)) TRY(check_positions(p, err));

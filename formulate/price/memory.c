@@ -90,7 +90,8 @@ struct layer_parameters parameters_of(const struct pricing *x, const struct laye
         v.whole += x->h * ((real)e->experts + (e->shared_gate ? 1 : 0));
         p.experts = x->g * x->h * (real)e->ffn * (real)e->experts / (x->x * x->t);
     }
-    if (run->kind == LAYER_MEMORY) p.pool = (real)run->pool.values * (real)run->pool.width / x->D;
+    if (run->kind == LAYER_MEMORY && !run->pool.shared)
+        p.pool = (real)run->pool.values * (real)run->pool.width / x->D;
     p.dense = v.sharded / x->t + v.whole;
     return run->frozen ? freeze(x, run, &v, p.dense + p.experts + p.pool) : p;
 }
@@ -108,20 +109,25 @@ static real state_bytes(const struct pricing *x, const struct layer_parameters *
     return job->adam ? (job->precision == FP32 ? 8 : 12) * kept_values(x, p, 1) : 0;
 }
 
-real optimizer_s(const struct pricing *x, const struct layer_run *run, int group)
+static real step_s(const struct pricing *x, const struct layer_parameters *p, int group)
 {
     const struct gpu_costs *gpu = x->gpus[group];
-    struct layer_parameters p = parameters_of(x, run);
-    real state = state_bytes(x, &p);
+    real state = state_bytes(x, p);
     if (!x->problem->job.layout.offload_optimizer)
-        return (2 * state + x->e_g * kept_values(x, &p, 2) + x->e * kept_values(x, &p, 3) +
-                gpu->step_bytes_per_value.value * kept_values(x, &p, 1)) /
+        return (2 * state + x->e_g * kept_values(x, p, 2) + x->e * kept_values(x, p, 3) +
+                gpu->step_bytes_per_value.value * kept_values(x, p, 1)) /
                gpu->memory_bytes_per_s.value;
-    real values = kept_values(x, &p, 1), moved = (x->e_g + x->e) * values,
+    real values = kept_values(x, p, 1), moved = (x->e_g + x->e) * values,
          rate = gpu->host_update_values_per_s.value;
     return moved / gpu->host_link_bytes_per_s.value +
            fmaxl((2 * state + moved) / gpu->host_memory_bytes_per_s.value,
                  rate > 0 ? values / rate : 0);
+}
+
+real optimizer_s(const struct pricing *x, const struct layer_run *run, int group)
+{
+    struct layer_parameters p = parameters_of(x, run);
+    return step_s(x, &p, group);
 }
 
 real table_gradient_bytes(const struct pricing *x, const struct layer_run *run)
@@ -193,6 +199,34 @@ struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_ru
     add_gathered(x, run, &p, &bytes);
     stash_of_layer(x, run, &p, &bytes);
     return bytes;
+}
+
+// A pool that memory layers share lies on all devices of the pipeline.
+static struct layer_parameters shared_parameters(const struct pricing *x,
+                                                 const struct layer_run *run)
+{
+    return (struct layer_parameters){.pool = (real)run->pool.values * (real)run->pool.width /
+                                             pool_devices(x, run)};
+}
+
+real shared_pool_bytes(const struct pricing *x)
+{
+    const struct layer_run *run = model_shared_pool(&x->problem->model);
+    if (!run) return 0;
+    struct layer_parameters p = shared_parameters(x, run);
+    if (run->frozen) return x->e * p.pool;
+    struct layer_bytes bytes = {.gradient = x->e_g * p.pool};
+    if (!x->problem->job.layout.offload_optimizer) bytes.movable = state_bytes(x, &p);
+    add_trainer(x, run, &p, &bytes);
+    return x->e * p.pool + bytes.gradient + bytes.movable;
+}
+
+real shared_pool_step_s(const struct pricing *x, int group)
+{
+    const struct layer_run *run = model_shared_pool(&x->problem->model);
+    if (!run || run->frozen) return 0;
+    struct layer_parameters p = shared_parameters(x, run);
+    return step_s(x, &p, group) / x->problem->job.layout.virtual_stages;
 }
 
 real outside_bytes(const struct pricing *x, int group)

@@ -128,7 +128,8 @@ struct link_price link_of_gradient_sync(const struct pricing *x, int group);
 struct link_price link_of_expert_sync(const struct pricing *x,
                                       int group); // the same link, the ranks that share an expert
 struct link_price link_of_experts(const struct pricing *x, int group);
-struct link_price link_of_pool(const struct pricing *x, int group);
+real pool_devices(const struct pricing *x, const struct layer_run *run); // that its pool lies on
+struct link_price link_of_pool(const struct pricing *x, const struct layer_run *run, int group);
 struct link_price link_of_stages(const struct pricing *x, int from, int to);
 int64_t group_slots(const struct pricing *x, const struct node_group *group);
 
@@ -160,6 +161,9 @@ real offloaded_step_s(const struct pricing *x, const struct layer_run *run, int 
                       real device_s);
 real outside_bytes(const struct pricing *x, int group);
 real inside_bytes(const struct pricing *x, int group);
+// Of the pool that memory layers share: on every device, whatever its layers; 0 without one.
+real shared_pool_bytes(const struct pricing *x);
+real shared_pool_step_s(const struct pricing *x, int group); // its update, one stage's part
 
 // ---- stash.c (section 5)
 bool is_fully_sharded(const struct pricing *x); // torchtitan's FSDP2

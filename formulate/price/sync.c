@@ -241,13 +241,14 @@ static int rounds_of(const struct pricing *x, int group, bool experts)
 
 real stage_sync_s(const struct pricing *x, int group)
 {
-    if (x->R <= 1) return 0;
+    real pool = shared_pool_step_s(x, group);
+    if (x->R <= 1) return pool;
     struct link_price link = link_of_gradient_sync(x, group),
                       expert_link = link_of_expert_sync(x, group);
     real latency = rounds_of(x, group, false) * scatter_latency_s(&link, x->R);
     if (x->has_trained_experts)
         latency += rounds_of(x, group, true) * scatter_latency_s(&expert_link, x->R_e);
-    return latency;
+    return latency + pool;
 }
 
 enum status price_sync_constants(struct pricing *x, struct error *err)

@@ -52,5 +52,15 @@ awk '($1 < 1 && ($2 != "1-bit" || $3 * 5 > $4)) || ($1 == 12.5 && $2 != "1-bit")
 "$PLUMBLINE" check "$work/onebit/0.51/certificate.json" "$work/onebit/0.51/problem.json" >"$work/log" 2>&1 ||
     wrong "onebit: $(cat "$work/log")"
 
+# A pool for all memory layers: slower than one each while those fit, then faster, then alone.
+sh docs/examples/papers/pools.sh "$work/pools" 1024 3072 4096 >"$work/pools.txt" || wrong "pools.sh fails"
+awk 'NR == 1 && $3 <= $6 { bad = 1 } NR == 2 && ($3 * 1.3 > $6 || $5 == "9,8,8,7") { bad = 1 }
+     NR == 3 && ($3 == "-" || $6 != "-") { bad = 1 } END { exit bad || NR != 3 }' "$work/pools.txt" ||
+    wrong "pools: $(cat "$work/pools.txt")"
+for way in shared apart; do
+    "$PLUMBLINE" check "$work/pools/4096/$way.certificate.json" "$work/pools/4096/$way.problem.json" \
+        >"$work/log" 2>&1 || wrong "pools $way: $(cat "$work/log")"
+done
+
 [ "$failed" = 0 ] && echo "papers: decisions change as they say"
 exit $failed

@@ -124,3 +124,57 @@ void random_model(struct model *m, struct random *rng, struct arena *arena)
     for (int i = 0; i <= last; i++) m->layer_count += m->runs[i].count;
     if (random_chance(rng, 50)) random_peculiarities(m, rng);
 }
+
+// ---- pools
+
+static void keep_first_group(struct cluster *c)
+{
+    int kept = 0;
+    for (int i = 0; i < c->link_count; i++)
+        if (c->links[i].from == 0 && c->links[i].to == 0) c->links[kept++] = c->links[i];
+    c->link_count = kept, c->group_count = 1;
+}
+
+bool share_pools(struct problem *p)
+{
+    const struct layer_run *first = NULL;
+    for (int i = 0; i < p->model.run_count; i++) {
+        struct layer_run *r = &p->model.runs[i];
+        if (r->kind != LAYER_MEMORY) continue;
+        if (!first) first = r;
+        r->pool.values = first->pool.values, r->pool.width = first->pool.width;
+        r->frozen = first->frozen, r->pool.shared = true;
+    }
+    if (!first) return false;
+    keep_first_group(&p->cluster);
+    p->job.layout.barrier = true;
+    return true;
+}
+
+bool random_pools(struct problem *p, uint64_t seed, struct arena *arena)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 11};
+    struct model *m = &p->model;
+    for (int i = 0; i < p->job.rule_count; i++)
+        if (p->job.rules[i].group_count) return false;
+    if (m->run_count != 3 || m->runs[1].kind != LAYER_BLOCK || m->runs[1].count < 2) return false;
+    int64_t half = random_between(&own, 2, 24);
+    struct layer_run *runs = TAKE(arena, 5, struct layer_run), block = m->runs[1];
+    struct layer_run pool = {.name = "table",
+                             .kind = LAYER_MEMORY,
+                             .count = 1,
+                             .frozen = random_chance(&own, 20),
+                             .pool = {.values = half * half,
+                                      .width = 4 * random_between(&own, 1, 4),
+                                      .heads = random_between(&own, 1, 2),
+                                      .key_width = 4,
+                                      .top_k = random_between(&own, 1, 3),
+                                      .gated = random_chance(&own, 50)}};
+    int behind = block.count > 2 && random_chance(&own, 60) ? 2 : 1;
+    runs[0] = m->runs[0], runs[1] = block, runs[2] = pool, runs[3] = pool, runs[4] = m->runs[2];
+    runs[1].count = block.count - behind;
+    runs[3].name = "second table";
+    if (behind == 1) runs[3] = m->runs[2];
+    m->runs = runs, m->run_count = 3 + behind;
+    return share_pools(p);
+}

@@ -5,6 +5,12 @@
 #include "tests/support/problems.h"
 
 void random_model(struct model *m, struct random *rng, struct arena *arena);
+// All memory layers over one pool, where there are some; what that asks of the rest: one node
+// group, a barrier. Whether there are some.
+bool share_pools(struct problem *p);
+// Some of the blocks of a tiny transformer become memory layers over one pool, drawn from numbers
+// of its own, where rules name no group.
+bool random_pools(struct problem *p, uint64_t seed, struct arena *arena);
 void model_look_back(struct model *m); // causal attention alone, which slices of a sequence want
 
 #endif

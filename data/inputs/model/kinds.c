@@ -34,6 +34,7 @@ enum status pool_get(const struct json *object, struct pool_shape *s, struct are
         FIELD_COUNT("key_width", REQUIRED, &s->key_width, 1, WIDTH_MAX),
         FIELD_COUNT("top_k", REQUIRED, &s->top_k, 1, TOP_K_MAX),
         FIELD_BOOL("gated", OPTIONAL, &s->gated),
+        FIELD_BOOL("shared", OPTIONAL, &s->shared),
     };
     return JSON_FIELDS(object, fields, arena, err);
 }
@@ -59,6 +60,7 @@ void pool_put(struct json_writer *w, const struct pool_shape *s)
     json_put_count(w, "key_width", s->key_width);
     json_put_count(w, "top_k", s->top_k);
     json_put_bool(w, "gated", s->gated);
+    if (s->shared) json_put_bool(w, "shared", true);
     json_close_object(w);
 }
 

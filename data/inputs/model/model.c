@@ -145,6 +145,20 @@ static double measured_total(const struct measured_bytes *b)
     return sum;
 }
 
+// One table: as many values, as wide, and frozen or not.
+static enum status check_shared_pool(const struct model *m, int i, struct error *err)
+{
+    const struct layer_run *run = &m->runs[i], *first = model_shared_pool(m);
+    if (run->kind != LAYER_MEMORY || !run->pool.shared ||
+        (run->pool.values == first->pool.values && run->pool.width == first->pool.width &&
+         run->frozen == first->frozen))
+        return OK;
+    return fail(err, BAD_INPUT,
+                "%s: runs[%d].memory.shared: expected the values, width and frozen of run %s, with "
+                "which it shares its pool",
+                name_of(m), i, first->name);
+}
+
 static enum status check_run(const struct model *m, int i, double *bytes, struct error *err)
 {
     const struct layer_run *run = &m->runs[i];
@@ -193,6 +207,7 @@ enum status model_check(const struct model *m, struct error *err)
         return fail(err, BAD_INPUT, "%s: runs: expected at least one run, found none", name_of(m));
     for (int i = 0; i < m->run_count; i++) {
         TRY(check_run(m, i, &bytes, err));
+        TRY(check_shared_pool(m, i, err));
         layers += m->runs[i].count;
         embeddings += m->runs[i].kind == LAYER_EMBEDDING ? m->runs[i].count : 0;
         heads += m->runs[i].kind == LAYER_HEAD ? m->runs[i].count : 0;
@@ -288,6 +303,13 @@ bool model_has_gradient(const struct model *m, int run)
     for (int i = 0; i <= run; i++)
         if (run_is_trained(&m->runs[i])) return true;
     return false;
+}
+
+const struct layer_run *model_shared_pool(const struct model *m)
+{
+    for (int i = 0; i < m->run_count; i++)
+        if (m->runs[i].kind == LAYER_MEMORY && m->runs[i].pool.shared) return &m->runs[i];
+    return NULL;
 }
 
 bool model_crosses(const struct model *m)

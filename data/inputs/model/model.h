@@ -77,6 +77,7 @@ struct pool_shape {
     int64_t heads, key_width;
     int64_t top_k; // values read per head and token
     bool gated;
+    bool shared; // the values are one table with those of all other runs that say so
 };
 
 struct layer_run {
@@ -122,7 +123,9 @@ static inline bool shape_output_bias(const struct shape *s)
 {
     return s->output_bias ? s->output_bias > 0 : s->linear_bias;
 }
-bool model_crosses(const struct model *m);     // some run attends to an encoder's output
+bool model_crosses(const struct model *m); // some run attends to an encoder's output
+// The first run of the memory layers that share one pool; NULL: none do.
+const struct layer_run *model_shared_pool(const struct model *m);
 bool model_looks_ahead(const struct model *m); // some run's attention is not causal: no slices
 // The first thing in a model that a plain transformer block (two norms, attention without windows
 // or latents, one residual) has not; NULL: nothing.

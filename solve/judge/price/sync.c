@@ -255,12 +255,11 @@ static long double rounds_of(const struct price_audit *a, int group, bool of_exp
 
 int64_t sync_constant_ns(const struct price_audit *a, int group)
 {
-    if (a->ranks <= 1) return 0;
-    return judged_nanoseconds(
-        a, (struct computed){rounds_of(a, group, false) * scatter_latency_s(a, group, a->ranks) +
-                                 rounds_of(a, group, true) *
-                                     scatter_latency_s(a, group, a->expert_ranks),
-                             0});
+    long double seconds = judged_pool_update_s(a, group);
+    if (a->ranks > 1)
+        seconds += rounds_of(a, group, false) * scatter_latency_s(a, group, a->ranks) +
+                   rounds_of(a, group, true) * scatter_latency_s(a, group, a->expert_ranks);
+    return judged_nanoseconds(a, (struct computed){seconds, 0});
 }
 
 bool embedding_sync_price(const struct price_audit *a, int first, int last, int64_t *ns)

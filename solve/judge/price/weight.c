@@ -82,7 +82,9 @@ static struct values memory_values(const struct price_audit *a, const struct lay
     const struct shape *s = &a->problem->model.shape;
     const struct pool_shape *p = &r->pool;
     long double h = s->hidden, keys = (long double)p->heads * p->key_width, width = p->width;
-    struct values v = {.pool = (long double)p->values * width / (long double)a->devices};
+    struct values v = {0};
+    // A shared pool is no layer's.
+    if (!p->shared) v.pool = (long double)p->values * width / (long double)a->devices;
     v.whole = half_keys(p) * keys + h * keys + width * h * (p->gated ? 2 : 1) +
               (s->rms_norm ? h : 2 * h);
     return v;
@@ -251,24 +253,69 @@ struct layer_bytes layer_bytes_of(const struct price_audit *a, int run)
     return b;
 }
 
-static long double optimizer_s(const struct price_audit *a, int run, int group)
+static long double update_s(const struct price_audit *a, const struct layer_weight *w, int group)
 {
-    const struct layer_time *stated = stated_time(a, run, group);
-    if (stated) return stated->optimizer_s;
     const struct job *j = &a->problem->job;
     const struct gpu_costs *gpu = gpu_of(a, group);
-    struct layer_weight w = layer_weight_of(a, run);
-    long double states = 2 * state_bytes(a, &w), e = a->value_bytes,
+    long double states = 2 * state_bytes(a, w), e = a->value_bytes,
                 gradient = j->gradient_bytes_per_value;
     if (!j->layout.offload_optimizer)
-        return (states + gradient * held_values(a, &w, 2) + e * held_values(a, &w, 3) +
-                gpu->step_bytes_per_value.value * held_values(a, &w, 1)) /
+        return (states + gradient * held_values(a, w, 2) + e * held_values(a, w, 3) +
+                gpu->step_bytes_per_value.value * held_values(a, w, 1)) /
                gpu->memory_bytes_per_s.value;
-    long double values = held_values(a, &w, 1), moved = (gradient + e) * values,
+    long double values = held_values(a, w, 1), moved = (gradient + e) * values,
                 rate = gpu->host_update_values_per_s.value,
                 update = (states + moved) / gpu->host_memory_bytes_per_s.value;
     if (rate > 0) update = greatest(update, values / rate);
     return moved / gpu->host_link_bytes_per_s.value + update;
+}
+
+static long double optimizer_s(const struct price_audit *a, int run, int group)
+{
+    const struct layer_time *stated = stated_time(a, run, group);
+    if (stated) return stated->optimizer_s;
+    struct layer_weight w = layer_weight_of(a, run);
+    return update_s(a, &w, group);
+}
+
+// ---- the pool that memory layers share: a part on every device of the pipeline
+
+static long double shared_values(const struct price_audit *a)
+{
+    for (int i = 0; i < a->problem->model.run_count; i++) {
+        const struct layer_run *r = run_of(a, i);
+        if (r->kind == LAYER_MEMORY && r->pool.shared)
+            return (long double)r->pool.values * (long double)r->pool.width /
+                   (long double)judged_pool_devices(a, r);
+    }
+    return 0;
+}
+
+static bool trains_shared_pool(const struct price_audit *a)
+{
+    for (int i = 0; i < a->problem->model.run_count; i++)
+        if (run_of(a, i)->kind == LAYER_MEMORY && run_of(a, i)->pool.shared)
+            return !run_of(a, i)->frozen;
+    return false;
+}
+
+long double judged_pool_bytes(const struct price_audit *a)
+{
+    const struct job *j = &a->problem->job;
+    struct layer_weight w = {.pool = shared_values(a)};
+    long double weight = a->value_bytes * w.pool, gradient = j->gradient_bytes_per_value * w.pool;
+    if (!trains_shared_pool(a)) return weight;
+    if (j->trainer == TRAINER_DEEPSPEED && j->precision != FP32 && j->gradient_bytes_per_value == 4)
+        gradient = 6 * w.pool; // of the backward pass, and added up
+    return weight + gradient + (j->layout.offload_optimizer ? 0 : state_bytes(a, &w)) +
+           step_copies(a, &w);
+}
+
+long double judged_pool_update_s(const struct price_audit *a, int group)
+{
+    struct layer_weight w = {.pool = shared_values(a)};
+    if (!trains_shared_pool(a)) return 0;
+    return update_s(a, &w, group) * a->pipeline / a->stage_count;
 }
 
 int64_t optimizer_ns_of(const struct price_audit *a, int run, int group)
