@@ -63,13 +63,20 @@ static struct values values_of_ends(const struct pricing *x, const struct layer_
     return v;
 }
 
+real frozen_value_bytes(const struct pricing *x, const struct layer_run *run)
+{
+    return run->weight_bits ? run->weight_bits / 8.0L + 2.0L / 128 : x->e;
+}
+
 // A frozen layer keeps its values as they are, quantised where stated, and trains its adapters.
 static struct layer_parameters freeze(const struct pricing *x, const struct layer_run *run,
-                                      const struct values *v, real all)
+                                      const struct values *v, const struct layer_parameters *all)
 {
-    struct layer_parameters p = {.frozen_bytes = x->e * all};
+    struct layer_parameters p = {.frozen_bytes = x->e * (all->dense + all->experts + all->pool)};
+    bool end = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
     if (run->weight_bits)
-        p.frozen_bytes += v->matrices / x->t * (run->weight_bits / 8.0 + 2.0 / 128 - x->e);
+        p.frozen_bytes += ((end ? v->sharded : v->matrices) / x->t + all->experts + all->pool) *
+                          (frozen_value_bytes(x, run) - x->e);
     if (run->adapter_rank)
         p.dense = run->adapter_rank *
                   ((5 + (x->g - 1)) * x->h + (2 * x->q + 2 * x->kv + x->g * x->f) / x->t);
@@ -93,7 +100,7 @@ struct layer_parameters parameters_of(const struct pricing *x, const struct laye
     if (run->kind == LAYER_MEMORY && !run->pool.shared)
         p.pool = (real)run->pool.values * (real)run->pool.width / x->D;
     p.dense = v.sharded / x->t + v.whole;
-    return run->frozen ? freeze(x, run, &v, p.dense + p.experts + p.pool) : p;
+    return run->frozen ? freeze(x, run, &v, &p) : p;
 }
 
 // Trained values that one device keeps, where ZeRO stages from `stage` on shard them.
@@ -214,7 +221,7 @@ real shared_pool_bytes(const struct pricing *x)
     const struct layer_run *run = model_shared_pool(&x->problem->model);
     if (!run) return 0;
     struct layer_parameters p = shared_parameters(x, run);
-    if (run->frozen) return x->e * p.pool;
+    if (run->frozen) return frozen_value_bytes(x, run) * p.pool;
     struct layer_bytes bytes = {.gradient = x->e_g * p.pool};
     if (!x->problem->job.layout.offload_optimizer) bytes.movable = state_bytes(x, &p);
     add_trainer(x, run, &p, &bytes);

@@ -152,6 +152,8 @@ real scatter_latency_s(const struct link_price *link, real ranks);
 
 // ---- memory.c (sections 4, 5, 8)
 struct layer_parameters parameters_of(const struct pricing *x, const struct layer_run *run);
+// Of a value that is quantised where the run says so.
+real frozen_value_bytes(const struct pricing *x, const struct layer_run *run);
 // Of the dense gradient of an embedding that one backward pass of DeepSpeed makes; 0 of others.
 real table_gradient_bytes(const struct pricing *x, const struct layer_run *run);
 struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_run *run);

@@ -44,7 +44,7 @@ static void refused(enum status status, const struct error *err, const char *wor
 // ---- models
 
 static struct layer_run kinds[] = {
-    {.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1, .frozen = true},
+    {.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1, .frozen = true, .weight_bits = 8},
     {.name = "frozen",
      .kind = LAYER_BLOCK,
      .count = 3,
@@ -173,6 +173,9 @@ static void senseless_models(void **state)
     REFUSED_MODEL(runs[2].adapter_rank = 4, "adapter_rank");
     REFUSED_MODEL((runs[1].adapter_rank = 0, runs[1].frozen = false), "weight_bits");
     REFUSED_MODEL(runs[1].weight_bits = 17, "weight_bits");
+    REFUSED_MODEL(runs[2].weight_bits = 4, "weight_bits");
+    REFUSED_MODEL((m.shape.tied_embeddings = runs[5].frozen = true, runs[0].weight_bits = 8),
+                  "weight_bits");
     REFUSED_MODEL(runs[2].experts.top_k = 9, "top_k");
     REFUSED_MODEL(runs[2].experts.imbalance = 0.5, "imbalance");
     REFUSED_MODEL(runs[2].experts.ffn = 0, "moe");

@@ -311,7 +311,7 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
 
 struct tally {
     int problems, refused, excluded, unjoined, kinds[LAYER_MEMORY + 1],
-        schedules[SCHEDULE_KIND_COUNT], zero[4], fully_sharded, shared;
+        schedules[SCHEDULE_KIND_COUNT], zero[4], fully_sharded, shared, quantised[LAYER_MEMORY + 1];
 };
 
 static void note(struct tally *t, const struct problem *p)
@@ -327,6 +327,8 @@ static void note(struct tally *t, const struct problem *p)
     t->zero[p->job.layout.zero]++;
     t->fully_sharded += shards_fully(&a);
     t->shared += model_shared_pool(&p->model) != NULL;
+    for (int i = 0; i < p->model.run_count; i++)
+        if (p->model.runs[i].weight_bits) t->quantised[p->model.runs[i].kind]++;
 }
 
 static void check_tally(const struct tally *t)
@@ -340,6 +342,8 @@ static void check_tally(const struct tally *t)
     for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) assert_true(t->schedules[i] > 30);
     for (int i = 0; i < 4; i++) assert_true(t->zero[i] > 100);
     assert_true(t->fully_sharded > 100 && t->shared > 300);
+    for (int i = 0; i <= LAYER_MEMORY; i++)
+        if (i != LAYER_MEASURED) assert_true(t->quantised[i] > 30);
 }
 
 static void random_models(void **state)
@@ -359,6 +363,7 @@ static void random_models(void **state)
         random_costs(&problem, &rng, &arena);
         random_job(&problem.job, &problem.model, &rng, &arena);
         if (problem.job.layout.slice_count > 1) model_look_back(&problem.model);
+        if (rng.state / 2 % 4) quantise_frozen(&problem.model, rng.state);
         if (rng.state % 2) share_pools(&problem);
         if (problem_check(&problem, &err) == OK) {
             compare_prices(&problem, i, &count, &arena);

@@ -62,5 +62,12 @@ for way in shared apart; do
         >"$work/log" 2>&1 || wrong "pools $way: $(cat "$work/log")"
 done
 
+# LLaMA 65B with adapters on GPUs of 48 GB: four of them, two, one as its frozen weights take fewer bits.
+sh docs/examples/papers/bits.sh "$work/bits" 16 8 4 >"$work/bits.txt" || wrong "bits.sh fails"
+awk '{ gpus = gpus " " $2 } $5 > 48 { bad = 1 } END { exit bad || gpus != " 4 2 1" }' "$work/bits.txt" ||
+    wrong "bits: $(cat "$work/bits.txt")"
+"$PLUMBLINE" check "$work/bits/4.1/certificate.json" "$work/bits/4.1/problem.json" >"$work/log" 2>&1 ||
+    wrong "bits: $(cat "$work/log")"
+
 [ "$failed" = 0 ] && echo "papers: decisions change as they say"
 exit $failed

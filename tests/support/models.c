@@ -125,6 +125,20 @@ void random_model(struct model *m, struct random *rng, struct arena *arena)
     if (random_chance(rng, 50)) random_peculiarities(m, rng);
 }
 
+// ---- bits
+
+void quantise_frozen(struct model *m, uint64_t seed)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 17};
+    for (int i = 0; i < m->run_count; i++) {
+        struct layer_run *r = &m->runs[i];
+        bool latent = r->kind == LAYER_MOE && m->shape.kv_rank;
+        if (!r->frozen || r->kind == LAYER_BLOCK || latent || random_chance(&own, 40)) continue;
+        r->weight_bits = random_chance(&own, 50) ? 4 : (int)random_between(&own, 1, 16);
+    }
+    if (m->shape.tied_embeddings) m->runs[m->run_count - 1].weight_bits = m->runs[0].weight_bits;
+}
+
 // ---- pools
 
 static void keep_first_group(struct cluster *c)
@@ -143,7 +157,7 @@ bool share_pools(struct problem *p)
         if (r->kind != LAYER_MEMORY) continue;
         if (!first) first = r;
         r->pool.values = first->pool.values, r->pool.width = first->pool.width;
-        r->frozen = first->frozen, r->pool.shared = true;
+        r->frozen = first->frozen, r->weight_bits = first->weight_bits, r->pool.shared = true;
     }
     if (!first) return false;
     keep_first_group(&p->cluster);
@@ -176,5 +190,8 @@ bool random_pools(struct problem *p, uint64_t seed, struct arena *arena)
     runs[3].name = "second table";
     if (behind == 1) runs[3] = m->runs[2];
     m->runs = runs, m->run_count = 3 + behind;
+    // Of a frozen pool the embedding before it is frozen, too, so that nothing goes back to them.
+    m->runs[0].frozen = pool.frozen && !m->shape.tied_embeddings;
+    quantise_frozen(m, seed);
     return share_pools(p);
 }

@@ -11,6 +11,8 @@ bool share_pools(struct problem *p);
 // Some of the blocks of a tiny transformer become memory layers over one pool, drawn from numbers
 // of its own, where rules name no group.
 bool random_pools(struct problem *p, uint64_t seed, struct arena *arena);
+// Frozen layers of every kind in few bits, some of them; ends that share a matrix alike.
+void quantise_frozen(struct model *m, uint64_t seed);
 void model_look_back(struct model *m); // causal attention alone, which slices of a sequence want
 
 #endif

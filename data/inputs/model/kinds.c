@@ -134,7 +134,8 @@ static enum status check_attention(const struct layer_run *run, const struct sha
     if (run->more_values && run->kind == LAYER_MEASURED)
         return fail(err, BAD_INPUT, "%s: runs[%d].more_values: measured layers state their bytes",
                     file, i);
-    if ((run->adapter_rank || run->weight_bits) && (run->cross_attention || (s && s->kv_rank)))
+    if ((run->adapter_rank || (run->weight_bits && attends)) &&
+        (run->cross_attention || (s && s->kv_rank)))
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].%s: expected a block with one attention, without latents", file,
                     i, run->adapter_rank ? "adapter_rank" : "weight_bits");
@@ -157,10 +158,9 @@ enum status run_kind_check(const struct layer_run *run, const struct shape *s, i
                     "%s: runs[%d].adapter_rank: expected 0 to %d, and 0 unless the run is a frozen "
                     "block, found %d (kind \"%s\")",
                     file, i, ADAPTER_RANK_MAX, run->adapter_rank, kind);
-    if (run->weight_bits &&
-        (run->weight_bits < 1 || run->weight_bits > 16 || !run->frozen || run->kind != LAYER_BLOCK))
+    if (run->weight_bits && (run->weight_bits < 1 || run->weight_bits > 16 || !run->frozen))
         return fail(err, BAD_INPUT,
-                    "%s: runs[%d].weight_bits: expected 1 to 16, and only for a frozen block, "
+                    "%s: runs[%d].weight_bits: expected 1 to 16, and only for a frozen run, "
                     "found %d (kind \"%s\")",
                     file, i, run->weight_bits, kind);
     if (run->kind == LAYER_MOE) return check_experts(&run->experts, i, file, err);

@@ -151,11 +151,11 @@ static enum status check_shared_pool(const struct model *m, int i, struct error 
     const struct layer_run *run = &m->runs[i], *first = model_shared_pool(m);
     if (run->kind != LAYER_MEMORY || !run->pool.shared ||
         (run->pool.values == first->pool.values && run->pool.width == first->pool.width &&
-         run->frozen == first->frozen))
+         run->frozen == first->frozen && run->weight_bits == first->weight_bits))
         return OK;
     return fail(err, BAD_INPUT,
-                "%s: runs[%d].memory.shared: expected the values, width and frozen of run %s, with "
-                "which it shares its pool",
+                "%s: runs[%d].memory.shared: expected the values, width, frozen and weight_bits of "
+                "run %s, with which it shares its pool",
                 name_of(m), i, first->name);
 }
 
@@ -216,10 +216,12 @@ enum status model_check(const struct model *m, struct error *err)
         return fail(err, BAD_INPUT, "%s: runs: expected at most %d layers in all, found %lld",
                     name_of(m), LAYERS_MAX, (long long)layers);
     if (m->has_shape && m->shape.tied_embeddings && embeddings && heads &&
-        m->runs[0].frozen != m->runs[m->run_count - 1].frozen)
+        (m->runs[0].frozen != m->runs[m->run_count - 1].frozen ||
+         m->runs[0].weight_bits != m->runs[m->run_count - 1].weight_bits))
         return fail(
             err, BAD_INPUT,
-            "%s: runs: an embedding and a head that share a matrix are both frozen or neither",
+            "%s: runs: an embedding and a head that share a matrix are both frozen or neither, "
+            "with the same weight_bits",
             name_of(m));
     if (embeddings > 1 || heads > 1 || (embeddings && m->runs[0].kind != LAYER_EMBEDDING) ||
         (heads && m->runs[m->run_count - 1].kind != LAYER_HEAD))

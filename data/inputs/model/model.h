@@ -83,14 +83,15 @@ struct pool_shape {
 struct layer_run {
     const char *name; // unique in the model
     enum layer_kind kind;
-    int count;            // >= 1
-    bool recomputable;    // full and first_layers apply; blocks are, embedding and head are not
-    bool frozen;          // not trained: no gradient, no optimizer state, no sync
-    int adapter_rank;     // low-rank adapters, trained, on every matrix of a frozen block; 0: none
-    int weight_bits;      // of the matrices of a frozen block; 0: as the job's precision has it
-    int64_t window;       // tokens that a token looks back over, itself among them; 0: all
-    int64_t chunk;        // or the tokens of a chunk, within which it looks back; 0: all
-    bool bidirectional;   // attention without a causal mask
+    int count;          // >= 1
+    bool recomputable;  // full and first_layers apply; blocks are, embedding and head are not
+    bool frozen;        // not trained: no gradient, no optimizer state, no sync
+    int adapter_rank;   // low-rank adapters, trained, on every matrix of a frozen block; 0: none
+    int weight_bits;    // of a frozen run's matrices, experts, vocabulary or pool; 0: as the job's
+                        // precision has them
+    int64_t window;     // tokens that a token looks back over, itself among them; 0: all
+    int64_t chunk;      // or the tokens of a chunk, within which it looks back; 0: all
+    bool bidirectional; // attention without a causal mask
     bool cross_attention; // a second attention, over the encoder's output
     int64_t more_values; // parameters beside those that follow from the shape, on every tensor rank
     struct measured_bytes measured; // LAYER_MEASURED only

@@ -155,6 +155,8 @@ struct layer_weight layer_weight_of(const struct price_audit *a, int run);
 // summed up.
 long double dense_table_bytes(const struct price_audit *a, const struct layer_run *r,
                               const struct layer_weight *w);
+// Of one value that a frozen run may hold in few bits: these, and a 128th of a scale of two bytes.
+long double kept_bytes(const struct price_audit *a, const struct layer_run *r);
 // What the pool that memory layers share takes on each device, and its update in a stage's time.
 long double judged_pool_bytes(const struct price_audit *a);
 long double judged_pool_update_s(const struct price_audit *a, int group);

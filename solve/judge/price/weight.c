@@ -108,15 +108,22 @@ static struct values end_values(const struct price_audit *a, const struct layer_
 
 // ---- trained and frozen
 
-// Frozen matrices of a block may be held in fewer bits, with a scale of two bytes for every 128
-// values.
+long double kept_bytes(const struct price_audit *a, const struct layer_run *r)
+{
+    return r->weight_bits ? (16 * r->weight_bits + 2) / 128.0L : a->value_bytes;
+}
+
+// What is large of a frozen layer may be held in fewer bits: matrices, experts, a vocabulary, a
+// pool; vectors, routers and keys are not. Of the ends the vocabulary's matrix is all that tensor
+// ranks share.
 static long double frozen_bytes(const struct price_audit *a, const struct layer_run *r,
                                 const struct values *v)
 {
-    long double t = layout_of(a)->tensor,
-                each = r->weight_bits ? r->weight_bits / 8.0L + 2.0L / 128 : a->value_bytes;
-    return a->value_bytes * (v->sharded / t + v->whole + v->experts + v->pool) +
-           each * (v->matrices / t);
+    long double t = layout_of(a)->tensor, large = v->matrices / t + v->experts + v->pool,
+                small = v->whole, shared = v->sharded / t;
+    if (r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD) large += shared;
+    else small += shared;
+    return kept_bytes(a, r) * large + a->value_bytes * small;
 }
 
 static long double adapter_values(const struct price_audit *a, const struct layer_run *r)
@@ -304,7 +311,9 @@ long double judged_pool_bytes(const struct price_audit *a)
     const struct job *j = &a->problem->job;
     struct layer_weight w = {.pool = shared_values(a)};
     long double weight = a->value_bytes * w.pool, gradient = j->gradient_bytes_per_value * w.pool;
-    if (!trains_shared_pool(a)) return weight;
+    for (int i = 0; i < a->problem->model.run_count; i++)
+        if (run_of(a, i)->frozen && run_of(a, i)->pool.shared)
+            return kept_bytes(a, run_of(a, i)) * w.pool;
     if (j->trainer == TRAINER_DEEPSPEED && j->precision != FP32 && j->gradient_bytes_per_value == 4)
         gradient = 6 * w.pool; // of the backward pass, and added up
     return weight + gradient + (j->layout.offload_optimizer ? 0 : state_bytes(a, &w)) +
