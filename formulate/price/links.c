@@ -216,6 +216,12 @@ struct link_price link_of_pool(const struct pricing *x, const struct layer_run *
     return link_over(x, group, outgrow_node(x, group, devices), 0, devices, true);
 }
 
+// One ring of each tensor rank over all ranks of the pipeline.
+struct link_price link_of_copies(const struct pricing *x, int group)
+{
+    return link_over(x, group, outgrow_node(x, group, x->D * x->p), 0, x->t, false);
+}
+
 // Messages between two GPUs of one kind may have been measured.
 static void find_sends(const struct pricing *x, struct link_price *price, int from, int to)
 {

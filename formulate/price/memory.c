@@ -83,7 +83,7 @@ static struct layer_parameters freeze(const struct pricing *x, const struct laye
     return p;
 }
 
-struct layer_parameters parameters_of(const struct pricing *x, const struct layer_run *run)
+static struct layer_parameters own_parameters(const struct pricing *x, const struct layer_run *run)
 {
     struct values v = run->kind == LAYER_BLOCK ? values_of_block(x, run, x->f)
                       : run->kind == LAYER_MOE
@@ -101,6 +101,12 @@ struct layer_parameters parameters_of(const struct pricing *x, const struct laye
         p.pool = (real)run->pool.values * (real)run->pool.width / x->D;
     p.dense = v.sharded / x->t + v.whole;
     return run->frozen ? freeze(x, run, &v, &p) : p;
+}
+
+// Layers that share weights have none of their own.
+struct layer_parameters parameters_of(const struct pricing *x, const struct layer_run *run)
+{
+    return run->shared_weights ? (struct layer_parameters){0, 0, 0, 0} : own_parameters(x, run);
 }
 
 // Trained values that one device keeps, where ZeRO stages from `stage` on shard them.
@@ -234,6 +240,35 @@ real shared_pool_step_s(const struct pricing *x, int group)
     if (!run || run->frozen) return 0;
     struct layer_parameters p = shared_parameters(x, run);
     return step_s(x, &p, group) / x->problem->job.layout.virtual_stages;
+}
+
+real shared_weight_bytes(const struct pricing *x)
+{
+    const struct model *m = &x->problem->model;
+    real sum = 0;
+    for (int i = 0; i < m->run_count; i++) {
+        if (!m->runs[i].shared_weights) continue;
+        struct layer_parameters p = own_parameters(x, &m->runs[i]);
+        struct layer_bytes bytes = {.gradient = x->e_g * p.dense};
+        if (!x->problem->job.layout.offload_optimizer) bytes.movable = state_bytes(x, &p);
+        add_trainer(x, &m->runs[i], &p, &bytes);
+        sum += x->e * p.dense + bytes.gradient + bytes.movable;
+    }
+    return sum;
+}
+
+// Gradients are summed over all ranks of the pipeline, then each updates its copy.
+real shared_weight_step_s(const struct pricing *x, int group)
+{
+    const struct model *m = &x->problem->model;
+    real sum = 0;
+    for (int i = 0; i < m->run_count; i++) {
+        if (!m->runs[i].shared_weights) continue;
+        struct layer_parameters p = own_parameters(x, &m->runs[i]);
+        struct link_price link = link_of_copies(x, group);
+        sum += all_reduce_price_s(&link, x->e_g * p.dense, x->R * x->p) + step_s(x, &p, group);
+    }
+    return sum / x->problem->job.layout.virtual_stages;
 }
 
 real outside_bytes(const struct pricing *x, int group)

@@ -166,6 +166,7 @@ static bool lacks_network(const struct pricing *x, int group)
         return true;
     if (x->has_experts && x->x > 1 && !link_of_experts(x, group).joined) return true;
     if (lacks_pool_link(x, group)) return true;
+    if (model_shares_weights(&x->problem->model) && !link_of_copies(x, group).joined) return true;
     return x->R > 1 && !link_of_gradient_sync(x, group).joined;
 }
 
@@ -270,8 +271,9 @@ static enum status price_groups(struct pricing *x, struct error *err)
                         from->name, err));
         if (x->gpus[i])
             TRY(round_bytes(&to->constant_bytes,
-                            outside + inside_bytes(x, i) + shared_pool_bytes(x), "constant memory",
-                            from->name, err));
+                            outside + inside_bytes(x, i) + shared_pool_bytes(x) +
+                                shared_weight_bytes(x),
+                            "constant memory", from->name, err));
         to->sync_constant_ns = TAKE(x->arena, priced->gradient_option_count, int64_t);
     }
     return OK;

@@ -131,6 +131,8 @@ struct link_price link_of_experts(const struct pricing *x, int group);
 real pool_devices(const struct pricing *x, const struct layer_run *run); // that its pool lies on
 struct link_price link_of_pool(const struct pricing *x, const struct layer_run *run, int group);
 struct link_price link_of_stages(const struct pricing *x, int from, int to);
+struct link_price link_of_copies(const struct pricing *x,
+                                 int group); // of shared weights, on all ranks
 int64_t group_slots(const struct pricing *x, const struct node_group *group);
 
 // ---- nodes.c (section 15)
@@ -166,6 +168,9 @@ real inside_bytes(const struct pricing *x, int group);
 // Of the pool that memory layers share: on every device, whatever its layers; 0 without one.
 real shared_pool_bytes(const struct pricing *x);
 real shared_pool_step_s(const struct pricing *x, int group); // its update, one stage's part
+// Likewise of layers that share weights; their gradients' sum is in the step.
+real shared_weight_bytes(const struct pricing *x);
+real shared_weight_step_s(const struct pricing *x, int group);
 
 // ---- stash.c (section 5)
 bool is_fully_sharded(const struct pricing *x); // torchtitan's FSDP2

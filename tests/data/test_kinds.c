@@ -79,6 +79,7 @@ static struct layer_run kinds[] = {
      .recomputable = true,
      .window = 128,
      .cross_attention = true,
+     .shared_weights = true,
      .more_values = 7},
     {.name = "head", .kind = LAYER_HEAD, .count = 1},
 };
@@ -174,6 +175,7 @@ static void senseless_models(void **state)
     REFUSED_MODEL((runs[1].adapter_rank = 0, runs[1].frozen = false), "weight_bits");
     REFUSED_MODEL(runs[1].weight_bits = 17, "weight_bits");
     REFUSED_MODEL(runs[2].weight_bits = 4, "weight_bits");
+    REFUSED_MODEL(runs[2].shared_weights = true, "shared_weights");
     REFUSED_MODEL((m.shape.tied_embeddings = runs[5].frozen = true, runs[0].weight_bits = 8),
                   "weight_bits");
     REFUSED_MODEL(runs[2].experts.top_k = 9, "top_k");

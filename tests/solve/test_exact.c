@@ -109,7 +109,7 @@ static void draw(struct problem *p, struct priced *priced, struct schedule *sche
         struct arena_mark mark = arena_set_mark(arena);
         random_problem(p, &rng, &limits, arena);
         if (seed / 4 % 2) vary_layout(p, &rng);
-        bool pooled = seed % 2 && random_pools(p, rng.state, arena);
+        bool pooled = seed % 4 && random_pools(p, rng.state, arena);
         CHECK_OK(price_problem(priced, p, arena, &err));
         struct schedule_request request = schedule_request_of(priced);
         CHECK_OK(schedule_build(schedule, &request, arena, &err));
@@ -238,7 +238,8 @@ static void sample_reaches_every_dimension(void **state)
         printf(" %s %d", schedule_names[kind], seen.by_schedule[kind]);
     printf("; %d feasible, %d infeasible; 9 layers %d, 4 stages %d, 3 groups %d; compression %d, "
            "budget %d, rules %d, "
-           "recomputed optimum %d; feasible with a shared pool %d; shares on the host offered %d, "
+           "recomputed optimum %d; feasible with shared pools or weights %d; shares on the host "
+           "offered %d, "
            "in the optimum %d; >= 1 s %d, of "
            "these with optima 1 to 50 ns apart %d; textbook %d\n",
            seen.feasible, seen.infeasible, seen.most_layers, seen.most_stages, seen.most_groups,

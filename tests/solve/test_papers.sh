@@ -69,5 +69,12 @@ awk '{ gpus = gpus " " $2 } $5 > 48 { bad = 1 } END { exit bad || gpus != " 4 2 
 "$PLUMBLINE" check "$work/bits/4.1/certificate.json" "$work/bits/4.1/problem.json" >"$work/log" 2>&1 ||
     wrong "bits: $(cat "$work/log")"
 
+# ALBERT needs no pipeline whatever the network; BERT on a slow one does, and is far slower.
+sh docs/examples/papers/albert.sh "$work/albert" 1.25 50 >"$work/albert.txt" || wrong "albert.sh fails"
+awk '$2 != 1 || $6 <= 1 || ($1 < 2 && ($4 != 4 || $6 < 4)) || ($1 == 50 && ($4 != 1 || $6 > 2)) { bad = 1 }
+     END { exit bad || NR != 2 }' "$work/albert.txt" || wrong "albert: $(cat "$work/albert.txt")"
+"$PLUMBLINE" check "$work/albert/1.25/albert.certificate.json" "$work/albert/1.25/albert.problem.json" \
+    >"$work/log" 2>&1 || wrong "albert: $(cat "$work/log")"
+
 [ "$failed" = 0 ] && echo "papers: decisions change as they say"
 exit $failed

@@ -165,6 +165,20 @@ bool share_pools(struct problem *p)
     return true;
 }
 
+bool share_weights(struct problem *p)
+{
+    bool some = false;
+    for (int i = 0; i < p->model.run_count; i++) {
+        struct layer_run *r = &p->model.runs[i];
+        r->shared_weights = r->kind == LAYER_BLOCK && !r->frozen;
+        some = some || r->shared_weights;
+    }
+    if (!some) return false;
+    keep_first_group(&p->cluster);
+    p->job.layout.barrier = true, p->job.layout.zero = 0;
+    return true;
+}
+
 bool random_pools(struct problem *p, uint64_t seed, struct arena *arena)
 {
     struct random own = {seed * 0x9e3779b97f4a7c15u + 11};
@@ -172,6 +186,7 @@ bool random_pools(struct problem *p, uint64_t seed, struct arena *arena)
     for (int i = 0; i < p->job.rule_count; i++)
         if (p->job.rules[i].group_count) return false;
     if (m->run_count != 3 || m->runs[1].kind != LAYER_BLOCK || m->runs[1].count < 2) return false;
+    if (random_chance(&own, 30)) return share_weights(p);
     int64_t half = random_between(&own, 2, 24);
     struct layer_run *runs = TAKE(arena, 5, struct layer_run), block = m->runs[1];
     struct layer_run pool = {.name = "table",
@@ -193,5 +208,6 @@ bool random_pools(struct problem *p, uint64_t seed, struct arena *arena)
     // Of a frozen pool the embedding before it is frozen, too, so that nothing goes back to them.
     m->runs[0].frozen = pool.frozen && !m->shape.tied_embeddings;
     quantise_frozen(m, seed);
+    if (random_chance(&own, 30)) share_weights(p);
     return share_pools(p);
 }

@@ -61,6 +61,7 @@ void same_model(const struct model *a, const struct model *b)
         SAME(runs[i].frozen);
         SAME(runs[i].adapter_rank);
         SAME(runs[i].weight_bits);
+        SAME(runs[i].shared_weights);
         SAME(runs[i].window);
         SAME(runs[i].chunk);
         SAME(runs[i].bidirectional);

@@ -163,6 +163,10 @@ enum status run_kind_check(const struct layer_run *run, const struct shape *s, i
                     "%s: runs[%d].weight_bits: expected 1 to 16, and only for a frozen run, "
                     "found %d (kind \"%s\")",
                     file, i, run->weight_bits, kind);
+    if (run->shared_weights && (run->kind != LAYER_BLOCK || run->frozen))
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].shared_weights: expected a trained block, found kind \"%s\"%s",
+                    file, i, kind, run->frozen ? ", frozen" : "");
     if (run->kind == LAYER_MOE) return check_experts(&run->experts, i, file, err);
     return run->kind == LAYER_MEMORY ? check_pool(&run->pool, i, file, err) : OK;
 }

@@ -91,6 +91,7 @@ static enum status read_run(const struct json *object, struct layer_run *run, st
         FIELD_COUNT("chunk", OPTIONAL, &run->chunk, 1, 1 << 30),
         FIELD_BOOL("bidirectional", OPTIONAL, &run->bidirectional),
         FIELD_BOOL("cross_attention", OPTIONAL, &run->cross_attention),
+        FIELD_BOOL("shared_weights", OPTIONAL, &run->shared_weights),
         FIELD_COUNT("more_values", OPTIONAL, &run->more_values, 0, MORE_VALUES_MAX),
         FIELD_OBJECT("measured", OPTIONAL, &measured),
         FIELD_OBJECT("moe", OPTIONAL, &experts),
@@ -261,6 +262,7 @@ static void put_run(struct json_writer *w, const struct layer_run *run)
     if (run->chunk) json_put_count(w, "chunk", run->chunk);
     if (run->bidirectional) json_put_bool(w, "bidirectional", true);
     if (run->cross_attention) json_put_bool(w, "cross_attention", true);
+    if (run->shared_weights) json_put_bool(w, "shared_weights", true);
     if (run->more_values) json_put_count(w, "more_values", run->more_values);
     if (run->kind == LAYER_MOE) experts_put(w, &run->experts);
     if (run->kind == LAYER_MEMORY) pool_put(w, &run->pool);
@@ -307,6 +309,13 @@ bool model_has_gradient(const struct model *m, int run)
     return false;
 }
 
+bool model_shares_weights(const struct model *m)
+{
+    for (int i = 0; i < m->run_count; i++)
+        if (m->runs[i].shared_weights) return true;
+    return false;
+}
+
 const struct layer_run *model_shared_pool(const struct model *m)
 {
     for (int i = 0; i < m->run_count; i++)
@@ -338,6 +347,7 @@ const char *model_peculiarity(const struct model *m)
         if (r->window) return "windows of attention";
         if (r->chunk) return "chunks of attention";
         if (r->more_values) return "further parameters";
+        if (r->shared_weights) return "layers that share weights";
         if (r->experts.shared_gate) return "a gate of the shared experts";
     }
     return s->kv_rank             ? "latent attention"

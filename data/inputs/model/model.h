@@ -93,6 +93,7 @@ struct layer_run {
     int64_t chunk;      // or the tokens of a chunk, within which it looks back; 0: all
     bool bidirectional; // attention without a causal mask
     bool cross_attention; // a second attention, over the encoder's output
+    bool shared_weights;  // its layers have one layer's parameters
     int64_t more_values; // parameters beside those that follow from the shape, on every tensor rank
     struct measured_bytes measured; // LAYER_MEASURED only
     struct expert_shape experts;    // LAYER_MOE only
@@ -124,7 +125,8 @@ static inline bool shape_output_bias(const struct shape *s)
 {
     return s->output_bias ? s->output_bias > 0 : s->linear_bias;
 }
-bool model_crosses(const struct model *m); // some run attends to an encoder's output
+bool model_crosses(const struct model *m);        // some run attends to an encoder's output
+bool model_shares_weights(const struct model *m); // some run's layers do
 // The first run of the memory layers that share one pool; NULL: none do.
 const struct layer_run *model_shared_pool(const struct model *m);
 bool model_looks_ahead(const struct model *m); // some run's attention is not causal: no slices

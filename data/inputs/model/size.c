@@ -89,7 +89,7 @@ struct model_size model_size_of(const struct model *m)
         if (r->kind == LAYER_BLOCK || r->kind == LAYER_MOE) one = block(&m->shape, r);
         else if (r->kind == LAYER_MEMORY) one = pool(&m->shape, &r->pool);
         else if (r->kind != LAYER_MEASURED) one = end(&m->shape, r->kind);
-        sum.all += r->count * (one.all + r->more_values);
+        sum.all += (r->shared_weights ? 1 : r->count) * (one.all + r->more_values);
         sum.active += r->count * (one.active + r->more_values);
         sum.measured = sum.measured || r->kind == LAYER_MEASURED;
     }

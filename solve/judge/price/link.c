@@ -160,6 +160,13 @@ struct joint judged_pool_link(const struct price_audit *a, const struct layer_ru
     return across_nodes(a, group, smaller(devices, per_node), true);
 }
 
+struct joint judged_copies_link(const struct price_audit *a, int group)
+{
+    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
+    if (a->devices * a->pipeline <= per_node) return intra(a, group);
+    return across_nodes(a, group, smaller(layout_of(a)->tensor, per_node), false);
+}
+
 struct joint judged_stage_link(const struct price_audit *a, int from, int to)
 {
     const struct node_group *groups = a->problem->cluster.groups;

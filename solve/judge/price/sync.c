@@ -95,7 +95,7 @@ static int matrices_of(const struct price_audit *a, int run, struct matrix m[MAT
     int count = 0;
     if (r->kind == LAYER_MEASURED && r->measured.matrix_rows > 0 && r->measured.matrix_columns > 0)
         m[count++] = (struct matrix){r->measured.matrix_rows, r->measured.matrix_columns};
-    if (!is_layered(a, run) || r->frozen) return count;
+    if (!is_layered(a, run) || r->frozen || r->shared_weights) return count;
     const struct shape *s = &a->problem->model.shape;
     long double h = s->hidden, t = layout_of(a)->tensor,
                 f = r->kind == LAYER_MOE ? r->experts.shared_ffn : s->ffn;
@@ -255,7 +255,7 @@ static long double rounds_of(const struct price_audit *a, int group, bool of_exp
 
 int64_t sync_constant_ns(const struct price_audit *a, int group)
 {
-    long double seconds = judged_pool_update_s(a, group);
+    long double seconds = judged_pool_update_s(a, group) + shared_copy_s(a, group);
     if (a->ranks > 1)
         seconds += rounds_of(a, group, false) * scatter_latency_s(a, group, a->ranks) +
                    rounds_of(a, group, true) * scatter_latency_s(a, group, a->expert_ranks);

@@ -97,6 +97,8 @@ struct joint judged_expert_link(const struct price_audit *a, int group);
 int64_t judged_pool_devices(const struct price_audit *a,
                             const struct layer_run *r); // that a memory layer's values lie on
 struct joint judged_pool_link(const struct price_audit *a, const struct layer_run *r, int group);
+struct joint judged_copies_link(const struct price_audit *a,
+                                int group); // rings over all ranks of the pipeline
 struct joint judged_stage_link(const struct price_audit *a, int from, int to);
 long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ranks);
 // What was measured between so many ranks of a GPU over such a link, all-reduces or messages; NULL:
@@ -160,6 +162,9 @@ long double kept_bytes(const struct price_audit *a, const struct layer_run *r);
 // What the pool that memory layers share takes on each device, and its update in a stage's time.
 long double judged_pool_bytes(const struct price_audit *a);
 long double judged_pool_update_s(const struct price_audit *a, int group);
+// Likewise of weights that layers share, with the sum of their gradients.
+long double shared_copy_bytes(const struct price_audit *a);
+long double shared_copy_s(const struct price_audit *a, int group);
 long double half_keys(const struct pool_shape *p); // so many that their pairs name every value
 long double adapter_width(
     const struct price_audit *a); // sum of both sides of every matrix of a block

@@ -134,7 +134,7 @@ static long double adapter_values(const struct price_audit *a, const struct laye
     return r->adapter_rank * ((5 + a->gates - 1) * (long double)s->hidden + wide);
 }
 
-struct layer_weight layer_weight_of(const struct price_audit *a, int run)
+static struct layer_weight weight_alone(const struct price_audit *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
     assert(r->kind != LAYER_MEASURED);
@@ -155,6 +155,13 @@ struct layer_weight layer_weight_of(const struct price_audit *a, int run)
     w.experts = v.experts;
     w.pool = v.pool;
     return w;
+}
+
+// What a run's layers share is none of theirs.
+struct layer_weight layer_weight_of(const struct price_audit *a, int run)
+{
+    struct layer_weight none = {0};
+    return run_of(a, run)->shared_weights ? none : weight_alone(a, run);
 }
 
 // Trained values that one GPU holds when what this ZeRO stage shards is sharded.
@@ -325,6 +332,36 @@ long double judged_pool_update_s(const struct price_audit *a, int group)
     struct layer_weight w = {.pool = shared_values(a)};
     if (!trains_shared_pool(a)) return 0;
     return update_s(a, &w, group) * a->pipeline / a->stage_count;
+}
+
+// ---- weights that the layers of a run share: one copy on every GPU of a tensor rank
+
+long double shared_copy_bytes(const struct price_audit *a)
+{
+    long double sum = 0;
+    for (int i = 0; i < a->problem->model.run_count; i++) {
+        if (!run_of(a, i)->shared_weights) continue;
+        struct layer_weight w = weight_alone(a, i);
+        long double gradient = a->problem->job.gradient_bytes_per_value * w.dense;
+        long double more = deepspeed_bytes(a, run_of(a, i), &w, &gradient);
+        sum += a->value_bytes * w.dense + gradient + more;
+        if (!layout_of(a)->offload_optimizer) sum += state_bytes(a, &w);
+    }
+    return sum;
+}
+
+long double shared_copy_s(const struct price_audit *a, int group)
+{
+    long double seconds = 0;
+    for (int i = 0; i < a->problem->model.run_count; i++) {
+        if (!run_of(a, i)->shared_weights) continue;
+        struct layer_weight w = weight_alone(a, i);
+        seconds += update_s(a, &w, group) +
+                   judged_all_reduce_s(judged_copies_link(a, group),
+                                       a->problem->job.gradient_bytes_per_value * w.dense,
+                                       a->ranks * a->pipeline);
+    }
+    return seconds * a->pipeline / a->stage_count;
 }
 
 int64_t optimizer_ns_of(const struct price_audit *a, int run, int group)
