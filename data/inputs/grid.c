@@ -22,6 +22,7 @@ static const char *unfit_run(const struct layer_run *r)
     bool known = r->kind == LAYER_BLOCK || r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD;
     return !known               ? "blocks, embeddings and heads alone"
            : r->frozen          ? "no frozen layers"
+           : r->shared_weights  ? "no layers that share weights"
            : r->cross_attention ? "no cross attention"
                                 : NULL;
 }

@@ -161,6 +161,13 @@ static enum status check_experts(const struct problem *p, const char *model, str
     return OK;
 }
 
+static const char *what_is_shared(const struct model *m)
+{
+    return model_shared_pool(m)      ? "whose memory layers share a pool"
+           : model_shares_weights(m) ? "whose layers share weights"
+                                     : NULL;
+}
+
 static enum status check_layout_fits(const struct problem *p, struct error *err)
 {
     const char *job = p->job.document.path ? p->job.document.path : "job";
@@ -183,7 +190,27 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
         return fail(err, BAD_INPUT,
                     "%s: layout.expert: expected 1 for a model without moe layers, found %d", job,
                     p->job.layout.expert);
+    if (!p->job.layout.barrier && what_is_shared(&p->model))
+        return fail(err, BAD_INPUT, "%s: layout.barrier: expected true for a model %s, found false",
+                    job, what_is_shared(&p->model));
+    if (p->job.layout.zero && model_shares_weights(&p->model))
+        return fail(err, BAD_INPUT,
+                    "%s: layout.zero: expected 0 for a model whose layers share weights, found %d",
+                    job, p->job.layout.zero);
     return rules_check(p->job.rules, p->job.rule_count, stages, p->model.layer_count, job, err);
+}
+
+// What all ranks have a part of goes over one link.
+static enum status check_shared(const struct problem *p, struct error *err)
+{
+    const char *shared = what_is_shared(&p->model),
+               *cluster = p->cluster.document.path ? p->cluster.document.path : "cluster";
+    if (!shared) return OK;
+    if (p->cluster.places.node_count)
+        return fail(err, BAD_INPUT, "%s: places: expected none for a model %s", cluster, shared);
+    if (p->cluster.group_count == 1) return OK;
+    return fail(err, BAD_INPUT, "%s: groups: expected one group for a model %s, found %d", cluster,
+                shared, p->cluster.group_count);
 }
 
 // What a cluster with places cannot be asked for: what would make ranks of a stage depend on each
@@ -311,6 +338,7 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(problem_check_grid(p, err));
     if (!p->job.space.given) TRY(check_layout_fits(p, err));
     else TRY(check_framework(p, job, err));
+    TRY(check_shared(p, err));
     TRY(check_limits(p, job, err));
     if (p->job.objective == OBJECTIVE_PIPETTE) TRY(problem_check_pipette(p, err));
     if (has_blocks(p)) TRY(check_positions(p, err));

@@ -29,15 +29,17 @@ static real exchange_s(const struct pricing *x, int group, real routed)
     return 2 * (bytes / link.bytes_per_s + (x->x - 1) * link.latency_s);
 }
 
-static real pool_s(const struct pricing *x, const struct pool_shape *pool, int group,
+static real pool_s(const struct pricing *x, const struct layer_run *run, int group,
                    const struct slice *slice)
 {
-    if (x->D <= 1) return 0;
-    struct link_price link = link_of_pool(x, group);
+    const struct pool_shape *pool = &run->pool;
+    real devices = pool_devices(x, run);
+    if (devices <= 1) return 0;
+    struct link_price link = link_of_pool(x, run, group);
     real n = slice->tokens / x->t, found = 8 * n * (real)pool->heads * (real)pool->top_k,
          values = x->e * n * (real)pool->width;
-    return (x->D - 1) * found / link.bytes_per_s + (x->D - 1) / x->D * values / link.bytes_per_s +
-           2 * (x->D - 1) * link.latency_s;
+    return (devices - 1) * found / link.bytes_per_s +
+           (devices - 1) / devices * values / link.bytes_per_s + 2 * (devices - 1) * link.latency_s;
 }
 
 static real tensor_s(const struct pricing *x, const struct link_price *link, real bytes,
@@ -88,7 +90,7 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
                          : exposed * 3 * tensor_sum_s(x, &tensor, 4 * slice->tokens, start);
         *backward_s = once;
     } else if (run->kind == LAYER_MEMORY) {
-        *forward_s = *backward_s = once + pool_s(x, &run->pool, group, slice);
+        *forward_s = *backward_s = once + pool_s(x, run, group, slice);
     } else {
         // Of a parallel residual both parts are summed before they are sent.
         real parts = (x->problem->model.shape.parallel_residual ? 1 : 2) +

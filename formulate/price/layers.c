@@ -121,9 +121,14 @@ static struct kernel_seconds kernels_of(const struct pricing *x, const struct la
 static real matrices_s(const struct pricing *x, const struct layer_run *run, real seconds,
                        int group)
 {
+    real values = 0, ffn = run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f;
     if (!run->weight_bits) return seconds;
-    real values = x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * x->f;
-    return fmaxl(seconds, values * (run->weight_bits / 8.0 + 2.0 / 128) / x->t /
+    if (run->kind == LAYER_HEAD) values = x->v * x->h_e;
+    if (run->kind == LAYER_BLOCK || run->kind == LAYER_MOE)
+        values = x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * ffn;
+    if (run->kind == LAYER_MOE)
+        values += x->g * x->h * (real)run->experts.ffn * (real)run->experts.experts / x->x;
+    return fmaxl(seconds, values * frozen_value_bytes(x, run) / x->t /
                               x->gpus[group]->memory_bytes_per_s.value);
 }
 

@@ -228,9 +228,22 @@ struct link_price link_of_experts(const struct pricing *x, int group)
 {
     return link_over(x, group, outgrow_node(x, group, x->t * x->x), 0, x->t * x->x, true);
 }
-struct link_price link_of_pool(const struct pricing *x, int group)
+
+real pool_devices(const struct pricing *x, const struct layer_run *run)
 {
-    return link_over(x, group, outgrow_node(x, group, x->D), 0, x->D, true);
+    return run->pool.shared ? x->D * x->p : x->D;
+}
+
+struct link_price link_of_pool(const struct pricing *x, const struct layer_run *run, int group)
+{
+    real devices = pool_devices(x, run);
+    return link_over(x, group, outgrow_node(x, group, devices), 0, devices, true);
+}
+
+// One ring of each tensor rank over all ranks of the pipeline.
+struct link_price link_of_copies(const struct pricing *x, int group)
+{
+    return link_over(x, group, outgrow_node(x, group, x->D * x->p), 0, x->t, false);
 }
 
 // Messages between two GPUs of one kind may have been measured.

@@ -63,20 +63,27 @@ static struct values values_of_ends(const struct pricing *x, const struct layer_
     return v;
 }
 
+real frozen_value_bytes(const struct pricing *x, const struct layer_run *run)
+{
+    return run->weight_bits ? run->weight_bits / 8.0L + 2.0L / 128 : x->e;
+}
+
 // A frozen layer keeps its values as they are, quantised where stated, and trains its adapters.
 static struct layer_parameters freeze(const struct pricing *x, const struct layer_run *run,
-                                      const struct values *v, real all)
+                                      const struct values *v, const struct layer_parameters *all)
 {
-    struct layer_parameters p = {.frozen_bytes = x->e * all};
+    struct layer_parameters p = {.frozen_bytes = x->e * (all->dense + all->experts + all->pool)};
+    bool end = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
     if (run->weight_bits)
-        p.frozen_bytes += v->matrices / x->t * (run->weight_bits / 8.0 + 2.0 / 128 - x->e);
+        p.frozen_bytes += ((end ? v->sharded : v->matrices) / x->t + all->experts + all->pool) *
+                          (frozen_value_bytes(x, run) - x->e);
     if (run->adapter_rank)
         p.dense = run->adapter_rank *
                   ((5 + (x->g - 1)) * x->h + (2 * x->q + 2 * x->kv + x->g * x->f) / x->t);
     return p;
 }
 
-struct layer_parameters parameters_of(const struct pricing *x, const struct layer_run *run)
+static struct layer_parameters own_parameters(const struct pricing *x, const struct layer_run *run)
 {
     struct values v = run->kind == LAYER_BLOCK ? values_of_block(x, run, x->f)
                       : run->kind == LAYER_MOE
@@ -90,9 +97,16 @@ struct layer_parameters parameters_of(const struct pricing *x, const struct laye
         v.whole += x->h * ((real)e->experts + (e->shared_gate ? 1 : 0));
         p.experts = x->g * x->h * (real)e->ffn * (real)e->experts / (x->x * x->t);
     }
-    if (run->kind == LAYER_MEMORY) p.pool = (real)run->pool.values * (real)run->pool.width / x->D;
+    if (run->kind == LAYER_MEMORY && !run->pool.shared)
+        p.pool = (real)run->pool.values * (real)run->pool.width / x->D;
     p.dense = v.sharded / x->t + v.whole;
-    return run->frozen ? freeze(x, run, &v, p.dense + p.experts + p.pool) : p;
+    return run->frozen ? freeze(x, run, &v, &p) : p;
+}
+
+// Layers that share weights have none of their own.
+struct layer_parameters parameters_of(const struct pricing *x, const struct layer_run *run)
+{
+    return run->shared_weights ? (struct layer_parameters){0, 0, 0, 0} : own_parameters(x, run);
 }
 
 // Trained values that one device keeps, where ZeRO stages from `stage` on shard them.
@@ -108,20 +122,25 @@ static real state_bytes(const struct pricing *x, const struct layer_parameters *
     return job->adam ? (job->precision == FP32 ? 8 : 12) * kept_values(x, p, 1) : 0;
 }
 
-real optimizer_s(const struct pricing *x, const struct layer_run *run, int group)
+static real step_s(const struct pricing *x, const struct layer_parameters *p, int group)
 {
     const struct gpu_costs *gpu = x->gpus[group];
-    struct layer_parameters p = parameters_of(x, run);
-    real state = state_bytes(x, &p);
+    real state = state_bytes(x, p);
     if (!x->problem->job.layout.offload_optimizer)
-        return (2 * state + x->e_g * kept_values(x, &p, 2) + x->e * kept_values(x, &p, 3) +
-                gpu->step_bytes_per_value.value * kept_values(x, &p, 1)) /
+        return (2 * state + x->e_g * kept_values(x, p, 2) + x->e * kept_values(x, p, 3) +
+                gpu->step_bytes_per_value.value * kept_values(x, p, 1)) /
                gpu->memory_bytes_per_s.value;
-    real values = kept_values(x, &p, 1), moved = (x->e_g + x->e) * values,
+    real values = kept_values(x, p, 1), moved = (x->e_g + x->e) * values,
          rate = gpu->host_update_values_per_s.value;
     return moved / gpu->host_link_bytes_per_s.value +
            fmaxl((2 * state + moved) / gpu->host_memory_bytes_per_s.value,
                  rate > 0 ? values / rate : 0);
+}
+
+real optimizer_s(const struct pricing *x, const struct layer_run *run, int group)
+{
+    struct layer_parameters p = parameters_of(x, run);
+    return step_s(x, &p, group);
 }
 
 real table_gradient_bytes(const struct pricing *x, const struct layer_run *run)
@@ -193,6 +212,63 @@ struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_ru
     add_gathered(x, run, &p, &bytes);
     stash_of_layer(x, run, &p, &bytes);
     return bytes;
+}
+
+// A pool that memory layers share lies on all devices of the pipeline.
+static struct layer_parameters shared_parameters(const struct pricing *x,
+                                                 const struct layer_run *run)
+{
+    return (struct layer_parameters){.pool = (real)run->pool.values * (real)run->pool.width /
+                                             pool_devices(x, run)};
+}
+
+real shared_pool_bytes(const struct pricing *x)
+{
+    const struct layer_run *run = model_shared_pool(&x->problem->model);
+    if (!run) return 0;
+    struct layer_parameters p = shared_parameters(x, run);
+    if (run->frozen) return frozen_value_bytes(x, run) * p.pool;
+    struct layer_bytes bytes = {.gradient = x->e_g * p.pool};
+    if (!x->problem->job.layout.offload_optimizer) bytes.movable = state_bytes(x, &p);
+    add_trainer(x, run, &p, &bytes);
+    return x->e * p.pool + bytes.gradient + bytes.movable;
+}
+
+real shared_pool_step_s(const struct pricing *x, int group)
+{
+    const struct layer_run *run = model_shared_pool(&x->problem->model);
+    if (!run || run->frozen) return 0;
+    struct layer_parameters p = shared_parameters(x, run);
+    return step_s(x, &p, group) / x->problem->job.layout.virtual_stages;
+}
+
+real shared_weight_bytes(const struct pricing *x)
+{
+    const struct model *m = &x->problem->model;
+    real sum = 0;
+    for (int i = 0; i < m->run_count; i++) {
+        if (!m->runs[i].shared_weights) continue;
+        struct layer_parameters p = own_parameters(x, &m->runs[i]);
+        struct layer_bytes bytes = {.gradient = x->e_g * p.dense};
+        if (!x->problem->job.layout.offload_optimizer) bytes.movable = state_bytes(x, &p);
+        add_trainer(x, &m->runs[i], &p, &bytes);
+        sum += x->e * p.dense + bytes.gradient + bytes.movable;
+    }
+    return sum;
+}
+
+// Gradients are summed over all ranks of the pipeline, then each updates its copy.
+real shared_weight_step_s(const struct pricing *x, int group)
+{
+    const struct model *m = &x->problem->model;
+    real sum = 0;
+    for (int i = 0; i < m->run_count; i++) {
+        if (!m->runs[i].shared_weights) continue;
+        struct layer_parameters p = own_parameters(x, &m->runs[i]);
+        struct link_price link = link_of_copies(x, group);
+        sum += all_reduce_price_s(&link, x->e_g * p.dense, x->R * x->p) + step_s(x, &p, group);
+    }
+    return sum / x->problem->job.layout.virtual_stages;
 }
 
 real outside_bytes(const struct pricing *x, int group)

@@ -151,6 +151,16 @@ static void offer_shares(struct priced *priced, const struct job *job, struct ar
         }
 }
 
+static bool lacks_pool_link(const struct pricing *x, int group)
+{
+    const struct model *m = &x->problem->model;
+    for (int i = 0; i < m->run_count && x->has_pool; i++)
+        if (m->runs[i].kind == LAYER_MEMORY && pool_devices(x, &m->runs[i]) > 1 &&
+            !link_of_pool(x, &m->runs[i], group).joined)
+            return true;
+    return false;
+}
+
 // Nothing that joins its nodes where this layout needs it.
 static bool lacks_network(const struct pricing *x, int group)
 {
@@ -159,7 +169,8 @@ static bool lacks_network(const struct pricing *x, int group)
     if (!link_of_tensor_ranks(x, group).joined || !link_of_context_ring(x, group).joined)
         return true;
     if (x->has_experts && x->x > 1 && !link_of_experts(x, group).joined) return true;
-    if (x->has_pool && x->D > 1 && !link_of_pool(x, group).joined) return true;
+    if (lacks_pool_link(x, group)) return true;
+    if (model_shares_weights(&x->problem->model) && !link_of_copies(x, group).joined) return true;
     return x->R > 1 && !link_of_gradient_sync(x, group).joined;
 }
 
@@ -263,8 +274,10 @@ static enum status price_groups(struct pricing *x, struct error *err)
         TRY(round_bytes(&to->memory_limit_bytes, limit_of(x, i, outside), "memory limit",
                         from->name, err));
         if (x->gpus[i])
-            TRY(round_bytes(&to->constant_bytes, outside + inside_bytes(x, i), "constant memory",
-                            from->name, err));
+            TRY(round_bytes(&to->constant_bytes,
+                            outside + inside_bytes(x, i) + shared_pool_bytes(x) +
+                                shared_weight_bytes(x),
+                            "constant memory", from->name, err));
         to->sync_constant_ns = TAKE(x->arena, priced->gradient_option_count, int64_t);
     }
     return OK;

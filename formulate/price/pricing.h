@@ -133,8 +133,11 @@ struct link_price link_of_gradient_sync(const struct pricing *x, int group);
 struct link_price link_of_expert_sync(const struct pricing *x,
                                       int group); // the same link, the ranks that share an expert
 struct link_price link_of_experts(const struct pricing *x, int group);
-struct link_price link_of_pool(const struct pricing *x, int group);
+real pool_devices(const struct pricing *x, const struct layer_run *run); // that its pool lies on
+struct link_price link_of_pool(const struct pricing *x, const struct layer_run *run, int group);
 struct link_price link_of_stages(const struct pricing *x, int from, int to);
+struct link_price link_of_copies(const struct pricing *x,
+                                 int group); // of shared weights, on all ranks
 int64_t group_slots(const struct pricing *x, const struct node_group *group);
 
 // ---- nodes.c (section 15)
@@ -163,6 +166,8 @@ real scatter_latency_s(const struct link_price *link, real ranks);
 
 // ---- memory.c (sections 4, 5, 8)
 struct layer_parameters parameters_of(const struct pricing *x, const struct layer_run *run);
+// Of a value that is quantised where the run says so.
+real frozen_value_bytes(const struct pricing *x, const struct layer_run *run);
 // Of the dense gradient of an embedding that one backward pass of DeepSpeed makes; 0 of others.
 real table_gradient_bytes(const struct pricing *x, const struct layer_run *run);
 struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_run *run);
@@ -172,6 +177,12 @@ real offloaded_step_s(const struct pricing *x, const struct layer_run *run, int 
                       real device_s);
 real outside_bytes(const struct pricing *x, int group);
 real inside_bytes(const struct pricing *x, int group);
+// Of the pool that memory layers share: on every device, whatever its layers; 0 without one.
+real shared_pool_bytes(const struct pricing *x);
+real shared_pool_step_s(const struct pricing *x, int group); // its update, one stage's part
+// Likewise of layers that share weights; their gradients' sum is in the step.
+real shared_weight_bytes(const struct pricing *x);
+real shared_weight_step_s(const struct pricing *x, int group);
 
 // ---- stash.c (section 5)
 bool is_fully_sharded(const struct pricing *x); // torchtitan's FSDP2

@@ -24,7 +24,7 @@ static int matrices_of(const struct pricing *x, const struct layer_run *run,
                        struct matrix *matrices)
 {
     int count = 0;
-    if (run->frozen) return 0;
+    if (run->frozen || run->shared_weights) return 0;
     if (run->kind == LAYER_BLOCK || run->kind == LAYER_MOE) {
         real ffn = run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f;
         count = attention_matrices(x, run, matrices);
@@ -241,13 +241,14 @@ static int rounds_of(const struct pricing *x, int group, bool experts)
 
 real stage_sync_s(const struct pricing *x, int group)
 {
-    if (x->R <= 1) return 0;
+    real shared = shared_pool_step_s(x, group) + shared_weight_step_s(x, group);
+    if (x->R <= 1) return shared;
     struct link_price link = link_of_gradient_sync(x, group),
                       expert_link = link_of_expert_sync(x, group);
     real latency = rounds_of(x, group, false) * scatter_latency_s(&link, x->R);
     if (x->has_trained_experts)
         latency += rounds_of(x, group, true) * scatter_latency_s(&expert_link, x->R_e);
-    return latency;
+    return latency + shared;
 }
 
 enum status price_sync_constants(struct pricing *x, struct error *err)

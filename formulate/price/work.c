@@ -113,7 +113,7 @@ static struct layer_work work_of_pool(const struct pricing *x, const struct laye
     real n = slice->tokens / x->t, heads = (real)p->heads, keys = sqrtl((real)p->values),
          key = (real)p->key_width, width = (real)p->width, top = (real)p->top_k;
     struct layer_work work = {.weightless = 2 * n * heads * top * width,
-                              .gathered = n * heads * top * width * x->e};
+                              .gathered = n * heads * top * width * frozen_value_bytes(x, run)};
     work.linear = 2 * n *
                   (x->h * heads * key + heads * keys * key + heads * top * width + width * x->h +
                    (p->gated ? x->h * width : 0));

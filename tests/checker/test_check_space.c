@@ -11,6 +11,7 @@
 #include "formulate/price/price.h"
 #include "solve/checker/space/arguments.h"
 #include "solve/checker/prices/prices.h"
+#include "tests/support/models.h"
 #include "tests/support/trials/check_trials.h"
 #include "data/inputs/framework.h"
 #include "tests/support/trials/space_trials.h"
@@ -223,6 +224,10 @@ static void draw_any_space(struct problem *p, struct random *rng, struct arena *
     int64_t count;
     do {
         random_problem(p, rng, &limits, arena);
+        // Layouts without a barrier and sharded ones are refused where ranks share something.
+        bool barrier = p->job.layout.barrier;
+        random_pools(p, rng->state, arena);
+        p->job.layout.barrier = barrier;
         struct space *space = &p->job.space;
         struct layout *base = &p->job.layout;
         *space = (struct space){.given = true,

@@ -7,6 +7,7 @@
 
 #include "data/base/file.h"
 #include "data/inputs/cost_keys.h"
+#include "data/inputs/model/size.h"
 #include "tests/support/folder.h"
 #include "tests/support/same.h"
 
@@ -43,7 +44,7 @@ static void refused(enum status status, const struct error *err, const char *wor
 // ---- models
 
 static struct layer_run kinds[] = {
-    {.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1, .frozen = true},
+    {.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1, .frozen = true, .weight_bits = 8},
     {.name = "frozen",
      .kind = LAYER_BLOCK,
      .count = 3,
@@ -65,13 +66,20 @@ static struct layer_run kinds[] = {
     {.name = "table",
      .kind = LAYER_MEMORY,
      .count = 1,
-     .pool = {.values = 1024, .width = 32, .heads = 2, .key_width = 16, .top_k = 4, .gated = true}},
+     .pool = {.values = 1024,
+              .width = 32,
+              .heads = 2,
+              .key_width = 16,
+              .top_k = 4,
+              .gated = true,
+              .shared = true}},
     {.name = "near",
      .kind = LAYER_BLOCK,
      .count = 1,
      .recomputable = true,
      .window = 128,
      .cross_attention = true,
+     .shared_weights = true,
      .more_values = 7},
     {.name = "head", .kind = LAYER_HEAD, .count = 1},
 };
@@ -143,6 +151,22 @@ static void models_come_back(void **state)
         refused(model_check(&m, &err), &err, word);                                                \
     } while (0)
 
+// 2^26 values of width 2,048 are 128 x 2^30 parameters, shared by three layers or by one.
+static void shared_pools_count_once(void **state)
+{
+    (void)state;
+    struct layer_run runs[ARRAY_LENGTH(kinds)];
+    struct model m = model_of_kinds(runs);
+    runs[3].pool.values = (int64_t)1 << 26, runs[3].pool.width = 2048;
+    struct model_size one = model_size_of(&m);
+    runs[3].count = 3;
+    struct model_size three = model_size_of(&m);
+    runs[3].pool.shared = false;
+    struct model_size apart = model_size_of(&m);
+    assert_int_equal(apart.all - three.all, 2 * ((int64_t)128 << 30));
+    assert_in_range(three.all - one.all, 1, ((int64_t)1 << 30));
+}
+
 static void senseless_models(void **state)
 {
     (void)state;
@@ -150,11 +174,16 @@ static void senseless_models(void **state)
     REFUSED_MODEL(runs[2].adapter_rank = 4, "adapter_rank");
     REFUSED_MODEL((runs[1].adapter_rank = 0, runs[1].frozen = false), "weight_bits");
     REFUSED_MODEL(runs[1].weight_bits = 17, "weight_bits");
+    REFUSED_MODEL(runs[2].weight_bits = 4, "weight_bits");
+    REFUSED_MODEL(runs[2].shared_weights = true, "shared_weights");
+    REFUSED_MODEL((m.shape.tied_embeddings = runs[5].frozen = true, runs[0].weight_bits = 8),
+                  "weight_bits");
     REFUSED_MODEL(runs[2].experts.top_k = 9, "top_k");
     REFUSED_MODEL(runs[2].experts.imbalance = 0.5, "imbalance");
     REFUSED_MODEL(runs[2].experts.ffn = 0, "moe");
     REFUSED_MODEL(runs[3].pool.values = 1000, "square");
     REFUSED_MODEL(runs[3].pool.top_k = 0, "memory");
+    REFUSED_MODEL((runs[4] = runs[3], runs[4].name = "other", runs[4].pool.width = 16), "shared");
     REFUSED_MODEL(runs[3].recomputable = true, "recomputable");
     REFUSED_MODEL(m.shape.tied_embeddings = true, "frozen");
     REFUSED_MODEL(m.shape.vocabulary_multiple = -1, "vocabulary_multiple");
@@ -290,9 +319,8 @@ static void senseless_costs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(models_come_back),
-        cmocka_unit_test(senseless_models),
-        cmocka_unit_test(costs_come_back),
+        cmocka_unit_test(models_come_back), cmocka_unit_test(shared_pools_count_once),
+        cmocka_unit_test(senseless_models), cmocka_unit_test(costs_come_back),
         cmocka_unit_test(senseless_costs),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -314,7 +314,8 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
 
 struct tally {
     int problems, refused, excluded, unjoined, kinds[LAYER_MEMORY + 1],
-        schedules[SCHEDULE_KIND_COUNT], zero[4], fully_sharded;
+        schedules[SCHEDULE_KIND_COUNT], zero[4], fully_sharded, shared, copied,
+        quantised[LAYER_MEMORY + 1];
 };
 
 static void note(struct tally *t, const struct problem *p)
@@ -329,18 +330,25 @@ static void note(struct tally *t, const struct problem *p)
     t->schedules[p->job.layout.schedule]++;
     t->zero[p->job.layout.zero]++;
     t->fully_sharded += shards_fully(&a);
+    t->shared += model_shared_pool(&p->model) != NULL;
+    t->copied += model_shares_weights(&p->model);
+    for (int i = 0; i < p->model.run_count; i++)
+        if (p->model.runs[i].weight_bits) t->quantised[p->model.runs[i].kind]++;
 }
 
 static void check_tally(const struct tally *t)
 {
-    print_message("%d problems, %d refused, first group excluded in %d, unjoined %d\n", t->problems,
-                  t->refused, t->excluded, t->unjoined);
+    print_message("%d problems, %d refused, first group excluded in %d, unjoined %d, shared pools "
+                  "%d, weights %d\n",
+                  t->problems, t->refused, t->excluded, t->unjoined, t->shared, t->copied);
     assert_true(t->problems > 2000 && t->excluded > 50 && t->unjoined > 50);
     for (int i = 0; i <= LAYER_MEMORY; i++)
         if (i != LAYER_MEASURED) assert_true(t->kinds[i] > 50);
     for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) assert_true(t->schedules[i] > 30);
     for (int i = 0; i < 4; i++) assert_true(t->zero[i] > 100);
-    assert_true(t->fully_sharded > 100);
+    assert_true(t->fully_sharded > 100 && t->shared > 300 && t->copied > 200);
+    for (int i = 0; i <= LAYER_MEMORY; i++)
+        if (i != LAYER_MEASURED) assert_true(t->quantised[i] > 30);
 }
 
 static void random_models(void **state)
@@ -360,6 +368,9 @@ static void random_models(void **state)
         random_costs(&problem, &rng, &arena);
         random_job(&problem.job, &problem.model, &rng, &arena);
         if (problem.job.layout.slice_count > 1) model_look_back(&problem.model);
+        if (rng.state / 2 % 4) quantise_frozen(&problem.model, rng.state);
+        if (rng.state % 2) share_pools(&problem);
+        if (rng.state / 8 % 4 == 0) share_weights(&problem);
         if (problem_check(&problem, &err) == OK) {
             compare_prices(&problem, i, &count, &arena);
             note(&tally, &problem);

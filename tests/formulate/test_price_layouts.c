@@ -324,9 +324,11 @@ static void tables_of_values(void **state)
     assert_int_equal(four.weight_bytes, 2 * (pool / 4 + rest));
     assert_int_equal(four.optimizer_bytes, 12 * (pool / 4 + rest));
     assert_in_range(four.sync_ns[0][0], 1, 2 * 2 * rest); // of the pool nothing is synchronised
-    b.runs[BLOCK].pool.values = 1000;
-    assert_int_equal(price_problem(&b.priced, &b.problem, &b.arena, &b.err), BAD_INPUT);
-    assert_non_null(strstr(b.err.text, "square"));
+    int64_t apart = b.priced.groups[0].constant_bytes;    // one for the six, on both ranks alike:
+    b.runs[BLOCK].pool.shared = true, b.problem.job.layout.pipeline = 2;
+    assert_int_equal(block_of(&b).weight_bytes, 2 * rest);
+    assert_int_equal(b.priced.groups[0].constant_bytes - apart,
+                     (2 + b.problem.job.gradient_bytes_per_value + 12) * (pool / 8));
     bench_end(&b);
 }
 

@@ -197,6 +197,37 @@ static void terms_beyond_counting(void **state)
 
 // ---- synchronisation and compression
 
+// The run's layers have one layer's states, on every rank, and one sync of them all.
+static void layers_share_weights(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_begin_dense(&b);
+    b.problem.cluster.group_count = 1;
+    b.problem.job.layout.data = 4;
+    b.problem.job.global_batch = 32;
+    const struct priced *p = price(&b);
+    struct priced_run apart = p->runs[BLOCK];
+    int64_t constant = p->groups[0].constant_bytes, step = apart.optimizer_ns[0],
+            own = apart.weight_bytes + apart.gradient_bytes + apart.optimizer_bytes;
+    b.runs[BLOCK].shared_weights = true;
+    p = price(&b);
+    assert_int_equal(p->groups[0].constant_bytes - constant, own);
+    assert_int_equal(p->runs[BLOCK].weight_bytes + p->runs[BLOCK].gradient_bytes +
+                         p->runs[BLOCK].optimizer_bytes,
+                     0);
+    assert_int_equal(p->runs[BLOCK].sync_ns[0][0] + p->runs[BLOCK].optimizer_ns[0], 0);
+    assert_int_equal(p->runs[BLOCK].forward_ns[0], apart.forward_ns[0]);
+    // 6 us round the ranks as before; the sum over 4 x 2 ranks, of two nodes: 2 x 7/8 x 50 348 032
+    // / 10e9 = 8.8109056 ms, 2 x 7 x 5 us
+    int64_t sum = p->groups[0].sync_constant_ns[0] - step;
+    assert_in_range(sum, 6000 + 8810905 + 70000, 6000 + 8810907 + 70000);
+    b.problem.job.layout.zero = 1;
+    assert_int_equal(price_problem(&b.priced, &b.problem, &b.arena, &b.err), BAD_INPUT);
+    assert_non_null(strstr(b.err.text, "layout.zero"));
+    bench_end(&b);
+}
+
 static void gradient_sync_by_hand(void **state)
 {
     (void)state;
@@ -445,6 +476,7 @@ int main(void)
         cmocka_unit_test(slots_and_limits),
         cmocka_unit_test(exclusions_say_why),
         cmocka_unit_test(terms_beyond_counting),
+        cmocka_unit_test(layers_share_weights),
         cmocka_unit_test(gradient_sync_by_hand),
         cmocka_unit_test(embedding_sync_by_hand),
         cmocka_unit_test(compressed_messages),

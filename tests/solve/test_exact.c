@@ -14,6 +14,7 @@
 #include "solve/judge/verify.h"
 #include "tests/support/trials/certified.h"
 #include "tests/support/check.h"
+#include "tests/support/models.h"
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/problems.h"
 
@@ -32,7 +33,7 @@ static struct {
     int feasible, infeasible, most_layers, most_stages, most_groups, long_ones, close_ones,
         textbook, grids;
     int by_schedule[SCHEDULE_KIND_COUNT], compressed, budgeted, ruled, recomputed, shared,
-        offloaded;
+        offloaded, pooled;
     int64_t plans, certified, boxes, anew, bytes;
 } seen;
 
@@ -110,12 +111,17 @@ static void draw(struct problem *p, struct priced *priced, struct schedule *sche
         struct arena_mark mark = arena_set_mark(arena);
         random_problem(p, &rng, &limits, arena);
         if (seed / 4 % 2) vary_layout(p, &rng);
+        bool pooled = seed % 4 && !layout_has_grid(&p->job.layout) &&
+                      random_pools(p, rng.state, arena);
         CHECK_OK(price_problem(priced, p, arena, &err));
         struct schedule_request request = schedule_request_of(priced);
         CHECK_OK(schedule_build(schedule, &request, arena, &err));
         if (oracle_size(priced, PLANS_MAX, arena) <= PLANS_MAX) {
             CHECK_OK(oracle_answer(e, priced, schedule, arena, &err));
-            if (!limits.long_and_close || is_long_and_close(e)) return;
+            if (!limits.long_and_close || is_long_and_close(e)) {
+                seen.pooled += pooled && e->plans;
+                return;
+            }
         }
         arena_reset(arena, mark);
     }
@@ -235,12 +241,12 @@ static void sample_reaches_every_dimension(void **state)
         printf(" %s %d", schedule_names[kind], seen.by_schedule[kind]);
     printf("; %d feasible, %d infeasible; 9 layers %d, 4 stages %d, 3 groups %d; compression %d, "
            "budget %d, rules %d, "
-           "recomputed optimum %d; shares on the host offered %d, in the optimum %d; tensor grids "
-           "%d; >= 1 s %d, of "
+           "recomputed optimum %d; feasible with shared pools or weights %d; shares on the host "
+           "offered %d, in the optimum %d; tensor grids %d; >= 1 s %d, of "
            "these with optima 1 to 50 ns apart %d; textbook %d\n",
            seen.feasible, seen.infeasible, seen.most_layers, seen.most_stages, seen.most_groups,
-           seen.compressed, seen.budgeted, seen.ruled, seen.recomputed, seen.shared, seen.offloaded,
-           seen.grids, seen.long_ones, seen.close_ones, seen.textbook);
+           seen.compressed, seen.budgeted, seen.ruled, seen.recomputed, seen.pooled, seen.shared,
+           seen.offloaded, seen.grids, seen.long_ones, seen.close_ones, seen.textbook);
     printf(
         "exact: %lld certificates accepted, %lld boxes, %lld bytes; %lld with boxes closed anew\n",
         (long long)seen.certified, (long long)seen.boxes, (long long)seen.bytes,
@@ -253,8 +259,8 @@ static void sample_reaches_every_dimension(void **state)
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
         assert_true(seen.by_schedule[kind] >= (full ? 30 : problem_count / 100));
     assert_true(seen.compressed >= least && seen.budgeted >= least && seen.ruled >= least &&
-                seen.recomputed >= least && seen.shared >= least && seen.offloaded > 0 &&
-                seen.grids >= least);
+                seen.recomputed >= least && seen.shared >= least && seen.pooled >= least &&
+                seen.offloaded > 0 && seen.grids >= least);
     assert_true(seen.close_ones >= (full ? 200 : problem_count / 20));
     assert_true(seen.textbook >= problem_count / 20);
 }

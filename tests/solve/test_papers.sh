@@ -71,5 +71,29 @@ awk '(NR < 3 || NR == 6) && $4 != $6 { bad = 1 }
 "$PLUMBLINE" check "$work/grids/42,12288,1024,8192/certificate.json" \
     "$work/grids/42,12288,1024,8192/problem.json" >"$work/log" 2>&1 || wrong "grids: $(cat "$work/log")"
 
+# A pool for all memory layers: slower than one each while those fit, then faster, then alone.
+sh docs/examples/papers/pools.sh "$work/pools" 1024 3072 4096 >"$work/pools.txt" || wrong "pools.sh fails"
+awk 'NR == 1 && $3 <= $6 { bad = 1 } NR == 2 && ($3 * 1.3 > $6 || $5 == "9,8,8,7") { bad = 1 }
+     NR == 3 && ($3 == "-" || $6 != "-") { bad = 1 } END { exit bad || NR != 3 }' "$work/pools.txt" ||
+    wrong "pools: $(cat "$work/pools.txt")"
+for way in shared apart; do
+    "$PLUMBLINE" check "$work/pools/4096/$way.certificate.json" "$work/pools/4096/$way.problem.json" \
+        >"$work/log" 2>&1 || wrong "pools $way: $(cat "$work/log")"
+done
+
+# LLaMA 65B with adapters on GPUs of 48 GB: four of them, two, one as its frozen weights take fewer bits.
+sh docs/examples/papers/bits.sh "$work/bits" 16 8 4 >"$work/bits.txt" || wrong "bits.sh fails"
+awk '{ gpus = gpus " " $2 } $5 > 48 { bad = 1 } END { exit bad || gpus != " 4 2 1" }' "$work/bits.txt" ||
+    wrong "bits: $(cat "$work/bits.txt")"
+"$PLUMBLINE" check "$work/bits/4.1/certificate.json" "$work/bits/4.1/problem.json" >"$work/log" 2>&1 ||
+    wrong "bits: $(cat "$work/log")"
+
+# ALBERT needs no pipeline whatever the network; BERT on a slow one does, and is far slower.
+sh docs/examples/papers/albert.sh "$work/albert" 1.25 50 >"$work/albert.txt" || wrong "albert.sh fails"
+awk '$2 != 1 || $6 <= 1 || ($1 < 2 && ($4 != 4 || $6 < 4)) || ($1 == 50 && ($4 != 1 || $6 > 2)) { bad = 1 }
+     END { exit bad || NR != 2 }' "$work/albert.txt" || wrong "albert: $(cat "$work/albert.txt")"
+"$PLUMBLINE" check "$work/albert/1.25/albert.certificate.json" "$work/albert/1.25/albert.problem.json" \
+    >"$work/log" 2>&1 || wrong "albert: $(cat "$work/log")"
+
 [ "$failed" = 0 ] && echo "papers: decisions change as they say"
 exit $failed

@@ -124,3 +124,90 @@ void random_model(struct model *m, struct random *rng, struct arena *arena)
     for (int i = 0; i <= last; i++) m->layer_count += m->runs[i].count;
     if (random_chance(rng, 50)) random_peculiarities(m, rng);
 }
+
+// ---- bits
+
+void quantise_frozen(struct model *m, uint64_t seed)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 17};
+    for (int i = 0; i < m->run_count; i++) {
+        struct layer_run *r = &m->runs[i];
+        bool latent = r->kind == LAYER_MOE && m->shape.kv_rank;
+        if (!r->frozen || r->kind == LAYER_BLOCK || latent || random_chance(&own, 40)) continue;
+        r->weight_bits = random_chance(&own, 50) ? 4 : (int)random_between(&own, 1, 16);
+    }
+    if (m->shape.tied_embeddings) m->runs[m->run_count - 1].weight_bits = m->runs[0].weight_bits;
+}
+
+// ---- pools
+
+static void keep_first_group(struct cluster *c)
+{
+    int kept = 0;
+    for (int i = 0; i < c->link_count; i++)
+        if (c->links[i].from == 0 && c->links[i].to == 0) c->links[kept++] = c->links[i];
+    c->link_count = kept, c->group_count = 1;
+}
+
+bool share_pools(struct problem *p)
+{
+    const struct layer_run *first = NULL;
+    for (int i = 0; i < p->model.run_count; i++) {
+        struct layer_run *r = &p->model.runs[i];
+        if (r->kind != LAYER_MEMORY) continue;
+        if (!first) first = r;
+        r->pool.values = first->pool.values, r->pool.width = first->pool.width;
+        r->frozen = first->frozen, r->weight_bits = first->weight_bits, r->pool.shared = true;
+    }
+    if (!first) return false;
+    keep_first_group(&p->cluster);
+    p->job.layout.barrier = true;
+    return true;
+}
+
+bool share_weights(struct problem *p)
+{
+    bool some = false;
+    for (int i = 0; i < p->model.run_count; i++) {
+        struct layer_run *r = &p->model.runs[i];
+        r->shared_weights = r->kind == LAYER_BLOCK && !r->frozen;
+        some = some || r->shared_weights;
+    }
+    if (!some) return false;
+    keep_first_group(&p->cluster);
+    p->job.layout.barrier = true, p->job.layout.zero = 0;
+    return true;
+}
+
+bool random_pools(struct problem *p, uint64_t seed, struct arena *arena)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 11};
+    struct model *m = &p->model;
+    for (int i = 0; i < p->job.rule_count; i++)
+        if (p->job.rules[i].group_count) return false;
+    if (m->run_count != 3 || m->runs[1].kind != LAYER_BLOCK || m->runs[1].count < 2) return false;
+    if (random_chance(&own, 30)) return share_weights(p);
+    int64_t half = random_between(&own, 2, 24);
+    struct layer_run *runs = TAKE(arena, 5, struct layer_run), block = m->runs[1];
+    struct layer_run pool = {.name = "table",
+                             .kind = LAYER_MEMORY,
+                             .count = 1,
+                             .frozen = random_chance(&own, 20),
+                             .pool = {.values = half * half,
+                                      .width = 4 * random_between(&own, 1, 4),
+                                      .heads = random_between(&own, 1, 2),
+                                      .key_width = 4,
+                                      .top_k = random_between(&own, 1, 3),
+                                      .gated = random_chance(&own, 50)}};
+    int behind = block.count > 2 && random_chance(&own, 60) ? 2 : 1;
+    runs[0] = m->runs[0], runs[1] = block, runs[2] = pool, runs[3] = pool, runs[4] = m->runs[2];
+    runs[1].count = block.count - behind;
+    runs[3].name = "second table";
+    if (behind == 1) runs[3] = m->runs[2];
+    m->runs = runs, m->run_count = 3 + behind;
+    // Of a frozen pool the embedding before it is frozen, too, so that nothing goes back to them.
+    m->runs[0].frozen = pool.frozen && !m->shape.tied_embeddings;
+    quantise_frozen(m, seed);
+    if (random_chance(&own, 30)) share_weights(p);
+    return share_pools(p);
+}

@@ -5,6 +5,16 @@
 #include "tests/support/problems.h"
 
 void random_model(struct model *m, struct random *rng, struct arena *arena);
+// All memory layers over one pool, where there are some; what that asks of the rest: one node
+// group, a barrier. Whether there are some.
+bool share_pools(struct problem *p);
+// Some of the blocks of a tiny transformer become memory layers over one pool, or blocks share
+// their weights, or both, drawn from numbers of its own, where rules name no group. Whether.
+bool random_pools(struct problem *p, uint64_t seed, struct arena *arena);
+// Trained blocks share weights, where there are some; one group, a barrier, ZeRO 0. Whether.
+bool share_weights(struct problem *p);
+// Frozen layers of every kind in few bits, some of them; ends that share a matrix alike.
+void quantise_frozen(struct model *m, uint64_t seed);
 void model_look_back(struct model *m); // causal attention alone, which slices of a sequence want
 
 #endif

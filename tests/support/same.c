@@ -61,6 +61,7 @@ void same_model(const struct model *a, const struct model *b)
         SAME(runs[i].frozen);
         SAME(runs[i].adapter_rank);
         SAME(runs[i].weight_bits);
+        SAME(runs[i].shared_weights);
         SAME(runs[i].window);
         SAME(runs[i].chunk);
         SAME(runs[i].bidirectional);
@@ -81,6 +82,7 @@ void same_model(const struct model *a, const struct model *b)
             SAME(runs[i].pool.key_width);
             SAME(runs[i].pool.top_k);
             SAME(runs[i].pool.gated);
+            SAME(runs[i].pool.shared);
         }
         // All of int64_t, so there is no padding to compare.
         if (a->runs[i].kind == LAYER_MEASURED)

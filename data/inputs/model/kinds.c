@@ -34,6 +34,7 @@ enum status pool_get(const struct json *object, struct pool_shape *s, struct are
         FIELD_COUNT("key_width", REQUIRED, &s->key_width, 1, WIDTH_MAX),
         FIELD_COUNT("top_k", REQUIRED, &s->top_k, 1, TOP_K_MAX),
         FIELD_BOOL("gated", OPTIONAL, &s->gated),
+        FIELD_BOOL("shared", OPTIONAL, &s->shared),
     };
     return JSON_FIELDS(object, fields, arena, err);
 }
@@ -59,6 +60,7 @@ void pool_put(struct json_writer *w, const struct pool_shape *s)
     json_put_count(w, "key_width", s->key_width);
     json_put_count(w, "top_k", s->top_k);
     json_put_bool(w, "gated", s->gated);
+    if (s->shared) json_put_bool(w, "shared", true);
     json_close_object(w);
 }
 
@@ -132,7 +134,8 @@ static enum status check_attention(const struct layer_run *run, const struct sha
     if (run->more_values && run->kind == LAYER_MEASURED)
         return fail(err, BAD_INPUT, "%s: runs[%d].more_values: measured layers state their bytes",
                     file, i);
-    if ((run->adapter_rank || run->weight_bits) && (run->cross_attention || (s && s->kv_rank)))
+    if ((run->adapter_rank || (run->weight_bits && attends)) &&
+        (run->cross_attention || (s && s->kv_rank)))
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].%s: expected a block with one attention, without latents", file,
                     i, run->adapter_rank ? "adapter_rank" : "weight_bits");
@@ -155,12 +158,15 @@ enum status run_kind_check(const struct layer_run *run, const struct shape *s, i
                     "%s: runs[%d].adapter_rank: expected 0 to %d, and 0 unless the run is a frozen "
                     "block, found %d (kind \"%s\")",
                     file, i, ADAPTER_RANK_MAX, run->adapter_rank, kind);
-    if (run->weight_bits &&
-        (run->weight_bits < 1 || run->weight_bits > 16 || !run->frozen || run->kind != LAYER_BLOCK))
+    if (run->weight_bits && (run->weight_bits < 1 || run->weight_bits > 16 || !run->frozen))
         return fail(err, BAD_INPUT,
-                    "%s: runs[%d].weight_bits: expected 1 to 16, and only for a frozen block, "
+                    "%s: runs[%d].weight_bits: expected 1 to 16, and only for a frozen run, "
                     "found %d (kind \"%s\")",
                     file, i, run->weight_bits, kind);
+    if (run->shared_weights && (run->kind != LAYER_BLOCK || run->frozen))
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].shared_weights: expected a trained block, found kind \"%s\"%s",
+                    file, i, kind, run->frozen ? ", frozen" : "");
     if (run->kind == LAYER_MOE) return check_experts(&run->experts, i, file, err);
     return run->kind == LAYER_MEMORY ? check_pool(&run->pool, i, file, err) : OK;
 }

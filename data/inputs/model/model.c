@@ -91,6 +91,7 @@ static enum status read_run(const struct json *object, struct layer_run *run, st
         FIELD_COUNT("chunk", OPTIONAL, &run->chunk, 1, 1 << 30),
         FIELD_BOOL("bidirectional", OPTIONAL, &run->bidirectional),
         FIELD_BOOL("cross_attention", OPTIONAL, &run->cross_attention),
+        FIELD_BOOL("shared_weights", OPTIONAL, &run->shared_weights),
         FIELD_COUNT("more_values", OPTIONAL, &run->more_values, 0, MORE_VALUES_MAX),
         FIELD_OBJECT("measured", OPTIONAL, &measured),
         FIELD_OBJECT("moe", OPTIONAL, &experts),
@@ -145,6 +146,20 @@ static double measured_total(const struct measured_bytes *b)
     return sum;
 }
 
+// One table: as many values, as wide, and frozen or not.
+static enum status check_shared_pool(const struct model *m, int i, struct error *err)
+{
+    const struct layer_run *run = &m->runs[i], *first = model_shared_pool(m);
+    if (run->kind != LAYER_MEMORY || !run->pool.shared ||
+        (run->pool.values == first->pool.values && run->pool.width == first->pool.width &&
+         run->frozen == first->frozen && run->weight_bits == first->weight_bits))
+        return OK;
+    return fail(err, BAD_INPUT,
+                "%s: runs[%d].memory.shared: expected the values, width, frozen and weight_bits of "
+                "run %s, with which it shares its pool",
+                name_of(m), i, first->name);
+}
+
 static enum status check_run(const struct model *m, int i, double *bytes, struct error *err)
 {
     const struct layer_run *run = &m->runs[i];
@@ -193,6 +208,7 @@ enum status model_check(const struct model *m, struct error *err)
         return fail(err, BAD_INPUT, "%s: runs: expected at least one run, found none", name_of(m));
     for (int i = 0; i < m->run_count; i++) {
         TRY(check_run(m, i, &bytes, err));
+        TRY(check_shared_pool(m, i, err));
         layers += m->runs[i].count;
         embeddings += m->runs[i].kind == LAYER_EMBEDDING ? m->runs[i].count : 0;
         heads += m->runs[i].kind == LAYER_HEAD ? m->runs[i].count : 0;
@@ -201,10 +217,12 @@ enum status model_check(const struct model *m, struct error *err)
         return fail(err, BAD_INPUT, "%s: runs: expected at most %d layers in all, found %lld",
                     name_of(m), LAYERS_MAX, (long long)layers);
     if (m->has_shape && m->shape.tied_embeddings && embeddings && heads &&
-        m->runs[0].frozen != m->runs[m->run_count - 1].frozen)
+        (m->runs[0].frozen != m->runs[m->run_count - 1].frozen ||
+         m->runs[0].weight_bits != m->runs[m->run_count - 1].weight_bits))
         return fail(
             err, BAD_INPUT,
-            "%s: runs: an embedding and a head that share a matrix are both frozen or neither",
+            "%s: runs: an embedding and a head that share a matrix are both frozen or neither, "
+            "with the same weight_bits",
             name_of(m));
     if (embeddings > 1 || heads > 1 || (embeddings && m->runs[0].kind != LAYER_EMBEDDING) ||
         (heads && m->runs[m->run_count - 1].kind != LAYER_HEAD))
@@ -244,6 +262,7 @@ static void put_run(struct json_writer *w, const struct layer_run *run)
     if (run->chunk) json_put_count(w, "chunk", run->chunk);
     if (run->bidirectional) json_put_bool(w, "bidirectional", true);
     if (run->cross_attention) json_put_bool(w, "cross_attention", true);
+    if (run->shared_weights) json_put_bool(w, "shared_weights", true);
     if (run->more_values) json_put_count(w, "more_values", run->more_values);
     if (run->kind == LAYER_MOE) experts_put(w, &run->experts);
     if (run->kind == LAYER_MEMORY) pool_put(w, &run->pool);
@@ -290,6 +309,20 @@ bool model_has_gradient(const struct model *m, int run)
     return false;
 }
 
+bool model_shares_weights(const struct model *m)
+{
+    for (int i = 0; i < m->run_count; i++)
+        if (m->runs[i].shared_weights) return true;
+    return false;
+}
+
+const struct layer_run *model_shared_pool(const struct model *m)
+{
+    for (int i = 0; i < m->run_count; i++)
+        if (m->runs[i].kind == LAYER_MEMORY && m->runs[i].pool.shared) return &m->runs[i];
+    return NULL;
+}
+
 bool model_crosses(const struct model *m)
 {
     for (int i = 0; i < m->run_count; i++)
@@ -314,6 +347,7 @@ const char *model_peculiarity(const struct model *m)
         if (r->window) return "windows of attention";
         if (r->chunk) return "chunks of attention";
         if (r->more_values) return "further parameters";
+        if (r->shared_weights) return "layers that share weights";
         if (r->experts.shared_gate) return "a gate of the shared experts";
     }
     return s->kv_rank             ? "latent attention"

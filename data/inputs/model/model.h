@@ -77,20 +77,23 @@ struct pool_shape {
     int64_t heads, key_width;
     int64_t top_k; // values read per head and token
     bool gated;
+    bool shared; // the values are one table with those of all other runs that say so
 };
 
 struct layer_run {
     const char *name; // unique in the model
     enum layer_kind kind;
-    int count;            // >= 1
-    bool recomputable;    // full and first_layers apply; blocks are, embedding and head are not
-    bool frozen;          // not trained: no gradient, no optimizer state, no sync
-    int adapter_rank;     // low-rank adapters, trained, on every matrix of a frozen block; 0: none
-    int weight_bits;      // of the matrices of a frozen block; 0: as the job's precision has it
-    int64_t window;       // tokens that a token looks back over, itself among them; 0: all
-    int64_t chunk;        // or the tokens of a chunk, within which it looks back; 0: all
-    bool bidirectional;   // attention without a causal mask
+    int count;          // >= 1
+    bool recomputable;  // full and first_layers apply; blocks are, embedding and head are not
+    bool frozen;        // not trained: no gradient, no optimizer state, no sync
+    int adapter_rank;   // low-rank adapters, trained, on every matrix of a frozen block; 0: none
+    int weight_bits;    // of a frozen run's matrices, experts, vocabulary or pool; 0: as the job's
+                        // precision has them
+    int64_t window;     // tokens that a token looks back over, itself among them; 0: all
+    int64_t chunk;      // or the tokens of a chunk, within which it looks back; 0: all
+    bool bidirectional; // attention without a causal mask
     bool cross_attention; // a second attention, over the encoder's output
+    bool shared_weights;  // its layers have one layer's parameters
     int64_t more_values; // parameters beside those that follow from the shape, on every tensor rank
     struct measured_bytes measured; // LAYER_MEASURED only
     struct expert_shape experts;    // LAYER_MOE only
@@ -122,7 +125,10 @@ static inline bool shape_output_bias(const struct shape *s)
 {
     return s->output_bias ? s->output_bias > 0 : s->linear_bias;
 }
-bool model_crosses(const struct model *m);     // some run attends to an encoder's output
+bool model_crosses(const struct model *m);        // some run attends to an encoder's output
+bool model_shares_weights(const struct model *m); // some run's layers do
+// The first run of the memory layers that share one pool; NULL: none do.
+const struct layer_run *model_shared_pool(const struct model *m);
 bool model_looks_ahead(const struct model *m); // some run's attention is not causal: no slices
 // The first thing in a model that a plain transformer block (two norms, attention without windows
 // or latents, one residual) has not; NULL: nothing.

@@ -66,8 +66,8 @@ static struct model_size pool(const struct shape *s, const struct pool_shape *p)
     int64_t half = (int64_t)llround(sqrt((double)p->values)), keys = p->heads * p->key_width,
             all = half * keys + s->hidden * keys + (p->gated ? 2 : 1) * p->width * s->hidden +
                   norm(s, s->hidden);
-    return (struct model_size){all + p->values * p->width, all + p->heads * p->top_k * p->width,
-                               false};
+    return (struct model_size){all + (p->shared ? 0 : p->values * p->width),
+                               all + p->heads * p->top_k * p->width, false};
 }
 
 static struct model_size end(const struct shape *s, enum layer_kind kind)
@@ -89,9 +89,11 @@ struct model_size model_size_of(const struct model *m)
         if (r->kind == LAYER_BLOCK || r->kind == LAYER_MOE) one = block(&m->shape, r);
         else if (r->kind == LAYER_MEMORY) one = pool(&m->shape, &r->pool);
         else if (r->kind != LAYER_MEASURED) one = end(&m->shape, r->kind);
-        sum.all += r->count * (one.all + r->more_values);
+        sum.all += (r->shared_weights ? 1 : r->count) * (one.all + r->more_values);
         sum.active += r->count * (one.active + r->more_values);
         sum.measured = sum.measured || r->kind == LAYER_MEASURED;
     }
+    const struct layer_run *shared = model_shared_pool(m);
+    if (shared) sum.all += shared->pool.values * shared->pool.width;
     return sum;
 }

@@ -106,6 +106,8 @@ static void read_model(struct check_space *to, const struct model *m, struct are
     for (int i = 0; i < m->run_count; i++) {
         const struct layer_run *r = &m->runs[i];
         to->looks_ahead = to->looks_ahead || r->bidirectional || r->cross_attention;
+        to->shares_pool = to->shares_pool || r->pool.shared;
+        to->shares_weights = to->shares_weights || r->shared_weights;
         to->has_blocks = to->has_blocks || r->kind == LAYER_BLOCK || r->kind == LAYER_MOE;
         if (r->kind != LAYER_MOE) continue;
         to->has_mixtures = true;

@@ -28,6 +28,7 @@ struct check_space {
     int layers;
     bool has_blocks, has_mixtures, has_options; // options: to compress
     bool looks_ahead;                           // attention that is not causal
+    bool shares_pool, shares_weights;           // memory layers over one pool; layers
     int64_t heads, kv_heads, ffn, hidden;
     const struct check_mixture {
         int64_t ffn, shared_ffn, experts;

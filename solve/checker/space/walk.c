@@ -233,6 +233,10 @@ static const char *refusal_by_shape(const struct check_space *s, const struct ch
         if (m->experts % l->expert) return "experts not divisible by their degree";
     }
     if (l->expert > 1 && !s->has_mixtures) return "expert degree without experts";
+    if (s->shares_pool && !l->value[KEY_BARRIER])
+        return "a pool that layers share, without a barrier";
+    if (s->shares_weights && (!l->value[KEY_BARRIER] || l->value[KEY_ZERO]))
+        return "weights that layers share, without a barrier or sharded";
     return s->rule_stage >= stages || s->rule_layer >= s->layers
                ? "a rule about a stage or layer that is not there"
                : NULL;

@@ -154,11 +154,24 @@ struct joint judged_expert_link(const struct price_audit *a, int group)
     return across_nodes(a, group, smaller(together, per_node), true);
 }
 
-struct joint judged_pool_link(const struct price_audit *a, int group)
+int64_t judged_pool_devices(const struct price_audit *a, const struct layer_run *r)
+{
+    return r->pool.shared ? a->devices * a->pipeline : a->devices;
+}
+
+struct joint judged_pool_link(const struct price_audit *a, const struct layer_run *r, int group)
+{
+    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node,
+            devices = judged_pool_devices(a, r);
+    if (devices <= per_node) return intra(a, group);
+    return across_nodes(a, group, smaller(devices, per_node), true);
+}
+
+struct joint judged_copies_link(const struct price_audit *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
-    if (a->devices <= per_node) return intra(a, group);
-    return across_nodes(a, group, smaller(a->devices, per_node), true);
+    if (a->devices * a->pipeline <= per_node) return intra(a, group);
+    return across_nodes(a, group, smaller(layout_of(a)->tensor, per_node), false);
 }
 
 struct joint judged_stage_link(const struct price_audit *a, int from, int to)

@@ -127,7 +127,7 @@ static int matrices_of(const struct price_audit *a, int run, struct matrix m[MAT
     int count = 0;
     if (r->kind == LAYER_MEASURED && r->measured.matrix_rows > 0 && r->measured.matrix_columns > 0)
         m[count++] = (struct matrix){r->measured.matrix_rows, r->measured.matrix_columns};
-    if (!is_layered(a, run) || r->frozen) return count;
+    if (!is_layered(a, run) || r->frozen || r->shared_weights) return count;
     const struct shape *s = &a->problem->model.shape;
     long double h = s->hidden, t = layout_of(a)->tensor,
                 f = r->kind == LAYER_MOE ? r->experts.shared_ffn : s->ffn;
@@ -287,13 +287,15 @@ static long double rounds_of(const struct price_audit *a, int group, bool of_exp
 
 int64_t sync_constant_ns(const struct price_audit *a, int group)
 {
-    if (a->ranks <= 1) return 0;
-    struct summed_by by = judged_sums(a, group);
-    long double all = scatter_latency_s(a, group, a->ranks, by.trees > 0),
-                experts = scatter_latency_s(a, group, a->expert_ranks, by.trees_of_experts > 0);
-    return judged_nanoseconds(
-        a, (struct computed){rounds_of(a, group, false) * all + rounds_of(a, group, true) * experts,
-                             0});
+    long double seconds = judged_pool_update_s(a, group) + shared_copy_s(a, group);
+    if (a->ranks > 1) {
+        struct summed_by by = judged_sums(a, group);
+        seconds += rounds_of(a, group, false) *
+                       scatter_latency_s(a, group, a->ranks, by.trees > 0) +
+                   rounds_of(a, group, true) *
+                       scatter_latency_s(a, group, a->expert_ranks, by.trees_of_experts > 0);
+    }
+    return judged_nanoseconds(a, (struct computed){seconds, 0});
 }
 
 bool embedding_sync_price(const struct price_audit *a, int first, int last, int64_t *ns)

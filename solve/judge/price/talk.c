@@ -94,11 +94,12 @@ static struct talk memory_talk(const struct price_audit *a, int run, int group, 
         tensor_reduce_s(a, group, p.tokens * a->problem->model.shape.hidden * a->value_bytes);
     struct talk talk = {
         .forward_s = reduce.value, .backward_s = reduce.value, .lost_s = reduce.lost};
-    if (a->devices == 1) return talk;
-    struct joint link = judged_pool_link(a, group);
-    long double others = (long double)(a->devices - 1), n = p.tokens / layout_of(a)->tensor;
+    int64_t devices = judged_pool_devices(a, run_of(a, run));
+    if (devices == 1) return talk;
+    struct joint link = judged_pool_link(a, run_of(a, run), group);
+    long double others = (long double)(devices - 1), n = p.tokens / layout_of(a)->tensor;
     long double asked = others * 8 * n * x->heads * x->top_k,
-                answered = others / (long double)a->devices * a->value_bytes * n * x->width;
+                answered = others / (long double)devices * a->value_bytes * n * x->width;
     talk.forward_s += (asked + answered) / link.bytes_per_s + 2 * others * link.latency_s;
     talk.backward_s = talk.forward_s;
     return talk;

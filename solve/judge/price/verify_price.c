@@ -257,8 +257,12 @@ const char *exclusion_of(const struct price_audit *a, int group)
         return "its nodes are not joined, and the exchange between experts needs it";
     if (a->ranks > 1 && !judged_gradient_link(a, group).joined)
         return "its nodes are not joined, and the gradient sync needs it";
-    if (has_kind(a, LAYER_MEMORY) && !judged_pool_link(a, group).joined)
-        return "its nodes are not joined, and the memory layers need it";
+    for (int i = 0; i < a->problem->model.run_count; i++)
+        if (run_of(a, i)->shared_weights && !judged_copies_link(a, group).joined)
+            return "its nodes are not joined, and the weights that layers share need it";
+    for (int i = 0; i < a->problem->model.run_count; i++)
+        if (run_of(a, i)->kind == LAYER_MEMORY && !judged_pool_link(a, run_of(a, i), group).joined)
+            return "its nodes are not joined, and the memory layers need it";
     return NULL;
 }
 
@@ -306,5 +310,6 @@ int64_t constant_bytes_of(const struct price_audit *a, int group)
     bool deepspeed = a->problem->job.trainer == TRAINER_DEEPSPEED;
     long double inside = deepspeed ? 5e8L * a->problem->job.gradient_bytes_per_value
                                    : costs->library_bytes.value;
-    return judged_whole(a, outside_bytes(a, group) + inside);
+    return judged_whole(a, outside_bytes(a, group) + inside + judged_pool_bytes(a) +
+                               shared_copy_bytes(a));
 }

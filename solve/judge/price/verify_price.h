@@ -104,7 +104,11 @@ struct joint judged_ring_link(const struct price_audit *a,
                               int group); // keys and values between context ranks
 struct joint judged_gradient_link(const struct price_audit *a, int group);
 struct joint judged_expert_link(const struct price_audit *a, int group);
-struct joint judged_pool_link(const struct price_audit *a, int group);
+int64_t judged_pool_devices(const struct price_audit *a,
+                            const struct layer_run *r); // that a memory layer's values lie on
+struct joint judged_pool_link(const struct price_audit *a, const struct layer_run *r, int group);
+struct joint judged_copies_link(const struct price_audit *a,
+                                int group); // rings over all ranks of the pipeline
 struct joint judged_stage_link(const struct price_audit *a, int from, int to);
 long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ranks);
 // Sums over nodes go by trees where those are faster.
@@ -170,6 +174,14 @@ struct layer_weight layer_weight_of(const struct price_audit *a, int run);
 // summed up.
 long double dense_table_bytes(const struct price_audit *a, const struct layer_run *r,
                               const struct layer_weight *w);
+// Of one value that a frozen run may hold in few bits: these, and a 128th of a scale of two bytes.
+long double kept_bytes(const struct price_audit *a, const struct layer_run *r);
+// What the pool that memory layers share takes on each device, and its update in a stage's time.
+long double judged_pool_bytes(const struct price_audit *a);
+long double judged_pool_update_s(const struct price_audit *a, int group);
+// Likewise of weights that layers share, with the sum of their gradients.
+long double shared_copy_bytes(const struct price_audit *a);
+long double shared_copy_s(const struct price_audit *a, int group);
 long double half_keys(const struct pool_shape *p); // so many that their pairs name every value
 long double adapter_width(
     const struct price_audit *a); // sum of both sides of every matrix of a block

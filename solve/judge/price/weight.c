@@ -82,7 +82,9 @@ static struct values memory_values(const struct price_audit *a, const struct lay
     const struct shape *s = &a->problem->model.shape;
     const struct pool_shape *p = &r->pool;
     long double h = s->hidden, keys = (long double)p->heads * p->key_width, width = p->width;
-    struct values v = {.pool = (long double)p->values * width / (long double)a->devices};
+    struct values v = {0};
+    // A shared pool is no layer's.
+    if (!p->shared) v.pool = (long double)p->values * width / (long double)a->devices;
     v.whole = half_keys(p) * keys + h * keys + width * h * (p->gated ? 2 : 1) +
               (s->rms_norm ? h : 2 * h);
     return v;
@@ -106,15 +108,22 @@ static struct values end_values(const struct price_audit *a, const struct layer_
 
 // ---- trained and frozen
 
-// Frozen matrices of a block may be held in fewer bits, with a scale of two bytes for every 128
-// values.
+long double kept_bytes(const struct price_audit *a, const struct layer_run *r)
+{
+    return r->weight_bits ? (16 * r->weight_bits + 2) / 128.0L : a->value_bytes;
+}
+
+// What is large of a frozen layer may be held in fewer bits: matrices, experts, a vocabulary, a
+// pool; vectors, routers and keys are not. Of the ends the vocabulary's matrix is all that tensor
+// ranks share.
 static long double frozen_bytes(const struct price_audit *a, const struct layer_run *r,
                                 const struct values *v)
 {
-    long double t = layout_of(a)->tensor,
-                each = r->weight_bits ? r->weight_bits / 8.0L + 2.0L / 128 : a->value_bytes;
-    return a->value_bytes * (v->sharded / t + v->whole + v->experts + v->pool) +
-           each * (v->matrices / t);
+    long double t = layout_of(a)->tensor, large = v->matrices / t + v->experts + v->pool,
+                small = v->whole, shared = v->sharded / t;
+    if (r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD) large += shared;
+    else small += shared;
+    return kept_bytes(a, r) * large + a->value_bytes * small;
 }
 
 static long double adapter_values(const struct price_audit *a, const struct layer_run *r)
@@ -125,7 +134,7 @@ static long double adapter_values(const struct price_audit *a, const struct laye
     return r->adapter_rank * ((5 + a->gates - 1) * (long double)s->hidden + wide);
 }
 
-struct layer_weight layer_weight_of(const struct price_audit *a, int run)
+static struct layer_weight weight_alone(const struct price_audit *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
     assert(r->kind != LAYER_MEASURED);
@@ -146,6 +155,13 @@ struct layer_weight layer_weight_of(const struct price_audit *a, int run)
     w.experts = v.experts;
     w.pool = v.pool;
     return w;
+}
+
+// What a run's layers share is none of theirs.
+struct layer_weight layer_weight_of(const struct price_audit *a, int run)
+{
+    struct layer_weight none = {0};
+    return run_of(a, run)->shared_weights ? none : weight_alone(a, run);
 }
 
 // Trained values that one GPU holds when what this ZeRO stage shards is sharded.
@@ -251,24 +267,101 @@ struct layer_bytes layer_bytes_of(const struct price_audit *a, int run)
     return b;
 }
 
-static long double optimizer_s(const struct price_audit *a, int run, int group)
+static long double update_s(const struct price_audit *a, const struct layer_weight *w, int group)
 {
-    const struct layer_time *stated = stated_time(a, run, group);
-    if (stated) return stated->optimizer_s;
     const struct job *j = &a->problem->job;
     const struct gpu_costs *gpu = gpu_of(a, group);
-    struct layer_weight w = layer_weight_of(a, run);
-    long double states = 2 * state_bytes(a, &w), e = a->value_bytes,
+    long double states = 2 * state_bytes(a, w), e = a->value_bytes,
                 gradient = j->gradient_bytes_per_value;
     if (!j->layout.offload_optimizer)
-        return (states + gradient * held_values(a, &w, 2) + e * held_values(a, &w, 3) +
-                gpu->step_bytes_per_value.value * held_values(a, &w, 1)) /
+        return (states + gradient * held_values(a, w, 2) + e * held_values(a, w, 3) +
+                gpu->step_bytes_per_value.value * held_values(a, w, 1)) /
                gpu->memory_bytes_per_s.value;
-    long double values = held_values(a, &w, 1), moved = (gradient + e) * values,
+    long double values = held_values(a, w, 1), moved = (gradient + e) * values,
                 rate = gpu->host_update_values_per_s.value,
                 update = (states + moved) / gpu->host_memory_bytes_per_s.value;
     if (rate > 0) update = greatest(update, values / rate);
     return moved / gpu->host_link_bytes_per_s.value + update;
+}
+
+static long double optimizer_s(const struct price_audit *a, int run, int group)
+{
+    const struct layer_time *stated = stated_time(a, run, group);
+    if (stated) return stated->optimizer_s;
+    struct layer_weight w = layer_weight_of(a, run);
+    return update_s(a, &w, group);
+}
+
+// ---- the pool that memory layers share: a part on every device of the pipeline
+
+static long double shared_values(const struct price_audit *a)
+{
+    for (int i = 0; i < a->problem->model.run_count; i++) {
+        const struct layer_run *r = run_of(a, i);
+        if (r->kind == LAYER_MEMORY && r->pool.shared)
+            return (long double)r->pool.values * (long double)r->pool.width /
+                   (long double)judged_pool_devices(a, r);
+    }
+    return 0;
+}
+
+static bool trains_shared_pool(const struct price_audit *a)
+{
+    for (int i = 0; i < a->problem->model.run_count; i++)
+        if (run_of(a, i)->kind == LAYER_MEMORY && run_of(a, i)->pool.shared)
+            return !run_of(a, i)->frozen;
+    return false;
+}
+
+long double judged_pool_bytes(const struct price_audit *a)
+{
+    const struct job *j = &a->problem->job;
+    struct layer_weight w = {.pool = shared_values(a)};
+    long double weight = a->value_bytes * w.pool, gradient = j->gradient_bytes_per_value * w.pool;
+    for (int i = 0; i < a->problem->model.run_count; i++)
+        if (run_of(a, i)->frozen && run_of(a, i)->pool.shared)
+            return kept_bytes(a, run_of(a, i)) * w.pool;
+    if (j->trainer == TRAINER_DEEPSPEED && j->precision != FP32 && j->gradient_bytes_per_value == 4)
+        gradient = 6 * w.pool; // of the backward pass, and added up
+    return weight + gradient + (j->layout.offload_optimizer ? 0 : state_bytes(a, &w)) +
+           step_copies(a, &w);
+}
+
+long double judged_pool_update_s(const struct price_audit *a, int group)
+{
+    struct layer_weight w = {.pool = shared_values(a)};
+    if (!trains_shared_pool(a)) return 0;
+    return update_s(a, &w, group) * a->pipeline / a->stage_count;
+}
+
+// ---- weights that the layers of a run share: one copy on every GPU of a tensor rank
+
+long double shared_copy_bytes(const struct price_audit *a)
+{
+    long double sum = 0;
+    for (int i = 0; i < a->problem->model.run_count; i++) {
+        if (!run_of(a, i)->shared_weights) continue;
+        struct layer_weight w = weight_alone(a, i);
+        long double gradient = a->problem->job.gradient_bytes_per_value * w.dense;
+        long double more = deepspeed_bytes(a, run_of(a, i), &w, &gradient);
+        sum += a->value_bytes * w.dense + gradient + more;
+        if (!layout_of(a)->offload_optimizer) sum += state_bytes(a, &w);
+    }
+    return sum;
+}
+
+long double shared_copy_s(const struct price_audit *a, int group)
+{
+    long double seconds = 0;
+    for (int i = 0; i < a->problem->model.run_count; i++) {
+        if (!run_of(a, i)->shared_weights) continue;
+        struct layer_weight w = weight_alone(a, i);
+        seconds += update_s(a, &w, group) +
+                   judged_all_reduce_s(judged_copies_link(a, group),
+                                       a->problem->job.gradient_bytes_per_value * w.dense,
+                                       a->ranks * a->pipeline);
+    }
+    return seconds * a->pipeline / a->stage_count;
 }
 
 int64_t optimizer_ns_of(const struct price_audit *a, int run, int group)

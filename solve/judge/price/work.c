@@ -148,6 +148,16 @@ static long double uncompiled_bytes(const struct price_audit *a, const struct la
     return scale * tokens * each;
 }
 
+// A pass over so many quantised values: bound by the products or by reading them.
+static void read_in_bits(const struct price_audit *a, const struct layer_run *r, int group,
+                         long double values, struct work *w)
+{
+    long double read = values * kept_bytes(a, r) / gpu_of(a, group)->memory_bytes_per_s.value;
+    if (!r->weight_bits) return;
+    w->linear = greatest(w->linear, read);
+    w->data = greatest(w->data, read);
+}
+
 static void layered_work(const struct price_audit *a, int run, int group, struct piece p,
                          struct work *w)
 {
@@ -197,12 +207,8 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
                        ((1 + attentions_of(r)) * h + latent_width(a, r) +
                         attentions_of(r) * a->summed / t + inner / t) /
                        gpu_of(a, group)->memory_bytes_per_s.value;
-    if (r->weight_bits) {
-        // Bound by the products or by reading the weights.
-        long double read = matrix_values(a, s->ffn) * (r->weight_bits / 8.0L + 2.0L / 128) / t;
-        w->linear = greatest(w->linear, read / gpu_of(a, group)->memory_bytes_per_s.value);
-        w->data = greatest(w->data, read / gpu_of(a, group)->memory_bytes_per_s.value);
-    }
+    long double each = moe ? a->gates * h * (long double)x->ffn * (long double)x->experts : 0;
+    read_in_bits(a, r, group, (matrix_values(a, ffn) + each / l->expert) / t, w);
     long double added = 2 * n * r->adapter_rank * adapter_width(a) / t,
                 rate = rates->gemm_flop_per_s.value;
     w->adapters = added / rate;
@@ -222,10 +228,11 @@ static void memory_work(const struct price_audit *a, int run, int group, struct 
     long double read = (long double)x->heads * x->top_k * width, gate = x->gated ? 2 : 1;
     products(rates_of(a, group), 2 * n * (h * keys + keys * half + width * h * gate), 2 * n * read,
              0, 1, w);
-    w->memory = (2 * p.tokens * h * e * a->share +
-                 n * (read * e + 8 * x->heads * half + width * e) + half * keys * e) /
+    long double found = read * kept_bytes(a, run_of(a, run));
+    w->memory = (2 * p.tokens * h * e * a->share + n * (found + 8 * x->heads * half + width * e) +
+                 half * keys * e) /
                 gpu->memory_bytes_per_s.value;
-    w->gather = n * read * e / gpu->memory_bytes_per_s.value;
+    w->gather = n * found / gpu->memory_bytes_per_s.value;
 }
 
 static void end_work(const struct price_audit *a, int run, int group, struct piece p,
@@ -245,6 +252,7 @@ static void end_work(const struct price_audit *a, int run, int group, struct pie
         add_effort(&logits, p.tokens, a->row / a->inner, shard);
         products(rates, logits.flop, 0, a->value_bytes * logits.bytes, slower, w);
         shaped_products(a, run, group, rates, p, slower, w);
+        read_in_bits(a, run_of(a, run), group, a->row * shard, w);
         bytes += 12 * p.tokens * (a->problem->job.gathered_logits ? a->vocabulary : shard);
     }
     w->memory = bytes / gpu->memory_bytes_per_s.value;
