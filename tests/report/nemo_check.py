@@ -97,8 +97,10 @@ modes = {(s["recompute"], s.get("recomputed_layers", 0)) for s in stages}
 notes = text[text.index("# Not expressed"):]
 if len(modes) == 1 and "first_layers" not in str(modes):
     assert m["recompute_granularity"] == (None if modes == {("none", 0)} else next(iter(modes))[0]), modes
-elif m["recompute_granularity"] is None:
-    assert "recomputation that differs" in notes, notes
+elif "recomputation that differs" in notes:
+    words_of = {None: "nothing is", "selective": "all stages recompute", "full": f"the first {m['recompute_num_layers']} layers of each stage are"}
+    mode = "all layers are" if m["recompute_method"] == "uniform" else words_of[m["recompute_granularity"]]
+    assert f"stages; {mode} " in notes and "instead, which fits into memory and takes" in notes, notes
 for word in filter(None, words.split(";")):
     assert word in notes, (word, notes)
 if not words and "recomputation that differs" not in notes:

@@ -52,7 +52,7 @@ static bool put_recompute(const struct megatron *m)
     put_word(m->out, "recompute_method", r.method ? r.method : "null");
     if (r.layers) put_count(m->out, "recompute_num_layers", r.layers);
     else put_word(m->out, "recompute_num_layers", "null");
-    return said;
+    return said && !m->told;
 }
 
 static void put_attention(struct report_out *out, const struct shape *s)
@@ -207,8 +207,9 @@ static void put_training(struct export *e)
         export_note(e, "attention that keeps its scores: model.attention_backend is set in Python");
 }
 
-enum status report_nemo(const struct plan *plan, const struct problem *problem, const char **text,
-                        size_t *length, struct arena *arena, struct error *err)
+enum status report_nemo(const struct plan *plan, const struct plan *told,
+                        const struct problem *problem, const char **text, size_t *length,
+                        struct arena *arena, struct error *err)
 {
     struct report_out out;
     struct megatron m;
@@ -220,6 +221,7 @@ enum status report_nemo(const struct plan *plan, const struct problem *problem, 
                  "rate.\n",
                  export_headline(&e));
     megatron_begin(&m, &out, plan, problem, arena);
+    m.told = told;
     m.says_activation = activation_of(&problem->model.shape) != NULL;
     bool recompute_said = put_model(&m);
     put_training(&e);
