@@ -70,7 +70,10 @@ for word in filter(None, words.split(";")):
 if not words and "recomputation that differs" not in text:
     assert "(nothing)" in notes, notes
 try:
+    import importlib.metadata
     from torchtitan.config import ConfigManager
+    if importlib.metadata.version("torchtitan").split(".")[:2] > ["0", "2"]: # it reads no TOML
+        sys.exit()
 except ImportError:
     sys.exit()
 read = ConfigManager().parse_args(["--job.config_file", f"{folder}/titan.toml"])
