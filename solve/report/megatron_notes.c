@@ -234,8 +234,11 @@ static void put_layer_notes(const struct megatron *e)
                  {s->linear_bias && !s->qkv_bias, "no bias on queries, keys and values alone"},
                  {!e->says_activation && megatron_activation_of(s) == ACTIVATION_OTHER,
                   "an activation that no flag names"},
-                 {s->rotary_factor > 0, "rotary positions that are stretched (Llama 3's way: "
-                                        "--use-rope-scaling, --rope-scaling-factor)"}};
+                 {s->rotary_factor > 0,
+                  arena_print(e->out->arena,
+                              "rotary positions that are stretched by %.9g (Llama 3's way: "
+                              "--use-rope-scaling --rope-scaling-factor %.9g)",
+                              s->rotary_factor, s->rotary_factor)}};
     for (size_t i = 0; m->has_shape && i < ARRAY_LENGTH(notes); i++)
         if (notes[i].there) report_print(e->out, "#   - of the model: %s\n", notes[i].text);
 }
