@@ -241,7 +241,6 @@ static enum status settle_recompute(const struct search *s, struct attempt *atte
     struct problem own = problem_with_layout(of, &found->layout);
     TRY(range_of_plan(found, &own, s->arena, err));
     found->outcome = plan_outcome(found);
-    *exit_code = found->outcome == OUTCOME_OPEN ? EXIT_OPEN : 0;
     return plan_save(found, file_in(s, "plan.json"), s->arena, err);
 }
 
