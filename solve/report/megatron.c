@@ -161,6 +161,7 @@ static void put_attention(struct report_out *out, const struct shape *m)
         put_count(out, "qk-head-dim", m->head_width - m->rotary_width);
         put_count(out, "qk-pos-emb-head-dim", m->rotary_width);
         put_count(out, "v-head-dim", shape_value_width(m));
+        put_flag(out, "qk-layernorm", true); // without it the latents pass no norms
         return;
     }
     if (m->kv_heads != m->heads)

@@ -83,6 +83,7 @@ if len(stages) > 1:
 layers = sum(s["layer_count"] for s in stages) - 2
 assert m["num_layers"] == layers
 assert m["hidden_size"] == shape["hidden"] and m["ffn_hidden_size"] == shape["ffn"] and m["num_attention_heads"] == shape["heads"]
+assert m["qk_layernorm"] == (shape.get("qk_norm") == "head" or "kv_rank" in shape)
 assert m["seq_length"] == config["dataset"]["seq_length"] == job["sequence"]
 assert m["vocab_size"] == shape["vocabulary"]
 padding = m["make_vocab_size_divisible_by"] * get("tensor")

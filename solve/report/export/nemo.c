@@ -70,7 +70,7 @@ static void put_attention(struct report_out *out, const struct shape *s)
         put_count(out, "num_query_groups", s->kv_heads);
         put_count(out, "kv_channels", s->head_width);
     }
-    put_truth(out, "qk_layernorm", s->qk_norm == QK_NORM_HEAD);
+    put_truth(out, "qk_layernorm", s->qk_norm == QK_NORM_HEAD || s->kv_rank); // of the latents
     put_word(out, "position_embedding_type", s->positions ? "learned_absolute" : "rope");
     if (s->positions) return;
     if (s->rotary_base > 0) put_count(out, "rotary_base", (int64_t)s->rotary_base);
