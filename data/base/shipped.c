@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "data/base/file.h"
@@ -22,14 +23,18 @@ static const char *folder_of(const char *path, struct arena *arena)
     return copy;
 }
 
-// The folder of the running program, or NULL where the system does not say.
+// The folder of the running program, or NULL where the system does not say. Without /proc (a bare
+// chroot) it is by the name that it was started by.
 static const char *program_folder(struct arena *arena)
 {
-    char path[4096];
+    char path[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n <= 0) return NULL;
-    path[n] = '\0';
-    return folder_of(path, arena);
+    if (n > 0) {
+        path[n] = '\0';
+        return folder_of(path, arena);
+    }
+    const char *started = (const char *)getauxval(AT_EXECFN);
+    return started && realpath(started, path) ? folder_of(path, arena) : NULL;
 }
 
 // Its address tells where this code is.

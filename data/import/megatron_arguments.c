@@ -149,23 +149,24 @@ enum status megatron_model(struct model *m, struct megatron_arguments *a, struct
                     (long long)a->heads, (long long)a->hidden);
     if (!a->head_width) a->head_width = a->hidden / a->heads;
     bool learned = !strcmp(a->position_type, "learned_absolute"), bias = !a->no_bias;
+    // A share of the whole vocabulary is how a launch says that nothing is padded.
+    bool pads = a->vocabulary_multiple > 1 && a->vocabulary_multiple * a->tensor != a->vocabulary;
     m->has_shape = true;
-    m->shape = (struct shape){
-        .hidden = a->hidden,
-        .ffn = a->ffn,
-        .heads = a->heads,
-        .kv_heads = a->grouped ? (a->groups ? a->groups : 1) : a->heads,
-        .head_width = a->head_width,
-        .vocabulary = a->vocabulary,
-        .positions = learned ? a->positions : 0,
-        .vocabulary_multiple = a->vocabulary_multiple > 1 ? a->vocabulary_multiple : 0,
-        .qk_norm = a->qk_norm && !a->latent ? QK_NORM_HEAD : QK_NORM_NONE,
-        .gated_ffn = a->swiglu || a->gated,
-        .rms_norm = !strcmp(a->normalization, "RMSNorm"),
-        .qkv_bias = bias || a->qkv_bias,
-        .linear_bias = bias,
-        .dropout = a->attention_dropout > 0 || a->hidden_dropout > 0,
-        .tied_embeddings = !a->untied};
+    m->shape = (struct shape){.hidden = a->hidden,
+                              .ffn = a->ffn,
+                              .heads = a->heads,
+                              .kv_heads = a->grouped ? (a->groups ? a->groups : 1) : a->heads,
+                              .head_width = a->head_width,
+                              .vocabulary = a->vocabulary,
+                              .positions = learned ? a->positions : 0,
+                              .vocabulary_multiple = pads ? a->vocabulary_multiple : 0,
+                              .qk_norm = a->qk_norm && !a->latent ? QK_NORM_HEAD : QK_NORM_NONE,
+                              .gated_ffn = a->swiglu || a->gated,
+                              .rms_norm = !strcmp(a->normalization, "RMSNorm"),
+                              .qkv_bias = bias || a->qkv_bias,
+                              .linear_bias = bias,
+                              .dropout = a->attention_dropout > 0 || a->hidden_dropout > 0,
+                              .tied_embeddings = !a->untied};
     m->shape.activation = a->activation     ? a->activation
                           : a->swiglu       ? "silu"
                           : a->squared_relu ? "relu2"

@@ -272,7 +272,7 @@ enum status cluster_save(const struct cluster *c, const char *path, struct arena
 
 // A modem below, all links of the largest switch above.
 static const double rate_least = 1e4, rate_most = 2e13, latency_most_s = 1;
-static const int64_t memory_least = 1000 * 1000;
+static const int64_t memory_least = 1000 * 1000, memory_most = 16LL * 1000 * 1000 * 1000 * 1000;
 
 static const char *doubt_of_link(const struct link *l, const char *where, struct arena *arena)
 {
@@ -290,10 +290,15 @@ static const char *doubt_of_link(const struct link *l, const char *where, struct
 
 static const char *doubt_of_group(const struct node_group *g, struct arena *arena)
 {
+    // Gigabytes without their unit, megabytes as nvidia-smi has them, bytes of a thousand too many.
     if (g->memory_bytes < memory_least)
         return arena_print(arena,
-                           "memory_bytes: %lld bytes are no GPU's; did you mean \"%lld GB\"?",
-                           (long long)g->memory_bytes, (long long)g->memory_bytes);
+                           "memory_bytes: %lld bytes are no GPU's; did you mean \"%lld %s\"?",
+                           (long long)g->memory_bytes, (long long)g->memory_bytes,
+                           g->memory_bytes < 1000 ? "GB" : "MiB");
+    if (g->memory_bytes > memory_most)
+        return arena_print(arena, "memory_bytes: %.9g TB are no GPU's; did you mean \"%.9g GB\"?",
+                           (double)g->memory_bytes / 1e12, (double)g->memory_bytes / 1e12);
     const char *doubt = doubt_of_link(&g->intra, "intra", arena);
     for (int i = 0; i < g->nic_count && !doubt; i++)
         doubt = doubt_of_link(&g->nics[i].link, arena_print(arena, "nics[%d].link", i), arena);

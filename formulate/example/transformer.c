@@ -60,9 +60,14 @@ static enum status resize(struct cluster *cluster, int gpus, int nodes, struct e
                     first->name, nodes * first->gpus_per_node);
     if (nodes) first->nodes = nodes;
     if (!gpus) return OK;
+    if (gpus < first->gpus_per_node && cluster->group_count == 1 && !cluster->places.node_count) {
+        first->nodes = 1, first->gpus_per_node = gpus;
+        return OK;
+    }
     if (gpus % first->gpus_per_node)
-        return fail(err, BAD_INPUT, "--gpus %d: group %s has nodes of %d", gpus, first->name,
-                    first->gpus_per_node);
+        return fail(err, BAD_INPUT,
+                    "--gpus %d: group %s has nodes of %d; expected fewer, or a multiple", gpus,
+                    first->name, first->gpus_per_node);
     first->nodes = gpus / first->gpus_per_node;
     return OK;
 }

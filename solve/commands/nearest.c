@@ -8,7 +8,9 @@
 
 #include "data/base/file.h"
 #include "data/inputs/framework.h"
+#include "formulate/price/range.h"
 #include "solve/commands/commands.h"
+#include "solve/commands/one_recompute.h"
 #include "solve/report/export/export.h"
 
 struct search {
@@ -188,11 +190,16 @@ static enum status solve_attempt(const struct search *s, struct attempt *attempt
     return OK;
 }
 
+bool nearest_tells_recompute(const struct plan *plan, const struct problem *problem,
+                             enum framework framework, struct arena *arena)
+{
+    return framework == FRAMEWORK_MEGATRON ? report_megatron_recomputes(plan, problem, arena)
+                                           : export_one_recompute(plan, problem);
+}
+
 static bool recompute_said(const struct search *s, const struct plan *plan)
 {
-    return s->request->framework == FRAMEWORK_MEGATRON
-               ? report_megatron_recomputes(plan, s->problem, s->arena)
-               : export_one_recompute(plan, s->problem);
+    return nearest_tells_recompute(plan, s->problem, s->request->framework, s->arena);
 }
 
 // With each mode for all stages; *found is the best of them.
@@ -212,6 +219,30 @@ static enum status solve_modes(const struct search *s, struct attempt *attempt, 
     *attempt = best.value_ns ? best : last;
     if (!best.value_ns || best.mode == last.mode) return OK;
     return solve_attempt(s, attempt, found, of, exit_code, err);
+}
+
+// The best of them, or of the plan as offered with one setting for all stages: that knows how many
+// layers of each are recomputed, but leaves the layers where they are.
+static enum status settle_recompute(const struct search *s, struct attempt *attempt,
+                                    struct plan *found, struct problem *of, int *exit_code,
+                                    struct error *err)
+{
+    const struct plan *told = NULL;
+    struct error none = {OK, ""};
+    struct attempt offered = *attempt;
+    if (found->objective == OBJECTIVE_ITERATION_TIME && !found->placement &&
+        one_recompute_find(&told, found, of, s->request->framework, s->arena, &none) != OK)
+        told = NULL;
+    TRY(solve_modes(s, attempt, found, of, exit_code, err));
+    if (!told || (attempt->value_ns && attempt->value_ns <= told->iteration_ns)) return OK;
+    *attempt = offered;
+    TRY(solve_attempt(s, attempt, found, of, exit_code, err));
+    attempt->value_ns = told->iteration_ns;
+    *found = *told;
+    struct problem own = problem_with_layout(of, &found->layout);
+    TRY(range_of_plan(found, &own, s->arena, err));
+    found->outcome = plan_outcome(found);
+    return plan_save(found, file_in(s, "plan.json"), s->arena, err);
 }
 
 // ---- what is told
@@ -368,7 +399,7 @@ enum status nearest_plan(struct plan *plan, struct problem *problem,
                     widened == WIDENED_ALL ? "layout" : "layout of these degrees");
         TRY(solve_attempt(&s, &attempt, &found, &of, exit_code, err));
         if (found.stage_count && !recompute_said(&s, &found))
-            TRY(solve_modes(&s, &attempt, &found, &of, exit_code, err));
+            TRY(settle_recompute(&s, &attempt, &found, &of, exit_code, err));
     }
     if (!found.stage_count) {
         fprintf(stderr, "nearest for %s: none: %s\n", framework_names[request->framework],

@@ -16,9 +16,14 @@ struct nearest_request {
 // of. Tells on stderr what it costs and what has changed. *exit_code: as solve's; EXIT_INFEASIBLE
 // or EXIT_NO_PLAN leave *plan as it is. Tried in turn, until one has a plan: the keys of the layout
 // that the framework refuses; every key but the degrees; every key. Where a choice of recomputation
-// by stage cannot be told, each mode for all stages. BAD_INPUT: the folder holds another job.
+// by stage cannot be told, each mode for all stages, and the first so many layers of each on the
+// layers that were chosen. BAD_INPUT: the folder holds another job.
 enum status nearest_plan(struct plan *plan, struct problem *problem,
                          const struct nearest_request *request, int *exit_code, struct arena *arena,
                          struct error *err);
+
+// Whether its flags or configuration say each stage's recomputation.
+bool nearest_tells_recompute(const struct plan *plan, const struct problem *problem,
+                             enum framework framework, struct arena *arena);
 
 #endif

@@ -283,6 +283,11 @@ enum status command_plan(int argc, char **argv, int *exit_code, struct arena *ar
     for (int i = 2; i < steps.count; i++) TRY(run_later_step(&steps, &i, arena, err));
     TRY(answer(&r, &steps, arena, err));
     if (solved == EXIT_INFEASIBLE) TRY(tell_reasons(&r, arena, err));
+    if (solved == EXIT_NO_PLAN)
+        printf(
+            "\nNeither a plan nor a proof that there is none within %.9g s: --time-limit-s gives "
+            "the search more (0: as long as it takes)\n",
+            r.time_limit_s);
     *exit_code = solved;
     return OK;
 }

@@ -184,6 +184,9 @@ void solve_advise(struct plan *plan, const struct layouts *layouts, const struct
     for (size_t i = 0; i < ARRAY_LENGTH(found); i++)
         if (found[i])
             advice = arena_print(arena, "%s%s%s", advice, *advice ? ", or with " : "", found[i]);
+    if (!*advice && watch_is_over(&r.watch))
+        plan->reason = arena_print(arena, "%s; what would be enough was not found within %.9g s",
+                                   plan->reason, limit_s);
     if (*advice)
         plan->reason = arena_print(arena, "%s; there is one with %s", plan->reason, advice);
 }

@@ -1,6 +1,7 @@
 // plumbline report PLAN: a plan for people, for a trace viewer, for a launcher. report --layouts
 // FILE: what became of each layout of a space. report --format latex|csv FILE...: the table of a
 // paper, out of plans and of checkers' verdicts.
+#include <stdio.h>
 #include <string.h>
 
 #include "data/base/file.h"
@@ -8,6 +9,7 @@
 #include "data/results/verdict.h"
 #include "formulate/price/range.h"
 #include "solve/commands/nearest.h"
+#include "solve/commands/one_recompute.h"
 #include "solve/commands/origin.h"
 #include "solve/commands/verbs.h"
 #include "solve/report/export/export.h"
@@ -43,9 +45,10 @@ static const char *const format_names[] = {
 enum { FILES_MOST = 1000, LAUNCHERS_LAST = FORMAT_NEMO };
 
 // From FORMAT_MEGATRON to the last of them: what launches the plan.
-static enum status (*const launchers[])(const struct plan *, const struct problem *, const char **,
-                                        size_t *, struct arena *, struct error *) = {
-    report_megatron,         report_sbatch,    report_torchrun, report_torchtitan,
+static enum status (*const launchers[])(const struct plan *, const struct plan *,
+                                        const struct problem *, const char **, size_t *,
+                                        struct arena *, struct error *) = {
+    report_megatron_told,    report_sbatch,    report_torchrun, report_torchtitan,
     report_pytorch_schedule, report_deepspeed, report_nemo};
 
 static enum status write_layouts(const char *from, int64_t top, int format, const char *to,
@@ -308,6 +311,27 @@ static enum status find_nearest(struct plan *plan, struct problem *problem, int 
     return nearest_plan(plan, problem, request, exit_code, arena, err);
 }
 
+// Flags and configurations have one setting of recomputation: where the stages' differ, the
+// nearest.
+static enum status make_launch(const struct plan *plan, const struct problem *problem, int format,
+                               const char **text, size_t *length, struct arena *arena,
+                               struct error *err)
+{
+    enum framework framework = format_frameworks[format];
+    bool tells = format == FORMAT_MEGATRON || format == FORMAT_TORCHTITAN ||
+                 format == FORMAT_DEEPSPEED || format == FORMAT_NEMO;
+    const struct plan *told = NULL;
+    if (tells && problem && plan->stage_count &&
+        !nearest_tells_recompute(plan, problem, framework, arena))
+        TRY(one_recompute_find(&told, plan, problem, framework, arena, err));
+    if (told)
+        fprintf(stderr,
+                "%s has one setting of recomputation for all stages, and the plan's differ: %s; "
+                "--nearest FOLDER solves for others\n",
+                format_names[format], report_told_text(plan, told, arena));
+    return launchers[format - FORMAT_MEGATRON](plan, told, problem, text, length, arena, err);
+}
+
 enum status command_report(int argc, char **argv, int *exit_code, struct arena *arena,
                            struct error *err)
 {
@@ -424,8 +448,6 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
                                      .order = (enum rank_order)order,
                                      .cores_per_rank = (int)cores},
             &text, &length, arena, err));
-    else
-        TRY(launchers[format - FORMAT_MEGATRON](&plan, known ? &problem : NULL, &text, &length,
-                                                arena, err));
+    else TRY(make_launch(&plan, known ? &problem : NULL, format, &text, &length, arena, err));
     return file_write(to, text, length, err);
 }

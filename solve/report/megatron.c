@@ -161,6 +161,7 @@ static void put_attention(struct report_out *out, const struct shape *m)
         put_count(out, "qk-head-dim", m->head_width - m->rotary_width);
         put_count(out, "qk-pos-emb-head-dim", m->rotary_width);
         put_count(out, "v-head-dim", shape_value_width(m));
+        put_flag(out, "qk-layernorm", true); // without it the latents pass no norms
         return;
     }
     if (m->kv_heads != m->heads)
@@ -240,7 +241,7 @@ static void put_model(const struct megatron *e)
 // Decoder layers of a stage that are fully recomputed, or -1 for selective.
 static int full_layers(const struct megatron *e, int s)
 {
-    const struct plan_stage *stage = &e->plan->stages[s];
+    const struct plan_stage *stage = &(e->told ? e->told : e->plan)->stages[s];
     if (stage->recompute == RECOMPUTE_SELECTIVE) return -1;
     if (stage->recompute == RECOMPUTE_FULL) return e->blocks[s];
     return stage->recompute == RECOMPUTE_FIRST_LAYERS ? stage->recomputed_layers : 0;
@@ -280,7 +281,7 @@ static bool put_recompute(const struct megatron *e)
     if (r.method)
         report_print(e->out, "  --recompute-method %s\n  --recompute-num-layers %d\n", r.method,
                      r.layers);
-    return said;
+    return said && !e->told;
 }
 
 bool report_megatron_recomputes(const struct plan *plan, const struct problem *problem,
@@ -314,6 +315,13 @@ enum status report_megatron(const struct plan *plan, const struct problem *probl
                             const char **text, size_t *length, struct arena *arena,
                             struct error *err)
 {
+    return report_megatron_told(plan, NULL, problem, text, length, arena, err);
+}
+
+enum status report_megatron_told(const struct plan *plan, const struct plan *told,
+                                 const struct problem *problem, const char **text, size_t *length,
+                                 struct arena *arena, struct error *err)
+{
     struct report_out out;
     if (!plan->stage_count)
         return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to launch",
@@ -321,6 +329,7 @@ enum status report_megatron(const struct plan *plan, const struct problem *probl
     report_out_begin(&out, arena);
     struct megatron e;
     megatron_begin(&e, &out, plan, problem, arena);
+    e.told = told;
     const char *proven = report_time(plan->bound_ns, arena);
     if (plan->objective != OBJECTIVE_ITERATION_TIME)
         proven = arena_print(arena, "%s of %s", proven, objective_names[plan->objective]);

@@ -9,6 +9,7 @@ struct megatron {
     struct report_out *out;
     const struct plan *plan;
     const struct problem *problem; // NULL: not at hand
+    const struct plan *told;       // whose recomputation the flags are; NULL: the plan's
     int layer_count;
     int *blocks;                        // [stage]: decoder layers
     bool *holds_embedding, *holds_head; // [stage]

@@ -49,13 +49,29 @@ void megatron_put_placement(const struct megatron *e)
     }
 }
 
+const char *report_told_text(const struct plan *plan, const struct plan *told, struct arena *arena)
+{
+    const struct plan_stage *most = &told->stages[0];
+    for (int s = 1; s < told->stage_count; s++)
+        if (told->stages[s].recomputed_layers > most->recomputed_layers) most = &told->stages[s];
+    const char *mode = most->recompute == RECOMPUTE_NONE        ? "nothing is recomputed"
+                       : most->recompute == RECOMPUTE_SELECTIVE ? "all stages recompute selectively"
+                       : most->recompute == RECOMPUTE_FULL
+                           ? "all layers are recomputed"
+                           : arena_print(arena, "the first %d layers of each stage are recomputed",
+                                         most->recomputed_layers);
+    return arena_print(arena,
+                       "%s instead, which fits into memory and takes %s per iteration, %+.3g %%",
+                       mode, report_time(told->iteration_ns, arena),
+                       100 * ((double)told->iteration_ns / (double)plan->iteration_ns - 1));
+}
+
 static void put_recompute_notes(const struct megatron *e)
 {
-    report_print(
-        e->out,
-        "#   - recomputation that differs between stages; no recompute flag is set, and without it "
-        "stages may run out of\n"
-        "#     memory (full granularity everywhere is safe and slower). The plan:\n");
+    report_print(e->out, "#   - recomputation that differs between stages; %s.\n#     The plan:\n",
+                 e->told ? report_told_text(e->plan, e->told, e->out->arena)
+                         : "no recompute flag is set, and stages may run out of memory (full "
+                           "granularity everywhere takes less, and time)");
     for (int s = 0; s < e->plan->stage_count; s++) {
         const struct plan_stage *stage = &e->plan->stages[s];
         report_print(e->out, "#       stage %d: %s", s, recompute_names[stage->recompute]);
@@ -220,8 +236,11 @@ static void put_layer_notes(const struct megatron *e)
                  {s->linear_bias && !s->qkv_bias, "no bias on queries, keys and values alone"},
                  {!e->says_activation && megatron_activation_of(s) == ACTIVATION_OTHER,
                   "an activation that no flag names"},
-                 {s->rotary_factor > 0, "rotary positions that are stretched (Llama 3's way: "
-                                        "--use-rope-scaling, --rope-scaling-factor)"}};
+                 {s->rotary_factor > 0,
+                  arena_print(e->out->arena,
+                              "rotary positions that are stretched by %.9g (Llama 3's way: "
+                              "--use-rope-scaling --rope-scaling-factor %.9g)",
+                              s->rotary_factor, s->rotary_factor)}};
     for (size_t i = 0; m->has_shape && i < ARRAY_LENGTH(notes); i++)
         if (notes[i].there) report_print(e->out, "#   - of the model: %s\n", notes[i].text);
 }

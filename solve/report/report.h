@@ -32,11 +32,20 @@ enum status report_megatron(const struct plan *plan, const struct problem *probl
                             const char **text, size_t *length, struct arena *arena,
                             struct error *err);
 
+// The same beside the nearest plan with one setting of recomputation for all stages
+// (solve/commands/one_recompute.h), whose recomputation the flags then are; NULL: none was looked
+// for. So for all frameworks.
+enum status report_megatron_told(const struct plan *plan, const struct plan *told,
+                                 const struct problem *problem, const char **text, size_t *length,
+                                 struct arena *arena, struct error *err);
+
 // Whether flags say each stage's recomputation: all selective, or the first k layers of each.
 bool report_megatron_recomputes(const struct plan *plan, const struct problem *problem,
                                 struct arena *arena);
 
-// For the comments of every framework: what none of them does.
+// For the comments of every framework: what is told in place of the stages' own recomputation, and
+// what that costs; and what none of them does.
+const char *report_told_text(const struct plan *plan, const struct plan *told, struct arena *arena);
 void report_compression_notes(struct report_out *out, const struct plan *plan);
 void report_uneven_note(struct report_out *out, const struct plan *plan);
 
@@ -46,11 +55,12 @@ char report_layer_letter(const struct model *model, int layer);
 // A batch script of Slurm, to lie beside the flags; and a script for each node, under whatever
 // starts it there, that finds its number among the hosts and runs torchrun with what lies beside
 // it. BAD_INPUT: nodes that differ, or that the ranks do not fill.
-enum status report_sbatch(const struct plan *plan, const struct problem *problem, const char **text,
-                          size_t *length, struct arena *arena, struct error *err);
-enum status report_torchrun(const struct plan *plan, const struct problem *problem,
-                            const char **text, size_t *length, struct arena *arena,
-                            struct error *err);
+enum status report_sbatch(const struct plan *plan, const struct plan *told,
+                          const struct problem *problem, const char **text, size_t *length,
+                          struct arena *arena, struct error *err);
+enum status report_torchrun(const struct plan *plan, const struct plan *told,
+                            const struct problem *problem, const char **text, size_t *length,
+                            struct arena *arena, struct error *err);
 
 // Which host gets which global rank, of a plan with a placement: a host a rank (SLURM_HOSTFILE,
 // Open MPI's seq mapper), an Open MPI rankfile, or hosts with their numbers of ranks in the order

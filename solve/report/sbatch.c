@@ -77,9 +77,11 @@ static enum status begin(struct batch *b, struct report_out *out, const struct p
     return OK;
 }
 
-enum status report_sbatch(const struct plan *plan, const struct problem *problem, const char **text,
-                          size_t *length, struct arena *arena, struct error *err)
+enum status report_sbatch(const struct plan *plan, const struct plan *told,
+                          const struct problem *problem, const char **text, size_t *length,
+                          struct arena *arena, struct error *err)
 {
+    (void)told;
     struct report_out out;
     struct batch b;
     TRY(begin(&b, &out, plan, problem, arena, err));
@@ -172,10 +174,11 @@ static void put_program(struct report_out *out)
                       "    exit 2\nfi\n");
 }
 
-enum status report_torchrun(const struct plan *plan, const struct problem *problem,
-                            const char **text, size_t *length, struct arena *arena,
-                            struct error *err)
+enum status report_torchrun(const struct plan *plan, const struct plan *told,
+                            const struct problem *problem, const char **text, size_t *length,
+                            struct arena *arena, struct error *err)
 {
+    (void)told;
     struct report_out out;
     struct batch b;
     TRY(begin(&b, &out, plan, problem, arena, err));

@@ -87,5 +87,17 @@ refuse "$plain --recompute-granularity some" 'recompute-granularity'
 refuse "--num-layers 8" 'hidden-size'
 refuse "$(echo "$plain" | sed 's/--vocab-size 1000//')" 'vocabulary'
 refuse "$plain --group-query-attention --num-query-groups 5" 'divisor of heads'
+# What report writes for a shipped model is that model again: latents pass their norms (--qk-layernorm), and nothing is warned of.
+for model in deepseek-v2-lite qwen3-30b-a3b llama-3.2-1b; do
+    "$plumbline" example gpt --model $model --gpu h100-80gb --nodes 4 --sequence 4096 --global-batch 64 --tensor 1 --pipeline 4 --data 8 -o "$here/out" >"$here/log" 2>&1 &&
+        "$plumbline" solve "$here/out" --gap 0.5 --quiet -o "$here/out/plan.json" 2>"$here/log" &&
+        "$plumbline" report "$here/out" --format megatron -o "$here/out/flags.sh" 2>"$here/log" &&
+        "$plumbline" import megatron "$here/out/flags.sh" --gpus 32 --vocabulary "$(sed -n 's/.*"vocabulary": \([0-9]*\).*/\1/p' "$here/out/model.json")" \
+            -o "$here/out/again.json" --job "$here/out/again-job.json" >"$here/log" 2>&1 || { echo "$model: $(cat "$here/log")"; failures=1; }
+    grep -q "qk-layernorm" "$here/log" && { echo "$model: $(cat "$here/log")"; failures=1; }
+    count() { "$plumbline" models "$1" | sed -n '$s/^[^ ]* *\([0-9]*\) .*/\1/p'; }
+    [ "$(count "$here/out/again.json")" = "$(count "$here/out/model.json")" ] || { echo "$model: $(count "$here/out/again.json") parameters, not $(count "$here/out/model.json")"; failures=1; }
+    rm -rf "$here/out"
+done
 [ $failures = 0 ] || exit 1
 echo "launch scripts are models and jobs"

@@ -127,6 +127,8 @@ static void documents(void **state)
     static const char *const doubtful[][4] = {
         {"80", "3e11", "0",
          "groups[0].memory_bytes: 80 bytes are no GPU's; did you mean \"80 GB\""},
+        {"81559", "3e11", "0", "did you mean \"81559 MiB\""},
+        {"8e13", "3e11", "0", "80 TB are no GPU's; did you mean \"80 GB\""},
         {"8e10", "400", "0", "groups[0].intra: 400 bytes/s are no link; did you mean \"400 Gb/s\""},
         {"8e10", "4.7e13", "0", "did you mean \"47 GB/s\""},
         {"8e10", "3e11", "3", "did you mean \"3 us\""},

@@ -83,6 +83,7 @@ if len(stages) > 1:
 layers = sum(s["layer_count"] for s in stages) - 2
 assert m["num_layers"] == layers
 assert m["hidden_size"] == shape["hidden"] and m["ffn_hidden_size"] == shape["ffn"] and m["num_attention_heads"] == shape["heads"]
+assert m["qk_layernorm"] == (shape.get("qk_norm") == "head" or "kv_rank" in shape)
 assert m["seq_length"] == config["dataset"]["seq_length"] == job["sequence"]
 assert m["vocab_size"] == shape["vocabulary"]
 padding = m["make_vocab_size_divisible_by"] * get("tensor")
@@ -97,8 +98,10 @@ modes = {(s["recompute"], s.get("recomputed_layers", 0)) for s in stages}
 notes = text[text.index("# Not expressed"):]
 if len(modes) == 1 and "first_layers" not in str(modes):
     assert m["recompute_granularity"] == (None if modes == {("none", 0)} else next(iter(modes))[0]), modes
-elif m["recompute_granularity"] is None:
-    assert "recomputation that differs" in notes, notes
+elif "recomputation that differs" in notes:
+    words_of = {None: "nothing is", "selective": "all stages recompute", "full": f"the first {m['recompute_num_layers']} layers of each stage are"}
+    mode = "all layers are" if m["recompute_method"] == "uniform" else words_of[m["recompute_granularity"]]
+    assert f"stages; {mode} " in notes and "instead, which fits into memory and takes" in notes, notes
 for word in filter(None, words.split(";")):
     assert word in notes, (word, notes)
 if not words and "recomputation that differs" not in notes:

@@ -61,6 +61,17 @@ python3 -c 'import json, sys
 assert len({(s["recompute"], s.get("recomputed_layers")) for s in json.load(open(sys.argv[1]))["stages"]}) > 1' "$work/p/plan.json" || wrong "the stages' recomputation does not differ"
 nearest megatron "bound .* with this recomputation" "recomputation" none
 
+# One stage of twelve recomputes a layer: the first layer of each costs less than layers that fit without, and is what flags and --nearest say.
+make_plan --model llama-3.1-70b --nodes 6 --sequence 8192 --tensor 2 --context 2 --pipeline 12 --data 1 --offload-optimizer
+"$plumbline" report --format megatron --nearest "$work/near" "$work/p/plan.json" -o "$work/export" 2>"$work/log" || wrong "first layers: $(cat "$work/log")"
+grep -q "recomputation 1 x first_layers 1, 11 x none -> 12 x first_layers 1" "$work/log" || wrong "first layers: $(cat "$work/log")"
+grep -q "recomputation that differs" "$work/export" && wrong "first layers: recomputation is left over"
+"$plumbline" verify "$work/near/plan.json" >/dev/null || wrong "first layers: not accepted"
+"$plumbline" report --format megatron "$work/p/plan.json" -o "$work/told" 2>"$work/log" || wrong "told: $(cat "$work/log")"
+grep -q "^  --recompute-num-layers 1$" "$work/told" || wrong "told: no flag"
+took=$(python3 -c 'import json, sys; print("%.6f s per iteration" % (json.load(open(sys.argv[1]))["iteration_ns"] / 1e9))' "$work/near/plan.json")
+grep -q "the first 1 layers of each stage are recomputed instead, which fits into memory and takes $took" "$work/told" "$work/log" || wrong "told: not $took: $(cat "$work/log")"
+
 make_plan --tensor 2 --pipeline 4 --data 4 --zero 1
 "$plumbline" report --format megatron --nearest "$work/near" "$work/p/plan.json" -o "$work/export" 2>"$work/log" || wrong "expressible"
 grep -q "the plan itself" "$work/log" && [ ! -e "$work/near" ] || wrong "expressible, but: $(cat "$work/log")"

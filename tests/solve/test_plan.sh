@@ -98,6 +98,9 @@ expect "llama-3.1-8b" 2 --model llama-3.1-8c --gpu h100-80gb --nodes 2 -o "$work
 expect "--nodes N or --gpus N" 2 --model llama-3.1-8b --gpu h100-80gb -o "$work/x"
 expect "--gpu NAME" 2 --model llama-3.1-8b -o "$work/x"
 expect "-o FOLDER is missing" 2 --model llama-3.1-8b --gpu h100-80gb --nodes 1
+expect "expected fewer, or a multiple" 2 --model llama-3.1-8b --gpu h100-80gb --gpus 12 -o "$work/x"
+expect "= 2 GPUs" 0 --model llama-3.2-1b --gpu h100-80gb --gpus 2 --gap 0.1 -o "$work/two"
+expect "time-limit-s gives the search more" 12 --model llama-3.1-405b --gpu h100-80gb --nodes 20 --time-limit-s 0.001 -o "$work/soon"
 expect "infeasible" 11 --model llama-3.1-405b --gpu h100-80gb --nodes 4 -o "$work/small"
 grep -q "do not fit on the devices" "$work/out" || wrong "405b on four nodes: no reason: $(cat "$work/out")"
 grep -q "there is one with [5-8] nodes (none with [4-7]), or with [0-9]* GB in a GPU (none with" "$work/out" ||

@@ -209,8 +209,12 @@ static enum status find_class(struct hf_model *x, struct json *text, const char 
         x->class = hf_find_class(of_part);
     }
     return x->class ? OK
-                    : json_refuse(x->root, err, "model_type: expected one of %s, found \"%s\"",
-                                  hf_class_list(x->arena), *type);
+                    : json_refuse(
+                          x->root, err,
+                          "model_type: expected one of %s, found \"%s\"; of another kind a "
+                          "model document says the layers (docs/FORMATS.md, model; plumbline "
+                          "example gpt writes one)",
+                          hf_class_list(x->arena), *type);
 }
 
 enum status model_import_hf(struct model *m, const char *path, const char *name, const char *output,
@@ -231,6 +235,7 @@ enum status model_import_hf(struct model *m, const char *path, const char *name,
     TRY(refuse_encoders(&x, err));
     TRY(read_class(&x, err));
     set_runs(m, &x);
+    hf_tell_left_out(&x, &root, m);
     last = last_part(name_or_path);
     m->name = name ? name : last && *last ? last : model_type;
     m->document.sources = TAKE(arena, 1, struct source);

@@ -25,6 +25,7 @@ struct hf_model {
     int64_t layer_count, window;
     int64_t front; // layers of another kind before the others: dense ones, an encoder's
     int64_t embedding_values, head_values; // more_values of both ends
+    int64_t further;                       // layers that predict further tokens, left out
     struct arena *arena;
 };
 
@@ -59,6 +60,9 @@ enum status hf_layer_list(const struct hf_model *x, const char *key, bool **list
 // Layers of layer_types "sliding_attention" get the window; without the key those of which
 // `pattern` does not divide the number (counted from 1).
 enum status hf_windows(struct hf_model *x, int64_t pattern, struct error *err);
+
+// told.c: tells on stderr what of the whole config is not in the model.
+void hf_tell_left_out(const struct hf_model *x, const struct json *whole, const struct model *m);
 
 enum status hf_read_facts(struct hf_model *x,
                           struct error *err); // facts.c: activation and the like

@@ -1,6 +1,5 @@
 // Decoders like llama (gated feed-forward parts, norms by the root mean square, rotary positions):
 // what a config of their classes says beside the sizes.
-#include <stdio.h>
 #include <string.h>
 
 #include "data/import/hf/internal.h"
@@ -178,7 +177,7 @@ enum status hf_arrange_llama4(struct hf_model *x, struct error *err)
 enum status hf_read_deepseek(struct hf_model *x, struct error *err)
 {
     struct shape *s = &x->shape;
-    int64_t plain = 128, shared = x->experts.shared_ffn, every = 1, further = 0;
+    int64_t plain = 128, shared = x->experts.shared_ffn, every = 1;
     const char *const names[] = {"q_lora_rank", "kv_lora_rank", "qk_rope_head_dim", "v_head_dim",
                                  "qk_nope_head_dim"};
     int64_t *const to[] = {&s->query_rank, &s->kv_rank, &s->rotary_width, &s->value_width, &plain};
@@ -188,13 +187,7 @@ enum status hf_read_deepseek(struct hf_model *x, struct error *err)
     if (every != 1)
         return json_refuse(x->root, err, "key \"moe_layer_freq\": expected 1, found %lld",
                            (long long)every);
-    TRY(hf_count(x, "num_nextn_predict_layers", &further, err));
-    if (further)
-        fprintf(
-            stderr,
-            "num_nextn_predict_layers: %lld layers that predict further tokens are left out, as "
-            "transformers leaves them out\n",
-            (long long)further);
+    TRY(hf_count(x, "num_nextn_predict_layers", &x->further, err));
     x->experts.shared_ffn = shared * x->experts.ffn;
     s->head_width = plain + s->rotary_width;
     s->kv_heads = s->heads;

@@ -169,14 +169,14 @@ static void put_notes(struct export *e, struct json_writer *w)
     json_close_object(w);
 }
 
-enum status report_deepspeed(const struct plan *plan, const struct problem *problem,
-                             const char **text, size_t *length, struct arena *arena,
-                             struct error *err)
+enum status report_deepspeed(const struct plan *plan, const struct plan *told,
+                             const struct problem *problem, const char **text, size_t *length,
+                             struct arena *arena, struct error *err)
 {
     struct report_out out;
     struct json_writer w;
     const struct layout *l = &plan->layout;
-    struct export e = {.framework = "DeepSpeed", .trainer = TRAINER_DEEPSPEED};
+    struct export e = {.framework = "DeepSpeed", .trainer = TRAINER_DEEPSPEED, .told = told};
     TRY(export_begin(&e, &out, plan, problem, arena, err));
     json_begin(&w, arena);
     json_open_object(&w, NULL);

@@ -8,24 +8,25 @@
 
 // TOML of torchtitan 0.2.2 (torchtitan/config/job_config.py): the last release whose runs are
 // TOML files.
-enum status report_torchtitan(const struct plan *plan, const struct problem *problem,
-                              const char **text, size_t *length, struct arena *arena,
-                              struct error *err);
+enum status report_torchtitan(const struct plan *plan, const struct plan *told,
+                              const struct problem *problem, const char **text, size_t *length,
+                              struct arena *arena, struct error *err);
 // The order of passes on each rank, a line a rank, as torch.distributed.pipelining loads it
 // (_PipelineScheduleRuntime._load_csv, compute_only): 2F0 is the forward of micro-batch 0 on stage
 // 2, B a whole backward, I and W its two halves. BAD_INPUT: slices of a sequence, local losses.
-enum status report_pytorch_schedule(const struct plan *plan, const struct problem *problem,
-                                    const char **text, size_t *length, struct arena *arena,
-                                    struct error *err);
+enum status report_pytorch_schedule(const struct plan *plan, const struct plan *told,
+                                    const struct problem *problem, const char **text,
+                                    size_t *length, struct arena *arena, struct error *err);
 // JSON of DeepSpeed (runtime/config.py, runtime/constants.py).
-enum status report_deepspeed(const struct plan *plan, const struct problem *problem,
-                             const char **text, size_t *length, struct arena *arena,
-                             struct error *err);
+enum status report_deepspeed(const struct plan *plan, const struct plan *told,
+                             const struct problem *problem, const char **text, size_t *length,
+                             struct arena *arena, struct error *err);
 
 // YAML that NeMo's Megatron Bridge merges into a recipe's ConfigContainer (training/config.py,
 // training/utils/omegaconf_utils.py): --config-file of its scripts.
-enum status report_nemo(const struct plan *plan, const struct problem *problem, const char **text,
-                        size_t *length, struct arena *arena, struct error *err);
+enum status report_nemo(const struct plan *plan, const struct plan *told,
+                        const struct problem *problem, const char **text, size_t *length,
+                        struct arena *arena, struct error *err);
 
 // Whether one mode of recomputation for all stages says what the plan has.
 bool export_one_recompute(const struct plan *plan, const struct problem *problem);

@@ -12,6 +12,7 @@ struct export
     const struct problem *problem;
     const char *framework;   // as people write it
     enum trainer trainer;    // whose prices its own are
+    const struct plan *told; // with the recomputation that is told; NULL: the plan
     struct report_out notes; // lines of comments: NOTE_MARK, the note
 };
 
@@ -27,7 +28,7 @@ void export_print_notes(const struct export *e); // as lines of comments
 const char *export_headline(const struct export *e);
 
 // The one mode of all stages. false: they differ, or a stage recomputes some of its layers alone;
-// *mode is then the one that fits in memory wherever the plan does, and a note says so.
+// *mode is then what is told instead, and a note says so.
 bool export_recompute(struct export *e, enum recompute *mode);
 int64_t export_gpus(const struct plan *plan);
 char export_layer(const struct export *e, int layer); // report_layer_letter

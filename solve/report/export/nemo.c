@@ -52,7 +52,7 @@ static bool put_recompute(const struct megatron *m)
     put_word(m->out, "recompute_method", r.method ? r.method : "null");
     if (r.layers) put_count(m->out, "recompute_num_layers", r.layers);
     else put_word(m->out, "recompute_num_layers", "null");
-    return said;
+    return said && !m->told;
 }
 
 static void put_attention(struct report_out *out, const struct shape *s)
@@ -70,7 +70,7 @@ static void put_attention(struct report_out *out, const struct shape *s)
         put_count(out, "num_query_groups", s->kv_heads);
         put_count(out, "kv_channels", s->head_width);
     }
-    put_truth(out, "qk_layernorm", s->qk_norm == QK_NORM_HEAD);
+    put_truth(out, "qk_layernorm", s->qk_norm == QK_NORM_HEAD || s->kv_rank); // of the latents
     put_word(out, "position_embedding_type", s->positions ? "learned_absolute" : "rope");
     if (s->positions) return;
     if (s->rotary_base > 0) put_count(out, "rotary_base", (int64_t)s->rotary_base);
@@ -207,8 +207,9 @@ static void put_training(struct export *e)
         export_note(e, "attention that keeps its scores: model.attention_backend is set in Python");
 }
 
-enum status report_nemo(const struct plan *plan, const struct problem *problem, const char **text,
-                        size_t *length, struct arena *arena, struct error *err)
+enum status report_nemo(const struct plan *plan, const struct plan *told,
+                        const struct problem *problem, const char **text, size_t *length,
+                        struct arena *arena, struct error *err)
 {
     struct report_out out;
     struct megatron m;
@@ -220,6 +221,7 @@ enum status report_nemo(const struct plan *plan, const struct problem *problem, 
                  "rate.\n",
                  export_headline(&e));
     megatron_begin(&m, &out, plan, problem, arena);
+    m.told = told;
     m.says_activation = activation_of(&problem->model.shape) != NULL;
     bool recompute_said = put_model(&m);
     put_training(&e);

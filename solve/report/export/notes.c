@@ -91,7 +91,7 @@ bool export_recompute(struct export *e, enum recompute *mode)
 {
     struct report_out text;
     if (stages_agree(e, mode)) return true;
-    *mode = RECOMPUTE_FULL;
+    *mode = e->told ? e->told->stages[0].recompute : RECOMPUTE_FULL;
     report_out_begin(&text, e->out->arena);
     for (int s = 0; s < e->plan->stage_count; s++) {
         const struct plan_stage *stage = &e->plan->stages[s];
@@ -100,9 +100,12 @@ bool export_recompute(struct export *e, enum recompute *mode)
             report_print(&text, " %d", stage->recomputed_layers);
     }
     export_note(e,
-                "recomputation that differs between layers or stages: %s has one setting; full "
-                "recomputation is set, which fits and is slower. The plan:%s",
-                e->framework, text.text);
+                "recomputation that differs between layers or stages: %s has one setting; %s. The "
+                "plan:%s",
+                e->framework,
+                e->told ? report_told_text(e->plan, e->told, e->out->arena)
+                        : "all layers are recomputed, which takes more time",
+                text.text);
     return false;
 }
 

@@ -33,10 +33,11 @@ static void put_rank(struct report_out *out, const struct schedule *s, int rank)
     report_print(out, "\n");
 }
 
-enum status report_pytorch_schedule(const struct plan *plan, const struct problem *problem,
-                                    const char **text, size_t *length, struct arena *arena,
-                                    struct error *err)
+enum status report_pytorch_schedule(const struct plan *plan, const struct plan *told,
+                                    const struct problem *problem, const char **text,
+                                    size_t *length, struct arena *arena, struct error *err)
 {
+    (void)told;
     struct report_out out;
     struct schedule schedule;
     (void)problem;

@@ -225,12 +225,12 @@ static void note_kernels(struct export *e)
         export_note(e, "messages between stages of which each tensor rank sends its part");
 }
 
-enum status report_torchtitan(const struct plan *plan, const struct problem *problem,
-                              const char **text, size_t *length, struct arena *arena,
-                              struct error *err)
+enum status report_torchtitan(const struct plan *plan, const struct plan *told,
+                              const struct problem *problem, const char **text, size_t *length,
+                              struct arena *arena, struct error *err)
 {
     struct report_out out;
-    struct export e = {.framework = "torchtitan", .trainer = TRAINER_TORCHTITAN};
+    struct export e = {.framework = "torchtitan", .trainer = TRAINER_TORCHTITAN, .told = told};
     TRY(export_begin(&e, &out, plan, problem, arena, err));
     report_print(&out,
                  "# %s\n# Of torchtitan 0.2.2, the last release that reads TOML; with data, "

@@ -1,0 +1,19 @@
+// The nearest to a plan whose stages recompute unlike layers, for a framework with one setting for
+// all stages: the same layers on the same devices, the setting that fits into memory and takes the
+// least time.
+#ifndef PLUMBLINE_SOLVE_COMMANDS_ONE_RECOMPUTE_H
+#define PLUMBLINE_SOLVE_COMMANDS_ONE_RECOMPUTE_H
+
+#include "data/inputs/framework.h"
+#include "data/inputs/problem.h"
+#include "data/results/plan.h"
+
+// Megatron-LM's settings: none, selective, full, or the first so many layers of each stage; other
+// frameworks': those of framework_recomputes but the last. *to is the plan with stages, ranks and
+// iteration_ns of that setting, priced anew (of a placement the syncs stay the plan's), or NULL:
+// the plan is not of the problem. BAD_INPUT: none fits.
+enum status one_recompute_find(const struct plan **to, const struct plan *plan,
+                               const struct problem *problem, enum framework framework,
+                               struct arena *arena, struct error *err);
+
+#endif

@@ -1,0 +1,36 @@
+#!/bin/sh
+# import hf tells what of a config is not in the model: layers that predict further tokens, with their parameters and FLOP counted here by
+# themselves; the parts of a model that do not read text; a quantization. A kind it does not know is refused with the way out.
+BIN=${BIN:-bin} work=build/test_import_hf_told.$$ failed=0
+mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
+plumbline=$BIN/plumbline
+
+wrong() { echo "import hf, told: $*" >&2; failed=1; }
+
+# says CODE WORDS CONFIG
+says() {
+    printf '%s' "$3" >"$work/config.json"
+    "$plumbline" import hf "$work/config.json" -o "$work/model.json" 2>"$work/err"
+    [ $? -eq "$1" ] || wrong "$3: not exit $1: $(cat "$work/err")"
+    grep -q -- "$2" "$work/err" || wrong "$3: not said: $2: $(cat "$work/err")"
+}
+
+# DeepSeek-V3's own config class has its published sizes. Its card: 11.5 billion parameters of the layer's own, 671 of the model.
+# A layer: latent attention 187107328 and two norms, a router 256 x 7168, 257 experts of 3 x 7168 x 2048; a projection of 2 x 7168
+# to 7168, three norms. FLOP a token, forward and backward: 6 for each parameter that a token meets (8 of 256 experts) and for the head's
+# 129280 x 7168 again, and the scores' 6 x 4096 x 128 x (192 + 128).
+words=$(python3 - <<'END' 2>/dev/null
+h, s = 7168, 4096
+attention, expert, layer_norms, further = 187107328, 3 * 7168 * 2048, 2 * 7168, 2 * h * h + 3 * h
+print("%.4g G parameters" % ((attention + layer_norms + 256 * h + 257 * expert + further) / 1e9))
+END
+)
+says 0 "${words:-11.61 G parameters} of their own, 3.8 % of" '{"model_type": "deepseek_v3", "num_nextn_predict_layers": 1}'
+says 0 "23.22 G parameters of their own, 7.61 % of" '{"model_type": "deepseek_v3", "num_nextn_predict_layers": 2}'
+says 0 "deepseek_v3: 671026404352 parameters" '{"model_type": "deepseek_v3"}'
+grep -q further "$work/err" && wrong "no such layers, but told of: $(cat "$work/err")"
+says 0 "vision_config: left out" '{"model_type": "llava", "text_config": {"model_type": "llama"}, "vision_config": {"hidden_size": 1024}}'
+says 0 "quantization_config: left out" '{"model_type": "llama", "quantization_config": {"bits": 4}}'
+says 2 'found "mamba"; of another kind a model document says the layers' '{"model_type": "mamba"}'
+[ $failed -eq 0 ] && echo "import hf, told: all as expected"
+exit $failed
