@@ -290,7 +290,8 @@ enum status modes_get(const struct json *array, bool modes[RECOMPUTE_COUNT], str
         if (!recompute_names[mode])
             return json_refuse(
                 &element, err,
-                "expected \"none\", \"selective\", \"full\" or \"first_layers\", found \"%.40s\"",
+                "expected \"none\", \"selective\", \"full\", \"first_layers\" or \"swap\", found "
+                "\"%.40s\"",
                 names[i]);
         if (modes[mode]) return json_refuse(&element, err, "\"%s\" stands twice", names[i]);
         modes[mode] = true;

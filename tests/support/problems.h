@@ -32,6 +32,7 @@ struct random_limits {
     double plans_max;    // of an exhaustive enumeration (problem_plan_count); 0: no limit
     bool long_and_close; // iterations of a second and more, plans that differ by nanoseconds
     int flavour;         // enum model_flavour
+    bool keeps;          // no stage may swap: for clusters with places
 };
 struct random_limits random_limits_small(
     void); // 9 layers, 4 stages, 3 groups, 6 micro-batches, 200,000 plans
