@@ -45,6 +45,10 @@ plants() {
     plant filling-state-on-device layouts/sketch.c \
         's/priced_least_states(p, r)}/r->optimizer_bytes}/' \
         'all states are on the device, whatever share the host may hold'
+    plant filling-swap-charged layouts/room.c 's/s->swaps \&\& ns > 0 ? 0 : ns;/ns;/' \
+        'room is made by recomputing alone'
+    plant filling-swap-kept layouts/sketch.c 's/room.stash_bytes\[2\] = 0;/room.stash_bytes[2] += 0;/' \
+        'what is swapped keeps as much as what is recomputed'
     plant same-despite-overlap layouts/compare.c \
         's/SYNC_EXPOSED && y->gradient_sync ==/SYNC_EXPOSED || y->gradient_sync ==/' \
         'with one exposed sync the other may be beside the gradients'
@@ -81,6 +85,10 @@ plants() {
     plant bound-state-on-device space/sketch.c \
         's/states = smaller(states, r->optimizer_bytes\[o\]);/states = r->optimizer_bytes[0];/' \
         'all states are on the device, whatever share the host may hold'
+    plant bound-swap-charged space/memory.c 's/s->swaps ? smaller(least, 0) : least;/least;/' \
+        'room is made by recomputing alone'
+    plant bound-swap-kept space/sketch.c 's/room.stash\[MODE_FULL\] = 0;/room.stash[MODE_FULL] += 0;/' \
+        'what is swapped keeps as much as what is recomputed'
     plant dominated-despite-overlap space/compare.c \
         's/exposed = !a->overlapped && !b/exposed = !a->overlapped || !b/' \
         'with one exposed sync the other may be beside the gradients'

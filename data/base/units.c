@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 const char *const precision_names[] = {"fp32", "fp16", "bf16", "fp8", NULL};
-const char *const recompute_names[] = {"none", "selective", "full", "first_layers", NULL};
+const char *const recompute_names[] = {"none", "selective", "full", "first_layers", "swap", NULL};
 const char *const transfer_part_names[] = {"blocking", "link", "delay", "overhead", NULL};
 
 long double same_within(long double x)

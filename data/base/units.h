@@ -16,9 +16,10 @@ enum recompute {
     RECOMPUTE_SELECTIVE,
     RECOMPUTE_FULL,
     RECOMPUTE_FIRST_LAYERS,
+    RECOMPUTE_SWAP, // the first layers to the host, of the others the first recomputed
     RECOMPUTE_COUNT
 };
-extern const char *const recompute_names[]; // "none", "selective", "full", "first_layers"
+extern const char *const recompute_names[]; // "none", "selective", "full", "first_layers", "swap"
 
 // A transfer between two stages is up to five operations in series: overhead at the sender,
 // blocking, link, delay, overhead at the receiver. Both halves of the overhead take the same time;

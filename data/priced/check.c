@@ -108,6 +108,11 @@ bool priced_uses_optimizer(const struct priced *p)
     return false;
 }
 
+bool priced_swaps_on(const struct priced *p, int group)
+{
+    return p->recompute[RECOMPUTE_SWAP] && p->run_count && p->runs[0].swap_ns[group] >= 0;
+}
+
 bool priced_offloads(const struct priced *p)
 {
     for (int o = 0; o < p->gradient_option_count; o++)
@@ -157,10 +162,28 @@ static enum status check_offloaded(const struct priced *p, int i, struct error *
                        name_of(p), i);
 }
 
+// Where stages may swap, on each group all layers have a price or none has.
+static enum status check_swap(const struct priced *p, int i, struct error *err)
+{
+    const struct priced_run *r = &p->runs[i];
+    if (!r->swap_ns != !p->recompute[RECOMPUTE_SWAP])
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].swap_ns: expected it where \"swap\" is offered alone", name_of(p),
+                    i);
+    for (int g = 0; r->swap_ns && g < p->group_count; g++)
+        if ((r->swap_ns[g] < 0) != (p->runs[0].swap_ns[g] < 0) && !p->groups[g].excluded)
+            return fail(err, BAD_INPUT,
+                        "%s: runs[%d].swap_ns: expected prices of all runs or of none on group "
+                        "\"%s\"",
+                        name_of(p), i, p->groups[g].name);
+    return OK;
+}
+
 static enum status check_run(const struct priced *p, int i, struct error *err)
 {
     const struct priced_run *r = &p->runs[i];
     TRY(check_offloaded(p, i, err));
+    TRY(check_swap(p, i, err));
     if (r->cut < 0 || r->cut >= p->cut_count)
         return fail(err, BAD_INPUT, "%s: runs[%d].cut: expected a class below %d, found %d",
                     name_of(p), i, p->cut_count, r->cut);
@@ -281,6 +304,7 @@ static double longest_iteration(const struct priced *p)
                                                (double)priced_optimizer_ns(run, o, g));
             double passes = (double)run->forward_ns[g] + (double)run->backward_ns[g] +
                             (double)run->selective_ns[g] + (double)run->full_ns[g];
+            if (run->swap_ns && run->swap_ns[g] > 0) passes += 2 * (double)run->swap_ns[g];
             worst = larger_double(worst, m * passes + sync);
         }
         total += run->count * worst;
@@ -380,6 +404,12 @@ static enum status check_counts(const struct priced *p, struct error *err)
     if (p->micro_batches < 1 || p->micro_batches > MICRO_BATCHES_MAX)
         return fail(err, BAD_INPUT, "%s: micro_batches: expected 1 to %d, found %d", name_of(p),
                     MICRO_BATCHES_MAX, p->micro_batches);
+    if (p->recompute[RECOMPUTE_SWAP] &&
+        (schedule_splits_backward(p->layout.schedule) || p->slice_count > 1))
+        return fail(err, BAD_INPUT,
+                    "%s: recompute: expected no \"swap\" with schedules that split the backward or "
+                    "slice tokens",
+                    name_of(p));
     if (!p->recompute[RECOMPUTE_NONE])
         return fail(err, BAD_INPUT, "%s: recompute: expected \"none\" among the modes", name_of(p));
     return OK;

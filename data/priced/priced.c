@@ -57,7 +57,7 @@ static enum status read_run(const struct priced *p, const struct json *object, s
 {
     struct json stash = {0}, working = {0}, feedback = {0}, forward = {0}, backward = {0},
                 weight = {0}, selective = {0}, full = {0}, optimizer = {0}, sync = {0}, left = {0},
-                offloaded = {0};
+                offloaded = {0}, swap = {0};
     int passes = p->slice_count * p->group_count;
     struct json_field fields[] = {
         FIELD_TEXT("name", REQUIRED, &r->name),
@@ -76,6 +76,7 @@ static enum status read_run(const struct priced *p, const struct json *object, s
         FIELD_ARRAY("weight_ns", OPTIONAL, &weight),
         FIELD_ARRAY("selective_ns", REQUIRED, &selective),
         FIELD_ARRAY("full_ns", REQUIRED, &full),
+        FIELD_ARRAY("swap_ns", OPTIONAL, &swap),
         FIELD_ARRAY("optimizer_ns", REQUIRED, &optimizer),
         FIELD_ARRAY("sync_ns", REQUIRED, &sync),
         FIELD_ARRAY("offloaded_bytes", OPTIONAL, &left),
@@ -90,6 +91,10 @@ static enum status read_run(const struct priced *p, const struct json *object, s
     TRY(priced_prices_get(&weight, p->group_count, PRICE_NONE, &r->weight_ns, arena, err));
     TRY(priced_prices_get(&selective, passes, PRICE_NONE, &r->selective_ns, arena, err));
     TRY(priced_prices_get(&full, passes, PRICE_NONE, &r->full_ns, arena, err));
+    if (json_is_present(&swap) != p->recompute[RECOMPUTE_SWAP])
+        return json_refuse(object, err, "swap_ns: expected it where \"swap\" is offered alone");
+    if (p->recompute[RECOMPUTE_SWAP])
+        TRY(priced_prices_get(&swap, p->group_count, PRICE_NONE, &r->swap_ns, arena, err));
     TRY(priced_prices_get(&optimizer, p->group_count, PRICE_NONE, &r->optimizer_ns, arena, err));
     if (priced_offloads(p)) {
         TRY(priced_prices_get(&left, p->gradient_option_count, 0, &r->offloaded_bytes, arena, err));
@@ -259,6 +264,7 @@ static void put_run(struct json_writer *w, const struct priced *p, const struct 
         priced_prices_put(w, "weight_ns", r->weight_ns, p->group_count);
     priced_prices_put(w, "selective_ns", r->selective_ns, passes);
     priced_prices_put(w, "full_ns", r->full_ns, passes);
+    if (r->swap_ns) priced_prices_put(w, "swap_ns", r->swap_ns, p->group_count);
     priced_prices_put(w, "optimizer_ns", r->optimizer_ns, p->group_count);
     priced_tables_put(w, "sync_ns", r->sync_ns, p->gradient_option_count, p->group_count);
     if (priced_offloads(p)) {

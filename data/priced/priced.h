@@ -28,6 +28,9 @@ struct priced_run {
     int64_t *
         weight_ns; // [group]: the weight gradient where the schedule splits it off backward, else 0
     int64_t *selective_ns, *full_ns; // added to backward
+    // Its activations to the host, or back: PRICE_NONE where the group has no link to it. NULL: no
+    // stage may swap.
+    int64_t *swap_ns;
     int64_t *optimizer_ns;
     int64_t **sync_ns; // [gradient_option][group]
     // Where an option has a share of the optimizer's state on the host; else NULL: each option's
@@ -152,6 +155,7 @@ bool priced_uses_epilogue(const struct priced *p); // an epilogue-only option is
 bool priced_uses_sync(const struct priced *p);     // any nonzero gradient sync
 bool priced_uses_optimizer(const struct priced *p);
 bool priced_offloads(const struct priced *p); // an option with a share of the state on the host
+bool priced_swaps_on(const struct priced *p, int group); // stages there may swap
 bool priced_compresses_sync(const struct priced *p, int gradient_option);
 int64_t priced_optimizer_bytes(const struct priced_run *run, int gradient_option);
 int64_t priced_optimizer_ns(const struct priced_run *run, int gradient_option, int group);

@@ -169,6 +169,7 @@ static enum status read_stage(const struct plan *p, const struct json *object, s
         FOR_PEOPLE("devices"),
         FIELD_NAME("recompute", REQUIRED, &s->recompute, recompute_names),
         FIELD_INT("recomputed_layers", REQUIRED, &s->recomputed_layers, 0, LAYERS_MAX),
+        FIELD_INT("swapped_layers", OPTIONAL, &s->swapped_layers, 0, LAYERS_MAX),
         FIELD_INT("gradient_option", REQUIRED, &s->gradient_option, 0,
                   p->gradient_option_count - 1),
         FIELD_INT("boundary_option", REQUIRED, &s->boundary_option, 0,

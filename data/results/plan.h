@@ -30,7 +30,8 @@ struct plan_stage {
     int group; // index in the priced document's groups
     enum recompute recompute;
     int recomputed_layers; // the first so many recomputable layers of the stage, for
-                           // RECOMPUTE_FIRST_LAYERS
+                           // RECOMPUTE_FIRST_LAYERS; for RECOMPUTE_SWAP those behind
+    int swapped_layers;    // the first so many recomputable layers, for RECOMPUTE_SWAP
     int gradient_option;   // index in gradient_options: compression, and share on the host
     int boundary_option; // of the backward transfers this stage sends, over boundary stage-1; 0 for
                          // stage 0

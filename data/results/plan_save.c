@@ -84,6 +84,7 @@ static void put_stage(struct json_writer *w, const struct plan *p, int i, struct
     json_put_count(w, "devices", p->devices_per_stage);
     json_put_text(w, "recompute", recompute_names[s->recompute]);
     json_put_count(w, "recomputed_layers", s->recomputed_layers);
+    if (s->recompute == RECOMPUTE_SWAP) json_put_count(w, "swapped_layers", s->swapped_layers);
     json_put_count(w, "gradient_option", s->gradient_option);
     json_put_count(w, "boundary_option", s->boundary_option);
     json_put_text(w, "compression", compression_of(p, s, arena));

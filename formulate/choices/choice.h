@@ -14,6 +14,22 @@ int span_recomputable(const struct priced *p, int first_layer, int layer_count);
 // (docs/FORMULAS.md 7, 8 and 13).
 void choice_evaluate(const struct choices *c, int stage, struct choice *choice);
 
+// ---- swap.c
+
+// Like layers that follow each other in a stage that swaps.
+struct swap_piece {
+    const struct priced_run *run;
+    enum recompute mode; // none or full
+    bool swapped;
+    int count;
+};
+// Adds to the choice's passes and memory what the transfers of its swapped layers do
+// (docs/FORMULAS.md 8, Swapping).
+void choice_add_swaps(struct choice *x, const struct swap_piece *pieces, int count,
+                      struct arena *scratch);
+// Whether the numbers of its swapped and recomputed layers are ones that the stage may have.
+bool choice_may_swap(const struct choices *c, int stage, const struct choice *x);
+
 int choice_broken_rule(const struct choices *c, int stage,
                        const struct choice *choice); // index of the first, or -1
 // Bytes over the limit at least, whatever the rank's other stages do; <= 0: it may fit, and does

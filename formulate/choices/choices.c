@@ -61,7 +61,7 @@ static bool settle(struct bucket *b, const struct choice *x)
         else b->items[kept++] = b->items[i];
     }
     b->count = kept;
-    assert(b->count < b->capacity);
+    GROW(b->c->arena, b->items, b->count, b->capacity, 64);
     b->items[b->count++] = *x;
     return false;
 }
@@ -79,15 +79,18 @@ static int try_choice(struct bucket *b, struct choice *x, int64_t *amount)
     return settle(b, x) ? REMOVED_BY_DOMINANCE : -1;
 }
 
-static void try_mode(struct bucket *b, struct choice x, enum recompute mode)
+static int try_mode(struct bucket *b, struct choice x, enum recompute mode)
 {
     int64_t amount;
     x.recompute = mode;
     int removal = try_choice(b, &x, &amount);
-    if (removal < 0) return;
+    if (removal < 0) return removal;
     if (removal == REMOVED_BY_RULE) choice_evaluate(b->c, b->stage, &x);
     choices_note_removed(b->c, b->stage, &x, (enum removal)removal, amount);
+    return removal;
 }
+
+static bool fitted(int removal) { return removal < 0 || removal == REMOVED_BY_DOMINANCE; }
 
 // Whether more recomputation never needs more stash; so it is wherever the numbers make sense.
 static bool stash_falls(const struct priced *p)
@@ -99,12 +102,11 @@ static bool stash_falls(const struct priced *p)
     return true;
 }
 
-// The least k in [1, recomputable] that may fit: below it even without its working bytes, the only
+// The least k in [low, high] that may fit: below it even without its working bytes, the only
 // part that can grow with k, the choice is too large.
-static int least_possible(struct bucket *b, struct choice x, int recomputable)
+static int least_possible(struct bucket *b, struct choice x, int low, int high)
 {
-    int low = 1, high = recomputable;
-    if (!stash_falls(b->c->priced)) return 1;
+    if (!stash_falls(b->c->priced)) return low;
     while (low < high) {
         x.recomputed_layers = low + (high - low) / 2;
         choice_evaluate(b->c, b->stage, &x);
@@ -114,30 +116,75 @@ static int least_possible(struct bucket *b, struct choice x, int recomputable)
     return low;
 }
 
+// Tries the choice, and notes it where it goes; of a row of them that go for one reason, the one
+// nearest to staying. *last: the reason of the one before, -1 before the first.
+static int try_next(struct bucket *b, struct choice *x, int *last)
+{
+    int64_t amount;
+    int removal = try_choice(b, x, &amount);
+    if (removal == REMOVED_BY_RULE) choice_evaluate(b->c, b->stage, x);
+    if (removal >= 0) {
+        struct removed_choice *noted = b->c->removed_count ? &b->c->removed[b->c->removed_count - 1]
+                                                           : NULL;
+        if (removal != *last)
+            choices_note_removed(b->c, b->stage, x, (enum removal)removal, amount);
+        else if (amount < noted->amount)
+            *noted = (struct removed_choice){b->stage, *x, (enum removal)removal, amount};
+    }
+    *last = removal;
+    return removal;
+}
+
 static void try_first_layers(struct bucket *b, struct choice x, int recomputable)
 {
     x.recompute = RECOMPUTE_FIRST_LAYERS;
     if (recomputable < 1) return;
     bool barred = choice_broken_rule(b->c, b->stage, &x) >= 0; // a rule says the same of every k
-    int least = barred ? 1 : least_possible(b, x, recomputable), last_removal = -1;
+    int least = barred ? 1 : least_possible(b, x, 1, recomputable), last_removal = -1;
     for (int k = least > 1 ? least - 1 : 1; k <= recomputable; k++) {
-        int64_t amount;
         x.recomputed_layers = k;
-        int removal = try_choice(b, &x, &amount);
-        if (removal == REMOVED_BY_RULE) choice_evaluate(b->c, b->stage, &x);
-        if (removal >= 0) {
-            struct removed_choice *noted =
-                b->c->removed_count ? &b->c->removed[b->c->removed_count - 1] : NULL;
-            if (removal != last_removal)
-                choices_note_removed(b->c, b->stage, &x, (enum removal)removal, amount);
-            else if (amount < noted->amount)
-                *noted = (struct removed_choice){b->stage, x, (enum removal)removal, amount};
-        }
-        last_removal = removal;
+        int removal = try_next(b, &x, &last_removal);
         // Where one k fits, recomputing more only makes the backward longer; unless it makes room
         // for other stages.
         if (barred || (removal == REMOVED_BY_DOMINANCE && b->c->virtual_stages == 1)) return;
     }
+}
+
+// Where one of a stage's layers more, recomputed or swapped, can better nothing: it fits alone, its
+// syncs are exposed, and recomputation leaves no more room to what is swapped.
+static bool room_settles(const struct choices *c)
+{
+    return c->virtual_stages == 1 && c->priced->layout.gradient_sync == SYNC_EXPOSED &&
+           stash_falls(c->priced);
+}
+
+// With so many layers swapped, those behind recomputed: none, all, or any number. Whether none need
+// be.
+static bool try_behind_swapped(struct bucket *b, struct choice x, int left, int *last)
+{
+    const struct priced *p = b->c->priced;
+    bool any = p->recompute[RECOMPUTE_FIRST_LAYERS], all = any || p->recompute[RECOMPUTE_FULL];
+    int least = all && left > 0 ? least_possible(b, x, 0, left) : 0;
+    for (int k = any ? (least > 1 ? least - 1 : 0) : 0; k <= left; k += any || !left ? 1 : left) {
+        if (k > 0 && !all) return false;
+        x.recomputed_layers = k;
+        if (fitted(try_next(b, &x, last)) && room_settles(b->c)) return k == 0;
+    }
+    return false;
+}
+
+static void try_swaps(struct bucket *b, struct choice x, int recomputable)
+{
+    x.recompute = RECOMPUTE_SWAP;
+    x.swapped_layers = 1;
+    int last = -1;
+    if (recomputable < 1 || !priced_swaps_on(b->c->priced, x.group)) return;
+    if (choice_broken_rule(b->c, b->stage, &x) >= 0) { // a rule says the same of every number
+        try_next(b, &x, &last);
+        return;
+    }
+    for (; x.swapped_layers <= recomputable; x.swapped_layers++)
+        if (try_behind_swapped(b, x, recomputable - x.swapped_layers, &last)) return;
 }
 
 static void fill_bucket(struct bucket *b, struct choice x)
@@ -147,11 +194,13 @@ static void fill_bucket(struct bucket *b, struct choice x)
     for (x.gradient_option = 0; x.gradient_option < p->gradient_option_count; x.gradient_option++) {
         if (!compression_allowed(p->gradient_options[x.gradient_option].form, p->budget.rank_min))
             continue;
-        try_mode(b, x, RECOMPUTE_NONE);
+        bool kept = fitted(try_mode(b, x, RECOMPUTE_NONE));
         if (p->recompute[RECOMPUTE_SELECTIVE]) try_mode(b, x, RECOMPUTE_SELECTIVE);
         if (p->recompute[RECOMPUTE_FULL])
             try_mode(b, x, RECOMPUTE_FULL); // before its equal, first_layers of all
         if (p->recompute[RECOMPUTE_FIRST_LAYERS]) try_first_layers(b, x, recomputable);
+        if (p->recompute[RECOMPUTE_SWAP] && !(kept && room_settles(b->c)))
+            try_swaps(b, x, recomputable);
     }
 }
 
@@ -231,7 +280,7 @@ enum status choices_build(struct choices *c, const struct priced *priced,
                           .rank_count = schedule->request.rank_count};
     choices_prepare_ranks(c);
     c->stages = TAKE(arena, priced->stage_count, struct stage_choices);
-    struct bucket bucket = {.c = c,
+    struct bucket bucket = {.c = c, // enough where nothing is swapped
                             .capacity = priced->gradient_option_count * (priced->layer_count + 3)};
     bucket.items = TAKE(arena, bucket.capacity, struct choice);
     int64_t total = 0;

@@ -20,10 +20,10 @@ struct choice {
     int layer_count;
     int group;
     enum recompute recompute;
-    int recomputed_layers;
-    int gradient_option, boundary_option; // boundary_option: of what this stage sends backward,
-                                          // over boundary stage-1
-    int cut;                              // class of the message behind the last layer
+    int recomputed_layers, swapped_layers; // as in struct plan_stage
+    int gradient_option, boundary_option;  // boundary_option: of what this stage sends backward,
+                                           // over boundary stage-1
+    int cut;                               // class of the message behind the last layer
     int64_t forward_ns, backward_ns, sync_ns, optimizer_ns; // forward, backward: of the first slice
     int64_t weight_ns; // where the schedule splits it off backward, else 0
     const struct choice_slice

@@ -43,6 +43,8 @@ struct walk {
     const struct priced_places
         *places; // NULL, or syncs are those over a ring whose links are like this one
     size_t link;
+    struct swap_piece *pieces; // of a stage that swaps, where they are wanted
+    int piece_count;
 };
 
 static int64_t layer_sync_ns(const struct choices *c, const struct walk *w,
@@ -73,8 +75,11 @@ static int64_t layer_backward_ns(const struct priced_run *run, int price, enum r
 // mode: none, selective or full, of these layers. The last pass over a layer in a micro-batch makes
 // its gradient final.
 static void add_layers(const struct choices *c, struct choice *x, struct choice_slice *slices,
-                       struct walk *w, const struct priced_run *run, enum recompute mode, int count)
+                       struct walk *w, const struct swap_piece *of)
 {
+    const struct priced_run *run = of->run;
+    enum recompute mode = of->mode;
+    int count = of->count;
     int g = x->group, groups = c->priced->group_count;
     int64_t backward = layer_backward_ns(run, g, mode);
     bool splits = schedule_splits_backward(c->priced->layout.schedule);
@@ -90,10 +95,24 @@ static void add_layers(const struct choices *c, struct choice *x, struct choice_
     x->memory.weight_bytes += count * run->weight_bytes;
     x->memory.gradient_bytes += count * run->gradient_bytes;
     x->memory.optimizer_bytes += count * priced_optimizer_bytes(run, x->gradient_option);
-    x->stash_bytes += count * run->stash_bytes[mode];
+    x->stash_bytes += of->swapped ? 0 : count * run->stash_bytes[mode];
     x->memory.working_bytes = larger(x->memory.working_bytes, run->working_bytes[mode]);
     w->unsharded_bytes += count * run->unsharded_bytes;
     x->memory.feedback_bytes += count * run->feedback_bytes[x->gradient_option];
+}
+
+// How the next layers of a run run, at most `of->count` of them: so many as do the same.
+static void take_mode(struct swap_piece *of, const struct choice *x, int *swapped, int *recomputed)
+{
+    enum recompute mode = of->run->recomputable ? x->recompute : RECOMPUTE_NONE;
+    of->mode = mode;
+    of->swapped = false;
+    if (mode != RECOMPUTE_FIRST_LAYERS && mode != RECOMPUTE_SWAP) return;
+    int *left = *swapped > 0 ? swapped : recomputed;
+    of->swapped = *swapped > 0;
+    of->mode = *left > 0 && !of->swapped ? RECOMPUTE_FULL : RECOMPUTE_NONE;
+    if (*left > 0) of->count = smaller_int(of->count, *left);
+    *left -= of->count;
 }
 
 // Returns the run of the last layer.
@@ -102,18 +121,14 @@ static int walk_layers(const struct choices *c, int stage, struct choice *x,
 {
     const struct priced *p = c->priced;
     int layer = choice_first_layer(c, stage, x), end = layer + x->layer_count,
-        left = x->recomputed_layers;
+        recomputed = x->recomputed_layers, swapped = x->swapped_layers;
     int run = priced_run_of(p, layer), run_end = priced_first_layer(p, run) + p->runs[run].count;
     for (;;) {
-        int count = smaller_int(run_end, end) - layer;
-        enum recompute mode = p->runs[run].recomputable ? x->recompute : RECOMPUTE_NONE;
-        if (mode == RECOMPUTE_FIRST_LAYERS) {
-            mode = left > 0 ? RECOMPUTE_FULL : RECOMPUTE_NONE;
-            if (left > 0) count = smaller_int(count, left);
-            left -= count;
-        }
-        add_layers(c, x, slices, w, &p->runs[run], mode, count);
-        layer += count;
+        struct swap_piece of = {.run = &p->runs[run], .count = smaller_int(run_end, end) - layer};
+        take_mode(&of, x, &swapped, &recomputed);
+        add_layers(c, x, slices, w, &of);
+        if (w->pieces) w->pieces[w->piece_count++] = of;
+        layer += of.count;
         if (layer == end) return run;
         if (layer == run_end) run_end += p->runs[++run].count;
     }
@@ -155,13 +170,16 @@ void choice_evaluate(const struct choices *c, int stage, struct choice *x)
     const struct schedule_request *r = &c->schedule->request;
     struct choice_slice *slices =
         p->slice_count > 1 ? TAKE(c->arena, p->slice_count - 1, struct choice_slice) : NULL;
-    struct walk walk = {0};
+    bool swaps = x->recompute == RECOMPUTE_SWAP;
+    struct walk walk = {.pieces = swaps ? TAKE(c->arena, p->run_count + 2, struct swap_piece)
+                                        : NULL};
     assert(x->layer_count > 0 && (choice_sends_backward(c, stage) || x->boundary_option == 0));
     x->forward_ns = x->backward_ns = x->weight_ns = x->optimizer_ns = x->stash_bytes = 0;
     x->memory =
         (struct memory_parts){.constant_bytes = stage < c->rank_count ? group->constant_bytes : 0};
     x->cut = p->runs[walk_layers(c, stage, x, slices, &walk)].cut;
     x->memory.working_bytes += walk.unsharded_bytes;
+    if (swaps) choice_add_swaps(x, walk.pieces, walk.piece_count, c->arena);
     x->slices = slices;
     if (stage < p->stage_count - 1 && schedule_is_local(r, stage)) add_local_loss(p, x);
     add_loads(x, p->slice_count);

@@ -34,6 +34,7 @@ static void put_stage(struct plan_stage *out, const struct choices *c, const int
         .group = x->group,
         .recompute = x->recompute,
         .recomputed_layers = x->recomputed_layers,
+        .swapped_layers = x->swapped_layers,
         .gradient_option = x->gradient_option,
         .boundary_option = x->boundary_option,
         .forward_ns = x->forward_ns,
@@ -117,6 +118,11 @@ static int option_of_plan(const struct compression_option *options, int count,
     return -1;
 }
 
+static bool counts_recomputed(enum recompute mode)
+{
+    return mode == RECOMPUTE_FIRST_LAYERS || mode == RECOMPUTE_SWAP;
+}
+
 // The plan's stage as a choice, priced anew; false if it is none that could ever be enumerated.
 static bool choice_of_plan(struct choice *x, const struct choices *c, const struct plan *plan,
                            int stage)
@@ -134,7 +140,8 @@ static bool choice_of_plan(struct choice *x, const struct choices *c, const stru
         .layer_count = s->layer_count,
         .group = group_of_plan(p, plan, s->group),
         .recompute = s->recompute,
-        .recomputed_layers = s->recompute == RECOMPUTE_FIRST_LAYERS ? s->recomputed_layers : 0,
+        .recomputed_layers = counts_recomputed(s->recompute) ? s->recomputed_layers : 0,
+        .swapped_layers = s->recompute == RECOMPUTE_SWAP ? s->swapped_layers : 0,
         .gradient_option = option_of_plan(p->gradient_options, p->gradient_option_count,
                                           plan->gradient_options, plan->gradient_option_count,
                                           s->gradient_option),
@@ -145,7 +152,7 @@ static bool choice_of_plan(struct choice *x, const struct choices *c, const stru
                                : 0,
     };
     if (x->group < 0 || x->gradient_option < 0 || x->boundary_option < 0 ||
-        p->groups[x->group].excluded)
+        p->groups[x->group].excluded || !choice_may_swap(c, stage, x))
         return false;
     choice_evaluate(c, stage, x);
     return true;

@@ -54,7 +54,8 @@ static struct stage_least least_of_stage(const struct choices *c, int stage)
             smaller(least.resident_bytes,
                     run->weight_bytes + run->gradient_bytes + priced_least_states(p, run));
         for (int mode = 0; mode < (run->recomputable ? 3 : 1); mode++) {
-            least.stash_bytes = smaller(least.stash_bytes, run->stash_bytes[mode]);
+            bool away = run->recomputable && p->recompute[RECOMPUTE_SWAP];
+            least.stash_bytes = smaller(least.stash_bytes, away ? 0 : run->stash_bytes[mode]);
             least.working_bytes =
                 smaller(least.working_bytes, run->working_bytes[mode] + run->unsharded_bytes);
         }

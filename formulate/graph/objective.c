@@ -57,6 +57,7 @@ static struct choice choice_of(const struct plan_stage *s)
                            .group = s->group,
                            .recompute = s->recompute,
                            .recomputed_layers = s->recomputed_layers,
+                           .swapped_layers = s->swapped_layers,
                            .gradient_option = s->gradient_option,
                            .boundary_option = s->boundary_option};
 }

@@ -335,10 +335,12 @@ static void copy_prices(struct priced *priced, int from_run, int to_run)
                   {own.selective_ns, from->selective_ns, passes},
                   {own.full_ns, from->full_ns, passes},
                   {own.weight_ns, from->weight_ns, groups},
+                  {own.swap_ns, from->swap_ns, own.swap_ns ? groups : 0},
                   {own.optimizer_ns, from->optimizer_ns, groups},
                   {own.feedback_bytes, from->feedback_bytes, priced->gradient_option_count}};
     for (size_t i = 0; i < ARRAY_LENGTH(arrays); i++)
-        memcpy(arrays[i].to, arrays[i].from, (size_t)arrays[i].count * sizeof(int64_t));
+        if (arrays[i].count)
+            memcpy(arrays[i].to, arrays[i].from, (size_t)arrays[i].count * sizeof(int64_t));
     for (int i = 0; i < priced->gradient_option_count; i++) {
         memcpy(own.sync_ns[i], from->sync_ns[i], (size_t)groups * sizeof(int64_t));
         if (!from->offloaded_ns) continue;
@@ -365,6 +367,8 @@ static enum status price_run(struct pricing *x, int run, struct error *err)
     to->weight_ns = TAKE(x->arena, priced->group_count, int64_t);
     to->selective_ns = TAKE(x->arena, passes, int64_t);
     to->full_ns = TAKE(x->arena, passes, int64_t);
+    if (priced->recompute[RECOMPUTE_SWAP])
+        to->swap_ns = TAKE(x->arena, priced->group_count, int64_t);
     to->optimizer_ns = TAKE(x->arena, priced->group_count, int64_t);
     to->feedback_bytes = TAKE(x->arena, priced->gradient_option_count, int64_t);
     to->sync_ns = TAKE(x->arena, priced->gradient_option_count, int64_t *);
@@ -414,6 +418,8 @@ enum status price_terms(struct priced *priced, const struct problem *problem, st
     priced->devices_per_stage = (int64_t)x.D;
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
         priced->recompute[mode] = mode == RECOMPUTE_NONE || job->recompute[mode];
+    if (schedule_splits_backward(job->layout.schedule) || priced->slice_count > 1)
+        priced->recompute[RECOMPUTE_SWAP] = false;
     copy_options(&priced->boundary_options, &priced->boundary_option_count, job->boundary_options,
                  job->boundary_option_count, job->budget.rank_min, arena);
     copy_options(&priced->gradient_options, &priced->gradient_option_count, job->gradient_options,

@@ -27,6 +27,10 @@ void map_put_choice(struct json_writer *w, const struct priced *p, int stage,
     json_put_text(w, "recompute", recompute_names[x->recompute]);
     if (x->recompute == RECOMPUTE_FIRST_LAYERS)
         json_put_count(w, "recomputed_layers", x->recomputed_layers);
+    if (x->recompute == RECOMPUTE_SWAP) {
+        json_put_count(w, "swapped_layers", x->swapped_layers);
+        json_put_count(w, "recomputed_layers", x->recomputed_layers);
+    }
     static const char *const gradient_keys[] = {"gradient_rank", "gradient_kept_per_thousand",
                                                 "gradient_bits"};
     static const char *const boundary_keys[] = {"boundary_rank", "boundary_kept_per_thousand",

@@ -92,6 +92,10 @@ enum status formulate_textbook(struct formulation *f, const struct choices *c,
 {
     if (time_upper_ns < 0 || time_upper_ns > (int64_t)1 << 53)
         return fail(err, BAD_INPUT, "the iteration time has no bound below 2^53 ns");
+    if (c->priced->recompute[RECOMPUTE_SWAP])
+        return fail(err, BAD_INPUT,
+                    "--formulation textbook: expected recompute without \"swap\", whose times are "
+                    "no sums over layers");
     int symbols = symbol_count(c->priced->stage_count, c->priced->slice_count);
     *f = (struct formulation){.choices = c, .symbol_column = TAKE(arena, symbols, int)};
     for (int i = 0; i < symbols; i++) f->symbol_column[i] = -1;

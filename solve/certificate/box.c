@@ -51,8 +51,9 @@ static bool has_property(const struct maker *m, const struct proof_box *by, int 
 static bool is_said(const struct proof_choice *said, const struct check_choice *c)
 {
     return said->layers == c->layers && said->group == c->group && said->mode == c->mode &&
-           said->recomputed == c->recomputed && said->gradient == c->gradient &&
-           said->boundary == c->boundary && (c->first < 0 || said->first == c->first);
+           said->swapped == c->swapped && said->recomputed == c->recomputed &&
+           said->gradient == c->gradient && said->boundary == c->boundary &&
+           (c->first < 0 || said->first == c->first);
 }
 
 bool maker_separates(const struct maker *m, const struct proof_box *by)

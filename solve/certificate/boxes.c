@@ -194,8 +194,8 @@ static bool same_choice(const struct choice *x, const struct check_choice *c)
 {
     return (x->first_layer == c->first || x->first_layer < 0 || c->first < 0) &&
            x->layer_count == c->layers && x->group == c->group && (int)x->recompute == c->mode &&
-           x->recomputed_layers == c->recomputed && x->gradient_option == c->gradient &&
-           x->boundary_option == c->boundary;
+           x->swapped_layers == c->swapped && x->recomputed_layers == c->recomputed &&
+           x->gradient_option == c->gradient && x->boundary_option == c->boundary;
 }
 
 // Both lists are in one order, so that the next one is mostly the one.
@@ -242,8 +242,14 @@ static int find_choice(const struct maker *m, int stage, const struct choice *x)
 static struct proof_choice say_choice(const struct maker *m, int stage, int number)
 {
     const struct check_choice *c = &m->choices.items[stage][number];
-    return (struct proof_choice){c->first,      c->layers,   c->group,   c->mode,
-                                 c->recomputed, c->gradient, c->boundary};
+    return (struct proof_choice){.first = c->first,
+                                 .layers = c->layers,
+                                 .group = c->group,
+                                 .mode = c->mode,
+                                 .swapped = c->swapped,
+                                 .recomputed = c->recomputed,
+                                 .gradient = c->gradient,
+                                 .boundary = c->boundary};
 }
 
 // A split as the search made it; false: the checker has no such choice, or no split at all.

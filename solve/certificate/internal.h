@@ -45,7 +45,7 @@ enum proof_end {
 
 // first: -1: it does not matter
 struct proof_choice {
-    int first, layers, group, mode, recomputed, gradient, boundary;
+    int first, layers, group, mode, swapped, recomputed, gradient, boundary;
 };
 
 // A box, in preorder.

@@ -89,9 +89,14 @@ static void take_split(struct proof_box *to, const struct box_record *r)
     to->group = r->branch_group;
     to->end = c ? END_SPLIT_CHOICE : r->branch_group >= 0 ? END_SPLIT_GROUP : END_SPLIT_LOAD;
     if (c)
-        to->said = (struct proof_choice){
-            c->first_layer,       c->layer_count,     c->group,          (int)c->recompute,
-            c->recomputed_layers, c->gradient_option, c->boundary_option};
+        to->said = (struct proof_choice){.first = c->first_layer,
+                                         .layers = c->layer_count,
+                                         .group = c->group,
+                                         .mode = (int)c->recompute,
+                                         .swapped = c->swapped_layers,
+                                         .recomputed = c->recomputed_layers,
+                                         .gradient = c->gradient_option,
+                                         .boundary = c->boundary_option};
 }
 
 // A box whose own steps reach the bound ends there, whatever was made of it later with a higher

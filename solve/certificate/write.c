@@ -42,8 +42,10 @@ static void put_incumbent(const struct proof *p, struct json_writer *w)
         json_put_count(w, "layer_count", x->layer_count);
         json_put_text(w, "group", groups[x->group].name);
         json_put_text(w, "recompute", check_mode_names[x->recompute]);
+        bool swaps = x->recompute == RECOMPUTE_SWAP;
         json_put_count(w, "recomputed_layers",
-                       x->recompute == RECOMPUTE_FIRST_LAYERS ? x->recomputed_layers : 0);
+                       swaps || x->recompute == RECOMPUTE_FIRST_LAYERS ? x->recomputed_layers : 0);
+        if (swaps) json_put_count(w, "swapped_layers", x->swapped_layers);
         json_put_count(w, "gradient_option", x->gradient_option);
         json_put_count(w, "boundary_option", x->boundary_option);
         json_close_object(w);
@@ -133,6 +135,7 @@ static void put_choice(const struct proof *p, struct json_writer *w, const struc
     json_put_text(w, "group", p->request->priced->groups[c->group].name);
     json_put_text(w, "recompute", check_mode_names[c->mode]);
     json_put_count(w, "recomputed_layers", c->recomputed);
+    if (c->mode == MODE_SWAP) json_put_count(w, "swapped_layers", c->swapped);
     json_put_count(w, "gradient_option", c->gradient);
     json_put_count(w, "boundary_option", c->boundary);
     json_close_object(w);

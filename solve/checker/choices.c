@@ -9,7 +9,7 @@
 
 enum { CHOICES_MOST = 2000000 };
 
-const char *const check_mode_names[] = {"none", "selective", "full", "first_layers", NULL};
+const char *const check_mode_names[] = {"none", "selective", "full", "first_layers", "swap", NULL};
 
 const char *const *check_group_names(const struct check_problem *p, const char **names)
 {
@@ -93,7 +93,8 @@ static enum status keep(struct visit *v, const struct check_choice *x)
     return check_spend(p, c->work, (uint64_t)(count - v->bucket) * 4);
 }
 
-static enum status try_choice(struct visit *v, const struct check_choice *x, int first)
+// *fits: it is a choice, whether or not another one makes it needless.
+static enum status try_choice(struct visit *v, const struct check_choice *x, int first, bool *fits)
 {
     const struct check_problem *p = v->c->p;
     struct check_choice *to = &v->scratch;
@@ -102,25 +103,47 @@ static enum status try_choice(struct visit *v, const struct check_choice *x, int
     TRY(check_spend(p, v->c->work,
                     (uint64_t)(x->layers + 20) * (uint64_t)(p->rule_count + p->slices) +
                         (uint64_t)p->turns * (uint64_t)(peaks + 4)));
+    *fits = false;
     if (!check_offers(p, v->stage, x) || !check_obeys_rules(p, v->stage, x, first)) return OK;
     *to = *x;
     to->forward = forward;
     to->backward = backward;
     check_evaluate(p, v->stage, first, to);
-    return may_fit(v, to) ? keep(v, to) : OK;
+    *fits = may_fit(v, to);
+    return *fits ? keep(v, to) : OK;
+}
+
+struct swap_visit {
+    struct visit *v;
+    int first;
+};
+
+static enum status try_swap(void *of, const struct check_choice *x, bool *fits)
+{
+    struct swap_visit *s = of;
+    // A swapped stage is walked layer by layer.
+    TRY(check_spend(s->v->c->p, s->v->c->work, (uint64_t)x->layers * 8));
+    return try_choice(s->v, x, s->first, fits);
 }
 
 static enum status try_modes(struct visit *v, struct check_choice x, int first, int recomputable)
 {
     static const int order[] = {MODE_NONE, MODE_SELECTIVE, MODE_FULL};
+    const struct check_problem *p = v->c->p;
+    struct swap_visit swaps = {v, first};
+    bool kept = false, fits;
     for (int i = 0; i < 3; i++) {
         x.mode = order[i];
-        TRY(try_choice(v, &x, first));
+        TRY(try_choice(v, &x, first, &fits));
+        if (x.mode == MODE_NONE) kept = fits;
     }
     x.mode = MODE_FIRST_LAYERS;
-    for (x.recomputed = 1; x.recomputed <= recomputable && v->c->p->modes[x.mode]; x.recomputed++)
-        TRY(try_choice(v, &x, first));
-    return OK;
+    for (x.recomputed = 1; x.recomputed <= recomputable && p->modes[x.mode]; x.recomputed++)
+        TRY(try_choice(v, &x, first, &fits));
+    if (!p->modes[MODE_SWAP] || p->runs[0].swap[x.group] < 0) return OK;
+    // All in the device's memory, and nothing to be hidden by waiting: nothing is better.
+    if (kept && p->turns == 1 && !p->overlapped && check_full_keeps_less(p)) return OK;
+    return check_each_swap(p, &x, recomputable, try_swap, &swaps);
 }
 
 static enum status try_span(struct visit *v, int first, int count)

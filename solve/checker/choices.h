@@ -8,7 +8,7 @@
 
 struct check_choice {
     int first; // layer; -1: any, the stage is the same wherever it stands
-    int layers, group, mode, recomputed, gradient, boundary;
+    int layers, group, mode, swapped, recomputed, gradient, boundary;
     int cut;                     // class of the message behind the last layer
     int64_t *forward, *backward; // [slice]
     int64_t weight, sync, optimizer;
@@ -44,6 +44,19 @@ bool check_offers(const struct check_problem *p, int stage,
 int64_t check_rank_bytes(const struct check_graph *g, int rank,
                          const struct check_choice *const *chosen);
 int check_recomputable(const struct check_problem *p, int first, int count);
+
+// ---- swap.c (docs/FORMULAS.md 8, Swapping)
+
+// Whether the numbers of swapped and of recomputed layers go with the mode and the stage.
+bool check_counts_layers(const struct check_problem *p, const struct check_choice *c, int first);
+// A stage's passes with its swapped layers, and what these add to its working memory.
+void check_time_swaps(const struct check_problem *p, int first, struct check_choice *c);
+// Whether recomputing a layer in full never keeps more of it than mode none does.
+bool check_full_keeps_less(const struct check_problem *p);
+// Tries the ways to swap: calls try for each, whose *fits says whether it is one.
+enum status check_each_swap(const struct check_problem *p, struct check_choice *c, int recomputable,
+                            enum status (*try)(void *of, const struct check_choice *c, bool *fits),
+                            void *of);
 
 enum status check_list_choices(struct check_choices *c, const struct check_graph *g, uint64_t *work,
                                struct arena *arena);

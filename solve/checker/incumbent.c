@@ -15,6 +15,7 @@ static enum status read_stage(struct check_proof *k, const struct value *v, int 
         {"group", .small = &c->group, .names = check_group_names(p, names)},
         {"recompute", .small = &c->mode, .names = check_mode_names},
         {"recomputed_layers", 0, p->layers, .small = &c->recomputed},
+        {"?swapped_layers", 0, p->layers, .small = &c->swapped},
         {"gradient_option", 0, p->gradient_count - 1, .small = &c->gradient},
         {"boundary_option", 0, p->boundary_count - 1, .small = &c->boundary},
         {NULL},
@@ -24,11 +25,10 @@ static enum status read_stage(struct check_proof *k, const struct value *v, int 
     TRY(value_fields(&k->reader, v, where, fields, NULL));
     if (c->first != first || c->layers > p->layers - first)
         return NOT_PROVEN_HERE(k, "%s: the stages do not cover the layers once in order", where);
-    int most = c->mode == MODE_FIRST_LAYERS ? check_recomputable(p, c->first, c->layers) : 0;
-    if (c->recomputed > most || (c->mode == MODE_FIRST_LAYERS && c->recomputed < 1))
-        return NOT_PROVEN_HERE(k, "%s: recomputed_layers do not go with the stage", where);
     if (!check_offers(p, stage, c))
         return NOT_PROVEN_HERE(k, "%s: the problem does not offer this choice", where);
+    if (!check_counts_layers(p, c, first))
+        return NOT_PROVEN_HERE(k, "%s: recomputed_layers do not go with the stage", where);
     if (!check_obeys_rules(p, stage, c, c->first))
         return NOT_PROVEN_HERE(k, "%s: breaks a rule", where);
     c->forward = TAKE(k->arena, p->slices, int64_t);

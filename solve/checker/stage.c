@@ -24,6 +24,7 @@ bool check_offers(const struct check_problem *p, int stage, const struct check_c
     if (p->groups[c->group].excluded || p->groups[c->group].slots < 1 || !p->modes[c->mode])
         return false;
     if (c->boundary > 0 && !check_sends_backward(p, stage - 1)) return false;
+    if (c->mode == MODE_SWAP && p->runs[0].swap[c->group] < 0) return false;
     return is_allowed(p, gradient) && is_allowed(p, boundary);
 }
 
@@ -85,25 +86,29 @@ static void add_boundaries(const struct check_problem *p, int stage, int first,
 void check_evaluate(const struct check_problem *p, int stage, int first, struct check_choice *c)
 {
     struct tail tail = {0};
-    int end = first + c->layers, left = c->recomputed;
+    int end = first + c->layers, left = c->recomputed, away = c->swapped;
     for (int slice = 0; slice < p->slices; slice++) c->forward[slice] = c->backward[slice] = 0;
     c->weight = c->optimizer = c->resident = c->stash = c->working = c->load = 0;
     int64_t unsharded = 0;
     for (int layer = first, count; layer < end; layer += count) {
         const struct check_run *r = &p->runs[p->run_of[layer]];
         int mode = r->recomputable ? c->mode : MODE_NONE;
-        if (mode == MODE_FIRST_LAYERS) mode = left > 0 ? MODE_FULL : MODE_NONE;
+        bool counted = mode == MODE_FIRST_LAYERS || mode == MODE_SWAP, goes = counted && away > 0;
+        int *of = goes ? &away : &left;
+        if (counted) mode = !goes && left > 0 ? MODE_FULL : MODE_NONE;
         count =
             (end < p->run_begin[p->run_of[layer] + 1] ? end : p->run_begin[p->run_of[layer] + 1]) -
             layer;
-        if (r->recomputable && c->mode == MODE_FIRST_LAYERS && left > 0) {
-            if (count > left) count = left;
-            left -= count;
+        if (counted && *of > 0) {
+            if (count > *of) count = *of;
+            *of -= count;
         }
         add_layers(p, c, &tail, r, mode, count);
+        if (goes) c->stash -= count * r->stash[MODE_NONE]; // not there between the passes
         unsharded += count * r->unsharded_bytes;
     }
     c->working += unsharded;
+    if (c->mode == MODE_SWAP) check_time_swaps(p, first, c);
     c->cut = p->runs[p->run_of[end - 1]].cut;
     add_boundaries(p, stage, first, c);
     c->sync = p->groups[c->group].sync_constant[c->gradient] +

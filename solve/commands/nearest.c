@@ -296,11 +296,14 @@ static const char *modes_text(const struct plan *plan, struct arena *arena)
         const struct plan_stage *a = &plan->stages[s];
         for (next = s + 1; next < plan->stage_count; next++)
             if (plan->stages[next].recompute != a->recompute ||
-                plan->stages[next].recomputed_layers != a->recomputed_layers)
+                plan->stages[next].recomputed_layers != a->recomputed_layers ||
+                plan->stages[next].swapped_layers != a->swapped_layers)
                 break;
         report_print(&text, "%s%d x %s", s ? ", " : "", next - s, recompute_names[a->recompute]);
         if (a->recompute == RECOMPUTE_FIRST_LAYERS)
             report_print(&text, " %d", a->recomputed_layers);
+        if (a->recompute == RECOMPUTE_SWAP)
+            report_print(&text, " %d+%d", a->swapped_layers, a->recomputed_layers);
     }
     return text.text;
 }

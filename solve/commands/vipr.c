@@ -59,6 +59,7 @@ static enum status read_stage(struct plan_stage *s, const struct json *array, in
         FIELD_NAME("group", REQUIRED, &s->group, groups),
         FIELD_NAME("recompute", REQUIRED, &recompute, recompute_names),
         FIELD_INT("recomputed_layers", REQUIRED, &s->recomputed_layers, 0, 1 << 20),
+        FIELD_INT("swapped_layers", OPTIONAL, &s->swapped_layers, 0, 1 << 20),
         FIELD_INT("gradient_option", REQUIRED, &s->gradient_option, 0, 1 << 20),
         FIELD_INT("boundary_option", REQUIRED, &s->boundary_option, 0, 1 << 20),
     };

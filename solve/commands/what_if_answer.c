@@ -110,6 +110,8 @@ static const char *recompute_of(const struct plan *p, int replica, int stage, st
     int mode = x ? x->recompute[replica * p->stage_count + stage] : (int)p->stages[stage].recompute;
     int first = x ? x->recomputed_layers[replica * p->stage_count + stage]
                   : p->stages[stage].recomputed_layers;
+    if (mode == RECOMPUTE_SWAP) // never on places
+        return arena_print(arena, "swap of %d, full of %d", p->stages[stage].swapped_layers, first);
     return mode == RECOMPUTE_FIRST_LAYERS ? arena_print(arena, "first %d layers", first)
                                           : recompute_names[mode];
 }

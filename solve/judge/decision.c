@@ -139,6 +139,7 @@ static void audit_recompute(struct audit *h, int stage)
     if (x->recomputed_layers < 0 || x->recomputed_layers > most)
         REJECT(h, "recompute", stage, "%d layers recomputed, the stage has %d that can be",
                x->recomputed_layers, most);
+    audit_swap(h, stage, most);
 }
 
 static bool offers(const struct compression_option *options, int count,

@@ -134,9 +134,23 @@ static inline struct compression_form boundary_form(const struct audit *h, int s
 }
 int recomputable_layers(const struct audit *h, int stage);
 int judged_run(const struct audit *h, int layer);
-// The mode of one layer: first_layers is full for the first so many that can be recomputed. *left
-// counts those down.
+// Layers that a stage's plan counts: recomputed, and swapped, ones.
+static inline int counted_layers(const struct plan_stage *x)
+{
+    return x->recomputed_layers + (x->recompute == RECOMPUTE_SWAP ? x->swapped_layers : 0);
+}
+// The mode of one layer: first_layers is full for the first so many that can be recomputed, swap is
+// swap for the first, then full. *left counts those down, from counted_layers.
 enum recompute layer_mode(const struct audit *h, const struct plan_stage *x, int run, int *left);
+
+// ---- swap.c (docs/FORMULAS.md 8, Swapping)
+
+// The passes of a stage with swapped layers, and what these add to its working memory.
+struct swapping {
+    int64_t forward_ns, backward_ns, buffer_bytes;
+};
+struct swapping swapping_of(const struct audit *h, int stage);
+void audit_swap(struct audit *h, int stage, int recomputable); // what the plan says of it
 
 // ---- of boundaries; false for -1 and for the last stage's
 bool sends_over(const struct audit *h, int boundary);      // its stages stand on two ranks

@@ -71,11 +71,13 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
     const struct plan_stage *x = &h->plan->stages[stage];
     struct layer_bytes b = {0};
     struct sum *parts = sums->parts;
-    int left = x->recomputed_layers, priced_run = -1;
+    int left = counted_layers(x), priced_run = -1;
     int64_t feedback = 0;
     struct sum unsharded = {0, 0};
     for (int i = 0; i < x->layer_count; i++) {
         int run = judged_run(h, x->first_layer + i), mode = (int)layer_mode(h, x, run, &left);
+        bool away = mode == RECOMPUTE_SWAP;
+        if (away) mode = RECOMPUTE_NONE;
         if (run != priced_run) {
             b = layer_bytes_of(&h->price_audit, run);
             b.optimizer = device_state_bytes(&h->price_audit, run, host_percent(h, stage));
@@ -87,7 +89,7 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
         sum_add(&parts[MEMORY_WEIGHT], b.weight);
         sum_add(&parts[MEMORY_GRADIENT], b.gradient);
         sum_add(&parts[MEMORY_OPTIMIZER], b.optimizer);
-        sum_add(&sums->stash, b.stash[mode]);
+        sum_add(&sums->stash, away ? 0 : b.stash[mode]);
         sum_add(&parts[MEMORY_FEEDBACK], feedback);
         if (b.working[mode] > parts[MEMORY_WORKING].value)
             parts[MEMORY_WORKING].value = b.working[mode];
@@ -95,6 +97,8 @@ static void add_layers(struct stage_bytes *sums, const struct audit *h, int stag
     }
     parts[MEMORY_WORKING].value += unsharded.value;
     parts[MEMORY_WORKING].terms += unsharded.terms;
+    if (x->recompute == RECOMPUTE_SWAP)
+        sum_add(&parts[MEMORY_WORKING], swapping_of(h, stage).buffer_bytes);
 }
 
 static void add_stage(struct stage_bytes *sums, const struct audit *h, int stage)

@@ -30,8 +30,12 @@ int judged_run(const struct audit *h, int layer)
 enum recompute layer_mode(const struct audit *h, const struct plan_stage *x, int run, int *left)
 {
     if (!h->problem->model.runs[run].recomputable) return RECOMPUTE_NONE;
-    if (x->recompute != RECOMPUTE_FIRST_LAYERS) return x->recompute;
-    return (*left)-- > 0 ? RECOMPUTE_FULL : RECOMPUTE_NONE;
+    if (x->recompute != RECOMPUTE_FIRST_LAYERS && x->recompute != RECOMPUTE_SWAP)
+        return x->recompute;
+    int which = (*left)--;
+    return which > x->recomputed_layers ? RECOMPUTE_SWAP
+           : which > 0                  ? RECOMPUTE_FULL
+                                        : RECOMPUTE_NONE;
 }
 
 bool sends_over(const struct audit *h, int boundary)
@@ -85,7 +89,7 @@ static void add_layer(struct stage_times *t, const struct layer_duration *d, enu
 {
     sum_add(&t->forward, d->forward_ns);
     sum_add(&t->backward, d->backward_ns);
-    if (mode != RECOMPUTE_NONE)
+    if (mode != RECOMPUTE_NONE && mode != RECOMPUTE_SWAP)
         sum_add(&t->backward, mode == RECOMPUTE_FULL ? d->full_ns : d->selective_ns);
     sum_add(&t->weight, d->weight_ns);
     sum_add(&t->optimizer, d->optimizer_ns);
@@ -96,7 +100,8 @@ static struct layer_terms terms_of_layer(const struct audit *h, const struct lay
 {
     if (schedule_splits_backward(h->request.kind))
         return (struct layer_terms){d->weight_ns, sync_ns};
-    if (mode == RECOMPUTE_NONE) return (struct layer_terms){d->backward_ns, sync_ns};
+    if (mode == RECOMPUTE_NONE || mode == RECOMPUTE_SWAP)
+        return (struct layer_terms){d->backward_ns, sync_ns};
     return (struct layer_terms){
         d->backward_ns + (mode == RECOMPUTE_FULL ? d->full_ns : d->selective_ns), sync_ns};
 }
@@ -107,7 +112,7 @@ static struct stage_times stage_times_of(const struct audit *h, int stage, int s
                                          struct layer_terms *layers, int sync_group)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
-    int group = judged_group(h, stage), left = x->recomputed_layers, priced_run = -1;
+    int group = judged_group(h, stage), left = counted_layers(x), priced_run = -1;
     struct stage_times t = {0};
     struct layer_duration d = {0};
     int64_t sync = 0;
@@ -178,6 +183,11 @@ static void audit_layer_prices(struct audit *h, int stage)
     struct plan_stage *x = &h->plan->stages[stage];
     struct layer_terms *layers = TAKE(h->arena, x->layer_count, struct layer_terms);
     struct stage_times t = stage_times_of(h, stage, 0, layers, judged_group(h, stage));
+    if (x->recompute == RECOMPUTE_SWAP) {
+        struct swapping s = swapping_of(h, stage);
+        t.forward = (struct sum){s.forward_ns, t.forward.terms + 1};
+        t.backward = (struct sum){s.backward_ns, t.backward.terms + 1};
+    }
     if (learns_locally(h, stage)) {
         const struct local_loss *l = &h->problem->job.local_loss;
         sum_add(&t.forward,

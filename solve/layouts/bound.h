@@ -70,6 +70,7 @@ struct layout_sketch {
     bool has_first, has_last;     // the first, the last layer is not a main one
     bool only_ends;               // all others are those two
     bool selective, full, partly; // modes the job allows
+    bool swaps;                   // what makes room may then take no time
     struct layer_room main, first, last;
     int64_t all_ns; // one micro-batch through all layers, each where it is fastest
     struct group_terms groups[BOUND_GROUPS_MAX];

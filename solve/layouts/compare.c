@@ -93,6 +93,24 @@ static bool run_no_worse(const struct priced *a, const struct priced_run *u,
            none_above(u->selective_ns, v->selective_ns, n) && none_above(u->full_ns, v->full_ns, n);
 }
 
+// How long passes wait for room follows from bytes and times together: layouts whose stages may
+// swap compare only where all of these are the same.
+static bool swaps_alike(const struct priced *a, const struct priced *b)
+{
+    int groups = a->group_count;
+    if (a->recompute[RECOMPUTE_SWAP] != b->recompute[RECOMPUTE_SWAP]) return false;
+    for (int r = 0; r < a->run_count && a->recompute[RECOMPUTE_SWAP]; r++) {
+        const struct priced_run *u = &a->runs[r], *v = &b->runs[r];
+        if (!all_equal(u->swap_ns, v->swap_ns, groups) ||
+            !all_equal(u->forward_ns, v->forward_ns, groups) ||
+            !all_equal(u->backward_ns, v->backward_ns, groups) ||
+            !all_equal(u->full_ns, v->full_ns, groups) ||
+            !all_equal(u->stash_bytes, v->stash_bytes, 3))
+            return false;
+    }
+    return true;
+}
+
 static bool group_no_worse(const struct priced *a, const struct priced_group *u,
                            const struct priced_group *v)
 {
@@ -131,6 +149,7 @@ bool layout_no_worse(const struct priced *a, const struct priced *b)
     if (!same_graph(a, b) || a->run_count != b->run_count || a->group_count != b->group_count ||
         a->cut_count != b->cut_count)
         return false;
+    if (!swaps_alike(a, b)) return false;
     if (a->has_embedding_sync &&
         (!b->has_embedding_sync || !prices_no_worse(a->embedding_sync_ns, b->embedding_sync_ns,
                                                     a->group_count * a->group_count)))

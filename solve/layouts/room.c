@@ -191,12 +191,19 @@ static int64_t recomputation_together_ns(const struct layout_sketch *s, const st
     return best;
 }
 
-int64_t sketch_recomputation_ns(const struct layout_sketch *s, const struct group_terms *g,
-                                int rank, int64_t k)
+static int64_t room_making_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
+                              int64_t k)
 {
     int64_t over = sketch_bytes(s, rank, k, 0) - sketch_room(s, g, rank);
     if (k < 1) return over <= 0 ? 0 : -1;
     if (s->turns > 1) return over <= 0 ? 0 : recomputation_apart_ns(s, g, rank, k, over);
     return over + s->main.working_bytes[0] <= 0 ? 0
                                                 : recomputation_together_ns(s, g, rank, k, over);
+}
+
+int64_t sketch_recomputation_ns(const struct layout_sketch *s, const struct group_terms *g,
+                                int rank, int64_t k)
+{
+    int64_t ns = room_making_ns(s, g, rank, k);
+    return s->swaps && ns > 0 ? 0 : ns; // all that is swapped may be hidden
 }

@@ -50,6 +50,11 @@ static struct layer_room room_of(const struct priced *p, int run)
         room.stash_bytes[mode] = r->stash_bytes[real];
         room.working_bytes[mode] = r->working_bytes[real];
     }
+    // Of mode full stands what is least of a layer that is recomputed in full or swapped.
+    if (r->recomputable && p->recompute[RECOMPUTE_SWAP]) {
+        room.stash_bytes[2] = 0;
+        room.working_bytes[2] = smaller(room.working_bytes[0], room.working_bytes[2]);
+    }
     return room;
 }
 
@@ -103,7 +108,8 @@ static void gather_layers(struct layout_sketch *s, const struct priced *p, int r
     s->main = room_of(p, run), s->first = room_of(p, 0), s->last = room_of(p, last);
     s->selective = p->recompute[RECOMPUTE_SELECTIVE] && p->runs[run].recomputable;
     s->full = p->recompute[RECOMPUTE_FULL] && p->runs[run].recomputable;
-    s->partly = p->recompute[RECOMPUTE_FIRST_LAYERS] && p->runs[run].recomputable;
+    s->swaps = p->recompute[RECOMPUTE_SWAP] && p->runs[run].recomputable;
+    s->partly = s->swaps || (p->recompute[RECOMPUTE_FIRST_LAYERS] && p->runs[run].recomputable);
 }
 
 static void gather_group(struct layout_sketch *s, const struct priced *p, int run, int g)

@@ -8,8 +8,14 @@ static double recomputed_of(const struct plan *plan, const struct problem *p)
     double sum = 0;
     for (int s = 0; s < plan->stage_count; s++) {
         const struct plan_stage *stage = &plan->stages[s];
-        sum += recomputed_flop(&p->model, stage->first_layer, stage->layer_count, stage->recompute,
-                               stage->recomputed_layers, &p->job);
+        bool swaps = stage->recompute == RECOMPUTE_SWAP; // which recomputes behind what it swaps
+        enum recompute mode = swaps ? RECOMPUTE_FIRST_LAYERS : stage->recompute;
+        int before = swaps ? stage->swapped_layers : 0;
+        sum += recomputed_flop(&p->model, stage->first_layer, stage->layer_count, mode,
+                               before + stage->recomputed_layers, &p->job);
+        if (swaps)
+            sum -= recomputed_flop(&p->model, stage->first_layer, stage->layer_count, mode, before,
+                                   &p->job);
     }
     return sum;
 }

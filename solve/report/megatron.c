@@ -254,6 +254,8 @@ bool megatron_recompute_of(const struct megatron *e, struct megatron_recompute *
     int most = 0, selective = 0;
     bool all_layers = true, uniform = true;
     *r = (struct megatron_recompute){NULL, NULL, 0};
+    for (int s = 0; s < e->plan->stage_count; s++)
+        if (e->plan->stages[s].recompute == RECOMPUTE_SWAP) return false;
     for (int s = 0; s < e->plan->stage_count; s++) {
         int full = full_layers(e, s);
         selective += full < 0;

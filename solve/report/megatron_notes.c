@@ -77,6 +77,9 @@ static void put_recompute_notes(const struct megatron *e)
         report_print(e->out, "#       stage %d: %s", s, recompute_names[stage->recompute]);
         if (stage->recompute == RECOMPUTE_FIRST_LAYERS)
             report_print(e->out, " %d", stage->recomputed_layers);
+        if (stage->recompute == RECOMPUTE_SWAP)
+            report_print(e->out, " of %d layers, %d recomputed behind them", stage->swapped_layers,
+                         stage->recomputed_layers);
         report_print(e->out, "\n");
     }
 }

@@ -114,6 +114,9 @@ static const char *recompute_text(const struct plan_stage *stage, struct arena *
 {
     if (stage->recompute == RECOMPUTE_FIRST_LAYERS)
         return arena_print(arena, "first %d layers", stage->recomputed_layers);
+    if (stage->recompute == RECOMPUTE_SWAP)
+        return arena_print(arena, stage->recomputed_layers ? "swap %d, full %d" : "swap %d",
+                           stage->swapped_layers, stage->recomputed_layers);
     return stage->recompute == RECOMPUTE_NONE ? "-" : recompute_names[stage->recompute];
 }
 

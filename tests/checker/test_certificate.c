@@ -116,7 +116,9 @@ static bool is_choice(const struct plan_stage *x, const struct choice *c)
            x->layer_count == c->layer_count && x->group == c->group &&
            x->recompute == c->recompute && x->gradient_option == c->gradient_option &&
            x->boundary_option == c->boundary_option &&
-           (x->recompute != RECOMPUTE_FIRST_LAYERS || x->recomputed_layers == c->recomputed_layers);
+           ((x->recompute != RECOMPUTE_FIRST_LAYERS && x->recompute != RECOMPUTE_SWAP) ||
+            (x->recomputed_layers == c->recomputed_layers &&
+             x->swapped_layers == c->swapped_layers));
 }
 
 // An elimination that takes the best plan's choice away at one stage. true: the solver then

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <cmocka.h> // last: it has a macro fail()
 
-enum { DEFAULT_PROBLEMS = 240 };
+enum { DEFAULT_PROBLEMS = 400 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
@@ -127,8 +127,8 @@ static bool same_choice(const struct choice *x, const struct check_choice *c)
 {
     return (x->first_layer == c->first || x->first_layer < 0 || c->first < 0) &&
            x->layer_count == c->layers && x->group == c->group && (int)x->recompute == c->mode &&
-           x->recomputed_layers == c->recomputed && x->gradient_option == c->gradient &&
-           x->boundary_option == c->boundary;
+           x->swapped_layers == c->swapped && x->recomputed_layers == c->recomputed &&
+           x->gradient_option == c->gradient && x->boundary_option == c->boundary;
 }
 
 // Every choice of the checker is one of the planner's, and means the same. Where ranks have one

@@ -17,17 +17,18 @@
 // ---- the oracle: a raw decision of one stage, and its price
 
 struct raw {
-    int first, count, group, mode, recomputed, gradient, boundary;
+    int first, count, group, mode, swapped, recomputed, gradient, boundary;
     int64_t forward, backward, sync, optimizer;
 };
 
 static int layer_mode(const struct priced *p, const struct raw *x, int layer)
 {
     if (!p->runs[priced_run_of(p, layer)].recomputable) return RECOMPUTE_NONE;
-    if (x->mode != RECOMPUTE_FIRST_LAYERS) return x->mode;
+    if (x->mode != RECOMPUTE_FIRST_LAYERS && x->mode != RECOMPUTE_SWAP) return x->mode;
     int before = 0;
     for (int l = x->first; l < layer; l++) before += p->runs[priced_run_of(p, l)].recomputable;
-    return before < x->recomputed ? RECOMPUTE_FULL : RECOMPUTE_NONE;
+    if (before < x->swapped) return RECOMPUTE_SWAP;
+    return before < x->swapped + x->recomputed ? RECOMPUTE_FULL : RECOMPUTE_NONE;
 }
 
 static int64_t layer_backward(const struct priced *p, const struct raw *x, int layer)
@@ -37,6 +38,38 @@ static int64_t layer_backward(const struct priced *p, const struct raw *x, int l
     return run->backward_ns[x->group] +
            (mode == RECOMPUTE_SELECTIVE ? run->selective_ns[x->group] : 0) +
            (mode == RECOMPUTE_FULL ? run->full_ns[x->group] : 0);
+}
+
+// The pass as a machine with so many bytes of room runs it: a layer that finds none waits for the
+// next transfer to end. Returns what it takes.
+static int64_t swapped_pass(const struct priced *p, const struct raw *x, bool backward,
+                            int64_t *buffers)
+{
+    int64_t end[64], bytes[64], now = 0, link = 0, free = 0, most = 0;
+    int gone = 0;
+    for (int i = 0; i < x->count; i++) {
+        const struct priced_run *run = &p->runs[priced_run_of(p, x->first + i)];
+        int mode = layer_mode(p, x, x->first + i);
+        bytes[i] = run->stash_bytes[mode == RECOMPUTE_SWAP ? RECOMPUTE_NONE : mode];
+        if (mode != RECOMPUTE_SWAP) free += bytes[i];
+        if (run->recomputable && run->stash_bytes[0] > most) most = run->stash_bytes[0];
+    }
+    *buffers = 2 * most;
+    free += 2 * most;
+    for (int i = 0; i < x->count; i++) {
+        const struct priced_run *run = &p->runs[priced_run_of(p, x->first + i)];
+        bool swaps = layer_mode(p, x, x->first + i) == RECOMPUTE_SWAP;
+        free -= bytes[i];
+        for (; free < 0 && gone < i; gone++) {
+            if (end[gone] == INT64_MAX) continue;
+            if (end[gone] > now) now = end[gone];
+            free += bytes[gone];
+        }
+        now += backward ? layer_backward(p, x, x->first + i) : run->forward_ns[x->group];
+        end[i] = INT64_MAX;
+        if (swaps) end[i] = link = (link > now ? link : now) + run->swap_ns[x->group];
+    }
+    return link > now ? link : now;
 }
 
 // The syncs one after the other on a clock that is zero when the last backward of the stage ends.
@@ -66,7 +99,8 @@ static int64_t raw_memory(const struct priced *p, const struct schedule *s, int 
         bytes += p->gradient_options[x->gradient].offloaded_percent
                      ? run->offloaded_bytes[x->gradient]
                      : run->optimizer_bytes;
-        bytes += s->in_flight[stage] * run->stash_bytes[mode];
+        if (mode == RECOMPUTE_SWAP) mode = RECOMPUTE_NONE;
+        else bytes += s->in_flight[stage] * run->stash_bytes[mode];
         bytes += run->unsharded_bytes;
         if (run->working_bytes[mode] > working) working = run->working_bytes[mode];
     }
@@ -76,7 +110,9 @@ static int64_t raw_memory(const struct priced *p, const struct schedule *s, int 
     }
     if (end < p->layer_count)
         bytes += 2 * p->cuts[p->runs[priced_run_of(p, end - 1)].cut].message_bytes;
-    return bytes + working;
+    int64_t buffers = 0;
+    if (x->mode == RECOMPUTE_SWAP) swapped_pass(p, x, false, &buffers);
+    return bytes + working + buffers;
 }
 
 static bool raw_meets(const struct priced *p, const struct raw *x, const struct rule *r)
@@ -181,6 +217,19 @@ static void judge(struct oracle *o)
 
 static void try_stage(struct oracle *o, int stage, int first);
 
+static void try_raw(struct oracle *o, int stage, struct raw x);
+
+static void try_swaps(struct oracle *o, int stage, struct raw x, int most)
+{
+    const bool *offered = o->p->recompute;
+    if (!offered[RECOMPUTE_SWAP] || o->p->runs[0].swap_ns[x.group] < 0) return;
+    for (x.swapped = 1; x.swapped <= most; x.swapped++)
+        for (x.recomputed = 0; x.recomputed <= most - x.swapped; x.recomputed++)
+            if (!x.recomputed || offered[RECOMPUTE_FIRST_LAYERS] ||
+                (offered[RECOMPUTE_FULL] && x.recomputed == most - x.swapped))
+                try_raw(o, stage, x);
+}
+
 static void try_raw(struct oracle *o, int stage, struct raw x)
 {
     if (!raw_allowed(o->p, o->s, stage, &x)) return;
@@ -193,6 +242,11 @@ static void try_raw(struct oracle *o, int stage, struct raw x)
         x.optimizer += shares ? run->offloaded_ns[x.gradient][x.group] : run->optimizer_ns[x.group];
     }
     x.sync = sync_tail(o->p, &x);
+    int64_t buffers;
+    if (x.mode == RECOMPUTE_SWAP) {
+        x.forward = swapped_pass(o->p, &x, false, &buffers);
+        x.backward = swapped_pass(o->p, &x, true, &buffers);
+    }
     o->chosen[stage] = x;
     try_stage(o, stage + 1, x.first + x.count);
 }
@@ -217,6 +271,11 @@ static void try_stage(struct oracle *o, int stage, int first)
                         int most = 0;
                         for (int l = first; l < first + x.count; l++)
                             most += p->runs[priced_run_of(p, l)].recomputable;
+                        x.swapped = 0;
+                        if (x.mode == RECOMPUTE_SWAP) {
+                            try_swaps(o, stage, x, most);
+                            continue;
+                        }
                         for (x.recomputed = x.mode == RECOMPUTE_FIRST_LAYERS;
                              p->recompute[x.mode] &&
                              x.recomputed <= (x.mode == RECOMPUTE_FIRST_LAYERS ? most : 0);

@@ -68,7 +68,7 @@ static void enumerate(struct checked *k)
                              x.boundary_option <
                              (choice_sends_backward(&k->raw, s) ? p->boundary_option_count : 1);
                              x.boundary_option++)
-                            for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+                            for (int mode = 0; mode < RECOMPUTE_SWAP; mode++)
                                 for (int n = mode == RECOMPUTE_FIRST_LAYERS;
                                      n <= (mode == RECOMPUTE_FIRST_LAYERS ? most : 0); n++) {
                                     x.recompute = (enum recompute)mode;
@@ -199,6 +199,7 @@ static void rows_hold_exactly_for_plans(void **state)
         long before = plans;
         arena_open(&k->arena, NULL);
         random_priced_of(&k->p, (enum schedule_kind)(i % SCHEDULE_KIND_COUNT), &seed, &k->arena);
+        priced_without_swaps(&k->p);
         if (k->p.stage_count <= k->p.layer_count) {
             priced_schedule(&k->schedule, &k->p, &k->arena);
             assert_int_equal(choices_build(&k->c, &k->p, &k->schedule, &k->arena, &err), OK);

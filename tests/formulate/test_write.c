@@ -198,6 +198,7 @@ static void random_programs_are_read_back(void **state)
         struct formulation f;
         arena_open(&arena, NULL);
         random_priced_of(&p, (enum schedule_kind)(i / 2 % SCHEDULE_KIND_COUNT), &seed, &arena);
+        if (i % 2) priced_without_swaps(&p);
         priced_schedule(&schedule, &p, &arena);
         assert_int_equal(choices_build(&c, &p, &schedule, &arena, &err), OK);
         assert_int_equal(

@@ -87,6 +87,7 @@ static void draw(struct problem *p, struct random *rng, struct arena *arena)
     limits.layers_max = 6;
     limits.stages_max = 4;
     limits.groups_max = 2;
+    limits.keeps = true;
     do {
         random_problem(p, rng, &limits, arena);
         struct layout *l = &p->job.layout;

@@ -80,7 +80,7 @@ static void test_stopped_trees(void **state)
         struct solve_settings settings;
         struct solve_result whole, stopped;
         struct error err = {OK, ""};
-        limits.long_and_close = true;
+        limits.long_and_close = limits.keeps = true;
         random_problem(&problem, &rng, &limits, *state);
         if (!problem.job.space.given && price_problem(&priced, &problem, *state, &err) == OK) {
             solve_defaults(&settings);

@@ -66,6 +66,7 @@ static void random_placed_problem(struct problem *p, struct random *rng, struct 
     limits.layers_max = 7;
     limits.stages_max = 3;
     limits.groups_max = 2;
+    limits.keeps = true;
     do {
         random_problem(p, rng, &limits, arena);
         struct layout *l = &p->job.layout;

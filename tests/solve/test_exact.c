@@ -33,7 +33,7 @@ static struct {
     int feasible, infeasible, most_layers, most_stages, most_groups, long_ones, close_ones,
         textbook, grids;
     int by_schedule[SCHEDULE_KIND_COUNT], compressed, budgeted, ruled, recomputed, shared,
-        offloaded, pooled;
+        offloaded, pooled, swapping, swapped;
     int64_t plans, certified, boxes, anew, bytes;
 } seen;
 
@@ -60,6 +60,12 @@ static void count_dimensions(const struct problem *p, const struct priced *price
     for (int s = 0; e->plans && s < priced->stage_count; s++)
         if (priced->gradient_options[e->best[s].gradient_option].offloaded_percent) {
             seen.offloaded++;
+            break;
+        }
+    seen.swapping += priced->recompute[RECOMPUTE_SWAP];
+    for (int s = 0; e->plans && s < priced->stage_count; s++)
+        if (e->best[s].recompute == RECOMPUTE_SWAP) {
+            seen.swapped++;
             break;
         }
     for (int s = 0; e->plans && s < priced->stage_count; s++) {
@@ -214,7 +220,7 @@ static void check_one(uint64_t seed)
     }
     audit_certificate_of(&priced, &result, &e, seed, &arena);
     count_dimensions(&problem, &priced, &e);
-    if (seed % 4 == 1)
+    if (seed % 4 == 1 && !priced.recompute[RECOMPUTE_SWAP])
         check_textbook(&priced, &e, seed,
                        &arena); // glp_intopt's tolerances miss nanoseconds in a minute
     arena_close(&arena);
@@ -242,11 +248,12 @@ static void sample_reaches_every_dimension(void **state)
     printf("; %d feasible, %d infeasible; 9 layers %d, 4 stages %d, 3 groups %d; compression %d, "
            "budget %d, rules %d, "
            "recomputed optimum %d; feasible with shared pools or weights %d; shares on the host "
-           "offered %d, in the optimum %d; tensor grids %d; >= 1 s %d, of "
-           "these with optima 1 to 50 ns apart %d; textbook %d\n",
+           "offered %d, in the optimum %d; swapping offered %d, in the optimum %d; tensor grids %d; "
+           ">= 1 s %d, of these with optima 1 to 50 ns apart %d; textbook %d\n",
            seen.feasible, seen.infeasible, seen.most_layers, seen.most_stages, seen.most_groups,
            seen.compressed, seen.budgeted, seen.ruled, seen.recomputed, seen.pooled, seen.shared,
-           seen.offloaded, seen.grids, seen.long_ones, seen.close_ones, seen.textbook);
+           seen.offloaded, seen.swapping, seen.swapped, seen.grids, seen.long_ones, seen.close_ones,
+           seen.textbook);
     printf(
         "exact: %lld certificates accepted, %lld boxes, %lld bytes; %lld with boxes closed anew\n",
         (long long)seen.certified, (long long)seen.boxes, (long long)seen.bytes,
@@ -260,7 +267,8 @@ static void sample_reaches_every_dimension(void **state)
         assert_true(seen.by_schedule[kind] >= (full ? 30 : problem_count / 100));
     assert_true(seen.compressed >= least && seen.budgeted >= least && seen.ruled >= least &&
                 seen.recomputed >= least && seen.shared >= least && seen.pooled >= least &&
-                seen.offloaded > 0 && seen.grids >= least);
+                seen.offloaded > 0 && seen.grids >= least && seen.swapping >= least &&
+                seen.swapped > 0);
     assert_true(seen.close_ones >= (full ? 200 : problem_count / 20));
     assert_true(seen.textbook >= problem_count / 20);
 }

@@ -207,13 +207,25 @@ static int recomputable_layers(const struct priced *p, const struct plan_stage *
     return count;
 }
 
+// From numbers of its own: the first layers swapped, behind them none or the rest recomputed.
+static void draw_swap(struct trial *t, struct plan_stage *d, int layers)
+{
+    uint64_t own = t->state * 0x9e3779b97f4a7c15u + 5;
+    if (!layers || !priced_swaps_on(&t->p, d->group) || random_less(&own, 2)) return;
+    d->recompute = RECOMPUTE_SWAP;
+    d->swapped_layers = 1 + (int)random_less(&own, layers);
+    d->recomputed_layers =
+        t->p.recompute[RECOMPUTE_FULL] && random_less(&own, 2) ? layers - d->swapped_layers : 0;
+}
+
 static void draw_mode(struct trial *t, struct plan_stage *d)
 {
-    int layers = recomputable_layers(&t->p, d), mode = below(t, RECOMPUTE_COUNT);
+    int layers = recomputable_layers(&t->p, d), mode = below(t, RECOMPUTE_SWAP);
     if (!t->p.recompute[mode] || (mode == RECOMPUTE_FIRST_LAYERS && layers == 0))
         mode = RECOMPUTE_NONE;
     d->recompute = (enum recompute)mode;
     d->recomputed_layers = mode == RECOMPUTE_FIRST_LAYERS ? 1 + below(t, layers) : 0;
+    draw_swap(t, d, layers);
 }
 
 static void draw_plan(struct trial *t)

@@ -52,6 +52,17 @@ awk '($1 < 1 && ($2 != "1-bit" || $3 * 5 > $4)) || ($1 == 12.5 && $2 != "1-bit")
 "$PLUMBLINE" check "$work/onebit/0.51/certificate.json" "$work/onebit/0.51/problem.json" >"$work/log" 2>&1 ||
     wrong "onebit: $(cat "$work/log")"
 
+# A transformer that does not fit 128 V100: the faster the link to the host, the more is swapped and the
+# less recomputed; all recomputed is slower, and so is either alone where both are chosen.
+sh docs/examples/papers/karma.sh "$work/karma" 0.5 8 48 >"$work/karma.txt" || wrong "karma.sh fails"
+awk 'NR > 1 && ($2 <= swapped || $3 >= again) { bad = 1 }
+     { swapped = $2; again = $3 }
+     $5 >= $6 || $5 > $7 || $5 > $8 || ($1 == 8 && ($5 >= $7 || $5 * 1.52 > $8)) { bad = 1 }
+     ($1 < 1 && $2 != 0) || ($1 == 48 && $3 != 0) { bad = 1 }
+     END { exit bad || NR != 3 }' "$work/karma.txt" || wrong "karma: $(cat "$work/karma.txt")"
+"$PLUMBLINE" check "$work/karma/8/all.certificate.json" "$work/karma/8/all.problem.json" >"$work/log" 2>&1 ||
+    wrong "karma: $(cat "$work/log")"
+
 # GPTs on A100: small ones want one dimension in a node, or none; of 77 10^9 parameters a grid takes a fifth
 # less time over nodes of four, and the more the slower the network. With a sequence a GPU it is the
 # node that decides.

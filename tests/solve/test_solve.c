@@ -212,6 +212,7 @@ static void check_textbook(const struct prepared *p, int64_t best_ns, struct are
 {
     struct solve_settings s;
     struct solve_result r;
+    if (p->priced.recompute[RECOMPUTE_SWAP]) return;
     solve_defaults(&s);
     s.formulation = FORMULATION_TEXTBOOK;
     s.time_limit_s = 3;

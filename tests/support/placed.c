@@ -52,6 +52,7 @@ void placed_problem_random(struct problem *p, struct random *rng, struct arena *
     limits.layers_max = 7;
     limits.stages_max = 3;
     limits.groups_max = 2;
+    limits.keeps = true;
     do {
         random_problem(p, rng, &limits, arena);
         struct layout *l = &p->job.layout;

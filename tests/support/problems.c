@@ -391,8 +391,8 @@ static void draw_rule(struct draw *d, struct rule *r)
         break;
     case 3:
         r->recompute_stated = true;
-        for (int i = 0; i < RECOMPUTE_COUNT; i++) r->recompute[i] = random_chance(d->rng, 50);
-        r->recompute[random_between(d->rng, 0, RECOMPUTE_COUNT - 1)] = true;
+        for (int i = 0; i < RECOMPUTE_SWAP; i++) r->recompute[i] = random_chance(d->rng, 50);
+        r->recompute[random_between(d->rng, 0, RECOMPUTE_SWAP - 1)] = true;
         break;
     case 4: r->compresses_gradient = (int)random_between(d->rng, 0, 1); break;
     default: r->compresses_boundary = (int)random_between(d->rng, 0, 1); break;
@@ -467,6 +467,14 @@ static bool is_recomputable(const struct model *m, int layer)
     return m->runs[run].recomputable;
 }
 
+// Ways for a stage with so many layers that can be recomputed to swap.
+static double swap_count(const struct job *j, int n)
+{
+    if (!j->recompute[RECOMPUTE_SWAP]) return 0;
+    if (j->recompute[RECOMPUTE_FIRST_LAYERS]) return n * (n + 1) / 2.0;
+    return n && j->recompute[RECOMPUTE_FULL] ? 2 * n - 1 : n;
+}
+
 double problem_plan_count(const struct problem *p)
 {
     enum { LAYERS = 64 };
@@ -484,7 +492,8 @@ double problem_plan_count(const struct problem *p)
                 recomputable += is_recomputable(&p->model, behind - 1);
                 double modes = 1 + j->recompute[RECOMPUTE_SELECTIVE] +
                                j->recompute[RECOMPUTE_FULL] +
-                               (j->recompute[RECOMPUTE_FIRST_LAYERS] ? recomputable : 0);
+                               (j->recompute[RECOMPUTE_FIRST_LAYERS] ? recomputable : 0) +
+                               swap_count(j, recomputable);
                 next[behind] += ways[first] * of_stage * modes;
             }
         }
@@ -544,6 +553,47 @@ static void draw_shares(struct draw *d, double plans_max)
     }
 }
 
+// Memory for an even share of the states and some activations, so that swapping is of use.
+static void leave_no_room(struct draw *d, struct random *own)
+{
+    const struct model *m = &d->p->model;
+    int64_t states = 0, stash = 0,
+            flight = d->stages < d->micro_batches ? d->stages : d->micro_batches;
+    for (int r = 0; r < m->run_count; r++) {
+        const struct measured_bytes *b = &m->runs[r].measured;
+        if (m->runs[r].kind != LAYER_MEASURED) return;
+        states += m->runs[r].count * (b->weight_bytes + b->gradient_bytes + b->optimizer_bytes);
+        stash += m->runs[r].count * b->stash_bytes[RECOMPUTE_NONE] * flight;
+    }
+    for (int g = 0; g < d->groups; g++)
+        d->p->cluster.groups[g].memory_bytes =
+            (states * random_between(own, 135, 200) + stash * random_between(own, 5, 50)) / 100 /
+                d->stages +
+            8000;
+}
+
+// Stages may swap, from numbers of their own, over links that are about as fast as the layers;
+// sometimes not from every kind of GPU.
+static void draw_swaps(struct draw *d, double plans_max)
+{
+    struct job *j = &d->p->job;
+    struct random own = {d->rng->state * 0x9e3779b97f4a7c15u + 5};
+    if (d->limits->keeps || j->layout.slice_count > 1 || random_chance(&own, 50)) return;
+    j->recompute[RECOMPUTE_SWAP] = true;
+    j->recompute[RECOMPUTE_SWAP] = plans_max <= 0 || problem_plan_count(d->p) <= plans_max;
+    if (!j->recompute[RECOMPUTE_SWAP]) return;
+    if (random_chance(&own, 75)) leave_no_room(d, &own);
+    for (int g = 0; g < d->p->costs.gpu_count; g++) {
+        double part = (double)random_between(&own, 1, 40) / 10,
+               forward = d->p->costs.layer_time_count ? d->p->costs.layer_times[0].forward_s : 1e-7;
+        if (j->offload_percent_count || random_chance(&own, 15)) continue;
+        d->p->costs.gpus[g].host_link_bytes_per_s = exactly(2500 / (part * forward + 1e-9));
+    }
+    for (int i = 0; i < j->rule_count; i++)
+        if (j->rules[i].recompute_stated)
+            j->rules[i].recompute[RECOMPUTE_SWAP] = random_chance(&own, 50);
+}
+
 void random_problem(struct problem *p, struct random *rng, const struct random_limits *limits,
                     struct arena *arena)
 {
@@ -569,5 +619,6 @@ void random_problem(struct problem *p, struct random *rng, const struct random_l
     draw_forms(&d);
     if (layout_has_grid(&p->job.layout)) grids_fit(p);
     draw_shares(&d, limits->plans_max);
+    draw_swaps(&d, limits->plans_max);
     assert(limits->plans_max <= 0 || problem_plan_count(p) <= limits->plans_max);
 }

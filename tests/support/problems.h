@@ -35,6 +35,7 @@ struct random_limits {
     bool long_and_close; // iterations of a second and more, plans that differ by nanoseconds
     int flavour;         // enum model_flavour
     bool grids;          // tensor ranks may be a grid, where there is a shape
+    bool keeps;          // no stage may swap: for clusters with places
 };
 struct random_limits random_limits_small(
     void); // 9 layers, 4 stages, 3 groups, 6 micro-batches, 200,000 plans

@@ -162,7 +162,7 @@ static void draw_rules(struct priced *p, uint64_t *state, struct arena *arena)
                 r->layers_max = below(state, 2) ? r->layers_min + below(state, 2) : -1;
             } else if (condition == 3) {
                 r->recompute_stated = true;
-                for (int k = 0; k < RECOMPUTE_COUNT; k++) r->recompute[k] = below(state, 2);
+                for (int k = 0; k < RECOMPUTE_SWAP; k++) r->recompute[k] = below(state, 2);
             } else if (condition == 4) r->compresses_gradient = below(state, 2);
             else r->compresses_boundary = below(state, 2);
         }
@@ -230,6 +230,28 @@ static void draw_shares(struct priced *p, uint64_t state, struct arena *arena)
         draw_shares_of(p, &p->runs[r], &own, arena);
 }
 
+// Stages may swap now and then, from numbers of their own; not on every group.
+static void draw_swaps(struct priced *p, uint64_t state, struct arena *arena)
+{
+    uint64_t own = state * 0x9e3779b97f4a7c15u + 5;
+    if (schedule_splits_backward(p->layout.schedule) || p->slice_count > 1 || below(&own, 3))
+        return;
+    int without = below(&own, 3) ? -1 : below(&own, p->group_count), longest = 2 + below(&own, 40);
+    p->recompute[RECOMPUTE_SWAP] = true;
+    for (int r = 0; r < p->run_count; r++) {
+        p->runs[r].swap_ns = numbers(arena, &own, p->group_count, longest);
+        if (without >= 0) p->runs[r].swap_ns[without] = PRICE_NONE;
+    }
+    for (int i = 0; i < p->rule_count; i++)
+        if (p->rules[i].recompute_stated) p->rules[i].recompute[RECOMPUTE_SWAP] = below(&own, 2);
+}
+
+void priced_without_swaps(struct priced *p)
+{
+    p->recompute[RECOMPUTE_SWAP] = false;
+    for (int r = 0; r < p->run_count; r++) p->runs[r].swap_ns = NULL;
+}
+
 static void draw_all(struct priced *p, uint64_t *state, struct arena *arena)
 {
     draw_options(p, state, arena);
@@ -255,10 +277,11 @@ void random_priced(struct priced *p, uint64_t *state, struct arena *arena)
                                 .schedule = below(state, 2) ? SCHEDULE_1F1B : SCHEDULE_GPIPE,
                                 .gradient_sync = below(state, 2) ? SYNC_OVERLAPPED : SYNC_EXPOSED};
     p->recompute[RECOMPUTE_NONE] = true;
-    for (int i = 1; i < RECOMPUTE_COUNT; i++) p->recompute[i] = below(state, 2);
+    for (int i = 1; i < RECOMPUTE_SWAP; i++) p->recompute[i] = below(state, 2);
     p->rank_count = p->stage_count, p->slice_count = 1;
     draw_all(p, state, arena);
     draw_shares(p, *state, arena);
+    draw_swaps(p, *state, arena);
 }
 
 // What a schedule of this kind asks of the layout: ranks with several stages, slices; and what any
@@ -333,10 +356,11 @@ void random_priced_of(struct priced *p, enum schedule_kind kind, uint64_t *state
     draw_layout(p, kind, state);
     if (p->stage_count > 4 && p->group_count > 2) p->group_count = 2;
     p->recompute[RECOMPUTE_NONE] = true;
-    for (int i = 1; i < RECOMPUTE_COUNT; i++) p->recompute[i] = below(state, 2);
+    for (int i = 1; i < RECOMPUTE_SWAP; i++) p->recompute[i] = below(state, 2);
     draw_all(p, state, arena);
     if (below(state, 3) == 0) enlarge_bytes(p, state);
     draw_shares(p, *state, arena);
+    draw_swaps(p, *state, arena);
 }
 
 // ---- the chain family

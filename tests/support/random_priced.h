@@ -18,6 +18,9 @@ void random_priced(struct priced *p, uint64_t *state, struct arena *arena);
 void random_priced_of(struct priced *p, enum schedule_kind kind, uint64_t *state,
                       struct arena *arena);
 
+// The same without swapping, for forms of the program that do not know it.
+void priced_without_swaps(struct priced *p);
+
 // chain of the benchmark: L blocks between an embedding and a head, S stages, K types, M
 // micro-batches.
 void chain_priced(struct priced *p, int layers, int stages, int types, int micro_batches,

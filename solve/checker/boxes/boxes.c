@@ -171,6 +171,7 @@ static enum status read_choice(struct check_proof *k, const struct value *v, con
         {"?group", .small = &to->group, .names = check_group_names(k->p, names)},
         {"?recompute", .small = &to->mode, .names = check_mode_names},
         {"?recomputed_layers", 0, MOST_LAYERS, .small = &to->recomputed},
+        {"?swapped_layers", 0, MOST_LAYERS, .small = &to->swapped},
         {"?gradient_option", 0, MOST_OPTIONS, .small = &to->gradient},
         {"?boundary_option", 0, MOST_OPTIONS, .small = &to->boundary},
         {NULL},
@@ -193,7 +194,7 @@ static enum status read_split(struct check_proof *k, const struct value *v, cons
         {"?choice", .value = &choice},
         {NULL},
     };
-    *to = (struct check_property){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    *to = (struct check_property){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     TRY(value_expect(&k->reader, v, where, VALUE_OBJECT));
     if (value_get(v, "rank")) return value_fields(&k->reader, v, where, rank_fields, NULL);
     TRY(value_fields(&k->reader, v, where, fields, NULL));

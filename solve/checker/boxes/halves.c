@@ -110,7 +110,8 @@ static bool has_property(const struct check_property *q, const struct check_choi
     if (q->load_below >= 0) return c->load < q->load_below;
     return is_or_any(q->layers, c->layers) && is_or_any(q->group, c->group) &&
            is_or_any(q->mode, c->mode) && is_or_any(q->recomputed, c->recomputed) &&
-           is_or_any(q->gradient, c->gradient) && is_or_any(q->boundary, c->boundary) &&
+           is_or_any(q->swapped, c->swapped) && is_or_any(q->gradient, c->gradient) &&
+           is_or_any(q->boundary, c->boundary) &&
            (c->first < 0 || is_or_any(q->first_layer, c->first));
 }
 

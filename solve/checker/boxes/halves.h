@@ -9,8 +9,8 @@
 struct check_property {
     int rank, layers_below; // rank -1: not this one
     int stage;
-    int64_t load_below;                                                   // -1: not this one
-    int first_layer, layers, group, mode, recomputed, gradient, boundary; // -1: whatever
+    int64_t load_below; // -1: not this one
+    int first_layer, layers, group, mode, swapped, recomputed, gradient, boundary; // -1: whatever
 };
 
 // Of a stage how many choices it had, of a rank its span.

@@ -225,7 +225,8 @@ static unsigned bits_of_modes(const bool modes[RECOMPUTE_COUNT])
     bits |= (unsigned)modes[RECOMPUTE_NONE] << MODE_NONE | (unsigned)modes[RECOMPUTE_SELECTIVE]
                                                                << MODE_SELECTIVE;
     return bits | (unsigned)modes[RECOMPUTE_FULL] << MODE_FULL |
-           (unsigned)modes[RECOMPUTE_FIRST_LAYERS] << MODE_FIRST_LAYERS;
+           (unsigned)modes[RECOMPUTE_FIRST_LAYERS] << MODE_FIRST_LAYERS |
+           (unsigned)modes[RECOMPUTE_SWAP] << MODE_SWAP;
 }
 
 static void read_rule(struct check_rule *to, const struct rule *r, const struct problem *problem)
@@ -267,6 +268,7 @@ static void open_runs(struct check_problem *p, const struct model *m, struct are
         r->optimizer_bytes = take_numbers(p->gradient_count, arena);
         r->optimizer = take_tables(p->gradient_count, p->group_count, arena);
         r->sync = take_tables(p->gradient_count, p->group_count, arena);
+        if (p->modes[MODE_SWAP]) r->swap = take_numbers(p->group_count, arena);
     }
 }
 
@@ -323,6 +325,7 @@ static void take_layout(struct prices *x, const struct check_layout *l)
     p->local_every = v[KEY_LOCAL], p->ranks = v[KEY_PIPELINE], p->turns = v[KEY_TURNS],
     p->slices = v[KEY_SLICES];
     p->stages = p->ranks * p->turns;
+    p->modes[MODE_SWAP] = x->problem->job.recompute[RECOMPUTE_SWAP] && check_may_swap(p);
     p->micro_batches = (int)(x->one.job.global_batch / ((int64_t)v[KEY_DATA] * v[KEY_MICRO_BATCH]));
     p->local_bytes = p->local_every ? x->one.job.local_loss.bytes : 0;
 }
@@ -380,6 +383,7 @@ static void price_run(struct prices *x, int run, int g)
         r->selective[at] = note(x, d.selective_ns), r->full[at] = note(x, d.full_ns);
         if (slice == 0) r->weight[g] = note(x, d.weight_ns);
     }
+    if (r->swap) r->swap[g] = has ? note(x, swap_ns_of(&x->price_audit, run, g)) : 0;
     for (int o = 0; o < p->gradient_count; o++) {
         const struct check_option *option = &p->gradient[o];
         r->sync[o][g] = has ? note(x, layer_sync_ns(&x->price_audit, run, g, check_form_of(option)))

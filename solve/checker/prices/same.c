@@ -222,6 +222,7 @@ static enum status same_run(struct comparison *c, int i)
         }
         WHERE(c, "runs[%d] \"%.40s\" on \"%.40s\"", i, b->name, p->groups[g].name);
         TRY(same(c, "weight_ns", a->weight[g], b->weight[g]));
+        if (c->own->modes[MODE_SWAP]) TRY(same(c, "swap_ns", a->swap[g], b->swap[g]));
         for (int o = 0; o < p->gradient_count; o++) {
             TRY(same(c, o ? "offloaded_ns" : "optimizer_ns", a->optimizer[o][g],
                      b->optimizer[o][g]));

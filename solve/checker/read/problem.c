@@ -58,6 +58,7 @@ static enum status read_run(struct check_problem *p, const struct value *v, int 
         {"?weight_ns", -1, MOST_NS, .numbers = &r->weight, .count = groups},
         {"selective_ns", -1, MOST_NS, .numbers = &r->selective, .count = passes},
         {"full_ns", -1, MOST_NS, .numbers = &r->full, .count = passes},
+        {"?swap_ns", -1, MOST_NS, .numbers = &r->swap, .count = groups},
         {"optimizer_ns", -1, MOST_NS, .numbers = &step, .count = groups},
         {"sync_ns", .value = &sync},
         {"?offloaded_bytes", .value = &left},
@@ -68,6 +69,8 @@ static enum status read_run(struct check_problem *p, const struct value *v, int 
     TRY(value_fields(&p->reader, v, where, fields, arena));
     if (!r->weight) r->weight = TAKE(arena, groups, int64_t);
     TRY(read_tables(p, sync, where, p->gradient_count, groups, &r->sync, arena));
+    if (!r->swap != !p->modes[MODE_SWAP])
+        return check_refuse(&p->reader, where, "swap_ns goes with the mode swap");
     if (!left != !offloaded)
         return check_refuse(&p->reader, where, "offloaded_bytes and offloaded_ns go together");
     if (!left) return repeat_step(p, r, states, step, arena);
@@ -264,6 +267,8 @@ static enum status read_modes(struct check_problem *p, const struct value *v)
         TRY(value_name(&p->reader, e, "recompute", check_mode_names, &mode));
         p->modes[mode] = true;
     }
+    if (p->modes[MODE_SWAP] && !check_may_swap(p))
+        return check_refuse(&p->reader, "recompute", "\"swap\" does not go with the schedule");
     return p->modes[MODE_NONE]
                ? OK
                : check_refuse(&p->reader, "recompute", "expected \"none\" among the modes");

@@ -45,7 +45,7 @@ struct check_schedule {
 extern const struct check_schedule check_schedules[];
 extern const char *const check_schedule_names[]; // of a kind, ended by NULL
 extern const int check_schedule_count, check_schedule_default;
-enum check_mode { MODE_NONE, MODE_SELECTIVE, MODE_FULL, MODE_FIRST_LAYERS, MODES };
+enum check_mode { MODE_NONE, MODE_SELECTIVE, MODE_FULL, MODE_FIRST_LAYERS, MODE_SWAP, MODES };
 extern const char *const check_mode_names[];
 
 // What a layout is told by, in the order in which a space goes through its values, the outermost
@@ -87,7 +87,8 @@ struct check_run {
     int64_t *feedback;                              // [gradient option]
     int64_t *forward, *backward, *selective, *full; // [slice * groups + group]
     int64_t *weight;                                // [group]
-    int64_t **sync, **optimizer;                    // [gradient option][group]
+    int64_t *swap; // [group], its activations to the host or back; -1: no way. NULL: no swapping
+    int64_t **sync, **optimizer; // [gradient option][group]
 };
 
 struct check_group {
@@ -172,6 +173,11 @@ enum status check_place_layers(struct check_problem *p, struct arena *arena);
 // No sum of bytes, of times of any plan passes 2^54: afterwards 64 bits hold them all.
 enum status check_problem_bytes(const struct check_problem *p);
 enum status check_problem_times(const struct check_problem *p);
+// Whether a layout's stages may swap: not with weight gradients of their own, nor with slices.
+static inline bool check_may_swap(const struct check_problem *p)
+{
+    return !p->splits_backward && p->slices == 1;
+}
 // The parts in files of their own.
 enum status check_read_rules(struct check_problem *p, const struct value *array,
                              struct arena *arena);

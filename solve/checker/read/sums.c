@@ -11,6 +11,7 @@ static wide most_ns_of_run(const struct check_problem *p, const struct check_run
     wide ns = 0;
     for (int g = 0; g < p->group_count; g++) {
         wide passes = r->weight[g], sync = 0;
+        if (r->swap) passes += 2 * larger(r->swap[g], 0); // there and back
         for (int k = g; k < p->slices * p->group_count; k += p->group_count)
             passes += larger(r->forward[k], 0) + larger(r->backward[k], 0) +
                       larger(r->selective[k], 0) + larger(r->full[k], 0);
@@ -82,7 +83,8 @@ enum status check_run_prices(const struct check_problem *p, int i)
         for (int o = 0; o < p->gradient_count; o++)
             missing = missing || r->sync[o][g] < 0 || r->optimizer[o][g] < 0 ||
                       p->groups[g].sync_constant[o] < 0;
-        if (missing && !p->groups[g].excluded)
+        bool unlike = r->swap && p->runs[0].swap && (r->swap[g] < 0) != (p->runs[0].swap[g] < 0);
+        if ((missing || unlike) && !p->groups[g].excluded)
             return check_refuse(&p->reader, "runs", "run %d lacks a price on group %d", i, g);
     }
     for (int k = 0; k < i; k++)

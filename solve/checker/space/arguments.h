@@ -69,6 +69,7 @@ struct check_sketch {
     int main_count;
     bool has_first, has_last, only_ends; // only_ends: there are no others
     bool selective, full, partly;        // modes of main layers
+    bool swaps;                          // what makes room for them may take no time
     struct check_room main, first, last;
     int64_t message; // bytes, least
     struct check_group_sketch {

@@ -85,6 +85,22 @@ static bool same_gradients(const struct check_problem *a, const struct check_pro
     return true;
 }
 
+// Less kept is less room lent to what is swapped, and a longer wait: compared only where the bytes
+// and times that this follows from are the same.
+static bool same_swaps(const struct check_problem *a, const struct check_problem *b)
+{
+    int groups = a->group_count;
+    if (!a->modes[MODE_SWAP] && !b->modes[MODE_SWAP]) return true;
+    if (a->modes[MODE_SWAP] != b->modes[MODE_SWAP] || !same_gradients(a, b)) return false;
+    for (int r = 0; r < a->run_count; r++) {
+        const struct check_run *x = &a->runs[r], *y = &b->runs[r];
+        if (!all_equal(x->swap, y->swap, groups) || !all_equal(x->forward, y->forward, groups) ||
+            !all_equal(x->stash, y->stash, 3))
+            return false;
+    }
+    return true;
+}
+
 static bool run_no_worse(const struct check_problem *p, const struct check_run *a,
                          const struct check_run *b)
 {
@@ -136,6 +152,7 @@ bool check_no_worse(const struct check_problem *a, const struct check_problem *b
 {
     bool exposed = !a->overlapped && !b->overlapped;
     if (!same_graph(a, b) || !same_choices(a, b) || !excluded_alike(a, b)) return false;
+    if (!same_swaps(a, b)) return false;
     if (!exposed && (a->overlapped != b->overlapped || !same_gradients(a, b))) return false;
     if (a->local_forward > b->local_forward || a->local_backward > b->local_backward ||
         a->local_bytes > b->local_bytes)

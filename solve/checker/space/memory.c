@@ -139,8 +139,8 @@ static int64_t least_working(const struct check_room *r)
     return smaller(r->working[0], smaller(r->working[1], r->working[2]));
 }
 
-int64_t check_least_recomputation(const struct check_sketch *s, const struct check_group_sketch *g,
-                                  int rank, int64_t k)
+static int64_t least_room_making(const struct check_sketch *s, const struct check_group_sketch *g,
+                                 int rank, int64_t k)
 {
     if (k < 1) return room_of(s, g, rank) >= 0 ? 0 : -1;
     struct standing x = standing_of(s, rank, k);
@@ -150,6 +150,14 @@ int64_t check_least_recomputation(const struct check_sketch *s, const struct che
     if (over <= 0) return 0;
     return freeing_of(s).full * held_by(&x, k) < over ? -1
                                                       : of_many_stages(s, &g->main, &x, k, over);
+}
+
+// Swapping may hide wholly: where it is offered room is had for nothing, or not at all.
+int64_t check_least_recomputation(const struct check_sketch *s, const struct check_group_sketch *g,
+                                  int rank, int64_t k)
+{
+    int64_t least = least_room_making(s, g, rank, k);
+    return s->swaps ? smaller(least, 0) : least;
 }
 
 bool check_may_fit(const struct check_sketch *s, const struct check_group_sketch *g, int rank,

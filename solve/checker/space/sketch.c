@@ -30,6 +30,10 @@ static struct check_room room_of(const struct check_problem *p, const struct che
         room.stash[mode] = r->stash[real];
         room.working[mode] = r->working[real];
     }
+    if (r->recomputable && p->modes[MODE_SWAP]) {
+        room.stash[MODE_FULL] = 0; // at least what is swapped, if not in full
+        room.working[MODE_FULL] = smaller(room.working[MODE_NONE], room.working[MODE_FULL]);
+    }
     return room;
 }
 
@@ -123,7 +127,8 @@ static void find_main(struct check_sketch *s, bool times)
     bool recomputable = p->runs[run].recomputable;
     s->selective = recomputable && p->modes[MODE_SELECTIVE];
     s->full = recomputable && p->modes[MODE_FULL];
-    s->partly = recomputable && p->modes[MODE_FIRST_LAYERS];
+    s->swaps = recomputable && p->modes[MODE_SWAP];
+    s->partly = s->swaps || (recomputable && p->modes[MODE_FIRST_LAYERS]);
 }
 
 void check_sketch_bytes(struct check_sketch *s, const struct check_problem *p,

@@ -206,15 +206,21 @@ static long double unsharded_bytes(const struct price_audit *a, int run)
     return bytes;
 }
 
-void activations_of(const struct price_audit *a, int run, struct layer_bytes *b)
+// Of a run with a shape.
+static struct needs needs_of(const struct price_audit *a, int run)
 {
     const struct layer_run *r = run_of(a, run);
     const struct shape *s = &a->problem->model.shape;
-    struct needs x = {0};
-    if (is_layered(a, run)) x = layered_needs(a, run);
-    else if (r->kind == LAYER_HEAD) x = head_needs(a, passes_gradient(a, run));
-    else if (r->kind == LAYER_MEMORY) x = memory_needs(a, r);
-    else x = even_needs(s->dropout ? a->tokens * s->hidden * a->share * a->value_bytes / 2 : 0, 0);
+    if (is_layered(a, run)) return layered_needs(a, run);
+    if (r->kind == LAYER_HEAD) return head_needs(a, passes_gradient(a, run));
+    if (r->kind == LAYER_MEMORY) return memory_needs(a, r);
+    return even_needs(s->dropout ? a->tokens * s->hidden * a->share * a->value_bytes / 2 : 0, 0);
+}
+
+void activations_of(const struct price_audit *a, int run, struct layer_bytes *b)
+{
+    const struct layer_run *r = run_of(a, run);
+    struct needs x = needs_of(a, run);
     long double unsharded = unsharded_bytes(a, run), dense = 0, gathered = 0;
     struct layer_weight w = layer_weight_of(a, run);
     if (a->by_stages) b->unsharded = judged_whole(a, unsharded), unsharded = 0;
@@ -228,4 +234,13 @@ void activations_of(const struct price_audit *a, int run, struct layer_bytes *b)
         b->stash[i] = passes_gradient(a, run) ? judged_whole(a, x.stash[i]) : 0;
         b->working[i] = judged_whole(a, greatest(x.working[i] + unsharded + gathered, dense));
     }
+}
+
+int64_t swap_ns_of(const struct price_audit *a, int run, int group)
+{
+    long double link = gpu_of(a, group)->host_link_bytes_per_s.value, kept = 0;
+    if (!(link > 0)) return -1;
+    if (!has_shape(a, run)) kept = run_of(a, run)->measured.stash_bytes[RECOMPUTE_NONE];
+    else if (passes_gradient(a, run)) kept = needs_of(a, run).stash[RECOMPUTE_NONE];
+    return judged_nanoseconds(a, (struct computed){kept / link, 0});
 }

@@ -194,6 +194,8 @@ struct layer_bytes {
     int64_t message;              // behind the layer
 };
 struct layer_bytes layer_bytes_of(const struct price_audit *a, int run);
+// What its activations take to the host, or back; -1: the group has no link to one.
+int64_t swap_ns_of(const struct price_audit *a, int run, int group);
 void activations_of(const struct price_audit *a, int run, struct layer_bytes *b);
 
 // ---- the parts of a pass (section 3)

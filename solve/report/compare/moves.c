@@ -8,6 +8,9 @@ static const char *recompute_of(const struct comparison *c, const struct plan_st
 {
     if (s->recompute == RECOMPUTE_FIRST_LAYERS)
         return arena_print(c->arena, "full of %d", s->recomputed_layers);
+    if (s->recompute == RECOMPUTE_SWAP)
+        return arena_print(c->arena, s->recomputed_layers ? "swap of %d, full of %d" : "swap of %d",
+                           s->swapped_layers, s->recomputed_layers);
     return recompute_names[s->recompute];
 }
 

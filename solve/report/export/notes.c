@@ -77,7 +77,7 @@ static bool stages_agree(const struct export *e, enum recompute *mode)
     for (int s = 0; s < e->plan->stage_count; s++)
         if (*mode == RECOMPUTE_FULL ? !recomputes_all(e, &stages[s]) : stages[s].recompute != *mode)
             return false;
-    return *mode != RECOMPUTE_FIRST_LAYERS;
+    return *mode != RECOMPUTE_FIRST_LAYERS && *mode != RECOMPUTE_SWAP;
 }
 
 bool export_one_recompute(const struct plan *plan, const struct problem *problem)
@@ -98,6 +98,9 @@ bool export_recompute(struct export *e, enum recompute *mode)
         report_print(&text, "%s stage %d %s", s ? "," : "", s, recompute_names[stage->recompute]);
         if (stage->recompute == RECOMPUTE_FIRST_LAYERS)
             report_print(&text, " %d", stage->recomputed_layers);
+        if (stage->recompute == RECOMPUTE_SWAP)
+            report_print(&text, " of %d, %d recomputed behind them", stage->swapped_layers,
+                         stage->recomputed_layers);
     }
     export_note(e,
                 "recomputation that differs between layers or stages: %s has one setting; %s. The "

@@ -407,13 +407,26 @@ static void draw_form(struct draw *d, struct compression_form *form)
     }
 }
 
+// From numbers of its own, so that the others are as without.
+static void draw_swaps(struct draw *d)
+{
+    struct random own = {d->rng->state * 0x9e3779b97f4a7c15u + 5};
+    if (!random_chance(&own, 30)) return;
+    d->p->job.recompute[RECOMPUTE_SWAP] = true;
+    for (int g = 0; g < d->p->costs.gpu_count; g++)
+        if (random_chance(&own, 85))
+            d->p->costs.gpus[g].host_link_bytes_per_s =
+                exactly(1e8 * (double)(int64_t[]){1, 10, 100, 1000}[random_between(&own, 0, 3)]);
+}
+
 static void draw_options(struct draw *d)
 {
     struct job *j = &d->p->job;
     bool any = chance(d, 60);
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+    for (int mode = 0; mode < RECOMPUTE_SWAP; mode++)
         j->recompute[mode] = mode == RECOMPUTE_NONE ||
                              (any && chance(d, d->layout->virtual_stages > 1 ? 25 : 45));
+    draw_swaps(d);
     j->boundary_options = TAKE(d->arena, 2, struct compression_option),
     j->gradient_options = TAKE(d->arena, 2, struct compression_option);
     j->budget = (struct quality_budget){-1, -1, -1, 0};
@@ -476,8 +489,8 @@ static void draw_rule(struct draw *d, struct rule *r)
         break;
     case 3:
         r->recompute_stated = true;
-        for (int i = 0; i < RECOMPUTE_COUNT; i++) r->recompute[i] = chance(d, 50);
-        r->recompute[random_between(d->rng, 0, RECOMPUTE_COUNT - 1)] = true;
+        for (int i = 0; i < RECOMPUTE_SWAP; i++) r->recompute[i] = chance(d, 50);
+        r->recompute[random_between(d->rng, 0, RECOMPUTE_SWAP - 1)] = true;
         break;
     default:
         *(chance(d, 50) ? &r->compresses_gradient : &r->compresses_boundary) =

@@ -179,9 +179,21 @@ static void draw_options(struct priced *p, struct random *rng, struct arena *are
     if (any && chance(rng, 50)) p->budget.boundaries_max = between(rng, 0, 2);
     if (any && chance(rng, 50)) p->budget.stages_max = between(rng, 0, 2);
     if (any && chance(rng, 30)) p->budget.cost_max = between(rng, 0, 3);
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+    for (int mode = 0; mode < RECOMPUTE_SWAP; mode++)
         p->recompute[mode] = mode == RECOMPUTE_NONE ||
                              chance(rng, p->layout.virtual_stages > 1 ? 15 : 30);
+}
+
+// From numbers of its own, so that the others are as without.
+static void draw_swaps(struct priced *p, const struct extreme *x, uint64_t state,
+                       struct arena *arena)
+{
+    struct random own = {state * 0x9e3779b97f4a7c15u + 5};
+    if (schedule_splits_backward(p->layout.schedule) || p->slice_count > 1 || chance(&own, 70))
+        return;
+    p->recompute[RECOMPUTE_SWAP] = true;
+    for (int r = 0; r < p->run_count; r++)
+        p->runs[r].swap_ns = values(x, &own, p->group_count, arena);
 }
 
 static void draw_priced(struct priced *p, const struct extreme *x, struct random *rng,
@@ -199,6 +211,7 @@ static void draw_priced(struct priced *p, const struct extreme *x, struct random
     if (last) draw_run(p, x, 1, rng, arena);
     draw_groups(p, x, rng, arena);
     draw_links(p, x, rng, arena);
+    draw_swaps(p, x, rng->state, arena);
 }
 
 // ---- changes
@@ -216,6 +229,7 @@ static void copy_arrays(struct priced *p, struct arena *arena)
         struct priced_run *r = &p->runs[i];
         COPY(arena, r->forward_ns, passes), COPY(arena, r->backward_ns, passes),
             COPY(arena, r->selective_ns, passes), COPY(arena, r->full_ns, passes);
+        if (r->swap_ns) COPY(arena, r->swap_ns, p->group_count);
         COPY(arena, r->weight_ns, p->group_count), COPY(arena, r->optimizer_ns, p->group_count),
             COPY(arena, r->sync_ns, p->gradient_option_count);
         for (int o = 0; o < p->gradient_option_count; o++)
@@ -252,6 +266,7 @@ static int64_t *some_time(struct priced *p, struct random *rng)
                               &c->backward_ns[0][price],
                               &p->embedding_sync_ns[g]};
     if (schedule_splits_backward(p->layout.schedule) && chance(rng, 15)) return &r->weight_ns[g];
+    if (r->swap_ns && chance(rng, 15)) return &r->swap_ns[g];
     return times[between(rng, 0, 13)];
 }
 

@@ -128,6 +128,7 @@ static const struct feature {
     {"selective", offers, RECOMPUTE_SELECTIVE},
     {"full", offers, RECOMPUTE_FULL},
     {"first layers", offers, RECOMPUTE_FIRST_LAYERS},
+    {"swap", offers, RECOMPUTE_SWAP},
     {"tight memory", is_tight, 0},
     {"boundary options", has_option, 0},
     {"gradient options", has_option, 1},

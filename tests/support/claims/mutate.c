@@ -268,7 +268,10 @@ static bool simplify_flag(struct problem *p, int flag)
         break;
     case 3: did = set(j->recompute[1]), j->recompute[1] = false; break;
     case 4: did = set(j->recompute[2]), j->recompute[2] = false; break;
-    case 5: did = set(j->recompute[3]), j->recompute[3] = false; break;
+    case 5:
+        did = set(j->recompute[3] || j->recompute[4]);
+        j->recompute[j->recompute[4] ? 4 : 3] = false;
+        break;
     case 6: did = set(l->zero > 0), l->zero = 0; break;
     case 7: did = set(l->offload_optimizer), l->offload_optimizer = false; break;
     case 8: did = set(l->local_loss_every > 0), l->local_loss_every = 0; break;

@@ -39,6 +39,7 @@ static void copy_run(struct priced_run *to, const struct check_run *r,
     to->backward_ns = copy(r->backward, passes, arena);
     to->selective_ns = copy(r->selective, passes, arena),
     to->full_ns = copy(r->full, passes, arena);
+    if (p->modes[MODE_SWAP]) to->swap_ns = copy(r->swap, p->group_count, arena);
     to->weight_ns = copy(r->weight, p->group_count, arena),
     to->optimizer_ns = copy(r->optimizer[0], p->group_count, arena);
     to->sync_ns = TAKE(arena, p->gradient_count, int64_t *);
@@ -183,6 +184,7 @@ static void fill_runs(struct check_problem *to, const struct priced *p, struct a
                                          .selective = r->selective_ns,
                                          .full = r->full_ns,
                                          .weight = r->weight_ns,
+                                         .swap = r->swap_ns,
                                          .sync = r->sync_ns};
         to->runs[i].optimizer_bytes = TAKE(arena, p->gradient_option_count, int64_t);
         to->runs[i].optimizer = TAKE(arena, p->gradient_option_count, int64_t *);

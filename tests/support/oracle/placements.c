@@ -102,6 +102,7 @@ void random_placed_problem(struct problem *p, struct random *rng, bool uneven, s
     limits.stages_max = 3;
     limits.groups_max = GROUPS;
     limits.plans_max = 3000;
+    limits.keeps = true;
     do {
         random_problem(p, rng, &limits, arena);
         struct layout *l = &p->job.layout;

@@ -110,6 +110,9 @@ static void compare_times(struct comparison *c, int run, int group)
         if (slice) continue;
         same(c, "weight gradient", of, group, theirs->weight_ns[group], d.weight_ns);
         same(c, "optimizer", of, group, theirs->optimizer_ns[group], d.optimizer_ns);
+        if (theirs->swap_ns)
+            same(c, "swap", of, group, theirs->swap_ns[group],
+                 swap_ns_of(&c->price_audit, run, group));
         for (int o = 0; theirs->offloaded_ns && o < p->gradient_option_count; o++)
             same(c, "shared step", of, o, theirs->offloaded_ns[o][group],
                  shared_step_ns(&c->price_audit, run, group,

@@ -6,11 +6,13 @@
 static enum recompute mode_of_layer(const struct priced *p, const struct plan_stage *d, int layer)
 {
     if (!p->runs[priced_run_of(p, layer)].recomputable) return RECOMPUTE_NONE;
-    if (d->recompute != RECOMPUTE_FIRST_LAYERS) return d->recompute;
-    int before = 0;
+    if (d->recompute != RECOMPUTE_FIRST_LAYERS && d->recompute != RECOMPUTE_SWAP)
+        return d->recompute;
+    int before = 0, swapped = d->recompute == RECOMPUTE_SWAP ? d->swapped_layers : 0;
     for (int l = d->first_layer; l < layer; l++)
         before += p->runs[priced_run_of(p, l)].recomputable;
-    return before < d->recomputed_layers ? RECOMPUTE_FULL : RECOMPUTE_NONE;
+    if (before < swapped) return RECOMPUTE_SWAP;
+    return before < swapped + d->recomputed_layers ? RECOMPUTE_FULL : RECOMPUTE_NONE;
 }
 
 static int64_t backward_of_layer(const struct priced *p, const struct plan_stage *d, int layer,
@@ -22,6 +24,69 @@ static int64_t backward_of_layer(const struct priced *p, const struct plan_stage
     return r->backward_ns[at] + (mode == RECOMPUTE_SELECTIVE ? r->selective_ns[at]
                                  : mode == RECOMPUTE_FULL    ? r->full_ns[at]
                                                              : 0);
+}
+
+static int64_t pass_of_layer(const struct priced *p, const struct plan_stage *d, int layer,
+                             bool backward)
+{
+    return backward ? backward_of_layer(p, d, layer, 0)
+                    : p->runs[priced_run_of(p, layer)].forward_ns[d->group];
+}
+
+static int64_t way_of_layer(const struct priced *p, const struct plan_stage *d, int layer)
+{
+    return mode_of_layer(p, d, layer) == RECOMPUTE_SWAP
+               ? p->runs[priced_run_of(p, layer)].swap_ns[d->group]
+               : 0;
+}
+
+static int64_t stash_of_layer(const struct priced *p, const struct plan_stage *d, int layer)
+{
+    enum recompute mode = mode_of_layer(p, d, layer);
+    return p->runs[priced_run_of(p, layer)]
+        .stash_bytes[mode == RECOMPUTE_SWAP ? RECOMPUTE_NONE : mode];
+}
+
+static bool goes(const struct priced *p, const struct plan_stage *d, int layer)
+{
+    return mode_of_layer(p, d, layer) == RECOMPUTE_SWAP;
+}
+
+static int64_t swap_buffers(const struct priced *p, const struct plan_stage *d)
+{
+    int64_t most = 0;
+    for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++) {
+        const struct priced_run *r = &p->runs[priced_run_of(p, l)];
+        if (r->recomputable && r->stash_bytes[0] > most) most = r->stash_bytes[0];
+    }
+    return 2 * most;
+}
+
+// Whether the layer finds room when the layers before `gone` that go have gone.
+static bool has_room(const struct priced *p, const struct plan_stage *d, int layer, int gone)
+{
+    int64_t room = swap_buffers(p, d), there = 0;
+    for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++) {
+        if (!goes(p, d, l)) room += stash_of_layer(p, d, l);
+        if (l <= layer && !(goes(p, d, l) && l < gone)) there += stash_of_layer(p, d, l);
+    }
+    return there <= room;
+}
+
+// The pass of a stage that swaps, forward, or backward with the time turned round: all ends by the
+// formula.
+static int64_t swapped_pass(const struct priced *p, const struct plan_stage *d, bool backward)
+{
+    int64_t ran[64] = {0}, sent[64] = {0}, now = 0, link = 0;
+    for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++) {
+        int gone = d->first_layer;
+        while (gone < l && !has_room(p, d, l, gone)) gone++;
+        for (int k = d->first_layer; k < gone; k++)
+            if (goes(p, d, k) && sent[k] > now) now = sent[k];
+        ran[l] = now += pass_of_layer(p, d, l, backward);
+        if (goes(p, d, l)) sent[l] = link = (ran[l] > link ? ran[l] : link) + way_of_layer(p, d, l);
+    }
+    return now > link ? now : link;
 }
 
 // What makes the layer's gradient final.
@@ -82,11 +147,13 @@ void way_put_memory(struct way *w, const struct priced *p, int stage)
         w->resident += r->weight_bytes + r->gradient_bytes + r->feedback_bytes[d->gradient_option];
         w->resident += r->offloaded_bytes ? r->offloaded_bytes[d->gradient_option]
                                           : r->optimizer_bytes;
-        w->stash += r->stash_bytes[mode];
+        if (mode != RECOMPUTE_SWAP) w->stash += r->stash_bytes[mode];
+        else mode = RECOMPUTE_NONE;
         if (r->working_bytes[mode] > w->working) w->working = r->working_bytes[mode];
         whole += r->unsharded_bytes;
     }
     w->working += whole;
+    if (d->recompute == RECOMPUTE_SWAP) w->working += swap_buffers(p, d);
     if (stage > 0 && !way_boundary_is_inner(p, stage - 1)) {
         const struct priced_cut *c = &p->cuts[p->runs[priced_run_of(p, d->first_layer - 1)].cut];
         w->resident += 2 * c->message_bytes + c->feedback_bytes[d->boundary_option];
@@ -167,6 +234,10 @@ void way_put_times(struct way *w, const struct priced *p, int stage)
         w->cut_behind = r->cut;
     }
     w->sync = sync_of(p, d);
+    if (d->recompute == RECOMPUTE_SWAP) {
+        w->forward[0] = swapped_pass(p, d, false);
+        w->backward[0] = swapped_pass(p, d, true);
+    }
     if (stage == p->stage_count - 1 || !way_boundary_is_local(p, stage)) return;
     w->forward[0] += p->local_forward_ns;
     w->backward[0] += p->local_backward_ns;
@@ -189,6 +260,17 @@ static int recomputable_layers(const struct priced *p, const struct plan_stage *
     return count;
 }
 
+// How many layers may be recomputed behind so many swapped ones, of those that can be: the next
+// number above k that may; -1: none.
+static int next_recomputed(const struct priced *p, const struct plan_stage *d, int k, int most)
+{
+    int left = most - d->swapped_layers;
+    if (d->recompute == RECOMPUTE_FIRST_LAYERS) return k < most ? k + 1 : -1;
+    if (d->recompute != RECOMPUTE_SWAP || k >= left) return -1;
+    if (p->recompute[RECOMPUTE_FIRST_LAYERS]) return k + 1;
+    return p->recompute[RECOMPUTE_FULL] ? left : -1;
+}
+
 // Calls make_way for every recompute mode and option of an interval on a group; counts, and stores
 // if there is room.
 static int ways_of_interval(struct way *to, const struct priced *p, struct plan_stage d, int stage)
@@ -199,17 +281,21 @@ static int ways_of_interval(struct way *to, const struct priced *p, struct plan_
     struct way scratch;
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
         if (mode != RECOMPUTE_NONE && !p->recompute[mode]) continue;
-        int k_first = mode == RECOMPUTE_FIRST_LAYERS ? 1 : 0,
-            k_last = mode == RECOMPUTE_FIRST_LAYERS ? recomputable : 0;
-        for (int k = k_first; k <= k_last; k++)
-            for (int g = 0; g < p->gradient_option_count; g++)
-                for (int o = 0; o < (compresses ? p->boundary_option_count : 1); o++) {
-                    d.recompute = (enum recompute)mode;
-                    d.recomputed_layers = k;
-                    d.gradient_option = g;
-                    d.boundary_option = o;
-                    n += make_way(to ? &to[n] : &scratch, p, &d, stage);
-                }
+        bool swaps = mode == RECOMPUTE_SWAP;
+        if ((mode == RECOMPUTE_FIRST_LAYERS || swaps) && !recomputable) continue;
+        if (swaps && p->runs[0].swap_ns[d.group] < 0) continue;
+        d.recompute = (enum recompute)mode;
+        for (d.swapped_layers = swaps; d.swapped_layers <= (swaps ? recomputable : 0);
+             d.swapped_layers++)
+            for (int k = mode == RECOMPUTE_FIRST_LAYERS; k >= 0;
+                 k = next_recomputed(p, &d, k, recomputable))
+                for (int g = 0; g < p->gradient_option_count; g++)
+                    for (int o = 0; o < (compresses ? p->boundary_option_count : 1); o++) {
+                        d.recomputed_layers = k;
+                        d.gradient_option = g;
+                        d.boundary_option = o;
+                        n += make_way(to ? &to[n] : &scratch, p, &d, stage);
+                    }
     }
     return n;
 }

@@ -341,6 +341,7 @@ static void put_split(struct maker *m, int stage, int64_t load, const struct che
         json_put_text(&m->boxes, "group", m->p->groups[c->group].name);
         json_put_text(&m->boxes, "recompute", check_mode_names[c->mode]);
         json_put_count(&m->boxes, "recomputed_layers", c->recomputed);
+        if (c->swapped) json_put_count(&m->boxes, "swapped_layers", c->swapped);
         json_put_count(&m->boxes, "gradient_option", c->gradient);
         json_put_count(&m->boxes, "boundary_option", c->boundary);
         json_close_object(&m->boxes);
@@ -437,8 +438,10 @@ static void put_incumbent(struct json_writer *w, const struct maker *m)
         json_put_count(w, "layer_count", x->layer_count);
         json_put_text(w, "group", m->p->groups[x->group].name);
         json_put_text(w, "recompute", check_mode_names[x->recompute]);
+        bool swaps = x->recompute == RECOMPUTE_SWAP;
         json_put_count(w, "recomputed_layers",
-                       x->recompute == RECOMPUTE_FIRST_LAYERS ? x->recomputed_layers : 0);
+                       swaps || x->recompute == RECOMPUTE_FIRST_LAYERS ? x->recomputed_layers : 0);
+        if (swaps) json_put_count(w, "swapped_layers", x->swapped_layers);
         json_put_count(w, "gradient_option", x->gradient_option);
         json_put_count(w, "boundary_option", x->boundary_option);
         json_close_object(w);

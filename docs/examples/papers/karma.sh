@@ -1,0 +1,70 @@
+#!/bin/sh
+# Activations kept, recomputed or swapped to the host (KARMA, arXiv 2008.11421): a transformer of 8.3
+# 10^9 parameters (72 blocks of hidden width 3,072) on 128 V100 of 16 GB, data parallel with ZeRO 3, two
+# sequences of 1,024 a GPU. Lines of: GB/s of a GPU's link to its host (assumed), blocks swapped,
+# recomputed and kept, the iteration's time, that of full recomputation, of the best number of
+# recomputed blocks, of the best number of swapped ones, the others kept.
+#   karma.sh FOLDER [GB/s ...]
+set -eu
+plumbline=${PLUMBLINE:-plumbline} folder=$1
+shift
+mkdir -p "$folder"
+for link in ${*:-3 12 48}; do
+    here=$folder/$link
+    "$plumbline" example gpt --framework any --model gpt2-xl --cluster v100-16gb-16x8 --tensor 1 \
+        --pipeline 1 --micro-batch 2 --global-batch 256 --sequence 1024 --precision fp16 \
+        --schedule 1f1b --zero 3 --gradient-sync exposed --unfused-attention --force \
+        -o "$here" > "$here.log"
+    python3 - "$here" "$link" <<'END'
+import json, sys
+folder, link = sys.argv[1], float(sys.argv[2])
+
+
+def change(name, to, how):
+    document = json.load(open(folder + "/" + name))
+    how(document)
+    json.dump(document, open(folder + "/" + to, "w"))
+
+
+def costs(c):
+    for gpu in c["gpus"]:
+        gpu["host_link_bytes_per_s"] = {"value": link * 1e9, "origin": "assumed"}
+
+
+def model(m):
+    m["shape"].update(hidden=3072, ffn=12288, heads=32, kv_heads=32, head_width=96)
+    for run in m["runs"]:
+        run["count"] = 72 if run["kind"] == "block" else run["count"]
+
+
+def offer(modes):
+    def how(j):
+        j["recompute"] = ["none"] + modes
+        if modes == ["full"]:
+            j["rules"] = [{"action": "require", "recompute": ["full"]}]
+    return how
+
+
+change("costs.json", "costs.json", costs)
+change("model.json", "model.json", model)
+for name, modes in (("all", ["full", "first_layers", "swap"]), ("full", ["full"]),
+                    ("recompute", ["full", "first_layers"]), ("swap", ["swap"])):
+    change("job.json", name + ".job.json", offer(modes))
+    change("problem.json", name + ".problem.json", lambda p: p.update(job=name + ".job.json"))
+END
+    for name in all full recompute swap; do
+        "$plumbline" solve "$here/$name.problem.json" -o "$here/$name.plan.json" --certificate \
+            "$here/$name.certificate.json" --quiet >> "$here.log" 2>&1
+        "$plumbline" verify "$here/$name.plan.json" >> "$here.log" 2>&1
+    done
+    python3 - "$here" "$link" <<'END'
+import json, sys
+plans = [json.load(open(sys.argv[1] + "/" + name + ".plan.json"))
+         for name in ("all", "full", "recompute", "swap")]
+stage = plans[0]["stages"][0]
+swapped = stage.get("swapped_layers", 0)
+again = 72 if stage["recompute"] == "full" else stage["recomputed_layers"]
+print(sys.argv[2], swapped, again, 72 - swapped - again,
+      *("%.9f" % (p["iteration_ns"] / 1e9) for p in plans))
+END
+done

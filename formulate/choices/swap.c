@@ -1,0 +1,77 @@
+// A stage whose first layers wait on the host: what that adds to its passes, and the room on the
+// device that it takes (docs/FORMULAS.md 8, Swapping).
+#include "data/base/least.h"
+#include "formulate/choices/choice.h"
+
+// One pass over the layers in order: a clock of what is computed, one of the link, and the swapped
+// layers whose room nobody has asked for yet, the earliest first.
+struct swap_pass {
+    int64_t computed_ns, link_ns;
+    int64_t held_bytes, room_bytes;
+    int64_t *gone_ns, *bytes; // [swapped layer]
+    int first, count;
+};
+
+static void pass_layer(struct swap_pass *w, int64_t pass_ns, int64_t swap_ns, int64_t bytes,
+                       bool swapped)
+{
+    w->held_bytes += bytes;
+    while (w->held_bytes > w->room_bytes && w->first < w->count) {
+        w->computed_ns = larger(w->computed_ns, w->gone_ns[w->first]);
+        w->held_bytes -= w->bytes[w->first++];
+    }
+    w->computed_ns += pass_ns;
+    if (!swapped) return;
+    w->link_ns = larger(w->link_ns, w->computed_ns) + swap_ns;
+    w->gone_ns[w->count] = w->link_ns;
+    w->bytes[w->count++] = bytes;
+}
+
+static int64_t piece_bytes(const struct swap_piece *piece)
+{
+    return piece->run->stash_bytes[piece->mode];
+}
+
+static void pass_pieces(struct swap_pass *w, const struct swap_piece *pieces, int count, int group,
+                        bool backward)
+{
+    for (int i = 0; i < count; i++) {
+        const struct priced_run *run = pieces[i].run;
+        int64_t again = pieces[i].mode == RECOMPUTE_FULL ? run->full_ns[group] : 0,
+                pass = backward ? run->backward_ns[group] + again : run->forward_ns[group];
+        for (int layer = 0; layer < pieces[i].count; layer++)
+            pass_layer(w, pass, run->swap_ns[group], piece_bytes(&pieces[i]), pieces[i].swapped);
+    }
+}
+
+void choice_add_swaps(struct choice *x, const struct swap_piece *pieces, int count,
+                      struct arena *scratch)
+{
+    struct arena_mark mark = arena_set_mark(scratch);
+    int64_t *gone = TAKE(scratch, x->swapped_layers, int64_t),
+            *bytes = TAKE(scratch, x->swapped_layers, int64_t), longest = 0, kept = 0;
+    for (int i = 0; i < count; i++) {
+        if (pieces[i].run->recomputable)
+            longest = larger(longest, pieces[i].run->stash_bytes[RECOMPUTE_NONE]);
+        kept += pieces[i].swapped ? 0 : pieces[i].count * piece_bytes(&pieces[i]);
+    }
+    for (int backward = 0; backward < 2; backward++) {
+        struct swap_pass w = {.gone_ns = gone, .bytes = bytes, .room_bytes = kept + 2 * longest};
+        pass_pieces(&w, pieces, count, x->group, backward);
+        *(backward ? &x->backward_ns : &x->forward_ns) = larger(w.computed_ns, w.link_ns);
+    }
+    x->memory.working_bytes += 2 * longest;
+    arena_reset(scratch, mark);
+}
+
+bool choice_may_swap(const struct choices *c, int stage, const struct choice *x)
+{
+    const struct priced *p = c->priced;
+    int all = span_recomputable(p, choice_first_layer(c, stage, x), x->layer_count),
+        left = all - x->swapped_layers;
+    if (x->recompute != RECOMPUTE_SWAP) return true;
+    if (!priced_swaps_on(p, x->group) || x->swapped_layers < 1 || left < 0) return false;
+    if (x->recomputed_layers == 0) return true;
+    if (p->recompute[RECOMPUTE_FIRST_LAYERS]) return x->recomputed_layers <= left;
+    return p->recompute[RECOMPUTE_FULL] && x->recomputed_layers == left;
+}

@@ -1,0 +1,126 @@
+// Stages whose first layers' activations wait on the host: which there are, and what the way there
+// and back adds to a pass and to memory, from the sums of docs/FORMULAS.md 8.
+#include "data/base/least.h"
+#include "solve/checker/choices.h"
+
+bool check_counts_layers(const struct check_problem *p, const struct check_choice *c, int first)
+{
+    int most = check_recomputable(p, first, c->layers);
+    if (c->mode == MODE_FIRST_LAYERS)
+        return !c->swapped && c->recomputed >= 1 && c->recomputed <= most;
+    if (c->mode != MODE_SWAP) return !c->swapped && !c->recomputed;
+    int left = most - c->swapped;
+    if (c->swapped < 1 || left < 0 || c->recomputed > left) return false;
+    return c->recomputed == 0 || p->modes[MODE_FIRST_LAYERS] ||
+           (p->modes[MODE_FULL] && c->recomputed == left);
+}
+
+// What a stage's layer is in a choice that swaps.
+struct place {
+    const struct check_run *run;
+    bool goes, again; // to the host; recomputed
+};
+
+// The layer behind `layer`s of the choice; *counted: of those that can be recomputed.
+static struct place place_of(const struct check_problem *p, const struct check_choice *c, int layer,
+                             int *counted)
+{
+    const struct check_run *run = &p->runs[p->run_of[layer]];
+    int at = run->recomputable ? (*counted)++ : c->layers;
+    bool goes = at < c->swapped;
+    return (struct place){run, goes, !goes && at < c->swapped + c->recomputed};
+}
+
+static int64_t pass_of(const struct place *x, int group, bool backward)
+{
+    if (!backward) return x->run->forward[group];
+    return x->run->backward[group] + (x->again ? x->run->full[group] : 0);
+}
+
+static int64_t bytes_of(const struct place *x)
+{
+    return x->run->stash[x->again ? MODE_FULL : MODE_NONE];
+}
+
+// What the device may hold of a micro-batch in the midst of a pass: what stays behind it, and two
+// buffers.
+struct device {
+    int64_t stays, buffers;
+};
+
+static struct device device_of(const struct check_problem *p, const struct check_choice *c,
+                               int first)
+{
+    struct device d = {0, 0};
+    int counted = 0;
+    for (int layer = first; layer < first + c->layers; layer++) {
+        struct place x = place_of(p, c, layer, &counted);
+        d.stays += x.goes ? 0 : bytes_of(&x);
+        if (x.run->recomputable) d.buffers = larger(d.buffers, 2 * x.run->stash[MODE_NONE]);
+    }
+    return d;
+}
+
+// The transfers of one pass: when each ends, and the bytes of it and of those before.
+struct transfers {
+    int64_t ends[MOST_LAYERS], bytes[MOST_LAYERS];
+    int count;
+};
+
+static int64_t pass_takes(const struct check_problem *p, const struct check_choice *c, int first,
+                          const struct device *d, bool backward)
+{
+    struct transfers t = {.count = 0};
+    int64_t produced = 0, ends = 0;
+    int counted = 0, waited = 0; // transfers that have to have ended
+    for (int layer = first; layer < first + c->layers; layer++) {
+        struct place x = place_of(p, c, layer, &counted);
+        produced += bytes_of(&x);
+        while (waited < t.count &&
+               produced - (waited ? t.bytes[waited - 1] : 0) > d->stays + d->buffers)
+            waited++;
+        ends = larger(ends, waited ? t.ends[waited - 1] : 0) + pass_of(&x, c->group, backward);
+        if (!x.goes) continue;
+        int n = t.count++;
+        t.ends[n] = larger(ends, n ? t.ends[n - 1] : 0) + x.run->swap[c->group];
+        t.bytes[n] = (n ? t.bytes[n - 1] : 0) + bytes_of(&x);
+    }
+    return larger(ends, t.count ? t.ends[t.count - 1] : 0);
+}
+
+void check_time_swaps(const struct check_problem *p, int first, struct check_choice *c)
+{
+    struct device d = device_of(p, c, first);
+    c->working += d.buffers;
+    c->forward[0] = pass_takes(p, c, first, &d, false);
+    c->backward[0] = pass_takes(p, c, first, &d, true);
+}
+
+bool check_full_keeps_less(const struct check_problem *p)
+{
+    for (int r = 0; r < p->run_count; r++)
+        if (p->runs[r].recomputable && p->runs[r].stash[MODE_FULL] > p->runs[r].stash[MODE_NONE])
+            return false;
+    return true;
+}
+
+enum status check_each_swap(const struct check_problem *p, struct check_choice *c, int recomputable,
+                            enum status (*try)(void *of, const struct check_choice *c, bool *fits),
+                            void *of)
+{
+    bool settles = p->turns == 1 && !p->overlapped && check_full_keeps_less(p), fits;
+    c->mode = MODE_SWAP;
+    for (c->swapped = 1; c->swapped <= recomputable; c->swapped++) {
+        int left = recomputable - c->swapped;
+        for (c->recomputed = 0; c->recomputed <= left; c->recomputed++) {
+            bool known = c->recomputed == 0 || p->modes[MODE_FIRST_LAYERS] ||
+                         (p->modes[MODE_FULL] && c->recomputed == left);
+            if (!known) continue;
+            TRY(try(of, c, &fits));
+            if (!fits || !settles) continue;
+            if (c->recomputed == 0) return OK;
+            break;
+        }
+    }
+    return OK;
+}

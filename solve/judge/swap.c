@@ -1,0 +1,134 @@
+// Layers of a stage whose activations wait on the host (docs/FORMULAS.md 8, Swapping): both passes
+// are laid out in time, layer by layer and transfer by transfer, within the room that the device
+// has.
+#include "solve/judge/internal.h"
+
+// A layer of the stage, and when it runs and when its transfer goes, in one pass: ns from where its
+// first layer begins, forward; from where its last one ends, backward, and so below 0.
+struct timed {
+    int64_t forward_ns, backward_ns, transfer_ns, bytes, whole; // whole: its bytes in mode none
+    bool away, may_go;                                          // it goes to the host; it could
+    int64_t from, to, sent_from, sent_to;
+};
+
+static struct timed *layers_of(const struct audit *h, int stage)
+{
+    const struct plan_stage *x = &h->plan->stages[stage];
+    struct timed *layers = TAKE(h->arena, x->layer_count, struct timed);
+    struct layer_duration d = {0};
+    struct layer_bytes b = {0};
+    int64_t transfer = 0;
+    int group = judged_group(h, stage), left = counted_layers(x), priced_run = -1;
+    for (int i = 0; i < x->layer_count; i++) {
+        int run = judged_run(h, x->first_layer + i);
+        enum recompute mode = layer_mode(h, x, run, &left);
+        if (run != priced_run) {
+            d = layer_duration_of(&h->price_audit, run, group, 0);
+            b = layer_bytes_of(&h->price_audit, run);
+            transfer = swap_ns_of(&h->price_audit, run, group);
+            priced_run = run;
+        }
+        bool again = mode == RECOMPUTE_FULL;
+        layers[i] = (struct timed){.forward_ns = d.forward_ns,
+                                   .backward_ns = d.backward_ns + (again ? d.full_ns : 0),
+                                   .transfer_ns = transfer > 0 ? transfer : 0,
+                                   .bytes = b.stash[again ? RECOMPUTE_FULL : RECOMPUTE_NONE],
+                                   .away = mode == RECOMPUTE_SWAP,
+                                   .may_go = h->problem->model.runs[run].recomputable,
+                                   .whole = b.stash[RECOMPUTE_NONE]};
+    }
+    return layers;
+}
+
+// Two layers as large as any that could go.
+static int64_t buffers_of(const struct timed *layers, int count)
+{
+    int64_t most = 0;
+    for (int i = 0; i < count; i++)
+        if (layers[i].may_go && layers[i].whole > most) most = layers[i].whole;
+    return 2 * most;
+}
+
+// The last of the swapped layers that have to be gone before layer i is there; -1: none has.
+static int last_gone(const struct timed *layers, int count, int i, int64_t buffers)
+{
+    int64_t there = 0, room = buffers;
+    for (int k = 0; k < count; k++) room += layers[k].away ? 0 : layers[k].bytes;
+    for (int k = 0; k <= i; k++) there += layers[k].bytes;
+    int last = -1;
+    for (int k = 0; k < i && there > room; k++)
+        if (layers[k].away) there -= layers[k].bytes, last = k;
+    return last;
+}
+
+// Returns how long all of it takes.
+static int64_t run_forward(struct timed *layers, int count, int64_t buffers)
+{
+    int64_t now = 0, link = 0;
+    for (int i = 0; i < count; i++) {
+        int gone = last_gone(layers, count, i, buffers);
+        if (gone >= 0 && layers[gone].sent_to > now) now = layers[gone].sent_to;
+        layers[i].from = now;
+        layers[i].to = now += layers[i].forward_ns;
+        if (!layers[i].away) continue;
+        layers[i].sent_from = link > now ? link : now;
+        layers[i].sent_to = link = layers[i].sent_from + layers[i].transfer_ns;
+    }
+    return link > now ? link : now;
+}
+
+// Laid out from the end: the first layer runs last, and its activations come back last, just in
+// time. A layer has run, and its room is free, before the transfer begins that needs it.
+static int64_t run_backward(struct timed *layers, int count, int64_t buffers)
+{
+    int64_t now = 0, link = 0;
+    for (int i = 0; i < count; i++) {
+        int comes = last_gone(layers, count, i, buffers);
+        if (comes >= 0 && layers[comes].sent_from < now) now = layers[comes].sent_from;
+        layers[i].to = now;
+        layers[i].from = now -= layers[i].backward_ns;
+        if (!layers[i].away) continue;
+        layers[i].sent_to = now < link ? now : link;
+        layers[i].sent_from = link = layers[i].sent_to - layers[i].transfer_ns;
+    }
+    return link < now ? -link : -now;
+}
+
+struct swapping swapping_of(const struct audit *h, int stage)
+{
+    struct arena_mark mark = arena_set_mark(h->arena);
+    int count = h->plan->stages[stage].layer_count;
+    struct timed *layers = layers_of(h, stage);
+    struct swapping s = {.buffer_bytes = buffers_of(layers, count)};
+    s.forward_ns = run_forward(layers, count, s.buffer_bytes);
+    s.backward_ns = run_backward(layers, count, s.buffer_bytes);
+    arena_reset(h->arena, mark);
+    return s;
+}
+
+void audit_swap(struct audit *h, int stage, int recomputable)
+{
+    const struct plan_stage *x = &h->plan->stages[stage];
+    const struct job *j = &h->problem->job;
+    int left = recomputable - x->swapped_layers;
+    if (x->recompute != RECOMPUTE_SWAP) {
+        if (x->swapped_layers)
+            REJECT(h, "swap", stage, "%d layers swapped in mode '%s'", x->swapped_layers,
+                   recompute_names[x->recompute]);
+        return;
+    }
+    if (h->problem->cluster.places.node_count)
+        REJECT(h, "swap", stage, "nothing is swapped on clusters with places");
+    if (schedule_splits_backward(h->request.kind) || h->request.slice_count > 1)
+        REJECT(h, "swap", stage, "nothing is swapped with schedules that split passes");
+    if (swap_ns_of(&h->price_audit, 0, judged_group(h, stage)) < 0)
+        REJECT(h, "swap", stage, "the costs of its GPU state no link to the host");
+    if (x->swapped_layers < 1 || left < 0)
+        REJECT(h, "swap", stage, "%d layers swapped, the stage has %d that can be",
+               x->swapped_layers, recomputable);
+    bool any = j->recompute[RECOMPUTE_FIRST_LAYERS], all = j->recompute[RECOMPUTE_FULL];
+    if (x->recomputed_layers &&
+        (x->recomputed_layers > left || !(any || (all && x->recomputed_layers == left))))
+        REJECT(h, "swap", stage, "%d layers recomputed behind %d that are swapped",
+               x->recomputed_layers, x->swapped_layers);
+}
