@@ -206,6 +206,11 @@ static void add_plan(struct box_closer *b)
     memcpy(b->plans + at * b->stages, b->chosen, (size_t)b->stages * sizeof *b->chosen);
 }
 
+static bool is_made_up(const struct box_closer *b, int place)
+{
+    return b->plans[place * b->stages] < 0;
+}
+
 static bool plan_allowed(const struct box_closer *b, int place, bool *const *allowed)
 {
     for (int s = 0; s < b->stages; s++)
@@ -214,18 +219,28 @@ static bool plan_allowed(const struct box_closer *b, int place, bool *const *all
     return true;
 }
 
-// Plans that the box has lost leave the game.
-static void drop_plans(struct box_closer *b, bool *const *allowed)
+// Plans that the box has lost leave the game, and those that balance made up where `real` is asked.
+static void drop_plans(struct box_closer *b, bool *const *allowed, bool real)
 {
     int count = game_plan_count(b->game), kept = 0;
     for (int x = 0; x < count; x++)
-        if (plan_allowed(b, x, allowed)) {
+        if (plan_allowed(b, x, allowed) && !(real && is_made_up(b, x))) {
             memmove(b->plans + kept * b->stages, b->plans + x * b->stages,
                     (size_t)b->stages * sizeof *b->plans);
             game_move_plan(b->game, x, kept++);
         }
     assert(kept <= count);
     game_truncate_plans(b->game, kept);
+}
+
+// What balance made up shows quickly where weights lie, but may be better than anything that the
+// box allows: then the bound stays below what real plans let it reach. false: there is none.
+static bool drop_made_up(struct box_closer *b, bool *const *allowed)
+{
+    bool any = false;
+    for (int x = 0; x < game_plan_count(b->game); x++) any = any || is_made_up(b, x);
+    if (any) drop_plans(b, allowed, true);
+    return any;
 }
 
 void box_meet_plan(struct box_closer *b, const int *chosen, struct box_answer *a)
@@ -312,6 +327,22 @@ static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struc
     }
 }
 
+// The weights of the box around this one: how many paths.
+static int mix_beginning(struct box_closer *b)
+{
+    const struct box_step *step = b->beginning;
+    assert(step->path_count <= 2 * WEIGHTS_MAX && !step->relaxed);
+    for (int i = 0; i < step->path_count; i++) {
+        b->ids[i] = step->ids[i];
+        b->weights[i] = step->weights[i];
+        game_add_path(b->game, step->ids[i], box_closer_path(b, step->ids[i]));
+    }
+    for (int r = 0; r < dynamic_resource_count(b->counted) && step->prices; r++)
+        b->prices[r] = step->prices[r];
+    mix(b, b->ids, b->weights, step->path_count);
+    return step->path_count;
+}
+
 // true: closed. Weights are those of the game; in the first round of a box the ones that the box
 // before ended with.
 static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int64_t target_ns,
@@ -323,8 +354,11 @@ static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int
     for (int round = 0, stalled = 0;
          round < rounds && stalled < (by_ranks ? STALLED_BY_RANKS : STALLED) && !is_stopped(b);
          round++) {
-        bool towards = by_ranks && b->best_count > 0;
-        int removed, count = towards ? mix_towards_game(b, stalled) : box_mix_game(b);
+        bool begins = round == 0 && by_ranks && b->beginning,
+             towards = by_ranks && b->best_count > 0;
+        int removed, count = begins    ? mix_beginning(b)
+                             : towards ? mix_towards_game(b, stalled)
+                                       : box_mix_game(b);
         int64_t bound = solve_and_remove(b, false, box, target_ns, &removed);
         take_bound(b, a, bound, count, removed > 0);
         if (bound >= target_ns) return true;
@@ -332,7 +366,8 @@ static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int
         if (by_ranks && bound > best) keep_best(b, count);
         best = bound > best ? bound : best;
         assert(a->bound_ns >= best); // what is proven stays so
-        if (removed) drop_plans(b, box->allowed);
+        if (removed) drop_plans(b, box->allowed, false);
+        if (stalled == STALLED_BY_RANKS && by_ranks && drop_made_up(b, box->allowed)) stalled = 0;
         adjust_prices(b, target_ns, bound, round);
         learn_from_plan(b, box, a);
     }
@@ -395,6 +430,7 @@ bool box_close(struct box_closer *b, const struct choice_box *box, int64_t targe
                struct box_answer *a)
 {
     bool closed = close_box(b, box, target_ns, rounds, a);
+    b->beginning = NULL;
     a->removed_ns = b->removed_ns;
     assert(a->removed_ns >= target_ns); // only what reaches it leaves
     assert(closed || a->branch_stage >= 0 || a->branch_rank >= 0);

@@ -82,6 +82,10 @@ void box_closer_stop_when(struct box_closer *b, bool (*should_stop)(void *argume
 void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *weights,
                         int path_count);
 
+// By ranks: weights and prices that gave the bound of a box around the next one: where its own
+// search for weights begins, so that its bound is no less. NULL: none.
+void box_closer_begin_with(struct box_closer *b, const struct box_step *step);
+
 // By ranks: a plan near the balance of the whole problem. false: none was met.
 bool box_closer_meet_plan(struct box_closer *b, int *chosen);
 

@@ -31,6 +31,7 @@ struct box_closer {
     int64_t *weights;
     int *best_ids, best_count; // weights that gave the box its best bound so far (by ranks)
     int64_t *best_weights;
+    const struct box_step *beginning; // of the next box; NULL: none
     int step_capacity;
     int64_t removed_ns;    // the least bound of what left the box at hand
     bool last_only_raised; // the last step noted

@@ -118,6 +118,11 @@ bool box_closer_counts(const struct box_closer *b, int resource)
     return dynamic_counts(b->counted, resource);
 }
 
+void box_closer_begin_with(struct box_closer *b, const struct box_step *step)
+{
+    b->beginning = step;
+}
+
 void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *weights,
                         int path_count)
 {

@@ -48,6 +48,16 @@ static void find_states(struct dynamic *d, int s, struct arena *arena)
     t->states = TAKE(arena, stage->count, struct state);
     t->state_of = TAKE(arena, stage->count, int);
     t->cost = TAKE(arena, stage->count, double);
+    t->active = TAKE(arena, stage->count, int);
+    t->active_count = stage->count;
+    t->value = TAKE(arena, stage->count, wide);
+    t->resident = TAKE(arena, stage->count, int64_t);
+    for (int i = 0; i < stage->count; i++) {
+        const struct memory_parts *m = &stage->items[i].memory;
+        t->active[i] = i;
+        t->cost[i] = NOT_REACHED;
+        t->resident[i] = memory_total(m) - m->activation_bytes - m->working_bytes;
+    }
     for (int i = 0; i < stage->count; i++) {
         const struct choice *c = &stage->items[i];
         int q = 0;
@@ -185,11 +195,13 @@ static int choose_fraction(const struct dynamic *d, const struct dynamic_box *bo
 {
     wide most = 0;
     for (int s = 0; s < d->stage_count; s++) {
+        const struct stage_table *t = &d->stages[s];
         wide stage_most = 0, boundary_most = 0;
-        for (int i = 0; i < d->c->stages[s].count; i++) {
-            wide value = is_allowed(box, s, i) ? choice_value(d, box, s, &d->c->stages[s].items[i])
-                                               : 0;
-            stage_most = value > stage_most ? value : stage_most;
+        for (int k = 0; k < t->active_count; k++) {
+            int i = t->active[k];
+            if (!is_allowed(box, s, i)) continue;
+            t->value[i] = choice_value(d, box, s, &d->c->stages[s].items[i]);
+            stage_most = t->value[i] > stage_most ? t->value[i] : stage_most;
         }
         for (int i = 0; i < pair_count(d, s); i++) {
             wide value = boundary_value(d, box, s, i);
@@ -233,13 +245,14 @@ static void cost_choices(struct dynamic *d, const struct dynamic_box *box, int s
     wide ceiling = ((wide)1 << (COST_BITS + 1)) / d->stage_count;
     int64_t prices[RESOURCES_MAX];
     for (int r = 0; r < dynamic_resource_count(d); r++) prices[r] = price_of(d, box, r);
-    for (int i = 0; i < stage->count; i++) {
+    for (int k = 0; k < d->stages[s].active_count; k++) {
+        int i = d->stages[s].active[k];
         const struct choice *c = &stage->items[i];
         d->stages[s].cost[i] = NOT_REACHED;
         if (!is_allowed(box, s, i)) continue;
         int64_t sync = embedding ? least_embedding_sync(d, box, c->group) : 0;
         if (sync < 0) continue;
-        wide value = choice_value(d, box, s, c) +
+        wide value = d->stages[s].value[i] +
                      (embedding ? coefficient(d, box, SYMBOL_EMBEDDING_SYNC, 0) * sync : 0);
         wide priced = 0;
         for (int r = 0; r < dynamic_resource_count(d); r++)
@@ -258,8 +271,21 @@ static void cost_boundary(struct dynamic *d, const struct dynamic_box *box, int 
     }
 }
 
+// A stage of several on a rank has thousands of choices, of which a box allows few.
+static void list_active(struct dynamic *d, const struct dynamic_box *box)
+{
+    for (int s = 0; s < d->stage_count; s++) {
+        struct stage_table *t = &d->stages[s];
+        for (int k = 0; k < t->active_count; k++) t->cost[t->active[k]] = NOT_REACHED;
+        t->active_count = 0;
+        for (int i = 0; i < d->c->stages[s].count; i++)
+            if (is_allowed(box, s, i)) t->active[t->active_count++] = i;
+    }
+}
+
 void dynamic_price_box(struct dynamic *d, const struct dynamic_box *box, wide *priced_limits)
 {
+    if (d->ranks) list_active(d, box);
     *priced_limits = 0;
     d->fraction_bits = choose_fraction(d, box);
     for (int r = 0; r < dynamic_resource_count(d); r++)

@@ -61,8 +61,9 @@ void dynamic_ranks_open(struct dynamic *d, struct arena *arena)
 static void add_boundaries(struct dynamic *d)
 {
     for (int s = 1; s < d->stage_count; s++)
-        for (int i = 0; i < d->c->stages[s].count; i++) {
+        for (int k = 0; k < d->stages[s].active_count; k++) {
             struct stage_table *t = &d->stages[s];
+            int i = t->active[k];
             double boundary = d->stages[s - 1].state_count ? t->boundary[t->state_of[i]]
                                                            : NOT_REACHED;
             t->cost[i] = t->cost[i] >= NOT_REACHED || boundary >= NOT_REACHED
@@ -77,9 +78,10 @@ static bool find_turns(const struct dynamic *d, struct rank_table *k, const stru
     for (int t = 0; t < turns_of(d); t++) {
         int least = d->layers + 1, most = 0;
         const struct stage_choices *stage = &d->c->stages[k->stages[t]];
-        for (int i = 0; i < stage->count; i++) {
-            int n = stage->items[i].layer_count;
-            if (d->stages[k->stages[t]].cost[i] >= NOT_REACHED) continue;
+        const struct stage_table *table = &d->stages[k->stages[t]];
+        for (int j = 0; j < table->active_count; j++) {
+            int i = table->active[j], n = stage->items[i].layer_count;
+            if (table->cost[i] >= NOT_REACHED) continue;
             least = n < least ? n : least;
             most = n > most ? n : most;
         }
@@ -267,7 +269,8 @@ static void bound_stage(const struct dynamic *d, const struct rank_table *k, int
         const struct rank_try *try = &k->tries[j];
         find_without(d, k, try, turn, without);
         find_rest(k, turn, others, without, rest);
-        for (int i = 0; i < d->c->stages[stage].count; i++) {
+        for (int a = 0; a < d->stages[stage].active_count; a++) {
+            int i = d->stages[stage].active[a];
             double cost = d->stages[stage].cost[i];
             if (cost >= NOT_REACHED) continue;
             double other = rest[d->c->stages[stage].items[i].layer_count];
@@ -294,7 +297,8 @@ static void bound_all(struct dynamic *d, wide priced_limits, struct dynamic_answ
         // A rank's cost is the greatest of its tries for each number of layers, a stage's bound
         // that of one try for all.
         for (int t = 0; t < turns_of(d); t++)
-            for (int i = 0; i < d->c->stages[k->stages[t]].count; i++) {
+            for (int a = 0; a < d->stages[k->stages[t]].active_count; a++) {
+                int i = d->stages[k->stages[t]].active[a];
                 int64_t *ns = &answer->through_ns[k->stages[t]][i];
                 *ns = *ns < answer->bound_ns ? answer->bound_ns : *ns;
             }

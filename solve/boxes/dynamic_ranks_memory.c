@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/boxes/dynamic_ranks.h"
 
 static int turns_of(const struct dynamic *d) { return d->c->virtual_stages; }
@@ -15,16 +16,11 @@ static double cost_of(const struct dynamic *d, int stage, int choice)
 
 // ---- bytes
 
-static int64_t resident_bytes(const struct choice *c)
-{
-    return memory_total(&c->memory) - c->memory.activation_bytes - c->memory.working_bytes;
-}
-
 static int64_t rank_choice_bytes(const struct dynamic *d, const struct rank_table *k, int turn,
                                  int choice)
 {
     const struct choice *c = &d->c->stages[k->stages[turn]].items[choice];
-    return resident_bytes(c) + k->in_flight[turn] * c->stash_bytes +
+    return d->stages[k->stages[turn]].resident[choice] + k->in_flight[turn] * c->stash_bytes +
            (turn == k->working_turn ? c->memory.working_bytes : 0);
 }
 
@@ -35,11 +31,13 @@ static int find_working_turn(const struct dynamic *d, const struct rank_table *k
     int at = 0;
     for (int t = 0; t < turns_of(d); t++) {
         const struct stage_choices *stage = &d->c->stages[k->stages[t]];
+        const struct stage_table *table = &d->stages[k->stages[t]];
         int64_t least = INT64_MAX;
-        for (int i = 0; i < stage->count; i++)
-            if (cost_of(d, k->stages[t], i) < NOT_REACHED &&
-                stage->items[i].memory.working_bytes < least)
+        for (int j = 0; j < table->active_count; j++) {
+            int i = table->active[j];
+            if (table->cost[i] < NOT_REACHED && stage->items[i].memory.working_bytes < least)
                 least = stage->items[i].memory.working_bytes;
+        }
         if (least > most) most = least, at = t;
     }
     return at;
@@ -51,11 +49,12 @@ static int64_t most_bytes(const struct dynamic *d, const struct rank_table *k, i
     *working = 0;
     for (int t = 0; t < turns_of(d); t++) {
         const struct stage_choices *stage = &d->c->stages[k->stages[t]];
+        const struct stage_table *table = &d->stages[k->stages[t]];
         int64_t most = 0;
-        for (int i = 0; i < stage->count; i++) {
-            if (cost_of(d, k->stages[t], i) >= NOT_REACHED) continue;
-            int64_t bytes = resident_bytes(&stage->items[i]) +
-                            k->in_flight[t] * stage->items[i].stash_bytes;
+        for (int j = 0; j < table->active_count; j++) {
+            int i = table->active[j];
+            if (table->cost[i] >= NOT_REACHED) continue;
+            int64_t bytes = table->resident[i] + k->in_flight[t] * stage->items[i].stash_bytes;
             most = bytes > most ? bytes : most;
             if (stage->items[i].memory.working_bytes > *working)
                 *working = stage->items[i].memory.working_bytes;
@@ -65,11 +64,39 @@ static int64_t most_bytes(const struct dynamic *d, const struct rank_table *k, i
     return sum;
 }
 
+// Whether not even the most of each part, of whatever choices, exceeds the limit: quickly told.
+static bool is_roomy(const struct dynamic *d, const struct rank_table *k,
+                     const struct rank_peaks *peaks)
+{
+    int64_t resident = 0, working = 0, stash[STAGES_MAX];
+    for (int t = 0; t < turns_of(d); t++) {
+        const struct stage_table *table = &d->stages[k->stages[t]];
+        int64_t most = 0;
+        stash[t] = 0;
+        for (int j = 0; j < table->active_count; j++) {
+            const struct choice *c = &d->c->stages[k->stages[t]].items[table->active[j]];
+            if (table->cost[table->active[j]] >= NOT_REACHED) continue;
+            most = larger(most, table->resident[table->active[j]]);
+            stash[t] = larger(stash[t], c->stash_bytes);
+            working = larger(working, c->memory.working_bytes);
+        }
+        resident += most;
+    }
+    for (int i = 0; i < peaks->count; i++) {
+        int64_t sum = resident + working;
+        for (int t = 0; t < turns_of(d); t++) sum += peaks->in_flight[i][t] * stash[t];
+        if (sum > k->limit) return false;
+    }
+    return true;
+}
+
 bool rank_can_overflow(const struct dynamic *d, int rank)
 {
     struct rank_table *k = table_of(d, rank);
     if (!d->c->peaks) return false; // one stage a rank: its choices fit
     const struct rank_peaks *peaks = &d->c->peaks[rank];
+    k->in_flight = NULL;
+    if (is_roomy(d, k, peaks)) return false;
     const int *fullest = NULL;
     int64_t most = k->limit, working;
     for (int i = 0; i < peaks->count; i++) {
@@ -115,8 +142,10 @@ void rank_fill_bytes(const struct dynamic *d, int rank)
     for (int t = 0; t < turns_of(d); t++) {
         const struct stage_choices *stage = &d->c->stages[k->stages[t]];
         fill_row(step, d->row);
-        for (int i = 0; i < stage->count; i++) {
-            if (cost_of(d, k->stages[t], i) >= NOT_REACHED) continue;
+        const struct stage_table *table = &d->stages[k->stages[t]];
+        for (int j = 0; j < table->active_count; j++) {
+            int i = table->active[j];
+            if (table->cost[i] >= NOT_REACHED) continue;
             double bytes = (double)rank_choice_bytes(d, k, t, i);
             int n = stage->items[i].layer_count;
             step[n] = bytes < step[n] ? bytes : step[n];
@@ -142,8 +171,10 @@ static void fill_least(const struct dynamic *d, const struct rank_table *k, stru
         const struct stage_choices *stage = &d->c->stages[k->stages[t]];
         double *least = try->least + t * d->row;
         fill_row(least, d->row);
-        for (int i = 0; i < stage->count; i++) {
-            double cost = cost_of(d, k->stages[t], i);
+        const struct stage_table *table = &d->stages[k->stages[t]];
+        for (int j = 0; j < table->active_count; j++) {
+            int i = table->active[j];
+            double cost = table->cost[i];
             if (cost >= NOT_REACHED) continue;
             if (try->price) cost += rank_priced_bytes(d, k, try->price, t, i);
             int n = stage->items[i].layer_count;
@@ -212,7 +243,8 @@ static int slopes_of(const struct dynamic *d, const struct rank_table *k, int tu
     int stage = k->stages[turn], cheapest = k->tries[0].best[turn * d->row + n];
     int64_t most = rank_choice_bytes(d, k, turn, cheapest);
     double steepest = 0, flattest = 0x1p62;
-    for (int i = 0; i < d->c->stages[stage].count; i++) {
+    for (int j = 0; j < d->stages[stage].active_count; j++) {
+        int i = d->stages[stage].active[j];
         if (d->c->stages[stage].items[i].layer_count != n || cost_of(d, stage, i) >= NOT_REACHED)
             continue;
         int64_t saved = most - rank_choice_bytes(d, k, turn, i);
@@ -280,7 +312,8 @@ static void cheapen(const struct dynamic *d, const struct rank_table *k, int ran
     for (int t = 0; t < turns_of(d); t++) {
         int stage = k->stages[t], best = chosen[stage];
         const struct choice *items = d->c->stages[stage].items;
-        for (int i = 0; i < d->c->stages[stage].count; i++) {
+        for (int j = 0; j < d->stages[stage].active_count; j++) {
+            int i = d->stages[stage].active[j];
             if (items[i].layer_count != items[best].layer_count ||
                 cost_of(d, stage, i) >= cost_of(d, stage, best))
                 continue;

@@ -31,6 +31,10 @@ struct stage_table {
     int class_count;
     int *rows, row_count; // indices of uses before this stage that can be reached and completed
     double *cost;         // [choice], of the box at hand; NOT_REACHED: not allowed
+    wide *value;          // [choice], of the box at hand, in 2^-40 ns, without prices
+    int64_t *resident;    // [choice], bytes beside activations and working memory
+    int *active, active_count; // choices that are looked at: by ranks those that the box at hand
+                               // allows, else all
     int64_t *parts;   // [(state of the stage before * state_count + state) * boundary_kind_count],
                       // PRICE_NONE: not joined
     double *boundary; // [state of the stage before * state_count + state]

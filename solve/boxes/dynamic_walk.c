@@ -159,7 +159,7 @@ int64_t dynamic_cost_to_ns(const struct dynamic *d, double cost, wide priced_lim
 {
     if (cost >= NOT_REACHED) return DYNAMIC_NOTHING;
     wide value = (int64_t)cost - priced_limits, unit = (wide)1 << d->fraction_bits;
-    return value <= 0 ? 0 : (int64_t)((value + unit - 1) / unit);
+    return value <= 0 ? 0 : (int64_t)((value + unit - 1) >> d->fraction_bits);
 }
 
 static void bound_choices(struct dynamic *d, int s, wide priced_limits, int64_t *through_ns)

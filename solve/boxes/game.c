@@ -20,6 +20,8 @@ struct game *game_open(int symbols, int paths_max, int plans_max, struct arena *
                        .plans_max = plans_max};
     g->ids = TAKE(arena, paths_max, int);
     g->counts = TAKE(arena, g->path_size * paths_max, int);
+    g->passed = TAKE(arena, symbols * paths_max, int);
+    g->passed_count = TAKE(arena, paths_max, int);
     g->durations = TAKE(arena, symbols * plans_max, int64_t);
     g->length = TAKE(arena, paths_max * plans_max, double);
     g->tableau = TAKE(arena, (size_t)(paths_max + 1) * (size_t)(plans_max + 1), double);
@@ -37,9 +39,10 @@ struct game *game_open(int symbols, int paths_max, int plans_max, struct arena *
 static double length_at(const struct game *g, int path, const int64_t *durations)
 {
     const int *counts = g->counts + (size_t)path * (size_t)g->path_size;
+    const int *passed = g->passed + (size_t)path * (size_t)g->symbols;
     double length = 0;
-    for (int k = 0; k < g->symbols; k++)
-        if (counts[k]) length += (double)counts[k] * (double)durations[k];
+    for (int i = 0; i < g->passed_count[path]; i++)
+        length += (double)counts[passed[i]] * (double)durations[passed[i]];
     return length / path_laps(counts, g->symbols);
 }
 
@@ -77,6 +80,9 @@ void game_add_path(struct game *g, int id, const int *counts)
     g->ids[at] = id;
     memcpy(g->counts + (size_t)at * (size_t)g->path_size, counts,
            (size_t)g->path_size * sizeof *counts);
+    g->passed_count[at] = 0;
+    for (int k = 0; k < g->symbols; k++)
+        if (counts[k]) g->passed[at * g->symbols + g->passed_count[at]++] = k;
     for (int x = 0; x < g->plan_count; x++) g->length[at * g->plans_max + x] = length_of(g, at, x);
     g->path_regret[at] = g->path_share[at] = 0;
 }

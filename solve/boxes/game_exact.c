@@ -27,7 +27,8 @@ static void fill(struct tableau *t, const struct game *g)
     double longest = 0;
     for (int p = 0; p < g->path_count; p++)
         for (int x = 0; x < g->plan_count; x++)
-            longest = fmax(longest, g->length[p * g->plans_max + x]);
+            if (g->length[p * g->plans_max + x] > longest)
+                longest = g->length[p * g->plans_max + x];
     for (int p = 0; p < g->path_count; p++) {
         double *row = row_of(t, p);
         for (int x = 0; x < g->plan_count; x++)

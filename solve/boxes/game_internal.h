@@ -6,10 +6,11 @@
 
 struct game {
     int symbols, path_size, paths_max, plans_max, path_count, plan_count;
-    int *ids;           // [path], the caller's
-    int *counts;        // [path * path_size + symbol]
-    int64_t *durations; // [plan * symbols + symbol]
-    double *length;     // [path * plans_max + plan]
+    int *ids;                   // [path], the caller's
+    int *counts;                // [path * path_size + symbol]
+    int *passed, *passed_count; // [path * symbols + i]: the symbols that a path has; how many
+    int64_t *durations;         // [plan * symbols + symbol]
+    double *length;             // [path * plans_max + plan]
     double *path_regret, *plan_regret, *path_share, *plan_share, *path_play, *plan_play, *path_gain,
         *plan_gain;
     double *tableau; // of the exact solution

@@ -32,6 +32,7 @@ struct box_search {
     struct arena *arena, *result_arena;
     int stages, ranks, resources, choice_count, *first_choice; // of a stage in a mask
     bool by_ranks;
+    int improvements; // asked for
     struct open_box *heap;
     int open, capacity;
     int64_t told_ns; // what was proven for the whole so far
@@ -138,6 +139,8 @@ static bool settle(struct box_search *s, struct open_box *box, struct box_answer
 {
     int64_t closing = closing_ns(s);
     view(s, box);
+    if (s->by_ranks && box->step_count)
+        box_closer_begin_with(s->closer, &box->steps[box->step_count - 1]);
     bool closed = box_close(s->closer, &s->view, closing, 0, a);
     keep_plan(s, a);
     s->r->boxes++;
@@ -221,8 +224,9 @@ static bool is_over(struct box_search *s)
            (t->should_stop && t->should_stop(t->argument));
 }
 
-// From one box downwards, the lighter half each time, until it closes. false: stopped with the box
-// put back.
+// From one box downwards, the lighter half each time, until it closes. By ranks one box alone: a
+// light half of one of many stages is no lighter where the others take up its layers, and what is
+// asked for is the bound. false: stopped with the box put back.
 static bool dive(struct box_search *s, struct open_box box)
 {
     struct box_answer a;
@@ -237,6 +241,10 @@ static bool dive(struct box_search *s, struct open_box box)
         if (!closed && s->settings->report)
             s->settings->report(s->settings->argument, s->r->best_ns, bound_of(s, box.bound_ns),
                                 s->r->boxes, s->open, box_closer_path_count(s->closer));
+        if (!closed && s->by_ranks) {
+            push(s, box);
+            return true;
+        }
     }
     if (!closed) {
         record_inherited(s, &box);
@@ -266,6 +274,21 @@ static void open_search(struct box_search *s)
                                                       s->ranks, s->result_arena)});
 }
 
+// Another search for plans, ever longer ones, when so many boxes did not end it.
+static void improve(struct box_search *s)
+{
+    static const int64_t at_boxes[] = {20, 200, 1000};
+    const struct box_search_settings *t = s->settings;
+    int64_t time;
+    if (!t->improve || s->improvements == (int)ARRAY_LENGTH(at_boxes) ||
+        s->r->boxes < at_boxes[s->improvements])
+        return;
+    int *found = TAKE(s->arena, s->stages, int);
+    if (!t->improve(t->argument, s->improvements++, found, &time)) return;
+    struct box_answer a = {.found = found, .found_ns = time};
+    keep_plan(s, &a);
+}
+
 void box_search(struct box_search_result *r, const struct choices *c, struct graph *g,
                 const struct box_search_settings *settings, struct arena *arena)
 {
@@ -288,8 +311,10 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     box_closer_stop_when(s.closer, settings->should_stop, settings->argument);
     open_search(&s);
     bool stopped = false;
-    while (!stopped && s.open && s.heap[0].bound_ns < closing_ns(&s))
+    while (!stopped && s.open && s.heap[0].bound_ns < closing_ns(&s)) {
         stopped = !dive(&s, heap_pop(s.heap, &s.open));
+        if (s.by_ranks && !stopped) improve(&s);
+    }
     r->finished = !stopped;
     r->bound_ns = bound_of(&s, INT64_MAX);
     assert(r->bound_ns >= 0 && r->bound_ns <= r->best_ns);

@@ -1,7 +1,7 @@
 // A whole search by boxes alone (box.h): best bound first, diving into the lighter half
-// of every split. No linear program takes part. Where it ends within its limits the answer is exact
-// and proven; where it does not, its bound and its plan still hold and the tree over relaxations
-// goes on from there.
+// of every split where the programme does not go by ranks. No linear program takes part. Where it
+// ends within its limits the answer is exact and proven; where it does not, its bound and its plan
+// still hold and the tree over relaxations goes on from there.
 #ifndef PLUMBLINE_SOLVE_BOXES_SEARCH_H
 #define PLUMBLINE_SOLVE_BOXES_SEARCH_H
 
@@ -16,6 +16,8 @@ struct box_search_settings {
     bool (*should_stop)(void *argument); // may be NULL
     void (*report)(void *argument, int64_t best_ns, int64_t bound_ns, int64_t boxes, int open,
                    int paths); // may be NULL
+    // By ranks: a further search for plans, the step-th. false: none was found. May be NULL.
+    bool (*improve)(void *argument, int step, int *found, int64_t *found_ns);
     void *argument;
 };
 

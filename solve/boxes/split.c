@@ -47,36 +47,113 @@ static void split_by_mixture(const struct box_closer *b, bool *const *allowed, s
     }
 }
 
-// The rank with the highest load whose number of layers the mixture leaves open: as many as that
-// load has, or fewer.
-static void split_rank_by_mixture(const struct box_closer *b, const struct choice_box *box,
-                                  struct box_answer *a)
+// What the mixture of paths takes of a stage's load, in 2^-40 ns.
+static double weighed_load(const struct box_closer *b, int stage, const struct choice *c)
 {
-    int64_t highest = -1;
-    for (int r = 0; r < b->c->rank_count; r++) {
-        int64_t rank_highest = -1;
-        int least = INT32_MAX, most = -1;
-        for (int x = 0; x < game_plan_count(b->game); x++) {
-            int64_t load = 0;
-            int layers = 0;
-            if (b->plans[x * b->stages] < 0) continue;
-            for (int t = 0; t < b->c->virtual_stages; t++) {
-                const struct choice *c = choice_of(b, x, choices_stage_of(b->c, r, t));
-                load += c->load_ns;
-                layers += c->layer_count;
-            }
-            if (game_plan_share(b->game, x) < share_least) continue;
-            least = layers < least ? layers : least;
-            most = layers > most ? layers : most;
-            rank_highest = load > rank_highest ? load : rank_highest;
+    const int kinds[] = {SYMBOL_FORWARD, SYMBOL_BACKWARD, SYMBOL_WEIGHT};
+    const int64_t ns[] = {c->forward_ns, c->backward_ns, c->weight_ns};
+    double sum = 0;
+    for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
+        sum += (double)b->coefficients[symbol_index(b->stages, kinds[i], stage)] * (double)ns[i];
+    return sum;
+}
+
+// The means of the mixture's plans, by stage: layers, load in ns, weighed load.
+struct mean {
+    double layers[STAGES_MAX], load[STAGES_MAX], weighed[STAGES_MAX];
+};
+
+// false: the mixture holds no plan.
+static bool take_means(const struct box_closer *b, struct mean *m)
+{
+    double all = 0;
+    *m = (struct mean){{0}, {0}, {0}};
+    for (int x = 0; x < game_plan_count(b->game); x++) {
+        double share = game_plan_share(b->game, x);
+        if (b->plans[x * b->stages] < 0) continue;
+        all += share;
+        for (int s = 0; s < b->stages; s++) {
+            const struct choice *c = choice_of(b, x, s);
+            m->layers[s] += share * c->layer_count;
+            m->load[s] += share * (double)c->load_ns;
+            m->weighed[s] += share * weighed_load(b, s, c);
         }
-        if (most <= least || rank_highest <= highest || most > box->spans[r].most ||
-            most <= box->spans[r].least)
-            continue;
-        highest = rank_highest;
-        a->branch_rank = r;
-        a->branch_layers = most;
     }
+    for (int s = 0; s < b->stages && all > 0; s++)
+        m->layers[s] /= all, m->load[s] /= all, m->weighed[s] /= all;
+    return all > 0;
+}
+
+// How far from a whole number.
+static double open_share(double value)
+{
+    double above = value - (double)(int64_t)value;
+    return above < 0.5 ? above : 1 - above;
+}
+
+// The rank whose mean number of layers is farthest from a whole one, by what a layer of it counts:
+// the next whole number or more, or fewer.
+static void split_rank_by_mean(const struct box_closer *b, const struct choice_box *box,
+                               const struct mean *m, struct box_answer *a)
+{
+    double best = 0;
+    for (int r = 0; r < b->c->rank_count; r++) {
+        double layers = 0, weighed = 0;
+        for (int t = 0; t < b->c->virtual_stages; t++) {
+            layers += m->layers[choices_stage_of(b->c, r, t)];
+            weighed += m->weighed[choices_stage_of(b->c, r, t)];
+        }
+        int at = (int)layers + 1;
+        double won = open_share(layers) * weighed / layers;
+        if (open_share(layers) < share_least || won <= best || at > box->spans[r].most ||
+            at <= box->spans[r].least)
+            continue;
+        best = won;
+        a->branch_rank = r;
+        a->branch_layers = at;
+    }
+}
+
+// The least load of a stage's choices with so many layers, or of those above a load.
+static bool least_load_from(const struct box_closer *b, bool *const *allowed, int s, int layers,
+                            double above_ns, int64_t *least)
+{
+    int64_t all_least = INT64_MAX;
+    *least = INT64_MAX;
+    for (int i = 0; i < b->c->stages[s].count; i++) {
+        const struct choice *c = &b->c->stages[s].items[i];
+        if (!allowed[s][i]) continue;
+        all_least = c->load_ns < all_least ? c->load_ns : all_least;
+        if (c->layer_count >= layers && (double)c->load_ns > above_ns && c->load_ns < *least)
+            *least = c->load_ns;
+    }
+    return *least<INT64_MAX && * least> all_least;
+}
+
+// The stage whose mean number of layers is farthest from a whole one, likewise: the least load of
+// the next whole number or more, or less. Where layers are whole: the next load above the mean.
+static void split_stage_by_mean(const struct box_closer *b, const struct choice_box *box,
+                                const struct mean *m, struct box_answer *a)
+{
+    double best = 0;
+    for (int s = 0; s < b->stages; s++) {
+        double won = open_share(m->layers[s]) * m->weighed[s] / m->layers[s];
+        int64_t load;
+        if (open_share(m->layers[s]) < share_least || won <= best) continue;
+        if (!least_load_from(b, box->allowed, s, (int)m->layers[s] + 1, -1, &load)) continue;
+        best = won;
+        a->branch_stage = s;
+        a->branch_load_ns = load;
+    }
+}
+
+static void split_by_mean(const struct box_closer *b, const struct choice_box *box,
+                          struct box_answer *a)
+{
+    struct mean m;
+    if (!take_means(b, &m)) return;
+    split_rank_by_mean(b, box, &m, a);
+    if (a->branch_rank < 0) split_stage_by_mean(b, box, &m, a);
 }
 
 // A rank on which the least plan has two groups: the group of its first stage against the others.
@@ -143,7 +220,7 @@ static bool has_halves(const struct box_closer *b, bool *const *allowed, const s
 int box_choose_split(struct box_closer *b, const struct choice_box *box, struct box_answer *a)
 {
     a->branch_stage = a->branch_choice = a->branch_group = a->branch_rank = -1;
-    if (box->spans) split_rank_by_mixture(b, box, a);
+    if (box->spans) split_by_mean(b, box, a);
     else if (b->c->virtual_stages > 1) split_by_group(b, box->allowed, a);
     if (a->branch_rank < 0 && a->branch_stage < 0) split_by_mixture(b, box->allowed, a);
     int count_most =

@@ -82,6 +82,16 @@ bool solving_is_cut_off(struct solving *s)
     return s->finished = r.finished && !r.found_better;
 }
 
+static bool improve(void *solving, int step, int *found, int64_t *found_ns)
+{
+    struct incumbent best;
+    if (!solving_improve(solving, step, &best)) return false;
+    memcpy(found, best.chosen,
+           (size_t)((struct solving *)solving)->priced->stage_count * sizeof *found);
+    *found_ns = best.iteration_ns;
+    return true;
+}
+
 enum status solving_run_boxes(struct solving *s, struct error *err)
 {
     if (!is_small(s->priced)) return OK;
@@ -97,6 +107,7 @@ enum status solving_run_boxes(struct solving *s, struct error *err)
         .recheck = s->settings->recheck,
         .should_stop = solving_should_stop,
         .report = report,
+        .improve = s->settings->start_search ? improve : NULL,
         .argument = s};
     struct box_search_result r;
     box_search(&r, &s->choices, s->graph, &settings, s->arena);

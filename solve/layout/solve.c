@@ -89,13 +89,19 @@ static int64_t search_effort(const struct solving *s, int step)
     return s->choices.virtual_stages > 1 && most < replays ? most + 1 : replays;
 }
 
+bool solving_improve(struct solving *s, int step, struct incumbent *best)
+{
+    *best = (struct incumbent){0};
+    incumbent_search(best, &s->choices, s->graph, (uint64_t)s->settings->seed + 1 + (uint64_t)step,
+                     search_effort(s, step + 1), solving_should_stop, s, s->arena);
+    return best->found;
+}
+
 static bool improve_plan(void *solving, int step, int64_t target_ns, struct found_plan *plan)
 {
     struct solving *s = solving;
-    struct incumbent best = {0};
-    incumbent_search(&best, &s->choices, s->graph, (uint64_t)s->settings->seed + 1 + (uint64_t)step,
-                     search_effort(s, step + 1), solving_should_stop, s, s->arena);
-    if (!best.found || best.iteration_ns >= target_ns) return false;
+    struct incumbent best;
+    if (!solving_improve(s, step, &best) || best.iteration_ns >= target_ns) return false;
     *plan = (struct found_plan){best.chosen, best.iteration_ns};
     return true;
 }

@@ -34,6 +34,8 @@ bool solving_should_stop(void *solving);
 void solving_report(void *solving, const struct tree_progress *progress);
 int64_t solving_greatest_ns(const struct formulation *f, struct graph *g, struct arena *arena);
 struct plan *solving_add_plan(struct solving *s);
+// A longer search for plans, the step-th, with a seed of its own. false: none was found.
+bool solving_improve(struct solving *s, int step, struct incumbent *best);
 // The incumbent as a plan, as long as its choices have their numbers.
 void solving_keep_incumbent(struct solving *s);
 // The search by boxes alone (solve/boxes/search.h), before the tree: finished, or a better
