@@ -11,7 +11,7 @@
 #include "formulate/price/price.h"
 #include "solve/checker/space/arguments.h"
 #include "solve/checker/prices/prices.h"
-#include "tests/support/models.h"
+#include "tests/support/draws/models.h"
 #include "tests/support/trials/check_trials.h"
 #include "data/inputs/framework.h"
 #include "tests/support/trials/space_trials.h"

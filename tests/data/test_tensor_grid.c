@@ -6,7 +6,7 @@
 #include "data/inputs/problem.h"
 #include "tests/support/check.h"
 #include "tests/support/folder.h"
-#include "tests/support/grids.h"
+#include "tests/support/draws/grids.h"
 #include "tests/support/same.h"
 
 #include <setjmp.h>

@@ -10,8 +10,8 @@
 
 #include "formulate/price/pricing.h"
 #include "tests/support/check.h"
-#include "tests/support/grids.h"
-#include "tests/support/models.h"
+#include "tests/support/draws/grids.h"
+#include "tests/support/draws/models.h"
 
 #include <cmocka.h> // last: it takes the name of fail()
 

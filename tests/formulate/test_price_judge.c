@@ -13,8 +13,8 @@
 #include "solve/checker/prices/prices.h"
 #include "solve/judge/price/verify_price.h"
 #include "tests/support/oracle/prices.h"
-#include "tests/support/grids.h"
-#include "tests/support/models.h"
+#include "tests/support/draws/grids.h"
+#include "tests/support/draws/models.h"
 
 #include <cmocka.h> // last: it takes the name of fail()
 

@@ -14,7 +14,7 @@
 #include "solve/judge/verify.h"
 #include "tests/support/trials/certified.h"
 #include "tests/support/check.h"
-#include "tests/support/models.h"
+#include "tests/support/draws/models.h"
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/problems.h"
 
@@ -245,15 +245,16 @@ static void sample_reaches_every_dimension(void **state)
     printf("exact:");
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
         printf(" %s %d", schedule_names[kind], seen.by_schedule[kind]);
-    printf("; %d feasible, %d infeasible; 9 layers %d, 4 stages %d, 3 groups %d; compression %d, "
-           "budget %d, rules %d, "
-           "recomputed optimum %d; feasible with shared pools or weights %d; shares on the host "
-           "offered %d, in the optimum %d; swapping offered %d, in the optimum %d; tensor grids %d; "
-           ">= 1 s %d, of these with optima 1 to 50 ns apart %d; textbook %d\n",
-           seen.feasible, seen.infeasible, seen.most_layers, seen.most_stages, seen.most_groups,
-           seen.compressed, seen.budgeted, seen.ruled, seen.recomputed, seen.pooled, seen.shared,
-           seen.offloaded, seen.swapping, seen.swapped, seen.grids, seen.long_ones, seen.close_ones,
-           seen.textbook);
+    printf(
+        "; %d feasible, %d infeasible; 9 layers %d, 4 stages %d, 3 groups %d; compression %d, "
+        "budget %d, rules %d, "
+        "recomputed optimum %d; feasible with shared pools or weights %d; shares on the host "
+        "offered %d, in the optimum %d; swapping offered %d, in the optimum %d; tensor grids %d; "
+        ">= 1 s %d, of these with optima 1 to 50 ns apart %d; textbook %d\n",
+        seen.feasible, seen.infeasible, seen.most_layers, seen.most_stages, seen.most_groups,
+        seen.compressed, seen.budgeted, seen.ruled, seen.recomputed, seen.pooled, seen.shared,
+        seen.offloaded, seen.swapping, seen.swapped, seen.grids, seen.long_ones, seen.close_ones,
+        seen.textbook);
     printf(
         "exact: %lld certificates accepted, %lld boxes, %lld bytes; %lld with boxes closed anew\n",
         (long long)seen.certified, (long long)seen.boxes, (long long)seen.bytes,

@@ -2,7 +2,7 @@
 
 #include "formulate/price/price.h"
 #include "tests/support/check.h"
-#include "tests/support/grids.h"
+#include "tests/support/draws/grids.h"
 
 enum { LAYOUTS_MOST_DRAWN = 60 };
 

@@ -1,12 +1,13 @@
 // Random problems of a space for the bed of claims: every feature, sizes that can be enumerated.
 #include "tests/support/claims/draw.h"
 
+#include "tests/support/claims/draw_space.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "formulate/price/price.h"
 #include "tests/support/oracle/oracle.h"
-#include "tests/support/spaces.h"
 
 struct weights {
     int64_t pass, recompute, optimizer, sync, message, latency, stash;
@@ -552,67 +553,6 @@ static void draw_memory(struct draw *d)
                   : plenty;
 }
 
-// ---- space
-
-static void list_values(struct draw *d, struct space_axis *axis, const int *values, int count)
-{
-    *axis = (struct space_axis){AXIS_LIST, TAKE(d->arena, count, int), 0};
-    for (int i = 0; i < count; i++) {
-        bool known = false;
-        for (int k = 0; k < axis->count; k++) known = known || axis->values[k] == values[i];
-        if (!known) axis->values[axis->count++] = values[i];
-    }
-}
-
-static void open_axis(struct draw *d, enum space_key key)
-{
-    struct space_axis *axis = &d->p->job.space.axes[key];
-    const struct layout *l = d->layout;
-    *axis = (struct space_axis){.kind = AXIS_ALL};
-    if (key == SPACE_SCHEDULE && chance(d, 85)) {
-        int kinds[4] = {(int)l->schedule, (int)PICK(d, SCHEDULE_GPIPE, SCHEDULE_1F1B)};
-        for (int i = 2; i < 4; i++)
-            kinds[i] = (int)random_between(d->rng, 0, SCHEDULE_KIND_COUNT - 1);
-        list_values(d, axis, kinds, (int)random_between(d->rng, 2, 4));
-    } else if ((key == SPACE_PIPELINE || key == SPACE_DATA || key == SPACE_MICRO_BATCH) &&
-               chance(d, 50)) {
-        list_values(d, axis,
-                    (int[]){key == SPACE_PIPELINE ? l->pipeline
-                            : key == SPACE_DATA   ? l->data
-                                                  : l->micro_batch,
-                            1},
-                    2);
-    }
-}
-
-static bool counts_base(struct draw *d)
-{
-    struct error err = {OK, ""};
-    struct space_limits limits = problem_space_limits(d->p);
-    struct problem one = problem_with_layout(d->p, d->layout);
-    if (problem_check(d->p, &err) != OK || problem_check_layout(&one, &err) != OK) return false;
-    int64_t count = spaces_count(d->p);
-    return count >= 1 && count <= CLAIMS_LAYOUTS_MAX &&
-           space_contains(&d->p->job.space, &limits, d->layout, NULL);
-}
-
-static bool draw_space(struct draw *d)
-{
-    struct space *space = &d->p->job.space;
-    for (int attempt = 0; attempt < 12; attempt++) {
-        *space = (struct space){.given = true, .fewer_devices = d->spare > 1 || chance(d, 30)};
-        if (d->theme != THEME_ANY && chance(d, 80)) open_axis(d, SPACE_SCHEDULE);
-        for (int left =
-                 (int)random_between(d->rng, attempt > 8 ? 0 : 1, d->theme == THEME_ANY ? 4 : 2);
-             left > 0; left--)
-            open_axis(d, (enum space_key)random_between(d->rng, 0, SPACE_KEY_COUNT - 1));
-        if (space->axes[SPACE_SLICE_COUNT].kind == AXIS_ALL && d->p->job.sequence <= 6)
-            space->slice_tokens = 1;
-        if (counts_base(d)) return true;
-    }
-    return false;
-}
-
 // Few plans enough.
 static bool is_small(const struct problem *p, struct arena *arena)
 {
@@ -644,6 +584,7 @@ void claims_draw(struct problem *p, struct random *rng, struct arena *arena)
         draw_memory(&d);
         draw_options(&d);
         draw_rules(&d);
-        if (draw_space(&d) && is_small(p, arena)) return;
+        struct space_draw space = {p, rng, arena, d.layout, d.theme != THEME_ANY, d.spare};
+        if (claims_draw_space(&space) && is_small(p, arena)) return;
     }
 }

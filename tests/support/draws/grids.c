@@ -1,4 +1,4 @@
-#include "tests/support/grids.h"
+#include "tests/support/draws/grids.h"
 
 void grids_fit(struct problem *p)
 {

@@ -1,6 +1,6 @@
 // Random problems whose tensor ranks may be a grid of axes.
-#ifndef PLUMBLINE_TESTS_SUPPORT_GRIDS_H
-#define PLUMBLINE_TESTS_SUPPORT_GRIDS_H
+#ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_GRIDS_H
+#define PLUMBLINE_TESTS_SUPPORT_DRAWS_GRIDS_H
 
 #include "tests/support/problems.h"
 

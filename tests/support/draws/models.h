@@ -1,6 +1,6 @@
 // Models at random, of real size, with everything that a model may have.
-#ifndef PLUMBLINE_TESTS_SUPPORT_MODELS_H
-#define PLUMBLINE_TESTS_SUPPORT_MODELS_H
+#ifndef PLUMBLINE_TESTS_SUPPORT_DRAWS_MODELS_H
+#define PLUMBLINE_TESTS_SUPPORT_DRAWS_MODELS_H
 
 #include "tests/support/problems.h"
 

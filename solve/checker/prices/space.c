@@ -1,0 +1,137 @@
+// A job's space and layouts as the checker of spaces has them, and back.
+#include <assert.h>
+#include <string.h>
+
+#include "solve/checker/prices/prices.h"
+
+static const struct {
+    enum space_key from;
+    enum check_key to;
+} keys[] = {
+    {SPACE_TENSOR, KEY_TENSOR},
+    {SPACE_CONTEXT, KEY_CONTEXT},
+    {SPACE_PIPELINE, KEY_PIPELINE},
+    {SPACE_DATA, KEY_DATA},
+    {SPACE_SCHEDULE, KEY_SCHEDULE},
+    {SPACE_VIRTUAL_STAGES, KEY_TURNS},
+    {SPACE_MICRO_BATCH, KEY_MICRO_BATCH},
+    {SPACE_SEQUENCE_PARALLEL, KEY_SEQUENCE_PARALLEL},
+    {SPACE_ZERO, KEY_ZERO},
+    {SPACE_GRADIENT_SYNC, KEY_OVERLAPPED},
+    {SPACE_OFFLOAD_OPTIMIZER, KEY_OFFLOAD},
+    {SPACE_BARRIER, KEY_BARRIER},
+    {SPACE_FUSED_EMBEDDING_SYNC, KEY_FUSED_EMBEDDING},
+    {SPACE_LOCAL_LOSS_EVERY, KEY_LOCAL},
+    {SPACE_SLICE_COUNT, KEY_SLICES},
+};
+
+// The place in one table of names of what stands at `kind` in the other, by its name.
+static int kind_named(const char *name, const char *const *names)
+{
+    int kind = 0;
+    while (names[kind] && strcmp(names[kind], name)) kind++;
+    assert(names[kind]);
+    return kind;
+}
+
+struct check_layout space_layout(const struct layout *l)
+{
+    struct check_layout to = {.expert = l->expert, .fused_attention = l->fused_attention};
+    int *v = to.value;
+    v[KEY_TENSOR] = l->tensor, v[KEY_CONTEXT] = l->context, v[KEY_PIPELINE] = l->pipeline,
+    v[KEY_DATA] = l->data;
+    v[KEY_TURNS] = l->virtual_stages, v[KEY_MICRO_BATCH] = l->micro_batch,
+    v[KEY_SEQUENCE_PARALLEL] = l->sequence_parallel;
+    v[KEY_ZERO] = l->zero, v[KEY_OVERLAPPED] = l->gradient_sync == SYNC_OVERLAPPED,
+    v[KEY_OFFLOAD] = l->offload_optimizer;
+    v[KEY_BARRIER] = l->barrier, v[KEY_FUSED_EMBEDDING] = l->fused_embedding_sync,
+    v[KEY_LOCAL] = l->local_loss_every;
+    v[KEY_SLICES] = l->slice_count;
+    v[KEY_SCHEDULE] = kind_named(schedule_names[l->schedule], check_schedule_names);
+    to.grid[0] = l->grid_depth, to.grid[1] = l->grid_rows;
+    for (int i = 0; i < MOST_SLICES; i++)
+        to.slice[i] = l->slice_count > 1 && i < l->slice_count ? l->slices[i] : 0;
+    return to;
+}
+
+struct layout space_layout_back(const struct check_layout *l, const struct layout *base)
+{
+    struct layout to = *base;
+    const int *v = l->value;
+    to.tensor = v[KEY_TENSOR], to.context = v[KEY_CONTEXT], to.pipeline = v[KEY_PIPELINE],
+    to.data = v[KEY_DATA];
+    to.virtual_stages = v[KEY_TURNS], to.micro_batch = v[KEY_MICRO_BATCH],
+    to.sequence_parallel = v[KEY_SEQUENCE_PARALLEL];
+    to.zero = v[KEY_ZERO], to.gradient_sync = v[KEY_OVERLAPPED] ? SYNC_OVERLAPPED : SYNC_EXPOSED,
+    to.offload_optimizer = v[KEY_OFFLOAD];
+    to.barrier = v[KEY_BARRIER], to.fused_embedding_sync = v[KEY_FUSED_EMBEDDING],
+    to.local_loss_every = v[KEY_LOCAL];
+    to.slice_count = v[KEY_SLICES];
+    to.expert = l->expert, to.fused_attention = l->fused_attention;
+    to.grid_depth = l->grid[0], to.grid_rows = l->grid[1];
+    const char *schedule = check_schedule_names[v[KEY_SCHEDULE]];
+    to.schedule = (enum schedule_kind)kind_named(schedule, schedule_names);
+    for (int i = 0; i < SLICES_MAX; i++) to.slices[i] = (int)l->slice[i];
+    return to;
+}
+
+static void read_axis(struct check_axis *to, const struct space_axis *from, enum space_key key,
+                      struct arena *arena)
+{
+    to->kind = from->kind == AXIS_ALL    ? AXIS_EVERY
+               : from->kind == AXIS_LIST ? AXIS_THESE
+                                         : AXIS_AS_BASE;
+    to->count = from->kind == AXIS_LIST ? from->count : 0;
+    int *values = TAKE(arena, to->count, int);
+    for (int i = 0; i < to->count; i++) {
+        struct layout l = {.schedule = (enum schedule_kind)from->values[i]};
+        values[i] = key == SPACE_SCHEDULE ? space_layout(&l).value[KEY_SCHEDULE] : from->values[i];
+    }
+    to->values = values;
+}
+
+static void read_model(struct check_space *to, const struct model *m, struct arena *arena)
+{
+    struct check_mixture *mixtures = TAKE(arena, m->run_count, struct check_mixture);
+    to->layers = m->layer_count;
+    to->heads = m->shape.heads, to->kv_heads = m->shape.kv_heads, to->ffn = m->shape.ffn;
+    to->hidden = m->shape.hidden;
+    for (int i = 0; i < m->run_count; i++) {
+        const struct layer_run *r = &m->runs[i];
+        to->looks_ahead = to->looks_ahead || r->bidirectional || r->cross_attention;
+        to->shares_pool = to->shares_pool || r->pool.shared;
+        to->shares_weights = to->shares_weights || r->shared_weights;
+        to->has_blocks = to->has_blocks || r->kind == LAYER_BLOCK || r->kind == LAYER_MOE;
+        if (r->kind != LAYER_MOE) continue;
+        to->has_mixtures = true;
+        mixtures[to->mixture_count++] =
+            (struct check_mixture){r->experts.ffn, r->experts.shared_ffn, r->experts.experts};
+    }
+    to->mixtures = mixtures;
+}
+
+void space_read(struct check_space *to, const struct problem *p, struct arena *arena)
+{
+    *to = (struct check_space){
+        .base = space_layout(&p->job.layout),
+        .fewer_devices = p->job.space.fewer_devices,
+        .grids = p->job.space.tensor_grids,
+        .framework = (enum check_framework)kind_named(framework_names[p->job.space.framework],
+                                                      check_framework_names),
+        .global_batch = p->job.global_batch,
+        .sequence = p->job.sequence,
+        .slice_tokens = p->job.space.slice_tokens,
+        .has_options = p->job.boundary_option_count || p->job.gradient_option_count,
+        .rule_stage = -1,
+        .rule_layer = -1};
+    for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
+        read_axis(&to->axes[keys[i].to], &p->job.space.axes[keys[i].from], keys[i].from, arena);
+    for (int g = 0; g < p->cluster.group_count; g++)
+        to->devices += (int64_t)p->cluster.groups[g].nodes * p->cluster.groups[g].gpus_per_node;
+    for (int i = 0; i < p->job.rule_count; i++) {
+        if (p->job.rules[i].stage > to->rule_stage) to->rule_stage = p->job.rules[i].stage;
+        if (p->job.rules[i].holds_last > to->rule_layer)
+            to->rule_layer = p->job.rules[i].holds_last;
+    }
+    read_model(to, &p->model, arena);
+}
