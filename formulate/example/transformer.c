@@ -144,7 +144,8 @@ static struct job job_of(const struct transformer_request *r, struct arena *aren
                       .budget = {.boundaries_max = -1, .stages_max = -1},
                       .memory_fraction = r->memory_fraction};
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
-        job.recompute[mode] = framework_recomputes(r->space.framework, (enum recompute)mode);
+        job.recompute[mode] = mode != RECOMPUTE_SWAP && // a job's to ask for
+                              framework_recomputes(r->space.framework, (enum recompute)mode);
     offer_compression(&job, r, arena);
     return job;
 }

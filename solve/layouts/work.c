@@ -378,9 +378,9 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
     TRY(price_problem(priced, one, arena, err));
     // The first plan of all is any; a scout looks for a plan; the first look is short; the second
     // is boxes alone, which end where the program is small; then the whole of solving. That may
-    // take long where ranks have several stages: then it is given so many boxes, and twice as many
-    // when the layout's turn comes again.
-    enum { BOXES_FIRST = 400, DOUBLINGS_MAX = 20 };
+    // take long: it is given so many boxes (of the tree; where ranks have several stages, of those
+    // that need no program), and twice as many when the layout's turn comes again.
+    enum { TREE_BOXES_FIRST = 20, BOXES_FIRST = 400, DOUBLINGS_MAX = 20 };
     static const struct layout_effort efforts[] = {
         [REQUEST_FIRST] = {20, 0},
         [REQUEST_SCOUT] = {200, 0},
@@ -388,11 +388,11 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
         [REQUEST_SOLVE] = {100, 400},
     };
     struct layout_effort effort = efforts[request];
-    bool in_turns = request == REQUEST_SOLVE && layout.virtual_stages > 1;
-    if (in_turns)
-        settings.boxes_max = (int64_t)BOXES_FIRST
-                             << (solves < DOUBLINGS_MAX ? solves : DOUBLINGS_MAX);
-    else TRY(layout_root(a, c, priced, cutoff_ns, effort, arena, err));
+    bool several = layout.virtual_stages > 1;
+    if (request != REQUEST_SOLVE || (!several && !solves))
+        TRY(layout_root(a, c, priced, cutoff_ns, effort, arena, err));
+    settings.boxes_max = (int64_t)(several ? BOXES_FIRST : TREE_BOXES_FIRST)
+                         << (solves < DOUBLINGS_MAX ? solves : DOUBLINGS_MAX);
     if (keep_limits(a, &worth, cutoff_ns)) a->finished = false, settings.gap = 0;
     bool whole = request == REQUEST_SOLVE && !a->finished && !should_stop(c);
     if (whole) {
