@@ -1,14 +1,19 @@
 #!/bin/sh
 # docs/examples/papers: what docs/PAPERS.md says of decisions that papers are about: they change as the
-# paper says when what they depend on is moved: swapping, tensor grids, pools, few bits, shared weights.
+# paper says when what they depend on is moved: compression of interleaved schedules, swapping, tensor grids, pools, few bits, shared weights.
 # Others: test_papers.sh.
-BIN=${BIN:-bin} work=build/test_papers_models.$$ failed=0
+BIN=${BIN:-bin} work=build/test_papers_more.$$ failed=0
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 PLUMBLINE=$BIN/plumbline
 export PLUMBLINE
 
 wrong() { echo "papers: $*" >&2; failed=1; }
 command -v python3 >/dev/null || { echo "skipped: python3 is not there"; exit 0; }
+
+# Interleaved with compression ends at the gap asked; the slower the cards, the more it gains.
+sh docs/examples/papers/interleaved.sh "$work/interleaved" 25 5 >"$work/interleaved.txt" || wrong "interleaved.sh fails"
+awk '$6 != "True" || $4 > $5 || $2 + $3 == 0 { bad = 1 } $1 == 5 && ($3 < 3 || $4 * 1.03 > $5) { bad = 1 }
+     END { exit bad || NR != 2 }' "$work/interleaved.txt" || wrong "interleaved: $(cat "$work/interleaved.txt")"
 
 # A transformer that does not fit 128 V100: the faster the link to the host, the more is swapped and the
 # less recomputed; all recomputed is slower, and so is either alone where both are chosen.
