@@ -152,6 +152,8 @@ static enum status put_done(struct batch_row *row, const struct batch *b, const 
     put_result(row, &result, arena);
     TRY(plan_load(&plan, arena_print(scratch, "%s/plan.json", path), scratch, err));
     put_times(row, &plan, &result, arena);
+    if (!plan.stage_count && plan.reason)
+        put_text(row, COLUMN_REASON, arena_print(arena, "%s", plan.reason));
     if (!plan.stage_count) return OK;
     TRY(problem_load(&problem, batch_path(b, id, "problem.json", scratch), scratch, err));
     put_layout(row, &plan.layout, arena);
