@@ -40,6 +40,13 @@ static void put_summary(struct report_out *out, const struct batch_table *t)
     report_print(out,
                  "; the bounds of %d were proven by certificates that the checker accepted.</p>\n",
                  count_of(t, COLUMN_PROVEN, "checked"));
+    report_print(
+        out,
+        "<p>Times are predicted from the instance's costs, of one iteration. Bound: no plan takes "
+        "less; gap: (time - bound) / time. Proven: by a certificate (checked), or as the solver "
+        "states. MFU: model FLOP of all GPUs over their peak. A micro-batch and a global batch are "
+        "counted in sequences; degrees that are 1 everywhere are left out; ZeRO is its stage. "
+        "Solve, check: seconds on the machine that solved.</p>\n");
 }
 
 static void put_plots(struct report_out *out, const struct batch_table *t)
