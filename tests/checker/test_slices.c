@@ -29,21 +29,10 @@ static void try_problem(uint64_t seed)
     struct arena arena;
     struct space_trial t;
     struct check_space_result audited;
-    const char *why;
-    unsigned long long name = seed;
     arena_open(&arena, NULL);
     space_trial_of_slices(&t, seed, 0, &arena);
     const struct plan *plan = &t.found.solved.plan;
-    int64_t best_ns = t.alone.best_ns == INT64_MAX ? 0 : t.alone.best_ns;
-    if (plan->iteration_ns != best_ns)
-        fail_msg("seed %llu: finds %lld ns, the best of all lengths takes %lld", name,
-                 (long long)plan->iteration_ns, (long long)best_ns);
-    if (!t.certificate.text) fail_msg("seed %llu: no certificate", name);
-    if (!space_trial_audit(&t, &t.certificate, &audited, &why, &arena) || !audited.proof.accepted)
-        fail_msg("seed %llu: refused: %s", name, why);
-    assert_int_equal(audited.layouts, t.found.layouts.count);
-    assert_int_equal(audited.proof.infeasible, !best_ns);
-    if (best_ns) assert_int_equal(audited.proof.bound_ns, best_ns);
+    int64_t best_ns = space_trial_best(&t, seed, &audited, &arena);
     layouts += audited.layouts, bounded += audited.bounded;
     *(best_ns ? &plans : &infeasible) += 1;
     unequal += best_ns && lengths_differ(&plan->layout);

@@ -83,3 +83,22 @@ bool space_trial_audit(const struct space_trial *t, const struct check_text *tex
     *why = status == OK ? audited->proof.reason : arena_copy_text(arena, err.text);
     return status == OK;
 }
+
+int64_t space_trial_best(const struct space_trial *t, uint64_t seed,
+                         struct check_space_result *audited, struct arena *arena)
+{
+    const char *why;
+    unsigned long long name = seed;
+    int64_t found_ns = t->found.solved.plan.iteration_ns,
+            best_ns = t->alone.best_ns == INT64_MAX ? 0 : t->alone.best_ns;
+    if (found_ns != best_ns)
+        fail_msg("seed %llu: finds %lld ns, the best of all layouts takes %lld", name,
+                 (long long)found_ns, (long long)best_ns);
+    if (!t->certificate.text) fail_msg("seed %llu: no certificate", name);
+    if (!space_trial_audit(t, &t->certificate, audited, &why, arena) || !audited->proof.accepted)
+        fail_msg("seed %llu: refused: %s", name, why);
+    assert_int_equal(audited->layouts, t->found.layouts.count);
+    assert_int_equal(audited->proof.infeasible, !best_ns);
+    if (best_ns) assert_int_equal(audited->proof.bound_ns, best_ns);
+    return best_ns;
+}

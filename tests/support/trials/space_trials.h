@@ -31,5 +31,9 @@ void space_trial_sources(const struct space_trial *t, struct source sources[SPAC
 // is not accepted.
 bool space_trial_audit(const struct space_trial *t, const struct check_text *text,
                        struct check_space_result *audited, const char **why, struct arena *arena);
+// The search found the best of all layouts solved alone, or none where none has a plan, and its
+// certificate proves just that; fails naming the seed. The best time, 0: none.
+int64_t space_trial_best(const struct space_trial *t, uint64_t seed,
+                         struct check_space_result *audited, struct arena *arena);
 
 #endif
