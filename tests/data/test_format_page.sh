@@ -26,13 +26,19 @@ keys_of() {
         }' "$1" | sort -u
 }
 
+# Those of a schema and of the schemas that it refers to.
+all_keys_of() {
+    keys_of "$1"
+    for part in $(grep -o '"[a-z]*\.schema\.json"' "$1" | tr -d '"' | sort -u); do all_keys_of "$schemas/$part"; done
+}
+
 # The text of a section, from its heading to the next one of its level.
 section() { awk -v name="$1" '/^## / { on = $0 == "## " name } on' "$page"; }
 
 for schema in "$schemas"/*.schema.json; do
     name=$(basename "$schema" .schema.json)
-    keys=$(keys_of "$schema")
-    [ -n "$keys" ] || continue                     # definitions for the others
+    grep -q '"const": "plumbline\.' "$schema" || continue # part of other documents
+    keys=$(all_keys_of "$schema" | sort -u)
     own=$(section "$name")
     [ -n "$own" ] || { complain "no section ## $name"; continue; }
     text=$(echo "$own"; section "The envelope"
