@@ -320,9 +320,12 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     assert(bound_ns >= first.plan.bound_ns);
     if (proven) bound_ns = best.time_ns;
     assert(bound_ns <= best.time_ns);
-    if (start)
-        placed_settle(placed, &best, beginning.like, beginning.home,
-                      enough_for(bound_ns, settings->gap));
+    if (start) {
+        enough_ns = enough_for(bound_ns, settings->gap); // the bound may have risen since
+        if (beginning.mended.time_ns <= enough_ns)
+            placed_plan_copy(placed, &best, &beginning.mended);
+        placed_settle(placed, &best, beginning.like, beginning.home, enough_ns);
+    }
     int64_t value_ns = best.time_ns;
     TRY(find_slowest(placed, &best, err));
     placed_put_plan(&r->plan, placed, &best, arena);
