@@ -208,11 +208,13 @@ static void check_mended(const struct problem *changed, const struct plan *earli
     }
 }
 
-// With a wide gap nobody moves but who must; with a narrow one the plan keeps to it.
-static void check_gap(const struct problem *changed, const struct priced *priced,
+// Where the mended plan is within the gap nobody moves but who must (true: with the wide one it
+// is).
+static bool check_gap(const struct problem *changed, const struct priced *priced,
                       const struct plan *earlier, struct arena *arena)
 {
     static const double gaps[] = {0.9, 0.05};
+    bool within = false;
     for (size_t i = 0; i < ARRAY_LENGTH(gaps); i++) {
         struct solve_result r;
         struct placed_start start = {.plan = earlier};
@@ -222,16 +224,17 @@ static void check_gap(const struct problem *changed, const struct priced *priced
                                                       : plan_gap(&r.plan) > gaps[i]);
         bool enough = start.mended_ns && (double)(start.mended_ns - r.plan.bound_ns) <=
                                              gaps[i] * (double)start.mended_ns;
-        if (i == 0 && start.mended_ns) assert_true(enough);
+        if (i == 0) within = enough;
         for (int k = 0;
              enough && k < earlier->placement->replica_count * earlier->placement->rank_count; k++)
             assert_string_equal(r.plan.placement->nodes[k], start.mended_nodes[k]);
     }
+    return within;
 }
 
 static void test_never_worse(void **state)
 {
-    int compared = 0, stood = 0, mended = 0, turned = 0;
+    int compared = 0, stood = 0, mended = 0, turned = 0, kept = 0;
     for (int trial = 0; trial < trials; trial++) {
         struct arena_mark mark = arena_set_mark(*state);
         struct random rng = {(uint64_t)trial + 1};
@@ -283,7 +286,7 @@ static void test_never_worse(void **state)
             } else {
                 assert_int_equal(start.mended_ns, 0);
             }
-            check_gap(&changed, &again, &first.plan, *state);
+            kept += check_gap(&changed, &again, &first.plan, *state);
             if (trial % 3 && placed_solve_from(&cold, &again, NULL, false, *state)) {
                 assert_true(placed_solve_from(&warm, &again, &start, false, *state));
                 assert_accepted(&warm.plan, &changed, *state);
@@ -295,10 +298,11 @@ static void test_never_worse(void **state)
         arena_reset(*state, mark);
     }
     printf("%d compared, %d earlier plans stood, of which other rings make %d faster, %d were "
-           "mended\n",
-           compared, stood, turned, mended);
+           "mended; %d kept within a wide gap\n",
+           compared, stood, turned, mended, kept);
     if (trials >= 12)
-        assert_true(compared * 4 > trials && stood * 8 > trials && mended * 8 > trials && turned);
+        assert_true(compared * 4 > trials && stood * 8 > trials && mended * 8 > trials && turned &&
+                    kept * 3 > trials);
 }
 
 // On links that are all alike it does not matter who stands where: whoever moved goes home,
