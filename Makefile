@@ -67,7 +67,7 @@ SONAME  = libplumbline.so.0
 SHARED  = $(OUT)/lib/libplumbline.so.$(VERSION)
 LIBRARY = $(SHARED) $(OUT)/lib/libplumbline.a
 SUPPORT = $(call sources,tests/support)
-SHIPPED = $(wildcard data/*/*.json data/runs/*.csv) LICENSE NOTICE.md
+SHIPPED = $(wildcard data/*/*.json data/models/*/*.json data/runs/*.csv) LICENSE NOTICE.md
 SCRIPTS = $(wildcard tests/test_*.sh tests/*/test_*.sh)
 TEST_FILES = $(wildcard tests/*/test_*.c)
 TESTS   = $(filter-out $(if $(CUDA:no=),,test_cuda%),$(notdir $(basename $(TEST_FILES))))
@@ -253,7 +253,7 @@ $(OUT)/tests/vipr_check: $(OUT)/tests/vipr_check.o $(call object,$(wildcard test
 tests: $(OUT)/run $(OUT)/tests/vipr_check $(TESTS:%=$(OUT)/tests/%) $(if $(and $(CUDA:no=),$(NCCL:no=),$(MPI_LIBS)),$(OUT)/tests/cuda/measure-nccl)
 
 # All tests of what is built; the last line counts the test programs.
-check: all tests layers format-check
+check: all tests layers sizes format-check
 	@sh tests/trusted.sh $(OUT) docs/PROOFS.md > /dev/null
 	@$(TEST_RUN) $(TESTS:%=$(OUT)/tests/%) $(SCRIPTS)
 
@@ -275,6 +275,10 @@ test-asan:
 
 layers:
 	@sh tests/layers.sh
+
+# Files of a folder, lines of a file, the median function, first lines.
+sizes:
+	@sh tests/sizes.sh
 
 # The form of the code: written, or asked for.
 format:
@@ -432,7 +436,7 @@ deb: all
 	@sh packaging/deb.sh "$(DEB)" $(VERSION)
 
 # One format's loader, or what audits it, under libFuzzer: make fuzz-plan SECONDS=600. New inputs gather in build/fuzz/FORMAT; make
-# fuzz-keep-FORMAT takes those that reach new code into the corpus, which test_fuzz_corpus replays.
+# fuzz-keep-FORMAT takes those that reach new code into the corpus, which test_fuzz_corpus replays: in folders by their names' last letters.
 SECONDS ?= 60
 FUZZ_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -I.
 FUZZ_CODE  = $(DATA) $(wildcard data/import/hf/*.c) data/import/text.c tests/fuzz/fuzz.c tests/support/documents.c tests/support/fuzz/fuzz.c tests/support/fuzz/fuzz_table.c \
@@ -450,6 +454,7 @@ fuzz-keep-%: build/fuzz/fuzz
 	@mkdir -p build/fuzz/$*
 	ln -sf fuzz build/fuzz/fuzz-$*
 	build/fuzz/fuzz-$* -merge=1 tests/fuzz/corpus/$* build/fuzz/$*
+	sh tests/fuzz/file.sh tests/fuzz/corpus/$*
 
 fuzz-%: build/fuzz/fuzz
 	@mkdir -p build/fuzz/$*
@@ -460,7 +465,7 @@ fuzz-%: build/fuzz/fuzz
 clean:
 	rm -rf build bin
 
-.PHONY: always deb man uninstall format format-check gpu-programs gpu-pack test-fused bench heldback costs all tests check test test-asan demo setup layers schemas trusted trusted-write install clean test-exact test-planted test-mutations test-batch test-slurm instances instances-write
+.PHONY: always deb man uninstall format format-check gpu-programs gpu-pack test-fused bench heldback costs all tests check test test-asan demo setup layers sizes schemas trusted trusted-write install clean test-exact test-planted test-mutations test-batch test-slurm instances instances-write
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' -type f 2>/dev/null)

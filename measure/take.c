@@ -1,3 +1,4 @@
+// Opens a back end, repeats its cells in rounds and saves the samples.
 #include "measure/take.h"
 
 #include <math.h>

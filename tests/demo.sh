@@ -22,7 +22,7 @@ memory_gb=$(awk '/^MemTotal:/ { printf "%d", $2 * 1024 / 1e9 }' /proc/meminfo 2>
 [ "${memory_gb:-0}" -ge 32 ] || memory_gb=32
 
 say "1. Measure this machine: the parts of a block of GPT-2 XL, about $budget_s s"
-run measure compute --model data/models/gpt2-xl.json --sequence 1024 --budget-s "$budget_s" -o $here/samples.json
+run measure compute --model data/models/openai/gpt2-xl.json --sequence 1024 --budget-s "$budget_s" -o $here/samples.json
 
 say "2. Calibrate: rates and overheads, each with its interval, against the samples they come from"
 run calibrate $here/samples.json --show -o $here/costs.json

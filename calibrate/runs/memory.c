@@ -1,3 +1,4 @@
+// Fits the allocator's factor to a set's runs that ran out of memory and those that did not.
 #include "calibrate/runs/memory.h"
 
 #include <math.h>

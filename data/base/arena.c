@@ -1,3 +1,4 @@
+// Arenas: memory that is released at once, and the count of it against a thread's limit.
 #include "data/base/arena.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+// Choosing a command by its name; help and words of completion of a table of commands.
 #include "data/base/commands.h"
 
 #include <ctype.h>

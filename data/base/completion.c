@@ -1,3 +1,4 @@
+// Completion scripts for bash, zsh and fish.
 #include "data/base/completion.h"
 
 const char completion_bash[] =

@@ -1,3 +1,4 @@
+// Reading and writing whole files, paths relative to other files, SHA-256.
 #include "data/base/file.h"
 
 #include <errno.h>

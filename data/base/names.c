@@ -1,3 +1,4 @@
+// The nearest name by the number of letters to change.
 #include "data/base/names.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+// Parsing of a command line by its table of options.
 #include "data/base/options.h"
 
 #include <errno.h>

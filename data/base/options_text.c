@@ -1,3 +1,4 @@
+// Help, manual sections and completion words of a table of options.
 #include "data/base/options_text.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// The places that shipped documents are looked for in.
 #define _DEFAULT_SOURCE // dladdr
 #define _GNU_SOURCE
 #include "data/base/shipped.h"
@@ -66,16 +67,34 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int list_place(const char *place, const char **names, struct arena *arena)
+// Adds the names of the documents of a place, and of its folders, to the names that there are.
+static int list_place(const char *place, bool folders, const char **names, int count,
+                      struct arena *arena)
 {
-    int count = 0;
     DIR *folder = place ? opendir(place) : NULL;
-    if (!folder) return 0;
+    if (!folder) return count;
     for (struct dirent *e; (e = readdir(folder)) && count < NAMES_MAX;)
         if (path_ends_with(e->d_name, ".json")) names[count++] = path_stem(e->d_name, arena);
+        else if (folders && e->d_name[0] != '.')
+            count = list_place(arena_print(arena, "%s/%s", place, e->d_name), false, names, count,
+                               arena);
     closedir(folder);
-    qsort(names, (size_t)count, sizeof *names, by_name);
     return count;
+}
+
+// The file of a document in a place, or in one of its folders; NULL: it is not there.
+static const char *find_in(const char *place, bool folders, const char *name, struct arena *arena)
+{
+    const char *found = arena_print(arena, "%s/%s.json", place, name);
+    if (!access(found, R_OK)) return found;
+    found = NULL;
+    DIR *folder = folders ? opendir(place) : NULL;
+    if (!folder) return NULL;
+    for (struct dirent *e; !found && (e = readdir(folder));)
+        if (e->d_name[0] != '.')
+            found = find_in(arena_print(arena, "%s/%s", place, e->d_name), false, name, arena);
+    closedir(folder);
+    return found;
 }
 
 enum status shipped_list(const char *const **names, int *count, const char *folder,
@@ -84,13 +103,13 @@ enum status shipped_list(const char *const **names, int *count, const char *fold
     const char **found = TAKE(arena, NAMES_MAX, const char *);
     *count = 0;
     for (int i = 0; i < PLACES && !*count; i++)
-        *count = list_place(place_of(i, folder, arena), found, arena);
+        *count = list_place(place_of(i, folder, arena), true, found, 0, arena);
+    qsort(found, (size_t)*count, sizeof *found, by_name);
     *names = found;
     if (*count) return OK;
     return fail(err, BAD_INPUT,
                 "the shipped %s are not beside the program or its library: set PLUMBLINE_DATA to "
-                "the folder of "
-                "their folders",
+                "the folder of their folders",
                 folder);
 }
 
@@ -103,11 +122,10 @@ enum status shipped_find(const char **path, const char *folder, const char *name
     if (strchr(name, '/') || path_ends_with(name, ".json")) return OK;
     for (int i = 0; i < PLACES; i++) {
         const char *place = place_of(i, folder, arena);
-        const char *here = place ? arena_print(arena, "%s/%s.json", place, name) : NULL;
-        if (here && !access(here, R_OK)) {
-            *path = here;
-            return OK;
-        }
+        const char *found = place ? find_in(place, true, name, arena) : NULL;
+        if (!found) continue;
+        *path = found;
+        return OK;
     }
     if (!access(name, R_OK)) return OK;
     TRY(shipped_list(&names, &count, folder, arena, err));

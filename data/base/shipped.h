@@ -7,9 +7,9 @@
 
 // The file of a document: folder is "models", "clusters" or "costs". Looked for under
 // $PLUMBLINE_DATA, then beside the running program, and beside the shared library that this is in,
-// as installed (../share/plumbline/data) and as built (../data). A name with '/' or ".json" is a
-// file itself, as is one of a file that is there. BAD_INPUT: nothing of that name; the nearest is
-// told.
+// as installed (../share/plumbline/data) and as built (../data): there, or in a folder of it. A
+// name with '/' or ".json" is a file itself, as is one of a file that is there. BAD_INPUT: nothing
+// of that name; the nearest is told.
 enum status shipped_find(const char **path, const char *folder, const char *name,
                          struct arena *arena, struct error *err);
 

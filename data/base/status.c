@@ -1,3 +1,4 @@
+// The text of the first failure.
 #include "data/base/status.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+// Names of units that several documents share, and rounding.
 #include "data/base/units.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+// Splits a launch script into words and finds Megatron-LM's flags among them.
 #include "data/import/megatron_words.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+// Asserts what holds of any bound that is stated.
 #include "data/results/bound.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+// Reads the document that plumbline check writes.
 #include "data/results/checked.h"
 
 static enum status check_claims(const struct checked *c, struct error *err)

@@ -1,3 +1,4 @@
+// Reading and writing of the envelope that all documents have.
 #include "data/text/document.h"
 
 #include <string.h>

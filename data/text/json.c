@@ -1,3 +1,4 @@
+// Fields of JSON objects, read by a table of them, and the writer.
 #include "data/base/grow.h"
 #include "data/text/json_nodes.h"
 #include "data/text/unit.h"

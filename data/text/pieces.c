@@ -1,3 +1,4 @@
+// Text that grows in an arena.
 #include "data/text/pieces.h"
 
 #include "data/base/grow.h"

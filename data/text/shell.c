@@ -1,3 +1,4 @@
+// Quotes words for a shell.
 #include "data/text/shell.h"
 
 #include <string.h>

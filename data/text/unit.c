@@ -1,3 +1,4 @@
+// Reads numbers with a unit.
 #include "data/text/unit.h"
 
 #include <stdio.h>

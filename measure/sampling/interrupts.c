@@ -1,3 +1,4 @@
+// Handlers of SIGINT and SIGTERM that let a measurement end in order.
 #include "measure/sampling/interrupts.h"
 
 #include <signal.h>

@@ -1,3 +1,4 @@
+// The record of when, where and how samples were taken.
 #include "measure/sampling/record.h"
 
 #include <time.h>

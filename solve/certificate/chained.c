@@ -1,3 +1,4 @@
+// The certificate of placements for chains of device groups.
 #include "solve/certificate/chained.h"
 
 #include "formulate/choices/choices.h"

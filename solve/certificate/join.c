@@ -1,3 +1,4 @@
+// Joins the certificates of a space's parts.
 #include "solve/certificate/join.h"
 
 #include <stdlib.h>

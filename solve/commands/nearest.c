@@ -1,3 +1,4 @@
+// Searches the nearest plan that a framework can run.
 #include "solve/commands/nearest.h"
 
 #include <errno.h>

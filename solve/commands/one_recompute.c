@@ -1,3 +1,4 @@
+// One recompute setting for all stages of a plan.
 #include "solve/commands/one_recompute.h"
 
 #include "formulate/choices/choice.h"

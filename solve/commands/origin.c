@@ -1,3 +1,4 @@
+// Finds the problem that a plan was made from.
 #include "solve/commands/origin.h"
 
 #include <string.h>

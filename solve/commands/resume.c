@@ -1,3 +1,4 @@
+// Takes over what earlier searches of a problem left, for --resume and --part.
 #include "solve/commands/resume.h"
 
 #include <dirent.h>

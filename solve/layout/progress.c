@@ -1,3 +1,4 @@
+// Lines of progress, to a caller's function or to stderr.
 #include <stdio.h>
 #include <unistd.h>
 

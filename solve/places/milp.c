@@ -1,3 +1,4 @@
+// Placements by glp_intopt, without a proof.
 #include "solve/places/milp.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+// Bytes that processes send each other.
 #include "solve/process/message.h"
 
 #include "data/base/grow.h"

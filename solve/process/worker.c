@@ -1,3 +1,4 @@
+// A pool of worker processes.
 #include "solve/process/worker.h"
 
 #include "data/base/grow.h"

@@ -1,3 +1,4 @@
+// Exact lower bounds of a relaxation from whole multipliers.
 #include "solve/tree/bound.h"
 
 #include <assert.h>

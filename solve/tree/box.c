@@ -1,3 +1,4 @@
+// Boxes of the tree: their choices, how they are split, and how they are sent.
 #include "solve/tree/box.h"
 
 #include <assert.h>

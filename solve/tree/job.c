@@ -1,3 +1,4 @@
+// One job of the tree: depth first below one box.
 #include "solve/tree/job.h"
 
 #include <assert.h>

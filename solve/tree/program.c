@@ -1,3 +1,4 @@
+// The program as the tree sees it, and its pool of path rows.
 #include "solve/tree/program.h"
 
 #include "data/base/grow.h"

@@ -1,3 +1,4 @@
+// The tree's proof in the form that the boxes have.
 #include "solve/tree/proof.h"
 
 #include <assert.h>

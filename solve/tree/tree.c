@@ -1,3 +1,4 @@
+// The tree's rounds of jobs, best bound first.
 #include "solve/tree/tree.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+// A transformer block in double precision, straight from its definition.
 #include "tests/cuda/reference.h"
 
 #include <math.h>

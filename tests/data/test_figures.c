@@ -28,7 +28,7 @@ static void gpt3_is_as_published(void **state)
 {
     (void)state;
     double h = 12288, l = 96, s = 2048, v = 51200,
-           found = flop_per_token("data/models/gpt3-175b.json", 2048);
+           found = flop_per_token("data/models/openai/gpt3-175b.json", 2048);
     check_near(found, 72 * l * h * h * (1 + s / (6 * h) + v / (12 * l * h)), 1e-12);
     check_near(found, 6 * 174.6e9 + 12 * l * h * s, 0.005);
     check_near(found, 6 * 174.6e9, 0.035);
@@ -98,7 +98,8 @@ static void experts_count_where_they_are_used(void **state)
     assert_true(model_flop(&m, 3) == 3 * (2 * (block + 288) + 2 * 3 * 80));
     // 12.9e9 active parameters, of 46.7e9; the embedding's 131e6 are in no product.
     double scores = 12 * 32 * 4096 * 4096.0;
-    check_near(flop_per_token("data/models/mixtral-8x7b.json", 4096) - scores, 6 * 12.75e9, 0.01);
+    check_near(flop_per_token("data/models/mistral/mixtral-8x7b.json", 4096) - scores, 6 * 12.75e9,
+               0.01);
 }
 
 static void measured_layers_are_not_known(void **state)

@@ -50,7 +50,7 @@ static void test_shipped(void **state)
 {
     (void)state;
     if (validator_is_missing()) skip();
-    run("python3 tests/check_schemas.py good data/models/*.json data/clusters/*.json "
+    run("python3 tests/check_schemas.py good data/models/*/*.json data/clusters/*.json "
         "data/costs/*.json $(ls tests/documents/*.json | grep -v config.json)");
 }
 

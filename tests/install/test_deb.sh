@@ -25,7 +25,7 @@ has() { grep -qxF "./$2" $1.files || complain "$1 has no $2"; }
 has plumbline usr/bin/plumbline
 has plumbline usr/bin/plumbline-measure
 has plumbline usr/share/man/man1/plumbline-solve.1.gz
-has plumbline usr/share/plumbline/data/models/gpt2-xl.json
+has plumbline usr/share/plumbline/data/models/openai/gpt2-xl.json
 has plumbline usr/share/bash-completion/completions/plumbline
 has plumbline usr/share/zsh/vendor-completions/_plumbline
 has plumbline usr/share/doc/plumbline/copyright

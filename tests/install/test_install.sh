@@ -22,7 +22,7 @@ echo mine > "$there/bin/other" && echo mine > "$there/share/doc/other/page"
 make_it install "DESTDIR=$stage" "PREFIX=$prefix"
 for file in bin/plumbline bin/plumbline-measure include/plumbline.h lib/libplumbline.so lib/libplumbline.so.0 lib/libplumbline.a lib/pkgconfig/plumbline.pc \
     share/man/man1/plumbline.1 share/man/man1/plumbline-solve.1 share/bash-completion/completions/plumbline share/zsh/site-functions/_plumbline \
-    share/fish/vendor_completions.d/plumbline.fish share/plumbline/data/models/gpt2-xl.json share/doc/plumbline/docs/USERGUIDE.md \
+    share/fish/vendor_completions.d/plumbline.fish share/plumbline/data/models/openai/gpt2-xl.json share/doc/plumbline/docs/USERGUIDE.md \
     share/doc/plumbline/docs/schemas/plan.schema.json share/doc/plumbline/docs/examples/library/plan.c; do
     [ -s "$there/$file" ] || complain "$file was not installed"
 done

@@ -1,3 +1,4 @@
+// Forges a certificate's envelope.
 #include "tests/support/forged_envelope.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// Schedule, graph and choices of a priced problem.
 #include "tests/support/prepare.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// Draws small problems at random.
 #include "tests/support/problems.h"
 
 #include "tests/support/draws/grids.h"

@@ -1,3 +1,4 @@
+// Draws schedule requests at random.
 #include "tests/support/requests.h"
 
 void request_shape(struct schedule_request *r, enum schedule_kind kind, int ranks,

@@ -1,3 +1,4 @@
+// Compares two documents field by field.
 #include "tests/support/same.h"
 
 #include "data/inputs/cost_keys.h"

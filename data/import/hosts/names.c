@@ -1,3 +1,4 @@
+// Node lists as Slurm writes them, expanded and put into a cluster.
 #include "data/import/hosts/names.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+// Writes a certificate's proof of one layout in the format of VIPR.
 #include "solve/certificate/vipr/vipr.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// Claims of whole solves and certificates.
 #include "tests/support/claims/deep.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// Tables of extreme prices, and the claims about them.
 #include "tests/support/claims/extreme.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// Counts the features that the drawn problems have.
 #include "tests/support/claims/features.h"
 
 struct seen {

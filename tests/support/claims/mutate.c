@@ -1,3 +1,4 @@
+// Small changes of a problem with a space.
 #include "tests/support/claims/mutate.h"
 
 #include <string.h>

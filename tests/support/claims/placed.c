@@ -1,3 +1,4 @@
+// Holds claims about placements against all placements.
 #include "tests/support/claims/placed.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// Holds what the commands print against the truth.
 #include "tests/support/claims/printed.h"
 
 #include <stdlib.h>

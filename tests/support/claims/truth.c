@@ -1,3 +1,4 @@
+// The best time of each layout of a space.
 #include "tests/support/claims/truth.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// Draws tensor grids into a random problem.
 #include "tests/support/draws/grids.h"
 
 void grids_fit(struct problem *p)

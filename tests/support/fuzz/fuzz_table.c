@@ -1,3 +1,4 @@
+// One input of the reader of tables: refused in one line, or the same after it was written.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

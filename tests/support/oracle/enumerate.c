@@ -1,3 +1,4 @@
+// Enumerates every decision of a set of choices.
 #include "tests/support/oracle/enumerate.h"
 
 #include <string.h>

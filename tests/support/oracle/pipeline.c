@@ -1,3 +1,4 @@
+// Runs a schedule's compute streams in rounds: the oracle of schedules.
 #include "tests/support/oracle/pipeline.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// Enumerates all placements of small random problems.
 #include "tests/support/oracle/placements.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+// Plans in memory for the tests of reports.
 #include "tests/support/oracle/plans.h"
 
 #include "solve/report/replay.h"

@@ -1,3 +1,4 @@
+// Compares a priced document with the judge's single terms.
 #include "tests/support/oracle/prices.h"
 
 #include <setjmp.h>

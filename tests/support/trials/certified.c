@@ -1,3 +1,4 @@
+// A solved problem with its audited certificate.
 #include "tests/support/trials/certified.h"
 
 #include "tests/support/trials/check_trials.h"

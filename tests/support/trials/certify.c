@@ -1,3 +1,4 @@
+// Simple certificates of small problems.
 #include "tests/support/trials/certify.h"
 
 #include <stdarg.h>

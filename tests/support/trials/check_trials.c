@@ -1,3 +1,4 @@
+// Random priced problems with their least time and a certificate of it.
 #include "tests/support/trials/check_trials.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+// Random placed problems with their least time and certificates.
 #include "tests/support/trials/place_trials.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// Random problems with a space, with the truth and the certificate of their search.
 #include "tests/support/trials/space_trials.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// One random plan before the judge.
 #include "tests/support/trials/trial.h"
 
 #include <setjmp.h>
