@@ -125,6 +125,30 @@ plants() {
     plant grid-two-axes checker/space/walk.c \
         's/for (int third = 1; third <= tensor; third++)/for (int third = 1; third < tensor; third++)/' \
         'no grid has all its ranks on the third axis'
+    # ---- towers: what they cost is what a model of their own would, or by hand, or by the judge
+    bed=test_price_towers
+    plant tower-one-piece formulate/price/price.c 's/ \* (real)(pieces ? pieces : 1);/ * 1;/' \
+        'a sequence brings one image, whatever the pieces'
+    plant tower-model-norms formulate/price/attention.c \
+        's/shape_norms(x->shape)/shape_norms(\&x->problem->model.shape)/' \
+        'a tower has the norms of the model behind it'
+    plant tower-message-width formulate/price/memory.c \
+        's/? (real)run->projector.outputs : x->h;/? x->h : x->h;/' \
+        'behind a projector tokens are as wide as before it'
+    plant tower-inputs-summed formulate/price/communication.c \
+        's/slice->tokens \* (real)p->inputs \* x->e/slice->tokens * (real)p->outputs * x->e/' \
+        'tensor ranks sum as much on the way back as on the way there'
+    bed=test_price_judge
+    plant tower-judged-sequences judge/price/own.c \
+        's/own->audit.sequences = sequences;/own->audit.sequences = whole->sequences;/' \
+        'the judge sees the scores of one image of a sequence'
+    bed=test_check_space
+    plant tower-context checker/space/walk.c \
+        's/if (s->tower \&\& l->value\[KEY_CONTEXT\] > 1)/if (s->tower \&\& l->value[KEY_CONTEXT] > 64)/' \
+        'context ranks take a tower as any model'
+    plant tower-same-messages checker/prices/prices.c \
+        's/return values_sent(x, r) == values_sent(x, q) \&\&/return values_sent(x, r) >= 0 \&\&/' \
+        'messages as wide are as long'
     bed=test_claims
 }
 
@@ -173,7 +197,7 @@ judge_law() {
 # some of them, by a plan that the judge of the planted program refuses.
 judge() {
     begun=$(date +%s) log=$folder/$1.log
-    for law in test_price_grids test_price_judge test_grids; do
+    for law in test_price_grids test_price_judge test_grids test_price_towers test_check_space; do
         [ ! -f "$tree/bin-$1/$law" ] || { judge_law "$1" "$law"; return; }
     done
     (cd "$tree" && BIN=bin-$1 "bin-$1/test_claims" "$problems") > "$log" 2>&1

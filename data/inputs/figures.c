@@ -51,8 +51,9 @@ static double attention_flop(const struct shape *s, const struct layer_run *run,
 static struct layer_flop layer_flop_forward(const struct model *m, const struct layer_run *run,
                                             int64_t sequence)
 {
-    const struct shape *s = &m->shape;
-    double tokens = (double)sequence;
+    const struct shape *s = run_shape(m, run);
+    const struct projector_shape *p = &run->projector;
+    double tokens = (double)(run->tokens ? run->tokens : sequence);
     switch (run->kind) {
     case LAYER_BLOCK:
     case LAYER_MOE:
@@ -64,18 +65,36 @@ static struct layer_flop layer_flop_forward(const struct model *m, const struct 
             2 * tokens * (double)shape_embedding_width(s) *
                 (double)(s->vocabulary + (s->embedding_width ? s->hidden : 0)),
             0};
+    case LAYER_PROJECTOR:
+        return (struct layer_flop){
+            2 * tokens *
+                (double)(p->inner ? p->inner * (p->inputs + p->outputs) : p->inputs * p->outputs),
+            0};
     case LAYER_EMBEDDING:
     case LAYER_MEASURED: break;
     }
     return (struct layer_flop){0, 0};
 }
 
-// Input and output widths of the block's matrices, each times the adapters' rank.
-static double adapter_flop(const struct shape *s, const struct layer_run *run, int64_t sequence)
+static struct layer_flop times(struct layer_flop f, double by)
 {
+    return (struct layer_flop){f.products * by, f.attention * by};
+}
+
+// Of all pieces that a sequence brings.
+static struct layer_flop forward_of_sequence(const struct model *m, const struct layer_run *run,
+                                             int64_t sequence)
+{
+    return times(layer_flop_forward(m, run, sequence), (double)run_pieces(run));
+}
+
+// Input and output widths of the block's matrices, each times the adapters' rank.
+static double adapter_flop(const struct model *m, const struct layer_run *run, int64_t sequence)
+{
+    const struct shape *s = run_shape(m, run);
     double h = (double)s->hidden, q = (double)(s->heads * s->head_width),
            kv = (double)(s->kv_heads * s->head_width), ffn = (double)s->ffn;
-    return 2 * (double)sequence * run->adapter_rank *
+    return 2 * (double)run_tokens_out(run, sequence) * run->adapter_rank *
            (2 * (h + q) + 2 * (h + kv) + gate_matrices(s) * (h + ffn));
 }
 
@@ -86,11 +105,11 @@ double model_flop(const struct model *m, int64_t sequence)
     for (int r = 0; r < m->run_count; r++) {
         const struct layer_run *run = &m->runs[r];
         if (run->kind == LAYER_MEASURED) return 0;
-        struct layer_flop forward = layer_flop_forward(m, run, sequence);
+        struct layer_flop forward = forward_of_sequence(m, run, sequence);
         double back = model_has_gradient(m, r) ? 1 : 0;
         sum += run->count * (forward.products * (1 + back + (run->frozen ? 0 : 1)) +
                              forward.attention * (1 + 2 * back) +
-                             3 * (run->adapter_rank ? adapter_flop(&m->shape, run, sequence) : 0));
+                             3 * (run->adapter_rank ? adapter_flop(m, run, sequence) : 0));
     }
     return sum;
 }
@@ -107,14 +126,15 @@ static double layer_recomputed(const struct model *m, const struct layer_run *ru
                                enum recompute mode, const struct job *job)
 {
     int64_t sequence = job->sequence;
-    struct layer_flop forward = layer_flop_forward(m, run, sequence);
+    struct layer_flop forward = forward_of_sequence(m, run, sequence);
     if (mode == RECOMPUTE_SELECTIVE)
         return job->trainer == TRAINER_TORCHTITAN
-                   ? 2 * (double)sequence * repeated_weights(&m->shape, run) +
+                   ? 2 * (double)run_tokens_out(run, sequence) *
+                             repeated_weights(run_shape(m, run), run) +
                          (job->layout.fused_attention ? 0 : forward.attention)
                    : forward.attention;
     return forward.products + forward.attention +
-           (run->adapter_rank ? adapter_flop(&m->shape, run, sequence) : 0);
+           (run->adapter_rank ? adapter_flop(m, run, sequence) : 0);
 }
 
 double recomputed_flop(const struct model *m, int first, int count, enum recompute mode,

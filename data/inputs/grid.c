@@ -24,6 +24,8 @@ static const char *unfit_run(const struct layer_run *r)
            : r->frozen          ? "no frozen layers"
            : r->shared_weights  ? "no layers that share weights"
            : r->cross_attention ? "no cross attention"
+           : r->shape           ? "no layers of a shape of their own"
+           : r->tokens          ? "no tower"
                                 : NULL;
 }
 

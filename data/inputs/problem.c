@@ -168,6 +168,45 @@ static const char *what_is_shared(const struct model *m)
                                      : NULL;
 }
 
+// Of runs with a shape of their own, and of projectors.
+static enum status check_own_shapes(const struct problem *p, const char *model, struct error *err)
+{
+    for (int i = 0; i < p->model.run_count; i++) {
+        const struct layer_run *r = &p->model.runs[i];
+        const struct {
+            const char *key;
+            int64_t value;
+        } parts[] = {{"shape.heads", r->shape ? r->shape->heads : 0},
+                     {"shape.kv_heads", r->shape ? r->shape->kv_heads : 0},
+                     {"shape.ffn", r->shape ? r->shape->ffn : 0},
+                     {"projector.inner", r->projector.inner}};
+        for (size_t k = 0; k < ARRAY_LENGTH(parts); k++) {
+            char key[40];
+            snprintf(key, sizeof key, "runs[%d].%s", i, parts[k].key);
+            TRY(check_divides(model, key, parts[k].value, "the job's layout.tensor",
+                              p->job.layout.tensor, err));
+        }
+    }
+    return OK;
+}
+
+// What prices of towers do not know.
+static enum status check_towers(const struct problem *p, const char *job, struct error *err)
+{
+    const struct layout *l = &p->job.layout;
+    if (!model_has_towers(&p->model)) return OK;
+    if (l->context > 1)
+        return fail(err, BAD_INPUT,
+                    "%s: layout.context: expected 1 for a model with a tower, found %d", job,
+                    l->context);
+    if (l->pipeline > 1 && model_ties_behind_tower(&p->model))
+        return fail(err, BAD_INPUT,
+                    "%s: layout.pipeline: expected 1 for tied embeddings behind a tower, unless "
+                    "they are frozen, found %d",
+                    job, l->pipeline);
+    return OK;
+}
+
 static enum status check_layout_fits(const struct problem *p, struct error *err)
 {
     const char *job = p->job.document.path ? p->job.document.path : "job";
@@ -181,6 +220,8 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
     if (has_blocks(p)) TRY(check_shape(p, model, err));
     TRY(problem_check_grid_layout(p, err));
     TRY(check_experts(p, model, err));
+    TRY(check_own_shapes(p, model, err));
+    TRY(check_towers(p, job, err));
     if (p->job.layout.slice_count > 1 && model_looks_ahead(&p->model))
         return fail(err, BAD_INPUT,
                     "%s: layout.schedule: expected one without slices for a model whose attention "

@@ -11,8 +11,8 @@ bool model_blocks(const struct model *m, int *first, int *count)
         const struct layer_run *run = &m->runs[i];
         bool block = run->kind == LAYER_BLOCK,
              behind = i && *count && m->runs[i - 1].kind != LAYER_BLOCK;
-        if ((!block && run->kind != LAYER_EMBEDDING && run->kind != LAYER_HEAD) ||
-            (block && behind))
+        if ((!block && run->kind != LAYER_EMBEDDING && run->kind != LAYER_HEAD) || run->shape ||
+            run->tokens || (block && behind))
             return false;
         if (block) *count += run->count;
         else if (!*count) *first += run->count;

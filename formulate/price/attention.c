@@ -6,7 +6,7 @@
 
 struct attention attention_of(const struct pricing *x, const struct layer_run *run)
 {
-    const struct shape *s = &x->problem->model.shape;
+    const struct shape *s = x->shape;
     struct attention y = {.count = run->cross_attention ? 2 : 1};
     if (s->kv_rank) {
         real down = (real)s->query_rank, latent = (real)s->kv_rank, turned = (real)s->rotary_width;
@@ -26,7 +26,7 @@ struct attention attention_of(const struct pricing *x, const struct layer_run *r
 
 real norms_of(const struct pricing *x, const struct layer_run *run)
 {
-    return shape_norms(&x->problem->model.shape) + (run->cross_attention ? 1 : 0);
+    return shape_norms(x->shape) + (run->cross_attention ? 1 : 0);
 }
 
 // Cells below the diagonal of the first `rows` rows, no further back than the window.

@@ -69,6 +69,17 @@ real tensor_all_reduce_s(const struct pricing *x, int group, const struct slice 
                     x->gpus[group]->collective_launch_s.value);
 }
 
+// A sum of activations, which sequence parallelism scatters and gathers.
+static real activations_s(const struct pricing *x, int group, real bytes)
+{
+    struct link_price tensor = link_of_tensor_ranks(x, group);
+    real exposed = 1 - (real)x->problem->costs.tensor_overlap.value,
+         start = x->gpus[group]->collective_launch_s.value;
+    return exposed * (x->problem->job.layout.sequence_parallel
+                          ? tensor_s(x, &tensor, bytes, start)
+                          : tensor_sum_s(x, &tensor, bytes, start));
+}
+
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
                             const struct slice *slice, real attention_s, real *forward_s,
                             real *backward_s)
@@ -77,9 +88,7 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
     real exposed = 1 - (real)x->problem->costs.tensor_overlap.value,
          activation = slice->tokens * x->h * x->e;
     real start = x->gpus[group]->collective_launch_s.value,
-         once = x->problem->job.layout.sequence_parallel
-                    ? tensor_all_reduce_s(x, group, slice)
-                    : exposed * tensor_sum_s(x, &tensor, activation, start);
+         once = activations_s(x, group, activation);
     *forward_s = *backward_s = 0;
     if (x->grid) return; // grid.c
     if (run->kind == LAYER_EMBEDDING) {
@@ -89,12 +98,17 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
                          ? exposed * gather_s(x, &tensor, x->e * slice->tokens * x->v, start)
                          : exposed * 3 * tensor_sum_s(x, &tensor, 4 * slice->tokens, start);
         *backward_s = once;
+    } else if (run->kind == LAYER_PROJECTOR) {
+        // Both matrices are cut along the inner width: outputs are summed, and inputs' gradients.
+        const struct projector_shape *p = &run->projector;
+        if (!p->inner) return;
+        *forward_s = activations_s(x, group, slice->tokens * (real)p->outputs * x->e);
+        *backward_s = activations_s(x, group, slice->tokens * (real)p->inputs * x->e);
     } else if (run->kind == LAYER_MEMORY) {
         *forward_s = *backward_s = once + pool_s(x, run, group, slice);
     } else {
         // Of a parallel residual both parts are summed before they are sent.
-        real parts = (x->problem->model.shape.parallel_residual ? 1 : 2) +
-                     (run->cross_attention ? 1 : 0);
+        real parts = (x->shape->parallel_residual ? 1 : 2) + (run->cross_attention ? 1 : 0);
         real both = parts * once, beta = x->problem->job.layout.fused_attention ? 2.5 : 2;
         if (run->kind == LAYER_MOE) {
             real routed = (real)run->experts.top_k * fmaxl(1, run->experts.imbalance);

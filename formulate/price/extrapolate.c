@@ -54,11 +54,11 @@ static void note(struct finder *f, const char *cost, const char *gpu, const stru
 
 static void note_layer(struct finder *f, const struct layer_run *run, int group, int slice)
 {
-    const struct pricing *x = f->x;
+    struct pricing own;
+    const struct pricing *x = pricing_of_run(f->x, run, &own);
     const char *gpu = x->problem->cluster.groups[group].gpu;
     const struct gpu_costs *g = x->gpus[group];
-    const struct precision_costs *rates = run->kind == LAYER_HEAD ? x->head_rates[group]
-                                                                  : x->rates[group];
+    const struct precision_costs *rates = rates_of_run(x, run, group);
     struct slice part = slice_of(x, slice);
     struct layer_work work = work_of_layer(x, run, &part);
     struct product products[PRODUCTS_MAX];
@@ -118,11 +118,15 @@ static void note_messages(struct finder *f, const struct layer_run *run, int fro
 
 static void note_reductions(struct finder *f, const struct layer_run *run, int group, int slice)
 {
-    const struct pricing *x = f->x;
-    if (x->t <= 1 || x->grid || run->kind == LAYER_MEASURED) return;
+    struct pricing own;
+    const struct pricing *x = pricing_of_run(f->x, run, &own);
+    bool projector = run->kind == LAYER_PROJECTOR;
+    if (x->t <= 1 || x->grid || run->kind == LAYER_MEASURED || (projector && !run->projector.inner))
+        return;
     struct link_price link = link_of_tensor_ranks(x, group);
     note_table(f, link.table, run->name, "an all-reduce of tensor ranks",
-               slice_of(x, slice).tokens * x->h * x->e);
+               slice_of(x, slice).tokens * x->e *
+                   (projector ? (real)run->projector.outputs : x->h));
 }
 
 // ---- the plan

@@ -45,7 +45,7 @@ real grid_gathered_bytes(const struct pricing *x, const struct layer_run *run)
 // off.
 static real norm_s(const struct pricing *x, const struct axis_talk *depth, real tokens)
 {
-    return collective_s(depth, (x->problem->model.shape.rms_norm ? 4 : 8) * tokens, 1);
+    return collective_s(depth, (x->shape->rms_norm ? 4 : 8) * tokens, 1);
 }
 
 static void block_talk(const struct pricing *x, const struct layer_run *run, real n,
@@ -55,7 +55,7 @@ static void block_talk(const struct pricing *x, const struct layer_run *run, rea
     real narrow = collective_s(columns, n * x->h / x->t2 * x->e, 1),
          norms = norms_of(x, run) * norm_s(x, depth, n);
     // Of a parallel residual both parts are summed before they are sent.
-    real sums = x->problem->model.shape.parallel_residual ? 1 : 2;
+    real sums = x->shape->parallel_residual ? 1 : 2;
     to->forward_s = sums * narrow + norms +
                     collective_s(depth, n * (x->q + 2 * x->kv) / x->t1 * x->e, 1) +
                     collective_s(depth, n * (x->g - 1) * x->f / x->t1 * x->e, 1);
@@ -77,7 +77,7 @@ struct grid_collectives collectives_of_grid(const struct pricing *x, const struc
     } else if (run->kind == LAYER_EMBEDDING) {
         to.forward_s = collective_s(&columns, n * x->h / x->t2 * x->e, 1);
     } else {
-        real norm = x->problem->model.shape.no_final_norm ? 0 : norm_s(x, &depth, n);
+        real norm = x->shape->no_final_norm ? 0 : norm_s(x, &depth, n);
         to.forward_s = norm + collective_s(&depth, n * x->v / x->t1 * x->e, 1) +
                        3 * collective_s(&columns, 4 * n, 1);
         to.backward_s = norm + collective_s(&columns, n * x->h / x->t2 * x->e, 1);

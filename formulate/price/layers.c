@@ -45,8 +45,7 @@ static real or_else(const struct estimate *stated, real otherwise)
 static struct product_rates product_rates_of(const struct pricing *x, const struct layer_run *run,
                                              int group)
 {
-    const struct precision_costs *rates = run->kind == LAYER_HEAD ? x->head_rates[group]
-                                                                  : x->rates[group];
+    const struct precision_costs *rates = rates_of_run(x, run, group);
     real forward = rates->gemm_flop_per_s.value, share = rates->misaligned_gemm_share.value;
     struct product_rates r = {forward, or_else(&rates->data_gradient_flop_per_s, forward),
                               or_else(&rates->weight_gradient_flop_per_s, forward), 1};
@@ -58,7 +57,7 @@ static struct product_rates product_rates_of(const struct pricing *x, const stru
 
 static real elementwise_launches(const struct pricing *x, const struct layer_run *run)
 {
-    const struct shape *s = &x->problem->model.shape;
+    const struct shape *s = x->shape;
     real more = x->problem->job.layout.fused_attention ? 0 : run->cross_attention ? 4 : 2;
     more += norms_of(x, run) + (run->cross_attention ? 1 : 0) + (s->qk_norm ? 2 : 0) +
             (s->kv_rank > 0) + (s->query_rank > 0);
@@ -67,6 +66,7 @@ static real elementwise_launches(const struct pricing *x, const struct layer_run
     case LAYER_MOE: return 8 + more;
     case LAYER_HEAD: return 5;
     case LAYER_EMBEDDING: return 2;
+    case LAYER_PROJECTOR: return run->projector.inner ? 1 : 0;
     default: return 0;
     }
 }
@@ -98,8 +98,7 @@ static struct kernel_seconds kernels_of(const struct pricing *x, const struct la
                                         const struct layer_work *work, const struct slice *slice,
                                         int group)
 {
-    const struct precision_costs *rates = x->rates[group],
-                                 *own = run->kind == LAYER_HEAD ? x->head_rates[group] : rates;
+    const struct precision_costs *rates = x->rates[group], *own = rates_of_run(x, run, group);
     bool fused = x->problem->job.layout.fused_attention, shaped = own->product_flop_per_s.value > 0;
     real share = attention_share(x, group), rate = share * rates->attention_flop_per_s.value,
          rate_back = share * or_else(&rates->backward_attention_flop_per_s,
@@ -135,8 +134,7 @@ static real matrices_s(const struct pricing *x, const struct layer_run *run, rea
 static real operands_s(const struct pricing *x, const struct layer_run *run,
                        const struct layer_work *work, int group)
 {
-    const struct precision_costs *rates = run->kind == LAYER_HEAD ? x->head_rates[group]
-                                                                  : x->rates[group];
+    const struct precision_costs *rates = rates_of_run(x, run, group);
     return rates->operand_bytes_per_s.value > 0 ? work->operands / rates->operand_bytes_per_s.value
                                                 : 0;
 }
@@ -205,9 +203,11 @@ bool price_layer_kernels(struct layer_kernels *to, const struct problem *problem
     struct pricing x = pricing_of(problem, NULL, NULL);
     const struct layer_run *layers = &problem->model.runs[run];
     if (!x.gpus[group] || !x.rates[group] || layers->kind == LAYER_MEASURED) return false;
-    struct slice whole = slice_of(&x, 0);
-    struct layer_work work = work_of_layer(&x, layers, &whole);
-    struct compute c = compute_of(&x, layers, &work, &whole, group);
+    struct pricing own;
+    const struct pricing *y = pricing_of_run(&x, layers, &own);
+    struct slice whole = slice_of(y, 0);
+    struct layer_work work = work_of_layer(y, layers, &whole);
+    struct compute c = compute_of(y, layers, &work, &whole, group);
     *to = (struct layer_kernels){
         (double)(work.linear + work.adapters + work.attention), (double)c.forward,
         (double)c.backward,
@@ -298,6 +298,8 @@ static struct layer_seconds as_measured(const struct pricing *x, const struct la
 struct layer_seconds seconds_of_layer(const struct pricing *x, const struct layer_run *run,
                                       int group, int slice)
 {
+    struct pricing own;
+    x = pricing_of_run(x, run, &own);
     struct slice part = slice_of(x, slice);
     const struct layer_time *measured =
         find_layer_time(x, run->name, x->problem->cluster.groups[group].gpu);

@@ -15,7 +15,7 @@ struct values {
 static void add_norms(const struct pricing *x, const struct layer_run *run,
                       const struct attention *y, struct values *v)
 {
-    const struct shape *s = &x->problem->model.shape;
+    const struct shape *s = x->shape;
     real each = s->rms_norm ? 1 : 2;
     if (s->plain_norms) return;
     v->whole += each * (norms_of(x, run) * x->h + y->latent);
@@ -25,7 +25,7 @@ static void add_norms(const struct pricing *x, const struct layer_run *run,
 
 static struct values values_of_block(const struct pricing *x, const struct layer_run *run, real ffn)
 {
-    const struct shape *shape = &x->problem->model.shape;
+    const struct shape *shape = x->shape;
     struct attention y = attention_of(x, run);
     struct values v = {.matrices = y.sharded + x->g * x->h * ffn, .whole = y.whole};
     v.sharded = v.matrices + (shape->linear_bias ? (x->g - 1) * ffn : 0);
@@ -41,14 +41,14 @@ static struct values values_of_block(const struct pricing *x, const struct layer
 static struct values values_of_pool(const struct pricing *x, const struct pool_shape *pool)
 {
     real heads = (real)pool->heads, key = (real)pool->key_width, width = (real)pool->width;
-    real norm = x->problem->model.shape.rms_norm ? x->h : 2 * x->h;
+    real norm = x->shape->rms_norm ? x->h : 2 * x->h;
     return (struct values){.whole = sqrtl((real)pool->values) * heads * key + x->h * heads * key +
                                     width * x->h + (pool->gated ? x->h * width : 0) + norm};
 }
 
 static struct values values_of_ends(const struct pricing *x, const struct layer_run *run)
 {
-    const struct shape *shape = &x->problem->model.shape;
+    const struct shape *shape = x->shape;
     real positions = (real)shape->positions * x->h,
          projection = shape->embedding_width ? x->h * x->h_e : 0,
          norm = shape->no_final_norm || shape->plain_norms ? 0
@@ -61,6 +61,15 @@ static struct values values_of_ends(const struct pricing *x, const struct layer_
     if (shape->tied_embeddings && x->p > 1 && x->problem->job.trainer == TRAINER_DEEPSPEED)
         v.whole += positions;
     return v;
+}
+
+static struct values values_of_projector(const struct projector_shape *p)
+{
+    real inputs = (real)p->inputs, inner = (real)p->inner, outputs = (real)p->outputs,
+         bias = p->bias ? 1 : 0;
+    if (!p->inner) return (struct values){.whole = inputs * outputs + bias * outputs};
+    return (struct values){.sharded = inputs * inner + inner * outputs + bias * inner,
+                           .whole = bias * outputs};
 }
 
 real frozen_value_bytes(const struct pricing *x, const struct layer_run *run)
@@ -85,11 +94,14 @@ static struct layer_parameters freeze(const struct pricing *x, const struct laye
 
 static struct layer_parameters own_parameters(const struct pricing *x, const struct layer_run *run)
 {
+    struct pricing own;
+    x = pricing_of_run(x, run, &own);
     struct values v = run->kind == LAYER_BLOCK ? values_of_block(x, run, x->f)
                       : run->kind == LAYER_MOE
                           ? values_of_block(x, run, (real)run->experts.shared_ffn)
-                      : run->kind == LAYER_MEMORY ? values_of_pool(x, &run->pool)
-                                                  : values_of_ends(x, run);
+                      : run->kind == LAYER_MEMORY    ? values_of_pool(x, &run->pool)
+                      : run->kind == LAYER_PROJECTOR ? values_of_projector(&run->projector)
+                                                     : values_of_ends(x, run);
     struct layer_parameters p = {0, 0, 0, 0};
     v.whole = v.whole / x->t2 + (real)run->more_values;
     if (run->kind == LAYER_MOE) {
@@ -146,7 +158,7 @@ real optimizer_s(const struct pricing *x, const struct layer_run *run, int group
 real table_gradient_bytes(const struct pricing *x, const struct layer_run *run)
 {
     const struct job *job = &x->problem->job;
-    bool shared = run->kind == LAYER_HEAD && x->problem->model.shape.tied_embeddings && x->p > 1;
+    bool shared = run->kind == LAYER_HEAD && x->shape->tied_embeddings && x->p > 1;
     if (job->trainer != TRAINER_DEEPSPEED || job->precision == FP32 || run->frozen) return 0;
     return run->kind == LAYER_EMBEDDING || shared ? x->e_g * x->v * x->h_e / x->t : 0;
 }
@@ -197,16 +209,19 @@ static struct layer_bytes bytes_as_measured(const struct pricing *x, const struc
 
 struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_run *run)
 {
+    struct pricing own;
     if (run->kind == LAYER_MEASURED) return bytes_as_measured(x, &run->measured);
+    x = pricing_of_run(x, run, &own);
+    real width = run->kind == LAYER_PROJECTOR ? (real)run->projector.outputs : x->h;
     struct layer_parameters p = parameters_of(x, run);
     struct layer_bytes bytes = {.weight = x->e * kept_values(x, &p, 3) +
                                           p.frozen_bytes / (x->zero >= 3 ? x->R : 1),
                                 .gradient = x->e_g * kept_values(x, &p, 2),
-                                .message = x->e * x->n * x->h * x->u * x->streams};
+                                .message = x->e * x->n * width * x->u * x->streams};
     bytes.state = state_bytes(x, &p);
     if (!x->problem->job.layout.offload_optimizer) bytes.movable = bytes.state;
-    bytes.matrix_rows = bytes.message / (x->e * x->h);
-    bytes.matrix_columns = x->h;
+    bytes.matrix_rows = bytes.message / (x->e * width);
+    bytes.matrix_columns = width;
     add_trainer(x, run, &p, &bytes);
     bytes.optimizer += bytes.movable;
     add_gathered(x, run, &p, &bytes);

@@ -9,7 +9,7 @@ static const real parameters_of_block = 16; // x h^2, of a GPT
 // Bytes that a tensor rank of the first stage has to sum up.
 static real gradient_bytes(const struct pricing *x, int blocks_per_stage)
 {
-    real embedding = x->h * (real)x->problem->model.shape.vocabulary;
+    real embedding = x->h * (real)x->shape->vocabulary;
     return (embedding + blocks_per_stage * parameters_of_block * x->h * x->h) / x->t * x->e;
 }
 

@@ -81,6 +81,36 @@ static bool shards_by_stages(const struct job *job)
            job->trainer != TRAINER_TORCHTITAN && !job->placement.uneven_micro_batches;
 }
 
+static void take_shape(struct pricing *x, const struct shape *shape)
+{
+    x->shape = shape;
+    x->h = (real)shape->hidden, x->f = (real)shape->ffn, x->a = (real)shape->heads,
+    x->w = (real)shape->head_width;
+    x->q = x->a * x->w, x->kv = (real)shape->kv_heads * x->w, x->g = shape->gated_ffn ? 3 : 2;
+    x->ctx = x->a * (real)shape_value_width(shape);
+}
+
+// Each sequence of the micro-batch brings `pieces` of so many tokens.
+static void take_tokens(struct pricing *x, int64_t tokens, int64_t pieces)
+{
+    const struct layout *layout = &x->problem->job.layout;
+    x->tokens = tokens, x->pieces = pieces;
+    x->b = (real)layout->micro_batch / layout_tensor_axis(layout, 2) * (real)(pieces ? pieces : 1);
+    x->s = (real)(tokens ? tokens : x->problem->job.sequence);
+    x->n = x->b * x->s / x->c;
+}
+
+const struct pricing *pricing_of_run(const struct pricing *x, const struct layer_run *run,
+                                     struct pricing *own)
+{
+    const struct shape *shape = run_shape(&x->problem->model, run);
+    if (shape == x->shape && run->tokens == x->tokens && run->pieces == x->pieces) return x;
+    *own = *x;
+    take_shape(own, shape);
+    take_tokens(own, run->tokens, run->pieces);
+    return own;
+}
+
 struct pricing pricing_of(const struct problem *problem, struct priced *priced, struct arena *arena)
 {
     const struct layout *layout = &problem->job.layout;
@@ -89,8 +119,7 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
         .problem = problem,
         .priced = priced,
         .arena = arena,
-        .b = (real)layout->micro_batch / layout_tensor_axis(layout, 2),
-        .s = (real)problem->job.sequence,
+        .shape = shape,
         .c = layout->context,
         .t = layout->tensor,
         .grid = layout_has_grid(layout),
@@ -107,14 +136,11 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
         .e = precision_bytes(problem->job.precision),
         .e_g = problem->job.gradient_bytes_per_value};
     if (problem->model.has_shape) {
-        x.h = (real)shape->hidden, x.f = (real)shape->ffn, x.a = (real)shape->heads,
-        x.w = (real)shape->head_width;
-        x.q = x.a * x.w, x.kv = (real)shape->kv_heads * x.w, x.v = padded(shape, x.t),
-        x.g = shape->gated_ffn ? 3 : 2;
-        x.ctx = x.a * (real)shape_value_width(shape), x.h_e = (real)shape_embedding_width(shape);
+        take_shape(&x, shape);
+        x.v = padded(shape, x.t), x.h_e = (real)shape_embedding_width(shape);
         x.streams = model_crosses(&problem->model) ? 2 : 1;
     }
-    x.n = x.b * x.s / x.c;
+    take_tokens(&x, 0, 0);
     x.u = layout->sequence_parallel ? 1 / x.t : 1 / x.t2;
     x.R = x.d * x.c;
     x.R_e = x.R / x.x;

@@ -20,6 +20,8 @@ struct pricing {
     bool grid;       // the tensor ranks are a grid, whose axes are:
     real t1, t2, t3; // t, 1, 1 without; what splits columns, depth, rows of every other product
     real n;          // tokens of one micro-batch on one GPU
+    const struct shape *shape;    // whose numbers these are: the model's, of a run its own
+    int64_t tokens, pieces;       // of a run its own, else 0
     real h, f, a, w, q, kv, v, g; // the shape; 0 without one
     real ctx, h_e;                // width of all heads' values; of the vocabulary's matrix
     real streams;                 // messages of a boundary: with an encoder's output two
@@ -121,6 +123,10 @@ enum status round_bytes(int64_t *bytes, real value, const char *term, const char
 // ---- price.c
 struct pricing pricing_of(const struct problem *problem, struct priced *priced,
                           struct arena *arena);
+// As the run has it: its own shape and tokens in the place of the model's and the job's. *own: room
+// for that.
+const struct pricing *pricing_of_run(const struct pricing *x, const struct layer_run *run,
+                                     struct pricing *own);
 bool run_has_gradient(const struct pricing *x,
                       const struct layer_run *run); // trained, or something before it is
 
@@ -209,6 +215,9 @@ int attention_products(const struct pricing *x, const struct layer_run *run, rea
                        struct product *to); // the first of what follows
 int products_of(const struct pricing *x, const struct layer_run *run, real tokens,
                 struct product *to); // [PRODUCTS_MAX]; forward. A router stands last
+// Of its products: of what is not multiplied in 8 bits those of BF16.
+const struct precision_costs *rates_of_run(const struct pricing *x, const struct layer_run *run,
+                                           int group);
 // False where the costs do not price products by shape, or the layer has none. share: of its rates
 // that a misaligned head reaches.
 bool product_times(const struct pricing *x, const struct layer_run *run, real tokens, int group,

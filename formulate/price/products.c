@@ -9,7 +9,7 @@ enum { TILE = 128 }; // values, either way
 // Down to the latents on every tensor rank, up from them on each for its heads.
 static int latent_products(const struct pricing *x, real n, struct product *to)
 {
-    const struct shape *s = &x->problem->model.shape;
+    const struct shape *s = x->shape;
     real down = (real)s->query_rank, latent = (real)s->kv_rank, turned = (real)s->rotary_width,
          keys = x->q - x->a * turned;
     int count = 0;
@@ -20,10 +20,26 @@ static int latent_products(const struct pricing *x, real n, struct product *to)
     return count;
 }
 
+const struct precision_costs *rates_of_run(const struct pricing *x, const struct layer_run *run,
+                                           int group)
+{
+    bool wide = run->kind == LAYER_HEAD || run->kind == LAYER_PROJECTOR;
+    return wide ? x->head_rates[group] : x->rates[group];
+}
+
+static int projector_products(const struct pricing *x, const struct projector_shape *p, real n,
+                              struct product *to)
+{
+    real inputs = (real)p->inputs, outputs = (real)p->outputs, inner = (real)p->inner / x->t;
+    to[0] = (struct product){"projection", n, p->inner ? inner : outputs, inputs, 1};
+    to[1] = (struct product){"second projection", n, outputs, inner, 1};
+    return p->inner ? 2 : 1;
+}
+
 int attention_products(const struct pricing *x, const struct layer_run *run, real n,
                        struct product *to)
 {
-    bool latent = x->problem->model.shape.kv_rank > 0;
+    bool latent = x->shape->kv_rank > 0;
     struct product projection = {"attention projection", n, x->h / x->t2, x->ctx / x->t1, 1};
     int count = 0;
     for (int cross = 0; cross <= (int)run->cross_attention; cross++) {
@@ -46,10 +62,11 @@ int products_of(const struct pricing *x, const struct layer_run *run, real n, st
     const struct expert_shape *e = &run->experts;
     bool moe = run->kind == LAYER_MOE;
     real ffn = moe ? (real)e->shared_ffn : x->f;
-    if (run->kind == LAYER_HEAD && x->problem->model.shape.embedding_width)
+    if (run->kind == LAYER_HEAD && x->shape->embedding_width)
         to[count++] = (struct product){"projection of the last layer", n, x->h_e, x->h, 1};
     if (run->kind == LAYER_HEAD)
         to[count++] = (struct product){"logits", n, x->v / x->t1, x->h_e / x->t2, 1};
+    if (run->kind == LAYER_PROJECTOR) return projector_products(x, &run->projector, n, to);
     if (run->kind != LAYER_BLOCK && !moe) return count;
     count = attention_products(x, run, n, to);
     if (ffn > 0) {
@@ -122,8 +139,7 @@ static bool limits_of(const struct pricing *x, const struct precision_costs *rat
 bool product_times(const struct pricing *x, const struct layer_run *run, real tokens, int group,
                    real share, struct product_seconds *to)
 {
-    const struct precision_costs *rates = run->kind == LAYER_HEAD ? x->head_rates[group]
-                                                                  : x->rates[group];
+    const struct precision_costs *rates = rates_of_run(x, run, group);
     struct product products[PRODUCTS_MAX];
     struct product_limits l;
     int count = products_of(x, run, tokens, products);

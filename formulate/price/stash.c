@@ -8,8 +8,8 @@
 static real scores_kept(const struct pricing *x, const struct layer_run *run)
 {
     if (x->problem->job.layout.fused_attention) return 0;
-    return (x->problem->model.shape.dropout ? 5 : 2) * attention_of(x, run).count * x->a * x->s *
-           x->n * x->e / 2 / x->t1;
+    return (x->shape->dropout ? 5 : 2) * attention_of(x, run).count * x->a * x->s * x->n * x->e /
+           2 / x->t1;
 }
 
 static real routed_of(const struct pricing *x, const struct layer_run *run)
@@ -22,7 +22,7 @@ static real routed_of(const struct pricing *x, const struct layer_run *run)
 static real kept_by_experts(const struct pricing *x, const struct layer_run *run, real routed)
 {
     const struct expert_shape *e = &run->experts;
-    real y = x->problem->model.shape.gated_ffn ? 8 : 4;
+    real y = x->shape->gated_ffn ? 8 : 4;
     if (run->kind != LAYER_MOE) return 0;
     return x->e * routed * (2 * x->h + y / 2 * (real)e->ffn / x->t) +
            8 * x->n * (real)e->experts / x->t + 8 * x->n * (real)e->top_k / x->t;
@@ -33,14 +33,14 @@ static real kept_by_experts(const struct pricing *x, const struct layer_run *run
 // encoder's output that it reads.
 static real inputs_kept(const struct pricing *x, const struct layer_run *run)
 {
-    const struct shape *s = &x->problem->model.shape;
+    const struct shape *s = x->shape;
     bool one = s->parallel_residual && shape_norms(s) == 1;
     return (one ? 2 : 4) + (run->cross_attention ? 4 : 0);
 }
 
 static real norms_of_heads(const struct pricing *x)
 {
-    return x->problem->model.shape.qk_norm ? 2 * (x->q + x->kv) : 0;
+    return x->shape->qk_norm ? 2 * (x->q + x->kv) : 0;
 }
 
 // Inputs of products that Transformer Engine keeps in 8 bits; attention's output stays in 16
@@ -62,14 +62,14 @@ static real spared_by_fp8(const struct pricing *x, const struct layer_run *run, 
 // multiplied with its weights.
 static real kept_by_steps(const struct pricing *x, const struct layer_run *run)
 {
-    bool steps = x->problem->model.shape.rms_norm && job_unfused(&x->problem->job, UNFUSED_NORMS);
+    bool steps = x->shape->rms_norm && job_unfused(&x->problem->job, UNFUSED_NORMS);
     return steps ? 4 * x->n * x->h * x->u * norms_of(x, run) : 0;
 }
 
 // Mode none, without the scores.
 static real stash_of_block(const struct pricing *x, const struct layer_run *run)
 {
-    const struct shape *shape = &x->problem->model.shape;
+    const struct shape *shape = x->shape;
     struct attention attention = attention_of(x, run);
     real width = x->e / 2, y = shape->gated_ffn ? 8 : 4, norms = norms_of(x, run),
          masks = shape->dropout ? 1 + attention.count : 0, inputs = 2 * norms + inputs_kept(x, run);
@@ -88,7 +88,7 @@ static real stash_of_block(const struct pricing *x, const struct layer_run *run)
 static real transient_of_block(const struct pricing *x, const struct layer_run *run,
                                bool has_gradient)
 {
-    const struct shape *shape = &x->problem->model.shape;
+    const struct shape *shape = x->shape;
     real y = shape->gated_ffn ? 8 : 4, routed = routed_of(x, run);
     real wide = run->kind == LAYER_MOE
                     ? x->n * (real)run->experts.shared_ffn + routed * (real)run->experts.ffn
@@ -179,6 +179,19 @@ static void pool(const struct pricing *x, const struct pool_shape *p, bool has_g
     }
 }
 
+// Inputs of both matrices and of the activation between them; of a frozen one the latter alone.
+static void projector(const struct pricing *x, const struct layer_run *run, bool has_gradient,
+                      struct layer_bytes *bytes)
+{
+    const struct projector_shape *p = &run->projector;
+    real inner = (real)p->inner / x->t,
+         kept = run->frozen ? inner : (real)p->inputs * x->u + 2 * inner;
+    for (int mode = 0; mode < 3; mode++) {
+        bytes->stash[mode] = has_gradient ? x->e * x->n * kept : 0;
+        bytes->working[mode] = x->e * x->n * ((real)p->outputs * x->u + 2 * inner);
+    }
+}
+
 void stash_of_layer(const struct pricing *x, const struct layer_run *run,
                     const struct layer_parameters *parameters, struct layer_bytes *bytes)
 {
@@ -187,7 +200,8 @@ void stash_of_layer(const struct pricing *x, const struct layer_run *run,
     if (run->kind == LAYER_BLOCK || run->kind == LAYER_MOE) block(x, run, has_gradient, bytes);
     else if (run->kind == LAYER_HEAD) head(x, has_gradient, bytes);
     else if (run->kind == LAYER_MEMORY) pool(x, &run->pool, has_gradient, bytes);
-    else if (has_gradient && x->problem->model.shape.dropout)
+    else if (run->kind == LAYER_PROJECTOR) projector(x, run, has_gradient, bytes);
+    else if (has_gradient && x->shape->dropout)
         for (int mode = 0; mode < 3; mode++) bytes->stash[mode] = x->n * x->h * x->u * (x->e / 2);
     // What sharding sends away is whole while the layer runs; gathers that overlap are a layer
     // ahead. Of FSDP2's ends gathers are no working memory. Layered, all of a stage is.

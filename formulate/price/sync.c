@@ -24,6 +24,8 @@ static int matrices_of(const struct pricing *x, const struct layer_run *run,
                        struct matrix *matrices)
 {
     int count = 0;
+    struct pricing own;
+    x = pricing_of_run(x, run, &own);
     if (run->frozen || run->shared_weights) return 0;
     if (run->kind == LAYER_BLOCK || run->kind == LAYER_MOE) {
         real ffn = run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f;

@@ -58,7 +58,7 @@ static void add_attention(const struct pricing *x, const struct layer_run *run,
 // Norms and residuals of all of a token, then those of queries and keys or of latents.
 static real norm_bytes(const struct pricing *x, const struct layer_run *run, real n)
 {
-    const struct shape *s = &x->problem->model.shape;
+    const struct shape *s = x->shape;
     real passes = 3 * (run->cross_attention ? 3 : 2) + 2 * norms_of(x, run);
     struct attention y = attention_of(x, run);
     return passes * n * x->h * x->e * x->u + 2 * n * y.latent * x->e +
@@ -70,7 +70,7 @@ static real norm_bytes(const struct pricing *x, const struct layer_run *run, rea
 // takes 3.
 static real eager_bytes(const struct pricing *x, const struct layer_run *run, real n, real ffn)
 {
-    const struct shape *s = &x->problem->model.shape;
+    const struct shape *s = x->shape;
     const struct job *j = &x->problem->job;
     bool norm = s->rms_norm && job_unfused(j, UNFUSED_NORMS),
          turn = !s->positions && job_unfused(j, UNFUSED_ROTARY),
@@ -122,11 +122,22 @@ static struct layer_work work_of_pool(const struct pricing *x, const struct laye
     return work;
 }
 
+static struct layer_work work_of_projector(const struct pricing *x, const struct layer_run *run,
+                                           real n)
+{
+    const struct projector_shape *p = &run->projector;
+    struct layer_work work = {
+        .memory = x->e * n * ((real)(p->inputs + p->outputs) * x->u + 2 * (real)p->inner / x->t)};
+    add_products(x, run, n, &work);
+    return work;
+}
+
 struct layer_work work_of_layer(const struct pricing *x, const struct layer_run *run,
                                 const struct slice *slice)
 {
     if (run->kind == LAYER_BLOCK || run->kind == LAYER_MOE) return work_of_block(x, run, slice);
     if (run->kind == LAYER_MEMORY) return work_of_pool(x, run, slice);
+    if (run->kind == LAYER_PROJECTOR) return work_of_projector(x, run, slice->tokens);
     struct layer_work work = {.memory = 2 * slice->tokens * x->h * x->e * x->u};
     if (run->kind == LAYER_HEAD) {
         add_products(x, run, slice->tokens, &work);

@@ -11,11 +11,13 @@ char report_layer_letter(const struct model *model, int layer)
 {
     char by_place = layer == 0 ? 'E' : layer == model->layer_count - 1 ? 'L' : 't';
     const struct layer_run *run = &model->runs[model_run_of(model, layer)];
+    if (run->shape || run->tokens) return '?';
     switch (run->kind) {
     case LAYER_EMBEDDING: return 'E';
     case LAYER_BLOCK:
     case LAYER_MOE: return 't';
-    case LAYER_MEMORY: return '?';
+    case LAYER_MEMORY:
+    case LAYER_PROJECTOR: return '?';
     case LAYER_HEAD: return 'L';
     case LAYER_MEASURED: return run->recomputable ? 't' : by_place == 't' ? '?' : by_place;
     }

@@ -215,9 +215,10 @@ static void put_layer_notes(const struct megatron *e)
 {
     const struct model *m = &e->problem->model;
     const struct shape *s = &m->shape;
-    bool cross = false, both = false, window = false, more = false, chunk = false;
+    bool cross = false, both = false, window = false, more = false, chunk = false, own = false;
     for (int i = 0; i < m->run_count; i++) {
         cross |= m->runs[i].cross_attention, both |= m->runs[i].bidirectional;
+        own |= m->runs[i].shape || m->runs[i].tokens;
         chunk |= m->runs[i].chunk > 0, window |= m->runs[i].window > 0,
             more |= m->runs[i].more_values > 0;
     }
@@ -228,6 +229,7 @@ static void put_layer_notes(const struct megatron *e)
                  {both, "attention without a causal mask"},
                  {window, "attention over windows (--window-size, --window-attn-skip-freq)"},
                  {chunk, "attention within chunks"},
+                 {own, "layers of a shape or of tokens of their own: towers and projectors"},
                  {more, "parameters beside those of its layers' shape"},
                  {s->norms > 0, "another number of norms in a layer than 2"},
                  {s->qk_norm == QK_NORM_WHOLE, "norms over all heads of queries and keys"},

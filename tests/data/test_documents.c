@@ -323,7 +323,7 @@ static int table_length(const char *const *names)
 static void test_name_tables(void **state)
 {
     (void)state;
-    assert_int_equal(table_length(layer_kind_names), LAYER_MEMORY + 1);
+    assert_int_equal(table_length(layer_kind_names), LAYER_PROJECTOR + 1);
     assert_int_equal(table_length(nic_kind_names), NIC_KIND_COUNT);
     assert_int_equal(table_length(origin_names), ORIGIN_ASSUMED + 1);
     assert_int_equal(table_length(schedule_names), SCHEDULE_KIND_COUNT);

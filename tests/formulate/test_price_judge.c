@@ -15,6 +15,7 @@
 #include "tests/support/oracle/prices.h"
 #include "tests/support/draws/grids.h"
 #include "tests/support/draws/models.h"
+#include "tests/support/draws/towers.h"
 
 #include <cmocka.h> // last: it takes the name of fail()
 
@@ -313,8 +314,8 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
 // ---- the comparison
 
 struct tally {
-    int problems, refused, excluded, unjoined, kinds[LAYER_MEMORY + 1],
-        schedules[SCHEDULE_KIND_COUNT], zero[4], fully_sharded, shared, copied,
+    int problems, refused, excluded, unjoined, kinds[LAYER_PROJECTOR + 1],
+        schedules[SCHEDULE_KIND_COUNT], zero[4], fully_sharded, shared, copied, towers,
         quantised[LAYER_MEMORY + 1];
 };
 
@@ -332,6 +333,7 @@ static void note(struct tally *t, const struct problem *p)
     t->fully_sharded += shards_fully(&a);
     t->shared += model_shared_pool(&p->model) != NULL;
     t->copied += model_shares_weights(&p->model);
+    t->towers += model_has_towers(&p->model);
     for (int i = 0; i < p->model.run_count; i++)
         if (p->model.runs[i].weight_bits) t->quantised[p->model.runs[i].kind]++;
 }
@@ -339,14 +341,15 @@ static void note(struct tally *t, const struct problem *p)
 static void check_tally(const struct tally *t)
 {
     print_message("%d problems, %d refused, first group excluded in %d, unjoined %d, shared pools "
-                  "%d, weights %d\n",
-                  t->problems, t->refused, t->excluded, t->unjoined, t->shared, t->copied);
+                  "%d, weights %d, towers %d\n",
+                  t->problems, t->refused, t->excluded, t->unjoined, t->shared, t->copied,
+                  t->towers);
     assert_true(t->problems > 2000 && t->excluded > 50 && t->unjoined > 50);
-    for (int i = 0; i <= LAYER_MEMORY; i++)
+    for (int i = 0; i <= LAYER_PROJECTOR; i++)
         if (i != LAYER_MEASURED) assert_true(t->kinds[i] > 50);
     for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) assert_true(t->schedules[i] > 30);
     for (int i = 0; i < 4; i++) assert_true(t->zero[i] > 100);
-    assert_true(t->fully_sharded > 100 && t->shared > 300 && t->copied > 200);
+    assert_true(t->fully_sharded > 100 && t->shared > 300 && t->copied > 200 && t->towers > 800);
     for (int i = 0; i <= LAYER_MEMORY; i++)
         if (i != LAYER_MEASURED) assert_true(t->quantised[i] > 30);
 }
@@ -370,6 +373,7 @@ static void random_models(void **state)
         if (problem.job.layout.slice_count > 1) model_look_back(&problem.model);
         if (rng.state / 2 % 4) quantise_frozen(&problem.model, rng.state);
         if (rng.state % 2) share_pools(&problem);
+        if (rng.state / 16 % 2) random_tower(&problem, rng.state, 64, &arena);
         if (rng.state / 8 % 4 == 0) share_weights(&problem);
         if (problem_check(&problem, &err) == OK) {
             compare_prices(&problem, i, &count, &arena);
@@ -528,6 +532,7 @@ static void errors_are_bounded(void **state)
         random_costs(&problem, &rng, &arena);
         random_job(&problem.job, &problem.model, &rng, &arena);
         if (problem.job.layout.slice_count > 1) model_look_back(&problem.model);
+        if (rng.state / 16 % 2) random_tower(&problem, rng.state, 64, &arena);
         // Logarithms reduce their arguments with 64 bits, whatever the processor is told.
         for (int k = 0; k < problem.costs.collective_count; k++)
             if (problem.costs.collectives[k].point_count > 1)

@@ -15,6 +15,7 @@
 #include "tests/support/trials/certified.h"
 #include "tests/support/check.h"
 #include "tests/support/draws/models.h"
+#include "tests/support/draws/towers.h"
 #include "tests/support/oracle/oracle.h"
 #include "tests/support/problems.h"
 
@@ -36,6 +37,11 @@ static struct {
         offloaded, pooled, swapping, swapped;
     int64_t plans, certified, boxes, anew, bytes;
 } seen;
+
+static struct {
+    bool wanted;
+    int feasible, inside, behind; // where the best plan has a boundary
+} towers;
 
 static bool is_long_and_close(const struct oracle *e)
 {
@@ -76,6 +82,19 @@ static void count_dimensions(const struct problem *p, const struct priced *price
     seen.close_ones += is_long_and_close(e);
 }
 
+static void count_tower(const struct problem *p, const struct oracle *e)
+{
+    int end = 0;
+    const struct model *m = &p->model;
+    bool inside = false, behind = false;
+    for (int i = 0; m->runs[i].tokens; i++) end += m->runs[i].count;
+    for (int s = 0, at = 0; e->plans && s < layout_stage_count(&p->job.layout) - 1; s++) {
+        at += e->best[s].layer_count;
+        inside = inside || at < end, behind = behind || at == end;
+    }
+    towers.feasible += e->plans > 0, towers.inside += inside, towers.behind += behind;
+}
+
 // Any schedule, and what it asks for, as far as the problem goes along with it.
 static void vary_layout(struct problem *p, struct random *rng)
 {
@@ -101,6 +120,31 @@ static void vary_layout(struct problem *p, struct random *rng)
                                         (double)random_between(rng, 0, 900) * 1e-9,
                                         random_between(rng, 0, 900)};
     if (problem_check(p, &err) != OK || layout_stage_count(l) > 6) *l = plain;
+}
+
+// Draws until a model takes a tower and the enumeration is small enough.
+static void draw_tower(struct problem *p, struct priced *priced, struct schedule *schedule,
+                       struct oracle *e, uint64_t seed, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    struct random rng = {seed * 0x9e3779b97f4a7c15u + 31};
+    struct random_limits limits = random_limits_small();
+    limits.flavour = FLAVOUR_SHAPE;
+    for (;;) {
+        struct arena_mark mark = arena_set_mark(arena);
+        random_problem(p, &rng, &limits, arena);
+        if (seed % 2) vary_layout(p, &rng);
+        if (random_small_tower(p, rng.state, arena)) {
+            CHECK_OK(price_problem(priced, p, arena, &err));
+            struct schedule_request request = schedule_request_of(priced);
+            CHECK_OK(schedule_build(schedule, &request, arena, &err));
+            if (oracle_size(priced, PLANS_MAX, arena) <= PLANS_MAX) {
+                CHECK_OK(oracle_answer(e, priced, schedule, arena, &err));
+                return;
+            }
+        }
+        arena_reset(arena, mark);
+    }
 }
 
 // Draws until the enumeration is small enough and, where that is wanted, the iteration long and the
@@ -185,7 +229,8 @@ static void check_one(uint64_t seed)
     struct verdict verdict = {0};
     unsigned long long name = seed;
     arena_open(&arena, NULL);
-    draw(&problem, &priced, &schedule, &e, seed, &arena);
+    if (towers.wanted) draw_tower(&problem, &priced, &schedule, &e, seed, &arena);
+    else draw(&problem, &priced, &schedule, &e, seed, &arena);
     solve_defaults(&settings);
     settings.progress = 0;
     settings.recheck = true;
@@ -219,7 +264,8 @@ static void check_one(uint64_t seed)
         seen.feasible++;
     }
     audit_certificate_of(&priced, &result, &e, seed, &arena);
-    count_dimensions(&problem, &priced, &e);
+    if (towers.wanted) count_tower(&problem, &e);
+    else count_dimensions(&problem, &priced, &e);
     if (seed % 4 == 1 && !priced.recompute[RECOMPUTE_SWAP])
         check_textbook(&priced, &e, seed,
                        &arena); // glp_intopt's tolerances miss nanoseconds in a minute
@@ -274,6 +320,20 @@ static void sample_reaches_every_dimension(void **state)
     assert_true(seen.textbook >= problem_count / 20);
 }
 
+// The same of models with a tower before the embedding.
+static void plan_with_a_tower_is_the_best(void **state)
+{
+    (void)state;
+    towers.wanted = true;
+    int count = 3 * problem_count / 5, least = count / 20;
+    for (int i = 0; i < count; i++) check_one(first_seed + (uint64_t)i);
+    printf("exact: %d problems with a tower, %d feasible; the best plan has a boundary in the "
+           "tower in %d, right behind it in %d\n",
+           count, towers.feasible, towers.inside, towers.behind);
+    assert_true(towers.feasible >= 2 * count / 5 && towers.inside >= least &&
+                towers.behind >= least);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1) problem_count = atoi(argv[1]);
@@ -281,6 +341,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plan_is_the_best_of_all),
         cmocka_unit_test(sample_reaches_every_dimension),
+        cmocka_unit_test(plan_with_a_tower_is_the_best),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,44 +16,47 @@
     assert_true(!a->field == !b->field && (!a->field || !strcmp(a->field, b->field)))
 #define SAME_NUMBER(field) assert_true(a->field >= b->field && a->field <= b->field)
 
+static void same_shape(const struct shape *a, const struct shape *b)
+{
+    SAME(hidden);
+    SAME(ffn);
+    SAME(heads);
+    SAME(kv_heads);
+    SAME(head_width);
+    SAME(vocabulary);
+    SAME(positions);
+    SAME(vocabulary_multiple);
+    SAME(query_rank);
+    SAME(kv_rank);
+    SAME(rotary_width);
+    SAME(value_width);
+    SAME(embedding_width);
+    SAME(norms);
+    SAME(qk_norm);
+    SAME(plain_norms);
+    SAME(no_final_norm);
+    SAME(parallel_residual);
+    SAME(output_bias);
+    SAME(gated_ffn);
+    SAME(rms_norm);
+    SAME(qkv_bias);
+    SAME(linear_bias);
+    SAME(dropout);
+    SAME(tied_embeddings);
+    SAME_TEXT(activation);
+    SAME_NUMBER(norm_epsilon);
+    SAME_NUMBER(rotary_base);
+    SAME_NUMBER(rotary_share);
+    SAME_NUMBER(rotary_factor);
+}
+
 void same_model(const struct model *a, const struct model *b)
 {
     SAME_TEXT(name);
     SAME(has_shape);
     SAME(run_count);
     SAME(layer_count);
-    if (a->has_shape) {
-        SAME(shape.hidden);
-        SAME(shape.ffn);
-        SAME(shape.heads);
-        SAME(shape.kv_heads);
-        SAME(shape.head_width);
-        SAME(shape.vocabulary);
-        SAME(shape.positions);
-        SAME(shape.vocabulary_multiple);
-        SAME(shape.query_rank);
-        SAME(shape.kv_rank);
-        SAME(shape.rotary_width);
-        SAME(shape.value_width);
-        SAME(shape.embedding_width);
-        SAME(shape.norms);
-        SAME(shape.qk_norm);
-        SAME(shape.plain_norms);
-        SAME(shape.no_final_norm);
-        SAME(shape.parallel_residual);
-        SAME(shape.output_bias);
-        SAME(shape.gated_ffn);
-        SAME(shape.rms_norm);
-        SAME(shape.qkv_bias);
-        SAME(shape.linear_bias);
-        SAME(shape.dropout);
-        SAME(shape.tied_embeddings);
-        SAME_TEXT(shape.activation);
-        SAME_NUMBER(shape.norm_epsilon);
-        SAME_NUMBER(shape.rotary_base);
-        SAME_NUMBER(shape.rotary_share);
-        SAME_NUMBER(shape.rotary_factor);
-    }
+    if (a->has_shape) same_shape(&a->shape, &b->shape);
     for (int i = 0; i < a->run_count; i++) {
         SAME_TEXT(runs[i].name);
         SAME(runs[i].kind);
@@ -68,6 +71,16 @@ void same_model(const struct model *a, const struct model *b)
         SAME(runs[i].bidirectional);
         SAME(runs[i].cross_attention);
         SAME(runs[i].more_values);
+        SAME(runs[i].tokens);
+        SAME(runs[i].pieces);
+        assert_true(!a->runs[i].shape == !b->runs[i].shape);
+        if (a->runs[i].shape) same_shape(a->runs[i].shape, b->runs[i].shape);
+        if (a->runs[i].kind == LAYER_PROJECTOR) {
+            SAME(runs[i].projector.inputs);
+            SAME(runs[i].projector.inner);
+            SAME(runs[i].projector.outputs);
+            SAME(runs[i].projector.bias);
+        }
         if (a->runs[i].kind == LAYER_MOE) {
             SAME(runs[i].experts.experts);
             SAME(runs[i].experts.top_k);

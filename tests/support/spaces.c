@@ -4,6 +4,7 @@
 #include "formulate/price/price.h"
 #include "tests/support/check.h"
 #include "tests/support/draws/grids.h"
+#include "tests/support/draws/towers.h"
 
 enum { LAYOUTS_MOST_DRAWN = 60 };
 
@@ -44,6 +45,7 @@ void spaces_draw(struct problem *p, struct random *rng, struct arena *arena)
         // Steps that outweigh passes: what stands at the end of an iteration decides then.
         for (int i = 0; i < p->costs.layer_time_count && random_chance(rng, 40); i++)
             p->costs.layer_times[i].optimizer_s *= 30;
+        if (rng->state % 2) random_small_tower(p, rng->state, arena);
     } while (!give_space(p, rng) || problem_check(p, &err) != OK);
 }
 

@@ -5,13 +5,21 @@
 
 #include "data/inputs/model/model.h"
 
-// ---- model_shape.c
-enum status shape_get(const struct json *object, struct shape *s, struct arena *arena,
+// ---- shape.c
+// of_run: a run's own, without what belongs to embedding and head. `where` names it in an error.
+enum status shape_get(const struct json *object, struct shape *s, bool of_run, struct arena *arena,
                       struct error *err);
-enum status shape_check(const struct shape *s, const char *file, struct error *err);
-void shape_put(struct json_writer *w, const struct shape *s);
+enum status shape_check(const struct shape *s, bool of_run, const char *where, struct error *err);
+void shape_put(struct json_writer *w, const struct shape *s, bool of_run);
 
-// ---- model_kinds.c
+// ---- towers.c
+enum status projector_get(const struct json *object, struct projector_shape *s, struct arena *arena,
+                          struct error *err);
+void projector_put(struct json_writer *w, const struct projector_shape *s);
+// Shapes and tokens of runs' own, and the order that they ask for.
+enum status towers_check(const struct model *m, const char *file, struct error *err);
+
+// ---- kinds.c
 enum status experts_get(const struct json *object, struct expert_shape *e, struct arena *arena,
                         struct error *err);
 enum status pool_get(const struct json *object, struct pool_shape *s, struct arena *arena,

@@ -9,8 +9,8 @@
 #include "data/inputs/model/internal.h"
 #include "data/base/units.h"
 
-const char *const layer_kind_names[] = {"embedding", "block",  "head", "measured",
-                                        "moe",       "memory", NULL};
+const char *const layer_kind_names[] = {"embedding", "block",  "head",      "measured",
+                                        "moe",       "memory", "projector", NULL};
 
 #define BYTES_MAX 1125899906842624.0 // 2^50: of one layer on one device
 #define BYTES_SUM_MAX                                                                              \
@@ -77,7 +77,7 @@ static enum status check_part(const struct json *object, const struct json *part
 static enum status read_run(const struct json *object, struct layer_run *run, struct arena *arena,
                             struct error *err)
 {
-    struct json measured = {0}, experts = {0}, pool = {0};
+    struct json measured = {0}, experts = {0}, pool = {0}, projector = {0}, shape = {0};
     run->count = 1;
     struct json_field fields[] = {
         FIELD_TEXT("name", REQUIRED, &run->name),
@@ -96,6 +96,10 @@ static enum status read_run(const struct json *object, struct layer_run *run, st
         FIELD_OBJECT("measured", OPTIONAL, &measured),
         FIELD_OBJECT("moe", OPTIONAL, &experts),
         FIELD_OBJECT("memory", OPTIONAL, &pool),
+        FIELD_OBJECT("projector", OPTIONAL, &projector),
+        FIELD_OBJECT("shape", OPTIONAL, &shape),
+        FIELD_COUNT("tokens", OPTIONAL, &run->tokens, 1, 1 << 24),
+        FIELD_COUNT("pieces", OPTIONAL, &run->pieces, 1, 1 << 16),
     };
     // The default depends on the kind, so the kind is read first.
     TRY(json_fields(object, fields + 1, 1, JSON_ENVELOPE, arena, err));
@@ -104,6 +108,14 @@ static enum status read_run(const struct json *object, struct layer_run *run, st
     TRY(check_part(object, &measured, "measured", run->kind == LAYER_MEASURED, run, err));
     TRY(check_part(object, &experts, "moe", run->kind == LAYER_MOE, run, err));
     TRY(check_part(object, &pool, "memory", run->kind == LAYER_MEMORY, run, err));
+    TRY(check_part(object, &projector, "projector", run->kind == LAYER_PROJECTOR, run, err));
+    if (run->pieces == 1) run->pieces = 0;
+    if (json_is_present(&shape)) {
+        struct shape *own = TAKE(arena, 1, struct shape);
+        TRY(shape_get(&shape, own, true, arena, err));
+        run->shape = own;
+    }
+    if (run->kind == LAYER_PROJECTOR) return projector_get(&projector, &run->projector, arena, err);
     if (run->kind == LAYER_MOE) return experts_get(&experts, &run->experts, arena, err);
     if (run->kind == LAYER_MEMORY) return pool_get(&pool, &run->pool, arena, err);
     return run->kind == LAYER_MEASURED ? read_measured(&measured, &run->measured, arena, err) : OK;
@@ -121,7 +133,7 @@ enum status model_load(struct model *m, const char *path, struct arena *arena, s
     };
     TRY(document_fields(&m->document, fields, ARRAY_LENGTH(fields), arena, err));
     m->has_shape = json_is_present(&shape);
-    if (m->has_shape) TRY(shape_get(&shape, &m->shape, arena, err));
+    if (m->has_shape) TRY(shape_get(&shape, &m->shape, false, arena, err));
     int count = json_length(&runs);
     if (count > LAYERS_MAX)
         return json_refuse(&runs, err, "expected at most %d runs, found %d", LAYERS_MAX, count);
@@ -173,12 +185,16 @@ static enum status check_run(const struct model *m, int i, double *bytes, struct
     if (run->count < 1 || run->count > LAYERS_MAX)
         return fail(err, BAD_INPUT, "%s: runs[%d].count: expected 1 to %d, found %d", file, i,
                     LAYERS_MAX, run->count);
-    if (run->recomputable &&
-        (run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD || run->kind == LAYER_MEMORY))
+    if (run->recomputable && run->kind != LAYER_BLOCK && run->kind != LAYER_MOE &&
+        run->kind != LAYER_MEASURED)
         return fail(err, BAD_INPUT,
                     "%s: runs[%d].recomputable: expected false for kind \"%s\", found true", file,
                     i, layer_kind_names[run->kind]);
-    TRY(run_kind_check(run, m->has_shape ? &m->shape : NULL, i, file, err));
+    TRY(run_kind_check(run,
+                       run->shape     ? run->shape
+                       : m->has_shape ? &m->shape
+                                      : NULL,
+                       i, file, err));
     if (run->kind != LAYER_MEASURED) {
         if (!m->has_shape)
             return fail(err, BAD_INPUT, "%s: key \"shape\" is missing: runs[%d] is of kind \"%s\"",
@@ -202,8 +218,11 @@ enum status model_check(const struct model *m, struct error *err)
 {
     double bytes = 0;
     int64_t layers = 0;
-    int embeddings = 0, heads = 0;
-    if (m->has_shape) TRY(shape_check(&m->shape, name_of(m), err));
+    int embeddings = 0, heads = 0, first = 0;
+    while (first < m->run_count - 1 && m->runs[first].tokens) first++;
+    char shape[ERROR_TEXT_MAX];
+    snprintf(shape, sizeof shape, "%s: shape", name_of(m));
+    if (m->has_shape) TRY(shape_check(&m->shape, false, shape, err));
     if (m->run_count < 1)
         return fail(err, BAD_INPUT, "%s: runs: expected at least one run, found none", name_of(m));
     for (int i = 0; i < m->run_count; i++) {
@@ -216,19 +235,20 @@ enum status model_check(const struct model *m, struct error *err)
     if (layers > LAYERS_MAX || layers != m->layer_count)
         return fail(err, BAD_INPUT, "%s: runs: expected at most %d layers in all, found %lld",
                     name_of(m), LAYERS_MAX, (long long)layers);
+    TRY(towers_check(m, name_of(m), err));
     if (m->has_shape && m->shape.tied_embeddings && embeddings && heads &&
-        (m->runs[0].frozen != m->runs[m->run_count - 1].frozen ||
-         m->runs[0].weight_bits != m->runs[m->run_count - 1].weight_bits))
+        (m->runs[first].frozen != m->runs[m->run_count - 1].frozen ||
+         m->runs[first].weight_bits != m->runs[m->run_count - 1].weight_bits))
         return fail(
             err, BAD_INPUT,
             "%s: runs: an embedding and a head that share a matrix are both frozen or neither, "
             "with the same weight_bits",
             name_of(m));
-    if (embeddings > 1 || heads > 1 || (embeddings && m->runs[0].kind != LAYER_EMBEDDING) ||
+    if (embeddings > 1 || heads > 1 || (embeddings && m->runs[first].kind != LAYER_EMBEDDING) ||
         (heads && m->runs[m->run_count - 1].kind != LAYER_HEAD))
         return fail(err, BAD_INPUT,
-                    "%s: runs: an embedding can only be the first layer, a head only the last, and "
-                    "each stands once",
+                    "%s: runs: an embedding can only be the first layer (behind a tower the first "
+                    "without tokens of its own), a head only the last, and each stands once",
                     name_of(m));
     return OK;
 }
@@ -245,8 +265,9 @@ static void put_modes(struct json_writer *w, const char *key, const int64_t byte
 static void put_run(struct json_writer *w, const struct layer_run *run)
 {
     const struct measured_bytes *b = &run->measured;
-    bool measured = run->kind == LAYER_MEASURED,
-         parts = measured || run->kind == LAYER_MOE || run->kind == LAYER_MEMORY;
+    bool measured = run->kind == LAYER_MEASURED, parts = measured || run->kind == LAYER_MOE ||
+                                                         run->kind == LAYER_MEMORY ||
+                                                         run->kind == LAYER_PROJECTOR || run->shape;
     if (parts) json_open_object(w, NULL);
     else json_open_flat_object(w, NULL);
     json_put_text(w, "name", run->name);
@@ -264,6 +285,10 @@ static void put_run(struct json_writer *w, const struct layer_run *run)
     if (run->cross_attention) json_put_bool(w, "cross_attention", true);
     if (run->shared_weights) json_put_bool(w, "shared_weights", true);
     if (run->more_values) json_put_count(w, "more_values", run->more_values);
+    if (run->tokens) json_put_count(w, "tokens", run->tokens);
+    if (run->tokens) json_put_count(w, "pieces", run_pieces(run));
+    if (run->shape) shape_put(w, run->shape, true);
+    if (run->kind == LAYER_PROJECTOR) projector_put(w, &run->projector);
     if (run->kind == LAYER_MOE) experts_put(w, &run->experts);
     if (run->kind == LAYER_MEMORY) pool_put(w, &run->pool);
     if (measured) {
@@ -287,7 +312,7 @@ enum status model_save(const struct model *m, const char *path, struct arena *ar
     struct json_writer w;
     document_begin(&w, "plumbline.model", m->document.sources, m->document.source_count, arena);
     json_put_text(&w, "name", m->name);
-    if (m->has_shape) shape_put(&w, &m->shape);
+    if (m->has_shape) shape_put(&w, &m->shape, false);
     json_open_array(&w, "runs");
     for (int i = 0; i < m->run_count; i++) put_run(&w, &m->runs[i]);
     json_close_array(&w);
@@ -333,7 +358,8 @@ bool model_crosses(const struct model *m)
 bool model_looks_ahead(const struct model *m)
 {
     for (int i = 0; i < m->run_count; i++)
-        if (m->runs[i].bidirectional || m->runs[i].cross_attention) return true;
+        if (m->runs[i].bidirectional || m->runs[i].cross_attention || m->runs[i].tokens)
+            return true;
     return false;
 }
 
@@ -348,6 +374,7 @@ const char *model_peculiarity(const struct model *m)
         if (r->chunk) return "chunks of attention";
         if (r->more_values) return "further parameters";
         if (r->shared_weights) return "layers that share weights";
+        if (r->shape || r->tokens) return "layers of a shape or of tokens of their own";
         if (r->experts.shared_gate) return "a gate of the shared experts";
     }
     return s->kv_rank             ? "latent attention"

@@ -1,6 +1,6 @@
 // A model: a sequence of layers, given as runs of identical ones. Either a transformer shape, from
-// which FLOPs, bytes and activations follow (docs/FORMULAS.md), or measured layers whose bytes
-// stand here and whose times stand in the costs.
+// which (or from a run's own) FLOPs, bytes and activations follow (docs/FORMULAS.md), or measured
+// layers whose bytes stand here and whose times stand in the costs.
 #ifndef PLUMBLINE_DATA_INPUTS_MODEL_MODEL_H
 #define PLUMBLINE_DATA_INPUTS_MODEL_MODEL_H
 
@@ -15,10 +15,11 @@ enum layer_kind {
     LAYER_HEAD,
     LAYER_MEASURED,
     LAYER_MOE,
-    LAYER_MEMORY
+    LAYER_MEMORY,
+    LAYER_PROJECTOR
 };
-extern const char
-    *const layer_kind_names[]; // "embedding", "block", "head", "measured", "moe", "memory"
+// "embedding", "block", "head", "measured", "moe", "memory", "projector"
+extern const char *const layer_kind_names[];
 
 // What norms the queries and keys pass: none, one over each head, one over all heads.
 enum qk_norm { QK_NORM_NONE, QK_NORM_HEAD, QK_NORM_WHOLE };
@@ -80,6 +81,13 @@ struct pool_shape {
     bool shared; // the values are one table with those of all other runs that say so
 };
 
+// One matrix, or two with an activation between them: pieces of an image or of sound to a tower's
+// width, a tower's output to the language model's.
+struct projector_shape {
+    int64_t inputs, inner, outputs; // widths; inner 0: one matrix
+    bool bias;                      // of each matrix
+};
+
 struct layer_run {
     const char *name; // unique in the model
     enum layer_kind kind;
@@ -95,9 +103,13 @@ struct layer_run {
     bool cross_attention; // a second attention, over the encoder's output
     bool shared_weights;  // its layers have one layer's parameters
     int64_t more_values; // parameters beside those that follow from the shape, on every tensor rank
-    struct measured_bytes measured; // LAYER_MEASURED only
-    struct expert_shape experts;    // LAYER_MOE only
-    struct pool_shape pool;         // LAYER_MEMORY only
+    struct measured_bytes measured;   // LAYER_MEASURED only
+    struct expert_shape experts;      // LAYER_MOE only
+    struct pool_shape pool;           // LAYER_MEMORY only
+    struct projector_shape projector; // LAYER_PROJECTOR only
+    const struct shape *shape;        // of its own, blocks only; NULL: the model's
+    int64_t tokens, pieces; // of its own: each sequence brings `pieces` (0: one) of so many
+                            // tokens, which see their own piece alone; 0: the job's sequence
 };
 
 struct model {
@@ -125,11 +137,23 @@ static inline bool shape_output_bias(const struct shape *s)
 {
     return s->output_bias ? s->output_bias > 0 : s->linear_bias;
 }
+static inline const struct shape *run_shape(const struct model *m, const struct layer_run *r)
+{
+    return r->shape ? r->shape : &m->shape;
+}
+static inline int64_t run_pieces(const struct layer_run *r) { return r->pieces ? r->pieces : 1; }
+// Of what stands behind a run that is not measured: tokens for each sequence, values of each.
+int64_t run_tokens_out(const struct layer_run *r, int64_t sequence);
+int64_t run_width_out(const struct model *m, const struct layer_run *r);
+bool model_has_towers(const struct model *m); // some run has tokens of its own
+// Embedding and head share a trained matrix, and the embedding stands behind a tower.
+bool model_ties_behind_tower(const struct model *m);
 bool model_crosses(const struct model *m);        // some run attends to an encoder's output
 bool model_shares_weights(const struct model *m); // some run's layers do
 // The first run of the memory layers that share one pool; NULL: none do.
 const struct layer_run *model_shared_pool(const struct model *m);
-bool model_looks_ahead(const struct model *m); // some run's attention is not causal: no slices
+// Some run's attention is not causal, or not over the job's sequence: no slices.
+bool model_looks_ahead(const struct model *m);
 // The first thing in a model that a plain transformer block (two norms, attention without windows
 // or latents, one residual) has not; NULL: nothing.
 const char *model_peculiarity(const struct model *m);

@@ -25,7 +25,9 @@ static enum status fill(const struct json *object, struct shape *s, struct error
     return OK;
 }
 
-enum status shape_get(const struct json *object, struct shape *s, struct arena *arena,
+enum { OF_ENDS = 5 }; // fields of embedding and head, behind the others
+
+enum status shape_get(const struct json *object, struct shape *s, bool of_run, struct arena *arena,
                       struct error *err)
 {
     bool final_norm = true, output_bias;
@@ -43,16 +45,12 @@ enum status shape_get(const struct json *object, struct shape *s, struct arena *
         FIELD_COUNT("kv_rank", OPTIONAL, &s->kv_rank, 0, HIDDEN_MAX),
         FIELD_COUNT("rotary_width", OPTIONAL, &s->rotary_width, 0, HEAD_WIDTH_MAX),
         FIELD_COUNT("value_width", OPTIONAL, &s->value_width, 1, HEAD_WIDTH_MAX),
-        FIELD_COUNT("vocabulary", REQUIRED, &s->vocabulary, 1, 1 << 26),
-        FIELD_COUNT("embedding_width", OPTIONAL, &s->embedding_width, 1, HIDDEN_MAX),
         FIELD_COUNT("positions", OPTIONAL, &s->positions, 0, 1 << 26),
-        FIELD_COUNT("vocabulary_multiple", OPTIONAL, &s->vocabulary_multiple, 1, 1 << 16),
         FIELD_INT("norms", OPTIONAL, &s->norms, 1, 8),
         FIELD_NAME("qk_norm", OPTIONAL, &norms_of_heads, qk_norm_names),
         FIELD_BOOL("gated_ffn", OPTIONAL, &s->gated_ffn),
         FIELD_BOOL("rms_norm", OPTIONAL, &s->rms_norm),
         FIELD_BOOL("plain_norms", OPTIONAL, &s->plain_norms),
-        FIELD_BOOL("final_norm", OPTIONAL, &final_norm),
         FIELD_BOOL("parallel_residual", OPTIONAL, &s->parallel_residual),
         FIELD_BOOL("qkv_bias", OPTIONAL, &s->qkv_bias),
         FIELD_BOOL("linear_bias", OPTIONAL, &s->linear_bias),
@@ -63,9 +61,14 @@ enum status shape_get(const struct json *object, struct shape *s, struct arena *
         FIELD_NUMBER("rotary_share", OPTIONAL, &s->rotary_share, 0, 1),
         FIELD_NUMBER("rotary_factor", OPTIONAL, &s->rotary_factor, 0, 1e15),
         FIELD_BOOL("dropout", OPTIONAL, &s->dropout),
+        FIELD_COUNT("vocabulary", REQUIRED, &s->vocabulary, 1, 1 << 26),
+        FIELD_COUNT("embedding_width", OPTIONAL, &s->embedding_width, 1, HIDDEN_MAX),
+        FIELD_COUNT("vocabulary_multiple", OPTIONAL, &s->vocabulary_multiple, 1, 1 << 16),
+        FIELD_BOOL("final_norm", OPTIONAL, &final_norm),
         FIELD_BOOL("tied_embeddings", OPTIONAL, &s->tied_embeddings),
     };
-    TRY(JSON_FIELDS(object, fields, arena, err));
+    TRY(json_fields(object, fields, ARRAY_LENGTH(fields) - (of_run ? OF_ENDS : 0), JSON_STRICT,
+                    arena, err));
     s->qk_norm = (enum qk_norm)norms_of_heads;
     s->no_final_norm = !final_norm;
     s->output_bias = output_bias == s->linear_bias ? 0 : output_bias ? 1 : -1;
@@ -74,46 +77,43 @@ enum status shape_get(const struct json *object, struct shape *s, struct arena *
 
 // ---- checking
 
-static enum status check_range(const char *file, const char *key, int64_t value, int64_t low,
+static enum status check_range(const char *where, const char *key, int64_t value, int64_t low,
                                int64_t high, struct error *err)
 {
     if (value >= low && value <= high) return OK;
-    return fail(err, BAD_INPUT,
-                "%s: shape.%s: expected a whole number from %lld to %lld, found %lld", file, key,
-                (long long)low, (long long)high, (long long)value);
+    return fail(err, BAD_INPUT, "%s.%s: expected a whole number from %lld to %lld, found %lld",
+                where, key, (long long)low, (long long)high, (long long)value);
 }
 
-static enum status check_heads(const struct shape *s, const char *file, struct error *err)
+static enum status check_heads(const struct shape *s, const char *where, struct error *err)
 {
     if (s->heads % s->kv_heads)
-        return fail(err, BAD_INPUT,
-                    "%s: shape.kv_heads: expected a divisor of heads %lld, found %lld", file,
-                    (long long)s->heads, (long long)s->kv_heads);
+        return fail(err, BAD_INPUT, "%s.kv_heads: expected a divisor of heads %lld, found %lld",
+                    where, (long long)s->heads, (long long)s->kv_heads);
     if (s->heads * s->head_width > 1 << 22 || s->heads * s->value_width > 1 << 22)
-        return fail(
-            err, BAD_INPUT,
-            "%s: shape.head_width: expected heads x head_width of at most 4194304, found %lld",
-            file, (long long)(s->heads * s->head_width));
+        return fail(err, BAD_INPUT,
+                    "%s.head_width: expected heads x head_width of at most 4194304, found %lld",
+                    where, (long long)(s->heads * s->head_width));
     return OK;
 }
 
 // Keys and values of all heads come out of one latent; a part of each key does not.
-static enum status check_latents(const struct shape *s, const char *file, struct error *err)
+static enum status check_latents(const struct shape *s, const char *where, struct error *err)
 {
     if (!s->kv_rank && (s->query_rank || s->rotary_width || s->value_width))
         return fail(err, BAD_INPUT,
-                    "%s: shape.kv_rank: query_rank, rotary_width and value_width are of latent "
+                    "%s.kv_rank: query_rank, rotary_width and value_width are of latent "
                     "attention, which needs it",
-                    file);
+                    where);
     if (s->kv_rank && (s->kv_heads != s->heads || s->rotary_width > s->head_width || s->qk_norm))
         return fail(err, BAD_INPUT,
-                    "%s: shape.kv_rank: expected kv_heads equal to heads, rotary_width of at most "
+                    "%s.kv_rank: expected kv_heads equal to heads, rotary_width of at most "
                     "head_width and qk_norm \"none\" in latent attention",
-                    file);
+                    where);
     return OK;
 }
 
-enum status shape_check(const struct shape *s, const char *file, struct error *err)
+enum status shape_check(const struct shape *s, bool of_run, const char *where, struct error *err)
 {
     const struct {
         const char *key;
@@ -128,16 +128,16 @@ enum status shape_check(const struct shape *s, const char *file, struct error *e
         {"kv_rank", s->kv_rank, 0, HIDDEN_MAX},
         {"rotary_width", s->rotary_width, 0, HEAD_WIDTH_MAX},
         {"value_width", s->value_width, 0, HEAD_WIDTH_MAX},
-        {"vocabulary", s->vocabulary, 1, 1 << 26},
+        {"vocabulary", s->vocabulary, of_run ? 0 : 1, of_run ? 0 : 1 << 26},
         {"embedding_width", s->embedding_width, 0, HIDDEN_MAX},
         {"positions", s->positions, 0, 1 << 26},
         {"vocabulary_multiple", s->vocabulary_multiple, 0, 1 << 16},
         {"norms", s->norms, 0, 8},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(ranges); i++)
-        TRY(check_range(file, ranges[i].key, ranges[i].value, ranges[i].low, ranges[i].high, err));
-    TRY(check_heads(s, file, err));
-    return check_latents(s, file, err);
+        TRY(check_range(where, ranges[i].key, ranges[i].value, ranges[i].low, ranges[i].high, err));
+    TRY(check_heads(s, where, err));
+    return check_latents(s, where, err);
 }
 
 // ---- writing
@@ -157,7 +157,7 @@ static void put_number(struct json_writer *w, const char *key, double value)
     if (value > 0) json_put_number(w, key, value);
 }
 
-void shape_put(struct json_writer *w, const struct shape *s)
+void shape_put(struct json_writer *w, const struct shape *s, bool of_run)
 {
     json_open_object(w, "shape");
     json_put_count(w, "hidden", s->hidden);
@@ -169,7 +169,7 @@ void shape_put(struct json_writer *w, const struct shape *s)
     put_some(w, "kv_rank", s->kv_rank);
     put_some(w, "rotary_width", s->rotary_width);
     put_some(w, "value_width", s->value_width);
-    json_put_count(w, "vocabulary", s->vocabulary);
+    if (!of_run) json_put_count(w, "vocabulary", s->vocabulary);
     put_some(w, "embedding_width", s->embedding_width);
     json_put_count(w, "positions", s->positions);
     if (s->vocabulary_multiple > 1)
@@ -185,7 +185,7 @@ void shape_put(struct json_writer *w, const struct shape *s)
     json_put_bool(w, "linear_bias", s->linear_bias);
     if (s->output_bias) json_put_bool(w, "output_bias", s->output_bias > 0);
     json_put_bool(w, "dropout", s->dropout);
-    json_put_bool(w, "tied_embeddings", s->tied_embeddings);
+    if (!of_run) json_put_bool(w, "tied_embeddings", s->tied_embeddings);
     if (s->activation) json_put_text(w, "activation", s->activation);
     put_number(w, "norm_epsilon", s->norm_epsilon);
     put_number(w, "rotary_base", s->rotary_base);

@@ -80,13 +80,22 @@ static struct model_size end(const struct shape *s, enum layer_kind kind)
     return (struct model_size){all, all, false};
 }
 
+static struct model_size projector(const struct projector_shape *p)
+{
+    int64_t all = p->inner
+                      ? linear(p->inputs, p->inner, p->bias) + linear(p->inner, p->outputs, p->bias)
+                      : linear(p->inputs, p->outputs, p->bias);
+    return (struct model_size){all, all, false};
+}
+
 struct model_size model_size_of(const struct model *m)
 {
     struct model_size sum = {0, 0, false};
     for (int i = 0; i < m->run_count; i++) {
         const struct layer_run *r = &m->runs[i];
         struct model_size one = {0, 0, false};
-        if (r->kind == LAYER_BLOCK || r->kind == LAYER_MOE) one = block(&m->shape, r);
+        if (r->kind == LAYER_BLOCK || r->kind == LAYER_MOE) one = block(run_shape(m, r), r);
+        else if (r->kind == LAYER_PROJECTOR) one = projector(&r->projector);
         else if (r->kind == LAYER_MEMORY) one = pool(&m->shape, &r->pool);
         else if (r->kind != LAYER_MEASURED) one = end(&m->shape, r->kind);
         sum.all += (r->shared_weights ? 1 : r->count) * (one.all + r->more_values);

@@ -138,6 +138,11 @@ static void open_runs(struct check_problem *p, const struct model *m, struct are
     }
 }
 
+static int64_t values_sent(const struct prices *x, const struct layer_run *r)
+{
+    return run_tokens_out(r, x->problem->job.sequence);
+}
+
 // Messages behind two runs are the same whatever the layout.
 static bool same_message(const struct prices *x, int a, int b)
 {
@@ -145,8 +150,10 @@ static bool same_message(const struct prices *x, int a, int b)
     if (has_shape(&x->price_audit, a) != has_shape(&x->price_audit, b) ||
         passes_gradient(&x->price_audit, a) != passes_gradient(&x->price_audit, b))
         return false;
-    return has_shape(&x->price_audit, a) ||
-           (r->measured.boundary_bytes == q->measured.boundary_bytes &&
+    if (has_shape(&x->price_audit, a))
+        return values_sent(x, r) == values_sent(x, q) &&
+               run_width_out(&x->problem->model, r) == run_width_out(&x->problem->model, q);
+    return (r->measured.boundary_bytes == q->measured.boundary_bytes &&
             r->measured.matrix_rows == q->measured.matrix_rows &&
             r->measured.matrix_columns == q->measured.matrix_columns);
 }

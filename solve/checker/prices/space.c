@@ -90,15 +90,40 @@ static void read_axis(struct check_axis *to, const struct space_axis *from, enum
     to->values = values;
 }
 
+// 0 is divided by everything.
+static int64_t common(int64_t a, int64_t b) { return b ? common(b, a % b) : a; }
+
+static void read_own(struct check_space *to, const struct layer_run *r)
+{
+    to->own_widths = common(to->own_widths, r->projector.inner);
+    if (!r->shape) return;
+    to->own_widths = common(to->own_widths, r->shape->heads);
+    to->own_widths = common(to->own_widths, r->shape->kv_heads);
+    to->own_widths = common(to->own_widths, r->shape->ffn);
+}
+
+static bool ties_behind_tower(const struct model *m)
+{
+    bool tower = false, trained = false;
+    for (int i = 0; i < m->run_count; i++) {
+        tower = tower || m->runs[i].tokens > 0;
+        if (m->runs[i].kind == LAYER_EMBEDDING) trained = tower && !m->runs[i].frozen;
+    }
+    return trained && m->shape.tied_embeddings && m->runs[m->run_count - 1].kind == LAYER_HEAD;
+}
+
 static void read_model(struct check_space *to, const struct model *m, struct arena *arena)
 {
     struct check_mixture *mixtures = TAKE(arena, m->run_count, struct check_mixture);
     to->layers = m->layer_count;
     to->heads = m->shape.heads, to->kv_heads = m->shape.kv_heads, to->ffn = m->shape.ffn;
     to->hidden = m->shape.hidden;
+    to->ties_behind_tower = ties_behind_tower(m);
     for (int i = 0; i < m->run_count; i++) {
         const struct layer_run *r = &m->runs[i];
-        to->looks_ahead = to->looks_ahead || r->bidirectional || r->cross_attention;
+        read_own(to, r);
+        to->tower = to->tower || r->tokens;
+        to->looks_ahead = to->looks_ahead || r->bidirectional || r->cross_attention || r->tokens;
         to->shares_pool = to->shares_pool || r->pool.shared;
         to->shares_weights = to->shares_weights || r->shared_weights;
         to->has_blocks = to->has_blocks || r->kind == LAYER_BLOCK || r->kind == LAYER_MOE;

@@ -30,6 +30,8 @@ struct check_space {
     bool looks_ahead;                           // attention that is not causal
     bool shares_pool, shares_weights;           // memory layers over one pool; layers
     int64_t heads, kv_heads, ffn, hidden;
+    int64_t own_widths; // the greatest divisor of all heads and widths that runs have of their own
+    bool tower, ties_behind_tower; // layers of other tokens first; then a trained shared matrix
     const struct check_mixture {
         int64_t ffn, shared_ffn, experts;
     } * mixtures;

@@ -226,6 +226,10 @@ static const char *refusal_by_shape(const struct check_space *s, const struct ch
     if (why) return why;
     if (s->has_blocks && (s->heads % tensor || s->kv_heads % tensor || s->ffn % tensor))
         return "heads or widths not divisible by tensor";
+    if (s->own_widths % tensor) return "a run's own heads or widths not divisible by tensor";
+    if (s->tower && l->value[KEY_CONTEXT] > 1) return "context ranks beside a tower";
+    if (s->ties_behind_tower && l->value[KEY_PIPELINE] > 1)
+        return "a pipeline of a model that ties its embeddings behind a tower";
     for (int i = 0; i < s->mixture_count; i++) {
         const struct check_mixture *m = &s->mixtures[i];
         if (m->ffn % tensor || m->shared_ffn % tensor)

@@ -85,6 +85,18 @@ static void add_layered(const struct limits *l, int run, long double tokens, str
     add_feed_forward(l, tokens * e->top_k * busy / held, e->ffn, held, w);
 }
 
+static void add_projector(const struct limits *l, const struct projector_shape *p,
+                          long double tokens, struct work *w)
+{
+    long double between = (long double)p->inner / layout_of(l->a)->tensor;
+    if (p->inner == 0) {
+        add(l, (struct shape_of_product){tokens, p->outputs, p->inputs, 1}, w);
+        return;
+    }
+    add(l, (struct shape_of_product){tokens, between, p->inputs, 1}, w);
+    add(l, (struct shape_of_product){tokens, p->outputs, between, 1}, w);
+}
+
 static struct limits limits_of(const struct price_audit *a, int group,
                                const struct precision_costs *rates, long double slower)
 {
@@ -102,11 +114,13 @@ bool shaped_products(const struct price_audit *a, int run, int group,
                      const struct precision_costs *rates, struct piece piece, long double slower,
                      struct work *w)
 {
-    bool head = run_of(a, run)->kind == LAYER_HEAD;
+    bool head = run_of(a, run)->kind == LAYER_HEAD, projector = is_projector(a, run);
     long double h = a->problem->model.shape.hidden;
-    if (!(rates->product_flop_per_s.value > 0) || !(head || is_layered(a, run))) return false;
+    if (!(rates->product_flop_per_s.value > 0) || !(head || projector || is_layered(a, run)))
+        return false;
     struct limits l = limits_of(a, group, rates, slower);
     w->linear = w->data = w->weight = w->weightless = w->operands = 0;
+    if (projector) return add_projector(&l, &run_of(a, run)->projector, piece.tokens, w), true;
     if (!head) {
         add_layered(&l, run, piece.tokens, w);
         return true;

@@ -206,6 +206,16 @@ static long double unsharded_bytes(const struct price_audit *a, int run)
     return bytes;
 }
 
+// What its products read, and what the activation between two does, which alone a frozen one needs
+// again; its gradients.
+static struct needs projector_needs(const struct price_audit *a, const struct layer_run *r)
+{
+    const struct projector_shape *p = &r->projector;
+    long double each = a->value_bytes * a->tokens, between = each * p->inner / layout_of(a)->tensor,
+                kept = r->frozen ? between : each * p->inputs * a->share + 2 * between;
+    return even_needs(kept, each * p->outputs * a->share + 2 * between);
+}
+
 // Of a run with a shape.
 static struct needs needs_of(const struct price_audit *a, int run)
 {
@@ -214,6 +224,7 @@ static struct needs needs_of(const struct price_audit *a, int run)
     if (is_layered(a, run)) return layered_needs(a, run);
     if (r->kind == LAYER_HEAD) return head_needs(a, passes_gradient(a, run));
     if (r->kind == LAYER_MEMORY) return memory_needs(a, r);
+    if (r->kind == LAYER_PROJECTOR) return projector_needs(a, r);
     return even_needs(s->dropout ? a->tokens * s->hidden * a->share * a->value_bytes / 2 : 0, 0);
 }
 
@@ -236,8 +247,10 @@ void activations_of(const struct price_audit *a, int run, struct layer_bytes *b)
     }
 }
 
-int64_t swap_ns_of(const struct price_audit *a, int run, int group)
+int64_t swap_ns_of(const struct price_audit *of_all, int run, int group)
 {
+    struct own_audit own;
+    const struct price_audit *a = audit_of_run(of_all, run, &own);
     long double link = gpu_of(a, group)->host_link_bytes_per_s.value, kept = 0;
     if (!(link > 0)) return -1;
     if (!has_shape(a, run)) kept = run_of(a, run)->measured.stash_bytes[RECOMPUTE_NONE];

@@ -121,8 +121,10 @@ struct matrix {
 };
 enum { MATRICES_MAX = ATTENTION_MATRICES_MAX + 3 };
 
-static int matrices_of(const struct price_audit *a, int run, struct matrix m[MATRICES_MAX])
+static int matrices_of(const struct price_audit *of_all, int run, struct matrix m[MATRICES_MAX])
 {
+    struct own_audit own;
+    const struct price_audit *a = audit_of_run(of_all, run, &own);
     const struct layer_run *r = run_of(a, run);
     int count = 0;
     if (r->kind == LAYER_MEASURED && r->measured.matrix_rows > 0 && r->measured.matrix_columns > 0)

@@ -111,6 +111,17 @@ static struct talk embedding_talk(const struct price_audit *a, int group, long d
     return (struct talk){.forward_s = forward.value, .lost_s = forward.lost};
 }
 
+// Of two matrices the outputs are sums over tensor ranks, and so are the inputs' gradients.
+static struct talk projector_talk(const struct price_audit *a, int group,
+                                  const struct projector_shape *p, long double value_bytes)
+{
+    if (p->inner == 0) return (struct talk){0};
+    struct computed there = tensor_reduce_s(a, group, value_bytes * p->outputs),
+                    back = tensor_reduce_s(a, group, value_bytes * p->inputs);
+    return (struct talk){
+        .forward_s = there.value, .backward_s = back.value, .lost_s = there.lost + back.lost};
+}
+
 static struct talk head_talk(const struct price_audit *a, int group, long double unsharded,
                              struct piece slice)
 {
@@ -138,6 +149,8 @@ struct talk talk_of(const struct price_audit *a, int run, int group, struct piec
     case LAYER_MEMORY: return memory_talk(a, run, group, slice);
     case LAYER_EMBEDDING: return embedding_talk(a, group, unsharded);
     case LAYER_HEAD: return head_talk(a, group, unsharded, slice);
+    case LAYER_PROJECTOR:
+        return projector_talk(a, group, &run_of(a, run)->projector, slice.tokens * a->value_bytes);
     case LAYER_MEASURED: break;
     }
     return (struct talk){0};

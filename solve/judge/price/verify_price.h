@@ -53,11 +53,20 @@ struct price_audit {
     const struct summed_by {
         long double trees, trees_of_experts; // of a ring's bandwidth; 0: not by trees
     } * summed_by;
+    const struct price_audit *whole; // of a run's own audit: the problem's; else NULL
 };
 struct price_audit price_audit_of(const struct problem *problem);
 struct price_audit price_audit_over(
     const struct problem *problem,
     const struct price_audit *as); // error (at least), doubts and direction as there
+
+// A run with a shape or tokens of its own is judged in a problem of its own: a model of its shape,
+// whose sequences are its pieces (section 21). For any other run that is the problem's audit.
+struct own_audit {
+    struct problem problem;
+    struct price_audit audit;
+};
+const struct price_audit *audit_of_run(const struct price_audit *a, int run, struct own_audit *own);
 
 // What came of a computation with a difference in it: |error| <= price_audit.error x (value +
 // lost).
@@ -81,6 +90,10 @@ static inline bool is_layered(const struct price_audit *a,
                               int run) // attention and a feed-forward part
 {
     return run_of(a, run)->kind == LAYER_BLOCK || run_of(a, run)->kind == LAYER_MOE;
+}
+static inline bool is_projector(const struct price_audit *a, int run)
+{
+    return run_of(a, run)->kind == LAYER_PROJECTOR;
 }
 bool shards_fully(const struct price_audit *a); // FSDP2, torchtitan's
 bool passes_gradient(const struct price_audit *a,

@@ -90,6 +90,17 @@ static struct values memory_values(const struct price_audit *a, const struct lay
     return v;
 }
 
+// Of two matrices each tensor rank has a part of what lies between them; one matrix is everywhere.
+static struct values projector_values(const struct projector_shape *p)
+{
+    long double in = p->inputs, between = p->inner, out = p->outputs;
+    struct values v = {0};
+    if (p->inner > 0) v.sharded = between * (in + out);
+    else v.whole = in * out;
+    if (p->bias) v.sharded += between, v.whole += out;
+    return v;
+}
+
 static struct values end_values(const struct price_audit *a, const struct layer_run *r)
 {
     const struct shape *s = &a->problem->model.shape;
@@ -134,13 +145,16 @@ static long double adapter_values(const struct price_audit *a, const struct laye
     return r->adapter_rank * ((5 + a->gates - 1) * (long double)s->hidden + wide);
 }
 
-static struct layer_weight weight_alone(const struct price_audit *a, int run)
+static struct layer_weight weight_alone(const struct price_audit *of_all, int run)
 {
+    struct own_audit own;
+    const struct price_audit *a = audit_of_run(of_all, run, &own);
     const struct layer_run *r = run_of(a, run);
     assert(r->kind != LAYER_MEASURED);
     bool end = r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD;
     struct values v = end                       ? end_values(a, r)
                       : r->kind == LAYER_MEMORY ? memory_values(a, r)
+                      : is_projector(a, run)    ? projector_values(&r->projector)
                                                 : layered_values(a, run);
     v.whole = v.whole / a->inner + r->more_values;
     long double t = layout_of(a)->tensor, dense = (v.matrices + v.sharded) / t + v.whole;
@@ -229,8 +243,10 @@ static long double fsdp_weight_bytes(const struct price_audit *a, const struct l
     return (kept ? gathered : 0) + (end ? gathered : 0) + a->value_bytes * w->pool;
 }
 
-struct layer_bytes layer_bytes_of(const struct price_audit *a, int run)
+struct layer_bytes layer_bytes_of(const struct price_audit *of_all, int run)
 {
+    struct own_audit own;
+    const struct price_audit *a = audit_of_run(of_all, run, &own);
     const struct layer_run *r = run_of(a, run);
     const struct job *j = &a->problem->job;
     bool away = j->layout.offload_optimizer;
@@ -261,8 +277,9 @@ struct layer_bytes layer_bytes_of(const struct price_audit *a, int run)
     b.weight = judged_whole(a, weight + frozen);
     b.gradient = judged_whole(a, gradient);
     b.optimizer = judged_whole(a, (away ? 0 : state_bytes(a, &w)) + copies);
-    b.message = judged_whole(a, a->carried * a->value_bytes * a->tokens *
-                                    a->problem->model.shape.hidden * a->share);
+    long double width = is_projector(a, run) ? r->projector.outputs
+                                             : a->problem->model.shape.hidden;
+    b.message = judged_whole(a, a->carried * a->value_bytes * a->tokens * width * a->share);
     activations_of(a, run, &b);
     return b;
 }

@@ -235,6 +235,26 @@ static void memory_work(const struct price_audit *a, int run, int group, struct 
     w->gather = n * found / gpu->memory_bytes_per_s.value;
 }
 
+static void projector_work(const struct price_audit *a, int run, int group, struct piece p,
+                           struct work *w)
+{
+    const struct projector_shape *x = &run_of(a, run)->projector;
+    const struct precision_costs *rates = wide_rates(a, group);
+    long double between = (long double)x->inner / layout_of(a)->tensor;
+    struct effort effort = {0, 0};
+    if (x->inner > 0) {
+        add_effort(&effort, p.tokens, x->inputs, between);
+        add_effort(&effort, p.tokens, between, x->outputs);
+    } else {
+        add_effort(&effort, p.tokens, x->inputs, x->outputs);
+    }
+    products(rates, effort.flop, 0, a->value_bytes * effort.bytes, 1, w);
+    shaped_products(a, run, group, rates, p, 1, w);
+    w->memory = p.tokens * a->value_bytes *
+                (((long double)x->inputs + x->outputs) * a->share + 2 * between) /
+                gpu_of(a, group)->memory_bytes_per_s.value;
+}
+
 static void end_work(const struct price_audit *a, int run, int group, struct piece p,
                      struct work *w)
 {
@@ -271,11 +291,12 @@ static long double small_kernels_s(const struct price_audit *a, int run, int gro
     if (s->qk_norm) block += 2;
     if (s->kv_rank) block += s->query_rank ? 2 : 1;
     enum layer_kind kind = r->kind;
-    if (kind == LAYER_HEAD) rates = wide_rates(a, group);
+    if (kind == LAYER_HEAD || kind == LAYER_PROJECTOR) rates = wide_rates(a, group);
     if (kind == LAYER_BLOCK) kernels = block + unfused;
     if (kind == LAYER_MOE) kernels = block + 4 + unfused;
     if (kind == LAYER_HEAD) kernels = 5;
     if (kind == LAYER_EMBEDDING) kernels = 2;
+    if (kind == LAYER_PROJECTOR) kernels = r->projector.inner > 0; // the activation
     return rates->product_flop_per_s.value > 0 ? kernels * gpu->elementwise_launch_s.value : 0;
 }
 
@@ -294,6 +315,7 @@ static struct work work_of(const struct price_audit *a, int run, int group, stru
     assert(rates_of(a, group) && has_shape(a, run));
     if (is_layered(a, run)) layered_work(a, run, group, slice, &w);
     else if (run_of(a, run)->kind == LAYER_MEMORY) memory_work(a, run, group, slice, &w);
+    else if (is_projector(a, run)) projector_work(a, run, group, slice, &w);
     else end_work(a, run, group, slice, &w);
     w.small = small_kernels_s(a, run, group);
     w.step_factor = stated_or(a->problem->job.trainer == TRAINER_DEEPSPEED
@@ -393,8 +415,10 @@ static void recompute_selected(const struct price_audit *a, int run, int group, 
     s->selective_lost_s = operators ? talk->reduce_lost_s : 0;
 }
 
-struct passes passes_of(const struct price_audit *a, int run, int group, int slice)
+struct passes passes_of(const struct price_audit *of_all, int run, int group, int slice)
 {
+    struct own_audit own;
+    const struct price_audit *a = audit_of_run(of_all, run, &own);
     const struct layer_time *stated = stated_time(a, run, group);
     if (stated) return stated_passes(a, stated, slice);
     struct piece p = piece_of(a, slice);

@@ -1,0 +1,130 @@
+// Runs with a shape or with tokens of their own: towers before a language model, and the projectors
+// that lead into and out of them. What they cost is docs/FORMULAS.md section 21.
+#include "data/inputs/model/internal.h"
+
+#define WIDTH_MAX 4194304   // 2^22
+#define TOKENS_MAX 16777216 // 2^24
+enum { PIECES_MAX = 65536 };
+
+enum status projector_get(const struct json *object, struct projector_shape *s, struct arena *arena,
+                          struct error *err)
+{
+    struct json_field fields[] = {
+        FIELD_COUNT("inputs", REQUIRED, &s->inputs, 1, WIDTH_MAX),
+        FIELD_COUNT("inner", OPTIONAL, &s->inner, 0, WIDTH_MAX),
+        FIELD_COUNT("outputs", REQUIRED, &s->outputs, 1, WIDTH_MAX),
+        FIELD_BOOL("bias", OPTIONAL, &s->bias),
+    };
+    return JSON_FIELDS(object, fields, arena, err);
+}
+
+void projector_put(struct json_writer *w, const struct projector_shape *s)
+{
+    json_open_flat_object(w, "projector");
+    json_put_count(w, "inputs", s->inputs);
+    json_put_count(w, "inner", s->inner);
+    json_put_count(w, "outputs", s->outputs);
+    json_put_bool(w, "bias", s->bias);
+    json_close_object(w);
+}
+
+int64_t run_tokens_out(const struct layer_run *r, int64_t sequence)
+{
+    return r->tokens ? r->tokens * run_pieces(r) : sequence;
+}
+
+int64_t run_width_out(const struct model *m, const struct layer_run *r)
+{
+    return r->kind == LAYER_PROJECTOR ? r->projector.outputs : run_shape(m, r)->hidden;
+}
+
+bool model_has_towers(const struct model *m) { return m->run_count && m->runs[0].tokens; }
+
+bool model_ties_behind_tower(const struct model *m)
+{
+    const struct layer_run *last = &m->runs[m->run_count - 1];
+    bool embeds = false;
+    for (int i = 0; i < m->run_count; i++) embeds = embeds || m->runs[i].kind == LAYER_EMBEDDING;
+    return model_has_towers(m) && embeds && m->shape.tied_embeddings && last->kind == LAYER_HEAD &&
+           !last->frozen;
+}
+
+static enum status check_projector(const struct layer_run *r, int i, const char *file,
+                                   struct error *err)
+{
+    const struct projector_shape *p = &r->projector;
+    const char *wrong = r->weight_bits      ? "weight_bits"
+                        : r->shared_weights ? "shared_weights"
+                        : r->shape          ? "shape"
+                                            : NULL;
+    if (wrong) return fail(err, BAD_INPUT, "%s: runs[%d].%s: a projector has none", file, i, wrong);
+    if (!r->tokens)
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].tokens: a projector needs them: how many of a sequence's pieces "
+                    "it projects",
+                    file, i);
+    if (p->inputs < 1 || p->inputs > WIDTH_MAX || p->inner < 0 || p->inner > WIDTH_MAX ||
+        p->outputs < 1 || p->outputs > WIDTH_MAX)
+        return fail(err, BAD_INPUT, "%s: runs[%d].projector: a width is out of range", file, i);
+    return OK;
+}
+
+static enum status check_own(const struct layer_run *r, int i, const char *file, struct error *err)
+{
+    char shape[ERROR_TEXT_MAX];
+    if (r->kind == LAYER_PROJECTOR) TRY(check_projector(r, i, file, err));
+    if (!r->shape && !r->tokens)
+        return r->pieces
+                   ? fail(err, BAD_INPUT, "%s: runs[%d].pieces: expected tokens beside it", file, i)
+                   : OK;
+    if (r->kind != LAYER_BLOCK && r->kind != LAYER_PROJECTOR)
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].%s: expected none of its own for kind \"%s\": blocks and "
+                    "projectors may have them",
+                    file, i, r->shape ? "shape" : "tokens", layer_kind_names[r->kind]);
+    if (r->tokens < 0 || r->tokens > TOKENS_MAX || r->pieces < 0 || r->pieces > PIECES_MAX)
+        return fail(err, BAD_INPUT, "%s: runs[%d].tokens: tokens or pieces out of range", file, i);
+    snprintf(shape, sizeof shape, "%s: runs[%d].shape", file, i);
+    return r->shape ? shape_check(r->shape, true, shape, err) : OK;
+}
+
+// What a run reads is as wide as what the run before it makes; a projector may read several tokens
+// of it as one. *width: 0 where it is not known.
+static enum status check_width(const struct model *m, int i, int64_t *width, const char *file,
+                               struct error *err)
+{
+    const struct layer_run *r = &m->runs[i];
+    bool projector = r->kind == LAYER_PROJECTOR;
+    int64_t found = projector ? r->projector.inputs : run_shape(m, r)->hidden;
+    if (r->kind == LAYER_MEASURED) return *width = 0, OK;
+    if (*width && (projector ? found % *width : found != *width))
+        return fail(err, BAD_INPUT,
+                    "%s: runs[%d].%s: expected %s%lld, the width of run %s before it, found %lld "
+                    "(a model has one tower)",
+                    file, i, projector ? "projector.inputs" : "shape.hidden",
+                    projector ? "a multiple of " : "", (long long)*width, m->runs[i - 1].name,
+                    (long long)found);
+    *width = run_width_out(m, r);
+    return OK;
+}
+
+enum status towers_check(const struct model *m, const char *file, struct error *err)
+{
+    int64_t width = 0;
+    for (int i = 0; i < m->run_count; i++) {
+        const struct layer_run *r = &m->runs[i];
+        TRY(check_own(r, i, file, err));
+        TRY(check_width(m, i, &width, file, err));
+        if (i && r->tokens && !m->runs[i - 1].tokens)
+            return fail(err, BAD_INPUT,
+                        "%s: runs[%d].tokens: runs with tokens of their own stand before all "
+                        "others",
+                        file, i);
+        if (r->cross_attention && (model_has_towers(m) || r->shape))
+            return fail(err, BAD_INPUT,
+                        "%s: runs[%d].cross_attention: expected none in a run with a shape of its "
+                        "own, and none behind a tower",
+                        file, i);
+    }
+    return OK;
+}
