@@ -260,11 +260,10 @@ enum status problem_check_places(const struct problem *p, struct error *err)
 {
     const struct layout *l = &p->job.layout;
     const char *job = p->job.document.path ? p->job.document.path : "job";
-    const char *wrong = l->zero > 1               ? "zero at most 1"
-                        : l->expert > 1           ? "expert 1"
-                        : !l->barrier             ? "a barrier"
-                        : l->fused_embedding_sync ? "fused_embedding_sync false"
-                                                  : NULL;
+    const char *wrong = l->zero > 1     ? "zero at most 1"
+                        : l->expert > 1 ? "expert 1"
+                        : !l->barrier   ? "a barrier"
+                                        : NULL;
     if (!wrong && schedule_kinds[l->schedule].folds && p->model.has_shape &&
         p->model.shape.tied_embeddings)
         wrong = "the ends of the model on two ranks (this schedule puts them on one, and the "

@@ -52,6 +52,51 @@ static size_t ring_prices(const struct priced_places *p)
     return (size_t)p->ring_level_count * priced_ring_links(p);
 }
 
+// ---- the ring of both ends
+
+static int64_t take_least(int64_t least, int64_t ns)
+{
+    return ns != PRICE_NONE && (least == PRICE_NONE || ns < least) ? ns : least;
+}
+
+// A ring that leaves the node comes in over one link and goes out over another.
+static int64_t least_through(const struct priced_places *p, size_t node)
+{
+    size_t n = (size_t)p->node_count;
+    int64_t in = PRICE_NONE, out = PRICE_NONE;
+    for (size_t k = 0; k < n; k++) {
+        if (k == node) continue;
+        in = take_least(in, p->embedding_ring_ns[k * n + node]);
+        out = take_least(out, p->embedding_ring_ns[node * n + k]);
+    }
+    return in == PRICE_NONE || out == PRICE_NONE ? PRICE_NONE : larger(in, out);
+}
+
+// Where both must be.
+static int64_t greater_of(int64_t a, int64_t b)
+{
+    return a == PRICE_NONE || b == PRICE_NONE ? PRICE_NONE : larger(a, b);
+}
+
+int64_t *priced_embedding_pairs(const struct priced *p, struct arena *arena)
+{
+    const struct priced_places *x = p->places;
+    size_t n = (size_t)x->node_count;
+    int64_t *pairs = TAKE(arena, n * n, int64_t), *through = TAKE(arena, n, int64_t);
+    for (size_t i = 0; i < n; i++) through[i] = least_through(x, i);
+    for (size_t i = 0; i < n * n; i++) {
+        size_t first = i / n, last = i % n, back = last * n + first;
+        if (first != last && p->layout.data == 1)
+            pairs[i] = greater_of(x->embedding_ring_ns[i], x->embedding_ring_ns[back]);
+        else pairs[i] = greater_of(through[first], through[last]);
+        if (first != last) continue;
+        if (p->layout.data == 1) pairs[i] = PRICE_NONE;
+        if (x->nodes[first].slots >= 2 * p->layout.data)
+            pairs[i] = take_least(pairs[i], x->embedding_ring_ns[i]);
+    }
+    return pairs;
+}
+
 static enum status read_nodes(const struct priced *priced, struct priced_places *p,
                               const struct json *array, struct arena *arena, struct error *err)
 {
@@ -172,7 +217,7 @@ enum status priced_places_get(const struct json *object, struct priced *priced, 
 {
     struct priced_places *p = priced->places = TAKE(arena, 1, struct priced_places);
     struct json nodes = {0}, cuts = {0}, transports = {0}, levels = {0}, rings = {0},
-                constants = {0}, embedding = {0}, pipette = {0};
+                constants = {0}, embedding = {0}, ring = {0}, pipette = {0};
     struct json_field fields[] = {
         FIELD_ARRAY("nodes", REQUIRED, &nodes),
         FIELD_ARRAY("cuts", REQUIRED, &cuts),
@@ -181,6 +226,7 @@ enum status priced_places_get(const struct json *object, struct priced *priced, 
         FIELD_ARRAY("ring_ns", REQUIRED, &rings),
         FIELD_ARRAY("ring_constant_ns", REQUIRED, &constants),
         FIELD_ARRAY("embedding_sync_ns", OPTIONAL, &embedding),
+        FIELD_ARRAY("embedding_ring_ns", OPTIONAL, &ring),
         FIELD_OBJECT("pipette", OPTIONAL, &pipette),
         FIELD_COUNT("micro_batches_together", OPTIONAL, &p->micro_batches_together, 0,
                     JSON_COUNT_MAX),
@@ -196,13 +242,18 @@ enum status priced_places_get(const struct json *object, struct priced *priced, 
     TRY(priced_tables_get(&constants, priced->gradient_option_count, (int)ring_prices(p),
                           PRICE_NONE, &p->ring_constant_ns, arena, err));
     if (json_is_present(&pipette)) TRY(priced_pipette_get(&pipette, priced, arena, err));
-    if (json_is_present(&embedding) != priced->has_embedding_sync)
-        return json_refuse(
-            object, err,
-            "embedding_sync_ns: expected it where the document has one, and nowhere else");
-    return priced->has_embedding_sync ? priced_prices_get(&embedding, (int)pairs_of(p), PRICE_NONE,
-                                                          &p->embedding_sync_ns, arena, err)
-                                      : OK;
+    bool sync = priced->has_embedding_sync, fused = priced->layout.fused_embedding_sync;
+    if (json_is_present(&embedding) != (sync && !fused) ||
+        json_is_present(&ring) != (sync && fused))
+        return json_refuse(object, err,
+                           "embedding_%s_ns: expected it where the document has %s embedding sync, "
+                           "and nowhere else",
+                           fused ? "ring" : "sync", fused ? "a fused" : "an");
+    if (!sync) return OK;
+    TRY(priced_prices_get(fused ? &ring : &embedding, (int)pairs_of(p), PRICE_NONE,
+                          fused ? &p->embedding_ring_ns : &p->embedding_sync_ns, arena, err));
+    if (fused) p->embedding_sync_ns = priced_embedding_pairs(priced, arena);
+    return OK;
 }
 
 // ---- checking
@@ -238,8 +289,9 @@ static double longest_beside_passes(const struct priced *p)
                              (double)x->backward_ns[c][o][i * PART_COUNT + part]);
                 transfer = larger_double(transfer, both);
             }
-    for (size_t i = 0; x->embedding_sync_ns && i < pairs; i++)
-        embedding = larger_double(embedding, (double)x->embedding_sync_ns[i]);
+    const int64_t *ends = x->embedding_ring_ns ? x->embedding_ring_ns : x->embedding_sync_ns;
+    for (size_t i = 0; ends && i < pairs; i++)
+        embedding = larger_double(embedding, (double)ends[i]);
     return syncs + embedding +
            p->stage_count *
                (constant + (double)priced_micro_batches_most(p) * 2 * p->slice_count * transfer);
@@ -415,7 +467,9 @@ void priced_places_put(struct json_writer *w, const struct priced *priced)
                       rings);
     if (p->micro_batches_together)
         json_put_count(w, "micro_batches_together", p->micro_batches_together);
-    if (p->embedding_sync_ns)
+    if (p->embedding_ring_ns)
+        priced_prices_put(w, "embedding_ring_ns", p->embedding_ring_ns, pairs);
+    else if (p->embedding_sync_ns)
         priced_prices_put(w, "embedding_sync_ns", p->embedding_sync_ns, pairs);
     if (p->pipette) priced_pipette_put(w, priced);
     json_close_object(w);

@@ -99,7 +99,10 @@ struct priced_places {
     int64_t ***ring_ns;         // [run][gradient_option][(level * transport_count + transport) *
                                 // node_count^2 + pair]: a layer's sync over a ring of such links
     int64_t **ring_constant_ns; // [gradient_option][the same]: per stage, beside it
-    int64_t *embedding_sync_ns; // [first stage's node, last stage's node]; NULL without one
+    // [first stage's node, last stage's node]; NULL without one. Of a fused one it is what the ring
+    // takes at least that has a replica's two ends there (priced_embedding_pairs).
+    int64_t *embedding_sync_ns;
+    int64_t *embedding_ring_ns;     // [from, to]: the fused one, were all its links like this; NULL
     struct priced_pipette *pipette; // NULL: the objective is another
 };
 
@@ -163,6 +166,9 @@ int64_t priced_least_states(const struct priced *p, const struct priced_run *run
 size_t priced_ring_links(const struct priced_places *p); // transport_count x node_count^2: a level
 // Where the prices of a ring over these nodes begin in ring_ns: at its transport's pairs.
 size_t priced_ring_offset(const struct priced_places *p, const int *nodes, int count);
+// The least that the fused embedding sync can take where one replica's ends stand on [first, last]:
+// docs/PROOFS.md 12.
+int64_t *priced_embedding_pairs(const struct priced *p, struct arena *arena);
 // A link's place in ring_ns where so many rings leave each node, rings[node]; offset: of its ring.
 size_t priced_ring_link(const struct priced_places *p, size_t offset, int from, int to,
                         const int *rings);

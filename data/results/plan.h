@@ -81,8 +81,11 @@ struct plan_placement {
     // Likewise: a message of the first slice over the boundary behind the stage, from end to end;
     // -1: not stated.
     int64_t *send_forward_ns, *send_backward_ns;
-    int64_t *iteration_ns;        // [replica]
-    int *rings;                   // [stage * replica_count + at]: replicas, each sends to the next
+    int64_t *iteration_ns; // [replica]
+    int *rings;            // [stage * replica_count + at]: replicas, each sends to the next
+    // [2 * replica_count], of a fused embedding sync, else NULL: r is replica r's first stage,
+    // replica_count + r its last one; each sends to the next.
+    int *embedding_ring;
     int slowest;                  // replica
     struct plan_pipette *pipette; // NULL: the objective is another
 };

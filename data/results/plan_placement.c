@@ -53,22 +53,22 @@ static enum status read_replica(const struct json *object, const struct plan *p,
     return OK;
 }
 
-// Every replica once.
-static enum status read_ring(const struct json *array, struct plan_placement *x, int stage,
+// Every member once.
+static enum status read_ring(const struct json *array, int *ring, int members, const char *what,
                              struct arena *arena, struct error *err)
 {
     int64_t *values;
     int count;
-    bool *seen = TAKE(arena, x->replica_count, bool);
+    bool *seen = TAKE(arena, members, bool);
     TRY(json_expect(array, JSON_ARRAY, err));
-    TRY(json_counts(array, 0, x->replica_count - 1, &values, &count, arena, err));
-    if (count != x->replica_count)
-        return json_refuse(array, err, "expected %d replicas, found %d", x->replica_count, count);
+    TRY(json_counts(array, 0, members - 1, &values, &count, arena, err));
+    if (count != members)
+        return json_refuse(array, err, "expected %d %ss, found %d", members, what, count);
     for (int at = 0; at < count; at++) {
         if (seen[values[at]])
-            return json_refuse(array, err, "replica %d stands twice", (int)values[at]);
+            return json_refuse(array, err, "%s %d stands twice", what, (int)values[at]);
         seen[values[at]] = true;
-        x->rings[stage * x->replica_count + at] = (int)values[at];
+        ring[at] = (int)values[at];
     }
     return OK;
 }
@@ -90,12 +90,13 @@ enum status plan_placement_get(const struct json *object, struct plan *p, struct
                                struct error *err)
 {
     struct plan_placement *x = p->placement = TAKE(arena, 1, struct plan_placement);
-    struct json replicas = {0}, rings = {0}, pipette = {0};
+    struct json replicas = {0}, rings = {0}, embedding = {0}, pipette = {0};
     x->replica_count = p->layout.data;
     x->rank_count = p->layout.pipeline;
     struct json_field fields[] = {
         FIELD_ARRAY("replicas", REQUIRED, &replicas),
         FIELD_ARRAY("rings", REQUIRED, &rings),
+        FIELD_ARRAY("embedding_ring", OPTIONAL, &embedding),
         FIELD_INT("slowest", REQUIRED, &x->slowest, 0, x->replica_count - 1),
         FIELD_OBJECT("pipette", OPTIONAL, &pipette),
     };
@@ -120,9 +121,12 @@ enum status plan_placement_get(const struct json *object, struct plan *p, struct
     }
     for (int stage = 0; stage < p->stage_count; stage++) {
         struct json element = json_element(&rings, stage, arena);
-        TRY(read_ring(&element, x, stage, arena, err));
+        TRY(read_ring(&element, x->rings + stage * x->replica_count, x->replica_count, "replica",
+                      arena, err));
     }
-    return OK;
+    if (!json_is_present(&embedding)) return OK;
+    x->embedding_ring = TAKE(arena, 2 * x->replica_count, int);
+    return read_ring(&embedding, x->embedding_ring, 2 * x->replica_count, "member", arena, err);
 }
 
 static void put_stage(struct json_writer *w, const struct plan_placement *x, int at)
@@ -164,6 +168,12 @@ void plan_placement_put(struct json_writer *w, const struct plan *p)
         json_close_array(w);
     }
     json_close_array(w);
+    if (x->embedding_ring) {
+        json_open_flat_array(w, "embedding_ring");
+        for (int at = 0; at < 2 * x->replica_count; at++)
+            json_put_count(w, NULL, x->embedding_ring[at]);
+        json_close_array(w);
+    }
     json_put_count(w, "slowest", x->slowest);
     if (x->pipette) {
         json_open_flat_object(w, "pipette");

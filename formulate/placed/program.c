@@ -309,6 +309,11 @@ enum status formulate_placed(struct placed_program *f, const struct choices *c, 
         return fail(err, BAD_INPUT,
                     "the program of placements knows replicas with equally many micro-batches, "
                     "found uneven_micro_batches");
+    if (c->priced->places->embedding_ring_ns && c->priced->layout.data > 1)
+        return fail(err, BAD_INPUT,
+                    "the program of placements knows embedding syncs of two ranks, found "
+                    "fused_embedding_sync with %d replicas",
+                    c->priced->layout.data);
     begin(f, c, arena);
     struct placing x = {.f = f,
                         .c = c,

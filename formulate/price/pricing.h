@@ -263,6 +263,9 @@ struct layer_gathers gathers_of_layer(const struct pricing *x, const struct laye
 enum status price_gradient_syncs(struct pricing *x, int run, struct error *err);
 enum status price_sync_constants(struct pricing *x, struct error *err);
 enum status price_embedding_sync(struct pricing *x, struct error *err);
+bool sums_fused_embeddings(const struct pricing *x); // over all ranks of both end stages
+// Two ranks' sum of the tied matrix's gradient, or the fused one, all of whose links are like this.
+real embedding_sum_s(const struct pricing *x, struct link_price link);
 
 // ---- transfers.c (section 6)
 // Bytes of so many values, packed as their largest or in fewer bits.

@@ -277,6 +277,26 @@ static bool embeddings_are_trained(const struct model *m)
     return true;
 }
 
+bool sums_fused_embeddings(const struct pricing *x)
+{
+    return x->priced->has_embedding_sync && x->problem->job.layout.fused_embedding_sync;
+}
+
+real embedding_sum_s(const struct pricing *x, struct link_price link)
+{
+    real bytes = x->e_g * x->v * x->h_e / x->t;
+    link.table = NULL;
+    return sum_price_s(x, &link, bytes, sums_fused_embeddings(x) ? 2 * x->R : 2);
+}
+
+// Of the fused one, over all ranks of both ends, those of one end where they leave their node.
+static real among_replicas_s(const struct pricing *x, int group)
+{
+    if (!sums_fused_embeddings(x) || link_of_gradient_sync(x, group).intra) return 0;
+    struct link_price own = link_of_stages(x, group, group);
+    return own.joined ? embedding_sum_s(x, own) : 0;
+}
+
 enum status price_embedding_sync(struct pricing *x, struct error *err)
 {
     struct priced *priced = x->priced;
@@ -284,8 +304,6 @@ enum status price_embedding_sync(struct pricing *x, struct error *err)
     priced->has_embedding_sync = model->has_shape && model->shape.tied_embeddings && x->p > 1 &&
                                  embeddings_are_trained(model);
     priced->embedding_sync_ns = TAKE(x->arena, priced->group_count * priced->group_count, int64_t);
-    real bytes = x->e_g * x->v * x->h_e / x->t,
-         ranks = x->problem->job.layout.fused_embedding_sync ? 2 * x->R : 2;
     for (int from = 0; from < priced->group_count; from++)
         for (int to = 0; to < priced->group_count; to++) {
             int64_t *ns = &priced->embedding_sync_ns[from * priced->group_count + to];
@@ -293,9 +311,9 @@ enum status price_embedding_sync(struct pricing *x, struct error *err)
                               back = link_of_stages(x, to, from);
             *ns = there.joined ? 0 : PRICE_NONE;
             if (!there.joined || !priced->has_embedding_sync) continue;
-            there.table = back.table = NULL;
-            real seconds =
-                fmaxl(sum_price_s(x, &there, bytes, ranks), sum_price_s(x, &back, bytes, ranks));
+            real between = fmaxl(embedding_sum_s(x, there), embedding_sum_s(x, back)),
+                 seconds =
+                     fmaxl(between, fmaxl(among_replicas_s(x, from), among_replicas_s(x, to)));
             TRY(round_time(ns, seconds, "embedding sync time", priced->groups[from].name, err));
         }
     return OK;

@@ -4,6 +4,7 @@
 // replica's; of the others the time is played with the judge's prices.
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/judge/internal.h"
 #include "solve/judge/table.h"
 
@@ -253,6 +254,57 @@ static bool audit_rings(struct audit *h, const int *node, struct ring_links *rin
     return h->verdict->violation_count == before;
 }
 
+// A place of the fused embedding sync's ring: first stages' replicas, then last stages'.
+static int member_node(const struct audit *h, const int *node, int member)
+{
+    const struct plan_placement *x = h->plan->placement;
+    bool first = member < x->replica_count;
+    int replica = first ? member : member - x->replica_count,
+        stage = first ? 0 : h->plan->stage_count - 1;
+    return node[replica * x->rank_count + schedule_rank_of(&h->request, stage)];
+}
+
+// The ring goes from each of its places to the next, and takes what its dearest link does. Within a
+// node it goes over a link only where it is all there.
+static bool audit_embedding_ring(struct audit *h, const int *node)
+{
+    const struct plan_placement *x = h->plan->placement;
+    const struct cluster_node *nodes = h->problem->cluster.places.nodes;
+    bool wanted = h->price_audit.embedding_sync && h->plan->layout.fused_embedding_sync,
+         leaves = false;
+    int count = 2 * x->replica_count, before = h->verdict->violation_count;
+    int64_t most = 0;
+    if (wanted != (x->embedding_ring != NULL)) {
+        REJECT(h, "placement", -1,
+               wanted ? "the embedding sync is fused, and the plan does not say in which order its "
+                        "ring goes"
+                      : "the plan has a ring of a fused embedding sync, which there is not");
+        return false;
+    }
+    for (int i = 1; i < count && wanted; i++)
+        leaves = leaves || member_node(h, node, i) != member_node(h, node, 0);
+    for (int at = 0; at < count && wanted; at++) {
+        int from = member_node(h, node, x->embedding_ring[at]),
+            to = member_node(h, node, x->embedding_ring[(at + 1) % count]);
+        struct node_link way;
+        if (from == to && leaves) continue;
+        if (!judged_node_link(&h->price_audit, from, to, &way)) {
+            REJECT(h, "joined", -1,
+                   "the ring of the embedding sync goes from node '%s' to node '%s', which nothing "
+                   "joins",
+                   nodes[from].name, nodes[to].name);
+            continue;
+        }
+        most = larger(
+            most, embedding_link_price(&h->price_audit, (struct joint){true, way.what.inside, true,
+                                                                       way.link.bytes_per_s,
+                                                                       way.link.latency_s, 1}));
+    }
+    h->price_audit.embedding_ring = wanted;
+    h->price_audit.embedding_ring_ns = most;
+    return h->verdict->violation_count == before;
+}
+
 // With the schedule of its own number of micro-batches.
 static enum status begin_audit(struct audit *x, struct replica *r, const struct audit *h,
                                int *groups, struct error *err)
@@ -268,6 +320,8 @@ static enum status begin_audit(struct audit *x, struct replica *r, const struct 
     x->ring_entries = r->ring_entries;
     x->price_audit.stated_for = x->stated_for = r->stated_for;
     x->price_audit.summed_by = r->summed_by;
+    x->price_audit.embedding_ring = h->price_audit.embedding_ring;
+    x->price_audit.embedding_ring_ns = h->price_audit.embedding_ring_ns;
     x->sound = TAKE(h->arena, h->plan->stage_count, bool);
     for (int s = 0; s < h->plan->stage_count; s++) x->sound[s] = true;
     return r->plan.micro_batches == h->schedule.request.micro_batches
@@ -394,7 +448,8 @@ enum status audit_placement(struct audit *h, struct error *err)
     node = TAKE(h->arena, x->replica_count * x->rank_count, int);
     struct ring_links *rings = TAKE(h->arena, h->plan->stage_count, struct ring_links);
     TRY(schedule_build(&h->schedule, &h->request, h->arena, err));
-    if (!audit_nodes(h, node) || !audit_rings(h, node, rings)) return OK;
+    if (!audit_nodes(h, node) || !audit_rings(h, node, rings) || !audit_embedding_ring(h, node))
+        return OK;
     if (h->problem->job.objective == OBJECTIVE_PIPETTE) audit_pipette(h, node);
     int64_t load_ns = 0;
     audit_slowest(h, node);

@@ -40,8 +40,10 @@ struct placed {
     int *leaving;                     // [node] rings that leave it, of the plan at hand
     struct placed_known_ring *rings;  // worked out before
     int *ring_next;                   // [stage]
-    bool keep_rings;                  // they are evaluated as they are
-    enum status status;               // of building variants
+    struct placed_embedding *embedding; // worked out last
+    int64_t embedding_ns;               // the fused sync, of the plan at hand
+    bool keep_rings;                    // they are evaluated as they are
+    enum status status;                 // of building variants
     struct error error;
     struct arena *arena;
 };
@@ -51,6 +53,16 @@ struct placed {
 struct placed_known_ring *placed_rings_open(const struct placed *p, struct arena *arena);
 // Rings into the plan, in their best order, and p->syncs. false: one of them is not joined.
 bool placed_sync_all(struct placed *p, struct placed_plan *plan);
+
+// ---- embedding.c
+
+struct placed_embedding *placed_embedding_open(const struct placed *p, struct arena *arena);
+bool placed_fuses_embeddings(const struct placed *p);
+// The ring of both ends into the plan, in its best order, and p->embedding_ns. false: it is not
+// joined.
+bool placed_sync_embedding(struct placed *p, struct placed_plan *plan);
+// What the fused sync takes at least with these nodes, [replica * ranks + rank], -1: none yet.
+int64_t placed_embedding_floor(const struct placed *p, const int *node, struct arena *arena);
 
 // ---- variants.c
 

@@ -82,6 +82,10 @@ static void rename_replicas(struct placed *p, struct placed_plan *plan, const in
                (size_t)p->ranks * sizeof *old.node);
     }
     for (int i = 0; i < p->stages * p->replicas; i++) plan->ring[i] = number[old.ring[i]];
+    for (int i = 0; i < 2 * p->replicas; i++) {
+        int member = old.embedding_ring[i], end = member / p->replicas * p->replicas;
+        plan->embedding_ring[i] = end + number[member - end];
+    }
     plan->slowest = 0;
     placed_evaluate(p, plan, INT64_MAX);
     if (plan->time_ns > old.time_ns) placed_plan_copy(p, plan, &old);

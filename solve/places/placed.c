@@ -24,6 +24,8 @@ static bool fill_durations(struct placed *p, const struct placed_plan *plan, int
         durations[symbol_index(p->stages, SYMBOL_SYNC, s)] = p->syncs[replica * p->stages + s];
     }
     bool joined = choices_node_transfers(p->c, stages, plan->node + replica * p->ranks, durations);
+    if (placed_fuses_embeddings(p))
+        durations[symbol_index(p->stages, SYMBOL_EMBEDDING_SYNC, 0)] = p->embedding_ns;
     arena_reset(p->arena, mark);
     return joined;
 }

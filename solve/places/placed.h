@@ -20,6 +20,9 @@ struct placed_plan {
         chosen; // [replica * stage_count + stage]: choices of the replica's number of micro-batches
     int *node;  // [replica * rank_count + rank]
     int *ring;  // [stage * replica_count + at]: replicas, each sends to the next
+    // [2 * replica_count], of the fused embedding sync: r is replica r's first stage, replica_count
+    // + r its last one; each sends to the next.
+    int *embedding_ring;
     int64_t time_ns; // of the slowest replica; INT64_MAX: some of it is not joined
     int slowest;     // the first of the slowest replicas
 };

@@ -234,5 +234,5 @@ bool placed_sync_all(struct placed *p, struct placed_plan *plan)
                                                   (size_t)node * (size_t)(p->nodes + 1));
         else if (!sync_stage(p, plan, stage)) return false;
     }
-    return true;
+    return placed_sync_embedding(p, plan);
 }

@@ -99,6 +99,7 @@ void placed_put_plan(struct plan *plan, struct placed *p, struct placed_plan *be
     plan->micro_batches = slowest->micro_batches;
     x->slowest = best->slowest;
     x->rings = best->ring;
+    x->embedding_ring = placed_fuses_embeddings(p) ? best->embedding_ring : NULL;
     x->micro_batches = p->uneven ? best->micro_batches : NULL;
     for (int i = 0; i < p->replicas * p->ranks; i++)
         x->nodes[i] = arena_copy_text(arena, p->priced->places->nodes[best->node[i]].name);

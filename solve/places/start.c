@@ -164,6 +164,9 @@ static void put_rings(const struct placed *p, struct placed_plan *to,
 {
     if (x->replica_count == p->replicas)
         memcpy(to->ring, x->rings, (size_t)(p->stages * p->replicas) * sizeof *to->ring);
+    if (x->replica_count == p->replicas && x->embedding_ring)
+        memcpy(to->embedding_ring, x->embedding_ring,
+               (size_t)(2 * p->replicas) * sizeof *to->embedding_ring);
 }
 
 bool placed_take_start(struct placed *p, struct placed_start *start, int *like, int *home,

@@ -90,6 +90,7 @@ static bool is_same_link(const struct priced *p, size_t a, size_t b)
         for (int run = 0; run < p->run_count; run++)
             if (!same_pair(x->ring_ns[run][option], 1, tables, pairs, a, b)) return false;
     }
+    if (x->embedding_ring_ns && x->embedding_ring_ns[a] != x->embedding_ring_ns[b]) return false;
     return !x->embedding_sync_ns || x->embedding_sync_ns[a] == x->embedding_sync_ns[b];
 }
 

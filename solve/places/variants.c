@@ -129,6 +129,7 @@ enum status placed_open(struct placed **placed, const struct priced *priced, str
     p->leaving = TAKE(arena, p->nodes, int);
     p->rings = placed_rings_open(p, arena);
     p->ring_next = TAKE(arena, p->stages, int);
+    p->embedding = placed_embedding_open(p, arena);
     return OK;
 }
 
@@ -150,11 +151,13 @@ struct placed_plan placed_plan_empty(const struct placed *p, struct arena *arena
                                TAKE(arena, p->replicas * p->stages, int),
                                TAKE(arena, p->replicas * p->ranks, int),
                                TAKE(arena, p->stages * p->replicas, int),
+                               TAKE(arena, 2 * p->replicas, int),
                                INT64_MAX,
                                0};
     placed_spread(p, &plan);
     for (int s = 0; s < p->stages; s++)
         for (int r = 0; r < p->replicas; r++) plan.ring[s * p->replicas + r] = r;
+    for (int i = 0; i < 2 * p->replicas; i++) plan.embedding_ring[i] = i;
     return plan;
 }
 
@@ -166,6 +169,8 @@ void placed_plan_copy(const struct placed *p, struct placed_plan *to,
     memcpy(to->chosen, from->chosen, (size_t)(p->replicas * p->stages) * sizeof *to->chosen);
     memcpy(to->node, from->node, (size_t)(p->replicas * p->ranks) * sizeof *to->node);
     memcpy(to->ring, from->ring, (size_t)(p->stages * p->replicas) * sizeof *to->ring);
+    memcpy(to->embedding_ring, from->embedding_ring,
+           (size_t)(2 * p->replicas) * sizeof *to->embedding_ring);
     to->time_ns = from->time_ns;
     to->slowest = from->slowest;
 }

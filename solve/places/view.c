@@ -279,6 +279,16 @@ static void make_groups(const struct view_making *m)
             m->v->priced.groups[priced->places->nodes[node_of(m, m->replica, rank)].group].slots++;
 }
 
+// The fused sync takes as long for the replica as the ring does that others are in.
+static void raise_embeddings(const struct view_making *m)
+{
+    const struct placed *p = m->x->p;
+    int64_t *ns = m->v->priced.embedding_sync_ns,
+            least = placed_embedding_floor(p, m->part->node, m->arena);
+    for (int i = 0; i < p->priced->group_count * p->priced->group_count; i++)
+        if (ns[i] != PRICE_NONE) ns[i] = least >= CHAIN_NONE ? PRICE_NONE : larger(ns[i], least);
+}
+
 bool placed_view_make(struct placed_view *v, struct placed_views *views,
                       const struct placed_part *part, int replica, bool *const *barred,
                       struct arena *arena)
@@ -306,6 +316,7 @@ bool placed_view_make(struct placed_view *v, struct placed_views *views,
             TAKE(arena, p->priced->group_count * p->priced->group_count, int64_t);
         least_pairs(&m, choices_rank_of(p->c, 0), choices_rank_of(p->c, p->stages - 1),
                     v->priced.embedding_sync_ns, p->priced->places->embedding_sync_ns, 1, 1);
+        if (placed_fuses_embeddings(p)) raise_embeddings(&m);
     }
     return true;
 }

@@ -114,6 +114,17 @@ static void print_rings(struct report_out *out, const struct plan *plan,
     if (links && links->best_ring_bytes_per_s > 0)
         report_print(out, "  no ring of %d device groups has all its links faster than %s GB/s\n",
                      x->replica_count, gigabytes_per_s(links->best_ring_bytes_per_s, out->arena));
+    if (x->embedding_ring) {
+        const char *nodes = "";
+        for (int at = 0; at < 2 * x->replica_count; at++) {
+            int member = x->embedding_ring[at],
+                rank = member < x->replica_count ? 0 : x->rank_count - 1;
+            nodes = arena_print(out->arena, "%s%s%s", nodes, at ? " > " : "",
+                                x->nodes[member % x->replica_count * x->rank_count + rank]);
+        }
+        report_print(out, "  the fused embedding sync, %s ms: %s\n",
+                     report_milliseconds(plan->embedding_sync_ns, out->arena), nodes);
+    }
     if (x->replica_count > 2) print_launched(out, plan, links);
 }
 

@@ -280,10 +280,51 @@ static enum status add_rings(struct finding *f, const struct schedule_request *q
     return OK;
 }
 
+// What the fused embedding sync would take over links like this one; within a node that its ring
+// leaves there is none.
+static double embedding_s(const struct report_links *l, const struct report_link *x)
+{
+    const struct plan_placement *at = l->plan->placement;
+    const struct layout *layout = &l->plan->layout;
+    const struct shape *s = &l->problem.model.shape;
+    bool leaves = false;
+    for (int i = 0; i < at->replica_count; i++)
+        leaves = leaves || l->node[i * at->rank_count] != x->from ||
+                 l->node[i * at->rank_count + at->rank_count - 1] != x->from;
+    if (x->from == x->to && leaves) return 0;
+    double ranks = 2.0 * layout->data * layout->context,
+           width = (double)(s->embedding_width ? s->embedding_width : s->hidden),
+           bytes = (double)l->problem.job.gradient_bytes_per_value * (double)s->vocabulary * width /
+                   layout->tensor;
+    return 2 * (ranks - 1) * (x->link.link.latency_s + bytes / ranks / x->link.link.bytes_per_s);
+}
+
+static enum status add_embedding_ring(struct finding *f, int last)
+{
+    struct report_links *l = f->l;
+    const struct plan_placement *x = l->plan->placement;
+    int count = 2 * x->replica_count, first = l->count, dearest = l->count;
+    for (int at = 0; at < count; at++) {
+        int from = x->embedding_ring[at], to = x->embedding_ring[(at + 1) % count];
+        TRY(add_link(f, USE_EMBEDDING, 0, from % x->replica_count, to % x->replica_count,
+                     from < x->replica_count ? 0 : last, to < x->replica_count ? 0 : last));
+        if (embedding_s(l, &l->items[l->count - 1]) > embedding_s(l, &l->items[dearest]))
+            dearest = l->count - 1;
+    }
+    for (int i = first; i < l->count; i++) {
+        l->items[i].ns = i == dearest ? l->plan->embedding_sync_ns : -1;
+        l->items[i].critical_ns =
+            i == dearest ? f->critical[(int)USE_EMBEDDING * l->plan->stage_count] : 0;
+    }
+    l->items[dearest].dearest = true;
+    return OK;
+}
+
 static enum status add_embeddings(struct finding *f, const struct schedule_request *q)
 {
     const struct plan *plan = f->l->plan;
     int last = schedule_rank_of(q, plan->stage_count - 1);
+    if (plan->placement->embedding_ring) return add_embedding_ring(f, last);
     for (int replica = 0;
          replica < plan->placement->replica_count && plan->embedding_sync_ns && last; replica++) {
         TRY(add_link(f, USE_EMBEDDING, 0, replica, replica, 0, last));

@@ -4,7 +4,7 @@
 // placement's time. What solve writes is accepted; every other claim of it that is accepted is no
 // higher than that time.
 //
-//   test_check_places [PROBLEMS] [SEED]
+//   test_check_places [PROBLEMS] [SEED] [fused]: of all of them a fused embedding sync is asked for
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +17,10 @@ enum { DEFAULT_PROBLEMS = 150 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
+static bool all_fused;
 static struct {
-    int problems, plans, several, uneven, ways, reached, infeasible, certificates, whole, by_nodes,
-        chained, trees, claims, most, most_reached;
+    int problems, plans, several, fused, uneven, ways, reached, infeasible, certificates, whole,
+        by_nodes, chained, trees, claims, most, most_reached;
     int64_t terms;
 } seen;
 
@@ -60,9 +61,23 @@ static void same_pair(const struct place_trial *t, int from, int to, bool joined
                                         ((cut * p->boundary_count + o) * p->slices + slice) * PARTS
                                   : NULL);
         }
-    if (p->embedding)
+    if (p->embedding && !t->places.embedding)
         same_price(t, "embedding sync", x->embedding_sync_ns[from * x->node_count + to],
                    joined ? own->embedding : PRICE_NONE);
+}
+
+// A link of the fused embedding sync's ring.
+static void same_embedding(const struct place_trial *t, int from, int to, bool both)
+{
+    const struct check_places *x = &t->places;
+    bool joined = false;
+    int64_t ns = PRICE_NONE;
+    if (!x->embedding) return;
+    if (both && (from != to || x->nodes[from].slots > 1))
+        assert_true(x->embedding(x->context, from, to, &joined, &ns));
+    same_price(t, "a link of the fused embedding sync",
+               t->priced.places->embedding_ring_ns[from * x->node_count + to],
+               joined ? ns : PRICE_NONE);
 }
 
 static void same_link(const struct place_trial *t, int transport, int from, int to, bool joined,
@@ -118,6 +133,7 @@ static void same_links(const struct place_trial *t)
             if (both && (from != to || x->nodes[from].slots > 1))
                 assert_true(x->pair(x->context, from, to, &joined, &pair));
             same_pair(t, from, to, joined, &pair);
+            same_embedding(t, from, to, both);
             for (int k = 0; k < t->priced.places->transport_count; k++) {
                 joined = false;
                 if (both && may_ring(t, from, to))
@@ -147,17 +163,29 @@ static void same_passes(const struct place_trial *t)
 }
 
 // false: nothing that is looked at here.
-static bool open_trial(struct place_trial *t, uint64_t seed, bool uneven, struct arena *arena)
+static bool open_trial(struct place_trial *t, uint64_t seed, int asked, struct arena *arena)
 {
-    if (!place_trial_open(t, seed, uneven, arena)) return false;
+    if (!place_trial_open(t, seed, asked, arena)) return false;
     same_links(t);
     same_passes(t);
     if (t->best_ns < 0) return false;
     seen.problems++;
     seen.plans += t->best_ns < INT64_MAX;
     seen.several += t->places.replicas > 1;
+    seen.fused += t->places.embedding && t->best_ns < INT64_MAX;
     seen.uneven += t->places.together > 0;
     return true;
+}
+
+// What a fused embedding sync takes at least with a replica's ends on two nodes.
+static void same_ends(const struct place_trial *t, const struct check_problem *by_nodes)
+{
+    int n = t->places.node_count;
+    for (int i = 0; i < n * n; i++)
+        if (is_usable(t, i / n) && is_usable(t, i % n) &&
+            (i / n != i % n || t->places.nodes[i / n].slots > 1))
+            same_price(t, "a fused embedding sync's least", t->priced.places->embedding_sync_ns[i],
+                       by_nodes->embedding[i]);
 }
 
 // The greatest bound that can be claimed.
@@ -171,6 +199,7 @@ static void try_way(const struct place_trial *t, struct check_relaxation how)
     struct solve_result result;
     uint64_t work = UINT64_MAX / 2;
     CHECK_OK(check_relax_places(&p, &t->places, &how, &r, &work, t->arena));
+    if (how.by_nodes && t->places.embedding) same_ends(t, &p);
     certificate_places_priced(&priced, &t->priced, &p, t->arena);
     place_trial_solve(&result, t, &priced, 0);
     int64_t claim_ns = result.plan.outcome == OUTCOME_INFEASIBLE ? INT64_MAX : result.plan.bound_ns;
@@ -273,12 +302,12 @@ static void try_most(const struct place_trial *t)
     bisect_claims(t, &made);
 }
 
-static void try_problem(uint64_t seed, bool uneven)
+static void try_problem(uint64_t seed, int asked)
 {
     struct arena arena;
     struct place_trial t;
     arena_open(&arena, NULL);
-    if (open_trial(&t, seed, uneven, &arena)) {
+    if (open_trial(&t, seed, asked, &arena)) {
         try_ways(&t);
         try_certificate(&t, seed % 3 ? 0 : 0.05);
         try_most(&t);
@@ -289,10 +318,12 @@ static void try_problem(uint64_t seed, bool uneven)
 static void test_problems(void **state)
 {
     (void)state;
-    for (int i = 0; i < problem_count; i++) try_problem(first_seed + (uint64_t)i, i % 4 == 3);
+    for (int i = 0; i < problem_count; i++)
+        try_problem(first_seed + (uint64_t)i, (i % 4 == 3 ? PLACED_UNEVEN : 0) |
+                                                  (all_fused || i % 5 == 1 ? PLACED_FUSED : 0));
     printf("%d problems, %d of them with a plan, %d with several replicas, %d with numbers of "
-           "micro-batches of their own\n",
-           seen.problems, seen.plans, seen.several, seen.uneven);
+           "micro-batches of their own; %d plans with a fused embedding sync\n",
+           seen.problems, seen.plans, seen.several, seen.uneven, seen.fused);
     printf("%d ways to bound: %d reach the best plan's time, %d prove that there is none; %d "
            "certificates, %d at the solver's bound, %d by nodes, "
            "%d by chains, %d by trees; %d claims audited\n",
@@ -302,7 +333,8 @@ static void test_problems(void **state)
            seen.most_reached);
     printf("%lld prices of the judge and the planner\n", (long long)seen.terms);
     assert_true(seen.problems * 4 > problem_count && seen.plans * 3 > seen.problems &&
-                seen.several * 3 > seen.problems && seen.uneven * 20 > seen.problems);
+                seen.several * 3 > seen.problems && seen.fused * 30 > problem_count &&
+                seen.uneven * 20 > seen.problems);
     assert_true(seen.certificates * 2 > seen.problems && seen.by_nodes > 0 &&
                 seen.by_nodes < seen.certificates);
 }
@@ -311,6 +343,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1) problem_count = atoi(argv[1]);
     if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
+    all_fused = argc > 3 && !strcmp(argv[3], "fused");
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_problems)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

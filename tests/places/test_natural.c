@@ -20,7 +20,7 @@ enum { TRIALS_OF_CI = 2000, BEST_PLACES = 5 };
 static int trials = TRIALS_OF_CI;
 static uint64_t first_seed = 1;
 static struct {
-    int compared, rings, leaving, equal, shared, solved, trees;
+    int compared, rings, leaving, equal, shared, solved, trees, fused, fused_apart, fused_several;
 } seen;
 
 // ---- drawing
@@ -80,7 +80,7 @@ static void draw_tables(struct problem *p, struct random *rng, struct arena *are
     }
 }
 
-static void draw(struct problem *p, struct random *rng, struct arena *arena)
+static void draw(struct problem *p, struct random *rng, bool fused, struct arena *arena)
 {
     struct random_limits limits = random_limits_small();
     struct error err;
@@ -88,13 +88,14 @@ static void draw(struct problem *p, struct random *rng, struct arena *arena)
     limits.stages_max = 4;
     limits.groups_max = 2;
     limits.keeps = true;
+    if (fused) limits.flavour = FLAVOUR_SHAPE;
     do {
         random_problem(p, rng, &limits, arena);
         struct layout *l = &p->job.layout;
         err = (struct error){OK, ""};
         l->zero = l->zero > 1 ? 1 : l->zero;
         l->barrier = true;
-        l->fused_embedding_sync = false;
+        if (fused) l->fused_embedding_sync = p->model.shape.tied_embeddings = true;
         int data = (int)random_between(rng, 1, 12);
         p->job.global_batch = p->job.global_batch / l->data * data;
         l->data = data;
@@ -218,6 +219,38 @@ static bool stays_within(const struct placed *p, const struct placed_plan *plan)
     return plan->node[0] == plan->node[p->ranks - 1];
 }
 
+// Whether the ring of both ends stands on one node.
+static bool stays(const struct placed *p, const struct placed_plan *plan)
+{
+    bool one = true;
+    for (int i = 0; i < p->replicas; i++)
+        one = one && plan->node[i * p->ranks] == plan->node[0] &&
+              plan->node[i * p->ranks + p->ranks - 1] == plan->node[0];
+    return one;
+}
+
+// Links between nodes are all alike for one group. Of two the ring has those between them, and
+// those within each that has no room on one node for its stage, as it is priced without names.
+static void compare_embedding(const struct placed *p, const struct plan *without,
+                              const struct placed_plan *plan, const struct problem *named,
+                              uint64_t seed)
+{
+    int last = p->stages - 1;
+    bool regular = is_regular(p, without->stages[0].group) &&
+                   is_regular(p, without->stages[last].group),
+         one_group = without->stages[0].group == without->stages[last].group;
+    if (!placed_fuses_embeddings(p)) return;
+    int64_t plain = without->embedding_sync_ns, own = p->embedding_ns;
+    bool inside = stays(p, plan);
+    if ((own > plain && !is_slow_inside(named)) || (!inside && own > plain) ||
+        (!inside && (regular || one_group) && own != plain))
+        fail_msg("problem %llu: a fused embedding sync of %lld ns, %lld ns on named nodes",
+                 (unsigned long long)seed, (long long)plain, (long long)own);
+    seen.fused += !inside && own == plain && plain > 0;
+    seen.fused_apart += !inside && own == plain && !one_group;
+    seen.fused_several += !inside && own == plain && p->replicas > 1;
+}
+
 static void compare(const struct problem *named, const struct plan *without, uint64_t seed,
                     struct arena *arena)
 {
@@ -240,6 +273,7 @@ static void compare(const struct problem *named, const struct plan *without, uin
     for (int i = 0; i < p->replicas * p->stages; i++) plan.chosen[i] = like[i % p->stages];
     placed_evaluate(p, &plan, INT64_MAX);
     compare_stages(p, without, &plan, seed);
+    compare_embedding(p, without, &plan, named, seed);
     if (plan.time_ns > without->iteration_ns && !is_slow_inside(named))
         fail_msg("problem %llu: %lld ns, on named nodes %lld ns", (unsigned long long)seed,
                  (long long)without->iteration_ns, (long long)plan.time_ns);
@@ -299,9 +333,9 @@ static bool sums_by_trees(const struct problem *p, const struct priced *with, st
     return other;
 }
 
-static void test_names(void **state)
+static void try_names(int count, bool fused, void **state)
 {
-    for (int i = 0; i < trials; i++) {
+    for (int i = 0; i < count; i++) {
         struct arena_mark mark = arena_set_mark(*state);
         struct random rng = {first_seed + (uint64_t)i};
         struct problem problem, named;
@@ -309,7 +343,7 @@ static void test_names(void **state)
         struct solve_result r;
         struct solve_settings settings;
         struct error err = {OK, ""};
-        draw(&problem, &rng, *state);
+        draw(&problem, &rng, fused, *state);
         solve_defaults(&settings);
         settings.progress = 0;
         settings.gap = 0;
@@ -326,12 +360,28 @@ static void test_names(void **state)
         }
         arena_reset(*state, mark);
     }
+}
+
+static void test_names(void **state)
+{
+    try_names(trials, false, state);
     printf("%d plans, %d as long with names; %d rings, %d of them over several nodes, %d beside "
            "another; %d best plans; %d with sums by trees\n",
            seen.compared, seen.equal, seen.rings, seen.leaving, seen.shared, seen.solved,
            seen.trees);
     assert_true(seen.compared * 4 > trials && seen.leaving * 8 > trials &&
                 seen.solved * 16 > trials && seen.trees * 100 > trials);
+}
+
+static void test_fused(void **state)
+{
+    memset(&seen, 0, sizeof seen);
+    try_names(trials / 2, true, state);
+    printf("%d plans, %d best plans; %d fused embedding syncs over several nodes as long with "
+           "names, %d of several replicas, %d between two groups\n",
+           seen.compared, seen.solved, seen.fused, seen.fused_several, seen.fused_apart);
+    assert_true(seen.fused * 16 > trials && seen.fused_several * 20 > trials &&
+                seen.fused_apart * 100 > trials && seen.solved * 50 > trials);
 }
 
 // ---- priced documents whose rings share cards
@@ -343,7 +393,7 @@ static void draw_shared(struct priced *priced, struct arena *arena)
     for (uint64_t seed = 1;; seed++) {
         struct random rng = {seed};
         struct problem problem, named;
-        draw(&problem, &rng, arena);
+        draw(&problem, &rng, false, arena);
         if (!name_nodes(&named, &problem, arena)) continue;
         CHECK_OK(price_problem(priced, &named, arena, &err));
         if (priced->places->ring_level_count > 1 && priced->places->transport_count == 1) return;
@@ -381,7 +431,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1) trials = atoi(argv[1]);
     if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_fused),
                                        cmocka_unit_test(test_documents)};
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

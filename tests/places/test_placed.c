@@ -1,6 +1,8 @@
 // Plans on nodes: the solver against all decisions on all placements, with durations put together
 // and played by the oracle; bounds that are the optimum; what the judge makes of it. Likewise where
-// replicas take unlike numbers of micro-batches.
+// replicas take unlike numbers of micro-batches, and where the embedding sync is fused.
+//
+//   test_placed [TRIALS] [TESTS]: "*fused": these alone
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +12,7 @@
 #include "solve/places/placed.h"
 #include "solve/layout/solve.h"
 #include "solve/judge/verify.h"
+#include "tests/support/folder.h"
 #include "tests/support/oracle/placements.h"
 
 #include "tests/support/check.h" // last: its macro `fail` hides data/base/status.h's
@@ -19,7 +22,7 @@ static int trials = 100;
 enum { PLACES = 6 };
 
 struct seen {
-    int placed, several, apart, transports, uneven, shapes[PLACES + 1][PLACES + 1];
+    int placed, several, apart, transports, uneven, fused, forged, shapes[PLACES + 1][PLACES + 1];
 }; // [pipeline][data]
 
 static void assert_best(const struct problem *problem, const struct plan *plan, int64_t best,
@@ -54,6 +57,59 @@ static void expect_load_is_audited(const struct problem *problem, const struct p
     }
 }
 
+static bool is_accepted(const struct problem *problem, const struct plan *plan, struct arena *arena)
+{
+    struct verdict verdict;
+    struct error err = {OK, ""};
+    assert_int_equal(verify_plan(&verdict, plan, problem, arena, &err), OK);
+    return verdict.accepted;
+}
+
+// The plan with the ring of its fused embedding sync left out, and in every other order of two of
+// its members: accepted only if that order's dearest link takes as long.
+static int expect_ring_is_audited(const struct problem *problem, const struct priced *priced,
+                                  const struct plan *plan, struct arena *arena)
+{
+    const struct plan_placement *x = plan->placement;
+    int members = 2 * x->replica_count, refused = 0;
+    struct plan_placement other = *x;
+    struct plan wrong = *plan;
+    wrong.outcome = OUTCOME_OPEN, wrong.bound_ns = 0, wrong.placement = &other;
+    if (!priced->places->embedding_ring_ns) return 0;
+    other.embedding_ring = NULL;
+    assert_false(is_accepted(problem, &wrong, arena));
+    for (int at = 1; at < members; at++) {
+        int64_t most = 0;
+        bool joined = true;
+        other.embedding_ring = TAKE(arena, members, int);
+        for (int i = 0; i < members; i++) other.embedding_ring[i] = x->embedding_ring[i];
+        other.embedding_ring[0] = x->embedding_ring[at];
+        other.embedding_ring[at] = x->embedding_ring[0];
+        for (int i = 0; i < members; i++) {
+            const int two[] = {other.embedding_ring[i], other.embedding_ring[(i + 1) % members]};
+            int ends[2];
+            for (int end = 0; end < 2; end++) {
+                int rank = two[end] < x->replica_count ? 0 : x->rank_count - 1;
+                const char *name = x->nodes[two[end] % x->replica_count * x->rank_count + rank];
+                for (int k = 0; k < priced->places->node_count; k++)
+                    if (!strcmp(priced->places->nodes[k].name, name)) ends[end] = k;
+            }
+            int64_t ns =
+                priced->places->embedding_ring_ns[ends[0] * priced->places->node_count + ends[1]];
+            if (ends[0] == ends[1])
+                continue; // of draws with one device group a node: there is none
+            joined = joined && ns >= 0;
+            most = ns > most ? ns : most;
+        }
+        bool same = joined && most == plan->embedding_sync_ns;
+        if (is_accepted(problem, &wrong, arena) != same)
+            fail_msg("a ring of %lld ns beside %lld ns", (long long)most,
+                     (long long)plan->embedding_sync_ns);
+        refused += !same;
+    }
+    return refused;
+}
+
 static void count(struct seen *seen, const struct problem *problem, const struct priced *priced,
                   const struct plan *plan)
 {
@@ -67,21 +123,29 @@ static void count(struct seen *seen, const struct problem *problem, const struct
     seen->apart += problem->cluster.group_count > 1;
     seen->transports += priced->places->transport_count > 1;
     seen->uneven += uneven;
+    seen->fused += priced->places->embedding_ring_ns && plan->embedding_sync_ns > 0;
 }
 
-static struct seen solve_trials(bool uneven, enum objective objective, int trial_count,
-                                void **state)
+// Crowded: one or two device groups a node, links alike or far apart; of every other problem.
+static void draw(struct problem *p, int trial, int asked, struct arena *arena)
+{
+    struct random rng = {(uint64_t)trial + 1};
+    if (asked & PLACED_FUSED && trial % 2) random_crowded_problem(p, &rng, asked, arena);
+    else random_placed_problem(p, &rng, asked, arena);
+}
+
+static struct seen solve_trials(int asked, enum objective objective, int trial_count, void **state)
 {
     struct seen seen = {0};
+    bool uneven = asked & PLACED_UNEVEN;
     for (int trial = 0; trial < trial_count; trial++) {
         struct arena_mark mark = arena_set_mark(*state);
-        struct random rng = {(uint64_t)trial + 1};
         struct problem problem;
         struct priced priced;
         struct solve_result result;
         struct solve_settings settings;
         struct error err = {OK, ""};
-        random_placed_problem(&problem, &rng, uneven, *state);
+        draw(&problem, trial, asked, *state);
         problem.job.objective = objective;
         if (price_problem(&priced, &problem, *state, &err) != OK)
             fail_msg("trial %d: %s", trial, err.text);
@@ -93,6 +157,8 @@ static struct seen solve_trials(bool uneven, enum objective objective, int trial
                 fail_msg("trial %d: %s", trial, err.text);
             if (best < INT64_MAX) {
                 assert_best(&problem, &result.plan, best, trial, *state);
+                if (!(trial % 2)) // one device group a node
+                    seen.forged += expect_ring_is_audited(&problem, &priced, &result.plan, *state);
                 if (objective == OBJECTIVE_MAX_LOAD)
                     expect_load_is_audited(&problem, &result.plan, *state);
                 count(&seen, &problem, &priced, &result.plan);
@@ -104,27 +170,29 @@ static struct seen solve_trials(bool uneven, enum objective objective, int trial
         arena_reset(*state, mark);
     }
     printf("%d problems with a plan, %d of them with several replicas, %d with several groups, %d "
-           "with several transports, %d with unlike micro-batches\n",
-           seen.placed, seen.several, seen.apart, seen.transports, seen.uneven);
+           "with several transports, %d with unlike micro-batches, %d with a fused embedding sync, "
+           "%d of whose rings in another order are refused\n",
+           seen.placed, seen.several, seen.apart, seen.transports, seen.uneven, seen.fused,
+           seen.forged);
     return seen;
 }
 
 static void test_all_placements(void **state)
 {
-    struct seen seen = solve_trials(false, OBJECTIVE_ITERATION_TIME, trials, state);
+    struct seen seen = solve_trials(0, OBJECTIVE_ITERATION_TIME, trials, state);
     assert_true(seen.placed * 6 > trials && seen.several * 12 > trials &&
                 seen.apart * 12 > trials && !seen.uneven);
 }
 
 static void test_all_loads(void **state)
 {
-    struct seen seen = solve_trials(false, OBJECTIVE_MAX_LOAD, trials, state);
+    struct seen seen = solve_trials(0, OBJECTIVE_MAX_LOAD, trials, state);
     assert_true(seen.placed * 6 > trials && seen.several * 12 > trials && seen.apart * 12 > trials);
 }
 
 static void test_all_uneven(void **state)
 {
-    struct seen seen = solve_trials(true, OBJECTIVE_ITERATION_TIME, trials, state);
+    struct seen seen = solve_trials(PLACED_UNEVEN, OBJECTIVE_ITERATION_TIME, trials, state);
     for (int pipeline = 1; pipeline <= 3; pipeline++)
         for (int data = 2; data * pipeline <= PLACES; data++)
             if (!seen.shapes[pipeline][data] && trials >= 100)
@@ -133,11 +201,80 @@ static void test_all_uneven(void **state)
                 seen.uneven * 20 > trials);
 }
 
+// Both documents say the ring, and are read as they were written.
+static void expect_ring_is_kept(const struct priced *priced, const struct plan *plan, void **state)
+{
+    char folder[FOLDER_SIZE];
+    struct priced priced_again;
+    struct plan again;
+    struct error err = {OK, ""};
+    assert_int_equal(folder_make(folder), 0);
+    const char *path = arena_print(*state, "%s/document.json", folder);
+    size_t nodes = (size_t)priced->places->node_count, members = 2 * (size_t)plan->layout.data;
+    CHECK_OK(priced_save(priced, path, *state, &err));
+    CHECK_OK(priced_load(&priced_again, path, *state, &err));
+    assert_memory_equal(priced_again.places->embedding_ring_ns, priced->places->embedding_ring_ns,
+                        nodes * nodes * sizeof(int64_t));
+    assert_memory_equal(priced_again.places->embedding_sync_ns, priced->places->embedding_sync_ns,
+                        nodes * nodes * sizeof(int64_t));
+    CHECK_OK(plan_save(plan, path, *state, &err));
+    CHECK_OK(plan_load(&again, path, *state, &err));
+    assert_memory_equal(again.placement->embedding_ring, plan->placement->embedding_ring,
+                        members * sizeof(int));
+    plan->placement->embedding_ring[0] = plan->placement->embedding_ring[1];
+    CHECK_OK(plan_save(plan, path, *state, &err));
+    assert_int_equal(plan_load(&again, path, *state, &err), BAD_INPUT);
+    assert_non_null(strstr(err.text, "stands twice"));
+    folder_remove(folder);
+}
+
+// The ring in the documents; and by glp_intopt it is refused.
+static void test_fused_documents(void **state)
+{
+    for (uint64_t seed = 1;; seed++) {
+        struct random rng = {seed};
+        struct problem problem;
+        struct priced priced;
+        struct solve_result result;
+        struct solve_settings settings;
+        struct error err = {OK, ""};
+        random_placed_problem(&problem, &rng, PLACED_FUSED, *state);
+        problem.job.objective = OBJECTIVE_ITERATION_TIME;
+        CHECK_OK(price_problem(&priced, &problem, *state, &err));
+        solve_defaults(&settings);
+        settings.progress = 0;
+        CHECK_OK(placed_solve(&result, &priced, &settings, NULL, NULL, *state, &err));
+        if (!result.plan.stage_count || priced.layout.data < 2) continue;
+        expect_ring_is_kept(&priced, &result.plan, state);
+        settings.engine = ENGINE_INTOPT;
+        assert_int_not_equal(placed_solve(&result, &priced, &settings, NULL, NULL, *state, &err),
+                             OK);
+        assert_non_null(strstr(err.text, "fused_embedding_sync"));
+        return;
+    }
+}
+
+static void test_all_fused(void **state)
+{
+    struct seen seen = solve_trials(PLACED_FUSED, OBJECTIVE_ITERATION_TIME, trials, state);
+    assert_true(seen.forged > 0 && seen.fused * 6 > trials && seen.several * 6 > trials &&
+                seen.apart * 12 > trials);
+}
+
+static void test_all_uneven_fused(void **state)
+{
+    struct seen seen =
+        solve_trials(PLACED_FUSED | PLACED_UNEVEN, OBJECTIVE_ITERATION_TIME, trials / 4, state);
+    assert_true(seen.fused * 40 > trials && seen.several * 40 > trials);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1) trials = atoi(argv[1]);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_placements),
-                                       cmocka_unit_test(test_all_loads),
-                                       cmocka_unit_test(test_all_uneven)};
+    if (argc > 2) cmocka_set_test_filter(argv[2]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_placements),  cmocka_unit_test(test_all_loads),
+        cmocka_unit_test(test_all_uneven),      cmocka_unit_test(test_all_fused),
+        cmocka_unit_test(test_fused_documents), cmocka_unit_test(test_all_uneven_fused)};
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -50,7 +50,9 @@ static void make_case(struct placed_case *c, int trial, struct arena *arena)
     struct random rng = {(uint64_t)trial + 1};
     struct error err = {OK, ""};
     struct solve_settings settings;
-    random_placed_problem(&c->problem, &rng, false, arena);
+    random_placed_problem(&c->problem, &rng, 0, arena);
+    // The program has no ring of a fused embedding sync.
+    if (c->problem.job.layout.data > 1) c->problem.job.layout.fused_embedding_sync = false;
     if (random_chance(&rng, 30)) make_alike(&c->problem);
     if (random_chance(&rng, 25))
         for (int g = 0; g < c->problem.cluster.group_count; g++)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # docs/examples/papers: what docs/PAPERS.md says of decisions that papers are about: they change as the
-# paper says when what they depend on is moved: compression of interleaved schedules, swapping, tensor grids, pools, few bits, shared weights.
+# paper says when what they depend on is moved: compression of interleaved schedules, swapping, tensor grids, pools, few bits, shared weights, the fused embedding sync.
 # Others: test_papers.sh.
 BIN=${BIN:-bin} work=build/test_papers_more.$$ failed=0
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
@@ -68,5 +68,14 @@ awk '$2 != 1 || $6 <= 1 || ($1 < 2 && ($4 != 4 || $6 < 4)) || ($1 == 50 && ($4 !
      END { exit bad || NR != 2 }' "$work/albert.txt" || wrong "albert: $(cat "$work/albert.txt")"
 "$PLUMBLINE" check "$work/albert/1.25/albert.certificate.json" "$work/albert/1.25/albert.problem.json" \
     >"$work/log" 2>&1 || wrong "albert: $(cat "$work/log")"
+
+# One sync of the embeddings instead of two gains with the replicas; names of nodes change nothing.
+sh docs/examples/papers/fused.sh "$work/fused" 1 8 >"$work/fused.txt" || wrong "fused.sh fails"
+awk '$3 != $5 || $4 != $6 || ($1 == 1 && $3 != $4) || ($1 == 8 && ($2 != "fused" || $3 * 1.01 > $4)) { bad = 1 }
+     END { exit bad || NR != 2 }' "$work/fused.txt" || wrong "fused: $(cat "$work/fused.txt")"
+for what in named0 named1 plain1; do
+    "$PLUMBLINE" check "$work/fused/8/$what.certificate.json" "$work/fused/8/$what.problem.json" \
+        >"$work/log" 2>&1 || wrong "fused: $(cat "$work/log")"
+done
 [ "$failed" = 0 ] && echo "papers: decisions change as they say"
 exit $failed

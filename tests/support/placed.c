@@ -58,7 +58,6 @@ void placed_problem_random(struct problem *p, struct random *rng, struct arena *
         struct layout *l = &p->job.layout;
         l->zero = l->zero > 1 ? 1 : l->zero;
         l->barrier = true;
-        l->fused_embedding_sync = false;
         int slots = random_chance(rng, 30) ? 2 : 1,
             data = random_chance(rng, 40) ? PLACES / l->pipeline
                                           : (int)random_between(rng, 1, PLACES / l->pipeline);

@@ -17,7 +17,8 @@ struct check_node {
 struct check_pair {
     int64_t *forward;  // [(cut * slices + slice) * PARTS + part]
     int64_t *backward; // [((cut * boundary options + option) * slices + slice) * PARTS + part]
-    int64_t embedding; // with the first stage on the first node and the last one on the second
+    int64_t embedding; // where it is not fused: with the first stage on the first node and the last
+                       // one on the second
 };
 
 // A stage's sync if all links of its ring were like this one, and no other ring left their nodes.
@@ -44,6 +45,8 @@ struct check_places {
     bool (*pair)(void *context, int from, int to, bool *joined, struct check_pair *prices);
     bool (*link)(void *context, int kind, int from, int to, bool *joined,
                  struct check_ring_link *prices);
+    // Of the fused embedding sync, were all links of its ring like this one; NULL: it is not fused.
+    bool (*embedding)(void *context, int from, int to, bool *joined, int64_t *ns);
     void *context;
     const int64_t *doubtful_prices,
         *doubtful_sizes; // so far, as of a check_pricer; of a doubtful price the lower is told

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "solve/checker/boxes/chain.h"
-#include "solve/checker/places/places.h"
+#include "solve/checker/places/internal.h"
 
 struct relaxing {
     struct check_problem *to;
@@ -167,7 +167,7 @@ static void lower_pair(struct relaxing *m, int from, int to)
             lower_table(m, cut->backward[o], m->pair.backward + (c * p->boundary_count + o) * parts,
                         from, to);
     }
-    if (p->embedding)
+    if (p->embedding && !m->x->embedding)
         take_least(&m->to->embedding[from * m->to->group_count + to], m->pair.embedding);
 }
 
@@ -271,6 +271,31 @@ static enum status relax_transfers(struct relaxing *m)
             keep_blocks = keep_blocks && blocks(m);
         }
     if (!keep_blocks) drop_blocks(m);
+    return OK;
+}
+
+static enum status relax_embedding(struct relaxing *m)
+{
+    const struct check_places *x = m->x;
+    int n = x->node_count, targets = m->to->group_count;
+    if (!m->p->embedding || !x->embedding) return OK;
+    TRY(check_spend(m->to, m->work, 3 * (uint64_t)n * (uint64_t)n));
+    struct arena_mark mark = arena_set_mark(m->arena);
+    int64_t *links = TAKE(m->arena, n * n, int64_t), *least = TAKE(m->arena, n * n, int64_t);
+    for (int i = 0; i < n * n; i++) {
+        bool joined = false;
+        links[i] = -1;
+        if (!is_pair(m, i / n, i % n)) continue;
+        int64_t ns;
+        if (!x->embedding(x->context, i / n, i % n, &joined, &ns)) return refuse_price(m);
+        if (joined) links[i] = ns;
+    }
+    check_least_embeddings(least, x, links, m->arena);
+    for (int i = 0; i < n * n; i++)
+        if (is_pair(m, i / n, i % n))
+            take_least(&m->to->embedding[m->target_of[i / n] * targets + m->target_of[i % n]],
+                       least[i]);
+    arena_reset(m->arena, mark);
     return OK;
 }
 
@@ -464,6 +489,7 @@ enum status check_relax_places(struct check_problem *to, const struct check_plac
                     CHAIN_NODES_MOST, CHAIN_PRICES_MOST);
     if (how->chained) open_chain(&m);
     TRY(relax_transfers(&m));
+    TRY(relax_embedding(&m));
     TRY(relax_syncs(&m));
     TRY(check_problem_bytes(to));
     return check_problem_times(to);

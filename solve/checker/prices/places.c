@@ -134,9 +134,23 @@ static bool price_pair(void *context, int from, int to, bool *joined, struct che
                                   ((c * p->boundary_count + o) * p->slices + slice) * PARTS);
             }
         }
-    if (*joined && p->embedding)
+    if (*joined && p->embedding && !layout_of(&x->whole)->fused_embedding_sync)
         *joined = embedding_sync_price(&x->of_pair, 0, 1, &prices->embedding) &&
                   note(x, prices->embedding) >= 0;
+    return !x->too_large;
+}
+
+// A link of the fused embedding sync's ring.
+static bool price_embedding(void *context, int from, int to, bool *joined, int64_t *ns)
+{
+    struct place_prices *x = context;
+    struct node_link way;
+    x->too_large = false;
+    *joined = judged_node_link(&x->whole, from, to, &way);
+    if (*joined)
+        *ns = note(x, embedding_link_price(&x->whole, (struct joint){true, way.what.inside, true,
+                                                                     way.link.bytes_per_s,
+                                                                     way.link.latency_s, 1}));
     return !x->too_large;
 }
 
@@ -234,6 +248,7 @@ enum status space_places(struct check_places *to, const struct problem *problem,
     x->doubts.prices += *pricers[0].doubtful_prices;
     x->doubts.sizes += *pricers[0].doubtful_sizes;
     open_pair(x, arena);
+    bool fused = x->p->embedding && problem->job.layout.fused_embedding_sync;
     *to = (struct check_places){.problem = x->p,
                                 .nodes = list_nodes(x, arena),
                                 .node_count = problem->cluster.places.node_count,
@@ -243,6 +258,7 @@ enum status space_places(struct check_places *to, const struct problem *problem,
                                 .may_ring = ring_pairs(x, arena),
                                 .pair = price_pair,
                                 .link = price_link,
+                                .embedding = fused ? price_embedding : NULL,
                                 .context = x,
                                 .doubtful_prices = &x->doubts.prices,
                                 .doubtful_sizes = &x->doubts.sizes};

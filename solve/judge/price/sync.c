@@ -1,5 +1,6 @@
 // Gradient syncs, and the gathers of sharded weights, as the judge prices them (docs/FORMULAS.md,
 // section 7).
+#include "data/base/least.h"
 #include "solve/judge/price/verify_price.h"
 
 // ---- over the ranks of the gradient link
@@ -300,18 +301,30 @@ int64_t sync_constant_ns(const struct price_audit *a, int group)
     return judged_nanoseconds(a, (struct computed){seconds, 0});
 }
 
+int64_t embedding_link_price(const struct price_audit *a, struct joint link)
+{
+    const struct layout *l = layout_of(a);
+    int64_t ranks = l->fused_embedding_sync ? 2 * a->ranks : 2;
+    long double bytes = a->problem->job.gradient_bytes_per_value * a->vocabulary * a->row /
+                        l->tensor;
+    return judged_nanoseconds(a, (struct computed){judged_sum_s(a, link, bytes, ranks), 0});
+}
+
+// Where all ranks of both ends are in it, so is what joins an end's own replicas, if no node holds
+// them all.
 bool embedding_sync_price(const struct price_audit *a, int first, int last, int64_t *ns)
 {
-    *ns = 0;
-    if (!a->embedding_sync) return true;
-    const struct job *j = &a->problem->job;
+    *ns = a->embedding_sync ? a->embedding_ring_ns : 0;
+    if (!a->embedding_sync || a->embedding_ring) return true;
     struct joint there = judged_stage_link(a, first, last),
                  back = judged_stage_link(a, last, first);
     if (!there.joined || !back.joined) return false;
-    long double bytes = j->gradient_bytes_per_value * a->vocabulary * a->row / j->layout.tensor;
-    int64_t ranks = j->layout.fused_embedding_sync ? 2 * a->ranks : 2;
-    *ns = judged_nanoseconds(a, (struct computed){greatest(judged_sum_s(a, there, bytes, ranks),
-                                                           judged_sum_s(a, back, bytes, ranks)),
-                                                  0});
+    *ns = larger(embedding_link_price(a, there), embedding_link_price(a, back));
+    for (int end = 0; end < 2 && layout_of(a)->fused_embedding_sync; end++) {
+        int group = end ? last : first;
+        struct joint own = judged_stage_link(a, group, group);
+        if (!judged_gradient_link(a, group).inside && own.joined)
+            *ns = larger(*ns, embedding_link_price(a, own));
+    }
     return true;
 }

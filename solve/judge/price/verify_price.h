@@ -42,6 +42,8 @@ struct price_audit {
     long double vocabulary; // padded
     bool overlapped;        // gradient syncs and gathers
     bool embedding_sync;    // tied embeddings, trained, on more than one rank
+    bool embedding_ring;    // of a fused one a judge of placements has found out what it takes
+    int64_t embedding_ring_ns;
     // [link that the cluster states] what it stands for, where a judge of placements states links;
     // NULL: they are the cluster's own.
     const struct stated_for {
@@ -286,6 +288,7 @@ int64_t layer_sync_ns(const struct price_audit *a, int run, int group,
 int64_t sync_constant_ns(const struct price_audit *a, int group);
 int64_t gradient_feedback_of(const struct price_audit *a, int run, struct compression_form form);
 bool embedding_sync_price(const struct price_audit *a, int first, int last, int64_t *ns);
+int64_t embedding_link_price(const struct price_audit *a, struct joint link); // over links like it
 
 int64_t optimizer_ns_of(const struct price_audit *a, int run, int group);
 // With so much of the state on the host (section 4, Shares); 0: what a layer has without.

@@ -119,7 +119,8 @@ static void search_space(struct claims *c, const struct place_trial *t, bool rou
 void claims_placed(struct claims *c, uint64_t seed, struct arena *arena)
 {
     struct place_trial t;
-    if (!place_trial_open(&t, seed, seed % 4 == 3, arena)) return;
+    int asked = (seed % 4 == 3 ? PLACED_UNEVEN : 0) | (seed % 5 == 1 ? PLACED_FUSED : 0);
+    if (!place_trial_open(&t, seed, asked, arena)) return;
     if (t.best_ns >= 0) {
         solve_it(c, &t);
         bound_groups(c, &t);

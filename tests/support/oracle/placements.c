@@ -8,156 +8,7 @@
 #include "formulate/choices/choices.h"
 #include "tests/support/oracle/pipeline.h"
 
-enum { GROUPS = 3, NODES = 6, PLACES = 6, RINGS = 120, MICRO_BATCHES = 32 };
-
-// ---- problems
-
-// Network cards of any kinds, one entry each.
-static void put_cards(struct node_group *g, struct random *rng, struct arena *arena)
-{
-    g->nics = TAKE(arena, NIC_KIND_COUNT, struct nic);
-    g->nic_count = 0;
-    for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
-        if (random_chance(rng, kind == NIC_ETHERNET ? 80 : 60))
-            g->nics[g->nic_count++] = (struct nic){
-                (enum nic_kind)kind,
-                (int)random_between(rng, 1, 2),
-                {(double)random_between(rng, 1, 20) * (kind == NIC_ETHERNET ? 1e8 : 3e8),
-                 (double)random_between(rng, 1, 9) * 1e-6}};
-}
-
-// What is not measured follows from cards and levels.
-static void forget_links(struct problem *p, struct random *rng, struct arena *arena)
-{
-    struct cluster *c = &p->cluster;
-    struct places *x = &c->places;
-    int measured = (int)random_between(rng, 0, 1) * 40;
-    c->link_count = 0;
-    p->job.placement.homogeneous_groups = random_chance(rng, 30);
-    for (int g = 0; g < c->group_count; g++) put_cards(&c->groups[g], rng, arena);
-    for (int i = 0; i < NODES * NODES; i++)
-        if (!random_chance(rng, measured)) x->measured[i] = (struct link){0, 0};
-    if (random_chance(rng, 50)) return;
-    x->levels = TAKE(arena, 1, struct network_level);
-    x->levels[0] = (struct network_level){
-        "rack",
-        {(double)random_between(rng, 1, 40) * 1e8, (double)random_between(rng, 1, 5) * 1e-6}};
-    x->level_count = 1;
-    for (int i = 0; i < NODES; i++) x->nodes[i].switches[0] = (int)random_between(rng, -1, 1);
-}
-
-static void put_places(struct problem *p, struct random *rng, struct arena *arena)
-{
-    static const char *const names[NODES] = {"n0", "n1", "n2", "n3", "n4", "n5"};
-    struct cluster *c = &p->cluster;
-    struct places *x = &c->places;
-    int left = NODES;
-    x->nodes = TAKE(arena, NODES, struct cluster_node);
-    for (int g = 0; g < c->group_count; g++) {
-        int most = left - (c->group_count - 1 - g);
-        c->groups[g].nodes = g == c->group_count - 1 ? most : (int)random_between(rng, 1, most);
-        left -= c->groups[g].nodes;
-        c->groups[g].gpus_per_node = p->job.layout.tensor *
-                                     p->job.layout.context; // a device group a node
-        for (int i = 0; i < c->groups[g].nodes; i++) {
-            x->nodes[x->node_count] = (struct cluster_node){
-                .name = names[x->node_count], .group = g, .switches = TAKE(arena, 1, int)};
-            x->node_count++;
-        }
-    }
-    p->job.placement.homogeneous_groups = false;
-    // Without any latency the graph may have no delays, whatever the nodes' cards would add.
-    static const struct nic slow = {NIC_ETHERNET, 1, {1e9, 1e-3}};
-    int64_t latency_most = random_chance(rng, 30) ? 0 : 5;
-    for (int g = 0; g < c->group_count && !latency_most; g++) {
-        c->groups[g].nics = arena_grow(arena, &slow, 1, 1, sizeof slow);
-        c->groups[g].nic_count = 1;
-        c->link_count = 0;
-        memset(p->costs.transfer_share, 0, sizeof p->costs.transfer_share);
-        p->costs.transfer_share[PART_LINK] = 1;
-    }
-    x->measured = TAKE(arena, NODES * NODES, struct link);
-    for (int i = 0; i < NODES * NODES; i++)
-        if (i / NODES != i % NODES)
-            x->measured[i] = (struct link){(double)random_between(rng, 1, 40) * 1e8,
-                                           (double)random_between(rng, 0, latency_most) * 1e-6};
-    if (latency_most && random_chance(rng, 60)) forget_links(p, rng, arena);
-}
-
-static void draw_batch(struct job *j, struct random *rng, bool uneven)
-{
-    struct layout *l = &j->layout;
-    int data =
-        (int)random_between(rng, uneven && l->pipeline <= PLACES / 2 ? 2 : 1, PLACES / l->pipeline);
-    int64_t together = data + (data > 2 ? random_between(rng, 0, 2) : random_between(rng, 1, 4));
-    j->global_batch = uneven ? together * l->micro_batch : j->global_batch / l->data * data;
-    l->data = data;
-    j->placement.uneven_micro_batches = uneven;
-}
-
-void random_placed_problem(struct problem *p, struct random *rng, bool uneven, struct arena *arena)
-{
-    struct random_limits limits = random_limits_small();
-    struct error err = {OK, ""};
-    limits.layers_max = uneven ? 4 : 7;
-    limits.stages_max = 3;
-    limits.groups_max = GROUPS;
-    limits.plans_max = 3000;
-    limits.keeps = true;
-    do {
-        random_problem(p, rng, &limits, arena);
-        struct layout *l = &p->job.layout;
-        l->zero = l->zero > 1 ? 1 : l->zero;
-        l->barrier = true;
-        l->fused_embedding_sync = false;
-        draw_batch(&p->job, rng, uneven);
-        p->cluster.places = (struct places){0};
-        put_places(p, rng, arena);
-    } while (p->job.space.given || p->job.layout.virtual_stages > 1 ||
-             problem_check(p, &err) != OK || problem_check_places(p, &err) != OK);
-}
-
-// Links that are alike, that differ a thousandfold, or that take nothing.
-static void draw_extremes(struct problem *p, struct random *rng)
-{
-    static const double rates[] = {1e6, 1e8, 1e9, 1e11, 1e15};
-    struct places *x = &p->cluster.places;
-    int few = (int)random_between(rng, 1, 3), first = (int)random_between(rng, 0, 2);
-    bool free = random_chance(rng, 30);
-    for (int i = 0; i < NODES * NODES; i++) {
-        if (x->measured[i].bytes_per_s <= 0) continue;
-        x->measured[i].bytes_per_s = rates[first + random_between(rng, 0, few - 1)];
-        x->measured[i].latency_s = free ? 0 : random_chance(rng, 10) ? 1e-3 : 1e-6;
-    }
-    if (!random_chance(rng, 60)) return;
-    // Parts of transfers that block, keep links busy, and wait.
-    double *share = p->costs.transfer_share;
-    memset(share, 0, sizeof p->costs.transfer_share);
-    share[PART_BLOCKING] = (double)random_between(rng, 0, 4) / 8;
-    share[PART_OVERHEAD] = random_chance(rng, 40) ? 0.125 : 0;
-    share[PART_LINK] = (double)random_between(rng, 0, 3) / 8;
-    share[PART_DELAY] = 1 - share[PART_BLOCKING] - share[PART_LINK] - share[PART_OVERHEAD];
-}
-
-// Syncs that are most of an iteration.
-static void draw_heavy_gradients(struct problem *p, struct random *rng)
-{
-    int64_t times = random_between(rng, 10, 1000);
-    for (int i = 0; i < p->model.run_count; i++) p->model.runs[i].measured.gradient_bytes *= times;
-}
-
-void random_crowded_problem(struct problem *p, struct random *rng, bool uneven, struct arena *arena)
-{
-    struct error err = {OK, ""};
-    do {
-        random_placed_problem(p, rng, uneven, arena);
-        for (int g = 0; g < p->cluster.group_count; g++)
-            p->cluster.groups[g].gpus_per_node *= (int)random_between(rng, 1, 2);
-        p->job.placement.homogeneous_groups = random_chance(rng, 30);
-        if (random_chance(rng, 60)) draw_extremes(p, rng);
-        if (random_chance(rng, 50)) draw_heavy_gradients(p, rng);
-    } while (problem_check(p, &err) != OK || problem_check_places(p, &err) != OK);
-}
+enum { NODES = 6, PLACES = 6, RINGS = 120, MICRO_BATCHES = 32 };
 
 // ---- the oracle
 
@@ -179,6 +30,7 @@ struct oracle {
     const int *held; // [replica * stages + stage]: the node, -1: any. NULL: any
     const struct choice *like[PLACES], *chosen[PLACES]; // [stage], [replica * stages + stage]
     int left[NODES];                                    // device groups
+    int64_t embedding_ns; // fused, of the placement at hand; -1: nothing joins its ring
     int64_t best;
     struct arena *arena;
 };
@@ -394,6 +246,52 @@ static int64_t greatest_load(const struct priced *p, const int64_t *durations)
     return most;
 }
 
+// ---- the fused embedding sync
+
+// The dearest link of the ring through these nodes in this order; -1: some are not joined. Inside a
+// node there is a link only where all of it is on that one.
+static int64_t dearest_around(const int64_t *links, const int *nodes, int count)
+{
+    bool leaves = false;
+    int64_t most = 0;
+    for (int i = 0; i < count; i++) leaves = leaves || nodes[i] != nodes[0];
+    for (int i = 0; i < count; i++) {
+        int from = nodes[i], to = nodes[(i + 1) % count];
+        if (from == to && leaves) continue;
+        if (links[from * NODES + to] < 0) return -1;
+        most = larger(most, links[from * NODES + to]);
+    }
+    return most;
+}
+
+static void all_ways_around(const int64_t *links, int *nodes, int at, int count, int64_t *best)
+{
+    if (at == count) {
+        int64_t ns = dearest_around(links, nodes, count);
+        if (ns >= 0 && (*best < 0 || ns < *best)) *best = ns;
+    }
+    for (int i = at; i < count; i++) {
+        int kept = nodes[at];
+        nodes[at] = nodes[i], nodes[i] = kept;
+        all_ways_around(links, nodes, at + 1, count, best);
+        nodes[i] = nodes[at], nodes[at] = kept;
+    }
+}
+
+static int64_t fused_sync(const struct oracle *o)
+{
+    const int64_t *links = o->priced->places->embedding_ring_ns;
+    int nodes[2 * PLACES], count = 0;
+    int64_t best = -1;
+    if (!links) return 0;
+    for (int r = 0; r < o->replicas; r++) {
+        nodes[count++] = o->node[r * o->stages];
+        nodes[count++] = o->node[r * o->stages + o->stages - 1];
+    }
+    all_ways_around(links, nodes, 1, count, &best);
+    return best;
+}
+
 static int64_t time_of_replica(const struct oracle *o, int r, int64_t (*syncs)[PLACES])
 {
     const struct number *n = o->numbers[o->micro_batches[r]];
@@ -405,6 +303,8 @@ static int64_t time_of_replica(const struct oracle *o, int r, int64_t (*syncs)[P
     }
     bool joined = choices_node_transfers(&n->choices, o->chosen + r * o->stages,
                                          o->node + r * o->stages, durations);
+    if (o->priced->places->embedding_ring_ns)
+        durations[symbol_index(o->stages, SYMBOL_EMBEDDING_SYNC, 0)] = o->embedding_ns;
     int64_t time_ns = !joined ? INT64_MAX
                       : o->priced->objective == OBJECTIVE_MAX_LOAD
                           ? greatest_load(o->priced, durations)
@@ -438,6 +338,8 @@ static void time_placement(struct oracle *o)
         fill_links(&links, o, s, layer);
         all_rings(o, &links, order, 1, &rings[s]);
     }
+    o->embedding_ns = fused_sync(o);
+    if (o->embedding_ns < 0) return;
     all_orders(o, rings, 0, syncs);
 }
 
@@ -518,6 +420,15 @@ static void all_decisions(struct oracle *o, const struct choices *c, int stage, 
     }
 }
 
+// What the two ends of a replica alone would take is nothing to go by: the ring of all tells.
+static struct priced_places *without_pairs(const struct priced_places *p, struct arena *arena)
+{
+    struct priced_places *x = TAKE(arena, 1, struct priced_places);
+    *x = *p;
+    x->embedding_sync_ns = TAKE(arena, NODES * NODES, int64_t);
+    return x;
+}
+
 static struct number *number_of(const struct priced *p, int micro_batches, struct arena *arena)
 {
     struct number *n = TAKE(arena, 1, struct number);
@@ -528,6 +439,7 @@ static struct number *number_of(const struct priced *p, int micro_batches, struc
                                   sizeof *p->groups);
     for (int g = 0; g < p->group_count; g++)
         n->priced.groups[g].slots = 2 * NODES; // nodes are counted one by one
+    if (p->places->embedding_ring_ns) n->priced.places = without_pairs(p->places, arena);
     struct schedule_request request = schedule_request_of(&n->priced);
     if (schedule_build(&n->schedule, &request, arena, &err) != OK) assert(!"a schedule");
     if (choices_build(&n->choices, &n->priced, &n->schedule, arena, &err) != OK) assert(!"choices");

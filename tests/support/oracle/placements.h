@@ -7,13 +7,16 @@
 #include "data/priced/priced.h"
 #include "tests/support/problems.h"
 
-// Passes problem_check_places. uneven: the job permits it.
-void random_placed_problem(struct problem *p, struct random *rng, bool uneven, struct arena *arena);
+// What a draw can be asked for: replicas with numbers of micro-batches of their own; a fused
+// embedding sync.
+enum { PLACED_UNEVEN = 1, PLACED_FUSED = 2 };
+
+// Passes problem_check_places.
+void random_placed_problem(struct problem *p, struct random *rng, int asked, struct arena *arena);
 
 // The same with one or two device groups a node, and with links alike, free, or a thousandfold
 // apart.
-void random_crowded_problem(struct problem *p, struct random *rng, bool uneven,
-                            struct arena *arena);
+void random_crowded_problem(struct problem *p, struct random *rng, int asked, struct arena *arena);
 
 // The least iteration time, or greatest load, by p->objective. INT64_MAX: there is no plan; -1:
 // more than `most` placements, none was looked at.

@@ -15,11 +15,11 @@ enum { PLACEMENTS_MOST = 40000 };
 
 static const char *const roles[PLACE_SOURCES] = {"problem", "model", "cluster", "costs", "job"};
 
-static void draw(struct problem *p, uint64_t seed, bool uneven, struct arena *arena)
+static void draw(struct problem *p, uint64_t seed, int asked, struct arena *arena)
 {
     struct random rng = {seed};
-    if (seed % 2) random_placed_problem(p, &rng, uneven, arena);
-    else random_crowded_problem(p, &rng, uneven, arena);
+    if (seed % 2) random_placed_problem(p, &rng, asked, arena);
+    else random_crowded_problem(p, &rng, asked, arena);
     p->job.objective = OBJECTIVE_ITERATION_TIME;
     // Most of them have no plan else.
     bool roomy = random_chance(&rng, 80);
@@ -28,11 +28,11 @@ static void draw(struct problem *p, uint64_t seed, bool uneven, struct arena *ar
     if (random_chance(&rng, 70)) p->job.rule_count = 0;
 }
 
-bool place_trial_open(struct place_trial *t, uint64_t seed, bool uneven, struct arena *arena)
+bool place_trial_open(struct place_trial *t, uint64_t seed, int asked, struct arena *arena)
 {
     struct error err = {OK, ""};
     *t = (struct place_trial){.seed = seed, .arena = arena};
-    draw(&t->problem, seed, uneven, arena);
+    draw(&t->problem, seed, asked, arena);
     if (price_problem(&t->priced, &t->problem, arena, &err) != OK) return false;
     CHECK_OK(space_places(&t->places, &t->problem, arena, &err));
     t->best_ns = best_placement(&t->problem, &t->priced, PLACEMENTS_MOST, arena);

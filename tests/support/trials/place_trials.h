@@ -21,7 +21,7 @@ struct place_trial {
 
 // best_ns is -1 where enumeration would go over too many placements; false: the problem has no
 // prices.
-bool place_trial_open(struct place_trial *t, uint64_t seed, bool uneven, struct arena *arena);
+bool place_trial_open(struct place_trial *t, uint64_t seed, int asked, struct arena *arena);
 // With evidence. priced: the trial's own, or one over groups.
 void place_trial_solve(struct solve_result *r, const struct place_trial *t,
                        const struct priced *priced, double gap);
