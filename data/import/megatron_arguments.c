@@ -23,6 +23,10 @@ const struct megatron_arguments megatron_defaults = {.vocabulary_multiple = 128,
                                                      .epsilon = 1e-5,
                                                      .rotary_base = 10000,
                                                      .rotary_share = 1,
+                                                     .mtp_loss_scale = 0.1,
+                                                     .stretch = 8,
+                                                     .yarn = 1,
+                                                     .mscale = 1,
                                                      .hidden_dropout = 0.1,
                                                      .normalization = "LayerNorm",
                                                      .position_type = "learned_absolute",
@@ -104,12 +108,12 @@ static enum status read_mixtures(const struct megatron_arguments *a, bool *mixtu
 static enum status set_runs(struct model *m, const struct megatron_arguments *a,
                             struct arena *arena, struct error *err)
 {
-    if (a->layers > LAYERS_MAX - 2)
+    if (a->layers + a->mtp > LAYERS_MAX - 2)
         return fail(err, BAD_INPUT, "%s: --num-layers: expected at most %d, found %lld", a->file,
-                    LAYERS_MAX - 2, (long long)a->layers);
+                    LAYERS_MAX - 2, (long long)(a->layers + a->mtp));
     bool *mixture = TAKE(arena, a->layers, bool);
     if (a->experts) TRY(read_mixtures(a, mixture, err));
-    m->runs = TAKE(arena, a->layers + 2, struct layer_run);
+    m->runs = TAKE(arena, a->layers + 3, struct layer_run);
     m->runs[m->run_count++] =
         (struct layer_run){.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1};
     for (int64_t i = 0, end; i < a->layers; i = end) {
@@ -130,9 +134,42 @@ static enum status set_runs(struct model *m, const struct megatron_arguments *a,
                                                .shared_gate = a->shared_gate,
                                                .imbalance = 1};
     }
+    if (a->mtp) { // each as the last layer is
+        struct layer_run *r = &m->runs[m->run_count++];
+        *r = m->runs[m->run_count - 2];
+        r->name = "mtp", r->mtp = true, r->count = (int)a->mtp;
+    }
     m->runs[m->run_count++] = (struct layer_run){.name = "head", .kind = LAYER_HEAD, .count = 1};
-    m->layer_count = (int)a->layers + 2;
+    m->layer_count = (int)(a->layers + a->mtp) + 2;
     return OK;
+}
+
+// What flags leave unsaid is Megatron's own, of Llama 3's way and of latent attention's fixed
+// there.
+static void set_rotary(struct shape *s, const struct megatron_arguments *a)
+{
+    bool plain = a->rope_type && !strcmp(a->rope_type, "rope"),
+         yarn = a->yarn > 1 && !plain && (a->latent || !strcmp(a->position_type, "yarn"));
+    s->rotary_base = a->rotary_base;
+    s->rotary_share = a->rotary_share < 1 ? a->rotary_share : 0;
+    if (a->stretched) {
+        s->rotary_factor = a->stretch;
+        s->rotary_scaling = (struct rotary_scaling){.type = "llama3",
+                                                    .low_freq_factor = 1,
+                                                    .high_freq_factor = 4,
+                                                    .original_positions = 8192};
+    } else if (a->interpolation > 1) {
+        s->rotary_factor = a->interpolation, s->rotary_scaling.type = "linear";
+    } else if (yarn) {
+        s->rotary_factor = a->yarn;
+        s->rotary_scaling = (struct rotary_scaling){
+            .type = "yarn",
+            .beta_fast = a->beta_fast > 0 ? a->beta_fast : 32,
+            .beta_slow = a->beta_slow > 0 ? a->beta_slow : 1,
+            .mscale = a->mscale,
+            .mscale_all_dim = a->mscale_all_dim,
+            .original_positions = a->yarn_positions ? a->yarn_positions : 4096};
+    }
 }
 
 enum status megatron_model(struct model *m, struct megatron_arguments *a, struct arena *arena,
@@ -172,9 +209,9 @@ enum status megatron_model(struct model *m, struct megatron_arguments *a, struct
                           : a->squared_relu ? "relu2"
                                             : "gelu";
     m->shape.norm_epsilon = a->epsilon;
-    if (!strcmp(a->position_type, "rope"))
-        m->shape.rotary_base = a->rotary_base,
-        m->shape.rotary_share = a->rotary_share < 1 ? a->rotary_share : 0;
+    if (!strcmp(a->position_type, "rope") || !strcmp(a->position_type, "yarn"))
+        set_rotary(&m->shape, a);
+    if (a->mtp) m->shape.mtp_loss_scale = a->mtp_loss_scale;
     if (a->latent) {
         m->shape.query_rank = a->query_rank, m->shape.kv_rank = a->kv_rank;
         m->shape.rotary_width = a->rotary_width, m->shape.value_width = a->value_width;

@@ -27,7 +27,7 @@ static double block_weights(const struct shape *s, const struct layer_run *run)
         router = h * (double)e->experts;
     }
     return (run->cross_attention ? 2 : 1) * attention_weights(s) + gate_matrices(s) * h * ffn +
-           router;
+           router + (run->mtp ? 2 * h * h : 0);
 }
 
 static double pool_weights(const struct shape *s, const struct pool_shape *p)
@@ -62,7 +62,7 @@ static struct layer_flop layer_flop_forward(const struct model *m, const struct 
     case LAYER_MEMORY: return (struct layer_flop){2 * tokens * pool_weights(s, &run->pool), 0};
     case LAYER_HEAD:
         return (struct layer_flop){
-            2 * tokens * (double)shape_embedding_width(s) *
+            2 * tokens * (1 + model_mtp_depth(m)) * (double)shape_embedding_width(s) *
                 (double)(s->vocabulary + (s->embedding_width ? s->hidden : 0)),
             0};
     case LAYER_PROJECTOR:

@@ -23,6 +23,7 @@ static const char *unfit_run(const struct layer_run *r)
     return !known               ? "blocks, embeddings and heads alone"
            : r->frozen          ? "no frozen layers"
            : r->shared_weights  ? "no layers that share weights"
+           : r->mtp             ? "no layers that predict further tokens (mtp)"
            : r->cross_attention ? "no cross attention"
            : r->shape           ? "no layers of a shape of their own"
            : r->tokens          ? "no tower"

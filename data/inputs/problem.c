@@ -241,6 +241,18 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
     return rules_check(p->job.rules, p->job.rule_count, stages, p->model.layer_count, job, err);
 }
 
+// DeepSpeed's pipeline has one loss, behind its last layer.
+static enum status check_mtp(const struct problem *p, const char *job, struct error *err)
+{
+    if (p->job.trainer != TRAINER_DEEPSPEED || !model_mtp_depth(&p->model)) return OK;
+    return fail(
+        err, BAD_INPUT,
+        "%s: trainer: expected megatron or torchtitan for a model with layers that predict "
+        "further tokens (mtp), which DeepSpeed has none of; `import hf --mtp 0` leaves them "
+        "out",
+        job);
+}
+
 // What all ranks have a part of goes over one link.
 static enum status check_shared(const struct problem *p, struct error *err)
 {
@@ -265,7 +277,7 @@ enum status problem_check_places(const struct problem *p, struct error *err)
                         : !l->barrier   ? "a barrier"
                                         : NULL;
     if (!wrong && schedule_kinds[l->schedule].folds && p->model.has_shape &&
-        p->model.shape.tied_embeddings)
+        (p->model.shape.tied_embeddings || model_mtp_depth(&p->model)))
         wrong = "the ends of the model on two ranks (this schedule puts them on one, and the "
                 "embeddings "
                 "are tied)";
@@ -379,6 +391,7 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(costs_check(&p->costs, err));
     TRY(job_check(&p->job, err));
     TRY(problem_check_grid(p, err));
+    TRY(check_mtp(p, job, err));
     if (!p->job.space.given) TRY(check_layout_fits(p, err));
     else TRY(check_framework(p, job, err));
     TRY(check_shared(p, err));

@@ -9,7 +9,7 @@ bool model_blocks(const struct model *m, int *first, int *count)
     if (!m->has_shape) return false;
     for (int i = 0; i < m->run_count; i++) {
         const struct layer_run *run = &m->runs[i];
-        bool block = run->kind == LAYER_BLOCK,
+        bool block = run->kind == LAYER_BLOCK && !run->mtp,
              behind = i && *count && m->runs[i - 1].kind != LAYER_BLOCK;
         if ((!block && run->kind != LAYER_EMBEDDING && run->kind != LAYER_HEAD) || run->shape ||
             run->tokens || (block && behind))

@@ -7,7 +7,7 @@ trap 'rm -rf "$folder"' EXIT
 for model in \
     alibaba/qwen2.5-72b alibaba/qwen2.5-7b alibaba/qwen3-235b-a22b alibaba/qwen3-30b-a3b \
     alibaba/qwen3-32b alibaba/qwen3-8b \
-    deepseek/deepseek-v2 deepseek/deepseek-v2-lite deepseek/deepseek-v3 \
+    deepseek/deepseek-v2 deepseek/deepseek-v2-lite deepseek/deepseek-v3 deepseek/deepseek-v3-mtp \
     google/bert-large google/gemma-2-27b google/gemma-2-9b google/gemma-3-27b google/t5-11b \
     meta/llama-2-13b meta/llama-2-70b meta/llama-2-7b meta/llama-3.1-405b meta/llama-3.1-70b \
     meta/llama-3.1-8b meta/llama-3.2-1b meta/llama-3.2-3b meta/llama-3.3-70b \
@@ -17,8 +17,10 @@ for model in \
     others/falcon-40b others/gpt-neox-20b others/olmo-2-13b others/phi-3-mini others/phi-4; do
     name=${model##*/}
     mkdir -p "$to/${model%/*}"
-    grep "\"_name\": \"$name\"," tests/imports/hf_counts.jsonl > "$folder/config.json"
-    "${BIN:-bin}/plumbline" import hf "$folder/config.json" --name "$name" 2> "$folder/log" > "$folder/model.json" ||
+    # Layers that predict further tokens are in the model that is called after them alone.
+    case $name in *-mtp) further= ;; *) further="--mtp 0" ;; esac
+    grep "\"_name\": \"${name%-mtp}\"," tests/imports/hf_counts.jsonl > "$folder/config.json"
+    "${BIN:-bin}/plumbline" import hf "$folder/config.json" --name "$name" $further 2> "$folder/log" > "$folder/model.json" ||
         { cat "$folder/log" >&2; exit 1; }
     # The config is a line of another file: no source of its own.
     awk '/"made_from": \[/ { skip = 1 } !skip { print } skip && /\]/ { skip = 0 }' "$folder/model.json" | grep -v '"made_by"' > "$to/$model.json"

@@ -26,7 +26,7 @@ struct attention attention_of(const struct pricing *x, const struct layer_run *r
 
 real norms_of(const struct pricing *x, const struct layer_run *run)
 {
-    return shape_norms(x->shape) + (run->cross_attention ? 1 : 0);
+    return shape_norms(x->shape) + (run->cross_attention ? 1 : 0) + (run->mtp ? 3 : 0);
 }
 
 // Cells below the diagonal of the first `rows` rows, no further back than the window.

@@ -80,6 +80,25 @@ static real activations_s(const struct pricing *x, int group, real bytes)
                           : tensor_sum_s(x, &tensor, bytes, start));
 }
 
+// Of a layer that predicts a further token: the sum of its embedding, the gathers of its
+// projection's output and, where tokens are scattered, of its input; backward the input's again for
+// the gradient of weights, and the scatter, or their sum.
+static void add_projection(const struct pricing *x, const struct link_price *tensor,
+                           real activation, real start, real embedding, real *forward_s,
+                           real *backward_s)
+{
+    real exposed = 1 - (real)x->problem->costs.tensor_overlap.value,
+         output = exposed * gather_s(x, tensor, activation, start),
+         input = exposed * gather_s(x, tensor, 2 * activation, start);
+    *forward_s += embedding + output;
+    if (x->problem->job.layout.sequence_parallel) {
+        *forward_s += input;
+        *backward_s += output + 2 * input;
+    } else {
+        *backward_s += exposed * tensor_sum_s(x, tensor, 2 * activation, start);
+    }
+}
+
 void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group,
                             const struct slice *slice, real attention_s, real *forward_s,
                             real *backward_s)
@@ -97,7 +116,7 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
         *forward_s = x->problem->job.gathered_logits
                          ? exposed * gather_s(x, &tensor, x->e * slice->tokens * x->v, start)
                          : exposed * 3 * tensor_sum_s(x, &tensor, 4 * slice->tokens, start);
-        *backward_s = once;
+        *forward_s *= x->predicted, *backward_s = x->predicted * once;
     } else if (run->kind == LAYER_PROJECTOR) {
         // Both matrices are cut along the inner width: outputs are summed, and inputs' gradients.
         const struct projector_shape *p = &run->projector;
@@ -118,5 +137,6 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
         }
         *forward_s = both + ring_s(x, run, group, slice, 1, attention_s);
         *backward_s = both + ring_s(x, run, group, slice, 2, beta * attention_s);
+        if (run->mtp) add_projection(x, &tensor, activation, start, once, forward_s, backward_s);
     }
 }

@@ -60,11 +60,11 @@ static real elementwise_launches(const struct pricing *x, const struct layer_run
     const struct shape *s = x->shape;
     real more = x->problem->job.layout.fused_attention ? 0 : run->cross_attention ? 4 : 2;
     more += norms_of(x, run) + (run->cross_attention ? 1 : 0) + (s->qk_norm ? 2 : 0) +
-            (s->kv_rank > 0) + (s->query_rank > 0);
+            (s->kv_rank > 0) + (s->query_rank > 0) + (run->mtp ? 2 : 0);
     switch (run->kind) {
     case LAYER_BLOCK: return 4 + more;
     case LAYER_MOE: return 8 + more;
-    case LAYER_HEAD: return 5;
+    case LAYER_HEAD: return 5 * x->predicted;
     case LAYER_EMBEDDING: return 2;
     case LAYER_PROJECTOR: return run->projector.inner ? 1 : 0;
     default: return 0;
@@ -191,6 +191,7 @@ static void finish_compute(const struct pricing *x, const struct layer_run *run,
          backward = block ? or_else(&gpu->backward_factor, 1) : 1;
     real overhead = gpu->layer_overhead_s.value,
          after = or_else(&gpu->backward_overhead_s, overhead), step = step_factor(x, group);
+    overhead *= times_of(x, run), after *= times_of(x, run);
     if (run->kind == LAYER_EMBEDDING) overhead = after = 0;
     c->forward = step * (forward * c->forward + overhead);
     c->backward = step * (backward * c->backward + after);
@@ -253,8 +254,8 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
     struct compute c = compute_of(x, run, &work, slice, group);
     finish_compute(x, run, group, &c);
     struct layer_gathers gathers = gathers_of_layer(x, run, group);
-    real launch = x->gpus[group]->layer_launch_s.value, twice = 2 * launch, forward_comm,
-         backward_comm;
+    real launch = x->gpus[group]->layer_launch_s.value * times_of(x, run), twice = 2 * launch,
+         forward_comm, backward_comm;
     bool recomputes = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
     struct grid_collectives grid = {0};
     communication_of_layer(x, run, group, slice, c.attention, &forward_comm, &backward_comm);

@@ -28,7 +28,8 @@ static struct values values_of_block(const struct pricing *x, const struct layer
     const struct shape *shape = x->shape;
     struct attention y = attention_of(x, run);
     struct values v = {.matrices = y.sharded + x->g * x->h * ffn, .whole = y.whole};
-    v.sharded = v.matrices + (shape->linear_bias ? (x->g - 1) * ffn : 0);
+    v.sharded = v.matrices + (shape->linear_bias ? (x->g - 1) * ffn : 0) +
+                (run->mtp ? 2 * x->h * x->h : 0);
     if (shape->qkv_bias && shape->kv_rank)
         v.whole += y.latent + y.count * (real)shape->rotary_width;
     else if (shape->qkv_bias) v.sharded += y.count * (x->q + 2 * x->kv);
@@ -58,6 +59,8 @@ static struct values values_of_ends(const struct pricing *x, const struct layer_
         return (struct values){.sharded = x->v * x->h_e, .whole = positions + projection};
     bool apart = !shape->tied_embeddings || x->p > 1;
     struct values v = {.sharded = apart ? x->v * x->h_e : 0, .whole = norm + projection};
+    // Further tokens are looked up where the head is.
+    if (!shape->tied_embeddings && x->p > 1 && x->predicted > 1) v.sharded += x->v * x->h_e;
     if (shape->tied_embeddings && x->p > 1 && x->problem->job.trainer == TRAINER_DEEPSPEED)
         v.whole += positions;
     return v;

@@ -139,6 +139,7 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
         take_shape(&x, shape);
         x.v = padded(shape, x.t), x.h_e = (real)shape_embedding_width(shape);
         x.streams = model_crosses(&problem->model) ? 2 : 1;
+        x.predicted = 1 + model_mtp_depth(&problem->model);
     }
     take_tokens(&x, 0, 0);
     x.u = layout->sequence_parallel ? 1 / x.t : 1 / x.t2;
@@ -440,6 +441,7 @@ enum status price_terms(struct priced *priced, const struct problem *problem, st
                               .budget = job->budget,
                               .rules = job->rules,
                               .rule_count = job->rule_count};
+    add_mtp_rule(priced, &problem->model, arena);
     struct pricing x = pricing_of(problem, priced, arena);
     priced->devices_per_stage = (int64_t)x.D;
     for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)

@@ -25,6 +25,8 @@ struct pricing {
     real h, f, a, w, q, kv, v, g; // the shape; 0 without one
     real ctx, h_e;                // width of all heads' values; of the vocabulary's matrix
     real streams;                 // messages of a boundary: with an encoder's output two
+    real predicted; // tokens that the head is asked for: one, and one of each depth of multi-token
+                    // prediction
     real e, e_g, u, R, R_e,
         D;        // bytes per value and gradient value; share of the unsharded; sync ranks; devices
     int zero;     // of a step's gradients: 1 for the layout's 2 where they add up whole
@@ -130,6 +132,9 @@ const struct pricing *pricing_of_run(const struct pricing *x, const struct layer
 bool run_has_gradient(const struct pricing *x,
                       const struct layer_run *run); // trained, or something before it is
 
+// ---- mtp_rule.c (section 13): behind the job's rules
+void add_mtp_rule(struct priced *priced, const struct model *m, struct arena *arena);
+
 // ---- links.c (section 2)
 struct link_price link_of_tensor_ranks(const struct pricing *x, int group);
 struct link_price link_of_tensor_axis(const struct pricing *x, int group,
@@ -203,6 +208,8 @@ real fused_cells(const struct pricing *x, const struct layer_run *run, const str
 
 // ---- work.c, layers.c (section 3)
 struct slice slice_of(const struct pricing *x, int slice);
+real times_of(const struct pricing *x,
+              const struct layer_run *run); // that a pass goes through the layer
 struct layer_work work_of_layer(const struct pricing *x, const struct layer_run *run,
                                 const struct slice *slice);
 struct layer_seconds seconds_of_layer(const struct pricing *x, const struct layer_run *run,

@@ -73,6 +73,8 @@ int products_of(const struct pricing *x, const struct layer_run *run, real n, st
         to[count++] = (struct product){"ffn up", n, (x->g - 1) * ffn / x->t1, x->h / x->t2, 1};
         to[count++] = (struct product){"ffn down", n, x->h / x->t2, ffn / x->t1, 1};
     }
+    if (run->mtp)
+        to[count++] = (struct product){"a state and an embedding", n, x->h / x->t, 2 * x->h, 1};
     if (moe) {
         real all = (real)e->experts, here = all / x->x,
              routed = n * (real)e->top_k * fmaxl(1, e->imbalance) /
@@ -145,13 +147,14 @@ bool product_times(const struct pricing *x, const struct layer_run *run, real to
     int count = products_of(x, run, tokens, products);
     if (!count || !limits_of(x, rates, group, share, &l)) return false;
     *to = (struct product_seconds){0};
+    real times = times_of(x, run);
     for (int i = 0; i < count; i++) {
         const struct product *p = &products[i];
         struct product inputs = {p->what, p->rows, p->depth, p->columns, p->count},
                        weights = {p->what, p->columns, p->depth, p->rows, p->count};
-        to->forward += product_s(&l, p, x->e);
-        to->data += product_s(&l, &inputs, x->e);
-        to->weight += product_s(&l, &weights, 2 * x->e_g);
+        to->forward += times * product_s(&l, p, x->e);
+        to->data += times * product_s(&l, &inputs, x->e);
+        to->weight += times * product_s(&l, &weights, 2 * x->e_g);
     }
     return true;
 }

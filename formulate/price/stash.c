@@ -30,12 +30,12 @@ static real kept_by_experts(const struct pricing *x, const struct layer_run *run
 
 // Of the matrices that read all of a token, two bytes of a value: attention's and the feed-forward
 // part's, which a parallel residual with one norm gives the same; a second attention's, and the
-// encoder's output that it reads.
+// encoder's output that it reads; of a further token's layer a state beside an embedding.
 static real inputs_kept(const struct pricing *x, const struct layer_run *run)
 {
     const struct shape *s = x->shape;
     bool one = s->parallel_residual && shape_norms(s) == 1;
-    return (one ? 2 : 4) + (run->cross_attention ? 4 : 0);
+    return (one ? 2 : 4) + (run->cross_attention ? 4 : 0) + (run->mtp ? 4 : 0);
 }
 
 static real norms_of_heads(const struct pricing *x)
@@ -50,7 +50,7 @@ static real spared_by_fp8(const struct pricing *x, const struct layer_run *run, 
     const struct job *job = &x->problem->job;
     bool moe = run->kind == LAYER_MOE;
     real ffn = moe ? (real)run->experts.shared_ffn : x->f,
-         inputs = moe && ffn == 0 ? 1 : inputs_kept(x, run) / 2,
+         inputs = moe && ffn == 0 ? 1 + (run->mtp ? 2 : 0) : inputs_kept(x, run) / 2,
          outputs = attention_of(x, run).count * x->q;
     if (job->precision != FP8 || job->trainer != TRAINER_MEGATRON || run->frozen) return 0;
     real bytes = x->n * (inputs * x->h * x->u +
@@ -117,6 +117,7 @@ static real stash_of_operators(const struct pricing *x, const struct layer_run *
          routed = routed_of(x, run);
     real bytes = x->e * x->n * (x->h * x->u * (x->t > 1 ? 2 : 1) + wide / x->t);
     if (x->problem->job.layout.fused_attention) bytes += x->n * (x->e * x->q + 4 * x->a) / x->t;
+    if (run->mtp) bytes += 5 * x->e * x->n * x->h * x->u; // all that it has beside a block
     return bytes + kept_by_experts(x, run, routed) + x->e * x->n * run->adapter_rank * (4 + x->g);
 }
 
@@ -126,7 +127,7 @@ static void block(const struct pricing *x, const struct layer_run *run, bool has
     real kept = stash_of_block(x, run), scores = scores_kept(x, run),
          transient = transient_of_block(x, run, has_gradient);
     real stash[3] = {kept + scores, kept,
-                     x->e * x->n * x->h * x->u * (run->cross_attention ? 2 : 1)},
+                     x->e * x->n * x->h * x->u * (run->cross_attention || run->mtp ? 2 : 1)},
          again[3] = {0, scores, kept + scores};
     if (x->problem->job.trainer == TRAINER_TORCHTITAN) {
         stash[RECOMPUTE_SELECTIVE] = stash_of_operators(x, run);
@@ -151,7 +152,8 @@ static real bytes_of_loss(const struct pricing *x)
 }
 
 // Logits and their gradient. A last stage that turns at once has one micro-batch at a time, whose
-// logits are gone before a block's backward begins. Gathered ones stand beside a rank's own.
+// logits are gone before a block's backward begins. Gathered ones stand beside a rank's own. All
+// predictions' logits wait for the backward pass.
 static void head(const struct pricing *x, bool has_gradient, struct layer_bytes *bytes)
 {
     const struct job *job = &x->problem->job;
@@ -162,8 +164,10 @@ static void head(const struct pricing *x, bool has_gradient, struct layer_bytes 
     real logits = gathered ? x->n * x->v : own,
          all = bytes_of_loss(x) * logits + (gathered ? x->e * own : 0) + input,
          stash = one || !has_gradient ? 0 : input + 4 * logits;
-    for (int mode = 0; mode < 3; mode++)
-        bytes->stash[mode] = stash, bytes->working[mode] = all - stash;
+    for (int mode = 0; mode < 3; mode++) {
+        bytes->stash[mode] = x->predicted * stash;
+        bytes->working[mode] = x->predicted * (all - stash);
+    }
 }
 
 static void pool(const struct pricing *x, const struct pool_shape *p, bool has_gradient,

@@ -47,13 +47,18 @@ struct sent {
     real gradient, weight, expert_gradient, expert_weight;
 };
 
+// Embedding and head, or the embedding and its copy for further tokens.
+static bool ends_share(const struct pricing *x)
+{
+    const struct model *model = &x->problem->model;
+    return model->has_shape && x->p > 1 && (model->shape.tied_embeddings || x->predicted > 1);
+}
+
 // With fused embedding sync the shared matrix goes elsewhere.
 static real shared_values(const struct pricing *x, const struct layer_run *run)
 {
-    const struct model *model = &x->problem->model;
     bool shared = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
-    return shared && model->shape.tied_embeddings && x->p > 1 &&
-                   x->problem->job.layout.fused_embedding_sync
+    return shared && ends_share(x) && x->problem->job.layout.fused_embedding_sync
                ? x->v * x->h_e / x->t
                : 0;
 }
@@ -301,8 +306,7 @@ enum status price_embedding_sync(struct pricing *x, struct error *err)
 {
     struct priced *priced = x->priced;
     const struct model *model = &x->problem->model;
-    priced->has_embedding_sync = model->has_shape && model->shape.tied_embeddings && x->p > 1 &&
-                                 embeddings_are_trained(model);
+    priced->has_embedding_sync = ends_share(x) && embeddings_are_trained(model);
     priced->embedding_sync_ns = TAKE(x->arena, priced->group_count * priced->group_count, int64_t);
     for (int from = 0; from < priced->group_count; from++)
         for (int to = 0; to < priced->group_count; to++) {

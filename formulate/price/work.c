@@ -21,12 +21,19 @@ struct slice slice_of(const struct pricing *x, int slice)
                           .before = before};
 }
 
+real times_of(const struct pricing *x, const struct layer_run *run)
+{
+    return run->kind == LAYER_HEAD ? x->predicted : 1;
+}
+
 // Inputs of the matrices, written once more in 8 bits and read again.
 static real cast_bytes(const struct pricing *x, const struct layer_run *run, real n, real ffn)
 {
     struct attention y = attention_of(x, run);
     if (x->problem->job.precision != FP8) return 0;
-    return 4 * n * ((1 + y.count) * x->h + y.latent + y.count * x->ctx / x->t + ffn / x->t);
+    return 4 * n *
+           ((1 + y.count + (run->mtp ? 2 : 0)) * x->h + y.latent + y.count * x->ctx / x->t +
+            ffn / x->t);
 }
 
 // FLOP of the layer's products, and bytes of their inputs, weights and outputs.
@@ -35,10 +42,11 @@ static void add_products(const struct pricing *x, const struct layer_run *run, r
 {
     struct product products[PRODUCTS_MAX];
     int count = products_of(x, run, n, products);
+    real times = times_of(x, run);
     for (int i = 0; i < count; i++) {
         const struct product *p = &products[i];
-        work->linear += 2 * p->count * p->rows * p->columns * p->depth;
-        work->operands += x->e * p->count *
+        work->linear += 2 * times * p->count * p->rows * p->columns * p->depth;
+        work->operands += x->e * times * p->count *
                           (p->rows * p->depth + p->depth * p->columns + p->rows * p->columns);
     }
 }
@@ -55,11 +63,12 @@ static void add_attention(const struct pricing *x, const struct layer_run *run,
     work->memory += work->scores;
 }
 
-// Norms and residuals of all of a token, then those of queries and keys or of latents.
+// Norms and residuals of all of a token, of a further token's layer also its embedding and what is
+// put side by side for the projection; then norms of queries and keys or of latents.
 static real norm_bytes(const struct pricing *x, const struct layer_run *run, real n)
 {
     const struct shape *s = x->shape;
-    real passes = 3 * (run->cross_attention ? 3 : 2) + 2 * norms_of(x, run);
+    real passes = 3 * (run->cross_attention ? 3 : 2) + 2 * norms_of(x, run) + (run->mtp ? 6 : 0);
     struct attention y = attention_of(x, run);
     return passes * n * x->h * x->e * x->u + 2 * n * y.latent * x->e +
            (s->qk_norm ? 2 * n * (x->q + x->kv) * x->e / x->t : 0);
@@ -142,6 +151,7 @@ struct layer_work work_of_layer(const struct pricing *x, const struct layer_run 
     if (run->kind == LAYER_HEAD) {
         add_products(x, run, slice->tokens, &work);
         work.memory += 12 * slice->tokens * x->v / (x->problem->job.gathered_logits ? 1 : x->t1);
+        work.memory *= x->predicted;
     }
     return work;
 }

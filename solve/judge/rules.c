@@ -77,9 +77,23 @@ static const char *unmet(const struct audit *h, const struct rule *r, int stage)
     return NULL;
 }
 
+// Layers that predict further tokens feed the head's losses where it is: on the last stage.
+static void audit_further_tokens(struct audit *h)
+{
+    const struct model *m = &h->problem->model;
+    int last = h->plan->stage_count - 1, first = -1, layer = 0;
+    for (int r = 0; r < m->run_count; layer += m->runs[r++].count)
+        if (m->runs[r].mtp && first < 0) first = layer;
+    if (first >= 0 && h->sound[last] && h->plan->stages[last].first_layer > first)
+        REJECT(h, "rules", last,
+               "layer %d predicts a further token and is not on the last stage, where the head is",
+               first);
+}
+
 void audit_rules(struct audit *h)
 {
     const struct job *j = &h->problem->job;
+    audit_further_tokens(h);
     for (int i = 0; i < j->rule_count; i++)
         for (int s = 0; s < h->plan->stage_count; s++) {
             const struct rule *r = &j->rules[i];

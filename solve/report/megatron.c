@@ -1,7 +1,8 @@
 // A plan as Megatron-LM flags: a bash array to be sourced. What the flags cannot say follows as
 // comments, so that nobody believes a plan was handed over that was not. Layout grammar: stages
-// separated by '|', E embedding, t decoder layer, L loss, x*n repeats; one E first, one L last.
-// Stage k of V p is chunk k / p of pipeline rank k mod p, as here.
+// separated by '|', E embedding, t decoder layer, m layer that predicts a further token, L loss,
+// x*n repeats; one E first, one L last, all m in one stage. Stage k of V p is chunk k / p of
+// pipeline rank k mod p, as here.
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ char report_layer_letter(const struct model *model, int layer)
     char by_place = layer == 0 ? 'E' : layer == model->layer_count - 1 ? 'L' : 't';
     const struct layer_run *run = &model->runs[model_run_of(model, layer)];
     if (run->shape || run->tokens) return '?';
+    if (run->mtp) return 'm';
     switch (run->kind) {
     case LAYER_EMBEDDING: return 'E';
     case LAYER_BLOCK:
@@ -49,12 +51,14 @@ static void count_layers(struct megatron *e, struct arena *arena)
     const struct plan_stage *last = &plan->stages[plan->stage_count - 1];
     e->layer_count = last->first_layer + last->layer_count;
     e->blocks = TAKE(arena, plan->stage_count, int);
+    e->further = TAKE(arena, plan->stage_count, int);
     e->holds_embedding = TAKE(arena, plan->stage_count, bool);
     e->holds_head = TAKE(arena, plan->stage_count, bool);
     for (int s = 0; s < plan->stage_count; s++)
         for (int i = 0; i < plan->stages[s].layer_count; i++) {
             char letter = letter_of(e, plan->stages[s].first_layer + i);
             e->blocks[s] += letter == 't';
+            e->further[s] += letter == 'm';
             e->holds_embedding[s] |= letter == 'E';
             e->holds_head[s] |= letter == 'L';
             e->unknown_layers += letter == '?';
@@ -72,6 +76,8 @@ const char *megatron_layout_text(const struct megatron *e, struct arena *arena)
         report_print(&text, "%s%s", s ? "|" : "", e->holds_embedding[s] ? "E" : "");
         if (e->blocks[s] == 1) report_print(&text, "t");
         if (e->blocks[s] > 1) report_print(&text, "t*%d", e->blocks[s]);
+        if (e->further[s]) report_print(&text, "m");
+        if (e->further[s] > 1) report_print(&text, "*%d", e->further[s]);
         if (e->holds_head[s]) report_print(&text, "L");
     }
     return text.text;
@@ -128,7 +134,7 @@ static void put_mixture_pattern(const struct megatron *e)
     report_print(e->out, "  --moe-layer-freq '(");
     for (int i = 0; i < model->run_count; i++) {
         enum layer_kind kind = model->runs[i].kind;
-        if (kind != LAYER_BLOCK && kind != LAYER_MOE) continue;
+        if ((kind != LAYER_BLOCK && kind != LAYER_MOE) || model->runs[i].mtp) continue;
         report_print(e->out, "%s[%d]*%d", before, kind == LAYER_MOE, model->runs[i].count);
         before = "+";
     }
@@ -173,6 +179,36 @@ static void put_attention(struct report_out *out, const struct shape *m)
     put_flag(out, "qk-layernorm", m->qk_norm == QK_NORM_HEAD);
 }
 
+static void put_rotary(struct report_out *out, const struct shape *m)
+{
+    struct megatron_rotary r;
+    const struct rotary_scaling *x = &m->rotary_scaling;
+    megatron_rotary_of(m, false, &r, out->arena);
+    if (m->positions) return;
+    put_flag(out,
+             r.way == ROTARY_YARN && !m->kv_rank ? "position-embedding-type yarn"
+                                                 : "position-embedding-type rope",
+             true);
+    put_number(out, "rotary-base", m->rotary_base, 10000);
+    put_number(out, "rotary-percent", m->rotary_share, 1);
+    put_flag(out, "use-rope-scaling", r.way == ROTARY_LLAMA3);
+    if (r.way == ROTARY_LLAMA3) put_number(out, "rope-scaling-factor", r.factor, 0);
+    if (r.way == ROTARY_LINEAR)
+        put_count(out, "rotary-seq-len-interpolation-factor", (int64_t)r.factor);
+    if (r.way != ROTARY_YARN) return;
+    put_number(out, "rotary-scaling-factor", r.factor, 0);
+    put_number(out, "mscale", x->mscale, 0);
+    put_number(out, "mscale-all-dim", x->mscale_all_dim, 0);
+    if (m->kv_rank) {
+        put_flag(out, "rope-type yarn", true);
+        return;
+    }
+    if (x->original_positions)
+        put_count(out, "yarn-original-max-position-embeddings", x->original_positions);
+    put_number(out, "yarn-beta-fast", x->beta_fast, 0);
+    put_number(out, "yarn-beta-slow", x->beta_slow, 0);
+}
+
 // What no price depends on, as far as the model states it.
 static void put_functions(struct report_out *out, const struct shape *m)
 {
@@ -181,9 +217,15 @@ static void put_functions(struct report_out *out, const struct shape *m)
     put_flag(out, "openai-gelu", activation == ACTIVATION_OPENAI_GELU);
     put_flag(out, "squared-relu", activation == ACTIVATION_SQUARED_RELU);
     put_number(out, "norm-epsilon", m->norm_epsilon, 1e-5);
-    if (m->positions) return;
-    put_number(out, "rotary-base", m->rotary_base, 10000);
-    put_number(out, "rotary-percent", m->rotary_share, 1);
+    put_rotary(out, m);
+}
+
+static void put_further(struct report_out *out, const struct model *m)
+{
+    int depth = model_mtp_depth(m);
+    if (!depth) return;
+    put_count(out, "mtp-num-layers", depth);
+    put_number(out, "mtp-loss-scaling-factor", m->shape.mtp_loss_scale, 0);
 }
 
 static void put_vocabulary(const struct megatron *e, const struct shape *m)
@@ -225,7 +267,6 @@ static void put_model(const struct megatron *e)
     if (!e->problem->model.has_shape) return;
     const struct shape *m = &e->problem->model.shape;
     put_count(e->out, "max-position-embeddings", m->positions ? m->positions : job->sequence);
-    put_flag(e->out, "position-embedding-type rope", !m->positions);
     put_count(e->out, "hidden-size", m->hidden);
     put_count(e->out, "ffn-hidden-size", m->ffn);
     put_count(e->out, "num-attention-heads", m->heads);
@@ -238,19 +279,23 @@ static void put_model(const struct megatron *e)
     if (!m->dropout) report_print(e->out, "  --attention-dropout 0\n  --hidden-dropout 0\n");
     put_vocabulary(e, m);
     put_experts(e);
+    put_further(e->out, &e->problem->model);
 }
 
-// Decoder layers of a stage that are fully recomputed, or -1 for selective.
+// Layers of a stage that may be recomputed.
+static int all_layers_of(const struct megatron *e, int s) { return e->blocks[s] + e->further[s]; }
+
+// Those that are, fully; or -1 for selective.
 static int full_layers(const struct megatron *e, int s)
 {
     const struct plan_stage *stage = &(e->told ? e->told : e->plan)->stages[s];
     if (stage->recompute == RECOMPUTE_SELECTIVE) return -1;
-    if (stage->recompute == RECOMPUTE_FULL) return e->blocks[s];
+    if (stage->recompute == RECOMPUTE_FULL) return all_layers_of(e, s);
     return stage->recompute == RECOMPUTE_FIRST_LAYERS ? stage->recomputed_layers : 0;
 }
 
 // One setting for the whole model: all selective, or the first k layers of every stage (fewer where
-// a stage has fewer).
+// a stage has fewer). By blocks no layer that predicts a further token is recomputed.
 bool megatron_recompute_of(const struct megatron *e, struct megatron_recompute *r)
 {
     int most = 0, selective = 0;
@@ -262,9 +307,9 @@ bool megatron_recompute_of(const struct megatron *e, struct megatron_recompute *
         int full = full_layers(e, s);
         selective += full < 0;
         if (full > most) most = full;
-        all_layers &= full == e->blocks[s];
+        all_layers &= full == all_layers_of(e, s);
     }
-    for (int s = 0; s < e->plan->stage_count; s++)
+    for (int s = 0; s < e->plan->stage_count && !all_layers; s++)
         uniform &= full_layers(e, s) == (most < e->blocks[s] ? most : e->blocks[s]);
     if (selective == e->plan->stage_count) {
         r->granularity = "selective";

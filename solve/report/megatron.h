@@ -12,12 +12,14 @@ struct megatron {
     const struct plan *told;       // whose recomputation the flags are; NULL: the plan's
     int layer_count;
     int *blocks;                        // [stage]: decoder layers
+    int *further;                       // [stage]: layers that predict further tokens
     bool *holds_embedding, *holds_head; // [stage]
     bool ends_assumed;                  // first and last layer are taken for embedding and head
     int unknown_layers;                 // neither embedding, block nor head
     const struct expert_shape *experts; // of the model's mixtures, where they are all alike
     bool experts_differ;
     bool says_activation; // whatever it is: configurations name more than flags
+    bool says_fractions;  // of positions that are stretched evenly, likewise
 };
 
 // What flags say of the feed-forward part's activation; gelu is their default.
@@ -29,6 +31,17 @@ enum megatron_activation {
     ACTIVATION_OTHER // no flag
 };
 enum megatron_activation megatron_activation_of(const struct shape *m);
+
+// How it stretches rotary positions.
+enum rotary_way { ROTARY_PLAIN, ROTARY_LLAMA3, ROTARY_LINEAR, ROTARY_YARN };
+struct megatron_rotary {
+    enum rotary_way way;
+    double factor;
+};
+// Returns what it cannot say of the shape's, NULL: nothing; then the way is ROTARY_PLAIN.
+// fractions: a factor of ROTARY_LINEAR need not be a whole number.
+const char *megatron_rotary_of(const struct shape *s, bool fractions, struct megatron_rotary *r,
+                               struct arena *arena);
 
 // problem is left out where the plan has layers that it lacks.
 void megatron_begin(struct megatron *m, struct report_out *out, const struct plan *plan,

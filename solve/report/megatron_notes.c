@@ -215,12 +215,16 @@ static void put_layer_notes(const struct megatron *e)
 {
     const struct model *m = &e->problem->model;
     const struct shape *s = &m->shape;
-    bool cross = false, both = false, window = false, more = false, chunk = false, own = false;
+    struct megatron_rotary way;
+    const char *rotary = megatron_rotary_of(s, e->says_fractions, &way, e->out->arena);
+    bool cross = false, both = false, window = false, more = false, chunk = false, unlike = false,
+         own = false;
     for (int i = 0; i < m->run_count; i++) {
         cross |= m->runs[i].cross_attention, both |= m->runs[i].bidirectional;
         own |= m->runs[i].shape || m->runs[i].tokens;
         chunk |= m->runs[i].chunk > 0, window |= m->runs[i].window > 0,
             more |= m->runs[i].more_values > 0;
+        unlike |= m->runs[i].mtp && m->runs[i].kind != m->runs[i - 1].kind;
     }
     const struct {
         bool there;
@@ -241,11 +245,8 @@ static void put_layer_notes(const struct megatron *e)
                  {s->linear_bias && !s->qkv_bias, "no bias on queries, keys and values alone"},
                  {!e->says_activation && megatron_activation_of(s) == ACTIVATION_OTHER,
                   "an activation that no flag names"},
-                 {s->rotary_factor > 0,
-                  arena_print(e->out->arena,
-                              "rotary positions that are stretched by %.9g (Llama 3's way: "
-                              "--use-rope-scaling --rope-scaling-factor %.9g)",
-                              s->rotary_factor, s->rotary_factor)}};
+                 {unlike, "layers that predict further tokens unlike the last decoder layer"},
+                 {rotary != NULL, rotary}};
     for (size_t i = 0; m->has_shape && i < ARRAY_LENGTH(notes); i++)
         if (notes[i].there) report_print(e->out, "#   - of the model: %s\n", notes[i].text);
 }

@@ -226,7 +226,8 @@ static void draw_any_space(struct problem *p, struct random *rng, struct arena *
         random_problem(p, rng, &limits, arena);
         // Layouts without a barrier and sharded ones are refused where ranks share something.
         bool barrier = p->job.layout.barrier;
-        random_pools(p, rng->state, arena);
+        if (!random_pools(p, rng->state, arena) && rng->state / 4 % 2)
+            predict_further(p, rng->state, arena);
         p->job.layout.barrier = barrier;
         struct space *space = &p->job.space;
         struct layout *base = &p->job.layout;

@@ -276,7 +276,7 @@ static void load_written(enum format format, const char *text, void *to)
     if (format == FORMAT_JOB) expect_ok(job_load(to, path, &arena, &err));
     if (format == FORMAT_COSTS) expect_ok(costs_load(to, path, &arena, &err));
     if (format == FORMAT_CONFIG)
-        expect_ok(model_import_hf(to, path, NULL, in_folder("out.json"), &arena, &err));
+        expect_ok(model_import_hf(to, path, NULL, -1, in_folder("out.json"), &arena, &err));
 }
 
 static void test_defaults(void **state)
@@ -436,7 +436,9 @@ static void test_import(void **state)
                  "\"num_attention_heads\": 64, \"num_key_value_heads\": 8,"
                  "\"intermediate_size\": 28672, \"vocab_size\": 128256, \"_name_or_path\": "
                  "\"x/llama-3.1-70b\", \"unknown\": [1], \"rms_norm_eps\": 1e-05, \"rope_theta\": "
-                 "500000.0, \"rope_scaling\": {\"factor\": 8.0, \"rope_type\": \"llama3\"}}",
+                 "500000.0, \"rope_scaling\": {\"factor\": 8.0, \"rope_type\": \"llama3\", "
+                 "\"low_freq_factor\": 1.0, \"high_freq_factor\": 4, "
+                 "\"original_max_position_embeddings\": 8192}}",
                  &m);
     expect_ok(model_load(&shipped, "data/models/meta/llama-3.1-70b.json", &arena, &err));
     same_model(&m, &shipped);

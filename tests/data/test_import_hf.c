@@ -24,13 +24,13 @@ static void must(enum status status, const struct error *err)
 }
 
 // One line of the record as a file of its own.
-static struct model import_line(const char *line, size_t length, struct arena *arena)
+static struct model import_line(const char *line, size_t length, int mtp, struct arena *arena)
 {
     struct model m;
     struct error err = {OK, ""};
     const char *config = arena_print(arena, "%s/config.json", folder);
     must(file_write(config, line, length, &err), &err);
-    must(model_import_hf(&m, config, "imported", "-", arena, &err), &err);
+    must(model_import_hf(&m, config, "imported", mtp, "-", arena, &err), &err);
     return m;
 }
 
@@ -134,7 +134,7 @@ static void parameters_are_transformers_own(void **state)
         arena_open(&own, NULL);
         struct json root = read_line(line, length, &own);
         int64_t expected = count_of(&root, &name, &own);
-        struct model m = import_line(line, length, &own);
+        struct model m = import_line(line, length, 0, &own); // as the classes have it
         struct problem p = problem_of(&m);
         struct model_size found = model_size_of(&m);
         if (found.all != expected)
@@ -155,7 +155,7 @@ static void parameters_are_transformers_own(void **state)
 
 static struct model imported(const char *config, struct arena *arena)
 {
-    return import_line(config, strlen(config), arena);
+    return import_line(config, strlen(config), -1, arena);
 }
 
 static void refused(const char *config, const char *word)
@@ -166,7 +166,7 @@ static void refused(const char *config, const char *word)
     arena_open(&arena, NULL);
     const char *path = arena_print(&arena, "%s/config.json", folder);
     must(file_write(path, config, strlen(config), &err), &err);
-    assert_int_equal(model_import_hf(&m, path, NULL, "-", &arena, &err), BAD_INPUT);
+    assert_int_equal(model_import_hf(&m, path, NULL, -1, "-", &arena, &err), BAD_INPUT);
     if (!strstr(err.text, word)) fail_msg("expected \"%s\" in: %s", word, err.text);
     arena_close(&arena);
 }

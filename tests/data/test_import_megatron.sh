@@ -69,6 +69,18 @@ expect log '15706484224 parameters' deepseek-v2-lite
 expect model.json '"name": "mixture-2"' deepseek-v2-lite
 expect job.json '"expert": 8' deepseek-v2-lite
 
+# Further tokens, and positions that are stretched in each way.
+rope="$plain --position-embedding-type rope"
+accept "$rope --mtp-num-layers 2 --mtp-loss-scaling-factor 0.3 --use-rope-scaling --rope-scaling-factor 16"
+expect model.json '"name": "mtp", "kind": "block", "count": 2, "recomputable": true, "mtp": true' mtp
+expect model.json '"mtp_loss_scale": 0.3' mtp
+expect model.json '"rotary_factor": 16' mtp
+expect model.json '"rotary_scaling": {"type": "llama3", "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}' mtp
+accept "$rope --rotary-seq-len-interpolation-factor 4"
+expect model.json '"rotary_scaling": {"type": "linear"}' linear
+accept "$plain --position-embedding-type yarn --rotary-scaling-factor 4 --yarn-beta-fast 16"
+expect model.json '"rotary_scaling": {"type": "yarn", "original_max_position_embeddings": 4096, "beta_fast": 16, "beta_slow": 1, "mscale": 1}' yarn
+refuse "$plain --max-position-embeddings 2048 --mtp-num-layers 1" 'runs\[2\].mtp: expected a model without learned positions'
 refuse "$plain --num-layers 9" 'num-layers stands twice'
 refuse "$plain --bf16 --fp16" 'bf16 and --fp16'
 refuse "$plain --swiglu --squared-relu" 'squared-relu'

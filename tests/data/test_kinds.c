@@ -110,6 +110,11 @@ static struct model model_of_kinds(struct layer_run *runs)
                                     .rotary_base = 500000,
                                     .rotary_share = 0.25,
                                     .rotary_factor = 8,
+                                    .rotary_scaling = {.type = "yarn",
+                                                       .beta_fast = 32,
+                                                       .mscale = 0.707,
+                                                       .original_positions = 4096},
+                                    .mtp_loss_scale = 0.3,
                                     .vocabulary_multiple = 128}};
 }
 
@@ -194,6 +199,9 @@ static void senseless_models(void **state)
     REFUSED_MODEL((m.shape.qk_norm = QK_NORM_NONE, m.shape.kv_rank = 8), "adapter_rank");
     REFUSED_MODEL((make_latent(&m), m.shape.rotary_width = 17), "rotary_width");
     REFUSED_MODEL((make_latent(&m), m.shape.kv_heads = 2), "kv_heads");
+    REFUSED_MODEL(runs[1].mtp = true, "runs[1].mtp: expected a trained causal block");
+    REFUSED_MODEL(runs[2].mtp = true, "runs[2].mtp");
+    REFUSED_MODEL(runs[4].mtp = true, "runs[4].mtp");
     REFUSED_MODEL(runs[0].window = 4, "window");
     REFUSED_MODEL(runs[2].window = 4, "window");
     REFUSED_MODEL(runs[2].cross_attention = true, "cross_attention");

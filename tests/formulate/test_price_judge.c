@@ -315,7 +315,7 @@ static void random_job(struct job *j, const struct model *m, struct random *rng,
 
 struct tally {
     int problems, refused, excluded, unjoined, kinds[LAYER_PROJECTOR + 1],
-        schedules[SCHEDULE_KIND_COUNT], zero[4], fully_sharded, shared, copied, towers,
+        schedules[SCHEDULE_KIND_COUNT], zero[4], fully_sharded, shared, copied, towers, further,
         quantised[LAYER_MEMORY + 1];
 };
 
@@ -334,6 +334,7 @@ static void note(struct tally *t, const struct problem *p)
     t->shared += model_shared_pool(&p->model) != NULL;
     t->copied += model_shares_weights(&p->model);
     t->towers += model_has_towers(&p->model);
+    t->further += model_mtp_depth(&p->model) > 0;
     for (int i = 0; i < p->model.run_count; i++)
         if (p->model.runs[i].weight_bits) t->quantised[p->model.runs[i].kind]++;
 }
@@ -341,15 +342,16 @@ static void note(struct tally *t, const struct problem *p)
 static void check_tally(const struct tally *t)
 {
     print_message("%d problems, %d refused, first group excluded in %d, unjoined %d, shared pools "
-                  "%d, weights %d, towers %d\n",
+                  "%d, weights %d, towers %d, further tokens %d\n",
                   t->problems, t->refused, t->excluded, t->unjoined, t->shared, t->copied,
-                  t->towers);
+                  t->towers, t->further);
     assert_true(t->problems > 2000 && t->excluded > 50 && t->unjoined > 50);
     for (int i = 0; i <= LAYER_PROJECTOR; i++)
         if (i != LAYER_MEASURED) assert_true(t->kinds[i] > 50);
     for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) assert_true(t->schedules[i] > 30);
     for (int i = 0; i < 4; i++) assert_true(t->zero[i] > 100);
-    assert_true(t->fully_sharded > 100 && t->shared > 300 && t->copied > 200 && t->towers > 800);
+    assert_true(t->fully_sharded > 100 && t->shared > 300 && t->copied > 200 && t->towers > 800 &&
+                t->further > 120);
     for (int i = 0; i <= LAYER_MEMORY; i++)
         if (i != LAYER_MEASURED) assert_true(t->quantised[i] > 30);
 }
@@ -375,6 +377,7 @@ static void random_models(void **state)
         if (rng.state % 2) share_pools(&problem);
         if (rng.state / 16 % 2) random_tower(&problem, rng.state, 64, &arena);
         if (rng.state / 8 % 4 == 0) share_weights(&problem);
+        if (rng.state / 32 % 8) predict_further(&problem, rng.state, &arena);
         if (problem_check(&problem, &err) == OK) {
             compare_prices(&problem, i, &count, &arena);
             note(&tally, &problem);

@@ -79,6 +79,10 @@ def with_facts(name, config):
                 more["rope_scaling"] = {"rope_type": kind, "factor": factor}
             if factor and kind == "llama3":
                 more["rope_scaling"].update(low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=8192)
+            if factor and kind == "yarn":
+                scale = 0.707 if name.startswith("deepseek-v2") else 1.0
+                more["rope_scaling"].update(beta_fast=32, beta_slow=1, mscale=scale, mscale_all_dim=scale,
+                                            original_max_position_embeddings=4096)
             if "text_config" in config:
                 return {"text_config": dict(config["text_config"], **more)}
             return dict(config, **more)
@@ -344,7 +348,7 @@ def ours(line):
     with tempfile.TemporaryDirectory() as folder:
         with open(folder + "/config.json", "w") as file:
             json.dump(line, file)
-        subprocess.run(["bin/plumbline", "import", "hf", folder + "/config.json", "-o", folder + "/model.json"], check=True,
+        subprocess.run(["bin/plumbline", "import", "hf", "--mtp", "0", folder + "/config.json", "-o", folder + "/model.json"], check=True,
                        capture_output=True)
         table = subprocess.run(["bin/plumbline", "models", folder + "/model.json"], check=True, capture_output=True, text=True)
         with open(folder + "/model.json") as file:

@@ -3,14 +3,15 @@
 # themselves; the parts of a model that do not read text; a quantization. A kind it does not know is refused with the way out.
 BIN=${BIN:-bin} work=build/test_import_hf_told.$$ failed=0
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
-plumbline=$BIN/plumbline
+plumbline=$BIN/plumbline options=
 
 wrong() { echo "import hf, told: $*" >&2; failed=1; }
 
 # says CODE WORDS CONFIG
 says() {
     printf '%s' "$3" >"$work/config.json"
-    "$plumbline" import hf "$work/config.json" -o "$work/model.json" 2>"$work/err"
+    # shellcheck disable=SC2086
+    "$plumbline" import hf "$work/config.json" $options -o "$work/model.json" 2>"$work/err"
     [ $? -eq "$1" ] || wrong "$3: not exit $1: $(cat "$work/err")"
     grep -q -- "$2" "$work/err" || wrong "$3: not said: $2: $(cat "$work/err")"
 }
@@ -25,10 +26,15 @@ attention, expert, layer_norms, further = 187107328, 3 * 7168 * 2048, 2 * 7168, 
 print("%.4g G parameters" % ((attention + layer_norms + 256 * h + 257 * expert + further) / 1e9))
 END
 )
-says 0 "${words:-11.61 G parameters} of their own, 3.8 % of" '{"model_type": "deepseek_v3", "num_nextn_predict_layers": 1}'
+says 0 "1 layer of multi-token prediction in the model.*: ${words:-11.61 G parameters} of their own, 3.8 % of" '{"model_type": "deepseek_v3", "num_nextn_predict_layers": 1}'
+grep -q "deepseek_v3: 682.*parameters" "$work/err" || wrong "not 682 G parameters: $(cat "$work/err")"
 says 0 "23.22 G parameters of their own, 7.61 % of" '{"model_type": "deepseek_v3", "num_nextn_predict_layers": 2}'
+options="--mtp 0"
+says 0 "left out, as transformers.*: ${words:-11.61 G parameters} of their own, 3.8 % of" '{"model_type": "deepseek_v3", "num_nextn_predict_layers": 1}'
+grep -q "deepseek_v3: 671026404352 parameters" "$work/err" || wrong "not the main model alone: $(cat "$work/err")"
+options=
 says 0 "deepseek_v3: 671026404352 parameters" '{"model_type": "deepseek_v3"}'
-grep -q further "$work/err" && wrong "no such layers, but told of: $(cat "$work/err")"
+grep -q multi-token "$work/err" && wrong "no such layers, but told of: $(cat "$work/err")"
 says 0 "vision_config: left out" '{"model_type": "llava", "text_config": {"model_type": "llama"}, "vision_config": {"hidden_size": 1024}}'
 says 0 "quantization_config: left out" '{"model_type": "llama", "quantization_config": {"bits": 4}}'
 says 2 'found "mamba"; of another kind a model document says the layers' '{"model_type": "mamba"}'

@@ -16,12 +16,15 @@ LISTED = {
         int: "tensor_model_parallel_size context_parallel_size expert_model_parallel_size pipeline_model_parallel_size virtual_pipeline_model_parallel_size "
              "recompute_num_layers num_layers seq_length hidden_size ffn_hidden_size num_attention_heads num_query_groups kv_channels q_lora_rank "
              "kv_lora_rank qk_head_dim qk_pos_emb_head_dim v_head_dim vocab_size make_vocab_size_divisible_by num_moe_experts moe_router_topk "
-             "moe_ffn_hidden_size moe_shared_expert_intermediate_size rotary_base mtp_num_layers",
+             "moe_ffn_hidden_size moe_shared_expert_intermediate_size rotary_base mtp_num_layers "
+             "yarn_original_max_position_embeddings original_max_position_embeddings",
         bool: "sequence_parallel cross_entropy_loss_fusion multi_latent_attention qk_layernorm gated_linear_unit add_bias_linear add_qkv_bias "
-              "should_pad_vocab share_embeddings_and_output_weights moe_shared_expert_gate",
+              "should_pad_vocab share_embeddings_and_output_weights moe_shared_expert_gate rope_scaling",
         str: "pipeline_model_parallel_layout recompute_granularity recompute_method cross_entropy_fusion_impl position_embedding_type activation_func "
-             "normalization moe_token_dispatcher_type",
-        float: "rotary_percent layernorm_epsilon attention_dropout hidden_dropout",
+             "normalization moe_token_dispatcher_type rope_type",
+        float: "rotary_percent layernorm_epsilon attention_dropout hidden_dropout rope_scaling_factor seq_len_interpolation_factor "
+               "rotary_scaling_factor beta_fast beta_slow mscale mscale_all_dim yarn_rotary_scaling_factor yarn_beta_fast yarn_beta_slow "
+               "yarn_mscale yarn_mscale_all_dim mtp_loss_scaling_factor",
         list: "moe_layer_freq"},
     "train": {int: "micro_batch_size global_batch_size"},
     "dataset": {int: "seq_length"},
@@ -80,8 +83,17 @@ if len(stages) > 1:
     assert parts == [s["layer_count"] for s in stages], parts
     folds = layout.get("schedule") == "zb-v"
     assert m["virtual_pipeline_model_parallel_size"] == (len(stages) // get("pipeline") if len(stages) > get("pipeline") else None) or folds
-layers = sum(s["layer_count"] for s in stages) - 2
+further = sum(r.get("count", 1) for r in model["runs"] if r.get("mtp"))
+layers = sum(s["layer_count"] for s in stages) - 2 - further
 assert m["num_layers"] == layers
+assert m.get("mtp_num_layers", 0) == further and m.get("mtp_loss_scaling_factor", 0) == shape.get("mtp_loss_scale", 0)
+scaling = shape.get("rotary_scaling", {"type": None})
+yarn, factor = ("", "rotary_scaling_factor") if "kv_rank" in shape else ("yarn_", "yarn_rotary_scaling_factor")
+for kind, name in ("llama3", "rope_scaling_factor"), ("linear", "seq_len_interpolation_factor"), ("yarn", factor):
+    said = scaling["type"] == kind and "of the model: rotary positions" not in text
+    assert m.get(name, 1) == (shape["rotary_factor"] if said else 1), (name, m.get(name), shape)
+for key in ("beta_fast", "beta_slow", "mscale", "mscale_all_dim", "original_max_position_embeddings") if scaling["type"] == "yarn" else ():
+    assert m.get(yarn + key) == scaling.get(key), key
 assert m["hidden_size"] == shape["hidden"] and m["ffn_hidden_size"] == shape["ffn"] and m["num_attention_heads"] == shape["heads"]
 assert m["qk_layernorm"] == (shape.get("qk_norm") == "head" or "kv_rank" in shape)
 assert m["seq_length"] == config["dataset"]["seq_length"] == job["sequence"]
@@ -89,7 +101,7 @@ assert m["vocab_size"] == shape["vocabulary"]
 padding = m["make_vocab_size_divisible_by"] * get("tensor")
 assert shape["vocabulary"] % get("tensor") or -(-m["vocab_size"] // padding) * padding == shape["vocabulary"]
 assert config["train"]["global_batch_size"] == job["global_batch"] and config["train"]["micro_batch_size"] == get("micro_batch")
-moe = [r for r in model["runs"] if r["kind"] == "moe"]
+moe = [r for r in model["runs"] if r["kind"] == "moe" and not r.get("mtp")]
 if moe:
     assert m["num_moe_experts"] == moe[0]["moe"]["experts"] and len(m["moe_layer_freq"]) == layers and sum(m["moe_layer_freq"]) == sum(r.get("count", 1) for r in moe)
 assert config["ddp"]["use_distributed_optimizer"] == (layout.get("zero", 0) > 0)

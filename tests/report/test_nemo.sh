@@ -13,7 +13,7 @@ if ! "$python" -c 'import yaml' 2>/dev/null; then
     exit 0
 fi
 
-# config WORDS OPTION ...: WORDS (;-separated, may be empty) stand in the comments, and nothing else but what Llama's rotary stretch is
+# config WORDS OPTION ...: WORDS (;-separated, may be empty) stand in the comments
 config() {
     words=$1; shift
     rm -rf "$work/p"
@@ -28,7 +28,21 @@ config "" --model qwen2.5-7b --tensor 1 --pipeline 4 --data 8 --zero 1 --schedul
 config "" --model llama-2-7b --tensor 1 --pipeline 1 --data 32 --zero 1
 config "attention that keeps its scores" --model gpt2-xl --sequence 1024 --tensor 1 --pipeline 4 --data 8 --zero 0 --unfused-attention
 config "gradients of 4 bytes" --model llama-2-7b --tensor 2 --pipeline 4 --data 4 --zero 1 --precision fp16
-config "rotary positions that are stretched" --model deepseek-v2-lite --tensor 1 --pipeline 4 --data 8 --zero 1
+config "" --model deepseek-v2-lite --tensor 1 --pipeline 4 --data 8 --zero 1
+config "" --model llama-3.1-8b --tensor 2 --pipeline 4 --data 4 --zero 1
+grep '"_name": "deepseek-v2-lite",' tests/imports/hf_counts.jsonl >"$work/config.json"
+"$plumbline" import hf "$work/config.json" --mtp 1 -o "$work/further.json" 2>"$work/log" || wrong "$(cat "$work/log")"
+config "" --model "$work/further.json" --tensor 1 --pipeline 4 --data 8 --zero 1
+# Ways that Megatron has not, and one that it has with any numbers.
+stretched() {
+    sed "s|\"rotary_base\": 10000|\"rotary_base\": 10000, \"rotary_factor\": $1, \"rotary_scaling\": $2|" data/models/meta/llama-2-7b.json >"$work/model.json"
+    config "$3" --model "$work/model.json" --tensor 2 --pipeline 4 --data 4 --zero 1
+}
+stretched 4 '{"type": "linear"}' ""
+stretched 2.5 '{"type": "linear"}' ""
+stretched 4 '{"type": "yarn", "beta_fast": 16, "beta_slow": 2, "original_max_position_embeddings": 2048}' ""
+stretched 4 '{"type": "dynamic"}' "stretched by 4 (dynamic)"
+stretched 16 '{"type": "llama3", "low_freq_factor": 1, "high_freq_factor": 1, "original_max_position_embeddings": 8192}' "Megatron's are 1, 4 and 8192"
 config "ZeRO 3;zb-v" --model llama-2-7b --tensor 2 --pipeline 4 --data 4 --zero 3 --schedule zb-v --virtual-stages 2 --framework any
 config "" --model opt-66b --tensor 4 --pipeline 8 --data 1 --zero 1 --sequence 2048
 grep -q '^  activation_func: relu$' "$work/p/nemo.yaml" || wrong "OPT's activation: $(grep activation "$work/p/nemo.yaml")"

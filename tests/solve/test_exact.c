@@ -34,7 +34,7 @@ static struct {
     int feasible, infeasible, most_layers, most_stages, most_groups, long_ones, close_ones,
         textbook, grids;
     int by_schedule[SCHEDULE_KIND_COUNT], compressed, budgeted, ruled, recomputed, shared,
-        offloaded, pooled, swapping, swapped;
+        offloaded, pooled, further, swapping, swapped;
     int64_t plans, certified, boxes, anew, bytes;
 } seen;
 
@@ -147,6 +147,24 @@ static void draw_tower(struct problem *p, struct priced *priced, struct schedule
     }
 }
 
+static bool draw_further(struct problem *p, uint64_t seed, struct arena *arena)
+{
+    struct problem before = *p;
+    struct error err = {OK, ""};
+    if (seed % 4 == 0 || !predict_further(p, seed, arena)) return false;
+    if (problem_check(p, &err) == OK) return true;
+    *p = before;
+    return false;
+}
+
+// The best plan of all has the layers that predict further tokens where the head is.
+static void assert_together(const struct problem *p, const struct priced *priced,
+                            const struct oracle *e)
+{
+    int further = p->model.layer_count - 1 - model_mtp_depth(&p->model);
+    assert_true(e->best[priced->stage_count - 1].first_layer <= further);
+}
+
 // Draws until the enumeration is small enough and, where that is wanted, the iteration long and the
 // two best times close: there floating tolerances fail.
 static void draw(struct problem *p, struct priced *priced, struct schedule *schedule,
@@ -163,6 +181,7 @@ static void draw(struct problem *p, struct priced *priced, struct schedule *sche
         if (seed / 4 % 2) vary_layout(p, &rng);
         bool pooled = seed % 4 && !layout_has_grid(&p->job.layout) &&
                       random_pools(p, rng.state, arena);
+        bool further = !pooled && draw_further(p, rng.state, arena);
         CHECK_OK(price_problem(priced, p, arena, &err));
         struct schedule_request request = schedule_request_of(priced);
         CHECK_OK(schedule_build(schedule, &request, arena, &err));
@@ -170,6 +189,8 @@ static void draw(struct problem *p, struct priced *priced, struct schedule *sche
             CHECK_OK(oracle_answer(e, priced, schedule, arena, &err));
             if (!limits.long_and_close || is_long_and_close(e)) {
                 seen.pooled += pooled && e->plans;
+                seen.further += further && e->plans;
+                if (further && e->plans) assert_together(p, priced, e);
                 return;
             }
         }
@@ -296,11 +317,12 @@ static void sample_reaches_every_dimension(void **state)
         "budget %d, rules %d, "
         "recomputed optimum %d; feasible with shared pools or weights %d; shares on the host "
         "offered %d, in the optimum %d; swapping offered %d, in the optimum %d; tensor grids %d; "
-        ">= 1 s %d, of these with optima 1 to 50 ns apart %d; textbook %d\n",
+        "feasible with further tokens %d; >= 1 s %d, of these with optima 1 to 50 ns apart %d; "
+        "textbook %d\n",
         seen.feasible, seen.infeasible, seen.most_layers, seen.most_stages, seen.most_groups,
         seen.compressed, seen.budgeted, seen.ruled, seen.recomputed, seen.pooled, seen.shared,
-        seen.offloaded, seen.swapping, seen.swapped, seen.grids, seen.long_ones, seen.close_ones,
-        seen.textbook);
+        seen.offloaded, seen.swapping, seen.swapped, seen.grids, seen.further, seen.long_ones,
+        seen.close_ones, seen.textbook);
     printf(
         "exact: %lld certificates accepted, %lld boxes, %lld bytes; %lld with boxes closed anew\n",
         (long long)seen.certified, (long long)seen.boxes, (long long)seen.bytes,
@@ -314,8 +336,8 @@ static void sample_reaches_every_dimension(void **state)
         assert_true(seen.by_schedule[kind] >= (full ? 30 : problem_count / 100));
     assert_true(seen.compressed >= least && seen.budgeted >= least && seen.ruled >= least &&
                 seen.recomputed >= least && seen.shared >= least && seen.pooled >= least &&
-                seen.offloaded > 0 && seen.grids >= least && seen.swapping >= least &&
-                seen.swapped > 0);
+                seen.further > 0 && seen.offloaded > 0 && seen.grids >= least &&
+                seen.swapping >= least && seen.swapped > 0);
     assert_true(seen.close_ones >= (full ? 200 : problem_count / 20));
     assert_true(seen.textbook >= problem_count / 20);
 }

@@ -48,6 +48,15 @@ static void same_shape(const struct shape *a, const struct shape *b)
     SAME_NUMBER(rotary_base);
     SAME_NUMBER(rotary_share);
     SAME_NUMBER(rotary_factor);
+    SAME_NUMBER(mtp_loss_scale);
+    if (a->rotary_scaling.type) SAME_TEXT(rotary_scaling.type);
+    SAME_NUMBER(rotary_scaling.low_freq_factor);
+    SAME_NUMBER(rotary_scaling.high_freq_factor);
+    SAME_NUMBER(rotary_scaling.beta_fast);
+    SAME_NUMBER(rotary_scaling.beta_slow);
+    SAME_NUMBER(rotary_scaling.mscale);
+    SAME_NUMBER(rotary_scaling.mscale_all_dim);
+    SAME(rotary_scaling.original_positions);
 }
 
 void same_model(const struct model *a, const struct model *b)
@@ -66,6 +75,7 @@ void same_model(const struct model *a, const struct model *b)
         SAME(runs[i].adapter_rank);
         SAME(runs[i].weight_bits);
         SAME(runs[i].shared_weights);
+        SAME(runs[i].mtp);
         SAME(runs[i].window);
         SAME(runs[i].chunk);
         SAME(runs[i].bidirectional);

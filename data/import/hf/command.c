@@ -8,18 +8,23 @@
 enum status import_hf(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
     const char *output = "-", *name = NULL, *config;
+    int64_t mtp = -1;
     bool helped;
     struct model model;
     const struct option options[] = {
         {"-o", OPTION_PATH, &output, 0, 0, NULL,
          "where the model is written; - is standard output (default)"},
         {"--name", OPTION_TEXT, &name, 0, 0, NULL, "the model's name (default: from the config)"},
+        {"--mtp", OPTION_INT, &mtp, 0, 64, NULL,
+         "layers of multi-token prediction, each with a loss of its own; 0 leaves them out "
+         "(default: the config's num_nextn_predict_layers)"},
     };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline import hf CONFIG.json [-o model.json] [--name NAME]",
+    TRY(options_read(argc, argv,
+                     "plumbline import hf CONFIG.json [-o model.json] [--name NAME] [--mtp N]",
                      options, ARRAY_LENGTH(options), &config, 1, 1, NULL, &helped, err));
     if (helped) return OK;
-    TRY(model_import_hf(&model, config, name, output, arena, err));
+    TRY(model_import_hf(&model, config, name, (int)mtp, output, arena, err));
     TRY(model_save(&model, output, arena, err));
     fprintf(stderr, "%s: %lld parameters\n", model.name, (long long)model_size_of(&model).all);
     return OK;

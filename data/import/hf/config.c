@@ -166,10 +166,17 @@ static struct layer_run run_of_layer(const struct hf_model *x, const struct hf_l
     return r;
 }
 
+struct layer_run hf_mtp_run(const struct hf_model *x, int64_t depth)
+{
+    struct layer_run r = run_of_layer(x, &x->layers[x->layer_count - 1]);
+    r.name = "mtp", r.mtp = true, r.count = (int)depth;
+    return r;
+}
+
 static void set_runs(struct model *m, const struct hf_model *x)
 {
     int64_t named[8] = {0};
-    m->runs = TAKE(x->arena, x->layer_count + 2, struct layer_run);
+    m->runs = TAKE(x->arena, x->layer_count + 3, struct layer_run);
     m->runs[m->run_count++] = (struct layer_run){.name = "embedding",
                                                  .kind = LAYER_EMBEDDING,
                                                  .count = 1,
@@ -180,10 +187,12 @@ static void set_runs(struct model *m, const struct hf_model *x)
         *run = run_of_layer(x, &x->layers[i]);
         run->name = name_run(x, &x->layers[i], named), run->count = (int)(end - i);
     }
+    if (x->depth > 0) m->runs[m->run_count++] = hf_mtp_run(x, x->depth);
     m->runs[m->run_count++] = (struct layer_run){
         .name = "head", .kind = LAYER_HEAD, .count = 1, .more_values = x->head_values};
-    m->layer_count = (int)x->layer_count + 2;
+    m->layer_count = (int)(x->layer_count + x->depth) + 2;
     m->shape = x->shape;
+    if (x->depth > 0) m->shape.mtp_loss_scale = HF_MTP_LOSS_SCALE;
 }
 
 static const char *last_part(const char *path)
@@ -217,8 +226,8 @@ static enum status find_class(struct hf_model *x, struct json *text, const char 
                           hf_class_list(x->arena), *type);
 }
 
-enum status model_import_hf(struct model *m, const char *path, const char *name, const char *output,
-                            struct arena *arena, struct error *err)
+enum status model_import_hf(struct model *m, const char *path, const char *name, int mtp,
+                            const char *output, struct arena *arena, struct error *err)
 {
     const char *text, *model_type = NULL, *name_or_path = NULL, *last;
     size_t size;
@@ -234,6 +243,7 @@ enum status model_import_hf(struct model *m, const char *path, const char *name,
     TRY(refuse_experts(&x, err));
     TRY(refuse_encoders(&x, err));
     TRY(read_class(&x, err));
+    if (mtp >= 0) x.depth = mtp;
     set_runs(m, &x);
     hf_tell_left_out(&x, &root, m);
     last = last_part(name_or_path);

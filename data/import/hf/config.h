@@ -4,10 +4,11 @@
 
 #include "data/inputs/model/model.h"
 
-// name NULL: the last part of the config's _name_or_path, else its model_type. output is the path
-// the model will be saved at (its made_from names the config relative to it). BAD_INPUT: other
-// model types, experts, several modalities.
-enum status model_import_hf(struct model *m, const char *path, const char *name, const char *output,
-                            struct arena *arena, struct error *err);
+// name NULL: the last part of the config's _name_or_path, else its model_type. mtp: layers that
+// predict further tokens; -1: as many as the config has. output is the path the model will be saved
+// at (its made_from names the config relative to it). BAD_INPUT: other model types, experts,
+// several modalities.
+enum status model_import_hf(struct model *m, const char *path, const char *name, int mtp,
+                            const char *output, struct arena *arena, struct error *err);
 
 #endif

@@ -35,12 +35,36 @@ static enum status read_activation(struct hf_model *x, struct error *err)
     return OK;
 }
 
+// The way and its numbers; "default" is none. What it is stretched from is the config's where the
+// part does not say it.
+static enum status read_scaling(struct hf_model *x, const struct json *object, struct error *err)
+{
+    static const char *const names[] = {"low_freq_factor", "high_freq_factor", "beta_fast",
+                                        "beta_slow",       "mscale",           "mscale_all_dim",
+                                        "factor"};
+    struct rotary_scaling *r = &x->shape.rotary_scaling;
+    double *const to[] = {&r->low_freq_factor,    &r->high_freq_factor, &r->beta_fast,
+                          &r->beta_slow,          &r->mscale,           &r->mscale_all_dim,
+                          &x->shape.rotary_factor};
+    const struct hf_model part = {.root = object, .arena = x->arena};
+    const char *type = NULL;
+    TRY(hf_text(&part, "type", &type, err));
+    TRY(hf_text(&part, "rope_type", &type, err));
+    if (!type || !strcmp(type, "default")) return OK;
+    r->type = type;
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+        const char *const one[] = {names[i], NULL};
+        TRY(number(x, object, one, to[i], err));
+    }
+    TRY(hf_count(x, "max_position_embeddings", &r->original_positions, err));
+    return hf_count(&part, "original_max_position_embeddings", &r->original_positions, err);
+}
+
 // Of models with windows what layers without one have.
 static enum status read_rotary(struct hf_model *x, const struct json *object, struct error *err)
 {
     static const char *const bases[] = {"rope_theta", "rotary_emb_base", NULL},
-                             *const shares[] = {"partial_rotary_factor", "rotary_pct", NULL},
-                             *const factors[] = {"factor", NULL};
+                             *const shares[] = {"partial_rotary_factor", "rotary_pct", NULL};
     struct shape *s = &x->shape;
     struct json parts[3] = {0};
     struct json_field fields[] = {
@@ -50,7 +74,7 @@ static enum status read_rotary(struct hf_model *x, const struct json *object, st
     };
     TRY(number(x, object, bases, &s->rotary_base, err));
     TRY(number(x, object, shares, &s->rotary_share, err));
-    if (object != x->root) TRY(number(x, object, factors, &s->rotary_factor, err));
+    if (object != x->root) TRY(read_scaling(x, object, err));
     TRY(json_fields(object, fields, ARRAY_LENGTH(fields), JSON_LENIENT, x->arena, err));
     for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
         if (json_is_present(&parts[i])) TRY(read_rotary(x, &parts[i], err));

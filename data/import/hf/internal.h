@@ -25,7 +25,7 @@ struct hf_model {
     int64_t layer_count, window;
     int64_t front; // layers of another kind before the others: dense ones, an encoder's
     int64_t embedding_values, head_values; // more_values of both ends
-    int64_t further;                       // layers that predict further tokens, left out
+    int64_t further, depth; // layers that predict further tokens: of the config, of the model
     struct arena *arena;
 };
 
@@ -60,6 +60,11 @@ enum status hf_layer_list(const struct hf_model *x, const char *key, bool **list
 // Layers of layer_types "sliding_attention" get the window; without the key those of which
 // `pattern` does not divide the number (counted from 1).
 enum status hf_windows(struct hf_model *x, int64_t pattern, struct error *err);
+
+// A weight of further tokens' losses, which configs do not state: DeepSeek-V3's of the last third
+// of its training (arXiv 2412.19437, 4.2), and Megatron's default.
+#define HF_MTP_LOSS_SCALE 0.1
+struct layer_run hf_mtp_run(const struct hf_model *x, int64_t depth); // layers as the last is
 
 // told.c: tells on stderr what of the whole config is not in the model.
 void hf_tell_left_out(const struct hf_model *x, const struct json *whole, const struct model *m);

@@ -188,6 +188,7 @@ enum status hf_read_deepseek(struct hf_model *x, struct error *err)
         return json_refuse(x->root, err, "key \"moe_layer_freq\": expected 1, found %lld",
                            (long long)every);
     TRY(hf_count(x, "num_nextn_predict_layers", &x->further, err));
+    x->depth = x->further;
     x->experts.shared_ffn = shared * x->experts.ffn;
     s->head_width = plain + s->rotary_width;
     s->kv_heads = s->heads;

@@ -7,33 +7,31 @@
 
 enum { TOLD_SEQUENCE = 4096 };
 
-// A layer that predicts a further token is one as the last is, two norms and a projection of its
-// inputs (the last layer's output beside an embedding, to the hidden width), and a final norm;
-// embedding and head are the model's (DeepSeek-V3, arXiv 2412.19437, 2.2).
+// Layers that predict further tokens (DeepSeek-V3, arXiv 2412.19437, 2.2), in the model or not.
 static void tell_further(const struct hf_model *x, const struct model *m)
 {
-    struct layer_run runs[] = {m->runs[m->run_count - 2],
-                               {.name = "head", .kind = LAYER_HEAD, .count = 1}};
-    struct model layer = {.has_shape = true, .shape = m->shape, .runs = runs, .run_count = 1};
-    double hidden = (double)m->shape.hidden, whole = model_flop(m, TOLD_SEQUENCE);
-    runs[0].count = 1;
-    double values = (double)model_size_of(&layer).all + 2 * hidden * hidden + 3 * hidden;
-    layer.run_count = 2;
-    double flop = model_flop(&layer, TOLD_SEQUENCE) +
-                  3 * 2 * 2 * hidden * hidden * (double)TOLD_SEQUENCE;
+    struct layer_run runs[2] = {hf_mtp_run(x, x->depth ? x->depth : x->further),
+                                {.name = "head", .kind = LAYER_HEAD, .count = 1}};
+    struct model own = {.has_shape = true, .shape = m->shape, .runs = runs, .run_count = 1},
+                 head = {.has_shape = true, .shape = m->shape, .runs = &runs[1], .run_count = 1};
+    double values = (double)model_size_of(&own).all, whole = model_flop(m, TOLD_SEQUENCE);
+    own.run_count = 2; // the head is asked once more for each, and once of the model's own
+    double flop = model_flop(&own, TOLD_SEQUENCE) - model_flop(&head, TOLD_SEQUENCE);
+    double of = x->depth ? whole - flop : whole;
     fprintf(stderr,
-            "num_nextn_predict_layers: %lld layers that predict further tokens are left out, as "
-            "transformers leaves them out: %.4g G parameters of their own, %.3g %% of the model's "
-            "FLOP at %d tokens\n",
-            (long long)x->further, (double)x->further * values / 1e9,
-            100 * (double)x->further * flop / whole, TOLD_SEQUENCE);
+            "num_nextn_predict_layers: %lld layer%s of multi-token prediction %s: %.4g G "
+            "parameters of their own, %.3g %% of the main model's FLOP at %d tokens\n",
+            (long long)runs[0].count, runs[0].count > 1 ? "s" : "",
+            x->depth ? "in the model, on the head's stage (--mtp 0 leaves it out)"
+                     : "left out, as transformers leaves it out",
+            values / 1e9, 100 * flop / of, TOLD_SEQUENCE);
 }
 
 void hf_tell_left_out(const struct hf_model *x, const struct json *whole, const struct model *m)
 {
     static const char *const parts[] = {"vision_config", "audio_config", "speech_config"};
     const struct hf_model of_all = {.root = whole, .arena = x->arena};
-    if (x->further) tell_further(x, m);
+    if (x->further || x->depth) tell_further(x, m);
     for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
         if (hf_has(&of_all, parts[i]))
             fprintf(stderr,

@@ -12,6 +12,11 @@ enum status shape_get(const struct json *object, struct shape *s, bool of_run, s
 enum status shape_check(const struct shape *s, bool of_run, const char *where, struct error *err);
 void shape_put(struct json_writer *w, const struct shape *s, bool of_run);
 
+// ---- rotary.c
+enum status rotary_get(const struct json *object, struct rotary_scaling *r, struct arena *arena,
+                       struct error *err);
+void rotary_put(struct json_writer *w, const struct rotary_scaling *r); // nothing without a type
+
 // ---- towers.c
 enum status projector_get(const struct json *object, struct projector_shape *s, struct arena *arena,
                           struct error *err);

@@ -92,6 +92,7 @@ static enum status read_run(const struct json *object, struct layer_run *run, st
         FIELD_BOOL("bidirectional", OPTIONAL, &run->bidirectional),
         FIELD_BOOL("cross_attention", OPTIONAL, &run->cross_attention),
         FIELD_BOOL("shared_weights", OPTIONAL, &run->shared_weights),
+        FIELD_BOOL("mtp", OPTIONAL, &run->mtp),
         FIELD_COUNT("more_values", OPTIONAL, &run->more_values, 0, MORE_VALUES_MAX),
         FIELD_OBJECT("measured", OPTIONAL, &measured),
         FIELD_OBJECT("moe", OPTIONAL, &experts),
@@ -214,6 +215,37 @@ static enum status check_run(const struct model *m, int i, double *bytes, struct
     return OK;
 }
 
+// Behind a block and before the head, which they need, and nothing between.
+static enum status check_mtp(const struct model *m, struct error *err)
+{
+    const struct shape *s = &m->shape;
+    for (int i = 0; i < m->run_count; i++) {
+        const struct layer_run *r = &m->runs[i];
+        bool before = i > 0 &&
+                      (m->runs[i - 1].kind == LAYER_BLOCK || m->runs[i - 1].kind == LAYER_MOE),
+             behind = i + 1 < m->run_count &&
+                      (m->runs[i + 1].mtp || m->runs[i + 1].kind == LAYER_HEAD);
+        if (!r->mtp) continue;
+        const char *wrong =
+            (r->kind != LAYER_BLOCK && r->kind != LAYER_MOE) || r->bidirectional ||
+                    r->cross_attention || r->shared_weights || r->frozen || r->more_values ||
+                    r->shape || r->tokens
+                ? "expected a trained causal block or moe run, with parameters of its own alone"
+            : !before || !behind
+                ? "expected a run behind blocks, and behind it the head or another "
+                  "such run"
+            : m->runs[0].kind != LAYER_EMBEDDING || m->runs[0].frozen ||
+                    m->runs[m->run_count - 1].frozen
+                ? "expected a model that begins with a trained embedding and ends with a "
+                  "trained head, which it shares"
+            : s->positions || s->embedding_width
+                ? "expected a model without learned positions and projected embeddings"
+                : NULL;
+        if (wrong) return fail(err, BAD_INPUT, "%s: runs[%d].mtp: %s", name_of(m), i, wrong);
+    }
+    return OK;
+}
+
 enum status model_check(const struct model *m, struct error *err)
 {
     double bytes = 0;
@@ -250,7 +282,7 @@ enum status model_check(const struct model *m, struct error *err)
                     "%s: runs: an embedding can only be the first layer (behind a tower the first "
                     "without tokens of its own), a head only the last, and each stands once",
                     name_of(m));
-    return OK;
+    return check_mtp(m, err);
 }
 
 // ---- writing
@@ -284,6 +316,7 @@ static void put_run(struct json_writer *w, const struct layer_run *run)
     if (run->bidirectional) json_put_bool(w, "bidirectional", true);
     if (run->cross_attention) json_put_bool(w, "cross_attention", true);
     if (run->shared_weights) json_put_bool(w, "shared_weights", true);
+    if (run->mtp) json_put_bool(w, "mtp", true);
     if (run->more_values) json_put_count(w, "more_values", run->more_values);
     if (run->tokens) json_put_count(w, "tokens", run->tokens);
     if (run->tokens) json_put_count(w, "pieces", run_pieces(run));
@@ -348,6 +381,13 @@ const struct layer_run *model_shared_pool(const struct model *m)
     return NULL;
 }
 
+int model_mtp_depth(const struct model *m)
+{
+    int depth = 0;
+    for (int i = 0; i < m->run_count; i++) depth += m->runs[i].mtp ? m->runs[i].count : 0;
+    return depth;
+}
+
 bool model_crosses(const struct model *m)
 {
     for (int i = 0; i < m->run_count; i++)
@@ -375,6 +415,7 @@ const char *model_peculiarity(const struct model *m)
         if (r->more_values) return "further parameters";
         if (r->shared_weights) return "layers that share weights";
         if (r->shape || r->tokens) return "layers of a shape or of tokens of their own";
+        if (r->mtp) return "multi-token prediction";
         if (r->experts.shared_gate) return "a gate of the shared experts";
     }
     return s->kv_rank             ? "latent attention"

@@ -25,6 +25,14 @@ extern const char *const layer_kind_names[];
 enum qk_norm { QK_NORM_NONE, QK_NORM_HEAD, QK_NORM_WHOLE };
 extern const char *const qk_norm_names[]; // "none", "head", "whole"
 
+// How rotary positions are stretched, with Hugging Face's names: numbers that 0 leaves to the way's
+// default. The factor is the shape's rotary_factor.
+struct rotary_scaling {
+    const char *type; // llama3, yarn, linear ...; NULL: not stated
+    double low_freq_factor, high_freq_factor, beta_fast, beta_slow, mscale, mscale_all_dim;
+    int64_t original_positions; // original_max_position_embeddings
+};
+
 // 0 is every number's default, where it has one: the functions below say what it stands for.
 struct shape {
     int64_t hidden, ffn, heads, kv_heads, head_width, vocabulary;
@@ -50,8 +58,10 @@ struct shape {
     // What no price depends on, and a launch needs; NULL, 0: not stated.
     const char *activation; // as Hugging Face names it
     double norm_epsilon;
+    double mtp_loss_scale; // weight of the mean of the further tokens' losses
     double rotary_base, rotary_share, rotary_factor; // of a head's width; by which positions are
                                                      // stretched
+    struct rotary_scaling rotary_scaling;
 };
 
 // Bytes of a measured layer on one device, outright. Stash and boundary are per micro-batch.
@@ -102,6 +112,8 @@ struct layer_run {
     bool bidirectional; // attention without a causal mask
     bool cross_attention; // a second attention, over the encoder's output
     bool shared_weights;  // its layers have one layer's parameters
+    bool mtp; // each of its layers predicts one more token (multi-token prediction), behind the
+              // main layers and before the head, with which they stand on one stage
     int64_t more_values; // parameters beside those that follow from the shape, on every tensor rank
     struct measured_bytes measured;   // LAYER_MEASURED only
     struct expert_shape experts;      // LAYER_MOE only
@@ -148,6 +160,7 @@ int64_t run_width_out(const struct model *m, const struct layer_run *r);
 bool model_has_towers(const struct model *m); // some run has tokens of its own
 // Embedding and head share a trained matrix, and the embedding stands behind a tower.
 bool model_ties_behind_tower(const struct model *m);
+int model_mtp_depth(const struct model *m);       // layers that predict further tokens
 bool model_crosses(const struct model *m);        // some run attends to an encoder's output
 bool model_shares_weights(const struct model *m); // some run's layers do
 // The first run of the memory layers that share one pool; NULL: none do.

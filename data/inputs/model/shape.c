@@ -32,6 +32,7 @@ enum status shape_get(const struct json *object, struct shape *s, bool of_run, s
 {
     bool final_norm = true, output_bias;
     int norms_of_heads = QK_NORM_NONE;
+    struct json rotary = {0};
     struct json_field bias = FIELD_BOOL("linear_bias", OPTIONAL, &s->linear_bias);
     TRY(json_fields(object, &bias, 1, JSON_ENVELOPE, arena, err)); // another's default
     output_bias = s->linear_bias;
@@ -57,9 +58,11 @@ enum status shape_get(const struct json *object, struct shape *s, bool of_run, s
         FIELD_BOOL("output_bias", OPTIONAL, &output_bias),
         FIELD_TEXT("activation", OPTIONAL, &s->activation),
         FIELD_NUMBER("norm_epsilon", OPTIONAL, &s->norm_epsilon, 0, 1),
+        FIELD_NUMBER("mtp_loss_scale", OPTIONAL, &s->mtp_loss_scale, 0, 1e6),
         FIELD_NUMBER("rotary_base", OPTIONAL, &s->rotary_base, 0, 1e15),
         FIELD_NUMBER("rotary_share", OPTIONAL, &s->rotary_share, 0, 1),
         FIELD_NUMBER("rotary_factor", OPTIONAL, &s->rotary_factor, 0, 1e15),
+        FIELD_OBJECT("rotary_scaling", OPTIONAL, &rotary),
         FIELD_BOOL("dropout", OPTIONAL, &s->dropout),
         FIELD_COUNT("vocabulary", REQUIRED, &s->vocabulary, 1, 1 << 26),
         FIELD_COUNT("embedding_width", OPTIONAL, &s->embedding_width, 1, HIDDEN_MAX),
@@ -69,6 +72,7 @@ enum status shape_get(const struct json *object, struct shape *s, bool of_run, s
     };
     TRY(json_fields(object, fields, ARRAY_LENGTH(fields) - (of_run ? OF_ENDS : 0), JSON_STRICT,
                     arena, err));
+    if (json_is_present(&rotary)) TRY(rotary_get(&rotary, &s->rotary_scaling, arena, err));
     s->qk_norm = (enum qk_norm)norms_of_heads;
     s->no_final_norm = !final_norm;
     s->output_bias = output_bias == s->linear_bias ? 0 : output_bias ? 1 : -1;
@@ -188,8 +192,10 @@ void shape_put(struct json_writer *w, const struct shape *s, bool of_run)
     if (!of_run) json_put_bool(w, "tied_embeddings", s->tied_embeddings);
     if (s->activation) json_put_text(w, "activation", s->activation);
     put_number(w, "norm_epsilon", s->norm_epsilon);
+    put_number(w, "mtp_loss_scale", s->mtp_loss_scale);
     put_number(w, "rotary_base", s->rotary_base);
     put_number(w, "rotary_share", s->rotary_share);
     put_number(w, "rotary_factor", s->rotary_factor);
+    rotary_put(w, &s->rotary_scaling);
     json_close_object(w);
 }

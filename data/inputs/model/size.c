@@ -51,6 +51,8 @@ static struct model_size block(const struct shape *s, const struct layer_run *r)
     const struct expert_shape *e = &r->experts;
     int64_t times = r->cross_attention ? 2 : 1,
             all = times * attention(s) + (shape_norms(s) + times - 1) * norm(s, s->hidden);
+    // The projection of a state beside an embedding, their norms and the one before the logits.
+    if (r->mtp) all += linear(2 * s->hidden, s->hidden, false) + 3 * norm(s, s->hidden);
     if (r->kind == LAYER_BLOCK) {
         all += feed_forward(s, s->ffn, s->linear_bias) + adapters(s, r->adapter_rank);
         return (struct model_size){all, all, false};

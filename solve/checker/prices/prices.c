@@ -115,6 +115,23 @@ static void read_rule(struct check_rule *to, const struct rule *r, const struct 
         if (!strcmp(problem->model.runs[i].name, r->run)) to->run = i;
 }
 
+// No stage has the head without all layers that predict further tokens, which stand before it.
+static void keep_together(struct check_problem *p, const struct model *m)
+{
+    int further = 0;
+    for (int i = 0; i < m->run_count; i++) further += m->runs[i].mtp ? m->runs[i].count : 0;
+    if (!further) return;
+    p->rules[p->rule_count++] = (struct check_rule){.forbids = true,
+                                                    .stage = -1,
+                                                    .holds_first = m->layer_count - 1,
+                                                    .holds_last = m->layer_count - 1,
+                                                    .run = -1,
+                                                    .layers_min = -1,
+                                                    .layers_max = further,
+                                                    .compresses_gradient = -1,
+                                                    .compresses_boundary = -1};
+}
+
 static void open_runs(struct check_problem *p, const struct model *m, struct arena *arena)
 {
     int passes = MOST_SLICES * p->group_count;
@@ -360,9 +377,10 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
                                  .gpu = problem->cluster.groups[g].gpu,
                                  .sync_constant = take_numbers(p->gradient_count, arena)};
     p->rule_count = problem->job.rule_count;
-    p->rules = TAKE(arena, p->rule_count, struct check_rule);
+    p->rules = TAKE(arena, p->rule_count + 1, struct check_rule);
     for (int i = 0; i < p->rule_count; i++)
         read_rule(&p->rules[i], &problem->job.rules[i], problem);
+    keep_together(p, &problem->model);
     open_runs(p, &problem->model, arena);
     p->reader = (struct reader){"prices", err};
     TRY(check_place_layers(p, arena));

@@ -9,7 +9,8 @@ int attentions_of(const struct layer_run *r) { return r->cross_attention ? 2 : 1
 int judged_norms(const struct price_audit *a, const struct layer_run *r)
 {
     int norms = a->problem->model.shape.norms;
-    return (norms ? norms : 2) + attentions_of(r) - 1;
+    // Of a further token's layer a state's, an embedding's, and one before the logits.
+    return (norms ? norms : 2) + attentions_of(r) - 1 + (r->mtp ? 3 : 0);
 }
 
 static void put(struct judged_matrix *m, int *count, long double inputs, long double outputs)

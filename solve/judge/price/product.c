@@ -78,6 +78,7 @@ static void add_layered(const struct limits *l, int run, long double tokens, str
     for (int i = 0, count = judged_attention(a, run, attention); i < count; i++)
         add(l, (struct shape_of_product){tokens, attention[i].outputs, attention[i].inputs, 1}, w);
     if (ffn > 0) add_feed_forward(l, tokens, ffn, 1, w);
+    if (r->mtp) add(l, (struct shape_of_product){tokens, h / t, 2 * h, 1}, w);
     if (!moe) return;
     long double held = (long double)e->experts / layout_of(a)->expert,
                 busy = e->imbalance > 1 ? (long double)e->imbalance : 1;
@@ -129,6 +130,7 @@ bool shaped_products(const struct price_audit *a, int run, int group,
         add(&l, (struct shape_of_product){piece.tokens, a->row, h, 1}, w);
     add(&l, (struct shape_of_product){piece.tokens, a->vocabulary / a->outer, a->row / a->inner, 1},
         w);
+    w->linear *= a->asked, w->data *= a->asked, w->weight *= a->asked;
     return true;
 }
 

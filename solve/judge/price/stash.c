@@ -44,17 +44,21 @@ static long double operator_stash(const struct price_audit *a, const struct laye
                 products = a->query + a->key + (moe ? r->experts.shared_ffn : s->ffn), rows = 0;
     if (l->fused_attention) products += a->query, rows = 4 * (long double)s->heads;
     long double adapters = (long double)r->adapter_rank * (4 + a->gates);
+    // A further token's: three norms' inputs, and the projection's of two.
+    if (r->mtp) inputs += (3 + 2) * s->hidden * a->share;
     return a->tokens *
                (a->value_bytes * (inputs + products / l->tensor + adapters) + rows / l->tensor) +
            (moe ? expert_stash(a, r) : 0);
 }
 
 // Tensors that products read with all of a token: attention's and the feed-forward part's, of a
-// parallel residual the same one; a second attention's, and the encoder's output.
+// parallel residual the same one; a second attention's, and the encoder's output; a projection's of
+// a state and an embedding.
 static int inputs_read(const struct price_audit *a, const struct layer_run *r)
 {
     const struct shape *s = &a->problem->model.shape;
-    return (s->parallel_residual && s->norms == 1 ? 1 : 2) + (attentions_of(r) == 2 ? 2 : 0);
+    return (s->parallel_residual && s->norms == 1 ? 1 : 2) + (attentions_of(r) == 2 ? 2 : 0) +
+           (r->mtp ? 2 : 0);
 }
 
 // Transformer Engine, Megatron's: of each product's input a byte a value instead of two, and of
@@ -68,7 +72,7 @@ static long double narrowed_bytes(const struct price_audit *a, const struct laye
                 attended = attentions_of(r) * a->query;
     if (r->frozen || j->precision != FP8 || j->trainer != TRAINER_MEGATRON) return 0;
     // Without shared experts what the router reads is dispatched as it is.
-    int read = moe && !r->experts.shared_ffn ? 1 : inputs_read(a, r);
+    int read = moe && !r->experts.shared_ffn ? (r->mtp ? 3 : 1) : inputs_read(a, r);
     long double wide = read * s->hidden * a->share,
                 inner = ffn + (j->layout.fused_attention ? -attended : attended);
     long double narrowed = a->tokens * (wide + inner / t);
@@ -134,7 +138,7 @@ static struct needs layered_needs(const struct price_audit *a, int run)
     struct needs x;
     x.stash[RECOMPUTE_NONE] = kept + scores;
     x.stash[RECOMPUTE_SELECTIVE] = kept;
-    x.stash[RECOMPUTE_FULL] = attentions_of(r) * a->value_bytes * a->tokens *
+    x.stash[RECOMPUTE_FULL] = (r->mtp ? 2 : attentions_of(r)) * a->value_bytes * a->tokens *
                               a->problem->model.shape.hidden * a->share;
     x.working[RECOMPUTE_NONE] = moving;
     long double again = scores;
@@ -173,8 +177,9 @@ static struct needs head_needs(const struct price_audit *a, bool learns)
         loss = j->fused_loss ? 2 * e : loss + (apart ? 12 : 8);
     else if (j->fused_loss) loss += 4;
     // What waits is no working memory: the input, and four of the loss's bytes.
-    return waits ? even_needs(input + 4 * logits, (loss - 4) * logits + own)
-                 : even_needs(0, loss * logits + input + own);
+    long double asked = a->asked;
+    return waits ? even_needs(asked * (input + 4 * logits), asked * ((loss - 4) * logits + own))
+                 : even_needs(0, asked * (loss * logits + input + own));
 }
 
 static struct needs memory_needs(const struct price_audit *a, const struct layer_run *r)

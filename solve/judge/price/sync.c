@@ -190,8 +190,7 @@ static struct synced synced_bytes(const struct price_audit *a, int run)
     if (r->kind == LAYER_MEASURED)
         return (struct synced){r->measured.gradient_bytes, r->measured.weight_bytes, 0, 0};
     struct layer_weight w = layer_weight_of(a, run);
-    bool leaves = a->problem->model.shape.tied_embeddings && a->pipeline > 1 &&
-                  j->layout.fused_embedding_sync;
+    bool leaves = a->two_tables && j->layout.fused_embedding_sync;
     long double dense = leaves ? w.apart : w.dense, gradient = j->gradient_bytes_per_value;
     return (struct synced){gradient * dense, a->value_bytes * w.dense, gradient * w.experts,
                            a->value_bytes * w.experts};

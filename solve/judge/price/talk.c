@@ -61,6 +61,22 @@ static long double exchange_s(const struct price_audit *a, int group, long doubl
     return 2 * (bytes * greatest(0, x - near) / x / link.bytes_per_s + (x - 1) * link.latency_s);
 }
 
+// A further token's embedding, looked up by tensor ranks; its projection, whose columns they share:
+// what it makes is gathered. With sequence parallelism what it reads is gathered first, and once
+// more on the way back, where its gradient is scattered and that of what it made is gathered;
+// without, the gradient of what it read is a sum.
+static void add_further_token(const struct price_audit *a, int group, long double unsharded,
+                              struct computed looked_up, struct talk *talk)
+{
+    struct computed made = tensor_part_s(a, group, unsharded, GATHERED),
+                    read = tensor_part_s(a, group, 2 * unsharded, GATHERED),
+                    summed = tensor_part_s(a, group, 2 * unsharded, SUMMED);
+    bool scattered = layout_of(a)->sequence_parallel;
+    talk->forward_s += looked_up.value + made.value + (scattered ? read.value : 0);
+    talk->backward_s += scattered ? made.value + 2 * read.value : summed.value;
+    talk->lost_s += looked_up.lost + 2 * made.lost + 3 * read.lost + summed.lost;
+}
+
 static struct talk layered_talk(const struct price_audit *a, int run, int group, struct piece p,
                                 long double attention_s)
 {
@@ -83,6 +99,7 @@ static struct talk layered_talk(const struct price_audit *a, int run, int group,
         talk.backward_s = talk.forward_s;
         talk.lost_s = 2 * reduce.lost + dispatched.lost;
     }
+    if (r->mtp) add_further_token(a, group, unsharded, reduce, &talk);
     add_ring(a, run, group, p, attention_s, &talk);
     return talk;
 }
@@ -131,11 +148,13 @@ static struct talk head_talk(const struct price_audit *a, int group, long double
         // All ranks' logits to each: half of what an all-reduce of them sends.
         struct computed logits =
             tensor_part_s(a, group, a->value_bytes * slice.tokens * a->vocabulary, GATHERED);
-        return (struct talk){
-            .forward_s = logits.value, .backward_s = back.value, .lost_s = logits.lost + back.lost};
+        return (struct talk){.forward_s = a->asked * logits.value,
+                             .backward_s = a->asked * back.value,
+                             .lost_s = a->asked * (logits.lost + back.lost)};
     }
-    return (struct talk){
-        .forward_s = 3 * loss.value, .backward_s = back.value, .lost_s = 3 * loss.lost + back.lost};
+    return (struct talk){.forward_s = a->asked * 3 * loss.value,
+                         .backward_s = a->asked * back.value,
+                         .lost_s = a->asked * (3 * loss.lost + back.lost)};
 }
 
 struct talk talk_of(const struct price_audit *a, int run, int group, struct piece slice,

@@ -145,14 +145,18 @@ struct price_audit price_audit_of(const struct problem *problem)
         .gates = s->gated_ffn ? 3 : 2,
         .row = s->embedding_width ? s->embedding_width : s->hidden,
         .carried = 1,
+        .asked = 1,
         .vocabulary = padded_vocabulary(problem),
         .overlapped = l->gradient_sync == SYNC_OVERLAPPED,
     };
     if (a.gridded) split_by_grid(&a, l);
     for (int i = 0; i < problem->model.run_count; i++)
         if (problem->model.runs[i].cross_attention) a.carried = 2;
-    a.embedding_sync = problem->model.has_shape && s->tied_embeddings && l->pipeline > 1 &&
-                       !has_frozen_end(&a);
+    for (int i = 0; i < problem->model.run_count; i++)
+        if (problem->model.runs[i].mtp) a.asked += problem->model.runs[i].count;
+    a.two_tables = problem->model.has_shape && l->pipeline > 1 &&
+                   (s->tied_embeddings || a.asked > 1);
+    a.embedding_sync = a.two_tables && !has_frozen_end(&a);
     return a;
 }
 

@@ -41,7 +41,9 @@ struct price_audit {
     int carried;            // tensors of a message between layers
     long double vocabulary; // padded
     bool overlapped;        // gradient syncs and gathers
-    bool embedding_sync;    // tied embeddings, trained, on more than one rank
+    int asked;              // tokens that the head predicts: one, and the further ones
+    bool two_tables;        // the embedding's matrix also stands where the head is
+    bool embedding_sync;    // the two are trained
     bool embedding_ring;    // of a fused one a judge of placements has found out what it takes
     int64_t embedding_ring_ns;
     // [link that the cluster states] what it stands for, where a judge of placements states links;

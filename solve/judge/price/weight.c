@@ -56,7 +56,7 @@ static struct values layered_values(const struct price_audit *a, int run)
     struct judged_matrix m[ATTENTION_MATRICES_MAX];
     bool moe = r->kind == LAYER_MOE;
     long double h = s->hidden, t = a->outer * a->inner, ffn = moe ? e->shared_ffn : s->ffn;
-    struct values v = {.matrices = a->gates * h * ffn};
+    struct values v = {.matrices = a->gates * h * ffn, .sharded = r->mtp ? 2 * h * h : 0};
     for (int i = judged_attention(a, run, m) - 1; i >= 0; i--)
         v.matrices += t * m[i].inputs * m[i].outputs;
     // Those to the latents are on every rank, and were counted t times.
@@ -112,6 +112,8 @@ static struct values end_values(const struct price_audit *a, const struct layer_
     bool shared = s->tied_embeddings && a->pipeline == 1,
          copied = s->tied_embeddings && a->pipeline > 1;
     struct values v = {.sharded = shared ? 0 : table, .whole = projection};
+    // Its own of the logits, and one of the further tokens'.
+    if (a->two_tables && !s->tied_embeddings) v.sharded += table;
     if (!s->no_final_norm && !s->plain_norms) v.whole += s->rms_norm ? h : 2 * h;
     if (copied && a->problem->job.trainer == TRAINER_DEEPSPEED) v.whole += positions;
     return v;
@@ -165,7 +167,7 @@ static struct layer_weight weight_alone(const struct price_audit *of_all, int ru
         return w;
     }
     w.dense = dense;
-    w.apart = end ? v.whole : dense;
+    w.apart = end && a->two_tables ? v.whole + (v.sharded - a->vocabulary * a->row) / t : dense;
     w.experts = v.experts;
     w.pool = v.pool;
     return w;

@@ -47,6 +47,7 @@ static struct effort block_effort(const struct price_audit *a, int run, long dou
     struct effort sum = {0, 0};
     for (int i = judged_attention(a, run, m); i > 0; i--)
         add_effort(&sum, n, m[i - 1].inputs, m[i - 1].outputs);
+    if (run_of(a, run)->mtp) add_effort(&sum, n, 2 * h, h / layout_of(a)->tensor);
     if (!(ffn > 0)) return sum;
     add_effort(&sum, n, h, (a->gates - 1) * part);
     add_effort(&sum, n, part, h);
@@ -123,10 +124,12 @@ static long double keys_seen(const struct price_audit *a, const struct layer_run
     return (w - p.behind) * (w + p.behind) / 2 + (last - w) * w + cross;
 }
 
-// Passes of memory over a token's values: each norm two, each residual three.
+// Passes of memory over a token's values: each norm two, each residual three; a further token's
+// embedding is read and written, and is read and written beside a state.
 static long double token_passes(const struct price_audit *a, const struct layer_run *r)
 {
-    return 3 * (1 + attentions_of(r)) + 2 * judged_norms(a, r);
+    long double passes = 3 * (1 + attentions_of(r)) + 2 * judged_norms(a, r);
+    return r->mtp ? passes + 2 + 2 * 2 : passes;
 }
 
 // What kernels of single steps move more than fused ones: norms of
@@ -204,7 +207,7 @@ static void layered_work(const struct price_audit *a, int run, int group, struct
     if (shaped) add_attention_kernels(a, run, group, p, cells, attention_back_rate, w);
     if (a->problem->job.precision == FP8)
         w->narrowing = 4 * n *
-                       ((1 + attentions_of(r)) * h + latent_width(a, r) +
+                       ((1 + attentions_of(r) + (r->mtp ? 2 : 0)) * h + latent_width(a, r) +
                         attentions_of(r) * a->summed / t + inner / t) /
                        gpu_of(a, group)->memory_bytes_per_s.value;
     long double each = moe ? a->gates * h * (long double)x->ffn * (long double)x->experts : 0;
@@ -270,10 +273,12 @@ static void end_work(const struct price_audit *a, int run, int group, struct pie
         struct effort logits = {0, 0};
         if (a->problem->model.shape.embedding_width) add_effort(&logits, p.tokens, h, a->row);
         add_effort(&logits, p.tokens, a->row / a->inner, shard);
-        products(rates, logits.flop, 0, a->value_bytes * logits.bytes, slower, w);
+        products(rates, a->asked * logits.flop, 0, a->asked * a->value_bytes * logits.bytes, slower,
+                 w);
         shaped_products(a, run, group, rates, p, slower, w);
         read_in_bits(a, run_of(a, run), group, a->row * shard, w);
         bytes += 12 * p.tokens * (a->problem->job.gathered_logits ? a->vocabulary : shard);
+        bytes *= a->asked;
     }
     w->memory = bytes / gpu->memory_bytes_per_s.value;
 }
@@ -294,7 +299,8 @@ static long double small_kernels_s(const struct price_audit *a, int run, int gro
     if (kind == LAYER_HEAD || kind == LAYER_PROJECTOR) rates = wide_rates(a, group);
     if (kind == LAYER_BLOCK) kernels = block + unfused;
     if (kind == LAYER_MOE) kernels = block + 4 + unfused;
-    if (kind == LAYER_HEAD) kernels = 5;
+    if (run_of(a, run)->mtp) kernels += 2; // a lookup, and putting side by side
+    if (kind == LAYER_HEAD) kernels = 5 * a->asked;
     if (kind == LAYER_EMBEDDING) kernels = 2;
     if (kind == LAYER_PROJECTOR) kernels = r->projector.inner > 0; // the activation
     return rates->product_flop_per_s.value > 0 ? kernels * gpu->elementwise_launch_s.value : 0;
@@ -326,6 +332,8 @@ static struct work work_of(const struct price_audit *a, int run, int group, stru
         w.step_factor = stated_or(&gpu->sharded_step_factor, w.step_factor);
     w.memory_back = 2 * w.memory * gpu->memory_bytes_per_s.value /
                     stated_or(&gpu->backward_memory_bytes_per_s, gpu->memory_bytes_per_s.value);
+    if (run_of(a, run)->kind == LAYER_HEAD)
+        w.overhead *= a->asked, w.overhead_back *= a->asked, w.launch *= a->asked;
     if (run_of(a, run)->kind != LAYER_EMBEDDING) return w;
     w.overhead = w.overhead_back = 0;
     w.launch *= gpu->embedding_launch_share.value;

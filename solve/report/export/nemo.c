@@ -55,6 +55,43 @@ static bool put_recompute(const struct megatron *m)
     return said && !m->told;
 }
 
+static void put_real(struct report_out *out, const char *key, double value)
+{
+    if (value > 0) report_print(out, "  %s: %.6f\n", key, value);
+}
+
+// The provider's own fields; latent attention's are the transformer's.
+static void put_rotary(struct report_out *out, const struct shape *s)
+{
+    struct megatron_rotary r;
+    const struct rotary_scaling *x = &s->rotary_scaling;
+    megatron_rotary_of(s, true, &r, out->arena);
+    bool yarn = r.way == ROTARY_YARN, plain = !s->kv_rank;
+    put_word(out, "position_embedding_type",
+             s->positions    ? "learned_absolute"
+             : yarn && plain ? "yarn"
+                             : "rope");
+    if (s->positions) return;
+    if (plain) put_truth(out, "rope_scaling", r.way == ROTARY_LLAMA3);
+    if (r.way == ROTARY_LLAMA3) put_real(out, "rope_scaling_factor", r.factor);
+    if (r.way == ROTARY_LINEAR) put_real(out, "seq_len_interpolation_factor", r.factor);
+    if (!plain) {
+        put_word(out, "rope_type", "yarn"); // with a factor of 1 nothing is stretched
+        report_print(out, "  rotary_scaling_factor: %.6f\n", yarn ? r.factor : 1);
+    }
+    if (!yarn) return;
+    if (plain) put_real(out, "yarn_rotary_scaling_factor", r.factor);
+    if (x->original_positions)
+        put_count(out,
+                  plain ? "yarn_original_max_position_embeddings"
+                        : "original_max_position_embeddings",
+                  x->original_positions);
+    put_real(out, plain ? "yarn_beta_fast" : "beta_fast", x->beta_fast);
+    put_real(out, plain ? "yarn_beta_slow" : "beta_slow", x->beta_slow);
+    put_real(out, plain ? "yarn_mscale" : "mscale", x->mscale);
+    put_real(out, plain ? "yarn_mscale_all_dim" : "mscale_all_dim", x->mscale_all_dim);
+}
+
 static void put_attention(struct report_out *out, const struct shape *s)
 {
     put_count(out, "num_attention_heads", s->heads);
@@ -71,7 +108,7 @@ static void put_attention(struct report_out *out, const struct shape *s)
         put_count(out, "kv_channels", s->head_width);
     }
     put_truth(out, "qk_layernorm", s->qk_norm == QK_NORM_HEAD || s->kv_rank); // of the latents
-    put_word(out, "position_embedding_type", s->positions ? "learned_absolute" : "rope");
+    put_rotary(out, s);
     if (s->positions) return;
     if (s->rotary_base > 0) put_count(out, "rotary_base", (int64_t)s->rotary_base);
     if (s->rotary_share > 0) report_print(out, "  rotary_percent: %.6f\n", s->rotary_share);
@@ -132,7 +169,8 @@ static void put_mixtures(const struct megatron *m)
     report_print(m->out, "  moe_layer_freq: [");
     for (int i = 0; i < model->layer_count; i++) {
         enum layer_kind kind = model->runs[model_run_of(model, i)].kind;
-        if (kind != LAYER_BLOCK && kind != LAYER_MOE) continue;
+        if ((kind != LAYER_BLOCK && kind != LAYER_MOE) || model->runs[model_run_of(model, i)].mtp)
+            continue;
         report_print(m->out, "%s%d", before, kind == LAYER_MOE);
         before = ", ";
     }
@@ -160,6 +198,10 @@ static bool put_model(const struct megatron *m)
     put_functions(out, s);
     put_vocabulary(m, s);
     put_mixtures(m);
+    if (model_mtp_depth(&m->problem->model)) {
+        put_count(out, "mtp_num_layers", model_mtp_depth(&m->problem->model));
+        put_real(out, "mtp_loss_scaling_factor", s->mtp_loss_scale);
+    }
     return said;
 }
 
@@ -222,6 +264,7 @@ enum status report_nemo(const struct plan *plan, const struct plan *told,
                  export_headline(&e));
     megatron_begin(&m, &out, plan, problem, arena);
     m.told = told;
+    m.says_fractions = true;
     m.says_activation = activation_of(&problem->model.shape) != NULL;
     bool recompute_said = put_model(&m);
     put_training(&e);

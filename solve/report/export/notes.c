@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "solve/report/export/internal.h"
 
@@ -65,7 +66,7 @@ static bool recomputes_all(const struct export *e, const struct plan_stage *stag
 {
     int some = 0;
     for (int i = 0; i < stage->layer_count; i++)
-        some += export_layer(e, stage->first_layer + i) == 't';
+        some += strchr("tm", export_layer(e, stage->first_layer + i)) != NULL;
     return stage->recompute == RECOMPUTE_FULL ||
            (stage->recompute == RECOMPUTE_FIRST_LAYERS && stage->recomputed_layers >= some);
 }

@@ -164,7 +164,7 @@ static void put_modules(const struct export *e, const struct plan_stage *stage, 
         if (layer == 'E') report_print(e->out, "%s\"tok_embeddings\"", before);
         if (layer == 't') report_print(e->out, "%s\"layers.%d\"", before, (*block)++);
         if (layer == 'L') report_print(e->out, "%s\"norm\", \"output\"", before);
-        if (layer != '?') before = ", ";
+        if (layer != '?' && layer != 'm') before = ", ";
     }
     report_print(e->out, "],\n");
 }

@@ -179,6 +179,33 @@ bool share_weights(struct problem *p)
     return true;
 }
 
+bool predict_further(struct problem *p, uint64_t seed, struct arena *arena)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 23};
+    struct model *m = &p->model;
+    int last = m->run_count - 1;
+    struct layer_run *runs = TAKE(arena, last + 3, struct layer_run), *before = &m->runs[last - 1];
+    bool block = before->kind == LAYER_BLOCK || before->kind == LAYER_MOE;
+    if (!block || before->frozen || before->shared_weights || before->cross_attention ||
+        before->bidirectional || before->shape || before->tokens ||
+        m->runs[0].kind != LAYER_EMBEDDING || m->runs[0].frozen || m->runs[last].frozen ||
+        p->job.trainer == TRAINER_DEEPSPEED)
+        return false;
+    for (int i = 0; i <= last; i++) runs[i] = m->runs[i];
+    runs[last] = *before, runs[last].name = "further", runs[last].mtp = true;
+    runs[last].more_values = 0, runs[last].count = (int)random_between(&own, 1, 3);
+    int more = 1;
+    if (before->kind == LAYER_MOE && random_chance(&own, 30)) {
+        runs[last + 1] = runs[last], runs[last + 1].name = "further still", more = 2;
+        runs[last + 1].kind = LAYER_BLOCK, runs[last + 1].experts = (struct expert_shape){0};
+    }
+    runs[last + more] = m->runs[last];
+    for (int i = 0; i < more; i++) m->layer_count += runs[last + i].count;
+    m->runs = runs, m->run_count += more;
+    m->shape.positions = m->shape.embedding_width = 0;
+    return true;
+}
+
 bool random_pools(struct problem *p, uint64_t seed, struct arena *arena)
 {
     struct random own = {seed * 0x9e3779b97f4a7c15u + 11};

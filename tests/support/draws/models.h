@@ -13,6 +13,9 @@ bool share_pools(struct problem *p);
 bool random_pools(struct problem *p, uint64_t seed, struct arena *arena);
 // Trained blocks share weights, where there are some; one group, a barrier, ZeRO 0. Whether.
 bool share_weights(struct problem *p);
+// Behind the last blocks come some that predict further tokens, where that goes with the rest.
+// Whether.
+bool predict_further(struct problem *p, uint64_t seed, struct arena *arena);
 // Frozen layers of every kind in few bits, some of them; ends that share a matrix alike.
 void quantise_frozen(struct model *m, uint64_t seed);
 void model_look_back(struct model *m); // causal attention alone, which slices of a sequence want
