@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.."
 to=${1:-data/models} folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 for model in \
-    alibaba/qwen2.5-72b alibaba/qwen2.5-7b alibaba/qwen3-235b-a22b alibaba/qwen3-30b-a3b \
+    alibaba/qwen2-vl-7b alibaba/qwen2.5-72b alibaba/qwen2.5-7b alibaba/qwen3-235b-a22b alibaba/qwen3-30b-a3b \
     alibaba/qwen3-32b alibaba/qwen3-8b \
     deepseek/deepseek-v2 deepseek/deepseek-v2-lite deepseek/deepseek-v3 deepseek/deepseek-v3-mtp \
     google/bert-large google/gemma-2-27b google/gemma-2-9b google/gemma-3-27b google/t5-11b \
@@ -14,7 +14,8 @@ for model in \
     meta/llama-4-maverick meta/llama-4-scout meta/opt-175b meta/opt-66b \
     mistral/mistral-7b mistral/mixtral-8x22b mistral/mixtral-8x7b \
     openai/gpt2-xl \
-    others/falcon-40b others/gpt-neox-20b others/olmo-2-13b others/phi-3-mini others/phi-4; do
+    others/falcon-40b others/gpt-neox-20b others/llava-1.5-13b others/llava-1.5-7b \
+    others/olmo-2-13b others/phi-3-mini others/phi-4; do
     name=${model##*/}
     mkdir -p "$to/${model%/*}"
     # Layers that predict further tokens are in the model that is called after them alone.

@@ -147,7 +147,7 @@ static void parameters_are_transformers_own(void **state)
         arena_close(&own);
     }
     print_message("%d configs, %d of them published\n", lines, published);
-    assert_true(lines > 140 && published > 60);
+    assert_true(lines > 160 && published > 65);
     arena_close(&arena);
 }
 
@@ -230,6 +230,17 @@ static void layers_stand_in_their_order(void **state)
                  "\"layer_types\": [\"full_attention\"]}}",
                  &arena);
     expect_run(&m, 1, "block", LAYER_BLOCK, 1, 0);
+    m = imported("{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"llama\"}}",
+                 &arena);
+    expect_run(&m, 0, "patches", LAYER_PROJECTOR, 1, 0);
+    expect_run(&m, 1, "vision", LAYER_BLOCK, 24, 0);
+    expect_run(&m, 2, "projector", LAYER_PROJECTOR, 1, 0);
+    expect_run(&m, 3, "embedding", LAYER_EMBEDDING, 1, 0);
+    assert_true(m.runs[1].tokens == 577 && m.runs[1].bidirectional && m.runs[2].tokens == 576);
+    m = imported("{\"model_type\": \"qwen2_audio\", \"text_config\": {\"model_type\": \"qwen2\"}}",
+                 &arena);
+    static const int64_t frames[] = {3000, 1500, 1500, 750, 0};
+    for (int i = 0; i < 5; i++) assert_int_equal(m.runs[i].tokens, frames[i]);
     arena_close(&arena);
 }
 
@@ -249,6 +260,10 @@ static void others_are_refused(void **state)
     refused("{\"model_type\": \"gemma2\", \"layer_types\": [\"full_attention\"]}", "26 layers");
     refused("{\"model_type\": \"qwen3_moe\", \"mlp_only_layers\": [24]}", "mlp_only_layers");
     refused("{\"model_type\": \"llama\", \"hidden_size\": \"big\"}", "hidden_size");
+    refused("{\"model_type\": \"qwen2_vl\", \"vision_config\": {}}", "hidden_size");
+    refused("{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"llama\"}, "
+            "\"vision_config\": {\"num_attention_heads\": 7}}",
+            "heads");
 }
 
 static int make_folder(void **state)

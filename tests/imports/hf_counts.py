@@ -61,6 +61,23 @@ def t5(width, ffn, layers, heads, key, **more):
                  "is_encoder_decoder": True}, **more)
 
 
+def clip(hidden, ffn, layers, heads, image, patch):
+    return {"model_type": "clip_vision_model", "hidden_size": hidden, "intermediate_size": ffn, "num_hidden_layers": layers,
+            "num_attention_heads": heads, "image_size": image, "patch_size": patch}
+
+
+def llava(text_config, **more):
+    return dict({"text_config": dict(text_config, model_type="llama", rms_norm_eps=1e-5),
+                 "vision_config": clip(1024, 4096, 24, 16, 336, 14)}, **more)
+
+
+def qwen2_vl(tied, text_config):
+    return dict(text_config, tie_word_embeddings=tied, rms_norm_eps=1e-6, rope_theta=1e6,
+                vision_config={"depth": 32, "embed_dim": 1280, "mlp_ratio": 4, "num_heads": 16,
+                               "hidden_size": text_config["hidden_size"], "patch_size": 14, "spatial_merge_size": 2,
+                               "temporal_patch_size": 2})
+
+
 # By the start of a model's name: epsilon of its norms, rotary base, the factor by which positions are stretched.
 FACTS = [
     ("llama-2-", 1e-5, 1e4, None), ("llama-3.1-", 1e-5, 5e5, 8.0), ("llama-3.2-", 1e-5, 5e5, 32.0), ("llama-3.3-", 1e-5, 5e5, 8.0),
@@ -164,6 +181,15 @@ PUBLISHED = [
                               tie_word_embeddings=False)),
     ("mt5-base", "mt5", {"d_model": 768, "d_ff": 2048, "num_layers": 12, "num_heads": 12, "vocab_size": 250112,
                          "is_encoder_decoder": True}),
+    ("llava-1.5-7b", "llava", llava(sizes(4096, 11008, 32, 32, 32, 32064), vision_feature_layer=-2,
+                                    vision_feature_select_strategy="default")),
+    ("llava-1.5-13b", "llava", llava(sizes(5120, 13824, 40, 40, 40, 32064))),
+    ("qwen2-vl-2b", "qwen2_vl", qwen2_vl(True, sizes(1536, 8960, 28, 12, 2, 151936))),
+    ("qwen2-vl-7b", "qwen2_vl", qwen2_vl(False, sizes(3584, 18944, 28, 28, 4, 152064))),
+    ("qwen2-audio-7b", "qwen2_audio",
+     {"text_config": dict(sizes(4096, 11008, 32, 32, 32, 156032), model_type="qwen2", rms_norm_eps=1e-5, rope_theta=1e4),
+      "audio_config": {"d_model": 1280, "encoder_attention_heads": 20, "encoder_ffn_dim": 5120, "encoder_layers": 32,
+                       "num_mel_bins": 128, "max_source_positions": 1500}}),
 ]
 
 
@@ -243,7 +269,45 @@ def draw_t5(rng):
     return config
 
 
+def draw_tower(rng, kind):
+    """A tower of any size before a text of any; keys of the tower are left out at random, where its class has them."""
+    config = draw_common(rng)
+    config.pop("tie_word_embeddings", None)
+    heads = rng.randint(1, 4)
+    width = heads * 4 * rng.randint(2, 8)
+    if kind == "qwen2_vl":
+        config.pop("head_dim", None)
+        vision = {"depth": rng.randint(1, 5), "embed_dim": width, "num_heads": heads, "mlp_ratio": rng.randint(1, 5),
+                  "in_channels": rng.randint(1, 4), "patch_size": rng.randint(2, 16), "temporal_patch_size": rng.randint(1, 3),
+                  "spatial_merge_size": rng.randint(1, 3)}
+        part, needed = {"vision_config": vision}, {"hidden_size": config["hidden_size"]}
+    elif kind == "llava":
+        vision = {"hidden_size": width, "intermediate_size": rng.randint(8, 90), "num_hidden_layers": rng.randint(1, 5),
+                  "num_attention_heads": heads, "image_size": rng.randint(20, 60), "patch_size": rng.randint(2, 16),
+                  "num_channels": rng.randint(1, 4)}
+        part, needed = {"vision_config": vision}, {"model_type": "clip_vision_model"}
+    else:
+        vision = {"d_model": width, "encoder_layers": rng.randint(1, 5), "encoder_attention_heads": heads,
+                  "encoder_ffn_dim": rng.randint(8, 90), "num_mel_bins": rng.randint(8, 90),
+                  "max_source_positions": rng.randint(10, 90)}
+        part, needed = {"audio_config": vision}, {}
+    if rng.random() < 0.3 and kind != "qwen2_vl":
+        vision.pop(rng.choice([key for key in vision if not key.endswith(("heads", "d_model", "hidden_size"))]))
+    vision.update(needed)
+    if kind == "llava":
+        part.update(draw_flags(rng, ["multimodal_projector_bias"]))
+        if rng.random() < 0.4:
+            part["vision_feature_layer"] = rng.choice([-1, [0, 1], [0, 1, 1]])
+        if rng.random() < 0.4:
+            part["vision_feature_select_strategy"] = rng.choice(["default", "full"])
+    if kind == "qwen2_vl" and rng.random() < 0.5:
+        return dict(config, **part)
+    return dict(part, text_config=dict(config, model_type={"llava": "llama", "qwen2_vl": "qwen2_vl_text"}.get(kind, "qwen2")))
+
+
 def draw(rng, kind):
+    if kind in TOWERS:
+        return draw_tower(rng, kind)
     if kind in ("falcon", "opt", "t5"):
         return {"falcon": draw_falcon, "opt": draw_opt, "t5": draw_t5}[kind](rng)
     if kind == "mt5":
@@ -303,12 +367,21 @@ def draw(rng, kind):
 
 
 KINDS = ["llama", "llama4_text", "mistral", "mixtral", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "deepseek_v2", "deepseek_v3",
-         "gemma", "gemma2", "gemma3_text", "phi3", "falcon", "olmo2", "gpt_neox", "gpt2", "opt", "bert", "t5", "mt5"]
+         "gemma", "gemma2", "gemma3_text", "phi3", "falcon", "olmo2", "gpt_neox", "gpt2", "opt", "bert", "t5", "mt5",
+         "llava", "qwen2_vl", "qwen2_audio"]
+
+# Kinds whose tower is read, too.
+TOWERS = {"llava": "LlavaForConditionalGeneration", "qwen2_vl": "Qwen2VLForConditionalGeneration",
+          "qwen2_audio": "Qwen2AudioForConditionalGeneration"}
 
 
 def build(kind, config):
     """The config as transformers reads it, and its model."""
     config = dict(config)
+    if kind in TOWERS:
+        built = transformers.AutoConfig.for_model(kind, **config)
+        with torch.device("meta"):
+            return built, getattr(transformers, TOWERS[kind])(built)
     if "text_config" in config:
         kind, config = kind + "_text", {k: v for k, v in config["text_config"].items() if k != "model_type"}
     built = transformers.AutoConfig.for_model(kind, pad_token_id=0, **config)
@@ -353,6 +426,8 @@ def ours(line):
         table = subprocess.run(["bin/plumbline", "models", folder + "/model.json"], check=True, capture_output=True, text=True)
         with open(folder + "/model.json") as file:
             model = json.load(file)
+        if line["model_type"] in TOWERS:
+            return int(table.stdout.splitlines()[1].split()[1]), [], []
         runs, shape = model["runs"][1:-1], model["shape"]
         layers = [(run["kind"] == "moe", run.get("window", 0)) for run in runs for _ in range(run["count"])]
         facts = [shape.get("activation"), shape["norm_epsilon"], shape.get("rotary_base", 0), shape.get("rotary_share", 1)]
@@ -367,6 +442,8 @@ def first(config, *keys):
 
 def theirs(kind, config):
     built, model = build(kind, config)
+    if kind in TOWERS:
+        return sum(p.numel() for p in model.parameters()), [], []
     mixtures = {int(name.split("layers.")[1].split(".")[0]) for name, _ in model.named_parameters() if "experts" in name}
     window = getattr(built, "sliding_window", None) or 0
     types = getattr(built, "layer_types", None)

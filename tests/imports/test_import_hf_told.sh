@@ -35,7 +35,11 @@ grep -q "deepseek_v3: 671026404352 parameters" "$work/err" || wrong "not the mai
 options=
 says 0 "deepseek_v3: 671026404352 parameters" '{"model_type": "deepseek_v3"}'
 grep -q multi-token "$work/err" && wrong "no such layers, but told of: $(cat "$work/err")"
-says 0 "vision_config: left out" '{"model_type": "llava", "text_config": {"model_type": "llama"}, "vision_config": {"hidden_size": 1024}}'
+says 0 "vision_config: left out" '{"model_type": "gemma3", "text_config": {"model_type": "gemma3_text"}, "vision_config": {"hidden_size": 1024}}'
+says 0 "vision_config: left out" '{"model_type": "llava", "text_config": {"model_type": "llama"}, "vision_config": {"model_type": "siglip_vision_model"}}'
+says 0 "llava: 7063427072 parameters" '{"model_type": "llava", "text_config": {"model_type": "llama", "vocab_size": 32064}}'
+grep -q "left out" "$work/err" && wrong "a tower that is read, told of as left out: $(cat "$work/err")"
+says 0 "vision_config: images of 448 x 448, 256 tokens each" '{"model_type": "qwen2_vl", "hidden_size": 3584, "num_attention_heads": 28, "num_key_value_heads": 4}'
 says 0 "quantization_config: left out" '{"model_type": "llama", "quantization_config": {"bits": 4}}'
 says 2 'found "mamba"; of another kind a model document says the layers' '{"model_type": "mamba"}'
 [ $failed -eq 0 ] && echo "import hf, told: all as expected"

@@ -24,11 +24,11 @@ static enum status refuse_experts(const struct hf_model *x, struct error *err)
 }
 
 // Of a model of several modalities the text has a config of its own.
-static enum status refuse_modalities(const struct hf_model *x, struct error *err)
+static enum status refuse_modalities(const struct hf_model *x, const char *type, struct error *err)
 {
     static const char *const keys[] = {"vision_config", "audio_config"};
     for (size_t i = 0; i < ARRAY_LENGTH(keys); i++)
-        if (hf_has(x, keys[i]))
+        if (hf_has(x, keys[i]) && !hf_has_tower(type))
             return json_refuse(x->root, err,
                                "key \"%s\": models of several modalities cannot be imported, but "
                                "for their text_config",
@@ -173,10 +173,14 @@ struct layer_run hf_mtp_run(const struct hf_model *x, int64_t depth)
     return r;
 }
 
-static void set_runs(struct model *m, const struct hf_model *x)
+static void set_runs(struct model *m, const struct hf_model *x, const struct hf_tower *tower)
 {
     int64_t named[8] = {0};
-    m->runs = TAKE(x->arena, x->layer_count + 3, struct layer_run);
+    m->runs = TAKE(x->arena, x->layer_count + 3 + tower->count, struct layer_run);
+    for (int i = 0; i < tower->count; i++) {
+        m->runs[m->run_count++] = tower->runs[i];
+        m->layer_count += tower->runs[i].count;
+    }
     m->runs[m->run_count++] = (struct layer_run){.name = "embedding",
                                                  .kind = LAYER_EMBEDDING,
                                                  .count = 1,
@@ -190,7 +194,7 @@ static void set_runs(struct model *m, const struct hf_model *x)
     if (x->depth > 0) m->runs[m->run_count++] = hf_mtp_run(x, x->depth);
     m->runs[m->run_count++] = (struct layer_run){
         .name = "head", .kind = LAYER_HEAD, .count = 1, .more_values = x->head_values};
-    m->layer_count = (int)(x->layer_count + x->depth) + 2;
+    m->layer_count += (int)(x->layer_count + x->depth) + 2;
     m->shape = x->shape;
     if (x->depth > 0) m->shape.mtp_loss_scale = HF_MTP_LOSS_SCALE;
 }
@@ -210,6 +214,8 @@ static enum status find_class(struct hf_model *x, struct json *text, const char 
     TRY(HF_FIELDS(x, types, err));
     TRY(HF_FIELDS(x, parts, err));
     x->class = hf_find_class(*type);
+    if (!x->class && !json_is_present(text) && hf_has_tower(*type))
+        x->class = hf_find_class(arena_print(x->arena, "%s_text", *type));
     if (!x->class && json_is_present(text)) {
         const char *of_part = arena_print(x->arena, "%s_text", *type);
         struct json_field optional[] = {FIELD_TEXT("model_type", OPTIONAL, &of_part)};
@@ -233,19 +239,21 @@ enum status model_import_hf(struct model *m, const char *path, const char *name,
     size_t size;
     struct json root, part = {0};
     struct document config;
-    struct hf_model x = {.root = &root, .arena = arena};
+    struct hf_model x = {.root = &root, .arena = arena}, whole = x;
+    struct hf_tower tower;
     TRY(import_read(&config, path, &text, &size, arena, err));
     *m = (struct model){.document.path = config.path, .has_shape = true};
     TRY(json_parse(&root, config.path, text, size, arena, err));
     TRY(hf_text(&x, "_name_or_path", &name_or_path, err));
     TRY(find_class(&x, &part, &model_type, err));
-    TRY(refuse_modalities(&x, err));
+    TRY(refuse_modalities(&x, model_type, err));
     TRY(refuse_experts(&x, err));
     TRY(refuse_encoders(&x, err));
     TRY(read_class(&x, err));
     if (mtp >= 0) x.depth = mtp;
-    set_runs(m, &x);
-    hf_tell_left_out(&x, &root, m);
+    TRY(hf_read_tower(&whole, model_type, x.shape.hidden, &tower, err));
+    set_runs(m, &x, &tower);
+    hf_tell_left_out(&x, &root, &tower, m);
     last = last_part(name_or_path);
     m->name = name ? name : last && *last ? last : model_type;
     m->document.sources = TAKE(arena, 1, struct source);

@@ -66,8 +66,20 @@ enum status hf_windows(struct hf_model *x, int64_t pattern, struct error *err);
 #define HF_MTP_LOSS_SCALE 0.1
 struct layer_run hf_mtp_run(const struct hf_model *x, int64_t depth); // layers as the last is
 
+// ---- towers.c: runs before the text's, of a model_type that has a tower; count 0: none is read
+struct hf_tower {
+    struct layer_run runs[4];
+    int count;
+    const char *part; // the key that says it
+};
+bool hf_has_tower(const char *type);
+// whole: the config; width: the text's.
+enum status hf_read_tower(const struct hf_model *whole, const char *type, int64_t width,
+                          struct hf_tower *to, struct error *err);
+
 // told.c: tells on stderr what of the whole config is not in the model.
-void hf_tell_left_out(const struct hf_model *x, const struct json *whole, const struct model *m);
+void hf_tell_left_out(const struct hf_model *x, const struct json *whole,
+                      const struct hf_tower *tower, const struct model *m);
 
 enum status hf_read_facts(struct hf_model *x,
                           struct error *err); // facts.c: activation and the like

@@ -1,5 +1,6 @@
 // What a config has that the model has not, told and left out: nobody believes that it is planned.
 #include <stdio.h>
+#include <string.h>
 
 #include "data/import/hf/internal.h"
 #include "data/inputs/figures.h"
@@ -27,17 +28,25 @@ static void tell_further(const struct hf_model *x, const struct model *m)
             values / 1e9, 100 * flop / of, TOLD_SEQUENCE);
 }
 
-void hf_tell_left_out(const struct hf_model *x, const struct json *whole, const struct model *m)
+void hf_tell_left_out(const struct hf_model *x, const struct json *whole,
+                      const struct hf_tower *tower, const struct model *m)
 {
     static const char *const parts[] = {"vision_config", "audio_config", "speech_config"};
     const struct hf_model of_all = {.root = whole, .arena = x->arena};
     if (x->further || x->depth) tell_further(x, m);
     for (size_t i = 0; i < ARRAY_LENGTH(parts); i++)
-        if (hf_has(&of_all, parts[i]))
+        if (hf_has(&of_all, parts[i]) && !(tower->count && !strcmp(parts[i], tower->part)))
             fprintf(stderr,
                     "%s: left out, and what joins it to the text: the model is the part "
                     "that reads and writes text\n",
                     parts[i]);
+    for (int i = 0; i < tower->count; i++)
+        if (!strcmp(tower->runs[i].name, "merger"))
+            fprintf(
+                stderr,
+                "vision_config: images of 448 x 448, %lld tokens each: the class takes any, the "
+                "model's \"tokens\" say another\n",
+                (long long)tower->runs[i].tokens);
     if (hf_has(&of_all, "quantization_config") || hf_has(x, "quantization_config"))
         fprintf(stderr, "quantization_config: left out: weights are as the job's precision has "
                         "them\n");
