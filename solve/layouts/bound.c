@@ -11,8 +11,8 @@
 //   crossing (crossing.c)  of slices: one of them through all ranks and back, its passes between
 // The layers are handed to the ranks in order, as many to each as T allows: if they do not all find
 // room, T is too small. Taking as many as possible is best: each length rises with k, and none
-// rises when a layer moves to a rank before. Of objective max_load the rank's passes and messages
-// alone are bounded.
+// rises when a layer moves to a rank before. Where there are others beside the main layers both are
+// counted (fill.c). Of objective max_load the rank's passes and messages alone are bounded.
 #include "solve/layouts/bound.h"
 
 #include <assert.h>
@@ -26,20 +26,20 @@ static int64_t pass_ns(const struct layer_terms *t)
 
 // ---- time
 
-// Load of one micro-batch with k main layers that recompute nothing.
+// Load of one micro-batch with k that recompute nothing.
 static int64_t bare_load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
-                            int64_t k)
+                            struct layer_share k)
 {
-    int64_t load = k * pass_ns(&g->main);
+    int64_t load = k.main * pass_ns(&g->main) + k.other * pass_ns(&g->other);
     if (sketch_holds_first(s, rank)) load += pass_ns(&g->first);
     if (sketch_holds_last(s, rank)) load += pass_ns(&g->last);
     return load + sketch_boundaries(s, rank) *
                       (s->block_forward_ns + (s->local ? 0 : s->block_backward_ns));
 }
 
-// Load of one micro-batch with k main layers, -1 where they do not fit.
+// Load of one micro-batch with k, -1 where they do not fit.
 static int64_t find_load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
-                            int64_t k)
+                            struct layer_share k)
 {
     int64_t extra = sketch_recomputation_ns(s, g, rank, k);
     if (extra < 0) return -1;
@@ -51,11 +51,12 @@ enum { LOAD_UNKNOWN = -2 };
 // Where there is one group the loads are remembered: a bound asks for the same ones again and
 // again.
 static int64_t load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
-                       int64_t k)
+                       struct layer_share k)
 {
     if (s->group_count > 1) return find_load_ns(s, g, rank, k);
-    assert(rank >= 0 && rank < s->ranks && k >= 0 && k <= s->main_count);
-    int64_t *load = &s->loads[rank * (s->main_count + 1) + k];
+    assert(rank >= 0 && rank < s->ranks && k.main >= 0 && k.main <= s->main_count);
+    assert(k.other >= 0 && k.other <= s->others);
+    int64_t *load = &s->loads[(rank * (s->main_count + 1) + k.main) * (s->others + 1) + k.other];
     if (*load == LOAD_UNKNOWN) *load = find_load_ns(s, g, rank, k);
     return *load;
 }
@@ -66,10 +67,11 @@ static int64_t load_ns(const struct layout_sketch *s, const struct group_terms *
 // when the last gradient is there: at least the sync of the first layer, and of as many main layers
 // before it as add to that.
 static int64_t exposed_layers_ns(const struct layout_sketch *s, const struct group_terms *g,
-                                 int rank, int64_t k)
+                                 int rank, struct layer_share share)
 {
     const struct layer_terms *main = &g->main, *first = &g->first;
     bool starts = sketch_holds_first(s, rank);
+    int64_t k = share.main;
     if (k < 1 || !s->only_ends) return starts ? first->sync_ns : 0;
     int64_t gradient = s->joint ? main->backward_ns + larger(main->full_ns, main->selective_ns)
                                 : main->weight_ns;
@@ -86,10 +88,11 @@ struct ending {
 
 // The rank's syncs and optimizer steps, each kind in series.
 static struct ending ending_of(const struct layout_sketch *s, const struct group_terms *g, int rank,
-                               int64_t k)
+                               struct layer_share k)
 {
-    struct ending e = {s->turns * g->sync_constant_ns + k * g->main.sync_ns,
-                       k * g->main.optimizer_ns};
+    struct ending e = {s->turns * g->sync_constant_ns + k.main * g->main.sync_ns +
+                           k.other * g->other.sync_ns,
+                       k.main * g->main.optimizer_ns + k.other * g->other.optimizer_ns};
     if (sketch_holds_first(s, rank))
         e.optimizer_ns += g->first.optimizer_ns, e.sync_ns += g->first.sync_ns;
     if (sketch_holds_last(s, rank))
@@ -115,7 +118,7 @@ static int64_t last_send_ns(const struct layout_sketch *s, int rank)
 
 // Beyond the compute stream's passes and messages.
 static int64_t tail_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
-                       int64_t k)
+                       struct layer_share k)
 {
     struct ending e = ending_of(s, g, rank, k);
     return larger(e.optimizer_ns, after_passes_ns(s, e) - last_send_ns(s, rank));
@@ -139,35 +142,38 @@ struct ends {
     int64_t fill_ns, drain_ns;
 };
 
-// before: main layers on the ranks before.
-static struct ends ends_of(const struct layout_sketch *s, int rank, int64_t before)
+// before: on the ranks before.
+static struct ends ends_of(const struct layout_sketch *s, int rank, struct layer_share before)
 {
     struct ends e = {0, 0};
     if (rank == 0) return e;
     int64_t others = rank - s->has_first; // every stage before holds a layer at least
     bool many = s->turns == 1 && s->priced->slice_count == 1;
     e.fill_ns = s->fill_first_ns +
-                larger(others * s->fill_ns, many ? before * s->fill_main_ns : 0) +
+                larger(others * s->fill_ns,
+                       many ? before.main * s->fill_main_ns + before.other * s->fill_other_ns : 0) +
                 rank * s->send_forward_ns -
                 s->block_forward_ns; // what blocks the rank itself is in its load
     if (!s->joint || s->local) return e;
-    e.drain_ns = s->drain_first_ns +
-                 larger(others * s->drain_ns, many ? before * s->drain_main_ns : 0) +
-                 rank * s->send_backward_ns - s->block_backward_ns + first_ending_ns(s);
+    e.drain_ns =
+        s->drain_first_ns +
+        larger(others * s->drain_ns,
+               many ? before.main * s->drain_main_ns + before.other * s->drain_other_ns : 0) +
+        rank * s->send_backward_ns - s->block_backward_ns + first_ending_ns(s);
     return e;
 }
 
 // ---- lengths of paths
 
-// Main layers on the ranks before: the fewest and the most.
+// On the ranks before: the fewest and the most.
 struct before {
-    int64_t least, most;
+    struct layer_share least, most;
 };
 
 // Through the rank's compute stream. With a barrier every path starts at the first stage; without
 // one the cycle closes at the rank itself, or where the drain ends.
 static int64_t streaming_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
-                            struct before before, int64_t k, int64_t load)
+                            struct before before, struct layer_share k, int64_t load)
 {
     struct ends ends = ends_of(s, rank, before.least);
     int64_t passes = s->micro_batches * load, own = passes + tail_ns(s, g, rank, k);
@@ -176,15 +182,17 @@ static int64_t streaming_ns(const struct layout_sketch *s, const struct group_te
     return drains ? larger(own, ends.fill_ns + passes + ends.drain_ns) : own;
 }
 
-// Passes of a rank, one of each over its k main layers and the ends that it holds.
+// Passes of a rank, one of each over its k layers and the ends that it holds.
 struct passes {
     int64_t forward_ns, backward_ns, weight_ns;
 };
 
 static struct passes passes_of(const struct layout_sketch *s, const struct group_terms *g, int rank,
-                               int64_t k)
+                               struct layer_share k)
 {
-    struct passes p = {k * g->main.forward_ns, k * g->main.backward_ns, k * g->main.weight_ns};
+    struct passes p = {k.main * g->main.forward_ns + k.other * g->other.forward_ns,
+                       k.main * g->main.backward_ns + k.other * g->other.backward_ns,
+                       k.main * g->main.weight_ns + k.other * g->other.weight_ns};
     if (sketch_holds_first(s, rank))
         p.forward_ns += g->first.forward_ns, p.backward_ns += g->first.backward_ns,
             p.weight_ns += g->first.weight_ns;
@@ -195,15 +203,22 @@ static struct passes passes_of(const struct layout_sketch *s, const struct group
     return p;
 }
 
+// One micro-batch forward and backward.
+static int64_t through_ns(const struct layout_sketch *s, struct layer_share k)
+{
+    return k.main * (s->fill_main_ns + s->drain_main_ns) +
+           k.other * (s->fill_other_ns + s->drain_other_ns);
+}
+
 // All that the rank computes up to its last forward, that micro-batch forward through the stages
 // behind it, and back. With a barrier the path begins and ends with the stages before the rank;
 // without one the cycle closes at the rank itself.
 static int64_t turning_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
-                          struct before before, int64_t k)
+                          struct before before, struct layer_share k)
 {
     const struct kept *kept = &s->kept[rank];
-    int64_t further = kept_further_rounds(s->priced), behind = s->ranks - 1 - rank,
-            others = s->main_count - k;
+    int64_t further = kept_further_rounds(s->priced), behind = s->ranks - 1 - rank;
+    struct layer_share elsewhere = {s->main_count - k.main, s->others - k.other};
     if (s->local || s->priced->slice_count > 1 || sketch_folds(s)) return 0;
     struct passes own = passes_of(s, g, rank, k);
     int64_t way = s->micro_batches * own.forward_ns +
@@ -212,34 +227,36 @@ static int64_t turning_ns(const struct layout_sketch *s, const struct group_term
     if (s->turns > 1) {
         way += behind * (s->fill_ns + s->send_forward_ns);
         if (!s->barrier) return way;
-        return way + s->main_count * s->drain_main_ns + ends_of(s, rank, 0).fill_ns +
-               first_ending_ns(s);
+        return way + s->main_count * s->drain_main_ns + s->others * s->drain_other_ns +
+               ends_of(s, rank, (struct layer_share){0, 0}).fill_ns + first_ending_ns(s);
     }
     int64_t sends = s->send_forward_ns + s->send_backward_ns,
-            through = s->fill_main_ns + s->drain_main_ns,
             tail = after_passes_ns(s, ending_of(s, g, rank, k));
     way += own.backward_ns;
-    if (!s->barrier) return way + larger(others - before.most, 0) * through + behind * sends + tail;
+    if (!s->barrier) {
+        struct layer_share after = {larger(elsewhere.main - before.most.main, 0),
+                                    larger(elsewhere.other - before.most.other, 0)};
+        return way + through_ns(s, after) + behind * sends + tail;
+    }
     if (rank > 0) tail = s->fill_first_ns + s->drain_first_ns + first_ending_ns(s);
     else tail += s->embedding_sync_ns;
-    return way + others * through + (s->ranks - 1) * sends + tail;
+    return way + through_ns(s, elsewhere) + (s->ranks - 1) * sends + tail;
 }
 
 // One slice through all ranks and back, and all that the rank does from the first such slice to the
 // last.
 static int64_t crossing_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
-                           int64_t k, int64_t load)
+                           struct layer_share k, int64_t load)
 {
     if (!s->crossing_count) return 0;
     int64_t tail = rank > 0 ? first_ending_ns(s)
                             : after_passes_ns(s, ending_of(s, g, rank, k)) + s->embedding_sync_ns;
-    return layout_crossing_ns(s, g, rank, k, load - bare_load_ns(s, g, rank, k), tail);
+    return layout_crossing_ns(s, g, rank, k.main, load - bare_load_ns(s, g, rank, k), tail);
 }
 
-// Least time of an iteration (m x the load of the rank, for that objective); -1: k main layers
-// never fit.
+// Least time of an iteration (m x the load of the rank, for that objective); -1: k never fit.
 static int64_t least_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
-                        struct before before, int64_t k)
+                        struct before before, struct layer_share k)
 {
     int64_t load = load_ns(s, g, rank, k);
     if (load < 0) return -1;
@@ -249,59 +266,21 @@ static int64_t least_ns(const struct layout_sketch *s, const struct group_terms 
         larger(streaming_ns(s, g, rank, before, k, load), turning_ns(s, g, rank, before, k)));
 }
 
-static bool within(const struct layout_sketch *s, const struct group_terms *g, int rank,
-                   struct before before, int64_t k, int64_t limit_ns)
+int64_t layout_rank_bound(const struct layout_sketch *s, int group, int rank,
+                          struct layer_share before_least, struct layer_share before_most,
+                          struct layer_share k)
 {
-    int64_t least = least_ns(s, g, rank, before, k);
-    return least >= 0 && least <= limit_ns;
-}
-
-static int64_t most_within(const struct layout_sketch *s, const struct group_terms *g, int rank,
-                           struct before before, int64_t limit_ns)
-{
-    int64_t low = 0, high = s->main_count - before.least; // low is not known to be within
-    int64_t share = 2 * (s->main_count / s->ranks) + 2;   // mostly enough
-    if (high < 0) return 0;
-    if (share < high && !within(s, g, rank, before, share, limit_ns)) high = share - 1;
-    while (low < high) {
-        int64_t k = low + (high - low + 1) / 2;
-        if (within(s, g, rank, before, k, limit_ns)) low = k;
-        else high = k - 1;
-    }
-    return low;
-}
-
-static bool all_within(const struct layout_sketch *s, int64_t limit_ns)
-{
-    int64_t before = 0;
-    if (s->group_count == 1) {
-        for (int i = 0; i < s->ranks && before < s->main_count; i++)
-            before += most_within(s, &s->groups[0], i, (struct before){before, before}, limit_ns);
-        return before >= s->main_count;
-    }
-    int64_t most[BOUND_GROUPS_MAX];
-    for (int g = 0; g < s->group_count; g++) {
-        most[g] = 0;
-        for (int i = 0; i < s->ranks; i++)
-            most[g] = larger(most[g], most_within(s, &s->groups[g], i,
-                                                  (struct before){0, s->main_count}, limit_ns));
-    }
-    return sketch_together(s, most) >= s->main_count;
-}
-
-int64_t layout_rank_bound(const struct layout_sketch *s, int group, int rank, int64_t before_least,
-                          int64_t before_most, int64_t k)
-{
-    assert(group >= 0 && group < s->group_count && before_least >= 0 &&
-           before_least <= before_most);
+    assert(group >= 0 && group < s->group_count && before_least.main >= 0 &&
+           before_least.other >= 0 && before_least.main <= before_most.main &&
+           before_least.other <= before_most.other);
     return least_ns(s, &s->groups[group], rank, (struct before){before_least, before_most}, k);
 }
 
 void layout_forget_loads(const struct layout_sketch *s)
 {
     if (s->group_count > 1) return;
-    for (int64_t i = 0; i < s->ranks * ((int64_t)s->main_count + 1); i++)
-        s->loads[i] = LOAD_UNKNOWN;
+    int64_t loads = s->ranks * ((int64_t)s->main_count + 1) * (s->others + 1);
+    for (int64_t i = 0; i < loads; i++) s->loads[i] = LOAD_UNKNOWN;
 }
 
 int64_t layout_average_bound(const struct layout_sketch *s)
@@ -314,21 +293,4 @@ int64_t layout_average_bound(const struct layout_sketch *s)
     int64_t average = (all + blocks + s->ranks - 1) / s->ranks,
             whole = (s->main_count + s->ranks - 1) / s->ranks * one;
     return s->micro_batches * larger(average, whole);
-}
-
-int64_t layout_filling_bound(const struct layout_sketch *s)
-{
-    int64_t average = layout_average_bound(s), low = average, high = average;
-    assert(average >= 0);
-    layout_forget_loads(s);
-    if (all_within(s, low)) return low;
-    if (!all_within(s, (int64_t)1 << 60)) return INT64_MAX;
-    while (!all_within(s, high)) low = high, high += high / 8 + (high - average) + 1;
-    while (high - low > average / 100000 + 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (all_within(s, middle)) high = middle;
-        else low = middle;
-    }
-    assert(low >= average && low < high);
-    return low + 1;
 }

@@ -7,6 +7,8 @@
 #include "data/priced/priced.h"
 
 enum { BOUND_GROUPS_MAX = 16 };
+// (main layers + 1) x (others + 1) up to which others are counted.
+enum { BOUND_SHARES_MAX = 4096 };
 
 // The prices that the bounds read: layers that are priced alike and make up most of the model (the
 // main ones), and the first and the last layer where they are others.
@@ -18,10 +20,16 @@ struct layer_room {
     int64_t fixed_bytes, stash_bytes[3], working_bytes[3];
 };
 
+// other: where others than the two ends are not main ones, the least of each number of theirs.
 struct group_terms {
     int slots;
     int64_t limit_bytes, constant_bytes, sync_constant_ns;
-    struct layer_terms main, first, last;
+    struct layer_terms main, first, last, other;
+};
+
+// Layers of a rank, or of several: main ones, and others but for the model's ends.
+struct layer_share {
+    int64_t main, other;
 };
 
 // Micro-batches whose activations a rank keeps for the layers of its stages at its fullest moment,
@@ -62,23 +70,26 @@ enum { CROSSINGS_MAX = 3 };
 struct layout_sketch {
     const struct priced *priced;
     const struct kept *kept; // [ranks]
-    int64_t
-        *loads; // [ranks * (main_count + 1)]: the filling bound's own, good until the next sketch
+    // [ranks * (main_count + 1) * (others + 1)]: the filling bound's own, good until the next
+    // sketch
+    int64_t *loads;
     int ranks, stages, turns, micro_batches;
     bool joint, local, barrier, overlapped;
-    int main_count, other_count;  // layers
+    int main_count;               // layers
+    int others;                   // those that are counted beside them and are no ends; one group
     bool has_first, has_last;     // the first, the last layer is not a main one
-    bool only_ends;               // all others are those two
+    bool only_ends;               // there are no others than those two
+    int main_run;                 // one run of main layers
     bool selective, full, partly; // modes the job allows
     bool swaps;                   // what makes room may then take no time
-    struct layer_room main, first, last;
+    struct layer_room main, first, last, other;
     int64_t all_ns; // one micro-batch through all layers, each where it is fastest
     struct group_terms groups[BOUND_GROUPS_MAX];
-    int group_count;                              // of those that can hold a rank
-    int64_t fill_first_ns, fill_ns, fill_main_ns; // forward: the first layer where it is no main
-                                                  // one, the lightest of all, a main one
-    int64_t drain_first_ns, drain_ns,
-        drain_main_ns; // backward; of the slice that is fastest, where there are several
+    int group_count; // of those that can hold a rank
+    // Forward: the first layer where it is no main one, the lightest of all, a main one, another;
+    // backward likewise. Of the slice that is fastest, where there are several.
+    int64_t fill_first_ns, fill_ns, fill_main_ns, fill_other_ns;
+    int64_t drain_first_ns, drain_ns, drain_main_ns, drain_other_ns;
     int64_t send_forward_ns, send_backward_ns;   // least of a boundary, all parts (one slice)
     int64_t block_forward_ns, block_backward_ns; // least that keeps one end busy, all slices
     int64_t message_bytes;                       // least
@@ -102,18 +113,21 @@ int64_t layout_crossing_ns(const struct layout_sketch *s, const struct group_ter
 bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_cache *kept,
                    const char **why);
 
+bool sketch_is_main(const struct layout_sketch *s, int run);
+
 // Bytes that are certainly missing, 0 if that is not certain; and the bounds: one of averages, one
 // that fills the ranks in order with whole layers, each in the least recomputation that can fit
 // (INT64_MAX: none lets them all fit).
 int64_t layout_missing_bytes(const struct layout_sketch *s);
 int64_t layout_average_bound(const struct layout_sketch *s);
-int64_t layout_filling_bound(const struct layout_sketch *s);
+int64_t layout_filling_bound(const struct layout_sketch *s); // fill.c
 
 // ns that an iteration takes at least (m x the rank's load, for that objective) if the rank stands
-// on that group (of the sketch) and holds k main layers, with so many on the ranks before it; -1: k
-// main layers never fit. Never falls with k, nor when a layer moves from those before to the rank.
-int64_t layout_rank_bound(const struct layout_sketch *s, int group, int rank, int64_t before_least,
-                          int64_t before_most, int64_t k);
+// on that group (of the sketch) and holds k, with so many on the ranks before it; -1: k never fit.
+// Never falls with k, nor when a layer moves from those before to the rank.
+int64_t layout_rank_bound(const struct layout_sketch *s, int group, int rank,
+                          struct layer_share before_least, struct layer_share before_most,
+                          struct layer_share k);
 void layout_forget_loads(const struct layout_sketch *s); // before the first of these
 
 #endif

@@ -92,7 +92,7 @@ static void find_recomputing(struct layout_sketch *s)
     for (int rank = s->has_first; rank < s->ranks - s->has_last; rank++) {
         bool must = true;
         for (int g = 0; g < s->group_count && must; g++)
-            must = sketch_recomputation_ns(s, &s->groups[g], rank, 1) != 0;
+            must = sketch_recomputation_ns(s, &s->groups[g], rank, (struct layer_share){1, 0}) != 0;
         s->recomputes[rank] = must;
         s->recomputing_count += must;
     }

@@ -201,9 +201,125 @@ static int64_t room_making_ns(const struct layout_sketch *s, const struct group_
                                                 : recomputation_together_ns(s, g, rank, k, over);
 }
 
-int64_t sketch_recomputation_ns(const struct layout_sketch *s, const struct group_terms *g,
-                                int rank, int64_t k)
+// ---- recomputation, with others beside the main layers
+
+// Of a layer that is not recomputed in full, where mode may be used; of one that may be.
+static int64_t kept_bytes(const struct layer_room *r, int mode)
 {
-    int64_t ns = room_making_ns(s, g, rank, k);
+    return smaller(r->stash_bytes[0], r->stash_bytes[mode]);
+}
+static int64_t full_bytes(const struct layer_room *r, int mode)
+{
+    return smaller(kept_bytes(r, mode), r->stash_bytes[2]);
+}
+
+// Bytes of k of which so many are recomputed in full, the others keep what mode keeps; without
+// working memory. Every stage holds a layer at least: for those of which the rank keeps more
+// micro-batches than the least, at best the lightest.
+static int64_t mixed_bytes(const struct layout_sketch *s, int rank, struct layer_share k,
+                           struct layer_share full, int mode)
+{
+    const struct kept *kept = &s->kept[rank];
+    const struct layer_room *main = &s->main, *other = &s->other;
+    int64_t stash = (k.main - full.main) * kept_bytes(main, mode) +
+                    (k.other - full.other) * kept_bytes(other, mode) +
+                    full.main * full_bytes(main, mode) + full.other * full_bytes(other, mode),
+            bytes = k.main * main->fixed_bytes + k.other * other->fixed_bytes + kept->least * stash;
+    int64_t ends = sketch_holds_first(s, rank) + sketch_holds_last(s, rank),
+            forced = s->turns - ends;
+    if (s->turns == 1 || forced < 1 || k.main + k.other < forced) return bytes;
+    int64_t lightest = s->full || s->partly
+                           ? smaller(full_bytes(main, mode), full_bytes(other, mode))
+                           : smaller(kept_bytes(main, mode), kept_bytes(other, mode));
+    return bytes + (kept->most[s->turns] - kept->most[ends] - forced * kept->least) * lightest;
+}
+
+static int64_t least_working_of(const struct layer_room *r)
+{
+    return smaller(r->working_bytes[0], smaller(r->working_bytes[1], r->working_bytes[2]));
+}
+
+// The working memory of that layer of the rank which needs the most: those of k in one mode (of
+// `any`, in the one that needs the least), the ends at their least.
+static int64_t working_bytes(const struct layout_sketch *s, int rank, struct layer_share k,
+                             int mode, bool any)
+{
+    const struct layer_room *main = &s->main, *other = &s->other;
+    int64_t most = 0;
+    if (k.main) most = any ? least_working_of(main) : main->working_bytes[mode];
+    if (k.other) most = larger(most, any ? least_working_of(other) : other->working_bytes[mode]);
+    if (sketch_holds_first(s, rank)) most = larger(most, least_working_of(&s->first));
+    if (sketch_holds_last(s, rank)) most = larger(most, least_working_of(&s->last));
+    return most;
+}
+
+// The least time in which some are recomputed in full, any of them, and the others keep what mode
+// keeps. -1: that never fits.
+static int64_t some_in_full_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
+                               struct layer_share k, int mode, int64_t room)
+{
+    int64_t best = -1;
+    struct layer_share full = {0, k.other};
+    for (; full.main <= k.main; full.main++) {
+        if (mixed_bytes(s, rank, k, full, mode) > room) continue;
+        while (full.other > 0 &&
+               mixed_bytes(s, rank, k, (struct layer_share){full.main, full.other - 1}, mode) <=
+                   room)
+            full.other--;
+        int64_t ns = full.main * g->main.full_ns + full.other * g->other.full_ns;
+        best = best < 0 ? ns : smaller(best, ns);
+    }
+    return best;
+}
+
+// One stage: all in one mode, or some in full.
+static int64_t share_together_ns(const struct layout_sketch *s, const struct group_terms *g,
+                                 int rank, struct layer_share k, int64_t room)
+{
+    const struct layer_share none = {0, 0};
+    const int64_t costs[] = {0, k.main * g->main.selective_ns + k.other * g->other.selective_ns,
+                             k.main * g->main.full_ns + k.other * g->other.full_ns};
+    const bool allowed[] = {true, s->selective, s->full};
+    int64_t best = -1;
+    for (int mode = 0; mode < 3; mode++)
+        if (allowed[mode] &&
+            mixed_bytes(s, rank, k, none, mode) + working_bytes(s, rank, k, mode, false) <= room)
+            best = best < 0 ? costs[mode] : smaller(best, costs[mode]);
+    if (best == 0 || !s->partly) return best;
+    int64_t ns = some_in_full_ns(s, g, rank, k, 0, room - working_bytes(s, rank, k, 0, true));
+    return ns >= 0 && (best < 0 || ns < best) ? ns : best;
+}
+
+// Several stages, each in a mode of its own: some in full, and selectively for as long as frees
+// bytes fastest.
+static int64_t share_apart_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
+                              struct layer_share k, int64_t room)
+{
+    const struct layer_share none = {0, 0};
+    if (mixed_bytes(s, rank, k, none, 0) <= room) return 0;
+    int64_t best = s->full || s->partly ? some_in_full_ns(s, g, rank, k, 0, room) : -1;
+    bool frees = s->main.stash_bytes[1] < s->main.stash_bytes[0] ||
+                 s->other.stash_bytes[1] < s->other.stash_bytes[0];
+    if (!s->selective || !frees) return best;
+    int64_t ns = s->full || s->partly ? some_in_full_ns(s, g, rank, k, 1, room)
+                 : mixed_bytes(s, rank, k, none, 1) <= room ? 0
+                                                            : -1;
+    return ns >= 0 && (best < 0 || ns < best) ? ns : best;
+}
+
+static int64_t share_room_making_ns(const struct layout_sketch *s, const struct group_terms *g,
+                                    int rank, struct layer_share k)
+{
+    int64_t room = sketch_room(s, g, rank);
+    if (s->turns > 1)
+        return share_apart_ns(s, g, rank, k, room - working_bytes(s, rank, k, 0, true));
+    return share_together_ns(s, g, rank, k, room);
+}
+
+int64_t sketch_recomputation_ns(const struct layout_sketch *s, const struct group_terms *g,
+                                int rank, struct layer_share k)
+{
+    int64_t ns = s->others ? share_room_making_ns(s, g, rank, k)
+                           : room_making_ns(s, g, rank, k.main);
     return s->swaps && ns > 0 ? 0 : ns; // all that is swapped may be hidden
 }

@@ -19,9 +19,9 @@ int64_t sketch_room(const struct layout_sketch *s, const struct group_terms *g, 
 int64_t sketch_kept_by(const struct layout_sketch *s, int rank, int64_t k, int64_t j);
 // Bytes of k main layers, all in one recomputation mode.
 int64_t sketch_bytes(const struct layout_sketch *s, int rank, int64_t k, int mode);
-// Least recomputation that may make k main layers fit, in ns of one micro-batch; -1: nothing does.
+// Least recomputation that may make k fit, in ns of one micro-batch; -1: nothing does.
 int64_t sketch_recomputation_ns(const struct layout_sketch *s, const struct group_terms *g,
-                                int rank, int64_t k);
+                                int rank, struct layer_share k);
 // Main layers on the best ranks of the groups' slots, a rank holding most[group].
 int64_t sketch_together(const struct layout_sketch *s, const int64_t *most);
 

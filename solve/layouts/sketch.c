@@ -78,38 +78,104 @@ static bool runs_alike(const struct priced *p, int a, int b)
     return true;
 }
 
+bool sketch_is_main(const struct layout_sketch *s, int run)
+{
+    return runs_alike(s->priced, run, s->main_run);
+}
+
 static int64_t pass_ns(const struct layer_terms *t)
 {
     return t->forward_ns + t->backward_ns + t->weight_ns;
 }
 
-// The run whose layers take the most time together.
+// The kind of layers, priced alike, that take the most time together: the first run of it. Runs of
+// the same kind follow few others, so that each is compared with the first of its kind early.
 static int main_run(const struct priced *p, int g)
 {
-    int best = 0;
-    int64_t most = -1;
+    enum { KINDS_MAX = 16 };
+    int first[KINDS_MAX], kinds = 0, best = 0;
+    int64_t time[KINDS_MAX];
     for (int r = 0; r < p->run_count; r++) {
         struct layer_terms t = terms_of(p, r, g);
-        if (p->runs[r].count * pass_ns(&t) > most) most = p->runs[r].count * pass_ns(&t), best = r;
+        int k = 0;
+        while (k < kinds && !runs_alike(p, first[k], r)) k++;
+        if (k == KINDS_MAX) continue; // never the greatest, but counted among the others
+        if (k == kinds) first[kinds] = r, time[kinds++] = 0;
+        time[k] += p->runs[r].count * pass_ns(&t);
     }
-    return best;
+    for (int k = 1; k < kinds; k++)
+        if (time[k] > time[best]) best = k;
+    return first[best];
 }
 
 static void gather_layers(struct layout_sketch *s, const struct priced *p, int run)
 {
     int last = p->run_count - 1;
+    s->main_run = run;
     s->main_count = 0;
     for (int r = 0; r <= last; r++) s->main_count += runs_alike(p, r, run) ? p->runs[r].count : 0;
-    s->other_count = p->layer_count - s->main_count;
     s->has_first = !runs_alike(p, 0, run);
     s->has_last = !runs_alike(p, last, run);
-    s->only_ends = s->other_count == s->has_first + s->has_last;
-    assert(s->main_count > 0 && s->other_count >= s->has_first + s->has_last);
+    s->others = p->layer_count - s->main_count - s->has_first - s->has_last;
+    s->only_ends = s->others == 0;
+    assert(s->main_count > 0 && s->others >= 0);
     s->main = room_of(p, run), s->first = room_of(p, 0), s->last = room_of(p, last);
     s->selective = p->recompute[RECOMPUTE_SELECTIVE] && p->runs[run].recomputable;
     s->full = p->recompute[RECOMPUTE_FULL] && p->runs[run].recomputable;
     s->swaps = p->recompute[RECOMPUTE_SWAP] && p->runs[run].recomputable;
     s->partly = s->swaps || (p->recompute[RECOMPUTE_FIRST_LAYERS] && p->runs[run].recomputable);
+}
+
+// Layers of a run that are neither main ones nor the model's ends.
+static int others_in(const struct layout_sketch *s, const struct priced *p, int run, int main)
+{
+    if (runs_alike(p, run, main)) return 0;
+    return p->runs[run].count - (run == 0 && s->has_first) -
+           (run == p->run_count - 1 && s->has_last);
+}
+
+static void lower_room(struct layer_room *to, const struct layer_room *from)
+{
+    to->fixed_bytes = smaller(to->fixed_bytes, from->fixed_bytes);
+    for (int mode = 0; mode < 3; mode++) {
+        to->stash_bytes[mode] = smaller(to->stash_bytes[mode], from->stash_bytes[mode]);
+        to->working_bytes[mode] = smaller(to->working_bytes[mode], from->working_bytes[mode]);
+    }
+}
+
+static void lower_terms(struct layer_terms *to, const struct layer_terms *from)
+{
+    to->forward_ns = smaller(to->forward_ns, from->forward_ns);
+    to->backward_ns = smaller(to->backward_ns, from->backward_ns);
+    to->weight_ns = smaller(to->weight_ns, from->weight_ns);
+    to->selective_ns = smaller(to->selective_ns, from->selective_ns);
+    to->full_ns = smaller(to->full_ns, from->full_ns);
+    to->optimizer_ns = smaller(to->optimizer_ns, from->optimizer_ns);
+    to->sync_ns = smaller(to->sync_ns, from->sync_ns);
+}
+
+// Of the layers beside the main ones and the ends the least of each number. They are not counted
+// where there are several groups, nor where they alone could recompute.
+static void gather_others(struct layout_sketch *s, const struct priced *p, int main, int g)
+{
+    bool counted = s->group_count == 1, any = false;
+    struct layer_terms *to = &s->groups[0].other;
+    for (int r = 0; r < p->run_count; r++) {
+        if (!others_in(s, p, r, main)) continue;
+        struct layer_room room = room_of(p, r);
+        struct layer_terms terms = terms_of(p, r, g);
+        counted = counted && (p->runs[main].recomputable || !p->runs[r].recomputable);
+        if (!p->runs[r].recomputable) terms.selective_ns = terms.full_ns = 0;
+        if (any) lower_room(&s->other, &room), lower_terms(to, &terms);
+        else s->other = room, *to = terms;
+        int64_t forward = of_one_slice(p->runs[r].forward_ns, p, g),
+                backward = of_one_slice(p->runs[r].backward_ns, p, g);
+        s->fill_other_ns = any ? smaller(s->fill_other_ns, forward) : forward;
+        s->drain_other_ns = any ? smaller(s->drain_other_ns, backward) : backward;
+        any = true;
+    }
+    int64_t shares = (s->main_count + (int64_t)1) * (s->others + (int64_t)1);
+    if (!counted || shares > BOUND_SHARES_MAX) s->others = 0;
 }
 
 static void gather_group(struct layout_sketch *s, const struct priced *p, int run, int g)
@@ -234,6 +300,7 @@ bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_
         }
         if (any < 0) gather_layers(s, p, main_run(p, g)), any = main_run(p, g);
         gather_group(s, p, any, g);
+        gather_others(s, p, any, g);
         slots += p->groups[g].slots;
     }
     if (slots < p->rank_count) {
@@ -246,7 +313,7 @@ bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_
     gather_transfers(s, p);
     if (p->has_embedding_sync) gather_embedding_sync(s, p);
     s->kept = kept_by_ranks(kept, p);
-    int64_t loads = s->ranks * ((int64_t)s->main_count + 1);
+    int64_t loads = s->ranks * ((int64_t)s->main_count + 1) * (s->others + 1);
     if (loads > kept->load_capacity)
         kept->loads = TAKE(kept->arena, 2 * loads, int64_t), kept->load_capacity = 2 * loads;
     s->loads = kept->loads;

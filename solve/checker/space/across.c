@@ -24,8 +24,9 @@ static int64_t on_rank(const struct check_problem *p, int run, int g, int slice,
     return sum;
 }
 
-static void put_ranks(struct check_across *x, const struct check_problem *p)
+static void put_ranks(struct check_across *x, const struct check_sketch *s)
 {
+    const struct check_problem *p = s->p;
     int last = p->run_count - 1;
     for (int g = 0, at = 0; g < p->group_count; g++) {
         if (!check_is_usable(p, g)) continue;
@@ -34,7 +35,7 @@ static void put_ranks(struct check_across *x, const struct check_problem *p)
             int64_t *main = &x->main[at][before][behind];
             *main = INT64_MAX;
             for (int r = 0; r <= last; r++)
-                if (check_is_main(p, r))
+                if (check_is_main(s, r))
                     *main = smaller(*main, on_rank(p, r, g, x->slice, before, behind));
             x->first[at][before][behind] = on_rank(p, 0, g, x->slice, before, behind);
             x->last[at][before][behind] = on_rank(p, last, g, x->slice, before, behind);
@@ -105,7 +106,8 @@ static void count_recomputing(struct check_sketch *s)
     for (int rank = 0; rank < ranks; rank++) {
         bool sure = !(s->has_first && rank == 0) && !(s->has_last && rank == ranks - 1);
         for (int g = 0; g < s->group_count && sure; g++)
-            sure = check_least_recomputation(s, &s->groups[g], rank, 1) != 0;
+            sure = check_least_recomputation(s, &s->groups[g], rank, (struct check_share){1, 0}) !=
+                   0;
         s->recomputing[rank + 1] = s->recomputing[rank] + sure;
     }
 }
@@ -122,20 +124,21 @@ static void add(struct check_sketch *s, int slice)
                                .messages = messages(p, slice)};
     x->again = INT64_MAX;
     for (int r = 0; r <= last; r++)
-        if (check_is_main(p, r)) {
+        if (check_is_main(s, r)) {
             x->other = smaller(x->other, elsewhere(p, r, slice, slice));
             x->again = smaller(x->again, recomputed(s, r, slice));
         }
     if (s->has_first) x->other_first = elsewhere(p, 0, slice, slice);
     if (s->has_last) x->other_last = elsewhere(p, last, slice, slice);
-    put_ranks(x, p);
+    put_ranks(x, s);
 }
 
-static int64_t of_main(const struct check_problem *p, int slice)
+static int64_t of_main(const struct check_sketch *s, int slice)
 {
+    const struct check_problem *p = s->p;
     int64_t least = INT64_MAX;
     for (int r = 0; r < p->run_count; r++)
-        if (check_is_main(p, r)) least = smaller(least, elsewhere(p, r, slice, slice));
+        if (check_is_main(s, r)) least = smaller(least, elsewhere(p, r, slice, slice));
     return least;
 }
 
@@ -147,7 +150,7 @@ void check_find_across(struct check_sketch *s)
     if (p->slices == 1 || p->turns > 1 || !p->barrier || p->local_every || p->splits_backward)
         return;
     for (int i = 1; i < p->slices; i++)
-        if (of_main(p, i) > of_main(p, slowest)) slowest = i;
+        if (of_main(s, i) > of_main(s, slowest)) slowest = i;
     count_recomputing(s);
     add(s, 0);
     add(s, p->slices - 1);

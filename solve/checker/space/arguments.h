@@ -61,26 +61,33 @@ struct check_across {
 };
 enum { MOST_ACROSS = 3 };
 
+// Layers on a rank, or on several: main ones, and others that are neither the model's first nor its
+// last.
+struct check_share {
+    int64_t main, other;
+};
+enum { MOST_SHARES = 4096 }; // (main + 1) x (others + 1) up to which others are counted
+
 // What the arguments read of a layout's tables: like layers, the main ones, that make up most of
 // the model, and the first and the last layer where they are others.
 struct check_sketch {
     const struct check_problem *p;
     const struct check_held *held;
-    int main_count;
+    int main_run, main_count, others;    // others: those that are counted
     bool has_first, has_last, only_ends; // only_ends: there are no others
     bool selective, full, partly;        // modes of main layers
     bool swaps;                          // what makes room for them may take no time
-    struct check_room main, first, last;
+    struct check_room main, first, last, other;
     int64_t message; // bytes, least
     struct check_group_sketch {
         int slots;
         int64_t room, sync_constant;
-        struct check_terms main, first, last;
+        struct check_terms main, first, last, other;
     } groups[MOST_GROUPS];
     int group_count;
-    int64_t all; // ns of one micro-batch through all layers
-    int64_t fill_first, fill, fill_main, drain_first, drain,
-        drain_main; // forward, backward: least of a slice
+    int64_t all;                                         // ns of one micro-batch through all layers
+    int64_t fill_first, fill, fill_main, fill_other;     // forward: least of a slice
+    int64_t drain_first, drain, drain_main, drain_other; // backward
     int64_t send_forward, send_backward, block_forward, block_backward;
     struct check_across across[MOST_ACROSS];
     int across_count;
@@ -96,7 +103,7 @@ void check_sketch_times(struct check_sketch *s);
 bool check_has_slots(const struct check_problem *p); // for a rank each
 bool check_is_usable(const struct check_problem *p, int g);
 // Whether the run's layers are among the main ones, by bytes and times.
-bool check_is_main(const struct check_problem *p, int run);
+bool check_is_main(const struct check_sketch *s, int run);
 
 // ---- across.c
 
@@ -110,18 +117,22 @@ int64_t check_across_takes(const struct check_sketch *s, int group, int rank, in
 // No plan fits; no plan takes less than t_ns.
 bool check_never_fits(const struct check_sketch *s);
 bool check_average_reaches(const struct check_sketch *s, int64_t t_ns);
-bool check_filling_reaches(const struct check_sketch *s, int64_t t_ns);
-// ns that an iteration takes at least if the rank stands on that group (of the sketch) and holds k
-// main layers, and so many are on the ranks before it; -1: k main layers never fit. Never falls
-// with k, nor when a layer moves from those before to the rank.
-int64_t check_rank_takes(const struct check_sketch *s, int group, int rank, int64_t before_least,
-                         int64_t before_most, int64_t k);
+bool check_filling_reaches(const struct check_sketch *s, int64_t t_ns); // fill.c
+// ns that an iteration takes at least if the rank stands on that group (of the sketch) and holds k,
+// and so many are on the ranks before it; -1: k never fit. Never falls with k, nor when a layer
+// moves from those before to the rank.
+int64_t check_rank_takes(const struct check_sketch *s, int group, int rank,
+                         struct check_share before_least, struct check_share before_most,
+                         struct check_share k);
 int64_t check_rank_takes_anyway(const struct check_sketch *s, int group,
                                 int rank); // whatever it holds; -1: nothing fits
 
+// The slots that hold the most main layers, most[group] each, for as many ranks as there are.
+int64_t check_held_together(const struct check_sketch *s, const int64_t *most);
+
 // ---- memory.c
 int64_t check_least_recomputation(const struct check_sketch *s, const struct check_group_sketch *g,
-                                  int rank, int64_t k); // ns; -1: k main layers never fit
+                                  int rank, struct check_share k); // ns; -1: k never fit
 bool check_may_fit(const struct check_sketch *s, const struct check_group_sketch *g, int rank,
                    int64_t k);
 int64_t check_forced(const struct check_sketch *s,

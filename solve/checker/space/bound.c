@@ -1,6 +1,6 @@
 // Bounds of a layout from its tables: lengths of paths of its graph, at the least prices.
-// docs/PROOFS.md 8 names the operations of each path. A rank holds k main layers; main layers stand
-// on the ranks before it, `least` to `most` of them.
+// docs/PROOFS.md 8 names the operations of each path. A rank holds k: main layers and, where they
+// are counted, others; `least` to `most` of each stand on the ranks before it.
 //   stream    fill, the rank's passes and messages, its optimizer steps
 //   ending    fill, the rank's passes and messages but for what its last pass sends, its sync and
 //             optimizer step
@@ -8,9 +8,7 @@
 //             stage's sync and step
 //   turn      the rank's passes up to its last forward, that micro-batch to the last stage and back
 //   crossing  (across.c) of slices: one to the last stage and back, the rank's passes in between
-// All only rise with k, and a layer moved from the rank to those before it raises none. So, if the
-// ranks take main layers in order, as many each as T allows, they take at least as many as in any
-// plan of time T: if some are left, no plan takes T.
+// All only rise with k, and a layer moved from the rank to those before it raises none.
 #include "data/base/least.h"
 #include "solve/checker/space/arguments.h"
 
@@ -30,9 +28,9 @@ static int64_t blocked(const struct check_sketch *s, int rank)
 }
 
 static int64_t bare_load(const struct check_sketch *s, const struct check_group_sketch *g, int rank,
-                         int64_t k)
+                         struct check_share k)
 {
-    int64_t load = k * pass(&g->main) + blocked(s, rank);
+    int64_t load = k.main * pass(&g->main) + k.other * pass(&g->other) + blocked(s, rank);
     if (check_holds_first(s, rank)) load += pass(&g->first);
     if (check_holds_last(s, rank)) load += pass(&g->last);
     return load;
@@ -70,14 +68,15 @@ static int64_t pushed_back(const struct check_sketch *s, const struct check_grou
 }
 
 static struct ending ending_of(const struct check_sketch *s, const struct check_group_sketch *g,
-                               int rank, int64_t k)
+                               int rank, struct check_share k)
 {
-    struct ending e = add_layers((struct ending){s->p->turns * g->sync_constant, 0}, &g->main, k);
+    struct ending e = {s->p->turns * g->sync_constant, 0};
+    e = add_layers(add_layers(e, &g->main, k.main), &g->other, k.other);
     if (check_holds_first(s, rank)) e = add_layers(e, &g->first, 1);
     if (check_holds_last(s, rank)) e = add_layers(e, &g->last, 1);
     if (!s->p->overlapped) return e;
     // Of several stages one's last gradient may come long before the rank's last pass.
-    e.sync = s->p->turns == 1 ? g->sync_constant + pushed_back(s, g, rank, k) : 0;
+    e.sync = s->p->turns == 1 ? g->sync_constant + pushed_back(s, g, rank, k.main) : 0;
     return e;
 }
 
@@ -136,31 +135,33 @@ static int64_t first_tail(const struct check_sketch *s)
 // ---- before the rank's first pass, and after what its last one sends
 
 struct before {
-    int64_t least, most;
+    struct check_share least, most;
 };
 
 // One micro-batch through the stages before the rank, as many as it has ranks before it: their
-// layers, one a stage at least.
-static int64_t through_before(const struct check_sketch *s, int rank, int64_t before, int64_t first,
-                              int64_t any, int64_t main)
+// layers, one a stage at least. layers: those that are known to be there, together.
+static int64_t through_before(const struct check_sketch *s, int rank, int64_t first, int64_t any,
+                              int64_t layers)
 {
-    int64_t stages = rank - s->has_first,
-            counted = s->p->turns == 1 && s->p->slices == 1 ? before : 0;
-    return first + larger(stages * any, counted * main);
+    int64_t stages = rank - s->has_first;
+    bool counted = s->p->turns == 1 && s->p->slices == 1;
+    return first + larger(stages * any, counted ? layers : 0);
 }
 
 // What of the message keeps the rank's own compute busy is among its messages.
-static int64_t fill_of(const struct check_sketch *s, int rank, int64_t before)
+static int64_t fill_of(const struct check_sketch *s, int rank, struct check_share before)
 {
+    int64_t layers = before.main * s->fill_main + before.other * s->fill_other;
     if (rank == 0) return 0;
-    return through_before(s, rank, before, s->fill_first, s->fill, s->fill_main) +
-           rank * s->send_forward - s->block_forward;
+    return through_before(s, rank, s->fill_first, s->fill, layers) + rank * s->send_forward -
+           s->block_forward;
 }
 
-static int64_t drain_of(const struct check_sketch *s, int rank, int64_t before)
+static int64_t drain_of(const struct check_sketch *s, int rank, struct check_share before)
 {
-    return through_before(s, rank, before, s->drain_first, s->drain, s->drain_main) +
-           rank * s->send_backward - s->block_backward + first_tail(s);
+    int64_t layers = before.main * s->drain_main + before.other * s->drain_other;
+    return through_before(s, rank, s->drain_first, s->drain, layers) + rank * s->send_backward -
+           s->block_backward + first_tail(s);
 }
 
 // ---- paths
@@ -168,7 +169,7 @@ static int64_t drain_of(const struct check_sketch *s, int rank, int64_t before)
 // Along the rank's compute stream. Without a barrier the cycle closes at the rank itself; one that
 // drains, at the first rank.
 static int64_t along_stream(const struct check_sketch *s, const struct check_group_sketch *g,
-                            int rank, struct before before, int64_t k, int64_t busy)
+                            int rank, struct before before, struct check_share k, int64_t busy)
 {
     int64_t fill = fill_of(s, rank, before.least),
             tail = own_tail(s, ending_of(s, g, rank, k), rank),
@@ -184,40 +185,46 @@ static int64_t turn_of_many(const struct check_sketch *s, int rank, int64_t pass
 {
     int64_t forward = (s->p->ranks - 1 - rank) * (s->fill + s->send_forward);
     if (!s->p->barrier) return passes + forward;
-    return fill_of(s, rank, 0) + passes + forward + s->main_count * s->drain_main + first_tail(s);
+    int64_t back = s->main_count * s->drain_main + s->others * s->drain_other;
+    return fill_of(s, rank, (struct check_share){0, 0}) + passes + forward + back + first_tail(s);
 }
 
 // Up to the rank's last forward, then forward to the end and back. With a barrier it starts and
 // ends with the stages before; without one it closes at the rank itself, and only the main layers
 // after it are passed.
 static int64_t turning_round(const struct check_sketch *s, const struct check_group_sketch *g,
-                             int rank, struct before before, int64_t k, int64_t again)
+                             int rank, struct before before, struct check_share k, int64_t again)
 {
     const struct check_problem *p = s->p;
     const struct check_held *h = &s->held[rank];
     if (p->local_every || p->slices > 1 || check_schedules[p->kind].folds || !h->leaves_last)
         return 0;
-    int64_t forward = k * g->main.forward, backward = k * g->main.backward + again,
-            weight = k * g->main.weight;
+    int64_t forward = k.main * g->main.forward + k.other * g->other.forward,
+            backward = k.main * g->main.backward + k.other * g->other.backward + again,
+            weight = k.main * g->main.weight + k.other * g->other.weight;
     if (check_holds_first(s, rank))
         forward += g->first.forward, backward += g->first.backward, weight += g->first.weight;
     if (check_holds_last(s, rank))
         forward += g->last.forward, backward += g->last.backward, weight += g->last.weight;
     int64_t passes = p->micro_batches * forward + h->backwards * backward + h->weights * weight;
     if (p->turns > 1) return turn_of_many(s, rank, passes);
-    int64_t after = p->ranks - 1 - rank, others = s->main_count - k,
-            tail = sync_and_step(s, ending_of(s, g, rank, k)),
-            sends = s->send_forward + s->send_backward, through = s->fill_main + s->drain_main;
+    int64_t after = p->ranks - 1 - rank, mains = s->main_count - k.main,
+            others = s->others - k.other, tail = sync_and_step(s, ending_of(s, g, rank, k)),
+            sends = s->send_forward + s->send_backward;
     passes += backward;
     if (!p->barrier)
-        return passes + larger(others - before.most, 0) * through + after * sends + tail;
+        mains = larger(0, mains - before.most.main), others = larger(0, others - before.most.other);
+    int64_t through = mains * (s->fill_main + s->drain_main) +
+                      others * (s->fill_other + s->drain_other);
+    if (!p->barrier) return passes + through + after * sends + tail;
     if (rank > 0) tail = s->fill_first + s->drain_first + first_tail(s);
     else tail += embedding(s);
-    return passes + others * through + (p->ranks - 1) * sends + tail;
+    return passes + through + (p->ranks - 1) * sends + tail;
 }
 
-int64_t check_rank_takes(const struct check_sketch *s, int group, int rank, int64_t before_least,
-                         int64_t before_most, int64_t k)
+int64_t check_rank_takes(const struct check_sketch *s, int group, int rank,
+                         struct check_share before_least, struct check_share before_most,
+                         struct check_share k)
 {
     const struct check_group_sketch *g = &s->groups[group];
     const struct before before = {before_least, before_most};
@@ -226,47 +233,31 @@ int64_t check_rank_takes(const struct check_sketch *s, int group, int rank, int6
     int64_t busy = s->p->micro_batches * (bare_load(s, g, rank, k) + again);
     int64_t tail = rank > 0 ? first_tail(s)
                             : sync_and_step(s, ending_of(s, g, rank, k)) + embedding(s),
-            across = check_across_takes(s, group, rank, k, again, tail);
+            across = check_across_takes(s, group, rank, k.main, again, tail);
     return larger(across, larger(along_stream(s, g, rank, before, k, busy),
                                  turning_round(s, g, rank, before, k, again)));
 }
 
-// What it must hold, wherever the other main layers stand.
+// What it must hold, wherever the other layers stand.
 int64_t check_rank_takes_anyway(const struct check_sketch *s, int group, int rank)
 {
-    return check_rank_takes(s, group, rank, 0, s->main_count, larger(check_forced(s, rank), 0));
+    return check_rank_takes(s, group, rank, (struct check_share){0, 0},
+                            (struct check_share){s->main_count, s->others},
+                            (struct check_share){larger(check_forced(s, rank), 0), 0});
 }
 
-// ---- all ranks
-
-// Whether the rank may hold k main layers in a plan that takes less than t.
-static bool may_hold(const struct check_sketch *s, int group, int rank, struct before before,
-                     int64_t k, int64_t t)
+// One rank does the mean of all passes at least, and whole main layers as many as the mean rank's.
+bool check_average_reaches(const struct check_sketch *s, int64_t t)
 {
-    int64_t least = check_rank_takes(s, group, rank, before.least, before.most, k);
-    return least >= 0 && least < t;
-}
-
-// Main layers on the rank at most; -1: not even what it must hold, wherever the layers before it
-// stand.
-static int64_t most_held(const struct check_sketch *s, int group, int rank, struct before before,
-                         int64_t t)
-{
-    int64_t low = 0, high = s->main_count - before.least,
-            share = 2 * (s->main_count / s->p->ranks) + 2;
-    int64_t anyway = check_rank_takes_anyway(s, group, rank);
-    if (anyway < 0 || anyway >= t) return -1;
-    if (share < high && !may_hold(s, group, rank, before, share, t)) high = share - 1;
-    while (low < high) {
-        int64_t k = low + (high - low + 1) / 2;
-        if (may_hold(s, group, rank, before, k, t)) low = k;
-        else high = k - 1;
-    }
-    return low;
+    int64_t all = s->all, one = INT64_MAX, ranks = s->p->ranks;
+    for (int g = 0; g < s->group_count; g++) one = smaller(one, pass(&s->groups[g].main));
+    for (int rank = 0; rank < ranks; rank++) all += blocked(s, rank);
+    int64_t mean = (all + ranks - 1) / ranks, whole = (s->main_count + ranks - 1) / ranks * one;
+    return s->p->micro_batches * larger(mean, whole) >= t;
 }
 
 // The slots that hold the most, for as many ranks as there are.
-static int64_t held_together(const struct check_sketch *s, const int64_t *most)
+int64_t check_held_together(const struct check_sketch *s, const int64_t *most)
 {
     bool used[MOST_GROUPS] = {false};
     int64_t sum = 0;
@@ -281,46 +272,6 @@ static int64_t held_together(const struct check_sketch *s, const int64_t *most)
         left -= slots;
     }
     return sum;
-}
-
-// Several groups: a rank may stand on any, in no order.
-static bool all_held_somewhere(const struct check_sketch *s, int64_t t)
-{
-    int64_t most[MOST_GROUPS];
-    bool stands[MOST_STAGES] = {false};
-    for (int g = 0; g < s->group_count; g++) {
-        most[g] = -1;
-        for (int rank = 0; rank < s->p->ranks; rank++) {
-            int64_t k = most_held(s, g, rank, (struct before){0, s->main_count}, t);
-            stands[rank] = stands[rank] || k >= 0;
-            most[g] = larger(most[g], k);
-        }
-    }
-    for (int rank = 0; rank < s->p->ranks; rank++)
-        if (!stands[rank]) return false;
-    return held_together(s, most) >= s->main_count;
-}
-
-bool check_filling_reaches(const struct check_sketch *s, int64_t t)
-{
-    int64_t before = 0;
-    if (s->group_count != 1) return !all_held_somewhere(s, t);
-    for (int rank = 0; rank < s->p->ranks && before < s->main_count; rank++) {
-        int64_t k = most_held(s, 0, rank, (struct before){before, before}, t);
-        if (k < 0) return true;
-        before += k;
-    }
-    return before < s->main_count;
-}
-
-// One rank does the mean of all passes at least, and whole main layers as many as the mean rank's.
-bool check_average_reaches(const struct check_sketch *s, int64_t t)
-{
-    int64_t all = s->all, one = INT64_MAX, ranks = s->p->ranks;
-    for (int g = 0; g < s->group_count; g++) one = smaller(one, pass(&s->groups[g].main));
-    for (int rank = 0; rank < ranks; rank++) all += blocked(s, rank);
-    int64_t mean = (all + ranks - 1) / ranks, whole = (s->main_count + ranks - 1) / ranks * one;
-    return s->p->micro_batches * larger(mean, whole) >= t;
 }
 
 // ---- memory alone
@@ -359,5 +310,5 @@ bool check_never_fits(const struct check_sketch *s)
         sum += here;
     }
     // With one group the ranks' own numbers count, else those of the groups' slots.
-    return (s->group_count == 1 ? sum : held_together(s, most)) < s->main_count;
+    return (s->group_count == 1 ? sum : check_held_together(s, most)) < s->main_count;
 }

@@ -32,7 +32,8 @@ static enum status ask_times(struct check_layouts *x, struct check_sketch *s, co
         return *why = "a price beyond what can be counted", OK;
     TRY(check_problem_times(x->p));
     check_sketch_times(s);
-    return OK;
+    uint64_t shares = (uint64_t)(s->main_count + 1) * (uint64_t)(s->others + 1);
+    return s->others ? check_spend(x->p, x->held.work, (uint64_t)x->p->ranks * shares) : OK;
 }
 
 enum status check_fate_holds(struct check_layouts *x, const struct check_layout *layout,

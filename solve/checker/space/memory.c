@@ -152,18 +152,122 @@ static int64_t least_room_making(const struct check_sketch *s, const struct chec
                                                       : of_many_stages(s, &g->main, &x, k, over);
 }
 
+// ---- both kinds
+
+// Of a layer, bytes for each micro-batch held: where it is not recomputed in full, in the mode of
+// the stage or better; where it is.
+struct keeping {
+    int64_t main, other, main_full, other_full;
+};
+
+static struct keeping keeping_of(const struct check_sketch *s, int mode)
+{
+    const struct check_room *m = &s->main, *o = &s->other;
+    int64_t main = smaller(m->stash[0], m->stash[mode]),
+            other = smaller(o->stash[0], o->stash[mode]);
+    return (struct keeping){main, other, smaller(main, m->stash[2]), smaller(other, o->stash[2])};
+}
+
+// The working memory of the layer that needs most of it; mode -1: each in its own, the least.
+static int64_t working_of(const struct check_room *r, int mode)
+{
+    return mode < 0 ? least_working(r) : r->working[mode];
+}
+static int64_t working_on(const struct check_sketch *s, int rank, struct check_share k, int mode)
+{
+    int64_t main = k.main > 0 ? working_of(&s->main, mode) : 0,
+            other = k.other > 0 ? working_of(&s->other, mode) : 0, most = larger(main, other);
+    if (check_holds_first(s, rank)) most = larger(most, least_working(&s->first));
+    if (check_holds_last(s, rank)) most = larger(most, least_working(&s->last));
+    return most;
+}
+
+// Bytes that are missing where nothing is recomputed in full. Each stage holds a layer, but for
+// those of the ends: the micro-batches held beyond the fewest are of the lightest layer.
+static int64_t missing_of_both(const struct check_sketch *s, const struct check_group_sketch *g,
+                               int rank, struct check_share k, const struct keeping *keep)
+{
+    const struct check_held *h = &s->held[rank];
+    int64_t turns = s->p->turns, ends = check_holds_first(s, rank) + check_holds_last(s, rank),
+            sum = k.main * (s->main.fixed + h->least * keep->main) +
+                  k.other * (s->other.fixed + h->least * keep->other) - room_of(s, g, rank);
+    if (turns == 1 || turns == ends || k.main + k.other < turns - ends) return sum;
+    bool fully = s->full || s->partly;
+    int64_t lightest = fully ? smaller(keep->main_full, keep->other_full)
+                             : smaller(keep->main, keep->other);
+    return sum + (h->most[turns] - h->most[ends] - (turns - ends) * h->least) * lightest;
+}
+
+// The least time in which some of the layers, recomputed in full, free so many bytes. -1: all of
+// them do not.
+static int64_t least_freeing(const struct check_sketch *s, const struct check_group_sketch *g,
+                             int rank, struct check_share k, const struct keeping *keep,
+                             int64_t bytes)
+{
+    int64_t held = s->held[rank].least, frees_main = held * (keep->main - keep->main_full),
+            frees_other = held * (keep->other - keep->other_full), best = -1;
+    for (int64_t main = 0; main <= k.main; main++) {
+        int64_t left = bytes - main * frees_main, other = 0;
+        if (left > 0)
+            other = frees_other > 0 ? (left + frees_other - 1) / frees_other : k.other + 1;
+        if (other > k.other) continue;
+        int64_t ns = main * g->main.full + other * g->other.full;
+        best = best < 0 ? ns : smaller(best, ns);
+    }
+    return best;
+}
+
+static int64_t lesser(int64_t a, int64_t b) { return a < 0 || (b >= 0 && b < a) ? b : a; }
+
+static int64_t both_in_one_stage(const struct check_sketch *s, const struct check_group_sketch *g,
+                                 int rank, struct check_share k)
+{
+    const bool offered[] = {true, s->selective, s->full};
+    const int64_t costs[] = {0, k.main * g->main.selective + k.other * g->other.selective,
+                             k.main * g->main.full + k.other * g->other.full};
+    int64_t best = -1;
+    for (int mode = 0; mode < 3; mode++) {
+        struct keeping keep = keeping_of(s, mode);
+        if (offered[mode] &&
+            missing_of_both(s, g, rank, k, &keep) + working_on(s, rank, k, mode) <= 0)
+            best = lesser(best, costs[mode]);
+    }
+    if (!s->partly) return best;
+    struct keeping keep = keeping_of(s, MODE_NONE);
+    return lesser(
+        best, least_freeing(s, g, rank, k, &keep,
+                            missing_of_both(s, g, rank, k, &keep) + working_on(s, rank, k, -1)));
+}
+
+// What is not recomputed in full is recomputed selectively for nothing, where it may be.
+static int64_t both_in_many_stages(const struct check_sketch *s, const struct check_group_sketch *g,
+                                   int rank, struct check_share k)
+{
+    struct keeping keep = keeping_of(s, s->selective ? MODE_SELECTIVE : MODE_NONE);
+    int64_t over = missing_of_both(s, g, rank, k, &keep) + working_on(s, rank, k, -1);
+    if (over <= 0) return 0;
+    return s->full || s->partly ? least_freeing(s, g, rank, k, &keep, over) : -1;
+}
+
+static int64_t room_making(const struct check_sketch *s, const struct check_group_sketch *g,
+                           int rank, struct check_share k)
+{
+    if (!s->others) return least_room_making(s, g, rank, k.main);
+    return s->p->turns == 1 ? both_in_one_stage(s, g, rank, k) : both_in_many_stages(s, g, rank, k);
+}
+
 // Swapping may hide wholly: where it is offered room is had for nothing, or not at all.
 int64_t check_least_recomputation(const struct check_sketch *s, const struct check_group_sketch *g,
-                                  int rank, int64_t k)
+                                  int rank, struct check_share k)
 {
-    int64_t least = least_room_making(s, g, rank, k);
+    int64_t least = room_making(s, g, rank, k);
     return s->swaps ? smaller(least, 0) : least;
 }
 
 bool check_may_fit(const struct check_sketch *s, const struct check_group_sketch *g, int rank,
                    int64_t k)
 {
-    if (k < 1 || s->p->turns == 1) return check_least_recomputation(s, g, rank, k) >= 0;
+    if (k < 1 || s->p->turns == 1) return least_room_making(s, g, rank, k) >= 0;
     struct standing x = standing_of(s, rank, k);
     int64_t over = missing(s, g, rank, &x, k) + least_working(&s->main);
     return over <= 0 || freeing_of(s).full * held_by(&x, k) >= over;

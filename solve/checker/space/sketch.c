@@ -37,15 +37,6 @@ static struct check_room room_of(const struct check_problem *p, const struct che
     return room;
 }
 
-// The run with the most layers, and those that are like it in every number that is read.
-static int main_run(const struct check_problem *p)
-{
-    int best = 0;
-    for (int r = 1; r < p->run_count; r++)
-        if (p->runs[r].count > p->runs[best].count) best = r;
-    return best;
-}
-
 static bool same_bytes(const struct check_problem *p, int a, int b)
 {
     if (p->runs[a].recomputable != p->runs[b].recomputable) return false;
@@ -100,15 +91,30 @@ static bool same_times(const struct check_problem *p, int a, int b)
     return true;
 }
 
-bool check_is_main(const struct check_problem *p, int run)
+// The first run of the layers, alike in their bytes, that have the most bytes always there.
+static int main_run(const struct check_problem *p)
 {
-    return same_bytes(p, run, main_run(p)) && same_times(p, run, main_run(p));
+    int best = -1;
+    int64_t most = -1;
+    for (int r = 0; r < p->run_count; r++) {
+        int64_t layers = 0, fixed = room_of(p, &p->runs[r]).fixed + 1;
+        if (p->layers * fixed <= most || (best >= 0 && same_bytes(p, r, best))) continue;
+        for (int like = 0; like < p->run_count; like++)
+            if (same_bytes(p, r, like)) layers += p->runs[like].count;
+        if (layers * fixed > most) most = layers * fixed, best = r;
+    }
+    return best;
+}
+
+bool check_is_main(const struct check_sketch *s, int run)
+{
+    return same_bytes(s->p, run, s->main_run) && same_times(s->p, run, s->main_run);
 }
 
 static void find_main(struct check_sketch *s, bool times)
 {
     const struct check_problem *p = s->p;
-    int run = main_run(p), last = p->run_count - 1, apart = 0;
+    int last = p->run_count - 1, apart = 0, run = s->main_run;
     bool like[3] = {false};
     s->main_count = 0;
     for (int r = 0; r <= last; r++) {
@@ -120,7 +126,8 @@ static void find_main(struct check_sketch *s, bool times)
     }
     s->has_first = !like[0];
     s->has_last = !like[1];
-    s->only_ends = apart == s->has_first + s->has_last && p->layers > 1;
+    s->others = apart - s->has_first - s->has_last;
+    s->only_ends = s->others == 0 && p->layers > 1;
     s->main = room_of(p, &p->runs[run]);
     s->first = room_of(p, &p->runs[0]);
     s->last = room_of(p, &p->runs[last]);
@@ -135,6 +142,7 @@ void check_sketch_bytes(struct check_sketch *s, const struct check_problem *p,
                         const struct check_held *held)
 {
     *s = (struct check_sketch){.p = p, .held = held, .message = INT64_MAX};
+    s->main_run = main_run(p);
     find_main(s, false);
     for (int g = 0; g < p->group_count; g++)
         if (check_is_usable(p, g))
@@ -150,7 +158,7 @@ void check_sketch_bytes(struct check_sketch *s, const struct check_problem *p,
 static void read_group(struct check_sketch *s, struct check_group_sketch *to, int g)
 {
     const struct check_problem *p = s->p;
-    int run = main_run(p);
+    int run = s->main_run;
     to->main = terms_of(p, run, g), to->first = terms_of(p, 0, g),
     to->last = terms_of(p, p->run_count - 1, g);
     to->sync_constant = INT64_MAX;
@@ -204,6 +212,62 @@ static void read_transfers(const struct check_problem *p, const int64_t *prices,
     *blocking = smaller(*blocking, busy);
 }
 
+// Layers of a run that are no main ones, the model's first and last left out.
+static int others_of(const struct check_sketch *s, int run)
+{
+    int count = s->p->runs[run].count;
+    if (check_is_main(s, run)) return 0;
+    if (run == 0) count--;
+    if (run == s->p->run_count - 1) count--;
+    return count;
+}
+
+static struct check_terms least_terms(struct check_terms a, struct check_terms b)
+{
+    return (struct check_terms){.forward = smaller(a.forward, b.forward),
+                                .backward = smaller(a.backward, b.backward),
+                                .weight = smaller(a.weight, b.weight),
+                                .selective = smaller(a.selective, b.selective),
+                                .full = smaller(a.full, b.full),
+                                .optimizer = smaller(a.optimizer, b.optimizer),
+                                .sync = smaller(a.sync, b.sync)};
+}
+
+static struct check_room least_room(struct check_room a, struct check_room b)
+{
+    a.fixed = smaller(a.fixed, b.fixed);
+    for (int mode = 0; mode < 3; mode++) {
+        a.stash[mode] = smaller(a.stash[mode], b.stash[mode]);
+        a.working[mode] = smaller(a.working[mode], b.working[mode]);
+    }
+    return a;
+}
+
+// Others are counted on one group alone, not where they could recompute and main layers could not,
+// and not where there are too many: then they are nothing.
+static void find_others(struct check_sketch *s)
+{
+    const struct check_problem *p = s->p;
+    bool main_again = p->runs[s->main_run].recomputable;
+    int group = 0, found = 0;
+    while (!check_is_usable(p, group)) group++;
+    if (s->group_count > 1 || (s->main_count + 1) * (int64_t)(s->others + 1) > MOST_SHARES)
+        s->others = 0;
+    for (int r = 0; r < p->run_count && s->others; r++) {
+        if (others_of(s, r) < 1) continue;
+        struct check_terms terms = terms_of(p, r, group);
+        struct check_room room = room_of(p, &p->runs[r]);
+        int64_t forward = of_fastest_slice(p, p->runs[r].forward, group),
+                backward = of_fastest_slice(p, p->runs[r].backward, group);
+        if (p->runs[r].recomputable && !main_again) s->others = 0;
+        s->groups[0].other = found ? least_terms(s->groups[0].other, terms) : terms;
+        s->other = found ? least_room(s->other, room) : room;
+        s->fill_other = found ? smaller(s->fill_other, forward) : forward;
+        s->drain_other = found ? smaller(s->drain_other, backward) : backward;
+        found++;
+    }
+}
+
 void check_sketch_times(struct check_sketch *s)
 {
     const struct check_problem *p = s->p;
@@ -213,6 +277,7 @@ void check_sketch_times(struct check_sketch *s)
                               &s->block_backward};
     for (int i = 0; i < 10; i++) *least[i] = INT64_MAX;
     find_main(s, true);
+    find_others(s);
     for (int g = 0, at = 0; g < p->group_count; g++)
         if (check_is_usable(p, g)) read_group(s, &s->groups[at++], g);
     s->all = all_passes(p);

@@ -1,0 +1,138 @@
+// All ranks of a layout against a time T: if their layers do not find room below it, no plan takes
+// less (docs/PROOFS.md 8, all ranks).
+#include "data/base/least.h"
+#include "solve/checker/space/arguments.h"
+
+// ---- main layers alone
+
+struct before {
+    int64_t least, most;
+}; // main layers on the ranks before
+
+// Whether the rank may hold k main layers in a plan that takes less than t.
+static bool may_hold(const struct check_sketch *s, int group, int rank, struct before before,
+                     int64_t k, int64_t t)
+{
+    int64_t least = check_rank_takes(s, group, rank, (struct check_share){before.least, 0},
+                                     (struct check_share){before.most, 0},
+                                     (struct check_share){k, 0});
+    return least >= 0 && least < t;
+}
+
+// Main layers on the rank at most; -1: not even what it must hold, wherever the layers before it
+// stand.
+static int64_t most_held(const struct check_sketch *s, int group, int rank, struct before before,
+                         int64_t t)
+{
+    int64_t low = 0, high = s->main_count - before.least,
+            share = 2 * (s->main_count / s->p->ranks) + 2;
+    int64_t anyway = check_rank_takes_anyway(s, group, rank);
+    if (anyway < 0 || anyway >= t) return -1;
+    if (share < high && !may_hold(s, group, rank, before, share, t)) high = share - 1;
+    while (low < high) {
+        int64_t k = low + (high - low + 1) / 2;
+        if (may_hold(s, group, rank, before, k, t)) low = k;
+        else high = k - 1;
+    }
+    return low;
+}
+
+// Several groups: a rank may stand on any, in no order.
+static bool all_held_somewhere(const struct check_sketch *s, int64_t t)
+{
+    int64_t most[MOST_GROUPS];
+    bool stands[MOST_STAGES] = {false};
+    for (int g = 0; g < s->group_count; g++) {
+        most[g] = -1;
+        for (int rank = 0; rank < s->p->ranks; rank++) {
+            int64_t k = most_held(s, g, rank, (struct before){0, s->main_count}, t);
+            stands[rank] = stands[rank] || k >= 0;
+            most[g] = larger(most[g], k);
+        }
+    }
+    for (int rank = 0; rank < s->p->ranks; rank++)
+        if (!stands[rank]) return false;
+    return check_held_together(s, most) >= s->main_count;
+}
+
+// ---- others beside them, one stage a rank: intervals of the model
+
+// Whether the layer is a main one, for all that are not the model's ends.
+static int read_middle(const struct check_sketch *s, bool *is_main)
+{
+    const struct check_problem *p = s->p;
+    int count = 0, layer = 0;
+    for (int r = 0; r < p->run_count; r++) {
+        bool main = check_is_main(s, r);
+        for (int i = 0; i < p->runs[r].count; i++, layer++)
+            if (!(layer == 0 && s->has_first) && !(layer == p->layers - 1 && s->has_last))
+                is_main[count++] = main;
+    }
+    return count;
+}
+
+// Each rank takes the next layers, one after the other.
+static bool intervals_held(const struct check_sketch *s, int64_t t)
+{
+    bool is_main[2 * MOST_SHARES];
+    int count = read_middle(s, is_main), at = 0;
+    struct check_share before = {0, 0};
+    for (int rank = 0; rank < s->p->ranks; rank++) {
+        struct check_share k = {0, 0};
+        for (; at < count; at++) {
+            struct check_share more = {k.main + is_main[at], k.other + !is_main[at]};
+            int64_t least = check_rank_takes(s, 0, rank, before, before, more);
+            if (least < 0 || least >= t) break;
+            k = more;
+        }
+        before.main += k.main, before.other += k.other;
+    }
+    return at == count;
+}
+
+// ---- several stages: so many of each
+
+// Of the others beside `main` main layers on the rank at most, `other` at most; -1: not even none.
+static int most_beside(const struct check_sketch *s, int rank, int main, int other, int64_t t)
+{
+    const struct check_share none = {0, 0}, all = {s->main_count, s->others};
+    for (; other >= 0; other--) {
+        int64_t least = check_rank_takes(s, 0, rank, none, all, (struct check_share){main, other});
+        if (least >= 0 && least < t) break;
+    }
+    return other;
+}
+
+static bool both_held(const struct check_sketch *s, int64_t t)
+{
+    int sum[MOST_SHARES], all = s->main_count;
+    for (int main = 0; main <= all; main++) sum[main] = main ? -1 : 0;
+    for (int rank = 0; rank < s->p->ranks; rank++) {
+        int beside[MOST_SHARES], most = s->others;
+        for (int main = 0; main <= all; main++)
+            beside[main] = most = most_beside(s, rank, main, most, t);
+        // From the most main layers down: what is read was written for the ranks before.
+        for (int main = all; main >= 0; main--) {
+            int best = -1;
+            for (int here = 0; here <= main; here++)
+                if (beside[here] >= 0 && sum[main - here] >= 0 &&
+                    beside[here] + sum[main - here] > best)
+                    best = beside[here] + sum[main - here];
+            sum[main] = best;
+        }
+    }
+    return sum[all] >= s->others;
+}
+
+bool check_filling_reaches(const struct check_sketch *s, int64_t t)
+{
+    int64_t before = 0;
+    if (s->others) return !(s->p->turns == 1 ? intervals_held(s, t) : both_held(s, t));
+    if (s->group_count != 1) return !all_held_somewhere(s, t);
+    for (int rank = 0; rank < s->p->ranks && before < s->main_count; rank++) {
+        int64_t k = most_held(s, 0, rank, (struct before){before, before}, t);
+        if (k < 0) return true;
+        before += k;
+    }
+    return before < s->main_count;
+}

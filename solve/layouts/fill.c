@@ -1,0 +1,160 @@
+// All ranks together against a time: the least in which all layers of a layout find room
+// (docs/PROOFS.md 8, all ranks). Main layers alone, handed out in order; with others beside them,
+// where a rank has one stage both in the order of the model, else as many of each as go together.
+#include <assert.h>
+#include <string.h>
+
+#include "data/base/least.h"
+#include "data/inputs/model/model.h"
+#include "solve/layouts/bound.h"
+#include "solve/layouts/room.h"
+
+// ---- main layers alone
+
+static bool within(const struct layout_sketch *s, int group, int rank, struct layer_share least,
+                   struct layer_share most, struct layer_share k, int64_t limit_ns)
+{
+    int64_t ns = layout_rank_bound(s, group, rank, least, most, k);
+    return ns >= 0 && ns <= limit_ns;
+}
+
+static int64_t most_within(const struct layout_sketch *s, int group, int rank, int64_t before_least,
+                           int64_t before_most, int64_t limit_ns)
+{
+    int64_t low = 0, high = s->main_count - before_least; // low is not known to be within
+    int64_t share = 2 * (s->main_count / s->ranks) + 2;   // mostly enough
+    struct layer_share least = {before_least, 0}, most = {before_most, 0};
+    if (high < 0) return 0;
+    if (share < high &&
+        !within(s, group, rank, least, most, (struct layer_share){share, 0}, limit_ns))
+        high = share - 1;
+    while (low < high) {
+        int64_t k = low + (high - low + 1) / 2;
+        if (within(s, group, rank, least, most, (struct layer_share){k, 0}, limit_ns)) low = k;
+        else high = k - 1;
+    }
+    return low;
+}
+
+static bool main_within(const struct layout_sketch *s, int64_t limit_ns)
+{
+    int64_t before = 0;
+    if (s->group_count == 1) {
+        for (int i = 0; i < s->ranks && before < s->main_count; i++)
+            before += most_within(s, 0, i, before, before, limit_ns);
+        return before >= s->main_count;
+    }
+    int64_t most[BOUND_GROUPS_MAX];
+    for (int g = 0; g < s->group_count; g++) {
+        most[g] = 0;
+        for (int i = 0; i < s->ranks; i++)
+            most[g] = larger(most[g], most_within(s, g, i, 0, s->main_count, limit_ns));
+    }
+    return sketch_together(s, most) >= s->main_count;
+}
+
+// ---- one stage a rank, unlike layers: an interval of the model each
+
+struct middle {
+    int count;                 // layers but for the ends
+    int mains[LAYERS_MAX + 1]; // of the first n of them
+};
+
+static struct layer_share share_of(const struct middle *m, int first, int end)
+{
+    int64_t main = m->mains[end] - m->mains[first];
+    return (struct layer_share){main, end - first - main};
+}
+
+// The model's layers in order, each rank as far as the time allows.
+static bool intervals_within(const struct layout_sketch *s, const struct middle *m,
+                             int64_t limit_ns)
+{
+    int at = 0;
+    for (int rank = 0; rank < s->ranks && at < m->count; rank++) {
+        struct layer_share before = share_of(m, 0, at);
+        int low = 0, high = m->count - at;
+        while (low < high) {
+            int n = low + (high - low + 1) / 2;
+            if (within(s, 0, rank, before, before, share_of(m, at, at + n), limit_ns)) low = n;
+            else high = n - 1;
+        }
+        at += low;
+    }
+    return at >= m->count;
+}
+
+// The model's layers but for those ends that are no main ones.
+static void find_middle(struct middle *m, const struct layout_sketch *s)
+{
+    const struct priced *p = s->priced;
+    int layer = 0, end = p->layer_count - s->has_last;
+    m->count = m->mains[0] = 0;
+    for (int r = 0; r < p->run_count; r++) {
+        bool is_main = sketch_is_main(s, r);
+        for (int i = 0; i < p->runs[r].count; i++, layer++) {
+            if (layer < s->has_first || layer >= end) continue;
+            m->mains[m->count + 1] = m->mains[m->count] + is_main;
+            m->count++;
+        }
+    }
+    assert(m->mains[m->count] == s->main_count && m->count == s->main_count + s->others);
+}
+
+// ---- several stages a rank, unlike layers: so many main ones and so many others, from anywhere
+
+// most[k]: of the others beside k main layers on the rank; -1: not even those.
+static void find_most(const struct layout_sketch *s, int rank, int64_t limit_ns, int *most)
+{
+    const struct layer_share none = {0, 0}, all = {s->main_count, s->others};
+    int other = s->others;
+    for (int k = 0; k <= s->main_count; k++) {
+        while (other >= 0 &&
+               !within(s, 0, rank, none, all, (struct layer_share){k, other}, limit_ns))
+            other--;
+        most[k] = other;
+    }
+}
+
+// Ranks one after the other; sum[k]: of the others at most where those so far hold k main layers.
+static bool counts_within(const struct layout_sketch *s, int64_t limit_ns)
+{
+    int sum[BOUND_SHARES_MAX], next[BOUND_SHARES_MAX], most[BOUND_SHARES_MAX];
+    for (int k = 0; k <= s->main_count; k++) sum[k] = k ? -1 : 0;
+    for (int rank = 0; rank < s->ranks; rank++) {
+        find_most(s, rank, limit_ns, most);
+        for (int k = 0; k <= s->main_count; k++) next[k] = -1;
+        for (int before = 0; before <= s->main_count; before++)
+            for (int k = 0; sum[before] >= 0 && k <= s->main_count - before && most[k] >= 0; k++)
+                next[before + k] = larger_int(next[before + k], sum[before] + most[k]);
+        memcpy(sum, next, sizeof sum);
+    }
+    return sum[s->main_count] >= s->others;
+}
+
+// ---- the least time
+
+static bool all_within(const struct layout_sketch *s, const struct middle *m, int64_t limit_ns)
+{
+    if (!s->others) return main_within(s, limit_ns);
+    return s->turns == 1 ? intervals_within(s, m, limit_ns) : counts_within(s, limit_ns);
+}
+
+int64_t layout_filling_bound(const struct layout_sketch *s)
+{
+    int64_t average = layout_average_bound(s), low = average, high = average;
+    struct middle m;
+    assert(average >= 0);
+    if (s->others) find_middle(&m, s);
+    layout_forget_loads(s);
+    if (all_within(s, &m, low)) return low;
+    if (!all_within(s, &m, (int64_t)1 << 60)) return INT64_MAX;
+    while (!all_within(s, &m, high)) low = high, high += high / 8 + (high - average) + 1;
+    while (high - low > average / 100000 + 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (all_within(s, &m, middle)) high = middle;
+        else low = middle;
+    }
+    assert(low >= average && low < high);
+    return low + 1;
+}
