@@ -31,9 +31,15 @@ plants() {
     plant filling-gradients-of-local layouts/bound.c \
         '/return load + sketch_boundaries/{n;s/(s->local ? 0 : s->block_backward_ns)/s->block_backward_ns/;}' \
         'gradients go over local boundaries, too'
-    plant filling-layers-before layouts/bound.c \
-        's/{0, s->main_count}, limit_ns)/{0, 0}, limit_ns)/' \
+    plant filling-layers-before layouts/fill.c \
+        's/i, 0, s->main_count, limit_ns)/i, 0, 0, limit_ns)/' \
         'a rank on any group has no main layers before it'
+    plant filling-one-other-more layouts/fill.c \
+        's/return sum\[s->main_count\] >= s->others;/return sum[s->main_count] > s->others;/' \
+        'ranks must have room for one other layer more than there are'
+    plant filling-others-rest layouts/room.c \
+        's/full.other \* full_bytes(other, mode)/full.other * kept_bytes(other, mode)/' \
+        'others that are recomputed keep as much as before'
     plant filling-lost-slices layouts/crossing.c \
         's/main.backward_ns) - lost);/main.backward_ns) - 0 * lost);/' \
         'a rank does all slices between the first that crosses it and the last'
@@ -72,8 +78,11 @@ plants() {
         's/backward = p->local_every ? 0 : forward;/backward = forward;/' \
         'gradients go over local boundaries, too'
     plant bound-layers-before space/bound.c \
-        's/takes(s, group, rank, 0, s->main_count,/takes(s, group, rank, 0, 0,/' \
+        's/(struct check_share){s->main_count, s->others},/(struct check_share){0, 0},/' \
         'of what a rank must hold all other main layers stand behind it'
+    plant bound-one-other-more space/fill.c \
+        's/return sum\[all\] >= s->others;/return sum[all] > s->others;/' \
+        'ranks must have room for one other layer more than there are'
     plant bound-lost-slices space/across.c \
         's/(before \&\& i < slice) ||/(before \&\& i < 0) ||/' \
         'a rank does all slices before the one that crosses it'
