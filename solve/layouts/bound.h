@@ -117,10 +117,11 @@ bool sketch_is_main(const struct layout_sketch *s, int run);
 
 // Bytes that are certainly missing, 0 if that is not certain; and the bounds: one of averages, one
 // that fills the ranks in order with whole layers, each in the least recomputation that can fit
-// (INT64_MAX: none lets them all fit).
+// (INT64_MAX: none lets them all fit). Where others are counted no more than enough_ns is looked
+// for.
 int64_t layout_missing_bytes(const struct layout_sketch *s);
 int64_t layout_average_bound(const struct layout_sketch *s);
-int64_t layout_filling_bound(const struct layout_sketch *s); // fill.c
+int64_t layout_filling_bound(const struct layout_sketch *s, int64_t enough_ns); // fill.c
 
 // ns that an iteration takes at least (m x the rank's load, for that objective) if the rank stands
 // on that group (of the sketch) and holds k, with so many on the ranks before it; -1: k never fit.

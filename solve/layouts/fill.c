@@ -140,13 +140,16 @@ static bool all_within(const struct layout_sketch *s, const struct middle *m, in
     return s->turns == 1 ? intervals_within(s, m, limit_ns) : counts_within(s, limit_ns);
 }
 
-int64_t layout_filling_bound(const struct layout_sketch *s)
+int64_t layout_filling_bound(const struct layout_sketch *s, int64_t enough_ns)
 {
     int64_t average = layout_average_bound(s), low = average, high = average;
     struct middle m;
     assert(average >= 0);
     if (s->others) find_middle(&m, s);
     layout_forget_loads(s);
+    if (s->others && average < enough_ns && enough_ns < INT64_MAX &&
+        !all_within(s, &m, enough_ns - 1))
+        return enough_ns;
     if (all_within(s, &m, low)) return low;
     if (!all_within(s, &m, (int64_t)1 << 60)) return INT64_MAX;
     while (!all_within(s, &m, high)) low = high, high += high / 8 + (high - average) + 1;

@@ -8,7 +8,7 @@ enum { SHARPEN_ROUND = 4096, SHARPEN_PIECE = 256, SOLVE_ROUND = 4 };
 
 // ---- one round of sharper bounds
 
-bool layouts_sharpen(struct search *s, struct candidate **round, int count)
+bool layouts_sharpen(struct search *s, int64_t enough, struct candidate **round, int count)
 {
     int pieces = (count + SHARPEN_PIECE - 1) / SHARPEN_PIECE;
     struct message *requests = TAKE(s->arena, pieces, struct message),
@@ -19,7 +19,7 @@ bool layouts_sharpen(struct search *s, struct candidate **round, int count)
     for (int p = 0; p < pieces; p++) {
         int first = p * SHARPEN_PIECE;
         message_begin(&requests[p], s->arena);
-        request_sharpen(&requests[p], layouts + first,
+        request_sharpen(&requests[p], enough, layouts + first,
                         count - first < SHARPEN_PIECE ? count - first : SHARPEN_PIECE);
     }
     bool whole = layouts_ask(s, requests, pieces, answers);
@@ -40,7 +40,7 @@ bool layouts_sharpen_round(struct search *s)
     for (struct candidate *c; count < SHARPEN_ROUND && (c = layouts_first_in_line(s)) &&
                               c->level == LEVEL_SCANNED && c->bound_ns < layouts_closing_ns(s);)
         round[count++] = queue_pop(&s->queue);
-    bool whole = layouts_sharpen(s, round, count);
+    bool whole = layouts_sharpen(s, layouts_closing_ns(s), round, count);
     for (int i = 0; i < count; i++) {
         if (round[i]->bound_ns == INT64_MAX) {
             layouts_set_fate(s, round[i], FATE_INFEASIBLE,

@@ -84,7 +84,8 @@ void layouts_scout(struct search *s)
     struct message requests[SCOUTS_LOOKED_AT], answers[SCOUTS_LOOKED_AT] = {{0}};
     space_each(&s->problem->job.space, &s->limits, scout_visit, &x);
     for (int i = 0; i < x.count; i++) round[i] = &x.all[i];
-    if (!layouts_sharpen(s, round, x.count)) return;
+    int64_t enough = s->first.stage_count ? s->first.iteration_ns : INT64_MAX;
+    if (!layouts_sharpen(s, enough, round, x.count)) return;
     qsort(round, (size_t)x.count, sizeof *round, candidates_by_bound);
     int count = spread(round, x.count);
     assert(count <= SCOUTS_LOOKED_AT);
@@ -150,7 +151,7 @@ void layouts_find_first(struct search *s)
         bool again = i >= FIRST_TIERS;
         struct candidate **round = TAKE(s->arena, tier->count, struct candidate *);
         for (int k = 0; k < tier->count; k++) round[k] = &tier->layouts[k];
-        if (!layouts_sharpen(s, round, tier->count)) return;
+        if (!layouts_sharpen(s, INT64_MAX, round, tier->count)) return;
         if (tier->count) qsort(round, (size_t)tier->count, sizeof *round, candidates_by_bound);
         if (look_at_tier(s, round, tier->count, again)) return;
     }

@@ -81,7 +81,7 @@ int candidates_by_number(const void *a, const void *b); // of struct candidate *
 
 // ---- rounds.c; false: stopped
 // Raises their bounds; INT64_MAX where nothing fits.
-bool layouts_sharpen(struct search *s, struct candidate **round, int count);
+bool layouts_sharpen(struct search *s, int64_t enough, struct candidate **round, int count);
 bool layouts_sharpen_round(struct search *s);
 // Takes the next layouts at this level out of the line.
 enum status layouts_choose_round(struct search *s, enum candidate_level level,

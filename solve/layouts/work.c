@@ -239,9 +239,11 @@ bool answer_scan(struct message *m, struct layouts *l, int64_t first, int64_t en
 
 // ---- sharpening
 
-void request_sharpen(struct message *m, const struct layout *const *layouts, int count)
+void request_sharpen(struct message *m, int64_t enough, const struct layout *const *layouts,
+                     int count)
 {
     message_put_count(m, REQUEST_SHARPEN);
+    message_put_count(m, enough);
     message_put_count(m, count);
     for (int i = 0; i < count; i++) message_put(m, layouts[i], sizeof *layouts[i]);
 }
@@ -249,6 +251,7 @@ void request_sharpen(struct message *m, const struct layout *const *layouts, int
 static void serve_sharpen(const struct layouts_context *c, struct message *in, struct message *out,
                           struct arena *arena)
 {
+    int64_t enough = message_get_count(in);
     int count = message_get_length(in, sizeof(struct layout));
     struct arena turns;
     arena_open(&turns, arena->exit);
@@ -263,10 +266,11 @@ static void serve_sharpen(const struct layouts_context *c, struct message *in, s
         message_get(in, &layout, sizeof layout);
         bool priced_well = layout_price(&priced, c->problem, &layout, arena, &err) == OK &&
                            layout_sketch(&sketch, &priced, &kept, &why);
-        int64_t bound_ns = priced_well ? layout_filling_bound(&sketch) : 0;
+        struct layout_worth worth = problem_layout_worth(c->problem, &layout);
+        int64_t enough_ns = enough < INT64_MAX ? cutoff_of(&worth, enough) : INT64_MAX,
+                bound_ns = priced_well ? layout_filling_bound(&sketch, enough_ns) : 0;
         assert(!priced_well || bound_ns >= layout_average_bound(&sketch)); // sharper, never blunter
         arena_reset(arena, mark);
-        struct layout_worth worth = problem_layout_worth(c->problem, &layout);
         bool slow = bound_ns > worth.cap_ns && bound_ns < INT64_MAX;
         message_put_count(out, slow ? LAYOUT_TOO_SLOW : value_of(&worth, bound_ns));
     }

@@ -38,7 +38,9 @@ bool answer_scan(struct message *m, struct layouts *l, int64_t first, int64_t en
 
 // In place of a bound: every plan takes longer than the job's limits let it.
 #define LAYOUT_TOO_SLOW (INT64_MAX - 1)
-void request_sharpen(struct message *m, const struct layout *const *layouts, int count);
+// enough: of bounds that are no less it need not be known how much more they are.
+void request_sharpen(struct message *m, int64_t enough, const struct layout *const *layouts,
+                     int count);
 bool answer_sharpen(struct message *m, int64_t *bounds_ns, int count);
 
 struct layout_answer {

@@ -23,11 +23,11 @@ static void check_bounds(const struct priced *priced, int64_t optimum_ns, struct
         assert_int_equal(optimum_ns, 0);
         return;
     }
-    if (layout_missing_bytes(&sketch) > 0 || layout_filling_bound(&sketch) == INT64_MAX)
+    if (layout_missing_bytes(&sketch) > 0 || layout_filling_bound(&sketch, INT64_MAX) == INT64_MAX)
         assert_int_equal(optimum_ns, 0);
     if (!optimum_ns) return;
     assert_true(layout_average_bound(&sketch) <= optimum_ns);
-    assert_true(layout_filling_bound(&sketch) <= optimum_ns);
+    assert_true(layout_filling_bound(&sketch, INT64_MAX) <= optimum_ns);
 }
 
 static bool check_layout_bounds(void *argument, int64_t number, const struct layout *layout)

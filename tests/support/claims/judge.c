@@ -119,7 +119,7 @@ static int64_t planners_claim(const struct space_truth *t, enum claim_kind kind,
     struct layout_sketch s;
     if (!sketch(&s, t, l)) return INT64_MAX;
     if (kind == CLAIM_MISSING) return layout_missing_bytes(&s) > 0 ? INT64_MAX : -1;
-    return kind == CLAIM_AVERAGE ? layout_average_bound(&s) : layout_filling_bound(&s);
+    return kind == CLAIM_AVERAGE ? layout_average_bound(&s) : layout_filling_bound(&s, INT64_MAX);
 }
 
 // ---- any
