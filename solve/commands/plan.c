@@ -182,6 +182,7 @@ static const struct launch_file {
 } launch_files[] = {{RUNNER_MEGATRON, "megatron", "launch/megatron.sh", false},
                     {RUNNER_MEGATRON, "sbatch", "launch/job.sbatch", true},
                     {RUNNER_TORCHTITAN, "torchtitan", "launch/torchtitan.toml", false},
+                    {RUNNER_TORCHTITAN, "torchtitan-python", "launch/torchtitan_plan.py", false},
                     {RUNNER_TORCHTITAN, "pytorch-schedule", "launch/schedule.csv", true},
                     {RUNNER_DEEPSPEED, "deepspeed", "launch/deepspeed.json", false},
                     {RUNNER_NEMO, "nemo", "launch/nemo.yaml", false}};

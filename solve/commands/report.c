@@ -25,6 +25,7 @@ enum format {
     FORMAT_SBATCH,
     FORMAT_TORCHRUN,
     FORMAT_TORCHTITAN,
+    FORMAT_TORCHTITAN_PYTHON,
     FORMAT_PYTORCH_SCHEDULE,
     FORMAT_DEEPSPEED,
     FORMAT_NEMO,
@@ -37,10 +38,25 @@ enum format {
     FORMAT_RANKFILE,
     FORMAT_HOSTS
 };
-static const char *const format_names[] = {
-    "text",      "trace",    "megatron", "sbatch", "torchrun", "torchtitan", "pytorch-schedule",
-    "deepspeed", "nemo",     "csv",      "latex",  "links",    "heatmap",    "html",
-    "hostfile",  "rankfile", "hosts",    NULL};
+static const char *const format_names[] = {"text",
+                                           "trace",
+                                           "megatron",
+                                           "sbatch",
+                                           "torchrun",
+                                           "torchtitan",
+                                           "torchtitan-python",
+                                           "pytorch-schedule",
+                                           "deepspeed",
+                                           "nemo",
+                                           "csv",
+                                           "latex",
+                                           "links",
+                                           "heatmap",
+                                           "html",
+                                           "hostfile",
+                                           "rankfile",
+                                           "hosts",
+                                           NULL};
 
 enum { FILES_MOST = 1000, LAUNCHERS_LAST = FORMAT_NEMO };
 
@@ -48,8 +64,8 @@ enum { FILES_MOST = 1000, LAUNCHERS_LAST = FORMAT_NEMO };
 static enum status (*const launchers[])(const struct plan *, const struct plan *,
                                         const struct problem *, const char **, size_t *,
                                         struct arena *, struct error *) = {
-    report_megatron_told,    report_sbatch,    report_torchrun, report_torchtitan,
-    report_pytorch_schedule, report_deepspeed, report_nemo};
+    report_megatron_told,     report_sbatch,           report_torchrun,  report_torchtitan,
+    report_torchtitan_python, report_pytorch_schedule, report_deepspeed, report_nemo};
 
 static enum status write_layouts(const char *from, int64_t top, int format, const char *to,
                                  struct arena *arena, struct error *err)
@@ -285,13 +301,15 @@ static enum status make_hosts(const struct plan *plan, const struct problem *pro
 }
 
 // Whose formats they are.
-static const enum framework format_frameworks[] = {[FORMAT_MEGATRON] = FRAMEWORK_MEGATRON,
-                                                   [FORMAT_SBATCH] = FRAMEWORK_MEGATRON,
-                                                   [FORMAT_TORCHRUN] = FRAMEWORK_MEGATRON,
-                                                   [FORMAT_TORCHTITAN] = FRAMEWORK_TORCHTITAN,
-                                                   [FORMAT_PYTORCH_SCHEDULE] = FRAMEWORK_TORCHTITAN,
-                                                   [FORMAT_DEEPSPEED] = FRAMEWORK_DEEPSPEED,
-                                                   [FORMAT_NEMO] = FRAMEWORK_MEGATRON};
+static const enum framework format_frameworks[] = {
+    [FORMAT_MEGATRON] = FRAMEWORK_MEGATRON,
+    [FORMAT_SBATCH] = FRAMEWORK_MEGATRON,
+    [FORMAT_TORCHRUN] = FRAMEWORK_MEGATRON,
+    [FORMAT_TORCHTITAN] = FRAMEWORK_TORCHTITAN,
+    [FORMAT_TORCHTITAN_PYTHON] = FRAMEWORK_TORCHTITAN,
+    [FORMAT_PYTORCH_SCHEDULE] = FRAMEWORK_TORCHTITAN,
+    [FORMAT_DEEPSPEED] = FRAMEWORK_DEEPSPEED,
+    [FORMAT_NEMO] = FRAMEWORK_MEGATRON};
 
 static enum status find_nearest(struct plan *plan, struct problem *problem, int format,
                                 struct nearest_request *request, int *exit_code,
@@ -319,7 +337,8 @@ static enum status make_launch(const struct plan *plan, const struct problem *pr
 {
     enum framework framework = format_frameworks[format];
     bool tells = format == FORMAT_MEGATRON || format == FORMAT_TORCHTITAN ||
-                 format == FORMAT_DEEPSPEED || format == FORMAT_NEMO;
+                 format == FORMAT_TORCHTITAN_PYTHON || format == FORMAT_DEEPSPEED ||
+                 format == FORMAT_NEMO;
     const struct plan *told = NULL;
     if (tells && problem && plan->stage_count &&
         !nearest_tells_recompute(plan, problem, framework, arena))
@@ -349,7 +368,8 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
         {"--format", OPTION_NAME, &format, 0, 0, format_names,
          "for people (default), one page for a browser, Chrome/Perfetto JSON, Megatron-LM flags, "
          "a Slurm script, one for each node that runs torchrun, "
-         "torchtitan's TOML, a CSV of passes for torch.distributed.pipelining, DeepSpeed's JSON, "
+         "torchtitan's TOML (0.2) or Python (0.3), a CSV of passes for "
+         "torch.distributed.pipelining, DeepSpeed's JSON, "
          "YAML of NeMo's Megatron Bridge; a "
          "table of plans and "
          "verdicts; of a placement the links in use as CSV and a map of all links as SVG; which "
@@ -390,7 +410,8 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     TRY(options_read(
         argc, argv,
         "plumbline report [--format "
-        "text|html|trace|megatron|sbatch|torchrun|torchtitan|pytorch-schedule|deepspeed|nemo|"
+        "text|html|trace|megatron|sbatch|torchrun|torchtitan|torchtitan-python|pytorch-schedule|"
+        "deepspeed|nemo|"
         "links|heatmap|hostfile|rankfile|hosts] "
         "[--verdict FILE] [-o FILE] PLAN\n       plumbline report --format latex|csv [-o FILE] "
         "PLAN|CHECKED...",

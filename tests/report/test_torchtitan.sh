@@ -1,8 +1,8 @@
 #!/bin/sh
 # report --format torchtitan: python's TOML reader finds the plan's degrees, layers and batches in it, and each decision without a key is
-# named in the comments. --format pytorch-schedule: the order of passes is whole and free of deadlocks (schedule_check.py). With torchtitan
+# named in the comments. --format torchtitan-python says the same (titan_python.py; with torchtitan 0.3 at hand its own ConfigManager reads it). --format pytorch-schedule: the order of passes is whole and free of deadlocks (schedule_check.py). With torchtitan
 # 0.2 and torch at hand (EXPORT_PYTHON, default python3) their own parsers read both.
-BIN=${BIN:-bin} work=build/test_torchtitan.$$ failed=0
+BIN=${BIN:-bin} work=build/test_torchtitan.$$ failed=0 configs=0
 mkdir -p "$work" && trap 'rm -rf "$work"' EXIT
 plumbline=$BIN/plumbline
 
@@ -21,7 +21,11 @@ config() {
     rm -rf "$work/p"
     "$plumbline" example gpt --gpu h100-80gb --nodes 4 --sequence 4096 --global-batch 64 "$@" -o "$work/p" >"$work/log" 2>&1 || { wrong "$*: $(cat "$work/log")"; return; }
     "$plumbline" solve "$work/p/problem.json" --gap 0.2 --quiet -o "$work/p/plan.json" 2>"$work/log" || { wrong "$*: $(cat "$work/log")"; return; }
-    "$plumbline" report --format torchtitan "$work/p/plan.json" -o "$work/p/titan.toml" || wrong "$*"
+    "$plumbline" report --format torchtitan "$work/p/plan.json" -o "$work/p/titan.toml" 2>"$work/log" || wrong "$*: $(cat "$work/log")"
+    "$plumbline" report --format torchtitan-python "$work/p/plan.json" -o "$work/p/torchtitan_plan.py" 2>"$work/log" || wrong "$*: $(cat "$work/log")"
+    # torchtitan's own reader takes half a minute to begin.
+    configs=$((configs + 1))
+    "$python" tests/report/titan_python.py "$work/p" $((configs % 6 == 1)) >"$work/log" 2>&1 || wrong "$*: Python: $(tail -2 "$work/log")"
     if grep -q '"pipeline": 1,' "$work/p/plan.json"; then :; else
         "$plumbline" report --format pytorch-schedule "$work/p/plan.json" -o "$work/p/schedule.csv" || wrong "$*: schedule"
         "$python" tests/report/schedule_check.py "$work/p/plan.json" "$work/p/schedule.csv" >"$work/log" 2>&1 || wrong "$*: $(tail -1 "$work/log")"

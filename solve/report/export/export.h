@@ -11,6 +11,11 @@
 enum status report_torchtitan(const struct plan *plan, const struct plan *told,
                               const struct problem *problem, const char **text, size_t *length,
                               struct arena *arena, struct error *err);
+// A function of Python that makes torchtitan 0.3.0's Trainer.Config (torchtitan/trainer.py,
+// config/configs.py): what took the place of TOML.
+enum status report_torchtitan_python(const struct plan *plan, const struct plan *told,
+                                     const struct problem *problem, const char **text,
+                                     size_t *length, struct arena *arena, struct error *err);
 // The order of passes on each rank, a line a rank, as torch.distributed.pipelining loads it
 // (_PipelineScheduleRuntime._load_csv, compute_only): 2F0 is the forward of micro-batch 0 on stage
 // 2, B a whole backward, I and W its two halves. BAD_INPUT: slices of a sequence, local losses.
