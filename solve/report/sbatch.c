@@ -157,21 +157,29 @@ static enum status put_hosts(struct report_out *out, const struct batch *b, stru
 // What lies beside the script says which program is run.
 static void put_program(struct report_out *out)
 {
-    report_print(out, "if [ -e \"$here/megatron.sh\" ]; then\n"
-                      "    # shellcheck source=/dev/null\n"
-                      "    source \"$here/megatron.sh\"\n"
-                      "    program=(\"${PRETRAIN:-pretrain_gpt.py}\" \"${MEGATRON_ARGS[@]}\")\n"
-                      "elif [ -e \"$here/torchtitan.toml\" ]; then\n"
-                      "    cd \"$here\"\n"
-                      "    program=(-m torchtitan.train --job.config_file torchtitan.toml)\n"
-                      "elif [ -e \"$here/nemo.yaml\" ] && [ -n \"${PRETRAIN:-}\" ]; then\n"
-                      "    program=(\"$PRETRAIN\" --config-file \"$here/nemo.yaml\")\n"
-                      "elif [ -e \"$here/deepspeed.json\" ] && [ -n \"${PRETRAIN:-}\" ]; then\n"
-                      "    program=(\"$PRETRAIN\" --deepspeed_config \"$here/deepspeed.json\")\n"
-                      "else\n"
-                      "    echo \"torchrun.sh: expected megatron.sh or torchtitan.toml "
-                      "beside it, or deepspeed.json or nemo.yaml and PRETRAIN=SCRIPT\" >&2\n"
-                      "    exit 2\nfi\n");
+    report_print(
+        out, "if [ -e \"$here/megatron.sh\" ]; then\n"
+             "    # shellcheck source=/dev/null\n"
+             "    source \"$here/megatron.sh\"\n"
+             "    program=(\"${PRETRAIN:-pretrain_gpt.py}\" \"${MEGATRON_ARGS[@]}\")\n"
+             "elif [ -e \"$here/torchtitan_plan.py\" ] && ! { [ -e "
+             "\"$here/torchtitan.toml\" ] &&\n"
+             "    python3 -c 'import torchtitan.config.job_config' 2>/dev/null; }; then "
+             "# 0.3: no TOML\n"
+             "    cd \"$here\"\n"
+             "    export PYTHONPATH=\"$here${PYTHONPATH:+:$PYTHONPATH}\"\n"
+             "    program=(-m torchtitan.train --module torchtitan_plan --config plan)\n"
+             "elif [ -e \"$here/torchtitan.toml\" ]; then\n"
+             "    cd \"$here\"\n"
+             "    program=(-m torchtitan.train --job.config_file torchtitan.toml)\n"
+             "elif [ -e \"$here/nemo.yaml\" ] && [ -n \"${PRETRAIN:-}\" ]; then\n"
+             "    program=(\"$PRETRAIN\" --config-file \"$here/nemo.yaml\")\n"
+             "elif [ -e \"$here/deepspeed.json\" ] && [ -n \"${PRETRAIN:-}\" ]; then\n"
+             "    program=(\"$PRETRAIN\" --deepspeed_config \"$here/deepspeed.json\")\n"
+             "else\n"
+             "    echo \"torchrun.sh: expected megatron.sh, torchtitan.toml or torchtitan_plan.py "
+             "beside it, or deepspeed.json or nemo.yaml and PRETRAIN=SCRIPT\" >&2\n"
+             "    exit 2\nfi\n");
 }
 
 enum status report_torchrun(const struct plan *plan, const struct plan *told,
