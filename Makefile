@@ -315,15 +315,19 @@ $(OUT)/bench-placement: $(OUT)/tests/bench/placement.o $(OUT)/libplumbline.a
 
 # Random problems against enumeration, 2,000, 400 of each schedule, 300 of the boxes, 2,000 for certificates of every kind;
 # make test runs 300, 25, 60 and 240. The first two certify each proof, too. Then the bounds of layouts, and the largest claims
-# that are accepted: 200,000 plans, 500 spaces of slices, 20,000 problems and 5,000 sets of tables with extreme prices.
-test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_schedules test_eliminate test_certificate test_layout_paths test_slices test_grids test_claims test_claims_extreme)
+# that are accepted: 200,000 plans, 900 spaces of slices, 1,000 of grids, 20,000 problems and 5,000 sets of tables with extreme
+# prices. 500 that have a plan of each decision and kind of model, of slices, of grids, and of the fused embedding sync on nodes.
+test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_decisions test_placed test_check_places test_exact_schedules test_eliminate test_certificate test_layout_paths test_slices test_grids test_claims test_claims_extreme)
 	$(OUT)/tests/test_exact 2000
+	$(OUT)/tests/test_exact_decisions 500
+	$(OUT)/tests/test_placed 1600 '*fused*'
+	$(OUT)/tests/test_check_places 1800 1 fused
 	$(OUT)/tests/test_exact_schedules 400
 	$(OUT)/tests/test_eliminate 300
 	$(OUT)/tests/test_certificate 2000
 	$(OUT)/tests/test_layout_paths 200000
-	$(OUT)/tests/test_slices 500
-	$(OUT)/tests/test_grids 500
+	$(OUT)/tests/test_slices 900
+	$(OUT)/tests/test_grids 1000
 	$(OUT)/tests/test_claims 20000
 	$(OUT)/tests/test_claims_extreme 5000
 

@@ -238,3 +238,30 @@ bool random_pools(struct problem *p, uint64_t seed, struct arena *arena)
     if (random_chance(&own, 30)) share_weights(p);
     return share_pools(p);
 }
+
+// ---- frozen blocks
+
+bool random_frozen(struct problem *p, uint64_t seed, struct arena *arena)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 19};
+    struct model *m = &p->model;
+    if (m->run_count != 3 || m->runs[1].kind != LAYER_BLOCK) return false;
+    struct layer_run *runs = TAKE(arena, 4, struct layer_run);
+    int frozen = random_chance(&own, 50) ? m->runs[1].count
+                                         : (int)random_between(&own, 1, m->runs[1].count),
+        left = m->runs[1].count - frozen, count = 0;
+    runs[count++] = m->runs[0];
+    runs[count] = m->runs[1];
+    runs[count].count = frozen, runs[count].frozen = true;
+    runs[count].weight_bits = random_chance(&own, 50) ? 4 : (int)random_between(&own, 1, 16);
+    runs[count++].adapter_rank = random_chance(&own, 60) ? (int)random_between(&own, 1, 3) : 0;
+    if (left) {
+        runs[count] = m->runs[1];
+        runs[count].name = "trained", runs[count++].count = left;
+    }
+    runs[count++] = m->runs[2];
+    runs[0].frozen = !m->shape.tied_embeddings && random_chance(&own, 50);
+    m->runs = runs, m->run_count = count;
+    quantise_frozen(m, seed);
+    return true;
+}

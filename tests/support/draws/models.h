@@ -11,6 +11,9 @@ bool share_pools(struct problem *p);
 // Some of the blocks of a tiny transformer become memory layers over one pool, or blocks share
 // their weights, or both, drawn from numbers of its own, where rules name no group. Whether.
 bool random_pools(struct problem *p, uint64_t seed, struct arena *arena);
+// Some or all of the blocks of a tiny transformer are frozen, with adapters or without, in few
+// bits, and perhaps what stands before them; drawn from numbers of its own. Whether.
+bool random_frozen(struct problem *p, uint64_t seed, struct arena *arena);
 // Trained blocks share weights, where there are some; one group, a barrier, ZeRO 0. Whether.
 bool share_weights(struct problem *p);
 // Behind the last blocks come some that predict further tokens, where that goes with the rest.

@@ -1,4 +1,4 @@
-// The same promise as tests/solve/test_exact.c, schedule by schedule: on small random priced
+// The same promise as tests/exact/test_exact.c, schedule by schedule: on small random priced
 // problems of every schedule, with ranks of several stages, slices, weight gradients split off,
 // local losses and iterations that overlap, the plan equals the best of all plans to the
 // nanosecond, whichever way it is searched for, and each proof of the two ways that prove is

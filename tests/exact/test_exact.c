@@ -1,7 +1,7 @@
 // The promise that matters most: on small random problems the plan equals the best of all plans, to
 // the nanosecond, and `infeasible` is said exactly when there is none; the judge accepts it, and
 // the checker its certificate. The oracle enumerates and replays without any code of formulate or
-// solve. Half of the problems have a layout of any schedule: tests/solve/test_exact_schedules.c
+// solve. Half of the problems have a layout of any schedule: tests/exact/test_exact_schedules.c
 // goes deeper there.
 //
 //   test_exact [PROBLEMS] [SEED]      make test runs 300, make test-exact 2,000
@@ -9,15 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formulate/price/price.h"
-#include "solve/layout/solve.h"
-#include "solve/judge/verify.h"
-#include "tests/support/trials/certified.h"
 #include "tests/support/check.h"
+#include "tests/support/draws/layouts.h"
 #include "tests/support/draws/models.h"
 #include "tests/support/draws/towers.h"
-#include "tests/support/oracle/oracle.h"
-#include "tests/support/problems.h"
+#include "tests/support/trials/exact_trials.h"
 
 enum {
     PLANS_MAX = 200000,
@@ -95,54 +91,19 @@ static void count_tower(const struct problem *p, const struct oracle *e)
     towers.feasible += e->plans > 0, towers.inside += inside, towers.behind += behind;
 }
 
-// Any schedule, and what it asks for, as far as the problem goes along with it.
-static void vary_layout(struct problem *p, struct random *rng)
-{
-    struct job *j = &p->job;
-    struct layout *l = &j->layout, plain = *l;
-    struct error err = {OK, ""};
-    l->schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
-    if (schedule_kinds[l->schedule].virtual_stages != 1) {
-        l->pipeline = l->virtual_stages = 2;
-        if (schedule_kinds[l->schedule].in_groups && job_micro_batches(j) % 2) j->global_batch *= 2;
-        if (random_chance(rng, 70)) j->boundary_option_count = j->gradient_option_count = 0;
-    }
-    if (schedule_kinds[l->schedule].slices) {
-        l->slice_count = 2;
-        if (j->sequence < 2) j->sequence = 2;
-        l->slices[0] = (int)(j->sequence / 3 + 1);
-        l->slices[1] = (int)j->sequence - l->slices[0];
-        j->boundary_option_count = j->gradient_option_count = j->offload_percent_count = 0;
-    }
-    l->barrier = random_chance(rng, 70);
-    l->local_loss_every = random_chance(rng, 30) ? (int)random_between(rng, 1, 2) : 0;
-    j->local_loss = (struct local_loss){(double)random_between(rng, 0, 900) * 1e-9,
-                                        (double)random_between(rng, 0, 900) * 1e-9,
-                                        random_between(rng, 0, 900)};
-    if (problem_check(p, &err) != OK || layout_stage_count(l) > 6) *l = plain;
-}
-
 // Draws until a model takes a tower and the enumeration is small enough.
-static void draw_tower(struct problem *p, struct priced *priced, struct schedule *schedule,
-                       struct oracle *e, uint64_t seed, struct arena *arena)
+static void draw_tower(struct exact_trial *t, uint64_t seed, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct random rng = {seed * 0x9e3779b97f4a7c15u + 31};
     struct random_limits limits = random_limits_small();
     limits.flavour = FLAVOUR_SHAPE;
     for (;;) {
         struct arena_mark mark = arena_set_mark(arena);
-        random_problem(p, &rng, &limits, arena);
-        if (seed % 2) vary_layout(p, &rng);
-        if (random_small_tower(p, rng.state, arena)) {
-            CHECK_OK(price_problem(priced, p, arena, &err));
-            struct schedule_request request = schedule_request_of(priced);
-            CHECK_OK(schedule_build(schedule, &request, arena, &err));
-            if (oracle_size(priced, PLANS_MAX, arena) <= PLANS_MAX) {
-                CHECK_OK(oracle_answer(e, priced, schedule, arena, &err));
-                return;
-            }
-        }
+        random_problem(&t->problem, &rng, &limits, arena);
+        if (seed % 2) random_layout(&t->problem, &rng);
+        if (random_small_tower(&t->problem, rng.state, arena) &&
+            exact_trial_enumerate(t, PLANS_MAX, arena))
+            return;
         arena_reset(arena, mark);
     }
 }
@@ -158,138 +119,57 @@ static bool draw_further(struct problem *p, uint64_t seed, struct arena *arena)
 }
 
 // The best plan of all has the layers that predict further tokens where the head is.
-static void assert_together(const struct problem *p, const struct priced *priced,
-                            const struct oracle *e)
+static void assert_together(const struct exact_trial *t)
 {
-    int further = p->model.layer_count - 1 - model_mtp_depth(&p->model);
-    assert_true(e->best[priced->stage_count - 1].first_layer <= further);
+    int further = t->problem.model.layer_count - 1 - model_mtp_depth(&t->problem.model);
+    assert_true(t->oracle.best[t->priced.stage_count - 1].first_layer <= further);
 }
 
 // Draws until the enumeration is small enough and, where that is wanted, the iteration long and the
 // two best times close: there floating tolerances fail.
-static void draw(struct problem *p, struct priced *priced, struct schedule *schedule,
-                 struct oracle *e, uint64_t seed, struct arena *arena)
+static void draw(struct exact_trial *t, uint64_t seed, struct arena *arena)
 {
-    struct error err = {OK, ""};
     struct random rng = {seed};
     struct random_limits limits = random_limits_small();
+    struct problem *p = &t->problem;
     limits.long_and_close = seed % 4 == 0;
     limits.grids = seed % 4 != 0;
     for (;;) {
         struct arena_mark mark = arena_set_mark(arena);
         random_problem(p, &rng, &limits, arena);
-        if (seed / 4 % 2) vary_layout(p, &rng);
+        if (seed / 4 % 2) random_layout(p, &rng);
         bool pooled = seed % 4 && !layout_has_grid(&p->job.layout) &&
                       random_pools(p, rng.state, arena);
         bool further = !pooled && draw_further(p, rng.state, arena);
-        CHECK_OK(price_problem(priced, p, arena, &err));
-        struct schedule_request request = schedule_request_of(priced);
-        CHECK_OK(schedule_build(schedule, &request, arena, &err));
-        if (oracle_size(priced, PLANS_MAX, arena) <= PLANS_MAX) {
-            CHECK_OK(oracle_answer(e, priced, schedule, arena, &err));
-            if (!limits.long_and_close || is_long_and_close(e)) {
-                seen.pooled += pooled && e->plans;
-                seen.further += further && e->plans;
-                if (further && e->plans) assert_together(p, priced, e);
-                return;
-            }
+        if (exact_trial_enumerate(t, PLANS_MAX, arena) &&
+            (!limits.long_and_close || is_long_and_close(&t->oracle))) {
+            seen.pooled += pooled && t->oracle.plans;
+            seen.further += further && t->oracle.plans;
+            if (further && t->oracle.plans) assert_together(t);
+            return;
         }
         arena_reset(arena, mark);
     }
 }
 
-static void check_textbook(const struct priced *priced, const struct oracle *e, uint64_t seed,
-                           struct arena *arena)
-{
-    static const volatile int never = 0;
-    struct error err = {OK, ""};
-    struct solve_settings settings;
-    struct solve_result result;
-    solve_defaults(&settings);
-    settings.formulation = FORMULATION_TEXTBOOK;
-    settings.engine = ENGINE_INTOPT;
-    settings.progress = 0;
-    if (solve_run(&result, priced, &settings, NULL, &never, arena, &err) == UNAVAILABLE) {
-        fprintf(stderr, "TB %s\n", err.text);
-        return;
-    }
-    if (err.status != OK) fail_msg("seed %llu: textbook: %s", (unsigned long long)seed, err.text);
-    if (result.sidelined)
-        fail_msg("seed %llu: textbook: %s", (unsigned long long)seed, result.sidelined);
-    if (!e->plans) assert_int_equal(result.plan.outcome, OUTCOME_INFEASIBLE);
-    else if (result.plan.iteration_ns != e->best_ns)
-        fail_msg("seed %llu: textbook finds %lld ns, enumeration %lld ns", (unsigned long long)seed,
-                 (long long)result.plan.iteration_ns, (long long)e->best_ns);
-    seen.textbook++;
-}
-
-static void audit_certificate_of(const struct priced *priced, const struct solve_result *result,
-                                 const struct oracle *e, uint64_t seed, struct arena *arena)
-{
-    struct certified c;
-    struct error err;
-    if (!certify_best(&c, priced, result, e->plans ? e->best_ns : INT64_MAX, arena, &err))
-        fail_msg("seed %llu: %s", (unsigned long long)seed, err.text);
-    seen.certified++;
-    seen.anew += c.made.mended > 0;
-    seen.boxes += c.made.boxes;
-    seen.bytes += (int64_t)c.made.size;
-}
-
 static void check_one(uint64_t seed)
 {
-    static const volatile int never = 0;
     struct arena arena;
-    struct error err = {OK, ""};
-    struct problem problem;
-    struct priced priced;
-    struct schedule schedule;
-    struct oracle e;
-    struct solve_settings settings;
-    struct solve_result result;
-    struct verdict verdict = {0};
-    unsigned long long name = seed;
+    struct exact_trial t;
     arena_open(&arena, NULL);
-    if (towers.wanted) draw_tower(&problem, &priced, &schedule, &e, seed, &arena);
-    else draw(&problem, &priced, &schedule, &e, seed, &arena);
-    solve_defaults(&settings);
-    settings.progress = 0;
-    settings.recheck = true;
-    settings.seed = (int64_t)(seed % 7);
-    settings.threads = 1 + (int)(seed % 2);
-    settings.start_search = seed % 3 != 0; // the tree must stand on its own feet too
-    settings.eliminate = seed % 5 != 0;
-    settings.evidence = true;
-    CHECK_OK(solve_run(&result, &priced, &settings, NULL, &never, &arena, &err));
-    if (!e.plans) {
-        if (result.plan.outcome != OUTCOME_INFEASIBLE)
-            fail_msg("seed %llu: there is no plan, solve says %s", name,
-                     outcome_names[result.plan.outcome]);
-        if (!result.plan.reason || !*result.plan.reason)
-            fail_msg("seed %llu: infeasible without a reason", name);
-        seen.infeasible++;
-    } else {
-        if (result.plan.outcome != OUTCOME_OPTIMAL)
-            fail_msg("seed %llu: solve says %s, enumeration has %lld plans", name,
-                     outcome_names[result.plan.outcome], (long long)e.plans);
-        if (result.plan.iteration_ns != e.best_ns)
-            fail_msg("seed %llu: solve finds %lld ns, enumeration %lld ns", name,
-                     (long long)result.plan.iteration_ns, (long long)e.best_ns);
-        if (result.plan.bound_ns != e.best_ns)
-            fail_msg("seed %llu: bound %lld ns, optimum %lld ns", name,
-                     (long long)result.plan.bound_ns, (long long)e.best_ns);
-        CHECK_OK(verify_plan(&verdict, &result.plan, &problem, &arena, &err));
-        if (!verdict.accepted)
-            fail_msg("seed %llu: the judge rejects: %s: %s", name, verdict.violations[0].rule,
-                     verdict.violations[0].text);
-        seen.feasible++;
-    }
-    audit_certificate_of(&priced, &result, &e, seed, &arena);
-    if (towers.wanted) count_tower(&problem, &e);
-    else count_dimensions(&problem, &priced, &e);
-    if (seed % 4 == 1 && !priced.recompute[RECOMPUTE_SWAP])
-        check_textbook(&priced, &e, seed,
-                       &arena); // glp_intopt's tolerances miss nanoseconds in a minute
+    if (towers.wanted) draw_tower(&t, seed, &arena);
+    else draw(&t, seed, &arena);
+    exact_trial_check(&t, seed, &arena);
+    *(t.oracle.plans ? &seen.feasible : &seen.infeasible) += 1;
+    seen.certified++;
+    seen.anew += t.certified.made.mended > 0;
+    seen.boxes += t.certified.made.boxes;
+    seen.bytes += (int64_t)t.certified.made.size;
+    if (towers.wanted) count_tower(&t.problem, &t.oracle);
+    else count_dimensions(&t.problem, &t.priced, &t.oracle);
+    // glp_intopt's tolerances miss nanoseconds in a minute.
+    if (seed % 4 == 1 && !t.priced.recompute[RECOMPUTE_SWAP])
+        seen.textbook += exact_trial_textbook(&t, seed, &arena);
     arena_close(&arena);
 }
 

@@ -1,0 +1,296 @@
+// One decision, or one kind of model, at a time: random small problems that have a plan, where it
+// is offered, against the enumeration of all plans, with the judge and a certificate, as in
+// test_exact.c.
+//
+//   test_exact_decisions [PROBLEMS] [DECISION] [SEED]   so many problems of each decision, or of
+//   the
+//                                                       one named; make test runs 12, make
+//                                                       test-exact 500
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formulate/price/price.h"
+#include "tests/support/check.h"
+#include "tests/support/draws/layouts.h"
+#include "tests/support/draws/models.h"
+#include "tests/support/draws/towers.h"
+#include "tests/support/trials/exact_trials.h"
+
+enum { PLANS_MAX = 20000, DEFAULT_PROBLEMS = 12 };
+
+static int problem_count = DEFAULT_PROBLEMS;
+static uint64_t first_seed = 1;
+static const char *only; // NULL: all decisions
+
+static struct {
+    int feasible, taken;
+    int64_t draws, plans, prices;
+} seen;
+
+// ---- models
+
+static bool has_run(const struct exact_trial *t, bool (*is)(const struct layer_run *))
+{
+    for (int i = 0; i < t->problem.model.run_count; i++)
+        if (is(&t->problem.model.runs[i])) return true;
+    return false;
+}
+static bool is_pool(const struct layer_run *r) { return r->kind == LAYER_MEMORY && r->pool.shared; }
+static bool is_shared(const struct layer_run *r) { return r->shared_weights; }
+static bool is_quantised(const struct layer_run *r) { return r->weight_bits > 0; }
+
+static bool offers_pools(const struct exact_trial *t) { return has_run(t, is_pool); }
+static bool offers_weights(const struct exact_trial *t) { return has_run(t, is_shared); }
+static bool offers_weight_bits(const struct exact_trial *t) { return has_run(t, is_quantised); }
+
+static bool draw_pools(struct problem *p, struct random *rng, struct arena *arena)
+{
+    return random_pools(p, rng->state, arena);
+}
+static bool draw_weights(struct problem *p, struct random *rng, struct arena *arena)
+{
+    for (int i = 0; i < p->job.rule_count; i++)
+        if (p->job.rules[i].group_count) return false;
+    return random_chance(rng, 30) ? random_pools(p, rng->state, arena) : share_weights(p);
+}
+static bool draw_weight_bits(struct problem *p, struct random *rng, struct arena *arena)
+{
+    return random_frozen(p, rng->state, arena);
+}
+static bool draw_tower(struct problem *p, struct random *rng, struct arena *arena)
+{
+    return random_small_tower(p, rng->state, arena);
+}
+
+static bool draw_further(struct problem *p, struct random *rng, struct arena *arena)
+{
+    return predict_further(p, rng->state, arena);
+}
+static bool offers_further(const struct exact_trial *t)
+{
+    return model_mtp_depth(&t->problem.model) > 0;
+}
+
+// ---- compressions, shares, swaps
+
+static bool is_form(const struct compression_option *o, enum compression_method method)
+{
+    return o->form.amount > 0 && o->form.method == method;
+}
+
+static bool offers_form(const struct priced *p, enum compression_method method)
+{
+    bool some = false;
+    for (int i = 1; i < p->boundary_option_count; i++)
+        some = some || is_form(&p->boundary_options[i], method);
+    for (int i = 1; i < p->gradient_option_count; i++)
+        some = some || is_form(&p->gradient_options[i], method);
+    return some;
+}
+
+static bool takes_form(const struct priced *p, const struct plan_stage *s,
+                       enum compression_method method)
+{
+    return is_form(&p->boundary_options[s->boundary_option], method) ||
+           is_form(&p->gradient_options[s->gradient_option], method);
+}
+
+// All that is compressed, in this form; half of the time over slow links and at little expense, so
+// that it is worth it. Options in equal forms are refused.
+static bool draw_form(struct problem *p, struct random *rng, enum compression_method method)
+{
+    static const int kept[] = {5, 40}, bits[] = {1, 4};
+    struct job *j = &p->job;
+    bool cheap = random_chance(rng, 60);
+    if (random_chance(rng, 30)) random_layout(p, rng);
+    for (int i = 0; i < j->boundary_option_count; i++)
+        j->boundary_options[i].form =
+            (struct compression_form){method, method == COMPRESS_TOP_K ? kept[i] : bits[i]};
+    for (int i = 0; i < j->gradient_option_count; i++)
+        j->gradient_options[i].form =
+            (struct compression_form){method, method == COMPRESS_TOP_K ? kept[i] : bits[i]};
+    for (int g = 0; g < p->costs.gpu_count; g++) {
+        struct gpu_costs *gpu = &p->costs.gpus[g];
+        struct estimate rate = exactly((double)random_between(rng, 1, 90) * (cheap ? 1e12 : 1e9));
+        gpu->top_k_values_per_s = gpu->top_k_back_values_per_s = rate;
+        gpu->quantise_values_per_s = gpu->quantise_back_values_per_s = rate;
+        if (cheap) gpu->compression_overhead_s = exactly(0);
+    }
+    for (int g = 0; g < p->cluster.group_count && cheap; g++)
+        for (int k = 0; k < p->cluster.groups[g].nic_count; k++)
+            p->cluster.groups[g].nics[k].link.bytes_per_s /= 50;
+    return true;
+}
+static bool draw_kept(struct problem *p, struct random *rng, struct arena *arena)
+{
+    (void)arena;
+    return draw_form(p, rng, COMPRESS_TOP_K);
+}
+static bool draw_bits(struct problem *p, struct random *rng, struct arena *arena)
+{
+    (void)arena;
+    return draw_form(p, rng, COMPRESS_QUANTISE);
+}
+
+static bool offers_rank(const struct exact_trial *t)
+{
+    return offers_form(&t->priced, COMPRESS_LOW_RANK);
+}
+static bool takes_rank(const struct priced *p, const struct plan_stage *s)
+{
+    return takes_form(p, s, COMPRESS_LOW_RANK);
+}
+static bool offers_kept(const struct exact_trial *t)
+{
+    return offers_form(&t->priced, COMPRESS_TOP_K);
+}
+static bool takes_kept(const struct priced *p, const struct plan_stage *s)
+{
+    return takes_form(p, s, COMPRESS_TOP_K);
+}
+static bool offers_bits(const struct exact_trial *t)
+{
+    return offers_form(&t->priced, COMPRESS_QUANTISE);
+}
+static bool takes_bits(const struct priced *p, const struct plan_stage *s)
+{
+    return takes_form(p, s, COMPRESS_QUANTISE);
+}
+static bool offers_offload(const struct exact_trial *t) { return priced_offloads(&t->priced); }
+static bool takes_offload(const struct priced *p, const struct plan_stage *s)
+{
+    return p->gradient_options[s->gradient_option].offloaded_percent > 0;
+}
+static bool offers_swap(const struct exact_trial *t) { return t->priced.recompute[RECOMPUTE_SWAP]; }
+static bool takes_swap(const struct priced *p, const struct plan_stage *s)
+{
+    (void)p;
+    return s->recompute == RECOMPUTE_SWAP;
+}
+
+// ---- layouts
+
+static bool offers_slices(const struct exact_trial *t) { return t->priced.slice_count > 1; }
+static bool draw_layout(struct problem *p, struct random *rng, struct arena *arena)
+{
+    (void)arena;
+    random_layout(p, rng);
+    return true;
+}
+static bool offers_breadth_first(const struct exact_trial *t)
+{
+    return t->priced.layout.schedule == SCHEDULE_LOOPED_BFS;
+}
+// Weights gathered and gradients scattered once a stage.
+static bool offers_layered(const struct exact_trial *t)
+{
+    return offers_breadth_first(t) && t->priced.layout.zero > 1 && t->priced.layout.data > 1;
+}
+static bool draw_breadth_first(struct problem *p, struct random *rng, struct arena *arena)
+{
+    (void)arena;
+    return random_breadth_first(p, rng);
+}
+static bool offers_grid(const struct exact_trial *t) { return layout_has_grid(&t->priced.layout); }
+static bool offers_tower(const struct exact_trial *t)
+{
+    return t->problem.model.runs[0].tokens > 0;
+}
+
+// ---- decisions
+
+static const struct decision {
+    const char *name;
+    int flavour;
+    // Of a random problem, beside what may come by itself; NULL: nothing. false: it takes none.
+    bool (*draw)(struct problem *p, struct random *rng, struct arena *arena);
+    bool (*offers)(const struct exact_trial *t);
+    bool (*takes)(const struct priced *p, const struct plan_stage *s); // NULL: it is no stage's own
+} decisions[] = {
+    {"pools", FLAVOUR_SHAPE, draw_pools, offers_pools, NULL},
+    {"weights", FLAVOUR_SHAPE, draw_weights, offers_weights, NULL},
+    {"weight-bits", FLAVOUR_SHAPE, draw_weight_bits, offers_weight_bits, NULL},
+    {"towers", FLAVOUR_SHAPE, draw_tower, offers_tower, NULL},
+    {"further-tokens", FLAVOUR_SHAPE, draw_further, offers_further, NULL},
+    {"rank", FLAVOUR_ANY, NULL, offers_rank, takes_rank},
+    {"kept", FLAVOUR_ANY, draw_kept, offers_kept, takes_kept},
+    {"bits", FLAVOUR_ANY, draw_bits, offers_bits, takes_bits},
+    {"offload", FLAVOUR_ANY, NULL, offers_offload, takes_offload},
+    {"swap", FLAVOUR_ANY, NULL, offers_swap, takes_swap},
+    {"slices", FLAVOUR_SHAPE, draw_layout, offers_slices, NULL},
+    {"looped-bfs", FLAVOUR_ANY, draw_breadth_first, offers_breadth_first, NULL},
+    {"layered", FLAVOUR_ANY, draw_breadth_first, offers_layered, NULL},
+    {"grids", FLAVOUR_SHAPE, NULL, offers_grid, NULL},
+};
+
+// Draws until it is offered, there are few enough plans, and there is one.
+static void draw(struct exact_trial *t, const struct decision *d, uint64_t seed,
+                 struct arena *arena)
+{
+    struct random rng = {seed * 0x9e3779b97f4a7c15u + (uint64_t)(d - decisions)};
+    struct random_limits limits = random_limits_small();
+    struct error err = {OK, ""};
+    limits.flavour = d->flavour;
+    limits.grids = d->offers == offers_grid;
+    limits.plans_max = PLANS_MAX;
+    for (;;) {
+        struct arena_mark mark = arena_set_mark(arena);
+        seen.draws++;
+        random_problem(&t->problem, &rng, &limits, arena);
+        if (!d->draw && !limits.grids && random_chance(&rng, 30)) random_layout(&t->problem, &rng);
+        if ((!d->draw || d->draw(&t->problem, &rng, arena)) &&
+            problem_check(&t->problem, &err) == OK) {
+            struct problem *p = &t->problem;
+            CHECK_OK(price_problem(&t->priced, p, arena, &err));
+            if (d->offers(t) && exact_trial_enumerate(t, PLANS_MAX, arena) && t->oracle.plans)
+                return;
+        }
+        err = (struct error){OK, ""};
+        arena_reset(arena, mark);
+    }
+}
+
+static void check_one(const struct decision *d, uint64_t seed)
+{
+    struct arena arena;
+    struct exact_trial t;
+    bool taken = !d->takes;
+    arena_open(&arena, NULL);
+    draw(&t, d, seed, &arena);
+    exact_trial_check(&t, seed, &arena);
+    seen.prices += exact_trial_prices(&t, seed, &arena);
+    for (int s = 0; s < t.priced.stage_count && !taken; s++)
+        taken = d->takes(&t.priced, &t.oracle.best[s]);
+    seen.feasible++, seen.taken += taken, seen.plans += t.oracle.plans;
+    arena_close(&arena);
+}
+
+static void each_decision_is_exact(void **state)
+{
+    (void)state;
+    int known = 0;
+    for (size_t k = 0; k < ARRAY_LENGTH(decisions); k++) {
+        const struct decision *d = &decisions[k];
+        if (only && strcmp(only, d->name)) continue;
+        known++;
+        memset(&seen, 0, sizeof seen);
+        for (int i = 0; i < problem_count; i++) check_one(d, first_seed + (uint64_t)i);
+        printf("%s: %d problems with a plan where it is offered, of %lld drawn; %lld plans; in the "
+               "first best plan in %d; %lld prices of planner, judge and checker\n",
+               d->name, seen.feasible, (long long)seen.draws, (long long)seen.plans, seen.taken,
+               (long long)seen.prices);
+        assert_int_equal(seen.feasible, problem_count);
+        assert_true(seen.taken > problem_count / 20);
+    }
+    if (!known) fail_msg("no decision is called \"%s\"", only);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) problem_count = atoi(argv[1]);
+    if (argc > 2) only = argv[2];
+    if (argc > 3) first_seed = strtoull(argv[3], NULL, 10);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_decision_is_exact)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,111 @@
+// A random small problem beside its enumeration.
+#include "tests/support/trials/exact_trials.h"
+
+#include <stdio.h>
+
+#include "formulate/price/price.h"
+#include "solve/judge/verify.h"
+#include "solve/checker/prices/open.h"
+#include "solve/checker/prices/prices.h"
+#include "tests/support/check.h"
+#include "tests/support/oracle/prices.h"
+#include "tests/support/trials/check_trials.h"
+
+bool exact_trial_enumerate(struct exact_trial *t, int64_t plans_max, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    CHECK_OK(price_problem(&t->priced, &t->problem, arena, &err));
+    struct schedule_request request = schedule_request_of(&t->priced);
+    CHECK_OK(schedule_build(&t->schedule, &request, arena, &err));
+    if (oracle_size(&t->priced, plans_max, arena) > plans_max) return false;
+    CHECK_OK(oracle_answer(&t->oracle, &t->priced, &t->schedule, arena, &err));
+    return true;
+}
+
+static void check_plan(const struct exact_trial *t, unsigned long long seed, struct arena *arena)
+{
+    const struct plan *plan = &t->result.plan;
+    struct error err = {OK, ""};
+    struct verdict verdict = {0};
+    if (plan->outcome != OUTCOME_OPTIMAL)
+        fail_msg("seed %llu: solve says %s, enumeration has %lld plans", seed,
+                 outcome_names[plan->outcome], (long long)t->oracle.plans);
+    if (plan->iteration_ns != t->oracle.best_ns)
+        fail_msg("seed %llu: solve finds %lld ns, enumeration %lld ns", seed,
+                 (long long)plan->iteration_ns, (long long)t->oracle.best_ns);
+    if (plan->bound_ns != t->oracle.best_ns)
+        fail_msg("seed %llu: bound %lld ns, optimum %lld ns", seed, (long long)plan->bound_ns,
+                 (long long)t->oracle.best_ns);
+    CHECK_OK(verify_plan(&verdict, plan, &t->problem, arena, &err));
+    if (!verdict.accepted)
+        fail_msg("seed %llu: the judge rejects: %s: %s", seed, verdict.violations[0].rule,
+                 verdict.violations[0].text);
+}
+
+static void check_infeasible(const struct exact_trial *t, unsigned long long seed)
+{
+    const struct plan *plan = &t->result.plan;
+    if (plan->outcome != OUTCOME_INFEASIBLE)
+        fail_msg("seed %llu: there is no plan, solve says %s", seed, outcome_names[plan->outcome]);
+    if (!plan->reason || !*plan->reason) fail_msg("seed %llu: infeasible without a reason", seed);
+}
+
+void exact_trial_check(struct exact_trial *t, uint64_t seed, struct arena *arena)
+{
+    static const volatile int never = 0;
+    struct error err = {OK, ""};
+    struct solve_settings settings;
+    solve_defaults(&settings);
+    settings.progress = 0;
+    settings.recheck = true;
+    settings.seed = (int64_t)(seed % 7);
+    settings.threads = 1 + (int)(seed % 2);
+    settings.start_search = seed % 3 != 0; // the tree must stand on its own feet too
+    settings.eliminate = seed % 5 != 0;
+    settings.evidence = true;
+    CHECK_OK(solve_run(&t->result, &t->priced, &settings, NULL, &never, arena, &err));
+    if (t->oracle.plans) check_plan(t, seed, arena);
+    else check_infeasible(t, seed);
+    if (!certify_best(&t->certified, &t->priced, &t->result,
+                      t->oracle.plans ? t->oracle.best_ns : INT64_MAX, arena, &err))
+        fail_msg("seed %llu: %s", (unsigned long long)seed, err.text);
+}
+
+int64_t exact_trial_prices(const struct exact_trial *t, uint64_t seed, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    struct price_count count = {0, 0};
+    struct check_text text = check_trial_save(&t->priced, "priced.json", arena);
+    struct check_problem *read = TAKE(arena, 1, struct check_problem), *own;
+    int64_t compared;
+    compare_prices(&t->problem, (int64_t)seed, &count, arena);
+    CHECK_OK(space_one_prices(&own, &t->problem, arena, &err));
+    CHECK_OK(check_read_problem(read, &text, arena, &err));
+    if (check_same_prices(read, own, &compared, &err) != OK)
+        fail_msg("seed %llu: the checker: %s", (unsigned long long)seed, err.text);
+    return compared;
+}
+
+bool exact_trial_textbook(const struct exact_trial *t, uint64_t seed, struct arena *arena)
+{
+    static const volatile int never = 0;
+    struct error err = {OK, ""};
+    struct solve_settings settings;
+    struct solve_result result;
+    solve_defaults(&settings);
+    settings.formulation = FORMULATION_TEXTBOOK;
+    settings.engine = ENGINE_INTOPT;
+    settings.progress = 0;
+    if (solve_run(&result, &t->priced, &settings, NULL, &never, arena, &err) == UNAVAILABLE) {
+        fprintf(stderr, "TB %s\n", err.text);
+        return false;
+    }
+    if (err.status != OK) fail_msg("seed %llu: textbook: %s", (unsigned long long)seed, err.text);
+    if (result.sidelined)
+        fail_msg("seed %llu: textbook: %s", (unsigned long long)seed, result.sidelined);
+    if (!t->oracle.plans) assert_int_equal(result.plan.outcome, OUTCOME_INFEASIBLE);
+    else if (result.plan.iteration_ns != t->oracle.best_ns)
+        fail_msg("seed %llu: textbook finds %lld ns, enumeration %lld ns", (unsigned long long)seed,
+                 (long long)result.plan.iteration_ns, (long long)t->oracle.best_ns);
+    return true;
+}
