@@ -158,6 +158,49 @@ plants() {
     plant tower-same-messages checker/prices/prices.c \
         's/return values_sent(x, r) == values_sent(x, q) \&\&/return values_sent(x, r) >= 0 \&\&/' \
         'messages as wide are as long'
+    # ---- pools and weights that layers share, frozen layers in few bits: prices of planner, judge and checker
+    bed=test_exact_decisions
+    plant pool-of-a-stage formulate/price/links.c \
+        's/return run->pool.shared ? x->D \* x->p : x->D;/return x->D;/' \
+        'a pool that layers share lies on one stage'
+    plant weights-of-a-stage formulate/price/memory.c 's/x->R \* x->p) + step_s/x->R) + step_s/' \
+        'weights that layers share are summed over the replicas of one stage'
+    plant bits-without-scales formulate/price/memory.c \
+        's/run->weight_bits \/ 8.0L + 2.0L \/ 128 :/run->weight_bits \/ 8.0L :/' \
+        'values in few bits have no scales'
+    plant pool-judged-alone judge/price/link.c \
+        's/return r->pool.shared ? a->devices \* a->pipeline : a->devices;/return a->devices;/' \
+        'the judge sees a pool on one stage'
+    plant weights-judged-alone judge/price/weight.c \
+        's/^\( *\)a->ranks \* a->pipeline);/\1a->ranks);/' \
+        'the judge sums shared weights over the replicas of one stage'
+    plant bits-judged-without-scales judge/price/weight.c \
+        's/(16 \* r->weight_bits + 2) \/ 128.0L/r->weight_bits \/ 8.0L/' \
+        'the judge sees no scales'
+    plant pool-checked-apart checker/prices/prices.c \
+        's/constant_bytes = note(x, constant_bytes_of(a, g));/constant_bytes = 0 * note(x, constant_bytes_of(a, g));/' \
+        'nothing lies on a device beside its layers'
+    plant weights-checked-free checker/prices/prices.c \
+        's/? 0 : note(x, sync_constant_ns(&x->price_audit, g));/? 0 : 0 * note(x, sync_constant_ns(\&x->price_audit, g));/' \
+        'a stage takes nothing beside its layers'
+    plant bits-checked-whole checker/prices/prices.c 's/note(x, b.weight)/note(x, b.gradient)/' \
+        'weights are held as their gradients are'
+    # ---- the fused embedding sync on nodes: enumeration, the judge, the checker
+    bed=test_placed
+    plant fused-first-stages places/embedding.c \
+        's/members\[p->replicas + r\] = node\[r \* p->ranks + last\];/members[p->replicas + r] = node[r * p->ranks];/' \
+        'the ring goes through the first stages alone'
+    plant fused-both-links priced/places.c 's/PRICE_NONE : larger(in, out);/PRICE_NONE : in + out;/' \
+        'the links into a node and out of it are gone over one after the other'
+    plant fused-judged-open judge/places.c \
+        's/if (from == to \&\& leaves) continue;/if (at + 1 == count || (from == to \&\& leaves)) continue;/' \
+        'the ring that the judge sees does not close'
+    bed=test_check_places
+    plant fused-two-ranks price/sync.c \
+        's/sums_fused_embeddings(x) ? 2 \* x->R : 2);/sums_fused_embeddings(x) ? 2 : 2);/' \
+        'a fused sync is one of two ranks'
+    plant fused-worst-links checker/places/embedding.c 's/return a < b ? a : b;/return a > b ? a : b;/' \
+        'of what the ring may come in over the worst counts'
     bed=test_claims
 }
 
@@ -206,7 +249,8 @@ judge_law() {
 # some of them, by a plan that the judge of the planted program refuses.
 judge() {
     begun=$(date +%s) log=$folder/$1.log
-    for law in test_price_grids test_price_judge test_grids test_price_towers test_check_space; do
+    for law in test_price_grids test_price_judge test_grids test_price_towers test_check_space \
+        test_exact_decisions test_placed test_check_places; do
         [ ! -f "$tree/bin-$1/$law" ] || { judge_law "$1" "$law"; return; }
     done
     (cd "$tree" && BIN=bin-$1 "bin-$1/test_claims" "$problems") > "$log" 2>&1

@@ -224,11 +224,19 @@ static const struct decision {
     {"grids", FLAVOUR_SHAPE, NULL, offers_grid, NULL},
 };
 
+// Of each decision other problems, whatever stands beside it in the table.
+static struct random random_of(const struct decision *d, uint64_t seed)
+{
+    struct random rng = {seed};
+    for (const char *c = d->name; *c; c++) rng.state = (rng.state ^ (uint64_t)*c) * 0x100000001b3u;
+    return rng;
+}
+
 // Draws until it is offered, there are few enough plans, and there is one.
 static void draw(struct exact_trial *t, const struct decision *d, uint64_t seed,
                  struct arena *arena)
 {
-    struct random rng = {seed * 0x9e3779b97f4a7c15u + (uint64_t)(d - decisions)};
+    struct random rng = random_of(d, seed);
     struct random_limits limits = random_limits_small();
     struct error err = {OK, ""};
     limits.flavour = d->flavour;

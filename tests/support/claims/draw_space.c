@@ -2,7 +2,19 @@
 #include "tests/support/claims/draw_space.h"
 
 #include "tests/support/claims/draw.h"
+#include "tests/support/draws/models.h"
 #include "tests/support/spaces.h"
+
+void claims_draw_kind(struct problem *p, uint64_t seed, struct arena *arena)
+{
+    struct random own = {seed * 0x9e3779b97f4a7c15u + 23};
+    int64_t which = random_between(&own, 0, 9);
+    bool free = true; // no rule names a group
+    for (int i = 0; i < p->job.rule_count; i++) free = free && !p->job.rules[i].group_count;
+    if (which < 3) random_pools(p, own.state, arena);
+    else if (which < 6 && free) share_weights(p);
+    else if (which < 8) random_frozen(p, own.state, arena);
+}
 
 static void list_values(const struct space_draw *d, struct space_axis *axis, const int *values,
                         int count)

@@ -4,6 +4,10 @@
 
 #include "tests/support/problems.h"
 
+// Of some of the models with a shape: a pool that memory layers share, layers that share weights,
+// frozen blocks in few bits. From numbers of its own, so that the others are as without.
+void claims_draw_kind(struct problem *p, uint64_t seed, struct arena *arena);
+
 struct space_draw {
     struct problem *p;
     struct random *rng;

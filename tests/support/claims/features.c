@@ -79,6 +79,19 @@ static bool has_option(const struct seen *s, int which)
     }
 }
 
+// 0: layers that share a pool, 1: that share weights, 2: frozen ones in few bits.
+static bool has_runs(const struct seen *s, int which)
+{
+    for (int i = 0; i < s->p->model.run_count; i++) {
+        const struct layer_run *r = &s->p->model.runs[i];
+        if (which == 0   ? r->kind == LAYER_MEMORY && r->pool.shared
+            : which == 1 ? r->shared_weights
+                         : r->weight_bits > 0)
+            return true;
+    }
+    return false;
+}
+
 static bool is_tight(const struct seen *s, int g)
 {
     return s->p->cluster.groups[g].memory_bytes < (int64_t)1 << 40;
@@ -142,6 +155,9 @@ static const struct feature {
     {"embedding sync", has_option, 9},
     {"fused embedding sync", has_option, 10},
     {"shapes", has_option, 11},
+    {"shared pools", has_runs, 0},
+    {"shared weights", has_runs, 1},
+    {"weights in few bits", has_runs, 2},
     {"max_load", has_option, 12},
     {"several layouts", has_option, 13},
     {"groups that nothing joins", is_unjoined, 0},
