@@ -187,7 +187,7 @@ plants() {
         'weights are held as their gradients are'
     # ---- the fused embedding sync on nodes: enumeration, the judge, the checker
     bed=test_placed
-    plant fused-first-stages places/embedding.c \
+    plant fused-first-stages solve/places/embedding.c \
         's/members\[p->replicas + r\] = node\[r \* p->ranks + last\];/members[p->replicas + r] = node[r * p->ranks];/' \
         'the ring goes through the first stages alone'
     plant fused-both-links priced/places.c 's/PRICE_NONE : larger(in, out);/PRICE_NONE : in + out;/' \
@@ -196,7 +196,7 @@ plants() {
         's/if (from == to \&\& leaves) continue;/if (at + 1 == count || (from == to \&\& leaves)) continue;/' \
         'the ring that the judge sees does not close'
     bed=test_check_places
-    plant fused-two-ranks price/sync.c \
+    plant fused-two-ranks formulate/price/sync.c \
         's/sums_fused_embeddings(x) ? 2 \* x->R : 2);/sums_fused_embeddings(x) ? 2 : 2);/' \
         'a fused sync is one of two ranks'
     plant fused-worst-links checker/places/embedding.c 's/return a < b ? a : b;/return a > b ? a : b;/' \
