@@ -63,7 +63,7 @@ plants() {
         's/sync_and_step(s, e) - last_send(s, rank)/sync_and_step(s, e) - 0 * last_send(s, rank)/' \
         'a sync waits for what the last pass sends'
     plant bound-own-message space/bound.c \
-        's/rank \* s->send_forward - s->block_forward;/rank * s->send_forward;/' \
+        's/^ *s->block_forward;$/0;/' \
         'the message that fills the rank counts on top of its load'
     plant bound-without-barrier space/bound.c \
         's/(s->p->barrier ? fill : 0) + busy/fill + busy/' \
